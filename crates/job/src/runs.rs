@@ -1,0 +1,96 @@
+//! Vertex attempts of a stage: every attempt where memory allows, distributions always.
+
+use serde::Serialize;
+
+/// How an attempt ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// Its output was used.
+    Completed,
+    /// It failed.
+    Failed,
+    /// The scheduler took its machine away, or a later vertex lost its output.
+    Revoked,
+    /// A duplicate finished first.
+    Abandoned,
+    /// It was stopped.
+    Cancelled,
+}
+
+/// One attempt at a vertex. Times are milliseconds since 1970 in the job's own clock.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct VertexRun {
+    /// Index of the vertex in its stage: 25 of `SV1_Extract_Split[25]`.
+    pub index: u32,
+    /// How it ended.
+    pub state: RunState,
+    /// Index into [`StageRuns::machines`].
+    pub machine: u32,
+    /// Created by the job manager: its inputs were ready.
+    pub created_ms: i64,
+    /// Put into the queue.
+    pub queued_ms: i64,
+    /// Process started on its machine.
+    pub started_ms: i64,
+    /// Began to run.
+    pub running_ms: i64,
+    /// Ended.
+    pub ended_ms: i64,
+    /// Bytes read.
+    pub bytes_read: u64,
+    /// Bytes written.
+    pub bytes_written: u64,
+    /// 1-based line of the file.
+    pub line: u64,
+}
+
+/// Minimum, mean, percentiles and maximum of some number over vertices.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Distribution {
+    /// How many values.
+    pub count: u64,
+    /// Their sum.
+    pub total: f64,
+    /// Smallest.
+    pub min: f64,
+    /// Median.
+    pub p50: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+/// Vertex attempts of one stage.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct StageRuns {
+    /// File they were read from.
+    pub file: String,
+    /// Attempts in the file's order; a sample where `sampled`.
+    pub runs: Vec<VertexRun>,
+    /// Names of the machines that `runs` point at.
+    pub machines: Vec<String>,
+    /// Whether `runs` holds only a part of the attempts (the slowest and an even sample).
+    pub sampled: bool,
+    /// Completed vertices.
+    pub completed: u64,
+    /// Failed attempts.
+    pub failed: u64,
+    /// Revoked attempts.
+    pub revoked: u64,
+    /// Attempts that a duplicate made useless, and cancelled ones.
+    pub abandoned: u64,
+    /// Milliseconds from running to end, over completed attempts.
+    pub run_ms: Distribution,
+    /// Milliseconds from queued to running, over completed attempts.
+    pub wait_ms: Distribution,
+    /// Bytes read, over completed attempts.
+    pub bytes_read: Distribution,
+    /// Bytes written, over completed attempts.
+    pub bytes_written: Distribution,
+    /// Milliseconds that failed, revoked and abandoned attempts ran.
+    pub wasted_ms: f64,
+    /// Messages of failures, revocations and read failures with their counts, most frequent first.
+    pub events: Vec<(String, u64)>,
+}
