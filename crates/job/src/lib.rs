@@ -3,10 +3,16 @@
 //! Readers return what they could make sense of and a [`model::Diagnostic`] for the rest. This
 //! crate has no network, no LLM, no rules, and never prints.
 
+pub mod catalogue;
 pub mod counters;
+pub mod derived;
+mod folder;
 pub mod info;
+pub mod link;
 pub mod model;
 pub mod runs;
 pub mod script;
 
+pub use catalogue::Catalogue;
+pub use folder::{JobReader, OpenError, Options, ReadFile, TextError, load, open};
 pub use model::Job;
