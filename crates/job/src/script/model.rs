@@ -1,0 +1,397 @@
+//! What a script means: statements, queries, columns, keys, hints. Plain data.
+//!
+//! Every part keeps the span of its text, so that a rewrite can replace it alone. Names keep
+//! their spelling; SCOPE compares them case-sensitively, keywords not.
+
+use std::ops::Range;
+
+/// Byte range of [`Script::text`](super::Script::text).
+pub type Span = Range<usize>;
+
+/// The language of a script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Dialect {
+    /// SCOPE of Cosmos.
+    #[default]
+    Scope,
+    /// U-SQL of Azure Data Lake Analytics.
+    USql,
+}
+
+/// A place that does not follow the grammar.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// Text that was not understood.
+    pub span: Span,
+    /// 1-based line of its start.
+    pub line: u32,
+    /// Lower-case fragment: what was expected or found.
+    pub message: String,
+}
+
+/// What a statement does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum StatementKind {
+    /// `EXTRACT … FROM path USING extractor`.
+    Extract,
+    /// `SSTREAM path`, also streamsets.
+    SStream,
+    /// `SELECT`.
+    Select,
+    /// `PROCESS`.
+    Process,
+    /// `REDUCE`.
+    Reduce,
+    /// `COMBINE`.
+    Combine,
+    /// `UNION`, `EXCEPT`, `INTERSECT` of several queries.
+    Union,
+    /// Rowset from `VALUES`.
+    Values,
+    /// `VIEW path PARAMS (…)`: the use of a stored view.
+    View,
+    /// `x = y;`, a table or a table-valued function.
+    Rowset,
+    /// `OUTPUT`.
+    Output,
+    /// `#DECLARE`, `DECLARE`.
+    Declare,
+    /// `SET @@…`.
+    Set,
+    /// `REFERENCE`.
+    Reference,
+    /// `RESOURCE`.
+    Resource,
+    /// `USING namespace`.
+    Using,
+    /// `MODULE`, `IMPORT`.
+    Module,
+    /// `USE DATABASE`.
+    Use,
+    /// `CREATE VIEW/TABLE/FUNCTION/PROCEDURE/…`; with a body, its statements follow.
+    Create,
+    /// `DROP`, `ALTER`, `TRUNCATE`, `INSERT`, `DELETE`, `GRANT`, ….
+    Ddl,
+    /// `INSERT INTO table`.
+    Insert,
+    /// `IF … THEN`, `ELSE`.
+    If,
+    /// `LOOP (…) {`.
+    Loop,
+    /// `BEGIN` of a block without a statement of its own.
+    Begin,
+    /// `END` or `}`.
+    End,
+    /// `#CS … #ENDCS`.
+    CsBlock,
+    /// Call of a procedure.
+    Call,
+    /// A lone `;`.
+    Empty,
+    /// Not understood.
+    #[default]
+    Unknown,
+}
+
+/// One statement.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Statement {
+    /// Position in [`Script::statements`](super::Script::statements).
+    pub index: usize,
+    /// What it does.
+    pub kind: StatementKind,
+    /// From its first hint or word to its `;`, without the comments before.
+    pub span: Span,
+    /// First and last 1-based line of the span.
+    pub lines: (u32, u32),
+    /// Statement whose block it is in.
+    pub parent: Option<usize>,
+    /// Name that it binds: `Clicks`, `@clicks`; the name declared, for declarations.
+    pub target: Option<String>,
+    /// The rowset expression; empty for statements without one. For `OUTPUT` its one input.
+    pub query: Query,
+    /// Hints as attribute lines before the statement and as `OPTION(…)` behind it.
+    pub hints: Vec<Hint>,
+    /// Where and how an `OUTPUT` writes.
+    pub output: Option<OutputClause>,
+    /// Value expression of a declaration or `SET`.
+    pub value: Option<Expression>,
+}
+
+/// A rowset expression: `SELECT`, `REDUCE`, …, or a set operation over branches.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Query {
+    /// What it does.
+    pub kind: StatementKind,
+    /// Its text.
+    pub span: Span,
+    /// Branches of a `UNION`, `EXCEPT` or `INTERSECT`; `inputs` and so on are empty then.
+    pub branches: Vec<Query>,
+    /// The set operators between the branches as written, upper case: `UNION ALL`.
+    pub set_operators: Vec<String>,
+    /// Rowsets that it reads, in the order of the text.
+    pub inputs: Vec<RowsetRef>,
+    /// `SELECT` list, `EXTRACT` or `PRODUCE` columns in order.
+    pub columns: Vec<OutputColumn>,
+    /// `SELECT DISTINCT`.
+    pub distinct: bool,
+    /// `TOP n` as written.
+    pub top: Option<Expression>,
+    /// Joins in the order of the text.
+    pub joins: Vec<Join>,
+    /// `WHERE`, split at its conjunctions.
+    pub filter: Vec<Conjunct>,
+    /// Span of the `WHERE` clause from its keyword.
+    pub filter_span: Option<Span>,
+    /// `GROUP BY` keys.
+    pub group_by: Vec<Expression>,
+    /// Span of the `GROUP BY` clause from its keyword.
+    pub group_by_span: Option<Span>,
+    /// `HAVING`, split at its conjunctions.
+    pub having: Vec<Conjunct>,
+    /// `ORDER BY` keys.
+    pub order_by: Vec<OrderItem>,
+    /// `ON` keys of `REDUCE` and `COMBINE` (for the latter of its first input).
+    pub on: Vec<ColumnRef>,
+    /// `PRESORT` keys.
+    pub presort: Vec<OrderItem>,
+    /// Whether `REDUCE … ALL`.
+    pub all: bool,
+    /// `USING` clause: class and arguments.
+    pub using: Option<Expression>,
+    /// Class named in the `USING` clause: `MyReducer`, `Extractors.Csv`.
+    pub using_class: Option<String>,
+    /// `READONLY` / `REQUIRED` columns of U-SQL.
+    pub required: Vec<ColumnRef>,
+    /// Aggregates in columns and `HAVING`.
+    pub aggregates: Vec<Aggregate>,
+    /// Path or stream expression read by `EXTRACT` and `SSTREAM`.
+    pub paths: Vec<Expression>,
+    /// Parameters of a `VIEW`.
+    pub params: Vec<(String, Expression)>,
+}
+
+/// What a [`RowsetRef`] reads.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum RowsetSource {
+    /// A name bound by a statement, or a table.
+    #[default]
+    Name,
+    /// Nothing is named: the rowset of the statement before.
+    Previous,
+    /// A query in parentheses, or a source such as `(SSTREAM @p)`.
+    Query(Box<Query>),
+    /// `CROSS APPLY` / `OUTER APPLY` of an expression.
+    Apply(Expression),
+    /// A function call: table-valued function or module view.
+    Call(Expression),
+    /// A stream path in place of a name.
+    Path(Expression),
+}
+
+/// A rowset read by a query.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RowsetRef {
+    /// Name as written (`Clicks`, `@clicks`, `db.dbo.T`); empty for sub-queries.
+    pub name: String,
+    /// Alias, where there is one.
+    pub alias: Option<String>,
+    /// Index of the statement that bound the name last before this one; `None` for tables.
+    pub definition: Option<usize>,
+    /// What is read.
+    pub source: RowsetSource,
+    /// Text of the reference with its alias.
+    pub span: Span,
+    /// `PRESORT` keys of this input of a `COMBINE`.
+    pub presort: Vec<OrderItem>,
+}
+
+impl RowsetRef {
+    /// Name by which columns are qualified: the alias, else the name without `@`.
+    pub fn label(&self) -> &str {
+        self.alias
+            .as_deref()
+            .unwrap_or(self.name.trim_start_matches('@'))
+    }
+}
+
+/// A column named in an expression.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct ColumnRef {
+    /// Alias or rowset before the dot.
+    pub qualifier: Option<String>,
+    /// Column; `*` for all of them.
+    pub name: String,
+    /// Its text, qualifier included.
+    pub span: Span,
+}
+
+/// An expression: what is known of it without C# semantics.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Expression {
+    /// Its text.
+    pub span: Span,
+    /// Names in it that can be columns: not called, not behind a dot, no parameters. A member
+    /// access on a column (`Url.Length`) yields the column.
+    pub uses: Vec<ColumnRef>,
+    /// `@name` and `@@name@@` in it.
+    pub parameters: Vec<String>,
+    /// Functions called, as written: `UrlHelper.GetDomain`.
+    pub calls: Vec<String>,
+}
+
+impl Expression {
+    /// The column, if the expression is nothing but one.
+    pub fn as_column(&self) -> Option<&ColumnRef> {
+        match self.uses.as_slice() {
+            [column] if column.span == self.span => Some(column),
+            _ => None,
+        }
+    }
+}
+
+/// One column that a query provides.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct OutputColumn {
+    /// Name; `*` or `alias.*` columns have the name `*`. `None` if the language makes one up.
+    pub name: Option<String>,
+    /// Text of the whole item: `COUNT() AS Clicks`.
+    pub span: Span,
+    /// What it is computed from; for `EXTRACT` and `PRODUCE` the bare column.
+    pub expression: Expression,
+    /// Declared type, where there is one.
+    pub type_name: Option<String>,
+}
+
+impl OutputColumn {
+    /// Whether it stands for all columns of its inputs (or of one of them).
+    pub fn is_star(&self) -> bool {
+        self.name.as_deref() == Some("*")
+    }
+}
+
+/// An aggregate call.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Aggregate {
+    /// Function in upper case: `COUNT`, `SUM`, `ARGMAX`.
+    pub function: String,
+    /// `DISTINCT` inside.
+    pub distinct: bool,
+    /// Arguments; none for `COUNT()` and `COUNT(*)`.
+    pub arguments: Vec<Expression>,
+    /// Whether it is windowed by `OVER (…)`.
+    pub over: bool,
+    /// Text from the function name to the closing parenthesis.
+    pub span: Span,
+    /// Index into [`Query::columns`] of the column it is in; `None` in `HAVING`, `ORDER BY`.
+    pub column: Option<usize>,
+}
+
+/// One part of a condition between `AND`s.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Conjunct {
+    /// Its text and columns.
+    pub expression: Expression,
+    /// Both sides, if it is `column == column`.
+    pub equality: Option<(ColumnRef, ColumnRef)>,
+}
+
+/// One key of an order.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct OrderItem {
+    /// What is ordered by.
+    pub expression: Expression,
+    /// Whether `DESC`.
+    pub descending: bool,
+}
+
+/// What a join keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum JoinKind {
+    /// Matching rows.
+    #[default]
+    Inner,
+    /// All rows of the left.
+    LeftOuter,
+    /// All rows of the right.
+    RightOuter,
+    /// All rows of both.
+    FullOuter,
+    /// Every pair.
+    Cross,
+    /// Rows of the left that match.
+    LeftSemi,
+    /// Rows of the right that match.
+    RightSemi,
+    /// Rows of the left that do not match.
+    LeftAntiSemi,
+    /// Rows of the right that do not match.
+    RightAntiSemi,
+}
+
+/// A join of a query.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Join {
+    /// What it keeps.
+    pub kind: JoinKind,
+    /// Strategy words as written, upper case: `BROADCASTRIGHT`, `PAIR HASH`.
+    pub strategy: Vec<String>,
+    /// Index into [`Query::inputs`] of its left side (the first of them, if several were joined).
+    pub left: usize,
+    /// Index into [`Query::inputs`] of its right side.
+    pub right: usize,
+    /// Equalities of the `ON` condition as (left column, right column).
+    pub keys: Vec<(ColumnRef, ColumnRef)>,
+    /// The `ON` condition.
+    pub condition: Vec<Conjunct>,
+    /// Span of the words that make the join: `LEFT OUTER JOIN`.
+    pub keyword_span: Span,
+    /// From those words to the end of the condition.
+    pub span: Span,
+}
+
+/// How a hint is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum HintForm {
+    /// `[NAME(…)=…]` before a statement.
+    #[default]
+    Attribute,
+    /// `OPTION(NAME…)` behind a query.
+    Option,
+}
+
+/// A hint, annotation or attribute.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Hint {
+    /// Name in upper case: `SKEWJOIN`, `ROWCOUNT`, `PRIVACY.ASSET.NONPERSONAL`.
+    pub name: String,
+    /// Columns in the parentheses behind the name.
+    pub columns: Vec<String>,
+    /// Value behind `=` as written, outer parentheses included.
+    pub value: Option<String>,
+    /// How it is written.
+    pub form: HintForm,
+    /// Its text; for attributes with the brackets.
+    pub span: Span,
+}
+
+/// Where and how an `OUTPUT` (or a `CREATE TABLE`) stores rows.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct OutputClause {
+    /// Path expression behind `TO`.
+    pub path: Option<Expression>,
+    /// `TO SSTREAM`.
+    pub sstream: bool,
+    /// `HASH`, `RANGE`, `DIRECT HASH`, `ROUND ROBIN` before the clustering, upper case.
+    pub distribution: Option<String>,
+    /// `CLUSTERED BY` keys.
+    pub clustered_by: Vec<OrderItem>,
+    /// `SORTED BY` / `ORDER BY` keys.
+    pub sorted_by: Vec<OrderItem>,
+    /// `PARTITIONED BY` keys.
+    pub partitioned_by: Vec<OrderItem>,
+    /// `INTO n` partitions.
+    pub partitions: Option<u32>,
+    /// Span from the first of the layout clauses to the last.
+    pub layout_span: Option<Span>,
+}
