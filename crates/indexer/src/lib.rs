@@ -1,1 +1,23 @@
-//! Placeholder.
+//! A hybrid BM25 and vector index over a folder of Markdown knowledge.
+//!
+//! ```text
+//! knowledge/ ─ build ─> index/<generation> ─ Index::search ─> hits
+//! ```
+//!
+//! Prints nothing, and knows nothing of jobs, of LLMs or of what the chunks are used for.
+
+pub mod build;
+pub mod embed;
+mod error;
+mod index;
+mod model;
+mod settings;
+
+pub use embed::{EmbedError, Embedder, EmbedderChoice};
+pub use error::{BuildError, Mismatch, OpenError, SearchError};
+pub use index::{Index, Info};
+pub use model::{Chunk, Confidence, Filter, Fusion, Hit, Kind, Language, Query, Section};
+pub use settings::{Rebuild, Reranker, Settings, VectorSearch};
+
+/// How strongly near-duplicates are thinned out unless a query says otherwise.
+pub const DEFAULT_DIVERSITY: f32 = 0.2;

@@ -1,0 +1,118 @@
+//! Text to vectors: the trait, and the choice among embedders. Knows nothing of chunks or stores.
+
+use thiserror::Error;
+
+/// Turns texts into vectors of one dimension. Vectors come out with length 1, or all zero for a text in which
+/// nothing is known (the vector branch is then skipped).
+pub trait Embedder: Send + Sync {
+    /// Names model, version and settings: two embedders with the same fingerprint give the same vectors.
+    fn fingerprint(&self) -> String;
+
+    /// Number of components.
+    fn dimension(&self) -> usize;
+
+    /// One vector per text, in order.
+    ///
+    /// # Errors
+    /// When the model or its server fails.
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
+
+    /// As [`Embedder::embed`] for one query; models that tell query from passage differ here.
+    ///
+    /// # Errors
+    /// When the model or its server fails.
+    fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
+        let mut vectors = self.embed(&[text])?;
+        vectors.pop().ok_or_else(|| EmbedError::WrongAnswer {
+            reason: "no vector for the query".to_owned(),
+        })
+    }
+
+    /// Weight of the vector branch that suits this embedder.
+    fn weights(&self) -> VectorWeights {
+        VectorWeights::default()
+    }
+}
+
+/// Weight of the vector branch (0 to 1) by the script of the query.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct VectorWeights {
+    /// For queries in Latin script.
+    pub latin: f32,
+    /// For queries in Chinese, Japanese or Korean script.
+    pub cjk: f32,
+}
+
+impl Default for VectorWeights {
+    /// What suits a full sentence model (MiniLM: .5 is best on seven English collections).
+    fn default() -> Self {
+        VectorWeights {
+            latin: 0.5,
+            cjk: 0.5,
+        }
+    }
+}
+
+/// Which embedder to use.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum EmbedderChoice {
+    /// The one inside the program: no download, no set-up.
+    #[default]
+    Embedded,
+    /// A model run by ONNX Runtime through fastembed.
+    Fastembed {
+        /// A model name (`bge-small-zh-v1.5`, fetched and cached at first use), or a folder with `model.onnx` and
+        /// `tokenizer.json`.
+        model: String,
+        /// Where named models are kept.
+        cache: Option<std::path::PathBuf>,
+        /// The ONNX Runtime library; `None` looks beside the program and in the usual places.
+        runtime: Option<std::path::PathBuf>,
+    },
+    /// A server with `/v1/embeddings`.
+    OpenAiCompatible {
+        /// Base address, `http://127.0.0.1:8080/v1`.
+        url: String,
+        /// Model name sent along.
+        model: String,
+        /// Bearer token, if the server wants one.
+        key: Option<String>,
+    },
+}
+
+/// Why texts could not be embedded.
+#[derive(Debug, Error)]
+pub enum EmbedError {
+    /// The model is not there or cannot be read.
+    #[error("the embedding model `{model}` cannot be loaded: {reason}; {remedy}")]
+    Unavailable {
+        /// Name or folder.
+        model: String,
+        /// What went wrong.
+        reason: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// The build lacks the support asked for.
+    #[error("this build has no support for `{what}`; rebuild with `--features {feature}`")]
+    NotCompiledIn {
+        /// The kind of embedder.
+        what: &'static str,
+        /// The cargo feature.
+        feature: &'static str,
+    },
+    /// The server could not be reached or refused.
+    #[error("the embedding server {url} failed: {reason}")]
+    Server {
+        /// Address.
+        url: String,
+        /// What went wrong.
+        reason: String,
+    },
+    /// The answer does not fit the question.
+    #[error("the embedder gave an unusable answer: {reason}")]
+    WrongAnswer {
+        /// What is wrong with it.
+        reason: String,
+    },
+}

@@ -1,0 +1,49 @@
+//! What a caller may choose about building and searching. Knows nothing of files of configuration.
+
+use crate::embed::EmbedderChoice;
+
+/// Settings of the index; `Settings::default()` needs no set-up.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Which embedder makes the vectors; an index remembers it and refuses another.
+    pub embedder: EmbedderChoice,
+    /// What to build anew although nothing changed.
+    pub rebuild: Rebuild,
+    /// How vectors are searched.
+    pub vector_search: VectorSearch,
+    /// Cross-encoder that reorders the best hits; `None` for no reranking.
+    pub reranker: Option<Reranker>,
+}
+
+/// What to build anew although the documents did not change.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Rebuild {
+    /// Only what changed.
+    #[default]
+    Changed,
+    /// Cut all documents again (another chunker); known texts keep their vectors.
+    Rechunk,
+    /// Embed all texts again (another model).
+    Reembed,
+    /// Everything, as if there were no index.
+    Full,
+}
+
+/// How vectors are searched.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum VectorSearch {
+    /// The exact scan: best for a process that asks a few questions.
+    #[default]
+    Exact,
+    /// The graph where one is built and measured to be faster; for processes that stay.
+    Resident,
+}
+
+/// A cross-encoder run by ONNX Runtime through fastembed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reranker {
+    /// Model name (`bge-reranker-base`), or a folder with `model.onnx` and `tokenizer.json`.
+    pub model: String,
+    /// Number of hits it looks at.
+    pub depth: usize,
+}
