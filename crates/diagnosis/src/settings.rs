@@ -1,0 +1,192 @@
+//! Thresholds of the rules: each with its default, unit, reason and source, all of them settable.
+//!
+//! A threshold is declared beside the rule that uses it and listed by [`crate::thresholds`]. It
+//! does not know where configuration files live; the caller hands over their text.
+
+use std::collections::BTreeMap;
+
+use thiserror::Error;
+
+/// A number that a rule holds a fact against.
+#[derive(Debug)]
+pub struct Threshold {
+    /// Dotted name in the configuration: `skew.max_over_mean`.
+    pub name: &'static str,
+    /// Value without configuration.
+    pub default: f64,
+    /// Unit of the value: `ratio`, `share`, `bytes`, `s`, `rows`, `files`.
+    pub unit: &'static str,
+    /// Why this value, in Chinese.
+    pub reason_zh: &'static str,
+    /// Why this value, in English.
+    pub reason_en: &'static str,
+    /// Where it comes from: documentation, calibration, physics.
+    pub source: &'static str,
+}
+
+/// Share of the run below which a cause is a note and not a finding.
+pub static MIN_SHARE: Threshold = Threshold {
+    name: "min_share",
+    default: 0.02,
+    unit: "share",
+    reason_zh: "消除后节省不到运行时间 2 % 的原因不值得改动，且低于同一作业两次运行之间的波动",
+    reason_en: "a cause whose removal saves under 2 % of the run is within the noise between two runs of one job",
+    source: "report contract; run-to-run variation",
+};
+
+/// Relevance that a file must reach to be recommended.
+pub static MIN_RELEVANCE: Threshold = Threshold {
+    name: "completeness.min_relevance",
+    default: 0.3,
+    unit: "share",
+    reason_zh: "规格第 5 节规定的相关度阈值",
+    reason_en: "relevance threshold of section 5 of the specification",
+    source: "specification",
+};
+
+/// Files recommended in one round.
+pub static FILES_PER_ROUND: Threshold = Threshold {
+    name: "completeness.files_per_round",
+    default: 3.0,
+    unit: "files",
+    reason_zh: "规格第 5 节：每轮最多三个文件",
+    reason_en: "section 5 of the specification: at most three files a round",
+    source: "specification",
+};
+
+/// What is wrong with a table of thresholds.
+#[derive(Debug, Error)]
+pub enum SettingsError {
+    /// Not TOML.
+    #[error("thresholds are not valid TOML: {0}")]
+    Syntax(#[from] toml::de::Error),
+    /// No rule knows the name.
+    #[error("unknown threshold `{name}`{}", .nearest.map(|n| format!(", did you mean `{n}`?")).unwrap_or_default())]
+    Unknown {
+        /// Name as written.
+        name: String,
+        /// Known name that looks most like it.
+        nearest: Option<&'static str>,
+    },
+    /// Not a number.
+    #[error("threshold `{name}` must be a number, in {unit}")]
+    NotANumber {
+        /// Name as written.
+        name: String,
+        /// Unit that it is given in.
+        unit: &'static str,
+    },
+    /// Negative or not finite.
+    #[error("threshold `{name}` must be a finite number of at least 0, got {value}")]
+    OutOfRange {
+        /// Name as written.
+        name: String,
+        /// Value as written.
+        value: f64,
+    },
+}
+
+/// Values that differ from the defaults.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Settings {
+    overrides: BTreeMap<&'static str, f64>,
+}
+
+impl Settings {
+    /// Reads thresholds from TOML text: `min_share = 0.05`, `[skew]` `max_over_mean = 4`.
+    ///
+    /// # Errors
+    /// Text that is no TOML, a name that no rule knows, a value that is no number of at least 0.
+    pub fn from_toml(text: &str) -> Result<Settings, SettingsError> {
+        Settings::from_table(&toml::from_str::<toml::Table>(text)?)
+    }
+
+    /// Reads thresholds from a parsed table; nested tables spell dotted names.
+    ///
+    /// # Errors
+    /// As [`Settings::from_toml`].
+    pub fn from_table(table: &toml::Table) -> Result<Settings, SettingsError> {
+        let mut settings = Settings::default();
+        settings.read("", table)?;
+        Ok(settings)
+    }
+
+    /// Sets one threshold by name.
+    ///
+    /// # Errors
+    /// A name that no rule knows, a value that is no finite number of at least 0.
+    pub fn set(&mut self, name: &str, value: f64) -> Result<(), SettingsError> {
+        let threshold = find(name)?;
+        if !value.is_finite() || value < 0.0 {
+            return Err(SettingsError::OutOfRange {
+                name: name.to_owned(),
+                value,
+            });
+        }
+        self.overrides.insert(threshold.name, value);
+        Ok(())
+    }
+
+    /// The value in force.
+    pub fn get(&self, threshold: &Threshold) -> f64 {
+        self.overrides
+            .get(threshold.name)
+            .copied()
+            .unwrap_or(threshold.default)
+    }
+
+    fn read(&mut self, prefix: &str, table: &toml::Table) -> Result<(), SettingsError> {
+        for (key, value) in table {
+            let name = if prefix.is_empty() {
+                key.clone()
+            } else {
+                format!("{prefix}.{key}")
+            };
+            match value {
+                toml::Value::Table(inner) => self.read(&name, inner)?,
+                toml::Value::Float(v) => self.set(&name, *v)?,
+                toml::Value::Integer(v) => self.set(&name, *v as f64)?,
+                _ => {
+                    let unit = find(&name)?.unit;
+                    return Err(SettingsError::NotANumber { name, unit });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn find(name: &str) -> Result<&'static Threshold, SettingsError> {
+    crate::thresholds()
+        .iter()
+        .copied()
+        .find(|t| t.name == name)
+        .ok_or_else(|| SettingsError::Unknown {
+            name: name.to_owned(),
+            nearest: nearest(name),
+        })
+}
+
+/// The known name that shares the longest ending or beginning with `name`.
+fn nearest(name: &str) -> Option<&'static str> {
+    let common = |known: &str| {
+        let head = known
+            .bytes()
+            .zip(name.bytes())
+            .take_while(|(a, b)| a == b)
+            .count();
+        let tail = known
+            .bytes()
+            .rev()
+            .zip(name.bytes().rev())
+            .take_while(|(a, b)| a == b)
+            .count();
+        head.max(tail)
+    };
+    crate::thresholds()
+        .iter()
+        .map(|t| (common(t.name), t.name))
+        .filter(|(n, _)| *n >= 4)
+        .max()
+        .map(|(_, n)| n)
+}
