@@ -1,5 +1,7 @@
 //! Text to vectors: the trait, and the choice among embedders. Knows nothing of chunks or stores.
 
+pub mod static_table;
+
 use thiserror::Error;
 
 /// Turns texts into vectors of one dimension. Vectors come out with length 1, or all zero for a text in which

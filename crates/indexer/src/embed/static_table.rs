@@ -1,0 +1,184 @@
+//! The embedder inside the program: needs no download and starts in microseconds.
+//!
+//! A vector has two parts. The first is a weighted sum of token vectors, fitted so that it points where a sentence
+//! model's vector points (English meaning). The second is a sum of hashed n-grams (Chinese, identifiers, rare words).
+//! Each part is made unit length and gets its share of the whole by what the text consists of: a Chinese text is all
+//! n-grams. Knows nothing of chunks or stores. `scripts/make-embedder` makes the table.
+
+mod file;
+mod ngrams;
+mod wordpiece;
+
+use std::borrow::Cow;
+
+use self::file::TokenTable;
+use self::ngrams::{BUCKETS, Ngrams};
+use super::{EmbedError, Embedder, VectorWeights};
+
+static TABLE: &[u8] = include_bytes!("../../data/static-table.bin");
+
+/// Raised whenever this code gives other vectors for the same table.
+const CODE_VERSION: u32 = 1;
+
+/// Share of the squared length that the token part has in a text in Latin script.
+const MEANING: f32 = 0.75;
+
+/// Below this length a sum is rounding noise, not a direction.
+const NOISE: f32 = 1e-6;
+
+/// The embedder inside the program.
+#[derive(Debug, Clone, Copy)]
+pub struct StaticTable {
+    table: TokenTable<'static>,
+}
+
+impl StaticTable {
+    /// The table of this build, used in place.
+    pub fn embedded() -> Self {
+        StaticTable {
+            table: TokenTable::parse(TABLE).expect("the table of the build is checked by a test"),
+        }
+    }
+
+    fn vector(&self, text: &str) -> Vec<f32> {
+        let text = &*fold_width(text);
+        let width = self.table.dimension();
+        let mut vector = vec![0.0; width + BUCKETS];
+        let (tokens, _) = vector.split_at_mut(width);
+        let mut ngrams = Ngrams::new();
+        let mut latin = 0.0;
+        wordpiece::words(text, |word| {
+            if !word.normal.starts_with(ngrams::is_cjk) {
+                latin += self.word(word.raw, word.normal, tokens, &mut ngrams);
+            }
+        });
+        let cjk = match text.is_ascii() {
+            true => 0.0,
+            false => ngrams.characters(text),
+        };
+        combine(&mut vector, &ngrams, latin / (latin + cjk).max(NOISE));
+        vector
+    }
+
+    /// Adds a word to both parts; gives how much it tells.
+    fn word(&self, raw: &str, normal: &str, tokens: &mut [f32], ngrams: &mut Ngrams) -> f32 {
+        let compound = compound_parts(raw).filter(|_| !self.knows(normal));
+        let Some(parts) = compound else {
+            return self.simple_word(normal, tokens, ngrams);
+        };
+        ngrams.word(normal, 1.0);
+        parts
+            .map(|part| self.simple_word(&part.to_lowercase(), tokens, ngrams))
+            .sum()
+    }
+
+    fn simple_word(&self, word: &str, tokens: &mut [f32], ngrams: &mut Ngrams) -> f32 {
+        let (mut known, mut information) = (false, 0.0f32);
+        wordpiece::pieces(&self.table, word, |token| {
+            known = true;
+            information = information.max(self.table.information(token));
+            self.table.add(token, tokens);
+        });
+        if !known && word.chars().any(char::is_alphanumeric) {
+            information = 1.0;
+        }
+        if information > 0.0 {
+            ngrams.word(word, information);
+        }
+        information
+    }
+
+    /// Whether the word is one token.
+    fn knows(&self, word: &str) -> bool {
+        self.table
+            .longest_prefix(word.as_bytes(), false)
+            .is_some_and(|(_, length)| length == word.len())
+    }
+}
+
+impl Embedder for StaticTable {
+    fn fingerprint(&self) -> String {
+        let digest = self
+            .table
+            .digest()
+            .iter()
+            .fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
+        format!("embedded-{CODE_VERSION}-{digest}")
+    }
+
+    fn dimension(&self) -> usize {
+        self.table.dimension() + BUCKETS
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        Ok(texts.iter().map(|text| self.vector(text)).collect())
+    }
+
+    fn weights(&self) -> VectorWeights {
+        VectorWeights {
+            latin: 0.4,
+            cjk: 0.3,
+        }
+    }
+}
+
+/// Makes both parts unit length and joins them; `latin` is the share of the text that is not Chinese, Japanese, Korean.
+fn combine(vector: &mut [f32], ngrams: &Ngrams, latin: f32) {
+    let (tokens, hashed) = vector.split_at_mut(vector.len() - BUCKETS);
+    hashed.copy_from_slice(&ngrams.sums);
+    let (meaning, form) = (length(tokens), length(hashed));
+    let share = match (meaning > NOISE, form > NOISE) {
+        (true, true) => MEANING * latin,
+        (true, false) => 1.0,
+        (false, _) => 0.0,
+    };
+    scale(tokens, meaning, share.sqrt());
+    scale(hashed, form, (1.0 - share).sqrt());
+}
+
+fn length(vector: &[f32]) -> f32 {
+    vector.iter().map(|x| x * x).sum::<f32>().sqrt()
+}
+
+fn scale(vector: &mut [f32], length: f32, target: f32) {
+    let factor = if length > NOISE { target / length } else { 0.0 };
+    vector.iter_mut().for_each(|x| *x *= factor);
+}
+
+/// Full-width letters and signs (`ＳＣＯＰＥ`) as their ASCII forms.
+fn fold_width(text: &str) -> Cow<'_, str> {
+    let is_wide = |c: char| matches!(c, '\u{FF01}'..='\u{FF5E}');
+    if text.is_ascii() || !text.contains(is_wide) {
+        return Cow::Borrowed(text);
+    }
+    let narrow = |c: char| char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c);
+    text.chars()
+        .map(|c| if is_wide(c) { narrow(c) } else { c })
+        .collect::<String>()
+        .into()
+}
+
+/// The parts of an identifier in camel case (`maxRowCount`), when there are several and each has two letters or more
+/// (`mRNA` and `IgG` stay whole).
+fn compound_parts(raw: &str) -> Option<impl Iterator<Item = &str>> {
+    let bytes = raw.as_bytes();
+    if !raw.is_ascii() {
+        return None;
+    }
+    let is_cut = |i: usize| bytes[i].is_ascii_uppercase() && bytes[i - 1].is_ascii_lowercase();
+    let (mut start, mut n) = (0, 1);
+    for i in 1..bytes.len() {
+        if is_cut(i) {
+            if i - start < 2 || bytes.len() - i < 2 {
+                return None;
+            }
+            (start, n) = (i, n + 1);
+        }
+    }
+    let mut start = 0;
+    let parts = (1..=bytes.len()).filter_map(move |i| {
+        let ends = i == bytes.len() || is_cut(i);
+        ends.then(|| &raw[std::mem::replace(&mut start, i)..i])
+    });
+    (n > 1).then_some(parts)
+}

@@ -1,0 +1,182 @@
+//! The layout of `data/static-table.bin`: reads a token's row in place, copies and allocates nothing. The written
+//! grammar is in `data/README.md`. Knows nothing of tokenizing or of what the rows mean.
+
+use thiserror::Error;
+
+const MAGIC: &[u8; 8] = b"SATOKTAB";
+const VERSION: u8 = 1;
+const HEADER: usize = 40;
+
+/// Start of a continuation token (`##ing`).
+const CONTINUATION: &[u8; 2] = b"##";
+
+/// No token is longer, in bytes (`scripts/make-embedder/pack.py` checks it), so no longer prefix is tried.
+pub(super) const LONGEST_TOKEN: usize = 64;
+
+/// Why bytes are not a token table.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub(super) enum TableError {
+    #[error("not a token table: it does not start with `SATOKTAB`")]
+    Magic,
+    #[error("token table version {0} is not supported (this program reads version 1)")]
+    Version(u8),
+    #[error("the token table is {found} bytes long, its header says {expected}")]
+    Length { expected: usize, found: usize },
+    #[error("the token table names a slot count of {0}, which is not a power of two")]
+    Slots(usize),
+}
+
+/// A token table over borrowed bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TokenTable<'a> {
+    dimension: usize,
+    digest: &'a [u8],
+    scales: &'a [u8],
+    ends: &'a [u8],
+    slots: &'a [u8],
+    information: &'a [u8],
+    rows: &'a [u8],
+    strings: &'a [u8],
+}
+
+impl<'a> TokenTable<'a> {
+    /// Checks the header and cuts the parts; a few nanoseconds whatever the size.
+    pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, TableError> {
+        if bytes.len() < HEADER || &bytes[..8] != MAGIC {
+            return Err(TableError::Magic);
+        }
+        if bytes[8] != VERSION {
+            return Err(TableError::Version(bytes[8]));
+        }
+        let dimension = usize::from(u16::from_le_bytes([bytes[10], bytes[11]]));
+        let (n, n_slots, n_strings) = (
+            number(bytes, 3) as usize,
+            number(bytes, 4) as usize,
+            number(bytes, 5) as usize,
+        );
+        // Without an empty slot a search for an unknown word would not end.
+        if !n_slots.is_power_of_two() || n_slots <= n {
+            return Err(TableError::Slots(n_slots));
+        }
+        let sizes = [4 * n, 4 * n, 4 * n_slots, n, n * dimension, n_strings];
+        let expected = HEADER + sizes.iter().sum::<usize>();
+        if bytes.len() != expected {
+            return Err(TableError::Length {
+                expected,
+                found: bytes.len(),
+            });
+        }
+        let mut rest = &bytes[HEADER..];
+        let mut part = |size: usize| {
+            let (head, tail) = rest.split_at(size);
+            rest = tail;
+            head
+        };
+        Ok(TokenTable {
+            dimension,
+            digest: &bytes[24..HEADER],
+            scales: part(sizes[0]),
+            ends: part(sizes[1]),
+            slots: part(sizes[2]),
+            information: part(sizes[3]),
+            rows: part(sizes[4]),
+            strings: part(sizes[5]),
+        })
+    }
+
+    /// Components of a row.
+    pub(super) fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// First 16 bytes of the BLAKE3 hash of everything after the header.
+    pub(super) fn digest(&self) -> &'a [u8] {
+        self.digest
+    }
+
+    /// Number of tokens.
+    pub(super) fn len(&self) -> usize {
+        self.information.len()
+    }
+
+    /// How much the token tells, from 0 (`the`) to 1 (rare).
+    pub(super) fn information(&self, token: u32) -> f32 {
+        self.information
+            .get(token as usize)
+            .map_or(0.0, |&b| f32::from(b) / 255.0)
+    }
+
+    /// Adds the token's vector to `sum`.
+    pub(super) fn add(&self, token: u32, sum: &mut [f32]) {
+        let token = token as usize;
+        if token >= self.len() {
+            return;
+        }
+        let scale = f32::from_bits(number(self.scales, token));
+        let row = &self.rows[token * self.dimension..][..self.dimension];
+        for (sum, &component) in sum.iter_mut().zip(row) {
+            *sum += scale * f32::from(component.cast_signed());
+        }
+    }
+
+    /// The bytes of a token, `##` included.
+    pub(super) fn bytes(&self, token: u32) -> &'a [u8] {
+        let token = token as usize;
+        let start = match token {
+            0 => 0,
+            _ => number(self.ends, token - 1) as usize,
+        };
+        let end = number(self.ends, token) as usize;
+        self.strings.get(start..end).unwrap_or_default()
+    }
+
+    /// The longest token that `text` starts with, and its length in `text`. A continuation is looked up as `##text`.
+    pub(super) fn longest_prefix(&self, text: &[u8], continuation: bool) -> Option<(u32, usize)> {
+        let text = &text[..text.len().min(LONGEST_TOKEN)];
+        let marker: &[u8] = if continuation { CONTINUATION } else { &[] };
+        let mut hashes = [0; LONGEST_TOKEN];
+        let mut hash = marker.iter().fold(FNV_OFFSET, |hash, &b| fnv1a(hash, b));
+        for (slot, &byte) in hashes.iter_mut().zip(text) {
+            hash = fnv1a(hash, byte);
+            *slot = hash;
+        }
+        (1..=text.len()).rev().find_map(|length| {
+            self.find(hashes[length - 1], marker, &text[..length])
+                .map(|token| (token, length))
+        })
+    }
+
+    fn find(&self, hash: u32, marker: &[u8], text: &[u8]) -> Option<u32> {
+        let n_slots = self.slots.len() / 4;
+        let mut at = spread(hash) as usize & (n_slots - 1);
+        loop {
+            let token = number(self.slots, at).checked_sub(1)?;
+            if self.bytes(token).strip_prefix(marker) == Some(text) {
+                return Some(token);
+            }
+            at = (at + 1) & (n_slots - 1);
+        }
+    }
+}
+
+/// The `index`-th little-endian number of `bytes`; 0 past the end.
+fn number(bytes: &[u8], index: usize) -> u32 {
+    bytes
+        .get(4 * index..4 * index + 4)
+        .and_then(|b| b.try_into().ok())
+        .map_or(0, u32::from_le_bytes)
+}
+
+/// Start value of 32-bit FNV-1a.
+pub(super) const FNV_OFFSET: u32 = 0x811C_9DC5;
+
+/// One step of 32-bit FNV-1a.
+pub(super) fn fnv1a(hash: u32, byte: u8) -> u32 {
+    (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+}
+
+/// Mixes the high bits down: slots and buckets are taken from the low ones.
+pub(super) fn spread(hash: u32) -> u32 {
+    let hash = (hash ^ (hash >> 15)).wrapping_mul(0x2C1B_3C6D);
+    hash ^ (hash >> 13)
+}

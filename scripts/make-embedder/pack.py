@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Writes the token table in the layout of crates/indexer/data/README.md (which see for the meaning of each part)."""
+import struct
+
+import blake3
+import numpy as np
+
+MAGIC, VERSION, SLOT_FACTOR = b"SATOKTAB", 1, 2
+FNV_OFFSET, FNV_PRIME, MASK = 0x811C9DC5, 0x01000193, 0xFFFFFFFF
+
+
+def fnv1a(data):
+    """32-bit FNV-1a; grows byte by byte, so that the reader hashes every prefix of a word in one pass."""
+    h = FNV_OFFSET
+    for b in data:
+        h = ((h ^ b) * FNV_PRIME) & MASK
+    return h
+
+
+def spread(h):
+    """Mixes the high bits down: the slot is taken from the low ones."""
+    h ^= h >> 15
+    h = (h * 0x2C1B3C6D) & MASK
+    return h ^ (h >> 13)
+
+
+def pack(path, tokens, rows, scales, information):
+    """tokens: str list ("##x" for a continuation); rows int8 [n, d]; scales f32 [n]; information in 0..1 [n]."""
+    n, dimension = rows.shape
+    texts = [t.encode() for t in tokens]
+    n_slots = 1
+    while n_slots < SLOT_FACTOR * n:
+        n_slots *= 2
+    slots = np.zeros(n_slots, "<u4")
+    for i, text in enumerate(texts):
+        at = spread(fnv1a(text)) & (n_slots - 1)
+        while slots[at]:
+            at = (at + 1) & (n_slots - 1)
+        slots[at] = i + 1
+    ends = np.cumsum([len(t) for t in texts]).astype("<u4")
+    body = b"".join([
+        scales.astype("<f4").tobytes(),
+        ends.tobytes(),
+        slots.tobytes(),
+        np.clip(np.rint(information * 255), 0, 255).astype("u1").tobytes(),
+        rows.astype("i1").tobytes(),
+        b"".join(texts),
+    ])
+    header = MAGIC + struct.pack("<BBHIII", VERSION, 0, dimension, n, n_slots, int(ends[-1]))
+    header += blake3.blake3(body).digest()[:16]
+    assert len(header) == 40
+    with open(path, "wb") as f:
+        f.write(header + body)
+    print(f"{path}: {n} tokens, {dimension} components, {(40 + len(body)) / 1e6:.2f} MB")
