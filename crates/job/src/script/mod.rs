@@ -4,15 +4,24 @@
 //! say what it means, [`DataFlow`] ties the statements together by the rowsets that they pass.
 //! Nothing here knows a job folder, run-time numbers or causes.
 
+mod dialect;
+mod extent;
 mod flow;
+pub mod hints;
+mod lexer;
+mod lower;
 mod model;
+mod parser;
+mod tree;
 
 pub use flow::{DataFlow, Partitioning, PartitioningKind, Rowset};
+pub use lexer::{Token, TokenKind};
 pub use model::{
     Aggregate, ColumnRef, Conjunct, Dialect, Expression, Hint, HintForm, Join, JoinKind, OrderItem,
     OutputClause, OutputColumn, Query, RowsetRef, RowsetSource, Span, Statement, StatementKind,
     SyntaxError,
 };
+pub use tree::{Node, NodeKind, SyntaxTree};
 
 /// A parsed script.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +36,7 @@ pub struct Script {
     pub statements: Vec<Statement>,
     /// What could not be understood; parsing goes on at the next statement.
     pub errors: Vec<SyntaxError>,
+    tree: SyntaxTree,
     flow: DataFlow,
     line_starts: Vec<usize>,
 }
@@ -37,12 +47,37 @@ impl Script {
         let line_starts = std::iter::once(0)
             .chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1))
             .collect();
-        Script {
+        let mut script = Script {
             file: file.to_owned(),
             text,
             line_starts,
             ..Script::default()
-        }
+        };
+        let (tree, errors) = parser::parse(&script.text);
+        script.statements = lower::statements(&script.text, &tree, |offset| script.line_of(offset));
+        script.dialect = dialect::guess(file, &script.text, &tree);
+        script.errors = errors
+            .into_iter()
+            .map(|error| {
+                let start = tree.token_span(error.first as usize).start;
+                let last = error.end.saturating_sub(1).max(error.first);
+                let end = tree.token_span(last as usize).end;
+                let line = script.line_of(start);
+                SyntaxError {
+                    span: start..end.max(start),
+                    line,
+                    message: error.message,
+                }
+            })
+            .collect();
+        script.flow = flow::build(&script.text, &script.statements);
+        script.tree = tree;
+        script
+    }
+
+    /// The syntax tree, which holds every byte of the text.
+    pub fn tree(&self) -> &SyntaxTree {
+        &self.tree
     }
 
     /// Rowsets and how they feed each other.

@@ -118,6 +118,25 @@ pub struct Statement {
     pub value: Option<Expression>,
 }
 
+impl Statement {
+    /// Whether later statements can read what it makes.
+    pub fn makes_rowset(&self) -> bool {
+        matches!(
+            self.kind,
+            StatementKind::Extract
+                | StatementKind::SStream
+                | StatementKind::Select
+                | StatementKind::Process
+                | StatementKind::Reduce
+                | StatementKind::Combine
+                | StatementKind::Union
+                | StatementKind::Values
+                | StatementKind::View
+                | StatementKind::Rowset
+        )
+    }
+}
+
 /// A rowset expression: `SELECT`, `REDUCE`, …, or a set operation over branches.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Query {

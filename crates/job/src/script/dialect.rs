@@ -1,0 +1,35 @@
+//! Tells SCOPE from U-SQL.
+
+use super::lexer::TokenKind;
+use super::model::Dialect;
+use super::tree::SyntaxTree;
+
+/// The dialect by what only one of them has; a file name decides only where nothing else does.
+pub(super) fn guess(file: &str, text: &str, tree: &SyntaxTree) -> Dialect {
+    let mut scope = 0usize;
+    let mut usql = 0usize;
+    let mut previous = (TokenKind::Space, "");
+    for (at, token) in tree.tokens().iter().enumerate() {
+        if token.kind.is_trivia() {
+            continue;
+        }
+        let word = text.get(tree.token_span(at)).unwrap_or_default();
+        match (token.kind, word) {
+            (TokenKind::HashWord | TokenKind::Directive | TokenKind::CsBlock, _) => scope += 3,
+            (TokenKind::Word, "SSTREAM" | "STREAMEXPIRY") => scope += 3,
+            (TokenKind::Word, "DECLARE" | "DATABASE" | "ASSEMBLY") => usql += 3,
+            (TokenKind::Word, "Outputters" | "Extractors") => usql += 3,
+            // `@rows = SELECT`: only U-SQL binds rowsets to variables.
+            (TokenKind::Punct, "=") if previous.0 == TokenKind::Variable => usql += 1,
+            (TokenKind::Punct, "=") if previous.0 == TokenKind::Word => scope += 1,
+            _ => {}
+        }
+        previous = (token.kind, word);
+    }
+    match usql.cmp(&scope) {
+        std::cmp::Ordering::Greater => Dialect::USql,
+        std::cmp::Ordering::Less => Dialect::Scope,
+        std::cmp::Ordering::Equal if file.to_ascii_lowercase().ends_with(".usql") => Dialect::USql,
+        std::cmp::Ordering::Equal => Dialect::Scope,
+    }
+}

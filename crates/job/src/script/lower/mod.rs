@@ -1,0 +1,147 @@
+//! From the syntax tree to statements: what each part of the text means.
+//!
+//! Goes through the statements in order and remembers which one bound a name last, so that a
+//! reference leads to its definition even where a script binds the same name again and again.
+
+mod expression;
+mod output;
+mod query;
+mod statement;
+
+use std::collections::{HashMap, HashSet};
+
+use super::lexer::TokenKind;
+use super::model::{Span, Statement, StatementKind};
+use super::tree::{NodeKind, SyntaxTree};
+
+/// Statements of a parsed text. `line_of` gives the 1-based line of a byte.
+pub(super) fn statements(
+    text: &str,
+    tree: &SyntaxTree,
+    line_of: impl Fn(usize) -> u32,
+) -> Vec<Statement> {
+    let mut lowering = Lowering::new(text, tree);
+    let mut found: Vec<Statement> = Vec::new();
+    let mut blocks: Vec<usize> = Vec::new();
+    for node in tree.children(0) {
+        let index = found.len();
+        let mut statement = lowering.statement(node);
+        if statement.kind == StatementKind::End {
+            blocks.pop();
+        }
+        statement.index = index;
+        statement.parent = blocks.last().copied();
+        let last = statement
+            .span
+            .end
+            .saturating_sub(1)
+            .max(statement.span.start);
+        statement.lines = (line_of(statement.span.start), line_of(last));
+        if lowering.opens_block(node) {
+            blocks.push(index);
+        }
+        lowering.bind(&statement);
+        found.push(statement);
+    }
+    found
+}
+
+struct Lowering<'a> {
+    text: &'a str,
+    tree: &'a SyntaxTree,
+    /// Statement that bound each name last.
+    names: HashMap<String, usize>,
+    /// Last statement that made a rowset, and its name.
+    previous: Option<(usize, Option<String>)>,
+    /// Classes of the C# blocks.
+    classes: HashSet<&'a str>,
+    /// Words that stand alone or behind a dot somewhere, as columns do and classes do not.
+    bare: HashSet<&'a str>,
+}
+
+impl<'a> Lowering<'a> {
+    fn new(text: &'a str, tree: &'a SyntaxTree) -> Lowering<'a> {
+        let mut lowering = Lowering {
+            text,
+            tree,
+            names: HashMap::new(),
+            previous: None,
+            classes: HashSet::new(),
+            bare: HashSet::new(),
+        };
+        lowering.survey();
+        lowering
+    }
+
+    /// Collects class names and bare words before anything is resolved.
+    fn survey(&mut self) {
+        let seen = |token: &usize| !self.tree.token_kind(*token).is_trivia();
+        let (mut classes, mut bare) = (HashSet::new(), HashSet::new());
+        let mut word: Option<&'a str> = None;
+        for token in (0..self.tree.tokens().len()).filter(seen) {
+            let kind = self.tree.token_kind(token);
+            let text = self.token(token);
+            if let Some(word) = word.take()
+                && !matches!(text, "." | "?." | "(")
+            {
+                bare.insert(word);
+            }
+            match kind {
+                TokenKind::Word => word = Some(text),
+                TokenKind::CsBlock => classes.extend(class_names(text)),
+                _ => {}
+            }
+        }
+        bare.extend(word);
+        self.classes = classes;
+        self.bare = bare;
+    }
+
+    fn token(&self, token: usize) -> &'a str {
+        self.text
+            .get(self.tree.token_span(token))
+            .unwrap_or_default()
+    }
+
+    fn kind(&self, node: usize) -> NodeKind {
+        self.tree.nodes()[node].kind
+    }
+
+    fn slice(&self, span: &Span) -> &'a str {
+        self.text.get(span.clone()).unwrap_or_default()
+    }
+
+    /// Text of a node without the blanks and comments at its ends.
+    fn node_text(&self, node: usize) -> &'a str {
+        self.slice(&self.tree.node_span(node))
+    }
+
+    fn bind(&mut self, statement: &Statement) {
+        if !statement.makes_rowset() {
+            return;
+        }
+        let targets = statement.target.iter().flat_map(|target| target.split(','));
+        for target in targets {
+            self.names.insert(target.trim().to_owned(), statement.index);
+        }
+        self.previous = Some((statement.index, statement.target.clone()));
+    }
+
+    /// Whether what follows lies in a block of this statement.
+    fn opens_block(&self, node: usize) -> bool {
+        let last = self.tree.seen_tokens(node).last();
+        let last = last.map_or("", |token| self.token(token));
+        self.kind(node) == NodeKind::Statement && matches!(last, "BEGIN" | "THEN" | "ELSE" | "{")
+    }
+}
+
+/// Names behind `class`, `struct` and `enum`.
+fn class_names(code: &str) -> impl Iterator<Item = &str> {
+    let mut words = code.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    std::iter::from_fn(move || {
+        words
+            .by_ref()
+            .find(|word| matches!(*word, "class" | "struct" | "enum"))?;
+        words.by_ref().find(|word| !word.is_empty())
+    })
+}

@@ -1,0 +1,82 @@
+//! Where and how rows are stored.
+
+use super::Lowering;
+use crate::script::model::{OutputClause, Statement};
+use crate::script::tree::NodeKind;
+
+impl Lowering<'_> {
+    /// Layout clauses among the children of an `OUTPUT`.
+    pub(super) fn output_clause(&self, node: usize) -> OutputClause {
+        let mut output = OutputClause::default();
+        for child in self.tree.children(node) {
+            let span = self.tree.node_span(child);
+            let is_layout = match self.kind(child) {
+                NodeKind::To => {
+                    let path = self.tree.child(child, NodeKind::Expression);
+                    output.path = path.map(|path| self.expression(path, &[]));
+                    let words = self.tree.seen_tokens(child).take(2);
+                    output.sstream = words.map(|token| self.token(token)).any(|w| w == "SSTREAM");
+                    false
+                }
+                NodeKind::Distribution => {
+                    output.distribution = Some(self.node_text(child).to_ascii_uppercase());
+                    true
+                }
+                NodeKind::Clustered => {
+                    output.clustered_by = self.order_items(child, &[]);
+                    output.partitions = self.into_count(child);
+                    true
+                }
+                NodeKind::Sorted => {
+                    output.sorted_by = self.order_items(child, &[]);
+                    true
+                }
+                NodeKind::OrderBy => {
+                    output.sorted_by = self.order_items(child, &[]);
+                    false
+                }
+                NodeKind::Partitioned => {
+                    output.partitioned_by = self.order_items(child, &[]);
+                    true
+                }
+                _ => false,
+            };
+            if is_layout {
+                let start = output
+                    .layout_span
+                    .as_ref()
+                    .map_or(span.start, |span| span.start);
+                output.layout_span = Some(start..span.end);
+            }
+        }
+        output
+    }
+
+    /// `INTO n`.
+    fn into_count(&self, node: usize) -> Option<u32> {
+        let count = self.tree.child(node, NodeKind::Expression)?;
+        self.node_text(count).parse().ok()
+    }
+
+    /// Fills in the `OUTPUT` of a statement.
+    pub(super) fn output(&self, node: usize, query_node: usize, statement: &mut Statement) {
+        let source = self.tree.child(query_node, NodeKind::Source);
+        let input = match source {
+            Some(source) => self.source(source),
+            None => self.previous_source(statement.span.start),
+        };
+        statement.query.kind = super::StatementKind::Output;
+        statement.query.span = statement.span.clone();
+        statement.query.inputs.push(input);
+        let using = self.tree.child(node, NodeKind::Using);
+        let using = using.and_then(|using| self.tree.child(using, NodeKind::Expression));
+        if let Some(using) = using {
+            let text = self.node_text(using);
+            let end = text.find('(').unwrap_or(text.len());
+            let class = text[..end].trim_start_matches("new ").trim();
+            statement.query.using_class = Some(class.to_owned());
+            statement.query.using = Some(self.expression(using, &[]));
+        }
+        statement.output = Some(self.output_clause(node));
+    }
+}

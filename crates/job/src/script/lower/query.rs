@@ -1,0 +1,553 @@
+//! Queries: sources, joins, columns and the clauses on them.
+
+use super::Lowering;
+use crate::script::lexer::TokenKind;
+use crate::script::model::{
+    ColumnRef, Conjunct, Expression, Join, JoinKind, OrderItem, OutputColumn, Query, RowsetRef,
+    RowsetSource, StatementKind,
+};
+use crate::script::tree::NodeKind;
+
+impl Lowering<'_> {
+    /// Query of a `Query` node; parentheses around the whole are looked through.
+    pub(super) fn query(&self, node: usize) -> Query {
+        let mut branches = Vec::new();
+        let mut operators = Vec::new();
+        let mut order_by = Vec::new();
+        for child in self.tree.children(node) {
+            match self.kind(child) {
+                NodeKind::Query => branches.push(self.query(child)),
+                NodeKind::SetOperator => operators.push(self.words(child)),
+                NodeKind::OrderBy => order_by.push(child),
+                NodeKind::Hint | NodeKind::OptionClause => {}
+                _ => branches.push(self.branch(child)),
+            }
+        }
+        let mut query = match branches.len() {
+            1 => branches.remove(0),
+            0 => Query::default(),
+            _ => Query {
+                kind: StatementKind::Union,
+                branches,
+                ..Query::default()
+            },
+        };
+        query.set_operators.extend(operators);
+        for clause in order_by {
+            let labels = labels(&query.inputs);
+            query.order_by = self.order_items(clause, &labels);
+        }
+        query.span = self.tree.node_span(node);
+        query
+    }
+
+    /// Words of a node in upper case, a blank between them.
+    fn words(&self, node: usize) -> String {
+        let words: Vec<_> = self
+            .tree
+            .seen_tokens(node)
+            .map(|token| self.token(token))
+            .collect();
+        words.join(" ").to_ascii_uppercase()
+    }
+
+    fn branch(&self, node: usize) -> Query {
+        let kind = match self.kind(node) {
+            NodeKind::Select => StatementKind::Select,
+            NodeKind::Extract => StatementKind::Extract,
+            NodeKind::SStream => StatementKind::SStream,
+            NodeKind::Process => StatementKind::Process,
+            NodeKind::Reduce => StatementKind::Reduce,
+            NodeKind::Combine => StatementKind::Combine,
+            NodeKind::View => StatementKind::View,
+            NodeKind::Values => StatementKind::Values,
+            NodeKind::Reference => StatementKind::Rowset,
+            _ => StatementKind::Unknown,
+        };
+        let mut query = Query {
+            kind,
+            span: self.tree.node_span(node),
+            ..Query::default()
+        };
+        self.sources(node, &mut query);
+        self.clauses(node, &mut query);
+        query
+    }
+
+    /// Fills `inputs` and, for `SELECT`, `joins`.
+    fn sources(&self, node: usize, query: &mut Query) {
+        let mut joins = Vec::new();
+        for child in self.tree.children(node) {
+            match self.kind(child) {
+                NodeKind::From if query.kind == StatementKind::Extract => {}
+                NodeKind::From => self.from(child, query, &mut joins),
+                NodeKind::Source => query.inputs.push(self.source(child)),
+                _ => {}
+            }
+        }
+        if query.kind == StatementKind::Rowset {
+            let expression = self.tree.child(node, NodeKind::Expression);
+            query
+                .inputs
+                .extend(expression.map(|child| self.named_source(child)));
+        }
+        let needs_input = matches!(
+            query.kind,
+            StatementKind::Select | StatementKind::Process | StatementKind::Reduce
+        ) || query.kind == StatementKind::Combine && query.inputs.len() < 2;
+        if needs_input && query.inputs.is_empty() {
+            query.inputs.push(self.previous_source(query.span.start));
+        }
+        let labels = labels(&query.inputs);
+        for (child, right) in joins {
+            let join = self.join(child, right, &query.inputs, &labels);
+            query.joins.push(join);
+        }
+    }
+
+    fn from(&self, node: usize, query: &mut Query, joins: &mut Vec<(usize, usize)>) {
+        for child in self.tree.children(node) {
+            match self.kind(child) {
+                NodeKind::Source => query.inputs.push(self.source(child)),
+                NodeKind::Join => {
+                    let source = self.tree.child(child, NodeKind::Source);
+                    let Some(source) = source else { continue };
+                    let applied = self.words(self.join_words(child)).ends_with("APPLY");
+                    let mut rowset = self.source(source);
+                    if applied && !matches!(rowset.source, RowsetSource::Query(_)) {
+                        let known = labels(&query.inputs);
+                        let expression = self.tree.child(source, NodeKind::Expression);
+                        let expression = expression.map(|node| self.expression(node, &known));
+                        rowset.source = RowsetSource::Apply(expression.unwrap_or_default());
+                        rowset.definition = None;
+                    }
+                    query.inputs.push(rowset);
+                    if !applied {
+                        joins.push((child, query.inputs.len() - 1));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn join_words(&self, join: usize) -> usize {
+        self.tree.child(join, NodeKind::JoinWords).unwrap_or(join)
+    }
+
+    /// The rowset before, where a statement names none.
+    pub(super) fn previous_source(&self, at: usize) -> RowsetRef {
+        let name = self.previous.as_ref().and_then(|(_, name)| name.clone());
+        RowsetRef {
+            name: name.unwrap_or_default(),
+            definition: self.previous.as_ref().map(|(index, _)| *index),
+            source: RowsetSource::Previous,
+            span: at..at,
+            ..RowsetRef::default()
+        }
+    }
+
+    pub(super) fn source(&self, node: usize) -> RowsetRef {
+        let mut rowset = RowsetRef::default();
+        for child in self.tree.children(node) {
+            match self.kind(child) {
+                NodeKind::Query => {
+                    let query = self.query(child);
+                    rowset = match plain_reference(&query) {
+                        Some(inner) => inner.clone(),
+                        None => RowsetRef {
+                            source: RowsetSource::Query(Box::new(query)),
+                            ..RowsetRef::default()
+                        },
+                    };
+                }
+                NodeKind::Expression => rowset = self.named_source(child),
+                NodeKind::Alias => rowset.alias = Some(self.plain_name(child)),
+                _ => {}
+            }
+        }
+        rowset.span = self.tree.node_span(node);
+        rowset
+    }
+
+    /// A source that is written as an expression: a name, a call, a path.
+    fn named_source(&self, node: usize) -> RowsetRef {
+        let expression = self.expression(node, &[]);
+        let span = expression.span.clone();
+        let first = self.tree.seen_tokens(node).next();
+        let first = first.map_or(TokenKind::Unknown, |token| self.tree.token_kind(token));
+        let name = self.slice(&span).to_owned();
+        let plain = !name.contains(['(', '+', '"', '?']);
+        let mut rowset = RowsetRef {
+            span,
+            ..RowsetRef::default()
+        };
+        if plain && first != TokenKind::Text {
+            rowset.definition = self.names.get(&name).copied();
+            rowset.name = name;
+        } else if first == TokenKind::Word || !expression.calls.is_empty() {
+            rowset.name = expression.calls.first().cloned().unwrap_or_default();
+            rowset.source = RowsetSource::Call(expression);
+        } else {
+            rowset.source = RowsetSource::Path(expression);
+        }
+        rowset
+    }
+
+    /// Text of a name without the brackets of a quoted one.
+    pub(super) fn plain_name(&self, node: usize) -> String {
+        let text = self.node_text(node);
+        let inner = text
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'));
+        inner.unwrap_or(text).trim().to_owned()
+    }
+
+    fn join(&self, node: usize, right: usize, inputs: &[RowsetRef], labels: &[String]) -> Join {
+        let words_node = self.join_words(node);
+        let words = self.words(words_node);
+        let words: Vec<&str> = words.split(' ').collect();
+        let on = self.tree.child(node, NodeKind::On);
+        let on = on.and_then(|on| self.tree.child(on, NodeKind::Expression));
+        let condition = on.map(|on| self.conjuncts(on, labels)).unwrap_or_default();
+        let right_label = inputs[right].label();
+        let of_right = |column: &ColumnRef| column.qualifier.as_deref() == Some(right_label);
+        let keys: Vec<_> = condition
+            .iter()
+            .filter_map(|conjunct| conjunct.equality.clone())
+            .map(|(left, right)| match of_right(&left) && !of_right(&right) {
+                true => (right, left),
+                false => (left, right),
+            })
+            .collect();
+        let left_label = keys.first().and_then(|(left, _)| left.qualifier.as_deref());
+        let left = inputs
+            .iter()
+            .take(right)
+            .position(|input| Some(input.label()) == left_label);
+        Join {
+            kind: join_kind(&words),
+            strategy: words
+                .iter()
+                .filter(|word| super::super::hints::JOIN_STRATEGIES.contains(word))
+                .map(|word| (*word).to_owned())
+                .collect(),
+            left: left.unwrap_or(0),
+            right,
+            keys,
+            condition,
+            keyword_span: self.tree.node_span(words_node),
+            span: self.tree.node_span(node),
+        }
+    }
+
+    fn clauses(&self, node: usize, query: &mut Query) {
+        let labels = labels(&query.inputs);
+        for child in self.tree.children(node) {
+            let inner = || self.tree.child(child, NodeKind::Expression);
+            match self.kind(child) {
+                NodeKind::Distinct => query.distinct = true,
+                NodeKind::All => query.all = true,
+                NodeKind::Top => query.top = Some(self.expression(child, &labels)),
+                NodeKind::Columns => self.columns(child, query, &labels),
+                NodeKind::Produce => {
+                    if let Some(list) = self.tree.child(child, NodeKind::Columns) {
+                        self.columns(list, query, &labels);
+                    }
+                }
+                NodeKind::From if query.kind == StatementKind::Extract => {
+                    query.paths.extend(self.expressions(child, &[]));
+                }
+                NodeKind::Expression => query.paths.push(self.expression(child, &[])),
+                NodeKind::Where => {
+                    query.filter_span = Some(self.tree.node_span(child));
+                    query.filter.extend(self.conditions(inner(), &labels));
+                }
+                NodeKind::GroupBy => {
+                    query.group_by_span = Some(self.tree.node_span(child));
+                    query.group_by = self.expressions(child, &labels);
+                }
+                NodeKind::Having => query.having.extend(self.conditions(inner(), &labels)),
+                NodeKind::OrderBy => query.order_by = self.order_items(child, &labels),
+                NodeKind::Presort => self.presort(child, query, &labels),
+                NodeKind::On => self.on(child, query, &labels),
+                NodeKind::Using => self.using(child, query),
+                NodeKind::Required => {
+                    let columns = self.expressions(child, &labels);
+                    query
+                        .required
+                        .extend(columns.into_iter().flat_map(|e| e.uses));
+                }
+                NodeKind::Params => query.params = self.params(child),
+                _ => {}
+            }
+        }
+        if query.kind == StatementKind::Rowset {
+            query.paths.clear();
+        }
+        self.query_aggregates(node, query, &labels);
+        self.inner_queries(node, query);
+    }
+
+    /// Queries inside conditions and columns are inputs as well.
+    fn inner_queries(&self, node: usize, query: &mut Query) {
+        let end = self.tree.nodes()[node].next as usize;
+        let mut at = node + 1;
+        while at < end {
+            match self.kind(at) {
+                NodeKind::Source | NodeKind::Join => at = self.tree.nodes()[at].next as usize,
+                NodeKind::Query => {
+                    let span = self.tree.node_span(at);
+                    let source = RowsetSource::Query(Box::new(self.query(at)));
+                    query.inputs.push(RowsetRef {
+                        source,
+                        span,
+                        ..RowsetRef::default()
+                    });
+                    at = self.tree.nodes()[at].next as usize;
+                }
+                _ => at += 1,
+            }
+        }
+    }
+
+    fn conditions(&self, node: Option<usize>, labels: &[String]) -> Vec<Conjunct> {
+        node.map(|node| self.conjuncts(node, labels))
+            .unwrap_or_default()
+    }
+
+    fn expressions(&self, node: usize, labels: &[String]) -> Vec<Expression> {
+        let children = self.tree.children(node);
+        let expressions = children.filter(|&child| self.kind(child) == NodeKind::Expression);
+        expressions
+            .map(|child| self.expression(child, labels))
+            .collect()
+    }
+
+    pub(super) fn order_items(&self, node: usize, labels: &[String]) -> Vec<OrderItem> {
+        let children = self.tree.children(node);
+        let items = children.filter(|&child| self.kind(child) == NodeKind::OrderItem);
+        items
+            .filter_map(|item| {
+                let expression = self.tree.child(item, NodeKind::Expression)?;
+                let last = self.tree.seen_tokens(item).last()?;
+                Some(OrderItem {
+                    expression: self.expression(expression, labels),
+                    descending: self.token(last) == "DESC",
+                })
+            })
+            .collect()
+    }
+
+    fn columns(&self, node: usize, query: &mut Query, labels: &[String]) {
+        let children = self.tree.children(node);
+        let columns = children.filter(|&child| self.kind(child) == NodeKind::Column);
+        let columns: Vec<_> = columns.map(|child| self.column(child, labels)).collect();
+        query.columns.extend(columns);
+    }
+
+    fn column(&self, node: usize, labels: &[String]) -> OutputColumn {
+        let mut column = OutputColumn {
+            span: self.tree.node_span(node),
+            ..OutputColumn::default()
+        };
+        for child in self.tree.children(node) {
+            match self.kind(child) {
+                NodeKind::Expression => {
+                    column.expression = self.expression(child, labels);
+                    let named = column.expression.as_column().map(|used| used.name.clone());
+                    let star = self.slice(&column.expression.span) == "*";
+                    column.name = if star { Some("*".to_owned()) } else { named };
+                }
+                NodeKind::Word => {
+                    let name = self.plain_name(child);
+                    let span = self.tree.node_span(child);
+                    let used = ColumnRef {
+                        qualifier: None,
+                        name: name.clone(),
+                        span: span.clone(),
+                    };
+                    column.expression = Expression {
+                        span,
+                        uses: vec![used],
+                        ..Expression::default()
+                    };
+                    column.name = Some(name);
+                }
+                NodeKind::Alias => column.name = Some(self.plain_name(child)),
+                NodeKind::Type => column.type_name = Some(self.node_text(child).to_owned()),
+                _ => {}
+            }
+        }
+        column
+    }
+
+    fn presort(&self, node: usize, query: &mut Query, labels: &[String]) {
+        let items = self.order_items(node, labels);
+        let start = self.tree.node_span(node).start;
+        if query.kind == StatementKind::Combine {
+            let before = query
+                .inputs
+                .iter()
+                .rposition(|input| input.span.end <= start);
+            if let Some(input) = before {
+                query.inputs[input].presort = items;
+                return;
+            }
+        }
+        query.presort = items;
+    }
+
+    /// `ON` of `REDUCE` lists keys; that of `COMBINE` is a condition.
+    fn on(&self, node: usize, query: &mut Query, labels: &[String]) {
+        if query.kind != StatementKind::Combine {
+            let keys = self.expressions(node, labels);
+            query.on.extend(keys.into_iter().flat_map(|key| key.uses));
+            return;
+        }
+        let inner = self.tree.child(node, NodeKind::Expression);
+        let condition = self.conditions(inner, labels);
+        let right = query.inputs.len().saturating_sub(1);
+        let right_label = query
+            .inputs
+            .get(right)
+            .map_or("", |input| input.label())
+            .to_owned();
+        let keys: Vec<_> = condition
+            .iter()
+            .filter_map(|conjunct| conjunct.equality.clone())
+            .map(
+                |(a, b)| match a.qualifier.as_deref() == Some(right_label.as_str()) {
+                    true => (b, a),
+                    false => (a, b),
+                },
+            )
+            .collect();
+        query.on = keys.iter().map(|(left, _)| left.clone()).collect();
+        let span = self.tree.node_span(node);
+        query.joins.push(Join {
+            kind: JoinKind::Inner,
+            left: 0,
+            right,
+            keys,
+            condition,
+            keyword_span: span.start..span.start,
+            span,
+            ..Join::default()
+        });
+    }
+
+    fn using(&self, node: usize, query: &mut Query) {
+        let Some(inner) = self.tree.child(node, NodeKind::Expression) else {
+            return;
+        };
+        let expression = self.expression(inner, &[]);
+        let text = self.slice(&expression.span);
+        let text = text
+            .strip_prefix("new")
+            .filter(|rest| rest.starts_with(' '))
+            .unwrap_or(text);
+        let end = text.find(['(', '{']).unwrap_or(text.len());
+        query.using_class = Some(text[..end].trim().to_owned());
+        query.using = Some(expression);
+    }
+
+    pub(super) fn params(&self, node: usize) -> Vec<(String, Expression)> {
+        let children = self.tree.children(node);
+        let params = children.filter(|&child| self.kind(child) == NodeKind::Param);
+        params
+            .filter_map(|param| {
+                let name = self.tree.child(param, NodeKind::Word)?;
+                let value = self.tree.child(param, NodeKind::Expression)?;
+                Some((self.plain_name(name), self.expression(value, &[])))
+            })
+            .collect()
+    }
+
+    fn query_aggregates(&self, node: usize, query: &mut Query, labels: &[String]) {
+        if query.kind != StatementKind::Select {
+            return;
+        }
+        let grouped = !query.group_by.is_empty();
+        let mut number = 0;
+        for clause in self.tree.children(node) {
+            match self.kind(clause) {
+                NodeKind::Columns => {
+                    for column in self.tree.children(clause) {
+                        if self.kind(column) == NodeKind::Column {
+                            self.add_aggregates(column, query, labels, (grouped, Some(number)));
+                            number += 1;
+                        }
+                    }
+                }
+                NodeKind::Having => self.add_aggregates(clause, query, labels, (false, None)),
+                _ => {}
+            }
+        }
+    }
+
+    fn add_aggregates(
+        &self,
+        node: usize,
+        query: &mut Query,
+        labels: &[String],
+        (grouped, column): (bool, Option<usize>),
+    ) {
+        let Some(inner) = self.tree.child(node, NodeKind::Expression) else {
+            return;
+        };
+        let span = self.tree.node_span(inner);
+        let text = self.slice(&span);
+        let is_key = query
+            .group_by
+            .iter()
+            .any(|key| self.slice(&key.span) == text);
+        let tokens = self.expression_tokens(inner);
+        let found = self.aggregates(&tokens, labels, grouped && !is_key);
+        query
+            .aggregates
+            .extend(found.into_iter().map(|mut aggregate| {
+                aggregate.column = column;
+                aggregate
+            }));
+    }
+}
+
+/// The one rowset that `(name)` stands for.
+fn plain_reference(query: &Query) -> Option<&RowsetRef> {
+    match (query.kind, query.inputs.as_slice()) {
+        (StatementKind::Rowset, [inner]) => Some(inner),
+        _ => None,
+    }
+}
+
+/// Names by which the columns of the inputs can be qualified.
+pub(super) fn labels(inputs: &[RowsetRef]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::with_capacity(inputs.len());
+    for input in inputs {
+        let label = input.label();
+        found.push(label.to_owned());
+        if let Some((_, last)) = label.rsplit_once('.') {
+            found.push(last.to_owned());
+        }
+    }
+    found.retain(|label| !label.is_empty());
+    found
+}
+
+fn join_kind(words: &[&str]) -> JoinKind {
+    let has = |word: &str| words.contains(&word);
+    let anti = has("ANTISEMI") || has("ANTISEMIJOIN");
+    let semi = has("SEMI") || has("SEMIJOIN");
+    match (has("RIGHT"), anti, semi) {
+        (false, true, _) => JoinKind::LeftAntiSemi,
+        (true, true, _) => JoinKind::RightAntiSemi,
+        (false, _, true) => JoinKind::LeftSemi,
+        (true, _, true) => JoinKind::RightSemi,
+        (true, false, false) => JoinKind::RightOuter,
+        _ if has("LEFT") => JoinKind::LeftOuter,
+        _ if has("FULL") || has("OUTER") => JoinKind::FullOuter,
+        _ if has("CROSS") => JoinKind::Cross,
+        _ => JoinKind::Inner,
+    }
+}

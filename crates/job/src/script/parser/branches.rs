@@ -1,0 +1,146 @@
+//! Ways of reading a statement with `#IF` branches in it.
+//!
+//! The value of a condition is not known, so each way takes one branch of every `#IF`, or all
+//! of them one behind the other; the parser keeps the first way that fits the grammar.
+
+use std::ops::Range;
+
+use crate::script::extent::directive_word;
+use crate::script::lexer::TokenKind;
+use crate::script::tree::SyntaxTree;
+
+/// Which branch a reading takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    /// The `#ELSE` of `#IF (LOCAL)`, else the first branch: what runs on the cluster.
+    Cluster,
+    /// The other one.
+    Other,
+    /// Both.
+    All,
+}
+
+/// Token lists for the parser, likeliest first; a single one where there is no `#IF`.
+pub(super) fn readings(text: &str, tree: &SyntaxTree, tokens: Range<usize>) -> Vec<Vec<u32>> {
+    let kind = |token: usize| tree.token_kind(token);
+    if !tokens
+        .clone()
+        .any(|token| kind(token) == TokenKind::Directive)
+    {
+        return vec![seen(tree, tokens).collect()];
+    }
+    let branches = branches(text, tree, tokens.clone());
+    let take = |choice: Choice| -> Vec<u32> {
+        let tokens = tokens.clone().zip(&branches);
+        let kept = tokens.filter(|(token, branch)| {
+            let kind = kind(*token);
+            !kind.is_trivia() && kind != TokenKind::Directive && branch.is_in(choice)
+        });
+        kept.map(|(token, _)| token as u32).collect()
+    };
+    vec![
+        take(Choice::Cluster),
+        take(Choice::Other),
+        take(Choice::All),
+    ]
+}
+
+fn seen(tree: &SyntaxTree, tokens: Range<usize>) -> impl Iterator<Item = u32> + '_ {
+    tokens
+        .filter(|&token| !tree.token_kind(token).is_trivia())
+        .map(|token| token as u32)
+}
+
+/// The branches that a token is in, folded to what the choices ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Branch {
+    cluster: bool,
+    other: bool,
+}
+
+impl Branch {
+    fn is_in(self, choice: Choice) -> bool {
+        match choice {
+            Choice::Cluster => self.cluster,
+            Choice::Other => self.other,
+            Choice::All => true,
+        }
+    }
+}
+
+/// One open `#IF`.
+struct Condition {
+    outer: Branch,
+    /// Whether the branch for the cluster is the `#ELSE`.
+    local: bool,
+}
+
+fn branches(text: &str, tree: &SyntaxTree, tokens: Range<usize>) -> Vec<Branch> {
+    let both = Branch {
+        cluster: true,
+        other: true,
+    };
+    let mut open: Vec<Condition> = Vec::new();
+    let mut current = both;
+    if closes_unopened(text, tree, tokens.clone()) {
+        // The statement begins inside a branch whose `#IF` lies before it.
+        open.push(Condition {
+            outer: both,
+            local: false,
+        });
+        current = Branch {
+            cluster: true,
+            other: false,
+        };
+    }
+    let mut found = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        if tree.token_kind(token) == TokenKind::Directive {
+            let line = text.get(tree.token_span(token)).unwrap_or_default();
+            match directive_word(line) {
+                "IF" | "IFDEF" | "IFNDEF" => {
+                    let local = line.contains("LOCAL");
+                    open.push(Condition {
+                        outer: current,
+                        local,
+                    });
+                    current = first_branch(current, local);
+                }
+                "ELSE" | "ELIF" | "ELSEIF" => {
+                    if let Some(condition) = open.last() {
+                        current = first_branch(condition.outer, !condition.local);
+                    }
+                }
+                "ENDIF" => {
+                    if let Some(condition) = open.pop() {
+                        current = condition.outer;
+                    }
+                }
+                _ => {}
+            }
+        }
+        found.push(current);
+    }
+    found
+}
+
+fn first_branch(outer: Branch, local: bool) -> Branch {
+    Branch {
+        cluster: outer.cluster && !local,
+        other: outer.other && local,
+    }
+}
+
+fn closes_unopened(text: &str, tree: &SyntaxTree, tokens: Range<usize>) -> bool {
+    let mut depth = 0;
+    for token in tokens.filter(|&token| tree.token_kind(token) == TokenKind::Directive) {
+        match directive_word(text.get(tree.token_span(token)).unwrap_or_default()) {
+            "IF" | "IFDEF" | "IFNDEF" => depth += 1,
+            "ELSE" | "ELIF" | "ELSEIF" if depth == 0 => return true,
+            "ENDIF" if depth == 0 => return true,
+            "ENDIF" => depth -= 1,
+            _ => {}
+        }
+    }
+    false
+}

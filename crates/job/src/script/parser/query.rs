@@ -1,0 +1,357 @@
+//! Rowset expressions: `SELECT`, `EXTRACT`, `SSTREAM`, `PROCESS`, `REDUCE`, `COMBINE`, `VIEW`,
+//! `VALUES`, references, and set operations over them.
+//!
+//! Clauses are taken in any order, as real scripts write them.
+
+use super::{MAX_DEPTH, Parser};
+use crate::script::lexer::TokenKind;
+use crate::script::tree::NodeKind;
+
+impl Parser<'_> {
+    /// Branches and the set operators between them.
+    pub(super) fn query(&mut self) {
+        let mark = self.open(NodeKind::Query);
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            self.error("queries are nested too deeply");
+            self.skip_to_bracket();
+        } else {
+            self.query_branches();
+        }
+        self.depth -= 1;
+        self.close(mark);
+    }
+
+    fn query_branches(&mut self) {
+        loop {
+            self.hints();
+            self.branch();
+            if !self.set_operator() {
+                break;
+            }
+        }
+        self.query_tail();
+    }
+
+    /// `ORDER BY` and `OPTION` that belong to the query as a whole.
+    fn query_tail(&mut self) {
+        loop {
+            match self.text() {
+                "ORDER" => self.order_by(),
+                "OPTION" => self.option(),
+                _ => return,
+            }
+        }
+    }
+
+    /// Leaves the tokens up to the bracket that closes the query unparsed.
+    fn skip_to_bracket(&mut self) {
+        while !self.done() && !self.is(")") {
+            match self.text() {
+                "(" | "[" | "{" => self.balanced(),
+                _ => self.bump(),
+            }
+        }
+    }
+
+    /// `UNION [ALL | DISTINCT] [ON (…)]`, `OUTER UNION … BY NAME`, `EXCEPT`, `INTERSECT`.
+    fn set_operator(&mut self) -> bool {
+        let outer = self.is("OUTER") && self.is_ahead(1, "UNION");
+        if !outer && !matches!(self.text(), "UNION" | "EXCEPT" | "INTERSECT") {
+            return false;
+        }
+        let mark = self.open(NodeKind::SetOperator);
+        if outer {
+            self.bump();
+        }
+        self.bump();
+        while matches!(self.text(), "ALL" | "DISTINCT" | "BY" | "NAME") {
+            self.bump();
+        }
+        if self.eat("ON") && self.is("(") {
+            self.balanced();
+        }
+        self.close(mark);
+        true
+    }
+
+    fn branch(&mut self) {
+        match (self.kind(), self.text()) {
+            (TokenKind::Word, "SELECT") => self.select(),
+            (TokenKind::Word, "EXTRACT") => self.extract(),
+            (TokenKind::Word, "SSTREAM") => self.sstream(),
+            (TokenKind::Word, "PROCESS") => self.operator_statement(NodeKind::Process),
+            (TokenKind::Word, "REDUCE") => self.operator_statement(NodeKind::Reduce),
+            (TokenKind::Word, "COMBINE") => self.combine(),
+            (TokenKind::Word, "VIEW") => self.view(),
+            (TokenKind::Word, "VALUES") => self.values(),
+            (TokenKind::Punct, "(") => {
+                self.bump();
+                self.query();
+                self.expect(")");
+            }
+            _ => self.reference(),
+        }
+    }
+
+    /// A name, table, function call or streamset without a keyword.
+    fn reference(&mut self) {
+        let mark = self.open(NodeKind::Reference);
+        self.eat("TABLE");
+        self.expression();
+        self.close(mark);
+    }
+
+    fn select(&mut self) {
+        let mark = self.open(NodeKind::Select);
+        self.bump();
+        if self.is("DISTINCT") {
+            self.leaf(NodeKind::Distinct);
+        } else if self.is("ALL") && !self.is_ahead(1, ",") {
+            self.bump();
+        }
+        if self.is("TOP") && !matches!(self.text_ahead(1), "," | "." | "AS" | "FROM") {
+            self.top();
+        }
+        self.select_list();
+        self.select_clauses();
+        self.close(mark);
+    }
+
+    /// `TOP 10`, `TOP @n`, `TOP (10)`.
+    fn top(&mut self) {
+        let mark = self.open(NodeKind::Top);
+        self.bump();
+        match self.is("(") {
+            true => self.balanced(),
+            false => self.bump(),
+        }
+        self.close(mark);
+    }
+
+    fn select_list(&mut self) {
+        let list = self.open(NodeKind::Columns);
+        loop {
+            let column = self.open(NodeKind::Column);
+            self.expression();
+            if self.eat("AS") && self.name_token(NodeKind::Alias) && self.eat(":") {
+                self.type_name();
+            }
+            self.close(column);
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.close(list);
+    }
+
+    fn select_clauses(&mut self) {
+        loop {
+            match self.text() {
+                "FROM" => self.from(),
+                "WHERE" => self.expression_clause(NodeKind::Where),
+                "GROUP" => self.group_by(),
+                "HAVING" => self.expression_clause(NodeKind::Having),
+                "ORDER" => self.order_by(),
+                "OPTION" => self.option(),
+                "USING" => self.expression_clause(NodeKind::Using),
+                "WITH" if self.is_ahead(1, "ONFAIL") => self.bump_two(),
+                _ => return,
+            }
+        }
+    }
+
+    fn bump_two(&mut self) {
+        self.bump();
+        self.bump();
+    }
+
+    /// `ORDER BY k DESC [OFFSET n ROWS] [FETCH [FIRST | NEXT] n ROWS [ONLY]]`.
+    pub(super) fn order_by(&mut self) {
+        self.key_clause(NodeKind::OrderBy, &["ORDER", "BY"]);
+        while matches!(self.text(), "OFFSET" | "FETCH") {
+            self.bump();
+            while matches!(self.text(), "FIRST" | "NEXT") {
+                self.bump();
+            }
+            if !matches!(self.text(), "ROWS" | "ROW") {
+                self.expression();
+            }
+            while matches!(self.text(), "ROWS" | "ROW" | "ONLY") {
+                self.bump();
+            }
+        }
+    }
+
+    fn extract(&mut self) {
+        let mark = self.open(NodeKind::Extract);
+        self.bump();
+        self.column_definitions();
+        loop {
+            match self.text() {
+                "FROM" => self.extract_from(),
+                "USING" => self.expression_clause(NodeKind::Using),
+                "HAVING" => self.expression_clause(NodeKind::Having),
+                "WHERE" => self.expression_clause(NodeKind::Where),
+                "ORDER" => self.order_by(),
+                "SORTED" | "PARTITIONED" => self.layout_clause(),
+                "OPTION" => self.option(),
+                "PARAMS" => self.params(),
+                "READONLY" | "REQUIRED" => self.required(),
+                _ => break,
+            }
+        }
+        self.close(mark);
+    }
+
+    fn extract_from(&mut self) {
+        let mark = self.open(NodeKind::From);
+        self.bump();
+        loop {
+            self.stream();
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.close(mark);
+    }
+
+    /// A path, or a streamset described by its pattern.
+    pub(super) fn stream(&mut self) {
+        while matches!(self.text(), "SPARSE" | "STREAMSET" | "STREAM" | "VOLATILE") {
+            self.bump();
+        }
+        self.expression();
+        loop {
+            match self.text() {
+                "PATTERN" => self.expression_clause(NodeKind::Param),
+                "RANGE" => self.streamset_range(),
+                _ => return,
+            }
+        }
+    }
+
+    /// `RANGE __date = [@from, @to], __hour = ["0", "23"](step)`.
+    fn streamset_range(&mut self) {
+        let mark = self.open(NodeKind::Param);
+        self.bump();
+        while self.kind() == TokenKind::Word && self.is_ahead(1, "=") {
+            self.bump_two();
+            self.expression();
+            if !(self.is(",") && self.is_ahead(2, "=")) {
+                break;
+            }
+            self.bump();
+        }
+        self.close(mark);
+    }
+
+    fn sstream(&mut self) {
+        let mark = self.open(NodeKind::SStream);
+        self.bump();
+        if self.is("<") {
+            while !self.done() && !self.eat(">") {
+                self.bump();
+            }
+        }
+        self.stream();
+        while self.eat(",") {
+            self.stream();
+        }
+        self.select_clauses();
+        self.close(mark);
+    }
+
+    /// `PROCESS` and `REDUCE`.
+    fn operator_statement(&mut self, kind: NodeKind) {
+        let mark = self.open(kind);
+        self.bump();
+        self.optional_source();
+        if self.is("ALL") {
+            self.leaf(NodeKind::All);
+        }
+        self.operator_clauses();
+        self.close(mark);
+    }
+
+    fn combine(&mut self) {
+        let mark = self.open(NodeKind::Combine);
+        self.bump();
+        self.optional_source();
+        while self.is("PRESORT") {
+            self.key_clause(NodeKind::Presort, &["PRESORT"]);
+        }
+        if self.eat("WITH") {
+            self.source();
+        } else {
+            self.error("expected `WITH` and the other rowset");
+        }
+        self.operator_clauses();
+        self.close(mark);
+    }
+
+    fn operator_clauses(&mut self) {
+        loop {
+            match self.text() {
+                "PRODUCE" => {
+                    let mark = self.open(NodeKind::Produce);
+                    self.bump();
+                    self.column_definitions();
+                    self.close(mark);
+                }
+                "USING" => self.expression_clause(NodeKind::Using),
+                "ON" => {
+                    let mark = self.open(NodeKind::On);
+                    self.bump();
+                    self.expression_list();
+                    self.close(mark);
+                }
+                "PRESORT" => self.key_clause(NodeKind::Presort, &["PRESORT"]),
+                "HAVING" => self.expression_clause(NodeKind::Having),
+                "WHERE" => self.expression_clause(NodeKind::Where),
+                "READONLY" | "REQUIRED" => self.required(),
+                "ORDER" => self.order_by(),
+                "OPTION" => self.option(),
+                _ => return,
+            }
+        }
+    }
+
+    /// `READONLY a, b`, `REQUIRED *`.
+    fn required(&mut self) {
+        let mark = self.open(NodeKind::Required);
+        self.bump();
+        self.expression_list();
+        self.close(mark);
+    }
+
+    fn view(&mut self) {
+        let mark = self.open(NodeKind::View);
+        self.bump();
+        self.expression();
+        if self.is("PARAMS") {
+            self.params();
+        }
+        self.select_clauses();
+        self.close(mark);
+    }
+
+    /// `VALUES (a, b), (c, d)`.
+    pub(super) fn values(&mut self) {
+        let mark = self.open(NodeKind::Values);
+        self.bump();
+        loop {
+            match self.is("(") {
+                true => self.balanced(),
+                false => {
+                    self.error("expected `(` and the values of a row");
+                    break;
+                }
+            }
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.close(mark);
+    }
+}
