@@ -1,0 +1,489 @@
+//! One analysis under way: what was read, what the rules say of it, what the steps concluded.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use diagnosis::model::Diagnosis;
+use job::{JobReader, ReadFile};
+
+use crate::check;
+use crate::draft;
+use crate::experience;
+use crate::progress::{Event, Observer};
+use crate::reasoner::{Answer, Faulty, Reasoner, ReasonerError, Task};
+use crate::report::{
+    Checks, Diagnostic, DiagnosticSeverity, Engine, Experience, FileRead, Language, ReasonerKind,
+    Report, SCHEMA_VERSION, Step, Suggestion, Usage,
+};
+use crate::request::{AnalyzeError, Depth, Request, Services};
+use crate::step::StepId;
+use crate::view::{Excerpt, Passage, Remembered, View};
+
+use super::Stop;
+
+/// Chunks cited per suggestion; a reader follows one or two.
+const SOURCES_PER_SUGGESTION: usize = 2;
+
+/// The state of one analysis.
+pub(crate) struct Run<'a> {
+    pub(crate) request: &'a Request,
+    pub(crate) services: &'a Services<'a>,
+    pub(crate) language: Language,
+    pub(crate) reader: JobReader,
+    pub(crate) diagnosis: Diagnosis,
+    pub(crate) round: u32,
+    pub(crate) excerpts: Vec<Excerpt>,
+    id: String,
+    engine: Engine,
+    fell_back: bool,
+    steps: BTreeMap<StepId, Step>,
+    experiences: BTreeMap<StepId, Vec<Experience>>,
+    proposed: Vec<Suggestion>,
+    files_read: Vec<FileRead>,
+    usage: Usage,
+    checks: Checks,
+    remarks: Vec<Diagnostic>,
+}
+
+impl<'a> Run<'a> {
+    /// Opens the folder, reads its core files and diagnoses them.
+    pub(crate) fn open(
+        request: &'a Request,
+        services: &'a Services<'a>,
+        observer: &mut dyn Observer,
+    ) -> Result<Run<'a>, AnalyzeError> {
+        let mut reader = job::open(&request.job, &services.reading)?;
+        observer.event(Event::JobOpened {
+            files: reader.files().len(),
+        });
+        let core = reader.read_core();
+        let diagnosis = diagnosis::diagnose(reader.job(), services.catalogue, services.diagnosis);
+        let mut run = Run {
+            request,
+            services,
+            language: request.report_language(),
+            reader,
+            diagnosis,
+            round: 0,
+            excerpts: Vec::new(),
+            id: ulid::Ulid::generate().to_string(),
+            engine: services.reasoner.engine(),
+            fell_back: false,
+            steps: BTreeMap::new(),
+            experiences: BTreeMap::new(),
+            proposed: Vec::new(),
+            files_read: Vec::new(),
+            usage: Usage::default(),
+            checks: Checks::default(),
+            remarks: Vec::new(),
+        };
+        run.note_files(&core, observer);
+        run.note_diagnosis(observer);
+        Ok(run)
+    }
+
+    /// Reads files through their parsers and diagnoses again.
+    pub(crate) fn read(&mut self, names: &[&str], observer: &mut dyn Observer) {
+        let read = self.reader.read(names);
+        self.note_files(&read, observer);
+        self.diagnosis = diagnosis::diagnose(
+            self.reader.job(),
+            self.services.catalogue,
+            self.services.diagnosis,
+        );
+        self.note_diagnosis(observer);
+    }
+
+    fn note_files(&mut self, read: &[ReadFile], observer: &mut dyn Observer) {
+        for file in read {
+            observer.event(Event::FileRead {
+                file: &file.file,
+                round: self.round,
+            });
+            self.files_read.push(FileRead {
+                file: file.file.clone(),
+                parser: file.parser.map(str::to_owned),
+                bytes: file.bytes,
+                round: self.round,
+            });
+        }
+    }
+
+    fn note_diagnosis(&self, observer: &mut dyn Observer) {
+        let findings = self.diagnosis.findings.len();
+        observer.event(Event::Diagnosed {
+            findings,
+            missing: self.diagnosis.completeness.missing.len(),
+        });
+    }
+
+    /// What the first steps rest on; equal fingerprints need no new conclusions.
+    pub(crate) fn fingerprint(
+        &self,
+    ) -> (
+        Vec<crate::report::Finding>,
+        Vec<crate::report::Evidence>,
+        usize,
+    ) {
+        let (findings, evidence) = draft::findings(&self.diagnosis, self.language);
+        (
+            findings,
+            evidence,
+            draft::cleared(&self.diagnosis, self.language).len(),
+        )
+    }
+
+    /// Who reasons now.
+    pub(crate) fn reasoner_kind(&self) -> ReasonerKind {
+        self.reasoner().engine().reasoner
+    }
+
+    fn reasoner(&self) -> &'a dyn Reasoner {
+        match &self.services.fallback {
+            Some(fallback) if self.fell_back => fallback.as_ref(),
+            _ => self.services.reasoner.as_ref(),
+        }
+    }
+
+    /// Tells that steps begin.
+    pub(crate) fn announce(&self, ids: &[StepId], observer: &mut dyn Observer) {
+        for id in ids {
+            observer.event(Event::StepStarted {
+                step: *id,
+                title: id.title(self.language),
+            });
+        }
+    }
+
+    /// Has the steps concluded, checks what was concluded, and lets it be mended once.
+    pub(crate) async fn conclude(
+        &mut self,
+        ids: &[StepId],
+        observer: &mut dyn Observer,
+    ) -> Result<Answer, Stop> {
+        let view = self.view(ids);
+        let mut answer = self.ask(ids, &view, None, observer).await?;
+        let faults = check::faults(&answer.conclusions, &view);
+        if !faults.is_empty() && self.reasoner().can_repair() {
+            let faulty = Faulty {
+                answer: answer.raw.clone(),
+                faults,
+            };
+            // A failed repair leaves the first answer, whose faults are taken out below.
+            if let Ok(mut mended) = self.try_ask(ids, &view, Some(&faulty), observer).await {
+                self.checks.repaired += 1;
+                mended.repaired = true;
+                answer = mended;
+            }
+        }
+        let outcome = check::clean(&mut answer.conclusions, &view);
+        self.checks.claims += outcome.claims;
+        self.checks.dropped += outcome.dropped;
+        self.checks.unverified += outcome.unverified;
+        answer.remarks.extend(outcome.remarks);
+        self.proposed.extend(outcome.proposed);
+        Ok(answer)
+    }
+
+    async fn ask(
+        &mut self,
+        ids: &[StepId],
+        view: &View,
+        faulty: Option<&Faulty>,
+        observer: &mut dyn Observer,
+    ) -> Result<Answer, Stop> {
+        let first = ids.first().copied().unwrap_or(StepId::Classify);
+        match self.try_ask(ids, view, faulty, observer).await {
+            Ok(answer) => Ok(answer),
+            Err(ReasonerError::Cancelled) => Err(Stop::Cancelled),
+            Err(error) if self.fell_back || self.services.fallback.is_none() => {
+                Err(Stop::of(first, error))
+            }
+            Err(error) => {
+                self.fall_back(first, &error, observer);
+                self.try_ask(ids, view, None, observer)
+                    .await
+                    .map_err(|error| Stop::of(first, error))
+            }
+        }
+    }
+
+    async fn try_ask(
+        &mut self,
+        ids: &[StepId],
+        view: &View,
+        faulty: Option<&Faulty>,
+        observer: &mut dyn Observer,
+    ) -> Result<Answer, ReasonerError> {
+        let task = Task {
+            steps: ids,
+            view,
+            prompts: &self.services.prompts,
+            faulty,
+        };
+        let cancel = self.services.cancel.clone();
+        let answer = tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(ReasonerError::Cancelled),
+            answer = self.reasoner().reason(task, observer) => answer,
+        }?;
+        if let Some(usage) = &answer.usage {
+            self.usage.add(usage);
+        }
+        Ok(answer)
+    }
+
+    fn fall_back(&mut self, step: StepId, error: &ReasonerError, observer: &mut dyn Observer) {
+        let reason = format!("{}: {error}", step.id());
+        observer.event(Event::Fallback { reason: &reason });
+        self.fell_back = true;
+        self.remarks.push(Diagnostic {
+            severity: DiagnosticSeverity::Warning,
+            file: None,
+            locator: None,
+            message: format!(
+                "from step `{}` on another reasoner was used: {error}",
+                step.id()
+            ),
+            hint: Some(error.hint().to_owned()).filter(|h| !h.is_empty()),
+        });
+        self.engine = Engine {
+            fallback: Some(reason),
+            ..self.reasoner().engine()
+        };
+    }
+
+    /// Puts conclusions into memory and into the report.
+    pub(crate) fn remember(
+        &mut self,
+        ids: &[StepId],
+        answer: Answer,
+        elapsed: Duration,
+        observer: &mut dyn Observer,
+    ) {
+        let share = ids.len().max(1) as u64;
+        let usage = answer.usage.unwrap_or_default();
+        let elapsed_ms = elapsed.as_secs_f64() * 1e3 / share as f64;
+        for (id, conclusion) in ids.iter().zip(&answer.conclusions) {
+            let step = Step {
+                id: id.id().to_owned(),
+                title: id.title(self.language).to_owned(),
+                conclusion: conclusion.to_value(),
+                text: conclusion.text().to_owned(),
+                tokens_in: usage.tokens_in / share,
+                tokens_out: usage.tokens_out / share,
+                elapsed_ms,
+                repaired: answer.repaired,
+                remarks: answer.remarks.clone(),
+            };
+            self.store(*id, step, observer);
+        }
+    }
+
+    /// Keeps a step; a step that is drawn again keeps what its first conclusion cost.
+    pub(crate) fn store(&mut self, id: StepId, mut step: Step, observer: &mut dyn Observer) {
+        observer.event(Event::StepFinished {
+            step: id,
+            text: &step.text,
+            elapsed_ms: step.elapsed_ms,
+        });
+        if let Some(earlier) = self.steps.get(&id) {
+            step.tokens_in += earlier.tokens_in;
+            step.tokens_out += earlier.tokens_out;
+            step.elapsed_ms += earlier.elapsed_ms;
+        }
+        self.steps.insert(id, step);
+    }
+
+    /// Says something about the run in the report.
+    pub(crate) fn warn(&mut self, message: String, hint: Option<String>) {
+        let warning = Diagnostic {
+            severity: DiagnosticSeverity::Warning,
+            file: None,
+            locator: None,
+            message,
+            hint,
+        };
+        if !self.remarks.contains(&warning) {
+            self.remarks.push(warning);
+        }
+    }
+
+    /// What the next steps see, with their experience.
+    pub(crate) fn view(&mut self, ids: &[StepId]) -> View {
+        let mut view = self.facts();
+        let mut passages: Vec<Passage> = Vec::new();
+        for id in ids {
+            for passage in self.retrieve(*id, &view) {
+                if passages.iter().all(|p| p.chunk != passage.chunk) {
+                    passages.push(passage);
+                }
+            }
+        }
+        view.experiences = passages;
+        self.support(&mut view);
+        view
+    }
+
+    fn retrieve(&mut self, id: StepId, view: &View) -> Vec<Passage> {
+        let Some(source) = self.services.index else {
+            return Vec::new();
+        };
+        let deep = usize::from(self.request.depth == Depth::Deep) + 1;
+        let k = self.services.limits.experiences_per_step * deep;
+        match experience::retrieve(source, id, view, k) {
+            Ok(hits) => {
+                self.experiences.insert(id, experience::entries(id, &hits));
+                experience::passages(&hits)
+            }
+            Err(error) => {
+                self.warn(
+                    format!("no experience could be looked up: {error}"),
+                    Some("rebuild the index".to_owned()),
+                );
+                Vec::new()
+            }
+        }
+    }
+
+    /// Looks up which chunks support the suggestions.
+    fn support(&mut self, view: &mut View) {
+        let Some(source) = self.services.index else {
+            return;
+        };
+        for index in 0..view.suggestions.len() {
+            let topic = view.topics.get(index).cloned().unwrap_or_default();
+            let finding = view.suggestions[index]
+                .finding
+                .as_deref()
+                .and_then(|id| view.finding(id));
+            let cause = finding.map(|f| f.cause.clone());
+            if let Ok(hits) = experience::support(
+                source,
+                &topic,
+                cause.as_deref(),
+                view,
+                SOURCES_PER_SUGGESTION,
+            ) {
+                view.suggestions[index].sources =
+                    hits.into_iter().map(|hit| hit.chunk.id).collect();
+            }
+        }
+    }
+
+    /// The facts so far in the report's language.
+    fn facts(&self) -> View {
+        let job = self.reader.job();
+        let language = self.language;
+        let (findings, evidence) = draft::findings(&self.diagnosis, language);
+        let (suggestions, topics) = draft::suggestions(&self.diagnosis, language);
+        View {
+            language,
+            question: self.request.question.clone(),
+            job: draft::summary(job),
+            verdict: draft::verdict(&self.diagnosis),
+            problem_type: draft::top_problem_type(&findings),
+            findings,
+            evidence,
+            cleared: draft::cleared(&self.diagnosis, language),
+            missing: draft::missing(&self.diagnosis, language),
+            completeness: draft::score(&self.diagnosis),
+            suggestions,
+            topics,
+            stages: draft::stages(job),
+            statements: draft::statements(job),
+            script: draft::script(job),
+            names: draft::names(job),
+            errors: draft::errors(job),
+            experiences: Vec::new(),
+            memory: self.memory(),
+            unread: draft::unread(job, self.services.catalogue, language),
+            excerpts: self.excerpts.clone(),
+            round: self.round,
+            rounds: self.services.limits.rounds,
+        }
+    }
+
+    fn memory(&self) -> Vec<Remembered> {
+        let remembered = |step: &Step| Remembered {
+            step: step.id.clone(),
+            title: step.title.clone(),
+            conclusion: step.conclusion.clone(),
+            text: step.text.clone(),
+        };
+        self.steps.values().map(remembered).collect()
+    }
+
+    /// The report of what has been done.
+    pub(crate) fn into_report(mut self, partial: bool) -> Report {
+        let mut view = self.facts();
+        self.support(&mut view);
+        let mut suggestions = view.suggestions;
+        suggestions.append(&mut self.proposed);
+        for (index, suggestion) in suggestions.iter_mut().enumerate() {
+            suggestion.id = format!("S{}", index + 1);
+        }
+        let steps: Vec<Step> = self.steps.into_values().collect();
+        let mut experiences: Vec<Experience> = self.experiences.into_values().flatten().collect();
+        mark_used(&mut experiences, &steps, &suggestions);
+        let mut diagnostics = draft::diagnostics(self.reader.job());
+        diagnostics.extend(self.remarks);
+        let with_llm = self.usage.calls > 0 || self.engine.reasoner == ReasonerKind::Llm;
+        Report {
+            schema_version: SCHEMA_VERSION,
+            run_id: self.id,
+            job: view.job,
+            question: view.question,
+            language: view.language,
+            engine: self.engine,
+            verdict: view.verdict,
+            problem_type: view.problem_type,
+            findings: view.findings,
+            evidence: view.evidence,
+            missing_information: view.missing.into_iter().map(|m| m.information).collect(),
+            suggestions,
+            experiences,
+            steps,
+            files_read: self.files_read,
+            diagnostics,
+            usage: with_llm.then_some(self.usage),
+            checks: with_llm.then_some(self.checks),
+            partial,
+        }
+    }
+}
+
+/// Marks the chunks that a conclusion or a suggestion cites.
+fn mark_used(experiences: &mut [Experience], steps: &[Step], suggestions: &[Suggestion]) {
+    for experience in experiences {
+        let step = steps.iter().find(|s| s.id == experience.step);
+        let cited = step.is_some_and(|s| mentions(&s.conclusion, &experience.chunk));
+        let supports = suggestions
+            .iter()
+            .any(|s| s.sources.contains(&experience.chunk));
+        experience.used = cited || supports;
+    }
+}
+
+fn mentions(value: &serde_json::Value, chunk: &str) -> bool {
+    match value {
+        serde_json::Value::String(text) => text.contains(chunk),
+        serde_json::Value::Array(items) => items.iter().any(|item| mentions(item, chunk)),
+        serde_json::Value::Object(map) => map.values().any(|item| mentions(item, chunk)),
+        _ => false,
+    }
+}
+
+impl Usage {
+    /// Adds what one call used.
+    pub(crate) fn add(&mut self, other: &Usage) {
+        self.calls += other.calls;
+        self.retries += other.retries;
+        self.tokens_in += other.tokens_in;
+        self.tokens_out += other.tokens_out;
+        self.cost = match (self.cost, other.cost) {
+            (Some(a), Some(b)) => Some(a + b),
+            (a, b) => a.or(b),
+        };
+    }
+}

@@ -1,0 +1,352 @@
+//! Experience for a step: its own query with its own facets, few chunks, thinned.
+//!
+//! Knows which facets suit which step; how the index ranks is the indexer's business.
+
+use std::collections::BTreeSet;
+
+use indexer::{Filter, Hit, Kind, Query, Section};
+
+use crate::report::{Experience, Finding, Language};
+use crate::step::StepId;
+use crate::view::{Passage, View};
+
+/// Findings whose causes each get a query of their own; more would leave each a single chunk.
+const FINDINGS_ASKED: usize = 3;
+
+/// How strongly near-duplicates are thinned: the chunks of one playbook resemble each other, and a
+/// step is better served by three different ones.
+const THINNING: f32 = 0.3;
+
+/// Where experience comes from.
+pub trait ExperienceSource: Send + Sync {
+    /// The best chunks for a query, best first.
+    ///
+    /// # Errors
+    /// A sentence for the report; the analysis goes on without experience.
+    fn search(&self, query: &Query<'_>) -> Result<Vec<Hit>, String>;
+}
+
+impl ExperienceSource for indexer::Index {
+    fn search(&self, query: &Query<'_>) -> Result<Vec<Hit>, String> {
+        indexer::Index::search(self, query).map_err(|error| error.to_string())
+    }
+}
+
+/// A query of a step and the facets that it is narrowed to, strictest first: the first that gives
+/// enough chunks is taken.
+struct Question {
+    text: String,
+    narrowed: Vec<Filter>,
+    prefer: Filter,
+}
+
+/// The chunks for a step, best first, each once.
+///
+/// # Errors
+/// What the source says.
+pub fn retrieve(
+    source: &dyn ExperienceSource,
+    step: StepId,
+    view: &View,
+    k: usize,
+) -> Result<Vec<Hit>, String> {
+    let mut lists = Vec::new();
+    for question in questions(step, view) {
+        lists.push(ask(source, &question, k)?);
+    }
+    Ok(interleave(lists, k))
+}
+
+/// Chunks that support a suggestion, at most `k`, by its topic and the cause that it mends.
+///
+/// # Errors
+/// What the source says.
+pub fn support(
+    source: &dyn ExperienceSource,
+    topic: &str,
+    cause: Option<&str>,
+    view: &View,
+    k: usize,
+) -> Result<Vec<Hit>, String> {
+    let causes: Vec<String> = cause.map(str::to_owned).into_iter().collect();
+    let advice = vec![Section::Fix, Section::Example, Section::TradeOffs];
+    let question = Question {
+        text: topic.to_owned(),
+        narrowed: vec![
+            Filter {
+                causes: causes.clone(),
+                sections: advice,
+                ..knowledge()
+            },
+            Filter {
+                causes,
+                ..knowledge()
+            },
+        ],
+        prefer: Filter {
+            languages: vec![language(view.language)],
+            ..Filter::default()
+        },
+    };
+    let mut query = Query::new(&question.text, k);
+    query.diversity = THINNING;
+    query.prefer = question.prefer;
+    for filter in question.narrowed {
+        query.filter = filter;
+        let hits = source.search(&query)?;
+        if !hits.is_empty() {
+            return Ok(hits);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// The report's entries for the chunks of a step.
+pub(crate) fn entries(step: StepId, hits: &[Hit]) -> Vec<Experience> {
+    let entry = |(index, hit): (usize, &Hit)| Experience {
+        step: step.id().to_owned(),
+        chunk: hit.chunk.id.clone(),
+        rank: as_rank(index + 1),
+        score: Some(f64::from(hit.score)).filter(|s| s.is_finite()),
+        bm25_rank: hit.bm25_rank.map(as_rank),
+        vector_rank: hit.vector_rank.map(as_rank),
+        title: title(hit),
+        used: false,
+    };
+    hits.iter().enumerate().map(entry).collect()
+}
+
+/// The passages that a step reads.
+pub(crate) fn passages(hits: &[Hit]) -> Vec<Passage> {
+    let passage = |hit: &Hit| Passage {
+        chunk: hit.chunk.id.clone(),
+        title: title(hit),
+        causes: hit.chunk.causes.clone(),
+        section: hit.chunk.section.map(|s| s.as_str().to_owned()),
+        text: hit.chunk.text.clone(),
+    };
+    hits.iter().map(passage).collect()
+}
+
+fn as_rank(rank: usize) -> u32 {
+    u32::try_from(rank).unwrap_or(u32::MAX)
+}
+
+fn title(hit: &Hit) -> String {
+    let mut parts = vec![hit.chunk.title.as_str()];
+    parts.extend(hit.chunk.heading_path.iter().map(String::as_str));
+    parts.join(" › ")
+}
+
+fn language(language: Language) -> indexer::Language {
+    match language {
+        Language::Zh => indexer::Language::Zh,
+        Language::En => indexer::Language::En,
+    }
+}
+
+/// Playbooks and cases; the catalogue and the glossary answer other questions.
+fn knowledge() -> Filter {
+    Filter {
+        kinds: vec![Kind::Experience, Kind::Case],
+        ..Filter::default()
+    }
+}
+
+/// What a step asks, one question per finding that matters to it.
+fn questions(step: StepId, view: &View) -> Vec<Question> {
+    let sections = sections(step);
+    if view.findings.is_empty() {
+        return vec![without_finding(step, view, sections)];
+    }
+    let mut seen = BTreeSet::new();
+    let distinct = view
+        .findings
+        .iter()
+        .filter(|f| seen.insert(f.cause.as_str()))
+        .take(FINDINGS_ASKED);
+    distinct
+        .map(|finding| about(step, finding, view, &sections))
+        .collect()
+}
+
+/// Parts of a playbook that serve a step.
+fn sections(step: StepId) -> Vec<Section> {
+    match step {
+        StepId::Classify => vec![Section::Symptom, Section::NotWhen],
+        StepId::KeyCode => vec![Section::Example, Section::Cause],
+        StepId::Experience => vec![Section::Cause, Section::Check, Section::Symptom],
+        StepId::Completeness | StepId::Hypotheses => vec![Section::Check, Section::NotWhen],
+        StepId::Advice => vec![Section::Fix, Section::TradeOffs, Section::Example],
+    }
+}
+
+fn about(step: StepId, finding: &Finding, view: &View, sections: &[Section]) -> Question {
+    let causes = vec![finding.cause.clone()];
+    let family = finding
+        .cause
+        .split('.')
+        .next()
+        .map(|f| vec![format!("{f}.")])
+        .unwrap_or_default();
+    Question {
+        text: wording(step, finding, view),
+        narrowed: vec![
+            Filter {
+                causes: causes.clone(),
+                sections: sections.to_vec(),
+                ..knowledge()
+            },
+            Filter {
+                causes: causes.clone(),
+                ..knowledge()
+            },
+            Filter {
+                causes: family,
+                ..knowledge()
+            },
+            knowledge(),
+        ],
+        prefer: Filter {
+            causes,
+            problem_types: vec![finding.problem_type.code().to_owned()],
+            sections: sections.to_vec(),
+            languages: vec![language(view.language)],
+            steps: vec![step.id().to_owned()],
+            ..Filter::default()
+        },
+    }
+}
+
+/// The words of a step's query: the question, what was found, what earlier steps concluded.
+fn wording(step: StepId, finding: &Finding, view: &View) -> String {
+    let cause_words = finding.cause.replace(['.', '_'], " ");
+    let mut parts = vec![cause_words, finding.summary.clone()];
+    match step {
+        StepId::Classify => parts.extend(view.question.clone()),
+        StepId::KeyCode => parts.extend(operators_of(finding, view)),
+        StepId::Experience | StepId::Hypotheses => parts.extend(evidence_of(finding, view)),
+        StepId::Completeness => parts.extend(
+            view.missing
+                .iter()
+                .take(3)
+                .map(|m| m.information.reason.clone()),
+        ),
+        StepId::Advice => {
+            let mine = |s: &&crate::report::Suggestion| s.finding.as_deref() == Some(&finding.id);
+            parts.extend(
+                view.suggestions
+                    .iter()
+                    .filter(mine)
+                    .map(|s| s.title.clone()),
+            );
+        }
+    }
+    parts.join(" ")
+}
+
+fn operators_of(finding: &Finding, view: &View) -> Vec<String> {
+    let stage = view
+        .stages
+        .iter()
+        .find(|s| Some(&s.name) == finding.stage.as_ref());
+    stage.map(|s| s.operators.clone()).unwrap_or_default()
+}
+
+fn evidence_of(finding: &Finding, view: &View) -> Vec<String> {
+    finding
+        .evidence
+        .iter()
+        .filter_map(|id| view.fact(id))
+        .map(|e| e.metric.clone())
+        .collect()
+}
+
+/// The question of a step when no rule has found anything: by what could be decided, else by the
+/// user's question alone.
+fn without_finding(step: StepId, view: &View, sections: Vec<Section>) -> Question {
+    let open: BTreeSet<String> = view
+        .missing
+        .iter()
+        .flat_map(|m| m.information.would_decide.iter().cloned())
+        .collect();
+    let mut parts: Vec<String> = view.question.clone().into_iter().collect();
+    parts.extend(
+        view.missing
+            .iter()
+            .take(3)
+            .map(|m| format!("{} {}", m.information.info, m.information.reason)),
+    );
+    parts.extend(open.iter().map(|cause| cause.replace(['.', '_'], " ")));
+    parts.push(match view.language {
+        Language::Zh => format!("SCOPE 作业 {}", step.title(Language::Zh)),
+        Language::En => format!("SCOPE job {}", step.title(Language::En)),
+    });
+    let mut narrowed = Vec::new();
+    if !open.is_empty() {
+        let causes: Vec<String> = open.iter().cloned().collect();
+        narrowed.push(Filter {
+            causes: causes.clone(),
+            sections: sections.clone(),
+            ..knowledge()
+        });
+        narrowed.push(Filter {
+            causes,
+            ..knowledge()
+        });
+    }
+    narrowed.push(Filter {
+        sections: sections.clone(),
+        ..knowledge()
+    });
+    narrowed.push(knowledge());
+    Question {
+        text: parts.join(" "),
+        narrowed,
+        prefer: Filter {
+            sections,
+            languages: vec![language(view.language)],
+            steps: vec![step.id().to_owned()],
+            ..Filter::default()
+        },
+    }
+}
+
+/// Asks with ever wider facets until `k` chunks are there or the cause's own are: a chunk on
+/// another cause is worse than none unless there is none at all.
+fn ask(source: &dyn ExperienceSource, question: &Question, k: usize) -> Result<Vec<Hit>, String> {
+    let mut query = Query::new(&question.text, k);
+    query.diversity = THINNING;
+    query.prefer = question.prefer.clone();
+    let mut found: Vec<Hit> = Vec::new();
+    for (width, filter) in question.narrowed.iter().enumerate() {
+        // The first two widths are about the cause itself and may complete each other.
+        if found.len() >= k || (width >= 2 && !found.is_empty()) {
+            break;
+        }
+        query.filter = filter.clone();
+        let hits = source.search(&query)?;
+        let new: Vec<Hit> = hits
+            .into_iter()
+            .filter(|h| found.iter().all(|f| f.chunk.id != h.chunk.id))
+            .collect();
+        found.extend(new);
+    }
+    found.truncate(k);
+    Ok(found)
+}
+
+/// Takes the best of each list in turn, each chunk once.
+fn interleave(lists: Vec<Vec<Hit>>, k: usize) -> Vec<Hit> {
+    let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
+    let mut lists: Vec<_> = lists.into_iter().map(Vec::into_iter).collect();
+    let mut taken: Vec<Hit> = Vec::new();
+    for _ in 0..longest {
+        for hit in lists.iter_mut().filter_map(Iterator::next) {
+            if taken.len() < k && taken.iter().all(|t| t.chunk.id != hit.chunk.id) {
+                taken.push(hit);
+            }
+        }
+    }
+    taken
+}

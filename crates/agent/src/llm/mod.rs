@@ -1,0 +1,3 @@
+//! The LLM reasoner: profiles, client, retries, structured answers.
+
+pub mod profile;

@@ -1,0 +1,241 @@
+//! THINK 5 and the appendix in fixed wording: suggestions weighed, hypotheses left open.
+
+use crate::conclusion::{Advice, Hypotheses, Hypothesis, HypothesisResult, Recommendation};
+use crate::report::{Finding, Language, Suggestion, Verdict};
+use crate::view::View;
+
+use super::steps::saving;
+
+/// Hypotheses listed; the most relevant ones come first.
+const HYPOTHESES: usize = 6;
+
+/// THINK 5.
+pub(super) fn advice(view: &View) -> Advice {
+    let recommendations: Vec<Recommendation> = view
+        .suggestions
+        .iter()
+        .map(|s| recommend(s, view))
+        .collect();
+    let text = if recommendations.is_empty() {
+        nothing_to_do(view)
+    } else {
+        advice_text(view)
+    };
+    Advice {
+        recommendations,
+        additional: Vec::new(),
+        text,
+    }
+}
+
+fn recommend(suggestion: &Suggestion, view: &View) -> Recommendation {
+    let finding = suggestion
+        .finding
+        .as_deref()
+        .and_then(|id| view.finding(id));
+    Recommendation {
+        suggestion: suggestion.id.clone(),
+        why: why(suggestion, finding, view.language),
+        trade_offs: trade_offs(suggestion, view.language),
+        evidence: finding.map(|f| f.evidence.clone()).unwrap_or_default(),
+        experiences: suggestion.sources.clone(),
+    }
+}
+
+fn why(suggestion: &Suggestion, finding: Option<&Finding>, language: Language) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    if let Some(finding) = finding {
+        parts.push(match language {
+            Language::Zh => format!("针对 {}（{}）。", finding.id, finding.cause),
+            Language::En => format!("Mends {} ({}).", finding.id, finding.cause),
+        });
+    }
+    if suggestion.gain.is_empty() {
+        parts.extend(finding.and_then(|f| saving(f, language)));
+    } else {
+        parts.push(suggestion.gain.clone());
+    }
+    parts.join(match language {
+        Language::Zh => "",
+        Language::En => " ",
+    })
+}
+
+fn trade_offs(suggestion: &Suggestion, language: Language) -> String {
+    let (for_it, against_it, none) = match language {
+        Language::Zh => ("优点：", "缺点：", "没有已知的代价。"),
+        Language::En => ("For it: ", "Against it: ", "No known cost."),
+    };
+    let mut parts = Vec::new();
+    if !suggestion.pros.is_empty() {
+        parts.push(format!("{for_it}{}", sentences(&suggestion.pros, language)));
+    }
+    if !suggestion.cons.is_empty() {
+        parts.push(format!(
+            "{against_it}{}",
+            sentences(&suggestion.cons, language)
+        ));
+    }
+    if parts.is_empty() {
+        return none.to_owned();
+    }
+    parts.join(match language {
+        Language::Zh => "",
+        Language::En => " ",
+    })
+}
+
+fn sentences(items: &[String], language: Language) -> String {
+    let bare: Vec<&str> = items
+        .iter()
+        .map(|i| i.trim_end_matches(['.', '。', ';', '；']))
+        .collect();
+    match language {
+        Language::Zh => format!("{}。", bare.join("；")),
+        Language::En => format!("{}.", bare.join("; ")),
+    }
+}
+
+fn advice_text(view: &View) -> String {
+    let mut lines = Vec::new();
+    for (index, suggestion) in view.suggestions.iter().enumerate() {
+        let finding = suggestion
+            .finding
+            .as_deref()
+            .and_then(|id| view.finding(id));
+        let why = why(suggestion, finding, view.language);
+        let cost = trade_offs(suggestion, view.language);
+        let sources = suggestion.sources.join(", ");
+        lines.push(match (view.language, sources.is_empty()) {
+            (Language::Zh, true) => format!(
+                "{}. {}：{}{why}{cost}",
+                index + 1,
+                suggestion.id,
+                closed(&suggestion.title, '。')
+            ),
+            (Language::Zh, false) => {
+                format!(
+                    "{}. {}：{}{why}{cost}参考经验：{sources}。",
+                    index + 1,
+                    suggestion.id,
+                    closed(&suggestion.title, '。')
+                )
+            }
+            (Language::En, true) => format!(
+                "{}. {}: {} {why} {cost}",
+                index + 1,
+                suggestion.id,
+                closed(&suggestion.title, '.')
+            ),
+            (Language::En, false) => format!(
+                "{}. {}: {} {why} {cost} Experience: {sources}.",
+                index + 1,
+                suggestion.id,
+                closed(&suggestion.title, '.')
+            ),
+        });
+    }
+    lines.join("\n")
+}
+
+fn closed(text: &str, stop: char) -> String {
+    if text.ends_with(['.', '。', '!', '?', '！', '？']) {
+        text.to_owned()
+    } else {
+        format!("{text}{stop}")
+    }
+}
+
+fn nothing_to_do(view: &View) -> String {
+    let absent: Vec<&str> = view
+        .missing
+        .iter()
+        .map(|m| m.information.file.as_str())
+        .collect();
+    match (view.verdict, view.language) {
+        (Verdict::Healthy, Language::Zh) => "作业运行正常，无需修改。".to_owned(),
+        (Verdict::Healthy, Language::En) => {
+            "The job is healthy; nothing needs to change.".to_owned()
+        }
+        (_, Language::Zh) if absent.is_empty() => "没有可以给出的改写建议。".to_owned(),
+        (_, Language::En) if absent.is_empty() => "There is no change to suggest.".to_owned(),
+        (_, Language::Zh) => format!("先补充下列文件再分析一次：{}。", absent.join("、")),
+        (_, Language::En) => format!(
+            "Add these files to the folder and analyse it again: {}.",
+            absent.join(", ")
+        ),
+    }
+}
+
+/// The appendix: causes that a missing file would decide.
+pub(super) fn hypotheses(view: &View) -> Hypotheses {
+    let mut hypotheses: Vec<Hypothesis> = Vec::new();
+    for missing in &view.missing {
+        let m = &missing.information;
+        for cause in &m.would_decide {
+            hypotheses.push(Hypothesis {
+                hypothesis: cause.clone(),
+                check: m.reason.clone(),
+                file: Some(m.file.clone()),
+                result: HypothesisResult::Open,
+                evidence: Vec::new(),
+            });
+        }
+    }
+    hypotheses.truncate(HYPOTHESES);
+    let settled = view.findings.iter().map(|f| Hypothesis {
+        hypothesis: f.cause.clone(),
+        check: f.summary.clone(),
+        file: None,
+        result: HypothesisResult::Confirmed,
+        evidence: f.evidence.clone(),
+    });
+    let refuted = view.cleared.iter().map(|c| Hypothesis {
+        hypothesis: c.cause.clone(),
+        check: c.by.clone(),
+        file: None,
+        result: HypothesisResult::Refuted,
+        evidence: Vec::new(),
+    });
+    let mut all: Vec<Hypothesis> = settled.collect();
+    all.append(&mut hypotheses);
+    all.extend(refuted.take(HYPOTHESES));
+    let text = hypotheses_text(&all, view.language);
+    Hypotheses {
+        hypotheses: all,
+        text,
+    }
+}
+
+fn hypotheses_text(all: &[Hypothesis], language: Language) -> String {
+    let (none, words) = match language {
+        Language::Zh => ("没有待验证的假设。", ["成立", "不成立", "待验证"]),
+        Language::En => (
+            "No hypothesis is left open.",
+            ["confirmed", "refuted", "open"],
+        ),
+    };
+    if all.is_empty() {
+        return none.to_owned();
+    }
+    let word = |result: HypothesisResult| match result {
+        HypothesisResult::Confirmed => words[0],
+        HypothesisResult::Refuted => words[1],
+        HypothesisResult::Open => words[2],
+    };
+    let line = |h: &Hypothesis| match language {
+        Language::Zh => format!(
+            "- 假设：{}（{}）；验证方式：{}",
+            h.hypothesis,
+            word(h.result),
+            h.check
+        ),
+        Language::En => format!(
+            "- {} ({}); check: {}",
+            h.hypothesis,
+            word(h.result),
+            h.check
+        ),
+    };
+    all.iter().map(line).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,107 @@
+//! THINK 4 in fixed wording, with the marks of the specification.
+
+use serde_json::Value;
+
+use crate::conclusion::{FileRequest, WantedFile};
+use crate::report::Language;
+use crate::view::View;
+use crate::wording::figure;
+
+/// What the rules want read next.
+pub(super) fn request(view: &View) -> FileRequest {
+    crate::analyze::files::from_rules(view, view.language)
+}
+
+/// One round in the form of the specification: needed or not, which files, why.
+pub(crate) fn text(view: &View, files: &[WantedFile], language: Language) -> String {
+    let needed = match (language, files.is_empty()) {
+        (Language::Zh, false) => "【需要文件】: 是",
+        (Language::Zh, true) => "【需要文件】: 否",
+        (Language::En, false) => "[Files needed]: yes",
+        (Language::En, true) => "[Files needed]: no",
+    };
+    let mut lines = vec![needed.to_owned()];
+    if !files.is_empty() {
+        lines.push(match language {
+            Language::Zh => "【文件列表】:".to_owned(),
+            Language::En => "[Files]:".to_owned(),
+        });
+        lines.extend(files.iter().map(|f| format!("- {}: {}", f.file, f.reason)));
+    }
+    lines.push(match language {
+        Language::Zh => format!("【推断依据】: {}", basis(view)),
+        Language::En => format!("[Basis]: {}", basis(view)),
+    });
+    lines.join("\n")
+}
+
+fn basis(view: &View) -> String {
+    let c = &view.completeness;
+    let (score, minimum) = (figure(c.score), figure(c.minimum));
+    let progress = figure((c.progress * 100.0).round());
+    match view.language {
+        Language::Zh => {
+            format!("信息充足度 {score}（下限 {minimum}），已能判定 {progress}% 的规则。")
+        }
+        Language::En => format!(
+            "information score {score} (at least {minimum}), {progress}% of the rules decided."
+        ),
+    }
+}
+
+/// The whole of THINK 4: what was read in which round, how it ended, what is still missing.
+pub(crate) fn summary(view: &View, last: &str, rounds: &[Value], ended: &str) -> String {
+    let language = view.language;
+    let mut lines: Vec<String> = rounds
+        .iter()
+        .filter_map(|r| round_line(r, language))
+        .collect();
+    if !last.is_empty() {
+        lines.push(last.to_owned());
+    }
+    lines.push(ending(ended, language).to_owned());
+    for missing in &view.missing {
+        let m = &missing.information;
+        let causes = m.would_decide.join(", ");
+        lines.push(match (language, m.present) {
+            (Language::Zh, false) => format!(
+                "- 缺少 {}（文件夹中没有）：{} 它能判定 {causes}。",
+                m.file, m.reason
+            ),
+            (Language::Zh, true) => format!("- 未读 {}：{} 它能判定 {causes}。", m.file, m.reason),
+            (Language::En, false) => format!(
+                "- {} is not in the folder: {} It would decide {causes}.",
+                m.file, m.reason
+            ),
+            (Language::En, true) => format!(
+                "- {} was not read: {} It would decide {causes}.",
+                m.file, m.reason
+            ),
+        });
+    }
+    lines.join("\n")
+}
+
+fn round_line(round: &Value, language: Language) -> Option<String> {
+    let files: Vec<&str> = round["files"]
+        .as_array()?
+        .iter()
+        .filter_map(|f| f["file"].as_str())
+        .collect();
+    let number = &round["round"];
+    (!files.is_empty()).then(|| match language {
+        Language::Zh => format!("第 {number} 轮读取：{}。", files.join("、")),
+        Language::En => format!("Round {number} read {}.", files.join(", ")),
+    })
+}
+
+fn ending(ended: &str, language: Language) -> &'static str {
+    match (ended, language) {
+        ("sufficient", Language::Zh) => "信息已经充足，停止读取。",
+        ("sufficient", Language::En) => "The information suffices; reading ended.",
+        ("nothing_left", Language::Zh) => "文件夹中没有能进一步判定的文件，停止读取。",
+        ("nothing_left", Language::En) => "No file of the folder would decide more; reading ended.",
+        (_, Language::Zh) => "已到轮数上限，停止读取。",
+        (_, Language::En) => "The limit of rounds is reached; reading ended.",
+    }
+}

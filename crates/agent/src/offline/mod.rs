@@ -1,0 +1,66 @@
+//! The offline reasoner: fills the conclusions of the steps from findings, facts and experience.
+//!
+//! It draws nothing that the rules did not; what it adds is order, wording and the experience that
+//! fits. Needs no network and always gives the same answer to the same facts.
+
+mod advice;
+mod completeness;
+mod steps;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+
+use crate::conclusion::Conclusion;
+use crate::progress::Observer;
+use crate::reasoner::{Answer, Reasoner, ReasonerError, Task};
+use crate::report::{Engine, ReasonerKind};
+use crate::step::StepId;
+use crate::view::View;
+
+pub(crate) use completeness::{summary as completeness_summary, text as completeness_text};
+
+/// Reasons without an LLM.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Offline;
+
+impl Reasoner for Offline {
+    fn engine(&self) -> Engine {
+        Engine {
+            reasoner: ReasonerKind::Offline,
+            provider: None,
+            model: None,
+            fallback: None,
+        }
+    }
+
+    fn reason<'a>(
+        &'a self,
+        task: Task<'a>,
+        _: &'a mut dyn Observer,
+    ) -> BoxFuture<'a, Result<Answer, ReasonerError>> {
+        let conclusions = task
+            .steps
+            .iter()
+            .map(|step| conclude(*step, task.view))
+            .collect();
+        let answer = Answer {
+            conclusions,
+            raw: String::new(),
+            repaired: false,
+            usage: None,
+            remarks: Vec::new(),
+        };
+        std::future::ready(Ok(answer)).boxed()
+    }
+}
+
+fn conclude(step: StepId, view: &View) -> Conclusion {
+    match step {
+        StepId::Classify => Conclusion::Classify(steps::classify(view)),
+        StepId::KeyCode => Conclusion::KeyCode(steps::key_code(view)),
+        StepId::Experience => Conclusion::Experience(steps::causes(view)),
+        StepId::Completeness => Conclusion::Completeness(completeness::request(view)),
+        StepId::Advice => Conclusion::Advice(advice::advice(view)),
+        StepId::Hypotheses => Conclusion::Hypotheses(advice::hypotheses(view)),
+    }
+}

@@ -1,0 +1,221 @@
+//! Templates of the steps: embedded, and overridable by a folder of the same layout.
+//!
+//! `<language>/<name>.md.j2`, rendered by minijinja with undefined values as errors, so that a
+//! mistake names its template and line. What comes from a job or a document goes through the
+//! filter `fence`, which keeps it apart from the instructions.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::{Environment, UndefinedBehavior};
+use serde::Serialize;
+
+use crate::report::Language;
+
+macro_rules! embedded {
+    ($($language:literal / $name:literal),* $(,)?) => {
+        &[$((
+            concat!($language, "/", $name, ".md.j2"),
+            include_str!(concat!("../../../prompts/", $language, "/", $name, ".md.j2")),
+        )),*]
+    };
+}
+
+/// Name and text of every built-in template.
+const BUILT_IN: &[(&str, &str)] = embedded![
+    "zh" / "system",
+    "zh" / "think1",
+    "zh" / "think2",
+    "zh" / "think3",
+    "zh" / "think4",
+    "zh" / "think5",
+    "zh" / "hypotheses",
+    "zh" / "summary",
+    "zh" / "repair",
+    "zh" / "parts",
+    "en" / "system",
+    "en" / "think1",
+    "en" / "think2",
+    "en" / "think3",
+    "en" / "think4",
+    "en" / "think5",
+    "en" / "hypotheses",
+    "en" / "summary",
+    "en" / "repair",
+    "en" / "parts",
+];
+
+/// Why templates cannot be loaded or rendered.
+#[derive(Debug, thiserror::Error)]
+pub enum PromptError {
+    /// A file of the folder cannot be read.
+    #[error("template `{file}` cannot be read")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A template has a mistake.
+    #[error("template `{template}`, line {line}: {message}")]
+    Template {
+        /// The template.
+        template: String,
+        /// 1-based line; 0 if not known.
+        line: usize,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+/// The templates of all steps in both languages.
+#[derive(Clone)]
+pub struct Prompts {
+    environment: Arc<Environment<'static>>,
+    overridden: Vec<String>,
+}
+
+impl Default for Prompts {
+    fn default() -> Self {
+        Prompts::built_in()
+    }
+}
+
+impl Prompts {
+    /// The templates that come with the program.
+    pub fn built_in() -> Prompts {
+        let texts = BUILT_IN
+            .iter()
+            .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
+            .collect();
+        Prompts::from_texts(texts, Vec::new()).expect("the built-in templates are tested")
+    }
+
+    /// The built-in templates with those of a folder (`zh/think1.md.j2`, …) in their place.
+    ///
+    /// # Errors
+    /// If a file cannot be read or has a mistake.
+    pub fn with_folder(folder: &Path) -> Result<Prompts, PromptError> {
+        let mut texts: BTreeMap<String, String> = BUILT_IN
+            .iter()
+            .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
+            .collect();
+        let mut overridden = Vec::new();
+        for (name, text) in &mut texts {
+            let path = folder.join(name);
+            match std::fs::read_to_string(&path) {
+                Ok(own) => {
+                    *text = own;
+                    overridden.push(name.clone());
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(source) => {
+                    return Err(PromptError::Unreadable {
+                        file: path.display().to_string(),
+                        source,
+                    });
+                }
+            }
+        }
+        Prompts::from_texts(texts, overridden)
+    }
+
+    fn from_texts(
+        texts: BTreeMap<String, String>,
+        overridden: Vec<String>,
+    ) -> Result<Prompts, PromptError> {
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        let syntax = SyntaxConfig::builder()
+            .trim_blocks(true)
+            .lstrip_blocks(true)
+            .build();
+        environment.set_syntax(syntax.expect("the usual delimiters are valid"));
+        environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+        environment.add_filter("fence", fence);
+        environment.add_filter("numbered", numbered);
+        environment.add_filter("figure", figure);
+        for (name, text) in texts {
+            environment
+                .add_template_owned(name.clone(), text)
+                .map_err(|e| template_error(&name, &e))?;
+        }
+        Ok(Prompts {
+            environment: Arc::new(environment),
+            overridden,
+        })
+    }
+
+    /// Names of the templates that a folder replaced.
+    pub fn overridden(&self) -> &[String] {
+        &self.overridden
+    }
+
+    /// Renders a template (`think1`) in a language.
+    ///
+    /// # Errors
+    /// If the template uses a value that is not there.
+    pub fn render(
+        &self,
+        language: Language,
+        name: &str,
+        context: impl Serialize,
+    ) -> Result<String, PromptError> {
+        let full = format!("{}/{name}.md.j2", language.code());
+        let template = self
+            .environment
+            .get_template(&full)
+            .map_err(|e| template_error(&full, &e))?;
+        template
+            .render(minijinja::value::Serde(context))
+            .map(|text| text.trim().to_owned())
+            .map_err(|e| template_error(&full, &e))
+    }
+}
+
+fn template_error(name: &str, error: &minijinja::Error) -> PromptError {
+    PromptError::Template {
+        template: error.name().unwrap_or(name).to_owned(),
+        line: error.line().unwrap_or(0),
+        message: error
+            .detail()
+            .map_or_else(|| error.kind().to_string(), str::to_owned),
+    }
+}
+
+/// Puts a text of a job or document between marks that it cannot close: the mark depends on the
+/// text, and whatever looks like a mark inside is broken up.
+fn fence(text: &str, kind: &str) -> String {
+    let mark = mark_of(text);
+    let body = text.replace("<<<", "< <<").replace(">>>", "> >>");
+    format!("<<<data {kind} {mark}\n{body}\n>>>data {mark}")
+}
+
+/// Eight hexadecimal digits of FNV-1a: enough that a text cannot hold its own mark by chance, and
+/// a text that was made to hold it still meets the broken-up brackets.
+fn mark_of(text: &str) -> String {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| {
+        (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    format!("{:08x}", hash >> 32)
+}
+
+/// A text with 1-based line numbers.
+fn numbered(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / 8);
+    for (index, line) in text.lines().enumerate() {
+        out.push_str(&format!("{:>4}  {line}\n", index + 1));
+    }
+    out.truncate(out.trim_end_matches('\n').len());
+    out
+}
+
+/// A number as people write it: no needless decimals, thousands kept together.
+fn figure(value: &minijinja::Value) -> String {
+    match f64::try_from(value.clone()) {
+        Ok(number) => crate::wording::figure(number),
+        Err(_) => value.to_string(),
+    }
+}

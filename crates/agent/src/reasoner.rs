@@ -1,0 +1,148 @@
+//! The trait that both reasoners fill: a task of the chain in, a structured conclusion out.
+
+use futures::future::BoxFuture;
+
+use crate::conclusion::Conclusion;
+use crate::progress::Observer;
+use crate::prompts::Prompts;
+use crate::report::{Engine, Usage};
+use crate::step::StepId;
+use crate::view::View;
+
+/// What a reasoner is asked to conclude.
+#[derive(Clone, Copy)]
+pub struct Task<'a> {
+    /// The step, or THINK 1–3 at once.
+    pub steps: &'a [StepId],
+    /// Everything that the step may look at.
+    pub view: &'a View,
+    /// Templates.
+    pub prompts: &'a Prompts,
+    /// The answer that was found faulty, for one turn of repair.
+    pub faulty: Option<&'a Faulty>,
+}
+
+impl Task<'_> {
+    /// The step that progress is reported under.
+    pub fn step(&self) -> StepId {
+        self.steps.first().copied().unwrap_or(StepId::Classify)
+    }
+}
+
+/// An answer and what is wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Faulty {
+    /// The answer as written.
+    pub answer: String,
+    /// One short line a fault.
+    pub faults: Vec<String>,
+}
+
+/// What a reasoner concluded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// One conclusion per step of the task, in its order.
+    pub conclusions: Vec<Conclusion>,
+    /// The answer as written, for a turn of repair; empty offline.
+    pub raw: String,
+    /// Whether it had to be repaired to be read.
+    pub repaired: bool,
+    /// What it cost; `None` offline.
+    pub usage: Option<Usage>,
+    /// What the reader of the report should know about how it came about.
+    pub remarks: Vec<String>,
+}
+
+/// Why a reasoner gave no conclusion, sorted by what to do next.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ReasonerError {
+    /// The server could not answer now; retries are used up.
+    #[error("{provider} could not answer: {reason}")]
+    Transient {
+        /// Provider and model.
+        provider: String,
+        /// What happened.
+        reason: String,
+    },
+    /// Trying again would not help.
+    #[error("{provider} refused the request: {reason}")]
+    Permanent {
+        /// Provider and model.
+        provider: String,
+        /// What happened.
+        reason: String,
+        /// What the user can do.
+        hint: String,
+    },
+    /// The prompt does not fit, even when shrunk.
+    #[error("the prompt is too long for {provider}: {reason}")]
+    TooLong {
+        /// Provider and model.
+        provider: String,
+        /// What the server said.
+        reason: String,
+    },
+    /// The answers cannot be read as conclusions.
+    #[error("the answer of {provider} cannot be used: {reason}")]
+    Unusable {
+        /// Provider and model.
+        provider: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The run would cost more than allowed.
+    #[error("the run has used {spent:.4} of the {cap:.4} that it may cost")]
+    CostCap {
+        /// Spent so far.
+        spent: f64,
+        /// Allowed.
+        cap: f64,
+    },
+    /// A template cannot be rendered.
+    #[error("the prompt cannot be made: {0}")]
+    Prompt(String),
+    /// The caller stopped it.
+    #[error("interrupted")]
+    Cancelled,
+}
+
+impl ReasonerError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> &str {
+        match self {
+            ReasonerError::Permanent { hint, .. } => hint,
+            ReasonerError::Transient { .. } => {
+                "try again later, or choose another profile with --llm NAME"
+            }
+            ReasonerError::TooLong { .. } => {
+                "choose a model with a larger context, or --depth quick"
+            }
+            ReasonerError::Unusable { .. } => {
+                "choose a model that follows JSON schemas, or --reasoner offline"
+            }
+            ReasonerError::CostCap { .. } => "raise the cost cap, or use --depth quick",
+            ReasonerError::Prompt(_) => {
+                "mend the template in the folder of prompts, or remove it to use the built-in one"
+            }
+            ReasonerError::Cancelled => "",
+        }
+    }
+}
+
+/// Draws the conclusions of the steps.
+pub trait Reasoner: Send + Sync {
+    /// Who it is, for the report.
+    fn engine(&self) -> Engine;
+
+    /// Whether it can mend an answer that failed the checks.
+    fn can_repair(&self) -> bool {
+        false
+    }
+
+    /// Concludes one task.
+    fn reason<'a>(
+        &'a self,
+        task: Task<'a>,
+        observer: &'a mut dyn Observer,
+    ) -> BoxFuture<'a, Result<Answer, ReasonerError>>;
+}

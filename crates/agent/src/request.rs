@@ -1,0 +1,115 @@
+//! What an analysis is asked to do and what it may use.
+
+use std::path::PathBuf;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::experience::ExperienceSource;
+use crate::prompts::Prompts;
+use crate::reasoner::Reasoner;
+use crate::report::Language;
+
+/// One question about one job.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// The job folder.
+    pub job: PathBuf,
+    /// What the engineer asks; `None` stands for "what is wrong, and what shall I change?".
+    pub question: Option<String>,
+    /// Language of the report; `None` takes that of the question, else English.
+    pub language: Option<Language>,
+    /// How much is spent.
+    pub depth: Depth,
+    /// Whether the step on hypotheses is added.
+    pub hypotheses: bool,
+}
+
+impl Request {
+    /// Language of the report.
+    pub fn report_language(&self) -> Language {
+        let asked = self.question.as_deref().map(Language::of);
+        self.language.or(asked).unwrap_or(Language::En)
+    }
+}
+
+/// How much an analysis may spend.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Depth {
+    /// THINK 1–3 in one call, files chosen by the rules alone.
+    Quick,
+    /// One call a step.
+    #[default]
+    Normal,
+    /// More experience a step, more rounds, steps repeated over what was read.
+    Deep,
+}
+
+/// Limits of an analysis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limits {
+    /// Files that THINK 4 reads in one round. The specification allows three.
+    pub files_per_round: usize,
+    /// Rounds of THINK 4. Eight rounds of three files cover every kind of file that a folder has.
+    pub rounds: u32,
+    /// Chunks of experience per step; three fill a screen and a small model's attention.
+    pub experiences_per_step: usize,
+    /// Bytes of a file's text that a prompt may quote.
+    pub excerpt_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            files_per_round: 3,
+            rounds: 8,
+            experiences_per_step: 3,
+            excerpt_bytes: 16 << 10,
+        }
+    }
+}
+
+/// What an analysis uses.
+pub struct Services<'a> {
+    /// Which file of a job folder holds what.
+    pub catalogue: &'a job::catalogue::Catalogue,
+    /// Thresholds of the rules.
+    pub diagnosis: &'a diagnosis::Settings,
+    /// Bounds of the readers.
+    pub reading: job::Options,
+    /// Where experience comes from (`indexer::Index` is one); `None` works without.
+    pub index: Option<&'a dyn ExperienceSource>,
+    /// Who reasons.
+    pub reasoner: Box<dyn Reasoner>,
+    /// Who reasons when `reasoner` fails; `None` makes that failure the analysis's.
+    pub fallback: Option<Box<dyn Reasoner>>,
+    /// Templates of the steps.
+    pub prompts: Prompts,
+    /// Limits.
+    pub limits: Limits,
+    /// Stops the analysis; what is done by then becomes a partial report.
+    pub cancel: CancellationToken,
+}
+
+/// Why no report could be made.
+#[derive(Debug, thiserror::Error)]
+pub enum AnalyzeError {
+    /// The job folder cannot be read at all.
+    #[error(transparent)]
+    Job(#[from] job::OpenError),
+    /// The LLM failed and there is nothing to fall back to.
+    #[error("the reasoning failed in step `{step}`")]
+    Reasoner {
+        /// The step.
+        step: &'static str,
+        /// Why.
+        source: crate::reasoner::ReasonerError,
+    },
+    /// A template cannot be rendered.
+    #[error("the template of step `{step}` cannot be rendered")]
+    Prompt {
+        /// The step.
+        step: &'static str,
+        /// Why.
+        source: crate::prompts::PromptError,
+    },
+}

@@ -1,0 +1,215 @@
+//! The look-ups of THINK 4 besides files: script, table metadata, generated code, experience.
+//!
+//! They answer from what has been read and from the index; none of them reaches outside the job
+//! folder, and every answer is bounded.
+
+use std::fmt::Write;
+
+use job::Job;
+
+use crate::conclusion::{Lookup, Tool};
+use crate::experience::ExperienceSource;
+use crate::report::Language;
+use crate::request::Limits;
+use crate::view::{Excerpt, View};
+use crate::wording::{cut, figure};
+
+/// Chunks that a search gives; as many as a step gets by itself.
+const SEARCH_HITS: usize = 3;
+
+/// Frequent values listed per column.
+const TOP_VALUES: usize = 5;
+
+/// Name of a look-up in logs and prompts: `table_metadata(Clicks)`.
+pub(crate) fn name(lookup: &Lookup) -> String {
+    let tool = match lookup.tool {
+        Tool::AnalyzeScript => "analyze_script",
+        Tool::TableMetadata => "table_metadata",
+        Tool::ExplainCodegen => "explain_codegen",
+        Tool::SearchExperience => "search_experience",
+    };
+    format!("{tool}({})", cut(&lookup.argument, 200))
+}
+
+/// A text cut to what a prompt may quote, saying how much was left out of `bytes`.
+pub(crate) fn excerpt(name: &str, text: String, bytes: u64) -> Excerpt {
+    let cut_bytes = bytes.saturating_sub(text.len() as u64);
+    Excerpt {
+        name: name.to_owned(),
+        text,
+        cut_bytes,
+    }
+}
+
+/// Serves a look-up.
+pub(crate) fn look_up(
+    lookup: &Lookup,
+    job: &Job,
+    index: Option<&dyn ExperienceSource>,
+    view: &View,
+    limits: &Limits,
+) -> Excerpt {
+    let text = match lookup.tool {
+        Tool::AnalyzeScript => analyze_script(view, &lookup.argument),
+        Tool::TableMetadata => table_metadata(job, &lookup.argument),
+        Tool::ExplainCodegen => explain_codegen(job, &lookup.argument),
+        Tool::SearchExperience => search_experience(index, &lookup.argument, view.language),
+    };
+    let bytes = text.len() as u64;
+    excerpt(
+        &name(lookup),
+        cut(&text, limits.excerpt_bytes).to_owned(),
+        bytes,
+    )
+}
+
+/// Statements that touch the lines `12-18`, or all of them.
+fn analyze_script(view: &View, lines: &str) -> String {
+    let wanted = line_range(lines);
+    let mut out = String::new();
+    for statement in &view.statements {
+        let [first, last] = statement.lines;
+        if wanted.is_some_and(|(from, to)| last < from || to < first) {
+            continue;
+        }
+        let target = statement.target.as_deref().unwrap_or("-");
+        let _ = writeln!(out, "lines {first}-{last}: {} -> {target}", statement.kind);
+        if !statement.inputs.is_empty() {
+            let _ = writeln!(out, "  reads {}", statement.inputs.join(", "));
+        }
+        for hint in &statement.hints {
+            let _ = writeln!(out, "  hint {hint}");
+        }
+    }
+    if let (Some((from, to)), Some(script)) = (wanted, &view.script) {
+        for (index, line) in script.text.lines().enumerate() {
+            if (from as usize..=to as usize).contains(&(index + 1)) {
+                let _ = writeln!(out, "{:>4}  {line}", index + 1);
+            }
+        }
+    }
+    if out.is_empty() {
+        "no statement there".to_owned()
+    } else {
+        out
+    }
+}
+
+fn line_range(text: &str) -> Option<(u32, u32)> {
+    let mut numbers = text
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|n| n.parse::<u32>().ok());
+    let first = numbers.next()?;
+    Some((first, numbers.next().unwrap_or(first).max(first)))
+}
+
+fn table_metadata(job: &Job, wanted: &str) -> String {
+    let mut out = String::new();
+    for table in job
+        .tables
+        .iter()
+        .filter(|t| t.name.eq_ignore_ascii_case(wanted.trim()) || wanted.trim().is_empty())
+    {
+        let number =
+            |n: Option<u64>| n.map_or_else(|| "not known".to_owned(), |n| figure(n as f64));
+        let _ = writeln!(
+            out,
+            "{}: rows {}, bytes {}, files {}",
+            table.name,
+            number(table.rows),
+            number(table.bytes),
+            number(table.file_count)
+        );
+        if let Some(c) = &table.clustering {
+            let _ = writeln!(
+                out,
+                "  layout {} on {}, sorted by {}",
+                c.kind,
+                c.keys.join(", "),
+                c.sorted_by.join(", ")
+            );
+        }
+        for column in &table.columns {
+            let top: Vec<String> = column
+                .top_values
+                .iter()
+                .take(TOP_VALUES)
+                .map(|v| format!("{} ({} rows)", v.value, v.rows))
+                .collect();
+            let _ = writeln!(
+                out,
+                "  {} {}: distinct {}, nulls {}, frequent {}",
+                column.name,
+                column.type_name.as_deref().unwrap_or(""),
+                number(column.distinct),
+                number(column.nulls),
+                if top.is_empty() {
+                    "not known".to_owned()
+                } else {
+                    top.join(", ")
+                }
+            );
+        }
+    }
+    if out.is_empty() {
+        format!("no metadata of `{wanted}` has been read")
+    } else {
+        out
+    }
+}
+
+fn explain_codegen(job: &Job, wanted: &str) -> String {
+    let Some(codegen) = &job.codegen else {
+        return "the generated code has not been read".to_owned();
+    };
+    let mut out = String::new();
+    for class in codegen
+        .classes
+        .iter()
+        .filter(|c| wanted.trim().is_empty() || c.name.contains(wanted.trim()))
+    {
+        let author = if class.user_code {
+            "user code"
+        } else {
+            "generated"
+        };
+        let _ = writeln!(
+            out,
+            "{} ({author}), lines {}-{} of {}",
+            class.name, class.lines.0, class.lines.1, codegen.file
+        );
+        for expression in &class.expressions {
+            let _ = writeln!(out, "  evaluates {expression}");
+        }
+    }
+    if out.is_empty() {
+        format!("no class `{wanted}`")
+    } else {
+        out
+    }
+}
+
+fn search_experience(
+    index: Option<&dyn ExperienceSource>,
+    words: &str,
+    language: Language,
+) -> String {
+    let Some(index) = index else {
+        return "there is no index".to_owned();
+    };
+    let mut query = indexer::Query::new(cut(words, 400), SEARCH_HITS);
+    query.filter.kinds = vec![indexer::Kind::Experience, indexer::Kind::Case];
+    query.prefer.languages = vec![match language {
+        Language::Zh => indexer::Language::Zh,
+        Language::En => indexer::Language::En,
+    }];
+    match index.search(&query) {
+        Ok(hits) => {
+            let passage = |h: &indexer::Hit| {
+                format!("[{}] {}\n{}\n", h.chunk.id, h.chunk.title, h.chunk.text)
+            };
+            hits.iter().map(passage).collect()
+        }
+        Err(error) => error,
+    }
+}
