@@ -75,6 +75,12 @@ pub struct CatalogueError {
     pub message: String,
 }
 
+impl Default for Catalogue {
+    fn default() -> Self {
+        Catalogue::builtin()
+    }
+}
+
 impl Catalogue {
     /// The catalogue that comes with the program.
     pub fn builtin() -> Catalogue {

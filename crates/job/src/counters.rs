@@ -1,21 +1,92 @@
 //! The tree of run-time counters of one stage: operators, channels, allocators, as the engine
 //! nests them. Kept generic: a counter that nobody foresaw is still there.
 
-use serde::Serialize;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
 
 use crate::model::Source;
+
+/// A name that occurs many times and is stored once. Compares with and derefs to `str`.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Name(Arc<str>);
+
+impl Name {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Default for Name {
+    fn default() -> Self {
+        Name(Arc::from(""))
+    }
+}
+
+impl From<&str> for Name {
+    fn from(text: &str) -> Self {
+        Name(Arc::from(text))
+    }
+}
+
+impl std::ops::Deref for Name {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::borrow::Borrow<str> for Name {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl PartialEq<str> for Name {
+    fn eq(&self, other: &str) -> bool {
+        &*self.0 == other
+    }
+}
+
+impl PartialEq<&str> for Name {
+    fn eq(&self, other: &&str) -> bool {
+        &*self.0 == *other
+    }
+}
+
+impl std::fmt::Display for Name {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl std::fmt::Debug for Name {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Debug::fmt(&*self.0, f)
+    }
+}
+
+impl Serialize for Name {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
 
 /// A node of the tree: `Sort`, `Extractor`, `ManagedMemory`, `Time`, ….
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct CounterNode {
     /// Element name.
-    pub name: String,
+    pub name: Name,
     /// `opId`: uid of the operator, or of the channel for `Output` and `Extractor`.
     pub op_id: Option<u32>,
     /// Numeric attributes in the file's order.
-    pub values: Vec<(String, f64)>,
+    pub values: Vec<(Name, f64)>,
     /// Index of the parent; `None` for children of the stage node.
     pub parent: Option<usize>,
+    /// 1-based line, for trees read from text.
+    pub line: Option<u32>,
 }
 
 impl CounterNode {
@@ -63,6 +134,9 @@ impl CounterTree {
             None if node.name.is_empty() => format!("{}/@{counter}", self.stage),
             None => format!("{}/{}/@{counter}", self.stage, node.name),
         };
-        Source { file: self.file.clone(), locator: Some(place) }
+        Source {
+            file: self.file.clone(),
+            locator: Some(place),
+        }
     }
 }

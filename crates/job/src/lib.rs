@@ -8,10 +8,16 @@ pub mod counters;
 pub mod derived;
 mod folder;
 pub mod info;
+mod json;
 pub mod link;
 pub mod model;
+mod read;
 pub mod runs;
 pub mod script;
+mod sniff;
+mod text;
+mod time;
+mod xml;
 
 pub use catalogue::Catalogue;
 pub use folder::{JobReader, OpenError, Options, ReadFile, TextError, load, open};

@@ -161,10 +161,16 @@ pub struct JobInfo {
     pub tokens: Option<u32>,
     /// Priority; a smaller number goes first.
     pub priority: Option<i64>,
+    /// States and when they were entered, ms since 1970, in order.
+    pub states: Vec<(String, i64)>,
     /// Further fields as read (virtual cluster, user, run-time version, …).
     pub other: BTreeMap<String, String>,
     /// Where each field above was read, by its Rust name.
     pub sources: BTreeMap<&'static str, Source>,
+    /// How much the source of each field is worth; readers use it to choose between sources.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub ranks: BTreeMap<&'static str, u8>,
 }
 
 /// One column of a schema.
@@ -210,6 +216,8 @@ pub enum OperatorKind {
     RangePartition,
     /// Sends its output to every reader (`-broadcast`).
     Broadcast,
+    /// Window functions over sorted groups.
+    Window,
     /// Sends all its output to one reader (`-merge`).
     Gather,
     /// Partitions in a way that the arguments do not tell.
@@ -233,6 +241,8 @@ pub struct Channel {
     pub schema: Vec<Column>,
     /// `numberOfInputs` or `numberOfOutputs`; `None` if absent or "ALL".
     pub count: Option<u32>,
+    /// Whether one vertex takes every piece (`numberOfInputs="ALL"`).
+    pub takes_all: bool,
     /// Whether it is an output of the job.
     pub is_final: bool,
 }
@@ -292,8 +302,21 @@ pub struct StageSummary {
     pub values: BTreeMap<String, f64>,
 }
 
+/// One input channel of one vertex, from its command file.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct VertexInput {
+    /// File that it was read from.
+    pub file: String,
+    /// Channel, without its indices.
+    pub channel: String,
+    /// Path of the data.
+    pub path: String,
+    /// Exact length in bytes.
+    pub bytes: Option<u64>,
+}
+
 /// One stage (SCOPE calls it a super vertex): operators that run in the same process.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Stage {
     /// Name: `SV3_Combine`.
     pub name: String,
@@ -305,6 +328,16 @@ pub struct Stage {
     pub memory_limit: Option<MemoryEstimate>,
     /// Memory that the compiler thought best.
     pub memory_optimal: Option<MemoryEstimate>,
+    /// Memory that the job manager gives each vertex, from the algebra.
+    pub memory_set: Option<MemoryEstimate>,
+    /// File that lists the operators; `None` if none does.
+    pub defined_in: Option<String>,
+    /// Channels that it reads, from the algebra (`SV1_Extract_out0`).
+    pub reads: Vec<String>,
+    /// Channels that it writes, from the algebra.
+    pub writes: Vec<String>,
+    /// Exact sizes of the inputs of single vertices, where command files give them.
+    pub vertex_inputs: Vec<VertexInput>,
     /// Run-time counters; for a local run those of its vertices merged.
     pub counters: Option<CounterTree>,
     /// Vertex attempts.
@@ -375,11 +408,13 @@ pub struct PlanNode {
     pub row_bytes: Option<f64>,
     /// Largest partition divided by the mean one, as estimated.
     pub skew_factor: Option<f64>,
+    /// Name as written (`PhyOp_MergeJoin`), for locators.
+    pub element_id: String,
     /// Hash that equals the first number of the operator's signature.
     pub hts: Option<String>,
     /// `TotalCosts@TotalCosts`.
     pub cost: Option<f64>,
-    /// Every attribute of the node as written.
+    /// Every attribute of the node and of its properties and costs, as written.
     pub attributes: BTreeMap<String, String>,
     /// Indices of the children in [`Plan::nodes`].
     pub children: Vec<usize>,
@@ -394,12 +429,58 @@ pub struct Plan {
     pub nodes: Vec<PlanNode>,
     /// Indices of the roots.
     pub roots: Vec<usize>,
+    /// Logical nodes (the plan before optimization) in pre-order; children point into this list.
+    pub logical: Vec<PlanNode>,
+    /// Features of the query (`Join`, `UDReducer`, …) and how often they occur.
+    pub features: BTreeMap<String, u64>,
     /// Operator id to plan group, from `__ScopeDiagnosisInfo__.xml`.
     pub group_of_operator: BTreeMap<String, String>,
     /// `Costs` of the whole plan by name (`ExtractCardinality`, `InputSize`, …).
     pub totals: BTreeMap<String, f64>,
     /// Compiler counters by name: value and unit.
     pub counters: BTreeMap<String, (f64, String)>,
+    /// File that maps operators to groups.
+    pub map_file: Option<String>,
+}
+
+impl Plan {
+    /// First physical node of a group (`6.1`).
+    pub fn by_group(&self, group: &str) -> Option<&PlanNode> {
+        self.nodes
+            .iter()
+            .find(|n| n.group.as_deref() == Some(group))
+    }
+
+    /// First physical node with that signature hash.
+    pub fn by_hts(&self, hts: &str) -> Option<&PlanNode> {
+        self.nodes.iter().find(|n| n.hts.as_deref() == Some(hts))
+    }
+
+    /// Where an attribute of a node stands (`Card`, `PrtnSkewFactor`, `Partitions`, …).
+    pub fn source(&self, node: &PlanNode, attribute: &str) -> Source {
+        const OF_COSTS: [&str; 3] = ["TotalCosts", "BubbleCost", "BubblePartitions"];
+        const OF_GROUP: [&str; 7] = [
+            "Grp",
+            "Remotable",
+            "Card",
+            "AvgRowLength",
+            "PrtnSkewFactor",
+            "HT",
+            "HTS",
+        ];
+        let id = &node.element_id;
+        let place = match node.group.as_deref() {
+            Some(group) if OF_GROUP.contains(&attribute) => {
+                format!("{id}/OpInfo/TableGroupProperties[@Grp={group}]/@{attribute}")
+            }
+            _ if OF_COSTS.contains(&attribute) => format!("{id}/OpInfo/Costs/@{attribute}"),
+            _ => format!("{id}/@{attribute}"),
+        };
+        Source {
+            file: self.file.clone(),
+            locator: Some(place),
+        }
+    }
 }
 
 /// A frequent value of a column.
@@ -559,6 +640,49 @@ pub struct Codegen {
     pub classes: Vec<CodegenClass>,
 }
 
+/// What the compiler took in and put out.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct CompileResult {
+    /// File it was read from.
+    pub file: String,
+    /// Path of the script as compiled.
+    pub script_path: Option<String>,
+    /// Input streams.
+    pub inputs: Vec<String>,
+    /// Output streams.
+    pub outputs: Vec<CompiledOutput>,
+    /// Settings of the compiler, as written.
+    pub settings: Option<String>,
+}
+
+/// One output stream as the compiler sees it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct CompiledOutput {
+    /// Path.
+    pub path: String,
+    /// Schema as written.
+    pub schema: Option<String>,
+    /// Whether it is a structured stream.
+    pub structured: Option<bool>,
+}
+
+/// What the user code of one vertex logged.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct VertexLog {
+    /// Vertex: `SV1_Extract[0][0]`.
+    pub vertex: String,
+    /// Version of the vertex; the highest counts.
+    pub version: u32,
+    /// Whether the vertex failed.
+    pub failed: bool,
+    /// Whether its log was cut.
+    pub truncated: bool,
+    /// Lines logged.
+    pub lines: u64,
+    /// The first of them.
+    pub first_lines: Vec<String>,
+}
+
 /// Everything known about one job.
 #[derive(Debug, Default)]
 pub struct Job {
@@ -584,6 +708,12 @@ pub struct Job {
     pub warnings: Vec<CompilerWarning>,
     /// Generated C#.
     pub codegen: Option<Codegen>,
+    /// What the compiler took in and put out.
+    pub compile: Option<CompileResult>,
+    /// What user code logged.
+    pub user_logs: Vec<VertexLog>,
+    /// Time of the compiler's phases, in milliseconds.
+    pub compiler_timers: BTreeMap<String, f64>,
     /// What could not be read.
     pub diagnostics: Vec<Diagnostic>,
 }

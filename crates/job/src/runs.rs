@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::counters::Name;
+
 /// How an attempt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -70,7 +72,7 @@ pub struct StageRuns {
     /// Attempts in the file's order; a sample where `sampled`.
     pub runs: Vec<VertexRun>,
     /// Names of the machines that `runs` point at.
-    pub machines: Vec<String>,
+    pub machines: Vec<Name>,
     /// Whether `runs` holds only a part of the attempts (the slowest and an even sample).
     pub sampled: bool,
     /// Completed vertices.

@@ -1,0 +1,111 @@
+//! Local times `2024-06-27 15:45:06.044 PDT` to milliseconds since 1970.
+
+/// Parses times; remembers the last minute and zone, since lines follow each other in time.
+#[derive(Default)]
+pub(super) struct Clock {
+    minute: [u8; 16],
+    minute_ms: i64,
+    zone: [u8; 8],
+    zone_len: usize,
+    zone_ms: i64,
+}
+
+impl Clock {
+    /// Milliseconds since 1970 in UTC; of a zone that is not known, local milliseconds.
+    pub(super) fn parse(&mut self, text: &[u8]) -> Option<i64> {
+        let (stamp, rest) = text.split_at_checked(23)?;
+        let (minute, tail) = stamp.split_at(16);
+        if minute != self.minute {
+            self.minute_ms = minute_ms(minute)?;
+            self.minute.copy_from_slice(minute);
+        }
+        let [b':', s1, s0, b'.', m2, m1, m0] = tail else {
+            return None;
+        };
+        let digits = [*s1, *s0, *m2, *m1, *m0];
+        if !digits.iter().all(u8::is_ascii_digit) {
+            return None;
+        }
+        let ms = digits
+            .iter()
+            .fold(0_i64, |n, d| n * 10 + i64::from(d - b'0'));
+        Some(self.minute_ms + ms - self.zone(rest))
+    }
+
+    fn zone(&mut self, text: &[u8]) -> i64 {
+        if text.len() != self.zone_len || text != &self.zone[..self.zone_len] {
+            if text.len() > self.zone.len() {
+                return zone_ms(text);
+            }
+            self.zone[..text.len()].copy_from_slice(text);
+            self.zone_len = text.len();
+            self.zone_ms = zone_ms(text);
+        }
+        self.zone_ms
+    }
+}
+
+/// `2024-06-27 15:45`
+fn minute_ms(text: &[u8]) -> Option<i64> {
+    let number = |from: usize, to: usize| {
+        let digits = &text[from..to];
+        digits.iter().all(u8::is_ascii_digit).then(|| {
+            digits
+                .iter()
+                .fold(0_i64, |n, d| n * 10 + i64::from(d - b'0'))
+        })
+    };
+    let marks =
+        text[4] == b'-' && text[7] == b'-' && matches!(text[10], b' ' | b'T') && text[13] == b':';
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let (hour, minute) = (number(11, 13)?, number(14, 16)?);
+    let date = jiff::civil::Date::new(year as i16, month as i8, day as i8).ok()?;
+    let days = date
+        .since((jiff::Unit::Day, jiff::civil::date(1970, 1, 1)))
+        .ok()?
+        .get_days();
+    (marks && hour < 24 && minute < 60)
+        .then_some(i64::from(days) * 86_400_000 + (hour * 60 + minute) * 60_000)
+}
+
+/// Offset of the zones that the job manager writes: those of the USA, and UTC.
+fn zone_ms(text: &[u8]) -> i64 {
+    const HOUR: i64 = 3_600_000;
+    match text.trim_ascii() {
+        b"PDT" | b"MST" => -7 * HOUR,
+        b"PST" => -8 * HOUR,
+        b"MDT" | b"CST" => -6 * HOUR,
+        b"CDT" | b"EST" => -5 * HOUR,
+        b"EDT" => -4 * HOUR,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zones_and_faults() {
+        let mut clock = Clock::default();
+        assert_eq!(
+            clock.parse(b"2011-05-03 15:26:01.681 PDT"),
+            Some(1_304_461_561_681)
+        );
+        assert_eq!(
+            clock.parse(b"2011-05-03 15:26:01.681 UTC"),
+            Some(1_304_436_361_681)
+        );
+        assert_eq!(
+            clock.parse(b"2011-05-03 15:26:02.000"),
+            Some(1_304_436_362_000)
+        );
+        assert_eq!(clock.parse(b"2011-13-03 15:26:02.000"), None);
+        assert_eq!(clock.parse(b"2011-05-03 15:26:0x.000"), None);
+        assert_eq!(clock.parse(b"1601-01-01 00:00:00.00"), None);
+        assert_eq!(
+            clock.parse(b"0000-01-01 00:00:00.000"),
+            Some(-62_167_219_200_000)
+        );
+    }
+}

@@ -1,0 +1,362 @@
+//! Gathers attempts per stage: distributions over all of them, and as many single ones as memory
+//! allows.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use super::clock::Clock;
+use super::line::{Attempt, Event, attempt, event};
+use super::sketch::Sketch;
+use crate::counters::Name;
+use crate::folder::Options;
+use crate::runs::{RunState, StageRuns, VertexRun};
+use crate::time::filetime_ms;
+
+/// Attempts kept over all stages: 72 bytes each, so about 28 MB.
+const MAX_RUNS: usize = 400_000;
+/// Stages and machines told apart; more are made up.
+const MAX_NAMES: usize = 100_000;
+/// Different messages kept per stage.
+const MAX_MESSAGES: usize = 32;
+/// Lines complained about one by one.
+const MAX_COMPLAINTS: u64 = 5;
+
+/// What a whole stream gave.
+pub(super) struct Collected {
+    pub(super) stages: Vec<(String, StageRuns)>,
+    /// Milliseconds since 1970 and line.
+    pub(super) graph_start: Option<(i64, u64)>,
+    pub(super) finish: Option<(i64, u64)>,
+    pub(super) complaints: Vec<(u64, String)>,
+}
+
+/// Takes lines, one after the other.
+pub(crate) struct Collector {
+    file: String,
+    per_stage: usize,
+    clock: Clock,
+    line: u64,
+    kept: usize,
+    stages: Vec<Stage>,
+    stage_ids: HashMap<Box<[u8]>, usize>,
+    /// Stage of the last line: lines of one stage follow each other.
+    last: usize,
+    machines: Vec<Name>,
+    machine_ids: HashMap<Box<[u8]>, u32>,
+    graph_start: Option<(i64, u64)>,
+    finish: Option<(i64, u64)>,
+    complaints: Vec<(u64, String)>,
+    malformed: u64,
+}
+
+#[derive(Default)]
+struct Stage {
+    name: Box<[u8]>,
+    runs: Vec<VertexRun>,
+    /// Of the ordinary attempts, each `stride`-th is kept.
+    stride: u64,
+    seen: u64,
+    counts: [u64; 4],
+    run_ms: Sketch,
+    wait_ms: Sketch,
+    bytes_read: Sketch,
+    bytes_written: Sketch,
+    wasted_ms: f64,
+    slowest_ms: i64,
+    events: HashMap<String, u64>,
+}
+
+impl Collector {
+    pub(crate) fn new(file: &str, options: &Options) -> Collector {
+        Collector {
+            file: file.to_owned(),
+            per_stage: options.max_runs_per_stage.max(16),
+            clock: Clock::default(),
+            line: 0,
+            kept: 0,
+            stages: Vec::new(),
+            stage_ids: HashMap::new(),
+            last: 0,
+            machines: Vec::new(),
+            machine_ids: HashMap::new(),
+            graph_start: None,
+            finish: None,
+            complaints: Vec::new(),
+            malformed: 0,
+        }
+    }
+
+    /// Takes a line without its line feed.
+    pub(super) fn line(&mut self, line: &[u8]) {
+        self.line += 1;
+        let Some(rest) = line.strip_prefix(b"---HiPriTime ") else {
+            self.event(line);
+            return;
+        };
+        let mut clock = std::mem::take(&mut self.clock);
+        match attempt(rest, &mut clock) {
+            Some(attempt) => self.attempt(&attempt),
+            None => self.complain("an attempt that cannot be read"),
+        }
+        self.clock = clock;
+    }
+
+    /// Takes a last line that has no line feed: the file may be cut off in it.
+    pub(super) fn last_line(&mut self, line: &[u8]) {
+        let before = self.malformed;
+        self.line(line);
+        if self.malformed > before
+            && let Some((_, message)) = self.complaints.last_mut()
+        {
+            *message = "the file is cut off in this line".to_owned();
+        }
+    }
+
+    /// Counts a line that is too long to be one.
+    pub(super) fn skipped_line(&mut self) {
+        self.line += 1;
+        self.complain("a line too long to be read");
+    }
+
+    fn complain(&mut self, message: &str) {
+        self.malformed += 1;
+        if self.malformed <= MAX_COMPLAINTS {
+            self.complaints.push((self.line, message.to_owned()));
+        }
+    }
+
+    fn event(&mut self, line: &[u8]) {
+        match event(line) {
+            Some(Event::GraphStart(ticks)) => {
+                self.graph_start = filetime_ms(ticks).map(|ms| (ms, self.line));
+            }
+            Some(Event::Finish(ticks)) => {
+                self.finish = filetime_ms(ticks).map(|ms| (ms, self.line));
+            }
+            Some(Event::Vertex(name, message)) => {
+                if let Some(at) = self.stage(name.as_bytes()) {
+                    let events = &mut self.stages[at].events;
+                    let room = events.len() < MAX_MESSAGES;
+                    match events.entry(message) {
+                        Entry::Occupied(mut entry) => *entry.get_mut() += 1,
+                        Entry::Vacant(entry) if room => {
+                            entry.insert(1);
+                        }
+                        Entry::Vacant(_) => {}
+                    }
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn stage(&mut self, name: &[u8]) -> Option<usize> {
+        if self.stages.get(self.last).is_some_and(|s| *s.name == *name) {
+            return Some(self.last);
+        }
+        let found = self.stage_ids.get(name).copied();
+        let at = match found {
+            Some(at) => at,
+            None if name.is_empty() || self.stages.len() >= MAX_NAMES => return None,
+            None => {
+                self.stages.push(Stage {
+                    name: name.into(),
+                    stride: 1,
+                    ..Stage::default()
+                });
+                self.stage_ids.insert(name.into(), self.stages.len() - 1);
+                self.stages.len() - 1
+            }
+        };
+        self.last = at;
+        Some(at)
+    }
+
+    fn machine(&mut self, name: &[u8]) -> u32 {
+        if let Some(id) = self.machine_ids.get(name) {
+            return *id;
+        }
+        if self.machines.len() >= MAX_NAMES {
+            return u32::MAX;
+        }
+        let id = self.machines.len() as u32;
+        self.machines
+            .push(Name::from(String::from_utf8_lossy(name).as_ref()));
+        self.machine_ids.insert(name.into(), id);
+        id
+    }
+
+    fn attempt(&mut self, attempt: &Attempt<'_>) {
+        let Some(at) = self.stage(attempt.stage) else {
+            return;
+        };
+        let machine = self.machine(attempt.machine);
+        let [created, queued, started, running, ended] = attempt.times;
+        let run = VertexRun {
+            index: attempt.index,
+            state: attempt.state,
+            machine,
+            created_ms: created,
+            queued_ms: queued,
+            started_ms: started,
+            running_ms: running,
+            ended_ms: ended,
+            bytes_read: attempt.bytes_read,
+            bytes_written: attempt.bytes_written,
+            line: self.line,
+        };
+        let stage = &mut self.stages[at];
+        stage.measure(&run);
+        if stage.wants(&run) {
+            stage.runs.push(run);
+            self.kept += 1;
+            if stage.runs.len() > self.per_stage {
+                self.kept -= stage.thin();
+            }
+            if self.kept > MAX_RUNS {
+                let largest = self.stages.iter_mut().max_by_key(|s| s.runs.len());
+                self.kept -= largest.map_or(0, Stage::thin);
+            }
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Collected {
+        if self.malformed > MAX_COMPLAINTS {
+            let more = self.malformed - MAX_COMPLAINTS;
+            self.complaints
+                .push((self.line, format!("{more} more lines that cannot be read")));
+        }
+        let machines = self.machines;
+        let file = self.file;
+        Collected {
+            stages: self
+                .stages
+                .into_iter()
+                .map(|stage| {
+                    let name = String::from_utf8_lossy(&stage.name).into_owned();
+                    (name, stage.finish(&file, &machines))
+                })
+                .collect(),
+            graph_start: self.graph_start,
+            finish: self.finish,
+            complaints: self.complaints,
+        }
+    }
+}
+
+impl Stage {
+    fn measure(&mut self, run: &VertexRun) {
+        let ms = |from: i64, to: i64| u64::try_from(to.saturating_sub(from)).unwrap_or(0);
+        let ran = ms(run.running_ms, run.ended_ms);
+        match run.state {
+            RunState::Completed => {
+                self.counts[0] += 1;
+                self.run_ms.add(ran);
+                self.wait_ms.add(ms(run.queued_ms, run.running_ms));
+                self.bytes_read.add(run.bytes_read);
+                self.bytes_written.add(run.bytes_written);
+                return;
+            }
+            RunState::Failed => self.counts[1] += 1,
+            RunState::Revoked => self.counts[2] += 1,
+            RunState::Abandoned | RunState::Cancelled => self.counts[3] += 1,
+        }
+        self.wasted_ms += ran as f64;
+    }
+
+    /// Keeps each `stride`-th attempt, those that failed, and each that is the slowest so far.
+    fn wants(&mut self, run: &VertexRun) -> bool {
+        self.seen += 1;
+        let ran = run.ended_ms.saturating_sub(run.running_ms);
+        let slowest = ran > self.slowest_ms;
+        self.slowest_ms = self.slowest_ms.max(ran);
+        self.stride == 1 || slowest || self.seen.is_multiple_of(self.stride)
+    }
+
+    /// Drops every second attempt, but none of the slowest 64; says how many.
+    fn thin(&mut self) -> usize {
+        let before = self.runs.len();
+        let ran = |run: &VertexRun| run.ended_ms.saturating_sub(run.running_ms);
+        let mut times: Vec<i64> = self.runs.iter().map(ran).collect();
+        let keep = before.saturating_sub(64);
+        let (_, bar, _) = times.select_nth_unstable(keep.min(before - 1));
+        let bar = *bar;
+        let mut number = 0_usize;
+        self.runs.retain(|run| {
+            number += 1;
+            number.is_multiple_of(2) || ran(run) > bar
+        });
+        self.stride *= 2;
+        before - self.runs.len()
+    }
+
+    fn finish(mut self, file: &str, machines: &[Name]) -> StageRuns {
+        let mut local: HashMap<u32, u32> = HashMap::new();
+        let mut names: Vec<Name> = Vec::new();
+        for run in &mut self.runs {
+            run.machine = *local.entry(run.machine).or_insert_with(|| {
+                names.push(
+                    machines
+                        .get(run.machine as usize)
+                        .cloned()
+                        .unwrap_or_default(),
+                );
+                names.len() as u32 - 1
+            });
+        }
+        self.runs.shrink_to_fit();
+        let mut events: Vec<(String, u64)> = self.events.into_iter().collect();
+        events.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        let [completed, failed, revoked, abandoned] = self.counts;
+        StageRuns {
+            file: file.to_owned(),
+            sampled: self.stride > 1,
+            runs: self.runs,
+            machines: names,
+            completed,
+            failed,
+            revoked,
+            abandoned,
+            run_ms: self.run_ms.distribution(),
+            wait_ms: self.wait_ms.distribution(),
+            bytes_read: self.bytes_read.distribution(),
+            bytes_written: self.bytes_written.distribution(),
+            wasted_ms: self.wasted_ms,
+            events,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_attempts_are_sampled_and_still_measured() {
+        let options = Options {
+            max_runs_per_stage: 100,
+            ..Options::default()
+        };
+        let mut collector = Collector::new("profile", &options);
+        for vertex in 0..10_000_u32 {
+            let second = if vertex == 777 { 59 } else { 10 + vertex % 5 };
+            let line = format!(
+                "---HiPriTime A,B,SV1[{vertex}],Completed,m{},2024-01-01 00:00:00.000 UTC,2024-01-01 00:00:01.000 UTC,\
+                 2024-01-01 00:00:02.000 UTC,2024-01-01 00:00:03.000 UTC,2024-01-01 00:00:{second}.000 UTC,x,{vertex},1",
+                vertex % 7
+            );
+            collector.line(line.as_bytes());
+        }
+        let mut collected = collector.finish();
+        let (name, runs) = collected.stages.remove(0);
+        assert_eq!(name, "SV1");
+        assert!(runs.sampled && runs.runs.len() <= 100);
+        assert_eq!((runs.completed, runs.run_ms.count), (10_000, 10_000));
+        assert_eq!(runs.run_ms.max, 56_000.0);
+        assert!(
+            runs.runs.iter().any(|r| r.index == 777),
+            "the slowest is kept"
+        );
+        assert_eq!(runs.machines.len(), 7);
+    }
+}

@@ -1,0 +1,188 @@
+//! Takes single lines of vertex events apart.
+
+use super::clock::Clock;
+use crate::runs::RunState;
+
+/// A `---HiPriTime` line.
+pub(super) struct Attempt<'a> {
+    pub(super) stage: &'a [u8],
+    pub(super) index: u32,
+    pub(super) state: RunState,
+    pub(super) machine: &'a [u8],
+    /// Created, queued, process started, running, ended.
+    pub(super) times: [i64; 5],
+    pub(super) bytes_read: u64,
+    pub(super) bytes_written: u64,
+}
+
+/// Reads what follows `---HiPriTime `; `None` if it has another shape.
+pub(super) fn attempt<'a>(text: &'a [u8], clock: &mut Clock) -> Option<Attempt<'a>> {
+    let text = text.strip_suffix(b"\r").unwrap_or(text);
+    let mut fields = text.split(|b| *b == b',');
+    let mut next = || fields.next();
+    let (_job, _vertex, name, state, machine) = (next()?, next()?, next()?, next()?, next()?);
+    let mut times = [0; 5];
+    for time in &mut times {
+        *time = clock.parse(next()?)?;
+    }
+    let _queued_again = next()?;
+    let (bytes_read, bytes_written) = (whole(next()?)?, whole(next()?)?);
+    let (stage, index) = vertex_name(name);
+    let state = state_of(state)?;
+    Some(Attempt {
+        stage,
+        index,
+        state,
+        machine,
+        times,
+        bytes_read,
+        bytes_written,
+    })
+}
+
+/// Stage and index of `SV4_Extract_Split[0]`, `SV1_Extract[12][0]` or a name alone.
+pub(super) fn vertex_name(name: &[u8]) -> (&[u8], u32) {
+    let Some(open) = memchr::memchr(b'[', name) else {
+        return (name, 0);
+    };
+    let digits = &name[open + 1..];
+    let end = digits
+        .iter()
+        .position(|b| !b.is_ascii_digit())
+        .unwrap_or(digits.len());
+    let index = whole(&digits[..end]).and_then(|n| u32::try_from(n).ok());
+    (&name[..open], index.unwrap_or(0))
+}
+
+fn state_of(text: &[u8]) -> Option<RunState> {
+    Some(match text {
+        b"Completed" | b"Successful" | b"Succeeded" => RunState::Completed,
+        b"Failed" => RunState::Failed,
+        b"Revoked" | b"Invalidated" => RunState::Revoked,
+        b"Abandoned" => RunState::Abandoned,
+        b"Cancelled" | b"Canceled" => RunState::Cancelled,
+        _ => return None,
+    })
+}
+
+/// A whole number of at most 19 digits.
+fn whole(text: &[u8]) -> Option<u64> {
+    let short = !text.is_empty() && text.len() <= 19;
+    let mut total = 0_u64;
+    for digit in text {
+        if !digit.is_ascii_digit() {
+            return None;
+        }
+        total = total.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
+    }
+    short.then_some(total)
+}
+
+/// What a sentence of the job manager is about.
+#[derive(Debug, PartialEq)]
+pub(super) enum Event<'a> {
+    /// FILETIME at which the job manager began.
+    GraphStart(i64),
+    /// FILETIME at which it ended.
+    Finish(i64),
+    /// Something that happened to a vertex: the stage, and a message without what differs from
+    /// vertex to vertex.
+    Vertex(&'a str, String),
+}
+
+/// Reads a line other than `---HiPriTime`; `None` if it tells nothing that is kept.
+pub(super) fn event(line: &[u8]) -> Option<Event<'_>> {
+    // nearly all other lines report ordinary progress
+    match line.first()? {
+        b'T' | b'J' | b'P' | b'A' | b'C' | b'I' => {}
+        _ => return None,
+    }
+    let text = std::str::from_utf8(line).ok()?.trim_end();
+    let number = |rest: &str| rest.split_whitespace().next()?.parse().ok();
+    if let Some(rest) = text.strip_prefix("Timing Information Graph Start Time ") {
+        return number(rest).map(Event::GraphStart);
+    }
+    if let Some(rest) = text.strip_prefix("JM Finish time: ") {
+        return number(rest).map(Event::Finish);
+    }
+    let message = message(text)?;
+    Some(Event::Vertex(stage_named(text)?, message))
+}
+
+/// Messages that count, with the status or reason where the line ends in one.
+fn message(text: &str) -> Option<String> {
+    let after = |mark: &str| text.split_once(mark).map(|(_, rest)| rest.trim());
+    let with = |kind: &str, detail: Option<&str>| match detail.filter(|d| !d.is_empty()) {
+        // bounded: a status may be a whole stack
+        Some(detail) => Some(format!("{kind}: {}", crate::text::head(detail, 200))),
+        None => Some(kind.to_owned()),
+    };
+    match () {
+        () if text.starts_with("Process has failed") => with("failed", after(" status ")),
+        () if text.starts_with("Process was terminated") => with("terminated", after(" status ")),
+        () if text.starts_with("Process was revoked") => with("revoked", None),
+        () if text.starts_with("Abandoning duplicate") => with("duplicate abandoned", None),
+        () if text.starts_with("Canceling vertex") => with("cancelled", after(" due to ")),
+        () if text.starts_with("Input vertex") && text.contains("read failure") => {
+            with("read failure of an input", None)
+        }
+        () => None,
+    }
+}
+
+/// Stage of the vertex that a line names in brackets: `Vertex 15.0 (SV1_Extract_Split[14]) …`.
+fn stage_named(text: &str) -> Option<&str> {
+    let open = text.find('(')?;
+    let name = &text[open + 1..open + text[open..].find(')')?];
+    let stage = name.split('[').next()?.trim();
+    let plain = |c: char| c.is_alphanumeric() || c == '_';
+    (!stage.is_empty() && stage.chars().all(plain)).then_some(stage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vertex_names() {
+        assert_eq!(vertex_name(b"SV4_X[12]"), (&b"SV4_X"[..], 12));
+        assert_eq!(vertex_name(b"SV4_X[3][1]"), (&b"SV4_X"[..], 3));
+        assert_eq!(vertex_name(b"SV4_X"), (&b"SV4_X"[..], 0));
+        assert_eq!(
+            vertex_name(b"SV4_X[99999999999999999999]"),
+            (&b"SV4_X"[..], 0)
+        );
+        assert_eq!(vertex_name(b"SV4_X["), (&b"SV4_X"[..], 0));
+    }
+
+    #[test]
+    fn sentences() {
+        let failed = b"Process has failed Vertex 15.0 (SV1_X[14]) GUID {A} machine m Exitcode 0x8 status E_BAD\r";
+        assert_eq!(
+            event(failed),
+            Some(Event::Vertex("SV1_X", "failed: E_BAD".to_owned()))
+        );
+        let revoked = b"Process was revoked by remote scheduler Old GUID {A} New GUID {B} vertex 3.0 (SV2_Y[1])";
+        assert_eq!(
+            event(revoked),
+            Some(Event::Vertex("SV2_Y", "revoked".to_owned()))
+        );
+        assert_eq!(
+            event(b"Timing Information Graph Start Time 12"),
+            Some(Event::GraphStart(12))
+        );
+        assert_eq!(
+            event(b"JM Finish time: 13 2010-03-25T22:25:49Z"),
+            Some(Event::Finish(13))
+        );
+        assert_eq!(
+            event(b"Process started for vertex 4 (Super__0[0]) v.0"),
+            None
+        );
+        assert_eq!(
+            event(b"Setting vertex 1461.0 (Merge__13[258]) to failed"),
+            None
+        );
+        assert_eq!(event(b"\xff\xfe"), None);
+    }
+}

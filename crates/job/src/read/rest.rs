@@ -1,0 +1,236 @@
+//! Answers of the ADLA REST interface: the job, and statistics per stage (`JobStatistics.json`).
+
+use serde_json::Value;
+
+use super::error::from_json;
+use super::job_info::{Rank, state};
+use super::{Input, StageIndex};
+use crate::json::{self, number, text};
+use crate::model::{Job, StageSummary};
+use crate::time::{duration_ms, iso_ms};
+
+/// Examples of the interface wrap the answer; the answer itself is bare.
+const WRAPPED: &str = "/responses/200/body";
+
+fn body(value: &Value) -> (&Value, &'static str) {
+    value
+        .pointer(WRAPPED)
+        .map_or((value, ""), |body| (body, WRAPPED))
+}
+
+/// Reads the statistics of every stage: each number under its own name, durations in
+/// milliseconds; nested objects with their names joined (`usedVertexPeakMemSize.maximum`).
+pub(crate) fn statistics(input: &Input<'_>, job: &mut Job) {
+    let (value, fault) = json::parse(input.text);
+    if let Some(value) = &value {
+        let (body, prefix) = body(value);
+        let mut index = StageIndex::of(job);
+        let stages = body.get("stages").and_then(Value::as_array);
+        for (at, stage) in stages.into_iter().flatten().enumerate() {
+            let Some(name) = stage.get("stageName").and_then(text) else {
+                continue;
+            };
+            let mut summary = StageSummary {
+                file: input.name.to_owned(),
+                pointer: format!("{prefix}/stages/{at}"),
+                ..StageSummary::default()
+            };
+            numbers(stage, "", &mut summary);
+            if let Some(at) = index.at(job, &name) {
+                job.stages[at].summary = Some(summary);
+            }
+        }
+    }
+    if let Some(fault) = fault {
+        job.fault(input.name, fault);
+    }
+}
+
+fn numbers(value: &Value, prefix: &str, summary: &mut StageSummary) {
+    for (name, value) in value.as_object().into_iter().flatten() {
+        let name = format!("{prefix}{name}");
+        match value {
+            // one level of nesting is what the interface has
+            Value::Object(_) if prefix.is_empty() => numbers(value, &format!("{name}."), summary),
+            Value::String(s) => {
+                summary.values.extend(duration_ms(s).map(|ms| (name, ms)));
+            }
+            value => summary.values.extend(number(value).map(|n| (name, n))),
+        }
+    }
+}
+
+/// Reads the job: times, tokens, state, errors.
+pub(crate) fn read_job(input: &Input<'_>, job: &mut Job) {
+    let (value, fault) = json::parse(input.text);
+    if let Some(value) = &value {
+        fields(input, value, job);
+    }
+    if let Some(fault) = fault {
+        job.fault(input.name, fault);
+    }
+}
+
+fn fields(input: &Input<'_>, value: &Value, job: &mut Job) {
+    let (body, prefix) = body(value);
+    let rank = Rank::Service;
+    let at = |name: &str| input.at(format!("{prefix}/{name}"));
+    let field = |name: &str| body.pointer(&format!("/{name}")).filter(|v| !v.is_null());
+    let words = |name: &str| field(name).and_then(text);
+    let time = |name: &str| words(name).and_then(|t| iso_ms(&t));
+    let seconds = |name: &str| {
+        let ms = words(name).and_then(|t| duration_ms(&t));
+        ms.or_else(|| words(name).and_then(|t| Some(crate::time::span_seconds(&t)? * 1e3)))
+            .map(|ms| ms / 1e3)
+    };
+    let info = &mut job.info;
+    info.offer(|i| &mut i.id, "id", rank, words("jobId"), at("jobId"));
+    info.offer(|i| &mut i.name, "name", rank, words("name"), at("name"));
+    info.offer(
+        |i| &mut i.submitted_ms,
+        "submitted_ms",
+        rank,
+        time("submitTime"),
+        at("submitTime"),
+    );
+    info.offer(
+        |i| &mut i.started_ms,
+        "started_ms",
+        rank,
+        time("startTime"),
+        at("startTime"),
+    );
+    info.offer(
+        |i| &mut i.ended_ms,
+        "ended_ms",
+        rank,
+        time("endTime"),
+        at("endTime"),
+    );
+    let whole = |name: &str| field(name).and_then(number);
+    let tokens = whole("degreeOfParallelism")
+        .filter(|n| *n >= 1.0)
+        .map(|n| n as u32);
+    info.offer(
+        |i| &mut i.tokens,
+        "tokens",
+        rank,
+        tokens,
+        at("degreeOfParallelism"),
+    );
+    info.offer(
+        |i| &mut i.priority,
+        "priority",
+        rank,
+        whole("priority").map(|n| n as i64),
+        at("priority"),
+    );
+    let run = seconds("properties/totalRunningTime").filter(|s| *s > 0.0);
+    info.offer(
+        |i| &mut i.elapsed_seconds,
+        "elapsed_seconds",
+        rank,
+        run,
+        at("properties/totalRunningTime"),
+    );
+    let queued = seconds("properties/totalQueuedTime");
+    info.offer(
+        |i| &mut i.queued_seconds,
+        "queued_seconds",
+        rank,
+        queued,
+        at("properties/totalQueuedTime"),
+    );
+    let compile = seconds("properties/totalCompilationTime");
+    info.offer(
+        |i| &mut i.compile_seconds,
+        "compile_seconds",
+        rank,
+        compile,
+        at("properties/totalCompilationTime"),
+    );
+    info.offer_state(
+        rank,
+        words("result").map(|w| state(&w)).unwrap_or_default(),
+        at("result"),
+    );
+    for record in field("stateAuditRecords")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
+        let entered = record
+            .get("timeStamp")
+            .and_then(text)
+            .and_then(|t| iso_ms(&t));
+        info.states
+            .extend(record.get("newState").and_then(text).zip(entered));
+    }
+    for (name, key) in [
+        ("runtimeVersion", "RuntimeName"),
+        ("yarnApplicationId", "YarnApplicationId"),
+    ] {
+        if let Some(value) = words(&format!("properties/{name}")) {
+            info.other.entry(key.to_owned()).or_insert(value);
+        }
+    }
+    if let Some(submitter) = words("submitter") {
+        info.other.entry("UserName".to_owned()).or_insert(submitter);
+    }
+    let errors = field("errorMessage")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    job.errors
+        .extend(errors.filter_map(|e| from_json(input.name, e)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::JobState;
+
+    #[test]
+    fn numbers_and_durations_of_stages() {
+        let text = r#"{"stages":[{"stageName":"SV1","totalCount":58,"totalFailedTime":"PT41.5S",
+            "maxDataReadVertex":{"name":"SV1[3]","dataRead":7},"totalProgress":100}]}"#;
+        let mut job = Job::default();
+        statistics(
+            &Input {
+                name: "s.json",
+                text,
+            },
+            &mut job,
+        );
+        let summary = job.stages[0].summary.as_ref().expect("summary");
+        assert_eq!(summary.values["totalCount"], 58.0);
+        assert_eq!(summary.values["totalFailedTime"], 41_500.0);
+        assert_eq!(summary.values["maxDataReadVertex.dataRead"], 7.0);
+        assert_eq!(summary.pointer, "/stages/0");
+    }
+
+    #[test]
+    fn a_wrapped_job() {
+        let text = r#"{"responses":{"200":{"body":{"jobId":"j","degreeOfParallelism":5,"result":"Failed",
+            "errorMessage":[{"errorId":"E","message":"m","innerError":{"details":"d"}}],
+            "properties":{"totalRunningTime":"PT2M"}}}}}"#;
+        let mut job = Job::default();
+        read_job(
+            &Input {
+                name: "j.json",
+                text,
+            },
+            &mut job,
+        );
+        assert_eq!(
+            (job.info.tokens, job.info.elapsed_seconds),
+            (Some(5), Some(120.0))
+        );
+        assert_eq!(job.info.state, JobState::Failed);
+        assert_eq!(job.errors[0].details.as_deref(), Some("d"));
+        assert_eq!(
+            job.info.sources["tokens"].locator.as_deref(),
+            Some("/responses/200/body/degreeOfParallelism")
+        );
+    }
+}

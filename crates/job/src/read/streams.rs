@@ -1,0 +1,177 @@
+//! `__SStreamInfo__.xml` (byte ranges of stored partitions) and `PartitionLastRows.xml` (their
+//! rows, which are known to be wrong at times).
+
+use super::tables::name_of;
+use super::{Input, count};
+use crate::model::{Job, StoredPartition};
+use crate::xml::{Token, Xml};
+
+/// Partitions kept of one stream. SCOPE allows some 10,000.
+const MAX_PARTITIONS: usize = 100_000;
+
+/// Reads the byte ranges: `processingGroupInfo="{{0:13627573},{13627573:27258542}}"`.
+pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
+    let mut xml = Xml::new(input.text);
+    let fault = loop {
+        match xml.next() {
+            Ok(Token::Open(tag)) if tag.name() == "SStream" => {
+                let (id, path) = (tag.get("id"), tag.get("path"));
+                let ranges = ranges(&tag.get("processingGroupInfo").unwrap_or_default());
+                stream(input, job, id.as_deref(), path.as_deref(), ranges);
+            }
+            Ok(Token::End) => break None,
+            Ok(_) => {}
+            Err(fault) => break Some(fault),
+        }
+    };
+    if let Some(fault) = fault {
+        job.fault(input.name, fault);
+    }
+}
+
+fn stream(
+    input: &Input<'_>,
+    job: &mut Job,
+    id: Option<&str>,
+    path: Option<&str>,
+    ranges: Vec<u64>,
+) {
+    let Some(name) = path.map(name_of).or_else(|| id.map(str::to_owned)) else {
+        return;
+    };
+    let table = job.table_mut(path, id, &name);
+    table.stream_id = id.map(str::to_owned).or(table.stream_id.take());
+    table.path = table.path.take().or_else(|| path.map(str::to_owned));
+    if table.partitions.len() != ranges.len() {
+        table.partitions = ranges
+            .iter()
+            .map(|_| StoredPartition {
+                bytes: 0,
+                rows: None,
+            })
+            .collect();
+    }
+    for (partition, bytes) in table.partitions.iter_mut().zip(&ranges) {
+        partition.bytes = *bytes;
+    }
+    if !ranges.is_empty() {
+        let place = format!(
+            "SStream[@id={}]/@processingGroupInfo",
+            id.unwrap_or_default()
+        );
+        table.sources.insert("partitions", input.at(place));
+    }
+}
+
+/// Lengths of `{{from:to},{from:to}}`.
+fn ranges(text: &str) -> Vec<u64> {
+    text.split('{')
+        .filter_map(|piece| {
+            let (from, to) = piece.split(['}', '{']).next()?.split_once(':')?;
+            count(to)?.checked_sub(count(from)?)
+        })
+        .take(MAX_PARTITIONS)
+        .collect()
+}
+
+/// Reads the rows of partitions where nothing better is known: real files have been seen that
+/// repeat the values of another stream.
+pub(crate) fn last_rows(input: &Input<'_>, job: &mut Job) {
+    let mut xml = Xml::new(input.text);
+    let mut streams: Vec<(String, Vec<u64>)> = Vec::new();
+    let fault = loop {
+        match xml.next() {
+            Ok(Token::Open(tag)) => match (tag.name(), streams.last_mut()) {
+                ("SStream", _) => streams.push((tag.get("id").unwrap_or_default(), Vec::new())),
+                ("Partition", Some((_, rows))) if rows.len() < MAX_PARTITIONS => {
+                    rows.extend(tag.get("LastRowId").and_then(|v| count(&v)));
+                }
+                _ => {}
+            },
+            Ok(Token::End) => break None,
+            Ok(_) => {}
+            Err(fault) => break Some(fault),
+        }
+    };
+    for (id, rows) in streams.into_iter().filter(|(_, rows)| !rows.is_empty()) {
+        last_rows_of(input, job, &id, &rows);
+    }
+    if let Some(fault) = fault {
+        job.fault(input.name, fault);
+    }
+}
+
+fn last_rows_of(input: &Input<'_>, job: &mut Job, id: &str, rows: &[u64]) {
+    let table = job.table_mut(None, Some(id), id);
+    let place = format!("SStream[@id={id}]/Partition/@LastRowId");
+    let known: Vec<u64> = table.partitions.iter().filter_map(|p| p.rows).collect();
+    if known.is_empty() && (table.partitions.is_empty() || table.partitions.len() == rows.len()) {
+        table.partitions.resize(
+            rows.len(),
+            StoredPartition {
+                bytes: 0,
+                rows: None,
+            },
+        );
+        for (partition, rows) in table.partitions.iter_mut().zip(rows) {
+            partition.rows = Some(*rows);
+        }
+        table.sources.insert("partition_rows", input.at(place));
+    } else if known != rows && !known.is_empty() {
+        let message = format!(
+            "rows of the partitions of `{id}` differ from the table's metadata ({} against {} in all)",
+            rows.iter().sum::<u64>(),
+            known.iter().sum::<u64>()
+        );
+        job.warn(input.name, Some(place), message, "the metadata of the table was used: this file is known to repeat values of another stream");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INFO: &str = "<SStreams><SStream id='GetSStream_0' path='/a/T.ss' processingGroupInfo='{{0:10},{10:25}}'/></SStreams>";
+
+    #[test]
+    fn byte_ranges_become_partitions() {
+        let mut job = Job::default();
+        read(
+            &Input {
+                name: "i.xml",
+                text: INFO,
+            },
+            &mut job,
+        );
+        let table = &job.tables[0];
+        assert_eq!(
+            table.partitions.iter().map(|p| p.bytes).collect::<Vec<_>>(),
+            [10, 15]
+        );
+        assert_eq!(table.name, "T");
+        let rows = "<SStreams><SStream id='GetSStream_0'><Partition id='0' LastRowId='3'/><Partition id='1' LastRowId='4'/></SStream></SStreams>";
+        last_rows(
+            &Input {
+                name: "r.xml",
+                text: rows,
+            },
+            &mut job,
+        );
+        assert_eq!(job.tables[0].partitions[1].rows, Some(4));
+        last_rows(
+            &Input {
+                name: "r2.xml",
+                text: &rows.replace('4', "9"),
+            },
+            &mut job,
+        );
+        assert_eq!(job.tables[0].partitions[1].rows, Some(4));
+        assert_eq!(job.diagnostics.len(), 1);
+    }
+
+    #[test]
+    fn bad_ranges_are_left_out() {
+        assert_eq!(ranges("{{0:10},{20:10},{a:b},{10:"), [10]);
+        assert!(ranges("").is_empty());
+    }
+}

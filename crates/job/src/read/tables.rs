@@ -1,0 +1,249 @@
+//! `tables.json`: rows, bytes, columns, frequent values and layout of the inputs.
+
+use serde_json::Value;
+
+use super::Input;
+use crate::json::{self, count, number, text};
+use crate::model::{Clustering, ColumnStatistics, Job, Table, TopValue};
+use crate::time::iso_ms;
+
+/// Reads the metadata of every table.
+pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
+    let (value, fault) = json::parse(input.text);
+    let tables = value
+        .as_ref()
+        .and_then(|v| v.get("tables").or(Some(v)))
+        .and_then(Value::as_array);
+    let prefix = if value.as_ref().is_some_and(Value::is_array) {
+        ""
+    } else {
+        "/tables"
+    };
+    for (at, value) in tables.into_iter().flatten().enumerate() {
+        table(input, &format!("{prefix}/{at}"), value, job);
+    }
+    if tables.is_none() && fault.is_none() {
+        let hint = "an object with a list `tables` is expected";
+        job.warn(input.name, None, "has no list of tables".to_owned(), hint);
+    }
+    if let Some(fault) = fault {
+        job.fault(input.name, fault);
+    }
+}
+
+fn table(input: &Input<'_>, pointer: &str, value: &Value, job: &mut Job) {
+    let field = |name: &str| value.get(name).filter(|v| !v.is_null());
+    let path = field("path").and_then(text);
+    let Some(name) = field("name")
+        .and_then(text)
+        .or_else(|| path.as_deref().map(name_of))
+    else {
+        let hint = "give the table a `name` or a `path`";
+        job.warn(
+            input.name,
+            Some(pointer.to_owned()),
+            "a table without a name".to_owned(),
+            hint,
+        );
+        return;
+    };
+    let at = |field: &str| input.at(format!("{pointer}/{field}"));
+    let table = job.table_mut(path.as_deref(), None, &name);
+    table.name = name;
+    table.path = path.or(table.path.take());
+    if let Some(rows) = field("rows").and_then(count) {
+        table.rows = Some(rows);
+        table.sources.insert("rows", at("rows"));
+    }
+    if let Some(bytes) = field("bytes").and_then(count) {
+        table.bytes = Some(bytes);
+        table.sources.insert("bytes", at("bytes"));
+    }
+    if let Some(files) = field("file_count").and_then(count) {
+        table.file_count = Some(files);
+        table.sources.insert("file_count", at("file_count"));
+    }
+    table.kind = field("kind").and_then(text).or(table.kind.take());
+    table.compressed = field("compressed").and_then(text);
+    if let Some(layout) = field("clustering") {
+        table.clustering = Some(clustering(layout));
+        table.sources.insert("clustering", at("clustering"));
+    }
+    if let Some(taken) = field("statistics_time")
+        .and_then(text)
+        .and_then(|t| iso_ms(&t))
+    {
+        table.statistics_ms = Some(taken);
+        table.sources.insert("statistics_ms", at("statistics_time"));
+    }
+    if let Some(previous) = field("previous_run") {
+        let of = |name: &str| previous.get(name).and_then(count);
+        table.previous = Some((of("rows"), of("bytes")));
+        table.sources.insert("previous", at("previous_run"));
+    }
+    if let Some(columns) = field("columns").and_then(Value::as_array) {
+        table.columns = columns.iter().filter_map(column).collect();
+        table.sources.insert("columns", at("columns"));
+    }
+}
+
+fn clustering(value: &Value) -> Clustering {
+    let names = |name: &str| {
+        let list = value.get(name).and_then(Value::as_array);
+        list.into_iter().flatten().filter_map(text).collect()
+    };
+    Clustering {
+        kind: value
+            .get("type")
+            .and_then(text)
+            .unwrap_or_default()
+            .to_lowercase(),
+        keys: names("keys"),
+        sorted_by: names("sorted_by"),
+        partitions: value
+            .get("partitions")
+            .and_then(count)
+            .and_then(|n| u32::try_from(n).ok()),
+    }
+}
+
+fn column(value: &Value) -> Option<ColumnStatistics> {
+    let field = |name: &str| value.get(name);
+    let top = field("top_values").and_then(Value::as_array);
+    Some(ColumnStatistics {
+        name: field("name").and_then(text)?,
+        type_name: field("type").and_then(text),
+        avg_width: field("avg_width").and_then(number),
+        distinct: field("distinct").and_then(count),
+        nulls: field("nulls").and_then(count),
+        top_values: top.into_iter().flatten().filter_map(top_value).collect(),
+    })
+}
+
+fn top_value(value: &Value) -> Option<TopValue> {
+    let written = value.get("value")?;
+    Some(TopValue {
+        // the empty string is a value, and may be the hot one
+        value: written
+            .as_str()
+            .map_or_else(|| written.to_string(), str::to_owned),
+        rows: value
+            .get("count")
+            .or_else(|| value.get("rows"))
+            .and_then(count)?,
+    })
+}
+
+/// Last part of a path without its extension.
+pub(crate) fn name_of(path: &str) -> String {
+    let plain = path.split('?').next().unwrap_or(path);
+    let last = plain
+        .rsplit(['/', '\\'])
+        .find(|part| !part.is_empty())
+        .unwrap_or(plain);
+    last.rsplit_once('.')
+        .map_or(last, |(stem, _)| stem)
+        .to_owned()
+}
+
+impl Job {
+    /// The table of that path, stream id or name, made if it is not there yet.
+    pub(crate) fn table_mut(
+        &mut self,
+        path: Option<&str>,
+        stream_id: Option<&str>,
+        name: &str,
+    ) -> &mut Table {
+        let same = |a: Option<&str>, b: Option<&str>| {
+            a.zip(b).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b))
+        };
+        let found = self
+            .tables
+            .iter()
+            .position(|t| same(t.path.as_deref(), path) || same(t.stream_id.as_deref(), stream_id));
+        // a name alone does not tell two streams of the same name apart
+        let found = found.or_else(|| {
+            self.tables.iter().position(|t| {
+                (path.is_none() || t.path.is_none()) && t.name.eq_ignore_ascii_case(name)
+            })
+        });
+        let at = found.unwrap_or_else(|| {
+            self.tables.push(Table {
+                name: name.to_owned(),
+                ..Table::default()
+            });
+            self.tables.len() - 1
+        });
+        &mut self.tables[at]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_fields_and_their_places() {
+        let text = r#"{"tables":[{"name":"T","path":"/a/T.ss","rows":10,"bytes":200,"compressed":null,
+            "clustering":{"type":"Hash","keys":["A"],"sorted_by":[],"partitions":4},
+            "previous_run":{"rows":5},"columns":[{"name":"A","type":"long?","distinct":3,"nulls":0,
+            "top_values":[{"value":"","count":7},{"value":null}]}]},{"rows":1}]}"#;
+        let mut job = Job::default();
+        read(
+            &Input {
+                name: "tables.json",
+                text,
+            },
+            &mut job,
+        );
+        let table = &job.tables[0];
+        assert_eq!(
+            (table.rows, table.bytes, table.previous),
+            (Some(10), Some(200), Some((Some(5), None)))
+        );
+        assert_eq!(
+            table
+                .clustering
+                .as_ref()
+                .map(|c| (c.kind.as_str(), c.partitions)),
+            Some(("hash", Some(4)))
+        );
+        assert_eq!(
+            table.columns[0].top_values,
+            [TopValue {
+                value: String::new(),
+                rows: 7
+            }]
+        );
+        assert_eq!(
+            table.sources["rows"].locator.as_deref(),
+            Some("/tables/0/rows")
+        );
+        assert_eq!(job.diagnostics[0].locator.as_deref(), Some("/tables/1"));
+    }
+
+    #[test]
+    fn a_cut_file_keeps_whole_tables() {
+        let text = r#"{"tables":[{"name":"T","rows":10},{"name":"U","rows":1"#;
+        let mut job = Job::default();
+        read(
+            &Input {
+                name: "tables.json",
+                text,
+            },
+            &mut job,
+        );
+        assert_eq!(
+            job.tables.iter().map(|t| t.rows).collect::<Vec<_>>(),
+            [Some(10), None]
+        );
+        assert_eq!(job.diagnostics.len(), 1);
+    }
+
+    #[test]
+    fn names_from_paths() {
+        assert_eq!(name_of("/shares/x/Log_%h.tsv?date=1"), "Log_%h");
+        assert_eq!(name_of("C:\\a\\b.ss"), "b");
+        assert_eq!(name_of("b"), "b");
+    }
+}

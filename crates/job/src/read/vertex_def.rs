@@ -1,0 +1,215 @@
+//! `ScopeVertexDef.xml`: stages, their operators and channels.
+
+use super::schema::{Arguments, arguments, columns};
+use super::{Input, StageIndex, count, truth};
+use crate::model::{Channel, Job, MemoryEstimate, Operator, OperatorKind};
+use crate::xml::{Fault, Tag, Token, Xml};
+
+/// Reads the definition. Operators replace those of an earlier definition of the same stage.
+pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
+    let mut stage: Option<usize> = None;
+    let mut index = StageIndex::of(job);
+    let mut xml = Xml::new(input.text);
+    let outcome: Result<(), Fault> = loop {
+        match xml.next() {
+            Ok(Token::Open(tag)) => open(&tag, input, job, &mut index, &mut stage),
+            Ok(Token::End) => break Ok(()),
+            Ok(_) => {}
+            Err(fault) => break Err(fault),
+        }
+    };
+    if let Err(fault) = outcome {
+        job.fault(input.name, fault);
+    }
+}
+
+fn open(
+    tag: &Tag<'_>,
+    input: &Input<'_>,
+    job: &mut Job,
+    index: &mut StageIndex,
+    stage: &mut Option<usize>,
+) {
+    if tag.name() == "ScopeVertex" {
+        let Some(name) = tag.get("id").filter(|id| !id.is_empty()) else {
+            return;
+        };
+        let native = tag.get("nativeOnly").is_some_and(|v| truth(&v));
+        *stage = index.at(job, &name);
+        if let Some(found) = stage.and_then(|at| job.stages.get_mut(at)) {
+            found.native_only = Some(native);
+            found.defined_in = Some(input.name.to_owned());
+            found.operators.clear();
+        }
+        return;
+    }
+    let Some(stage) = stage.and_then(|at| job.stages.get_mut(at)) else {
+        return;
+    };
+    match tag.name() {
+        "operator" => stage.operators.push(operator(tag)),
+        "input" => {
+            if let Some(operator) = stage.operators.last_mut() {
+                operator.inputs.push(channel(tag));
+            }
+        }
+        "output" => {
+            if let Some(operator) = stage.operators.last_mut() {
+                operator.outputs.push(channel(tag));
+            }
+        }
+        "EstimatedLimitMemory" => stage.memory_limit = Some(memory(tag)),
+        "EstimatedOptimalMemory" => stage.memory_optimal = Some(memory(tag)),
+        _ => {}
+    }
+}
+
+fn operator(tag: &Tag<'_>) -> Operator {
+    let text = |name| tag.get(name).unwrap_or_default();
+    let (id, class_name, args) = (text("id"), text("className"), text("args"));
+    let arguments = arguments(&args);
+    Operator {
+        uid: tag.get("uid").and_then(|v| v.parse().ok()),
+        kind: kind(&id, &class_name, &arguments),
+        keys: arguments.keys,
+        right_keys: arguments.right_keys,
+        partition_count: arguments.count,
+        signature: tag
+            .get("signature")
+            .and_then(|s| s.split('!').next().map(str::to_owned))
+            .filter(|s| !s.is_empty()),
+        file: tag.get("file"),
+        line: tag
+            .get("line")
+            .and_then(|v| v.parse().ok())
+            .filter(|line| *line > 0),
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        id,
+        class_name,
+        args,
+    }
+}
+
+/// What an operator does. The class tells more than the id (`Process_4` may be a sort); the
+/// arguments tell how a partitioner partitions.
+fn kind(id: &str, class_name: &str, arguments: &Arguments) -> OperatorKind {
+    use OperatorKind as K;
+    let class = class_name
+        .rsplit('.')
+        .next()
+        .unwrap_or(class_name)
+        .trim_end_matches(is_number);
+    let id = id.trim_end_matches(is_number);
+    let partitioner = match () {
+        () if arguments.has("hash") => Some(K::HashPartition),
+        () if arguments.has("range") => Some(K::RangePartition),
+        () if arguments.has("broadcast") => Some(K::Broadcast),
+        () if arguments.has("merge") => Some(K::Gather),
+        () => None,
+    };
+    match (id, class) {
+        ("Partition" | "Split", _) | (_, "ScopePartitioner" | "Splitter") => {
+            partitioner.unwrap_or(if id == "Split" {
+                K::Split
+            } else {
+                K::Partition
+            })
+        }
+        (_, "ScopeSorter") => K::Sort,
+        (_, "ScopeSequenceProject") => K::Window,
+        ("PartialAggregate", _) => K::PartialAggregate,
+        ("Aggregate", _) | (_, "SqlGrouper") => K::Aggregate,
+        (_, "ScopeHashGrouper") => K::PartialAggregate,
+        ("Join" | "HashJoin", _) | (_, "ScopeCombineWrapper" | "ScopeHashJoinWrapper") => K::Join,
+        ("GetSStream" | "Extract" | "RowGenerator", _) => K::Extract,
+        ("Output" | "SStreamOutput" | "SStreamMetadataOutput", _) => K::Output,
+        ("Reduce", _) => K::Reduce,
+        ("Combine", _) => K::Combine,
+        ("Concatenate" | "Union", _) => K::Union,
+        (_, class) if class.contains("Top") && class.starts_with("Scope") => K::Top,
+        (_, "SqlFilterTransformer" | "SqlTransformer") => K::Transform,
+        ("Process", _) => K::Process,
+        _ => K::Other,
+    }
+}
+
+fn is_number(c: char) -> bool {
+    c == '_' || c.is_ascii_digit()
+}
+
+fn channel(tag: &Tag<'_>) -> Channel {
+    Channel {
+        id: tag.get("id").unwrap_or_default(),
+        uid: tag.get("uid").and_then(|v| v.parse().ok()),
+        schema: columns(&tag.get("schema").unwrap_or_default()),
+        count: tag
+            .get_any(&["numberOfInputs", "numberOfOutputs"])
+            .and_then(|v| v.parse().ok()),
+        takes_all: tag
+            .get("numberOfInputs")
+            .is_some_and(|v| v.eq_ignore_ascii_case("ALL")),
+        is_final: tag.get("finalOutput").is_some_and(|v| truth(&v)),
+    }
+}
+
+fn memory(tag: &Tag<'_>) -> MemoryEstimate {
+    let bytes = |name| tag.get(name).and_then(|v| count(&v));
+    MemoryEstimate {
+        process_bytes: bytes("processMemory"),
+        managed_bytes: bytes("managedMemory"),
+        engine_bytes: bytes("engineMemory"),
+        engine_operator_bytes: bytes("engineOperatorMemory"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind_of(id: &str, class: &str, args: &str) -> OperatorKind {
+        kind(id, class, &arguments(args))
+    }
+
+    #[test]
+    fn kinds_by_class_id_and_arguments() {
+        use OperatorKind as K;
+        assert_eq!(kind_of("Process_4", "ScopeSorter_9", "-keys A"), K::Sort);
+        assert_eq!(
+            kind_of("Process_2", "ScopeHashGrouper_9", "-keys A"),
+            K::PartialAggregate
+        );
+        assert_eq!(kind_of("Process_4", "SqlGrouper_3", ""), K::Aggregate);
+        assert_eq!(
+            kind_of("Partition_1", "ScopePartitioner_3", "-hash A -count 3"),
+            K::HashPartition
+        );
+        assert_eq!(
+            kind_of("Split_1", "ScopeRuntime.Splitter", "-broadcast"),
+            K::Broadcast
+        );
+        assert_eq!(kind_of("Split_1", "ScopeRuntime.Splitter", ""), K::Split);
+        assert_eq!(
+            kind_of("Process_1", "SqlFilterTransformer_3", ""),
+            K::Transform
+        );
+        assert_eq!(kind_of("Process_1", "MyProcessor", "5"), K::Process);
+        assert_eq!(
+            kind_of("GetSStream_0", "ScopeRuntime.SStreamExtractor", ""),
+            K::Extract
+        );
+        assert_eq!(kind_of("Other_0", "X", ""), K::Other);
+    }
+
+    #[test]
+    fn a_cut_definition_keeps_its_stages() {
+        let text = "<ScopeVertices><ScopeVertex id='SV1' nativeOnly='true'><operator id='Extract_0' uid='1'>\
+                    <output id='c' uid='2' schema='a:int?' finalOutput='true'/></operator></ScopeVertex><ScopeVer";
+        let mut job = Job::default();
+        read(&Input { name: "f", text }, &mut job);
+        assert_eq!(job.stages.len(), 1);
+        assert_eq!(job.stages[0].operators[0].outputs[0].uid, Some(2));
+        assert!(job.stages[0].operators[0].outputs[0].is_final);
+        assert_eq!(job.diagnostics.len(), 1);
+    }
+}

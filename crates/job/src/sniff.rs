@@ -1,0 +1,318 @@
+//! Tells what a file is from its first bytes: root element, JSON keys, or the shape of its lines.
+//!
+//! Never looks at the name: a file called `Algebra.xml` may hold a compile result or a path.
+
+use crate::json;
+use crate::model::FileKind;
+use crate::text::decode;
+
+/// Bytes looked at. Vertex events may start after a page of other log lines.
+pub(crate) const HEAD_BYTES: usize = 64 << 10;
+
+/// What a file is, by its first bytes.
+pub(crate) fn sniff(head: &[u8]) -> FileKind {
+    let text = decode(head).text;
+    let text = text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
+    match text.as_bytes().first() {
+        None => FileKind::Unknown,
+        Some(b'<') => xml_kind(text),
+        Some(b'{' | b'[') if looks_like_json(text) => json_kind(text),
+        Some(_) => text_kind(text),
+    }
+}
+
+/// `[` also begins a hint, a log line (`[Info] …`) or an ini section.
+fn looks_like_json(text: &str) -> bool {
+    let next = text[1..].trim_start().as_bytes().first();
+    matches!(next, Some(b'"' | b'{' | b'[' | b'}' | b']'))
+}
+
+fn xml_kind(text: &str) -> FileKind {
+    match root_name(text).unwrap_or_default() {
+        "ScopeVertices" => FileKind::VertexDef,
+        "AggregatedStats" => FileKind::RuntimeStatistics,
+        "CSSRelatedInfo" => FileKind::OptimizerPlan,
+        "OperatorPhyMapping" => FileKind::OperatorPlanMap,
+        "ScriptAndGraph" | "CsJobAlgebra" => FileKind::Algebra,
+        "SStreams" if text.contains("LastRowId") => FileKind::PartitionLastRows,
+        "SStreams" => FileKind::StreamInfo,
+        "StatisticsInfo" => FileKind::InternalStatistics,
+        "vertexCommand" => FileKind::VertexCommand,
+        "JobInfo" => FileKind::JobInfo,
+        "Warnings" => FileKind::Warnings,
+        "CompileResult" | "CommonCompileResult" => FileKind::CompileResult,
+        "CompilerTimers" => FileKind::CompilerTimers,
+        "Vertex" => FileKind::UserDiagnostics,
+        _ => FileKind::Unknown,
+    }
+}
+
+/// Name of the first element, after declaration, comments and document type.
+fn root_name(text: &str) -> Option<&str> {
+    let mut rest = text;
+    loop {
+        rest = &rest[rest.find('<')? + 1..];
+        let (skip_to, markup) = match rest {
+            _ if rest.starts_with("!--") => ("-->", true),
+            _ if rest.starts_with('?') => ("?>", true),
+            _ if rest.starts_with('!') => (">", true),
+            _ => ("", false),
+        };
+        if !markup {
+            let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '>' | '/'))?;
+            let name = &rest[..end];
+            return Some(name.rsplit(':').next().unwrap_or(name));
+        }
+        rest = &rest[rest.find(skip_to)? + skip_to.len()..];
+    }
+}
+
+fn json_kind(text: &str) -> FileKind {
+    let keys = json::keys(text);
+    let has = |name: &str| keys.iter().any(|(_, key)| *key == name);
+    let at_top = |name: &str| keys.iter().any(|(depth, key)| *depth <= 2 && *key == name);
+    let syntax_tree = has("Batch") || text[..text.len().min(200)].contains("\"Batch\"");
+    match () {
+        () if at_top("CompilerPlanStart") => FileKind::CompilerPlan,
+        () if syntax_tree => FileKind::Ast,
+        () if has("stages") && (has("stageName") || has("lastUpdateTimeUtc")) => {
+            FileKind::RestStatistics
+        }
+        () if has("jobId") && (has("degreeOfParallelism") || has("submitTime")) => {
+            FileKind::RestJob
+        }
+        () if at_top("tables") => FileKind::Tables,
+        () if at_top("errorId") || at_top("diagnosticCode") => FileKind::Error,
+        () => FileKind::Unknown,
+    }
+}
+
+fn text_kind(text: &str) -> FileKind {
+    match () {
+        () if text.lines().any(is_vertex_event) => FileKind::VertexEvents,
+        () if is_stdout(text) => FileKind::VertexStdout,
+        () if is_log(text) => FileKind::Ignored,
+        () if is_csharp(text) => FileKind::Codegen,
+        () if is_command_line(text) => FileKind::CommandLine,
+        () if is_script(text) => FileKind::Script,
+        () if has_error_id(text) => FileKind::Error,
+        () => FileKind::Unknown,
+    }
+}
+
+/// Sentences of the job manager.
+fn is_vertex_event(line: &str) -> bool {
+    const STARTS: [&str; 10] = [
+        "---HiPriTime ",
+        "Timing Information ",
+        "Process started for vert",
+        "Process has failed Vertex ",
+        "Process was terminated Vertex ",
+        "Process was revoked by remote scheduler",
+        "Created process execution record for vert",
+        "Creating process for vertex ",
+        "JM Finish time: ",
+        "Abandoning duplicate ",
+    ];
+    STARTS.iter().any(|start| line.starts_with(start))
+}
+
+fn is_stdout(text: &str) -> bool {
+    text.starts_with("LocaVertexHost")
+        || text.lines().any(|line| {
+            let name = line.split_once(": vertexGuid=").map(|(name, _)| name);
+            name.is_some_and(|name| !name.is_empty() && !name.contains(char::is_whitespace))
+        })
+}
+
+/// Logs of the compiler and of the vertex host, build files, settings: nothing for us.
+fn is_log(text: &str) -> bool {
+    let line = text.lines().next().unwrap_or_default();
+    let dated = line.len() > 20 && line.as_bytes()[4] == b'-' && line.as_bytes()[10] == b'T';
+    line.starts_with("[Info] (")
+        || line.starts_with("@ECHO OFF")
+        || line.starts_with("*** Entering compilation")
+        || line.starts_with("[EventStream]")
+        || (dated && line.contains('\t'))
+        || (line.contains(",SrcFile=\"") && line.contains("Pid=\""))
+}
+
+/// Generated or user C#: `using X;` and a class, and no statement of a script around it.
+fn is_csharp(text: &str) -> bool {
+    let using = text.lines().map(str::trim).any(|line| {
+        line.strip_prefix("using ")
+            .and_then(|rest| rest.strip_suffix(';'))
+            .is_some_and(|name| {
+                name.chars()
+                    .all(|c| c.is_alphanumeric() || "._ =".contains(c))
+            })
+    });
+    let class = text.contains("class ") && text.contains('{');
+    let script = text.lines().any(|l| l.trim_start().starts_with("#CS")) || script_lines(text) > 1;
+    (using && class || text.contains("___Scope_Generated_Classes___")) && !script
+}
+
+fn is_command_line(text: &str) -> bool {
+    let line = text.lines().next().unwrap_or_default();
+    let flag = |name: &str| {
+        line.split_whitespace()
+            .any(|word| word.eq_ignore_ascii_case(name))
+    };
+    line.to_ascii_lowercase().contains("scope") && (flag("-vc") || flag("-tokens"))
+        || flag("submit") && flag("-i")
+}
+
+/// A Markdown page that quotes a script is not one.
+fn is_script(text: &str) -> bool {
+    let prose = text.lines().any(|line| line.starts_with("```")) || text.starts_with("# ");
+    !prose && script_lines(text) > 0
+}
+
+/// Lines that begin as a statement of SCOPE or U-SQL does.
+fn script_lines(text: &str) -> usize {
+    text.lines()
+        .filter(|line| is_statement_start(line.trim()))
+        .count()
+}
+
+fn is_statement_start(line: &str) -> bool {
+    const STARTS: [&[&str]; 21] = [
+        &["#DECLARE"],
+        &["#IF"],
+        &["#CS"],
+        &["DECLARE", "@"],
+        &["OUTPUT"],
+        &["SELECT"],
+        &["EXTRACT"],
+        &["REDUCE"],
+        &["PROCESS"],
+        &["COMBINE"],
+        &["INSERT", "INTO"],
+        &["CREATE", "TABLE"],
+        &["CREATE", "VIEW"],
+        &["CREATE", "FUNCTION"],
+        &["CREATE", "PROCEDURE"],
+        &["CREATE", "DATABASE"],
+        &["CREATE", "ASSEMBLY"],
+        &["CREATE", "SCHEMA"],
+        &["USE", "DATABASE"],
+        &["REFERENCE"],
+        &["MODULE"],
+    ];
+    let words: Vec<&str> = line.split_whitespace().take(4).collect();
+    let begins = |words: &[&str]| {
+        STARTS.iter().any(|start| {
+            start.len() <= words.len()
+                && start.iter().zip(words).all(|(want, word)| match *want {
+                    "@" => word.starts_with('@'),
+                    want => word.trim_end_matches(';') == want,
+                })
+        })
+    };
+    match words.as_slice() {
+        // `name = SELECT …`; the right side may stand on the next line
+        [name, "=", rest @ ..] if is_rowset_name(name) => {
+            rest.is_empty() || begins(rest) || rest.first() == Some(&"SSTREAM")
+        }
+        [name] => name
+            .strip_suffix('=')
+            .is_some_and(|name| name.starts_with('@')),
+        words => begins(words),
+    }
+}
+
+fn is_rowset_name(word: &str) -> bool {
+    let word = word.strip_prefix('@').unwrap_or(word);
+    !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// `E_RUNTIME_USER_…`: an error that is not JSON.
+fn has_error_id(text: &str) -> bool {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+        .any(|word| word.starts_with("E_") && word.len() > 8 && word.matches('_').count() >= 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, kind: FileKind) {
+        assert_eq!(sniff(text.as_bytes()), kind, "{text}");
+    }
+
+    #[test]
+    fn xml_by_root_element() {
+        check(
+            "<?xml version='1.0'?><!-- <JobInfo/> -->\n<ScopeVertices a='1'>",
+            FileKind::VertexDef,
+        );
+        check("\u{feff}<AggregatedStats>", FileKind::RuntimeStatistics);
+        check("<!DOCTYPE x><x:JobInfo>", FileKind::JobInfo);
+        check(
+            "<SStreams><SStream id='a'><Partition LastRowId='3'/>",
+            FileKind::PartitionLastRows,
+        );
+        check("<SStreams/>", FileKind::StreamInfo);
+        check("<html>", FileKind::Unknown);
+        check("<", FileKind::Unknown);
+    }
+
+    #[test]
+    fn json_by_keys() {
+        check(
+            "{\"stages\": [{\"stageName\": \"SV1\"",
+            FileKind::RestStatistics,
+        );
+        check(
+            "{\"jobId\": \"x\", \"submitTime\": \"\", \"errorMessage\": [{\"errorId\":1}]}",
+            FileKind::RestJob,
+        );
+        check(
+            "{\"errorId\": \"E_X\", \"message\": \"\\\"tables\\\": 1\"}",
+            FileKind::Error,
+        );
+        check("{\"version\": 1, \"tables\": []}", FileKind::Tables);
+        check("{ \"CompilerPlanStart\":\"x\" }, {", FileKind::CompilerPlan);
+        check("{}", FileKind::Unknown);
+    }
+
+    #[test]
+    fn text_by_its_lines() {
+        check("x\n---HiPriTime a,b\n", FileKind::VertexEvents);
+        check(
+            "SV1_Extract: vertexGuid=F, bytes=1,\n",
+            FileKind::VertexStdout,
+        );
+        check("[Info] (a.cpp, main:3) x", FileKind::Ignored);
+        check("[ROWCOUNT=5]\nA = SELECT x FROM B;\n", FileKind::Script);
+        check(
+            "// note\n@a =\n  EXTRACT x int FROM @p USING Extractors.Csv();",
+            FileKind::Script,
+        );
+        check(
+            "using System;\npublic class A : Reducer { }",
+            FileKind::Codegen,
+        );
+        check(
+            "A = SELECT * FROM B;\nOUTPUT A TO @x;\n#CS\nusing System;\nclass X {}\n#ENDCS",
+            FileKind::Script,
+        );
+        check(
+            "scope.exe submit -i a.script -vc x -tokens 5",
+            FileKind::CommandLine,
+        );
+        check("# job\n\nA = SELECT x FROM y;", FileKind::Unknown);
+        check("asked the data team", FileKind::Unknown);
+        check("job failed with E_CSC_USER_SYNTAXERROR: x", FileKind::Error);
+        check("", FileKind::Unknown);
+    }
+
+    #[test]
+    fn utf16_is_read() {
+        let bytes: Vec<u8> = "\u{feff}<JobInfo/>"
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        assert_eq!(sniff(&bytes), FileKind::JobInfo);
+    }
+}

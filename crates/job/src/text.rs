@@ -1,0 +1,106 @@
+//! Bytes to text: UTF-8 with or without byte order mark, UTF-16, and what an XML declaration names.
+
+use std::borrow::Cow;
+
+/// Decoded text, and what had to be guessed.
+pub(crate) struct Decoded<'a> {
+    /// The text, byte order mark removed.
+    pub(crate) text: Cow<'a, str>,
+    /// Whether bytes were replaced because they are not of the encoding.
+    pub(crate) replaced: bool,
+    /// Name of the encoding.
+    pub(crate) encoding: &'static str,
+}
+
+/// Decodes a file. Bytes that do not fit become U+FFFD.
+pub(crate) fn decode(bytes: &[u8]) -> Decoded<'_> {
+    let encoding = encoding_rs::Encoding::for_bom(bytes)
+        .map(|(encoding, _)| encoding)
+        .or_else(|| without_mark(bytes))
+        .unwrap_or(encoding_rs::UTF_8);
+    let (text, encoding, replaced) = encoding.decode(bytes);
+    Decoded {
+        text,
+        replaced,
+        encoding: encoding.name(),
+    }
+}
+
+/// UTF-16 without a mark shows by its NULs; other encodings by the XML declaration.
+fn without_mark(bytes: &[u8]) -> Option<&'static encoding_rs::Encoding> {
+    match bytes {
+        [b'<', 0, second, 0, ..] if *second != 0 => return Some(encoding_rs::UTF_16LE),
+        [0, b'<', 0, second, ..] if *second != 0 => return Some(encoding_rs::UTF_16BE),
+        _ => {}
+    }
+    let head = bytes.strip_prefix(b"<?xml")?;
+    let end = memchr::memmem::find(&head[..head.len().min(200)], b"?>")?;
+    let declaration = &head[..end];
+    let at = memchr::memmem::find(declaration, b"encoding")? + "encoding".len();
+    let quoted = &declaration[at..];
+    let open = quoted.iter().position(|b| matches!(b, b'"' | b'\''))?;
+    let label = quoted[open + 1..].split(|b| *b == quoted[open]).next()?;
+    // a declaration that was read as bytes cannot be UTF-16, whatever it says
+    encoding_rs::Encoding::for_label(label).filter(|e| e.is_ascii_compatible())
+}
+
+/// At most `max` bytes of `text`, cut at a character.
+pub(crate) fn head(text: &str, max: usize) -> &str {
+    let mut end = max.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// 1-based line of the byte at `offset`.
+pub(crate) fn line_at(text: &str, offset: usize) -> usize {
+    let offset = offset.min(text.len());
+    memchr::memchr_iter(b'\n', &text.as_bytes()[..offset]).count() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encodings_are_told_by_mark_nul_or_declaration() {
+        let utf16 = |text: &str, big: bool| -> Vec<u8> {
+            text.encode_utf16()
+                .flat_map(|u| {
+                    if big {
+                        u.to_be_bytes()
+                    } else {
+                        u.to_le_bytes()
+                    }
+                })
+                .collect()
+        };
+        assert_eq!(decode("\u{feff}<a/>".as_bytes()).text, "<a/>");
+        assert_eq!(
+            decode(&utf16("\u{feff}<a 行='1'/>", false)).text,
+            "<a 行='1'/>"
+        );
+        assert_eq!(decode(&utf16("\u{feff}<a/>", true)).text, "<a/>");
+        assert_eq!(decode(&utf16("<a/>", false)).text, "<a/>");
+        assert_eq!(decode(&utf16("<a/>", true)).text, "<a/>");
+        let latin = b"<?xml version=\"1.0\" encoding='iso-8859-1'?><a n='\xe9'/>";
+        assert!(decode(latin).text.contains("n='é'"));
+        assert!(!decode(latin).replaced);
+    }
+
+    #[test]
+    fn bytes_of_no_encoding_are_replaced_and_told() {
+        let decoded = decode(b"abc\xff\xfe\x00d");
+        assert!(decoded.replaced);
+        assert!(decoded.text.starts_with("abc"));
+    }
+
+    #[test]
+    fn a_head_ends_at_a_character() {
+        assert_eq!(head("行号", 4), "行");
+        assert_eq!(head("ab", 4), "ab");
+        assert_eq!(line_at("a\nb\nc", 2), 2);
+        assert_eq!(line_at("a\nb\nc", 99), 3);
+    }
+}

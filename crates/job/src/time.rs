@@ -1,0 +1,108 @@
+//! Times and durations in the forms that job files use, as milliseconds.
+
+/// Milliseconds since 1970 of an ISO time; without an offset it is taken as UTC.
+pub(crate) fn iso_ms(text: &str) -> Option<i64> {
+    let text = text.trim();
+    text.parse::<jiff::Timestamp>()
+        .map(|t| t.as_millisecond())
+        .ok()
+        .or_else(|| {
+            let civil: jiff::civil::DateTime = text.parse().ok()?;
+            Some(
+                civil
+                    .to_zoned(jiff::tz::TimeZone::UTC)
+                    .ok()?
+                    .timestamp()
+                    .as_millisecond(),
+            )
+        })
+}
+
+/// Milliseconds since 1970 of a FILETIME (ticks of 100 ns since 1601).
+pub(crate) fn filetime_ms(ticks: i64) -> Option<i64> {
+    // 11,644,473,600 s lie between 1601 and 1970
+    (ticks / 10_000)
+        .checked_sub(11_644_473_600_000)
+        .filter(|ms| *ms > 0)
+}
+
+/// Seconds of ticks of 100 ns.
+pub(crate) fn ticks_seconds(ticks: f64) -> f64 {
+    ticks / 1e7
+}
+
+/// Seconds of a .NET time span: `[-][d.]hh:mm:ss[.fffffff]`.
+pub(crate) fn span_seconds(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let (sign, text) = text
+        .strip_prefix('-')
+        .map_or((1.0, text), |rest| (-1.0, rest));
+    let mut parts = text.split(':');
+    let (first, minutes, seconds) = (parts.next()?, parts.next()?, parts.next()?);
+    if parts.next().is_some() {
+        return None;
+    }
+    let (days, hours) = first.split_once('.').unwrap_or(("0", first));
+    let number = |text: &str| {
+        text.parse::<f64>()
+            .ok()
+            .filter(|n| n.is_finite() && *n >= 0.0)
+    };
+    let total = number(days)? * 86_400.0 + number(hours)? * 3_600.0 + number(minutes)? * 60.0;
+    Some(sign * (total + number(seconds)?))
+}
+
+/// Milliseconds of an ISO 8601 duration: `PT3H9M54.875S`, `P1DT2H`. Months and years have no
+/// fixed length and make it `None`.
+pub(crate) fn duration_ms(text: &str) -> Option<f64> {
+    let mut rest = text.trim().strip_prefix('P')?;
+    let (mut total, mut in_time) = (0.0, false);
+    while !rest.is_empty() {
+        if let Some(after) = rest.strip_prefix('T') {
+            (rest, in_time) = (after, true);
+            continue;
+        }
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let value: f64 = rest[..end].parse().ok()?;
+        let unit = rest[end..].chars().next()?;
+        total += value
+            * match (unit, in_time) {
+                ('W', false) => 604_800_000.0,
+                ('D', false) => 86_400_000.0,
+                ('H', true) => 3_600_000.0,
+                ('M', true) => 60_000.0,
+                ('S', true) => 1_000.0,
+                _ => return None,
+            };
+        rest = &rest[end + unit.len_utf8()..];
+    }
+    Some(total).filter(|ms: &f64| ms.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_of_job_files() {
+        assert_eq!(
+            iso_ms("2024-06-27T15:42:53.8837980-07:00"),
+            Some(1_719_528_173_883)
+        );
+        assert_eq!(iso_ms("1970-01-01T00:00:01"), Some(1_000));
+        assert_eq!(iso_ms("yesterday"), None);
+        assert_eq!(
+            filetime_ms(129_140_295_499_437_263),
+            Some(1_269_555_949_943)
+        );
+        assert_eq!(filetime_ms(i64::MIN), None);
+        assert!(span_seconds("00:03:32.6206294").is_some_and(|s| (s - 212.620_629_4).abs() < 1e-9));
+        assert_eq!(span_seconds("1.02:00:00"), Some(93_600.0));
+        assert_eq!(span_seconds("-00:00:01"), Some(-1.0));
+        assert_eq!(span_seconds("1:2"), None);
+        assert_eq!(duration_ms("PT3H9M54.875S"), Some(11_394_875.0));
+        assert_eq!(duration_ms("P1DT1S"), Some(86_401_000.0));
+        assert_eq!(duration_ms("P1M"), None);
+        assert_eq!(duration_ms("PT"), Some(0.0));
+    }
+}
