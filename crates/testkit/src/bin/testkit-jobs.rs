@@ -1,0 +1,133 @@
+//! `testkit-jobs`: writes sets of simulated jobs, the cases kept with the project, or a large profile.
+//!
+//! ```text
+//! testkit-jobs --out DIR [--count N] [--seed S] [--cause CODE] [--scale small|usual|huge]
+//! testkit-jobs --cases DIR            # the committed cases
+//! testkit-jobs --profile FILE --bytes N
+//! ```
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program: its output is its result"
+)]
+
+use std::fs;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use testkit::{Cause, Scale, SimulatedJob, cases, job_of_set, simulate_as, write_large_profile};
+
+#[derive(Default)]
+struct Args {
+    out: Option<PathBuf>,
+    profile: Option<PathBuf>,
+    cases: Option<PathBuf>,
+    bytes: u64,
+    count: usize,
+    seed: u64,
+    cause: Option<Cause>,
+    scale: Option<Scale>,
+}
+
+fn main() -> ExitCode {
+    match parse(std::env::args().skip(1)).and_then(|args| run(&args)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            eprintln!(
+                "hint: testkit-jobs --out DIR --count N --seed S [--cause CODE] [--scale small|usual|huge]"
+            );
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn parse(mut words: impl Iterator<Item = String>) -> Result<Args, String> {
+    let mut args = Args {
+        count: 1,
+        seed: 1,
+        bytes: 1 << 30,
+        ..Args::default()
+    };
+    while let Some(word) = words.next() {
+        let value = words
+            .next()
+            .ok_or_else(|| format!("`{word}` needs a value"))?;
+        let number = || {
+            value
+                .parse::<u64>()
+                .map_err(|e| format!("`{word} {value}`: {e}"))
+        };
+        match word.as_str() {
+            "--out" => args.out = Some(value.into()),
+            "--cases" => args.cases = Some(value.into()),
+            "--profile" => args.profile = Some(value.into()),
+            "--bytes" => args.bytes = number()?,
+            "--count" => args.count = number()? as usize,
+            "--seed" => args.seed = number()?,
+            "--cause" => {
+                args.cause =
+                    Some(Cause::parse(&value).ok_or_else(|| format!("unknown cause `{value}`"))?)
+            }
+            "--scale" => {
+                args.scale = Some(match value.as_str() {
+                    "small" => Scale::Small,
+                    "usual" => Scale::Usual,
+                    "huge" => Scale::Huge,
+                    _ => return Err(format!("unknown scale `{value}`")),
+                });
+            }
+            _ => return Err(format!("unknown option `{word}`")),
+        }
+    }
+    Ok(args)
+}
+
+fn run(args: &Args) -> Result<(), String> {
+    if let Some(path) = &args.profile {
+        let file = fs::File::create(path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let written = write_large_profile(&mut BufWriter::new(file), args.bytes, 12, args.seed)
+            .map_err(|e| format!("{}: {e}", path.display()))?;
+        println!("{written} bytes");
+        return Ok(());
+    }
+    if let Some(dir) = &args.cases {
+        return write_cases(dir);
+    }
+    let out = args.out.as_ref().ok_or("no `--out`")?;
+    for index in 0..args.count {
+        let job = job_of_set(
+            args.seed,
+            index,
+            args.cause,
+            args.scale.unwrap_or(Scale::Usual),
+        )
+        .ok_or_else(|| format!("job {index}: no seed shows the cause"))?;
+        save(out, index, &job)?;
+    }
+    Ok(())
+}
+
+fn write_cases(dir: &Path) -> Result<(), String> {
+    for case in cases() {
+        let job = simulate_as(&case.request, case.name, "cases")
+            .ok_or_else(|| format!("case {}: no seed shows the cause", case.name))?;
+        let to = dir.join(case.name);
+        let text = serde_json::to_string_pretty(&job.truth).map_err(|e| e.to_string())?;
+        job.write(&to.join("job"))
+            .and_then(|()| fs::write(to.join("truth.json"), text + "\n"))
+            .map_err(|e| format!("{}: {e}", to.display()))?;
+    }
+    Ok(())
+}
+
+fn save(out: &Path, index: usize, job: &SimulatedJob) -> Result<(), String> {
+    let name = format!("job-{index:03}");
+    let truth = out.join("truth");
+    let text = serde_json::to_string_pretty(&job.truth).map_err(|e| e.to_string())?;
+    fs::create_dir_all(&truth)
+        .and_then(|()| job.write(&out.join(&name)))
+        .and_then(|()| fs::write(truth.join(format!("{name}.json")), text + "\n"))
+        .map_err(|e| format!("{}: {e}", out.display()))
+}

@@ -1,0 +1,11 @@
+//! Writes the files of a job folder. One module a file, or a group of small ones.
+
+pub(crate) mod codegen;
+pub(crate) mod optimizer;
+pub(crate) mod profile;
+pub(crate) mod runtime;
+pub(crate) mod small;
+pub(crate) mod statistics;
+pub(crate) mod tables;
+pub(crate) mod vertex_def;
+pub(crate) mod xml;

@@ -1,0 +1,391 @@
+//! The logical plan of a simulated script and everything else that decides how its job runs.
+//!
+//! One plan gives the script text, the compiled stages, the estimates and the truth; nothing is written twice.
+
+use crate::data::{Column, Table, Ty};
+
+/// Index of a node in [`Spec::nodes`].
+pub type NodeId = usize;
+
+/// Language of the script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// SCOPE (Cosmos).
+    Scope,
+    /// U-SQL.
+    Usql,
+}
+
+/// One column that a SELECT puts out.
+#[derive(Debug, Clone)]
+pub struct Item {
+    /// Name of the output column.
+    pub name: String,
+    /// `None`: the input column of the same name; else an expression.
+    pub expr: Option<Expr>,
+}
+
+/// A computed column.
+#[derive(Debug, Clone)]
+pub struct Expr {
+    /// Text in the script.
+    pub text: String,
+    /// Input columns.
+    pub uses: Vec<String>,
+    /// The column that comes out.
+    pub column: Column,
+    /// Calls C# code.
+    pub managed: bool,
+}
+
+/// A condition of a WHERE clause.
+#[derive(Debug, Clone)]
+pub struct Filter {
+    /// Text in the script.
+    pub text: String,
+    /// Input columns.
+    pub uses: Vec<String>,
+    /// Share of the rows that pass.
+    pub keeps: f64,
+    /// Share that the optimiser believes to pass.
+    pub believed: f64,
+    /// Removes the frequent values (and nulls) of this column.
+    pub drops_hot: Option<String>,
+    /// Calls C# code, which the optimiser does not move.
+    pub managed: bool,
+}
+
+/// Kind of a join.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JoinKind {
+    /// INNER JOIN.
+    Inner,
+    /// LEFT OUTER JOIN.
+    LeftOuter,
+}
+
+/// User code.
+#[derive(Debug, Clone)]
+pub struct Udo {
+    /// Class.
+    pub class: String,
+    /// Input columns that the code reads.
+    pub reads: Vec<String>,
+    /// Microseconds of CPU a row.
+    pub cpu_us: f64,
+    /// Share of its time in garbage collection.
+    pub gc: f64,
+    /// Bytes held on the managed heap.
+    pub heap: f64,
+    /// Frightening but dead code, as a decoy.
+    pub scary: bool,
+    /// Cause seeded in the code: an expensive loop.
+    pub busy: bool,
+    /// Cause seeded in the code: keeps every row of its input.
+    pub hoards: bool,
+}
+
+/// What a statement does.
+#[derive(Debug, Clone)]
+pub enum Op {
+    /// Reads a table.
+    Read {
+        /// Index in [`Spec::tables`].
+        table: usize,
+    },
+    /// Projects and filters.
+    Select {
+        /// Input.
+        input: NodeId,
+        /// Columns.
+        items: Vec<Item>,
+        /// Conditions, joined by AND.
+        filters: Vec<Filter>,
+    },
+    /// Joins on one column each.
+    Join {
+        /// Left input (alias `l`).
+        left: NodeId,
+        /// Right input (alias `r`).
+        right: NodeId,
+        /// Keys.
+        keys: (String, String),
+        /// Kind.
+        kind: JoinKind,
+        /// Columns: from the right side if true.
+        items: Vec<(bool, String)>,
+        /// Rows of the right side for each key.
+        fan_out: f64,
+    },
+    /// Groups and aggregates.
+    Group {
+        /// Input.
+        input: NodeId,
+        /// Keys; empty: one row over all.
+        keys: Vec<String>,
+        /// (function, argument or empty, output name).
+        aggs: Vec<(&'static str, String, String)>,
+    },
+    /// REDUCE by user code.
+    Reduce {
+        /// Input.
+        input: NodeId,
+        /// Key.
+        key: String,
+        /// PRESORT column.
+        presort: String,
+        /// Output columns.
+        produce: Vec<Column>,
+        /// Rows put out for each row taken in (at least one a key).
+        ratio: f64,
+        /// Code.
+        udo: Udo,
+    },
+    /// PROCESS by user code.
+    Process {
+        /// Input.
+        input: NodeId,
+        /// Output columns.
+        produce: Vec<Column>,
+        /// Code.
+        udo: Udo,
+    },
+    /// UNION ALL.
+    Union {
+        /// Inputs with equal columns.
+        inputs: Vec<NodeId>,
+    },
+    /// Writes a rowset.
+    Output {
+        /// Input.
+        input: NodeId,
+        /// File name.
+        file: String,
+        /// CLUSTERED BY, for structured streams.
+        clustered: Option<String>,
+        /// ORDER BY of the whole output.
+        order: Option<String>,
+    },
+}
+
+/// A statement of the script.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// Rowset name (without `@`); empty for outputs.
+    pub name: String,
+    /// What it does.
+    pub op: Op,
+    /// Hints in front of the statement.
+    pub hints: Vec<Hint>,
+    /// Comment above the statement.
+    pub comment: Option<String>,
+}
+
+/// A hint and what the compiler makes of it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Hint {
+    /// `[ROWCOUNT=n]` or `OPTION(ROWCOUNT=n)`: the estimate.
+    RowCount(f64),
+    /// `[ROWSIZE=n]`: harmless.
+    RowSize(u32),
+    /// Partitions of the exchange that the statement needs.
+    PartitionCount(u32),
+    /// One partition.
+    Serial,
+    /// Repartitions although the partitioning fits.
+    Repartition(u32),
+    /// `SKEWJOIN`: hot keys are split over the partitions.
+    SkewJoin,
+    /// `LOWDISTINCTNESS(c)`: harmless.
+    LowDistinctness(String),
+    /// Forces a repartitioned join (`PAIR`).
+    Pair,
+}
+
+/// Properties of cluster and run.
+#[derive(Debug, Clone)]
+pub struct Env {
+    /// Tokens (vertices that run at a time).
+    pub tokens: u32,
+    /// Megabytes a second read from disk.
+    pub disk_mbs: f64,
+    /// Megabytes a second over the network.
+    pub net_mbs: f64,
+    /// Factor on all CPU costs.
+    pub cpu: f64,
+    /// Seconds to start a vertex.
+    pub start_s: f64,
+    /// Bytes that a sort or hash table may hold.
+    pub sort_memory: f64,
+    /// Bytes that an exchange partition should have.
+    pub partition_bytes: f64,
+    /// Bytes of a leaf vertex.
+    pub split_bytes: f64,
+    /// Probability that an attempt fails (by node of the stage, or all).
+    pub fail_rate: f64,
+    /// Node whose stage fails often, with the probability.
+    pub fails: Option<(NodeId, f64)>,
+    /// Memory is estimated too low for the stage of this node.
+    pub memory_low: Option<NodeId>,
+    /// Vertices of the stage of this node that run on slow machines: (node, vertices, factor).
+    pub slow: Option<(NodeId, u32, f64)>,
+    /// Spread of vertex times.
+    pub jitter: f64,
+    /// Seconds in the queue.
+    pub queue_s: f64,
+    /// Estimated bytes up to which the smaller side of a join is broadcast.
+    pub broadcast_bytes: f64,
+    /// Estimated bytes up to which an aggregate is finished in one vertex.
+    pub gather_bytes: f64,
+    /// Largest number of partitions of an exchange.
+    pub max_partitions: u32,
+}
+
+/// Everything that decides a job.
+#[derive(Debug, Clone)]
+pub struct Spec {
+    /// Seed of all noise.
+    pub seed: u64,
+    /// Name of the template.
+    pub template: &'static str,
+    /// Job name.
+    pub job_name: String,
+    /// Script language.
+    pub dialect: Dialect,
+    /// Virtual cluster or database.
+    pub realm: String,
+    /// Inputs.
+    pub tables: Vec<Table>,
+    /// Statements.
+    pub nodes: Vec<Node>,
+    /// Cluster and run.
+    pub env: Env,
+    /// Helper functions in C#: (class, method, argument type, result type).
+    pub helpers: Vec<(String, String, Ty, Ty)>,
+}
+
+impl Spec {
+    /// Nodes that read the output of `node`.
+    pub fn consumers(&self, node: NodeId) -> Vec<NodeId> {
+        (0..self.nodes.len())
+            .filter(|&i| self.inputs(i).contains(&node))
+            .collect()
+    }
+
+    /// Inputs of a node.
+    pub fn inputs(&self, node: NodeId) -> Vec<NodeId> {
+        match &self.nodes[node].op {
+            Op::Read { .. } => Vec::new(),
+            Op::Select { input, .. }
+            | Op::Group { input, .. }
+            | Op::Reduce { input, .. }
+            | Op::Process { input, .. }
+            | Op::Output { input, .. } => vec![*input],
+            Op::Join { left, right, .. } => vec![*left, *right],
+            Op::Union { inputs } => inputs.clone(),
+        }
+    }
+
+    /// Replaces an input of a node.
+    pub fn redirect(&mut self, node: NodeId, from: NodeId, to: NodeId) {
+        let swap = |slot: &mut NodeId| {
+            if *slot == from {
+                *slot = to;
+            }
+        };
+        match &mut self.nodes[node].op {
+            Op::Read { .. } => {}
+            Op::Select { input, .. }
+            | Op::Group { input, .. }
+            | Op::Reduce { input, .. }
+            | Op::Process { input, .. }
+            | Op::Output { input, .. } => swap(input),
+            Op::Join { left, right, .. } => {
+                swap(left);
+                swap(right);
+            }
+            Op::Union { inputs } => inputs.iter_mut().for_each(swap),
+        }
+    }
+
+    /// The table that the rows of a node come from (the left one of a join).
+    pub fn source(&self, node: NodeId) -> Option<usize> {
+        match &self.nodes[node].op {
+            Op::Read { table } => Some(*table),
+            _ => self.inputs(node).first().and_then(|&n| self.source(n)),
+        }
+    }
+
+    /// Output columns of a node, with the distribution of their values before any filter.
+    pub fn columns(&self, node: NodeId) -> Vec<Column> {
+        match &self.nodes[node].op {
+            Op::Read { table } => self.tables[*table].columns.clone(),
+            Op::Select { input, items, .. } => {
+                let from = self.columns(*input);
+                items.iter().filter_map(|i| item_column(i, &from)).collect()
+            }
+            Op::Join {
+                left,
+                right,
+                items,
+                kind,
+                ..
+            } => {
+                let (l, r) = (self.columns(*left), self.columns(*right));
+                let pick = |(of_right, name): &(bool, String)| {
+                    let mut c = if *of_right { &r } else { &l }
+                        .iter()
+                        .find(|c| c.name == *name)?
+                        .clone();
+                    c.nullable |= *of_right && *kind == JoinKind::LeftOuter;
+                    Some(c)
+                };
+                items.iter().filter_map(pick).collect()
+            }
+            Op::Group { input, keys, aggs } => {
+                let from = self.columns(*input);
+                let mut out: Vec<Column> = keys
+                    .iter()
+                    .filter_map(|k| from.iter().find(|c| c.name == *k))
+                    .map(Column::flattened)
+                    .collect();
+                out.extend(
+                    aggs.iter()
+                        .map(|(f, arg, name)| agg_column(f, arg, name, &from)),
+                );
+                out
+            }
+            Op::Reduce { produce, .. } | Op::Process { produce, .. } => produce.clone(),
+            Op::Union { inputs } => inputs.first().map(|&n| self.columns(n)).unwrap_or_default(),
+            Op::Output { input, .. } => self.columns(*input),
+        }
+    }
+}
+
+/// The column that an item of a SELECT puts out.
+pub(crate) fn item_column(item: &Item, from: &[Column]) -> Option<Column> {
+    match &item.expr {
+        None => from.iter().find(|c| c.name == item.name).cloned(),
+        Some(expr) => Some(Column {
+            name: item.name.clone(),
+            ..expr.column.clone()
+        }),
+    }
+}
+
+/// The column that an aggregate puts out.
+fn agg_column(function: &str, arg: &str, name: &str, from: &[Column]) -> Column {
+    let ty = match function {
+        "COUNT" | "COUNTD" => Ty::Long,
+        "AVG" => Ty::Double,
+        "SUM" => Ty::Long,
+        _ => from
+            .iter()
+            .find(|c| c.name == arg)
+            .map_or(Ty::Long, |c| c.ty),
+    };
+    let width = from.iter().find(|c| c.name == arg).map_or(8.0, |c| c.width);
+    let mut column = Column::new(name, ty, width, 1e5);
+    column.nullable = true;
+    column
+}
