@@ -1,12 +1,21 @@
 //! The catalogue of the files of a job folder: what each holds, in both languages, which
 //! information it provides and what it costs to read. Written by curators as TOML.
+//!
+//! Knows nothing of folders; a file's kind is told by its content elsewhere.
 
 use std::path::Path;
 
 use serde::Deserialize;
 
+use crate::folder::parser;
 use crate::info::Information;
 use crate::model::FileKind;
+
+/// The catalogue that comes with the program, and its name for errors.
+const BUILTIN: (&str, &str) = (
+    "knowledge/files.toml",
+    include_str!("../../../knowledge/files.toml"),
+);
 
 /// A text in both languages.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -36,7 +45,7 @@ pub enum Cost {
 pub struct Entry {
     /// What a file of this kind is, by its content.
     pub kind: FileKind,
-    /// Name patterns (glob) under which it is found.
+    /// Name patterns (glob) under which it is usually found.
     pub patterns: Vec<String>,
     /// What it is called.
     pub title: Bilingual,
@@ -69,7 +78,7 @@ pub struct CatalogueError {
     pub file: String,
     /// 1-based line.
     pub line: usize,
-    /// The field.
+    /// The field, or `file` for an entry as a whole.
     pub field: String,
     /// What is wrong.
     pub message: String,
@@ -84,25 +93,57 @@ impl Default for Catalogue {
 impl Catalogue {
     /// The catalogue that comes with the program.
     pub fn builtin() -> Catalogue {
-        Catalogue {
-            entries: Vec::new(),
-        }
-    }
-
-    /// Reads and checks a catalogue; `file` is its name for errors.
-    pub fn parse(file: &str, text: &str) -> Result<Catalogue, Vec<CatalogueError>> {
-        let _ = (file, text);
-        Ok(Catalogue {
-            entries: Vec::new(),
-        })
+        Catalogue::parse(BUILTIN.0, BUILTIN.1).expect("a test checks the embedded catalogue")
     }
 
     /// Reads and checks a catalogue file.
     pub fn load(path: &Path) -> Result<Catalogue, Vec<CatalogueError>> {
-        let _ = path;
-        Ok(Catalogue {
-            entries: Vec::new(),
-        })
+        let file = path.display().to_string();
+        match std::fs::read_to_string(path) {
+            Ok(text) => Catalogue::parse(&file, &text),
+            Err(error) => {
+                let message = format!("cannot be read: {error}");
+                Err(vec![CatalogueError {
+                    file,
+                    line: 1,
+                    field: "file".to_owned(),
+                    message,
+                }])
+            }
+        }
+    }
+
+    /// Reads and checks a catalogue; `file` is its name for errors. All errors are given, not only
+    /// the first.
+    pub fn parse(file: &str, text: &str) -> Result<Catalogue, Vec<CatalogueError>> {
+        let mut check = Check {
+            file,
+            errors: Vec::new(),
+        };
+        let mut entries: Vec<Entry> = Vec::new();
+        let (head, pieces) = pieces(text);
+        check.head(head);
+        for piece in pieces {
+            if let Some(entry) = check.entry(&piece) {
+                if entries.iter().any(|old| old.kind == entry.kind) {
+                    check.error(&piece, "kind", "this kind has an entry already".to_owned());
+                }
+                entries.push(entry);
+            }
+        }
+        if entries.is_empty() && check.errors.is_empty() {
+            check.errors.push(CatalogueError {
+                file: file.to_owned(),
+                line: 1,
+                field: "file".to_owned(),
+                message: "the catalogue has no entry; each begins with `[[file]]`".to_owned(),
+            });
+        }
+        if check.errors.is_empty() {
+            Ok(Catalogue { entries })
+        } else {
+            Err(check.errors)
+        }
     }
 
     /// The entry of a kind of file.
@@ -110,14 +151,257 @@ impl Catalogue {
         self.entries.iter().find(|e| e.kind == kind)
     }
 
-    /// Entries that provide some information, cheapest first.
+    /// Entries that provide some information, cheapest first, then in the catalogue's order.
     pub fn providers(&self, information: Information) -> Vec<&Entry> {
-        let _ = information;
-        Vec::new()
+        let provides = |e: &&Entry| e.provides.contains(&information);
+        let mut found: Vec<&Entry> = self.entries.iter().filter(provides).collect();
+        found.sort_by_key(|e| e.cost);
+        found
     }
 
     /// The name under which a kind of file is usually found (first pattern).
     pub fn usual_name(&self, kind: FileKind) -> Option<&str> {
         self.entry(kind)?.patterns.first().map(String::as_str)
+    }
+
+    /// Entries one of whose patterns fits a file name.
+    pub fn by_name(&self, name: &str) -> Vec<&Entry> {
+        let fits = |pattern: &String| {
+            globset::Glob::new(pattern).is_ok_and(|glob| glob.compile_matcher().is_match(name))
+        };
+        self.entries
+            .iter()
+            .filter(|e| e.patterns.iter().any(fits))
+            .collect()
+    }
+}
+
+/// One `[[file]]` with the number of lines before it.
+struct Piece<'a> {
+    text: &'a str,
+    lines_before: usize,
+}
+
+/// The text before the first entry, and the entries; each is checked on its own, so that one
+/// mistake does not hide the next.
+fn pieces(text: &str) -> (&str, Vec<Piece<'_>>) {
+    let (mut starts, mut offset) = (Vec::new(), 0);
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        if line.trim() == "[[file]]" {
+            starts.push((offset, number));
+        }
+        offset += line.len();
+    }
+    let ends = starts.iter().skip(1).map(|(at, _)| *at).chain([text.len()]);
+    let pieces = starts
+        .iter()
+        .zip(ends)
+        .map(|((from, lines), to)| Piece {
+            text: &text[*from..to],
+            lines_before: *lines,
+        })
+        .collect();
+    (
+        &text[..starts.first().map_or(text.len(), |(at, _)| *at)],
+        pieces,
+    )
+}
+
+struct Check<'a> {
+    file: &'a str,
+    errors: Vec<CatalogueError>,
+}
+
+impl Check<'_> {
+    fn head(&mut self, head: &str) {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Head {
+            version: u32,
+        }
+        let piece = Piece {
+            text: head,
+            lines_before: 0,
+        };
+        match toml::from_str::<Head>(head) {
+            Ok(Head { version: 1 }) => {}
+            Ok(Head { version }) => {
+                self.error(
+                    &piece,
+                    "version",
+                    format!("version {version} is not known, 1 is"),
+                );
+            }
+            Err(error) => self.toml_error(&piece, &error),
+        }
+    }
+
+    fn entry(&mut self, piece: &Piece<'_>) -> Option<Entry> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct One {
+            file: Vec<Entry>,
+        }
+        let entry = match toml::from_str::<One>(piece.text) {
+            Ok(mut one) => one.file.pop()?,
+            Err(error) => {
+                self.toml_error(piece, &error);
+                return None;
+            }
+        };
+        if entry.patterns.is_empty() {
+            self.error(
+                piece,
+                "patterns",
+                "at least one pattern is needed".to_owned(),
+            );
+        }
+        for pattern in &entry.patterns {
+            if let Err(error) = globset::Glob::new(pattern) {
+                self.error(piece, "patterns", error.to_string());
+            }
+        }
+        for (field, text) in [("title", &entry.title), ("description", &entry.description)] {
+            if text.zh.trim().is_empty() || text.en.trim().is_empty() {
+                self.error(piece, field, "both `zh` and `en` are needed".to_owned());
+            }
+        }
+        if entry.parser.as_deref() != parser(entry.kind) {
+            let message = match parser(entry.kind) {
+                Some(name) => format!("the reader of this kind is `{name}`"),
+                None => "this kind has no reader; leave the field out".to_owned(),
+            };
+            self.error(piece, "parser", message);
+        }
+        if entry.parser.is_none() && !entry.provides.is_empty() {
+            self.error(
+                piece,
+                "provides",
+                "a file without a reader provides nothing".to_owned(),
+            );
+        }
+        Some(entry)
+    }
+
+    /// An error at the line of a field, or of the entry if it does not have the field.
+    fn error(&mut self, piece: &Piece<'_>, field: &str, message: String) {
+        let own = |line: &str| {
+            let rest = line.trim_start().strip_prefix(field);
+            rest.is_some_and(|rest| rest.trim_start().starts_with(['=', '.']))
+        };
+        let line = piece.text.lines().position(own).unwrap_or(0) + piece.lines_before + 1;
+        let file = self.file.to_owned();
+        self.errors.push(CatalogueError {
+            file,
+            line,
+            field: field.to_owned(),
+            message,
+        });
+    }
+
+    fn toml_error(&mut self, piece: &Piece<'_>, error: &toml::de::Error) {
+        let offset = error
+            .span()
+            .map_or(0, |span| span.start.min(piece.text.len()));
+        let before = piece.text.get(..offset).unwrap_or_default();
+        let own_line = before.matches('\n').count();
+        let text = piece.text.lines().nth(own_line).unwrap_or_default();
+        // a missing field is named in the message, any other stands in the line
+        let field = error
+            .message()
+            .strip_prefix("missing field `")
+            .and_then(|rest| rest.split('`').next())
+            .or_else(|| text.split_once('=').map(|(name, _)| name.trim()))
+            .unwrap_or("file");
+        self.errors.push(CatalogueError {
+            file: self.file.to_owned(),
+            line: own_line + piece.lines_before + 1,
+            field: field.to_owned(),
+            message: error.message().trim().replace('\n', "; "),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_embedded_catalogue_is_right() {
+        let catalogue = Catalogue::parse(BUILTIN.0, BUILTIN.1).unwrap_or_else(|errors| {
+            panic!(
+                "{}",
+                errors.iter().map(|e| format!("{e}\n")).collect::<String>()
+            )
+        });
+        for information in Information::ALL {
+            assert!(
+                !catalogue.providers(*information).is_empty(),
+                "nothing provides {information:?}"
+            );
+        }
+        assert_eq!(catalogue.usual_name(FileKind::JobInfo), Some("JobInfo.xml"));
+        assert!(
+            catalogue
+                .entry(FileKind::VertexEvents)
+                .is_some_and(|e| !e.core)
+        );
+        let kinds = |name| {
+            catalogue
+                .by_name(name)
+                .iter()
+                .map(|e| e.kind)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            kinds("fx3crj4l.w02[1]_stdout.txt"),
+            [FileKind::VertexStdout]
+        );
+        assert_eq!(kinds("[3]_vcmd.xml"), [FileKind::VertexCommand]);
+    }
+
+    const GOOD: &str = "[[file]]\nkind = \"error\"\npatterns = [\"Error\"]\ntitle = { zh = \"错\", en = \"e\" }\n\
+        description = { zh = \"错\", en = \"e\" }\nprovides = [\"error_details\"]\nparser = \"error\"\ncore = true\n\
+        typical_bytes = 1\ncost = \"low\"\n";
+
+    fn errors(text: &str) -> Vec<String> {
+        match Catalogue::parse("f.toml", text) {
+            Ok(_) => Vec::new(),
+            Err(errors) => errors
+                .iter()
+                .map(|e| format!("{}:{}", e.line, e.field))
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn each_mistake_is_named_with_its_line_and_field() {
+        let head = "version = 1\n";
+        assert_eq!(errors(&format!("{head}{GOOD}")), Vec::<String>::new());
+        assert_eq!(errors("version = 2\n"), ["1:version"]);
+        assert_eq!(errors(head), ["1:file"]);
+        let bad = |from: &str, to: &str| format!("{head}{}", GOOD.replace(from, to));
+        assert_eq!(errors(&bad("\"error\"\npat", "\"eror\"\npat")), ["3:kind"]);
+        assert_eq!(errors(&bad("[\"Error\"]", "[\"[x\"]")), ["4:patterns"]);
+        assert_eq!(errors(&bad("error_details", "eror")), ["7:provides"]);
+        assert_eq!(
+            errors(&bad("parser = \"error\"", "parser = \"x\"")),
+            ["8:parser"]
+        );
+        assert_eq!(errors(&bad("core = true\n", "")), ["2:core"]);
+        assert_eq!(
+            errors(&bad("cost = \"low\"", "cost = \"tiny\"")),
+            ["11:cost"]
+        );
+        assert_eq!(
+            errors(&bad("core = true", "core = true\nsize = 3")),
+            ["10:size"]
+        );
+        // both are told, and the second of a kind
+        let two = format!(
+            "{head}{}{GOOD}",
+            GOOD.replace("zh = \"错\", en = \"e\" }\nd", "zh = \"\", en = \"e\" }\nd")
+        );
+        assert_eq!(errors(&two), ["5:title", "13:kind"]);
     }
 }
