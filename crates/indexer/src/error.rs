@@ -59,6 +59,19 @@ pub enum BuildError {
     /// The existing index was made otherwise.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
+    /// The existing index cannot be continued.
+    #[error(transparent)]
+    Open(OpenError),
+}
+
+impl From<OpenError> for BuildError {
+    fn from(error: OpenError) -> BuildError {
+        match error {
+            OpenError::Mismatch(mismatch) => BuildError::Mismatch(mismatch),
+            OpenError::Embed(error) => BuildError::Embed(error),
+            other => BuildError::Open(other),
+        }
+    }
 }
 
 /// The index was made by another version or another model: results would be mixed in silence.

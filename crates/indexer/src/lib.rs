@@ -6,17 +6,23 @@
 //!
 //! Prints nothing, and knows nothing of jobs, of LLMs or of what the chunks are used for.
 
+mod analyse;
 pub mod build;
+mod chunk;
+mod context;
+mod document;
 pub mod embed;
 mod error;
-mod index;
+mod glossary;
 mod model;
+mod search;
 mod settings;
+mod store;
 
 pub use embed::{EmbedError, Embedder, EmbedderChoice};
 pub use error::{BuildError, Mismatch, OpenError, SearchError};
-pub use index::{Index, Info};
 pub use model::{Chunk, Confidence, Filter, Fusion, Hit, Kind, Language, Query, Section};
+pub use search::{Index, Info};
 pub use settings::{Rebuild, Reranker, Settings, VectorSearch};
 
 /// How strongly near-duplicates are thinned out unless a query says otherwise.

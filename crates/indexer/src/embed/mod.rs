@@ -30,6 +30,11 @@ pub trait Embedder: Send + Sync {
         })
     }
 
+    /// Whether a vector is worth keeping for a text that comes again; not where computing it is faster than reading it.
+    fn worth_caching(&self) -> bool {
+        true
+    }
+
     /// Weight of the vector branch that suits this embedder.
     fn weights(&self) -> VectorWeights {
         VectorWeights::default()
@@ -80,6 +85,24 @@ pub enum EmbedderChoice {
         /// Bearer token, if the server wants one.
         key: Option<String>,
     },
+}
+
+/// The embedder that `choice` names.
+///
+/// # Errors
+/// When its model or library is not there, or this build has no support for it.
+pub fn load(choice: &EmbedderChoice) -> Result<Box<dyn Embedder>, EmbedError> {
+    match choice {
+        EmbedderChoice::Embedded => Ok(Box::new(static_table::StaticTable::embedded())),
+        EmbedderChoice::Fastembed { .. } => Err(EmbedError::NotCompiledIn {
+            what: "ONNX models",
+            feature: "fastembed",
+        }),
+        EmbedderChoice::OpenAiCompatible { .. } => Err(EmbedError::NotCompiledIn {
+            what: "embedding servers",
+            feature: "openai",
+        }),
+    }
 }
 
 /// Why texts could not be embedded.

@@ -1,0 +1,106 @@
+//! Vectors for the texts of new chunks: from the generation before, from the cache, or from the model.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use super::{Phase, Progress};
+use crate::embed::{EmbedError, Embedder};
+use crate::error::BuildError;
+use crate::store::cache::Cache;
+use crate::store::vectors::{TextHash, text_hash};
+
+/// Texts per call of the embedder: small enough that a slow model reports progress and keeps its memory bounded, large enough
+/// that a server is not asked for every text.
+const BATCH: usize = 32;
+
+/// Batches in flight at a time; their vectors reach the cache before the next ones start.
+const BATCHES_PER_ROUND: usize = 16;
+
+/// Vectors by text, and how many were computed.
+pub(crate) struct Embedded {
+    pub(crate) hashes: Vec<TextHash>,
+    pub(crate) by_hash: HashMap<TextHash, Vec<f32>>,
+    pub(crate) embedded: usize,
+    pub(crate) cached: usize,
+}
+
+/// Finds or computes the vector of every text. `known` gives those of the generation before.
+pub(crate) fn embed(
+    texts: &[String],
+    known: &dyn Fn(&TextHash) -> Option<Vec<f32>>,
+    mut cache: Option<Cache>,
+    embedder: &dyn Embedder,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Embedded, BuildError> {
+    let hashes: Vec<TextHash> = texts.par_iter().map(|text| text_hash(text)).collect();
+    let mut by_hash = HashMap::with_capacity(texts.len());
+    let mut wanted: Vec<(TextHash, &str)> = Vec::new();
+    for (hash, text) in hashes.iter().zip(texts) {
+        if by_hash.contains_key(hash) {
+            continue;
+        }
+        let found = known(hash).or_else(|| cache.as_mut()?.get(hash));
+        if found.is_none() {
+            wanted.push((*hash, text));
+        }
+        // An empty vector holds the place, so that equal texts are embedded once.
+        by_hash.insert(*hash, found.unwrap_or_default());
+    }
+    let total = wanted.len();
+    let cached = by_hash.len() - total;
+    for (round, part) in wanted.chunks(BATCH * BATCHES_PER_ROUND).enumerate() {
+        progress(Progress {
+            phase: Phase::Embed,
+            done: round * BATCH * BATCHES_PER_ROUND,
+            total,
+        });
+        let vectors = embed_round(part, embedder)?;
+        if let Some(cache) = &mut cache {
+            let pairs = part.iter().map(|(hash, _)| *hash);
+            let pairs = pairs.zip(vectors.iter().map(Vec::as_slice));
+            // A cache that cannot be written costs time at the next update, nothing else.
+            let _ = cache.add(pairs);
+        }
+        by_hash.extend(part.iter().map(|(hash, _)| *hash).zip(vectors));
+    }
+    Ok(Embedded {
+        hashes,
+        by_hash,
+        embedded: total,
+        cached,
+    })
+}
+
+fn embed_round(
+    part: &[(TextHash, &str)],
+    embedder: &dyn Embedder,
+) -> Result<Vec<Vec<f32>>, EmbedError> {
+    let batches: Result<Vec<Vec<Vec<f32>>>, EmbedError> = part
+        .par_chunks(BATCH)
+        .map(|batch| {
+            let texts: Vec<&str> = batch.iter().map(|(_, text)| *text).collect();
+            let vectors = embedder.embed(&texts)?;
+            check(&vectors, texts.len(), embedder.dimension())?;
+            Ok(vectors)
+        })
+        .collect();
+    Ok(batches?.into_iter().flatten().collect())
+}
+
+fn check(vectors: &[Vec<f32>], texts: usize, dimension: usize) -> Result<(), EmbedError> {
+    let wrong = |reason: String| Err(EmbedError::WrongAnswer { reason });
+    if vectors.len() != texts {
+        return wrong(format!("{} vectors for {texts} texts", vectors.len()));
+    }
+    match vectors.iter().find(|vector| vector.len() != dimension) {
+        Some(vector) => wrong(format!(
+            "a vector of {} components, {dimension} were expected",
+            vector.len()
+        )),
+        None if vectors.iter().flatten().any(|value| !value.is_finite()) => {
+            wrong("a component is not a number".to_owned())
+        }
+        None => Ok(()),
+    }
+}

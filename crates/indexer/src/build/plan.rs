@@ -1,0 +1,245 @@
+//! What changed between the documents and the current generation, and what has to be written for it.
+//!
+//! Deletions come from the full listing, never from a window of changes.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::Summary;
+use crate::document::Source;
+use crate::store::manifest::{Documents, Segment};
+
+/// A generation is rewritten as one segment when more than this share of its rows is dead: dead rows cost scan time
+/// and disk, and keep their terms in BM25's document frequencies.
+const MAX_DEAD_SHARE: f64 = 0.3;
+
+/// Below this many rows a rewrite costs less than to keep account of dead rows.
+const SMALL_INDEX: usize = 256;
+
+/// More segments than this are folded into the one that is being written: each costs two memory maps at every start.
+const MAX_SEGMENTS: usize = 8;
+
+/// Only segments of less than this share of all rows are folded, so that an update never rewrites the large one.
+const FOLD_SHARE: f64 = 0.1;
+
+/// What to write.
+pub(crate) struct Plan {
+    /// Write all documents into one new segment, into an empty lexical store.
+    pub(crate) whole: bool,
+    /// Documents to cut and embed, as positions in the sources.
+    pub(crate) write: Vec<usize>,
+    /// Documents whose rows die.
+    pub(crate) dead: Vec<String>,
+    /// Segments that have no live row left.
+    pub(crate) dropped: HashSet<u32>,
+    /// Names of what changed.
+    pub(crate) summary: Summary,
+}
+
+impl Plan {
+    /// Whether there is anything to do.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.whole && self.write.is_empty() && self.dead.is_empty()
+    }
+}
+
+/// Compares `sources` (with their hashes) with the `documents` of the current generation; `None` if there is none.
+pub(crate) fn plan(
+    sources: &[Source],
+    hashes: &[String],
+    current: Option<(&Documents, &[Segment])>,
+    everything: bool,
+) -> Plan {
+    let empty = Documents::new();
+    let (documents, segments) = current.unwrap_or((&empty, &[]));
+    let (summary, mut write) = compare(sources, hashes, documents);
+    let known: HashMap<&str, usize> = sources
+        .iter()
+        .enumerate()
+        .map(|(i, source)| (source.path.as_str(), i))
+        .collect();
+    let gone = documents
+        .keys()
+        .filter(|path| !known.contains_key(path.as_str()));
+    let rewritten = write.iter().map(|&i| &sources[i].path);
+    let dead: Vec<String> = gone
+        .chain(rewritten.filter(|path| documents.contains_key(*path)))
+        .cloned()
+        .collect();
+    let live = live_after(documents, segments, &dead);
+    let rows: usize = segments.iter().map(|segment| segment.rows).sum();
+    let live_rows: usize = live.values().sum();
+    let too_dead = (rows - live_rows) as f64 > MAX_DEAD_SHARE * rows as f64;
+    let nothing_changed = write.is_empty() && dead.is_empty();
+    let whole =
+        everything || current.is_none() || (!nothing_changed && (rows < SMALL_INDEX || too_dead));
+    if whole {
+        return Plan {
+            whole,
+            write: (0..sources.len()).collect(),
+            dead: Vec::new(),
+            dropped: HashSet::new(),
+            summary,
+        };
+    }
+    let mut dead = dead;
+    let mut dropped: HashSet<u32> = segments
+        .iter()
+        .map(|segment| segment.seq)
+        .filter(|seq| live.get(seq).is_none_or(|&rows| rows == 0))
+        .collect();
+    if !nothing_changed {
+        let folded = foldable(segments, &live, &dropped);
+        let dying: HashSet<&String> = dead.iter().collect();
+        let carried: Vec<&String> = documents
+            .iter()
+            .filter(|(path, entry)| folded.contains(&entry.seq) && !dying.contains(path))
+            .map(|(path, _)| path)
+            .collect();
+        let carried: Vec<String> = carried.into_iter().cloned().collect();
+        write.extend(carried.iter().filter_map(|path| known.get(path.as_str())));
+        dead.extend(carried);
+        dropped.extend(folded);
+    }
+    write.sort_unstable();
+    Plan {
+        whole,
+        write,
+        dead,
+        dropped,
+        summary,
+    }
+}
+
+/// Added, changed, removed and moved documents, and the positions of those to write.
+fn compare(sources: &[Source], hashes: &[String], documents: &Documents) -> (Summary, Vec<usize>) {
+    let present: HashSet<&str> = sources.iter().map(|s| s.path.as_str()).collect();
+    let mut gone: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
+    for (path, entry) in documents {
+        if !present.contains(path.as_str()) {
+            gone.entry(&entry.hash).or_default().push(path);
+        }
+    }
+    let mut summary = Summary::default();
+    let mut write = Vec::new();
+    for (i, (source, hash)) in sources.iter().zip(hashes).enumerate() {
+        match documents.get(&source.path) {
+            Some(entry) if entry.hash == *hash => {
+                summary.unchanged += 1;
+                continue;
+            }
+            Some(_) => summary.changed.push(source.path.clone()),
+            None => match gone.get_mut(hash.as_str()).and_then(Vec::pop) {
+                Some(old) => summary.moved.push((old.clone(), source.path.clone())),
+                None => summary.added.push(source.path.clone()),
+            },
+        }
+        write.push(i);
+    }
+    summary.removed = gone.into_values().flatten().cloned().collect();
+    summary.removed.sort();
+    (summary, write)
+}
+
+/// Live rows per segment once the rows of `dead` documents are gone.
+fn live_after(documents: &Documents, segments: &[Segment], dead: &[String]) -> HashMap<u32, usize> {
+    let mut live: HashMap<u32, usize> = segments
+        .iter()
+        .map(|segment| (segment.seq, segment.live_rows()))
+        .collect();
+    for entry in dead.iter().filter_map(|path| documents.get(path)) {
+        if let Some(rows) = live.get_mut(&entry.seq) {
+            *rows = rows.saturating_sub(entry.count);
+        }
+    }
+    live
+}
+
+fn foldable(
+    segments: &[Segment],
+    live: &HashMap<u32, usize>,
+    dropped: &HashSet<u32>,
+) -> HashSet<u32> {
+    let kept = segments.len() - dropped.len();
+    if kept < MAX_SEGMENTS {
+        return HashSet::new();
+    }
+    let total: usize = live.values().sum();
+    segments
+        .iter()
+        .filter(|segment| !dropped.contains(&segment.seq))
+        .filter(|segment| {
+            let rows = live.get(&segment.seq).copied().unwrap_or(0);
+            (rows as f64) < FOLD_SHARE * total as f64
+        })
+        .map(|segment| segment.seq)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::manifest::DocumentEntry;
+
+    fn source(path: &str) -> Source {
+        Source::new(path, String::new())
+    }
+
+    fn entry(hash: &str, seq: u32) -> DocumentEntry {
+        DocumentEntry {
+            hash: hash.to_owned(),
+            seq,
+            first: 0,
+            count: 1,
+        }
+    }
+
+    #[test]
+    fn every_kind_of_change_is_told_apart() {
+        let documents = Documents::from([
+            ("same.md".to_owned(), entry("1", 1)),
+            ("edited.md".to_owned(), entry("2", 1)),
+            ("old-name.md".to_owned(), entry("3", 1)),
+            ("gone.md".to_owned(), entry("4", 1)),
+        ]);
+        let sources = ["edited.md", "new-name.md", "new.md", "same.md"].map(source);
+        let hashes = ["2b", "3", "5", "1"].map(str::to_owned);
+        let (summary, write) = compare(&sources, &hashes, &documents);
+        assert_eq!(summary.unchanged, 1);
+        assert_eq!(summary.changed, ["edited.md"]);
+        assert_eq!(summary.added, ["new.md"]);
+        assert_eq!(summary.removed, ["gone.md"]);
+        assert_eq!(
+            summary.moved,
+            [("old-name.md".to_owned(), "new-name.md".to_owned())]
+        );
+        assert_eq!(write, [0, 1, 2]);
+    }
+
+    #[test]
+    fn small_tails_are_folded_and_the_large_segment_is_not() {
+        let mut documents = Documents::new();
+        let mut segments = vec![Segment {
+            seq: 1,
+            rows: 1000,
+            dead: Vec::new(),
+        }];
+        for seq in 2..=9 {
+            documents.insert(format!("{seq}.md"), entry("x", seq));
+            segments.push(Segment {
+                seq,
+                rows: 1,
+                dead: Vec::new(),
+            });
+        }
+        let mut sources: Vec<Source> = documents.keys().map(|path| source(path)).collect();
+        let mut hashes = vec!["x".to_owned(); sources.len()];
+        sources.push(source("new.md"));
+        hashes.push("y".to_owned());
+        let plan = plan(&sources, &hashes, Some((&documents, &segments)), false);
+        assert!(!plan.whole);
+        assert_eq!(plan.write.len(), 9);
+        assert_eq!(plan.dropped, (2..=9).collect());
+        assert_eq!(plan.summary.added, ["new.md"]);
+        assert_eq!(plan.summary.unchanged, 8);
+    }
+}

@@ -1,0 +1,141 @@
+//! The catalogues `files.toml` and `glossary.toml`: one chunk per entry.
+//!
+//! Keys that are not known are indexed as text, so that a curator may add some.
+
+use toml::{Table, Value};
+
+use super::facets::steps_of;
+use super::slug::slug;
+use crate::document::{Source, detect_language};
+use crate::model::{Chunk, Kind};
+
+/// Keys of an entry that are facets or ids rather than text to read.
+const FACET_KEYS: [&str; 5] = ["causes", "problem_type", "keywords", "operators", "steps"];
+
+/// Chunks of a catalogue: every array of tables in it is a list of entries. None if it is not valid TOML.
+pub(crate) fn catalogue(source: &Source) -> Vec<Chunk> {
+    let kind = match source.path.rsplit('/').next() {
+        Some("files.toml") => Kind::File,
+        Some("glossary.toml") => Kind::Glossary,
+        _ => return Vec::new(),
+    };
+    let Ok(table) = source.text.parse::<Table>() else {
+        return Vec::new();
+    };
+    let mut out: Vec<Chunk> = Vec::new();
+    for entry in table.values().filter_map(Value::as_array).flatten() {
+        if let Some(entry) = entry.as_table() {
+            let mut chunk = to_chunk(source, kind, entry);
+            let same = out.iter().filter(|c| same_anchor(&c.id, &chunk.id)).count();
+            if same > 0 {
+                chunk.id = format!("{}-{}", chunk.id, same + 1);
+            }
+            out.push(chunk);
+        }
+    }
+    out
+}
+
+fn same_anchor(known: &str, new: &str) -> bool {
+    known.strip_prefix(new).is_some_and(|rest| {
+        rest.is_empty()
+            || rest
+                .strip_prefix('-')
+                .is_some_and(|n| n.parse::<u32>().is_ok())
+    })
+}
+
+fn to_chunk(source: &Source, kind: Kind, entry: &Table) -> Chunk {
+    let name = ["name", "id", "file", "title", "term", "en", "zh"]
+        .into_iter()
+        .find_map(|key| texts(entry.get(key)?).into_iter().next())
+        .unwrap_or_else(|| "entry".to_owned());
+    let text = describe(entry);
+    let list = |key: &str| entry.get(key).map(texts).unwrap_or_default();
+    let explicit_steps = list("steps");
+    Chunk {
+        id: format!("{}#{}", source.path, slug(&name)),
+        document: source.path.clone(),
+        title: entry
+            .get("title")
+            .and_then(Value::as_str)
+            .unwrap_or(&name)
+            .to_owned(),
+        heading_path: Vec::new(),
+        language: detect_language(&text),
+        text,
+        kind,
+        problem_type: list("problem_type").into_iter().next(),
+        causes: list("causes"),
+        section: None,
+        steps: if explicit_steps.is_empty() {
+            steps_of(kind, None)
+        } else {
+            explicit_steps
+        },
+        operators: list("operators"),
+        keywords: list("keywords"),
+        source: None,
+        confidence: None,
+        line: line_of(&source.text, &name),
+    }
+}
+
+/// `key: value` lines of everything that is not a facet.
+fn describe(entry: &Table) -> String {
+    let lines: Vec<String> = entry
+        .iter()
+        .filter(|(key, _)| !FACET_KEYS.contains(&key.as_str()))
+        .map(|(key, value)| (key, texts(value).join(", ")))
+        .filter(|(_, text)| !text.is_empty())
+        .map(|(key, text)| format!("{key}: {text}"))
+        .collect();
+    lines.join("\n")
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(items) => items.iter().flat_map(texts).collect(),
+        Value::Table(table) => table.values().flat_map(texts).collect(),
+        Value::Boolean(_) => Vec::new(),
+        other => vec![other.to_string()],
+    }
+}
+
+/// The line on which the name stands first; 1 if it is written in another way.
+fn line_of(text: &str, name: &str) -> usize {
+    let place = text
+        .lines()
+        .position(|line| line.contains('=') && line.contains(name));
+    place.map_or(1, |at| at + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_is_a_chunk_with_its_facets() {
+        let source = Source::new(
+            "files.toml",
+            "[[file]]\nname = \"profile\"\nholds = \"vertex runs\"\nholds_zh = \"顶点运行\"\ncauses = [\"skew.join_hot_key\"]\n\
+             [[file]]\nname = \"profile\"\nholds = \"again\"\n"
+                .to_owned(),
+        );
+        let chunks = catalogue(&source);
+        assert_eq!(chunks.len(), 2);
+        assert_eq!(chunks[0].id, "files.toml#profile");
+        assert_eq!(chunks[1].id, "files.toml#profile-2");
+        assert_eq!(chunks[0].kind, Kind::File);
+        assert_eq!(chunks[0].causes, ["skew.join_hot_key"]);
+        assert!(chunks[0].text.contains("顶点运行"));
+        assert_eq!(chunks[0].line, 2);
+    }
+
+    #[test]
+    fn a_broken_catalogue_has_no_chunks() {
+        let source = Source::new("glossary.toml", "[[term".to_owned());
+        assert!(catalogue(&source).is_empty());
+    }
+}

@@ -1,0 +1,208 @@
+//! Headings to units, units to pieces. A section of level two is never mixed with another; small subsections
+//! share a piece, long ones are split at blocks.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::blocks::{Block, BlockKind, blocks};
+use super::pack::{Cut, cut};
+use super::slug::slug;
+use super::tokens;
+use crate::document::Document;
+
+/// Pieces aim at no more than this; the usual embedding models read 256 to 512 tokens and blur what is longer.
+pub(crate) const MAX_TOKENS: usize = 400;
+
+/// A subsection smaller than this shares a piece with its neighbours.
+const MIN_TOKENS: usize = 200;
+
+/// Anchor of the text before the first heading.
+const TOP: &str = "top";
+
+/// A slice of a document that becomes a chunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// What comes after `#` in the chunk's id.
+    pub(crate) anchor: String,
+    /// Headings above, without the title.
+    pub(crate) heading_path: Vec<String>,
+    /// Bytes of the document.
+    pub(crate) range: Range<usize>,
+    /// Repeated before the slice: the header of a split table, the opening of a split code block.
+    pub(crate) prefix: String,
+    /// Repeated after the slice: the closing of a split code block.
+    pub(crate) suffix: String,
+}
+
+impl Piece {
+    /// The text of the chunk; `document` is the whole text that the range belongs to.
+    pub(crate) fn text(&self, document: &str) -> String {
+        let slice = document[self.range.clone()]
+            .trim_matches(['\n', '\r'])
+            .trim_end();
+        format!("{}{slice}{}", self.prefix, self.suffix)
+    }
+}
+
+/// The text between two headings.
+struct Unit {
+    path: Vec<Heading>,
+    range: Range<usize>,
+    blocks: Vec<Block>,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+struct Heading {
+    level: usize,
+    title: String,
+    anchor: Option<String>,
+}
+
+/// The first heading of level one, if the document has one.
+pub(crate) fn first_heading(document: &Document<'_>) -> Option<String> {
+    blocks(document.text, document.body_start)
+        .into_iter()
+        .find_map(|block| match block.kind {
+            BlockKind::Heading(1, title, _) if !title.is_empty() => Some(title),
+            _ => None,
+        })
+}
+
+/// Cuts a document into pieces that cover its body.
+pub(crate) fn pieces(document: &Document<'_>) -> Vec<Piece> {
+    let text = document.text;
+    let units = merge(text, units(text, document.body_start));
+    let mut anchors = Anchors::default();
+    let mut out = Vec::new();
+    for unit in units {
+        let anchor = anchors.unique(&anchor_of(&unit.path));
+        let heading_path: Vec<String> = unit.path.iter().map(|h| h.title.clone()).collect();
+        for (n, part) in cut(text, unit.range, &unit.blocks, MAX_TOKENS)
+            .into_iter()
+            .enumerate()
+        {
+            let Cut {
+                range,
+                prefix,
+                suffix,
+            } = part;
+            out.push(Piece {
+                anchor: match n {
+                    0 => anchor.clone(),
+                    _ => format!("{anchor}~{}", n + 1),
+                },
+                heading_path: heading_path.clone(),
+                range,
+                prefix,
+                suffix,
+            });
+        }
+    }
+    out
+}
+
+/// One unit per heading; a heading with nothing under it opens the next unit.
+fn units(text: &str, body_start: usize) -> Vec<Unit> {
+    let mut out: Vec<Unit> = Vec::new();
+    let mut current = Unit {
+        path: Vec::new(),
+        range: body_start..body_start,
+        blocks: Vec::new(),
+    };
+    for block in blocks(text, body_start) {
+        if let BlockKind::Heading(level, title, anchor) = block.kind {
+            let mut path = current.path.clone();
+            path.retain(|above| above.level < level);
+            // The first heading of level one is the title; further ones are sections like any other.
+            let is_title = level == 1 && out.is_empty() && current.path.is_empty();
+            let start = if current.blocks.is_empty() {
+                current.range.start
+            } else {
+                current.range.end = block.range.start;
+                let start = block.range.start;
+                out.push(current);
+                start
+            };
+            if !is_title {
+                path.push(Heading {
+                    level,
+                    title,
+                    anchor,
+                });
+            }
+            current = Unit {
+                path,
+                range: start..block.range.end,
+                blocks: Vec::new(),
+            };
+        } else {
+            current.blocks.push(block);
+        }
+    }
+    current.range.end = text.len();
+    if !text[current.range.clone()].trim().is_empty() {
+        out.push(current);
+    }
+    out
+}
+
+/// Joins small neighbours below the same section; a heading with its own anchor always opens a piece, since
+/// something may cite it.
+fn merge(text: &str, units: Vec<Unit>) -> Vec<Unit> {
+    let mut out: Vec<Unit> = Vec::new();
+    for unit in units {
+        let size = tokens::count(&text[unit.range.clone()]);
+        let joins = out.last().is_some_and(|last| {
+            let last_size = tokens::count(&text[last.range.clone()]);
+            let anchored = unit.path.last().is_some_and(|h| h.anchor.is_some());
+            let is_below = !last.path.is_empty()
+                && unit.path.len() > 1
+                && unit.path.first() == last.path.first();
+            is_below
+                && !anchored
+                && (last_size < MIN_TOKENS || size < MIN_TOKENS)
+                && last_size + size <= MAX_TOKENS
+        });
+        match out.last_mut() {
+            Some(last) if joins => {
+                last.range.end = unit.range.end;
+                last.blocks.extend(unit.blocks);
+            }
+            _ => out.push(unit),
+        }
+    }
+    out
+}
+
+/// An explicit anchor stands alone; else the slugs of the headings, so that an edit elsewhere changes nothing.
+fn anchor_of(path: &[Heading]) -> String {
+    match path.last() {
+        None => TOP.to_owned(),
+        Some(Heading {
+            anchor: Some(anchor),
+            ..
+        }) => anchor.clone(),
+        Some(_) => {
+            let slugs: Vec<String> = path.iter().map(|h| slug(&h.title)).collect();
+            slugs.join("/")
+        }
+    }
+}
+
+/// Numbers repeated anchors.
+#[derive(Default)]
+struct Anchors {
+    seen: HashMap<String, usize>,
+}
+
+impl Anchors {
+    fn unique(&mut self, anchor: &str) -> String {
+        let mut candidate = anchor.to_owned();
+        while let Some(n) = self.seen.get_mut(&candidate) {
+            *n += 1;
+            candidate = format!("{anchor}-{n}");
+        }
+        self.seen.insert(candidate.clone(), 1);
+        candidate
+    }
+}

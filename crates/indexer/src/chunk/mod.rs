@@ -1,0 +1,79 @@
+//! Documents to chunks. A chunk is a slice of its document under one heading, so that offsets lead back to the text.
+//!
+//! Knows nothing of stores, terms or vectors.
+
+mod blocks;
+mod catalogue;
+mod facets;
+mod markdown;
+mod pack;
+mod slug;
+mod tokens;
+
+pub(crate) use catalogue::catalogue;
+pub(crate) use facets::{section_of, steps_of};
+pub(crate) use markdown::{Piece, pieces};
+
+use crate::document::{Document, Source};
+use crate::model::Chunk;
+
+/// Version of the chunker; stored with the index. Change it whenever other chunks come out of the same text.
+pub(crate) const VERSION: &str = "headings-1";
+
+/// Chunks of a document of any kind that the index knows.
+pub(crate) fn chunks(source: &Source) -> Vec<Chunk> {
+    if source.path.ends_with(".toml") {
+        return catalogue(source);
+    }
+    let document = Document::parse(source);
+    let title = title_of(&document);
+    pieces(&document)
+        .into_iter()
+        .map(|piece| to_chunk(&document, &title, &piece))
+        .collect()
+}
+
+/// Title from the front matter, else the first level-one heading, else the file name.
+pub(crate) fn title_of(document: &Document<'_>) -> String {
+    document
+        .front
+        .title
+        .clone()
+        .or_else(|| markdown::first_heading(document))
+        .unwrap_or_else(|| {
+            let name = document.path.rsplit('/').next().unwrap_or(document.path);
+            name.trim_end_matches(".md").to_owned()
+        })
+}
+
+fn to_chunk(document: &Document<'_>, title: &str, piece: &Piece) -> Chunk {
+    let front = &document.front;
+    let section = section_of(&piece.heading_path);
+    let steps = if front.steps.is_empty() {
+        steps_of(document.kind, section)
+    } else {
+        front.steps.clone()
+    };
+    Chunk {
+        id: format!("{}#{}", document.path, piece.anchor),
+        document: document.path.to_owned(),
+        title: title.to_owned(),
+        heading_path: piece.heading_path.clone(),
+        text: piece.text(document.text),
+        language: document.language,
+        kind: document.kind,
+        problem_type: front.problem_type.clone(),
+        causes: front.causes.clone(),
+        section,
+        steps,
+        operators: front.operators.clone(),
+        keywords: front.keywords.clone(),
+        source: (!front.source.is_empty()).then(|| front.source.join("; ")),
+        confidence: front.confidence,
+        line: 1 + count_newlines(&document.text[..piece.range.start]),
+    }
+}
+
+fn count_newlines(text: &str) -> usize {
+    text.bytes().filter(|&b| b == b'\n').count()
+}

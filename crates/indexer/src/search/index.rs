@@ -1,0 +1,337 @@
+//! An open index: one generation, read-only.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::fuse::{Candidate, fuse};
+use super::segments::Segments;
+use super::thin::thin;
+use crate::analyse;
+use crate::embed::{Embedder, load};
+use crate::error::{OpenError, SearchError};
+use crate::glossary::Glossary;
+use crate::model::{Chunk, Fusion, Hit, Kind, Query};
+use crate::settings::Settings;
+use crate::store::files::folder_bytes;
+use crate::store::generation::{self, BM25, GLOSSARY, Held, damaged};
+use crate::store::lexical::{Lexical, facet_share};
+use crate::store::manifest::{Manifest, Ordinal};
+
+/// Chunks that each branch puts forward, at least. Deeper lists change little and cost time; recall at 100 needs 100.
+const DEPTH: usize = 200;
+
+/// Chunks considered for thinning per hit wanted.
+const THIN_FROM: usize = 3;
+
+/// Weight of a term that the glossary added: a translation may be ambiguous, the user's own word is not.
+const EXPANSION_WEIGHT: f32 = 0.4;
+
+/// What a chunk that has all preferred facets gains, in shares of the best fused score: enough to decide among
+/// similar chunks, too little to bring up an unrelated one.
+const PREFERENCE: f32 = 0.15;
+
+/// What the score of a glossary entry is multiplied by unless the query asks for the glossary: an entry is little more than the
+/// words of the query, so that it would come before every text that uses them.
+const GLOSSARY_FACTOR: f32 = 0.6;
+
+/// What a prior of 1 adds; bounded for the same reason.
+const PRIOR: f32 = 0.2;
+
+/// One generation of an index, open for search. Later updates do not touch it; open again to see them.
+pub struct Index {
+    held: Held,
+    segments: Segments,
+    lexical: Lexical,
+    glossary: Glossary,
+    embedder: Box<dyn Embedder>,
+}
+
+/// What an index holds and how it was made.
+#[derive(Debug, Clone, Serialize)]
+pub struct Info {
+    /// Name of the generation.
+    pub generation: String,
+    /// Documents.
+    pub documents: usize,
+    /// Chunks.
+    pub chunks: usize,
+    /// Segments that the chunks are in.
+    pub segments: usize,
+    /// Rows of deleted or replaced chunks that the segments still hold.
+    pub dead: usize,
+    /// Fingerprint of the embedder.
+    pub embedder: String,
+    /// Components of a vector.
+    pub dimension: usize,
+    /// Version of the stored format.
+    pub format: u32,
+    /// Version of the chunker.
+    pub chunker: String,
+    /// Version of the analyser.
+    pub analyser: String,
+    /// Bytes on disk.
+    pub bytes: u64,
+}
+
+impl Index {
+    /// Opens the generation that is current now.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn open(index: &Path, settings: &Settings) -> Result<Index, OpenError> {
+        let held = generation::hold(index)?;
+        let embedder = load(&settings.embedder)?;
+        held.manifest.check(&embedder.fingerprint())?;
+        let segments = Segments::open(&held.folder, &held.manifest)?;
+        let bm25 = held.folder.join(BM25);
+        let lexical = Lexical::open(&bm25).map_err(|error| damaged(&bm25, &error.to_string()))?;
+        let glossary = read_glossary(&held.folder.join(GLOSSARY))?;
+        Ok(Index {
+            held,
+            segments,
+            lexical,
+            glossary,
+            embedder,
+        })
+    }
+
+    /// The best chunks for `query`, best first; ties are broken by chunk id.
+    ///
+    /// # Errors
+    /// See [`SearchError`].
+    pub fn search(&self, query: &Query<'_>) -> Result<Vec<Hit>, SearchError> {
+        let fusion = query
+            .fusion
+            .unwrap_or_else(|| self.usual_fusion(&query.text));
+        let depth = DEPTH.max(4 * query.k);
+        let expansions = self.glossary.expand(&query.text);
+        let bm25 = self.lexical_branch(query, &expansions, fusion, depth)?;
+        let vector = self.query_vector(query, &expansions, fusion)?;
+        let nearest = match &vector {
+            Some(vector) => self.vector_branch(query, vector, depth)?,
+            None => Vec::new(),
+        };
+        let cosine = |ordinal| self.segments.cosine(ordinal, vector.as_deref()?);
+        let candidates = fuse(&bm25, &nearest, cosine, fusion);
+        let scored = self.score(query, candidates);
+        self.hits(query, scored)
+    }
+
+    /// The chunk called `id`; `None` if this generation has none.
+    pub fn chunk(&self, id: &str) -> Option<Chunk> {
+        let ordinal = self.lexical.find(id).ok()??;
+        self.segments.chunk(ordinal).ok()
+    }
+
+    /// What the index holds.
+    pub fn info(&self) -> Info {
+        let Manifest {
+            generation,
+            documents,
+            chunks,
+            segments,
+            embedder,
+            dimension,
+            format,
+            chunker,
+            analyser,
+            ..
+        } = self.held.manifest.clone();
+        Info {
+            generation,
+            documents,
+            chunks,
+            segments: segments.len(),
+            dead: segments.iter().map(|segment| segment.dead_rows()).sum(),
+            embedder,
+            dimension,
+            format,
+            chunker,
+            analyser,
+            bytes: folder_bytes(&self.held.folder),
+        }
+    }
+
+    /// The weights of the embedder, mixed by the script of the query.
+    fn usual_fusion(&self, text: &str) -> Fusion {
+        let weights = self.embedder.weights();
+        let cjk = analyse::cjk_share(text);
+        Fusion::Convex {
+            vector: weights.cjk * cjk + weights.latin * (1.0 - cjk),
+        }
+    }
+
+    fn lexical_branch(
+        &self,
+        query: &Query<'_>,
+        expansions: &[String],
+        fusion: Fusion,
+        depth: usize,
+    ) -> Result<Vec<(Ordinal, f32)>, SearchError> {
+        if fusion == Fusion::Vector {
+            return Ok(Vec::new());
+        }
+        let terms = query_terms(&query.text, expansions);
+        self.lexical
+            .search(&terms, &query.filter, depth)
+            .map_err(lexical_error)
+    }
+
+    /// The vector of the query; `None` if it is not needed or says nothing that the embedder knows.
+    fn query_vector(
+        &self,
+        query: &Query<'_>,
+        expansions: &[String],
+        fusion: Fusion,
+    ) -> Result<Option<Vec<f32>>, SearchError> {
+        if fusion == Fusion::Bm25 {
+            return Ok(None);
+        }
+        let mut text = query.text.clone();
+        for name in expansions {
+            text.push(' ');
+            text.push_str(name);
+        }
+        let vector = self.embedder.embed_query(&text)?;
+        Ok(vector.iter().any(|&value| value != 0.0).then_some(vector))
+    }
+
+    fn vector_branch(
+        &self,
+        query: &Query<'_>,
+        vector: &[f32],
+        depth: usize,
+    ) -> Result<Vec<(Ordinal, f32)>, SearchError> {
+        let allowed = self.lexical.allowed(&query.filter).map_err(lexical_error)?;
+        Ok(self.segments.nearest(vector, allowed.as_ref(), depth))
+    }
+
+    /// Boosts and priors, then the order: by score, ties by chunk id.
+    fn score(&self, query: &Query<'_>, candidates: Vec<Candidate>) -> Vec<Scored<'_>> {
+        let damped = !query.filter.kinds.contains(&Kind::Glossary);
+        let mut scored: Vec<Scored<'_>> = candidates
+            .into_iter()
+            .filter(|candidate| candidate.fused > 0.0)
+            .map(|mut candidate| {
+                let id = self.segments.id(candidate.ordinal).unwrap_or_default();
+                if damped && id.starts_with("glossary.toml#") {
+                    candidate.fused *= GLOSSARY_FACTOR;
+                }
+                let prior = query.prior.map_or(0.0, |prior| {
+                    let prior = prior(id);
+                    if prior.is_finite() {
+                        PRIOR * prior.clamp(-1.0, 1.0)
+                    } else {
+                        0.0
+                    }
+                });
+                Scored {
+                    id,
+                    boost: 0.0,
+                    prior,
+                    score: candidate.fused + prior,
+                    candidate,
+                }
+            })
+            .collect();
+        if !query.prefer.is_empty() {
+            for hit in &mut scored {
+                // A chunk that cannot be read is reported when it is among the hits.
+                if let Ok(chunk) = self.segments.chunk(hit.candidate.ordinal) {
+                    hit.boost = PREFERENCE * facet_share(&query.prefer, &chunk);
+                    hit.score += hit.boost;
+                }
+            }
+        }
+        scored.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(b.id)));
+        scored
+    }
+
+    fn hits(
+        &self,
+        query: &Query<'_>,
+        mut scored: Vec<Scored<'_>>,
+    ) -> Result<Vec<Hit>, SearchError> {
+        scored.truncate(query.k.saturating_mul(THIN_FROM));
+        let scores: Vec<f32> = scored.iter().map(|hit| hit.score).collect();
+        let vectors: Vec<Option<&[f32]>> = scored
+            .iter()
+            .map(|hit| self.segments.vector(hit.candidate.ordinal))
+            .collect();
+        let similarity = |a: usize, b: usize| match (vectors[a], vectors[b]) {
+            (Some(a), Some(b)) => crate::store::kernel::dot_f32(a, b),
+            _ => 0.0,
+        };
+        thin(&scores, query.k, query.diversity, similarity)
+            .into_iter()
+            .enumerate()
+            .map(|(place, at)| self.hit(place + 1, &scored[at]))
+            .collect()
+    }
+
+    fn hit(&self, rank: usize, scored: &Scored<'_>) -> Result<Hit, SearchError> {
+        let Candidate {
+            ordinal,
+            bm25,
+            vector,
+            fused,
+        } = scored.candidate;
+        let chunk = self
+            .segments
+            .chunk(ordinal)
+            .map_err(|reason| SearchError::Chunk {
+                ordinal: ordinal.0,
+                reason,
+            })?;
+        Ok(Hit {
+            chunk,
+            rank,
+            score: scored.score,
+            bm25_rank: bm25.and_then(|ranked| ranked.rank),
+            bm25_score: bm25.map(|ranked| ranked.score),
+            vector_rank: vector.and_then(|ranked| ranked.rank),
+            vector_score: vector.map(|ranked| ranked.score),
+            fused,
+            boost: scored.boost,
+            prior: scored.prior,
+            rerank_score: None,
+        })
+    }
+}
+
+struct Scored<'a> {
+    candidate: Candidate,
+    id: &'a str,
+    boost: f32,
+    prior: f32,
+    score: f32,
+}
+
+/// Terms of the query, each once, with weight 1; those of the glossary's other names with less.
+fn query_terms(text: &str, expansions: &[String]) -> Vec<(String, f32)> {
+    let mut out: Vec<(String, f32)> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    let own = analyse::terms(text).into_iter().map(|term| (term, 1.0));
+    let added = expansions
+        .iter()
+        .flat_map(|name| analyse::terms(name))
+        .map(|term| (term, EXPANSION_WEIGHT));
+    for (term, weight) in own.chain(added) {
+        if seen.insert(term.clone()) {
+            out.push((term, weight));
+        }
+    }
+    out
+}
+
+fn lexical_error(error: tantivy::TantivyError) -> SearchError {
+    SearchError::Lexical {
+        reason: error.to_string(),
+    }
+}
+
+fn read_glossary(path: &Path) -> Result<Glossary, OpenError> {
+    let bytes = std::fs::read(path).map_err(|error| damaged(path, &error.to_string()))?;
+    serde_json::from_slice(&bytes).map_err(|error| damaged(path, &error.to_string()))
+}

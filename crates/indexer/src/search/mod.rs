@@ -1,0 +1,9 @@
+//! A question to an open index: two branches, one list.
+
+mod fuse;
+mod index;
+mod segments;
+mod thin;
+
+pub use index::Index;
+pub use index::Info;

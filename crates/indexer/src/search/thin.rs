@@ -1,0 +1,55 @@
+//! Thins out near-duplicates: maximal marginal relevance, but only where two chunks say nearly the same, so that the
+//! ranking of different chunks stays as it is.
+
+/// Cosine from which two chunks count as near-duplicates; below, likeness is what relevance to one query looks like.
+const NEAR: f32 = 0.9;
+
+/// Picks `k` of `scores` (sorted, best first) and gives their positions. Each pick lowers the score of what is like it
+/// by up to `diversity` of the best score.
+pub(crate) fn thin(
+    scores: &[f32],
+    k: usize,
+    diversity: f32,
+    similarity: impl Fn(usize, usize) -> f32,
+) -> Vec<usize> {
+    let Some(&best) = scores.first() else {
+        return Vec::new();
+    };
+    if diversity <= 0.0 {
+        return (0..scores.len().min(k)).collect();
+    }
+    let mut penalty = vec![0.0_f32; scores.len()];
+    let mut left: Vec<usize> = (0..scores.len()).collect();
+    let mut out = Vec::with_capacity(k.min(scores.len()));
+    while out.len() < k && !left.is_empty() {
+        let mut place = 0;
+        for candidate in 1..left.len() {
+            let worth = |at: usize| scores[left[at]] - penalty[left[at]];
+            if worth(candidate) > worth(place) {
+                place = candidate;
+            }
+        }
+        let picked = left.remove(place);
+        out.push(picked);
+        for &other in &left {
+            let likeness = (similarity(picked, other) - NEAR) / (1.0 - NEAR);
+            let lowered = diversity * best * likeness.clamp(0.0, 1.0);
+            penalty[other] = penalty[other].max(lowered);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::thin;
+
+    #[test]
+    fn a_duplicate_makes_room_and_the_rest_keeps_its_order() {
+        let same = |a: usize, b: usize| if a + b == 1 { 1.0 } else { 0.5 };
+        assert_eq!(thin(&[1.0, 0.99, 0.9], 3, 0.2, same), [0, 2, 1]);
+        assert_eq!(thin(&[1.0, 0.99, 0.9], 2, 0.0, same), [0, 1]);
+        assert_eq!(thin(&[1.0, 0.9], 5, 0.2, |_, _| 0.5), [0, 1]);
+        assert!(thin(&[], 5, 0.2, same).is_empty());
+    }
+}

@@ -1,0 +1,175 @@
+//! Vectors that were computed before, by model fingerprint and hash of the text.
+//!
+//! Two append-only files per model: keys (16 bytes of text hash, 8 bytes of checksum of the vector) and vectors
+//! (f32, little-endian). A kill may leave a torn tail: only whole pairs whose checksum holds count.
+
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use super::vectors::TextHash;
+
+const KEY: usize = 24;
+
+/// The vectors of one model.
+pub(crate) struct Cache {
+    keys_path: PathBuf,
+    vectors_path: PathBuf,
+    dimension: usize,
+    rows: HashMap<TextHash, (u64, [u8; 8])>,
+    count: u64,
+    vectors: Option<File>,
+}
+
+impl Cache {
+    /// Opens the cache of the model called `fingerprint`; what is not there yet is empty.
+    pub(crate) fn open(folder: &Path, fingerprint: &str, dimension: usize) -> io::Result<Cache> {
+        fs::create_dir_all(folder)?;
+        let name = &blake3::hash(fingerprint.as_bytes()).to_hex()[..16];
+        let mut cache = Cache {
+            keys_path: folder.join(format!("{name}.keys")),
+            vectors_path: folder.join(format!("{name}.vectors")),
+            dimension,
+            rows: HashMap::new(),
+            count: 0,
+            vectors: None,
+        };
+        let keys = match fs::read(&cache.keys_path) {
+            Ok(keys) => keys,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(cache),
+            Err(error) => return Err(error),
+        };
+        let stored = fs::metadata(&cache.vectors_path).map_or(0, |meta| meta.len());
+        let whole = (stored / cache.row_bytes()).min((keys.len() / KEY) as u64);
+        for (row, key) in (0..whole).zip(keys.chunks_exact(KEY)) {
+            let (mut hash, mut sum) = ([0; 16], [0; 8]);
+            hash.copy_from_slice(&key[..16]);
+            sum.copy_from_slice(&key[16..]);
+            cache.rows.insert(hash, (row, sum));
+        }
+        cache.count = whole;
+        cache.vectors = File::open(&cache.vectors_path).ok();
+        Ok(cache)
+    }
+
+    fn row_bytes(&self) -> u64 {
+        4 * self.dimension.max(1) as u64
+    }
+
+    /// Forgets what is there; the next addition writes over it.
+    pub(crate) fn clear(&mut self) {
+        self.rows.clear();
+        self.count = 0;
+    }
+
+    /// The vector of a text, if it is there and whole.
+    pub(crate) fn get(&mut self, hash: &TextHash) -> Option<Vec<f32>> {
+        let &(row, sum) = self.rows.get(hash)?;
+        let bytes_per_row = self.row_bytes();
+        let file = self.vectors.as_mut()?;
+        file.seek(SeekFrom::Start(row * bytes_per_row)).ok()?;
+        let mut bytes = vec![0; 4 * self.dimension];
+        file.read_exact(&mut bytes).ok()?;
+        if checksum(&bytes) != sum {
+            return None;
+        }
+        let floats = bytes
+            .chunks_exact(4)
+            .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        Some(floats.collect())
+    }
+
+    /// Appends vectors; those of texts that are already there are left out.
+    pub(crate) fn add<'a>(
+        &mut self,
+        pairs: impl Iterator<Item = (TextHash, &'a [f32])>,
+    ) -> io::Result<()> {
+        let (mut keys, mut vectors) = (Vec::new(), Vec::new());
+        for (hash, vector) in pairs {
+            if self.rows.contains_key(&hash) {
+                continue;
+            }
+            let start = vectors.len();
+            for value in vector {
+                vectors.extend(value.to_le_bytes());
+            }
+            let sum = checksum(&vectors[start..]);
+            keys.extend(hash);
+            keys.extend(sum);
+            self.rows.insert(hash, (self.count, sum));
+            self.count += 1;
+        }
+        let added = (keys.len() / KEY) as u64;
+        let kept = self.count - added;
+        append(&self.vectors_path, kept * self.row_bytes(), &vectors)?;
+        append(&self.keys_path, kept * KEY as u64, &keys)?;
+        self.vectors = File::open(&self.vectors_path).ok();
+        Ok(())
+    }
+}
+
+/// Writes after the first `kept` bytes, over whatever a kill left there.
+fn append(path: &Path, kept: u64, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)?;
+    file.set_len(kept)?;
+    file.seek(SeekFrom::Start(kept))?;
+    file.write_all(bytes)
+}
+
+fn checksum(bytes: &[u8]) -> [u8; 8] {
+    let mut out = [0; 8];
+    out.copy_from_slice(&blake3::hash(bytes).as_bytes()[..8]);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::vectors::text_hash;
+
+    #[test]
+    fn vectors_come_back_and_a_torn_tail_is_ignored() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let open = || Cache::open(folder.path(), "model", 2).expect("opened");
+        let (a, b) = (text_hash("a"), text_hash("b"));
+        let mut cache = open();
+        let rows: [(TextHash, &[f32]); 2] = [(a, &[1.0, 0.0]), (b, &[0.0, 1.0])];
+        cache.add(rows.into_iter()).expect("added");
+        assert_eq!(open().get(&b), Some(vec![0.0, 1.0]));
+
+        let path = open().vectors_path.clone();
+        let bytes = fs::read(&path).expect("read");
+        fs::write(&path, &bytes[..bytes.len() - 3]).expect("torn");
+        let mut torn = open();
+        assert_eq!(torn.get(&a), Some(vec![1.0, 0.0]));
+        assert_eq!(torn.get(&b), None);
+        torn.add(std::iter::once((b, [0.0, 1.0].as_slice())))
+            .expect("added again");
+        assert_eq!(open().get(&b), Some(vec![0.0, 1.0]));
+        assert_eq!(
+            Cache::open(folder.path(), "other", 2)
+                .expect("opened")
+                .get(&a),
+            None
+        );
+    }
+
+    #[test]
+    fn a_flipped_bit_is_a_miss() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let a = text_hash("a");
+        let mut cache = Cache::open(folder.path(), "model", 1).expect("opened");
+        cache
+            .add(std::iter::once((a, [0.5].as_slice())))
+            .expect("added");
+        let mut bytes = fs::read(&cache.vectors_path).expect("read");
+        bytes[0] ^= 1;
+        fs::write(&cache.vectors_path, bytes).expect("flipped");
+        assert_eq!(cache.get(&a), None);
+    }
+}

@@ -1,0 +1,353 @@
+//! The BM25 store: one tantivy index per generation, its segment files linked from the one before.
+//!
+//! Terms come from our analyser; tantivy never parses a query, since its parser turns a Chinese sentence into one
+//! exact phrase. Positions are not stored: nothing asks for phrases.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use tantivy::collector::{Count, DocSetCollector, TopDocs};
+use tantivy::directory::MmapDirectory;
+use tantivy::query::{
+    BooleanQuery, BoostQuery, ConstScoreQuery, Occur, Query, TermQuery, TermSetQuery,
+};
+use tantivy::schema::{
+    FAST, Field, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions,
+};
+use tantivy::tokenizer::{PreTokenizedString, Token};
+use tantivy::{
+    DocAddress, Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Searcher,
+    TantivyDocument, TantivyError, Term,
+};
+
+use super::manifest::Ordinal;
+use crate::model::{Chunk, Filter, Kind};
+
+/// Memory of the writer for an update, and for a build; tantivy's minimum is 15 MB a thread.
+const UPDATE_ARENA: usize = 16_000_000;
+const BUILD_ARENA: usize = 200_000_000;
+
+/// Most times a term is counted for one document: BM25 saturates far below.
+type Weighted = (String, f32);
+
+/// The fields, found again by name when a store is opened.
+#[derive(Clone, Copy)]
+struct Fields {
+    id: Field,
+    document: Field,
+    facet: Field,
+    body: Field,
+    ordinal: Field,
+}
+
+impl Fields {
+    fn build() -> (Schema, Fields) {
+        let mut schema = Schema::builder();
+        let body = TextOptions::default().set_indexing_options(
+            TextFieldIndexing::default()
+                .set_tokenizer("raw")
+                .set_index_option(IndexRecordOption::WithFreqs)
+                .set_fieldnorms(true),
+        );
+        let fields = Fields {
+            id: schema.add_text_field("id", STRING),
+            document: schema.add_text_field("document", STRING),
+            facet: schema.add_text_field("facet", STRING),
+            body: schema.add_text_field("body", body),
+            ordinal: schema.add_u64_field("ordinal", FAST),
+        };
+        (schema.build(), fields)
+    }
+
+    fn find(schema: &Schema) -> Result<Fields, TantivyError> {
+        Ok(Fields {
+            id: schema.get_field("id")?,
+            document: schema.get_field("document")?,
+            facet: schema.get_field("facet")?,
+            body: schema.get_field("body")?,
+            ordinal: schema.get_field("ordinal")?,
+        })
+    }
+}
+
+/// A chunk on its way into the store.
+pub(crate) struct Entry<'a> {
+    pub(crate) chunk: &'a Chunk,
+    pub(crate) ordinal: Ordinal,
+    pub(crate) terms: Vec<String>,
+}
+
+/// Writes the next generation's store.
+pub(crate) struct LexicalWriter {
+    writer: IndexWriter,
+    fields: Fields,
+}
+
+impl LexicalWriter {
+    /// A new, empty store in `folder`, which must exist.
+    pub(crate) fn create(folder: &Path) -> Result<LexicalWriter, TantivyError> {
+        let (schema, fields) = Fields::build();
+        let index = Index::create(
+            MmapDirectory::open(folder)?,
+            schema,
+            IndexSettings::default(),
+        )?;
+        let writer = index.writer_with_num_threads(1, BUILD_ARENA)?;
+        Ok(LexicalWriter { writer, fields })
+    }
+
+    /// Continues the store whose files were linked into `folder`.
+    pub(crate) fn resume(folder: &Path) -> Result<LexicalWriter, TantivyError> {
+        let index = Index::open_in_dir(folder)?;
+        let fields = Fields::find(&index.schema())?;
+        let writer = index.writer_with_num_threads(1, UPDATE_ARENA)?;
+        Ok(LexicalWriter { writer, fields })
+    }
+
+    /// Removes all chunks of a document.
+    pub(crate) fn remove(&mut self, document: &str) {
+        self.writer
+            .delete_term(Term::from_field_text(self.fields.document, document));
+    }
+
+    pub(crate) fn add(&mut self, entry: Entry<'_>) -> Result<(), TantivyError> {
+        let Entry {
+            chunk,
+            ordinal,
+            terms,
+        } = entry;
+        let mut document = TantivyDocument::new();
+        document.add_text(self.fields.id, &chunk.id);
+        document.add_text(self.fields.document, &chunk.document);
+        for facet in facets(chunk) {
+            document.add_text(self.fields.facet, facet);
+        }
+        document.add_pre_tokenized_text(self.fields.body, pre_tokenized(terms));
+        document.add_u64(self.fields.ordinal, ordinal.0);
+        self.writer.add_document(document)?;
+        Ok(())
+    }
+
+    /// Makes everything durable.
+    pub(crate) fn finish(mut self) -> Result<(), TantivyError> {
+        self.writer.commit()?;
+        self.writer.wait_merging_threads()
+    }
+}
+
+fn pre_tokenized(terms: Vec<String>) -> PreTokenizedString {
+    let tokens = terms.into_iter().enumerate().map(|(position, text)| Token {
+        position,
+        text,
+        ..Token::default()
+    });
+    PreTokenizedString {
+        text: String::new(),
+        tokens: tokens.collect(),
+    }
+}
+
+/// `name:value` for everything that can be filtered by; a cause stands under its group as well.
+fn facets(chunk: &Chunk) -> Vec<String> {
+    let mut out = vec![
+        facet("kind", chunk.kind.as_str()),
+        facet("language", chunk.language.as_str()),
+    ];
+    out.extend(chunk.problem_type.iter().map(|p| facet("problem_type", p)));
+    out.extend(chunk.section.map(|s| facet("section", s.as_str())));
+    out.extend(chunk.steps.iter().map(|s| facet("step", s)));
+    for cause in &chunk.causes {
+        out.push(facet("cause", cause));
+        if let Some((group, _)) = cause.split_once('.') {
+            out.push(facet("cause", &format!("{group}.")));
+        }
+    }
+    out
+}
+
+fn facet(name: &str, value: &str) -> String {
+    format!("{name}:{value}")
+}
+
+/// A store open for search.
+pub(crate) struct Lexical {
+    fields: Fields,
+    // Keeps the files mapped; the searcher is its only snapshot.
+    _reader: IndexReader,
+    searcher: Searcher,
+}
+
+impl Lexical {
+    pub(crate) fn open(folder: &Path) -> Result<Lexical, TantivyError> {
+        let index = Index::open_in_dir(folder)?;
+        let fields = Fields::find(&index.schema())?;
+        let reader: IndexReader = index
+            .reader_builder()
+            .reload_policy(ReloadPolicy::Manual)
+            .try_into()?;
+        let searcher = reader.searcher();
+        Ok(Lexical {
+            fields,
+            _reader: reader,
+            searcher,
+        })
+    }
+
+    /// Chunks in the store.
+    pub(crate) fn len(&self) -> usize {
+        usize::try_from(self.searcher.num_docs()).unwrap_or(usize::MAX)
+    }
+
+    /// The `limit` best chunks for `terms` joined by OR, best first; only those that `filter` lets pass.
+    pub(crate) fn search(
+        &self,
+        terms: &[Weighted],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<(Ordinal, f32)>, TantivyError> {
+        if terms.is_empty() || limit == 0 {
+            return Ok(Vec::new());
+        }
+        let clauses = terms.iter().map(|(term, weight)| {
+            let term = Term::from_field_text(self.fields.body, term);
+            let query: Box<dyn Query> =
+                Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
+            let query = if *weight == 1.0 {
+                query
+            } else {
+                Box::new(BoostQuery::new(query, *weight))
+            };
+            (Occur::Should, query)
+        });
+        let mut query: Box<dyn Query> = Box::new(BooleanQuery::new(clauses.collect()));
+        if let Some(filter) = self.filter_query(filter) {
+            let silent = Box::new(ConstScoreQuery::new(filter, 0.0));
+            query = Box::new(BooleanQuery::new(vec![
+                (Occur::Must, query),
+                (Occur::Must, silent),
+            ]));
+        }
+        let top = self
+            .searcher
+            .search(&*query, &TopDocs::with_limit(limit).order_by_score())?;
+        let mut out = Vec::with_capacity(top.len());
+        for (score, address) in top {
+            out.push((self.ordinal(address)?, score));
+        }
+        Ok(out)
+    }
+
+    /// The chunks that `filter` lets pass; `None` if that is all of them.
+    pub(crate) fn allowed(
+        &self,
+        filter: &Filter,
+    ) -> Result<Option<HashSet<Ordinal>>, TantivyError> {
+        let Some(query) = self.filter_query(filter) else {
+            return Ok(None);
+        };
+        let found = self.searcher.search(&*query, &DocSetCollector)?;
+        let ordinals: Result<HashSet<Ordinal>, TantivyError> = found
+            .into_iter()
+            .map(|address| self.ordinal(address))
+            .collect();
+        ordinals.map(Some)
+    }
+
+    /// Where the chunk called `id` is.
+    pub(crate) fn find(&self, id: &str) -> Result<Option<Ordinal>, TantivyError> {
+        let term = Term::from_field_text(self.fields.id, id);
+        let query = TermQuery::new(term, IndexRecordOption::Basic);
+        let found = self
+            .searcher
+            .search(&query, &TopDocs::with_limit(1).order_by_score())?;
+        found
+            .first()
+            .map(|&(_, address)| self.ordinal(address))
+            .transpose()
+    }
+
+    /// How many chunks contain `term`.
+    pub(crate) fn frequency(&self, term: &str) -> Result<usize, TantivyError> {
+        let term = Term::from_field_text(self.fields.body, term);
+        let query = TermQuery::new(term, IndexRecordOption::Basic);
+        self.searcher.search(&query, &Count)
+    }
+
+    /// Every ordinal in the store.
+    pub(crate) fn ordinals(&self) -> Result<Vec<Ordinal>, TantivyError> {
+        let all = self
+            .searcher
+            .search(&tantivy::query::AllQuery, &DocSetCollector)?;
+        all.into_iter()
+            .map(|address| self.ordinal(address))
+            .collect()
+    }
+
+    fn ordinal(&self, address: DocAddress) -> Result<Ordinal, TantivyError> {
+        let segment = self.searcher.segment_reader(address.segment_ord);
+        let column = segment.fast_fields().u64("ordinal")?;
+        column
+            .first(address.doc_id)
+            .map(Ordinal)
+            .ok_or_else(|| TantivyError::InternalError("a chunk without an ordinal".to_owned()))
+    }
+
+    fn filter_query(&self, filter: &Filter) -> Option<Box<dyn Query>> {
+        let clauses: Vec<(Occur, Box<dyn Query>)> = filter_groups(filter)
+            .into_iter()
+            .map(|values| {
+                let terms = values
+                    .iter()
+                    .map(|value| Term::from_field_text(self.fields.facet, value));
+                let any: Box<dyn Query> = Box::new(TermSetQuery::new(terms));
+                (Occur::Must, any)
+            })
+            .collect();
+        (!clauses.is_empty()).then(|| Box::new(BooleanQuery::new(clauses)) as Box<dyn Query>)
+    }
+}
+
+/// One list of facet values per facet that is asked for.
+fn filter_groups(filter: &Filter) -> Vec<Vec<String>> {
+    let named = |name: &str, values: &[String]| -> Vec<String> {
+        values.iter().map(|value| facet(name, value)).collect()
+    };
+    let groups = [
+        filter
+            .kinds
+            .iter()
+            .map(|kind: &Kind| facet("kind", kind.as_str()))
+            .collect(),
+        named("problem_type", &filter.problem_types),
+        named("cause", &filter.causes),
+        filter
+            .sections
+            .iter()
+            .map(|section| facet("section", section.as_str()))
+            .collect(),
+        filter
+            .languages
+            .iter()
+            .map(|language| facet("language", language.as_str()))
+            .collect(),
+        named("step", &filter.steps),
+    ];
+    groups
+        .into_iter()
+        .filter(|group| !group.is_empty())
+        .collect()
+}
+
+/// How many of the facets asked for `chunk` has, as a share; 0 if none is asked for.
+pub(crate) fn facet_share(filter: &Filter, chunk: &Chunk) -> f32 {
+    let groups = filter_groups(filter);
+    if groups.is_empty() {
+        return 0.0;
+    }
+    let has: HashSet<String> = facets(chunk).into_iter().collect();
+    let matched = groups
+        .iter()
+        .filter(|group| group.iter().any(|value| has.contains(value)))
+        .count();
+    matched as f32 / groups.len() as f32
+}

@@ -1,0 +1,37 @@
+//! Read-only memory maps. The only place that maps files.
+
+use std::fs::File;
+use std::io;
+use std::ops::Deref;
+use std::path::Path;
+
+use memmap2::Mmap;
+
+/// The bytes of an immutable file.
+pub(crate) struct Map(Option<Mmap>);
+
+impl Map {
+    /// Maps `path`; an empty file gives no bytes.
+    #[expect(
+        unsafe_code,
+        reason = "segments are written once under a new name, never changed in place and only ever unlinked, so the \
+                  mapped bytes stay as they are"
+    )]
+    pub(crate) fn open(path: &Path) -> io::Result<Map> {
+        let file = File::open(path)?;
+        if file.metadata()?.len() == 0 {
+            return Ok(Map(None));
+        }
+        // SAFETY: see the reason above; no code of this program writes to a segment after it was closed.
+        let map = unsafe { Mmap::map(&file)? };
+        Ok(Map(Some(map)))
+    }
+}
+
+impl Deref for Map {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.0.as_deref().unwrap_or_default()
+    }
+}

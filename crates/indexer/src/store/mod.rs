@@ -1,0 +1,26 @@
+//! What lies in the index folder: generations, segments, the lexical store, the cache of vectors.
+//!
+//! ```text
+//! index/CURRENT                      name of the generation that is served
+//! index/LOCK                         held by the one writer
+//! index/gen-…/manifest.json          versions, segments, checksums
+//! index/gen-…/documents.json         which chunks belong to which document
+//! index/gen-…/seg-….chunks, .vec     immutable segments, hard-linked from one generation to the next
+//! index/gen-…/bm25/                  tantivy
+//! index/cache/                       vectors by model and text
+//! ```
+//!
+//! Knows nothing of chunking, of queries or of fusion.
+
+pub(crate) mod cache;
+pub(crate) mod chunks;
+pub(crate) mod files;
+pub(crate) mod generation;
+pub(crate) mod kernel;
+pub(crate) mod lexical;
+pub(crate) mod manifest;
+pub(crate) mod map;
+pub(crate) mod vectors;
+
+/// Version of everything stored; see `index/README.md`.
+pub(crate) const FORMAT: u32 = 1;

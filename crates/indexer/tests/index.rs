@@ -1,0 +1,329 @@
+//! The index from outside: build, search, update, reopen.
+
+use std::fs;
+use std::path::Path;
+
+use indexer::build::{Summary, update, update_from};
+use indexer::{
+    BuildError, Filter, Index, Kind, Language, OpenError, Query, Rebuild, Section, Settings,
+};
+use tempfile::TempDir;
+
+const SKEW: &str = "---\nid: skew\ntitle: Hot key in a join\nlanguage: en\nproblem_type: data_skew\n\
+causes: [skew.join_hot_key]\nkeywords: [SKEWJOIN]\n---\n# Hot key in a join\n\n## Symptom\n\nOne vertex of SV3_Combine reads most rows.\n\n\
+## Fix\n\nAdd a salt to the hot key, then aggregate twice.\n";
+const GC: &str = "---\nid: gc\ntitle: 垃圾回收压力\nlanguage: zh\nproblem_type: other\ncauses: gc.heap_pressure\n---\n# 垃圾回收压力\n\n\
+## 症状\n\n托管算子把大量时间花在垃圾回收上。\n\n## 修复\n\n减少每行分配的对象，复用缓冲区。\n";
+const GLOSSARY: &str = "[[term]]\nzh = [\"热点键\"]\nen = [\"hot key\"]\n";
+
+struct World {
+    folder: TempDir,
+}
+
+impl World {
+    fn new() -> World {
+        let world = World {
+            folder: TempDir::new().expect("a folder"),
+        };
+        world.write("experience/skew.md", SKEW);
+        world.write("experience/gc-zh.md", GC);
+        world.write("glossary.toml", GLOSSARY);
+        world
+    }
+
+    fn knowledge(&self) -> std::path::PathBuf {
+        self.folder.path().join("knowledge")
+    }
+
+    fn index(&self) -> std::path::PathBuf {
+        self.folder.path().join("index")
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.knowledge().join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        fs::write(path, text).expect("written");
+    }
+
+    fn update(&self) -> Summary {
+        self.update_with(Rebuild::Changed)
+    }
+
+    fn update_with(&self, rebuild: Rebuild) -> Summary {
+        let settings = Settings {
+            rebuild,
+            ..Settings::default()
+        };
+        update(&self.knowledge(), &self.index(), &settings, &mut |_| {}).expect("updated")
+    }
+
+    fn open(&self) -> Index {
+        Index::open(&self.index(), &Settings::default()).expect("opened")
+    }
+
+    fn search(&self, text: &str) -> Vec<String> {
+        ids(&self.open(), &Query::new(text, 5))
+    }
+}
+
+fn ids(index: &Index, query: &Query<'_>) -> Vec<String> {
+    let hits = index.search(query).expect("searched");
+    hits.into_iter().map(|hit| hit.chunk.id).collect()
+}
+
+#[test]
+fn both_languages_and_identifiers_are_found() {
+    let world = World::new();
+    let summary = world.update();
+    assert_eq!(summary.added.len(), 3);
+    assert!(summary.rebuilt && summary.embedded > 0);
+    assert_eq!(
+        world.search("salt the hot key")[0],
+        "experience/skew.md#fix"
+    );
+    assert_eq!(
+        world.search("怎么处理垃圾回收时间太长的问题")[0],
+        "experience/gc-zh.md#症状"
+    );
+    assert_eq!(world.search("sv3_combine")[0], "experience/skew.md#symptom");
+    let by_glossary = world.search("热点键怎么办");
+    assert!(
+        by_glossary
+            .iter()
+            .any(|id| id.starts_with("experience/skew.md")),
+        "{by_glossary:?}"
+    );
+}
+
+#[test]
+fn a_hit_shows_how_it_came_to_its_rank() {
+    let world = World::new();
+    world.update();
+    let hits = world
+        .open()
+        .search(&Query::new("salt the hot key", 3))
+        .expect("searched");
+    let first = &hits[0];
+    assert_eq!(first.rank, 1);
+    assert!(first.bm25_rank.is_some());
+    assert!(first.vector_score.is_some() && first.fused > 0.0);
+    assert_eq!(first.chunk.section, Some(Section::Fix));
+    assert_eq!(first.chunk.kind, Kind::Experience);
+    assert_eq!(first.chunk.language, Language::En);
+    assert_eq!(first.chunk.line, 15);
+    assert!(first.chunk.text.starts_with("## Fix"));
+}
+
+#[test]
+fn filters_come_before_the_search() {
+    let world = World::new();
+    world.update();
+    let index = world.open();
+    let mut query = Query::new("salt the hot key 垃圾", 10);
+    query.filter = Filter {
+        languages: vec![Language::Zh],
+        ..Filter::default()
+    };
+    let hits = index.search(&query).expect("searched");
+    assert!(hits.iter().all(|hit| hit.chunk.language == Language::Zh));
+    assert!(!hits.is_empty(), "what is left is ranked");
+    query.filter = Filter {
+        causes: vec!["skew.".to_owned()],
+        sections: vec![Section::Symptom],
+        ..Filter::default()
+    };
+    assert_eq!(ids(&index, &query), ["experience/skew.md#symptom"]);
+    query.filter = Filter {
+        causes: vec!["queue.wait".to_owned()],
+        ..Filter::default()
+    };
+    assert!(index.search(&query).expect("searched").is_empty());
+}
+
+#[test]
+fn preference_and_prior_move_what_is_alike() {
+    let world = World::new();
+    world.update();
+    let index = world.open();
+    let mut query = Query::new("hot key", 5);
+    let first = ids(&index, &query)[0].clone();
+    let lowered = first.clone();
+    let prior = move |id: &str| if id == lowered { -1.0 } else { 1.0 };
+    query.prior = Some(&prior);
+    let hits = index.search(&query).expect("searched");
+    let moved = hits
+        .iter()
+        .find(|hit| hit.chunk.id == first)
+        .expect("still there");
+    assert!(moved.prior < 0.0);
+    assert!(
+        hits.iter()
+            .all(|hit| hit.chunk.id == first || hit.prior > 0.0)
+    );
+    query.prior = None;
+    query.prefer = Filter {
+        sections: vec![Section::Fix],
+        ..Filter::default()
+    };
+    let hits = index.search(&query).expect("searched");
+    assert!(
+        hits.iter()
+            .all(|hit| (hit.boost > 0.0) == (hit.chunk.section == Some(Section::Fix)))
+    );
+}
+
+#[test]
+fn an_update_touches_what_changed() {
+    let world = World::new();
+    world.update();
+    assert!(!world.update().rebuilt, "nothing changed");
+    let before = world.open();
+
+    world.write(
+        "experience/skew.md",
+        &SKEW.replace("Add a salt", "Use a broadcast hint"),
+    );
+    let summary = world.update();
+    assert_eq!(summary.changed, ["experience/skew.md"]);
+    assert_eq!((summary.embedded, summary.unchanged), (1, 2));
+    let after = world.open();
+    let text = |index: &Index| index.chunk("experience/skew.md#fix").expect("there").text;
+    assert!(text(&after).contains("broadcast"));
+    assert!(
+        text(&before).contains("salt"),
+        "a reader keeps its generation"
+    );
+
+    fs::rename(
+        world.knowledge().join("experience/gc-zh.md"),
+        world.knowledge().join("cases.md"),
+    )
+    .expect("moved");
+    let summary = world.update();
+    assert_eq!(
+        summary.moved,
+        [("experience/gc-zh.md".to_owned(), "cases.md".to_owned())]
+    );
+    assert_eq!(summary.embedded, 0);
+    assert!(world.search("垃圾回收")[0].starts_with("cases.md#"));
+
+    fs::remove_file(world.knowledge().join("cases.md")).expect("removed");
+    let summary = world.update();
+    assert_eq!(summary.removed, ["cases.md"]);
+    assert!(
+        world
+            .search("垃圾回收")
+            .iter()
+            .all(|id| !id.starts_with("cases.md"))
+    );
+}
+
+#[test]
+fn rebuilds_give_the_same_answers() {
+    let world = World::new();
+    let first = world.update();
+    let answers = world.search("hot key 垃圾回收");
+    for (rebuild, embeds) in [
+        (Rebuild::Rechunk, false),
+        (Rebuild::Reembed, true),
+        (Rebuild::Full, true),
+    ] {
+        let summary = world.update_with(rebuild);
+        assert_eq!(summary.embedded > 0, embeds, "{rebuild:?}");
+        assert_ne!(summary.generation, first.generation);
+        assert_eq!(world.search("hot key 垃圾回收"), answers);
+    }
+}
+
+#[test]
+fn documents_may_come_from_memory() {
+    let folder = TempDir::new().expect("a folder");
+    let documents = [("experience/skew.md", SKEW), ("experience/gc-zh.md", GC)];
+    let documents = documents.map(|(path, text)| (path.to_owned(), text.to_owned()));
+    let settings = Settings::default();
+    let summary =
+        update_from(documents.clone(), folder.path(), &settings, &mut |_| {}).expect("built");
+    assert_eq!(summary.added.len(), 2);
+    let again = update_from(documents, folder.path(), &settings, &mut |_| {}).expect("built");
+    assert!(!again.rebuilt);
+    let index = Index::open(folder.path(), &settings).expect("opened");
+    assert_eq!(index.info().documents, 2);
+}
+
+#[test]
+fn what_is_missing_or_damaged_is_named() {
+    let world = World::new();
+    let missing = Index::open(&world.index(), &Settings::default());
+    assert!(matches!(missing, Err(OpenError::Missing { .. })));
+
+    world.update();
+    let info = world.open().info();
+    let manifest = world.index().join(&info.generation).join("manifest.json");
+    let text = fs::read_to_string(&manifest).expect("read");
+    fs::write(&manifest, text.replace(&info.embedder, "another model")).expect("written");
+    match Index::open(&world.index(), &Settings::default()).map(|_| ()) {
+        Err(OpenError::Mismatch(mismatch)) => {
+            assert_eq!((mismatch.what, mismatch.remedy), ("embedder", "--reembed"));
+        }
+        other => panic!("{other:?}"),
+    }
+    let settings = Settings::default();
+    let refused = update(&world.knowledge(), &world.index(), &settings, &mut |_| {});
+    assert!(matches!(refused, Err(BuildError::Mismatch(_))));
+    world.update_with(Rebuild::Reembed);
+    assert!(!world.search("hot key").is_empty());
+
+    let generation = world.open().info().generation;
+    let segment = world.index().join(generation).join("seg-00000002.vec");
+    assert!(segment.exists());
+    fs::write(&segment, b"cut").expect("written");
+    assert!(matches!(
+        Index::open(&world.index(), &Settings::default()),
+        Err(OpenError::Damaged { .. })
+    ));
+    world.update_with(Rebuild::Full);
+    assert!(!world.search("hot key").is_empty());
+}
+
+#[test]
+fn an_empty_folder_does_not_empty_the_index() {
+    let world = World::new();
+    world.update();
+    let empty = TempDir::new().expect("a folder");
+    let refused = update(
+        empty.path(),
+        &world.index(),
+        &Settings::default(),
+        &mut |_| {},
+    );
+    assert!(matches!(refused, Err(BuildError::NoDocuments { .. })));
+    let absent = update(
+        Path::new("/nowhere/at/all"),
+        &world.index(),
+        &Settings::default(),
+        &mut |_| {},
+    );
+    assert!(matches!(absent, Err(BuildError::Read { .. })));
+    assert!(!world.search("hot key").is_empty());
+}
+
+#[test]
+fn old_generations_go_when_nobody_reads_them() {
+    let world = World::new();
+    world.update();
+    let reader = world.open();
+    let generations = || {
+        let entries = fs::read_dir(world.index()).expect("listed");
+        entries
+            .flatten()
+            .filter(|e| e.file_name().to_string_lossy().starts_with("gen-"))
+            .count()
+    };
+    world.write("experience/new.md", "# New\n\ntext about spilling\n");
+    world.update();
+    assert_eq!(generations(), 2);
+    assert!(reader.chunk("experience/new.md#top").is_none());
+    drop(reader);
+    world.update();
+    assert_eq!(generations(), 1);
+}
