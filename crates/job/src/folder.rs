@@ -527,7 +527,13 @@ pub(crate) fn parser(kind: FileKind) -> Option<&'static str> {
         K::Warnings => "warnings",
         K::CompilerTimers => "compiler_timers",
         K::CommandLine => "command_line",
-        _ => return None,
+        K::Algebra => "algebra",
+        K::InternalStatistics => "internal_statistics",
+        K::VertexCommand => "vertex_command",
+        K::Codegen => "codegen",
+        K::UserDiagnostics => "user_diagnostics",
+        K::CompilerPlan => "compiler_plan",
+        K::Ast | K::Ignored | K::Unknown => return None,
     })
 }
 
