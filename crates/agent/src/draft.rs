@@ -337,6 +337,40 @@ pub(crate) fn names(job: &Job) -> Vec<String> {
     names.into_iter().collect()
 }
 
+/// Names that the people of the job chose.
+pub(crate) fn private_names(job: &Job) -> Vec<String> {
+    let mut names = BTreeSet::new();
+    for table in &job.tables {
+        names.extend([table.name.clone()]);
+        names.extend(table.path.clone());
+        names.extend(table.columns.iter().map(|c| c.name.clone()));
+        names.extend(
+            table
+                .columns
+                .iter()
+                .flat_map(|c| &c.top_values)
+                .map(|v| v.value.clone()),
+        );
+    }
+    let channels = job
+        .stages
+        .iter()
+        .flat_map(|s| &s.operators)
+        .flat_map(|o| o.inputs.iter().chain(&o.outputs));
+    names.extend(
+        channels
+            .flat_map(|c| &c.schema)
+            .map(|column| column.name.clone()),
+    );
+    let classes = job
+        .codegen
+        .iter()
+        .flat_map(|c| &c.classes)
+        .filter(|class| class.user_code);
+    names.extend(classes.map(|class| class.name.clone()));
+    names.into_iter().collect()
+}
+
 /// Errors of a failed job in a line each.
 pub(crate) fn errors(job: &Job) -> Vec<String> {
     let line = |e: &files::JobError| match &e.id {

@@ -34,7 +34,8 @@ const BUILT_IN: &[(&str, &str)] = embedded![
     "zh" / "hypotheses",
     "zh" / "summary",
     "zh" / "repair",
-    "zh" / "parts",
+    "zh" / "data",
+    "zh" / "schema",
     "en" / "system",
     "en" / "think1",
     "en" / "think2",
@@ -44,7 +45,8 @@ const BUILT_IN: &[(&str, &str)] = embedded![
     "en" / "hypotheses",
     "en" / "summary",
     "en" / "repair",
-    "en" / "parts",
+    "en" / "data",
+    "en" / "schema",
 ];
 
 /// Why templates cannot be loaded or rendered.

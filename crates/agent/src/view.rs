@@ -46,6 +46,9 @@ pub struct View {
     pub script: Option<ScriptText>,
     /// Columns, tables, operators and classes of the job: names that an answer may use.
     pub names: Vec<String>,
+    /// Names that the people of the job chose: tables, columns, their classes.
+    #[serde(skip)]
+    pub private_names: Vec<String>,
     /// Error messages of a failed job.
     pub errors: Vec<String>,
     /// Experience retrieved for this step.

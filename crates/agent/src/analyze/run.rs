@@ -394,6 +394,7 @@ impl<'a> Run<'a> {
             statements: draft::statements(job),
             script: draft::script(job),
             names: draft::names(job),
+            private_names: draft::private_names(job),
             errors: draft::errors(job),
             experiences: Vec::new(),
             memory: self.memory(),

@@ -4,9 +4,11 @@ use std::fs::{self, File, TryLockError};
 
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{OpenRun, Store, StoreError};
+use crate::picture::Picture;
 use crate::report::{Language, Report};
 
 /// How far a run got.
@@ -109,13 +111,14 @@ impl Store {
         Ok(OpenRun { run_id: run_id.to_owned(), lock, lock_path })
     }
 
-    /// Stores the report of a run; a partial one leaves it `interrupted`.
+    /// Stores the report of a run and what can be drawn of its job; a partial report leaves the run
+    /// `interrupted`.
     ///
     /// # Errors
     /// If the store cannot be written.
-    pub fn finish(&mut self, run: OpenRun, report: &Report) -> Result<(), StoreError> {
+    pub fn finish(&mut self, run: OpenRun, report: &Report, picture: &Picture) -> Result<(), StoreError> {
         let path = self.path.clone();
-        let stored = store_report(&mut self.connection, &run.run_id, report);
+        let stored = store_report(&mut self.connection, &run.run_id, report, picture);
         stored.map_err(|source| StoreError::Database { path, source })?;
         run.close();
         Ok(())
@@ -176,13 +179,21 @@ impl Store {
     /// # Errors
     /// If there is no such run, or its report cannot be read.
     pub fn report(&self, prefix: &str) -> Result<Option<Report>, StoreError> {
+        self.stored(prefix, "SELECT report FROM runs WHERE run_id = ?1")
+    }
+
+    /// What can be drawn of the job of a run; `None` if it has no report.
+    ///
+    /// # Errors
+    /// If there is no such run, or what is stored cannot be read.
+    pub fn picture(&self, prefix: &str) -> Result<Option<Picture>, StoreError> {
+        self.stored(prefix, "SELECT picture FROM runs WHERE run_id = ?1")
+    }
+
+    fn stored<T: DeserializeOwned>(&self, prefix: &str, sql: &str) -> Result<Option<T>, StoreError> {
         let run_id = self.run(prefix)?.run_id;
-        let text: Option<String> = self
-            .connection
-            .query_row("SELECT report FROM runs WHERE run_id = ?1", [&run_id], |row| row.get(0))
-            .optional()
-            .map_err(|e| self.database(e))?
-            .flatten();
+        let text: Option<String> =
+            self.connection.query_row(sql, [&run_id], |row| row.get(0)).optional().map_err(|e| self.database(e))?.flatten();
         text.map(|text| serde_json::from_str(&text).map_err(|source| StoreError::Report { run: run_id, source })).transpose()
     }
 
@@ -227,12 +238,14 @@ impl Store {
     }
 }
 
-fn store_report(connection: &mut Connection, run_id: &str, report: &Report) -> rusqlite::Result<()> {
+fn store_report(connection: &mut Connection, run_id: &str, report: &Report, picture: &Picture) -> rusqlite::Result<()> {
     let status = if report.partial { RunStatus::Interrupted } else { RunStatus::Finished };
-    let text = serde_json::to_string(report).map_err(|e| rusqlite::Error::ToSqlConversionFailure(Box::new(e)))?;
+    let unwritable = |e| rusqlite::Error::ToSqlConversionFailure(Box::new(e));
+    let text = serde_json::to_string(report).map_err(unwritable)?;
+    let drawn = serde_json::to_string(picture).map_err(unwritable)?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute(
-        "UPDATE runs SET status = ?2, finished_at = ?3, job_name = ?4, verdict = ?5, problem_type = ?6, reasoner = ?7, model = ?8, report = ?9
+        "UPDATE runs SET status = ?2, finished_at = ?3, job_name = ?4, verdict = ?5, problem_type = ?6, reasoner = ?7, model = ?8, report = ?9, picture = ?10
          WHERE run_id = ?1",
         params![
             run_id,
@@ -243,7 +256,8 @@ fn store_report(connection: &mut Connection, run_id: &str, report: &Report) -> r
             code(&report.problem_type),
             code(&report.engine.reasoner),
             report.engine.model,
-            text
+            text,
+            drawn
         ],
     )?;
     for f in &report.findings {

@@ -21,7 +21,8 @@ const MIGRATIONS: &[&str] = &["
         reasoner      TEXT,
         model         TEXT,
         failure       TEXT,
-        report        TEXT
+        report        TEXT,
+        picture       TEXT
     ) STRICT;
     CREATE INDEX runs_by_time ON runs (created_at);
     CREATE TABLE findings (

@@ -1,0 +1,235 @@
+//! Reads a conclusion out of what a model wrote: fences, thoughts, prose around it, broken JSON.
+//!
+//! Whatever the repair guesses, the schema decides; a file name from a repaired answer still has
+//! to exist, which the chain checks.
+
+use serde_json::{Map, Value};
+
+use super::markers;
+use crate::conclusion::{self, Conclusion};
+use crate::step::StepId;
+
+/// Deepest nesting that is handed to the repair; conclusions nest five levels.
+const MAX_DEPTH: usize = 64;
+
+/// Errors of the schema that are quoted; more would bury the first.
+const ERRORS_QUOTED: usize = 5;
+
+/// A conclusion that could be read.
+#[derive(Debug, PartialEq)]
+pub(super) struct Read {
+    /// One per step.
+    pub conclusions: Vec<Conclusion>,
+    /// Whether the JSON had to be repaired.
+    pub repaired: bool,
+}
+
+/// Reads the conclusions of some steps.
+///
+/// # Errors
+/// Short lines that say what is wrong, for a turn of repair.
+pub(super) fn read(steps: &[StepId], text: &str) -> Result<Read, Vec<String>> {
+    let answer = without_thoughts(text);
+    let faults = match read_json(steps, answer) {
+        Ok(read) => return Ok(read),
+        Err(faults) => faults,
+    };
+    // A model without structured output may answer THINK 4 in the marks of the specification.
+    if steps == [StepId::Completeness]
+        && let Some(request) = markers::read(answer)
+    {
+        return Ok(Read {
+            conclusions: vec![Conclusion::Completeness(request)],
+            repaired: false,
+        });
+    }
+    Err(faults)
+}
+
+fn read_json(steps: &[StepId], answer: &str) -> Result<Read, Vec<String>> {
+    let mut faults = Vec::new();
+    for candidate in candidates(answer) {
+        let Some((value, repaired)) = parse(candidate) else {
+            continue;
+        };
+        match conclude(steps, value) {
+            Ok(conclusions) => {
+                return Ok(Read {
+                    conclusions,
+                    repaired,
+                });
+            }
+            Err(errors) if faults.is_empty() => faults = errors,
+            Err(_) => {}
+        }
+    }
+    if faults.is_empty() {
+        faults.push("the answer holds no JSON object".to_owned());
+    }
+    Err(faults)
+}
+
+/// What follows the last `</think>`; a thought that never ends leaves nothing.
+fn without_thoughts(text: &str) -> &str {
+    match text.rfind("</think>") {
+        Some(at) => &text[at + "</think>".len()..],
+        None if text.trim_start().starts_with("<think>") => "",
+        None => text,
+    }
+}
+
+/// Places where the JSON may be, most likely first.
+fn candidates(answer: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    found.extend(last_fence(answer));
+    found.push(answer.trim());
+    found.extend(balanced(answer));
+    if let Some(start) = answer.find('{') {
+        // Cut short or with a stray tail: left to the repair.
+        found.push(answer[start..].trim());
+    }
+    found.retain(|c| c.contains('{'));
+    found.dedup();
+    found
+}
+
+fn last_fence(answer: &str) -> Option<&str> {
+    let end = answer.rfind("```")?;
+    let before = &answer[..end];
+    let (start, rest) = match before.rfind("```") {
+        Some(start) => (start + 3, &before[start + 3..]),
+        // An opening fence without its end: the answer was cut.
+        None => (end + 3, &answer[end + 3..]),
+    };
+    let _ = start;
+    let body = rest
+        .strip_prefix("json")
+        .or_else(|| rest.strip_prefix("JSON"))
+        .unwrap_or(rest);
+    Some(body.trim())
+}
+
+/// The first object whose braces balance, strings taken into account.
+fn balanced(answer: &str) -> Option<&str> {
+    let start = answer.find('{')?;
+    let mut depth = 0_usize;
+    let mut in_string = false;
+    let mut escaped = false;
+    for (offset, byte) in answer[start..].bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' if !in_string => depth += 1,
+            b'}' if !in_string => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(&answer[start..=start + offset]);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// An object, and whether it had to be repaired.
+fn parse(text: &str) -> Option<(Value, bool)> {
+    if let Ok(value @ Value::Object(_)) = serde_json::from_str(text) {
+        return Some((value, false));
+    }
+    if depth(text) > MAX_DEPTH {
+        return None;
+    }
+    match jsonrepair_rs::jsonrepair_value(text) {
+        Ok(value @ Value::Object(_)) => Some((value, true)),
+        _ => None,
+    }
+}
+
+fn depth(text: &str) -> usize {
+    let mut depth = 0_usize;
+    let mut deepest = 0;
+    for byte in text.bytes() {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
+}
+
+fn conclude(steps: &[StepId], value: Value) -> Result<Vec<Conclusion>, Vec<String>> {
+    match steps {
+        [step] => Ok(vec![one(*step, value)?]),
+        _ => {
+            let Value::Object(mut parts) = value else {
+                return Err(vec!["not an object".to_owned()]);
+            };
+            let mut part = |step: &StepId| match parts.remove(step.id()) {
+                Some(value) => one(*step, value),
+                None => Err(vec![format!("`{}` is missing", step.id())]),
+            };
+            steps.iter().map(&mut part).collect()
+        }
+    }
+}
+
+fn one(step: StepId, mut value: Value) -> Result<Conclusion, Vec<String>> {
+    let schema = conclusion::schema(step);
+    fill_gaps(&mut value, &schema);
+    let validator = jsonschema::validator_for(&schema).map_err(|e| vec![e.to_string()])?;
+    let errors: Vec<String> = validator
+        .iter_errors(&value)
+        .take(ERRORS_QUOTED)
+        .map(|error| {
+            let place = error.instance_path().to_string();
+            let message = error.masked().to_string();
+            if place.is_empty() {
+                message
+            } else {
+                format!("{place}: {message}")
+            }
+        })
+        .collect();
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    Conclusion::from_value(step, value).map_err(|e| vec![e.to_string()])
+}
+
+/// Gives what a model left out and may leave out: lists become empty, values that may be null null.
+/// Properties that the schema does not know are dropped.
+fn fill_gaps(value: &mut Value, schema: &Value) {
+    if let (Value::Object(map), Some(Value::Object(properties))) =
+        (&mut *value, schema.get("properties"))
+    {
+        map.retain(|name, _| properties.contains_key(name));
+        add_missing(map, properties);
+        for (name, inner) in map.iter_mut() {
+            fill_gaps(inner, &properties[name]);
+        }
+    }
+    if let (Value::Array(items), Some(schema)) = (value, schema.get("items")) {
+        items.iter_mut().for_each(|item| fill_gaps(item, schema));
+    }
+}
+
+fn add_missing(map: &mut Map<String, Value>, properties: &Map<String, Value>) {
+    for (name, schema) in properties {
+        if map.contains_key(name) {
+            continue;
+        }
+        let types = &schema["type"];
+        if *types == "array" {
+            map.insert(name.clone(), Value::Array(Vec::new()));
+        } else if types
+            .as_array()
+            .is_some_and(|t| t.iter().any(|t| t == "null"))
+        {
+            map.insert(name.clone(), Value::Null);
+        }
+    }
+}

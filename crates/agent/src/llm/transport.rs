@@ -1,0 +1,113 @@
+//! One request to a model and what comes of it, whoever carries it: a server, a transcript, a test.
+
+use futures::future::BoxFuture;
+use serde_json::Value;
+
+use super::profile::Level;
+
+/// One request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chat {
+    /// Identifier of the step, for transcripts.
+    pub step: String,
+    /// Rules of the game.
+    pub system: String,
+    /// Task with its data.
+    pub user: String,
+    /// A faulty answer with what is wrong about it, for a turn of repair.
+    pub repair: Option<(String, String)>,
+    /// Schema that the answer must follow; `None` asks for plain text.
+    pub schema: Option<Value>,
+    /// How it is made to follow it.
+    pub level: Level,
+    /// Most tokens of the answer.
+    pub max_output_tokens: Option<u32>,
+    /// Whether pieces are wanted as they come.
+    pub stream: bool,
+}
+
+/// A piece of an answer as it comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// Of the thoughts.
+    Thought(&'a str),
+    /// Of the answer.
+    Text(&'a str),
+}
+
+/// Why an answer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finish {
+    /// By itself.
+    Done,
+    /// At the limit of tokens.
+    Length,
+    /// A filter of the server stopped it.
+    Filtered,
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    /// What it says; the argument of the tool where one was forced.
+    pub text: String,
+    /// What the model thought before; empty where the server does not tell.
+    pub thoughts: String,
+    /// Why it ended.
+    pub finish: Finish,
+    /// Tokens sent, as the server counts them.
+    pub tokens_in: Option<u64>,
+    /// Tokens received, thinking included, as the server counts them.
+    pub tokens_out: Option<u64>,
+}
+
+/// Why there is no answer, sorted by what to do next.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum CallError {
+    /// Worth another try.
+    #[error("{reason}")]
+    Transient {
+        /// What happened.
+        reason: String,
+        /// How long the server asks to wait.
+        wait: Option<std::time::Duration>,
+        /// Whether visible text had come before.
+        had_text: bool,
+    },
+    /// Not worth another try.
+    #[error("{reason}")]
+    Permanent {
+        /// What happened.
+        reason: String,
+        /// What the user can do.
+        hint: String,
+    },
+    /// The prompt is too long.
+    #[error("{reason}")]
+    TooLong {
+        /// What the server said.
+        reason: String,
+    },
+    /// The server does not know this way of structured output.
+    #[error("{reason}")]
+    LevelRefused {
+        /// What the server said.
+        reason: String,
+    },
+    /// The model declines to answer.
+    #[error("the model declined to answer: {reason}")]
+    Refused {
+        /// Its words.
+        reason: String,
+    },
+}
+
+/// Carries requests.
+pub trait Transport: Send + Sync {
+    /// Sends one request and tells the pieces of its answer as they come.
+    fn send<'a>(
+        &'a self,
+        chat: &'a Chat,
+        pieces: &'a mut (dyn FnMut(Piece<'_>) + Send),
+    ) -> BoxFuture<'a, Result<Reply, CallError>>;
+}
