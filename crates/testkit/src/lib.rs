@@ -14,6 +14,7 @@ mod data;
 mod files;
 mod folder;
 mod inject;
+pub mod llm;
 mod near_miss;
 mod outcome;
 mod physical;

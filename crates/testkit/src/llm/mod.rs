@@ -1,0 +1,22 @@
+//! A scripted LLM: an OpenAI-compatible chat-completions server on loopback that says what a test tells it to,
+//! in the pieces that the test chooses, and records every request.
+//!
+//! It speaks just enough HTTP/1.1 for a client library, on plain threads, so that it serves synchronous and
+//! asynchronous tests alike. It does not know what a good prompt is: tests look at the recorded requests.
+//!
+//! ```no_run
+//! use testkit::llm::{Server, Turn};
+//!
+//! let server = Server::start(vec![Turn::text("all is well"), Turn::error(429, "slow down").header("retry-after", "0")]);
+//! let base = server.url(); // http://127.0.0.1:PORT/v1
+//! // … run the code under test against `base` …
+//! assert_eq!(server.requests().len(), 2);
+//! ```
+
+mod http;
+mod reply;
+mod server;
+
+pub use http::Recorded;
+pub use reply::{Chunking, Fault, Turn};
+pub use server::Server;
