@@ -114,7 +114,7 @@ fn errors_carry_status_and_headers() {
     assert!(response.starts_with("HTTP/1.1 429"), "{response}");
     assert!(response.contains("retry-after: 2") && response.contains("slow down"));
     assert!(
-        post(&server, &ask(true)).starts_with("HTTP/1.1 500"),
+        text(&post(&server, &ask(true))).starts_with("HTTP/1.1 500"),
         "the script is used up"
     );
 }
