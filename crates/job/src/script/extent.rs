@@ -109,6 +109,8 @@ impl<'a> Scanner<'a> {
                 return (end, stop);
             }
             if !self.is_between(at) {
+                // A `;` in brackets: they are no hint, only never closed.
+                scan.only_hints &= self.text_of(at) != ";";
                 scan.only_hints &= !scan.brackets.is_empty() || self.ends_hint(at);
                 scan.last = at;
             }

@@ -158,12 +158,12 @@ impl Lexer<'_> {
                 }
             }
         }
-        self.to_char_boundary();
+        self.skip_to_char_boundary();
         TokenKind::Text
     }
 
     /// A backslash may stand before a character of several bytes.
-    fn to_char_boundary(&mut self) {
+    fn skip_to_char_boundary(&mut self) {
         self.at = self.at.min(self.bytes.len());
         self.skip_while(|byte| (0x80..0xc0).contains(&byte));
     }
@@ -220,7 +220,7 @@ impl Lexer<'_> {
     fn slash(&mut self) -> TokenKind {
         match self.peek(1) {
             b'/' => {
-                self.to_line_end();
+                self.skip_to_line_end();
                 TokenKind::LineComment
             }
             b'*' => {
@@ -233,7 +233,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn to_line_end(&mut self) {
+    fn skip_to_line_end(&mut self) {
         let rest = &self.bytes[self.at..];
         self.at += memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
     }
@@ -262,7 +262,7 @@ impl Lexer<'_> {
             self.at += 1;
             return TokenKind::Unknown;
         }
-        self.to_line_end();
+        self.skip_to_line_end();
         TokenKind::Directive
     }
 

@@ -4,14 +4,18 @@
 //! say what it means, [`DataFlow`] ties the statements together by the rowsets that they pass.
 //! Nothing here knows a job folder, run-time numbers or causes.
 
+use std::sync::OnceLock;
+
 mod dialect;
 mod extent;
-mod flow;
+pub mod flow;
 pub mod hints;
 mod lexer;
 mod lower;
 mod model;
 mod parser;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 pub use flow::{DataFlow, Partitioning, PartitioningKind, Rowset};
@@ -37,7 +41,7 @@ pub struct Script {
     /// What could not be understood; parsing goes on at the next statement.
     pub errors: Vec<SyntaxError>,
     tree: SyntaxTree,
-    flow: DataFlow,
+    flow: OnceLock<DataFlow>,
     line_starts: Vec<usize>,
 }
 
@@ -70,7 +74,6 @@ impl Script {
                 }
             })
             .collect();
-        script.flow = flow::build(&script.text, &script.statements);
         script.tree = tree;
         script
     }
@@ -82,7 +85,7 @@ impl Script {
 
     /// Rowsets and how they feed each other.
     pub fn flow(&self) -> &DataFlow {
-        &self.flow
+        self.flow.get_or_init(|| flow::of_script(self))
     }
 
     /// 1-based line that holds the byte at `offset`.

@@ -190,6 +190,13 @@ pub struct Query {
     pub params: Vec<(String, Expression)>,
 }
 
+impl Query {
+    /// Whether it reads nothing and computes nothing.
+    pub fn is_empty(&self) -> bool {
+        self.inputs.is_empty() && self.branches.is_empty() && self.columns.is_empty()
+    }
+}
+
 /// What a [`RowsetRef`] reads.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum RowsetSource {

@@ -4,6 +4,7 @@
 //! query has it, a class if the language or the script defines it so, else a column.
 
 use super::Lowering;
+use super::query::Labels;
 use crate::script::lexer::TokenKind;
 use crate::script::model::{Aggregate, ColumnRef, Conjunct, Expression, Span};
 use crate::script::tree::NodeKind;
@@ -162,29 +163,27 @@ struct Chain {
 struct Reader<'l, 'a> {
     lowering: &'l Lowering<'a>,
     tokens: &'l [usize],
-    labels: &'l [String],
+    labels: &'l Labels,
     locals: Vec<&'a str>,
 }
 
 impl<'a> Lowering<'a> {
     /// Expression of a node; `labels` are the names by which the query's rowsets are called.
-    pub(super) fn expression(&self, node: usize, labels: &[String]) -> Expression {
+    pub(super) fn expression(&self, node: usize, labels: &Labels) -> Expression {
         self.expression_of(&self.expression_tokens(node), labels)
     }
 
     /// Tokens of an expression without those of the queries inside it.
     pub(super) fn expression_tokens(&self, node: usize) -> Vec<usize> {
-        let inner: Vec<_> = self
+        let queries = self
             .tree
             .children(node)
-            .filter(|&child| self.kind(child) == NodeKind::Query)
-            .map(|child| self.tree.nodes()[child])
-            .collect();
-        let outside = |token: &usize| {
-            let token = *token as u32;
-            !inner
-                .iter()
-                .any(|node| node.first <= token && token < node.end)
+            .filter(|&child| self.kind(child) == NodeKind::Query);
+        let mut inner = queries.map(|child| self.tree.nodes()[child]).peekable();
+        let outside = |&token: &usize| {
+            let token = token as u32;
+            while inner.next_if(|query| query.end <= token).is_some() {}
+            inner.peek().is_none_or(|query| token < query.first)
         };
         self.tree.seen_tokens(node).filter(outside).collect()
     }
@@ -198,7 +197,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    pub(super) fn expression_of(&self, tokens: &[usize], labels: &[String]) -> Expression {
+    pub(super) fn expression_of(&self, tokens: &[usize], labels: &Labels) -> Expression {
         let mut reader = Reader {
             lowering: self,
             tokens,
@@ -218,7 +217,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Conjuncts of a condition: the parts between `AND`s outside brackets.
-    pub(super) fn conjuncts(&self, node: usize, labels: &[String]) -> Vec<Conjunct> {
+    pub(super) fn conjuncts(&self, node: usize, labels: &Labels) -> Vec<Conjunct> {
         let tokens = self.expression_tokens(node);
         let mut parts = Vec::new();
         self.split_conjuncts(&tokens, &mut parts);
@@ -285,7 +284,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Both columns of `a.x == b.y`.
-    fn equality(&self, tokens: &[usize], labels: &[String]) -> Option<(ColumnRef, ColumnRef)> {
+    fn equality(&self, tokens: &[usize], labels: &Labels) -> Option<(ColumnRef, ColumnRef)> {
         let tokens = self.without_parentheses(tokens);
         let middle = tokens
             .iter()
@@ -302,18 +301,28 @@ impl<'a> Lowering<'a> {
     pub(super) fn aggregates(
         &self,
         tokens: &[usize],
-        labels: &[String],
+        labels: &Labels,
         grouped: bool,
     ) -> Vec<Aggregate> {
         let mut found = Vec::new();
         let mut at = 0;
         while at < tokens.len() {
-            let brackets = self.is_aggregate(tokens, at, grouped);
-            match brackets.and_then(|()| self.call_brackets(tokens, at + 1)) {
+            if self.is_aggregate(tokens, at, grouped).is_none() {
+                at += 1;
+                continue;
+            }
+            match self.call_brackets(tokens, at + 1) {
                 Some((open, close)) => {
                     found.push(self.aggregate(tokens, (at, open, close), labels));
                     // Aggregates do not nest.
                     at = close + 1;
+                }
+                // Not called, or never closed, and then nothing behind it is either.
+                None if tokens
+                    .get(at + 1)
+                    .is_some_and(|&next| self.token(next) == "(") =>
+                {
+                    break;
                 }
                 None => at += 1,
             }
@@ -334,7 +343,7 @@ impl<'a> Lowering<'a> {
         &self,
         tokens: &[usize],
         (at, open, close): (usize, usize, usize),
-        labels: &[String],
+        labels: &Labels,
     ) -> Aggregate {
         let mut inner = &tokens[open + 1..close.min(tokens.len())];
         let distinct = inner
@@ -427,6 +436,9 @@ impl<'a> Reader<'_, 'a> {
     /// Names before `=>`; they hide columns in the lambda, and are taken as hidden everywhere.
     fn lambda_parameters(&self) -> Vec<&'a str> {
         let mut found = Vec::new();
+        if !(0..self.tokens.len()).any(|at| matches!(self.text(at), "=>" | "from")) {
+            return found;
+        }
         for from in (0..self.tokens.len()).filter(|&at| self.text(at) == "from") {
             if self.text(from + 2) == "in" {
                 found.extend([
@@ -545,7 +557,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn is_label(&self, name: &str) -> bool {
-        self.labels.iter().any(|label| label == name)
+        self.labels.find(name).is_some()
     }
 
     fn is_column(&self, at: usize, chain: &Chain) -> bool {
@@ -564,12 +576,14 @@ impl<'a> Reader<'_, 'a> {
         if self.is_label(first) && chain.words.len() > 1 {
             return parts >= 2;
         }
-        let class = TYPES.binary_search(&first).is_ok() || self.lowering.classes.contains(first);
+        let class = || {
+            TYPES.binary_search(&first).is_ok() || self.lowering.survey().classes.contains(first)
+        };
         match (parts, chain.words.len()) {
             (0, _) => false,
             (_, 1) => true,
-            _ if class => false,
-            _ => !chain.called || self.lowering.bare.contains(first),
+            _ if class() => false,
+            _ => !chain.called || self.lowering.survey().bare.contains(first),
         }
     }
 

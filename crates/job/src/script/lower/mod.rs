@@ -8,6 +8,7 @@ mod output;
 mod query;
 mod statement;
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
 use super::lexer::TokenKind;
@@ -53,6 +54,12 @@ struct Lowering<'a> {
     names: HashMap<String, usize>,
     /// Last statement that made a rowset, and its name.
     previous: Option<(usize, Option<String>)>,
+    /// Looked at only where a name before a dot has to be told from a class.
+    survey: OnceCell<Survey<'a>>,
+}
+
+/// What the whole text tells about words.
+struct Survey<'a> {
     /// Classes of the C# blocks.
     classes: HashSet<&'a str>,
     /// Words that stand alone or behind a dot somewhere, as columns do and classes do not.
@@ -61,40 +68,39 @@ struct Lowering<'a> {
 
 impl<'a> Lowering<'a> {
     fn new(text: &'a str, tree: &'a SyntaxTree) -> Lowering<'a> {
-        let mut lowering = Lowering {
+        Lowering {
             text,
             tree,
             names: HashMap::new(),
             previous: None,
-            classes: HashSet::new(),
-            bare: HashSet::new(),
-        };
-        lowering.survey();
-        lowering
+            survey: OnceCell::new(),
+        }
     }
 
-    /// Collects class names and bare words before anything is resolved.
-    fn survey(&mut self) {
-        let seen = |token: &usize| !self.tree.token_kind(*token).is_trivia();
-        let (mut classes, mut bare) = (HashSet::new(), HashSet::new());
-        let mut word: Option<&'a str> = None;
-        for token in (0..self.tree.tokens().len()).filter(seen) {
-            let kind = self.tree.token_kind(token);
-            let text = self.token(token);
-            if let Some(word) = word.take()
-                && !matches!(text, "." | "?." | "(")
-            {
-                bare.insert(word);
+    fn survey(&self) -> &Survey<'a> {
+        self.survey.get_or_init(|| {
+            let seen = |token: &usize| !self.tree.token_kind(*token).is_trivia();
+            let mut survey = Survey {
+                classes: HashSet::new(),
+                bare: HashSet::new(),
+            };
+            let mut word: Option<&'a str> = None;
+            for token in (0..self.tree.tokens().len()).filter(seen) {
+                let text = self.token(token);
+                if let Some(word) = word.take()
+                    && !matches!(text, "." | "?." | "(")
+                {
+                    survey.bare.insert(word);
+                }
+                match self.tree.token_kind(token) {
+                    TokenKind::Word => word = Some(text),
+                    TokenKind::CsBlock => survey.classes.extend(class_names(text)),
+                    _ => {}
+                }
             }
-            match kind {
-                TokenKind::Word => word = Some(text),
-                TokenKind::CsBlock => classes.extend(class_names(text)),
-                _ => {}
-            }
-        }
-        bare.extend(word);
-        self.classes = classes;
-        self.bare = bare;
+            survey.bare.extend(word);
+            survey
+        })
     }
 
     fn token(&self, token: usize) -> &'a str {

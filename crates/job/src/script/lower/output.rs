@@ -1,6 +1,7 @@
 //! Where and how rows are stored.
 
 use super::Lowering;
+use super::query::Labels;
 use crate::script::model::{OutputClause, Statement};
 use crate::script::tree::NodeKind;
 
@@ -13,7 +14,7 @@ impl Lowering<'_> {
             let is_layout = match self.kind(child) {
                 NodeKind::To => {
                     let path = self.tree.child(child, NodeKind::Expression);
-                    output.path = path.map(|path| self.expression(path, &[]));
+                    output.path = path.map(|path| self.expression(path, &Labels::default()));
                     let words = self.tree.seen_tokens(child).take(2);
                     output.sstream = words.map(|token| self.token(token)).any(|w| w == "SSTREAM");
                     false
@@ -23,20 +24,20 @@ impl Lowering<'_> {
                     true
                 }
                 NodeKind::Clustered => {
-                    output.clustered_by = self.order_items(child, &[]);
-                    output.partitions = self.into_count(child);
+                    output.clustered_by = self.order_items(child, &Labels::default());
+                    output.partitions = self.count_of(child);
                     true
                 }
                 NodeKind::Sorted => {
-                    output.sorted_by = self.order_items(child, &[]);
+                    output.sorted_by = self.order_items(child, &Labels::default());
                     true
                 }
                 NodeKind::OrderBy => {
-                    output.sorted_by = self.order_items(child, &[]);
+                    output.sorted_by = self.order_items(child, &Labels::default());
                     false
                 }
                 NodeKind::Partitioned => {
-                    output.partitioned_by = self.order_items(child, &[]);
+                    output.partitioned_by = self.order_items(child, &Labels::default());
                     true
                 }
                 _ => false,
@@ -53,7 +54,7 @@ impl Lowering<'_> {
     }
 
     /// `INTO n`.
-    fn into_count(&self, node: usize) -> Option<u32> {
+    fn count_of(&self, node: usize) -> Option<u32> {
         let count = self.tree.child(node, NodeKind::Expression)?;
         self.node_text(count).parse().ok()
     }
@@ -75,7 +76,7 @@ impl Lowering<'_> {
             let end = text.find('(').unwrap_or(text.len());
             let class = text[..end].trim_start_matches("new ").trim();
             statement.query.using_class = Some(class.to_owned());
-            statement.query.using = Some(self.expression(using, &[]));
+            statement.query.using = Some(self.expression(using, &Labels::default()));
         }
         statement.output = Some(self.output_clause(node));
     }

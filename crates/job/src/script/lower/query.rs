@@ -1,5 +1,7 @@
 //! Queries: sources, joins, columns and the clauses on them.
 
+use std::collections::HashMap;
+
 use super::Lowering;
 use crate::script::lexer::TokenKind;
 use crate::script::model::{
@@ -34,7 +36,7 @@ impl Lowering<'_> {
         };
         query.set_operators.extend(operators);
         for clause in order_by {
-            let labels = labels(&query.inputs);
+            let labels = Labels::of(&query.inputs);
             query.order_by = self.order_items(clause, &labels);
         }
         query.span = self.tree.node_span(node);
@@ -98,7 +100,7 @@ impl Lowering<'_> {
         if needs_input && query.inputs.is_empty() {
             query.inputs.push(self.previous_source(query.span.start));
         }
-        let labels = labels(&query.inputs);
+        let labels = Labels::of(&query.inputs);
         for (child, right) in joins {
             let join = self.join(child, right, &query.inputs, &labels);
             query.joins.push(join);
@@ -115,7 +117,7 @@ impl Lowering<'_> {
                     let applied = self.words(self.join_words(child)).ends_with("APPLY");
                     let mut rowset = self.source(source);
                     if applied && !matches!(rowset.source, RowsetSource::Query(_)) {
-                        let known = labels(&query.inputs);
+                        let known = Labels::of(&query.inputs);
                         let expression = self.tree.child(source, NodeKind::Expression);
                         let expression = expression.map(|node| self.expression(node, &known));
                         rowset.source = RowsetSource::Apply(expression.unwrap_or_default());
@@ -172,7 +174,7 @@ impl Lowering<'_> {
 
     /// A source that is written as an expression: a name, a call, a path.
     fn named_source(&self, node: usize) -> RowsetRef {
-        let expression = self.expression(node, &[]);
+        let expression = self.expression(node, &Labels::default());
         let span = expression.span.clone();
         let first = self.tree.seen_tokens(node).next();
         let first = first.map_or(TokenKind::Unknown, |token| self.tree.token_kind(token));
@@ -203,7 +205,7 @@ impl Lowering<'_> {
         inner.unwrap_or(text).trim().to_owned()
     }
 
-    fn join(&self, node: usize, right: usize, inputs: &[RowsetRef], labels: &[String]) -> Join {
+    fn join(&self, node: usize, right: usize, inputs: &[RowsetRef], labels: &Labels) -> Join {
         let words_node = self.join_words(node);
         let words = self.words(words_node);
         let words: Vec<&str> = words.split(' ').collect();
@@ -220,11 +222,10 @@ impl Lowering<'_> {
                 false => (left, right),
             })
             .collect();
-        let left_label = keys.first().and_then(|(left, _)| left.qualifier.as_deref());
-        let left = inputs
-            .iter()
-            .take(right)
-            .position(|input| Some(input.label()) == left_label);
+        let left = keys
+            .first()
+            .and_then(|(left, _)| labels.find(left.qualifier.as_deref()?))
+            .filter(|&left| left < right);
         Join {
             kind: join_kind(&words),
             strategy: words
@@ -242,7 +243,7 @@ impl Lowering<'_> {
     }
 
     fn clauses(&self, node: usize, query: &mut Query) {
-        let labels = labels(&query.inputs);
+        let labels = Labels::of(&query.inputs);
         for child in self.tree.children(node) {
             let inner = || self.tree.child(child, NodeKind::Expression);
             match self.kind(child) {
@@ -256,9 +257,13 @@ impl Lowering<'_> {
                     }
                 }
                 NodeKind::From if query.kind == StatementKind::Extract => {
-                    query.paths.extend(self.expressions(child, &[]));
+                    query
+                        .paths
+                        .extend(self.expressions(child, &Labels::default()));
                 }
-                NodeKind::Expression => query.paths.push(self.expression(child, &[])),
+                NodeKind::Expression => {
+                    query.paths.push(self.expression(child, &Labels::default()))
+                }
                 NodeKind::Where => {
                     query.filter_span = Some(self.tree.node_span(child));
                     query.filter.extend(self.conditions(inner(), &labels));
@@ -311,12 +316,12 @@ impl Lowering<'_> {
         }
     }
 
-    fn conditions(&self, node: Option<usize>, labels: &[String]) -> Vec<Conjunct> {
+    fn conditions(&self, node: Option<usize>, labels: &Labels) -> Vec<Conjunct> {
         node.map(|node| self.conjuncts(node, labels))
             .unwrap_or_default()
     }
 
-    fn expressions(&self, node: usize, labels: &[String]) -> Vec<Expression> {
+    fn expressions(&self, node: usize, labels: &Labels) -> Vec<Expression> {
         let children = self.tree.children(node);
         let expressions = children.filter(|&child| self.kind(child) == NodeKind::Expression);
         expressions
@@ -324,7 +329,7 @@ impl Lowering<'_> {
             .collect()
     }
 
-    pub(super) fn order_items(&self, node: usize, labels: &[String]) -> Vec<OrderItem> {
+    pub(super) fn order_items(&self, node: usize, labels: &Labels) -> Vec<OrderItem> {
         let children = self.tree.children(node);
         let items = children.filter(|&child| self.kind(child) == NodeKind::OrderItem);
         items
@@ -339,14 +344,14 @@ impl Lowering<'_> {
             .collect()
     }
 
-    fn columns(&self, node: usize, query: &mut Query, labels: &[String]) {
+    fn columns(&self, node: usize, query: &mut Query, labels: &Labels) {
         let children = self.tree.children(node);
         let columns = children.filter(|&child| self.kind(child) == NodeKind::Column);
         let columns: Vec<_> = columns.map(|child| self.column(child, labels)).collect();
         query.columns.extend(columns);
     }
 
-    fn column(&self, node: usize, labels: &[String]) -> OutputColumn {
+    fn column(&self, node: usize, labels: &Labels) -> OutputColumn {
         let mut column = OutputColumn {
             span: self.tree.node_span(node),
             ..OutputColumn::default()
@@ -382,7 +387,7 @@ impl Lowering<'_> {
         column
     }
 
-    fn presort(&self, node: usize, query: &mut Query, labels: &[String]) {
+    fn presort(&self, node: usize, query: &mut Query, labels: &Labels) {
         let items = self.order_items(node, labels);
         let start = self.tree.node_span(node).start;
         if query.kind == StatementKind::Combine {
@@ -399,7 +404,7 @@ impl Lowering<'_> {
     }
 
     /// `ON` of `REDUCE` lists keys; that of `COMBINE` is a condition.
-    fn on(&self, node: usize, query: &mut Query, labels: &[String]) {
+    fn on(&self, node: usize, query: &mut Query, labels: &Labels) {
         if query.kind != StatementKind::Combine {
             let keys = self.expressions(node, labels);
             query.on.extend(keys.into_iter().flat_map(|key| key.uses));
@@ -441,7 +446,7 @@ impl Lowering<'_> {
         let Some(inner) = self.tree.child(node, NodeKind::Expression) else {
             return;
         };
-        let expression = self.expression(inner, &[]);
+        let expression = self.expression(inner, &Labels::default());
         let text = self.slice(&expression.span);
         let text = text
             .strip_prefix("new")
@@ -459,12 +464,15 @@ impl Lowering<'_> {
             .filter_map(|param| {
                 let name = self.tree.child(param, NodeKind::Word)?;
                 let value = self.tree.child(param, NodeKind::Expression)?;
-                Some((self.plain_name(name), self.expression(value, &[])))
+                Some((
+                    self.plain_name(name),
+                    self.expression(value, &Labels::default()),
+                ))
             })
             .collect()
     }
 
-    fn query_aggregates(&self, node: usize, query: &mut Query, labels: &[String]) {
+    fn query_aggregates(&self, node: usize, query: &mut Query, labels: &Labels) {
         if query.kind != StatementKind::Select {
             return;
         }
@@ -490,7 +498,7 @@ impl Lowering<'_> {
         &self,
         node: usize,
         query: &mut Query,
-        labels: &[String],
+        labels: &Labels,
         (grouped, column): (bool, Option<usize>),
     ) {
         let Some(inner) = self.tree.child(node, NodeKind::Expression) else {
@@ -521,18 +529,30 @@ fn plain_reference(query: &Query) -> Option<&RowsetRef> {
     }
 }
 
-/// Names by which the columns of the inputs can be qualified.
-pub(super) fn labels(inputs: &[RowsetRef]) -> Vec<String> {
-    let mut found: Vec<String> = Vec::with_capacity(inputs.len());
-    for input in inputs {
-        let label = input.label();
-        found.push(label.to_owned());
-        if let Some((_, last)) = label.rsplit_once('.') {
-            found.push(last.to_owned());
+/// Names by which the columns of a query's inputs can be qualified.
+#[derive(Debug, Default)]
+pub(super) struct Labels(HashMap<String, usize>);
+
+impl Labels {
+    /// Labels of some inputs; the first of equal ones counts.
+    pub(super) fn of(inputs: &[RowsetRef]) -> Labels {
+        let mut found = HashMap::with_capacity(inputs.len());
+        for (index, input) in inputs.iter().enumerate() {
+            let label = input.label();
+            let last = label.rsplit('.').next().unwrap_or(label);
+            for name in [label, last] {
+                if !name.is_empty() {
+                    found.entry(name.to_owned()).or_insert(index);
+                }
+            }
         }
+        Labels(found)
     }
-    found.retain(|label| !label.is_empty());
-    found
+
+    /// Index of the input that has the label.
+    pub(super) fn find(&self, name: &str) -> Option<usize> {
+        self.0.get(name).copied()
+    }
 }
 
 fn join_kind(words: &[&str]) -> JoinKind {

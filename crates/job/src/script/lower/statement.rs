@@ -1,6 +1,7 @@
 //! Statements: their kind, what they bind, their hints.
 
 use super::Lowering;
+use super::query::Labels;
 use crate::script::hints;
 use crate::script::model::{Hint, HintForm, Statement, StatementKind};
 use crate::script::tree::NodeKind;
@@ -74,7 +75,9 @@ impl Lowering<'_> {
             match self.kind(child) {
                 NodeKind::Target => statement.target = Some(self.plain_name(child)),
                 NodeKind::Alias => statement.target = Some(self.plain_name(child)),
-                NodeKind::Expression => statement.value = Some(self.expression(child, &[])),
+                NodeKind::Expression => {
+                    statement.value = Some(self.expression(child, &Labels::default()))
+                }
                 NodeKind::Query => statement.query = self.query(child),
                 NodeKind::Params => statement.query.params = self.params(child),
                 _ => {}

@@ -19,6 +19,7 @@ impl Parser<'_> {
             self.at = self.seen.len();
             return;
         }
+        let errors = self.errors.len();
         self.hints();
         if !self.done() {
             self.body();
@@ -26,7 +27,7 @@ impl Parser<'_> {
         let ended = self.eat(";") || stop != Stop::Missing;
         if !self.done() {
             self.leftover();
-        } else if !ended {
+        } else if !ended && self.errors.len() == errors {
             self.error("expected `;`");
         }
     }
@@ -79,24 +80,34 @@ impl Parser<'_> {
     fn binding(&mut self) -> bool {
         let mut ahead = 0;
         loop {
-            let named = matches!(
-                self.kind_ahead(ahead),
-                TokenKind::Word | TokenKind::Variable | TokenKind::Parameter
-            );
-            if !named {
-                return false;
+            let start = ahead;
+            while self.is_name_part(ahead) && (ahead == start || self.touches(ahead)) {
+                ahead += 1;
             }
-            match self.text_ahead(ahead + 1) {
-                "=" => break,
-                "," if self.kind_ahead(ahead) == TokenKind::Variable => ahead += 2,
+            match self.text_ahead(ahead) {
+                "=" if ahead > start => break,
+                "," if ahead > 0 && self.kind_ahead(ahead - 1) == TokenKind::Variable => ahead += 1,
                 _ => return false,
             }
         }
         let mark = self.open(NodeKind::Target);
-        self.at += ahead + 1;
+        self.at += ahead;
         self.close(mark);
         self.bump();
         true
+    }
+
+    fn is_name_part(&self, ahead: usize) -> bool {
+        let kind = self.kind_ahead(ahead);
+        matches!(
+            kind,
+            TokenKind::Word | TokenKind::Variable | TokenKind::Parameter
+        )
+    }
+
+    /// Whether no blank lies before a token: `Log@@Day@@` is one name.
+    fn touches(&self, ahead: usize) -> bool {
+        self.seen[self.at + ahead - 1] + 1 == self.seen[self.at + ahead]
     }
 
     /// `#DECLARE name type = expr`, `DECLARE [EXTERNAL | CONST] @name type = expr`, `SET @@x = e`.

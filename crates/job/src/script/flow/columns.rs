@@ -1,0 +1,56 @@
+//! Which columns a query provides.
+
+use crate::script::model::{Query, RowsetRef, RowsetSource, StatementKind};
+
+/// Columns that the statement with that index provides.
+pub(super) type Known<'a> = dyn Fn(usize) -> Option<Vec<String>> + 'a;
+
+/// Columns of a query in order; `None` if the script does not tell.
+pub(super) fn provided(query: &Query, known: &Known<'_>) -> Option<Vec<String>> {
+    match query.kind {
+        StatementKind::Union => provided(query.branches.first()?, known),
+        StatementKind::Rowset | StatementKind::Output => of_input(query.inputs.first()?, known),
+        StatementKind::SStream | StatementKind::View | StatementKind::Values => None,
+        _ if query.columns.is_empty() => None,
+        _ => listed(query, known),
+    }
+}
+
+fn listed(query: &Query, known: &Known<'_>) -> Option<Vec<String>> {
+    let mut columns = Vec::with_capacity(query.columns.len());
+    for (position, column) in query.columns.iter().enumerate() {
+        if column.is_star() {
+            let star = column.expression.as_column();
+            let qualifier = star.and_then(|star| star.qualifier.as_deref());
+            for input in starred(query, qualifier) {
+                columns.extend(of_input(input, known)?);
+            }
+        } else {
+            // The language makes up a name for what has none; no script can refer to it.
+            let name = column.name.clone();
+            columns.push(name.unwrap_or_else(|| format!("[{position}]")));
+        }
+    }
+    Some(columns)
+}
+
+/// Inputs that a `*` or `alias.*` stands for.
+pub(super) fn starred<'q>(
+    query: &'q Query,
+    qualifier: Option<&'q str>,
+) -> impl Iterator<Item = &'q RowsetRef> {
+    let all = qualifier.is_none();
+    query
+        .inputs
+        .iter()
+        .filter(move |input| all || Some(input.label()) == qualifier)
+}
+
+/// Columns of one input.
+pub(super) fn of_input(input: &RowsetRef, known: &Known<'_>) -> Option<Vec<String>> {
+    match &input.source {
+        RowsetSource::Query(inner) => provided(inner, known),
+        RowsetSource::Name | RowsetSource::Previous => known(input.definition?),
+        _ => None,
+    }
+}

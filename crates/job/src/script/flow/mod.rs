@@ -1,0 +1,187 @@
+//! Rowsets, what columns they carry, who reads them and how they are partitioned.
+//!
+//! Knows the script only: stored layouts of the inputs, and what user code in other files reads,
+//! are the caller's to add. Where a column cannot be resolved, it counts as used.
+
+mod columns;
+mod partitioning;
+pub mod user_code;
+mod uses;
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+
+use super::Script;
+use super::model::{Query, RowsetRef, RowsetSource, Statement, StatementKind};
+
+/// How rows are spread, as far as the script tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum PartitioningKind {
+    /// The script does not tell.
+    #[default]
+    Unknown,
+    /// Rows with equal keys are together.
+    Keys,
+    /// All rows are together.
+    Single,
+}
+
+/// Partitioning that an operator needs or leaves behind.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Partitioning {
+    /// How.
+    pub kind: PartitioningKind,
+    /// Columns, by their names in the rowset that is partitioned.
+    pub keys: Vec<String>,
+}
+
+/// A rowset: what one statement produces (or, for `OUTPUT`, writes).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Rowset {
+    /// Statement that makes it.
+    pub statement: usize,
+    /// Name that it is bound to.
+    pub name: Option<String>,
+    /// Rowsets that it is made from, as indices into [`DataFlow::rowsets`].
+    pub inputs: Vec<usize>,
+    /// Tables, streams and other sources outside the script, as written.
+    pub sources: Vec<String>,
+    /// Rowsets made from it.
+    pub readers: Vec<usize>,
+    /// Columns that it provides, in order; `None` if the script does not tell (`*` over a stream).
+    pub columns: Option<Vec<String>>,
+    /// Those that some reader, or the job's output, needs in the end.
+    pub used: Vec<String>,
+    /// Those that nobody needs.
+    pub dropped: Vec<String>,
+    /// Keys by which the operator needs its inputs together: group, join, reduce keys; one entry
+    /// an input.
+    pub needs: Vec<Partitioning>,
+    /// What the operator leaves behind.
+    pub leaves: Partitioning,
+}
+
+/// Rowsets and how they feed each other.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DataFlow {
+    /// Rowsets in the order of their statements.
+    pub rowsets: Vec<Rowset>,
+}
+
+impl DataFlow {
+    /// The rowset that a statement makes.
+    pub fn of_statement(&self, statement: usize) -> Option<&Rowset> {
+        self.rowsets
+            .iter()
+            .find(|rowset| rowset.statement == statement)
+    }
+
+    /// Index of the rowset that a statement makes.
+    pub fn index_of(&self, statement: usize) -> Option<usize> {
+        self.rowsets
+            .iter()
+            .position(|rowset| rowset.statement == statement)
+    }
+}
+
+/// Which columns a user-defined operator reads, by its class: `None` if it may read any.
+pub type ReadColumns<'a> = dyn Fn(&str) -> Option<Vec<String>> + 'a;
+
+impl Script {
+    /// The data flow, with what is known about user-defined operators: `reads` gives the columns
+    /// that a class reads (see [`user_code::columns_read`]).
+    pub fn flow_with(&self, reads: &ReadColumns<'_>) -> DataFlow {
+        build(&self.statements, reads)
+    }
+}
+
+/// The flow of a script, with the C# blocks of its own as the only known user code.
+pub(super) fn of_script(script: &Script) -> DataFlow {
+    let blocks = script
+        .statements
+        .iter()
+        .filter(|s| s.kind == StatementKind::CsBlock);
+    let code: Vec<&str> = blocks.map(|block| script.slice(&block.span)).collect();
+    let code = code.join("\n");
+    let known = RefCell::new(HashMap::new());
+    let reads = |class: &str| {
+        let mut known = known.borrow_mut();
+        let found = known.entry(class.to_owned());
+        found
+            .or_insert_with(|| user_code::columns_read(&code, class))
+            .clone()
+    };
+    build(&script.statements, &reads)
+}
+
+fn build(statements: &[Statement], reads: &ReadColumns<'_>) -> DataFlow {
+    let mut rowsets: Vec<Rowset> = Vec::new();
+    let mut by_statement: HashMap<usize, usize> = HashMap::new();
+    for statement in statements.iter().filter(|statement| is_node(statement)) {
+        let columns = columns::provided(&statement.query, &|definition| {
+            rowsets
+                .get(*by_statement.get(&definition)?)?
+                .columns
+                .clone()
+        });
+        let mut rowset = Rowset {
+            statement: statement.index,
+            name: statement.target.clone(),
+            columns,
+            ..Rowset::default()
+        };
+        let mut seen = HashSet::new();
+        for input in leaves(&statement.query) {
+            match input
+                .definition
+                .and_then(|definition| by_statement.get(&definition))
+            {
+                Some(&index) if seen.insert(index) => rowset.inputs.push(index),
+                Some(_) => {}
+                None => rowset.sources.push(source_name(input)),
+            }
+        }
+        let left_by = |definition: usize| {
+            rowsets
+                .get(*by_statement.get(&definition)?)
+                .map(|rowset| rowset.leaves.clone())
+        };
+        (rowset.needs, rowset.leaves) = partitioning::of_statement(statement, &left_by);
+        let index = rowsets.len();
+        for &input in &rowset.inputs {
+            rowsets[input].readers.push(index);
+        }
+        by_statement.insert(statement.index, index);
+        rowsets.push(rowset);
+    }
+    uses::mark(statements, &mut rowsets, &by_statement, reads);
+    DataFlow { rowsets }
+}
+
+fn is_node(statement: &Statement) -> bool {
+    let writes = matches!(
+        statement.kind,
+        StatementKind::Output | StatementKind::Insert | StatementKind::Create
+    );
+    statement.makes_rowset() || writes && !statement.query.is_empty()
+}
+
+/// Rowsets that a query reads, those of its sub-queries and branches included.
+fn leaves(query: &Query) -> Vec<&RowsetRef> {
+    let mut found = Vec::new();
+    for branch in &query.branches {
+        found.extend(leaves(branch));
+    }
+    for input in &query.inputs {
+        match &input.source {
+            RowsetSource::Query(inner) => found.extend(leaves(inner)),
+            RowsetSource::Apply(_) => {}
+            _ => found.push(input),
+        }
+    }
+    found
+}
+
+fn source_name(input: &RowsetRef) -> String {
+    input.name.clone()
+}

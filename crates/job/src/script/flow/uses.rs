@@ -1,0 +1,314 @@
+//! Which columns are needed in the end, found backwards from the outputs.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::columns::{provided, starred};
+use super::{ReadColumns, Rowset};
+use crate::script::model::{
+    ColumnRef, Conjunct, Expression, Query, RowsetRef, RowsetSource, Statement, StatementKind,
+};
+
+/// A query with more inputs than this is not looked into: every column counts as used. Nobody
+/// writes such, and the time for it would grow with the square.
+const MAX_INPUTS: usize = 256;
+
+/// Columns of a rowset that somebody needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Needed {
+    All,
+    Some(BTreeSet<String>),
+}
+
+impl Needed {
+    fn none() -> Needed {
+        Needed::Some(BTreeSet::new())
+    }
+
+    fn has(&self, name: &str) -> bool {
+        match self {
+            Needed::All => true,
+            Needed::Some(names) => names.contains(name),
+        }
+    }
+
+    fn add(&mut self, more: Needed) {
+        match (&mut *self, more) {
+            (Needed::All, _) => {}
+            (Needed::Some(names), Needed::Some(more)) => names.extend(more),
+            (_, Needed::All) => *self = Needed::All,
+        }
+    }
+
+    fn add_name(&mut self, name: &str) {
+        if let Needed::Some(names) = self {
+            names.insert(name.to_owned());
+        }
+    }
+}
+
+struct Marker<'a> {
+    columns: HashMap<usize, Option<Vec<String>>>,
+    /// Needs of each statement's rowset, by statement.
+    needed: HashMap<usize, Needed>,
+    reads: &'a ReadColumns<'a>,
+}
+
+/// Fills `used` and `dropped` of every rowset.
+pub(super) fn mark(
+    statements: &[Statement],
+    rowsets: &mut [Rowset],
+    by_statement: &HashMap<usize, usize>,
+    reads: &ReadColumns<'_>,
+) {
+    let columns = rowsets
+        .iter()
+        .map(|rowset| (rowset.statement, rowset.columns.clone()));
+    let mut marker = Marker {
+        columns: columns.collect(),
+        needed: HashMap::new(),
+        reads,
+    };
+    for statement in statements.iter().rev() {
+        if !by_statement.contains_key(&statement.index) {
+            continue;
+        }
+        let needed = match statement.makes_rowset() {
+            true => marker
+                .needed
+                .get(&statement.index)
+                .cloned()
+                .unwrap_or_else(Needed::none),
+            false => Needed::All,
+        };
+        marker.query(&statement.query, &needed);
+    }
+    for rowset in rowsets {
+        let needed = marker
+            .needed
+            .remove(&rowset.statement)
+            .unwrap_or_else(Needed::none);
+        let provided = rowset.columns.clone().unwrap_or_default();
+        rowset.used = match &needed {
+            Needed::All => provided.clone(),
+            Needed::Some(names) => names.iter().cloned().collect(),
+        };
+        rowset.dropped = provided
+            .into_iter()
+            .filter(|column| !needed.has(column))
+            .collect();
+    }
+}
+
+impl Marker<'_> {
+    fn known(&self, definition: usize) -> Option<Vec<String>> {
+        self.columns.get(&definition).cloned().flatten()
+    }
+
+    /// Passes what is needed of a query on to its inputs.
+    fn query(&mut self, query: &Query, needed: &Needed) {
+        match query.kind {
+            StatementKind::Union => self.union(query, needed),
+            StatementKind::Select | StatementKind::SStream => self.select(query, needed),
+            StatementKind::Process | StatementKind::Reduce | StatementKind::Combine => {
+                self.user_defined(query, needed);
+            }
+            _ => {
+                for input in 0..query.inputs.len() {
+                    self.pass(query, input, needed.clone());
+                }
+            }
+        }
+    }
+
+    /// Branches correspond by position; a set operation that compares rows needs all columns.
+    fn union(&mut self, query: &Query, needed: &Needed) {
+        let compares = query
+            .set_operators
+            .iter()
+            .any(|operator| operator != "UNION ALL");
+        let names = query
+            .branches
+            .first()
+            .and_then(|first| provided(first, &|definition| self.known(definition)));
+        for branch in &query.branches {
+            let own = provided(branch, &|definition| self.known(definition));
+            let needed = match (&names, own, needed) {
+                (Some(names), Some(own), Needed::Some(wanted))
+                    if !compares && names.len() == own.len() =>
+                {
+                    let pairs = names.iter().zip(own);
+                    let kept = pairs.filter(|(name, _)| wanted.contains(*name));
+                    Needed::Some(kept.map(|(_, own)| own).collect())
+                }
+                _ => Needed::All,
+            };
+            self.query(branch, &needed);
+        }
+    }
+
+    fn select(&mut self, query: &Query, needed: &Needed) {
+        let mut needs = vec![Needed::none(); query.inputs.len()];
+        for column in &query.columns {
+            let star = column.is_star();
+            let wanted = query.distinct
+                || star
+                || column.name.as_deref().is_none_or(|name| needed.has(name));
+            if star {
+                self.star(query, column.expression.as_column(), needed, &mut needs);
+            } else if wanted {
+                self.expression(query, &column.expression, &mut needs);
+            }
+        }
+        self.clauses(query, needed, &mut needs);
+        for (input, needed) in needs.into_iter().enumerate() {
+            self.pass(query, input, needed);
+        }
+    }
+
+    /// `*` passes the needs on by name.
+    fn star(&self, query: &Query, star: Option<&ColumnRef>, needed: &Needed, needs: &mut [Needed]) {
+        let qualifier = star.and_then(|star| star.qualifier.as_deref());
+        let passed = if query.distinct { &Needed::All } else { needed };
+        for input in starred(query, qualifier) {
+            let position = query
+                .inputs
+                .iter()
+                .position(|other| std::ptr::eq(other, input));
+            if let Some(need) = position.and_then(|position| needs.get_mut(position)) {
+                need.add(passed.clone());
+            }
+        }
+    }
+
+    fn clauses(&self, query: &Query, needed: &Needed, needs: &mut [Needed]) {
+        let conditions = |conjuncts: &[Conjunct], needs: &mut [Needed]| {
+            for conjunct in conjuncts {
+                self.expression(query, &conjunct.expression, needs);
+            }
+        };
+        conditions(&query.filter, needs);
+        conditions(&query.having, needs);
+        for join in &query.joins {
+            conditions(&join.condition, needs);
+        }
+        for key in &query.group_by {
+            self.expression(query, key, needs);
+        }
+        for item in query.order_by.iter().chain(&query.presort) {
+            self.expression(query, &item.expression, needs);
+            // An order can name a column of the list by its alias.
+            for column in &query.columns {
+                let named = item.expression.as_column().map(|used| used.name.as_str());
+                if named.is_some() && column.name.as_deref() == named {
+                    self.expression(query, &column.expression, needs);
+                }
+            }
+        }
+        for input in &query.inputs {
+            match &input.source {
+                RowsetSource::Apply(expression) => self.expression(query, expression, needs),
+                RowsetSource::Query(_) if input.alias.is_none() && query.columns.is_empty() => {
+                    self.everything(needs, needed);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn everything(&self, needs: &mut [Needed], needed: &Needed) {
+        for need in needs {
+            need.add(needed.clone());
+        }
+    }
+
+    /// A user-defined operator reads what its code names, or everything.
+    fn user_defined(&mut self, query: &Query, needed: &Needed) {
+        let class = query.using_class.as_deref().unwrap_or_default();
+        let passes_on = query.columns.iter().any(|column| column.is_star());
+        let reads = (self.reads)(class).filter(|_| !passes_on);
+        let mut needs = vec![
+            match &reads {
+                Some(names) => Needed::Some(names.iter().cloned().collect()),
+                None => Needed::All,
+            };
+            query.inputs.len()
+        ];
+        if reads.is_some() {
+            // What it produces under the name of an input column may be copied from there.
+            for column in &query.columns {
+                self.expression(query, &column.expression, &mut needs);
+            }
+            for key in query.on.iter().chain(&query.required) {
+                self.column(query, key, &mut needs);
+            }
+            for (input, need) in query.inputs.iter().zip(needs.iter_mut()) {
+                for item in &input.presort {
+                    for used in &item.expression.uses {
+                        need.add_name(&used.name);
+                    }
+                }
+            }
+            self.clauses(query, needed, &mut needs);
+        }
+        for (input, needed) in needs.into_iter().enumerate() {
+            self.pass(query, input, needed);
+        }
+    }
+
+    fn expression(&self, query: &Query, expression: &Expression, needs: &mut [Needed]) {
+        for column in &expression.uses {
+            self.column(query, column, needs);
+        }
+    }
+
+    /// Marks a column in the input it belongs to; in each that may have it, if that is not known.
+    fn column(&self, query: &Query, column: &ColumnRef, needs: &mut [Needed]) {
+        if needs.len() > MAX_INPUTS {
+            return needs.fill(Needed::All);
+        }
+        for (input, need) in query.inputs.iter().zip(needs) {
+            let fits = match &column.qualifier {
+                Some(qualifier) => {
+                    let label = input.label();
+                    label == qualifier || label.rsplit('.').next() == Some(qualifier)
+                }
+                None => self.may_have(input, &column.name),
+            };
+            match column.name.as_str() {
+                "*" if fits => *need = Needed::All,
+                name if fits => need.add_name(name),
+                _ => {}
+            }
+        }
+    }
+
+    fn may_have(&self, input: &RowsetRef, name: &str) -> bool {
+        let columns = match (&input.source, input.definition) {
+            (RowsetSource::Name | RowsetSource::Previous, Some(definition)) => {
+                self.columns.get(&definition).and_then(Option::as_ref)
+            }
+            (RowsetSource::Query(inner), _) => {
+                let columns = provided(inner, &|definition| self.known(definition));
+                return columns.is_none_or(|columns| columns.iter().any(|own| own == name));
+            }
+            _ => None,
+        };
+        columns.is_none_or(|columns| columns.iter().any(|own| own == name))
+    }
+
+    fn pass(&mut self, query: &Query, input: usize, needed: Needed) {
+        let Some(input) = query.inputs.get(input) else {
+            return;
+        };
+        match (&input.source, input.definition) {
+            (RowsetSource::Query(inner), _) => self.query(inner, &needed),
+            (_, Some(definition)) => {
+                self.needed
+                    .entry(definition)
+                    .or_insert_with(Needed::none)
+                    .add(needed);
+            }
+            _ => {}
+        }
+    }
+}

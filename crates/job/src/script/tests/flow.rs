@@ -1,0 +1,92 @@
+//! Columns that are needed, keys, and what partitioning they imply.
+
+use super::parse;
+use crate::script::{PartitioningKind, Script, flow::user_code};
+
+fn dropped(script: &Script, statement: usize) -> Vec<String> {
+    let rowset = script
+        .flow()
+        .of_statement(statement)
+        .expect("it is in the flow");
+    rowset.dropped.clone()
+}
+
+#[test]
+fn columns_that_no_output_needs_are_dropped() {
+    let script = parse(
+        "a = SELECT K, X, Y, Z FROM (SSTREAM @p);\n\
+         j = SELECT a.K, a.X, b.V, a.Z FROM a INNER JOIN (SSTREAM @q) AS b ON a.K == b.K WHERE a.Y > 1;\n\
+         g = SELECT K, SUM(V) AS S FROM j GROUP BY K;\nOUTPUT g TO @o;",
+    );
+    assert_eq!(dropped(&script, 0), ["X", "Z"]);
+    assert_eq!(dropped(&script, 1), ["X", "Z"]);
+    assert!(dropped(&script, 2).is_empty());
+}
+
+#[test]
+fn stars_unions_and_renames_pass_needs_on() {
+    let script = parse(
+        "a = SELECT K, X AS Y, Z FROM t;\nb = SELECT * FROM a;\n\
+         c = SELECT K, Y, Z FROM b UNION ALL SELECT K, Z, Y FROM b;\n\
+         d = SELECT Y FROM c;\nOUTPUT d TO @o;",
+    );
+    assert_eq!(dropped(&script, 2), ["K", "Z"]);
+    assert_eq!(
+        dropped(&script, 0),
+        ["K"],
+        "Y from one branch, Z from the other"
+    );
+}
+
+#[test]
+fn user_code_needs_everything_unless_it_names_its_columns() {
+    let script = parse(
+        "a = SELECT K, X, Y FROM t;\nb = REDUCE a ON K PRODUCE K, N USING R();\nOUTPUT b TO @o;",
+    );
+    assert!(dropped(&script, 0).is_empty());
+    let script = parse(
+        "a = SELECT K, X, Y FROM t;\nb = REDUCE a ON K PRODUCE K, N USING R();\nOUTPUT b TO @o;\n\
+         #CS\nclass R : Reducer { void Reduce() { var x = row[\"X\"].String; } }\n#ENDCS\n",
+    );
+    assert_eq!(dropped(&script, 0), ["Y"]);
+}
+
+#[test]
+fn code_that_goes_by_position_may_read_any_column() {
+    let read = |body: &str| user_code::columns_read(&format!("class R {{ {body} }}"), "My.R");
+    assert_eq!(
+        read("row[\"A\"].Set(row[@\"B\"]); // }\n"),
+        Some(vec!["A".into(), "B".into()])
+    );
+    assert_eq!(read("row[0].Long;"), None);
+    assert_eq!(read("foreach (var c in input.Schema.Columns) {}"), None);
+    assert_eq!(user_code::columns_read("class S {}", "R"), None);
+}
+
+#[test]
+fn keys_tell_what_is_partitioned_how() {
+    let script = parse(
+        "a = SELECT K, L, V FROM t;\n\
+         g = SELECT K AS Key, SUM(V) AS S FROM a GROUP BY K;\n\
+         j = SELECT g.Key, a.L FROM g LEFT OUTER JOIN a ON g.Key == a.K;\n\
+         b = SELECT g.S FROM g INNER BROADCASTRIGHT JOIN a ON g.Key == a.K;\n\
+         s = SELECT Key FROM j ORDER BY Key;",
+    );
+    let flow = script.flow();
+    let of = |statement| flow.of_statement(statement).expect("it is in the flow");
+    assert_eq!(of(1).needs[0].keys, ["K"]);
+    assert_eq!(of(1).leaves.keys, ["Key"]);
+    assert_eq!(
+        (&of(2).needs[0].keys, &of(2).needs[1].keys),
+        (&vec!["Key".into()], &vec!["K".into()])
+    );
+    assert_eq!(of(2).leaves.keys, ["Key"]);
+    assert_eq!(of(3).needs[1].kind, PartitioningKind::Unknown);
+    assert_eq!(
+        of(3).leaves.kind,
+        PartitioningKind::Unknown,
+        "the key is not among the columns"
+    );
+    assert_eq!(of(4).needs[0].kind, PartitioningKind::Single);
+    assert_eq!(of(1).readers.len(), 2);
+}

@@ -1,0 +1,37 @@
+//! What scripts mean, construct by construct, and what holds for any text at all.
+
+mod flow;
+mod properties;
+mod recovery;
+mod statements;
+
+use super::{Script, Statement, StatementKind};
+
+/// Parses a script that must be understood without an error.
+fn parse(text: &str) -> Script {
+    let script = Script::parse("scope.script", text.to_owned());
+    assert_eq!(script.errors, [], "in {text}");
+    assert_eq!(script.tree().print(&script.text), text);
+    script
+}
+
+/// The only statement of a script.
+fn one(text: &str) -> (Script, Statement) {
+    let script = parse(text);
+    assert_eq!(
+        script.statements.len(),
+        1,
+        "in {text}: {:?}",
+        script.statements
+    );
+    let statement = script.statements[0].clone();
+    (script, statement)
+}
+
+fn kinds(script: &Script) -> Vec<StatementKind> {
+    script
+        .statements
+        .iter()
+        .map(|statement| statement.kind)
+        .collect()
+}

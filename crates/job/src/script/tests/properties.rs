@@ -1,0 +1,165 @@
+//! What holds for any text.
+
+use proptest::prelude::*;
+
+use crate::script::Script;
+
+/// Pieces that make the parser work: words, brackets, directives, literals cut anywhere.
+const PIECES: &[&str] = &[
+    "SELECT ",
+    "FROM ",
+    "WHERE ",
+    "a",
+    "b.c",
+    " = ",
+    ",",
+    ";",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    "\n",
+    "\r\n",
+    " ",
+    "#IF (x)\n",
+    "#ELSE\n",
+    "#ENDIF\n",
+    "#CS\n",
+    "#ENDCS",
+    "\"",
+    "'",
+    "@",
+    "@@x@@",
+    "/*",
+    "*/",
+    "//",
+    "\\",
+    "JOIN ",
+    "ON ",
+    "GROUP BY ",
+    "REDUCE ",
+    "OUTPUT ",
+    "TO ",
+    "EXTRACT ",
+    "SSTREAM ",
+    "COMBINE ",
+    "WITH ",
+    "USING ",
+    "PRODUCE ",
+    "UNION ALL ",
+    "BEGIN ",
+    "END ",
+    "IF ",
+    "THEN ",
+    "LOOP ",
+    "DECLARE ",
+    "CREATE ",
+    "INSERT ",
+    "VALUES ",
+    "AS ",
+    "<",
+    ">",
+    "=>",
+    "? ",
+    ": ",
+    "AND ",
+    "COUNT(",
+    "OPTION(",
+    "1.5e",
+    "中文",
+    "\u{feff}",
+    "OVER ",
+    "from x in ",
+    "CASE ",
+    "WHEN ",
+    "PARAMS ",
+    "ORDER BY ",
+    "\0",
+];
+
+fn script_like() -> impl Strategy<Value = String> {
+    pieces(PIECES.to_vec())
+}
+
+/// The same without pieces that can hide what comes after them, as an open comment does.
+fn visible_script_like() -> impl Strategy<Value = String> {
+    let hides = |piece: &&str| piece.contains(['#', '"', '\'', '/', '@']);
+    pieces(
+        PIECES
+            .iter()
+            .copied()
+            .filter(|piece| !hides(piece))
+            .collect(),
+    )
+}
+
+fn pieces(pieces: Vec<&'static str>) -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(pieces);
+    prop::collection::vec(piece, 0..80).prop_map(|pieces| pieces.concat())
+}
+
+fn check(text: &str) -> Result<(), TestCaseError> {
+    let script = Script::parse("x", text.to_owned());
+    prop_assert_eq!(script.tree().print(&script.text), text);
+    let inside =
+        |span: &std::ops::Range<usize>| span.start <= span.end && text.get(span.clone()).is_some();
+    for statement in &script.statements {
+        prop_assert!(inside(&statement.span), "{:?}", statement.span);
+        prop_assert!(statement.lines.0 <= statement.lines.1);
+        let query = &statement.query;
+        prop_assert!(query.columns.iter().all(|column| inside(&column.span)));
+        let uses = query
+            .columns
+            .iter()
+            .flat_map(|column| &column.expression.uses);
+        prop_assert!(uses.into_iter().all(|column| inside(&column.span)));
+        let earlier = |input: &crate::script::RowsetRef| {
+            input
+                .definition
+                .is_none_or(|definition| definition < statement.index)
+        };
+        prop_assert!(query.inputs.iter().all(earlier));
+    }
+    let ends = script.statements.windows(2);
+    prop_assert!(
+        ends.into_iter()
+            .all(|pair| pair[0].span.end <= pair[1].span.start)
+    );
+    prop_assert!(script.errors.iter().all(|error| inside(&error.span)));
+    let flow = script.flow();
+    let rowsets = flow.rowsets.len();
+    for rowset in &flow.rowsets {
+        prop_assert!(
+            rowset
+                .inputs
+                .iter()
+                .chain(&rowset.readers)
+                .all(|&index| index < rowsets)
+        );
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_is_printed_back(text in "\\PC{0,200}") {
+        check(&text)?;
+    }
+
+    #[test]
+    fn anything_like_a_script_is_printed_back(text in script_like()) {
+        check(&text)?;
+    }
+
+    #[test]
+    fn a_broken_statement_never_hurts_the_next(broken in visible_script_like()) {
+        let text = format!("{broken};\nlast = SELECT x FROM t;\n");
+        let script = Script::parse("x", text);
+        let last = script.statements.iter().find(|s| s.target.as_deref() == Some("last"));
+        prop_assert!(last.is_some_and(|s| s.query.inputs[0].name == "t"), "{:?}", script.statements);
+    }
+}
