@@ -4,36 +4,120 @@
 //! [`diagnose`] examines the job with every rule, weighs what each sees by replaying the run
 //! without it, and says what is missing where a rule cannot decide.
 
+mod calibration;
+mod completeness;
+mod facts;
+mod flow;
+pub mod impact;
 pub mod model;
 mod rule;
 mod rules;
 mod settings;
 mod view;
+mod weigh;
 
 use job::{Catalogue, Job};
 
-use crate::model::{Completeness, Diagnosis, Verdict};
+use crate::model::{Cause, Diagnosis, Finding, Outcome, RuleOutcome, Text, Verdict};
 
 pub use rule::{About, Candidate, Examination, Rule, StaticText, Undecided};
+pub use rules::skew::{HotValue, Uneven};
 pub use rules::{rules, thresholds};
 pub use settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Settings, SettingsError, Threshold};
 pub use view::View;
 
 /// Examines a job with every rule.
 pub fn diagnose(job: &Job, catalogue: &Catalogue, settings: &Settings) -> Diagnosis {
-    let _ = (job, catalogue, settings);
+    let view = View::new(job, settings);
+    let examined: Vec<(Cause, Examination)> = rules()
+        .iter()
+        .map(|r| (r.about().cause, r.examine(&view)))
+        .collect();
+    let weighed = weigh::weigh(&examined, settings);
+    let completeness = completeness::assess(job, catalogue, settings, &examined, &weighed.findings);
     Diagnosis {
-        verdict: Verdict::InsufficientInformation,
-        findings: Vec::new(),
-        notes: Vec::new(),
-        rules: Vec::new(),
-        completeness: Completeness {
-            score: 0.0,
-            minimum: 0.5,
-            sufficient: false,
-            progress: 0.0,
-            missing: Vec::new(),
-        },
+        verdict: verdict(&weighed.findings, &examined, settings),
+        rules: examined
+            .iter()
+            .map(|(cause, e)| outcome(*cause, e, &weighed.findings, settings))
+            .collect(),
         suggestions: Vec::new(),
+        findings: weighed.findings,
+        notes: weighed.notes,
+        completeness,
+    }
+}
+
+/// Problem, if anything was found; healthy, if nothing that matters is undecided.
+fn verdict(
+    findings: &[Finding],
+    examined: &[(Cause, Examination)],
+    settings: &Settings,
+) -> Verdict {
+    if !findings.is_empty() {
+        Verdict::Problem
+    } else if examined.iter().any(|(_, e)| matters(e, settings)) {
+        Verdict::InsufficientInformation
+    } else {
+        Verdict::Healthy
+    }
+}
+
+/// Whether what a rule could not decide could cost a share that matters.
+fn matters(examination: &Examination, settings: &Settings) -> bool {
+    examination
+        .undecided
+        .iter()
+        .any(|u| u.share_at_stake >= settings.get(&MIN_SHARE))
+}
+
+fn outcome(
+    cause: Cause,
+    e: &Examination,
+    findings: &[Finding],
+    settings: &Settings,
+) -> RuleOutcome {
+    let fired = findings.iter().filter(|f| f.cause == cause).count();
+    let outcome = if fired > 0 {
+        Outcome::Fired { findings: fired }
+    } else if matters(e, settings) {
+        let mut lacking: Vec<&'static str> = e.undecided.iter().map(|u| u.info.code()).collect();
+        lacking.sort_unstable();
+        lacking.dedup();
+        Outcome::Abstained { lacking }
+    } else {
+        Outcome::Cleared { by: cleared_by(e) }
+    };
+    let mut facts = e.facts.clone();
+    facts.extend(
+        e.candidates
+            .iter()
+            .flat_map(|c| c.finding.evidence.iter().cloned()),
+    );
+    RuleOutcome {
+        cause,
+        outcome,
+        facts,
+    }
+}
+
+/// Why a rule did not fire: its own words, or that what it saw costs too little or follows from
+/// another finding.
+fn cleared_by(e: &Examination) -> Text {
+    if let Some(by) = &e.cleared {
+        return by.clone();
+    }
+    match e.candidates.first() {
+        Some(c) => facts::text(
+            format!("影响太小或由其他原因引起：{}", c.finding.summary.zh),
+            format!(
+                "costs too little, or follows from another cause: {}",
+                c.finding.summary.en
+            ),
+        ),
+        None => facts::text(
+            "剩余的疑问影响太小",
+            "what is undecided could cost next to nothing",
+        ),
     }
 }

@@ -1,8 +1,18 @@
 //! A job together with what every rule needs of it, computed once.
+//!
+//! Answers questions about the plan and the counters; it judges nothing.
+
+use std::cell::OnceCell;
 
 use job::Job;
+use job::counters::CounterNode;
+use job::model::{
+    ColumnStatistics, Edge, ExchangeKind, JobState, Operator, OperatorKind, Stage, Table,
+};
 
-use crate::settings::Settings;
+use crate::impact::{RunModel, Saved, StageWork};
+use crate::rules::skew::Uneven;
+use crate::settings::{Settings, Threshold};
 
 /// What rules look at.
 #[derive(Debug)]
@@ -11,4 +21,319 @@ pub struct View<'a> {
     pub job: &'a Job,
     /// Thresholds in force.
     pub settings: &'a Settings,
+    /// The run as work; `None` if nothing tells what its stages cost.
+    pub run: Option<RunModel>,
+    vertices: Vec<Option<u64>>,
+    inputs: Vec<Vec<usize>>,
+    outputs: Vec<Vec<usize>>,
+    exclusive_ms: Vec<f64>,
+    uneven: OnceCell<Vec<Uneven>>,
+}
+
+impl<'a> View<'a> {
+    /// Looks at a job.
+    pub fn new(job: &'a Job, settings: &'a Settings) -> View<'a> {
+        let n = job.stages.len();
+        let mut inputs = vec![Vec::new(); n];
+        let mut outputs = vec![Vec::new(); n];
+        for (i, edge) in job
+            .edges
+            .iter()
+            .enumerate()
+            .filter(|(_, e)| e.from < n && e.to < n)
+        {
+            outputs[edge.from].push(i);
+            inputs[edge.to].push(i);
+        }
+        View {
+            job,
+            settings,
+            run: RunModel::of(job),
+            vertices: (0..n)
+                .map(|s| job.vertex_count(s).map(|d| d.value))
+                .collect(),
+            inputs,
+            outputs,
+            exclusive_ms: job.stages.iter().map(exclusive_ms).collect(),
+            uneven: OnceCell::new(),
+        }
+    }
+
+    /// Value of a threshold.
+    pub fn limit(&self, threshold: &Threshold) -> f64 {
+        self.settings.get(threshold)
+    }
+
+    /// Whether the job failed.
+    pub fn failed(&self) -> bool {
+        self.job.info.state == JobState::Failed
+    }
+
+    /// Vertices of a stage.
+    pub fn vertices(&self, stage: usize) -> Option<u64> {
+        self.vertices[stage]
+    }
+
+    /// Edges into a stage.
+    pub fn inputs(&self, stage: usize) -> impl Iterator<Item = &'a Edge> + '_ {
+        self.inputs[stage].iter().map(|e| &self.job.edges[*e])
+    }
+
+    /// Edges out of a stage.
+    pub fn outputs(&self, stage: usize) -> impl Iterator<Item = &'a Edge> + '_ {
+        self.outputs[stage].iter().map(|e| &self.job.edges[*e])
+    }
+
+    /// Milliseconds that all operators of a stage took themselves; 0 if no counters tell.
+    pub fn stage_ms(&self, stage: usize) -> f64 {
+        self.exclusive_ms[stage]
+    }
+
+    /// Counters of an operator or channel of a stage.
+    pub fn node(&self, stage: usize, uid: Option<u32>) -> Option<&'a CounterNode> {
+        self.job.stages[stage].counters.as_ref()?.by_op_id(uid?)
+    }
+
+    /// Milliseconds that an operator or channel took itself.
+    pub fn node_ms(&self, stage: usize, uid: Option<u32>) -> Option<f64> {
+        self.node(stage, uid)?.value("exclusiveTime")
+    }
+
+    /// The operator that reads an edge.
+    pub fn reader_of(&self, edge: &Edge) -> Option<(usize, &'a Operator)> {
+        let operators = &self.job.stages[edge.to].operators;
+        operators
+            .iter()
+            .enumerate()
+            .find(|(_, o)| o.inputs.iter().any(|c| c.id == edge.channel))
+    }
+
+    /// Operators of a stage that take the output of one of its operators.
+    pub fn readers_within(
+        &self,
+        stage: usize,
+        operator: &Operator,
+    ) -> impl Iterator<Item = (usize, &'a Operator)> {
+        let ids: Vec<&str> = operator.outputs.iter().map(|c| c.id.as_str()).collect();
+        let found: Vec<_> = self.job.stages[stage]
+            .operators
+            .iter()
+            .enumerate()
+            .filter(|(_, o)| o.inputs.iter().any(|c| ids.contains(&c.id.as_str())))
+            .collect();
+        found.into_iter()
+    }
+
+    /// The operator for whose sake an edge is partitioned: the first after its sorts and unions.
+    pub fn consumer_of(&self, edge: &Edge) -> Option<(usize, &'a Operator)> {
+        let (mut index, mut operator) = self.reader_of(edge)?;
+        for _ in 0..8 {
+            if !matches!(operator.kind, OperatorKind::Sort | OperatorKind::Union) {
+                break;
+            }
+            match self.readers_within(edge.to, operator).next() {
+                Some(next) => (index, operator) = next,
+                None => break,
+            }
+        }
+        Some((index, operator))
+    }
+
+    /// Sort that an edge feeds, if its reader sorts first.
+    pub fn sort_of(&self, edge: &Edge) -> Option<&'a CounterNode> {
+        let (_, operator) = self.reader_of(edge)?;
+        (operator.kind == OperatorKind::Sort)
+            .then(|| self.node(edge.to, operator.uid))
+            .flatten()
+    }
+
+    /// Milliseconds spent writing and reading an exchange.
+    pub fn exchange_ms(&self, edge: &Edge) -> f64 {
+        self.node_ms(edge.from, edge.uid).unwrap_or(0.0)
+            + self.node_ms(edge.to, edge.uid).unwrap_or(0.0)
+    }
+
+    /// Whether rows are moved between machines on this edge.
+    pub fn is_shuffle(edge: &Edge) -> bool {
+        matches!(
+            edge.exchange,
+            ExchangeKind::Hash | ExchangeKind::Range | ExchangeKind::Gather
+        )
+    }
+
+    /// Operators that read stored data in a stage.
+    pub fn extracts(&self, stage: usize) -> impl Iterator<Item = (usize, &'a Operator)> {
+        self.job.stages[stage]
+            .operators
+            .iter()
+            .enumerate()
+            .filter(|(_, o)| o.kind == OperatorKind::Extract)
+    }
+
+    /// First and last script line of an operator's statement.
+    pub fn lines(&self, stage: usize, operator: usize) -> Option<(u32, u32)> {
+        if let Some(found) = self.job.line_of(stage, operator) {
+            return Some((found.value.first, found.value.last));
+        }
+        let line = self.job.stages[stage].operators[operator].line?;
+        let statement = self
+            .job
+            .script
+            .as_ref()
+            .and_then(|s| s.statement_at_line(line));
+        Some(statement.map_or((line, line), |s| s.lines))
+    }
+
+    /// Position of an operator in its stage.
+    pub fn position(&self, stage: usize, operator: &Operator) -> Option<usize> {
+        self.job.stages[stage]
+            .operators
+            .iter()
+            .position(|o| o.id == operator.id)
+    }
+
+    /// What the run saves with `edit` applied to its work; `None` if its work is not known, or if
+    /// the job failed (its run is not what a good run would be).
+    pub fn saved(&self, edit: impl FnOnce(&mut Vec<StageWork>)) -> Option<Saved> {
+        if self.failed() {
+            return None;
+        }
+        Some(self.run.as_ref()?.saved(edit))
+    }
+
+    /// Largest share of the run that something in this stage could cost; 1 if nothing tells.
+    pub fn stake(&self, stage: usize) -> f64 {
+        match &self.run {
+            Some(run) if !run.stages[stage].vertices.is_empty() => run.stake(stage),
+            _ => 1.0,
+        }
+    }
+
+    /// Fraction of a stage's run time that `ms` of its operators' time are.
+    pub fn fraction(&self, stage: usize, ms: f64) -> f64 {
+        let all = self.stage_ms(stage);
+        if all > 0.0 {
+            (ms / all).clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
+    }
+
+    /// Seconds of vertex run time of a stage that `ms` of its operators' time are.
+    pub fn run_seconds(&self, stage: usize, ms: f64) -> f64 {
+        let run = self.run.as_ref().map_or(0.0, |r| r.stages[stage].run_s());
+        run * self.fraction(stage, ms)
+    }
+
+    /// Stages with uneven input; see [`crate::rules::skew`].
+    pub fn uneven(&self) -> &[Uneven] {
+        self.uneven.get_or_init(|| crate::rules::skew::find(self))
+    }
+
+    /// Whether a stage's input is uneven enough to explain how it runs.
+    pub fn is_uneven(&self, stage: usize) -> bool {
+        self.uneven().iter().any(|u| u.stage == stage && u.matters)
+    }
+
+    /// The table that an extracting operator reads.
+    pub fn table_of(&self, stage: usize, operator: &Operator) -> Option<&'a Table> {
+        let tables = &self.job.tables;
+        if let Some(table) = tables
+            .iter()
+            .find(|t| t.stream_id.as_deref() == Some(operator.id.as_str()))
+        {
+            if table.rows.is_some() || table.clustering.is_some() {
+                return Some(table);
+            }
+        }
+        let schema = &operator.inputs.first()?.schema;
+        let same = |t: &&Table| {
+            !t.columns.is_empty()
+                && t.columns.len() == schema.len()
+                && schema
+                    .iter()
+                    .all(|c| t.columns.iter().any(|k| k.name == c.name))
+        };
+        let read = self.bytes_extracted(stage, operator);
+        let text = operator.id.starts_with("Extract");
+        tables.iter().filter(same).min_by(|a, b| {
+            let distance = |t: &Table| {
+                let kind = if text == (t.kind.as_deref() == Some("text")) {
+                    0.0
+                } else {
+                    1.0
+                };
+                let size = match (read, t.bytes) {
+                    (Some(read), Some(bytes)) if read > 0.0 && bytes > 0 => {
+                        (read / bytes as f64).ln().abs()
+                    }
+                    _ => 10.0,
+                };
+                kind + size.min(10.0) / 10.0
+            };
+            distance(a).total_cmp(&distance(b))
+        })
+    }
+
+    /// Bytes that an extracting operator read.
+    pub fn bytes_extracted(&self, stage: usize, operator: &Operator) -> Option<f64> {
+        let tree = self.job.stages[stage].counters.as_ref()?;
+        let node = tree
+            .nodes
+            .iter()
+            .position(|n| n.op_id == operator.uid && n.op_id.is_some())?;
+        tree.nodes[node].value("bytes").or_else(|| {
+            let child = tree
+                .nodes
+                .iter()
+                .find(|n| n.parent == Some(node) && n.name == "ProcessingGroup")?;
+            child.value("bytes")
+        })
+    }
+
+    /// Stages whose output reaches a stage, itself included.
+    pub fn upstream(&self, stage: usize) -> Vec<usize> {
+        let mut seen = vec![false; self.job.stages.len()];
+        let mut open = vec![stage];
+        let mut found = Vec::new();
+        while let Some(s) = open.pop() {
+            if !std::mem::replace(&mut seen[s], true) {
+                found.push(s);
+                open.extend(self.inputs(s).map(|e| e.from));
+            }
+        }
+        found
+    }
+
+    /// Statistics of a column that reaches an edge, from the largest table upstream that has it.
+    pub fn column_statistics(
+        &self,
+        edge: &Edge,
+        column: &str,
+    ) -> Option<(&'a Table, &'a ColumnStatistics)> {
+        self.upstream(edge.from)
+            .into_iter()
+            .flat_map(|s| self.extracts(s).map(move |(_, o)| (s, o)))
+            .filter_map(|(s, o)| self.table_of(s, o))
+            .filter_map(|t| Some((t, t.columns.iter().find(|c| c.name == column)?)))
+            .max_by_key(|(t, _)| t.rows)
+    }
+
+    /// Name of a stage.
+    pub fn name(&self, stage: usize) -> &'a str {
+        &self.job.stages[stage].name
+    }
+}
+
+/// Sum of the exclusive times of a stage's operators. A union repeats the time of its inputs and
+/// is left out.
+fn exclusive_ms(stage: &Stage) -> f64 {
+    let Some(tree) = &stage.counters else {
+        return 0.0;
+    };
+    tree.nodes
+        .iter()
+        .filter(|n| !n.name.contains("UnionAll"))
+        .filter_map(|n| n.value("exclusiveTime"))
+        .sum()
 }

@@ -1,13 +1,75 @@
 //! The rules, one file a cause, and the thresholds that they use.
 
+mod compile_failure;
+mod estimate_too_low;
+mod failure;
+mod group_hot_key;
+mod heap_pressure;
+mod join_explosion;
+mod join_hot_key;
+mod late_filter;
+mod limit_failure;
+mod low_cardinality_key;
+mod misestimate;
+mod missed_broadcast;
+mod null_or_default_key;
+mod parallelism_too_low;
+mod partition_layout;
+mod queue_wait;
+mod redundant_repartition;
+mod serial_gather;
+mod sizing;
+pub(crate) mod skew;
+mod skew_report;
+mod slow_machine;
+mod small_files;
+mod spill;
+pub(crate) mod support;
+mod tiny_vertices;
+mod udo;
+mod unaligned_input;
+mod unused_columns;
+mod user_code_failure;
+mod vertex_retries;
+
 use std::sync::LazyLock;
+
+use job::model::FileKind;
 
 use crate::rule::Rule;
 use crate::settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Threshold};
+use crate::view::View;
 
 /// Every rule, in the order of the contract.
 pub fn rules() -> &'static [&'static dyn Rule] {
-    &[]
+    &[
+        &join_hot_key::JoinHotKey,
+        &group_hot_key::GroupHotKey,
+        &null_or_default_key::NullOrDefaultKey,
+        &low_cardinality_key::LowCardinalityKey,
+        &partition_layout::PartitionLayout,
+        &redundant_repartition::RedundantRepartition,
+        &unused_columns::UnusedColumns,
+        &late_filter::LateFilter,
+        &missed_broadcast::MissedBroadcast,
+        &serial_gather::SerialGather,
+        &unaligned_input::UnalignedInput,
+        &heap_pressure::HeapPressure,
+        &spill::Spill,
+        &estimate_too_low::EstimateTooLow,
+        &misestimate::CardinalityMisestimate,
+        &join_explosion::JoinExplosion,
+        &udo::CpuBound,
+        &parallelism_too_low::TooLow,
+        &tiny_vertices::TinyVertices,
+        &small_files::SmallFiles,
+        &vertex_retries::VertexRetries,
+        &slow_machine::SlowMachine,
+        &user_code_failure::UserCodeFailure,
+        &compile_failure::CompileFailure,
+        &limit_failure::LimitFailure,
+        &queue_wait::QueueWait,
+    ]
 }
 
 /// Every threshold: those of the whole diagnosis first, then those of the rules.
@@ -25,4 +87,12 @@ pub fn thresholds() -> &'static [&'static Threshold] {
         all
     });
     &ALL
+}
+
+/// Whether the folder is that of a local run: one machine, no queue, no scheduler.
+pub(crate) fn is_local(view: &View<'_>) -> bool {
+    view.job
+        .files
+        .iter()
+        .any(|f| matches!(f.kind, FileKind::VertexStdout | FileKind::VertexCommand))
 }

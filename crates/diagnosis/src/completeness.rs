@@ -1,0 +1,231 @@
+//! What is missing, which file would hold it, and what it would decide (section 5 of the
+//! specification, computed from facts).
+
+use std::collections::BTreeMap;
+
+use job::info::Information;
+use job::model::FileKind;
+use job::{Catalogue, Job};
+
+use crate::model::{Cause, Completeness, Finding, MissingInformation, ProblemType, Text};
+use crate::rule::Examination;
+use crate::settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Settings};
+
+/// Share of the required information that suffices for skew and shuffle, and for other problems:
+/// section 5.6 of the specification.
+const MINIMUM: f64 = 0.7;
+const MINIMUM_OTHER: f64 = 0.5;
+
+/// Something undecided, over all rules.
+struct Question<'a> {
+    info: Information,
+    cause: Cause,
+    stake: f64,
+    reason: &'a Text,
+}
+
+/// What is missing in a job, most relevant first.
+pub(crate) fn assess(
+    job: &Job,
+    catalogue: &Catalogue,
+    settings: &Settings,
+    examined: &[(Cause, Examination)],
+    findings: &[Finding],
+) -> Completeness {
+    let questions = questions(examined, settings);
+    let missing = missing(job, catalogue, settings, &questions);
+    let kind = findings
+        .first()
+        .map_or(ProblemType::None, |f| f.cause.problem_type());
+    let minimum = if matches!(kind, ProblemType::DataSkew | ProblemType::ExcessiveShuffle) {
+        MINIMUM
+    } else {
+        MINIMUM_OTHER
+    };
+    let score = score(job, catalogue, kind);
+    let undecided = examined
+        .iter()
+        .filter(|(_, e)| {
+            e.undecided
+                .iter()
+                .any(|u| u.share_at_stake >= settings.get(&MIN_SHARE))
+        })
+        .count();
+    let progress = 1.0 - undecided as f64 / examined.len().max(1) as f64;
+    Completeness {
+        score,
+        minimum,
+        sufficient: score >= minimum && questions.is_empty(),
+        progress,
+        missing,
+    }
+}
+
+/// What is undecided and could cost a share that matters.
+fn questions<'a>(examined: &'a [(Cause, Examination)], settings: &Settings) -> Vec<Question<'a>> {
+    let matters = settings.get(&MIN_SHARE);
+    examined
+        .iter()
+        .flat_map(|(cause, e)| e.undecided.iter().map(move |u| (*cause, u)))
+        .filter(|(_, u)| u.share_at_stake >= matters)
+        .map(|(cause, u)| Question {
+            info: u.info,
+            cause,
+            stake: u.share_at_stake,
+            reason: &u.reason,
+        })
+        .collect()
+}
+
+/// One entry a file that could settle something, ranked by the share of the undecided impact that
+/// it would settle; absent files are named, present ones recommended for reading.
+fn missing(
+    job: &Job,
+    catalogue: &Catalogue,
+    settings: &Settings,
+    questions: &[Question<'_>],
+) -> Vec<MissingInformation> {
+    let all: f64 = per_cause(questions.iter()).values().sum();
+    let mut entries: Vec<MissingInformation> = Vec::new();
+    let mut infos: Vec<Information> = questions.iter().map(|q| q.info).collect();
+    infos.sort_unstable();
+    infos.dedup();
+    for info in infos {
+        let of_info: Vec<&Question<'_>> = questions.iter().filter(|q| q.info == info).collect();
+        let settled: f64 = per_cause(of_info.iter().copied()).values().sum();
+        let relevance = if all > 0.0 {
+            (settled / all).min(1.0)
+        } else {
+            0.0
+        };
+        let mut causes: Vec<Cause> = of_info.iter().map(|q| q.cause).collect();
+        causes.sort_unstable();
+        causes.dedup();
+        let Some(worst) = of_info.iter().max_by(|a, b| a.stake.total_cmp(&b.stake)) else {
+            continue;
+        };
+        for file in files_for(job, catalogue, info) {
+            entries.push(MissingInformation {
+                info: info.code(),
+                file: file.name,
+                present: file.present,
+                would_decide: causes.clone(),
+                reason: worst.reason.clone(),
+                relevance,
+                parser: file.parser,
+            });
+        }
+    }
+    entries.sort_by(|a, b| {
+        b.relevance
+            .total_cmp(&a.relevance)
+            .then(b.present.cmp(&a.present))
+    });
+    keep_round(&mut entries, settings);
+    entries
+}
+
+/// Largest stake of each cause: one fact settles a cause once, however many stages ask for it.
+fn per_cause<'a>(questions: impl Iterator<Item = &'a Question<'a>>) -> BTreeMap<Cause, f64> {
+    let mut stakes: BTreeMap<Cause, f64> = BTreeMap::new();
+    for q in questions {
+        let stake = stakes.entry(q.cause).or_default();
+        *stake = stake.max(q.stake);
+    }
+    stakes
+}
+
+/// Present files beyond the round's number or below the threshold are left for a later round.
+/// Absent ones stay: they cost nothing to name.
+fn keep_round(entries: &mut Vec<MissingInformation>, settings: &Settings) {
+    let threshold = settings.get(&MIN_RELEVANCE);
+    let most = settings.get(&FILES_PER_ROUND).max(1.0) as usize;
+    let mut recommended = 0;
+    entries.retain(|e| {
+        if !e.present {
+            return true;
+        }
+        recommended += usize::from(e.relevance >= threshold);
+        e.relevance >= threshold && recommended <= most
+    });
+}
+
+struct Candidate {
+    name: String,
+    present: bool,
+    parser: Option<String>,
+}
+
+/// Files that could provide some information: unread ones of the folder, else the usual names of
+/// absent ones.
+fn files_for(job: &Job, catalogue: &Catalogue, info: Information) -> Vec<Candidate> {
+    let mut files: Vec<Candidate> = Vec::new();
+    for entry in catalogue.providers(info) {
+        if is_of_other_flavour(job, entry.kind) {
+            continue;
+        }
+        let held: Vec<_> = job.files.iter().filter(|f| f.kind == entry.kind).collect();
+        if held.is_empty() {
+            if let Some(name) = catalogue.usual_name(entry.kind) {
+                files.push(Candidate {
+                    name: name.to_owned(),
+                    present: false,
+                    parser: entry.parser.clone(),
+                });
+            }
+        }
+        for file in held.iter().filter(|f| !f.read) {
+            files.push(Candidate {
+                name: file.name.clone(),
+                present: true,
+                parser: entry.parser.clone(),
+            });
+        }
+    }
+    files.dedup_by(|a, b| a.name == b.name);
+    files
+}
+
+/// Files that only a local run has are not missing in a cluster folder.
+fn is_of_other_flavour(job: &Job, kind: FileKind) -> bool {
+    let local = job
+        .files
+        .iter()
+        .any(|f| matches!(f.kind, FileKind::VertexStdout | FileKind::VertexCommand));
+    let of_local = matches!(
+        kind,
+        FileKind::VertexStdout | FileKind::VertexCommand | FileKind::CompilerPlan | FileKind::Ast
+    );
+    of_local != local && of_local
+}
+
+/// Share of the information that this type of problem needs and that was read.
+fn score(job: &Job, catalogue: &Catalogue, kind: ProblemType) -> f64 {
+    let required: &[Information] = match kind {
+        ProblemType::DataSkew => &[
+            Information::Script,
+            Information::StageGraph,
+            Information::PerVertexData,
+            Information::RuntimeCounters,
+        ],
+        ProblemType::ExcessiveShuffle => &[
+            Information::Script,
+            Information::StageGraph,
+            Information::RuntimeCounters,
+            Information::StageStatistics,
+        ],
+        ProblemType::Other | ProblemType::None => &[
+            Information::Script,
+            Information::StageGraph,
+            Information::RuntimeCounters,
+            Information::JobTimes,
+        ],
+    };
+    let have = required.iter().filter(|info| {
+        catalogue
+            .providers(**info)
+            .iter()
+            .any(|entry| job.files.iter().any(|f| f.kind == entry.kind && f.read))
+    });
+    have.count() as f64 / required.len() as f64
+}

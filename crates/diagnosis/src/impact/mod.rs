@@ -1,0 +1,130 @@
+//! What would the run have cost without a cause?
+//!
+//! The run is rebuilt as work of vertices on the job's tokens, replayed as it was, and replayed
+//! again with the cause taken out. The difference, scaled by how far the replay of the run itself
+//! is off, is what the cause costs. Knows no rules.
+
+mod edit;
+mod schedule;
+mod work;
+
+use job::Job;
+
+pub use edit::{drop_waste, flatten, merge_into, regroup, scale_run};
+pub use schedule::{StageWork, VertexWork, replay};
+pub use work::{Basis, is_input};
+
+/// Tokens of a job whose files do not tell: more than any stage needs, so that waves are not
+/// made up.
+const UNKNOWN_TOKENS: usize = 1_000_000;
+
+/// What a cause costs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Saved {
+    /// Seconds of the run.
+    pub seconds: f64,
+    /// Share of the run, 0..1.
+    pub share: f64,
+}
+
+/// The run as work of stages.
+#[derive(Debug, Clone)]
+pub struct RunModel {
+    /// Work by index of the stage.
+    pub stages: Vec<StageWork>,
+    /// How the work of each stage is known.
+    pub basis: Vec<Basis>,
+    /// Vertices that may run at once.
+    pub tokens: usize,
+    /// Whether a file tells the tokens.
+    pub tokens_known: bool,
+    /// Seconds that the replay of the run as it was takes.
+    pub replayed_s: f64,
+    /// Seconds that the run took.
+    pub elapsed_s: f64,
+}
+
+impl RunModel {
+    /// The model of a job; `None` if nothing tells what its stages cost.
+    pub fn of(job: &Job) -> Option<RunModel> {
+        let (stages, basis): (Vec<StageWork>, Vec<Basis>) =
+            work::stage_works(job).into_iter().unzip();
+        let tokens_known = job.info.tokens.is_some_and(|t| t > 0);
+        let tokens = match job.info.tokens {
+            Some(tokens) if tokens > 0 => tokens as usize,
+            _ => observed_tokens(job).unwrap_or(UNKNOWN_TOKENS),
+        };
+        let replayed_s = replay(&stages, tokens);
+        if replayed_s <= 0.0 {
+            return None;
+        }
+        let elapsed_s = job
+            .info
+            .elapsed_seconds
+            .or_else(|| observed_seconds(job))
+            .filter(|s| *s > 0.0);
+        Some(RunModel {
+            elapsed_s: elapsed_s.unwrap_or(replayed_s),
+            stages,
+            basis,
+            tokens,
+            tokens_known,
+            replayed_s,
+        })
+    }
+
+    /// What the run would save with `edit` applied to its work. Never negative.
+    pub fn saved(&self, edit: impl FnOnce(&mut Vec<StageWork>)) -> Saved {
+        let mut stages = self.stages.clone();
+        edit(&mut stages);
+        let without = replay(&stages, self.tokens);
+        let share = ((self.replayed_s - without) / self.replayed_s).clamp(0.0, 1.0);
+        Saved {
+            seconds: share * self.elapsed_s,
+            share,
+        }
+    }
+
+    /// Largest share of the run that anything in a stage could cost: the run without it.
+    pub fn stake(&self, stage: usize) -> f64 {
+        self.saved(|stages| stages[stage].vertices.clear()).share
+    }
+
+    /// Seconds of the run that the replay does not account for; 0 if it accounts for all.
+    pub fn unexplained_s(&self) -> f64 {
+        (self.elapsed_s - self.replayed_s).max(0.0)
+    }
+}
+
+/// Most attempts that ran at the same time, over all stages.
+fn observed_tokens(job: &Job) -> Option<usize> {
+    let mut events: Vec<(i64, i32)> = job
+        .stages
+        .iter()
+        .filter_map(|s| s.runs.as_ref())
+        .flat_map(|r| r.runs.iter())
+        .flat_map(|r| [(r.started_ms, 1), (r.ended_ms, -1)])
+        .collect();
+    events.sort_unstable();
+    let mut now = 0;
+    let most = events.iter().map(|(_, step)| {
+        now += step;
+        now
+    });
+    most.max()
+        .and_then(|n| usize::try_from(n).ok())
+        .filter(|n| *n > 0)
+}
+
+/// Seconds from the first creation to the last end of an attempt.
+fn observed_seconds(job: &Job) -> Option<f64> {
+    let runs = || {
+        job.stages
+            .iter()
+            .filter_map(|s| s.runs.as_ref())
+            .flat_map(|r| r.runs.iter())
+    };
+    let first = runs().map(|r| r.created_ms).min()?;
+    let last = runs().map(|r| r.ended_ms).max()?;
+    Some((last - first) as f64 / 1000.0)
+}

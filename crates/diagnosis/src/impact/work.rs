@@ -1,0 +1,168 @@
+//! How much work each stage of the run was: from vertex events where there are any, else from
+//! counters or stage statistics, spread as those tell.
+
+use job::Job;
+use job::model::Stage;
+use job::runs::{RunState, StageRuns, VertexRun};
+
+use super::schedule::{StageWork, VertexWork};
+
+/// Seconds that starting a process takes where no file tells: the median of the vertex events of
+/// the simulated jobs.
+const USUAL_START_S: f64 = 1.8;
+
+/// Stages of more vertices than this are modelled by this many, each standing for several: keeps
+/// a replay cheap, and a stage of that many waves is smooth anyway.
+const MAX_VERTICES: u64 = 200_000;
+
+/// Where the work of a stage was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Basis {
+    /// Nothing tells.
+    Unknown,
+    /// Stage statistics: a total and the largest vertex's bytes.
+    Summary,
+    /// Run-time counters: totals and the largest vertex's rows.
+    Counters,
+    /// Every attempt.
+    Events,
+}
+
+/// Work of every stage in the order of the job's stages, and how it is known.
+pub(super) fn stage_works(job: &Job) -> Vec<(StageWork, Basis)> {
+    (0..job.stages.len()).map(|s| stage_work(job, s)).collect()
+}
+
+fn stage_work(job: &Job, index: usize) -> (StageWork, Basis) {
+    let stage = &job.stages[index];
+    let mut inputs: Vec<usize> = job
+        .edges
+        .iter()
+        .filter(|e| e.to == index)
+        .map(|e| e.from)
+        .collect();
+    inputs.sort_unstable();
+    inputs.dedup();
+    let (vertices, basis) = vertices(job, index, stage);
+    (StageWork { inputs, vertices }, basis)
+}
+
+fn vertices(job: &Job, index: usize, stage: &Stage) -> (Vec<VertexWork>, Basis) {
+    if let Some(runs) = stage.runs.as_ref().filter(|r| !r.runs.is_empty()) {
+        return (from_events(runs), Basis::Events);
+    }
+    let Some(count) = job
+        .vertex_count(index)
+        .map(|n| n.value.clamp(1, MAX_VERTICES))
+    else {
+        return (Vec::new(), Basis::Unknown);
+    };
+    if let Some(spread) = from_counters(stage, count) {
+        return (spread, Basis::Counters);
+    }
+    match from_summary(stage, count) {
+        Some(spread) => (spread, Basis::Summary),
+        None => (Vec::new(), Basis::Unknown),
+    }
+}
+
+/// One entry a vertex: its last useful attempt, the failed ones before it as waste. Duplicates of
+/// a running attempt are left out: they hold tokens, but nothing waits for them.
+fn from_events(runs: &StageRuns) -> Vec<VertexWork> {
+    let mut by_vertex: Vec<&VertexRun> = runs.runs.iter().collect();
+    by_vertex.sort_by_key(|r| (r.index, r.created_ms, r.ended_ms));
+    by_vertex
+        .chunk_by(|a, b| a.index == b.index)
+        .map(vertex_of_attempts)
+        .collect()
+}
+
+fn vertex_of_attempts(attempts: &[&VertexRun]) -> VertexWork {
+    let seconds = |from: i64, to: i64| (to - from).max(0) as f64 / 1000.0;
+    let useful = attempts
+        .iter()
+        .rposition(|r| r.state == RunState::Completed)
+        .or_else(|| {
+            attempts
+                .iter()
+                .rposition(|r| r.state != RunState::Abandoned)
+        })
+        .unwrap_or(attempts.len() - 1);
+    let wasted_s = attempts
+        .iter()
+        .enumerate()
+        .filter(|(i, r)| *i != useful && matches!(r.state, RunState::Failed | RunState::Revoked))
+        .map(|(_, r)| seconds(r.started_ms, r.ended_ms))
+        .sum();
+    let run = attempts[useful];
+    VertexWork {
+        start_s: seconds(run.started_ms, run.running_ms),
+        run_s: seconds(run.running_ms, run.ended_ms),
+        wasted_s,
+        bytes: run.bytes_read as f64,
+    }
+}
+
+/// Equal vertices but one, which gets the share of the largest vertex's rows.
+fn from_counters(stage: &Stage, count: u64) -> Option<Vec<VertexWork>> {
+    let counters = stage.counters.as_ref()?;
+    let elapsed_ms = counters.node("Time")?.value("elapsedTime")?;
+    let largest = counters
+        .nodes
+        .iter()
+        .filter(|n| is_input(&n.name))
+        .filter_map(|n| Some((n.value("rowCount")?, n.value("maxRowCount")?)))
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let share = largest
+        .filter(|(rows, _)| *rows > 0.0)
+        .map(|(rows, max)| max / rows);
+    let bytes = counters
+        .node("InputStatistics")
+        .and_then(|n| n.value("totalBytes"));
+    Some(spread(count, elapsed_ms / 1000.0, bytes, share))
+}
+
+/// Whether a counter node stands for rows that come into the stage.
+pub fn is_input(name: &str) -> bool {
+    matches!(name, "Extractor" | "SStreamExtract" | "SStreamExtractor")
+}
+
+fn from_summary(stage: &Stage, count: u64) -> Option<Vec<VertexWork>> {
+    let values = &stage.summary.as_ref()?.values;
+    let elapsed_ms = *values.get("totalSucceededTime")?;
+    let bytes = values.get("dataRead").copied();
+    let share = match (values.get("maxVertexDataRead"), bytes) {
+        (Some(max), Some(all)) if all > 0.0 => Some(max / all),
+        _ => None,
+    };
+    Some(spread(count, elapsed_ms / 1000.0, bytes, share))
+}
+
+fn spread(
+    count: u64,
+    total_s: f64,
+    bytes: Option<f64>,
+    largest_share: Option<f64>,
+) -> Vec<VertexWork> {
+    let n = count as f64;
+    let start_s = USUAL_START_S.min(total_s / n / 2.0);
+    let run_s = (total_s - start_s * n).max(0.0);
+    let bytes = bytes.unwrap_or(0.0);
+    let hot = largest_share.unwrap_or(1.0 / n).clamp(1.0 / n, 1.0);
+    let cold = if count > 1 {
+        (1.0 - hot) / (n - 1.0)
+    } else {
+        1.0
+    };
+    (0..count)
+        .map(|i| {
+            let share = if i == 0 { hot } else { cold };
+            VertexWork {
+                start_s,
+                run_s: run_s * share,
+                wasted_s: 0.0,
+                bytes: bytes * share,
+            }
+        })
+        .collect()
+}

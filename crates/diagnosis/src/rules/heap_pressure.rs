@@ -1,0 +1,218 @@
+//! Rule for `gc.heap_pressure`: managed operators that spend much of their time in garbage
+//! collection.
+//!
+//! The counters give the mean and the worst share over the vertices. Time in user code grows with
+//! `1 / (1 − share)`, so the vertices with a high share weigh most; the share is taken to be
+//! spread evenly around its mean up to the worst.
+
+use job::info::Information;
+
+use super::support::{Draft, is_generated_class, says};
+use super::udo::managed_ms;
+use crate::facts::{counter, percent, seconds, text};
+use crate::impact::{Saved, StageWork};
+use crate::model::Cause;
+use crate::rule::{About, Examination, Rule};
+use crate::settings::Threshold;
+use crate::view::View;
+
+/// Mean share of time in garbage collection from which a stage is looked at.
+pub(crate) static MIN_GC: Threshold = Threshold {
+    name: "gc.min_share",
+    default: 0.20,
+    unit: "share",
+    reason_zh: "健康的托管 stage 在 2–6 %；20 % 以下即使有也几乎不影响运行时间",
+    reason_en: "healthy managed stages show 2 to 6 %; under 20 % the run hardly notices",
+    source: "healthy simulated jobs; .NET guidance names 10 % as the point to look closer",
+};
+
+/// Share of time in garbage collection of a healthy stage.
+const USUAL_GC: f64 = 0.03;
+
+/// The rule.
+pub(crate) struct HeapPressure;
+
+static ABOUT: About = About {
+    cause: Cause::HeapPressure,
+    what: says(
+        "托管算子大量时间花在垃圾回收上",
+        "managed operators spend a large share of their time in garbage collection",
+    ),
+    needs: &[Information::GcTime],
+    helps: &[Information::UserCode, Information::MemoryUse],
+    thresholds: &[&MIN_GC],
+    counter_evidence: &[
+        says("stage 全是本机代码", "the stage runs native code only"),
+        says(
+            "回收比例高但托管算子只占很小一部分时间",
+            "a high share of a small part of the stage's time",
+        ),
+        says(
+            "倾斜顶点的堆压力是倾斜的后果",
+            "heap pressure of a skewed vertex follows from the skew",
+        ),
+    ],
+};
+
+impl Rule for HeapPressure {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn examine(&self, view: &View<'_>) -> Examination {
+        let mut result = Examination::default();
+        let mut worst = 0.0_f64;
+        for (index, stage) in view.job.stages.iter().enumerate() {
+            match gc(view, index) {
+                Some((mean, max)) => {
+                    worst = worst.max(mean);
+                    if mean >= view.limit(&MIN_GC) && !view.is_uneven(index) {
+                        result.found(view, draft(view, index, mean, max));
+                    }
+                }
+                None if runs_user_code(view, index)
+                    && stage.counters.is_none()
+                    && !view.failed() =>
+                {
+                    let reason = text(
+                        format!("{} 运行用户代码，但没有垃圾回收计数器", stage.name),
+                        format!(
+                            "{} runs user code, and no file gives its garbage collection time",
+                            stage.name
+                        ),
+                    );
+                    result.lacks(Information::GcTime, view, Some(index), reason);
+                }
+                None => {}
+            }
+        }
+        let limit = percent(view.limit(&MIN_GC));
+        result.cleared_by(
+            format!("垃圾回收平均占比最高 {}，阈值 {limit}", percent(worst)),
+            format!(
+                "the highest mean share of garbage collection is {}, the threshold {limit}",
+                percent(worst)
+            ),
+        )
+    }
+}
+
+/// Mean and worst share of garbage collection over the vertices of a stage.
+fn gc(view: &View<'_>, stage: usize) -> Option<(f64, f64)> {
+    let node = view.job.stages[stage]
+        .counters
+        .as_ref()?
+        .node("ManagedMemory")?;
+    let mean = node.value("avgTimeInGCPercent")? / 100.0;
+    let max = node.value("maxTimeInGCPercent").map_or(mean, |m| m / 100.0);
+    Some((mean, max.max(mean)))
+}
+
+/// Whether a class that the user wrote runs in a stage.
+pub(crate) fn runs_user_code(view: &View<'_>, stage: usize) -> bool {
+    let stage = &view.job.stages[stage];
+    stage.native_only != Some(true)
+        && stage.operators.iter().any(|o| {
+            use job::model::OperatorKind::{Combine, Process, Reduce};
+            matches!(o.kind, Process | Reduce | Combine) && !is_generated_class(&o.class_name)
+        })
+}
+
+fn draft(view: &View<'_>, stage: usize, mean: f64, max: f64) -> Draft {
+    let (managed, operator) = managed_ms(view, stage);
+    let surplus = managed * gc_part(mean, max);
+    let mut evidence = Vec::new();
+    if let Some((tree, node)) = view.job.stages[stage]
+        .counters
+        .as_ref()
+        .and_then(|t| Some((t, t.node("ManagedMemory")?)))
+    {
+        let limit = format!("<= {:.0} %", view.limit(&MIN_GC) * 100.0);
+        evidence.extend(counter(tree, node, "avgTimeInGCPercent", "%").map(|f| f.expecting(limit)));
+        evidence.extend(counter(tree, node, "maxTimeInGCPercent", "%"));
+        evidence.extend(counter(tree, node, "avgGen2CollectionsCount", "count"));
+    }
+    Draft {
+        cause: Cause::HeapPressure,
+        stage: Some(stage),
+        lines: operator.and_then(|o| view.lines(stage, o)),
+        summary: text(
+            format!(
+                "{} 平均 {} 的时间（最差顶点 {}）用于垃圾回收，用户代码共耗时 {}",
+                view.name(stage),
+                percent(mean),
+                percent(max),
+                seconds(managed / 1000.0)
+            ),
+            format!(
+                "{} spends {} of its time (the worst vertex {}) in garbage collection; its user code takes {} in all",
+                view.name(stage),
+                percent(mean),
+                percent(max),
+                seconds(managed / 1000.0)
+            ),
+        ),
+        evidence,
+        saved: saved(view, stage, surplus),
+        method: "schedule replayed with garbage collection at a healthy share",
+        strength: 0.5 + 0.5 * (mean / 0.5).min(1.0),
+    }
+}
+
+/// Part of the time of managed operators that is garbage collection beyond the usual.
+fn gc_part(mean: f64, max: f64) -> f64 {
+    let max = max.min(0.95);
+    let low = (2.0 * mean - max).max(0.0);
+    let stretch = if max - low < 0.01 {
+        1.0 / (1.0 - mean)
+    } else {
+        ((1.0 - low) / (1.0 - max)).ln() / (max - low)
+    };
+    (1.0 - 1.0 / (stretch * (1.0 - USUAL_GC))).max(0.0)
+}
+
+/// Takes the surplus from the vertices: those that ran longest had the highest share, so what a
+/// vertex ran beyond the fastest ones goes first, the rest evenly.
+fn saved(view: &View<'_>, stage: usize, surplus_ms: f64) -> Option<Saved> {
+    let seconds = view.run_seconds(stage, surplus_ms);
+    view.saved(|stages| take(&mut stages[stage], seconds))
+}
+
+fn take(stage: &mut StageWork, seconds: f64) {
+    let all = stage.run_s();
+    if all <= 0.0 || stage.vertices.is_empty() {
+        return;
+    }
+    let n = stage.vertices.len() as f64;
+    let mut runs: Vec<f64> = stage.vertices.iter().map(|v| v.run_s).collect();
+    runs.sort_by(f64::total_cmp);
+    let fast = runs[runs.len() / 10];
+    let beyond: f64 = stage
+        .vertices
+        .iter()
+        .map(|v| (v.run_s - fast).max(0.0))
+        .sum();
+    let from_beyond = (seconds * 0.6).min(beyond * 0.9);
+    let even = (seconds - from_beyond) / n;
+    for vertex in &mut stage.vertices {
+        let own = if beyond > 0.0 {
+            from_beyond * (vertex.run_s - fast).max(0.0) / beyond
+        } else {
+            0.0
+        };
+        vertex.run_s = (vertex.run_s - own - even).max(vertex.run_s * 0.05);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_vertices_weigh_most() {
+        assert!(gc_part(0.03, 0.03).abs() < 0.01);
+        let even = gc_part(0.5, 0.5);
+        let spread = gc_part(0.5, 0.9);
+        assert!(even > 0.45 && spread > even, "{even} {spread}");
+    }
+}

@@ -1,0 +1,238 @@
+//! Rule for `join.explosion`: a many-to-many join that puts out far more rows than it takes in.
+
+use std::collections::BTreeSet;
+
+use job::counters::CounterTree;
+use job::info::Information;
+use job::model::{Operator, OperatorKind};
+
+use super::support::{Draft, says};
+use crate::facts::{count, counter, number, text};
+use crate::impact::{Saved, scale_run};
+use crate::model::Cause;
+use crate::rule::{About, Examination, Rule};
+use crate::settings::Threshold;
+use crate::view::View;
+
+/// Output rows over the rows of the larger input.
+pub(crate) static MIN_FACTOR: Threshold = Threshold {
+    name: "join_explosion.min_factor",
+    default: 4.0,
+    unit: "ratio",
+    reason_zh: "一对多连接的输出接近较大一侧；两倍左右仍常见",
+    reason_en: "a one-to-many join puts out about as much as its larger side; twice that is common",
+    source: "healthy simulated joins put out at most 1.6 times the larger side",
+};
+
+/// The rule.
+pub(crate) struct JoinExplosion;
+
+static ABOUT: About = About {
+    cause: Cause::JoinExplosion,
+    what: says(
+        "多对多连接的输出行数远多于输入",
+        "a many-to-many join puts out far more rows than it takes in",
+    ),
+    needs: &[Information::RuntimeCounters],
+    helps: &[Information::TableStatistics, Information::Estimates],
+    thresholds: &[&MIN_FACTOR],
+    counter_evidence: &[
+        says(
+            "输出与较大一侧相当",
+            "the output is about the size of the larger side",
+        ),
+        says(
+            "输出多但后续很便宜",
+            "the output is large but what follows is cheap",
+        ),
+    ],
+};
+
+impl Rule for JoinExplosion {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn examine(&self, view: &View<'_>) -> Examination {
+        let mut result = Examination::default();
+        let mut most = 0.0_f64;
+        for (stage, s) in view.job.stages.iter().enumerate() {
+            for (index, join) in s
+                .operators
+                .iter()
+                .enumerate()
+                .filter(|(_, o)| matches!(o.kind, OperatorKind::Join | OperatorKind::Combine))
+            {
+                let Some((out, inputs)) = rows(view, stage, join) else {
+                    continue;
+                };
+                let larger = inputs.iter().copied().fold(1.0, f64::max);
+                most = most.max(out / larger);
+                if out / larger >= view.limit(&MIN_FACTOR) {
+                    result.found(view, draft(view, stage, index, out, larger));
+                }
+            }
+        }
+        result.cleared_by(
+            format!("连接输出最多为较大输入的 {most:.1} 倍"),
+            format!("joins put out at most {most:.1} times their larger input"),
+        )
+    }
+}
+
+/// Rows out of a join and into each of its sides.
+fn rows(view: &View<'_>, stage: usize, join: &Operator) -> Option<(f64, Vec<f64>)> {
+    let node = view.node(stage, join.uid)?;
+    let out = node.value("rowCount")?;
+    if let (Some(build), Some(probe)) =
+        (node.value("SpBuildRowCount"), node.value("SpProbeRowCount"))
+    {
+        return Some((out, vec![build, probe]));
+    }
+    let tree = view.job.stages[stage].counters.as_ref()?;
+    let index = tree
+        .nodes
+        .iter()
+        .position(|n| n.op_id.is_some() && n.op_id == join.uid)?;
+    let inputs = counted_below(tree, index);
+    (inputs.len() >= 2).then_some((out, inputs))
+}
+
+/// Rows of the nearest nodes below a node that have an operator and rows.
+fn counted_below(tree: &CounterTree, node: usize) -> Vec<f64> {
+    let mut covered: BTreeSet<usize> = BTreeSet::new();
+    let mut inside: BTreeSet<usize> = BTreeSet::from([node]);
+    let mut rows = Vec::new();
+    for (i, n) in tree.nodes.iter().enumerate().skip(node + 1) {
+        let Some(parent) = n.parent else { break };
+        if covered.contains(&parent) {
+            covered.insert(i);
+        } else if inside.contains(&parent) {
+            inside.insert(i);
+            if let (Some(r), Some(_)) = (n.value("rowCount"), n.op_id) {
+                rows.push(r);
+                covered.insert(i);
+            }
+        } else {
+            break;
+        }
+    }
+    rows
+}
+
+fn draft(view: &View<'_>, stage: usize, index: usize, out: f64, larger: f64) -> Draft {
+    let join = &view.job.stages[stage].operators[index];
+    let factor = out / larger;
+    let keys = join.keys.join(", ");
+    let mut evidence = Vec::new();
+    if let Some((tree, node)) = view.job.stages[stage]
+        .counters
+        .as_ref()
+        .and_then(|t| Some((t, t.by_op_id(join.uid?)?)))
+    {
+        evidence.extend(counter(tree, node, "rowCount", "rows"));
+        let says = text(
+            format!("输出是较大输入的 {factor:.1} 倍"),
+            format!("the output is {factor:.1} times the larger input"),
+        );
+        let source = tree.source(node, "rowCount");
+        let limit = view.limit(&MIN_FACTOR);
+        evidence.push(
+            number(
+                "rowCount / rows of the larger input",
+                factor,
+                "ratio",
+                source,
+                says,
+            )
+            .expecting(format!("<= {limit:.0}")),
+        );
+        for edge in view.inputs(stage) {
+            evidence.extend(
+                view.node(stage, edge.uid)
+                    .and_then(|n| counter(tree, n, "rowCount", "rows")),
+            );
+        }
+    }
+    Draft {
+        cause: Cause::JoinExplosion,
+        stage: Some(stage),
+        lines: view.lines(stage, index),
+        summary: text(
+            format!(
+                "{} 按 {keys} 的连接输出 {} 行，是较大输入（{} 行）的 {factor:.1} 倍：两侧的键都有重复",
+                view.name(stage),
+                count(out),
+                count(larger)
+            ),
+            format!(
+                "the join on {keys} in {} puts out {} rows, {factor:.1} times its larger input ({}): the key repeats on both sides",
+                view.name(stage),
+                count(out),
+                count(larger)
+            ),
+        ),
+        evidence,
+        saved: saved(view, stage, join, larger / out, out),
+        method: "schedule replayed with the join putting out as many rows as its larger input",
+        strength: 0.6 + 0.4 * ((factor / 4.0).log2() / 3.0).clamp(0.0, 1.0),
+    }
+}
+
+/// Shrinks the join, what follows it in its stage, and the stages that its rows reach.
+fn saved(view: &View<'_>, stage: usize, join: &Operator, factor: f64, out: f64) -> Option<Saved> {
+    let after = ms_from(view, stage, join);
+    let fraction = view.fraction(stage, after);
+    let mut reached = BTreeSet::new();
+    reach(view, stage, out, &mut reached);
+    view.saved(|stages| {
+        scale_run(&mut stages[stage], 1.0 - fraction * (1.0 - factor));
+        for s in &reached {
+            scale_run(&mut stages[*s], factor);
+        }
+    })
+}
+
+/// Time of a join and of everything above it in its stage.
+fn ms_from(view: &View<'_>, stage: usize, join: &Operator) -> f64 {
+    let Some(tree) = &view.job.stages[stage].counters else {
+        return 0.0;
+    };
+    let Some(mut at) = tree
+        .nodes
+        .iter()
+        .position(|n| n.op_id.is_some() && n.op_id == join.uid)
+    else {
+        return 0.0;
+    };
+    let ms = |i: usize| tree.nodes[i].value("exclusiveTime").unwrap_or(0.0);
+    let mut sum = ms(at);
+    let mut seen = BTreeSet::from([at]);
+    while let Some(parent) = tree.nodes[at].parent {
+        if seen.insert(parent) {
+            sum += ms(parent);
+        }
+        at = parent;
+    }
+    // Further outputs of the stage write what the join put out as well, through their own nodes.
+    for (i, n) in tree
+        .nodes
+        .iter()
+        .enumerate()
+        .filter(|(_, n)| n.parent.is_none() && n.name == "Output")
+    {
+        if seen.insert(i) {
+            sum += n.value("exclusiveTime").unwrap_or(0.0);
+        }
+    }
+    sum
+}
+
+/// Stages that get a large part of the exploded rows.
+fn reach(view: &View<'_>, stage: usize, out: f64, reached: &mut BTreeSet<usize>) {
+    for edge in view.outputs(stage) {
+        if edge.rows_written.is_some_and(|r| r >= 0.4 * out) && reached.insert(edge.to) {
+            reach(view, edge.to, out, reached);
+        }
+    }
+}

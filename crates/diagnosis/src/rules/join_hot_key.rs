@@ -1,0 +1,54 @@
+//! Rule for `skew.join_hot_key`: few values of a join key carry most rows of a join's vertices.
+//!
+//! Unevenness, its cost and its kind are found once for all five skew rules, in [`super::skew`].
+
+use job::info::Information;
+
+use super::skew::MIN_RATIO;
+use super::skew_report;
+use super::support::says;
+use crate::model::Cause;
+use crate::rule::{About, Examination, Rule};
+use crate::view::View;
+
+/// The rule.
+pub(crate) struct JoinHotKey;
+
+static ABOUT: About = About {
+    cause: Cause::JoinHotKey,
+    what: says(
+        "少数连接键值占了连接所在顶点的大部分行",
+        "few values of a join key carry most rows of a join's vertices",
+    ),
+    needs: &[Information::StageGraph, Information::PerVertexData],
+    helps: &[
+        Information::TableStatistics,
+        Information::RuntimeCounters,
+        Information::VertexEvents,
+    ],
+    thresholds: &[&MIN_RATIO],
+    counter_evidence: &[
+        says(
+            "输入均匀：慢是因为行宽、用户代码或机器",
+            "even input: wide rows, user code or the machine make it slow",
+        ),
+        says(
+            "只有一个顶点：最大值等于总数，不能说明倾斜",
+            "one vertex: its maximum is the total and says nothing",
+        ),
+        says(
+            "拉平输入几乎不省时间",
+            "even input would save next to nothing",
+        ),
+    ],
+};
+
+impl Rule for JoinHotKey {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn examine(&self, view: &View<'_>) -> Examination {
+        skew_report::examine(view, Cause::JoinHotKey)
+    }
+}

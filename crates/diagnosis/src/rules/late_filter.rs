@@ -1,0 +1,296 @@
+//! Rule for `shuffle.late_filter`: a filter after an exchange that could have run before it.
+//!
+//! The optimizer pushes filters that it understands below the exchange; one that calls user code
+//! stays where it is written. It could run earlier if every column that it reads comes from one
+//! input of the join (for an outer join: from the side that is kept).
+
+use job::info::Information;
+use job::model::{Edge, Operator, OperatorKind};
+
+use super::support::{Draft, says};
+use crate::facts::{counter, number, percent, text};
+use crate::impact::scale_run;
+use crate::model::{Cause, Fact};
+use crate::rule::{About, Examination, Rule};
+use crate::settings::Threshold;
+use crate::view::View;
+
+/// Share of the rows that the filter must drop.
+pub(crate) static MIN_DROPPED: Threshold = Threshold {
+    name: "late_filter.min_dropped",
+    default: 0.3,
+    unit: "share",
+    reason_zh: "丢弃的行太少时，提前过滤省不了多少交换",
+    reason_en: "a filter that drops few rows saves little of the exchange",
+    source: "judgement; the replayed saving decides",
+};
+
+/// The rule.
+pub(crate) struct LateFilter;
+
+static ABOUT: About = About {
+    cause: Cause::LateFilter,
+    what: says(
+        "交换之后的过滤本可以在交换之前执行",
+        "a filter after an exchange could have run before it",
+    ),
+    needs: &[Information::StageGraph, Information::RuntimeCounters],
+    helps: &[Information::Script],
+    thresholds: &[&MIN_DROPPED],
+    counter_evidence: &[
+        says(
+            "优化器已把过滤下推到交换之前",
+            "the optimizer has pushed the filter below the exchange",
+        ),
+        says(
+            "过滤用到连接两侧的列，或外连接被补空一侧的列",
+            "the filter reads columns of both sides, or of the side that an outer join fills with nulls",
+        ),
+        says("过滤只丢弃少量行", "the filter drops few rows"),
+    ],
+};
+
+impl Rule for LateFilter {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn examine(&self, view: &View<'_>) -> Examination {
+        let mut result = Examination::default();
+        for (stage, s) in view.job.stages.iter().enumerate() {
+            for (index, operator) in s
+                .operators
+                .iter()
+                .enumerate()
+                .filter(|(_, o)| o.kind == OperatorKind::Transform)
+            {
+                if let Some(draft) = late(view, stage, index, operator) {
+                    result.found(view, draft);
+                }
+            }
+        }
+        result.cleared_by(
+            "没有能提前到交换之前的过滤",
+            "no filter could move below an exchange",
+        )
+    }
+}
+
+fn late(view: &View<'_>, stage: usize, index: usize, filter: &Operator) -> Option<Draft> {
+    let (rows_in, rows_out) = rows_through(view, stage, filter)?;
+    let dropped = 1.0 - rows_out / rows_in;
+    if dropped < view.limit(&MIN_DROPPED) {
+        return None;
+    }
+    let columns = filter_columns(view, stage, index, filter)?;
+    let source = operator_before(view, stage, filter)?;
+    let edges = movable_edges(view, stage, source, &columns);
+    if edges.is_empty() {
+        return None;
+    }
+    let saved = view.saved(|stages| {
+        for edge in &edges {
+            let written = view.node_ms(edge.from, edge.uid).unwrap_or(0.0) * dropped;
+            let factor = 1.0 - view.fraction(edge.from, written);
+            scale_run(&mut stages[edge.from], factor);
+        }
+        let read: f64 = edges.iter().map(|e| read_ms(view, e)).sum();
+        let join = view.node_ms(stage, source.uid).unwrap_or(0.0);
+        let factor = 1.0 - view.fraction(stage, (read + join) * dropped);
+        scale_run(&mut stages[stage], factor);
+    });
+    Some(Draft {
+        cause: Cause::LateFilter,
+        stage: Some(stage),
+        lines: view.lines(stage, index),
+        summary: text(
+            format!(
+                "{} 中的过滤（列 {}）丢弃 {} 的行，但它在数据交换之后才执行",
+                view.name(stage),
+                columns.join(", "),
+                percent(dropped)
+            ),
+            format!(
+                "the filter on {} in {} drops {} of the rows, but only after they have been exchanged",
+                columns.join(", "),
+                view.name(stage),
+                percent(dropped)
+            ),
+        ),
+        evidence: evidence(view, stage, filter, &edges, dropped),
+        saved,
+        method: "schedule replayed with the exchange at the rows that pass the filter",
+        strength: 0.5 + 0.5 * dropped,
+    })
+}
+
+/// Time to read and sort an edge.
+fn read_ms(view: &View<'_>, edge: &Edge) -> f64 {
+    let sort = view
+        .sort_of(edge)
+        .and_then(|n| n.value("exclusiveTime"))
+        .unwrap_or(0.0);
+    view.node_ms(edge.to, edge.uid).unwrap_or(0.0) + sort
+}
+
+/// Rows into and out of a filter; `None` if it drops nothing or the counters do not tell.
+fn rows_through(view: &View<'_>, stage: usize, filter: &Operator) -> Option<(f64, f64)> {
+    let out = view.node(stage, filter.uid)?.value("rowCount")?;
+    let before = operator_before(view, stage, filter)?;
+    let rows = view.node(stage, before.uid)?.value("rowCount")?;
+    (rows > 0.0 && out < rows).then_some((rows, out))
+}
+
+/// The operator of the same stage that feeds the filter.
+fn operator_before<'a>(view: &View<'a>, stage: usize, operator: &Operator) -> Option<&'a Operator> {
+    let input = operator.inputs.first()?;
+    view.job.stages[stage]
+        .operators
+        .iter()
+        .find(|o| o.outputs.iter().any(|c| c.id == input.id))
+}
+
+/// Columns that the filter's condition reads: those of the script's `WHERE`, as far as the
+/// filter's input has them.
+fn filter_columns(
+    view: &View<'_>,
+    stage: usize,
+    index: usize,
+    filter: &Operator,
+) -> Option<Vec<String>> {
+    let (first, _) = view.lines(stage, index)?;
+    let script = view.job.script.as_ref()?;
+    let statement = script.statement_at_line(first)?;
+    let mut columns: Vec<String> = Vec::new();
+    let conditions = statement.query.filter.iter().chain(&statement.query.having);
+    for used in conditions.flat_map(|c| &c.expression.uses) {
+        let known = filter
+            .inputs
+            .iter()
+            .flat_map(|i| &i.schema)
+            .any(|c| c.name == used.name);
+        if known && !columns.contains(&used.name) {
+            columns.push(used.name.clone());
+        }
+    }
+    (!columns.is_empty()).then_some(columns)
+}
+
+/// Exchanges below which the filter could run: those of the one join input that has all its
+/// columns, through sorts and unions.
+fn movable_edges<'a>(
+    view: &View<'a>,
+    stage: usize,
+    source: &Operator,
+    columns: &[String],
+) -> Vec<&'a Edge> {
+    let inputs: Vec<usize> = match source.kind {
+        OperatorKind::Join => {
+            let having: Vec<usize> = (0..source.inputs.len())
+                .filter(|i| {
+                    columns
+                        .iter()
+                        .all(|c| source.inputs[*i].schema.iter().any(|k| k.name == *c))
+                })
+                .filter(|i| keeps_side(view, stage, source, *i))
+                .collect();
+            if having.len() != 1 {
+                Vec::new()
+            } else {
+                having
+            }
+        }
+        OperatorKind::Aggregate if columns.iter().all(|c| source.keys.contains(c)) => vec![0],
+        OperatorKind::Sort | OperatorKind::Union | OperatorKind::Transform => vec![0],
+        _ => Vec::new(),
+    };
+    let mut found = Vec::new();
+    for input in inputs {
+        collect_edges(view, stage, &source.inputs[input].id, 0, &mut found);
+    }
+    found
+}
+
+/// Whether rows of one side of a join pass unless the filter drops them: both sides of an inner
+/// join, the kept side of an outer one.
+fn keeps_side(view: &View<'_>, stage: usize, join: &Operator, side: usize) -> bool {
+    let index = view.position(stage, join);
+    let plan = index
+        .and_then(|i| view.job.estimate_of(stage, i))
+        .map(|l| l.value);
+    let kind = plan
+        .and_then(|p| p.attributes.get("JoinType"))
+        .map(|t| t.to_lowercase())
+        .unwrap_or_default();
+    if kind.contains("full") {
+        false
+    } else if kind.contains("left") {
+        side == 0
+    } else if kind.contains("right") {
+        side == 1
+    } else {
+        true
+    }
+}
+
+/// Repartitioning edges that a channel of a stage comes from, through sorts and unions.
+fn collect_edges<'a>(
+    view: &View<'a>,
+    stage: usize,
+    channel: &str,
+    depth: usize,
+    found: &mut Vec<&'a Edge>,
+) {
+    if let Some(edge) = view.inputs(stage).find(|e| e.channel == channel) {
+        if View::is_shuffle(edge) {
+            found.push(edge);
+        }
+        return;
+    }
+    let writer = view.job.stages[stage]
+        .operators
+        .iter()
+        .find(|o| o.outputs.iter().any(|c| c.id == channel));
+    if let Some(o) =
+        writer.filter(|o| depth < 8 && matches!(o.kind, OperatorKind::Sort | OperatorKind::Union))
+    {
+        for input in &o.inputs {
+            collect_edges(view, stage, &input.id, depth + 1, found);
+        }
+    }
+}
+
+fn evidence(
+    view: &View<'_>,
+    stage: usize,
+    filter: &Operator,
+    edges: &[&Edge],
+    dropped: f64,
+) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    let Some(tree) = &view.job.stages[stage].counters else {
+        return facts;
+    };
+    if let Some(node) = filter.uid.and_then(|uid| tree.by_op_id(uid)) {
+        facts.extend(counter(tree, node, "rowCount", "rows"));
+        let says = text(
+            format!("过滤丢弃 {} 的行", percent(dropped)),
+            format!("the filter drops {} of its rows", percent(dropped)),
+        );
+        let source = tree.source(node, "rowCount");
+        facts.push(number(
+            "dropped rows / rows",
+            dropped,
+            "ratio",
+            source,
+            says,
+        ));
+    }
+    for edge in edges {
+        if let Some(node) = edge.uid.and_then(|uid| tree.by_op_id(uid)) {
+            facts.extend(counter(tree, node, "rowCount", "rows"));
+            facts.extend(counter(tree, node, "bytes", "bytes"));
+        }
+    }
+    facts
+}

@@ -1,0 +1,76 @@
+//! Rule for `failure.limit`: the job failed on a limit: vertex time, memory, temporary data.
+//!
+//! Which kind of failure it is, is told once for the three failure rules in [`super::failure`].
+
+use job::info::Information;
+
+use super::failure;
+use super::support::says;
+use crate::facts::text;
+use crate::model::Cause;
+use crate::rule::{About, Examination, Rule};
+use crate::view::View;
+
+/// The rule.
+pub(crate) struct LimitFailure;
+
+static ABOUT: About = About {
+    cause: Cause::LimitFailure,
+    what: says(
+        "作业触及限制：顶点时间、内存或临时数据",
+        "the job failed on a limit: vertex time, memory, temporary data",
+    ),
+    needs: &[Information::ErrorDetails],
+    helps: &[Information::VertexEvents, Information::CompileResult],
+    thresholds: &[],
+    counter_evidence: &[
+        says("作业没有失败", "the job did not fail"),
+        says("错误属于另一类", "the error is of another kind"),
+    ],
+};
+
+impl Rule for LimitFailure {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn examine(&self, view: &View<'_>) -> Examination {
+        let mut result = Examination::default();
+        if let Some(error) = failure::error_of(view.job, Cause::LimitFailure) {
+            let summary = summarise(view, Some(error));
+            result.found(
+                view,
+                failure::draft(view, Cause::LimitFailure, Some(error), summary),
+            );
+        } else if view.failed()
+            && view.job.errors.iter().all(|e| failure::kind(e).is_none())
+            && failure::event_kind(view) == Some(Cause::LimitFailure)
+        {
+            let summary = summarise(view, None);
+            result.found(
+                view,
+                failure::draft(view, Cause::LimitFailure, None, summary),
+            );
+        } else if failure::unknown(view) {
+            let reason = text(
+                "作业失败，但没有错误文件说明原因",
+                "the job failed, and no file says of what",
+            );
+            result.lacks(Information::ErrorDetails, view, None, reason);
+        }
+        result.cleared_by("作业没有因此失败", "the job did not fail of this")
+    }
+}
+
+fn summarise(view: &View<'_>, error: Option<&job::model::JobError>) -> crate::model::Text {
+    let stage = failure::stage_of(view, error)
+        .map(|s| view.name(s))
+        .unwrap_or("?");
+    let message = error
+        .map(|e| e.description.clone().unwrap_or_else(|| e.message.clone()))
+        .unwrap_or_default();
+    text(
+        format!("{stage} 触及限制：{message}"),
+        format!("{stage} hit a limit: {message}"),
+    )
+}

@@ -1,0 +1,368 @@
+//! Rule for `cardinality.misestimate`: the plan is wrong for the data because the rows of an
+//! input were estimated far off.
+//!
+//! A wrong number alone is no problem. It counts where its consequence shows: too few partitions
+//! for what arrived, or a broadcast of a side that is far too big for one.
+
+use job::info::Information;
+use job::model::{Edge, ExchangeKind, Operator, PlanNode, Source};
+
+use super::parallelism_too_low::{evidence as load_evidence, lines as stage_lines};
+use super::sizing::{fitting_vertices, too_few};
+use super::spill::surplus_ms;
+use super::support::{Draft, says};
+use crate::facts::{bytes, count, counter, number, text};
+use crate::impact::{regroup, scale_run};
+use crate::model::{Cause, Fact};
+use crate::rule::{About, Examination, Rule};
+use crate::settings::Threshold;
+use crate::view::View;
+
+/// How many times an estimate of stored rows must be off.
+pub(crate) static MIN_FACTOR: Threshold = Threshold {
+    name: "misestimate.min_factor",
+    default: 8.0,
+    unit: "ratio",
+    reason_zh: "文本输入按假定行宽估计，误差 4 倍很常见且无害",
+    reason_en: "text inputs are estimated by assumed widths; four times off is common and harmless",
+    source: "estimates of real local runs (up to 1.95) and of simulated text inputs (4.2)",
+};
+
+/// Bytes from which a broadcast is too big.
+pub(crate) static MAX_BROADCAST: Threshold = Threshold {
+    name: "misestimate.max_broadcast_bytes",
+    default: 400e6,
+    unit: "bytes",
+    reason_zh: "广播侧须放进每个顶点的内存",
+    reason_en: "what is broadcast has to fit into the memory of every vertex",
+    source: "vertex memory of the service",
+};
+
+/// An estimate that is far off.
+#[derive(Debug, Clone)]
+pub(crate) struct Misestimate {
+    pub(crate) stage: usize,
+    pub(crate) operator: usize,
+    pub(crate) estimated: f64,
+    pub(crate) actual: f64,
+    /// Line of the `ROWCOUNT` hint that made it, if one did.
+    pub(crate) hint_lines: Option<(u32, u32)>,
+}
+
+impl Misestimate {
+    fn factor(&self) -> f64 {
+        let f = self.estimated.max(1.0) / self.actual.max(1.0);
+        f.max(1.0 / f)
+    }
+}
+
+/// The rule.
+pub(crate) struct CardinalityMisestimate;
+
+static ABOUT: About = About {
+    cause: Cause::Misestimate,
+    what: says(
+        "估计行数与实际相差太大，计划不适合数据（包括 ROWCOUNT 提示）",
+        "estimated and actual rows differ so much that the plan is wrong for the data (ROWCOUNT hints included)",
+    ),
+    needs: &[Information::Estimates, Information::RuntimeCounters],
+    helps: &[Information::TableStatistics, Information::Script],
+    thresholds: &[&MIN_FACTOR, &MAX_BROADCAST],
+    counter_evidence: &[
+        says(
+            "估计虽错，但分区数与连接方式仍合适",
+            "the estimate is off, yet partitions and joins suit the data",
+        ),
+        says(
+            "聚合前后的中间估计总有偏差",
+            "estimates around aggregations are always off",
+        ),
+        says(
+            "ROWCOUNT 提示接近实际",
+            "the ROWCOUNT hint is close to the truth",
+        ),
+    ],
+};
+
+impl Rule for CardinalityMisestimate {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn examine(&self, view: &View<'_>) -> Examination {
+        let mut result = Examination::default();
+        for stage in 0..view.job.stages.len() {
+            let gathered = view
+                .inputs(stage)
+                .any(|e| e.exchange == ExchangeKind::Gather);
+            if let (false, Some(per_vertex)) = (gathered, too_few(view, stage)) {
+                if let Some(wrong) = misestimated_upstream(view, stage) {
+                    result.found(view, too_few_partitions(view, stage, per_vertex, &wrong));
+                }
+            }
+        }
+        for edge in view
+            .job
+            .edges
+            .iter()
+            .filter(|e| e.exchange == ExchangeKind::Broadcast)
+        {
+            if edge
+                .bytes_written
+                .is_some_and(|b| b >= view.limit(&MAX_BROADCAST))
+            {
+                if let Some(wrong) = misestimated_upstream(view, edge.to) {
+                    result.found(view, too_big_broadcast(view, edge, &wrong));
+                }
+            }
+        }
+        if view.job.plan.is_none() {
+            for stage in 0..view.job.stages.len() {
+                if !view.failed() && too_few(view, stage).is_some() {
+                    let reason = text(
+                        format!(
+                            "{} 分区太少，但没有优化器的估计可以说明原因",
+                            view.name(stage)
+                        ),
+                        format!(
+                            "{} has too few partitions, and without the optimizer's estimates the reason is unknown",
+                            view.name(stage)
+                        ),
+                    );
+                    result.lacks(Information::Estimates, view, Some(stage), reason);
+                }
+            }
+        }
+        result.cleared_by(
+            "没有估计误差影响到分区数或连接方式",
+            "no estimate is so far off that partitions or joins do not suit the data",
+        )
+    }
+}
+
+/// The worst estimate among the inputs that reach a stage, if it is far off and too low.
+pub(crate) fn misestimated_upstream(view: &View<'_>, stage: usize) -> Option<Misestimate> {
+    let limit = view.limit(&MIN_FACTOR);
+    let wrong = view
+        .upstream(stage)
+        .into_iter()
+        .flat_map(|s| wrong_inputs(view, s));
+    wrong
+        .filter(|m| m.estimated < m.actual && m.factor() >= limit)
+        .max_by(|a, b| (a.actual - a.estimated).total_cmp(&(b.actual - b.estimated)))
+}
+
+/// Estimates of the inputs of a stage, and of the hints on them.
+fn wrong_inputs(view: &View<'_>, stage: usize) -> Vec<Misestimate> {
+    let mut found = Vec::new();
+    for (index, operator) in view.extracts(stage) {
+        let Some(actual) = actual_rows(view, stage, operator) else {
+            continue;
+        };
+        let Some(node) = view.job.estimate_of(stage, index).map(|l| l.value) else {
+            continue;
+        };
+        let Some(estimated) = node.card else { continue };
+        found.push(Misestimate {
+            stage,
+            operator: index,
+            estimated,
+            actual,
+            hint_lines: None,
+        });
+        if let Some(hint) = hint_above(view, node) {
+            found.push(Misestimate {
+                stage,
+                operator: index,
+                estimated: hint,
+                actual,
+                hint_lines: hint_lines(view, hint),
+            });
+        }
+    }
+    found
+}
+
+fn actual_rows(view: &View<'_>, stage: usize, operator: &Operator) -> Option<f64> {
+    view.node(stage, operator.uid)
+        .and_then(|n| n.value("rowCount"))
+        .or_else(|| view.table_of(stage, operator)?.rows.map(|r| r as f64))
+}
+
+/// Row-count hint of the nearest node above a plan node with nothing but projections between.
+fn hint_above(view: &View<'_>, node: &PlanNode) -> Option<f64> {
+    let plan = view.job.plan.as_ref()?;
+    let mut at = plan.nodes.iter().position(|n| std::ptr::eq(n, node))?;
+    for _ in 0..8 {
+        let parent = plan.nodes.iter().position(|n| n.children.contains(&at))?;
+        let above = &plan.nodes[parent];
+        if let Some(hint) = above
+            .attributes
+            .get("RowCountHint")
+            .and_then(|h| h.parse().ok())
+        {
+            return Some(hint);
+        }
+        if !matches!(
+            above.name.as_str(),
+            "NOP" | "ComputeScalar" | "RestrRemap" | "Filter"
+        ) {
+            return None;
+        }
+        at = parent;
+    }
+    None
+}
+
+fn hint_lines(view: &View<'_>, hint: f64) -> Option<(u32, u32)> {
+    let script = view.job.script.as_ref()?;
+    let has =
+        |v: &Option<String>| v.as_deref().and_then(|t| t.trim().parse::<f64>().ok()) == Some(hint);
+    script
+        .statements
+        .iter()
+        .find(|s| {
+            s.hints
+                .iter()
+                .any(|h| h.name == "ROWCOUNT" && has(&h.value))
+        })
+        .map(|s| s.lines)
+}
+
+fn too_few_partitions(
+    view: &View<'_>,
+    stage: usize,
+    per_vertex: f64,
+    wrong: &Misestimate,
+) -> Draft {
+    let vertices = view.vertices(stage).unwrap_or(1);
+    let fitting = fitting_vertices(view, stage)
+        .unwrap_or(1)
+        .max(vertices as usize);
+    let surplus = view.run_seconds(stage, surplus_ms(view, stage));
+    let mut evidence = estimate_facts(view, wrong);
+    evidence.extend(load_evidence(view, stage, per_vertex));
+    let (zh, en) = estimate_words(view, wrong);
+    Draft {
+        cause: Cause::Misestimate,
+        stage: Some(stage),
+        lines: lines_of(view, wrong).or_else(|| stage_lines(view, stage)),
+        summary: text(
+            format!(
+                "{zh}，于是 {} 只分成 {vertices} 个分区，每个 {}（需要约 {fitting} 个）",
+                view.name(stage),
+                bytes(per_vertex)
+            ),
+            format!(
+                "{en}, so that {} got only {vertices} partitions of {} (its data calls for about {fitting})",
+                view.name(stage),
+                bytes(per_vertex)
+            ),
+        ),
+        evidence,
+        saved: view.saved(|stages| regroup(&mut stages[stage], fitting, surplus)),
+        method: "schedule replayed with as many vertices as the data calls for",
+        strength: 0.6 + 0.4 * (wrong.factor().log10() / 2.0).min(1.0),
+    }
+}
+
+fn too_big_broadcast(view: &View<'_>, edge: &Edge, wrong: &Misestimate) -> Draft {
+    let size = edge.bytes_written.unwrap_or(0.0);
+    let copies = view.vertices(edge.to).unwrap_or(1) as f64;
+    let read = view.node_ms(edge.to, edge.uid).unwrap_or(0.0);
+    let fraction = view.fraction(edge.to, read * (1.0 - 1.0 / copies));
+    let (zh, en) = estimate_words(view, wrong);
+    let mut evidence = estimate_facts(view, wrong);
+    if let Some((tree, node)) = view.job.stages[edge.to]
+        .counters
+        .as_ref()
+        .and_then(|t| Some((t, t.by_op_id(edge.uid?)?)))
+    {
+        evidence.extend(counter(tree, node, "bytes", "bytes"));
+    }
+    Draft {
+        cause: Cause::Misestimate,
+        stage: Some(edge.to),
+        lines: lines_of(view, wrong),
+        summary: text(
+            format!(
+                "{zh}，于是 {} 被广播到 {} 的每个顶点",
+                bytes(size),
+                view.name(edge.to)
+            ),
+            format!(
+                "{en}, so that {} are broadcast to every vertex of {}",
+                bytes(size),
+                view.name(edge.to)
+            ),
+        ),
+        evidence,
+        saved: view.saved(|stages| scale_run(&mut stages[edge.to], 1.0 - fraction)),
+        method: "schedule replayed with the big side read once instead of by every vertex",
+        strength: 0.7,
+    }
+}
+
+fn lines_of(view: &View<'_>, wrong: &Misestimate) -> Option<(u32, u32)> {
+    wrong
+        .hint_lines
+        .or_else(|| view.lines(wrong.stage, wrong.operator))
+}
+
+fn estimate_words(view: &View<'_>, wrong: &Misestimate) -> (String, String) {
+    let operator = &view.job.stages[wrong.stage].operators[wrong.operator].id;
+    let table = view
+        .table_of(
+            wrong.stage,
+            &view.job.stages[wrong.stage].operators[wrong.operator],
+        )
+        .map_or(operator.as_str(), |t| t.name.as_str());
+    let (est, act) = (count(wrong.estimated), count(wrong.actual));
+    if wrong.hint_lines.is_some() {
+        (
+            format!("ROWCOUNT 提示称 {table} 有 {est} 行，实际 {act} 行"),
+            format!("a ROWCOUNT hint says that {table} has {est} rows, it has {act}"),
+        )
+    } else {
+        (
+            format!("优化器估计 {table} 有 {est} 行，实际 {act} 行"),
+            format!("the optimizer expected {est} rows of {table}, it has {act}"),
+        )
+    }
+}
+
+fn estimate_facts(view: &View<'_>, wrong: &Misestimate) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    let operator = &view.job.stages[wrong.stage].operators[wrong.operator];
+    if let (Some(plan), Some(found)) = (
+        &view.job.plan,
+        view.job.estimate_of(wrong.stage, wrong.operator),
+    ) {
+        let locator = found
+            .value
+            .group
+            .as_ref()
+            .map(|g| format!("TableGroupProperties[@Grp={g}]/@Card"));
+        let source = Source {
+            file: plan.file.clone(),
+            locator,
+        };
+        let estimated = found.value.card.unwrap_or(wrong.estimated);
+        let says = text(
+            format!("优化器估计 {} 行", count(estimated)),
+            format!("the optimizer expected {} rows", count(estimated)),
+        );
+        facts.push(
+            number("Card", estimated, "rows", source, says)
+                .expecting(format!("about {}", count(wrong.actual))),
+        );
+    }
+    if let Some((tree, node)) = view.job.stages[wrong.stage]
+        .counters
+        .as_ref()
+        .and_then(|t| Some((t, t.by_op_id(operator.uid?)?)))
+    {
+        facts.extend(counter(tree, node, "rowCount", "rows"));
+    }
+    facts
+}

@@ -1,0 +1,181 @@
+//! Rule for `shuffle.redundant_repartition`: rows are repartitioned on keys by which they are
+//! partitioned already.
+//!
+//! Rows that are together by `P` are together by every set of keys that contains `P`; a grouping
+//! needs no more. A join needs both sides partitioned in the same way, so there the keys must be
+//! the same.
+
+use job::info::Information;
+use job::model::{Edge, ExchangeKind};
+
+use super::skew::feeds_join;
+use super::support::{Draft, says};
+use crate::facts::{bytes, counter, text, word};
+use crate::flow::partitioned_by;
+use crate::impact::{Saved, merge_into, scale_run};
+use crate::model::{Cause, Fact};
+use crate::rule::{About, Examination, Rule};
+use crate::settings::Threshold;
+use crate::view::View;
+
+/// Vertices of the writing stage, as a share of the partitions written, that must suffice for the
+/// work after it.
+pub(crate) static MIN_PARALLEL: Threshold = Threshold {
+    name: "redundant_repartition.min_vertices",
+    default: 0.25,
+    unit: "share",
+    reason_zh: "若现有分区远少于目标分区，重分区是为了提高并行度，不算多余",
+    reason_en: "a repartition into far more parts raises the parallelism and is not redundant",
+    source: "judgement",
+};
+
+/// The rule.
+pub(crate) struct RedundantRepartition;
+
+static ABOUT: About = About {
+    cause: Cause::RedundantRepartition,
+    what: says(
+        "数据已按这些键（或其子集）分区，却再次重分区",
+        "rows are repartitioned on keys by which they are partitioned already, or on more keys",
+    ),
+    needs: &[Information::StageGraph],
+    helps: &[Information::RuntimeCounters, Information::StoredLayout],
+    thresholds: &[&MIN_PARALLEL],
+    counter_evidence: &[
+        says(
+            "连接需要两侧同样分区，而键不同",
+            "a join that needs both sides alike, and other keys",
+        ),
+        says(
+            "重分区是为了提高并行度或打散倾斜",
+            "the repartition raises the parallelism or spreads a skew",
+        ),
+    ],
+};
+
+impl Rule for RedundantRepartition {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn examine(&self, view: &View<'_>) -> Examination {
+        let mut result = Examination::default();
+        for edge in view
+            .job
+            .edges
+            .iter()
+            .filter(|e| e.exchange == ExchangeKind::Hash && !e.keys.is_empty())
+        {
+            if let Some(have) = redundant(view, edge) {
+                result.found(view, draft(view, edge, &have));
+            }
+        }
+        result.cleared_by(
+            "没有对已按兼容键分区的数据再次重分区",
+            "no rows are repartitioned that were partitioned on compatible keys",
+        )
+    }
+}
+
+/// Keys by which the rows of an edge are partitioned before it, if those make it redundant.
+fn redundant(view: &View<'_>, edge: &Edge) -> Option<Vec<String>> {
+    let vertices = view.vertices(edge.from)? as f64;
+    let partitions = f64::from(edge.partitions?);
+    if vertices < 2.0
+        || vertices < partitions * view.limit(&MIN_PARALLEL)
+        || view.is_uneven(edge.from)
+    {
+        return None;
+    }
+    let join = feeds_join(view, edge);
+    partitioned_by(view, edge.from).into_iter().find(|have| {
+        let within = have.iter().all(|k| edge.keys.contains(k));
+        let carried = have
+            .iter()
+            .all(|k| edge.schema.iter().any(|c| c.name == *k));
+        within && carried && (!join || have.len() == edge.keys.len())
+    })
+}
+
+fn draft(view: &View<'_>, edge: &Edge, have: &[String]) -> Draft {
+    let (from, to) = (view.name(edge.from), view.name(edge.to));
+    let moved = bytes(edge.bytes_written.unwrap_or(0.0));
+    let consumer = view.consumer_of(edge);
+    Draft {
+        cause: Cause::RedundantRepartition,
+        stage: Some(edge.to),
+        lines: consumer.and_then(|(op, _)| view.lines(edge.to, op)),
+        summary: text(
+            format!(
+                "{from} 到 {to} 按 {} 重分区（{moved}），但数据已按 {} 分区",
+                edge.keys.join(", "),
+                have.join(", ")
+            ),
+            format!(
+                "{from} to {to} repartitions {moved} on {}, though the rows are partitioned on {} already",
+                edge.keys.join(", "),
+                have.join(", ")
+            ),
+        ),
+        evidence: evidence(view, edge),
+        saved: without_exchange(view, edge),
+        method: "schedule replayed with the reading stage run inside the writing one",
+        strength: 0.9,
+    }
+}
+
+/// What is saved if the reader of an edge runs inside its writer: no writing, no reading, no
+/// start-up of the reader.
+pub(crate) fn without_exchange(view: &View<'_>, edge: &Edge) -> Option<Saved> {
+    let read = view.node_ms(edge.to, edge.uid).unwrap_or(0.0);
+    let written = view.node_ms(edge.from, edge.uid).unwrap_or(0.0);
+    let moved_s = view.run_seconds(edge.to, view.stage_ms(edge.to) - read);
+    let factor = 1.0 - view.fraction(edge.from, written);
+    view.saved(|stages| {
+        scale_run(&mut stages[edge.from], factor);
+        merge_into(stages, edge.to, edge.from, moved_s);
+    })
+}
+
+fn evidence(view: &View<'_>, edge: &Edge) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    if let Some((tree, node)) = view.job.stages[edge.from]
+        .counters
+        .as_ref()
+        .and_then(|t| Some((t, t.by_op_id(edge.uid?)?)))
+    {
+        facts.extend(counter(tree, node, "bytes", "bytes"));
+        facts.extend(counter(tree, node, "rowCount", "rows"));
+    }
+    facts.extend(partitioner_fact(view, edge));
+    for before in view
+        .inputs(edge.from)
+        .filter(|e| e.exchange == ExchangeKind::Hash)
+    {
+        facts.extend(partitioner_fact(view, before));
+    }
+    facts
+}
+
+/// The partitioner of an edge as the definition file has it.
+pub(crate) fn partitioner_fact(view: &View<'_>, edge: &Edge) -> Option<Fact> {
+    let id = edge.partitioner.as_deref()?;
+    let stage = &view.job.stages[edge.from];
+    let operator = stage.operators.iter().find(|o| o.id == id)?;
+    let file = view
+        .job
+        .files
+        .iter()
+        .find(|f| f.kind == job::model::FileKind::VertexDef)?
+        .name
+        .clone();
+    let source = job::model::Source {
+        file,
+        locator: Some(format!("{}/{id}/@args", stage.name)),
+    };
+    let says = text(
+        format!("{} 的 {id} 参数为 {}", stage.name, operator.args),
+        format!("{id} of {} has the arguments {}", stage.name, operator.args),
+    );
+    Some(word("args", &operator.args, source, says))
+}

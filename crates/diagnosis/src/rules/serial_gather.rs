@@ -1,0 +1,158 @@
+//! Rule for `shuffle.serial_gather`: a large intermediate that is gathered into one vertex for a
+//! global sort, an aggregate without partitions or a write.
+
+use job::info::Information;
+use job::model::{Edge, ExchangeKind};
+
+use super::support::{Draft, says};
+use crate::facts::{bytes, count, counter, seconds, text};
+use crate::impact::{Saved, VertexWork, regroup};
+use crate::model::Cause;
+use crate::rule::{About, Examination, Rule};
+use crate::settings::Threshold;
+use crate::view::View;
+
+/// Bytes that must be gathered.
+pub(crate) static MIN_BYTES: Threshold = Threshold {
+    name: "serial_gather.min_bytes",
+    default: 50e6,
+    unit: "bytes",
+    reason_zh: "几十 MB 以内一个顶点几秒就能处理，结果本来就要汇集",
+    reason_en: "one vertex takes some tens of megabytes in seconds, and results have to come together somewhere",
+    source: "pace of a vertex in simulated jobs (10 to 20 MB/s)",
+};
+
+/// Bytes that each vertex of a parallel version would take.
+const PARALLEL_BYTES: f64 = 96e6;
+
+/// Seconds of the small gather that would remain.
+const FINAL_GATHER_S: f64 = 1.0;
+
+/// The rule.
+pub(crate) struct SerialGather;
+
+static ABOUT: About = About {
+    cause: Cause::SerialGather,
+    what: says(
+        "大的中间结果被汇集到一个顶点（全局排序、无分区的聚合）",
+        "a large intermediate is gathered into one vertex (global sort, unpartitioned aggregate)",
+    ),
+    needs: &[Information::StageGraph],
+    helps: &[Information::RuntimeCounters, Information::VertexEvents],
+    thresholds: &[&MIN_BYTES],
+    counter_evidence: &[
+        says(
+            "汇集的数据很少，例如对少量行排序",
+            "little is gathered, such as an order by over few rows",
+        ),
+        says(
+            "汇集不在关键路径上",
+            "the gather is not on the critical path",
+        ),
+    ],
+};
+
+impl Rule for SerialGather {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn examine(&self, view: &View<'_>) -> Examination {
+        let mut result = Examination::default();
+        let mut largest = 0.0_f64;
+        for edge in view
+            .job
+            .edges
+            .iter()
+            .filter(|e| e.exchange == ExchangeKind::Gather)
+        {
+            let gathered = gathered_bytes(view, edge);
+            largest = largest.max(gathered.unwrap_or(0.0));
+            if gathered.is_some_and(|b| b >= view.limit(&MIN_BYTES))
+                && view.vertices(edge.to).is_none_or(|n| n == 1)
+            {
+                result.found(view, draft(view, edge, gathered.unwrap_or(0.0)));
+            }
+        }
+        result.cleared_by(
+            format!("汇集到一个顶点的数据最多 {}", bytes(largest)),
+            format!("at most {} are gathered into one vertex", bytes(largest)),
+        )
+    }
+}
+
+fn gathered_bytes(view: &View<'_>, edge: &Edge) -> Option<f64> {
+    edge.bytes_written.or_else(|| {
+        view.run
+            .as_ref()
+            .map(|r| r.stages[edge.to].bytes())
+            .filter(|b| *b > 0.0)
+    })
+}
+
+fn draft(view: &View<'_>, edge: &Edge, gathered: f64) -> Draft {
+    let stage = edge.to;
+    let run = view.run.as_ref().map_or(0.0, |r| r.stages[stage].run_s());
+    let rows = edge.rows_written.map(count).unwrap_or_default();
+    let consumer = view.consumer_of(edge);
+    let mut evidence = Vec::new();
+    if let Some((tree, node)) = view.job.stages[stage]
+        .counters
+        .as_ref()
+        .and_then(|t| Some((t, t.by_op_id(edge.uid?)?)))
+    {
+        evidence.extend(counter(tree, node, "rowCount", "rows"));
+        evidence.extend(
+            counter(tree, node, "bytes", "bytes")
+                .map(|f| f.expecting(format!("<= {}", bytes(view.limit(&MIN_BYTES))))),
+        );
+        if let Some(time) = tree.node("Time") {
+            evidence.extend(counter(tree, time, "elapsedTime", "ms"));
+        }
+    }
+    evidence.extend(super::redundant_repartition::partitioner_fact(view, edge));
+    if evidence.is_empty() {
+        evidence.extend(super::parallelism_too_low::evidence(view, stage, gathered));
+    }
+    Draft {
+        cause: Cause::SerialGather,
+        stage: Some(stage),
+        lines: consumer.and_then(|(op, _)| view.lines(stage, op)),
+        summary: text(
+            format!(
+                "{rows} 行（{}）被汇集到 {} 的一个顶点，单独运行 {}",
+                bytes(gathered),
+                view.name(stage),
+                seconds(run)
+            ),
+            format!(
+                "{rows} rows ({}) are gathered into the one vertex of {}, which runs {}",
+                bytes(gathered),
+                view.name(stage),
+                seconds(run)
+            ),
+        ),
+        evidence,
+        saved: saved(view, stage, gathered),
+        method: "schedule replayed with the work spread over vertices of 96 MB and a small final gather",
+        strength: 0.6 + 0.4 * (gathered / 1e9).min(1.0),
+    }
+}
+
+/// The work on several vertices, then a last vertex for what they found.
+fn saved(view: &View<'_>, stage: usize, gathered: f64) -> Option<Saved> {
+    let count = (gathered / PARALLEL_BYTES).ceil().max(2.0) as usize;
+    view.saved(|stages| {
+        let last = stages[stage].vertices.first().copied().unwrap_or_default();
+        regroup(&mut stages[stage], count, 0.0);
+        // The final gather follows the slowest of them: its time comes on top of each.
+        for vertex in &mut stages[stage].vertices {
+            let extra = VertexWork {
+                run_s: FINAL_GATHER_S,
+                start_s: last.start_s,
+                ..VertexWork::default()
+            };
+            vertex.run_s += extra.total_s();
+        }
+    })
+}

@@ -1,0 +1,87 @@
+//! How many vertices a stage's data calls for.
+
+use job::model::ExchangeKind;
+
+use crate::settings::Threshold;
+use crate::view::View;
+
+/// Bytes that a vertex usually reads from an exchange.
+pub(crate) static SHUFFLE_BYTES: Threshold = Threshold {
+    name: "sizing.shuffle_bytes_per_vertex",
+    default: 256e6,
+    unit: "bytes",
+    reason_zh: "优化器按约 250 MB 一个分区选择分区数（实际 150–500 MB）",
+    reason_en: "the optimizer chooses partitions of about 250 MB (150 to 500 MB in fact)",
+    source: "partition counts of healthy simulated jobs",
+};
+
+/// Bytes that a vertex usually reads from storage.
+pub(crate) static STORED_BYTES: Threshold = Threshold {
+    name: "sizing.stored_bytes_per_vertex",
+    default: 512e6,
+    unit: "bytes",
+    reason_zh: "读取存储的顶点通常一个区段（约 0.5–1 GB）",
+    reason_en: "a vertex that reads storage usually takes an extent (0.5 to 1 GB)",
+    source: "healthy simulated jobs",
+};
+
+/// Bytes per vertex from which a stage counts as run on too few vertices.
+pub(crate) static HEAVY_BYTES: Threshold = Threshold {
+    name: "sizing.heavy_bytes_per_vertex",
+    default: 0.9e9,
+    unit: "bytes",
+    reason_zh: "健康作业中每个顶点从交换读取的数据不超过 0.8 GB",
+    reason_en: "in healthy jobs no vertex reads more than 0.8 GB from an exchange",
+    source: "healthy simulated jobs",
+};
+
+/// The same for stages that read storage.
+pub(crate) static HEAVY_STORED_BYTES: Threshold = Threshold {
+    name: "sizing.heavy_stored_bytes_per_vertex",
+    default: 1.5e9,
+    unit: "bytes",
+    reason_zh: "读取存储的顶点通常不超过 1 GB；一个 gzip 文件只能由一个顶点读取",
+    reason_en: "a vertex rarely reads more than 1 GB of storage; one gzip file is read by one vertex",
+    source: "healthy simulated jobs; documentation of the service",
+};
+
+/// Whether a stage reads an exchange rather than storage.
+pub(crate) fn reads_exchange(view: &View<'_>, stage: usize) -> bool {
+    view.inputs(stage).any(|e| {
+        matches!(
+            e.exchange,
+            ExchangeKind::Hash | ExchangeKind::Range | ExchangeKind::Gather
+        )
+    })
+}
+
+/// Bytes that all vertices of a stage read.
+pub(crate) fn bytes_read(view: &View<'_>, stage: usize) -> Option<f64> {
+    let bytes = view.run.as_ref().map(|r| r.stages[stage].bytes())?;
+    (bytes > 0.0).then_some(bytes)
+}
+
+/// Vertices that the data of a stage calls for.
+pub(crate) fn fitting_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
+    let per_vertex = view.limit(if reads_exchange(view, stage) {
+        &SHUFFLE_BYTES
+    } else {
+        &STORED_BYTES
+    });
+    Some((bytes_read(view, stage)? / per_vertex).ceil().max(1.0) as usize)
+}
+
+/// Bytes per vertex of a stage that has so few vertices that tokens stay idle while each works on
+/// far more than usual; `None` if it has enough.
+pub(crate) fn too_few(view: &View<'_>, stage: usize) -> Option<f64> {
+    let vertices = view.vertices(stage)?;
+    let run = view.run.as_ref()?;
+    let per_vertex = bytes_read(view, stage)? / vertices as f64;
+    let heavy = view.limit(if reads_exchange(view, stage) {
+        &HEAVY_BYTES
+    } else {
+        &HEAVY_STORED_BYTES
+    });
+    let idle = (vertices as f64) < run.tokens as f64 * 0.75;
+    (per_vertex >= heavy && idle && !view.is_uneven(stage)).then_some(per_vertex)
+}

@@ -1,0 +1,330 @@
+//! Words and evidence of the five skew rules.
+
+use job::info::Information;
+use job::model::{ExchangeKind, Source};
+
+use super::skew::{MIN_LAYOUT_RATIO, MIN_RATIO, Uneven};
+use super::support::Draft;
+use crate::facts::{count, counter, events_source, number, percent, seconds, summary, text, word};
+use crate::impact::Basis;
+use crate::model::{Cause, Fact, Text};
+use crate::rule::Examination;
+use crate::view::View;
+
+/// Candidates of one kind of skew, what cannot be decided about it, or what clears it.
+pub(crate) fn examine(view: &View<'_>, cause: Cause) -> Examination {
+    let mut result = Examination::default();
+    for uneven in view.uneven().iter().filter(|u| u.cause == cause) {
+        result.found(view, draft(view, uneven));
+    }
+    lacking(view, cause, &mut result);
+    let (ratio, stage) = most_even(view, cause);
+    let limit = view.limit(if cause == Cause::PartitionLayout {
+        &MIN_LAYOUT_RATIO
+    } else {
+        &MIN_RATIO
+    });
+    match stage {
+        Some(stage) => result.cleared_by(
+            format!("最不均匀的 stage {stage} 最大/平均为 {ratio:.2}（阈值 {limit:.1}），没有此类倾斜"),
+            format!("the most uneven stage, {stage}, has max/mean {ratio:.2} (threshold {limit:.1}): no skew of this kind"),
+        ),
+        None => result.cleared_by("没有可能出现此类倾斜的 stage", "no stage that could be skewed in this way"),
+    }
+}
+
+fn draft(view: &View<'_>, u: &Uneven) -> Draft {
+    let edge = u.edge.map(|e| &view.job.edges[e]);
+    let lines = match edge {
+        Some(edge) => view
+            .consumer_of(edge)
+            .and_then(|(op, _)| view.lines(u.stage, op)),
+        None => view
+            .extracts(u.stage)
+            .next()
+            .and_then(|(op, _)| view.lines(u.stage, op)),
+    };
+    Draft {
+        cause: u.cause,
+        stage: Some(u.stage),
+        lines,
+        summary: summarise(view, u),
+        evidence: evidence(view, u),
+        saved: u.saved,
+        method: "schedule replayed with even input",
+        strength: strength(u),
+    }
+}
+
+/// How far the ratio is beyond the threshold, and whether a value of the key explains it.
+fn strength(u: &Uneven) -> f64 {
+    let ratio = (u.ratio / 2.0).log2().clamp(0.0, 2.0) / 2.0;
+    let named = match u.cause {
+        Cause::LowCardinalityKey => u.distinct.is_some(),
+        Cause::PartitionLayout => true,
+        _ => u.hot.is_some(),
+    };
+    0.5 + 0.3 * ratio + if named { 0.2 } else { 0.0 }
+}
+
+fn summarise(view: &View<'_>, u: &Uneven) -> Text {
+    let stage = view.name(u.stage);
+    let keys = u
+        .edge
+        .map(|e| view.job.edges[e].keys.join(", "))
+        .unwrap_or_default();
+    let share = percent(u.largest_share.min(1.0));
+    let ratio = format!("{:.1}", u.ratio);
+    let (hot_zh, hot_en) = hot_words(u);
+    match u.cause {
+        Cause::JoinHotKey | Cause::GroupHotKey | Cause::NullOrDefaultKey => {
+            let (zh, en) = if u.cause == Cause::JoinHotKey {
+                ("连接", "join")
+            } else {
+                ("聚合", "aggregation")
+            };
+            text(
+                format!(
+                    "{stage} 的{zh}按 {keys} 分区时倾斜：最大顶点得到 {share} 的行，是均值的 {ratio} 倍{hot_zh}"
+                ),
+                format!(
+                    "the {en} in {stage} is skewed on {keys}: one vertex gets {share} of the rows, {ratio} times the mean{hot_en}"
+                ),
+            )
+        }
+        Cause::LowCardinalityKey => {
+            let zh = u
+                .distinct
+                .map(|d| format!("，键只有约 {} 个不同值", count(d as f64)))
+                .unwrap_or_default();
+            let en = u.distinct.map(|d| {
+                format!(
+                    "; the key has only about {} distinct values",
+                    count(d as f64)
+                )
+            });
+            text(
+                format!(
+                    "{stage} 按 {keys} 分成 {} 个分区{zh}，有 {} 个顶点几乎没有数据，最大顶点是均值的 {ratio} 倍",
+                    u.vertices, u.empty
+                ),
+                format!(
+                    "{stage} is partitioned on {keys} into {} parts{}; {} vertices get next to nothing, the largest {ratio} times the mean",
+                    u.vertices,
+                    en.unwrap_or_default(),
+                    u.empty
+                ),
+            )
+        }
+        _ => text(
+            format!("{stage} 读取的分区本身不均匀：最大分区是均值的 {ratio} 倍，占 {share}"),
+            format!(
+                "the partitions that {stage} reads are uneven themselves: the largest is {ratio} times the mean, {share} of all"
+            ),
+        ),
+    }
+}
+
+fn hot_words(u: &Uneven) -> (String, String) {
+    let Some(hot) = &u.hot else {
+        return (String::new(), String::new());
+    };
+    let (share, column) = (percent(hot.share), &hot.column);
+    match &hot.value {
+        None => (
+            format!("，{column} 有 {share} 为空"),
+            format!(", and {share} of {column} is null"),
+        ),
+        Some(v) => (
+            format!("，{column} 的值 `{v}` 占 {share}"),
+            format!(", and the value `{v}` of {column} has {share} of them"),
+        ),
+    }
+}
+
+fn evidence(view: &View<'_>, u: &Uneven) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    let stage = &view.job.stages[u.stage];
+    let limit = view.limit(if u.edge.is_some() {
+        &MIN_RATIO
+    } else {
+        &MIN_LAYOUT_RATIO
+    });
+    let ratio_text = || {
+        text(
+            format!("{} 最大顶点是均值的 {:.1} 倍", stage.name, u.ratio),
+            format!(
+                "the largest vertex of {} has {:.1} times the mean",
+                stage.name, u.ratio
+            ),
+        )
+    };
+    if let Some((tree, node)) = rows_node(view, u) {
+        facts.extend(counter(tree, node, "maxRowCount", "rows"));
+        facts.extend(counter(tree, node, "rowCount", "rows"));
+        let source = tree.source(node, "maxRowCount");
+        facts.push(
+            number(
+                "maxRowCount / (rowCount / vertices)",
+                u.ratio,
+                "ratio",
+                source,
+                ratio_text(),
+            )
+            .expecting(format!("<= {limit:.1}")),
+        );
+    } else if let Some(fact) = summary(stage, "maxVertexDataRead", "bytes") {
+        let source = fact.source.clone();
+        facts.push(fact);
+        facts.push(
+            number(
+                "maxVertexDataRead / (dataRead / totalCount)",
+                u.ratio,
+                "ratio",
+                source,
+                ratio_text(),
+            )
+            .expecting(format!("<= {limit:.1}")),
+        );
+    } else if let Some(source) = events_source(stage) {
+        facts.push(
+            number(
+                "max bytes read / mean bytes read",
+                u.ratio,
+                "ratio",
+                source,
+                ratio_text(),
+            )
+            .expecting(format!("<= {limit:.1}")),
+        );
+    }
+    facts.extend(hot_fact(u));
+    facts.extend(slowest(view, u.stage));
+    facts
+}
+
+/// The counters of the uneven input.
+fn rows_node<'a>(
+    view: &View<'a>,
+    u: &Uneven,
+) -> Option<(
+    &'a job::counters::CounterTree,
+    &'a job::counters::CounterNode,
+)> {
+    let tree = view.job.stages[u.stage].counters.as_ref()?;
+    let uid = match u.edge {
+        Some(edge) => view.job.edges[edge].uid,
+        None => {
+            view.extracts(u.stage)
+                .max_by_key(|(_, o)| {
+                    view.node(u.stage, o.uid)
+                        .and_then(|n| n.value("rowCount"))
+                        .map(|r| r as u64)
+                })?
+                .1
+                .uid
+        }
+    };
+    Some((tree, tree.by_op_id(uid?)?))
+}
+
+fn hot_fact(u: &Uneven) -> Option<Fact> {
+    let hot = u.hot.as_ref()?;
+    let source = hot.source.clone()?;
+    let shown = hot.value.clone().unwrap_or_else(|| "NULL".to_owned());
+    let says = text(
+        format!(
+            "{}.{} 中 `{shown}` 有 {} 行，占 {}",
+            hot.table,
+            hot.column,
+            count(hot.rows as f64),
+            percent(hot.share)
+        ),
+        format!(
+            "`{shown}` is in {} rows of {}.{}, {} of them",
+            count(hot.rows as f64),
+            hot.table,
+            hot.column,
+            percent(hot.share)
+        ),
+    );
+    Some(word("most frequent value", &shown, source, says))
+}
+
+/// The slowest vertex against the median, where there are events.
+fn slowest(view: &View<'_>, stage: usize) -> Option<Fact> {
+    let runs = view.job.stages[stage].runs.as_ref()?;
+    let source = Source {
+        file: runs.file.clone(),
+        locator: Some(view.name(stage).to_owned()),
+    };
+    let (max, median) = (runs.run_ms.max / 1000.0, runs.run_ms.p50 / 1000.0);
+    let says = text(
+        format!(
+            "{} 最慢的顶点运行 {}，中位数 {}",
+            view.name(stage),
+            seconds(max),
+            seconds(median)
+        ),
+        format!(
+            "the slowest vertex of {} ran {}, the median {}",
+            view.name(stage),
+            seconds(max),
+            seconds(median)
+        ),
+    );
+    Some(number("slowest vertex", max, "s", source, says))
+}
+
+/// Stages whose spread nothing tells.
+fn lacking(view: &View<'_>, cause: Cause, result: &mut Examination) {
+    for (index, stage) in view.job.stages.iter().enumerate() {
+        let known = view
+            .run
+            .as_ref()
+            .is_some_and(|r| r.basis[index] != Basis::Unknown && r.stages[index].bytes() > 0.0);
+        if known || stage.counters.is_some() || !could_be(view, cause, index) {
+            continue;
+        }
+        let reason = text(
+            format!("不知道 {} 的数据在各顶点间如何分布", stage.name),
+            format!(
+                "how the data of {} is spread over its vertices is not known",
+                stage.name
+            ),
+        );
+        result.lacks(Information::PerVertexData, view, Some(index), reason);
+    }
+}
+
+/// Whether a stage could have this kind of skew, by its plan.
+fn could_be(view: &View<'_>, cause: Cause, stage: usize) -> bool {
+    if view.vertices(stage).is_some_and(|n| n < 2) || view.failed() {
+        return false;
+    }
+    let mut hashed = view
+        .inputs(stage)
+        .filter(|e| e.exchange == ExchangeKind::Hash && e.partitions.is_none_or(|p| p > 1))
+        .peekable();
+    match cause {
+        Cause::PartitionLayout => hashed.peek().is_none() && view.extracts(stage).next().is_some(),
+        Cause::JoinHotKey => hashed.any(|e| super::skew::feeds_join(view, e)),
+        Cause::GroupHotKey => hashed.any(|e| !super::skew::feeds_join(view, e)),
+        _ => hashed.peek().is_some(),
+    }
+}
+
+/// The largest max/mean of the stages that this kind looks at.
+fn most_even<'a>(view: &View<'a>, cause: Cause) -> (f64, Option<&'a str>) {
+    let stored = cause == Cause::PartitionLayout;
+    let ratios = (0..view.job.stages.len()).filter_map(|s| {
+        let hashed = view.inputs(s).any(|e| e.exchange == ExchangeKind::Hash);
+        if hashed == stored || view.vertices(s).is_none_or(|n| n < 2) {
+            return None;
+        }
+        let spread = view.job.bytes_read_per_vertex(s)?;
+        Some((spread.value.max_over_mean, view.name(s)))
+    });
+    let best = ratios.max_by(|a, b| a.0.total_cmp(&b.0));
+    best.map_or((1.0, None), |(ratio, name)| (ratio, Some(name)))
+}

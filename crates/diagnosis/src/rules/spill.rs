@@ -1,0 +1,262 @@
+//! Rule for `memory.spill`: sorts or hash tables that go to disk.
+//!
+//! What spilling costs is the time of the spilling operators beyond what the same rows take in
+//! memory, by the pace of this job's own sorts that did not spill.
+
+use job::counters::{CounterNode, CounterTree};
+use job::info::Information;
+
+use super::support::{Draft, says};
+use crate::facts::{bytes, counter, seconds, text};
+use crate::impact::scale_run;
+use crate::model::Cause;
+use crate::rule::{About, Examination, Rule};
+use crate::settings::Threshold;
+use crate::view::View;
+
+/// Milliseconds that an in-memory sort takes per row, and per byte of it: fitted to the sorts of
+/// simulated jobs without spills (24 to 360 bytes a row, within 10 %).
+const SORT_MS_PER_ROW: f64 = 0.68e-3;
+const SORT_MS_PER_BYTE: f64 = 3.6e-6;
+
+/// How many times its pace in memory an operator must take before its spilling counts.
+pub(crate) static MIN_SLOWDOWN: Threshold = Threshold {
+    name: "spill.min_slowdown",
+    default: 1.3,
+    unit: "ratio",
+    reason_zh: "内存排序的速度在同类行上波动约 ±15 %，低于 1.3 倍看不出溢出的代价",
+    reason_en: "sorts in memory vary by about 15 % on like rows; under 1.3 times nothing can be told",
+    source: "spill-free sorts of simulated jobs",
+};
+
+/// The rule.
+pub(crate) struct Spill;
+
+static ABOUT: About = About {
+    cause: Cause::Spill,
+    what: says(
+        "排序或哈希表溢出到磁盘",
+        "sorts or hash tables spill to disk",
+    ),
+    needs: &[Information::RuntimeCounters],
+    helps: &[Information::MemoryEstimate, Information::StageStatistics],
+    thresholds: &[&MIN_SLOWDOWN],
+    counter_evidence: &[
+        says(
+            "输入倾斜：只有热点顶点溢出",
+            "skewed input: only the hot vertex spills",
+        ),
+        says(
+            "分区太少或估计错误：溢出只是后果",
+            "too few partitions or a wrong estimate: spilling follows from it",
+        ),
+        says(
+            "溢出很轻，几乎不花时间",
+            "light spilling that costs next to nothing",
+        ),
+    ],
+};
+
+impl Rule for Spill {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn examine(&self, view: &View<'_>) -> Examination {
+        let mut result = Examination::default();
+        for stage in 0..view.job.stages.len() {
+            if let Some(draft) = spilling(view, stage) {
+                result.found(view, draft);
+            }
+        }
+        // Without counters the temporary data beyond what was written still tells.
+        for (index, stage) in view
+            .job
+            .stages
+            .iter()
+            .enumerate()
+            .filter(|(_, s)| s.counters.is_none())
+        {
+            if let Some((temp, written)) = excess_temp(view, index) {
+                let reason = text(
+                    format!(
+                        "{} 的临时数据（{}）多于其输出（{}），但没有计数器说明溢出的代价",
+                        stage.name,
+                        bytes(temp),
+                        bytes(written)
+                    ),
+                    format!(
+                        "{} wrote {} of temporary data for {} of output; without counters the cost of spilling is unknown",
+                        stage.name,
+                        bytes(temp),
+                        bytes(written)
+                    ),
+                );
+                result.lacks(Information::MemoryUse, view, Some(index), reason);
+            }
+        }
+        result.cleared_by(
+            "没有算子溢出到磁盘，或溢出由倾斜、分区过少引起",
+            "no operator spills, or spilling follows from skew or too few partitions",
+        )
+    }
+}
+
+/// Temporary and output bytes of a stage, where the former exceed the latter.
+fn excess_temp(view: &View<'_>, stage: usize) -> Option<(f64, f64)> {
+    let values = &view.job.stages[stage].summary.as_ref()?.values;
+    let (temp, written) = (*values.get("tempDataWritten")?, *values.get("dataWritten")?);
+    (temp > written * 1.5).then_some((temp, written))
+}
+
+fn spilling(view: &View<'_>, stage: usize) -> Option<Draft> {
+    let surplus = surplus_ms(view, stage);
+    if surplus <= 0.0 || view.is_uneven(stage) {
+        return None;
+    }
+    let tree = view.job.stages[stage].counters.as_ref()?;
+    let (node, name) = tree
+        .nodes
+        .iter()
+        .filter_map(|n| Some((n, spill_counter(n)?)))
+        .max_by(|a, b| ms(a.0).total_cmp(&ms(b.0)))?;
+    let fraction = view.fraction(stage, surplus);
+    let operator = view.job.stages[stage]
+        .operators
+        .iter()
+        .position(|o| o.uid.is_some() && o.uid == node.op_id);
+    let mut evidence = Vec::new();
+    evidence.extend(counter(tree, node, name, "buckets").map(|f| f.expecting("0")));
+    evidence.extend(counter(tree, node, "exclusiveTime", "ms"));
+    evidence.extend(counter(tree, node, "rowCount", "rows"));
+    let slow = ms(node) / (ms(node) - surplus).max(1.0);
+    Some(Draft {
+        cause: Cause::Spill,
+        stage: Some(stage),
+        lines: operator.and_then(|o| view.lines(stage, o)),
+        summary: text(
+            format!(
+                "{} 的 {} 溢出到磁盘，耗时 {}，是内存中排序的 {slow:.1} 倍",
+                view.name(stage),
+                node.name,
+                seconds(ms(node) / 1000.0)
+            ),
+            format!(
+                "{} in {} spills to disk: {} of work, {slow:.1} times what it takes in memory",
+                node.name,
+                view.name(stage),
+                seconds(ms(node) / 1000.0)
+            ),
+        ),
+        evidence,
+        saved: view.saved(|stages| scale_run(&mut stages[stage], 1.0 - fraction)),
+        method: "schedule replayed with the spilling operators at their pace in memory",
+        strength: 0.5 + 0.5 * (surplus / ms(node).max(1.0)).min(1.0),
+    })
+}
+
+fn ms(node: &CounterNode) -> f64 {
+    node.value("exclusiveTime").unwrap_or(0.0)
+}
+
+/// The counter that shows that a node spilled.
+fn spill_counter(node: &CounterNode) -> Option<&'static str> {
+    [
+        "maxSpillBucketCount",
+        "avgSpillBucketCount",
+        "HtSpillLevel",
+        "maxHtSpillLevel",
+        "SpillLevel",
+    ]
+    .into_iter()
+    .find(|name| node.value(name).is_some_and(|v| v > 0.0))
+}
+
+/// Milliseconds that the operators of a stage lose by spilling.
+pub(crate) fn surplus_ms(view: &View<'_>, stage: usize) -> f64 {
+    let Some(tree) = &view.job.stages[stage].counters else {
+        return 0.0;
+    };
+    let slowdown = view.limit(&MIN_SLOWDOWN);
+    let machine = own_pace(view);
+    tree.nodes
+        .iter()
+        .enumerate()
+        .filter(|(_, n)| spill_counter(n).is_some())
+        .map(|(i, n)| {
+            let usual = usual_ms(tree, i) * machine;
+            let spent = ms(n);
+            if usual > 0.0 && spent > usual * slowdown {
+                spent - usual
+            } else {
+                0.0
+            }
+        })
+        .sum()
+}
+
+/// What a sort or hash operator takes in memory, by its rows and their width. A hash table costs
+/// about a third of a sort.
+fn usual_ms(tree: &CounterTree, node: usize) -> f64 {
+    let n = &tree.nodes[node];
+    let Some(rows) = n.value("rowCount") else {
+        return 0.0;
+    };
+    let per_row = SORT_MS_PER_ROW + SORT_MS_PER_BYTE * row_width(tree, node).unwrap_or(64.0);
+    if n.name.contains("Sort") {
+        rows * per_row
+    } else {
+        rows * per_row / 3.0
+    }
+}
+
+/// Bytes per row that come into a node, from the channels or extractors below it.
+fn row_width(tree: &CounterTree, node: usize) -> Option<f64> {
+    let mut bytes = 0.0;
+    let mut rows = 0.0;
+    for (i, n) in tree.nodes.iter().enumerate().skip(node + 1) {
+        if !below(tree, i, node) {
+            break;
+        }
+        if let (true, Some(b), Some(r)) =
+            (n.name == "Extractor", n.value("bytes"), n.value("rowCount"))
+        {
+            bytes += b;
+            rows += r;
+        }
+    }
+    (rows > 0.0).then(|| bytes / rows)
+}
+
+/// Whether node `child` is in the subtree of `top`; children follow their parents.
+fn below(tree: &CounterTree, child: usize, top: usize) -> bool {
+    let mut at = tree.nodes[child].parent;
+    while let Some(parent) = at {
+        if parent == top {
+            return true;
+        }
+        at = tree.nodes[parent].parent;
+    }
+    false
+}
+
+/// How much slower or faster than usual this job's own sorts are: the median over those without
+/// spills, 1 if there are none.
+fn own_pace(view: &View<'_>) -> f64 {
+    let mut paces: Vec<f64> = view
+        .job
+        .stages
+        .iter()
+        .filter_map(|s| s.counters.as_ref())
+        .flat_map(|t| t.nodes.iter().enumerate().map(move |(i, n)| (t, i, n)))
+        .filter(|(_, _, n)| {
+            n.name == "Sort"
+                && spill_counter(n).is_none()
+                && n.value("rowCount").is_some_and(|r| r > 1e5)
+        })
+        .map(|(t, i, n)| ms(n) / usual_ms(t, i))
+        .filter(|p| p.is_finite() && *p > 0.0)
+        .collect();
+    paces.sort_by(f64::total_cmp);
+    paces.get(paces.len() / 2).copied().unwrap_or(1.0)
+}

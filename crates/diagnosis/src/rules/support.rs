@@ -1,0 +1,125 @@
+//! What the rule files share: building candidates, and saying cleared or undecided.
+
+use job::info::Information;
+
+use crate::facts::{percent, seconds, text};
+use crate::impact::Saved;
+use crate::model::{Cause, Fact, Finding, Impact, Severity, Text};
+use crate::rule::{Candidate, Examination, StaticText, Undecided};
+use crate::view::View;
+
+/// A candidate before its severity and confidence are known.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    pub(crate) cause: Cause,
+    /// Index of the stage in which it shows.
+    pub(crate) stage: Option<usize>,
+    pub(crate) lines: Option<(u32, u32)>,
+    pub(crate) summary: Text,
+    pub(crate) evidence: Vec<Fact>,
+    pub(crate) saved: Option<Saved>,
+    /// How the saving was computed.
+    pub(crate) method: &'static str,
+    /// Strength of the evidence, 0..1.
+    pub(crate) strength: f64,
+}
+
+impl Draft {
+    pub(crate) fn candidate(self, view: &View<'_>) -> Candidate {
+        let share = self.saved.map(|s| s.share);
+        let finding = Finding {
+            cause: self.cause,
+            severity: severity(share),
+            confidence: 0.0,
+            stage: self.stage.map(|s| view.name(s).to_owned()),
+            script_lines: self.lines,
+            summary: with_saving(self.summary, self.saved),
+            evidence: self.evidence,
+            impact: self.saved.map(|s| Impact {
+                seconds_saved: s.seconds,
+                share_of_elapsed: Some(s.share),
+                method: self.method.to_owned(),
+            }),
+        };
+        Candidate {
+            finding,
+            strength: self.strength.clamp(0.0, 1.0),
+        }
+    }
+}
+
+/// Severity by the share of the run: half of it, a fifth, a twentieth. A failed job has no share
+/// and is critical.
+fn severity(share: Option<f64>) -> Severity {
+    match share {
+        None => Severity::Critical,
+        Some(s) if s >= 0.5 => Severity::Critical,
+        Some(s) if s >= 0.2 => Severity::High,
+        Some(s) if s >= 0.05 => Severity::Medium,
+        Some(_) => Severity::Low,
+    }
+}
+
+fn with_saving(mut summary: Text, saved: Option<Saved>) -> Text {
+    if let Some(saved) = saved {
+        let (time, share) = (seconds(saved.seconds), percent(saved.share));
+        summary
+            .zh
+            .push_str(&format!("；消除后约可节省 {time}（{share}）"));
+        summary.en.push_str(&format!(
+            "; without it the run would take about {time} ({share}) less"
+        ));
+    }
+    summary
+}
+
+impl Examination {
+    /// Adds a cause that was seen.
+    pub(crate) fn found(&mut self, view: &View<'_>, draft: Draft) {
+        self.candidates.push(draft.candidate(view));
+    }
+
+    /// Adds something that could not be decided.
+    pub(crate) fn lacks(
+        &mut self,
+        info: Information,
+        view: &View<'_>,
+        stage: Option<usize>,
+        reason: Text,
+    ) {
+        let share_at_stake = stage.map_or(1.0, |s| view.stake(s));
+        self.undecided.push(Undecided {
+            info,
+            stage: stage.map(|s| view.name(s).to_owned()),
+            share_at_stake,
+            reason,
+        });
+    }
+
+    /// Says what cleared the cause.
+    pub(crate) fn cleared_by(
+        mut self,
+        zh: impl Into<String>,
+        en: impl Into<String>,
+    ) -> Examination {
+        if self.candidates.is_empty() && self.undecided.is_empty() {
+            self.cleared = Some(text(zh, en));
+        }
+        self
+    }
+}
+
+/// A pair of sentences for an [`crate::rule::About`].
+pub(crate) const fn says(zh: &'static str, en: &'static str) -> StaticText {
+    StaticText { zh, en }
+}
+
+/// Whether a class is one that the compiler writes (`SqlFilterTransformer_3`, `ScopeSorter_7`).
+pub(crate) fn is_generated_class(class: &str) -> bool {
+    let class = class.rsplit('.').next().unwrap_or(class);
+    let stem = class.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
+    stem.starts_with("Scope")
+        || stem.starts_with("Sql")
+        || stem.starts_with("SStream")
+        || stem == "Splitter"
+}

@@ -1,0 +1,198 @@
+//! Rule for `parallelism.tiny_vertices`: very many vertices of a few seconds each, so that
+//! start-up dominates.
+
+use job::info::Information;
+
+use super::parallelism_too_low::lines;
+use super::sizing::{SHUFFLE_BYTES, STORED_BYTES, bytes_read, fitting_vertices};
+use super::small_files::reads_small_files;
+use super::support::{Draft, says};
+use crate::facts::{bytes, counter, number, seconds, summary, text};
+use crate::impact::{Saved, regroup};
+use crate::model::{Cause, Fact};
+use crate::rule::{About, Examination, Rule};
+use crate::settings::Threshold;
+use crate::view::View;
+
+/// Mean run time of a vertex up to which it counts as tiny.
+pub(crate) static MAX_RUN: Threshold = Threshold {
+    name: "tiny_vertices.max_run",
+    default: 8.0,
+    unit: "s",
+    reason_zh: "启动一个顶点需 1–3 秒；运行几秒的顶点有相当部分时间花在启动上",
+    reason_en: "starting a vertex takes one to three seconds, a large part of one that runs a few seconds",
+    source: "start-up times of simulated jobs; the service recycles containers between short vertices",
+};
+
+/// Bytes per vertex up to which it counts as tiny.
+pub(crate) static MAX_BYTES: Threshold = Threshold {
+    name: "tiny_vertices.max_bytes",
+    default: 40e6,
+    unit: "bytes",
+    reason_zh: "远小于通常每顶点 250 MB 的数据量",
+    reason_en: "far below the usual 250 MB of a vertex",
+    source: "partition sizes of healthy simulated jobs",
+};
+
+/// Vertices that a stage must have.
+pub(crate) static MIN_VERTICES: Threshold = Threshold {
+    name: "tiny_vertices.min_vertices",
+    default: 40.0,
+    unit: "vertices",
+    reason_zh: "少量小顶点同时运行，启动时间不会累积",
+    reason_en: "few small vertices run at once, and their start-up does not add up",
+    source: "judgement; the replayed saving decides",
+};
+
+/// The rule.
+pub(crate) struct TinyVertices;
+
+static ABOUT: About = About {
+    cause: Cause::TinyVertices,
+    what: says(
+        "大量顶点各只运行几秒，启动时间占主导",
+        "very many vertices of a few seconds each: start-up dominates",
+    ),
+    needs: &[Information::StageStatistics],
+    helps: &[Information::VertexEvents, Information::Script],
+    thresholds: &[
+        &MAX_RUN,
+        &MAX_BYTES,
+        &MIN_VERTICES,
+        &SHUFFLE_BYTES,
+        &STORED_BYTES,
+    ],
+    counter_evidence: &[
+        says(
+            "小顶点来自小文件（见 io.small_files）",
+            "the vertices are small because the input files are (see io.small_files)",
+        ),
+        says(
+            "这些顶点不占用关键路径",
+            "the vertices do not hold up anything",
+        ),
+    ],
+};
+
+impl Rule for TinyVertices {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn examine(&self, view: &View<'_>) -> Examination {
+        let mut result = Examination::default();
+        for stage in 0..view.job.stages.len() {
+            if is_tiny(view, stage) && reads_small_files(view, stage).is_none() {
+                result.found(view, draft(view, stage));
+            }
+        }
+        result.cleared_by(
+            "没有大量只运行几秒的顶点",
+            "no stage has very many vertices of a few seconds",
+        )
+    }
+}
+
+/// Whether a stage has very many vertices that each do next to nothing.
+pub(crate) fn is_tiny(view: &View<'_>, stage: usize) -> bool {
+    let (Some(vertices), Some(run), Some(all)) =
+        (view.vertices(stage), &view.run, bytes_read(view, stage))
+    else {
+        return false;
+    };
+    let n = vertices as f64;
+    n >= view.limit(&MIN_VERTICES)
+        && all / n <= view.limit(&MAX_BYTES)
+        && run.stages[stage].run_s() / n <= view.limit(&MAX_RUN)
+}
+
+/// What fewer vertices would save: the start-ups, and what each vertex spends beside its
+/// operators.
+pub(crate) fn saved(view: &View<'_>, stage: usize) -> Option<Saved> {
+    let fitting = fitting_vertices(view, stage)?;
+    let run = view.run.as_ref()?.stages[stage].run_s();
+    let work = view.stage_ms(stage) / 1000.0;
+    let overhead = if work > 0.0 {
+        (run - work).max(0.0)
+    } else {
+        run * 0.5
+    };
+    view.saved(|stages| regroup(&mut stages[stage], fitting, overhead))
+}
+
+fn draft(view: &View<'_>, stage: usize) -> Draft {
+    let n = view.vertices(stage).unwrap_or(1);
+    let all = bytes_read(view, stage).unwrap_or(0.0);
+    let run = view.run.as_ref().map_or(0.0, |r| r.stages[stage].run_s()) / n as f64;
+    let start = view.run.as_ref().map_or(0.0, |r| {
+        r.stages[stage]
+            .vertices
+            .iter()
+            .map(|v| v.start_s)
+            .sum::<f64>()
+    }) / n as f64;
+    Draft {
+        cause: Cause::TinyVertices,
+        stage: Some(stage),
+        lines: lines(view, stage),
+        summary: text(
+            format!(
+                "{} 有 {n} 个顶点，每个只读 {}，运行 {}，启动却要 {}",
+                view.name(stage),
+                bytes(all / n as f64),
+                seconds(run),
+                seconds(start)
+            ),
+            format!(
+                "{} has {n} vertices that read {} and run {} each, after a start-up of {}",
+                view.name(stage),
+                bytes(all / n as f64),
+                seconds(run),
+                seconds(start)
+            ),
+        ),
+        evidence: evidence(view, stage),
+        saved: saved(view, stage),
+        method: "schedule replayed with as few vertices as the data calls for",
+        strength: 0.5 + 0.5 * (1.0 - all / n as f64 / view.limit(&MAX_BYTES)).clamp(0.0, 1.0),
+    }
+}
+
+pub(crate) fn evidence(view: &View<'_>, stage: usize) -> Vec<Fact> {
+    let s = &view.job.stages[stage];
+    let mut facts: Vec<Fact> = Vec::new();
+    if let Some((tree, node)) = s.counters.as_ref().and_then(|t| Some((t, t.node("Time")?))) {
+        facts.extend(counter(tree, node, "elapsedTime", "ms"));
+    }
+    if let Some((tree, node)) = s
+        .counters
+        .as_ref()
+        .and_then(|t| Some((t, t.node("InputStatistics")?)))
+    {
+        facts.extend(counter(tree, node, "totalBytes", "bytes"));
+        if let (Some(n), Some(all)) = (view.vertices(stage), node.value("totalBytes")) {
+            let each = all / n as f64;
+            let says = text(
+                format!("每个顶点读取 {}", bytes(each)),
+                format!("each vertex reads {}", bytes(each)),
+            );
+            let limit = view.limit(&MAX_BYTES);
+            facts.push(
+                number(
+                    "totalBytes / vertices",
+                    each,
+                    "bytes",
+                    tree.source(node, "totalBytes"),
+                    says,
+                )
+                .expecting(format!(">= {}", bytes(limit))),
+            );
+        }
+    }
+    facts.extend(summary(s, "totalCount", "vertices"));
+    facts.extend(summary(s, "dataRead", "bytes"));
+    if facts.is_empty() {
+        facts.extend(super::parallelism_too_low::evidence(view, stage, 0.0));
+    }
+    facts
+}

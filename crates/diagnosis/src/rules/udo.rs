@@ -1,0 +1,249 @@
+//! Rule for `udo.cpu_bound`: user code that dominates a balanced stage.
+//!
+//! User code is slow if it takes many times what managed code usually takes for rows of that
+//! width; a stage that merely runs user code is not.
+
+use job::info::Information;
+use job::model::{Operator, OperatorKind};
+
+use super::heap_pressure::runs_user_code;
+use super::support::{Draft, says};
+use crate::facts::{counter, percent, seconds, text};
+use crate::impact::scale_run;
+use crate::model::Cause;
+use crate::rule::{About, Examination, Rule};
+use crate::settings::Threshold;
+use crate::view::View;
+
+/// Milliseconds that managed code usually takes per input row, and per byte of it.
+const MANAGED_MS_PER_ROW: f64 = 0.6e-3;
+const MANAGED_MS_PER_BYTE: f64 = 22e-6;
+
+/// How many times the usual time of managed code an operator must take.
+pub(crate) static MIN_SLOWDOWN: Threshold = Threshold {
+    name: "udo.min_slowdown",
+    default: 3.0,
+    unit: "ratio",
+    reason_zh: "托管代码每行的正常开销随行宽变化，但很少超过通常值的 2 倍",
+    reason_en: "what managed code takes for a row varies with its width, rarely beyond twice the usual",
+    source: "healthy simulated jobs: 0.4 to 1.6 times the usual",
+};
+
+/// Share of a stage's time that user code must take.
+pub(crate) static MIN_STAGE_SHARE: Threshold = Threshold {
+    name: "udo.min_stage_share",
+    default: 0.4,
+    unit: "share",
+    reason_zh: "用户代码须主导该 stage 的时间，否则先看读写",
+    reason_en: "user code must dominate the stage's time, else look at reading and writing first",
+    source: "report contract: dominates the time of a balanced stage",
+};
+
+/// The rule.
+pub(crate) struct CpuBound;
+
+static ABOUT: About = About {
+    cause: Cause::CpuBoundUdo,
+    what: says(
+        "用户代码（C# 处理器、归约器、表达式）主导了一个均匀 stage 的时间",
+        "user code (C# processors, reducers, expressions) dominates the time of a balanced stage",
+    ),
+    needs: &[Information::RuntimeCounters],
+    helps: &[Information::UserCode, Information::GcTime],
+    thresholds: &[&MIN_SLOWDOWN, &MIN_STAGE_SHARE],
+    counter_evidence: &[
+        says(
+            "时间花在垃圾回收上，而不是代码本身",
+            "the time goes to garbage collection, not to the code itself",
+        ),
+        says(
+            "输入倾斜：代码只是行数多",
+            "skewed input: the code merely has many rows",
+        ),
+        says(
+            "代码看着复杂，但每行耗时正常",
+            "code that looks expensive but takes the usual time a row",
+        ),
+    ],
+};
+
+impl Rule for CpuBound {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn examine(&self, view: &View<'_>) -> Examination {
+        let mut result = Examination::default();
+        for (index, stage) in view.job.stages.iter().enumerate() {
+            if stage.counters.is_some() {
+                if let Some(draft) = slow_code(view, index) {
+                    result.found(view, draft);
+                }
+            } else if runs_user_code(view, index) && !view.failed() {
+                let reason = text(
+                    format!("{} 运行用户代码，但没有算子耗时", stage.name),
+                    format!(
+                        "{} runs user code, and no file gives the time of its operators",
+                        stage.name
+                    ),
+                );
+                result.lacks(Information::RuntimeCounters, view, Some(index), reason);
+            }
+        }
+        result.cleared_by(
+            "用户代码每行的耗时正常",
+            "user code takes the usual time per row",
+        )
+    }
+}
+
+fn slow_code(view: &View<'_>, stage: usize) -> Option<Draft> {
+    let tree = view.job.stages[stage].counters.as_ref()?;
+    let slow = |(index, operator): (usize, &Operator)| {
+        let node = view.node(stage, operator.uid)?;
+        let spent = node.value("exclusiveTime")?;
+        let usual = usual_ms(view, stage, operator)?;
+        (spent > usual * view.limit(&MIN_SLOWDOWN)).then_some((index, spent, usual))
+    };
+    let found: Vec<_> = managed(view, stage).filter_map(slow).collect();
+    let (operator, spent, usual) = *found.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let share = view.fraction(stage, spent);
+    if share < view.limit(&MIN_STAGE_SHARE) || view.is_uneven(stage) {
+        return None;
+    }
+    let node = view.node(stage, view.job.stages[stage].operators[operator].uid)?;
+    let class = &view.job.stages[stage].operators[operator].class_name;
+    let surplus = view.fraction(stage, spent - usual);
+    let mut evidence = Vec::new();
+    evidence.extend(
+        counter(tree, node, "exclusiveTime", "ms")
+            .map(|f| f.expecting(format!("about {}", seconds(usual / 1000.0)))),
+    );
+    evidence.extend(counter(tree, node, "rowCount", "rows"));
+    if let Some(time) = tree.node("Time") {
+        evidence.extend(counter(tree, time, "totalCpuTime", "ms"));
+    }
+    if let Some(memory) = tree.node("ManagedMemory") {
+        evidence.extend(counter(tree, memory, "avgTimeInGCPercent", "%"));
+    }
+    let (times, all) = (spent / usual, seconds(spent / 1000.0));
+    Some(Draft {
+        cause: Cause::CpuBoundUdo,
+        stage: Some(stage),
+        lines: view.lines(stage, operator),
+        summary: text(
+            format!(
+                "{} 的用户代码 {class} 共耗时 {all}，占该 stage 的 {}，是同等行通常开销的 {times:.1} 倍",
+                view.name(stage),
+                percent(share)
+            ),
+            format!(
+                "the user code {class} in {} takes {all}, {} of the stage's time and {times:.1} times the usual for such rows",
+                view.name(stage),
+                percent(share)
+            ),
+        ),
+        evidence,
+        saved: view.saved(|stages| scale_run(&mut stages[stage], 1.0 - surplus)),
+        method: "schedule replayed with user code at the usual time per row",
+        strength: 0.5 + 0.5 * ((times / 3.0).log2() / 3.0).clamp(0.0, 1.0),
+    })
+}
+
+/// Operators of a stage that run managed code.
+fn managed<'a>(view: &View<'a>, stage: usize) -> impl Iterator<Item = (usize, &'a Operator)> {
+    let tree = view.job.stages[stage].counters.as_ref();
+    view.job.stages[stage]
+        .operators
+        .iter()
+        .enumerate()
+        .filter(move |(_, o)| {
+            let run_by = o
+                .uid
+                .and_then(|uid| tree?.by_op_id(uid))
+                .map(|n| n.name.as_str());
+            matches!(
+                run_by,
+                Some("ScopeProcess" | "ScopeReduce" | "ScopeCombine")
+            ) || (run_by.is_none()
+                && matches!(
+                    o.kind,
+                    OperatorKind::Process | OperatorKind::Reduce | OperatorKind::Combine
+                ))
+        })
+}
+
+/// Milliseconds that the managed operators of a stage take, and the one that takes most.
+pub(crate) fn managed_ms(view: &View<'_>, stage: usize) -> (f64, Option<usize>) {
+    let mut all = 0.0;
+    let mut most: (f64, Option<usize>) = (-1.0, None);
+    for (index, operator) in managed(view, stage) {
+        let spent = view.node_ms(stage, operator.uid).unwrap_or(0.0);
+        all += spent;
+        if spent > most.0 {
+            most = (spent, Some(index));
+        }
+    }
+    (all, most.1)
+}
+
+/// What managed code usually takes for the rows that come into an operator.
+fn usual_ms(view: &View<'_>, stage: usize, operator: &Operator) -> Option<f64> {
+    let tree = view.job.stages[stage].counters.as_ref()?;
+    let index = tree
+        .nodes
+        .iter()
+        .position(|n| n.op_id.is_some() && n.op_id == operator.uid)?;
+    let rows = rows_into(tree, index).or_else(|| tree.nodes[index].value("rowCount"))?;
+    let width: f64 = operator
+        .inputs
+        .iter()
+        .flat_map(|i| &i.schema)
+        .map(|c| column_width(view, &c.name, &c.type_name))
+        .sum();
+    Some((rows * (MANAGED_MS_PER_ROW + MANAGED_MS_PER_BYTE * width)).max(1.0))
+}
+
+/// Rows of the nearest counted nodes below a node, summed over its inputs.
+fn rows_into(tree: &job::counters::CounterTree, node: usize) -> Option<f64> {
+    let mut counted: Vec<usize> = Vec::new();
+    let mut rows = 0.0;
+    for (i, n) in tree.nodes.iter().enumerate().skip(node + 1) {
+        let mut at = n.parent;
+        let mut inside = false;
+        while let Some(parent) = at {
+            if counted.contains(&parent) {
+                inside = false;
+                break;
+            }
+            if parent == node {
+                inside = true;
+            }
+            at = tree.nodes[parent].parent;
+        }
+        if let (true, Some(r)) = (inside, n.value("rowCount")) {
+            rows += r;
+            counted.push(i);
+        }
+    }
+    (!counted.is_empty()).then_some(rows)
+}
+
+/// Mean width of a column: from table statistics, else by its type.
+pub(crate) fn column_width(view: &View<'_>, name: &str, type_name: &str) -> f64 {
+    let stated = view
+        .job
+        .tables
+        .iter()
+        .flat_map(|t| &t.columns)
+        .find(|c| c.name == name)
+        .and_then(|c| c.avg_width);
+    stated.unwrap_or(match type_name {
+        "bool" | "byte" | "sbyte" => 1.0,
+        "short" | "ushort" | "char" => 2.0,
+        "int" | "uint" | "float" => 4.0,
+        "long" | "ulong" | "double" | "DateTime" => 8.0,
+        "decimal" | "Guid" => 16.0,
+        _ => 24.0,
+    })
+}

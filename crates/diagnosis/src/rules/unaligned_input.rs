@@ -1,0 +1,222 @@
+//! Rule for `shuffle.unaligned_input`: large inputs stored on other keys than every consumer
+//! needs, repartitioned in each run.
+//!
+//! Only where all inputs of the consumer are stored partitioned, just on other keys: an input
+//! that is not partitioned at all is a different decision of its owner.
+
+use job::info::Information;
+use job::model::{Edge, ExchangeKind, Operator, Table};
+
+use super::support::{Draft, says};
+use crate::facts::{bytes, counter, text, word};
+use crate::flow::stored_input;
+use crate::impact::{merge_into, scale_run};
+use crate::model::{Cause, Fact};
+use crate::rule::{About, Examination, Rule};
+use crate::settings::Threshold;
+use crate::view::View;
+
+/// Bytes that must be repartitioned because of the layout.
+pub(crate) static MIN_BYTES: Threshold = Threshold {
+    name: "unaligned_input.min_bytes",
+    default: 1e9,
+    unit: "bytes",
+    reason_zh: "小输入的重分区不值得改存储布局",
+    reason_en: "repartitioning a small input is not worth another stored layout",
+    source: "judgement; the replayed saving decides",
+};
+
+/// The rule.
+pub(crate) struct UnalignedInput;
+
+static ABOUT: About = About {
+    cause: Cause::UnalignedInput,
+    what: says(
+        "大输入的存储分区键与所有使用者需要的键不同，每次运行都要重分区",
+        "large inputs stored on other keys than every consumer needs, repartitioned in each run",
+    ),
+    needs: &[Information::StageGraph, Information::StoredLayout],
+    helps: &[Information::RuntimeCounters],
+    thresholds: &[&MIN_BYTES],
+    counter_evidence: &[
+        says(
+            "输入没有按任何键分区存储",
+            "the input is not stored by any key",
+        ),
+        says(
+            "另一侧也要重分区，改一张表没有用",
+            "the other side has to be repartitioned as well, so that one table changes nothing",
+        ),
+        says(
+            "分区键已与使用者一致",
+            "the stored keys are those that the consumer needs",
+        ),
+    ],
+};
+
+/// An exchange of data that was stored on other keys.
+struct Unaligned<'a> {
+    edge: &'a Edge,
+    extract: &'a Operator,
+    table: &'a Table,
+}
+
+impl Rule for UnalignedInput {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn examine(&self, view: &View<'_>) -> Examination {
+        let mut result = Examination::default();
+        for stage in 0..view.job.stages.len() {
+            let edges: Vec<&Edge> = view
+                .inputs(stage)
+                .filter(|e| e.exchange == ExchangeKind::Hash)
+                .collect();
+            let unaligned: Vec<Unaligned<'_>> =
+                edges.iter().filter_map(|e| unaligned(view, e)).collect();
+            let moved: f64 = unaligned.iter().filter_map(|u| u.edge.bytes_written).sum();
+            if !edges.is_empty()
+                && unaligned.len() == edges.len()
+                && moved >= view.limit(&MIN_BYTES)
+            {
+                result.found(view, draft(view, stage, &unaligned, moved));
+            }
+        }
+        result.cleared_by(
+            "没有按其他键分区存储、且所有使用者都要重分区的大输入",
+            "no large inputs that are stored on other keys and repartitioned by every consumer",
+        )
+    }
+}
+
+fn unaligned<'a>(view: &View<'a>, edge: &'a Edge) -> Option<Unaligned<'a>> {
+    let (stage, extract) = stored_input(view, edge)?;
+    let table = view.table_of(stage, extract)?;
+    let clustering = table.clustering.as_ref()?;
+    let partitioned = !clustering.keys.is_empty()
+        && (clustering.kind.contains("hash") || clustering.kind.contains("range"));
+    let fits = clustering.keys.iter().all(|k| edge.keys.contains(k));
+    // Every other reader of the same data must need it repartitioned too.
+    let others = view.outputs(stage).filter(|e| e.channel != edge.channel);
+    let wanted_elsewhere = others
+        .filter(|e| e.exchange == ExchangeKind::Hash)
+        .any(|e| clustering.keys.iter().all(|k| e.keys.contains(k)));
+    (partitioned && !fits && !wanted_elsewhere).then_some(Unaligned {
+        edge,
+        extract,
+        table,
+    })
+}
+
+fn draft(view: &View<'_>, stage: usize, unaligned: &[Unaligned<'_>], moved: f64) -> Draft {
+    let largest = unaligned.iter().max_by(|a, b| {
+        a.edge
+            .bytes_written
+            .unwrap_or(0.0)
+            .total_cmp(&b.edge.bytes_written.unwrap_or(0.0))
+    });
+    let main = largest.unwrap_or(&unaligned[0]);
+    let stored: Vec<String> = unaligned
+        .iter()
+        .map(|u| {
+            format!(
+                "{} ({})",
+                u.table.name,
+                u.table
+                    .clustering
+                    .as_ref()
+                    .map(|c| c.keys.join(", "))
+                    .unwrap_or_default()
+            )
+        })
+        .collect();
+    let keys = main.edge.keys.join(", ");
+    let consumer = view.consumer_of(main.edge);
+    let exchanged: Vec<(usize, f64)> = unaligned
+        .iter()
+        .map(|u| {
+            (
+                u.edge.from,
+                view.node_ms(u.edge.from, u.edge.uid).unwrap_or(0.0),
+            )
+        })
+        .collect();
+    let read: f64 = unaligned
+        .iter()
+        .map(|u| {
+            view.node_ms(stage, u.edge.uid).unwrap_or(0.0)
+                + view
+                    .sort_of(u.edge)
+                    .and_then(|n| n.value("exclusiveTime"))
+                    .unwrap_or(0.0)
+        })
+        .sum();
+    let kept_s = view.run_seconds(stage, view.stage_ms(stage) - read);
+    let saved = view.saved(|stages| {
+        for (from, ms) in &exchanged {
+            let factor = 1.0 - view.fraction(*from, *ms);
+            scale_run(&mut stages[*from], factor);
+        }
+        // The smaller inputs are then read by the vertices of the largest.
+        for u in unaligned.iter().filter(|u| u.edge.from != main.edge.from) {
+            let work = stages[u.edge.from].run_s();
+            merge_into(stages, u.edge.from, main.edge.from, work);
+        }
+        merge_into(stages, stage, main.edge.from, kept_s);
+    });
+    Draft {
+        cause: Cause::UnalignedInput,
+        stage: Some(main.edge.from),
+        lines: consumer.and_then(|(op, _)| view.lines(stage, op)),
+        summary: text(
+            format!(
+                "{} 按 {keys} 重分区了 {}，因为输入按其他键存储：{}",
+                view.name(stage),
+                bytes(moved),
+                stored.join("，")
+            ),
+            format!(
+                "{} repartitions {} on {keys} because its inputs are stored on other keys: {}",
+                view.name(stage),
+                bytes(moved),
+                stored.join(", ")
+            ),
+        ),
+        evidence: evidence(view, unaligned),
+        saved,
+        method: "schedule replayed with inputs stored on the consumer's keys",
+        strength: 0.8,
+    }
+}
+
+fn evidence(view: &View<'_>, unaligned: &[Unaligned<'_>]) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    for u in unaligned {
+        if let Some((tree, node)) = view.job.stages[u.edge.from]
+            .counters
+            .as_ref()
+            .and_then(|t| Some((t, t.by_op_id(u.edge.uid?)?)))
+        {
+            facts.extend(counter(tree, node, "bytes", "bytes").map(|f| f.expecting("0")));
+        }
+        let (Some(source), Some(clustering)) = (
+            u.table
+                .sources
+                .get("clustering")
+                .or_else(|| u.table.sources.values().next()),
+            &u.table.clustering,
+        ) else {
+            continue;
+        };
+        let keys = clustering.keys.join(", ");
+        let says = text(
+            format!("{}（{}）按 {keys} 存储", u.table.name, u.extract.id),
+            format!("{} ({}) is stored on {keys}", u.table.name, u.extract.id),
+        );
+        facts.push(
+            word("clustering keys", &keys, source.clone(), says).expecting(u.edge.keys.join(", ")),
+        );
+    }
+    facts
+}

@@ -1,0 +1,254 @@
+//! Rule for `shuffle.unused_columns`: columns that cross an exchange and are never used after it.
+//!
+//! The optimizer drops what native operators do not need. It cannot look into user code, so the
+//! columns that remain are those handed to a class that does not read them.
+
+use job::info::Information;
+use job::model::{Column, Edge, OperatorKind};
+
+use super::support::{Draft, is_generated_class, says};
+use super::udo::column_width;
+use crate::facts::{bytes, counter, number, percent, text, word};
+use crate::flow::unread_columns;
+use crate::impact::scale_run;
+use crate::model::{Cause, Fact};
+use crate::rule::{About, Examination, Rule};
+use crate::settings::Threshold;
+use crate::view::View;
+
+/// Share of the bytes of an exchange that unused columns must have.
+pub(crate) static MIN_BYTES: Threshold = Threshold {
+    name: "unused_columns.min_share",
+    default: 0.1,
+    unit: "share",
+    reason_zh: "不到一成的字节不值得改脚本",
+    reason_en: "under a tenth of the bytes is not worth a change of the script",
+    source: "judgement",
+};
+
+/// Bytes that a row costs on an exchange beside its columns: length marks and null bits.
+const ROW_OVERHEAD: f64 = 2.0;
+
+/// Milliseconds a sort saves per row and byte that it need not carry.
+const SORT_MS_PER_BYTE: f64 = 3.6e-6;
+
+/// The rule.
+pub(crate) struct UnusedColumns;
+
+static ABOUT: About = About {
+    cause: Cause::UnusedColumns,
+    what: says(
+        "列经过数据交换后再没有被使用",
+        "columns cross an exchange and are never used after it",
+    ),
+    needs: &[Information::StageGraph, Information::UserCode],
+    helps: &[Information::RuntimeCounters, Information::TableStatistics],
+    thresholds: &[&MIN_BYTES],
+    counter_evidence: &[
+        says("用户代码读取了这些列", "the user's code reads them"),
+        says(
+            "优化器已经裁掉了这些列",
+            "the optimizer has dropped them already",
+        ),
+    ],
+};
+
+impl Rule for UnusedColumns {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn examine(&self, view: &View<'_>) -> Examination {
+        let mut result = Examination::default();
+        let carried: Vec<Carried<'_>> = view
+            .job
+            .edges
+            .iter()
+            .filter(|e| View::is_shuffle(e))
+            .filter_map(|e| carried(view, e))
+            .collect();
+        if let Some(widest) = carried
+            .iter()
+            .max_by(|a, b| a.waste_ms.total_cmp(&b.waste_ms))
+        {
+            result.found(view, draft(view, &carried, widest));
+        }
+        lacking(view, &mut result);
+        result.cleared_by(
+            "经过交换的列之后都被使用",
+            "every column that crosses an exchange is used after it",
+        )
+    }
+}
+
+/// Unused columns of one exchange.
+struct Carried<'a> {
+    edge: &'a Edge,
+    columns: Vec<&'a Column>,
+    share: f64,
+    waste_ms: f64,
+}
+
+fn carried<'a>(view: &View<'a>, edge: &'a Edge) -> Option<Carried<'a>> {
+    let columns = unread_columns(view, edge);
+    let width = |c: &Column| column_width(view, &c.name, &c.type_name);
+    let all: f64 = edge.schema.iter().map(width).sum::<f64>() + ROW_OVERHEAD;
+    let unused: f64 = columns.iter().map(|c| width(c)).sum();
+    let share = unused / all;
+    if columns.is_empty() || share < view.limit(&MIN_BYTES) {
+        return None;
+    }
+    let rows = edge.rows_written.unwrap_or(0.0);
+    let sorted = if view.sort_of(edge).is_some() {
+        rows * unused * SORT_MS_PER_BYTE
+    } else {
+        0.0
+    };
+    Some(Carried {
+        edge,
+        columns,
+        share,
+        waste_ms: view.exchange_ms(edge) * share + sorted,
+    })
+}
+
+fn draft(view: &View<'_>, carried: &[Carried<'_>], widest: &Carried<'_>) -> Draft {
+    let last = last_reader(view, carried).unwrap_or(widest.edge.to);
+    let names: Vec<&str> = widest.columns.iter().map(|c| c.name.as_str()).collect();
+    let wasted: f64 = carried
+        .iter()
+        .map(|c| c.edge.bytes_written.unwrap_or(0.0) * c.share)
+        .sum();
+    let consumer = carried
+        .iter()
+        .find(|c| c.edge.to == last)
+        .and_then(|c| view.consumer_of(c.edge));
+    Draft {
+        cause: Cause::UnusedColumns,
+        stage: Some(last),
+        lines: consumer.and_then(|(op, _)| view.lines(last, op)),
+        summary: text(
+            format!(
+                "列 {} 经过 {} 次数据交换（约 {}，占交换字节的 {}）后没有被使用",
+                names.join(", "),
+                carried.len(),
+                bytes(wasted),
+                percent(widest.share)
+            ),
+            format!(
+                "the columns {} cross {} exchanges (about {}, {} of their bytes) and are never used after",
+                names.join(", "),
+                carried.len(),
+                bytes(wasted),
+                percent(widest.share)
+            ),
+        ),
+        evidence: evidence(view, widest, &names),
+        saved: view.saved(|stages| {
+            for c in carried {
+                let written = view.node_ms(c.edge.from, c.edge.uid).unwrap_or(0.0) * c.share;
+                let factor = 1.0 - view.fraction(c.edge.from, written);
+                scale_run(&mut stages[c.edge.from], factor);
+                let factor = 1.0 - view.fraction(c.edge.to, c.waste_ms - written);
+                scale_run(&mut stages[c.edge.to], factor);
+            }
+        }),
+        method: "schedule replayed with the exchanges at the bytes of the used columns",
+        strength: 0.6 + 0.4 * widest.share,
+    }
+}
+
+/// The last of the stages that read unused columns: the one whose operator does not use them.
+fn last_reader(view: &View<'_>, carried: &[Carried<'_>]) -> Option<usize> {
+    let readers: Vec<usize> = carried.iter().map(|c| c.edge.to).collect();
+    readers.iter().copied().find(|s| {
+        view.job.stages[*s].operators.iter().any(|o| {
+            matches!(
+                o.kind,
+                OperatorKind::Process | OperatorKind::Reduce | OperatorKind::Combine
+            ) && !is_generated_class(&o.class_name)
+        }) && !carried.iter().any(|c| c.edge.from == *s)
+    })
+}
+
+fn evidence(view: &View<'_>, widest: &Carried<'_>, names: &[&str]) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    let stage = &view.job.stages[widest.edge.from];
+    if let Some((tree, node)) = stage
+        .counters
+        .as_ref()
+        .and_then(|t| Some((t, t.by_op_id(widest.edge.uid?)?)))
+    {
+        facts.extend(counter(tree, node, "bytes", "bytes"));
+        facts.extend(counter(tree, node, "rowCount", "rows"));
+        let says = text(
+            format!(
+                "未使用的列约占 {} 输出字节的 {}",
+                stage.name,
+                percent(widest.share)
+            ),
+            format!(
+                "unused columns are about {} of the bytes that {} writes",
+                percent(widest.share),
+                stage.name
+            ),
+        );
+        let source = tree.source(node, "bytes");
+        facts.push(
+            number(
+                "bytes of unused columns / bytes",
+                widest.share,
+                "ratio",
+                source,
+                says,
+            )
+            .expecting("0"),
+        );
+    }
+    if let Some(codegen) = &view.job.codegen {
+        let source = job::model::Source {
+            file: codegen.file.clone(),
+            locator: None,
+        };
+        let list = names.join(", ");
+        let says = text(
+            format!("用户代码没有读取 {list}"),
+            format!("the user's code does not read {list}"),
+        );
+        facts.push(word("columns never read", &list, source, says));
+    }
+    facts
+}
+
+/// User code whose source is absent, behind an exchange.
+fn lacking(view: &View<'_>, result: &mut Examination) {
+    if view.failed() || view.job.codegen.is_some() {
+        return;
+    }
+    for (index, stage) in view.job.stages.iter().enumerate() {
+        let behind = stage.operators.iter().any(|o| {
+            matches!(o.kind, OperatorKind::Reduce | OperatorKind::Combine)
+                && !is_generated_class(&o.class_name)
+        });
+        // What the unused columns could cost is at most the exchange itself.
+        let exchange: f64 = view
+            .inputs(index)
+            .filter(|e| View::is_shuffle(e))
+            .map(|e| view.exchange_ms(e))
+            .sum();
+        if !behind || exchange <= 0.0 {
+            continue;
+        }
+        let reason = text(
+            format!("没有 {} 的用户代码，不知道它读取哪些列", stage.name),
+            format!(
+                "without the user code of {} it is not known which columns it reads",
+                stage.name
+            ),
+        );
+        result.lacks(Information::UserCode, view, Some(index), reason);
+        if let Some(last) = result.undecided.last_mut() {
+            last.share_at_stake *= view.fraction(index, exchange) * 0.5;
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Rule for `failure.user_code`: the job failed in user code: expression, file and line.
+//!
+//! Which kind of failure it is, is told once for the three failure rules in [`super::failure`].
+
+use job::info::Information;
+
+use super::failure;
+use super::support::says;
+use crate::facts::text;
+use crate::model::Cause;
+use crate::rule::{About, Examination, Rule};
+use crate::view::View;
+
+/// The rule.
+pub(crate) struct UserCodeFailure;
+
+static ABOUT: About = About {
+    cause: Cause::UserCodeFailure,
+    what: says(
+        "作业在用户代码中失败：表达式、文件与行",
+        "the job failed in user code: expression, file and line",
+    ),
+    needs: &[Information::ErrorDetails],
+    helps: &[Information::VertexEvents, Information::CompileResult],
+    thresholds: &[],
+    counter_evidence: &[
+        says("作业没有失败", "the job did not fail"),
+        says("错误属于另一类", "the error is of another kind"),
+    ],
+};
+
+impl Rule for UserCodeFailure {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn examine(&self, view: &View<'_>) -> Examination {
+        let mut result = Examination::default();
+        if let Some(error) = failure::error_of(view.job, Cause::UserCodeFailure) {
+            let summary = summarise(view, Some(error));
+            result.found(
+                view,
+                failure::draft(view, Cause::UserCodeFailure, Some(error), summary),
+            );
+        } else if view.failed()
+            && view.job.errors.iter().all(|e| failure::kind(e).is_none())
+            && failure::event_kind(view) == Some(Cause::UserCodeFailure)
+        {
+            let summary = summarise(view, None);
+            result.found(
+                view,
+                failure::draft(view, Cause::UserCodeFailure, None, summary),
+            );
+        } else if failure::unknown(view) {
+            let reason = text(
+                "作业失败，但没有错误文件说明原因",
+                "the job failed, and no file says of what",
+            );
+            result.lacks(Information::ErrorDetails, view, None, reason);
+        }
+        result.cleared_by("作业没有因此失败", "the job did not fail of this")
+    }
+}
+
+fn summarise(view: &View<'_>, error: Option<&job::model::JobError>) -> crate::model::Text {
+    let stage = failure::stage_of(view, error)
+        .map(|s| view.name(s))
+        .unwrap_or("?");
+    let message = error.map_or("", |e| e.message.as_str());
+    let place = error.and_then(|e| e.expression.clone().or_else(|| e.class_name.clone()));
+    let (zh, en) = place.map_or((String::new(), String::new()), |p| {
+        (format!("（{p}）"), format!(" ({p})"))
+    });
+    text(
+        format!("{stage} 的用户代码{zh}抛出异常：{message}"),
+        format!("the user code of {stage}{en} threw: {message}"),
+    )
+}

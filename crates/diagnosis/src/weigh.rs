@@ -1,0 +1,116 @@
+//! From what the rules saw to findings and notes: what only follows from another cause is dropped,
+//! the rest is ranked by what it costs.
+
+use crate::calibration::confidence;
+use crate::model::{Cause, Finding};
+use crate::rule::{Candidate, Examination};
+use crate::settings::{MIN_SHARE, Settings};
+
+/// Causes that show in a stage because another one is there: (what follows, what it follows
+/// from). The first needs no mending once the second is mended.
+const FOLLOWS: &[(Cause, &[Cause])] = &[
+    (
+        Cause::Spill,
+        &[
+            Cause::Misestimate,
+            Cause::ParallelismTooLow,
+            Cause::SerialGather,
+            Cause::JoinExplosion,
+        ],
+    ),
+    (
+        Cause::HeapPressure,
+        &[Cause::Misestimate, Cause::ParallelismTooLow],
+    ),
+    (Cause::CpuBoundUdo, &[Cause::HeapPressure]),
+    (
+        Cause::ParallelismTooLow,
+        &[Cause::Misestimate, Cause::SerialGather],
+    ),
+    (Cause::Misestimate, &[Cause::MissedBroadcast]),
+    (Cause::TinyVertices, &[Cause::SmallFiles]),
+    (Cause::VertexRetries, &[Cause::MemoryEstimateTooLow]),
+    (Cause::RedundantRepartition, &[Cause::MissedBroadcast]),
+];
+
+/// Findings, ranked; and what is too small to be one.
+pub(crate) struct Weighed {
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) notes: Vec<Finding>,
+}
+
+/// Weighs the candidates of all rules.
+pub(crate) fn weigh(examined: &[(Cause, Examination)], settings: &Settings) -> Weighed {
+    let candidates: Vec<&Candidate> = examined.iter().flat_map(|(_, e)| &e.candidates).collect();
+    let min_share = settings.get(&MIN_SHARE);
+    let matters = |f: &Finding| share(f).is_none_or(|s| s >= min_share);
+    let large: Vec<&Candidate> = candidates
+        .iter()
+        .copied()
+        .filter(|c| matters(&c.finding))
+        .collect();
+    let mut findings: Vec<Finding> = Vec::new();
+    let mut notes: Vec<Finding> = Vec::new();
+    for candidate in candidates {
+        let mut finding = candidate.finding.clone();
+        finding.confidence = confidence(finding.cause, candidate.strength, share(&finding));
+        if matters(&finding) && !follows(&finding, &large) {
+            findings.push(finding);
+        } else {
+            notes.push(finding);
+        }
+    }
+    findings.sort_by(rank);
+    keep_best_of_each_cause(&mut findings, &mut notes);
+    notes.sort_by(rank);
+    Weighed { findings, notes }
+}
+
+/// Share of the run; `None` for a failed job, where everything that was found counts.
+fn share(finding: &Finding) -> Option<f64> {
+    finding.impact.as_ref().and_then(|i| i.share_of_elapsed)
+}
+
+/// Whether a larger finding in the same stage, or one that names no other, explains this one.
+fn follows(finding: &Finding, all: &[&Candidate]) -> bool {
+    let Some((_, from)) = FOLLOWS.iter().find(|(cause, _)| *cause == finding.cause) else {
+        return false;
+    };
+    all.iter().any(|other| {
+        let other = &other.finding;
+        from.contains(&other.cause)
+            && other.stage == finding.stage
+            && share(other).unwrap_or(1.0) >= share(finding).unwrap_or(0.0) * 0.5
+    })
+}
+
+/// Failures first, then the most seconds saved, then the order of the contract.
+fn rank(a: &Finding, b: &Finding) -> std::cmp::Ordering {
+    let failure = |f: &Finding| {
+        matches!(
+            f.cause,
+            Cause::UserCodeFailure | Cause::CompileFailure | Cause::LimitFailure
+        )
+    };
+    let saved = |f: &Finding| f.impact.as_ref().map_or(0.0, |i| i.seconds_saved);
+    failure(b)
+        .cmp(&failure(a))
+        .then(saved(b).total_cmp(&saved(a)))
+        .then(a.cause.cmp(&b.cause))
+}
+
+/// A cause that shows in several stages is one finding, in the stage where it costs most; the
+/// others are notes.
+fn keep_best_of_each_cause(findings: &mut Vec<Finding>, notes: &mut Vec<Finding>) {
+    let mut seen: Vec<Cause> = Vec::new();
+    let mut kept = Vec::new();
+    for finding in findings.drain(..) {
+        if seen.contains(&finding.cause) {
+            notes.push(finding);
+        } else {
+            seen.push(finding.cause);
+            kept.push(finding);
+        }
+    }
+    *findings = kept;
+}
