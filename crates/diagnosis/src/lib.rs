@@ -33,7 +33,7 @@ pub fn diagnose(job: &Job, catalogue: &Catalogue, settings: &Settings) -> Diagno
         .iter()
         .map(|r| (r.about().cause, r.examine(&view)))
         .collect();
-    let weighed = weigh::weigh(&examined, settings);
+    let weighed = weigh::weigh(&examined, settings, view.failed());
     let completeness = completeness::assess(job, catalogue, settings, &examined, &weighed.findings);
     Diagnosis {
         verdict: verdict(&weighed.findings, &examined, settings),

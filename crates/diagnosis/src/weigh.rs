@@ -40,7 +40,7 @@ pub(crate) struct Weighed {
 }
 
 /// Weighs the candidates of all rules.
-pub(crate) fn weigh(examined: &[(Cause, Examination)], settings: &Settings) -> Weighed {
+pub(crate) fn weigh(examined: &[(Cause, Examination)], settings: &Settings, failed: bool) -> Weighed {
     let candidates: Vec<&Candidate> = examined.iter().flat_map(|(_, e)| &e.candidates).collect();
     let min_share = settings.get(&MIN_SHARE);
     let matters = |f: &Finding| share(f).is_none_or(|s| s >= min_share);
@@ -54,7 +54,8 @@ pub(crate) fn weigh(examined: &[(Cause, Examination)], settings: &Settings) -> W
     for candidate in candidates {
         let mut finding = candidate.finding.clone();
         finding.confidence = confidence(finding.cause, candidate.strength, share(&finding));
-        if matters(&finding) && !follows(&finding, &large) {
+        let answers = !failed || explains_failure(finding.cause);
+        if answers && matters(&finding) && !follows(&finding, &large) {
             findings.push(finding);
         } else {
             notes.push(finding);
@@ -64,6 +65,22 @@ pub(crate) fn weigh(examined: &[(Cause, Examination)], settings: &Settings) -> W
     keep_best_of_each_cause(&mut findings, &mut notes);
     notes.sort_by(rank);
     Weighed { findings, notes }
+}
+
+/// Whether a cause can be why a job failed. What else made it slow is beside the point there, and
+/// its run is no measure of it.
+fn explains_failure(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::UserCodeFailure
+            | Cause::CompileFailure
+            | Cause::LimitFailure
+            | Cause::JoinHotKey
+            | Cause::GroupHotKey
+            | Cause::NullOrDefaultKey
+            | Cause::LowCardinalityKey
+            | Cause::PartitionLayout
+    )
 }
 
 /// Share of the run; `None` for a failed job, where everything that was found counts.

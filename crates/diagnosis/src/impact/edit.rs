@@ -45,7 +45,12 @@ pub fn flatten(stage: &mut StageWork, surplus_s: f64) {
         } else {
             1.0
         };
-        vertex.run_s = pace * mean * own;
+        let even = pace * mean * own;
+        if vertex.run_s > 0.0 {
+            // Attempts that failed had the same input to work on.
+            vertex.wasted_s *= (even / vertex.run_s).min(1.0);
+        }
+        vertex.run_s = even;
         vertex.bytes = mean;
     }
 }

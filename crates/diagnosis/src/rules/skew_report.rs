@@ -199,6 +199,7 @@ fn evidence(view: &View<'_>, u: &Uneven) -> Vec<Fact> {
         );
     }
     facts.extend(hot_fact(u));
+    facts.extend(hot_column_fact(u));
     facts.extend(slowest(view, u.stage));
     facts
 }
@@ -248,7 +249,14 @@ fn hot_fact(u: &Uneven) -> Option<Fact> {
             percent(hot.share)
         ),
     );
-    Some(word("most frequent value", &shown, source, says))
+    Some(word("hot_key_value", &shown, source, says))
+}
+
+/// The column of the hot value, for those who rewrite the script.
+fn hot_column_fact(u: &Uneven) -> Option<Fact> {
+    let hot = u.hot.as_ref()?;
+    let says = text(format!("热点键的列是 {}", hot.column), format!("the hot key is in the column {}", hot.column));
+    Some(word("hot_key_column", &hot.column, hot.source.clone()?, says))
 }
 
 /// The slowest vertex against the median, where there are events.

@@ -4,12 +4,12 @@
 //! columns that remain are those handed to a class that does not read them.
 
 use job::info::Information;
-use job::model::{Column, Edge, OperatorKind};
+use job::model::{Column, Edge, FileKind, OperatorKind};
 
 use super::support::{Draft, is_generated_class, says};
 use super::udo::column_width;
 use crate::facts::{bytes, counter, number, percent, text, word};
-use crate::flow::unread_columns;
+use crate::flow::{columns_read, unread_columns};
 use crate::impact::scale_run;
 use crate::model::{Cause, Fact};
 use crate::rule::{About, Examination, Rule};
@@ -222,7 +222,8 @@ fn evidence(view: &View<'_>, widest: &Carried<'_>, names: &[&str]) -> Vec<Fact> 
 
 /// User code whose source is absent, behind an exchange.
 fn lacking(view: &View<'_>, result: &mut Examination) {
-    if view.failed() || view.job.codegen.is_some() {
+    let there = view.job.files.iter().any(|f| f.kind == FileKind::Codegen);
+    if view.failed() || there {
         return;
     }
     for (index, stage) in view.job.stages.iter().enumerate() {
