@@ -100,13 +100,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", required=True, help="folder with tokenizer.json")
     parser.add_argument("--data", default=".", help="folder with teacher-NNN.npz and tokens.npy")
-    parser.add_argument("--shards", type=int)
+    parser.add_argument("--shards", type=int, help="use the first shards of it only")
+    parser.add_argument("--lists", help="folder with the shards of the word lists")
     parser.add_argument("--out", default="static-table.bin")
     parser.add_argument("--width", type=int, default=256)
-    parser.add_argument("--epochs", type=int, default=1)
+    parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--rate", type=float, default=2e-3)
-    parser.add_argument("--batch", type=int, default=256)
-    parser.add_argument("--ranking", type=float, default=0.0)
+    parser.add_argument("--batch", type=int, default=512)
+    parser.add_argument("--ranking", type=float, default=1.0)
     parser.add_argument("--temperature", type=float, default=0.05)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--limit", type=int, help="keep the first tokens only (a small table for tests)")
@@ -117,6 +118,10 @@ def main():
     vocabulary = json.load(open(args.model + "/tokenizer.json"))["model"]["vocab"]
     names = sorted(vocabulary, key=vocabulary.get)
     lengths, flat, vectors = load(args.data, args.shards)
+    # Frequencies and the held-out part come from real text only.
+    n_texts, frequency = len(lengths), np.bincount(flat, minlength=len(names)) / len(flat)
+    if args.lists:
+        lengths, flat, vectors = (np.concatenate(pair) for pair in zip((lengths, flat, vectors), load(args.lists)))
     bag = bags(lengths, flat, len(names))
     # Principal axes of the teacher's sentence vectors, not of the tokens: it is sentences that are compared.
     axes = np.linalg.eigh(vectors[:50_000].T @ vectors[:50_000])[1][:, ::-1][:, :args.width].astype(np.float32)
@@ -124,13 +129,12 @@ def main():
     print(f"{len(lengths)} texts, {lengths.mean():.0f} tokens each; {np.linalg.norm(vectors[:5000] @ axes, axis=1).mean():.3f} of the length kept", flush=True)
 
     # Smooth inverse frequency, from the texts themselves.
-    frequency = np.bincount(flat, minlength=len(names)) / len(flat)
     sif = 1e-3 / (1e-3 + frequency)
     tokens = np.load(args.data + "/tokens.npy")
     tokens = (tokens - tokens[SPECIAL:].mean(0)) @ axes
     table = (unit(tokens) * sif[:, None]).astype(np.float32)
 
-    held = np.arange(0, len(lengths), 50)
+    held = np.arange(0, n_texts, 50)
     rest = np.setdiff1d(np.arange(len(lengths)), held)
     held_bag, held_target = bag[held], target[held]
 
@@ -145,8 +149,6 @@ def main():
         np.save(args.save, table)
 
     kept = [i for i in range(SPECIAL, len(names))][:args.limit]
-    # Single Chinese characters keep their place in the vocabulary (the tokenizer needs it) but say nothing: the
-    # teacher knows no Chinese.
     peak = np.abs(table).max(1)
     scales = np.maximum(peak, 1e-9) / 127
     rows = np.rint(table / scales[:, None]).astype(np.int8)

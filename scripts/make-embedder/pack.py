@@ -27,16 +27,19 @@ def spread(h):
 def pack(path, tokens, rows, scales, information):
     """tokens: str list ("##x" for a continuation); rows int8 [n, d]; scales f32 [n]; information in 0..1 [n]."""
     n, dimension = rows.shape
+    assert n < 0xFFFF, "a slot has 16 bits for the token"
     texts = [t.encode() for t in tokens]
     n_slots = 1
     while n_slots < SLOT_FACTOR * n:
         n_slots *= 2
     slots = np.zeros(n_slots, "<u4")
     for i, text in enumerate(texts):
-        at = spread(fnv1a(text)) & (n_slots - 1)
+        assert len(text) <= 64, "the reader tries no longer prefix"
+        h = spread(fnv1a(text))
+        at = h & (n_slots - 1)
         while slots[at]:
             at = (at + 1) & (n_slots - 1)
-        slots[at] = i + 1
+        slots[at] = (h >> 16) << 16 | (i + 1)
     ends = np.cumsum([len(t) for t in texts]).astype("<u4")
     body = b"".join([
         scales.astype("<f4").tobytes(),

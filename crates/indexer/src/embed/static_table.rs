@@ -7,6 +7,8 @@
 
 mod file;
 mod ngrams;
+#[cfg(test)]
+mod tests;
 mod wordpiece;
 
 use std::borrow::Cow;
@@ -20,8 +22,14 @@ static TABLE: &[u8] = include_bytes!("../../data/static-table.bin");
 /// Raised whenever this code gives other vectors for the same table.
 const CODE_VERSION: u32 = 1;
 
-/// Share of the squared length that the token part has in a text in Latin script.
-const MEANING: f32 = 0.75;
+/// Share of the squared length that the token part has in a text in Latin script. Between .75 and .85 retrieval
+/// hardly changes; identifiers need the rest.
+const MEANING: f32 = 0.8;
+
+/// Weight of a Chinese, Japanese or Korean character against a word in Latin script when the two share a vector: two
+/// characters make a word, and names in a Chinese text (`Spark`, `SKEWJOIN`) tell more than its other words.
+/// Of 1, .4 and .2 the smaller found more on Chinese package descriptions (nDCG@10 .653, .687, .718).
+const CHARACTER: f32 = 0.25;
 
 /// Below this length a sum is rounding noise, not a direction.
 const NOISE: f32 = 1e-6;
@@ -56,7 +64,11 @@ impl StaticTable {
             true => 0.0,
             false => ngrams.characters(text),
         };
-        combine(&mut vector, &ngrams, latin / (latin + cjk).max(NOISE));
+        combine(
+            &mut vector,
+            &ngrams,
+            latin / (latin + CHARACTER * cjk).max(NOISE),
+        );
         vector
     }
 
@@ -79,7 +91,11 @@ impl StaticTable {
             information = information.max(self.table.information(token));
             self.table.add(token, tokens);
         });
-        if !known && word.chars().any(char::is_alphanumeric) {
+        // Punctuation bends a meaning (`C++`) but has none of its own.
+        if !word.contains(char::is_alphanumeric) {
+            return 0.0;
+        }
+        if !known {
             information = 1.0;
         }
         if information > 0.0 {
@@ -114,6 +130,7 @@ impl Embedder for StaticTable {
         Ok(texts.iter().map(|text| self.vector(text)).collect())
     }
 
+    /// The plateau of the blend with BM25: from .3 to .5 in English, any up to .4 in Chinese.
     fn weights(&self) -> VectorWeights {
         VectorWeights {
             latin: 0.4,
@@ -129,8 +146,8 @@ fn combine(vector: &mut [f32], ngrams: &Ngrams, latin: f32) {
     let (meaning, form) = (length(tokens), length(hashed));
     let share = match (meaning > NOISE, form > NOISE) {
         (true, true) => MEANING * latin,
-        (true, false) => 1.0,
-        (false, _) => 0.0,
+        (true, false) if latin > 0.0 => 1.0,
+        _ => 0.0,
     };
     scale(tokens, meaning, share.sqrt());
     scale(hashed, form, (1.0 - share).sqrt());

@@ -148,14 +148,17 @@ impl<'a> TokenTable<'a> {
 
     fn find(&self, hash: u32, marker: &[u8], text: &[u8]) -> Option<u32> {
         let n_slots = self.slots.len() / 4;
-        let mut at = spread(hash) as usize & (n_slots - 1);
-        loop {
-            let token = number(self.slots, at).checked_sub(1)?;
-            if self.bytes(token).strip_prefix(marker) == Some(text) {
+        let hash = spread(hash);
+        // A probe ends at an empty slot, of which there is one; the bound is for damaged tables.
+        for step in 0..n_slots {
+            let slot = number(self.slots, (hash as usize + step) & (n_slots - 1));
+            let token = (slot & 0xFFFF).checked_sub(1)?;
+            let same_hash = slot >> 16 == hash >> 16;
+            if same_hash && self.bytes(token).strip_prefix(marker) == Some(text) {
                 return Some(token);
             }
-            at = (at + 1) & (n_slots - 1);
         }
+        None
     }
 }
 

@@ -142,13 +142,10 @@ fn class(c: char) -> Class {
     }
 }
 
-/// Control, format, private-use and unassigned characters, which the tokenizer drops.
+/// Control, format and private-use characters, which the tokenizer drops.
 fn is_invisible(c: char) -> bool {
-    use Category::{Control, Format, PrivateUse, Surrogate, Unassigned};
-    matches!(
-        get_general_category(c),
-        Control | Format | PrivateUse | Surrogate | Unassigned
-    )
+    use Category::{Control, Format, PrivateUse};
+    matches!(get_general_category(c), Control | Format | PrivateUse)
 }
 
 fn is_punctuation(c: char) -> bool {
