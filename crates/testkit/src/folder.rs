@@ -132,6 +132,9 @@ fn untidy(o: &Outcome, rng: &mut crate::rng::Rng, out: &mut BTreeMap<&str, Strin
             out.remove(file);
         }
     }
+    if o.classes.is_empty() && rng.chance(0.3) {
+        out.remove("__ScopeCodeGen__.dll.cs");
+    }
     if rng.chance(0.2) {
         out.insert("__CompilerTimers.xml", small::timers(o));
     }
@@ -169,9 +172,9 @@ fn question(request: &Request, draft: &mut Draft) -> String {
     let minutes = ((o.run.elapsed / 60.0).round() as u64).max(1);
     let pick = draft.rng.index(4);
     let zh = o.style.chinese;
-    match (request.kind, request.causes.first(), zh) {
-        (Kind::Failed, _, true) => format!("{name} 失败了,原因是什么?"),
-        (Kind::Failed, _, false) => format!("{name} failed. Why, and what do I change?"),
+    match (request.fails(), request.causes.first(), zh) {
+        (true, _, true) => format!("{name} 失败了,原因是什么?"),
+        (true, _, false) => format!("{name} failed. Why, and what do I change?"),
         (_, Some(Cause::QueueWait), true) => format!("{name} 提交之后很久才出结果,时间花在哪里?"),
         (_, Some(Cause::QueueWait), false) => {
             format!("{name} came back much later than usual. Where did the time go?")

@@ -11,6 +11,8 @@ mod compile;
 mod cost;
 mod csharp;
 mod data;
+#[cfg(feature = "exec")]
+pub mod exec;
 mod files;
 mod folder;
 mod inject;

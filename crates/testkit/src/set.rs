@@ -3,6 +3,7 @@
 use crate::cause::{CAUSES, Cause};
 use crate::folder::{SimulatedJob, simulate_as};
 use crate::inject;
+use crate::plan::Dialect;
 use crate::rng::Rng;
 use crate::simulate::{Kind, Request, seed_of};
 use crate::templates::Scale;
@@ -67,12 +68,14 @@ fn draw(rng: &mut Rng, index: usize, scale: Scale) -> Request {
     };
     let near_miss =
         (kind == Kind::None && rng.chance(0.6)).then(|| running[rng.index(running.len())]);
+    // C# stands outside of a U-SQL script, so that its file alone decides what it reads.
+    let hidden_code = kind == Kind::Withheld && causes == [Cause::UnusedColumns];
     Request {
         kind,
         causes,
         near_miss,
         scale,
-        dialect: None,
+        dialect: hidden_code.then_some(Dialect::Usql),
         tidy: false,
         seed: rng.next(),
     }

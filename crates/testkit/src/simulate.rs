@@ -66,6 +66,11 @@ impl Request {
         }
     }
 
+    /// Whether the job fails.
+    pub fn fails(&self) -> bool {
+        self.causes.iter().any(|c| c.is_fatal())
+    }
+
     /// A job without a cause.
     pub fn healthy(seed: u64) -> Self {
         Self {
@@ -136,6 +141,7 @@ fn attempt(request: &Request, seed: u64) -> Option<Draft> {
     if request.scale != Scale::Huge && rng.chance(0.25) {
         inject::harmless_helper(&mut base, &slots);
     }
+    read_everything(&mut base);
     if let Some(near) = request.near_miss {
         near_miss::apply(&mut base, &slots, near)?;
     }
@@ -143,7 +149,7 @@ fn attempt(request: &Request, seed: u64) -> Option<Draft> {
     let (spec, sites) = with(&base, &slots, &request.causes, request);
     let (physical, run) = go(&spec, &request.causes, &sites);
     let mut saved = Vec::new();
-    if request.kind != Kind::Failed {
+    if !request.fails() {
         for &cause in &request.causes {
             let others: Vec<Cause> = request
                 .causes
@@ -173,6 +179,19 @@ fn attempt(request: &Request, seed: u64) -> Option<Draft> {
         decoys,
         rng,
     })
+}
+
+/// User code reads every column that it is given, unless a cause says otherwise.
+fn read_everything(spec: &mut Spec) {
+    for node in 0..spec.nodes.len() {
+        let Some(&input) = spec.inputs(node).first() else {
+            continue;
+        };
+        let columns = spec.columns(input).into_iter().map(|c| c.name).collect();
+        if let Op::Reduce { udo, .. } | Op::Process { udo, .. } = &mut spec.nodes[node].op {
+            udo.reads = columns;
+        }
+    }
 }
 
 /// The base job with some causes.
@@ -230,7 +249,7 @@ fn elapsed(spec: &Spec) -> f64 {
 
 /// Causes that cost something although nobody put them in, each measured by taking it away.
 fn symptoms(spec: &Spec, slots: &Slots, now: f64, request: &Request) -> Vec<Cause> {
-    if request.kind == Kind::Failed || request.scale == Scale::Huge {
+    if request.fails() || request.scale == Scale::Huge {
         return Vec::new();
     }
     let mut out = Vec::new();
@@ -283,26 +302,21 @@ fn each_udo(spec: &mut Spec, change: impl Fn(&mut crate::plan::Udo)) {
 }
 
 fn shows(request: &Request, spec: &Spec, run: &Run, saved: &[f64], symptoms: &[Cause]) -> bool {
-    match request.kind {
-        Kind::None => symptoms.is_empty() && run.attempts.iter().all(|a| a.why != Why::Memory),
-        Kind::Failed => {
-            request.causes.contains(&Cause::Compile)
-                || run
-                    .attempts
-                    .iter()
-                    .any(|a| matches!(a.why, Why::UserCode | Why::Timeout))
-        }
-        Kind::Single | Kind::Two | Kind::Withheld => {
-            request.causes.iter().zip(saved).all(|(c, s)| {
-                let whole = if *c == Cause::QueueWait {
-                    run.elapsed + spec.env.queue_s
-                } else {
-                    run.elapsed
-                };
-                s / whole > COSTS_AT_LEAST
-            })
-        }
+    if request.fails() {
+        let ended = |a: &schedule::Attempt| matches!(a.why, Why::UserCode | Why::Timeout);
+        return request.causes.contains(&Cause::Compile) || run.attempts.iter().any(ended);
     }
+    if request.kind == Kind::None {
+        return symptoms.is_empty();
+    }
+    request.causes.iter().zip(saved).all(|(c, s)| {
+        let queued = if *c == Cause::QueueWait {
+            spec.env.queue_s
+        } else {
+            0.0
+        };
+        s / (run.elapsed + queued) > COSTS_AT_LEAST
+    })
 }
 
 fn decoys(request: &Request, spec: &mut Spec, slots: &Slots, rng: &mut Rng) -> Vec<&'static str> {
@@ -346,7 +360,7 @@ fn outcome(
         .find(|s| s.cause == Cause::Compile)
         .and_then(|s| s.node);
     let script = script::print(&spec, &style, &classes, broken);
-    let failure = failure(request, &physical, &run, sites, &script);
+    let failure = failure(request, &run, sites, &script);
     let ids = Ids {
         job: rng.guid(),
         submitted: 1_735_689_600 + rng.whole(0, 25_000_000) as i64,
@@ -369,7 +383,6 @@ fn outcome(
 
 fn failure(
     request: &Request,
-    physical: &Physical,
     run: &Run,
     sites: &[Site],
     script: &script::Script,
@@ -388,7 +401,7 @@ fn failure(
             line: broken.map_or(first, |(i, _)| i + 1),
         });
     }
-    if request.kind != Kind::Failed {
+    if !request.fails() {
         return None;
     }
     let dead = run
@@ -402,7 +415,6 @@ fn failure(
         });
     }
     let node = site(Cause::UserCode).and_then(|s| s.node)?;
-    let _ = physical;
     Some(Failure::UserCode {
         stage: dead.stage,
         line: script.lines[node].0,

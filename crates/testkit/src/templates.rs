@@ -193,7 +193,7 @@ impl Builder {
         let factor = match self.scale {
             Scale::Small => 0.2,
             Scale::Usual => 1.0,
-            Scale::Huge => 60.0,
+            Scale::Huge => 72.0,
         };
         (self.rng.range(low, high) * factor).round()
     }

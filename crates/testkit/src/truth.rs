@@ -48,6 +48,35 @@ pub(crate) fn withheld(cause: Cause) -> Option<Withheld> {
             info: "vertex_events",
             would_decide: vec![code],
         },
+        Cause::Explosion => Withheld {
+            file: runtime,
+            files: vec![runtime],
+            info: "row_counts",
+            would_decide: vec![code],
+        },
+        Cause::Misestimate => Withheld {
+            file: "__ScopeInternalInfo__.xml",
+            files: vec![
+                "__ScopeInternalInfo__.xml",
+                "__SystemInternalInfo__.xml",
+                "__ScopeDiagnosisInfo__.xml",
+            ],
+            info: "estimates",
+            would_decide: vec![code],
+        },
+        // Only where the code stands nowhere else.
+        Cause::UnusedColumns => Withheld {
+            file: "__ScopeCodeGen__.dll.cs",
+            files: vec!["__ScopeCodeGen__.dll.cs"],
+            info: "user_code",
+            would_decide: vec![code],
+        },
+        Cause::UserCode => Withheld {
+            file: "Error",
+            files: vec!["Error", "profile"],
+            info: "error_message",
+            would_decide: vec!["failure.user_code", "failure.limit"],
+        },
         _ => return None,
     })
 }
@@ -89,11 +118,9 @@ fn related(cause: Cause) -> &'static [Cause] {
             Cause::JoinHotKey,
             Cause::VertexRetries,
         ],
-        Cause::PartitionLayout
-        | Cause::UnusedColumns
-        | Cause::SlowMachine
-        | Cause::Compile
-        | Cause::QueueWait => &[],
+        // Range partitions on a time serve no later key.
+        Cause::PartitionLayout => &[Cause::UnalignedInput],
+        Cause::UnusedColumns | Cause::SlowMachine | Cause::Compile | Cause::QueueWait => &[],
     }
 }
 
@@ -261,10 +288,7 @@ fn cause(
         lines_ok.extend(site.also.iter().map(|&n| lines(n)));
         lines_ok.extend(class_lines(draft, n));
     }
-    let saved = draft
-        .saved
-        .get(index)
-        .filter(|_| request.kind != Kind::Failed);
+    let saved = draft.saved.get(index).filter(|_| !request.fails());
     let whole = if cause == Cause::QueueWait {
         total
     } else {

@@ -221,6 +221,6 @@ fn write_piece(mut stream: &TcpStream, piece: &[u8], chunked: bool) -> io::Resul
     frame.extend_from_slice(b"\r\n");
     stream.write_all(&frame)?;
     // Gives the client time to see the pieces apart; the kernel would join them otherwise.
-    thread::sleep(Duration::from_micros(300));
+    thread::sleep(Duration::from_micros(60));
     Ok(())
 }
