@@ -184,15 +184,22 @@ fn needed_later(
     Some(needed)
 }
 
-/// Columns that a user's class reads, by the C# block of the script; `None` if its source is not
-/// there or reads them all.
+/// Columns that a user's class reads, by the generated code or the C# block of the script; `None`
+/// if its source is not there or reads them all.
 pub(crate) fn columns_read(view: &View<'_>, class: &str) -> Option<Vec<String>> {
+    let name = class.rsplit('.').next().unwrap_or(class);
+    let generated = view
+        .job
+        .codegen
+        .as_ref()
+        .and_then(|g| g.classes.iter().find(|c| c.user_code && c.name == name));
+    if let Some(class) = generated {
+        return class.columns_read.clone();
+    }
     let script = view.job.script.as_ref()?;
-    let blocks = script
+    let mut blocks = script
         .statements
         .iter()
         .filter(|s| s.kind == StatementKind::CsBlock);
-    blocks
-        .filter_map(|s| job::script::flow::user_code::columns_read(script.slice(&s.span), class))
-        .next()
+    blocks.find_map(|s| job::script::flow::user_code::columns_read(script.slice(&s.span), class))
 }

@@ -10,9 +10,11 @@ mod facts;
 mod flow;
 pub mod impact;
 pub mod model;
+mod rewrite;
 mod rule;
 mod rules;
 mod settings;
+pub mod suggest;
 mod view;
 mod weigh;
 
@@ -41,7 +43,7 @@ pub fn diagnose(job: &Job, catalogue: &Catalogue, settings: &Settings) -> Diagno
             .iter()
             .map(|(cause, e)| outcome(*cause, e, &weighed.findings, settings))
             .collect(),
-        suggestions: Vec::new(),
+        suggestions: suggest::suggest(job, &weighed.findings),
         findings: weighed.findings,
         notes: weighed.notes,
         completeness,

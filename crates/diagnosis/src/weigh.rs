@@ -40,7 +40,11 @@ pub(crate) struct Weighed {
 }
 
 /// Weighs the candidates of all rules.
-pub(crate) fn weigh(examined: &[(Cause, Examination)], settings: &Settings, failed: bool) -> Weighed {
+pub(crate) fn weigh(
+    examined: &[(Cause, Examination)],
+    settings: &Settings,
+    failed: bool,
+) -> Weighed {
     let candidates: Vec<&Candidate> = examined.iter().flat_map(|(_, e)| &e.candidates).collect();
     let min_share = settings.get(&MIN_SHARE);
     let matters = |f: &Finding| share(f).is_none_or(|s| s >= min_share);

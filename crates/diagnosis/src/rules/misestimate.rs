@@ -95,7 +95,7 @@ impl Rule for CardinalityMisestimate {
             let gathered = view
                 .inputs(stage)
                 .any(|e| e.exchange == ExchangeKind::Gather);
-            if let (false, Some(per_vertex)) = (gathered, too_few(view, stage)) {
+            if let (false, Some(per_vertex)) = (gathered, too_few(view, stage, false)) {
                 if let Some(wrong) = misestimated_upstream(view, stage) {
                     result.found(view, too_few_partitions(view, stage, per_vertex, &wrong));
                 }
@@ -118,7 +118,7 @@ impl Rule for CardinalityMisestimate {
         }
         if view.job.plan.is_none() {
             for stage in 0..view.job.stages.len() {
-                if !view.failed() && too_few(view, stage).is_some() {
+                if !view.failed() && too_few(view, stage, false).is_some() {
                     let reason = text(
                         format!(
                             "{} 分区太少，但没有优化器的估计可以说明原因",

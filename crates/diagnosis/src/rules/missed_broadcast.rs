@@ -35,8 +35,8 @@ pub(crate) static MIN_FACTOR: Threshold = Threshold {
 
 /// Milliseconds per byte to read a broadcast copy, and per row to put it into a hash table:
 /// fitted to the broadcast joins of simulated jobs.
-const BROADCAST_MS_PER_BYTE: f64 = 2.6e-5;
-const BUILD_MS_PER_ROW: f64 = 0.1e-3;
+const BROADCAST_MS_PER_BYTE: f64 = 2.4e-5;
+const BUILD_MS_PER_ROW: f64 = 0.35e-3;
 
 /// The rule.
 pub(crate) struct MissedBroadcast;

@@ -4,7 +4,7 @@
 
 use job::info::Information;
 
-use super::skew::{DEFAULT_EXPLAINS, MIN_RATIO};
+use super::skew::{DEFAULT_EXPLAINS, MIN_NAMED_RATIO, MIN_RATIO};
 use super::skew_report;
 use super::support::says;
 use crate::model::Cause;
@@ -26,7 +26,7 @@ static ABOUT: About = About {
         Information::RuntimeCounters,
         Information::VertexEvents,
     ],
-    thresholds: &[&MIN_RATIO, &DEFAULT_EXPLAINS],
+    thresholds: &[&MIN_RATIO, &MIN_NAMED_RATIO, &DEFAULT_EXPLAINS],
     counter_evidence: &[
         says(
             "输入均匀：慢是因为行宽、用户代码或机器",

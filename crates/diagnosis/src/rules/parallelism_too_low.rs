@@ -67,7 +67,7 @@ impl Rule for TooLow {
             if gathered || misestimated_upstream(view, stage).is_some() {
                 continue;
             }
-            if let Some(per_vertex) = too_few(view, stage) {
+            if let Some(per_vertex) = too_few(view, stage, limiting_hint(view, stage).is_some()) {
                 result.found(view, draft(view, stage, per_vertex));
             }
         }
@@ -129,49 +129,45 @@ pub(crate) fn lines(view: &View<'_>, stage: usize) -> Option<(u32, u32)> {
 
 /// What made the vertices few: a hint of the script, or a compressed input.
 fn reason(view: &View<'_>, stage: usize) -> Option<Fact> {
+    limiting_hint(view, stage).or_else(|| compressed_input(view, stage))
+}
+
+/// A hint that sets how many vertices a stage has.
+fn limiting_hint(view: &View<'_>, stage: usize) -> Option<Fact> {
     let script = view.job.script.as_ref()?;
-    let operators = &view.job.stages[stage].operators;
-    for (index, _) in operators.iter().enumerate() {
-        let Some((first, _)) = view.lines(stage, index) else {
-            continue;
-        };
-        let Some(statement) = script.statement_at_line(first) else {
-            continue;
-        };
-        let limiting = ["PARTITION", "PARTITIONCOUNT", "MAXDOP", "SERIAL"];
-        if let Some(hint) = statement
-            .hints
-            .iter()
-            .find(|h| limiting.contains(&h.name.as_str()))
-        {
-            let written = script.slice(&hint.span).to_owned();
-            let line = script.line_of(hint.span.start);
-            let source = Source {
-                file: script.file.clone(),
-                locator: Some(format!("line {line}")),
-            };
-            let says = text(
-                format!("第 {line} 行的提示 {written}"),
-                format!("the hint {written} in line {line}"),
-            );
-            return Some(word("hint", &written, source, says));
-        }
-    }
-    let compressed = view
-        .extracts(stage)
-        .filter_map(|(_, o)| view.table_of(stage, o))
-        .find(|t| t.compressed.is_some())?;
-    let source = compressed.sources.values().next().cloned()?;
+    let statement = script.statement_at_line(lines(view, stage)?.0)?;
+    let limiting =
+        |name: &str| matches!(name, "PARTITION" | "PARTITIONCOUNT" | "MAXDOP" | "SERIAL");
+    let hint = statement.hints.iter().find(|h| limiting(&h.name))?;
+    let written = script.slice(&hint.span).to_owned();
+    let line = script.line_of(hint.span.start);
+    let source = Source {
+        file: script.file.clone(),
+        locator: Some(format!("line {line}")),
+    };
     let says = text(
-        format!("{} 是压缩文件，只能由一个顶点读取", compressed.name),
+        format!("第 {line} 行的提示 {written}"),
+        format!("the hint {written} in line {line}"),
+    );
+    Some(word("hint", &written, source, says))
+}
+
+fn compressed_input(view: &View<'_>, stage: usize) -> Option<Fact> {
+    let tables = view
+        .extracts(stage)
+        .filter_map(|(_, o)| view.table_of(stage, o));
+    let table = tables.into_iter().find(|t| t.compressed.is_some())?;
+    let source = table.sources.values().next().cloned()?;
+    let says = text(
+        format!("{} 是压缩文件，只能由一个顶点读取", table.name),
         format!(
             "{} is compressed and can only be read by one vertex a file",
-            compressed.name
+            table.name
         ),
     );
     Some(word(
         "compressed",
-        compressed.compressed.as_deref().unwrap_or_default(),
+        table.compressed.as_deref().unwrap_or_default(),
         source,
         says,
     ))

@@ -88,26 +88,38 @@ fn redundant(view: &View<'_>, edge: &Edge) -> Option<Vec<String>> {
         return None;
     }
     let join = feeds_join(view, edge);
-    let stored = !view.inputs(edge.from).any(|e| e.exchange == ExchangeKind::Hash);
+    let stored = !view
+        .inputs(edge.from)
+        .any(|e| e.exchange == ExchangeKind::Hash);
     // A join of stored data on its own keys still has to bring the other side to it, and the
     // optimizer chooses the number of partitions for both.
     if join && stored && !all_stored_alike(view, edge) {
         return None;
     }
-    partitioned_by(view, edge.from).into_iter().find(|have| fits(edge, have, join))
+    partitioned_by(view, edge.from)
+        .into_iter()
+        .find(|have| fits(edge, have, join))
 }
 
 /// Whether rows partitioned on `have` are together as the reader of an edge needs them.
 fn fits(edge: &Edge, have: &[String], join: bool) -> bool {
     let within = have.iter().all(|k| edge.keys.contains(k));
-    let carried = have.iter().all(|k| edge.schema.iter().any(|c| c.name == *k));
+    let carried = have
+        .iter()
+        .all(|k| edge.schema.iter().any(|c| c.name == *k));
     within && carried && (!join || have.len() == edge.keys.len())
 }
 
 /// Whether every repartitioned input of the reader of an edge is stored on the keys already.
 fn all_stored_alike(view: &View<'_>, edge: &Edge) -> bool {
-    let mut hashed = view.inputs(edge.to).filter(|e| e.exchange == ExchangeKind::Hash);
-    hashed.all(|e| partitioned_by(view, e.from).iter().any(|have| fits(e, have, true)))
+    let mut hashed = view
+        .inputs(edge.to)
+        .filter(|e| e.exchange == ExchangeKind::Hash);
+    hashed.all(|e| {
+        partitioned_by(view, e.from)
+            .iter()
+            .any(|have| fits(e, have, true))
+    })
 }
 
 fn draft(view: &View<'_>, edge: &Edge, have: &[String]) -> Draft {

@@ -61,6 +61,16 @@ pub(crate) fn bytes_read(view: &View<'_>, stage: usize) -> Option<f64> {
     (bytes > 0.0).then_some(bytes)
 }
 
+/// Least bytes for which a vertex of its own is worth its start-up.
+pub(crate) static LEAST_BYTES: Threshold = Threshold {
+    name: "sizing.least_bytes_per_vertex",
+    default: 64e6,
+    unit: "bytes",
+    reason_zh: "64 MB 约需 5–10 秒处理，启动的 1–3 秒仍是少数",
+    reason_en: "64 MB take five to ten seconds, of which a start-up of one to three is the smaller part",
+    source: "pace of a vertex in simulated jobs (10 to 20 MB/s)",
+};
+
 /// Vertices that the data of a stage calls for.
 pub(crate) fn fitting_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
     let per_vertex = view.limit(if reads_exchange(view, stage) {
@@ -71,17 +81,30 @@ pub(crate) fn fitting_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
     Some((bytes_read(view, stage)? / per_vertex).ceil().max(1.0) as usize)
 }
 
+/// Vertices that suit a stage that has too many: as many as its data calls for, and more where
+/// tokens are free and the start-up stays small.
+pub(crate) fn merged_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
+    let most = (bytes_read(view, stage)? / view.limit(&LEAST_BYTES))
+        .ceil()
+        .max(1.0) as usize;
+    let tokens = view.run.as_ref()?.tokens;
+    Some(fitting_vertices(view, stage)?.max(most.min(tokens)))
+}
+
 /// Bytes per vertex of a stage that has so few vertices that tokens stay idle while each works on
-/// far more than usual; `None` if it has enough.
-pub(crate) fn too_few(view: &View<'_>, stage: usize) -> Option<f64> {
+/// far more than usual; `None` if it has enough. Where a hint sets the vertices, more than usual
+/// suffices.
+pub(crate) fn too_few(view: &View<'_>, stage: usize, by_hint: bool) -> Option<f64> {
     let vertices = view.vertices(stage)?;
     let run = view.run.as_ref()?;
     let per_vertex = bytes_read(view, stage)? / vertices as f64;
-    let heavy = view.limit(if reads_exchange(view, stage) {
-        &HEAVY_BYTES
-    } else {
-        &HEAVY_STORED_BYTES
-    });
+    let shuffled = reads_exchange(view, stage);
+    let heavy = match (by_hint, shuffled) {
+        (true, true) => 1.5 * view.limit(&SHUFFLE_BYTES),
+        (true, false) => 1.5 * view.limit(&STORED_BYTES),
+        (false, true) => view.limit(&HEAVY_BYTES),
+        (false, false) => view.limit(&HEAVY_STORED_BYTES),
+    };
     let idle = (vertices as f64) < run.tokens as f64 * 0.75;
     (per_vertex >= heavy && idle && !view.is_uneven(stage)).then_some(per_vertex)
 }

@@ -21,6 +21,16 @@ pub(crate) static MIN_RATIO: Threshold = Threshold {
     source: "balanced stages of simulated jobs; PrtnSkewFactor of real plans (1.0003)",
 };
 
+/// Largest over mean input that suffices where the statistics name a value that explains it.
+pub(crate) static MIN_NAMED_RATIO: Threshold = Threshold {
+    name: "skew.named_max_over_mean",
+    default: 1.4,
+    unit: "ratio",
+    reason_zh: "分区少时最大值与均值之比不可能很大；统计信息点名的热点值可以补足证据",
+    reason_en: "with few partitions the ratio cannot be large; a hot value named by the statistics makes up for it",
+    source: "four partitions, one of them with 40 % of the rows: 1.75",
+};
+
 /// Largest over mean input from which stored partitions are looked at.
 pub(crate) static MIN_LAYOUT_RATIO: Threshold = Threshold {
     name: "skew.layout_max_over_mean",
@@ -106,12 +116,14 @@ fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
     let vertices = view.vertices(stage).filter(|n| *n >= 2)?;
     let (edge, rows_ratio) = most_uneven_edge(view, stage, vertices);
     let (bytes_ratio, empty) = bytes_of_vertices(view, stage);
-    let ratio = rows_ratio.max(bytes_ratio);
+    let ratio = rows_ratio
+        .max(bytes_ratio)
+        .max(unfinished_ratio(view, stage, vertices));
     let stored = edge.is_none();
     let limit = if stored {
         &MIN_LAYOUT_RATIO
     } else {
-        &MIN_RATIO
+        &MIN_NAMED_RATIO
     };
     if ratio < view.limit(limit) || (stored && view.extracts(stage).next().is_none()) {
         return None;
@@ -136,7 +148,35 @@ fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
         matters,
     };
     classify(view, &mut found);
-    Some(found)
+    let named = found
+        .hot
+        .as_ref()
+        .is_some_and(|h| h.share >= 0.5 * (found.largest_share - 1.0 / vertices as f64));
+    (stored || ratio >= view.limit(&MIN_RATIO) || named).then_some(found)
+}
+
+/// Largest over mean input of a stage that did not end: what the vertices that ended left unread,
+/// against the mean. 0 in a job that did not fail.
+fn unfinished_ratio(view: &View<'_>, stage: usize, vertices: u64) -> f64 {
+    let ended = view.job.stages[stage]
+        .runs
+        .as_ref()
+        .map_or(vertices, |r| r.completed);
+    if !view.failed() || ended >= vertices {
+        return 0.0;
+    }
+    let shuffled = || {
+        view.inputs(stage)
+            .filter(|e| e.exchange == ExchangeKind::Hash)
+    };
+    let written: f64 = shuffled().filter_map(|e| e.bytes_written).sum();
+    let read: f64 = shuffled().filter_map(|e| e.bytes_read).sum();
+    let left = (written - read).max(0.0) / (vertices - ended) as f64;
+    if written > 0.0 {
+        left / (written / vertices as f64)
+    } else {
+        0.0
+    }
 }
 
 /// In a failed job only the stage that failed is told to be uneven.

@@ -255,8 +255,16 @@ fn hot_fact(u: &Uneven) -> Option<Fact> {
 /// The column of the hot value, for those who rewrite the script.
 fn hot_column_fact(u: &Uneven) -> Option<Fact> {
     let hot = u.hot.as_ref()?;
-    let says = text(format!("热点键的列是 {}", hot.column), format!("the hot key is in the column {}", hot.column));
-    Some(word("hot_key_column", &hot.column, hot.source.clone()?, says))
+    let says = text(
+        format!("热点键的列是 {}", hot.column),
+        format!("the hot key is in the column {}", hot.column),
+    );
+    Some(word(
+        "hot_key_column",
+        &hot.column,
+        hot.source.clone()?,
+        says,
+    ))
 }
 
 /// The slowest vertex against the median, where there are events.

@@ -15,7 +15,7 @@ use crate::view::View;
 /// Mean size up to which a file is small.
 pub(crate) static MAX_FILE: Threshold = Threshold {
     name: "small_files.max_bytes",
-    default: 32e6,
+    default: 64e6,
     unit: "bytes",
     reason_zh: "默认每个文件一个顶点；远小于一个区段（250 MB）的文件不值得一个顶点",
     reason_en: "by default each file gets a vertex; one far below an extent (250 MB) is not worth it",

@@ -4,7 +4,7 @@
 use job::info::Information;
 
 use super::parallelism_too_low::lines;
-use super::sizing::{SHUFFLE_BYTES, STORED_BYTES, bytes_read, fitting_vertices};
+use super::sizing::{LEAST_BYTES, bytes_read, merged_vertices};
 use super::small_files::reads_small_files;
 use super::support::{Draft, says};
 use crate::facts::{bytes, counter, number, seconds, summary, text};
@@ -27,7 +27,7 @@ pub(crate) static MAX_RUN: Threshold = Threshold {
 /// Bytes per vertex up to which it counts as tiny.
 pub(crate) static MAX_BYTES: Threshold = Threshold {
     name: "tiny_vertices.max_bytes",
-    default: 40e6,
+    default: 64e6,
     unit: "bytes",
     reason_zh: "远小于通常每顶点 250 MB 的数据量",
     reason_en: "far below the usual 250 MB of a vertex",
@@ -55,13 +55,7 @@ static ABOUT: About = About {
     ),
     needs: &[Information::StageStatistics],
     helps: &[Information::VertexEvents, Information::Script],
-    thresholds: &[
-        &MAX_RUN,
-        &MAX_BYTES,
-        &MIN_VERTICES,
-        &SHUFFLE_BYTES,
-        &STORED_BYTES,
-    ],
+    thresholds: &[&MAX_RUN, &MAX_BYTES, &MIN_VERTICES, &LEAST_BYTES],
     counter_evidence: &[
         says(
             "小顶点来自小文件（见 io.small_files）",
@@ -109,7 +103,7 @@ pub(crate) fn is_tiny(view: &View<'_>, stage: usize) -> bool {
 /// What fewer vertices would save: the start-ups, and what each vertex spends beside its
 /// operators.
 pub(crate) fn saved(view: &View<'_>, stage: usize) -> Option<Saved> {
-    let fitting = fitting_vertices(view, stage)?;
+    let fitting = merged_vertices(view, stage)?;
     let run = view.run.as_ref()?.stages[stage].run_s();
     let work = view.stage_ms(stage) / 1000.0;
     let overhead = if work > 0.0 {

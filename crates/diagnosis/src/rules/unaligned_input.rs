@@ -94,8 +94,8 @@ fn unaligned<'a>(view: &View<'a>, edge: &'a Edge) -> Option<Unaligned<'a>> {
     let (stage, extract) = stored_input(view, edge)?;
     let table = view.table_of(stage, extract)?;
     let clustering = table.clustering.as_ref()?;
-    let partitioned = !clustering.keys.is_empty()
-        && (clustering.kind.contains("hash") || clustering.kind.contains("range"));
+    // Range partitions, by time for instance, serve those who read a part of the data.
+    let partitioned = !clustering.keys.is_empty() && clustering.kind.contains("hash");
     let fits = clustering.keys.iter().all(|k| edge.keys.contains(k));
     // Every other reader of the same data must need it repartitioned too.
     let others = view.outputs(stage).filter(|e| e.channel != edge.channel);

@@ -1,0 +1,140 @@
+//! Changes of a script: edits on spans, the diff they make, and what is checked about it.
+//!
+//! A rewrite is text for text, so that comments and layout survive. What it may do is decided
+//! elsewhere; here it is only put together and verified. A rewrite that fails a check is not
+//! shown as a diff.
+
+pub(crate) mod aggregate;
+pub(crate) mod filter;
+pub(crate) mod hint;
+pub(crate) mod names;
+pub(crate) mod projection;
+pub(crate) mod split;
+mod verify;
+pub(crate) mod window;
+
+use std::collections::BTreeSet;
+
+use job::script::flow::ReadColumns;
+use job::script::{Script, Span};
+use similar::TextDiff;
+
+use crate::model::Verified;
+
+pub(crate) use verify::verify;
+
+/// New text for a span of the script; an empty span inserts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Edit {
+    /// What is replaced.
+    pub(crate) span: Span,
+    /// What stands there instead.
+    pub(crate) text: String,
+}
+
+/// Edits that belong together.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Rewrite {
+    /// Edits in any order; they do not overlap.
+    pub(crate) edits: Vec<Edit>,
+    /// Statements (indices) that it changes.
+    pub(crate) touched: BTreeSet<usize>,
+}
+
+/// A rewrite that passed every check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Checked {
+    /// Unified diff of the script.
+    pub(crate) diff: String,
+    /// What was checked.
+    pub(crate) verified: Verified,
+}
+
+impl Rewrite {
+    /// Replaces a span inside a statement.
+    pub(crate) fn replace(&mut self, statement: usize, span: Span, text: impl Into<String>) {
+        self.touched.insert(statement);
+        self.edits.push(Edit {
+            span,
+            text: text.into(),
+        });
+    }
+
+    /// Inserts a line before a statement, at its indentation.
+    pub(crate) fn line_before(&mut self, script: &Script, statement: usize, line: &str) {
+        let Some(found) = script.statements.get(statement) else {
+            return;
+        };
+        let start = found.span.start;
+        let indent = indentation(&script.text, start);
+        let end = line_end(script);
+        self.replace(statement, start..start, format!("{line}{end}{indent}"));
+    }
+
+    /// The script with the edits made; `None` if they overlap or cut a character.
+    pub(crate) fn apply(&self, script: &Script) -> Option<String> {
+        let mut edits: Vec<&Edit> = self.edits.iter().collect();
+        edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
+        let mut text = String::with_capacity(script.text.len() + 256);
+        let mut at = 0;
+        for edit in edits {
+            if edit.span.start < at {
+                return None;
+            }
+            text.push_str(script.text.get(at..edit.span.start)?);
+            text.push_str(&with_line_ends(&edit.text, line_end(script)));
+            at = edit.span.end;
+        }
+        text.push_str(script.text.get(at..)?);
+        Some(text)
+    }
+
+    /// The diff, if the new script passes every check.
+    pub(crate) fn checked(&self, script: &Script, reads: &ReadColumns<'_>) -> Option<Checked> {
+        let text = self.apply(script)?;
+        if text == script.text {
+            return None;
+        }
+        let verified = verify(script, &text, &self.touched, reads);
+        let holds = verified.parses && verified.columns_preserved && verified.hints_known;
+        holds.then(|| Checked {
+            diff: diff(script, &text),
+            verified,
+        })
+    }
+}
+
+/// Unified diff between the script and its new text.
+fn diff(script: &Script, new: &str) -> String {
+    let name = script.file.as_str();
+    TextDiff::from_lines(script.text.as_str(), new)
+        .unified_diff()
+        .context_radius(3)
+        .header(&format!("a/{name}"), &format!("b/{name}"))
+        .to_string()
+}
+
+/// How the script ends its lines: as its first line does.
+pub(crate) fn line_end(script: &Script) -> &'static str {
+    match script.text.find('\n') {
+        Some(at) if script.text[..at].ends_with('\r') => "\r\n",
+        _ => "\n",
+    }
+}
+
+fn with_line_ends(text: &str, end: &str) -> String {
+    let plain = text.replace("\r\n", "\n");
+    if end == "\n" {
+        plain
+    } else {
+        plain.replace('\n', end)
+    }
+}
+
+/// Blanks between the start of the line and `at`; nothing if there is more than blanks.
+pub(crate) fn indentation(text: &str, at: usize) -> &str {
+    let start = text[..at].rfind('\n').map_or(0, |line| line + 1);
+    let before = &text[start..at];
+    let blank = before.chars().all(|c| c == ' ' || c == '\t');
+    if blank { before } else { "" }
+}

@@ -1,0 +1,86 @@
+//! Names, literals and pieces of text that rewrites are made of.
+
+use job::script::{HintForm, RowsetRef, RowsetSource, Script, Statement};
+
+/// A name made of `base` and `suffix` that no statement binds and no word of the script is.
+pub(crate) fn fresh(script: &Script, base: &str, suffix: &str) -> String {
+    let taken = |name: &str| script.text.contains(name);
+    let first = format!("{base}{suffix}");
+    if !taken(&first) {
+        return first;
+    }
+    // A script holds finitely many names, so that one of these is free.
+    let numbers = 2..=script.text.len() + 2;
+    let mut names = numbers.map(|number| format!("{first}{number}"));
+    names.find(|name| !taken(name)).unwrap_or(first)
+}
+
+/// Text of an input without its alias: `Clicks`, `(SSTREAM @p)`.
+pub(crate) fn source_text<'s>(script: &'s Script, input: &RowsetRef) -> Option<&'s str> {
+    if matches!(input.source, RowsetSource::Apply(_)) || input.span.is_empty() {
+        return None;
+    }
+    let text = script.slice(&input.span);
+    match &input.alias {
+        None => Some(text),
+        Some(alias) => {
+            let end = text.rfind(alias.as_str())?;
+            let before = text[..end].trim_end();
+            Some(before.strip_suffix("AS").unwrap_or(before).trim_end())
+        }
+    }
+}
+
+/// `name AS label`, by which the columns stay qualified as they were.
+pub(crate) fn aliased(name: &str, input: &RowsetRef) -> Option<String> {
+    let label = input.label();
+    let label = label.rsplit('.').next().unwrap_or(label);
+    let plain = !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '_');
+    plain.then(|| format!("{name} AS {label}"))
+}
+
+/// A value as a literal of the type; `None` for types without an exact literal.
+pub(crate) fn literal(value: &str, type_name: &str) -> Option<String> {
+    match base_type(type_name) {
+        "string" => {
+            let plain = !value.contains(['\n', '\r', '\0']);
+            let escaped = value.replace('\\', "\\\\").replace('"', "\\\"");
+            plain.then(|| format!("\"{escaped}\""))
+        }
+        name if is_integer(name) => value.parse::<i128>().ok().map(|number| number.to_string()),
+        _ => None,
+    }
+}
+
+/// Type without the mark of a nullable one.
+pub(crate) fn base_type(type_name: &str) -> &str {
+    type_name.trim().trim_end_matches('?')
+}
+
+/// Whether a column of the type can be null.
+pub(crate) fn is_nullable(type_name: &str) -> bool {
+    let name = type_name.trim();
+    name.ends_with('?') || matches!(base_type(name), "string" | "byte[]")
+}
+
+/// Whether it is a whole number.
+pub(crate) fn is_integer(type_name: &str) -> bool {
+    matches!(
+        base_type(type_name),
+        "int" | "long" | "short" | "byte" | "sbyte" | "uint" | "ulong" | "ushort"
+    )
+}
+
+/// Attribute lines of a statement up to its name, so that they can stand before what replaces it.
+pub(crate) fn hint_lines<'s>(script: &'s Script, statement: &Statement) -> &'s str {
+    let start = statement.query.span.start;
+    let mut lines = statement.hints.iter();
+    let last = lines.rfind(|hint| hint.form == HintForm::Attribute && hint.span.end <= start);
+    let Some(last) = last else { return "" };
+    let rest = &script.text[last.span.end..];
+    let blanks = rest.len() - rest.trim_start().len();
+    script
+        .text
+        .get(statement.span.start..last.span.end + blanks)
+        .unwrap_or_default()
+}

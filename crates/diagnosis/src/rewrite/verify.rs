@@ -1,0 +1,133 @@
+//! What must hold of a rewritten script before anyone sees it.
+//!
+//! It parses without new errors; every statement that the rewrite does not name is there
+//! unchanged and in order; every name that a changed statement bound is bound again, with the
+//! same columns; every output is written as before; every hint it adds is a known one. Whether
+//! the rows are the same is a matter of how the rewrite was built, not of this check.
+
+use std::collections::BTreeSet;
+
+use job::script::flow::{DataFlow, ReadColumns};
+use job::script::{Hint, Script, Statement, StatementKind, hints};
+
+use crate::model::Verified;
+
+/// A script with its flow.
+struct Side<'a> {
+    script: &'a Script,
+    flow: DataFlow,
+}
+
+/// Checks a new text against the script it was made from. `reads` says what user code reads.
+pub(crate) fn verify(
+    script: &Script,
+    text: &str,
+    touched: &BTreeSet<usize>,
+    reads: &ReadColumns<'_>,
+) -> Verified {
+    let new = Script::parse(&script.file, text.to_owned());
+    let before = Side {
+        script,
+        flow: script.flow_with(reads),
+    };
+    let after = Side {
+        script: &new,
+        flow: new.flow_with(reads),
+    };
+    let others = others_unchanged(script, &new, touched);
+    Verified {
+        parses: new.errors.len() <= script.errors.len(),
+        columns_preserved: others && columns_kept(&before, &after, touched),
+        hints_known: hints_known(script, &new),
+    }
+}
+
+/// Whether the untouched statements are found again, unchanged and in order.
+fn others_unchanged(script: &Script, new: &Script, touched: &BTreeSet<usize>) -> bool {
+    let mut rest = new.statements.iter();
+    let mut kept = script
+        .statements
+        .iter()
+        .filter(|old| !touched.contains(&old.index));
+    kept.all(|old| rest.any(|new_one| new.slice(&new_one.span) == script.slice(&old.span)))
+}
+
+fn columns_kept(before: &Side<'_>, after: &Side<'_>, touched: &BTreeSet<usize>) -> bool {
+    let (script, new) = (before.script, after.script);
+    let bound = touched
+        .iter()
+        .filter_map(|&index| script.statements.get(index))
+        .all(|old| {
+            if old.kind == StatementKind::Output {
+                return true;
+            }
+            let Some(found) = counterpart(script, new, old) else {
+                return old.target.is_none();
+            };
+            needed_columns(before, old) == needed_columns(after, found)
+        });
+    bound && outputs(before) == outputs(after)
+}
+
+/// The statement that binds the same name for as many times as the old one did.
+fn counterpart<'n>(script: &Script, new: &'n Script, old: &Statement) -> Option<&'n Statement> {
+    let binds = |statement: &&Statement| statement.target == old.target && statement.makes_rowset();
+    let before = script.statements[..old.index].iter().filter(binds).count();
+    new.statements.iter().filter(binds).nth(before)
+}
+
+/// Columns of a statement that somebody needs, in order; a rewrite may drop the others.
+fn needed_columns(side: &Side<'_>, statement: &Statement) -> Option<Vec<String>> {
+    let rowset = side.flow.of_statement(statement.index)?;
+    let columns = rowset.columns.as_ref()?;
+    let needed = columns
+        .iter()
+        .filter(|column| !rowset.dropped.contains(column));
+    Some(needed.cloned().collect())
+}
+
+/// What each output writes, where and how: `(path, columns, clustering)`.
+fn outputs(side: &Side<'_>) -> Vec<(String, Option<Vec<String>>, Vec<String>)> {
+    let script = side.script;
+    let written = script
+        .statements
+        .iter()
+        .filter(|s| s.kind == StatementKind::Output);
+    written
+        .map(|statement| {
+            let output = statement.output.as_ref();
+            let path = output.and_then(|output| output.path.as_ref());
+            let path = path.map_or("", |path| script.slice(&path.span)).to_owned();
+            let rowset = side.flow.of_statement(statement.index);
+            let keys = output
+                .map(|output| &output.clustered_by)
+                .into_iter()
+                .flatten();
+            let keys = keys.map(|key| script.slice(&key.expression.span).to_owned());
+            (
+                path,
+                rowset.and_then(|rowset| rowset.columns.clone()),
+                keys.collect(),
+            )
+        })
+        .collect()
+}
+
+/// Whether every hint that the old script does not have is a known one.
+fn hints_known(script: &Script, new: &Script) -> bool {
+    let known: Vec<(&Hint, &str)> = all_hints(script).collect();
+    let mut added = all_hints(new).filter(|(hint, text)| {
+        !known
+            .iter()
+            .any(|(old, old_text)| old.name == hint.name && old_text == text)
+    });
+    added.all(|(hint, _)| hints::problem(hint).is_none())
+}
+
+fn all_hints(script: &Script) -> impl Iterator<Item = (&Hint, &str)> {
+    let hints = script
+        .statements
+        .iter()
+        .flat_map(|statement| &statement.hints);
+    hints.map(|hint| (hint, script.slice(&hint.span)))
+}

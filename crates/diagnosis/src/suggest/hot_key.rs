@@ -1,0 +1,182 @@
+//! The values that make a key hot, and columns that a hot key can be spread by.
+//!
+//! Follows a column of the script back to the stored column whose statistics are known.
+
+use job::model::{ColumnStatistics, Table};
+use job::script::{Query, RowsetRef, RowsetSource, Script, Statement, StatementKind};
+
+use super::case::Case;
+use crate::rewrite::names::{base_type, is_integer, is_nullable, literal};
+use crate::rewrite::split::HotKeys;
+
+/// A frequent value counts as hot if it has at least this share of the most frequent one's rows:
+/// below that it alone would not stand out over a partition.
+const HOT_SHARE_OF_TOP: f64 = 0.25;
+
+/// More values than this in one condition would hide what the script does.
+const MAX_VALUES: usize = 5;
+
+/// Steps back through a script; real chains are far shorter.
+const MAX_STEPS: usize = 64;
+
+/// A stored column with its table.
+pub(super) struct Stored<'a> {
+    pub(super) table: &'a Table,
+    pub(super) column: &'a ColumnStatistics,
+}
+
+impl<'a> Case<'a> {
+    /// The stored column that a column of an input comes from.
+    pub(super) fn stored(&self, input: &RowsetRef, column: &str) -> Option<Stored<'a>> {
+        let script = self.script?;
+        let name = origin(script, input, column)?;
+        self.table_column(&name)
+    }
+
+    /// The column of that name in the largest table that has one; of equal names the one with
+    /// the frequent value that the evidence names.
+    fn table_column(&self, name: &str) -> Option<Stored<'a>> {
+        let named = self.evidence_text("most frequent value");
+        let has_value = |column: &ColumnStatistics| {
+            let value = named.unwrap_or_default();
+            column.top_values.iter().any(|top| top.value == value)
+        };
+        let found = self.job.tables.iter().filter_map(|table| {
+            let column = table.columns.iter().find(|column| column.name == name)?;
+            Some(Stored { table, column })
+        });
+        found.max_by_key(|stored| (has_value(stored.column), stored.table.rows))
+    }
+
+    /// The hot values of a key column, as literals of its type.
+    pub(super) fn hot_keys(&self, input: &RowsetRef, column: &str) -> Option<HotKeys> {
+        let stored = self.stored(input, column)?;
+        let type_name = stored.column.type_name.as_deref()?;
+        let rows = stored.table.rows.filter(|rows| *rows > 0)?;
+        let nulls = stored.column.nulls.unwrap_or(0);
+        let top = stored.column.top_values.first().map_or(0, |top| top.rows);
+        let least = (top.max(nulls) as f64 * HOT_SHARE_OF_TOP).max(rows as f64 * 0.005) as u64;
+        let hot = stored
+            .column
+            .top_values
+            .iter()
+            .filter(|value| value.rows >= least);
+        let literals: Option<Vec<String>> = hot
+            .take(MAX_VALUES)
+            .map(|value| literal(&value.value, type_name))
+            .collect();
+        let null = nulls >= least && nulls > 0;
+        let literals = literals?;
+        let any = null || !literals.is_empty();
+        any.then(|| HotKeys {
+            literals,
+            null,
+            nullable: is_nullable(type_name) || nulls > 0,
+        })
+    }
+
+    /// An expression over the rows of a statement's input that spreads a key: the remainder of a
+    /// whole number with many values that is not among the keys.
+    pub(super) fn salt(
+        &self,
+        statement: &Statement,
+        keys: &[String],
+        salts: u32,
+    ) -> Option<String> {
+        let script = self.script?;
+        let input = statement.query.inputs.first()?;
+        let rowset = script.flow().of_statement(input.definition?)?;
+        let columns = rowset.columns.clone()?;
+        let candidates = columns.iter().filter(|column| !keys.contains(column));
+        let mut spread: Vec<(u64, &String, String)> = candidates
+            .filter_map(|column| {
+                let stored = self.stored(input, column)?;
+                let type_name = stored.column.type_name.as_deref()?;
+                let distinct = stored.column.distinct?;
+                let salt = salt_of(column, type_name, salts)?;
+                (distinct >= u64::from(salts) * 4).then_some((distinct, column, salt))
+            })
+            .collect();
+        spread.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+        spread.into_iter().next().map(|(_, _, salt)| salt)
+    }
+}
+
+/// The remainder of a column; only whole numbers have one that every engine computes alike.
+fn salt_of(column: &str, type_name: &str, salts: u32) -> Option<String> {
+    let plain = is_integer(type_name) && !base_type(type_name).is_empty();
+    plain.then(|| format!("{column} % {salts}"))
+}
+
+/// Name of the stored column that a column of an input copies.
+pub(super) fn origin(script: &Script, input: &RowsetRef, column: &str) -> Option<String> {
+    let mut input = input;
+    let mut name = column.to_owned();
+    for _ in 0..MAX_STEPS {
+        let query = match (&input.source, input.definition) {
+            (RowsetSource::Query(query), _) => query.as_ref(),
+            (RowsetSource::Name | RowsetSource::Previous, Some(definition)) => {
+                &script.statements.get(definition)?.query
+            }
+            _ => return Some(name),
+        };
+        match step_back(query, &name)? {
+            Step::Stored(stored) => return Some(stored),
+            Step::Input(next, column) => {
+                input = query.inputs.get(next)?;
+                name = column;
+            }
+            Step::Branch(branch, column) => {
+                // All branches have the column at the same place; the first one stands for them.
+                let first = query.branches.get(branch)?;
+                input = first.inputs.first()?;
+                name = column;
+            }
+        }
+    }
+    None
+}
+
+enum Step {
+    Stored(String),
+    Input(usize, String),
+    Branch(usize, String),
+}
+
+fn step_back(query: &Query, name: &str) -> Option<Step> {
+    match query.kind {
+        StatementKind::Extract | StatementKind::SStream | StatementKind::View => {
+            Some(Step::Stored(name.to_owned()))
+        }
+        StatementKind::Rowset => Some(Step::Input(0, name.to_owned())),
+        StatementKind::Union => match step_back(query.branches.first()?, name)? {
+            Step::Input(0, column) => Some(Step::Branch(0, column)),
+            _ => None,
+        },
+        StatementKind::Select => select_step(query, name),
+        // User code passes a column on under its name, as far as anybody can tell.
+        StatementKind::Process | StatementKind::Reduce => Some(Step::Input(0, name.to_owned())),
+        _ => None,
+    }
+}
+
+fn select_step(query: &Query, name: &str) -> Option<Step> {
+    let listed = query
+        .columns
+        .iter()
+        .find(|column| column.name.as_deref() == Some(name));
+    let Some(column) = listed else {
+        let star = query.columns.iter().any(|column| column.is_star());
+        return (star && query.inputs.len() == 1).then(|| Step::Input(0, name.to_owned()));
+    };
+    let used = column.expression.as_column()?;
+    let input = match &used.qualifier {
+        Some(qualifier) => query
+            .inputs
+            .iter()
+            .position(|input| input.label() == qualifier)?,
+        None if query.inputs.len() == 1 => 0,
+        None => return None,
+    };
+    Some(Step::Input(input, used.name.clone()))
+}

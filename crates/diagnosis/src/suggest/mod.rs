@@ -1,0 +1,59 @@
+//! What to change: for every finding one or more suggestions, with a verified diff where the
+//! script can be rewritten safely, and as steps otherwise.
+//!
+//! Knows how each cause is mended; how a script is rewritten and checked is in
+//! [`crate::rewrite`].
+
+mod case;
+mod failure;
+mod hot_key;
+mod resources;
+mod shuffle;
+mod sizing;
+mod skew;
+
+use job::Job;
+
+use crate::model::{Cause, Finding, Suggestion};
+use case::Case;
+
+/// Suggestions for the findings of a job, in their order; the surest for each finding first.
+pub fn suggest(job: &Job, findings: &[Finding]) -> Vec<Suggestion> {
+    let mut found = Vec::new();
+    for (index, finding) in findings.iter().enumerate() {
+        let case = Case::new(job, index, finding);
+        found.extend(of_cause(&case));
+    }
+    found
+}
+
+fn of_cause(case: &Case<'_>) -> Vec<Suggestion> {
+    match case.finding.cause {
+        Cause::JoinHotKey => skew::join_hot_key(case),
+        Cause::GroupHotKey => skew::group_hot_key(case),
+        Cause::NullOrDefaultKey => skew::null_or_default_key(case),
+        Cause::LowCardinalityKey => skew::low_cardinality_key(case),
+        Cause::PartitionLayout => skew::partition_layout(case),
+        Cause::RedundantRepartition => shuffle::redundant_repartition(case),
+        Cause::UnusedColumns => shuffle::unused_columns(case),
+        Cause::LateFilter => shuffle::late_filter(case),
+        Cause::MissedBroadcast => shuffle::missed_broadcast(case),
+        Cause::SerialGather => shuffle::serial_gather(case),
+        Cause::UnalignedInput => shuffle::unaligned_input(case),
+        Cause::HeapPressure => resources::heap_pressure(case),
+        Cause::Spill => resources::spill(case),
+        Cause::MemoryEstimateTooLow => resources::memory_estimate(case),
+        Cause::Misestimate => resources::misestimate(case),
+        Cause::JoinExplosion => resources::join_explosion(case),
+        Cause::CpuBoundUdo => resources::cpu_bound(case),
+        Cause::ParallelismTooLow => resources::parallelism_too_low(case),
+        Cause::TinyVertices => resources::tiny_vertices(case),
+        Cause::SmallFiles => resources::small_files(case),
+        Cause::VertexRetries => failure::vertex_retries(case),
+        Cause::SlowMachine => failure::slow_machine(case),
+        Cause::UserCodeFailure => failure::user_code(case),
+        Cause::CompileFailure => failure::compile(case),
+        Cause::LimitFailure => failure::limit(case),
+        Cause::QueueWait => failure::queue_wait(case),
+    }
+}

@@ -1,0 +1,529 @@
+//! Suggestions about memory, estimates, user code and the number of vertices.
+
+use job::script::{Dialect, Hint, Script, Statement};
+
+use super::case::{Case, Draft, t};
+use crate::model::{Suggestion, SuggestionKind};
+use crate::rewrite::{Rewrite, hint};
+
+/// Garbage collection takes much of the time.
+pub(super) fn heap_pressure(case: &Case<'_>) -> Vec<Suggestion> {
+    let class = case.class();
+    let code = Draft::new(
+        SuggestionKind::Rewrite,
+        "garbage collection heap pressure managed code allocation",
+        t(
+            format!("减少 {} 每行的对象分配，不要缓存整组的行", class.zh),
+            format!("allocate less per row in {}, and don't keep whole groups of rows", class.en),
+        ),
+    )
+    .step(
+        "不要把一个键的所有行放进 List / Dictionary：用 PRESORT 后逐行处理，只保留滚动状态",
+        "don't put all rows of a key into a list or dictionary: PRESORT, go row by row, keep a running state",
+    )
+    .step(
+        "复用缓冲区、StringBuilder 和输出行；把正则、编码器等放到静态字段",
+        "reuse buffers, string builders and the output row; keep regular expressions, encoders and the like in static fields",
+    )
+    .step(
+        "用原生表达式（SELECT、内置聚合）替代能替代的 C#，原生代码不经过托管堆",
+        "replace C# by native expressions where possible (SELECT, built-in aggregates): they don't touch the managed heap",
+    )
+    .pro("GC 时间通常降到几个百分点", "collections usually fall to a few per cent")
+    .con("需要改代码并做回归测试", "the code has to change and be tested");
+    let columns = Draft::new(
+        SuggestionKind::Rewrite,
+        "fewer columns into managed operators, smaller groups",
+        t(
+            "让托管算子的输入更小",
+            "give the managed operator less to hold",
+        ),
+    )
+    .step(
+        "在 REDUCE / PROCESS 之前去掉它不读的列，尤其是长字符串",
+        "drop the columns that it does not read, above all long strings, before REDUCE or PROCESS",
+    )
+    .step(
+        "先预聚合，使每个键的行数变少",
+        "aggregate before, so that each key has fewer rows",
+    )
+    .step(
+        "增加分区数，使每个顶点处理的键更少（对单个大键无效）",
+        "use more partitions, so that each vertex has fewer keys (of no use for one big key)",
+    )
+    .pro("不改用户代码", "the code stays as it is")
+    .con(
+        "治标：分配方式不变时，数据增长后会复发",
+        "treats the symptom: it comes back as the data grows",
+    );
+    vec![
+        case.finish(code),
+        case.finish(columns),
+        case.finish(more_partitions(case)),
+    ]
+}
+
+/// Sorts or hash tables spill.
+pub(super) fn spill(case: &Case<'_>) -> Vec<Suggestion> {
+    let rowset = case.rowset();
+    let shrink = Draft::new(
+        SuggestionKind::Rewrite,
+        "spill sort hash memory reduce rows columns before",
+        t(
+            format!("在 {} 之前减少要排序的行和列", rowset.zh),
+            format!(
+                "let fewer rows and columns come to the sort in {}",
+                rowset.en
+            ),
+        ),
+    )
+    .step(
+        "把过滤、投影、预聚合移到排序或哈希之前",
+        "filter, project and aggregate before the sort or the hash table",
+    )
+    .step(
+        "输入按所需键 SORTED 存储，或让一次排序同时满足 REDUCE 和输出的顺序，省掉排序",
+        "store the input SORTED by the key, or let one sort serve both the REDUCE and the output",
+    )
+    .pro("排序可在内存中完成", "the sort stays in memory")
+    .con(
+        "需要确认下游不需要被去掉的数据",
+        "make sure that nobody needs what is dropped",
+    );
+    let estimate = Draft::new(
+        SuggestionKind::Hint,
+        "ROWSIZE hint memory estimate spill",
+        t("修正行宽或行数的估计，让编译器多给内存", "correct the estimated row size or count, so that the compiler sets aside more memory"),
+    )
+    .step(
+        "行比估计宽时加 `[ROWSIZE=字节数]`；行数估低时加 `[ROWCOUNT=行数]`（U-SQL：OPTION）",
+        "`[ROWSIZE=bytes]` where rows are wider than expected, `[ROWCOUNT=rows]` where there are more (U-SQL: OPTION)",
+    )
+    .pro("不改逻辑", "the logic stays as it is")
+    .con("提示需随数据维护", "hints have to follow the data");
+    vec![
+        case.finish(more_partitions(case)),
+        case.finish(shrink),
+        case.finish(estimate),
+    ]
+}
+
+/// Vertices fail because the memory estimate is too small.
+pub(super) fn memory_estimate(case: &Case<'_>) -> Vec<Suggestion> {
+    let class = case.class();
+    let size = Draft::new(
+        SuggestionKind::Hint,
+        "memory estimate too low ROWSIZE COLSIZE retry",
+        t("把真实的行宽告诉编译器，使首次运行就分到足够的内存", "tell the compiler how wide rows really are, so that the first attempt gets enough memory"),
+    )
+    .step(
+        "从运行统计取平均行宽（bytes / rowCount），在产生宽行的语句上加 `[ROWSIZE=n]`（U-SQL：`OPTION(ROWSIZE=n)`）",
+        "take the mean row size from the run-time statistics (bytes / rowCount) and put `[ROWSIZE=n]` on the statement that makes the wide rows (U-SQL: `OPTION(ROWSIZE=n)`)",
+    )
+    .step(
+        "byte[]、长字符串列按真实大小声明 COLSIZE",
+        "declare COLSIZE for byte[] and long string columns",
+    )
+    .rewrite(case.row_size_hint())
+    .pro("不再先失败再以更多内存重试", "no more failing first and retrying with more memory")
+    .con("每个顶点占用更多内存，可能降低并行度", "vertices reserve more memory, fewer may run at once");
+    let less = Draft::new(
+        SuggestionKind::Rewrite,
+        "less memory per vertex streaming user code",
+        t(
+            format!("让 {} 占用更少的内存", class.zh),
+            format!("let {} need less memory", class.en),
+        ),
+    )
+    .step(
+        "大的词典、模型文件按需加载或拆分；不要在静态字段中累积每行的数据",
+        "load large dictionaries and models as needed or in parts; don't collect rows in static fields",
+    )
+    .step("逐行处理而不是整组缓存", "go row by row rather than holding whole groups")
+    .pro("对任何数据规模都有效", "works at any size")
+    .con("需要改代码", "the code has to change");
+    vec![
+        case.finish(size),
+        case.finish(less),
+        case.finish(more_partitions(case)),
+    ]
+}
+
+/// Estimates that lead to a wrong plan.
+pub(super) fn misestimate(case: &Case<'_>) -> Vec<Suggestion> {
+    let mut found = Vec::new();
+    let actual = case.evidence_number("rowCount").map(|rows| rows as u64);
+    if let Some((script, statement, old)) = case.row_count_hint() {
+        let rewrite = match actual {
+            Some(rows) => hint::change(script, statement, old, |text| {
+                hint::with_number(text, "ROWCOUNT", rows)
+            }),
+            None => hint::remove(script, statement, old),
+        };
+        let says = old.value.clone().unwrap_or_default();
+        let is = actual.map_or_else(|| "?".to_owned(), |rows| rows.to_string());
+        let draft = Draft::new(
+            SuggestionKind::Hint,
+            "wrong ROWCOUNT hint outdated",
+            t(
+                format!("改正过期的 ROWCOUNT 提示（写的是 {says}，实际约 {is}）"),
+                format!("correct the outdated ROWCOUNT hint (it says {says}, there are about {is})"),
+            ),
+        )
+        .step(
+            "用实际行数替换；数据会继续增长时，删除提示让优化器自己估计",
+            "put the true number there; if the data keeps growing, take the hint away and let the optimizer estimate",
+        )
+        .pro("优化器按真实规模选择分区数和连接方式", "partitions and joins are chosen for the true size")
+        .con("提示需要维护", "hints have to be kept up to date")
+        .rewrite(rewrite);
+        found.extend(case.finish_checked(draft));
+    } else if let Some(rows) = actual {
+        let rewrite = case
+            .script
+            .zip(case.statement)
+            .and_then(|(script, statement)| {
+                hint::add(script, statement, "ROWCOUNT", &format!("={rows}"))
+            });
+        let rowset = case.rowset();
+        let draft = Draft::new(
+            SuggestionKind::Hint,
+            "ROWCOUNT hint cardinality estimate",
+            t(
+                format!("给 {} 加 ROWCOUNT={rows}，让计划按真实规模制定", rowset.zh),
+                format!(
+                    "hint {} with ROWCOUNT={rows}, so that the plan fits the true size",
+                    rowset.en
+                ),
+            ),
+        )
+        .step(
+            "重新编译并比较分区数与连接方式是否改变",
+            "compile again, and see whether partitions and joins have changed",
+        )
+        .pro("只加一行，结果不变", "one line, same result")
+        .con("数据规模变化后要更新", "has to follow the data")
+        .rewrite(rewrite);
+        found.extend(case.finish_checked(draft));
+    }
+    let statistics = Draft::new(
+        SuggestionKind::Parameter,
+        "CREATE STATISTICS refresh statistics cardinality",
+        t("更新输入的统计信息", "refresh the statistics of the inputs"),
+    )
+    .step(
+        "U-SQL 表：`CREATE STATISTICS IF NOT EXISTS s ON db.dbo.T(col) WITH FULLSCAN`，数据大变后重建（不会自动更新）",
+        "U-SQL tables: `CREATE STATISTICS IF NOT EXISTS s ON db.dbo.T(col) WITH FULLSCAN`; create them again after large changes, they are not updated by themselves",
+    )
+    .step(
+        "文本输入没有统计：改存为结构化流，或加 ROWCOUNT / ROWSIZE 提示",
+        "text has no statistics: store it as a structured stream, or hint ROWCOUNT and ROWSIZE",
+    )
+    .pro("所有使用该输入的作业都受益", "every job that reads them gains")
+    .con("收集统计本身要扫描数据", "collecting them scans the data");
+    found.push(case.finish(statistics));
+    found
+}
+
+/// A join that multiplies rows.
+pub(super) fn join_explosion(case: &Case<'_>) -> Vec<Suggestion> {
+    let keys = case.keys().join(", ");
+    let rowset = case.rowset();
+    let unique = Draft::new(
+        SuggestionKind::Rewrite,
+        "join explosion many-to-many deduplicate aggregate before join",
+        t(
+            format!("让 {} 的至少一侧在键 {keys} 上唯一", rowset.zh),
+            format!("make the key {keys} unique on at least one side of {}", rowset.en),
+        ),
+    )
+    .step(
+        "确认是否漏了连接条件（日期、版本、市场等），多对多往往是少写了一个键",
+        "see whether a condition is missing (date, version, market): a many-to-many join often lacks one key",
+    )
+    .step(
+        "连接前对右侧去重或聚合：`SELECT 键, MAX(…) … GROUP BY 键`，或用 ROW_NUMBER 只留最新一行",
+        "deduplicate or aggregate the right side before: `SELECT key, MAX(…) … GROUP BY key`, or keep its latest row by ROW_NUMBER",
+    )
+    .step(
+        "只检查是否存在时用 `LEFT SEMIJOIN`",
+        "use `LEFT SEMIJOIN` where only existence matters",
+    )
+    .pro("输出行数回到输入的规模", "the output is about as large as the input again")
+    .con("去重规则要与业务确认", "what to keep of duplicates has to be agreed on");
+    let push = Draft::new(
+        SuggestionKind::Rewrite,
+        "aggregate both sides before many-to-many join",
+        t("若必须多对多：先分别聚合，再连接", "if it must be many-to-many: aggregate both sides first, join then"),
+    )
+    .step(
+        "结果只要总数时，用两侧计数的乘积代替展开：`SUM(a.Cnt * b.Cnt)`",
+        "where only totals are wanted, multiply the counts rather than the rows: `SUM(a.Cnt * b.Cnt)`",
+    )
+    .step("把连接之后的过滤条件尽量放进 ON", "put filters that follow the join into its ON")
+    .pro("中间结果小几个数量级", "intermediate rows shrink by orders of magnitude")
+    .con("只适用于可分解的聚合", "only for aggregates that can be taken apart");
+    vec![case.finish(unique), case.finish(push)]
+}
+
+/// User code dominates.
+pub(super) fn cpu_bound(case: &Case<'_>) -> Vec<Suggestion> {
+    let class = case.class();
+    let code = Draft::new(
+        SuggestionKind::Rewrite,
+        "user code CPU bound UDO optimise regex native expression",
+        t(
+            format!("优化用户代码 {}：时间在计算上，不在数据分布上", class.zh),
+            format!("make {} faster: the time goes into computing, not into uneven data", class.en),
+        ),
+    )
+    .step(
+        "把正则、解析器、词典的构造移出逐行代码（静态只读字段，RegexOptions.Compiled）",
+        "take the construction of regular expressions, parsers and dictionaries out of the row loop (static read-only fields, RegexOptions.Compiled)",
+    )
+    .step(
+        "能用内置表达式的（子串、比较、哈希）改为原生，避免托管与原生之间的转换",
+        "use built-in expressions for substrings, comparisons, hashes: no crossing between native and managed code",
+    )
+    .step("缓存重复输入的结果（如相同的 URL、UserAgent）", "cache results for inputs that repeat (the same URL, the same user agent)")
+    .pro("每行成本直接下降", "each row costs less")
+    .con("需要改代码并做性能测试", "the code has to change and be measured");
+    let less = Draft::new(
+        SuggestionKind::Rewrite,
+        "call user code on fewer rows filter deduplicate first",
+        t(
+            "让用户代码处理更少的行",
+            "call the user code for fewer rows",
+        ),
+    )
+    .step(
+        "先用便宜的条件过滤，再调用昂贵的函数",
+        "filter with cheap conditions first, call the costly function then",
+    )
+    .step(
+        "对输入列先去重（GROUP BY），只对不同的值计算一次，再连接回去",
+        "deduplicate its input (GROUP BY), compute once per distinct value, and join back",
+    )
+    .pro("不改用户代码就能见效", "works without a change of the code")
+    .con("重复少时没有收益", "no gain where values hardly repeat");
+    let mut partitions = more_partitions(case);
+    partitions.title = t(
+        "在有空闲令牌时增加该阶段的并行度",
+        "use more vertices for the stage while tokens are free",
+    );
+    vec![
+        case.finish(code),
+        case.finish(less),
+        case.finish(partitions),
+    ]
+}
+
+/// A heavy stage on few vertices.
+pub(super) fn parallelism_too_low(case: &Case<'_>) -> Vec<Suggestion> {
+    let mut found = vec![case.finish(more_partitions(case))];
+    let inputs = Draft::new(
+        SuggestionKind::Layout,
+        "parallelism too low gzip single file input partitions",
+        t("让输入可以由更多顶点读取", "let more vertices read the input"),
+    )
+    .step(
+        "一个 .gz 文件只能由一个顶点读取：拆成多个约 1 GB 的文件，或存为结构化流",
+        "one .gz file is read by one vertex: store several files of about 1 GB, or a structured stream",
+    )
+    .step(
+        "写出方把 `INTO n` 调大，使每个分区约 0.5–1 GB",
+        "have the writer use a larger `INTO n`, 0.5 to 1 GB a partition",
+    )
+    .pro("读取阶段随令牌数扩展", "reading scales with the tokens")
+    .con("需要改上游", "the writer has to change");
+    found.push(case.finish(inputs));
+    let hints = Draft::new(
+        SuggestionKind::Investigate,
+        "hints limiting parallelism MAXDOP PARTITIONCOUNT tokens",
+        t("检查限制并行度的提示与参数", "look for hints and parameters that limit the vertices"),
+    )
+    .step(
+        "脚本中过小的 PARTITIONCOUNT / MAXDOP、过小的 ROWCOUNT 提示会减少分区数",
+        "a PARTITIONCOUNT, MAXDOP or ROWCOUNT hint that is too small lowers the number of partitions",
+    )
+    .step("提交时的令牌数（AU）是否低于该阶段的顶点数", "were fewer tokens (AUs) asked for than the stage has vertices")
+    .pro("改动小", "a small change")
+    .con("令牌增加会提高费用", "more tokens cost more");
+    found.push(case.finish(hints));
+    found
+}
+
+/// Very many short vertices.
+pub(super) fn tiny_vertices(case: &Case<'_>) -> Vec<Suggestion> {
+    let mut draft = more_partitions(case);
+    let count = case.partitions();
+    let named = count.map_or_else(String::new, |count| format!("（约 {count} 个）"));
+    let named_en = count.map_or_else(String::new, |count| format!(" (about {count})"));
+    draft.topic = "tiny vertices too many partitions PARTITIONCOUNT start-up";
+    draft.title = t(
+        format!("减少分区数{named}，让每个顶点至少有几十秒的工作"),
+        format!("use fewer partitions{named_en}, so that each vertex has work for tens of seconds"),
+    );
+    draft.steps = vec![
+        t(
+            "调小或删除 PARTITIONCOUNT 提示；每个分区约 256 MB–1 GB",
+            "lower the PARTITIONCOUNT hint or take it away; 256 MB to 1 GB a partition",
+        ),
+        t(
+            "检查上游估计的行数是否过大（ROWCOUNT 提示、过期统计）",
+            "see whether the rows are estimated too high (ROWCOUNT hints, old statistics)",
+        ),
+    ];
+    draft.pros = vec![t("启动和调度开销下降", "less start-up and scheduling")];
+    draft.cons = vec![t(
+        "分区过大时可能溢出到磁盘",
+        "partitions that are too large may spill",
+    )];
+    let merge = Draft::new(
+        SuggestionKind::Rewrite,
+        "merge small steps fewer stages",
+        t(
+            "合并小步骤，减少阶段",
+            "merge small steps into fewer stages",
+        ),
+    )
+    .step(
+        "把连续的小聚合写成一次 GROUP BY，或让它们共用一次读取",
+        "write small aggregations as one GROUP BY, or let them share one read",
+    )
+    .pro("阶段更少，等待更少", "fewer stages, less waiting")
+    .con("脚本结构需要调整", "the script has to be rearranged");
+    vec![case.finish(draft), case.finish(merge)]
+}
+
+/// Very many small files.
+pub(super) fn small_files(case: &Case<'_>) -> Vec<Suggestion> {
+    let mut found = Vec::new();
+    let usql = case.script.filter(|script| script.dialect == Dialect::USql);
+    let rewrite = usql.and_then(|script| group_input_files(script));
+    let grouping = Draft::new(
+        SuggestionKind::Parameter,
+        "small files InputFileGrouping one vertex per file",
+        t("让一个顶点读取多个小文件", "let one vertex read several small files"),
+    )
+    .step(
+        "U-SQL：在脚本开头加 `SET @@FeaturePreviews = \"InputFileGrouping:on\";`（默认一个文件一个顶点）",
+        "U-SQL: `SET @@FeaturePreviews = \"InputFileGrouping:on\";` at the top of the script (the default is one vertex a file)",
+    )
+    .step(
+        "SCOPE：用结构化流或 streamset 读取合并后的数据，而不是成千上万个文本文件",
+        "SCOPE: read structured streams, or a streamset over merged data, rather than thousands of text files",
+    )
+    .pro("不需要改数据", "the data stays as it is")
+    .con("预览特性；单个大文件不受影响", "a preview feature; large files are not affected")
+    .rewrite(rewrite);
+    found.push(case.finish(grouping));
+    let merge = Draft::new(
+        SuggestionKind::Layout,
+        "merge small files compaction upstream",
+        t("在上游把小文件合并成 256 MB–1 GB 的文件", "merge small files into ones of 256 MB to 1 GB upstream"),
+    )
+    .step(
+        "采集端按小时或按大小滚动文件；或用一个每日作业合并后写成 SSTREAM",
+        "have the collector roll files by the hour or by size, or merge them in a daily job into an SSTREAM",
+    )
+    .pro("所有读取者都受益，元数据开销也减少", "every reader gains, and there is less metadata")
+    .con("多一个合并步骤，数据可见时间稍晚", "one more step; data is visible a little later");
+    found.push(case.finish(merge));
+    found
+}
+
+fn group_input_files(script: &Script) -> Option<Rewrite> {
+    let set = script.text.contains("InputFileGrouping");
+    let first = script
+        .statements
+        .iter()
+        .find(|statement| statement.makes_rowset())?;
+    if set {
+        return None;
+    }
+    let mut rewrite = Rewrite::default();
+    let line = "SET @@FeaturePreviews = \"InputFileGrouping:on\";";
+    rewrite.line_before(script, first.index, line);
+    Some(rewrite)
+}
+
+/// Another number of partitions, by the hint that is there or by a new one.
+fn more_partitions(case: &Case<'_>) -> Draft {
+    let count = case.partitions();
+    let named = count.map_or_else(String::new, |count| format!("（约 {count} 个）"));
+    let named_en = count.map_or_else(String::new, |count| format!(" (about {count})"));
+    let rowset = case.rowset();
+    Draft::new(
+        SuggestionKind::Hint,
+        "PARTITION hint PARTITIONCOUNT more partitions parallelism",
+        t(
+            format!("给 {} 更多分区{named}", rowset.zh),
+            format!("give {} more partitions{named_en}", rowset.en),
+        ),
+    )
+    .step(
+        "SCOPE：`[PARTITION=(PARTITIONCOUNT=n)]`，n ≈ 阶段读取的字节数 / 256 MB；不加 REQUIRED=true 时优化器可能忽略",
+        "SCOPE: `[PARTITION=(PARTITIONCOUNT=n)]`, n about the bytes that the stage reads / 256 MB; without REQUIRED=true the optimizer may ignore it",
+    )
+    .step(
+        "U-SQL：加大表的分布数，或用 ROWCOUNT 提示让优化器选择更多分区",
+        "U-SQL: more buckets in the table's distribution, or a ROWCOUNT hint that makes the optimizer choose more partitions",
+    )
+    .pro("每个顶点的数据变少，内存和时间都下降", "less data, memory and time for each vertex")
+    .con("分区过多会产生大量短小的顶点；对单个热点键无效", "too many make tiny vertices; of no use against one hot key")
+    .rewrite(count.and_then(|count| case.partition_count(count)))
+}
+
+impl Case<'_> {
+    /// Class of the user code that the finding is about, for texts.
+    fn class(&self) -> crate::model::Text {
+        let class = self
+            .statement
+            .and_then(|statement| statement.query.using_class.clone());
+        match class {
+            Some(name) => t(format!("`{name}`"), format!("`{name}`")),
+            None => t("用户代码", "the user code"),
+        }
+    }
+
+    /// Sets the number of partitions of the finding's statement (SCOPE).
+    fn partition_count(&self, count: u64) -> Option<Rewrite> {
+        let (script, statement) = self.script.zip(self.statement)?;
+        if script.dialect != Dialect::Scope {
+            return None;
+        }
+        let old = statement.hints.iter().find(|hint| hint.name == "PARTITION");
+        match old {
+            Some(old) => hint::change(script, statement, old, |text| {
+                hint::with_number(text, "PARTITIONCOUNT", count)
+            }),
+            None => {
+                let rest = format!("=(PARTITIONCOUNT={count})");
+                hint::add(script, statement, "PARTITION", &rest)
+            }
+        }
+    }
+
+    /// Mean row size of the stage's largest input as a ROWSIZE hint.
+    fn row_size_hint(&self) -> Option<Rewrite> {
+        let (script, statement) = self.script.zip(self.statement)?;
+        let stage = self.job.stage_index(self.finding.stage.as_deref()?)?;
+        let inputs = self.job.edges.iter().filter(|edge| edge.to == stage);
+        let sizes = inputs.filter_map(|edge| Some((edge.bytes_read?, edge.rows_read?)));
+        let (bytes, rows) = sizes.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        let size = (bytes / rows).round();
+        let known = rows > 0.0 && size >= 1.0;
+        known.then(|| hint::add(script, statement, "ROWSIZE", &format!("={size}")))?
+    }
+
+    /// The ROWCOUNT hint of the finding's statement.
+    fn row_count_hint(&self) -> Option<(&Script, &Statement, &Hint)> {
+        let (script, statement) = self.script.zip(self.statement)?;
+        let hint = statement
+            .hints
+            .iter()
+            .find(|hint| hint.name == "ROWCOUNT")?;
+        Some((script, statement, hint))
+    }
+}
