@@ -83,6 +83,8 @@ pub struct CounterNode {
     pub op_id: Option<u32>,
     /// Numeric attributes in the file's order.
     pub values: Vec<(Name, f64)>,
+    /// Other attributes as written (`name="SessionReducer"`); mostly empty.
+    pub texts: Vec<(Name, String)>,
     /// Index of the parent; `None` for children of the stage node.
     pub parent: Option<usize>,
     /// 1-based line, for trees read from text.
@@ -109,6 +111,16 @@ pub struct CounterTree {
     pub nodes: Vec<CounterNode>,
     /// Vertices whose counters were merged; `None` where the file gives only aggregates.
     pub merged_vertices: Option<u32>,
+}
+
+impl CounterNode {
+    /// The attribute of that name that is not a number.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.texts
+            .iter()
+            .find(|(n, _)| n == name)
+            .map(|(_, v)| v.as_str())
+    }
 }
 
 impl CounterTree {

@@ -493,7 +493,10 @@ impl JobReader {
             .scripts
             .iter()
             .max_by_key(|(name, text)| rank(name, text));
-        let Some((name, text)) = best else { return };
+        // a local run whose script was not kept has it in its algebra
+        let Some((name, text)) = best.or(self.job.embedded_script.as_ref()) else {
+            return;
+        };
         if self
             .job
             .script
@@ -548,7 +551,7 @@ fn order(kind: FileKind) -> u8 {
         K::InternalStatistics => 4,
         K::StreamInfo => 5,
         K::PartitionLastRows => 6,
-        K::Error => 7,
+        K::Script | K::Error => 7,
         _ => 8,
     }
 }
@@ -573,6 +576,12 @@ pub(crate) fn take(kind: FileKind, input: &Input<'_>, job: &mut Job) {
         K::Warnings => read::warnings(input, job),
         K::CompilerTimers => read::compiler_timers(input, job),
         K::CommandLine => read::command_line(input, job),
+        K::Algebra => read::algebra(input, job),
+        K::InternalStatistics => read::internal(input, job),
+        K::VertexCommand => read::vertex_command(input, job),
+        K::Codegen => read::codegen(input, job),
+        K::UserDiagnostics => read::user_log(input, job),
+        K::CompilerPlan => read::compiler_plan(input, job),
         _ => {}
     }
 }

@@ -336,6 +336,8 @@ pub struct Stage {
     pub reads: Vec<String>,
     /// Channels that it writes, from the algebra.
     pub writes: Vec<String>,
+    /// Vertices that the algebra of a local run lists.
+    pub planned_vertices: Option<u32>,
     /// Exact sizes of the inputs of single vertices, where command files give them.
     pub vertex_inputs: Vec<VertexInput>,
     /// Run-time counters; for a local run those of its vertices merged.
@@ -538,6 +540,8 @@ pub struct Table {
     pub name: String,
     /// Path or U-SQL table name.
     pub path: Option<String>,
+    /// Name in the U-SQL catalogue (`account.database.schema.table`), where known.
+    pub usql_name: Option<String>,
     /// Identifier in the job (`GetSStream_0`), where known.
     pub stream_id: Option<String>,
     /// `sstream`, `text`, `table`.
@@ -629,6 +633,8 @@ pub struct CodegenClass {
     pub base: Option<String>,
     /// Script expressions that it evaluates.
     pub expressions: Vec<String>,
+    /// Columns that it names; `None` if it reads columns in a way that names do not tell.
+    pub columns_read: Option<Vec<String>>,
 }
 
 /// The generated C#.
@@ -653,6 +659,8 @@ pub struct CompileResult {
     pub outputs: Vec<CompiledOutput>,
     /// Settings of the compiler, as written.
     pub settings: Option<String>,
+    /// Statements as the compiler saw them: kind, and the beginning of the text.
+    pub statements: Vec<(String, String)>,
 }
 
 /// One output stream as the compiler sees it.
@@ -712,6 +720,9 @@ pub struct Job {
     pub compile: Option<CompileResult>,
     /// What user code logged.
     pub user_logs: Vec<VertexLog>,
+    /// Script text that the algebra holds, and the file; used where the folder has no script file.
+    #[doc(hidden)]
+    pub embedded_script: Option<(String, String)>,
     /// Time of the compiler's phases, in milliseconds.
     pub compiler_timers: BTreeMap<String, f64>,
     /// What could not be read.

@@ -1,9 +1,14 @@
 //! Ties script lines, operators, stages, counters and estimates together.
 
 mod edges;
+mod lines;
 
 use crate::counters::CounterNode;
-use crate::model::{Channel, Job, OperatorKind, PlanNode, Source};
+use crate::model::{
+    Channel, Codegen, FileKind, Job, JobError, JobState, OperatorKind, PlanNode, Source,
+};
+use crate::read;
+use crate::script::StatementKind;
 
 /// A thing that was found, and how sure it is the right one.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,11 +35,29 @@ impl Job {
     pub(crate) fn link(&mut self) {
         self.link_edges();
         self.link_times();
+        self.link_user_code();
+        self.link_errors();
     }
 
-    /// Run time from start and end where no file says it.
+    /// Run time from start and end, and queue time from the states, where no file says them.
     fn link_times(&mut self) {
         let info = &mut self.info;
+        let entered = |names: &[&str]| {
+            let found = info
+                .states
+                .iter()
+                .find(|(state, _)| names.contains(&state.as_str()));
+            found.map(|(_, ms)| *ms)
+        };
+        let waited = entered(&["WaitingForCapacity", "Queued"]).zip(entered(&["Running"]));
+        if let (None, Some((from, to))) =
+            (info.queued_seconds, waited.filter(|(from, to)| to >= from))
+        {
+            info.queued_seconds = Some((to - from) as f64 / 1e3);
+            if let Some(source) = info.sources.get("started_ms").cloned() {
+                info.sources.insert("queued_seconds", source);
+            }
+        }
         if let (None, Some(start), Some(end)) =
             (info.elapsed_seconds, info.started_ms, info.ended_ms)
             && end > start
@@ -46,28 +69,64 @@ impl Job {
         }
     }
 
+    /// Takes the user's C# from the script where no file of generated code was read.
+    fn link_user_code(&mut self) {
+        let Some(script) = self.script.as_ref().filter(|_| self.codegen.is_none()) else {
+            return;
+        };
+        let blocks = script
+            .statements
+            .iter()
+            .filter(|s| s.kind == StatementKind::CsBlock);
+        let classes: Vec<_> = blocks
+            .flat_map(|block| {
+                read::classes(script.slice(&block.span), block.lines.0.saturating_sub(1))
+            })
+            .collect();
+        if !classes.is_empty() {
+            self.codegen = Some(Codegen {
+                file: script.file.clone(),
+                classes,
+            });
+        }
+    }
+
+    /// Puts the error that decided first, and finds the expression behind one in generated code.
+    fn link_errors(&mut self) {
+        // a record of the job manager may wrap the error of the vertex, which tells more
+        let wrapper = |e: &JobError| {
+            e.id.as_deref()
+                .is_some_and(|id| id.contains("VertexFailedFast"))
+        };
+        self.errors.sort_by_key(wrapper);
+        // a local run has no record of its state; a vertex that left an error file failed
+        let found = self
+            .files
+            .iter()
+            .find(|f| f.kind == FileKind::Error && f.read);
+        if let (Some(file), false) = (found, self.errors.is_empty()) {
+            let source = Source {
+                file: file.name.clone(),
+                locator: None,
+            };
+            self.info
+                .offer_state(read::Rank::Events, JobState::Failed, source);
+        }
+        let Some(codegen) = &self.codegen else { return };
+        for error in self.errors.iter_mut().filter(|e| e.expression.is_none()) {
+            let class = codegen
+                .classes
+                .iter()
+                .find(|c| Some(&c.name) == error.class_name.as_ref());
+            if let Some([only]) = class.map(|c| c.expressions.as_slice()) {
+                error.expression = Some(only.clone());
+            }
+        }
+    }
+
     /// Index of the stage of that name.
     pub fn stage_index(&self, name: &str) -> Option<usize> {
         self.stages.iter().position(|s| s.name == name)
-    }
-
-    /// Script lines of the statement that an operator came from.
-    pub fn line_of(&self, stage: usize, operator: usize) -> Option<Located<Lines>> {
-        let _ = (stage, operator);
-        None
-    }
-
-    /// Stages (indices) that run a statement of the script, by the statement's index; the stage
-    /// with most operators of it first.
-    pub fn stage_of(&self, statement: usize) -> Vec<Located<usize>> {
-        let _ = statement;
-        Vec::new()
-    }
-
-    /// Stages (indices) that run code of these script lines.
-    pub fn stages_of_lines(&self, lines: Lines) -> Vec<Located<usize>> {
-        let _ = lines;
-        Vec::new()
     }
 
     /// Run-time counters of an operator.

@@ -1,7 +1,11 @@
 //! One reader per kind of file. Each takes decoded text and fills what it knows into the job.
 
+mod algebra;
+mod codegen;
+mod compiler_plan;
 mod error;
 mod events;
+mod internal;
 mod job_info;
 mod plan;
 mod rest;
@@ -10,6 +14,8 @@ mod statistics;
 mod streams;
 mod tables;
 mod tree;
+mod user_log;
+mod vertex_command;
 mod vertex_def;
 mod warnings;
 
@@ -18,15 +24,21 @@ use std::collections::HashMap;
 use crate::model::{Diagnostic, Job, Severity, Source, Stage};
 use crate::xml::Fault;
 
+pub(crate) use algebra::read as algebra;
+pub(crate) use codegen::{classes, read as codegen};
+pub(crate) use compiler_plan::read as compiler_plan;
 pub(crate) use error::read as error;
 pub(crate) use events::read as events;
-pub(crate) use job_info::{command_line, read as job_info};
+pub(crate) use internal::read as internal;
+pub(crate) use job_info::{Rank, command_line, read as job_info};
 pub(crate) use plan::{read as plan, read_map as plan_map};
 pub(crate) use rest::{read_job as rest_job, statistics as rest_statistics};
 pub(crate) use statistics::read as statistics;
 pub(crate) use streams::{last_rows, read as stream_info};
 pub(crate) use tables::read as tables;
 pub(crate) use tree::read as stdout;
+pub(crate) use user_log::read as user_log;
+pub(crate) use vertex_command::read as vertex_command;
 pub(crate) use vertex_def::read as vertex_def;
 pub(crate) use warnings::{compile_result, compiler_timers, read as warnings};
 
@@ -49,6 +61,7 @@ impl Input<'_> {
 }
 
 /// Finds stages by name without a search through all of them.
+#[derive(Default)]
 pub(crate) struct StageIndex(HashMap<String, usize>);
 
 impl StageIndex {

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use super::{Input, StageIndex, number};
 use crate::counters::{CounterNode, CounterTree, Name};
 use crate::model::Job;
+use crate::text::head;
 use crate::xml::{Fault, Tag, Token, Xml};
 
 /// Reads the counters of every stage; each child of the root is one.
@@ -79,11 +80,26 @@ impl Builder {
         self.open.pop();
     }
 
+    /// Keeps what was read if it is a stage: by the grammar of their names, or because it holds
+    /// operators. A note of the collector about itself is not.
     fn close_stage(&mut self) {
         self.open.clear();
-        self.trees.extend(self.current.take());
+        let is_stage = |tree: &CounterTree| {
+            let number = tree
+                .stage
+                .strip_prefix("SV")
+                .and_then(|rest| rest.bytes().next());
+            number.is_some_and(|b| b.is_ascii_digit()) || !tree.nodes.is_empty()
+        };
+        self.trees.extend(self.current.take().filter(is_stage));
     }
 }
+
+/// Counters of one node; real ones have about forty.
+const MAX_VALUES: usize = 1_000;
+
+/// Characters kept of an attribute that is not a number.
+const MAX_TEXT: usize = 1_000;
 
 /// Stores each name once. A job has a few hundred names and up to millions of uses.
 #[derive(Default)]
@@ -113,8 +129,13 @@ impl Interner {
     pub(super) fn add(&mut self, node: &mut CounterNode, name: &str, value: &Cow<'_, str>) {
         if name == "opId" {
             node.op_id = value.trim().parse().ok();
+        } else if node.values.len() + node.texts.len() >= MAX_VALUES {
+            // made up
         } else if let Some(value) = number(value) {
             node.values.push((self.get(name), value));
+        } else {
+            node.texts
+                .push((self.get(name), head(value, MAX_TEXT).to_owned()));
         }
     }
 }
@@ -127,7 +148,7 @@ mod tests {
     fn nested_counters_and_their_places() {
         let text = "<AggregatedStats><SV1_Extract maxWorkingSetPeakSize='9'>\
                     <Output opId='4' rowCount='10' maxRowCount='1e1'><Sort opId='3' rowCount='bad'/></Output>\
-                    <Time elapsedTime='7'/></SV1_Extract><Stage id='SV2_Reduce'/></AggregatedStats>";
+                    <Time elapsedTime='7'/></SV1_Extract><Stage id='SV2_Reduce'/><CollectorInfo version='4'/></AggregatedStats>";
         let mut job = Job::default();
         read(
             &Input {
@@ -142,6 +163,10 @@ mod tests {
         let output = tree.by_op_id(4).expect("output");
         assert_eq!(output.value("maxRowCount"), Some(10.0));
         assert_eq!(tree.node("Sort").and_then(|n| n.value("rowCount")), None);
+        assert_eq!(
+            tree.node("Sort").and_then(|n| n.text("rowCount")),
+            Some("bad")
+        );
         assert_eq!(tree.node("Sort").and_then(|n| n.parent), Some(0));
         assert_eq!(tree.node("Time").and_then(|n| n.parent), None);
         let place = tree.source(output, "rowCount").locator;

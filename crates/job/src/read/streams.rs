@@ -39,9 +39,15 @@ fn stream(
     let Some(name) = path.map(name_of).or_else(|| id.map(str::to_owned)) else {
         return;
     };
-    let table = job.table_mut(path, id, &name);
+    let Some(table) = job.table_mut(path, id, &name) else {
+        return;
+    };
     table.stream_id = id.map(str::to_owned).or(table.stream_id.take());
     table.path = table.path.take().or_else(|| path.map(str::to_owned));
+    // decoded metadata has the lengths of the data alone, ranges those with block indices
+    if table.sources.contains_key("partition_rows") && table.partitions.len() == ranges.len() {
+        return;
+    }
     if table.partitions.len() != ranges.len() {
         table.partitions = ranges
             .iter()
@@ -102,7 +108,9 @@ pub(crate) fn last_rows(input: &Input<'_>, job: &mut Job) {
 }
 
 fn last_rows_of(input: &Input<'_>, job: &mut Job, id: &str, rows: &[u64]) {
-    let table = job.table_mut(None, Some(id), id);
+    let Some(table) = job.table_mut(None, Some(id), id) else {
+        return;
+    };
     let place = format!("SStream[@id={id}]/Partition/@LastRowId");
     let known: Vec<u64> = table.partitions.iter().filter_map(|p| p.rows).collect();
     if known.is_empty() && (table.partitions.is_empty() || table.partitions.len() == rows.len()) {

@@ -48,7 +48,9 @@ fn table(input: &Input<'_>, pointer: &str, value: &Value, job: &mut Job) {
         return;
     };
     let at = |field: &str| input.at(format!("{pointer}/{field}"));
-    let table = job.table_mut(path.as_deref(), None, &name);
+    let Some(table) = job.table_mut(path.as_deref(), None, &name) else {
+        return;
+    };
     table.name = name;
     table.path = path.or(table.path.take());
     if let Some(rows) = field("rows").and_then(count) {
@@ -146,17 +148,31 @@ pub(crate) fn name_of(path: &str) -> String {
         .to_owned()
 }
 
+/// Whether two paths are the same; local runs mix both slashes and do not tell case apart.
+fn same_path(a: &str, b: &str) -> bool {
+    let plain = |byte: u8| {
+        if byte == b'\\' {
+            b'/'
+        } else {
+            byte.to_ascii_lowercase()
+        }
+    };
+    a.len() == b.len() && a.bytes().map(plain).eq(b.bytes().map(plain))
+}
+
 impl Job {
-    /// The table of that path, stream id or name, made if it is not there yet.
+    /// The table of that path, stream id or name, made if it is not there yet; `None` if there are
+    /// too many.
     pub(crate) fn table_mut(
         &mut self,
         path: Option<&str>,
         stream_id: Option<&str>,
         name: &str,
-    ) -> &mut Table {
-        let same = |a: Option<&str>, b: Option<&str>| {
-            a.zip(b).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b))
-        };
+    ) -> Option<&mut Table> {
+        /// Inputs of a job; streamsets have some thousand.
+        const MOST: usize = 10_000;
+        let same =
+            |a: Option<&str>, b: Option<&str>| a.zip(b).is_some_and(|(a, b)| same_path(a, b));
         let found = self
             .tables
             .iter()
@@ -167,6 +183,9 @@ impl Job {
                 (path.is_none() || t.path.is_none()) && t.name.eq_ignore_ascii_case(name)
             })
         });
+        if found.is_none() && self.tables.len() >= MOST {
+            return None;
+        }
         let at = found.unwrap_or_else(|| {
             self.tables.push(Table {
                 name: name.to_owned(),
@@ -174,7 +193,7 @@ impl Job {
             });
             self.tables.len() - 1
         });
-        &mut self.tables[at]
+        self.tables.get_mut(at)
     }
 }
 

@@ -2,10 +2,11 @@
 //! the vertex host says about itself.
 
 use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
 
 use super::statistics::Interner;
 use super::{Input, number};
-use crate::counters::{CounterNode, CounterTree};
+use crate::counters::{CounterNode, CounterTree, Name};
 use crate::model::Job;
 
 /// Deeper lines are attached at this depth, as a guard against made-up input.
@@ -130,28 +131,23 @@ pub(crate) fn merge(tree: &mut CounterTree, other: CounterTree) {
     );
     let weights = (f64::from(before), f64::from(added));
     merge_node(&mut tree.vertex, &other.vertex, weights);
+    // nodes of the same name and number under the same parent, in order
+    type Key = (Option<usize>, Name, Option<u32>);
+    let mut free: HashMap<Key, VecDeque<usize>> = HashMap::new();
+    for (index, node) in tree.nodes.iter().enumerate() {
+        let key = (node.parent, node.name.clone(), node.op_id);
+        free.entry(key).or_default().push_back(index);
+    }
     let mut at: Vec<usize> = Vec::with_capacity(other.nodes.len());
-    let mut taken = vec![false; tree.nodes.len()];
     for mut node in other.nodes {
         let parent = node.parent.and_then(|p| at.get(p).copied());
-        let same = |(index, n): (usize, &CounterNode)| {
-            let free = taken.get(index) == Some(&false);
-            free && n.name == node.name && n.op_id == node.op_id && n.parent == parent
-        };
-        // vertices of a stage have the same tree, so the match nearly always stands at the same place
-        let expected = at.len();
-        let found = match tree.nodes.get(expected) {
-            Some(n) if same((expected, n)) => Some(expected),
-            _ => tree.nodes.iter().enumerate().position(same),
-        };
-        if let Some(index) = found {
-            taken[index] = true;
+        let key = (parent, node.name.clone(), node.op_id);
+        if let Some(index) = free.get_mut(&key).and_then(VecDeque::pop_front) {
             merge_node(&mut tree.nodes[index], &node, weights);
             at.push(index);
         } else {
             node.parent = parent;
             at.push(tree.nodes.len());
-            taken.push(true);
             tree.nodes.push(node);
         }
     }

@@ -1,0 +1,229 @@
+//! `Algebra.xml` / `__script__.abr`: processes, the channels between them, input streams, memory.
+//! A local run's also lists its vertices and holds the script.
+
+use std::collections::HashMap;
+
+use super::tables::name_of;
+use super::{Input, StageIndex, count, truth};
+use crate::model::{Job, MemoryEstimate};
+use crate::xml::{Tag, Token, Xml};
+
+/// Reads either form (`ScriptAndGraph`, `CsJobAlgebra`).
+pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
+    let mut walk = Walk {
+        index: StageIndex::of(job),
+        ..Walk::default()
+    };
+    let mut xml = Xml::new(input.text);
+    let fault = loop {
+        match xml.next() {
+            Ok(Token::Open(tag)) => walk.open(&tag, job),
+            Ok(Token::Close) => walk.close(),
+            Ok(Token::Text(text)) if walk.open.last().is_some_and(|n| n == "Scopescript") => {
+                walk.script.push_str(&text);
+            }
+            Ok(Token::Text(_)) => {}
+            Ok(Token::End) => break None,
+            Err(fault) => break Some(fault),
+        }
+    };
+    walk.finish(job);
+    if !walk.script.trim().is_empty() {
+        job.embedded_script = Some((input.name.to_owned(), walk.script));
+    }
+    if let Some(fault) = fault {
+        job.fault(input.name, fault);
+    }
+}
+
+#[derive(Default)]
+struct Walk {
+    index: StageIndex,
+    open: Vec<String>,
+    /// Stage of the open process.
+    stage: Option<usize>,
+    /// Channel of the open input.
+    input: Option<String>,
+    /// Channels that a dataset joins, by the dataset's name.
+    datasets: HashMap<String, Vec<String>>,
+    dataset: Option<String>,
+    vertices: HashMap<String, u32>,
+    script: String,
+}
+
+impl Walk {
+    fn open(&mut self, tag: &Tag<'_>, job: &mut Job) {
+        let name = tag.name();
+        match name {
+            "process" => self.process(tag, job),
+            "dataset" => self.dataset = tag.get("id"),
+            "element" => {
+                if let (Some(dataset), Some(id)) = (self.dataset.clone(), tag.get("id")) {
+                    self.datasets.entry(dataset).or_default().push(channel(&id));
+                }
+            }
+            "input" => self.input(tag, job),
+            "output" => {
+                if let (Some(at), Some(id)) = (self.stage, tag.get("id")) {
+                    add(&mut job.stages[at].writes, channel(&id));
+                }
+            }
+            "cosmosStream" | "stream" => self.stream(tag, job),
+            "Vertex" => {
+                let command = tag.get("command").unwrap_or_default();
+                let stage = command
+                    .split_whitespace()
+                    .skip_while(|w| *w != "-scopeVertex")
+                    .nth(1);
+                if let Some(stage) = stage {
+                    *self.vertices.entry(stage.to_owned()).or_default() += 1;
+                }
+            }
+            _ => {}
+        }
+        self.open.push(name.to_owned());
+    }
+
+    fn close(&mut self) {
+        match self.open.pop().as_deref() {
+            Some("process") => self.stage = None,
+            Some("dataset") => self.dataset = None,
+            Some("input") => self.input = None,
+            _ => {}
+        }
+    }
+
+    fn process(&mut self, tag: &Tag<'_>, job: &mut Job) {
+        self.stage = tag.get("id").and_then(|id| self.index.at(job, &id));
+        let Some(stage) = self.stage.and_then(|at| job.stages.get_mut(at)) else {
+            return;
+        };
+        let bytes = |name| tag.get(name).and_then(|v| count(&v));
+        stage.memory_set = Some(MemoryEstimate {
+            process_bytes: None,
+            managed_bytes: bytes("managedMemorySize"),
+            engine_bytes: bytes("nativeIOMemorySize"),
+            engine_operator_bytes: bytes("nativeExecutionMemorySize"),
+        });
+        if stage.native_only.is_none() {
+            stage.native_only = tag.get("nativeOnly").map(|v| truth(&v));
+        }
+        stage.reads.clear();
+        stage.writes.clear();
+    }
+
+    fn input(&mut self, tag: &Tag<'_>, job: &mut Job) {
+        let (Some(at), Some(id)) = (self.stage, tag.get("id")) else {
+            return;
+        };
+        let id = channel(&id);
+        add(&mut job.stages[at].reads, id.clone());
+        self.input = Some(id.clone());
+        let path = tag
+            .get("structuredStream")
+            .or_else(|| tag.get("cosmosStream"));
+        let size = tag.get("streamSize").and_then(|v| count(&v));
+        if let Some(path) = path {
+            stream(job, Some(&id), &path, tag.get("usqlTableName"), size);
+        }
+    }
+
+    fn stream(&mut self, tag: &Tag<'_>, job: &mut Job) {
+        let below_output = self
+            .open
+            .iter()
+            .any(|n| n == "output" || n == "outputStreamList");
+        if let Some(path) = tag.get("cosmosPath").filter(|_| !below_output) {
+            let size = tag.get("streamSize").and_then(|v| count(&v));
+            stream(job, self.input.as_deref(), &path, None, size);
+        }
+    }
+
+    /// Puts the members of a dataset where a stage reads the dataset.
+    fn finish(&mut self, job: &mut Job) {
+        for stage in &mut job.stages {
+            let read = std::mem::take(&mut stage.reads);
+            stage.reads = read
+                .into_iter()
+                .flat_map(|id| self.datasets.get(&id).cloned().unwrap_or_else(|| vec![id]))
+                .collect();
+        }
+        for (name, n) in self.vertices.drain() {
+            if let Some(at) = self.index.at(job, &name) {
+                job.stages[at].planned_vertices = Some(n);
+            }
+        }
+    }
+}
+
+/// A channel's name without its pieces: `GetSStream_0[ALL,ALL,ALL]`.
+fn channel(id: &str) -> String {
+    id.split('[').next().unwrap_or(id).to_owned()
+}
+
+fn add(list: &mut Vec<String>, name: String) {
+    if !list.contains(&name) {
+        list.push(name);
+    }
+}
+
+/// Notes an input stream as a table; metadata files, which know more, are not overruled.
+fn stream(job: &mut Job, id: Option<&str>, path: &str, usql: Option<String>, size: Option<u64>) {
+    let short = usql
+        .as_deref()
+        .and_then(|name| name.rsplit('.').next())
+        .map(str::to_owned);
+    let name = short.clone().unwrap_or_else(|| name_of(path));
+    let id = id.filter(|id| id.contains('_'));
+    let Some(table) = job.table_mut(Some(path), id, &name) else {
+        return;
+    };
+    if let Some(short) = short.filter(|_| table.usql_name.is_none()) {
+        table.name = short;
+        table.usql_name = usql;
+    }
+    table.path.get_or_insert_with(|| path.to_owned());
+    if table.stream_id.is_none() {
+        table.stream_id = id.map(str::to_owned);
+    }
+    table.bytes = table.bytes.or(size.filter(|bytes| *bytes > 0));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms() {
+        let text = "<ScriptAndGraph><Vertices><Vertex index='1' command='-scopeVertex SV1 -i x'/><Vertex command='-concatenate'/></Vertices>\
+            <graph><process id='SV1' nativeOnly='true' managedMemorySize='0' nativeExecutionMemorySize='7'>\
+            <input id='GetSStream_0[ALL,ALL,ALL]' usqlTableName='a.b.c.T' structuredStream='C:\\x\\y.ss' streamSize='9'/>\
+            <output id='SV1_out0'/></process><dataset id='d'><element id='SV1_out0[0]'/></dataset>\
+            <process id='SV2'><input id='d'/></process></graph><Scopescript>A = SELECT &lt;x&gt;;</Scopescript></ScriptAndGraph>";
+        let mut job = Job::default();
+        read(
+            &Input {
+                name: "a.abr",
+                text,
+            },
+            &mut job,
+        );
+        assert_eq!(job.stages[0].planned_vertices, Some(1));
+        assert_eq!(job.stages[1].reads, ["SV1_out0"]);
+        assert_eq!(
+            job.stages[0]
+                .memory_set
+                .and_then(|m| m.engine_operator_bytes),
+            Some(7)
+        );
+        assert_eq!(
+            (job.tables[0].name.as_str(), job.tables[0].bytes),
+            ("T", Some(9))
+        );
+        assert_eq!(job.tables[0].stream_id.as_deref(), Some("GetSStream_0"));
+        assert_eq!(
+            job.embedded_script,
+            Some(("a.abr".to_owned(), "A = SELECT <x>;".to_owned()))
+        );
+    }
+}
