@@ -12,72 +12,118 @@ use job::model as files;
 
 use crate::report::{
     Diagnostic, DiagnosticSeverity, Evidence, EvidenceSource, EvidenceValue, Finding, Impact,
-    JobState, JobSummary, Language, MissingInformation, Origin, ProblemType, Severity, Suggestion,
-    SuggestionKind, Verdict, Verified,
+    JobState, JobSummary, Language, MissingInformation, Origin, ProblemType, RuleOutcome,
+    RuleResult, Severity, Suggestion, SuggestionKind, Verdict, Verified,
 };
+use crate::request::KindPrior;
 use crate::view::{Cleared, Missing, Score, ScriptText, StageRow, StatementRow, UnreadFile};
 
-/// The findings of a diagnosis with their evidence.
-pub(crate) fn findings(diagnosis: &Diagnosis, language: Language) -> (Vec<Finding>, Vec<Evidence>) {
-    let mut evidence = Vec::new();
-    let mut known = HashMap::new();
-    let findings = diagnosis
-        .findings
-        .iter()
-        .enumerate()
-        .map(|(index, finding)| Finding {
-            id: format!("F{}", index + 1),
-            cause: finding.cause.code().to_owned(),
-            problem_type: problem_type(finding.cause.problem_type()),
-            severity: severity(finding.severity),
-            confidence: finding.confidence.clamp(0.0, 1.0),
-            stage: finding.stage.clone(),
-            script_lines: finding.script_lines.map(|(first, last)| [first, last]),
-            summary: language.pick(&finding.summary).to_owned(),
-            evidence: finding
-                .evidence
-                .iter()
-                .map(|fact| number_fact(fact, language, &mut evidence, &mut known))
-                .collect(),
-            impact: finding.impact.as_ref().map(impact),
-        });
-    let findings = findings.collect();
-    (findings, evidence)
+/// Facts that have got an id, each once.
+#[derive(Default)]
+pub(crate) struct Numbered {
+    pub(crate) evidence: Vec<Evidence>,
+    known: HashMap<FactKey, String>,
 }
 
-/// Id of a fact; a fact that is already there keeps its id.
-fn number_fact(
-    fact: &Fact,
-    language: Language,
-    evidence: &mut Vec<Evidence>,
-    known: &mut HashMap<(String, String, Option<String>, String), String>,
-) -> String {
-    let value = serde_json::to_string(&fact.value).unwrap_or_default();
-    let key = (
-        fact.metric.clone(),
-        fact.source.file.clone(),
-        fact.source.locator.clone(),
-        value,
-    );
-    known
-        .entry(key)
-        .or_insert_with(|| {
+/// What makes two facts the same: metric, file, locator, value.
+type FactKey = (String, String, Option<String>, String);
+
+impl Numbered {
+    /// Id of a fact; a fact that is already there keeps its id.
+    fn id(&mut self, fact: &Fact, language: Language) -> String {
+        let value = serde_json::to_string(&fact.value).unwrap_or_default();
+        let key = (
+            fact.metric.clone(),
+            fact.source.file.clone(),
+            fact.source.locator.clone(),
+            value,
+        );
+        let evidence = &mut self.evidence;
+        let id = self.known.entry(key).or_insert_with(|| {
             let id = format!("E{}", evidence.len() + 1);
-            evidence.push(Evidence {
-                id: id.clone(),
-                metric: fact.metric.clone(),
-                value: value_of(&fact.value),
-                unit: fact.unit.map(str::to_owned),
-                expected: fact.expected.clone(),
-                source: EvidenceSource {
-                    file: fact.source.file.clone(),
-                    locator: fact.source.locator.clone(),
-                },
-                text: language.pick(&fact.text).to_owned(),
-            });
+            evidence.push(entry(id.clone(), fact, language));
             id
-        })
-        .clone()
+        });
+        id.clone()
+    }
+
+    /// Ids of facts, each once.
+    fn ids(&mut self, facts: &[Fact], language: Language) -> Vec<String> {
+        let mut ids: Vec<String> = Vec::new();
+        for fact in facts {
+            let id = self.id(fact, language);
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        ids
+    }
+}
+
+fn entry(id: String, fact: &Fact, language: Language) -> Evidence {
+    Evidence {
+        id,
+        metric: fact.metric.clone(),
+        value: value_of(&fact.value),
+        unit: fact.unit.map(str::to_owned),
+        expected: fact.expected.clone(),
+        source: EvidenceSource {
+            file: fact.source.file.clone(),
+            locator: fact.source.locator.clone(),
+        },
+        text: language.pick(&fact.text).to_owned(),
+    }
+}
+
+/// Findings with their evidence; ids are `prefix` and a number.
+pub(crate) fn findings(
+    found: &[found::Finding],
+    prefix: &str,
+    numbered: &mut Numbered,
+    language: Language,
+) -> Vec<Finding> {
+    let word = |(index, finding): (usize, &found::Finding)| Finding {
+        id: format!("{prefix}{}", index + 1),
+        cause: finding.cause.code().to_owned(),
+        problem_type: problem_type(finding.cause.problem_type()),
+        severity: severity(finding.severity),
+        confidence: finding.confidence.clamp(0.0, 1.0),
+        stage: finding.stage.clone(),
+        script_lines: finding.script_lines.map(|(first, last)| [first, last]),
+        summary: language.pick(&finding.summary).to_owned(),
+        evidence: numbered.ids(&finding.evidence, language),
+        impact: finding.impact.as_ref().map(impact),
+    };
+    found.iter().enumerate().map(word).collect()
+}
+
+/// What became of each rule.
+pub(crate) fn rules(
+    diagnosis: &Diagnosis,
+    numbered: &mut Numbered,
+    language: Language,
+) -> Vec<RuleOutcome> {
+    let mut word = |rule: &found::RuleOutcome| {
+        let (outcome, text, lacking) = match &rule.outcome {
+            Outcome::Fired { findings } => (RuleResult::Fired, findings.to_string(), Vec::new()),
+            Outcome::Cleared { by } => (
+                RuleResult::Cleared,
+                language.pick(by).to_owned(),
+                Vec::new(),
+            ),
+            Outcome::Abstained { lacking } => {
+                (RuleResult::Abstained, lacking.join(", "), lacking.clone())
+            }
+        };
+        RuleOutcome {
+            cause: rule.cause.code().to_owned(),
+            outcome,
+            text,
+            lacking: lacking.into_iter().map(str::to_owned).collect(),
+            evidence: numbered.ids(&rule.facts, language),
+        }
+    };
+    diagnosis.rules.iter().map(&mut word).collect()
 }
 
 fn value_of(value: &found::Value) -> EvidenceValue {
@@ -100,36 +146,55 @@ fn impact(impact: &found::Impact) -> Impact {
     }
 }
 
-/// The suggestions of a diagnosis, without their sources, and the topics of the latter.
+/// The suggestions of a diagnosis, without their sources, and the topics of the latter. For one
+/// finding, the kinds that feedback favours come first.
 pub(crate) fn suggestions(
     diagnosis: &Diagnosis,
+    findings: &[Finding],
+    prior: Option<&KindPrior<'_>>,
     language: Language,
 ) -> (Vec<Suggestion>, Vec<String>) {
+    let mut order: Vec<&found::Suggestion> = diagnosis.suggestions.iter().collect();
+    if let Some(prior) = prior {
+        let favour = |s: &found::Suggestion| {
+            findings
+                .get(s.finding)
+                .map_or(0.0, |f| prior(&f.cause, suggestion_kind(s.kind)))
+        };
+        order.sort_by(|a, b| {
+            a.finding
+                .cmp(&b.finding)
+                .then(favour(b).total_cmp(&favour(a)))
+        });
+    }
+    let word = |(index, s): (usize, &found::Suggestion)| {
+        (suggestion(index, s, findings, language), s.topic.clone())
+    };
+    order.into_iter().enumerate().map(word).unzip()
+}
+
+fn suggestion(
+    index: usize,
+    s: &found::Suggestion,
+    findings: &[Finding],
+    language: Language,
+) -> Suggestion {
     let all = |texts: &[found::Text]| texts.iter().map(|t| language.pick(t).to_owned()).collect();
-    diagnosis
-        .suggestions
-        .iter()
-        .enumerate()
-        .map(|(index, s)| {
-            let suggestion = Suggestion {
-                id: format!("S{}", index + 1),
-                finding: (s.finding < diagnosis.findings.len())
-                    .then(|| format!("F{}", s.finding + 1)),
-                kind: suggestion_kind(s.kind),
-                title: language.pick(&s.title).to_owned(),
-                steps: all(&s.steps),
-                diff: s.diff.clone(),
-                verified: s.verified.filter(|_| s.diff.is_some()).map(verified),
-                gain: language.pick(&s.gain).to_owned(),
-                pros: all(&s.pros),
-                cons: all(&s.cons),
-                sources: Vec::new(),
-                origin: Origin::Rules,
-                unverified: Vec::new(),
-            };
-            (suggestion, s.topic.clone())
-        })
-        .unzip()
+    Suggestion {
+        id: format!("S{}", index + 1),
+        finding: findings.get(s.finding).map(|f| f.id.clone()),
+        kind: suggestion_kind(s.kind),
+        title: language.pick(&s.title).to_owned(),
+        steps: all(&s.steps),
+        diff: s.diff.clone(),
+        verified: s.verified.filter(|_| s.diff.is_some()).map(verified),
+        gain: language.pick(&s.gain).to_owned(),
+        pros: all(&s.pros),
+        cons: all(&s.cons),
+        sources: Vec::new(),
+        origin: Origin::Rules,
+        unverified: Vec::new(),
+    }
 }
 
 fn verified(v: found::Verified) -> Verified {

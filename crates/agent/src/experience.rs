@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use indexer::{Filter, Hit, Kind, Query, Section};
 
 use crate::report::{Experience, Finding, Language};
+use crate::request::ChunkPrior;
 use crate::step::StepId;
 use crate::view::{Passage, View};
 
@@ -32,27 +33,48 @@ impl ExperienceSource for indexer::Index {
     }
 }
 
+/// A source together with what feedback says about its chunks.
+#[derive(Clone, Copy)]
+pub(crate) struct Asker<'a> {
+    pub(crate) source: &'a dyn ExperienceSource,
+    pub(crate) prior: Option<&'a ChunkPrior<'a>>,
+}
+
+impl Asker<'_> {
+    fn search(&self, query: &Query<'_>, causes: &[String]) -> Result<Vec<Hit>, String> {
+        let Some(prior) = self.prior else {
+            return self.source.search(query);
+        };
+        let of_chunk = |chunk: &str| prior(causes, chunk);
+        self.source.search(&Query {
+            prior: Some(&of_chunk),
+            ..query.clone()
+        })
+    }
+}
+
 /// A query of a step and the facets that it is narrowed to, strictest first: the first that gives
 /// enough chunks is taken.
 struct Question {
     text: String,
     narrowed: Vec<Filter>,
     prefer: Filter,
+    causes: Vec<String>,
 }
 
 /// The chunks for a step, best first, each once.
 ///
 /// # Errors
 /// What the source says.
-pub fn retrieve(
-    source: &dyn ExperienceSource,
+pub(crate) fn retrieve(
+    asker: &Asker<'_>,
     step: StepId,
     view: &View,
     k: usize,
 ) -> Result<Vec<Hit>, String> {
     let mut lists = Vec::new();
     for question in questions(step, view) {
-        lists.push(ask(source, &question, k)?);
+        lists.push(ask(asker, &question, k)?);
     }
     Ok(interleave(lists, k))
 }
@@ -61,8 +83,8 @@ pub fn retrieve(
 ///
 /// # Errors
 /// What the source says.
-pub fn support(
-    source: &dyn ExperienceSource,
+pub(crate) fn support(
+    asker: &Asker<'_>,
     topic: &str,
     cause: Option<&str>,
     view: &View,
@@ -79,7 +101,7 @@ pub fn support(
                 ..knowledge()
             },
             Filter {
-                causes,
+                causes: causes.clone(),
                 ..knowledge()
             },
         ],
@@ -87,13 +109,14 @@ pub fn support(
             languages: vec![language(view.language)],
             ..Filter::default()
         },
+        causes,
     };
     let mut query = Query::new(&question.text, k);
     query.diversity = THINNING;
     query.prefer = question.prefer;
     for filter in question.narrowed {
         query.filter = filter;
-        let hits = source.search(&query)?;
+        let hits = asker.search(&query, &question.causes)?;
         if !hits.is_empty() {
             return Ok(hits);
         }
@@ -207,6 +230,7 @@ fn about(step: StepId, finding: &Finding, view: &View, sections: &[Section]) -> 
             },
             knowledge(),
         ],
+        causes: causes.clone(),
         prefer: Filter {
             causes,
             problem_types: vec![finding.problem_type.code().to_owned()],
@@ -265,9 +289,11 @@ fn evidence_of(finding: &Finding, view: &View) -> Vec<String> {
 /// The question of a step when no rule has found anything: by what could be decided, else by the
 /// user's question alone.
 fn without_finding(step: StepId, view: &View, sections: Vec<Section>) -> Question {
+    // The most relevant gaps; with all of them the query would be about everything.
     let open: BTreeSet<String> = view
         .missing
         .iter()
+        .take(3)
         .flat_map(|m| m.information.would_decide.iter().cloned())
         .collect();
     let mut parts: Vec<String> = view.question.clone().into_iter().collect();
@@ -303,6 +329,7 @@ fn without_finding(step: StepId, view: &View, sections: Vec<Section>) -> Questio
     Question {
         text: parts.join(" "),
         narrowed,
+        causes: open.into_iter().collect(),
         prefer: Filter {
             sections,
             languages: vec![language(view.language)],
@@ -314,7 +341,7 @@ fn without_finding(step: StepId, view: &View, sections: Vec<Section>) -> Questio
 
 /// Asks with ever wider facets until `k` chunks are there or the cause's own are: a chunk on
 /// another cause is worse than none unless there is none at all.
-fn ask(source: &dyn ExperienceSource, question: &Question, k: usize) -> Result<Vec<Hit>, String> {
+fn ask(asker: &Asker<'_>, question: &Question, k: usize) -> Result<Vec<Hit>, String> {
     let mut query = Query::new(&question.text, k);
     query.diversity = THINNING;
     query.prefer = question.prefer.clone();
@@ -325,7 +352,7 @@ fn ask(source: &dyn ExperienceSource, question: &Question, k: usize) -> Result<V
             break;
         }
         query.filter = filter.clone();
-        let hits = source.search(&query)?;
+        let hits = asker.search(&query, &question.causes)?;
         let new: Vec<Hit> = hits
             .into_iter()
             .filter(|h| found.iter().all(|f| f.chunk.id != h.chunk.id))

@@ -5,7 +5,7 @@
 use crate::step::StepId;
 
 /// Something that happened during an analysis.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
     /// The folder was listed.
     JobOpened {
@@ -71,6 +71,11 @@ pub enum Event<'a> {
         text: &'a str,
         /// Milliseconds that it took.
         elapsed_ms: f64,
+    },
+    /// The report is about to be given.
+    Finished {
+        /// The job as it was read.
+        job: &'a job::Job,
     },
 }
 

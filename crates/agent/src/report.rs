@@ -52,6 +52,12 @@ pub struct Report {
     /// What the check of the LLM's claims found; `None` without an LLM.
     #[serde(default)]
     pub checks: Option<Checks>,
+    /// Findings too small to matter; their evidence is in `evidence`.
+    #[serde(default)]
+    pub notes: Vec<Finding>,
+    /// What became of each rule.
+    #[serde(default)]
+    pub rules: Vec<RuleOutcome>,
     /// Whether the run was stopped before its last step.
     #[serde(default)]
     pub partial: bool,
@@ -295,6 +301,33 @@ pub struct MissingInformation {
     pub would_decide: Vec<String>,
     /// Why it matters.
     pub reason: String,
+}
+
+/// What became of the rule for one cause.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RuleOutcome {
+    /// Code of the cause.
+    pub cause: String,
+    /// Fired, cleared or abstained.
+    pub outcome: RuleResult,
+    /// What cleared it, what it lacked, or how many findings it made.
+    pub text: String,
+    /// Codes of the information that it lacked.
+    pub lacking: Vec<String>,
+    /// Ids of the facts that it looked at.
+    pub evidence: Vec<String>,
+}
+
+/// How a rule ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RuleResult {
+    /// It found its cause.
+    Fired,
+    /// Its facts do not show the cause.
+    Cleared,
+    /// It lacked facts.
+    Abstained,
 }
 
 /// What kind of change a suggestion asks for.

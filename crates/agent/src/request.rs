@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use crate::experience::ExperienceSource;
 use crate::prompts::Prompts;
 use crate::reasoner::Reasoner;
-use crate::report::Language;
+use crate::report::{Language, SuggestionKind};
 
 /// One question about one job.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +22,8 @@ pub struct Request {
     pub depth: Depth,
     /// Whether the step on hypotheses is added.
     pub hypotheses: bool,
+    /// ULID of the run; `None` makes one.
+    pub run_id: Option<String>,
 }
 
 impl Request {
@@ -68,6 +70,12 @@ impl Default for Limits {
     }
 }
 
+/// What feedback says about a chunk for some causes.
+pub type ChunkPrior<'a> = dyn Fn(&[String], &str) -> f32 + Sync + 'a;
+
+/// What feedback says about a kind of suggestion for a cause.
+pub type KindPrior<'a> = dyn Fn(&str, SuggestionKind) -> f32 + Sync + 'a;
+
 /// What an analysis uses.
 pub struct Services<'a> {
     /// Which file of a job folder holds what.
@@ -80,10 +88,14 @@ pub struct Services<'a> {
     pub index: Option<&'a dyn ExperienceSource>,
     /// Who reasons.
     pub reasoner: Box<dyn Reasoner>,
-    /// Who reasons when `reasoner` fails; `None` makes that failure the analysis's.
-    pub fallback: Option<Box<dyn Reasoner>>,
+    /// Who reasons when `reasoner` fails, in order; without any the failure is the analysis's.
+    pub fallbacks: Vec<Box<dyn Reasoner>>,
     /// Templates of the steps.
     pub prompts: Prompts,
+    /// What feedback says about a chunk for some causes, roughly -1 to 1.
+    pub prior: Option<&'a ChunkPrior<'a>>,
+    /// What feedback says about a kind of suggestion for a cause, roughly -1 to 1.
+    pub kind_prior: Option<&'a KindPrior<'a>>,
     /// Limits.
     pub limits: Limits,
     /// Stops the analysis; what is done by then becomes a partial report.

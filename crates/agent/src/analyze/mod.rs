@@ -41,8 +41,8 @@ pub async fn analyze(
 ) -> Result<Report, AnalyzeError> {
     let mut run = Run::open(request, services, observer)?;
     match chain(&mut run, request, observer).await {
-        Ok(()) => Ok(run.into_report(false)),
-        Err(Stop::Cancelled) => Ok(run.into_report(true)),
+        Ok(()) => Ok(run.into_report(false, observer)),
+        Err(Stop::Cancelled) => Ok(run.into_report(true, observer)),
         Err(Stop::Failed(error)) => Err(error),
     }
 }

@@ -7,8 +7,8 @@ use diagnosis::model::Diagnosis;
 use job::{JobReader, ReadFile};
 
 use crate::check;
-use crate::draft;
-use crate::experience;
+use crate::draft::{self, Numbered};
+use crate::experience::{self, Asker};
 use crate::progress::{Event, Observer};
 use crate::reasoner::{Answer, Faulty, Reasoner, ReasonerError, Task};
 use crate::report::{
@@ -35,7 +35,8 @@ pub(crate) struct Run<'a> {
     pub(crate) excerpts: Vec<Excerpt>,
     id: String,
     engine: Engine,
-    fell_back: bool,
+    /// How many reasoners have failed.
+    failed: usize,
     steps: BTreeMap<StepId, Step>,
     experiences: BTreeMap<StepId, Vec<Experience>>,
     proposed: Vec<Suggestion>,
@@ -66,9 +67,12 @@ impl<'a> Run<'a> {
             diagnosis,
             round: 0,
             excerpts: Vec::new(),
-            id: ulid::Ulid::generate().to_string(),
+            id: request
+                .run_id
+                .clone()
+                .unwrap_or_else(|| ulid::Ulid::generate().to_string()),
             engine: services.reasoner.engine(),
-            fell_back: false,
+            failed: 0,
             steps: BTreeMap::new(),
             experiences: BTreeMap::new(),
             proposed: Vec::new(),
@@ -125,12 +129,10 @@ impl<'a> Run<'a> {
         Vec<crate::report::Evidence>,
         usize,
     ) {
-        let (findings, evidence) = draft::findings(&self.diagnosis, self.language);
-        (
-            findings,
-            evidence,
-            draft::cleared(&self.diagnosis, self.language).len(),
-        )
+        let mut numbered = Numbered::default();
+        let findings = draft::findings(&self.diagnosis.findings, "F", &mut numbered, self.language);
+        let cleared = draft::cleared(&self.diagnosis, self.language).len();
+        (findings, numbered.evidence, cleared)
     }
 
     /// Who reasons now.
@@ -139,10 +141,13 @@ impl<'a> Run<'a> {
     }
 
     fn reasoner(&self) -> &'a dyn Reasoner {
-        match &self.services.fallback {
-            Some(fallback) if self.fell_back => fallback.as_ref(),
-            _ => self.services.reasoner.as_ref(),
-        }
+        let fallback = self
+            .failed
+            .checked_sub(1)
+            .and_then(|index| self.services.fallbacks.get(index));
+        fallback.map_or(self.services.reasoner.as_ref(), |fallback| {
+            fallback.as_ref()
+        })
     }
 
     /// Tells that steps begin.
@@ -162,7 +167,7 @@ impl<'a> Run<'a> {
         observer: &mut dyn Observer,
     ) -> Result<Answer, Stop> {
         let view = self.view(ids);
-        let mut answer = self.ask(ids, &view, None, observer).await?;
+        let mut answer = self.ask(ids, &view, observer).await?;
         let faults = check::faults(&answer.conclusions, &view);
         if !faults.is_empty() && self.reasoner().can_repair() {
             let faulty = Faulty {
@@ -185,25 +190,24 @@ impl<'a> Run<'a> {
         Ok(answer)
     }
 
+    /// Asks the reasoners in order until one answers.
     async fn ask(
         &mut self,
         ids: &[StepId],
         view: &View,
-        faulty: Option<&Faulty>,
         observer: &mut dyn Observer,
     ) -> Result<Answer, Stop> {
         let first = ids.first().copied().unwrap_or(StepId::Classify);
-        match self.try_ask(ids, view, faulty, observer).await {
-            Ok(answer) => Ok(answer),
-            Err(ReasonerError::Cancelled) => Err(Stop::Cancelled),
-            Err(error) if self.fell_back || self.services.fallback.is_none() => {
-                Err(Stop::of(first, error))
-            }
-            Err(error) => {
-                self.fall_back(first, &error, observer);
-                self.try_ask(ids, view, None, observer)
-                    .await
-                    .map_err(|error| Stop::of(first, error))
+        loop {
+            match self.try_ask(ids, view, None, observer).await {
+                Ok(answer) => return Ok(answer),
+                Err(error)
+                    if error == ReasonerError::Cancelled
+                        || self.failed >= self.services.fallbacks.len() =>
+                {
+                    return Err(Stop::of(first, error));
+                }
+                Err(error) => self.fall_back(first, &error, observer),
             }
         }
     }
@@ -236,7 +240,7 @@ impl<'a> Run<'a> {
     fn fall_back(&mut self, step: StepId, error: &ReasonerError, observer: &mut dyn Observer) {
         let reason = format!("{}: {error}", step.id());
         observer.event(Event::Fallback { reason: &reason });
-        self.fell_back = true;
+        self.failed += 1;
         self.remarks.push(Diagnostic {
             severity: DiagnosticSeverity::Warning,
             file: None,
@@ -247,8 +251,15 @@ impl<'a> Run<'a> {
             ),
             hint: Some(error.hint().to_owned()).filter(|h| !h.is_empty()),
         });
+        let reasons: Vec<String> = self
+            .engine
+            .fallback
+            .take()
+            .into_iter()
+            .chain([reason])
+            .collect();
         self.engine = Engine {
-            fallback: Some(reason),
+            fallback: Some(reasons.join("; ")),
             ..self.reasoner().engine()
         };
     }
@@ -326,12 +337,12 @@ impl<'a> Run<'a> {
     }
 
     fn retrieve(&mut self, id: StepId, view: &View) -> Vec<Passage> {
-        let Some(source) = self.services.index else {
+        let Some(asker) = self.asker() else {
             return Vec::new();
         };
         let deep = usize::from(self.request.depth == Depth::Deep) + 1;
         let k = self.services.limits.experiences_per_step * deep;
-        match experience::retrieve(source, id, view, k) {
+        match experience::retrieve(&asker, id, view, k) {
             Ok(hits) => {
                 self.experiences.insert(id, experience::entries(id, &hits));
                 experience::passages(&hits)
@@ -346,11 +357,14 @@ impl<'a> Run<'a> {
         }
     }
 
+    fn asker(&self) -> Option<Asker<'a>> {
+        let prior = self.services.prior;
+        self.services.index.map(|source| Asker { source, prior })
+    }
+
     /// Looks up which chunks support the suggestions.
     fn support(&mut self, view: &mut View) {
-        let Some(source) = self.services.index else {
-            return;
-        };
+        let Some(asker) = self.asker() else { return };
         for index in 0..view.suggestions.len() {
             let topic = view.topics.get(index).cloned().unwrap_or_default();
             let finding = view.suggestions[index]
@@ -359,7 +373,7 @@ impl<'a> Run<'a> {
                 .and_then(|id| view.finding(id));
             let cause = finding.map(|f| f.cause.clone());
             if let Ok(hits) = experience::support(
-                source,
+                &asker,
                 &topic,
                 cause.as_deref(),
                 view,
@@ -375,8 +389,15 @@ impl<'a> Run<'a> {
     fn facts(&self) -> View {
         let job = self.reader.job();
         let language = self.language;
-        let (findings, evidence) = draft::findings(&self.diagnosis, language);
-        let (suggestions, topics) = draft::suggestions(&self.diagnosis, language);
+        let mut numbered = Numbered::default();
+        let findings = draft::findings(&self.diagnosis.findings, "F", &mut numbered, language);
+        let evidence = numbered.evidence;
+        let (suggestions, topics) = draft::suggestions(
+            &self.diagnosis,
+            &findings,
+            self.services.kind_prior,
+            language,
+        );
         View {
             language,
             question: self.request.question.clone(),
@@ -416,7 +437,7 @@ impl<'a> Run<'a> {
     }
 
     /// The report of what has been done.
-    pub(crate) fn into_report(mut self, partial: bool) -> Report {
+    pub(crate) fn into_report(mut self, partial: bool, observer: &mut dyn Observer) -> Report {
         let mut view = self.facts();
         self.support(&mut view);
         let mut suggestions = view.suggestions;
@@ -429,6 +450,14 @@ impl<'a> Run<'a> {
         mark_used(&mut experiences, &steps, &suggestions);
         let mut diagnostics = draft::diagnostics(self.reader.job());
         diagnostics.extend(self.remarks);
+        let mut numbered = Numbered::default();
+        // Numbered anew in the same order, so that the ids of the findings' facts stay.
+        draft::findings(&self.diagnosis.findings, "F", &mut numbered, self.language);
+        let notes = draft::findings(&self.diagnosis.notes, "N", &mut numbered, self.language);
+        let rules = draft::rules(&self.diagnosis, &mut numbered, self.language);
+        observer.event(Event::Finished {
+            job: self.reader.job(),
+        });
         let with_llm = self.usage.calls > 0 || self.engine.reasoner == ReasonerKind::Llm;
         Report {
             schema_version: SCHEMA_VERSION,
@@ -440,7 +469,7 @@ impl<'a> Run<'a> {
             verdict: view.verdict,
             problem_type: view.problem_type,
             findings: view.findings,
-            evidence: view.evidence,
+            evidence: numbered.evidence,
             missing_information: view.missing.into_iter().map(|m| m.information).collect(),
             suggestions,
             experiences,
@@ -449,6 +478,8 @@ impl<'a> Run<'a> {
             diagnostics,
             usage: with_llm.then_some(self.usage),
             checks: with_llm.then_some(self.checks),
+            notes,
+            rules,
             partial,
         }
     }

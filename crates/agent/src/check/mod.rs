@@ -1,0 +1,517 @@
+//! Checks what a model claims against the facts, before anyone sees it.
+//!
+//! Citations must resolve, numbers match within rounding, names exist, hints be known, diffs apply,
+//! parse and keep the outputs. What fails is named for one turn of repair, then left out where it
+//! stands by itself and marked where it stands in prose. Knows nothing of models or prompts.
+
+mod diff;
+mod names;
+mod numbers;
+
+use crate::conclusion::{Conclusion, Proposal};
+use crate::report::{Language, Origin, Suggestion, SuggestionKind};
+use crate::view::View;
+
+use names::Names;
+use numbers::Numbers;
+
+/// Faults named for a turn of repair; a model mends a handful, not a page.
+const FAULTS_NAMED: usize = 12;
+
+/// What became of the claims.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    /// Claims that were looked at.
+    pub(crate) claims: u32,
+    /// Claims that were left out.
+    pub(crate) dropped: u32,
+    /// Claims that stand with a mark.
+    pub(crate) unverified: u32,
+    /// One line per claim that failed.
+    pub(crate) remarks: Vec<String>,
+    /// Proposals of the model as suggestions.
+    pub(crate) proposed: Vec<Suggestion>,
+}
+
+/// What is wrong with conclusions, in short lines; empty if nothing is.
+pub(crate) fn faults(conclusions: &[Conclusion], view: &View) -> Vec<String> {
+    let mut copies = conclusions.to_vec();
+    let mut faults = clean(&mut copies, view).remarks;
+    faults.truncate(FAULTS_NAMED);
+    faults
+}
+
+/// Takes out or marks whatever does not stand up to the facts.
+pub(crate) fn clean(conclusions: &mut [Conclusion], view: &View) -> Outcome {
+    let mut checker = Checker::new(view);
+    for conclusion in conclusions {
+        checker.structure(conclusion);
+        for text in texts(conclusion) {
+            checker.mark(text);
+        }
+        if let Conclusion::Advice(advice) = conclusion {
+            for proposal in &mut advice.additional {
+                let suggestion = checker.proposal(proposal);
+                checker.outcome.proposed.push(suggestion);
+            }
+        }
+    }
+    checker.outcome
+}
+
+struct Checker<'a> {
+    view: &'a View,
+    numbers: Numbers,
+    names: Names,
+    outcome: Outcome,
+}
+
+impl<'a> Checker<'a> {
+    fn new(view: &'a View) -> Checker<'a> {
+        let texts = seen(view);
+        let ids = view.evidence.iter().map(|e| e.id.as_str());
+        let ids = ids
+            .chain(view.findings.iter().map(|f| f.id.as_str()))
+            .chain(view.suggestions.iter().map(|s| s.id.as_str()));
+        let cited = view
+            .suggestions
+            .iter()
+            .flat_map(|s| &s.sources)
+            .map(String::as_str);
+        let remembered: Vec<&str> = view.memory.iter().map(|m| m.text.as_str()).collect();
+        let chunks: Vec<&str> = view
+            .experiences
+            .iter()
+            .map(|p| p.chunk.as_str())
+            .chain(cited)
+            .chain(cited_in(&remembered))
+            .collect();
+        Checker {
+            view,
+            numbers: Numbers::new(measured(view), texts.iter().map(String::as_str)),
+            names: Names::new(texts.iter().map(String::as_str), ids, chunks),
+            outcome: Outcome::default(),
+        }
+    }
+
+    /// Lists and fields that refer to something: what is not there goes.
+    fn structure(&mut self, conclusion: &mut Conclusion) {
+        match conclusion {
+            Conclusion::Classify(c) => {
+                self.keep_ids(&mut c.findings);
+                self.keep_ids(&mut c.evidence);
+                self.outcome.claims += 1;
+                // The class follows from the findings; it is not the model's to change.
+                if c.problem_type != self.view.problem_type {
+                    self.drop(format!(
+                        "the class is `{}` by the findings",
+                        self.view.problem_type.code()
+                    ));
+                    c.problem_type = self.view.problem_type;
+                }
+            }
+            Conclusion::KeyCode(c) => {
+                for module in &mut c.modules {
+                    self.keep_optional_id(&mut module.finding);
+                    self.keep_stage(&mut module.stage);
+                    self.keep_lines(&mut module.first_line, &mut module.last_line);
+                }
+                self.keep_named(&mut c.modules, |m| m.name.clone());
+            }
+            Conclusion::Experience(c) => {
+                for cause in &mut c.causes {
+                    self.keep_optional_id(&mut cause.finding);
+                    self.keep_ids(&mut cause.evidence);
+                    self.keep_chunks(&mut cause.experiences);
+                }
+                self.keep(&mut c.causes, |c| {
+                    let known = diagnosis::model::Cause::from_code(&c.cause).is_some();
+                    let based = c.finding.is_some() || !c.evidence.is_empty();
+                    (!known || !based)
+                        .then(|| format!("cause `{}` is not known or has no evidence", c.cause))
+                });
+            }
+            Conclusion::Completeness(_) => {}
+            Conclusion::Advice(c) => {
+                let view = self.view;
+                self.keep(&mut c.recommendations, |r| {
+                    let known = view.suggestions.iter().any(|s| s.id == r.suggestion);
+                    (!known).then(|| format!("suggestion `{}` does not exist", r.suggestion))
+                });
+                for recommendation in &mut c.recommendations {
+                    self.keep_ids(&mut recommendation.evidence);
+                    self.keep_chunks(&mut recommendation.experiences);
+                }
+                for proposal in &mut c.additional {
+                    self.keep_optional_id(&mut proposal.finding);
+                    self.keep_ids(&mut proposal.evidence);
+                    self.keep_chunks(&mut proposal.experiences);
+                }
+            }
+            Conclusion::Hypotheses(c) => c
+                .hypotheses
+                .iter_mut()
+                .for_each(|h| self.keep_ids(&mut h.evidence)),
+        }
+    }
+
+    fn drop(&mut self, remark: String) {
+        self.outcome.dropped += 1;
+        self.outcome.remarks.push(remark);
+    }
+
+    fn keep<T>(&mut self, items: &mut Vec<T>, fault: impl Fn(&T) -> Option<String>) {
+        items.retain(|item| {
+            self.outcome.claims += 1;
+            let fault = fault(item);
+            let fine = fault.is_none();
+            if let Some(fault) = fault {
+                self.drop(fault);
+            }
+            fine
+        });
+    }
+
+    fn keep_ids(&mut self, ids: &mut Vec<String>) {
+        let names = std::mem::take(&mut self.names);
+        self.keep(ids, |id| {
+            (!names.knows_id(id)).then(|| format!("`{id}` does not exist"))
+        });
+        self.names = names;
+    }
+
+    fn keep_chunks(&mut self, chunks: &mut Vec<String>) {
+        let names = std::mem::take(&mut self.names);
+        self.keep(chunks, |chunk| {
+            (!names.knows_chunk(chunk)).then(|| format!("experience `{chunk}` was not given"))
+        });
+        self.names = names;
+    }
+
+    fn keep_optional_id(&mut self, id: &mut Option<String>) {
+        if let Some(name) = id.take() {
+            self.outcome.claims += 1;
+            if self.names.knows_id(&name) {
+                *id = Some(name);
+            } else {
+                self.drop(format!("`{name}` does not exist"));
+            }
+        }
+    }
+
+    fn keep_stage(&mut self, stage: &mut Option<String>) {
+        if let Some(name) = stage.take() {
+            self.outcome.claims += 1;
+            if self.view.stages.iter().any(|s| s.name == name) {
+                *stage = Some(name);
+            } else {
+                self.drop(format!("stage `{name}` does not exist"));
+            }
+        }
+    }
+
+    fn keep_lines(&mut self, first: &mut Option<u32>, last: &mut Option<u32>) {
+        let lines = self
+            .view
+            .script
+            .as_ref()
+            .map_or(0, |s| s.text.lines().count());
+        let Some((from, to)) = first.zip(*last) else {
+            return;
+        };
+        self.outcome.claims += 1;
+        if from == 0 || from > to || to as usize > lines {
+            self.drop(format!("the script has no lines {from}–{to}"));
+            (*first, *last) = (None, None);
+        }
+    }
+
+    fn keep_named<T>(&mut self, items: &mut Vec<T>, name: impl Fn(&T) -> String) {
+        let names = std::mem::take(&mut self.names);
+        self.keep(items, |item| {
+            let name = name(item);
+            (!names.knows(&name)).then(|| format!("the job has no `{name}`"))
+        });
+        self.names = names;
+    }
+
+    /// Marks what a text claims without basis.
+    fn mark(&mut self, text: &mut String) {
+        let mut marks: Vec<(usize, String)> = Vec::new();
+        for unknown in self.names.unknown(text) {
+            let name = &text[unknown.span.clone()];
+            marks.push((
+                unknown.span.end,
+                format!("{} `{name}` is not known", unknown.what),
+            ));
+        }
+        let figures = numbers::figures(text);
+        self.outcome.claims += u32::try_from(figures.len() + marks.len()).unwrap_or(u32::MAX);
+        for figure in figures {
+            if !self.numbers.knows(&figure) {
+                let written = &text[figure.span.clone()];
+                marks.push((
+                    figure.span.end,
+                    format!("the number {written} is in no fact"),
+                ));
+            }
+        }
+        marks.sort_by_key(|(at, _)| *at);
+        for (at, remark) in marks.into_iter().rev() {
+            text.insert_str(outside_quotes(text, at), mark_of(self.view.language));
+            self.outcome.unverified += 1;
+            self.outcome.remarks.push(remark);
+        }
+    }
+
+    /// A change that the model proposes, with what could not be confirmed about it.
+    fn proposal(&mut self, proposal: &mut Proposal) -> Suggestion {
+        self.outcome.claims += 1;
+        let mut unverified = Vec::new();
+        if proposal.evidence.is_empty() && proposal.experiences.is_empty() {
+            unverified.push("it cites neither evidence nor experience".to_owned());
+        }
+        let mark = mark_of(self.view.language).trim();
+        if proposal
+            .steps
+            .iter()
+            .chain([&proposal.title])
+            .any(|text| text.contains(mark))
+        {
+            unverified.push("it names something that is not known".to_owned());
+        }
+        let verified = proposal
+            .diff
+            .take()
+            .and_then(|diff| match self.verify(&diff) {
+                Ok(verified) => {
+                    proposal.diff = Some(diff);
+                    Some(verified)
+                }
+                Err(fault) => {
+                    unverified.push(format!("{fault}; it was left out"));
+                    None
+                }
+            });
+        if verified.is_none() && unverified.is_empty() {
+            unverified
+                .push("no rule proposed it and nothing could be computed about it".to_owned());
+        }
+        self.outcome.unverified += u32::try_from(unverified.len()).unwrap_or(u32::MAX);
+        for fault in &unverified {
+            self.outcome
+                .remarks
+                .push(format!("proposal `{}`: {fault}", proposal.title));
+        }
+        Suggestion {
+            id: String::new(),
+            finding: proposal.finding.clone(),
+            kind: if verified.is_some() {
+                SuggestionKind::Rewrite
+            } else {
+                SuggestionKind::Investigate
+            },
+            title: proposal.title.clone(),
+            steps: proposal.steps.clone(),
+            diff: proposal.diff.clone(),
+            verified,
+            gain: String::new(),
+            pros: proposal.pros.clone(),
+            cons: proposal.cons.clone(),
+            sources: proposal.experiences.clone(),
+            origin: Origin::Llm,
+            unverified,
+        }
+    }
+
+    fn verify(&self, diff: &str) -> Result<crate::report::Verified, String> {
+        let script = self
+            .view
+            .script
+            .as_ref()
+            .ok_or("there is no script to change")?;
+        diff::verify(&script.file, &script.text, diff).map_err(|fault| fault.0)
+    }
+}
+
+/// The mark behind a claim that has no basis.
+fn mark_of(language: Language) -> &'static str {
+    match language {
+        Language::Zh => "〔未核实〕",
+        Language::En => " [unverified]",
+    }
+}
+
+/// The place behind the backtick or bracket that closes a name.
+fn outside_quotes(text: &str, at: usize) -> usize {
+    let closing = text[at..]
+        .chars()
+        .take_while(|c| matches!(c, '`' | ']'))
+        .map(char::len_utf8)
+        .sum::<usize>();
+    at + closing
+}
+
+/// Prose of a conclusion.
+fn texts(conclusion: &mut Conclusion) -> Vec<&mut String> {
+    match conclusion {
+        Conclusion::Classify(c) => vec![&mut c.text],
+        Conclusion::KeyCode(c) => {
+            let mut all = vec![&mut c.text];
+            all.extend(c.modules.iter_mut().map(|m| &mut m.role));
+            all
+        }
+        Conclusion::Experience(c) => {
+            let mut all = vec![&mut c.text];
+            for cause in &mut c.causes {
+                all.push(&mut cause.explanation);
+                all.extend(cause.against.as_mut());
+            }
+            all
+        }
+        Conclusion::Completeness(c) => {
+            let mut all = vec![&mut c.basis];
+            all.extend(c.files.iter_mut().map(|f| &mut f.reason));
+            all
+        }
+        Conclusion::Advice(c) => {
+            let mut all = vec![&mut c.text];
+            for r in &mut c.recommendations {
+                all.extend([&mut r.why, &mut r.trade_offs]);
+            }
+            for p in &mut c.additional {
+                all.push(&mut p.title);
+                all.extend(p.steps.iter_mut().chain(&mut p.pros).chain(&mut p.cons));
+            }
+            all
+        }
+        Conclusion::Hypotheses(c) => {
+            let mut all = vec![&mut c.text];
+            all.extend(
+                c.hypotheses
+                    .iter_mut()
+                    .flat_map(|h| [&mut h.hypothesis, &mut h.check]),
+            );
+            all
+        }
+    }
+}
+
+/// Everything that the step could read.
+fn seen(view: &View) -> Vec<String> {
+    let mut texts: Vec<String> = view.names.clone();
+    texts.extend(view.question.clone());
+    texts.extend(view.errors.iter().cloned());
+    for finding in &view.findings {
+        texts.extend([finding.summary.clone(), finding.cause.clone()]);
+    }
+    for e in &view.evidence {
+        texts.extend([e.metric.clone(), e.text.clone(), e.source.file.clone()]);
+        texts.extend(
+            e.expected
+                .clone()
+                .into_iter()
+                .chain(e.source.locator.clone()),
+        );
+        if let crate::report::EvidenceValue::Text(text) = &e.value {
+            texts.push(text.clone());
+        }
+    }
+    for cleared in &view.cleared {
+        texts.push(cleared.by.clone());
+    }
+    for missing in &view.missing {
+        let m = &missing.information;
+        texts.extend([m.info.clone(), m.file.clone(), m.reason.clone()]);
+    }
+    for s in &view.suggestions {
+        texts.extend([s.title.clone(), s.gain.clone()]);
+        texts.extend(
+            s.steps
+                .iter()
+                .chain(&s.pros)
+                .chain(&s.cons)
+                .chain(&s.diff)
+                .cloned(),
+        );
+    }
+    for stage in &view.stages {
+        texts.push(stage.name.clone());
+        texts.extend(stage.operators.iter().cloned());
+        texts.extend(stage.lines.iter().map(u32::to_string));
+    }
+    for file in &view.unread {
+        texts.extend([file.file.clone(), file.description.clone()]);
+    }
+    texts.extend(
+        view.script
+            .iter()
+            .flat_map(|s| [s.text.clone(), s.file.clone()]),
+    );
+    texts.extend(
+        view.experiences
+            .iter()
+            .flat_map(|p| [p.text.clone(), p.title.clone()]),
+    );
+    texts.extend(
+        view.excerpts
+            .iter()
+            .flat_map(|e| [e.text.clone(), e.name.clone()]),
+    );
+    texts.extend([view.job.path.clone()]);
+    texts.extend(view.job.name.clone().into_iter().chain(view.job.id.clone()));
+    texts
+}
+
+/// Values that may be said in another unit or as a percentage.
+fn measured(view: &View) -> Vec<f64> {
+    let mut values: Vec<f64> = Vec::new();
+    for e in &view.evidence {
+        if let crate::report::EvidenceValue::Number(number) = e.value {
+            values.push(number);
+        }
+    }
+    for finding in &view.findings {
+        values.push(finding.confidence);
+        values.extend(finding.script_lines.into_iter().flatten().map(f64::from));
+        if let Some(impact) = &finding.impact {
+            values.push(impact.seconds_saved);
+            values.extend(impact.share_of_elapsed);
+        }
+    }
+    values.extend(view.job.elapsed_seconds);
+    values.extend(
+        [view.job.stages, view.job.vertices]
+            .into_iter()
+            .flatten()
+            .map(|n| n as f64),
+    );
+    values.extend(
+        view.stages
+            .iter()
+            .filter_map(|s| s.vertices)
+            .map(|n| n as f64),
+    );
+    values.extend(view.statements.iter().flat_map(|s| s.lines).map(f64::from));
+    let c = &view.completeness;
+    values.extend([
+        c.score,
+        c.minimum,
+        c.progress,
+        f64::from(view.round),
+        f64::from(view.rounds),
+    ]);
+    values.extend(view.missing.iter().map(|m| m.relevance));
+    values.extend(view.unread.iter().map(|u| u.bytes as f64));
+    values
+}
+
+/// Chunks that earlier conclusions cite; they were checked there.
+fn cited_in<'t>(texts: &[&'t str]) -> Vec<&'t str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | '#' | '-');
+    texts
+        .iter()
+        .flat_map(|t| t.split(move |c| !is_part(c)))
+        .filter(|w| w.contains(".md#"))
+        .collect()
+}

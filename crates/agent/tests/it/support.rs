@@ -1,0 +1,199 @@
+//! Jobs, an index of the real knowledge base, and analyses of the former with the latter.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use agent::llm::{Lane, LlmOptions, LlmReasoner, Profile, Provider, Server};
+use agent::offline::Offline;
+use agent::report::Report;
+use agent::{AnalyzeError, Event, Prompts, Reasoner, Request, Services};
+use serde_json::{Value, json};
+
+/// Root of the workspace.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Folder of a committed job.
+pub(crate) fn case(name: &str) -> PathBuf {
+    root().join("tests/cases").join(name).join("job")
+}
+
+/// Names of the committed jobs.
+pub(crate) const CASES: [&str; 3] = ["join-hot-key-skew", "excessive-shuffle", "healthy"];
+
+/// The knowledge base, indexed once for all tests.
+pub(crate) fn index() -> &'static indexer::Index {
+    static INDEX: OnceLock<(tempfile::TempDir, indexer::Index)> = OnceLock::new();
+    let (_, index) = INDEX.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let settings = indexer::Settings::default();
+        indexer::build::update(
+            &root().join("knowledge"),
+            folder.path(),
+            &settings,
+            &mut |_| {},
+        )
+        .expect("the knowledge base is sound");
+        let index =
+            indexer::Index::open(folder.path(), &settings).expect("an index was just built");
+        (folder, index)
+    });
+    index
+}
+
+/// What a test changes about an analysis.
+pub(crate) struct Setting {
+    pub(crate) reasoner: Box<dyn Reasoner>,
+    pub(crate) fallbacks: Vec<Box<dyn Reasoner>>,
+    pub(crate) indexed: bool,
+    pub(crate) rounds: u32,
+}
+
+impl Setting {
+    pub(crate) fn offline() -> Setting {
+        Setting {
+            reasoner: Box::new(Offline),
+            fallbacks: Vec::new(),
+            indexed: true,
+            rounds: 8,
+        }
+    }
+
+    pub(crate) fn with(reasoner: impl Reasoner + 'static) -> Setting {
+        // Tests of the LLM path look at its requests; experience is tested offline.
+        Setting {
+            reasoner: Box::new(reasoner),
+            indexed: false,
+            ..Setting::offline()
+        }
+    }
+
+    pub(crate) fn or_offline(mut self) -> Setting {
+        self.fallbacks.push(Box::new(Offline));
+        self
+    }
+}
+
+/// A profile that points at a server, with short patience.
+pub(crate) fn profile(base_url: &str) -> Profile {
+    let mut profile = Profile::new(Provider::Compatible, "scripted");
+    profile.base_url = Some(base_url.to_owned());
+    profile.read_timeout_seconds = Some(1.0);
+    profile.timeout_seconds = Some(5.0);
+    profile
+}
+
+/// A reasoner that asks a server.
+pub(crate) fn asking(profile: &Profile) -> LlmReasoner {
+    asking_with(
+        profile,
+        LlmOptions {
+            stream: true,
+            ..LlmOptions::default()
+        },
+    )
+}
+
+pub(crate) fn asking_with(profile: &Profile, options: LlmOptions) -> LlmReasoner {
+    let server = Server::new(profile, None).expect("a sound profile");
+    LlmReasoner::new(
+        Lane::new(profile.clone(), std::sync::Arc::new(server)),
+        options,
+    )
+}
+
+/// Analyses a job and collects what was told meanwhile, as lines.
+pub(crate) async fn run(
+    request: &Request,
+    setting: Setting,
+) -> (Result<Report, AnalyzeError>, Vec<String>) {
+    let catalogue = job::Catalogue::builtin();
+    let thresholds = diagnosis::Settings::default();
+    let services = Services {
+        catalogue: &catalogue,
+        diagnosis: &thresholds,
+        reading: job::Options::default(),
+        index: if setting.indexed { Some(index()) } else { None },
+        reasoner: setting.reasoner,
+        fallbacks: setting.fallbacks,
+        prompts: Prompts::built_in(),
+        prior: None,
+        kind_prior: None,
+        limits: agent::Limits {
+            rounds: setting.rounds,
+            ..agent::Limits::default()
+        },
+        cancel: tokio_util::sync::CancellationToken::new(),
+    };
+    let mut told = Vec::new();
+    let mut observer = |event: Event<'_>| {
+        if !matches!(event, Event::Finished { .. }) {
+            told.push(format!("{event:?}"));
+        }
+    };
+    let result = agent::analyze(request, &services, &mut observer).await;
+    (result, told)
+}
+
+/// A request about a committed job.
+pub(crate) fn about(case_name: &str) -> Request {
+    Request {
+        job: case(case_name),
+        ..Request::default()
+    }
+}
+
+/// Conclusions of the steps that follow the schema and claim nothing.
+pub(crate) fn plain(step: &str) -> Value {
+    match step {
+        "think1" => {
+            json!({ "problem_type": "none", "also": [], "findings": [], "evidence": [], "text": "class" })
+        }
+        "think2" => json!({ "modules": [], "text": "code" }),
+        "think3" => json!({ "causes": [], "text": "causes" }),
+        "think4" => json!({ "needs_files": false, "files": [], "lookups": [], "basis": "enough" }),
+        "think5" => json!({ "recommendations": [], "additional": [], "text": "advice" }),
+        _ => json!({ "hypotheses": [], "text": "none" }),
+    }
+}
+
+/// The step that a recorded request asks for, by the heading of its template; the last counts.
+pub(crate) fn step_of(request: &testkit::llm::Recorded) -> &'static str {
+    let prompt = request.prompt();
+    let at = |mark: &str| prompt.rfind(mark);
+    let steps = [
+        ("think1", "[THINK 1] "),
+        ("think2", "[THINK 2] "),
+        ("think3", "[THINK 3] "),
+        ("think4", "[THINK 4] "),
+        ("think5", "[THINK 5] "),
+    ];
+    steps
+        .into_iter()
+        .max_by_key(|(_, mark)| at(mark))
+        .map_or("", |(step, _)| step)
+}
+
+/// Several steps asked for at once.
+pub(crate) fn is_merged(request: &testkit::llm::Recorded) -> bool {
+    let user = request.body["messages"][1]["content"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    user.contains("[THINK 1] ") && user.contains("[THINK 3] ")
+}
+
+/// A server that concludes every step without claiming anything.
+pub(crate) fn agreeable() -> testkit::llm::Server {
+    testkit::llm::Server::start([])
+        .rule(|request| Some(testkit::llm::Turn::json(&agreeable_answer(request))))
+}
+
+pub(crate) fn agreeable_answer(request: &testkit::llm::Recorded) -> Value {
+    if is_merged(request) {
+        json!({ "think1": plain("think1"), "think2": plain("think2"), "think3": plain("think3") })
+    } else {
+        plain(step_of(request))
+    }
+}
