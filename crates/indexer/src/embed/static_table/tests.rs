@@ -1,6 +1,7 @@
 //! Tests over the table of this build.
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 use super::file::{TableError, TokenTable};
 use super::{StaticTable, TABLE, compound_parts, wordpiece};
@@ -117,6 +118,30 @@ fn vectors_have_length_one_and_are_the_same_every_time() {
     }
 }
 
+/// Another table or another computation changes these; the latter must raise `CODE_VERSION`.
+#[test]
+fn vectors_are_those_of_this_code_version() {
+    let check = |text: &str, expected: &[(usize, f32)]| {
+        let vector = embed(text);
+        for &(component, value) in expected {
+            let found = vector[component];
+            assert!(
+                (found - value).abs() < 2e-4,
+                "`{text}`, component {component}: {found} instead of {value}"
+            );
+        }
+    };
+    check(
+        "why is the join slow",
+        &[(0, -0.0275), (1, 0.1096), (255, 0.0595), (389, 0.2417)],
+    );
+    check("数据倾斜", &[(0, 0.0), (328, -0.5241), (389, 0.5241)]);
+    check(
+        "maxRowCount",
+        &[(0, -0.0156), (1, 0.1816), (260, -0.2438), (268, 0.1673)],
+    );
+}
+
 #[test]
 fn a_text_in_which_nothing_is_known_gives_zero() {
     for text in ["", " \n\t", "…—!?", "\u{200b}", "🙂", "()[]{}"] {
@@ -176,7 +201,7 @@ fn fingerprint_names_code_and_table() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(7), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_text_gives_a_unit_or_zero_vector(text in any::<String>()) {
