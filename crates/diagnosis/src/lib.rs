@@ -26,6 +26,7 @@ pub use rule::{About, Candidate, Examination, Rule, StaticText, Undecided};
 pub use rules::skew::{HotValue, Uneven};
 pub use rules::{rules, thresholds};
 pub use settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Settings, SettingsError, Threshold};
+pub use suggest::verify_script;
 pub use view::View;
 
 /// Examines a job with every rule.

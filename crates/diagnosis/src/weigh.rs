@@ -22,7 +22,6 @@ const FOLLOWS: &[(Cause, &[Cause])] = &[
         Cause::HeapPressure,
         &[Cause::Misestimate, Cause::ParallelismTooLow],
     ),
-    (Cause::CpuBoundUdo, &[Cause::HeapPressure]),
     (
         Cause::ParallelismTooLow,
         &[Cause::Misestimate, Cause::SerialGather],

@@ -21,7 +21,7 @@ use similar::TextDiff;
 
 use crate::model::Verified;
 
-pub(crate) use verify::verify;
+pub(crate) use verify::{changed, verify};
 
 /// New text for a span of the script; an empty span inserts.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -42,6 +42,23 @@ pub(crate) fn verify(
     }
 }
 
+/// Statements of the script that a new text does not hold unchanged and in their order.
+pub(crate) fn changed(script: &Script, text: &str) -> BTreeSet<usize> {
+    let new = Script::parse(&script.file, text.to_owned());
+    let mut from = 0;
+    let mut changed = BTreeSet::new();
+    for old in &script.statements {
+        let same = |s: &Statement| new.slice(&s.span) == script.slice(&old.span);
+        match new.statements[from..].iter().position(same) {
+            Some(found) => from += found + 1,
+            None => {
+                changed.insert(old.index);
+            }
+        }
+    }
+    changed
+}
+
 /// Whether the untouched statements are found again, unchanged and in order.
 fn others_unchanged(script: &Script, new: &Script, touched: &BTreeSet<usize>) -> bool {
     let mut rest = new.statements.iter();

@@ -48,8 +48,8 @@ static ABOUT: About = About {
             "a high share of a small part of the stage's time",
         ),
         says(
-            "倾斜顶点的堆压力是倾斜的后果",
-            "heap pressure of a skewed vertex follows from the skew",
+            "只有倾斜的顶点回收多，平均占比不高",
+            "only a skewed vertex collects much, and the mean share is low",
         ),
     ],
 };
@@ -66,7 +66,7 @@ impl Rule for HeapPressure {
             match gc(view, index) {
                 Some((mean, max)) => {
                     worst = worst.max(mean);
-                    if mean >= view.limit(&MIN_GC) && !view.is_uneven(index) {
+                    if mean >= view.limit(&MIN_GC) {
                         result.found(view, draft(view, index, mean, max));
                     }
                 }
@@ -98,7 +98,7 @@ impl Rule for HeapPressure {
 }
 
 /// Mean and worst share of garbage collection over the vertices of a stage.
-fn gc(view: &View<'_>, stage: usize) -> Option<(f64, f64)> {
+pub(crate) fn gc(view: &View<'_>, stage: usize) -> Option<(f64, f64)> {
     let node = view.job.stages[stage]
         .counters
         .as_ref()?
@@ -160,7 +160,7 @@ fn draft(view: &View<'_>, stage: usize, mean: f64, max: f64) -> Draft {
 }
 
 /// Part of the time of managed operators that is garbage collection beyond the usual.
-fn gc_part(mean: f64, max: f64) -> f64 {
+pub(crate) fn gc_part(mean: f64, max: f64) -> f64 {
     let max = max.min(0.95);
     let low = (2.0 * mean - max).max(0.0);
     let stretch = if max - low < 0.01 {

@@ -24,6 +24,10 @@ pub(crate) static MIN_FACTOR: Threshold = Threshold {
     source: "healthy simulated joins put out at most 1.6 times the larger side",
 };
 
+/// How many times the job's usual seconds per byte make a join suspect where no rows are known:
+/// reading, sorting and joining a byte costs about twice as much as reading it from storage.
+const SLOW_PACE: f64 = 3.0;
+
 /// The rule.
 pub(crate) struct JoinExplosion;
 
@@ -73,11 +77,50 @@ impl Rule for JoinExplosion {
                 }
             }
         }
+        for stage in 0..view.job.stages.len() {
+            if view.job.stages[stage].counters.is_none() && !view.failed() && slow_join(view, stage)
+            {
+                let reason = text(
+                    format!(
+                        "{} 的连接每字节耗时偏高，但没有行数说明其输出",
+                        view.name(stage)
+                    ),
+                    format!(
+                        "the join in {} is slow for its bytes, and no file gives the rows that it puts out",
+                        view.name(stage)
+                    ),
+                );
+                result.lacks(Information::RuntimeCounters, view, Some(stage), reason);
+            }
+        }
         result.cleared_by(
             format!("连接输出最多为较大输入的 {most:.1} 倍"),
             format!("joins put out at most {most:.1} times their larger input"),
         )
     }
+}
+
+/// Whether a stage joins and takes longer for its bytes than the other stages of the job.
+fn slow_join(view: &View<'_>, stage: usize) -> bool {
+    let joins = view.job.stages[stage]
+        .operators
+        .iter()
+        .any(|o| matches!(o.kind, OperatorKind::Join | OperatorKind::Combine));
+    let Some(run) = view.run.as_ref().filter(|_| joins) else {
+        return false;
+    };
+    let pace = |s: usize| {
+        (run.stages[s].bytes() > 1e8).then(|| run.stages[s].run_s() / run.stages[s].bytes())
+    };
+    let mut others: Vec<f64> = (0..run.stages.len())
+        .filter(|s| *s != stage)
+        .filter_map(pace)
+        .collect();
+    others.sort_by(f64::total_cmp);
+    let (Some(own), Some(usual)) = (pace(stage), others.get(others.len() / 2)) else {
+        return false;
+    };
+    own > usual * SLOW_PACE
 }
 
 /// Rows out of a join and into each of its sides.

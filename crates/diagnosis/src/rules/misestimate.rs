@@ -7,7 +7,9 @@
 use job::info::Information;
 use job::model::{Edge, ExchangeKind, Operator, PlanNode, Source};
 
-use super::parallelism_too_low::{evidence as load_evidence, lines as stage_lines};
+use super::parallelism_too_low::{
+    evidence as load_evidence, lines as stage_lines, reason as limiting_reason,
+};
 use super::sizing::{fitting_vertices, too_few};
 use super::spill::surplus_ms;
 use super::support::{Draft, says};
@@ -118,7 +120,10 @@ impl Rule for CardinalityMisestimate {
         }
         if view.job.plan.is_none() {
             for stage in 0..view.job.stages.len() {
-                if !view.failed() && too_few(view, stage, false).is_some() {
+                if !view.failed()
+                    && too_few(view, stage, false).is_some()
+                    && limiting_reason(view, stage).is_none()
+                {
                     let reason = text(
                         format!(
                             "{} 分区太少，但没有优化器的估计可以说明原因",

@@ -23,6 +23,19 @@ pub(crate) static MAX_BYTES: Threshold = Threshold {
     source: "vertex memory of the service; plans that broadcast 200 MB were seen to run well",
 };
 
+/// Bytes up to which a side should be broadcast although the optimizer knew its size.
+pub(crate) static SURE_BYTES: Threshold = Threshold {
+    name: "missed_broadcast.sure_bytes",
+    default: 64e6,
+    unit: "bytes",
+    reason_zh: "优化器在估计正确时也会选择重分区；更大的一侧只有在被高估时才算错过",
+    reason_en: "an optimizer that knew the size had its reasons; a larger side counts if it was overestimated",
+    source: "judgement",
+};
+
+/// How many times its rows a side must have been estimated to count as overestimated.
+const OVERESTIMATE: f64 = 4.0;
+
 /// How many times larger the other side must be.
 pub(crate) static MIN_FACTOR: Threshold = Threshold {
     name: "missed_broadcast.min_factor",
@@ -49,7 +62,7 @@ static ABOUT: About = About {
     ),
     needs: &[Information::StageGraph, Information::RuntimeCounters],
     helps: &[Information::Estimates, Information::TableStatistics],
-    thresholds: &[&MAX_BYTES, &MIN_FACTOR],
+    thresholds: &[&MAX_BYTES, &SURE_BYTES, &MIN_FACTOR],
     counter_evidence: &[
         says(
             "连接之后还要按同样的键聚合，大侧仍需重分区",
@@ -111,10 +124,26 @@ fn sides<'a>(view: &View<'a>, stage: usize, join: usize) -> Option<(&'a Edge, &'
     } else {
         (*b, *a)
     };
-    let fits =
-        size(small) <= view.limit(&MAX_BYTES) && size(big) >= size(small) * view.limit(&MIN_FACTOR);
+    let small_enough = size(small) <= view.limit(&SURE_BYTES) || overestimated(view, small);
+    let fits = small_enough
+        && size(small) <= view.limit(&MAX_BYTES)
+        && size(big) >= size(small) * view.limit(&MIN_FACTOR);
     (fits && size(big) < f64::MAX && !kept_by_outer_join(view, stage, join, small))
         .then_some((small, big))
+}
+
+/// Whether the plan expected far more rows on an edge than came.
+fn overestimated(view: &View<'_>, edge: &Edge) -> bool {
+    let (Some(plan), Some(rows)) = (&view.job.plan, edge.rows_written) else {
+        return false;
+    };
+    let keys = edge.keys.join(",");
+    let exchanges = plan
+        .nodes
+        .iter()
+        .filter(|n| n.name == "Exchange" && n.attributes.get("Partitioning") == Some(&keys));
+    let least = exchanges.filter_map(|n| n.card).fold(f64::MAX, f64::min);
+    least < f64::MAX && least >= rows.max(1.0) * OVERESTIMATE
 }
 
 /// Whether an outer join keeps the rows of the side that an edge feeds.

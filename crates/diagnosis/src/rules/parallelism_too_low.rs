@@ -67,7 +67,11 @@ impl Rule for TooLow {
             if gathered || misestimated_upstream(view, stage).is_some() {
                 continue;
             }
-            if let Some(per_vertex) = too_few(view, stage, limiting_hint(view, stage).is_some()) {
+            // Without the plan a wrong estimate may be the reason, unless another one is seen.
+            let known = view.job.plan.is_some() || reason(view, stage).is_some();
+            if let Some(per_vertex) =
+                too_few(view, stage, limiting_hint(view, stage).is_some()).filter(|_| known)
+            {
                 result.found(view, draft(view, stage, per_vertex));
             }
         }
@@ -128,7 +132,7 @@ pub(crate) fn lines(view: &View<'_>, stage: usize) -> Option<(u32, u32)> {
 }
 
 /// What made the vertices few: a hint of the script, or a compressed input.
-fn reason(view: &View<'_>, stage: usize) -> Option<Fact> {
+pub(crate) fn reason(view: &View<'_>, stage: usize) -> Option<Fact> {
     limiting_hint(view, stage).or_else(|| compressed_input(view, stage))
 }
 

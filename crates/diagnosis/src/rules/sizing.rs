@@ -64,10 +64,10 @@ pub(crate) fn bytes_read(view: &View<'_>, stage: usize) -> Option<f64> {
 /// Least bytes for which a vertex of its own is worth its start-up.
 pub(crate) static LEAST_BYTES: Threshold = Threshold {
     name: "sizing.least_bytes_per_vertex",
-    default: 64e6,
+    default: 16e6,
     unit: "bytes",
-    reason_zh: "64 MB 约需 5–10 秒处理，启动的 1–3 秒仍是少数",
-    reason_en: "64 MB take five to ten seconds, of which a start-up of one to three is the smaller part",
+    reason_zh: "16 MB 约需 1–2 秒处理，与启动时间相当；再小就是启动占主导",
+    reason_en: "16 MB take one or two seconds, about as long as a start-up; below that start-up dominates",
     source: "pace of a vertex in simulated jobs (10 to 20 MB/s)",
 };
 

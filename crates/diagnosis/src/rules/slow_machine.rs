@@ -131,7 +131,7 @@ fn slow_vertices(view: &View<'_>, stage: usize, runs: &StageRuns) -> Vec<Slow> {
         .iter()
         .filter(|r| r.state == RunState::Completed)
         .collect();
-    if completed.len() < 4 || view.is_uneven(stage) {
+    if completed.len() < 4 {
         return Vec::new();
     }
     let run = |r: &job::runs::VertexRun| (r.ended_ms - r.running_ms).max(0) as f64 / 1000.0;
@@ -151,6 +151,7 @@ fn slow_vertices(view: &View<'_>, stage: usize, runs: &StageRuns) -> Vec<Slow> {
     };
     let slow: Vec<Slow> = completed
         .iter()
+        .filter(|r| r.bytes_read as f64 <= 1.5 * bytes)
         .filter(|r| {
             run(r) > expected(r.bytes_read) * view.limit(&MIN_SLOWDOWN) && run(r) > usual + 5.0
         })
@@ -164,7 +165,8 @@ fn slow_vertices(view: &View<'_>, stage: usize, runs: &StageRuns) -> Vec<Slow> {
         .collect();
     let few = slow.len() as f64 <= (completed.len() as f64 * view.limit(&MAX_VERTICES)).max(1.0);
     // Vertices of a stage that spills or collects much garbage differ by that.
-    let other = super::spill::surplus_ms(view, stage) > 0.2 * view.stage_ms(stage);
+    let other = !view.is_uneven(stage)
+        && super::spill::surplus_ms(view, stage) > 0.2 * view.stage_ms(stage);
     if few && !other && !clashing(runs, &slow, usual) {
         slow
     } else {
@@ -202,7 +204,7 @@ fn draft(view: &View<'_>, stage: usize, runs: &StageRuns, slow: &[Slow]) -> Draf
     Draft {
         cause: Cause::SlowMachine,
         stage: Some(stage),
-        lines: None,
+        lines: super::parallelism_too_low::lines(view, stage),
         summary: text(
             format!(
                 "{} 有 {} 个顶点数据不多却很慢：{machine} 上的一个运行 {}，是同样数据的 {times:.1} 倍",

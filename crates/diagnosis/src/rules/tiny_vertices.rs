@@ -37,10 +37,20 @@ pub(crate) static MAX_BYTES: Threshold = Threshold {
 /// Vertices that a stage must have.
 pub(crate) static MIN_VERTICES: Threshold = Threshold {
     name: "tiny_vertices.min_vertices",
-    default: 40.0,
+    default: 100.0,
     unit: "vertices",
-    reason_zh: "少量小顶点同时运行，启动时间不会累积",
-    reason_en: "few small vertices run at once, and their start-up does not add up",
+    reason_zh: "少量小顶点的启动时间不会累积",
+    reason_en: "the start-ups of few small vertices do not add up",
+    source: "judgement; the replayed saving decides",
+};
+
+/// Vertices per token that a stage must have.
+pub(crate) static MIN_WAVES: Threshold = Threshold {
+    name: "tiny_vertices.min_waves",
+    default: 5.0,
+    unit: "ratio",
+    reason_zh: "启动时间逐波累积；几波之内代价很小",
+    reason_en: "start-ups add up wave by wave; a few waves cost little",
     source: "judgement; the replayed saving decides",
 };
 
@@ -55,7 +65,13 @@ static ABOUT: About = About {
     ),
     needs: &[Information::StageStatistics],
     helps: &[Information::VertexEvents, Information::Script],
-    thresholds: &[&MAX_RUN, &MAX_BYTES, &MIN_VERTICES, &LEAST_BYTES],
+    thresholds: &[
+        &MAX_RUN,
+        &MAX_BYTES,
+        &MIN_VERTICES,
+        &MIN_WAVES,
+        &LEAST_BYTES,
+    ],
     counter_evidence: &[
         says(
             "小顶点来自小文件（见 io.small_files）",
@@ -95,9 +111,10 @@ pub(crate) fn is_tiny(view: &View<'_>, stage: usize) -> bool {
         return false;
     };
     let n = vertices as f64;
-    n >= view.limit(&MIN_VERTICES)
-        && all / n <= view.limit(&MAX_BYTES)
-        && run.stages[stage].run_s() / n <= view.limit(&MAX_RUN)
+    let many = n >= view.limit(&MIN_VERTICES) && n >= run.tokens as f64 * view.limit(&MIN_WAVES);
+    let small =
+        all / n <= view.limit(&MAX_BYTES) && run.stages[stage].run_s() / n <= view.limit(&MAX_RUN);
+    many && small
 }
 
 /// What fewer vertices would save: the start-ups, and what each vertex spends beside its

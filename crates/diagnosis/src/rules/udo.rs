@@ -6,7 +6,7 @@
 use job::info::Information;
 use job::model::{Operator, OperatorKind};
 
-use super::heap_pressure::runs_user_code;
+use super::heap_pressure::{gc, gc_part, runs_user_code};
 use super::support::{Draft, says};
 use crate::facts::{counter, percent, seconds, text};
 use crate::impact::scale_run;
@@ -57,8 +57,8 @@ static ABOUT: About = About {
             "the time goes to garbage collection, not to the code itself",
         ),
         says(
-            "输入倾斜：代码只是行数多",
-            "skewed input: the code merely has many rows",
+            "每行耗时正常，代码只是行数多",
+            "the usual time per row, of which there are many",
         ),
         says(
             "代码看着复杂，但每行耗时正常",
@@ -99,16 +99,19 @@ impl Rule for CpuBound {
 
 fn slow_code(view: &View<'_>, stage: usize) -> Option<Draft> {
     let tree = view.job.stages[stage].counters.as_ref()?;
+    // Garbage collection is another cause; and a skewed vertex pays more of it than the mean says.
+    let in_gc = gc(view, stage).map_or(0.0, |(mean, max)| gc_part(mean, max));
+    let margin = if view.is_uneven(stage) { 2.0 } else { 1.0 };
     let slow = |(index, operator): (usize, &Operator)| {
         let node = view.node(stage, operator.uid)?;
-        let spent = node.value("exclusiveTime")?;
+        let spent = node.value("exclusiveTime")? * (1.0 - in_gc);
         let usual = usual_ms(view, stage, operator)?;
-        (spent > usual * view.limit(&MIN_SLOWDOWN)).then_some((index, spent, usual))
+        (spent > usual * view.limit(&MIN_SLOWDOWN) * margin).then_some((index, spent, usual))
     };
     let found: Vec<_> = managed(view, stage).filter_map(slow).collect();
     let (operator, spent, usual) = *found.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let share = view.fraction(stage, spent);
-    if share < view.limit(&MIN_STAGE_SHARE) || view.is_uneven(stage) {
+    if share < view.limit(&MIN_STAGE_SHARE) {
         return None;
     }
     let node = view.node(stage, view.job.stages[stage].operators[operator].uid)?;

@@ -144,7 +144,7 @@ fn draft(view: &View<'_>, stage: usize, waste: Waste) -> Draft {
     Draft {
         cause: Cause::VertexRetries,
         stage: Some(stage),
-        lines: None,
+        lines: super::parallelism_too_low::lines(view, stage),
         summary: text(
             format!(
                 "{} 的 {vertices} 个顶点有 {attempts} 次尝试失败或被收回，浪费 {}（有效时间的 {}）",

@@ -87,26 +87,9 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// What a user-defined class reads: by the C# blocks of the script, else by the generated
-    /// code.
+    /// Columns that a user-defined class reads, if its code tells.
     pub(super) fn reads(&self, class: &str) -> Option<Vec<String>> {
-        let script = self.script?;
-        let blocks = script
-            .statements
-            .iter()
-            .filter(|s| s.kind == StatementKind::CsBlock);
-        let mut found =
-            blocks.filter_map(|block| user_code::columns_read(script.slice(&block.span), class));
-        if let Some(columns) = found.next() {
-            return Some(columns);
-        }
-        let name = class.rsplit('.').next()?;
-        let classes = &self.job.codegen.as_ref()?.classes;
-        classes
-            .iter()
-            .find(|known| known.name == name)?
-            .columns_read
-            .clone()
+        reads(self.job, class)
     }
 
     /// The diff of a rewrite, if it passes its checks.
@@ -229,4 +212,25 @@ fn named(script: &Script, lines: (u32, u32)) -> Option<&Statement> {
         .iter()
         .filter(|statement| shared(statement) > 0);
     candidates.max_by_key(|statement| (shared(statement), statement.makes_rowset()))
+}
+
+/// What a user-defined class reads: by the C# blocks of the script, else by the generated code.
+pub(super) fn reads(job: &Job, class: &str) -> Option<Vec<String>> {
+    let script = job.script.as_ref()?;
+    let blocks = script
+        .statements
+        .iter()
+        .filter(|s| s.kind == StatementKind::CsBlock);
+    let mut found =
+        blocks.filter_map(|block| user_code::columns_read(script.slice(&block.span), class));
+    if let Some(columns) = found.next() {
+        return Some(columns);
+    }
+    let name = class.rsplit('.').next()?;
+    let classes = &job.codegen.as_ref()?.classes;
+    classes
+        .iter()
+        .find(|known| known.name == name)?
+        .columns_read
+        .clone()
 }

@@ -14,8 +14,9 @@ mod skew;
 
 use job::Job;
 
-use crate::model::{Cause, Finding, Suggestion};
-use case::Case;
+use crate::model::{Cause, Finding, Suggestion, Verified};
+use crate::rewrite;
+use case::{Case, reads};
 
 /// Suggestions for the findings of a job, in their order; the surest for each finding first.
 pub fn suggest(job: &Job, findings: &[Finding]) -> Vec<Suggestion> {
@@ -25,6 +26,21 @@ pub fn suggest(job: &Job, findings: &[Finding]) -> Vec<Suggestion> {
         found.extend(of_cause(&case));
     }
     found
+}
+
+/// Checks a script that somebody else rewrote, as the rewrites of this crate are checked: it
+/// parses without new errors, outputs and every name bound in it keep their columns, and it adds
+/// only known hints. Nothing holds if the job has no script.
+pub fn verify_script(job: &Job, text: &str) -> Verified {
+    let Some(script) = &job.script else {
+        return Verified {
+            parses: false,
+            columns_preserved: false,
+            hints_known: false,
+        };
+    };
+    let touched = rewrite::changed(script, text);
+    rewrite::verify(script, text, &touched, &|class| reads(job, class))
 }
 
 fn of_cause(case: &Case<'_>) -> Vec<Suggestion> {
