@@ -105,7 +105,12 @@ pub fn cases() -> Vec<Case> {
     let mut out = Vec::new();
     for (i, (cause, name, near)) in NAMES.into_iter().enumerate() {
         // Every third case is U-SQL where the cause allows it.
-        let usql = i % 3 == 2 && crate::inject::fits(cause, Dialect::Usql);
+        let only_scope = [
+            Cause::RedundantRepartition,
+            Cause::TooLow,
+            Cause::TinyVertices,
+        ];
+        let usql = i % 3 == 2 && !only_scope.contains(&cause);
         let dialect = Some(if usql { Dialect::Usql } else { Dialect::Scope });
         let seed = 1000 + i as u64;
         let shown = Request {

@@ -121,15 +121,57 @@ fn use_of(column: &Column) -> String {
     }
 }
 
-fn result_of(column: &Column) -> &'static str {
-    match column.ty {
+/// Value that the code puts out for a column: the one of its input, if it has that name.
+fn result_of(column: &Column, reads: &[&Column]) -> String {
+    if reads
+        .iter()
+        .any(|r| r.name == column.name && r.ty == column.ty)
+    {
+        return local(&column.name);
+    }
+    let text = match column.ty {
         Ty::Text | Ty::Guid => "last",
         Ty::Date => "newest",
         Ty::Int => "seen",
         Ty::Long => "total",
         Ty::Double => "(double)total / Math.Max(1, seen)",
+    };
+    text.to_owned()
+}
+
+/// Lines of a method body.
+#[derive(Default)]
+struct Body {
+    text: String,
+}
+
+impl Body {
+    fn line(&mut self, depth: usize, text: &str) {
+        self.text.push_str(&"    ".repeat(depth));
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    fn lines(&mut self, depth: usize, lines: &[&str]) {
+        lines.iter().for_each(|l| self.line(depth, l));
     }
 }
+
+/// Expensive for every row.
+const BUSY: [&str; 4] = [
+    "for (int i = 0; i < 400; i++)",
+    "{",
+    "    total = (total * 31 + last.Split('-').Length + Regex.Matches(last, \"[a-z]+\").Count) % 1000003;",
+    "}",
+];
+
+/// Looks expensive and never runs.
+const SCARY: [&str; 4] = [
+    "if (last.Length > 60000)   // safety net, no such row was ever seen",
+    "{",
+    "    foreach (var a in last.Split(' ')) { foreach (var b in last.Split(' ')) { if (Regex.IsMatch(a + b, \"(x+x+)+y\")) total++; } }",
+    "}",
+];
 
 /// A reducer or processor that reads exactly the columns of `udo.reads`.
 fn operator(
@@ -143,118 +185,111 @@ fn operator(
         .iter()
         .filter(|c| udo.reads.contains(&c.name))
         .collect();
-    let mut body = String::new();
-    let add = |body: &mut String, depth: usize, text: &str| {
-        body.push_str(&"    ".repeat(depth));
-        body.push_str(text);
-        body.push('\n');
-    };
-    for line in [
-        "long total = 0;",
-        "int seen = 0;",
-        "string last = \"\";",
-        "DateTime newest = DateTime.MinValue;",
-    ] {
-        add(&mut body, 2, line);
+    let mut body = Body::default();
+    body.lines(
+        2,
+        &[
+            "long total = 0;",
+            "int seen = 0;",
+            "string last = \"\";",
+            "DateTime newest = DateTime.MinValue;",
+        ],
+    );
+    for column in &reads {
+        let kind = csharp_type(column);
+        body.line(
+            2,
+            &format!("{kind} {} = default({kind});", local(&column.name)),
+        );
     }
     if udo.hoards {
-        add(&mut body, 2, "var kept = new List<object[]>();");
+        body.line(2, "var kept = new List<object[]>();");
     }
-    let rows = if reducer || dialect == Dialect::Scope {
-        add(
-            &mut body,
-            2,
-            if dialect == Dialect::Scope {
-                "foreach (Row row in input.Rows)"
-            } else {
-                "foreach (IRow row in input.Rows)"
-            },
-        );
-        add(&mut body, 2, "{");
-        3
+    let loops = reducer || dialect == Dialect::Scope;
+    let row = if dialect == Dialect::Scope {
+        "Row"
     } else {
-        2
+        "IRow"
     };
-    for column in &reads {
-        add(
-            &mut body,
-            rows,
-            &format!("var {} = {};", local(&column.name), getter(dialect, column)),
+    if loops {
+        body.line(2, &format!("foreach ({row} row in input.Rows)"));
+        body.line(2, "{");
+    }
+    let depth = if loops { 3 } else { 2 };
+    row_code(dialect, udo, &reads, depth, &mut body);
+    if reducer {
+        body.line(2, "}");
+    }
+    emit(
+        dialect,
+        produce,
+        &reads,
+        reducer,
+        if reducer { 2 } else { depth },
+        &mut body,
+    );
+    if loops && !reducer {
+        body.line(2, "}");
+    }
+    frame(dialect, udo, produce, reducer, &body.text)
+}
+
+/// What happens to every row.
+fn row_code(dialect: Dialect, udo: &Udo, reads: &[&Column], depth: usize, body: &mut Body) {
+    for column in reads {
+        body.line(
+            depth,
+            &format!("{} = {};", local(&column.name), getter(dialect, column)),
         );
-        add(&mut body, rows, &use_of(column));
+        body.line(depth, &use_of(column));
     }
     if udo.hoards {
         let all: Vec<String> = reads.iter().map(|c| local(&c.name)).collect();
-        add(
-            &mut body,
-            rows,
+        body.line(
+            depth,
             &format!("kept.Add(new object[] {{ {} }});", all.join(", ")),
         );
     }
     if udo.busy {
-        for line in [
-            "for (int i = 0; i < 400; i++)",
-            "{",
-            "    total = (total * 31 + last.Split('-').Length + Regex.Matches(last, \"[a-z]+\").Count) % 1000003;",
-            "}",
-        ] {
-            add(&mut body, rows, line);
-        }
+        body.lines(depth, &BUSY);
     }
     if udo.scary {
-        for line in [
-            "if (last.Length > 60000)   // safety net, no such row was ever seen",
-            "{",
-            "    foreach (var a in last.Split(' ')) { foreach (var b in last.Split(' ')) { if (Regex.IsMatch(a + b, \"(x+x+)+y\")) total++; } }",
-            "}",
-        ] {
-            add(&mut body, rows, line);
-        }
+        body.lines(depth, &SCARY);
     }
-    add(&mut body, rows, "seen++;");
-    emit(dialect, produce, reducer, &mut body, rows, &add);
-    frame(dialect, udo, produce, reducer, &body)
+    body.line(depth, "seen++;");
 }
 
+/// Puts out a row.
 fn emit(
     dialect: Dialect,
     produce: &[Column],
+    reads: &[&Column],
     reducer: bool,
-    body: &mut String,
-    rows: usize,
-    add: &dyn Fn(&mut String, usize, &str),
+    depth: usize,
+    body: &mut Body,
 ) {
-    let per_row = !reducer;
-    let depth = if per_row { rows } else { 2 };
-    if !per_row {
-        add(body, 2, "}");
-    }
-    let target = if dialect == Dialect::Scope {
-        "outputRow"
-    } else {
-        "output"
-    };
     for column in produce {
-        let value = result_of(column);
-        let line = match dialect {
-            Dialect::Scope => format!("{target}[\"{}\"].Set({value});", column.name),
-            Dialect::Usql => format!(
-                "{target}.Set<{}>(\"{}\", {value});",
-                csharp_type(column),
-                column.name
-            ),
-        };
-        add(body, depth, &line);
+        let value = result_of(column, reads);
+        body.line(
+            depth,
+            &match dialect {
+                Dialect::Scope => format!("outputRow[\"{}\"].Set({value});", column.name),
+                Dialect::Usql => {
+                    format!(
+                        "output.Set<{}>(\"{}\", {value});",
+                        csharp_type(column),
+                        column.name
+                    )
+                }
+            },
+        );
     }
     let last = match (dialect, reducer) {
         (Dialect::Scope, _) => "yield return outputRow;",
         (Dialect::Usql, true) => "yield return output.AsReadOnly();",
         (Dialect::Usql, false) => "return output.AsReadOnly();",
     };
-    add(body, depth, last);
-    if per_row && dialect == Dialect::Scope {
-        add(body, 2, "}");
-    }
+    body.line(depth, last);
 }
 
 fn frame(dialect: Dialect, udo: &Udo, produce: &[Column], reducer: bool, body: &str) -> String {

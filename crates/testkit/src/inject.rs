@@ -4,10 +4,10 @@
 //! runs the job without it.
 
 use crate::cause::Cause;
-use crate::data::{Clustering, TableKind};
+use crate::data::Clustering;
 use crate::plan::{Dialect, Hint, JoinKind, NodeId, Op, Spec};
 use crate::rng::Rng;
-use crate::templates::{Slots, Template, helper_item};
+use crate::templates::{Slots, Template};
 use crate::words::DEFAULTS;
 
 /// Where a cause is.
@@ -43,29 +43,26 @@ pub(crate) fn templates(cause: Cause) -> &'static [Template] {
         Cause::Misestimate => &[Sessions, SameKey],
         Cause::Explosion => &[EnrichJoin],
         Cause::CpuBound => &[Features, Sessions],
-        Cause::TooLow => &[Sessions, Distinct, EnrichJoin],
+        Cause::TooLow => &[Sessions, Distinct, EnrichJoin, DailyFiles],
         Cause::TinyVertices => &[Sessions, EnrichJoin],
         Cause::SmallFiles => &[DailyFiles],
         Cause::VertexRetries => &[EnrichJoin, Sessions, Star],
         Cause::SlowMachine => &[Sessions, Features, Star],
         Cause::UserCode => &[Sessions, Features],
         Cause::Compile => &[EnrichJoin, Sessions, Star],
-        Cause::Limit => &[Sessions],
+        Cause::Limit => &[Sessions, EnrichJoin],
         Cause::QueueWait => &[Paired, Star, Distinct, DailyFiles],
     }
 }
 
 /// Whether a cause can be written in a dialect (U-SQL has no PARTITION hints).
-pub(crate) fn fits(cause: Cause, dialect: Dialect) -> bool {
+pub(crate) fn fits(cause: Cause, dialect: Dialect, template: Template) -> bool {
     dialect == Dialect::Scope
-        || !matches!(
-            cause,
-            Cause::RedundantRepartition
-                | Cause::TooLow
-                | Cause::TinyVertices
-                | Cause::Spill
-                | Cause::SmallFiles
-        )
+        || match cause {
+            Cause::RedundantRepartition | Cause::TinyVertices => false,
+            Cause::TooLow => template == Template::DailyFiles,
+            _ => true,
+        }
 }
 
 fn at(slot: Option<NodeId>) -> NodeId {
@@ -164,12 +161,21 @@ pub(crate) fn inject(spec: &mut Spec, slots: &Slots, cause: Cause, size: f64) ->
             explode(spec, slots, fan);
             site(at(slots.join), &[], false)
         }
-        Cause::TooLow => {
-            spec.nodes[main]
-                .hints
-                .push(Hint::PartitionCount(rng.whole(2, 3) as u32));
-            site(main, &[], true)
-        }
+        Cause::TooLow => match slots.files {
+            // Compressed files cannot be split: one vertex each.
+            Some((table, node)) => {
+                spec.tables[table].gzip = true;
+                spec.tables[table].files = rng.whole(2, 3) as u32;
+                let path = spec.tables[table].path.replace(".tsv", ".tsv.gz");
+                spec.tables[table].path = path;
+                site(node, &[], false)
+            }
+            None => {
+                let count = rng.whole(2, 3) as u32;
+                spec.nodes[main].hints.push(Hint::PartitionCount(count));
+                site(main, &[], true)
+            }
+        },
         Cause::TinyVertices => {
             let count = if spec.env.max_partitions < 40 {
                 150.0
@@ -210,11 +216,18 @@ pub(crate) fn inject(spec: &mut Spec, slots: &Slots, cause: Cause, size: f64) ->
             }
         }
         Cause::UserCode => site(at(slots.udo), &[], false),
-        Cause::Limit => {
-            heat(spec, slots, &mut rng, 0.55, false);
-            user_code(spec, at(slots.udo), Cause::CpuBound, &mut rng, 1.0);
-            site(main, &[], false)
-        }
+        // Either one vertex runs too long, or the output of a join fills the temporary storage.
+        Cause::Limit => match slots.join {
+            None => {
+                heat(spec, slots, &mut rng, 0.55, false);
+                user_code(spec, at(slots.udo), Cause::CpuBound, &mut rng, 1.0);
+                site(main, &[], false)
+            }
+            Some(join) => {
+                explode(spec, slots, rng.range(60.0, 110.0));
+                site(join, &[], false)
+            }
+        },
         Cause::Compile => Site {
             cause,
             node: Some(slots.clean),
@@ -225,7 +238,7 @@ pub(crate) fn inject(spec: &mut Spec, slots: &Slots, cause: Cause, size: f64) ->
 }
 
 /// Makes some values of the key frequent, or one null or default value.
-fn heat(spec: &mut Spec, slots: &Slots, rng: &mut Rng, share: f64, empty: bool) {
+pub(crate) fn heat(spec: &mut Spec, slots: &Slots, rng: &mut Rng, share: f64, empty: bool) {
     let Some(c) = spec.tables[slots.fact].column_mut(&slots.key) else {
         return;
     };
@@ -410,160 +423,5 @@ fn explode(spec: &mut Spec, slots: &Slots, fan: f64) {
         if let Some(c) = t.column_mut(&key) {
             c.distinct = (rows / fan).round();
         }
-    }
-}
-
-/// Things that look bad and are not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Decoy {
-    Hints,
-    ScaryCode,
-    HotFiltered,
-    SkewHandled,
-    LightSpill,
-    FewRetries,
-    DataGrew,
-    WideRows,
-    Warnings,
-    UnevenColumn,
-}
-
-/// All decoys with their names.
-pub(crate) const DECOYS: [(Decoy, &str); 10] = [
-    (Decoy::Hints, "hints"),
-    (Decoy::ScaryCode, "scary_code"),
-    (Decoy::HotFiltered, "hot_filtered"),
-    (Decoy::SkewHandled, "skewjoin_handled"),
-    (Decoy::LightSpill, "light_spill"),
-    (Decoy::FewRetries, "few_retries"),
-    (Decoy::DataGrew, "data_grew"),
-    (Decoy::WideRows, "wide_rows"),
-    (Decoy::Warnings, "warnings"),
-    (Decoy::UnevenColumn, "uneven_column"),
-];
-
-/// Adds a decoy; false if the job has no place for it.
-pub(crate) fn decoy(spec: &mut Spec, slots: &Slots, decoy: Decoy) -> bool {
-    let mut rng = Rng::new(spec.seed ^ 0xdec0 ^ decoy as u64);
-    let scope = spec.dialect == Dialect::Scope;
-    match decoy {
-        Decoy::Hints => {
-            if scope {
-                spec.nodes[slots.clean]
-                    .hints
-                    .push(Hint::RowSize(rng.whole(40, 90) as u32));
-            } else {
-                let keeps = if let Op::Select { filters, .. } = &spec.nodes[slots.clean].op {
-                    filters.iter().map(|f| f.keeps).product::<f64>()
-                } else {
-                    1.0
-                };
-                let near = (spec.tables[slots.fact].rows * keeps * rng.range(0.8, 1.25) / 1e6)
-                    .ceil()
-                    * 1e6;
-                spec.nodes[slots.clean].hints.push(Hint::RowCount(near));
-            }
-            true
-        }
-        Decoy::ScaryCode => {
-            let Some(Op::Reduce { udo, .. } | Op::Process { udo, .. }) =
-                slots.udo.map(|n| &mut spec.nodes[n].op)
-            else {
-                return false;
-            };
-            udo.scary = true;
-            true
-        }
-        Decoy::HotFiltered => {
-            if slots.join.or(slots.by_key).is_none() {
-                return false;
-            }
-            hot_filtered(spec, slots, &mut rng)
-        }
-        Decoy::SkewHandled => {
-            let Some(join) = slots
-                .join
-                .filter(|_| scope && slots.again.is_none() && slots.second.is_none())
-            else {
-                return false;
-            };
-            heat(spec, slots, &mut rng, 0.15, false);
-            spec.nodes[join].hints.push(Hint::SkewJoin);
-            true
-        }
-        Decoy::LightSpill => false,
-        Decoy::FewRetries => {
-            spec.env.fail_rate = rng.range(0.015, 0.025);
-            true
-        }
-        Decoy::DataGrew => {
-            spec.tables[slots.fact].previous = Some(rng.range(0.25, 0.45));
-            true
-        }
-        Decoy::WideRows => {
-            if slots.udo.is_none() || slots.by_key.is_some() || slots.again.is_some() {
-                return false;
-            }
-            let t = &mut spec.tables[slots.fact];
-            let wide = t.columns.len() - 1;
-            t.columns[wide].width = rng.range(500.0, 900.0).round();
-            true
-        }
-        Decoy::Warnings => true,
-        Decoy::UnevenColumn => {
-            // A frequent value in a column that nothing is partitioned by.
-            let t = &mut spec.tables[slots.fact];
-            let Some(c) = t
-                .columns
-                .iter_mut()
-                .find(|c| c.name.ends_with("State") || c.name == "Verdict" || c.name == "Outcome")
-            else {
-                return false;
-            };
-            if let Some(first) = c.heavy.first_mut() {
-                first.1 = 0.93;
-            }
-            c.heavy.truncate(1);
-            true
-        }
-    }
-}
-
-/// A frequent key that is filtered out before the exchange.
-fn hot_filtered(spec: &mut Spec, slots: &Slots, rng: &mut Rng) -> bool {
-    let share = rng.range(0.2, 0.4);
-    let key = slots.key.clone();
-    let Some(c) = spec.tables[slots.fact].column_mut(&key) else {
-        return false;
-    };
-    if !c.nullable {
-        return false;
-    }
-    c.nulls = share;
-    if let Op::Select { filters, .. } = &mut spec.nodes[slots.clean].op {
-        filters.push(crate::plan::Filter {
-            text: format!("{key} != null"),
-            uses: vec![key.clone()],
-            keeps: 1.0 - share,
-            believed: 1.0 - share,
-            drops_hot: Some(key),
-            managed: false,
-        });
-    }
-    true
-}
-
-/// Adds a helper call that does no harm.
-pub(crate) fn harmless_helper(spec: &mut Spec, slots: &Slots) {
-    let text = spec.tables[slots.fact]
-        .columns
-        .iter()
-        .rev()
-        .find(|c| c.width > 60.0)
-        .map(|c| c.name.clone());
-    if let (Some(uses), TableKind::SStream) = (text, spec.tables[slots.fact].kind)
-        && let Op::Select { items, .. } = &mut spec.nodes[slots.clean].op
-    {
-        items.push(helper_item("ShortText", "TextUtil", &uses));
     }
 }

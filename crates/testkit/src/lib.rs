@@ -11,6 +11,7 @@ mod compile;
 mod cost;
 mod csharp;
 mod data;
+mod decoy;
 #[cfg(feature = "exec")]
 pub mod exec;
 mod files;

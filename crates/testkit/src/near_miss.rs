@@ -2,7 +2,7 @@
 
 use crate::cause::Cause;
 use crate::data::Clustering;
-use crate::inject::{self, Decoy};
+use crate::decoy::{Decoy, decoy};
 use crate::plan::{Filter, Hint, Item, Op, Spec};
 use crate::rng::Rng;
 use crate::templates::{Slots, Template};
@@ -37,7 +37,7 @@ pub(crate) fn apply(spec: &mut Spec, slots: &Slots, cause: Cause) -> Option<()> 
     let mut rng = Rng::new(spec.seed ^ 0x9ea2);
     match cause {
         // The hot key is there, and the join already splits it.
-        Cause::JoinHotKey => inject::decoy(spec, slots, Decoy::SkewHandled).then_some(()),
+        Cause::JoinHotKey => decoy(spec, slots, Decoy::SkewHandled).then_some(()),
         // A hot group key, but every vertex sends one row a key after its partial aggregate.
         Cause::GroupHotKey => {
             let column = spec.tables[slots.fact].column_mut(&slots.key)?;
@@ -46,7 +46,7 @@ pub(crate) fn apply(spec: &mut Spec, slots: &Slots, cause: Cause) -> Option<()> 
             Some(())
         }
         // Nulls are frequent in the table and filtered before the exchange.
-        Cause::NullOrDefaultKey => inject::decoy(spec, slots, Decoy::HotFiltered).then_some(()),
+        Cause::NullOrDefaultKey => decoy(spec, slots, Decoy::HotFiltered).then_some(()),
         // Few groups, finished in one vertex after partial aggregates: as it should be.
         Cause::LowCardinalityKey
         // Nothing needs to be repartitioned, broadcast or realigned in these jobs.
@@ -101,7 +101,7 @@ pub(crate) fn apply(spec: &mut Spec, slots: &Slots, cause: Cause) -> Option<()> 
             udo.gc = rng.range(0.05, 0.08);
             Some(())
         }
-        Cause::CpuBound | Cause::UserCode => inject::decoy(spec, slots, Decoy::ScaryCode).then_some(()),
+        Cause::CpuBound | Cause::UserCode => decoy(spec, slots, Decoy::ScaryCode).then_some(()),
         // Memory is nearly full, and nothing spills.
         Cause::Spill => {
             let physical = crate::compile::compile(spec);
@@ -109,7 +109,7 @@ pub(crate) fn apply(spec: &mut Spec, slots: &Slots, cause: Cause) -> Option<()> 
             spec.env.sort_memory = held * 1.01;
             Some(())
         }
-        Cause::EstimateTooLow | Cause::VertexRetries => inject::decoy(spec, slots, Decoy::FewRetries).then_some(()),
+        Cause::EstimateTooLow | Cause::VertexRetries => decoy(spec, slots, Decoy::FewRetries).then_some(()),
         // The estimate is off, and the partitions are given by hand.
         Cause::Misestimate => {
             let main = slots.by_key.or(slots.join)?;

@@ -25,6 +25,7 @@ pub(crate) enum Failure {
     UserCode { stage: usize, line: usize },
     Compile { line: usize },
     Timeout { stage: usize, vertex: usize },
+    TempData { stage: usize },
 }
 
 /// Identity of a job.

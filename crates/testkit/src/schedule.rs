@@ -26,6 +26,7 @@ pub(crate) enum Why {
     Memory,
     UserCode,
     Timeout,
+    TempData,
 }
 
 /// One attempt of one vertex; times are seconds from the start of the job.
@@ -62,6 +63,8 @@ pub(crate) enum Fatal {
     UserCode(usize),
     /// No vertex of this stage may run longer than this many seconds.
     Timeout(usize, f64),
+    /// The temporary storage is full when most vertices of this stage have written.
+    TempData(usize),
 }
 
 /// Machines of the cluster that a job gets.
@@ -236,7 +239,8 @@ impl Scheduler<'_> {
     }
 
     fn ends_job(&self, a: &Attempt) -> bool {
-        a.why == Why::Timeout || a.why == Why::UserCode && a.version + 1 >= TRIES
+        matches!(a.why, Why::Timeout | Why::TempData)
+            || a.why == Why::UserCode && a.version + 1 >= TRIES
     }
 
     /// Attempts that still run when the job fails are cancelled.
@@ -299,6 +303,12 @@ impl Scheduler<'_> {
                 if stage == p.stage && p.vertex == self.physical.stages[stage].vertices / 3 =>
             {
                 return (State::Failed, Why::UserCode, 0.4 + 0.2 * stop);
+            }
+            Some(Fatal::TempData(stage))
+                if stage == p.stage
+                    && (p.vertex + 1) * 4 >= self.physical.stages[stage].vertices * 3 =>
+            {
+                return (State::Failed, Why::TempData, 0.5 + 0.3 * stop);
             }
             Some(Fatal::Timeout(stage, limit)) if stage == p.stage && full > limit => {
                 return (State::Failed, Why::Timeout, limit / full);

@@ -2,7 +2,8 @@
 
 use crate::cause::Cause;
 use crate::csharp;
-use crate::inject::{self, DECOYS, Decoy, Site};
+use crate::decoy::{self, DECOYS, Decoy};
+use crate::inject::{self, Site};
 use crate::near_miss;
 use crate::outcome::{Failure, Ids, Outcome};
 use crate::physical::Physical;
@@ -121,9 +122,7 @@ fn choose(request: &Request, rng: &mut Rng) -> Option<(Template, Dialect)> {
     let mut allowed: Vec<Template> = TEMPLATES.to_vec();
     for &cause in &request.causes {
         allowed.retain(|t| inject::templates(cause).contains(t));
-        if !inject::fits(cause, dialect) {
-            return None;
-        }
+        allowed.retain(|t| inject::fits(cause, dialect, *t));
     }
     if let Some(near) = request.near_miss {
         allowed.retain(|t| near_miss::templates(near).contains(t));
@@ -139,7 +138,7 @@ fn attempt(request: &Request, seed: u64) -> Option<Draft> {
     let (template, dialect) = choose(request, &mut rng)?;
     let (mut base, slots) = build(template, dialect, request.scale, seed);
     if request.scale != Scale::Huge && rng.chance(0.25) {
-        inject::harmless_helper(&mut base, &slots);
+        decoy::harmless_helper(&mut base, &slots);
     }
     read_everything(&mut base);
     if let Some(near) = request.near_miss {
@@ -207,6 +206,7 @@ fn with(base: &Spec, slots: &Slots, causes: &[Cause], request: &Request) -> (Spe
         .map(|&c| inject::inject(&mut spec, slots, c, size))
         .collect();
     if causes.contains(&Cause::Limit)
+        && slots.join.is_none()
         && let Some(node) = slots.udo
     {
         lengthen(&mut spec, node);
@@ -234,12 +234,21 @@ fn go(spec: &Spec, causes: &[Cause], sites: &[Site]) -> (Physical, Run) {
     let fatal = if causes.contains(&Cause::UserCode) {
         place(Cause::UserCode).map(Fatal::UserCode)
     } else if causes.contains(&Cause::Limit) {
-        place(Cause::Limit).map(|s| Fatal::Timeout(s, VERTEX_LIMIT_S))
+        place(Cause::Limit).map(|s| limit(&physical, s))
     } else {
         None
     };
     let run = schedule::run(spec, &physical, fatal);
     (physical, run)
+}
+
+/// The limit that a stage hits: time in user code, else temporary storage.
+fn limit(physical: &Physical, stage: usize) -> Fatal {
+    if physical.stages[stage].managed {
+        Fatal::Timeout(stage, VERTEX_LIMIT_S)
+    } else {
+        Fatal::TempData(stage)
+    }
 }
 
 /// Elapsed seconds of a changed job.
@@ -279,6 +288,14 @@ fn symptoms(spec: &Spec, slots: &Slots, now: f64, request: &Request) -> Vec<Caus
             .iter_mut()
             .for_each(|n| n.hints.retain(|h| !matches!(h, Hint::RowCount(_))));
     });
+    let key = slots.key.clone();
+    let by_other = spec.tables[slots.fact].clustering.kind == "hash"
+        && spec.tables[slots.fact].clustering.keys != [key.clone()];
+    if by_other && slots.second.is_none() {
+        test(Cause::UnalignedInput, &|s| {
+            s.tables[slots.fact].clustering.keys = vec![key.clone()];
+        });
+    }
     test(Cause::PartitionLayout, &|s| {
         s.tables
             .iter_mut()
@@ -303,7 +320,8 @@ fn each_udo(spec: &mut Spec, change: impl Fn(&mut crate::plan::Udo)) {
 
 fn shows(request: &Request, spec: &Spec, run: &Run, saved: &[f64], symptoms: &[Cause]) -> bool {
     if request.fails() {
-        let ended = |a: &schedule::Attempt| matches!(a.why, Why::UserCode | Why::Timeout);
+        let ended =
+            |a: &schedule::Attempt| matches!(a.why, Why::UserCode | Why::Timeout | Why::TempData);
         return request.causes.contains(&Cause::Compile) || run.attempts.iter().any(ended);
     }
     if request.kind == Kind::None {
@@ -337,7 +355,7 @@ fn decoys(request: &Request, spec: &mut Spec, slots: &Slots, rng: &mut Rng) -> V
         );
         if (request.kind == Kind::None || mild)
             && !out.contains(&name)
-            && inject::decoy(spec, slots, decoy)
+            && decoy::decoy(spec, slots, decoy)
         {
             out.push(name);
         }
@@ -404,10 +422,12 @@ fn failure(
     if !request.fails() {
         return None;
     }
-    let dead = run
-        .attempts
-        .iter()
-        .find(|a| matches!(a.why, Why::UserCode | Why::Timeout) && a.state == State::Failed)?;
+    let dead = run.attempts.iter().find(|a| {
+        matches!(a.why, Why::UserCode | Why::Timeout | Why::TempData) && a.state == State::Failed
+    })?;
+    if dead.why == Why::TempData {
+        return Some(Failure::TempData { stage: dead.stage });
+    }
     if dead.why == Why::Timeout {
         return Some(Failure::Timeout {
             stage: dead.stage,

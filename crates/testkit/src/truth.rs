@@ -125,11 +125,19 @@ fn related(cause: Cause) -> &'static [Cause] {
 }
 
 /// Causes as the truth names them: a job that hit a limit because of a hot key has both.
-fn named(request: &Request) -> Vec<(Cause, usize)> {
+fn named(request: &Request, draft: &Draft) -> Vec<(Cause, usize)> {
     let mut out: Vec<(Cause, usize)> = Vec::new();
     for (i, &cause) in request.causes.iter().enumerate() {
         if cause == Cause::Limit {
-            out.push((Cause::GroupHotKey, i));
+            let joined = matches!(draft.outcome.failure, Some(Failure::TempData { .. }));
+            out.push((
+                if joined {
+                    Cause::Explosion
+                } else {
+                    Cause::GroupHotKey
+                },
+                i,
+            ));
         }
         out.push((cause, i));
     }
@@ -152,7 +160,7 @@ pub(crate) fn truth(
     } else {
         elapsed + o.before_start()
     };
-    let causes: Vec<Value> = named(request)
+    let causes: Vec<Value> = named(request, draft)
         .iter()
         .map(|(c, i)| cause(request, draft, *c, *i, elapsed, total))
         .collect();
@@ -187,7 +195,7 @@ pub(crate) fn truth(
         "withheld": withheld.map(|w| json!({"file": w.file, "files": w.files, "info": w.info, "would_decide": w.would_decide})),
         "verdict": verdict,
         "question": question,
-        "problem_types": problem_types(request),
+        "problem_types": problem_types(request, draft),
         "template": o.spec.template,
         "dialect": if o.spec.dialect == crate::plan::Dialect::Scope { "scope" } else { "usql" },
         "language": if o.style.chinese { "zh" } else { "en" },
@@ -214,11 +222,11 @@ fn round(value: f64, decimals: i32) -> f64 {
     libm::round(value * scale) / scale
 }
 
-fn problem_types(request: &Request) -> Vec<&'static str> {
+fn problem_types(request: &Request, draft: &Draft) -> Vec<&'static str> {
     if matches!(request.kind, Kind::None | Kind::Withheld) {
         return vec!["none"];
     }
-    let mut out: Vec<&str> = named(request)
+    let mut out: Vec<&str> = named(request, draft)
         .iter()
         .map(|(c, _)| c.problem_type())
         .collect();
@@ -229,14 +237,17 @@ fn problem_types(request: &Request) -> Vec<&'static str> {
 
 fn extra(request: &Request, draft: &Draft) -> Vec<&'static str> {
     let mut out: Vec<&str> = draft.symptoms.iter().map(|c| c.code()).collect();
-    for (cause, _) in named(request) {
+    for (cause, _) in named(request, draft) {
         out.extend(related(cause).iter().map(|c| c.code()));
         if draft.symptoms.contains(&Cause::JoinHotKey) {
             out.push(Cause::GroupHotKey.code());
         }
     }
     if request.kind != Kind::Withheld {
-        let causes: Vec<&str> = named(request).iter().map(|(c, _)| c.code()).collect();
+        let causes: Vec<&str> = named(request, draft)
+            .iter()
+            .map(|(c, _)| c.code())
+            .collect();
         out.retain(|c| !causes.contains(c));
     } else {
         out.extend(request.causes.iter().map(|c| c.code()));

@@ -109,6 +109,10 @@ fn error_of(why: Why) -> (&'static str, &'static str) {
         Why::ReadFailure => ("0x83090002", "E_RUNTIME_SYSTEM_INPUTREADFAILURE"),
         Why::Crash => ("0x83090011", "E_RUNTIME_SYSTEM_PROCESSCRASHED"),
         Why::Memory => ("0x83090021", "TASK_MemoryEstimateTooLow"),
+        Why::TempData => (
+            "0x83090041",
+            "E_USER_JM_AM_TempDataHeldBytesPerTokenLimitExceeded",
+        ),
         Why::Timeout => ("0x83090031", "E_RUNTIME_SYSTEM_VERTEX_TIMEOUT"),
         Why::UserCode | Why::None => ("0x830a0017", "E_RUNTIME_USER_UNHANDLED_EXCEPTION"),
     }

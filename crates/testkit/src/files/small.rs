@@ -301,6 +301,17 @@ pub(crate) fn error(o: &Outcome) -> Option<String> {
                 "internalDiagnostics": format!("Failed vertex: {name} v0"),
             })
         }
+        Failure::TempData { stage } => {
+            let name = &o.physical.stages[*stage].name;
+            json!({
+                "diagnosticCode": 195_887_141, "severity": "Error", "component": "JM", "source": "User",
+                "errorId": "E_USER_JM_AM_TempDataHeldBytesPerTokenLimitExceeded",
+                "message": "The temporary data held by the job exceeds the limit per token.",
+                "description": format!("Stage {name} wrote more temporary data than {} tokens may hold.", o.spec.env.tokens),
+                "resolution": "Reduce the intermediate data of the job.", "helpLink": "", "details": "",
+                "internalDiagnostics": format!("Failed vertex: {name}"),
+            })
+        }
         Failure::Compile { line } => {
             let text = o
                 .script
