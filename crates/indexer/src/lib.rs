@@ -13,6 +13,7 @@ mod context;
 mod document;
 pub mod embed;
 mod error;
+pub mod eval;
 mod glossary;
 mod model;
 mod search;

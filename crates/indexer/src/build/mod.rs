@@ -13,9 +13,11 @@ use serde::Serialize;
 
 pub(crate) use read::{from_memory, sources};
 
+use crate::chunk;
 use crate::document::Source;
 use crate::embed::{Embedder, load};
 use crate::error::{BuildError, OpenError};
+use crate::model::Chunk;
 use crate::settings::{Rebuild, Settings};
 use crate::store::cache::Cache;
 use crate::store::generation::{self, Held, Writer};
@@ -95,7 +97,7 @@ pub fn update(
 ) -> Result<Summary, BuildError> {
     start(progress, Phase::Read, 0);
     let sources = sources(knowledge)?;
-    update_sources(&sources, index, settings, progress)
+    update_with(&sources, &chunk::chunks, index, settings, progress)
 }
 
 /// As [`update`], with documents held in memory: pairs of path (as it would be below the knowledge folder) and text.
@@ -115,11 +117,16 @@ pub fn update_from(
             path: Path::new("the given list").to_owned(),
         });
     }
-    update_sources(&sources, index, settings, progress)
+    update_with(&sources, &chunk::chunks, index, settings, progress)
 }
 
-fn update_sources(
+/// How a document becomes chunks.
+pub(crate) type Cutter<'a> = &'a (dyn Fn(&Source) -> Vec<Chunk> + Sync);
+
+/// As [`update`], with documents at hand and another way to cut them. `sources` are sorted by path.
+pub(crate) fn update_with(
     sources: &[Source],
+    cutter: Cutter<'_>,
     index: &Path,
     settings: &Settings,
     progress: &mut dyn FnMut(Progress),
@@ -145,6 +152,7 @@ fn update_sources(
         writer: &writer,
         index,
         sources,
+        cutter,
         hashes: &hashes,
         plan,
         current: current.as_ref().map(|(held, documents)| (held, documents)),

@@ -29,6 +29,7 @@ pub(crate) struct Job<'a> {
     pub(crate) writer: &'a Writer,
     pub(crate) index: &'a Path,
     pub(crate) sources: &'a [Source],
+    pub(crate) cutter: super::Cutter<'a>,
     pub(crate) hashes: &'a [String],
     pub(crate) plan: Plan,
     pub(crate) current: Option<(&'a Held, &'a Documents)>,
@@ -71,14 +72,14 @@ pub(crate) fn run(job: Job<'_>, progress: &mut dyn FnMut(Progress)) -> Result<Su
 }
 
 fn cut<'a>(job: &Job<'a>) -> Vec<Cut<'a>> {
-    let (sources, hashes) = (job.sources, job.hashes);
+    let (sources, hashes, cutter) = (job.sources, job.hashes, job.cutter);
     job.plan
         .write
         .par_iter()
         .map(|&i| Cut {
             source: &sources[i],
             hash: &hashes[i],
-            chunks: chunk::chunks(&sources[i]),
+            chunks: cutter(&sources[i]),
         })
         .collect()
 }

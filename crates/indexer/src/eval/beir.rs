@@ -1,0 +1,227 @@
+//! Public test collections in BEIR layout: `corpus.jsonl`, `queries.jsonl`, `qrels/<split>.tsv`. A document of the corpus is
+//! one chunk; analyser, embedder and fusion are those of any other index.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::judgements::read_error;
+use super::{EvalError, Judged, Options, Relevant, Report, evaluate};
+use crate::build::{Progress, update_with};
+use crate::document::{Source, detect_language};
+use crate::model::{Chunk, Kind};
+use crate::search::Index;
+use crate::settings::Settings;
+
+#[derive(Deserialize)]
+struct Line {
+    #[serde(rename = "_id")]
+    id: String,
+    #[serde(default)]
+    title: String,
+    #[serde(default)]
+    text: String,
+}
+
+/// Indexes the collection in `folder` into `scratch` (which an earlier run may have filled) and evaluates its
+/// queries.
+///
+/// # Errors
+/// When a file is missing or malformed, or the collection cannot be indexed.
+pub fn beir(
+    folder: &Path,
+    scratch: &Path,
+    settings: &Settings,
+    options: &Options,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Report, EvalError> {
+    let judged = judged(folder, options.split.as_deref().unwrap_or("test"))?;
+    let sources = corpus(&folder.join("corpus.jsonl"))?;
+    update_with(&sources, &one_chunk, scratch, settings, progress)?;
+    let index = Index::open(scratch, settings)?;
+    let options = Options {
+        split: None,
+        ..options.clone()
+    };
+    evaluate(&index, &judged, &options)
+}
+
+/// The corpus as documents, each with its line as text.
+fn corpus(path: &Path) -> Result<Vec<Source>, EvalError> {
+    let text = fs::read_to_string(path).map_err(|error| read_error(path, &error.to_string()))?;
+    let mut out = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let parsed: Line = parse(path, number, line)?;
+        out.push(Source {
+            path: parsed.id,
+            text: line.to_owned(),
+        });
+    }
+    out.sort_by(|a, b| a.path.cmp(&b.path));
+    out.dedup_by(|a, b| a.path == b.path);
+    Ok(out)
+}
+
+fn one_chunk(source: &Source) -> Vec<Chunk> {
+    let Ok(line) = serde_json::from_str::<Line>(&source.text) else {
+        return Vec::new();
+    };
+    let language = detect_language(&line.text);
+    vec![Chunk {
+        id: line.id.clone(),
+        document: line.id,
+        title: line.title,
+        heading_path: Vec::new(),
+        text: line.text,
+        language,
+        kind: Kind::Document,
+        problem_type: None,
+        causes: Vec::new(),
+        section: None,
+        steps: Vec::new(),
+        operators: Vec::new(),
+        keywords: Vec::new(),
+        source: None,
+        confidence: None,
+        line: 1,
+    }]
+}
+
+fn judged(folder: &Path, split: &str) -> Result<Vec<Judged>, EvalError> {
+    let qrels_path = folder.join("qrels").join(format!("{split}.tsv"));
+    let mut qrels = qrels(&qrels_path)?;
+    let path = folder.join("queries.jsonl");
+    let text = fs::read_to_string(&path).map_err(|error| read_error(&path, &error.to_string()))?;
+    let mut out = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let query: Line = parse(&path, number, line)?;
+        if let Some(relevant) = qrels.remove(&query.id) {
+            out.push(Judged {
+                id: query.id,
+                language: detect_language(&query.text),
+                text: query.text,
+                step: None,
+                split: Some(split.to_owned()),
+                relevant,
+                place: (PathBuf::from("queries.jsonl"), number + 1),
+            });
+        }
+    }
+    if out.is_empty() {
+        return Err(EvalError::NoQueries { path: qrels_path });
+    }
+    Ok(out)
+}
+
+/// Query, document and grade per line, tab-separated, with or without a heading. TREC's form (`query 0 document grade`)
+/// is read as well.
+fn qrels(path: &Path) -> Result<BTreeMap<String, Vec<Relevant>>, EvalError> {
+    let text = fs::read_to_string(path).map_err(|error| read_error(path, &error.to_string()))?;
+    let mut out: BTreeMap<String, Vec<Relevant>> = BTreeMap::new();
+    for (number, line) in text.lines().enumerate() {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let (query, document, grade) = match fields[..] {
+            [] => continue,
+            [query, document, grade] => (query, document, grade),
+            [query, _, document, grade] => (query, document, grade),
+            _ => {
+                let reason = format!("line {}: three fields were expected", number + 1);
+                return Err(read_error(path, &reason));
+            }
+        };
+        let Ok(grade) = grade.parse::<f64>() else {
+            if number == 0 {
+                continue;
+            }
+            let reason = format!("line {}: `{grade}` is not a number", number + 1);
+            return Err(read_error(path, &reason));
+        };
+        if grade > 0.0 {
+            out.entry(query.to_owned()).or_default().push(Relevant {
+                target: document.to_owned(),
+                grade,
+            });
+        }
+    }
+    Ok(out)
+}
+
+fn parse(path: &Path, number: usize, line: &str) -> Result<Line, EvalError> {
+    serde_json::from_str(line)
+        .map_err(|error| read_error(path, &format!("line {}: {error}", number + 1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn collection() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+            fs::write(path, text).expect("written");
+        };
+        write(
+            "corpus.jsonl",
+            "{\"_id\": \"d1\", \"title\": \"Salting\", \"text\": \"a hot key is divided\"}\n\
+             {\"_id\": \"d2\", \"title\": \"\", \"text\": \"垃圾回收的压力\"}\n",
+        );
+        write(
+            "queries.jsonl",
+            "{\"_id\": \"q1\", \"text\": \"hot keys\"}\n{\"_id\": \"q2\", \"text\": \"垃圾回收\"}\n{\"_id\": \"q3\", \"text\": \"unjudged\"}\n",
+        );
+        write(
+            "qrels/test.tsv",
+            "query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td2\t1\nq3\td1\t0\n",
+        );
+        folder
+    }
+
+    #[test]
+    fn a_collection_is_indexed_and_scored() {
+        let folder = collection();
+        let scratch = tempfile::tempdir().expect("a folder");
+        let (settings, options) = (Settings::default(), Options::default());
+        let report = beir(
+            folder.path(),
+            scratch.path(),
+            &settings,
+            &options,
+            &mut |_| {},
+        );
+        let report = report.expect("evaluated");
+        assert_eq!((report.queries, report.documents), (2, 2));
+        assert_eq!(report.branches["bm25"].metrics["ndcg@10"], 1.0);
+        assert_eq!(report.branches["hybrid"].metrics["recall@100"], 1.0);
+        assert_eq!(report.languages["zh"].queries, 1);
+        assert!(report.warnings[0].contains("2 queries"));
+    }
+
+    #[test]
+    fn a_malformed_line_is_named() {
+        let folder = collection();
+        fs::write(
+            folder.path().join("corpus.jsonl"),
+            "{\"_id\": \"a\"}\nnot json\n",
+        )
+        .expect("written");
+        let scratch = tempfile::tempdir().expect("a folder");
+        let report = beir(
+            folder.path(),
+            scratch.path(),
+            &Settings::default(),
+            &Options::default(),
+            &mut |_| {},
+        );
+        assert!(report.expect_err("refused").to_string().contains("line 2"));
+    }
+}

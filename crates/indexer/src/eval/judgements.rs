@@ -1,0 +1,220 @@
+//! Judged queries: `judgements/*.toml`.
+//!
+//! ```toml
+//! [[query]]
+//! id = "skew-1"            # optional; file name and number otherwise
+//! text = "one vertex reads most rows"
+//! language = "en"          # optional; detected otherwise
+//! step = "think3"          # optional
+//! split = "tune"           # optional; tune (also: dev) or heldout (also: test)
+//! relevant = [
+//!   { chunk = "experience/skew-join-hot-key.md#fix", grade = 2 },
+//!   { document = "cases/late-orders.md" },               # grade 1
+//! ]
+//! ```
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::EvalError;
+use crate::document::detect_language;
+use crate::model::Language;
+
+/// A query with its right answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// Unique among the judgements.
+    pub id: String,
+    /// The query.
+    pub text: String,
+    /// Language of the query.
+    pub language: Language,
+    /// Step of an analysis that asks it.
+    pub step: Option<String>,
+    /// `tune` or `heldout`.
+    pub split: Option<String>,
+    /// The right answers.
+    pub relevant: Vec<Relevant>,
+    /// Where it is written: file and line.
+    pub place: (PathBuf, usize),
+}
+
+/// A right answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Relevant {
+    /// Id of a chunk, or path of a document.
+    pub target: String,
+    /// How good an answer; above 0.
+    pub grade: f64,
+}
+
+#[derive(Deserialize)]
+struct File {
+    #[serde(default)]
+    query: Vec<toml::Spanned<RawQuery>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawQuery {
+    id: Option<String>,
+    text: String,
+    language: Option<String>,
+    step: Option<String>,
+    split: Option<String>,
+    #[serde(default)]
+    relevant: Vec<RawRelevant>,
+    /// For people; not used.
+    #[serde(default, rename = "note")]
+    _note: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawRelevant {
+    chunk: Option<String>,
+    document: Option<String>,
+    #[serde(default = "one")]
+    grade: f64,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// Reads a file of judgements, or all `*.toml` of a folder in the order of their names.
+///
+/// # Errors
+/// When a file cannot be read or is not of this form, or no query is judged.
+pub fn read(path: &Path) -> Result<Vec<Judged>, EvalError> {
+    let mut out = Vec::new();
+    for file in files(path)? {
+        out.extend(read_file(&file)?);
+    }
+    if out.is_empty() {
+        return Err(EvalError::NoQueries {
+            path: path.to_owned(),
+        });
+    }
+    Ok(out)
+}
+
+pub(crate) fn files(path: &Path) -> Result<Vec<PathBuf>, EvalError> {
+    if path.is_file() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let entries = fs::read_dir(path).map_err(|error| read_error(path, &error.to_string()))?;
+    let mut files: Vec<PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "toml")
+        })
+        .collect();
+    files.sort();
+    Ok(files)
+}
+
+pub(crate) fn read_file(path: &Path) -> Result<Vec<Judged>, EvalError> {
+    let text = fs::read_to_string(path).map_err(|error| read_error(path, &error.to_string()))?;
+    let file: File = toml::from_str(&text).map_err(|error| read_error(path, &error.to_string()))?;
+    let stem = path
+        .file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned());
+    let stem = stem.unwrap_or_default();
+    let judged = file.query.into_iter().enumerate().map(|(number, query)| {
+        let line = 1 + text[..query.span().start].matches('\n').count();
+        to_judged(
+            query.into_inner(),
+            (path.to_owned(), line),
+            &stem,
+            number + 1,
+        )
+    });
+    judged.collect()
+}
+
+fn to_judged(
+    raw: RawQuery,
+    place: (PathBuf, usize),
+    stem: &str,
+    number: usize,
+) -> Result<Judged, EvalError> {
+    let mut relevant = Vec::with_capacity(raw.relevant.len());
+    for answer in raw.relevant {
+        let Some(target) = answer.chunk.or(answer.document) else {
+            let reason = format!("line {}: an answer without `chunk` or `document`", place.1);
+            return Err(read_error(&place.0, &reason));
+        };
+        relevant.push(Relevant {
+            target,
+            grade: answer.grade,
+        });
+    }
+    let language = raw.language.as_deref().and_then(Language::parse);
+    Ok(Judged {
+        id: raw.id.unwrap_or_else(|| format!("{stem}-{number}")),
+        language: language.unwrap_or_else(|| detect_language(&raw.text)),
+        text: raw.text,
+        step: raw.step,
+        split: raw.split.map(|split| match split.as_str() {
+            "dev" => "tune".to_owned(),
+            "test" => "heldout".to_owned(),
+            _ => split,
+        }),
+        relevant,
+        place,
+    })
+}
+
+pub(crate) fn read_error(path: &Path, reason: &str) -> EvalError {
+    EvalError::Read {
+        path: path.to_owned(),
+        reason: reason.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn judgements_are_read_with_their_places() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("skew.toml");
+        let text = "# comment\n[[query]]\ntext = \"倾斜\"\nsplit = \"dev\"\nrelevant = [{ chunk = \"a.md#fix\", grade = 2 }, { document = \"b.md\" }]\n";
+        fs::write(&path, text).expect("written");
+        let judged = read(folder.path()).expect("read");
+        assert_eq!(judged.len(), 1);
+        assert_eq!(judged[0].id, "skew-1");
+        assert_eq!(judged[0].language, Language::Zh);
+        assert_eq!(judged[0].split.as_deref(), Some("tune"));
+        assert_eq!(
+            judged[0].relevant[1],
+            Relevant {
+                target: "b.md".to_owned(),
+                grade: 1.0
+            }
+        );
+        assert_eq!(judged[0].place.1, 2);
+    }
+
+    #[test]
+    fn what_is_not_a_judgement_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert!(matches!(
+            read(folder.path()),
+            Err(EvalError::NoQueries { .. })
+        ));
+        fs::write(
+            folder.path().join("a.toml"),
+            "[[query]]\ntext = \"x\"\nrelevent = []\n",
+        )
+        .expect("written");
+        let error = read(folder.path()).expect_err("a typing mistake");
+        assert!(error.to_string().contains("relevent"), "{error}");
+    }
+}

@@ -1,0 +1,378 @@
+//! How good retrieval is: nDCG, MRR and recall per branch and language, with intervals, against judgements.
+//!
+//! Knows nothing of where results are shown. The JSON form of [`Report`] is an interface: fields are added, never renamed.
+
+mod beir;
+mod bootstrap;
+mod judgements;
+mod metrics;
+mod trec;
+mod tune;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+pub use beir::beir;
+pub use bootstrap::Difference;
+pub use judgements::{Judged, Relevant, read as read_judgements};
+pub use trec::{Run, read as read_run, score as score_run};
+pub use tune::{Tuned, tune};
+
+use crate::error::{BuildError, OpenError, SearchError};
+use crate::model::{Fusion, Language, Query};
+use crate::search::Index;
+use metrics::{QueryScores, mean};
+
+/// Fewer queries than this decide nothing: the half-width of an nDCG difference is then about .035 (50 queries) to
+/// .025 (100 queries).
+const ENOUGH_QUERIES: usize = 100;
+
+/// Why an evaluation could not be made.
+#[derive(Debug, Error)]
+pub enum EvalError {
+    /// A file is missing or cannot be read.
+    #[error("cannot read {path}: {reason}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, with the line if there is one.
+        reason: String,
+    },
+    /// Nothing to measure with.
+    #[error("{path} holds no judged query; see the README there for the format")]
+    NoQueries {
+        /// File or folder.
+        path: PathBuf,
+    },
+    /// The collection could not be indexed.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The index could not be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// A query failed.
+    #[error(transparent)]
+    Search(#[from] SearchError),
+}
+
+/// What to measure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// Cut-off of nDCG and MRR.
+    pub k: usize,
+    /// Cut-off of recall.
+    pub recall_at: usize,
+    /// Joins the branches in another way than usual.
+    pub fusion: Option<Fusion>,
+    /// Only judged queries of this part (`tune`, `heldout`).
+    pub split: Option<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            k: 10,
+            recall_at: 100,
+            fusion: None,
+            split: None,
+        }
+    }
+}
+
+/// What was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Scores of `bm25`, `vector` and `hybrid`.
+    pub branches: BTreeMap<String, Scores>,
+    /// The same per language of the query.
+    pub languages: BTreeMap<String, LanguageReport>,
+    /// Differences in nDCG between branches, query by query.
+    pub differences: BTreeMap<String, Difference>,
+    /// Judged queries.
+    pub queries: usize,
+    /// Documents searched.
+    pub documents: usize,
+    /// Chunks searched.
+    pub chunks: usize,
+    /// Fingerprint of the embedder.
+    pub embedder: String,
+    /// What to keep in mind when reading the numbers.
+    pub warnings: Vec<String>,
+    /// nDCG per query and branch; what a later run is compared with.
+    pub per_query: BTreeMap<String, BTreeMap<String, f64>>,
+}
+
+/// Means over the queries.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Scores {
+    /// `ndcg@10`, `mrr@10`, `recall@100` (with the cut-offs that were asked for).
+    #[serde(flatten)]
+    pub metrics: BTreeMap<String, f64>,
+    /// 95 % bootstrap interval of the nDCG.
+    pub ci95: [f64; 2],
+}
+
+/// Scores of the queries in one language.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LanguageReport {
+    /// Queries in this language.
+    pub queries: usize,
+    /// Scores per branch.
+    pub branches: BTreeMap<String, Scores>,
+}
+
+/// Runs every judged query through the three branches of `index`.
+///
+/// # Errors
+/// When a query fails.
+pub fn evaluate(index: &Index, judged: &[Judged], options: &Options) -> Result<Report, EvalError> {
+    let judged: Vec<&Judged> = judged
+        .iter()
+        .filter(|query| match &options.split {
+            Some(split) => query.split.as_ref() == Some(split),
+            None => true,
+        })
+        .collect();
+    let mut per_branch: BTreeMap<String, Vec<QueryScores>> = BTreeMap::new();
+    let branches = [
+        ("bm25", Some(Fusion::Bm25)),
+        ("vector", Some(Fusion::Vector)),
+        ("hybrid", options.fusion),
+    ];
+    for (name, fusion) in branches {
+        let scores = run_branch(index, &judged, fusion, options)?;
+        per_branch.insert(name.to_owned(), scores);
+    }
+    Ok(report(index, &judged, &per_branch, options))
+}
+
+/// Scores of every query in one branch.
+fn run_branch(
+    index: &Index,
+    judged: &[&Judged],
+    fusion: Option<Fusion>,
+    options: &Options,
+) -> Result<Vec<QueryScores>, EvalError> {
+    judged
+        .par_iter()
+        .map(|query| {
+            let ranking = rank(index, query, fusion, options.k.max(options.recall_at))?;
+            Ok(metrics::score(&ranking, &query.relevant, options))
+        })
+        .collect()
+}
+
+/// Ids of chunk and document, best first.
+fn rank(
+    index: &Index,
+    query: &Judged,
+    fusion: Option<Fusion>,
+    depth: usize,
+) -> Result<Vec<(String, String)>, SearchError> {
+    let mut asked = Query::new(&query.text, depth);
+    asked.fusion = fusion;
+    let hits = index.search(&asked)?;
+    Ok(hits
+        .into_iter()
+        .map(|hit| (hit.chunk.id, hit.chunk.document))
+        .collect())
+}
+
+fn report(
+    index: &Index,
+    judged: &[&Judged],
+    per_branch: &BTreeMap<String, Vec<QueryScores>>,
+    options: &Options,
+) -> Report {
+    let info = index.info();
+    let ndcg = |branch: &str| -> Vec<f64> { per_branch[branch].iter().map(|s| s.ndcg).collect() };
+    let differences = [("hybrid", "bm25"), ("hybrid", "vector")]
+        .into_iter()
+        .map(|(a, b)| (format!("{a}-{b}"), bootstrap::paired(&ndcg(a), &ndcg(b))));
+    let mut per_query: BTreeMap<String, BTreeMap<String, f64>> = BTreeMap::new();
+    for (branch, scores) in per_branch {
+        for (query, score) in judged.iter().zip(scores) {
+            let entry = per_query.entry(query.id.clone()).or_default();
+            entry.insert(branch.clone(), score.ndcg);
+        }
+    }
+    Report {
+        branches: summarise(per_branch, options, |_| true),
+        languages: by_language(judged, per_branch, options),
+        differences: differences.collect(),
+        queries: judged.len(),
+        documents: info.documents,
+        chunks: info.chunks,
+        embedder: info.embedder,
+        warnings: warnings(index, judged),
+        per_query,
+    }
+}
+
+fn by_language(
+    judged: &[&Judged],
+    per_branch: &BTreeMap<String, Vec<QueryScores>>,
+    options: &Options,
+) -> BTreeMap<String, LanguageReport> {
+    let mut out = BTreeMap::new();
+    for language in [Language::Zh, Language::En] {
+        let speaks = |i: usize| judged[i].language == language;
+        let queries = (0..judged.len()).filter(|&i| speaks(i)).count();
+        if queries > 0 {
+            let report = LanguageReport {
+                queries,
+                branches: summarise(per_branch, options, speaks),
+            };
+            out.insert(language.as_str().to_owned(), report);
+        }
+    }
+    out
+}
+
+fn summarise(
+    per_branch: &BTreeMap<String, Vec<QueryScores>>,
+    options: &Options,
+    keep: impl Fn(usize) -> bool,
+) -> BTreeMap<String, Scores> {
+    let summary = |scores: &Vec<QueryScores>| {
+        let kept: Vec<&QueryScores> = scores
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| keep(*i))
+            .map(|(_, score)| score)
+            .collect();
+        let all =
+            |of: fn(&QueryScores) -> f64| -> Vec<f64> { kept.iter().map(|s| of(s)).collect() };
+        let ndcg = all(|s| s.ndcg);
+        let (k, recall_at) = (options.k, options.recall_at);
+        let metrics = BTreeMap::from([
+            (format!("ndcg@{k}"), mean(&ndcg)),
+            (format!("mrr@{k}"), mean(&all(|s| s.reciprocal_rank))),
+            (format!("recall@{recall_at}"), mean(&all(|s| s.recall))),
+        ]);
+        Scores {
+            metrics,
+            ci95: bootstrap::mean_interval(&ndcg),
+        }
+    };
+    per_branch
+        .iter()
+        .map(|(branch, scores)| (branch.clone(), summary(scores)))
+        .collect()
+}
+
+fn warnings(index: &Index, judged: &[&Judged]) -> Vec<String> {
+    let mut out = Vec::new();
+    if judged.len() < ENOUGH_QUERIES {
+        out.push(format!(
+            "{} queries tell only large differences apart; {ENOUGH_QUERIES} or more are better",
+            judged.len()
+        ));
+    }
+    let lost: Vec<&str> = judged
+        .iter()
+        .flat_map(|query| &query.relevant)
+        .map(|relevant| relevant.target.as_str())
+        .filter(|target| target.contains('#') && index.chunk(target).is_none())
+        .collect();
+    if let Some(first) = lost.first() {
+        out.push(format!(
+            "{} judgements point at chunks that are not in the index, the first is `{first}`; run `lint`",
+            lost.len()
+        ));
+    }
+    out
+}
+
+/// Whether quality held against an earlier report.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Gate {
+    /// False if a branch is significantly worse than before.
+    pub passed: bool,
+    /// Differences in nDCG, now minus before, over the queries that both have.
+    pub differences: BTreeMap<String, Difference>,
+    /// Queries that both have.
+    pub queries: usize,
+}
+
+/// Compares `now` with `before`: the hybrid branch must not be significantly worse.
+pub fn gate(now: &Report, before: &Report) -> Gate {
+    let shared: Vec<_> = now
+        .per_query
+        .iter()
+        .filter_map(|(id, scores)| Some((scores, before.per_query.get(id)?)))
+        .collect();
+    let mut differences = BTreeMap::new();
+    for branch in now.branches.keys() {
+        let pairs = shared
+            .iter()
+            .filter_map(|(now, before)| Some((*now.get(branch)?, *before.get(branch)?)));
+        let (a, b): (Vec<f64>, Vec<f64>) = pairs.unzip();
+        differences.insert(branch.clone(), bootstrap::paired(&a, &b));
+    }
+    // Without a query in common nothing was shown to hold.
+    let held = differences.get("hybrid").is_some_and(|d| d.ci95[1] >= 0.0);
+    Gate {
+        passed: held && !shared.is_empty(),
+        differences,
+        queries: shared.len(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report_with(ndcg: &[f64]) -> Report {
+        let per_query = ndcg.iter().enumerate().map(|(i, &score)| {
+            let branches = BTreeMap::from([("hybrid".to_owned(), score)]);
+            (format!("q{i}"), branches)
+        });
+        Report {
+            branches: BTreeMap::from([(
+                "hybrid".to_owned(),
+                Scores {
+                    metrics: BTreeMap::from([("ndcg@10".to_owned(), mean(ndcg))]),
+                    ci95: [0.0, 1.0],
+                },
+            )]),
+            languages: BTreeMap::new(),
+            differences: BTreeMap::new(),
+            queries: ndcg.len(),
+            documents: 1,
+            chunks: 1,
+            embedder: "e".to_owned(),
+            warnings: Vec::new(),
+            per_query: per_query.collect(),
+        }
+    }
+
+    #[test]
+    fn the_gate_fails_on_a_significant_loss_only() {
+        let before = report_with(&[0.8; 60]);
+        let mut slightly = vec![0.8; 60];
+        slightly[0] = 0.7;
+        slightly[1] = 0.9;
+        assert!(gate(&report_with(&slightly), &before).passed);
+        assert!(!gate(&report_with(&[0.7; 60]), &before).passed);
+        assert!(
+            !gate(&report_with(&[]), &before).passed,
+            "nothing in common"
+        );
+    }
+
+    #[test]
+    fn the_json_form_is_the_interface() {
+        let value = serde_json::to_value(report_with(&[0.5])).expect("json");
+        assert_eq!(value["branches"]["hybrid"]["ndcg@10"], 0.5);
+        assert_eq!(value["branches"]["hybrid"]["ci95"][1], 1.0);
+        assert_eq!(
+            (value["queries"].as_u64(), value["documents"].as_u64()),
+            (Some(1), Some(1))
+        );
+    }
+}

@@ -1,0 +1,158 @@
+//! TREC run files: `query Q0 document rank score tag`, one line per hit.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use super::judgements::read_error;
+use super::metrics::{self, mean};
+use super::{EvalError, Judged, Options, Scores, bootstrap, rank};
+use crate::model::Fusion;
+use crate::search::Index;
+
+/// Rankings by query, best first.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Run {
+    rankings: BTreeMap<String, Vec<(String, f64)>>,
+}
+
+impl Run {
+    /// Runs the judged queries; `fusion` as in a query.
+    ///
+    /// # Errors
+    /// When a query fails.
+    pub fn of(
+        index: &Index,
+        judged: &[Judged],
+        fusion: Option<Fusion>,
+        depth: usize,
+    ) -> Result<Run, EvalError> {
+        let mut run = Run::default();
+        for query in judged {
+            let ranking = rank(index, query, fusion, depth)?;
+            let scored = ranking.into_iter().enumerate();
+            // Other tools sort by score, so that the rank must be in it.
+            let scored = scored.map(|(place, (chunk, _))| (chunk, 1.0 / (place + 1) as f64));
+            run.rankings.insert(query.id.clone(), scored.collect());
+        }
+        Ok(run)
+    }
+
+    /// The run in TREC form. White space in an id becomes `_`, since the form has no quoting.
+    pub fn to_text(&self, tag: &str) -> String {
+        let plain = |id: &str| id.replace(char::is_whitespace, "_");
+        let mut out = String::new();
+        for (query, ranking) in &self.rankings {
+            for (place, (id, score)) in ranking.iter().enumerate() {
+                let (query, id, rank) = (plain(query), plain(id), place + 1);
+                // Writing to a string cannot fail.
+                let _ = writeln!(out, "{query} Q0 {id} {rank} {score:.6} {tag}");
+            }
+        }
+        out
+    }
+}
+
+/// Reads a run; its order is that of the scores, ties by rank as written.
+///
+/// # Errors
+/// When the file cannot be read or a line is malformed.
+pub fn read(path: &Path) -> Result<Run, EvalError> {
+    let text = fs::read_to_string(path).map_err(|error| read_error(path, &error.to_string()))?;
+    let mut run = Run::default();
+    for (number, line) in text.lines().enumerate() {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let malformed = || {
+            let reason = format!(
+                "line {}: `query Q0 document rank score tag` was expected",
+                number + 1
+            );
+            read_error(path, &reason)
+        };
+        match fields[..] {
+            [] => {}
+            [query, _, id, _, score, _] => {
+                let score: f64 = score.parse().map_err(|_| malformed())?;
+                let ranking = run.rankings.entry(query.to_owned()).or_default();
+                ranking.push((id.to_owned(), score));
+            }
+            _ => return Err(malformed()),
+        }
+    }
+    for ranking in run.rankings.values_mut() {
+        ranking.sort_by(|a, b| b.1.total_cmp(&a.1));
+    }
+    Ok(run)
+}
+
+/// Scores a run, whoever made it, against judgements. A query without a ranking counts as 0.
+pub fn score(run: &Run, judged: &[Judged], options: &Options) -> Scores {
+    let empty = Vec::new();
+    let scores: Vec<metrics::QueryScores> = judged
+        .iter()
+        .map(|query| {
+            let ranking = run.rankings.get(&query.id).unwrap_or(&empty);
+            let ids: Vec<(String, String)> = ranking
+                .iter()
+                .map(|(id, _)| {
+                    let document = id.split('#').next().unwrap_or(id);
+                    (id.clone(), document.to_owned())
+                })
+                .collect();
+            metrics::score(&ids, &query.relevant, options)
+        })
+        .collect();
+    let all =
+        |of: fn(&metrics::QueryScores) -> f64| -> Vec<f64> { scores.iter().map(of).collect() };
+    let ndcg = all(|s| s.ndcg);
+    let (k, recall_at) = (options.k, options.recall_at);
+    Scores {
+        metrics: BTreeMap::from([
+            (format!("ndcg@{k}"), mean(&ndcg)),
+            (format!("mrr@{k}"), mean(&all(|s| s.reciprocal_rank))),
+            (format!("recall@{recall_at}"), mean(&all(|s| s.recall))),
+        ]),
+        ci95: bootstrap::mean_interval(&ndcg),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eval::Relevant;
+    use crate::model::Language;
+
+    #[test]
+    fn a_run_is_read_written_and_scored() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run.txt");
+        fs::write(&path, "q1 Q0 b 2 0.5 x\nq1 Q0 a 1 0.9 x\n\n").expect("written");
+        let run = read(&path).expect("read");
+        assert_eq!(
+            run.to_text("t"),
+            "q1 Q0 a 1 0.900000 t\nq1 Q0 b 2 0.500000 t\n"
+        );
+        let judged = [Judged {
+            id: "q1".to_owned(),
+            text: String::new(),
+            language: Language::En,
+            step: None,
+            split: None,
+            relevant: vec![Relevant {
+                target: "b".to_owned(),
+                grade: 1.0,
+            }],
+            place: (path.clone(), 1),
+        }];
+        let scores = score(&run, &judged, &Options::default());
+        assert_eq!(scores.metrics["mrr@10"], 0.5);
+        fs::write(&path, "q1 b 0.5\n").expect("written");
+        assert!(
+            read(&path)
+                .expect_err("refused")
+                .to_string()
+                .contains("line 1")
+        );
+    }
+}
