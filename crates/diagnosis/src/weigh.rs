@@ -24,7 +24,11 @@ const FOLLOWS: &[(Cause, &[Cause])] = &[
     ),
     (
         Cause::ParallelismTooLow,
-        &[Cause::Misestimate, Cause::SerialGather],
+        &[
+            Cause::Misestimate,
+            Cause::SerialGather,
+            Cause::RedundantRepartition,
+        ],
     ),
     (Cause::Misestimate, &[Cause::MissedBroadcast]),
     (Cause::TinyVertices, &[Cause::SmallFiles]),

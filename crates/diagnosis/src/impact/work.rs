@@ -49,7 +49,9 @@ fn stage_work(job: &Job, index: usize) -> (StageWork, Basis) {
 
 fn vertices(job: &Job, index: usize, stage: &Stage) -> (Vec<VertexWork>, Basis) {
     if let Some(runs) = stage.runs.as_ref().filter(|r| !r.runs.is_empty()) {
-        return (from_events(runs), Basis::Events);
+        let mut vertices = from_events(runs);
+        vertices.extend(unseen(job, index, runs, &vertices));
+        return (vertices, Basis::Events);
     }
     let Some(count) = job
         .vertex_count(index)
@@ -101,6 +103,45 @@ fn vertex_of_attempts(attempts: &[&VertexRun]) -> VertexWork {
         wasted_s,
         bytes: run.bytes_read as f64,
     }
+}
+
+/// Vertices that the events lack (a file that was cut off ends before the slowest vertices do): as
+/// many as the other files count, with the time and bytes that those have beyond the events.
+fn unseen(job: &Job, index: usize, runs: &StageRuns, seen: &[VertexWork]) -> Vec<VertexWork> {
+    let stage = &job.stages[index];
+    let number = |name: &str| {
+        stage
+            .summary
+            .as_ref()
+            .and_then(|s| s.values.get(name).copied())
+    };
+    let counted = |node: &str, name: &str| {
+        stage
+            .counters
+            .as_ref()
+            .and_then(|t| t.node(node)?.value(name))
+    };
+    let expected = number("succeededCount")
+        .or_else(|| job.vertex_count(index).map(|n| n.value as f64))
+        .unwrap_or(0.0);
+    let missing = (expected - seen.len() as f64).min(MAX_VERTICES as f64);
+    let total_ms = number("totalSucceededTime")
+        .or_else(|| counted("Time", "elapsedTime"))
+        .unwrap_or(0.0);
+    let held_s: f64 = seen.iter().map(|v| v.start_s + v.run_s).sum();
+    let left_s = total_ms / 1000.0 - held_s;
+    if missing < 1.0 || runs.sampled || left_s <= 0.0 {
+        return Vec::new();
+    }
+    let total_bytes = number("dataRead")
+        .or_else(|| counted("InputStatistics", "totalBytes"))
+        .unwrap_or(0.0);
+    let left_bytes = (total_bytes - seen.iter().map(|v| v.bytes).sum::<f64>()).max(0.0);
+    let share = match number("maxVertexDataRead") {
+        Some(max) if left_bytes > 0.0 => Some(max / left_bytes),
+        _ => None,
+    };
+    spread(missing as u64, left_s, Some(left_bytes), share)
 }
 
 /// Equal vertices but one, which gets the share of the largest vertex's rows.

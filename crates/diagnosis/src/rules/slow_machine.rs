@@ -164,9 +164,8 @@ fn slow_vertices(view: &View<'_>, stage: usize, runs: &StageRuns) -> Vec<Slow> {
         })
         .collect();
     let few = slow.len() as f64 <= (completed.len() as f64 * view.limit(&MAX_VERTICES)).max(1.0);
-    // Vertices of a stage that spills or collects much garbage differ by that.
-    let other = !view.is_uneven(stage)
-        && super::spill::surplus_ms(view, stage) > 0.2 * view.stage_ms(stage);
+    // Vertices of a stage of which only some spill differ by that.
+    let other = !view.is_uneven(stage) && super::spill::spills_in_part(view, stage);
     if few && !other && !clashing(runs, &slow, usual) {
         slow
     } else {

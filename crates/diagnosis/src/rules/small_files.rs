@@ -54,7 +54,8 @@ impl Rule for SmallFiles {
 
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
-        for stage in (0..view.job.stages.len()).filter(|s| is_tiny(view, *s)) {
+        for stage in (0..view.job.stages.len()).filter(|s| is_tiny(view, *s, view.limit(&MAX_FILE)))
+        {
             if let Some(files) = reads_small_files(view, stage) {
                 result.found(view, draft(view, stage, &files));
             }

@@ -6,6 +6,7 @@
 use job::counters::{CounterNode, CounterTree};
 use job::info::Information;
 
+use super::sizing::too_few;
 use super::support::{Draft, says};
 use crate::facts::{bytes, counter, seconds, text};
 use crate::impact::scale_run;
@@ -111,7 +112,8 @@ fn excess_temp(view: &View<'_>, stage: usize) -> Option<(f64, f64)> {
 
 fn spilling(view: &View<'_>, stage: usize) -> Option<Draft> {
     let surplus = surplus_ms(view, stage);
-    if surplus <= 0.0 || view.is_uneven(stage) {
+    // Vertices with far too much data each spill because they are too few.
+    if surplus <= 0.0 || view.is_uneven(stage) || too_few(view, stage, false).is_some() {
         return None;
     }
     let tree = view.job.stages[stage].counters.as_ref()?;
@@ -170,6 +172,18 @@ fn spill_counter(node: &CounterNode) -> Option<&'static str> {
     ]
     .into_iter()
     .find(|name| node.value(name).is_some_and(|v| v > 0.0))
+}
+
+/// Whether spilling costs a stage much, but not all its vertices spill.
+pub(crate) fn spills_in_part(view: &View<'_>, stage: usize) -> bool {
+    let Some(tree) = &view.job.stages[stage].counters else {
+        return false;
+    };
+    let in_part = |n: &CounterNode| {
+        n.value("maxSpillBucketCount").is_some_and(|m| m > 0.0)
+            && n.value("avgSpillBucketCount").is_some_and(|a| a < 1.0)
+    };
+    tree.nodes.iter().any(in_part) && surplus_ms(view, stage) > 0.1 * view.stage_ms(stage)
 }
 
 /// Milliseconds that the operators of a stage lose by spilling.

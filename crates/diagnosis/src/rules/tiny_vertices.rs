@@ -27,7 +27,7 @@ pub(crate) static MAX_RUN: Threshold = Threshold {
 /// Bytes per vertex up to which it counts as tiny.
 pub(crate) static MAX_BYTES: Threshold = Threshold {
     name: "tiny_vertices.max_bytes",
-    default: 64e6,
+    default: 24e6,
     unit: "bytes",
     reason_zh: "远小于通常每顶点 250 MB 的数据量",
     reason_en: "far below the usual 250 MB of a vertex",
@@ -92,7 +92,9 @@ impl Rule for TinyVertices {
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
         for stage in 0..view.job.stages.len() {
-            if is_tiny(view, stage) && reads_small_files(view, stage).is_none() {
+            if is_tiny(view, stage, view.limit(&MAX_BYTES))
+                && reads_small_files(view, stage).is_none()
+            {
                 result.found(view, draft(view, stage));
             }
         }
@@ -104,7 +106,7 @@ impl Rule for TinyVertices {
 }
 
 /// Whether a stage has very many vertices that each do next to nothing.
-pub(crate) fn is_tiny(view: &View<'_>, stage: usize) -> bool {
+pub(crate) fn is_tiny(view: &View<'_>, stage: usize, max_bytes: f64) -> bool {
     let (Some(vertices), Some(run), Some(all)) =
         (view.vertices(stage), &view.run, bytes_read(view, stage))
     else {
@@ -112,8 +114,7 @@ pub(crate) fn is_tiny(view: &View<'_>, stage: usize) -> bool {
     };
     let n = vertices as f64;
     let many = n >= view.limit(&MIN_VERTICES) && n >= run.tokens as f64 * view.limit(&MIN_WAVES);
-    let small =
-        all / n <= view.limit(&MAX_BYTES) && run.stages[stage].run_s() / n <= view.limit(&MAX_RUN);
+    let small = all / n <= max_bytes && run.stages[stage].run_s() / n <= view.limit(&MAX_RUN);
     many && small
 }
 
