@@ -16,7 +16,7 @@ pub(crate) const SALTS: u32 = 32;
 pub(crate) fn two_level(script: &Script, statement: &Statement, salt: &str) -> Option<Rewrite> {
     let query = &statement.query;
     let target = statement.target.as_deref()?;
-    if !is_plain_aggregation(query) {
+    if !is_simple(query) || query.group_by.is_empty() {
         return None;
     }
     let source = script.slice(&query.inputs.first()?.span);
@@ -51,47 +51,102 @@ pub(crate) fn two_level(script: &Script, statement: &Statement, salt: &str) -> O
     Some(rewrite)
 }
 
-/// Counts distinct values of everything: first by value, in parallel, then in one vertex.
+/// Counts distinct values in two levels: first one row for each key and value, then the counts.
+///
+/// The first level is spread by the value, however few or hot the keys are; without keys it takes
+/// most of the work from the one vertex that ends it.
 pub(crate) fn distinct_first(script: &Script, statement: &Statement) -> Option<Rewrite> {
     let query = &statement.query;
     let target = statement.target.as_deref()?;
-    let [aggregate] = query.aggregates.as_slice() else {
+    if !is_simple(query) {
         return None;
-    };
-    let [column] = query.columns.as_slice() else {
-        return None;
-    };
-    let [argument] = aggregate.arguments.as_slice() else {
-        return None;
-    };
-    let alone = query.kind == StatementKind::Select
-        && query.inputs.len() == 1
-        && query.group_by.is_empty()
-        && query.having.is_empty()
-        && query.order_by.is_empty()
-        && query.top.is_none();
-    let counts = aggregate.function == "COUNT" && aggregate.distinct && !aggregate.over;
-    let bare = column.expression.span == aggregate.span;
-    let value = argument.as_column().filter(|_| alone && counts && bare)?;
+    }
+    let value = distinct_value(query)?;
     let source = script.slice(&query.inputs.first()?.span);
     let filter = query.filter_span.as_ref().map(|span| script.slice(span));
     let filter = filter
         .map(|text| format!("\n    {text}"))
         .unwrap_or_default();
+    let (first, second) = distinct_columns(script, query, &value)?;
+    let keys: Vec<_> = query
+        .group_by
+        .iter()
+        .map(|key| script.slice(&key.span))
+        .collect();
+    let first_keys: Vec<_> = keys.iter().copied().chain([value.as_str()]).collect();
+    let last = match keys.is_empty() {
+        true => String::new(),
+        false => format!("\n    GROUP BY {}", keys.join(", ")),
+    };
     let values = fresh(script, target, "Values");
     let hints = hint_lines(script, statement);
+    let having = having(script, query);
     let text = format!(
-        "{values} =\n    SELECT {name}\n    FROM {source}{filter}\n    GROUP BY {name};\n\n\
-         {hints}{target} =\n    SELECT COUNT({name}) AS {alias}\n    FROM {values};",
-        name = value.name,
-        alias = column.name.as_deref()?,
+        "{values} =\n    SELECT {}\n    FROM {source}{filter}\n    GROUP BY {};\n\n\
+         {hints}{target} =\n    SELECT {}\n    FROM {values}{last}{having};",
+        first.join(",\n           "),
+        first_keys.join(", "),
+        second.join(",\n           "),
     );
     let mut rewrite = Rewrite::default();
     rewrite.replace(statement.index, statement.span.clone(), text);
     Some(rewrite)
 }
 
-fn is_plain_aggregation(query: &Query) -> bool {
+/// The one column whose distinct values are counted, if it is not a key.
+fn distinct_value(query: &Query) -> Option<String> {
+    let mut distinct = query
+        .aggregates
+        .iter()
+        .filter(|aggregate| aggregate.distinct);
+    let first = distinct.next()?.arguments.first()?.as_column()?;
+    let counts = |aggregate: &Aggregate| {
+        let column = aggregate
+            .arguments
+            .first()
+            .and_then(|argument| argument.as_column());
+        aggregate.function == "COUNT" && column.is_some_and(|column| column.name == first.name)
+    };
+    let all = query
+        .aggregates
+        .iter()
+        .filter(|aggregate| aggregate.distinct)
+        .all(counts);
+    let is_key = query.group_by.iter().any(|key| {
+        key.as_column()
+            .is_some_and(|column| column.name == first.name)
+    });
+    (all && !is_key && first.qualifier.is_none()).then(|| first.name.clone())
+}
+
+/// Columns of both levels; those that count distinct values count rows of the first level.
+fn distinct_columns(
+    script: &Script,
+    query: &Query,
+    value: &str,
+) -> Option<(Vec<String>, Vec<String>)> {
+    let (mut first, mut second) = (vec![value.to_owned()], Vec::new());
+    for (position, column) in query.columns.iter().enumerate() {
+        let aggregate = query.aggregates.iter().find(|a| a.column == Some(position));
+        match aggregate {
+            Some(aggregate) if aggregate.distinct && aggregate.span == column.expression.span => {
+                second.push(format!("COUNT({value}) AS {}", column.name.as_deref()?));
+            }
+            _ => {
+                // The value itself would be hidden by a partial result of its name.
+                let name = column.name.as_deref().filter(|name| *name != value)?;
+                let (one, two) = column_pair(script, query, position, name)?;
+                first.push(one);
+                second.push(two);
+            }
+        }
+    }
+    add_keys(script, query, &mut first);
+    Some((first, second))
+}
+
+/// One input, nothing but grouping: rows are only looked at by key.
+fn is_simple(query: &Query) -> bool {
     query.kind == StatementKind::Select
         && query.branches.is_empty()
         && query.inputs.len() == 1
@@ -99,7 +154,6 @@ fn is_plain_aggregation(query: &Query) -> bool {
         && !query.distinct
         && query.top.is_none()
         && query.order_by.is_empty()
-        && !query.group_by.is_empty()
         && !query.aggregates.is_empty()
         && query.group_by.iter().all(|key| {
             key.as_column()
@@ -125,38 +179,52 @@ fn is_plain_aggregation(query: &Query) -> bool {
 fn columns(script: &Script, query: &Query) -> Option<(Vec<String>, Vec<String>)> {
     let (mut first, mut second) = (Vec::new(), Vec::new());
     for (position, column) in query.columns.iter().enumerate() {
-        let name = column.name.as_deref()?;
-        let text = script.slice(&column.expression.span);
-        let aggregate = query.aggregates.iter().find(|a| a.column == Some(position));
-        match aggregate {
-            Some(aggregate) if aggregate.span == column.expression.span => {
-                first.push(format!("{text} AS {name}"));
-                second.push(format!("{}({name}) AS {name}", again(aggregate)?));
-            }
-            None if query
-                .group_by
-                .iter()
-                .any(|key| script.slice(&key.span) == text) =>
-            {
-                let renamed = text != name;
-                first.push(text.to_owned());
-                second.push(if renamed {
-                    format!("{text} AS {name}")
-                } else {
-                    text.to_owned()
-                });
-            }
-            _ => return None,
-        }
+        let (one, two) = column_pair(script, query, position, column.name.as_deref()?)?;
+        first.push(one);
+        second.push(two);
     }
-    // Keys that are not among the columns have to pass all the same.
+    add_keys(script, query, &mut first);
+    Some((first, second))
+}
+
+/// One column in the first and in the second level.
+fn column_pair(
+    script: &Script,
+    query: &Query,
+    position: usize,
+    name: &str,
+) -> Option<(String, String)> {
+    let expression = &query.columns[position].expression;
+    let text = script.slice(&expression.span);
+    match query.aggregates.iter().find(|a| a.column == Some(position)) {
+        Some(aggregate) if aggregate.span == expression.span => {
+            let second = format!("{}({name}) AS {name}", again(aggregate)?);
+            Some((format!("{text} AS {name}"), second))
+        }
+        None if query
+            .group_by
+            .iter()
+            .any(|key| script.slice(&key.span) == text) =>
+        {
+            let second = if text == name {
+                text.to_owned()
+            } else {
+                format!("{text} AS {name}")
+            };
+            Some((text.to_owned(), second))
+        }
+        _ => None,
+    }
+}
+
+/// Keys that are not among the columns have to pass all the same.
+fn add_keys(script: &Script, query: &Query, columns: &mut Vec<String>) {
     for key in &query.group_by {
         let text = script.slice(&key.span).to_owned();
-        if !first.contains(&text) {
-            first.push(text);
+        if !columns.contains(&text) {
+            columns.push(text);
         }
     }
-    Some((first, second))
 }
 
 /// The aggregate that puts partial results of another together.

@@ -7,9 +7,11 @@
 pub(crate) mod aggregate;
 pub(crate) mod filter;
 pub(crate) mod hint;
+pub(crate) mod layout;
 pub(crate) mod names;
 pub(crate) mod projection;
 pub(crate) mod split;
+mod types;
 mod verify;
 pub(crate) mod window;
 

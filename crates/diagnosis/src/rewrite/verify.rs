@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use job::script::flow::{DataFlow, ReadColumns};
 use job::script::{Hint, Script, Statement, StatementKind, hints};
 
+use super::types;
 use crate::model::Verified;
 
 /// A script with its flow.
@@ -83,7 +84,27 @@ fn columns_kept(before: &Side<'_>, after: &Side<'_>, touched: &BTreeSet<usize>) 
             };
             needed_columns(before, old) == needed_columns(after, found)
         });
-    bound && outputs(before) == outputs(after)
+    bound && outputs_kept(before, after, touched)
+}
+
+/// Whether every output is written as before: path, columns, types; and in the same layout,
+/// unless the rewrite is about the output itself.
+fn outputs_kept(before: &Side<'_>, after: &Side<'_>, touched: &BTreeSet<usize>) -> bool {
+    let (old, new) = (outputs(before), outputs(after));
+    old.len() == new.len()
+        && old.iter().zip(&new).all(|(old, new)| {
+            let layout = touched.contains(&old.statement) || old.clustered_by == new.clustered_by;
+            layout && old.path == new.path && old.columns == new.columns && old.types == new.types
+        })
+}
+
+/// What an output writes.
+struct Written {
+    statement: usize,
+    path: String,
+    columns: Option<Vec<String>>,
+    types: Vec<Option<String>>,
+    clustered_by: Vec<String>,
 }
 
 /// The statement that binds the same name for as many times as the old one did.
@@ -103,8 +124,7 @@ fn needed_columns(side: &Side<'_>, statement: &Statement) -> Option<Vec<String>>
     Some(needed.cloned().collect())
 }
 
-/// What each output writes, where and how: `(path, columns, clustering)`.
-fn outputs(side: &Side<'_>) -> Vec<(String, Option<Vec<String>>, Vec<String>)> {
+fn outputs(side: &Side<'_>) -> Vec<Written> {
     let script = side.script;
     let written = script
         .statements
@@ -114,18 +134,24 @@ fn outputs(side: &Side<'_>) -> Vec<(String, Option<Vec<String>>, Vec<String>)> {
         .map(|statement| {
             let output = statement.output.as_ref();
             let path = output.and_then(|output| output.path.as_ref());
-            let path = path.map_or("", |path| script.slice(&path.span)).to_owned();
             let rowset = side.flow.of_statement(statement.index);
+            let columns = rowset.and_then(|rowset| rowset.columns.clone());
             let keys = output
                 .map(|output| &output.clustered_by)
                 .into_iter()
                 .flatten();
-            let keys = keys.map(|key| script.slice(&key.expression.span).to_owned());
-            (
-                path,
-                rowset.and_then(|rowset| rowset.columns.clone()),
-                keys.collect(),
-            )
+            let named = columns.iter().flatten();
+            Written {
+                statement: statement.index,
+                path: path.map_or("", |path| script.slice(&path.span)).to_owned(),
+                types: named
+                    .map(|column| types::of_column(script, statement, column))
+                    .collect(),
+                clustered_by: keys
+                    .map(|key| script.slice(&key.expression.span).to_owned())
+                    .collect(),
+                columns,
+            }
         })
         .collect()
 }

@@ -5,7 +5,7 @@ use job::script::{Dialect, Script, Statement};
 use super::case::{Case, Draft, t};
 use crate::model::{Suggestion, SuggestionKind};
 use crate::rewrite::hint::Side;
-use crate::rewrite::{aggregate, filter, hint, projection};
+use crate::rewrite::{aggregate, filter, hint, layout, projection};
 
 /// Rows partitioned again on keys they are partitioned by.
 pub(super) fn redundant_repartition(case: &Case<'_>) -> Vec<Suggestion> {
@@ -67,7 +67,39 @@ pub(super) fn redundant_repartition(case: &Case<'_>) -> Vec<Suggestion> {
         "要确认调整顺序不改变结果",
         "make sure that the order does not matter",
     );
-    vec![case.finish(hinted), case.finish(reorder)]
+    let mut found = Vec::new();
+    match without_forced_partitioning(case) {
+        Some(suggestion) => found.push(suggestion),
+        None => found.push(case.finish(hinted)),
+    }
+    found.push(case.finish(reorder));
+    found
+}
+
+/// Takes away a PARTITION hint that forces another partitioning on the same keys.
+fn without_forced_partitioning(case: &Case<'_>) -> Option<Suggestion> {
+    let (script, statement) = case.script.zip(case.statement)?;
+    let forced = statement
+        .hints
+        .iter()
+        .find(|hint| hint.name == "PARTITION")?;
+    let text = script.slice(&forced.span).to_owned();
+    let draft = Draft::new(
+        SuggestionKind::Hint,
+        "PARTITION hint forces repartition remove",
+        t(
+            format!("删除 `{text}`：数据已按这些键分区，提示强迫它再分一次"),
+            format!("take `{text}` away: the rows are partitioned by these keys already, and the hint forces it once more"),
+        ),
+    )
+    .step(
+        "没有提示时优化器会沿用上一步的分区；确实要改分区数时，改在第一次分区的语句上",
+        "without it the optimizer reuses the partitioning of the step before; if another count is needed, set it where the rows are partitioned first",
+    )
+    .pro("少一次全量移动，结果不变", "one full move of the data less, same result")
+    .con("该步的分区数与上一步相同", "this step then has as many partitions as the one before")
+    .rewrite(hint::remove(script, statement, forced));
+    case.finish_checked(draft)
 }
 
 /// A PARTITION hint on the first of the keys that the rowset before already is partitioned by.
@@ -290,43 +322,8 @@ fn wrong_row_count(case: &Case<'_>) -> Option<Suggestion> {
 
 /// A large intermediate gathered into one vertex.
 pub(super) fn serial_gather(case: &Case<'_>) -> Vec<Suggestion> {
-    let rowset = case.rowset();
     let mut found = Vec::new();
-    let rewrite = case
-        .statement
-        .zip(case.script)
-        .and_then(|(statement, script)| aggregate::distinct_first(script, statement));
-    if rewrite.is_some() {
-        let draft = Draft::new(
-            SuggestionKind::Rewrite,
-            "COUNT DISTINCT two steps serial aggregate",
-            t(
-                format!(
-                    "{} 的 COUNT(DISTINCT) 分两步：先并行去重，再计数",
-                    rowset.zh
-                ),
-                format!(
-                    "count distinct values in {} in two steps: deduplicate in parallel, then count",
-                    rowset.en
-                ),
-            ),
-        )
-        .step(
-            "第一步按值分组，在许多顶点上并行去重",
-            "the first step groups by the value, on many vertices",
-        )
-        .step(
-            "第二步只对不同值计数，可以先局部计数再合并",
-            "the second one counts values only, locally first",
-        )
-        .pro(
-            "结果不变，串行部分只剩计数",
-            "same result; only the counting is serial",
-        )
-        .con("多一次按值的分区", "one more exchange on the value")
-        .rewrite(rewrite);
-        found.extend(case.finish_checked(draft));
-    }
+    found.extend(distinct_in_two_steps(case));
     let sorted = case.statement.is_some_and(|s| {
         !s.query.order_by.is_empty() || s.output.as_ref().is_some_and(|o| !o.sorted_by.is_empty())
     });
@@ -338,8 +335,39 @@ pub(super) fn serial_gather(case: &Case<'_>) -> Vec<Suggestion> {
     found
 }
 
+/// Distinct values first, spread by the value.
+pub(super) fn distinct_in_two_steps(case: &Case<'_>) -> Option<Suggestion> {
+    let (script, statement) = case.script.zip(case.statement)?;
+    let rewrite = aggregate::distinct_first(script, statement)?;
+    let rowset = case.rowset();
+    let draft = Draft::new(
+        SuggestionKind::Rewrite,
+        "COUNT DISTINCT two steps pre-aggregation",
+        t(
+            format!("{} 的 COUNT(DISTINCT) 分两步：先按值去重，再计数", rowset.zh),
+            format!("count distinct values in {} in two steps: deduplicate by value, then count", rowset.en),
+        ),
+    )
+    .step(
+        "第一步按键和值分组：按值分布在许多顶点上，与键的多少、冷热无关",
+        "the first step groups by key and value: it is spread by the value over many vertices, however few or hot the keys are",
+    )
+    .step(
+        "第二步只数第一步的行，可以先在各顶点局部计数",
+        "the second step counts rows of the first, locally on each vertex before they meet",
+    )
+    .pro("结果不变，不需要盐，也不依赖具体的值", "same result, without salt or values in the script")
+    .con("多一次分区", "one more exchange")
+    .rewrite(Some(rewrite));
+    case.finish_checked(draft)
+}
+
 fn parallel_sort(case: &Case<'_>) -> Draft {
     let rowset = case.rowset();
+    let rewrite = case
+        .statement
+        .zip(case.script)
+        .and_then(|(statement, script)| layout::cluster_sorted_output(script, statement));
     Draft::new(
         SuggestionKind::Layout,
         "global sort serial CLUSTERED SORTED output",
@@ -359,6 +387,7 @@ fn parallel_sort(case: &Case<'_>) -> Draft {
     .step("没有读者依赖顺序时，直接删除 ORDER BY", "if nobody needs the order, drop the ORDER BY")
     .pro("不再由单个顶点处理全部数据", "no single vertex handles all rows any more")
     .con("文本输出会变成多个有序片段，需与读者确认", "a text output would come in several sorted pieces: ask its readers")
+    .rewrite(rewrite)
 }
 
 fn partial_first(case: &Case<'_>) -> Draft {

@@ -19,8 +19,16 @@ pub(super) fn join_hot_key(case: &Case<'_>) -> Vec<Suggestion> {
 /// Few values of a group or reduce key.
 pub(super) fn group_hot_key(case: &Case<'_>) -> Vec<Suggestion> {
     let mut found = Vec::new();
+    found.extend(super::shuffle::distinct_in_two_steps(case));
     found.extend(salted(case));
-    found.push(recursive_reducer(case));
+    if case
+        .statement
+        .is_none_or(|statement| statement.kind == StatementKind::Reduce)
+    {
+        found.push(recursive_reducer(case));
+    } else {
+        found.push(partial_aggregates(case));
+    }
     found.extend(skew_factor_hint(case));
     found
 }
@@ -29,6 +37,7 @@ pub(super) fn group_hot_key(case: &Case<'_>) -> Vec<Suggestion> {
 pub(super) fn null_or_default_key(case: &Case<'_>) -> Vec<Suggestion> {
     let mut found = Vec::new();
     found.extend(split_join(case));
+    found.extend(super::shuffle::distinct_in_two_steps(case));
     found.extend(salted(case));
     found.push(filter_defaults(case));
     found.extend(skew_factor_hint(case));
@@ -38,6 +47,7 @@ pub(super) fn null_or_default_key(case: &Case<'_>) -> Vec<Suggestion> {
 /// Fewer key values than partitions.
 pub(super) fn low_cardinality_key(case: &Case<'_>) -> Vec<Suggestion> {
     let mut found = Vec::new();
+    found.extend(super::shuffle::distinct_in_two_steps(case));
     found.extend(salted(case));
     let keys = case.keys();
     let hint_text = format!("({})", keys.join(", "));
@@ -302,6 +312,29 @@ fn recursive_reducer(case: &Case<'_>) -> Suggestion {
     case.finish(draft)
 }
 
+fn partial_aggregates(case: &Case<'_>) -> Suggestion {
+    let rowset = case.rowset();
+    let draft = Draft::new(
+        SuggestionKind::Rewrite,
+        "pre-aggregation partial aggregates replace user aggregates",
+        t(
+            format!("让 {} 的聚合可以先在各顶点局部完成", rowset.zh),
+            format!("let the aggregation in {} be done locally first", rowset.en),
+        ),
+    )
+    .step(
+        "SUM、COUNT、MIN、MAX 会自动局部聚合；LIST、FIRST、用户聚合不会：能换则换，或先按更细的键聚合一次",
+        "SUM, COUNT, MIN and MAX are aggregated locally by themselves; LIST, FIRST and user aggregates are not: replace them, or group by a finer key first",
+    )
+    .step(
+        "按热点键加一列（日期、哈希余数）先聚合，再按原键汇总",
+        "group by the hot key and one more column (a date, a remainder) first, then by the key alone",
+    )
+    .pro("热点键到达聚合顶点时只剩少量部分结果", "few partial results are left of the hot key when it reaches its vertex")
+    .con("只适用于可分级合并的聚合", "only for aggregates that can be put together");
+    case.finish(draft)
+}
+
 fn skew_factor_hint(case: &Case<'_>) -> Option<Suggestion> {
     let (script, statement) = case.script.zip(case.statement)?;
     let keys = case.keys();
@@ -370,28 +403,18 @@ impl Case<'_> {
                 let keys = query.joins.iter().flat_map(|join| &join.keys);
                 keys.map(|(left, _)| left.name.clone()).collect()
             }
-            _ => self.window_keys(),
+            _ => {
+                let windows = query
+                    .aggregates
+                    .iter()
+                    .flat_map(|window| &window.partition_by);
+                windows
+                    .filter_map(|key| key.as_column())
+                    .map(|key| key.name.clone())
+                    .collect()
+            }
         };
         columns
-    }
-
-    fn window_keys(&self) -> Vec<String> {
-        let Some((script, statement)) = self.script.zip(self.statement) else {
-            return Vec::new();
-        };
-        let windowed = statement
-            .query
-            .columns
-            .iter()
-            .map(|c| script.slice(&c.expression.span));
-        let keys = windowed.filter_map(|text| {
-            let (_, rest) = text.split_once("PARTITION BY")?;
-            Some(rest.split("ORDER BY").next()?.trim_end_matches(')').trim())
-        });
-        let keys = keys.flat_map(|keys| keys.split(','));
-        keys.map(|key| key.trim().to_owned())
-            .filter(|key| !key.is_empty())
-            .collect()
     }
 
     /// `FROMLEFT` or `FROMRIGHT`: the side of the join whose statistics show the hot value.

@@ -307,6 +307,8 @@ pub struct Aggregate {
     pub arguments: Vec<Expression>,
     /// Whether it is windowed by `OVER (…)`.
     pub over: bool,
+    /// `PARTITION BY` keys of the window.
+    pub partition_by: Vec<Expression>,
     /// Text from the function name to the closing parenthesis.
     pub span: Span,
     /// Index into [`Query::columns`] of the column it is in; `None` in `HAVING`, `ORDER BY`.

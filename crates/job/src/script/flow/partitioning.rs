@@ -5,7 +5,8 @@
 
 use super::{Partitioning, PartitioningKind};
 use crate::script::model::{
-    Expression, Join, JoinKind, OrderItem, Query, RowsetRef, RowsetSource, Statement, StatementKind,
+    Aggregate, Expression, Join, JoinKind, OrderItem, Query, RowsetRef, RowsetSource, Statement,
+    StatementKind,
 };
 
 type LeftBy<'a> = dyn Fn(usize) -> Option<Partitioning> + 'a;
@@ -75,10 +76,28 @@ fn of_select(query: &Query, left_by: &LeftBy<'_>) -> (Vec<Partitioning>, Partiti
             needs[0] = single();
         }
         single()
+    } else if let Some(keys) = window_keys(query) {
+        let need = keyed(keys);
+        if alone {
+            needs[0] = need.clone();
+        }
+        need
     } else {
         before
     };
     (needs, renamed(query, after))
+}
+
+/// Keys of the windows, if they all have the same.
+fn window_keys(query: &Query) -> Option<Vec<String>> {
+    let mut windows = query.aggregates.iter().filter(|aggregate| aggregate.over);
+    let names = |aggregate: &Aggregate| -> Option<Vec<String>> {
+        aggregate.partition_by.iter().map(column_name).collect()
+    };
+    let first = names(windows.next()?).filter(|keys| !keys.is_empty())?;
+    windows
+        .all(|window| names(window).as_ref() == Some(&first))
+        .then_some(first)
 }
 
 fn join_needs(query: &Query) -> Vec<Partitioning> {

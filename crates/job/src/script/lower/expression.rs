@@ -359,6 +359,9 @@ impl<'a> Lowering<'a> {
             self.split_arguments(inner)
         };
         let end = tokens.len().min(close + 1);
+        let over = tokens
+            .get(end)
+            .is_some_and(|&token| self.token(token) == "OVER");
         Aggregate {
             function: self.token(tokens[at]).to_ascii_uppercase(),
             distinct,
@@ -366,12 +369,36 @@ impl<'a> Lowering<'a> {
                 .into_iter()
                 .map(|argument| self.expression_of(argument, labels))
                 .collect(),
-            over: tokens
-                .get(end)
-                .is_some_and(|&token| self.token(token) == "OVER"),
+            over,
+            partition_by: match over {
+                true => self.window_keys(&tokens[end + 1..], labels),
+                false => Vec::new(),
+            },
             span: self.span_of(&tokens[at..end]),
             column: None,
         }
+    }
+
+    /// Keys of `(PARTITION BY a, b ORDER BY c)`.
+    fn window_keys(&self, tokens: &[usize], labels: &Labels) -> Vec<Expression> {
+        let word = |at: usize| tokens.get(at).map_or("", |&token| self.token(token));
+        if (word(0), word(1), word(2)) != ("(", "PARTITION", "BY") {
+            return Vec::new();
+        }
+        let mut depth = 0i32;
+        let inner = tokens[3..].iter().take_while(|&&token| {
+            let text = self.token(token);
+            depth += match text {
+                "(" => 1,
+                ")" => -1,
+                _ => 0,
+            };
+            depth >= 0 && text != "ORDER" && text != "ROWS"
+        });
+        let keys = self.split_arguments(&tokens[3..3 + inner.count()]);
+        keys.into_iter()
+            .map(|key| self.expression_of(key, labels))
+            .collect()
     }
 
     /// Positions of the brackets of a call whose name ends before `at`; type arguments may lie

@@ -70,7 +70,8 @@ fn keys_tell_what_is_partitioned_how() {
          g = SELECT K AS Key, SUM(V) AS S FROM a GROUP BY K;\n\
          j = SELECT g.Key, a.L FROM g LEFT OUTER JOIN a ON g.Key == a.K;\n\
          b = SELECT g.S FROM g INNER BROADCASTRIGHT JOIN a ON g.Key == a.K;\n\
-         s = SELECT Key FROM j ORDER BY Key;",
+         s = SELECT Key FROM j ORDER BY Key;\n\
+         w = SELECT *, ROW_NUMBER() OVER (PARTITION BY L, K ORDER BY V DESC) AS rn FROM a;",
     );
     let flow = script.flow();
     let of = |statement| flow.of_statement(statement).expect("it is in the flow");
@@ -88,5 +89,9 @@ fn keys_tell_what_is_partitioned_how() {
         "the key is not among the columns"
     );
     assert_eq!(of(4).needs[0].kind, PartitioningKind::Single);
+    assert_eq!(
+        (&of(5).needs[0].keys, &of(5).leaves.keys),
+        (&vec!["L".into(), "K".into()], &vec!["L".into(), "K".into()])
+    );
     assert_eq!(of(1).readers.len(), 2);
 }
