@@ -3,7 +3,7 @@
 //! Knows which reader takes which kind of file, and nothing of what the numbers mean.
 
 use std::fs::{self, File};
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 use crate::catalogue::Catalogue;
@@ -373,9 +373,8 @@ impl JobReader {
 
     /// Vertex events may be larger than memory.
     fn stream(&mut self, name: &str) -> std::io::Result<u64> {
-        let file = File::open(self.job.path.join(name))?;
-        let mut stream = BufReader::with_capacity(1 << 20, file);
-        read::events(name, &mut stream, &self.options, &mut self.job)
+        let path = self.job.path.join(name);
+        read::events(name, &path, &self.options, &mut self.job)
     }
 
     fn whole(&mut self, name: &str, kind: FileKind) -> std::io::Result<u64> {

@@ -161,39 +161,38 @@ impl Job {
     /// Bytes that the vertices of a stage read: from vertex events, else from the stage statistics.
     pub fn bytes_read_per_vertex(&self, stage: usize) -> Option<Derived<Spread>> {
         let found = self.stages.get(stage)?;
-        self.from_events(found, |runs| &runs.bytes_read)
-            .or_else(|| {
-                let value = |name: &str| found.summary.as_ref()?.values.get(name).copied();
-                let (total, max) = (value("dataRead")?, value("maxVertexDataRead")?);
-                let vertices = self.vertex_count(stage)?;
-                let min = value("minVertexDataRead");
-                let spread = Spread {
-                    min,
-                    ..Spread::new(total, max, vertices.value)?
-                };
-                let sources = ["maxVertexDataRead", "dataRead", "succeededCount"];
-                let sources = sources
-                    .iter()
-                    .filter_map(|name| found.summary_source(name))
-                    .collect();
-                Some(Derived {
-                    value: spread,
-                    sources,
-                })
+        self.of_events(found, |runs| &runs.bytes_read).or_else(|| {
+            let value = |name: &str| found.summary.as_ref()?.values.get(name).copied();
+            let (total, max) = (value("dataRead")?, value("maxVertexDataRead")?);
+            let vertices = self.vertex_count(stage)?;
+            let min = value("minVertexDataRead");
+            let spread = Spread {
+                min,
+                ..Spread::new(total, max, vertices.value)?
+            };
+            let sources = ["maxVertexDataRead", "dataRead", "succeededCount"];
+            let sources = sources
+                .iter()
+                .filter_map(|name| found.summary_source(name))
+                .collect();
+            Some(Derived {
+                value: spread,
+                sources,
             })
+        })
     }
 
     /// Bytes that the vertices of a stage wrote, from vertex events.
     pub fn bytes_written_per_vertex(&self, stage: usize) -> Option<Derived<Spread>> {
-        self.from_events(self.stages.get(stage)?, |runs| &runs.bytes_written)
+        self.of_events(self.stages.get(stage)?, |runs| &runs.bytes_written)
     }
 
     /// Milliseconds that the completed vertices of a stage ran, from vertex events.
     pub fn run_ms_per_vertex(&self, stage: usize) -> Option<Derived<Spread>> {
-        self.from_events(self.stages.get(stage)?, |runs| &runs.run_ms)
+        self.of_events(self.stages.get(stage)?, |runs| &runs.run_ms)
     }
 
-    fn from_events(
+    fn of_events(
         &self,
         stage: &Stage,
         of: impl Fn(&StageRuns) -> &Distribution,

@@ -228,7 +228,7 @@ impl Job {
                 ));
             }
         }
-        found.sort_by(|a, b| b.0.cmp(&a.0));
+        found.sort_by_key(|(n, _)| std::cmp::Reverse(*n));
         found.into_iter().map(|(_, located)| located).collect()
     }
 }

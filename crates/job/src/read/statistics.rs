@@ -1,7 +1,7 @@
 //! `__ScopeRuntimeStatistics__.xml`: the counters of every stage (form of a cluster job; modelled
 //! on readers of such files, since none is public).
 
-use std::borrow::Cow;
+use foldhash::{HashMap, HashSet};
 
 use super::{Input, StageIndex, number};
 use crate::counters::{CounterNode, CounterTree, Name};
@@ -104,7 +104,9 @@ const MAX_TEXT: usize = 1_000;
 /// Stores each name once. A job has a few hundred names and up to millions of uses.
 #[derive(Default)]
 pub(super) struct Interner {
-    names: std::collections::HashSet<Name>,
+    names: HashSet<Name>,
+    /// Names of the last node of each name: the next one nearly always has the same.
+    shapes: HashMap<Name, Vec<Name>>,
 }
 
 impl Interner {
@@ -120,13 +122,30 @@ impl Interner {
     }
 
     fn fill(&mut self, node: &mut CounterNode, tag: &Tag<'_>) {
+        let shape = self.shapes.remove(node.name.as_str()).unwrap_or_default();
+        node.values.reserve_exact(shape.len());
         for (name, value) in tag.attributes() {
-            self.add(node, name, &value);
+            let expected = shape.get(node.values.len()).filter(|n| **n == name);
+            match (expected, number(&value)) {
+                (Some(name), Some(value)) => node.values.push((name.clone(), value)),
+                _ => self.add(node, name, &value),
+            }
         }
+        let same = shape.len() == node.values.len()
+            && shape
+                .iter()
+                .zip(&node.values)
+                .all(|(a, (b, _))| Name::same(a, b));
+        let shape = if same {
+            shape
+        } else {
+            node.values.iter().map(|(n, _)| n.clone()).collect()
+        };
+        self.shapes.insert(node.name.clone(), shape);
     }
 
     /// Adds an attribute if it is a number.
-    pub(super) fn add(&mut self, node: &mut CounterNode, name: &str, value: &Cow<'_, str>) {
+    pub(super) fn add(&mut self, node: &mut CounterNode, name: &str, value: &str) {
         if name == "opId" {
             node.op_id = value.trim().parse().ok();
         } else if node.values.len() + node.texts.len() >= MAX_VALUES {

@@ -1,7 +1,6 @@
 //! `[n]_stdout.txt` of a local run: the counters of one vertex as lines indented by tabs, and what
 //! the vertex host says about itself.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
 use super::statistics::Interner;
@@ -88,7 +87,7 @@ fn is_name(text: &str) -> bool {
 fn fill(names: &mut Interner, node: &mut CounterNode, text: &str) {
     for pair in text.split(',') {
         if let Some((name, value)) = pair.trim().split_once('=') {
-            names.add(node, name, &Cow::Borrowed(value));
+            names.add(node, name, value);
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Gathers attempts per stage: distributions over all of them, and as many single ones as memory
 //! allows.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+
+use foldhash::{HashMap, HashMapExt};
 
 use super::clock::Clock;
 use super::line::{Attempt, Event, attempt, event};
@@ -12,8 +13,8 @@ use crate::folder::Options;
 use crate::runs::{RunState, StageRuns, VertexRun};
 use crate::time::filetime_ms;
 
-/// Attempts kept over all stages: 72 bytes each, so about 28 MB.
-const MAX_RUNS: usize = 400_000;
+/// Attempts kept over all stages: 72 bytes each, so at most 29 MB with the slack of a growing list.
+const MAX_RUNS: usize = 200_000;
 /// Stages and machines told apart; more are made up.
 const MAX_NAMES: usize = 100_000;
 /// Different messages kept per stage.
@@ -34,6 +35,7 @@ pub(super) struct Collected {
 pub(crate) struct Collector {
     file: String,
     per_stage: usize,
+    in_all: usize,
     clock: Clock,
     line: u64,
     kept: usize,
@@ -67,10 +69,12 @@ struct Stage {
 }
 
 impl Collector {
-    pub(crate) fn new(file: &str, options: &Options) -> Collector {
+    /// One of `parts` collectors that share the work and what may be kept.
+    pub(crate) fn new(file: &str, options: &Options, parts: usize) -> Collector {
         Collector {
             file: file.to_owned(),
-            per_stage: options.max_runs_per_stage.max(16),
+            per_stage: (options.max_runs_per_stage / parts).max(16),
+            in_all: MAX_RUNS / parts,
             clock: Clock::default(),
             line: 0,
             kept: 0,
@@ -213,11 +217,50 @@ impl Collector {
             if stage.runs.len() > self.per_stage {
                 self.kept -= stage.thin();
             }
-            if self.kept > MAX_RUNS {
+            if self.kept > self.in_all {
                 let largest = self.stages.iter_mut().max_by_key(|s| s.runs.len());
                 self.kept -= largest.map_or(0, Stage::thin);
             }
         }
+    }
+
+    /// Adds what was collected from the part of the file that follows.
+    pub(super) fn absorb(&mut self, next: Collector) {
+        let lines = self.line;
+        let machines: Vec<u32> = next
+            .machines
+            .iter()
+            .map(|name| self.machine(name.as_bytes()))
+            .collect();
+        for stage in next.stages {
+            let Some(at) = self.stage(&stage.name) else {
+                continue;
+            };
+            let runs = stage.runs.iter().map(|run| VertexRun {
+                machine: machines
+                    .get(run.machine as usize)
+                    .copied()
+                    .unwrap_or(u32::MAX),
+                line: run.line + lines,
+                ..*run
+            });
+            self.stages[at].runs.extend(runs);
+            self.stages[at].absorb(stage);
+        }
+        self.graph_start = self
+            .graph_start
+            .or(next.graph_start.map(|(ms, line)| (ms, line + lines)));
+        self.finish = next
+            .finish
+            .map(|(ms, line)| (ms, line + lines))
+            .or(self.finish);
+        self.complaints.extend(
+            next.complaints
+                .into_iter()
+                .map(|(line, text)| (line + lines, text)),
+        );
+        self.malformed += next.malformed;
+        self.line += next.line;
     }
 
     pub(super) fn finish(mut self) -> Collected {
@@ -270,7 +313,8 @@ impl Stage {
         let ran = run.ended_ms.saturating_sub(run.running_ms);
         let slowest = ran > self.slowest_ms;
         self.slowest_ms = self.slowest_ms.max(ran);
-        self.stride == 1 || slowest || self.seen.is_multiple_of(self.stride)
+        // a power of two
+        self.seen & (self.stride - 1) == 0 || slowest
     }
 
     /// Drops every second attempt, but none of the slowest 64; says how many.
@@ -288,6 +332,31 @@ impl Stage {
         });
         self.stride *= 2;
         before - self.runs.len()
+    }
+
+    /// Adds the measures of a later part; its runs were added before.
+    fn absorb(&mut self, next: Stage) {
+        self.stride = self.stride.max(next.stride);
+        self.seen += next.seen;
+        self.counts
+            .iter_mut()
+            .zip(next.counts)
+            .for_each(|(sum, n)| *sum += n);
+        self.run_ms.absorb(next.run_ms);
+        self.wait_ms.absorb(next.wait_ms);
+        self.bytes_read.absorb(next.bytes_read);
+        self.bytes_written.absorb(next.bytes_written);
+        self.wasted_ms += next.wasted_ms;
+        for (message, n) in next.events {
+            let room = self.events.len() < MAX_MESSAGES;
+            match self.events.entry(message) {
+                Entry::Occupied(mut entry) => *entry.get_mut() += n,
+                Entry::Vacant(entry) if room => {
+                    entry.insert(n);
+                }
+                Entry::Vacant(_) => {}
+            }
+        }
     }
 
     fn finish(mut self, file: &str, machines: &[Name]) -> StageRuns {
@@ -337,7 +406,7 @@ mod tests {
             max_runs_per_stage: 100,
             ..Options::default()
         };
-        let mut collector = Collector::new("profile", &options);
+        let mut collector = Collector::new("profile", &options, 1);
         for vertex in 0..10_000_u32 {
             let second = if vertex == 777 { 59 } else { 10 + vertex % 5 };
             let line = format!(

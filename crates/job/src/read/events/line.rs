@@ -18,15 +18,15 @@ pub(super) struct Attempt<'a> {
 /// Reads what follows `---HiPriTime `; `None` if it has another shape.
 pub(super) fn attempt<'a>(text: &'a [u8], clock: &mut Clock) -> Option<Attempt<'a>> {
     let text = text.strip_suffix(b"\r").unwrap_or(text);
-    let mut fields = text.split(|b| *b == b',');
-    let mut next = || fields.next();
-    let (_job, _vertex, name, state, machine) = (next()?, next()?, next()?, next()?, next()?);
+    let mut fields = Fields { rest: text };
+    let (_job, _vertex) = (fields.next(GUID), fields.next(GUID));
+    let (name, state, machine) = (fields.next(0), fields.next(COMPLETED), fields.next(0));
     let mut times = [0; 5];
     for time in &mut times {
-        *time = clock.parse(next()?)?;
+        *time = clock.parse(fields.next(TIME))?;
     }
-    let _queued_again = next()?;
-    let (bytes_read, bytes_written) = (whole(next()?)?, whole(next()?)?);
+    let _queued_again = fields.next(TIME);
+    let (bytes_read, bytes_written) = (whole(fields.next(0))?, whole(fields.next(0))?);
     let (stage, index) = vertex_name(name);
     let state = state_of(state)?;
     Some(Attempt {
@@ -38,6 +38,30 @@ pub(super) fn attempt<'a>(text: &'a [u8], clock: &mut Clock) -> Option<Attempt<'
         bytes_read,
         bytes_written,
     })
+}
+
+/// Usual lengths of fields: a comma is looked for there first.
+const GUID: usize = 36;
+const COMPLETED: usize = 9;
+const TIME: usize = 27;
+
+/// Fields between commas.
+struct Fields<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Fields<'a> {
+    /// The next field, empty at the end. `usual` is a length to try before searching; 0 for none.
+    fn next(&mut self, usual: usize) -> &'a [u8] {
+        let guessed = usual > 0 && self.rest.get(usual) == Some(&b',');
+        let end = match guessed {
+            true => usual,
+            false => memchr::memchr(b',', self.rest).unwrap_or(self.rest.len()),
+        };
+        let field = &self.rest[..end];
+        self.rest = self.rest.get(end + 1..).unwrap_or_default();
+        field
+    }
 }
 
 /// Stage and index of `SV4_Extract_Split[0]`, `SV1_Extract[12][0]` or a name alone.

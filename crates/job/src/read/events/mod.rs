@@ -9,7 +9,9 @@ mod collect;
 mod line;
 mod sketch;
 
-use std::io::BufRead;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
 
 use crate::folder::Options;
 use crate::model::{Job, Source};
@@ -19,14 +21,92 @@ pub(crate) use collect::Collector;
 /// Longer lines are skipped. Real ones have some 300 bytes.
 const MAX_LINE: usize = 64 << 10;
 
+/// Below this a file is read by one thread: starting more costs as much as it saves.
+const MIN_PART: u64 = 16 << 20;
+
+/// Reads a file, a large one in parts at the same time. Returns the bytes read.
+pub(crate) fn read_file(
+    name: &str,
+    path: &Path,
+    options: &Options,
+    job: &mut Job,
+) -> std::io::Result<u64> {
+    let size = std::fs::metadata(path)?.len();
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    let parts = (size / MIN_PART).clamp(1, threads.min(4));
+    let bounds = bounds(path, size, parts)?;
+    let read_part = |(from, to): (u64, u64)| -> std::io::Result<(Collector, u64)> {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(from))?;
+        // the last part also takes what a running job has added since
+        let length = if to == size { u64::MAX } else { to - from };
+        let mut collector = Collector::new(name, options, parts as usize);
+        let bytes = lines(
+            &mut BufReader::with_capacity(256 << 10, file.take(length)),
+            &mut collector,
+        )?;
+        Ok((collector, bytes))
+    };
+    let outcomes: Vec<_> = match bounds.as_slice() {
+        [only] => vec![read_part(*only)],
+        several => std::thread::scope(|scope| {
+            let started: Vec<_> = several
+                .iter()
+                .map(|part| scope.spawn(|| read_part(*part)))
+                .collect();
+            let lost = || std::io::Error::other("a reading thread ended early");
+            started
+                .into_iter()
+                .map(|t| t.join().unwrap_or_else(|_| Err(lost())))
+                .collect()
+        }),
+    };
+    let (mut whole, mut total, mut failure): (Option<Collector>, u64, _) = (None, 0, None);
+    for outcome in outcomes {
+        match (outcome, &mut whole) {
+            (Ok((part, bytes)), Some(collector)) => {
+                collector.absorb(part);
+                total += bytes;
+            }
+            (Ok((part, bytes)), none) => {
+                *none = Some(part);
+                total += bytes;
+            }
+            (Err(error), _) => failure = Some(error),
+        }
+    }
+    if let Some(collector) = whole {
+        finish(name, collector, job);
+    }
+    failure.map_or(Ok(total), Err)
+}
+
+/// Cuts a file behind line feeds into about equal parts.
+fn bounds(path: &Path, size: u64, parts: u64) -> std::io::Result<Vec<(u64, u64)>> {
+    let mut cuts = vec![0];
+    for part in 1..parts {
+        let mut file = File::open(path)?;
+        let from = size / parts * part;
+        file.seek(SeekFrom::Start(from))?;
+        // no line feed within the length of a line: no cut here
+        let mut ahead = Vec::new();
+        file.take(MAX_LINE as u64).read_to_end(&mut ahead)?;
+        cuts.extend(memchr::memchr(b'\n', &ahead).map(|at| from + at as u64 + 1));
+    }
+    cuts.push(size);
+    cuts.dedup();
+    Ok(cuts.windows(2).map(|pair| (pair[0], pair[1])).collect())
+}
+
 /// Reads all lines of a stream. Returns the bytes read.
+#[cfg(test)]
 pub(crate) fn read(
     name: &str,
     stream: &mut dyn BufRead,
     options: &Options,
     job: &mut Job,
 ) -> std::io::Result<u64> {
-    let mut collector = Collector::new(name, options);
+    let mut collector = Collector::new(name, options, 1);
     let outcome = lines(stream, &mut collector);
     finish(name, collector, job);
     outcome
@@ -126,6 +206,35 @@ mod tests {
             assert_eq!(runs.bytes_read.total, 46.0 * 50.0);
             assert_eq!(runs.runs[0].created_ms, 1_719_528_306_044);
         }
+    }
+
+    #[test]
+    fn parts_of_a_file_give_the_same_as_the_whole() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("profile");
+        let n = (3 * MIN_PART as usize).div_ceil(LINE.len());
+        let text: String = (0..n)
+            .map(|i| LINE.replace("[3]", &format!("[{i}]")))
+            .collect();
+        std::fs::write(&path, &text).expect("written");
+        let (mut parted, mut whole) = (Job::default(), Job::default());
+        let options = Options::default();
+        let bytes = read_file("profile", &path, &options, &mut parted).expect("readable");
+        assert_eq!(bytes, text.len() as u64);
+        read("profile", &mut text.as_bytes(), &options, &mut whole).expect("readable");
+        let (parted, whole) = (
+            parted.stages[0].runs.as_ref(),
+            whole.stages[0].runs.as_ref(),
+        );
+        let of = |runs: Option<&crate::runs::StageRuns>| {
+            runs.map(|r| (r.completed, r.run_ms, r.bytes_read))
+        };
+        assert_eq!(of(parted), of(whole));
+        let runs = &parted.expect("runs").runs;
+        assert!(
+            runs.iter().all(|run| run.line == u64::from(run.index) + 1),
+            "lines are those of the file"
+        );
     }
 
     #[test]

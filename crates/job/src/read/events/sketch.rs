@@ -42,6 +42,27 @@ impl Sketch {
         }
     }
 
+    /// Adds the values of another sketch.
+    pub(super) fn absorb(&mut self, other: Sketch) {
+        if other.buckets.is_empty() {
+            other.exact.into_iter().for_each(|value| self.add(value));
+            return;
+        }
+        if self.buckets.is_empty() {
+            let exact = std::mem::take(self);
+            *self = other;
+            exact.exact.into_iter().for_each(|value| self.add(value));
+            return;
+        }
+        for (slot, n) in self.buckets.iter_mut().zip(other.buckets) {
+            *slot = slot.saturating_add(n);
+        }
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        self.count += other.count;
+        self.total += other.total;
+    }
+
     pub(super) fn distribution(mut self) -> Distribution {
         self.exact.sort_unstable();
         Distribution {
@@ -118,6 +139,21 @@ mod tests {
             );
         }
         assert_eq!(got.max, 999_999.0 * 999_999.0);
+    }
+
+    #[test]
+    fn parts_give_the_same_as_the_whole() {
+        let of = |from: u64, to: u64| {
+            let mut sketch = Sketch::default();
+            (from..to).for_each(|v| sketch.add(v * 37 % 10_007));
+            sketch
+        };
+        let whole = of(0, 10_000).distribution();
+        for cut in [0, 10, 5_000, 9_990] {
+            let mut left = of(0, cut);
+            left.absorb(of(cut, 10_000));
+            assert_eq!(left.distribution(), whole, "{cut}");
+        }
     }
 
     #[test]
