@@ -11,6 +11,8 @@ pub(crate) mod layout;
 pub(crate) mod names;
 pub(crate) mod projection;
 pub(crate) mod split;
+#[cfg(test)]
+mod tests;
 mod types;
 mod verify;
 pub(crate) mod window;

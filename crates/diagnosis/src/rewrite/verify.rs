@@ -82,7 +82,7 @@ fn columns_kept(before: &Side<'_>, after: &Side<'_>, touched: &BTreeSet<usize>) 
             let Some(found) = counterpart(script, new, old) else {
                 return old.target.is_none();
             };
-            needed_columns(before, old) == needed_columns(after, found)
+            same_columns(before, old, after, found)
         });
     bound && outputs_kept(before, after, touched)
 }
@@ -114,14 +114,21 @@ fn counterpart<'n>(script: &Script, new: &'n Script, old: &Statement) -> Option<
     new.statements.iter().filter(binds).nth(before)
 }
 
-/// Columns of a statement that somebody needs, in order; a rewrite may drop the others.
-fn needed_columns(side: &Side<'_>, statement: &Statement) -> Option<Vec<String>> {
-    let rowset = side.flow.of_statement(statement.index)?;
-    let columns = rowset.columns.as_ref()?;
-    let needed = columns
+/// Whether a statement has its old columns in their order; it may lack those that nobody needed.
+fn same_columns(before: &Side<'_>, old: &Statement, after: &Side<'_>, new: &Statement) -> bool {
+    let old = before.flow.of_statement(old.index);
+    let new = after.flow.of_statement(new.index);
+    let (Some(old), Some(new)) = (old, new) else {
+        return old.is_none() && new.is_none();
+    };
+    let (Some(had), Some(has)) = (&old.columns, &new.columns) else {
+        return old.columns == new.columns;
+    };
+    let mut has = has.iter().peekable();
+    let kept = had
         .iter()
-        .filter(|column| !rowset.dropped.contains(column));
-    Some(needed.cloned().collect())
+        .all(|column| has.next_if_eq(&column).is_some() || old.dropped.contains(column));
+    kept && has.next().is_none()
 }
 
 fn outputs(side: &Side<'_>) -> Vec<Written> {
