@@ -280,7 +280,7 @@ fn layout(spec: &mut Spec, slots: &Slots, rng: &mut Rng, size: f64) -> Site {
     let big = rng.whole(1, 2) as usize;
     for i in 0..big {
         let place = (rng.index(n) + i) % n;
-        weights[place] = n as f64 * 0.16 * size.max(0.6);
+        weights[place] = (n as f64 * 0.16 * size.max(0.6)).max(4.0);
     }
     weights.iter_mut().for_each(|w| *w *= rng.range(0.9, 1.1));
     t.clustering = Clustering {

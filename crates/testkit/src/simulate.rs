@@ -197,7 +197,7 @@ fn read_everything(spec: &mut Spec) {
 fn with(base: &Spec, slots: &Slots, causes: &[Cause], request: &Request) -> (Spec, Vec<Site>) {
     let mut spec = base.clone();
     let size = if request.scale == Scale::Small {
-        1.15
+        1.4
     } else {
         1.0
     };
@@ -327,13 +327,19 @@ fn shows(request: &Request, spec: &Spec, run: &Run, saved: &[f64], symptoms: &[C
     if request.kind == Kind::None {
         return symptoms.is_empty();
     }
+    // A case that is kept to be looked at shows its cause plainly.
+    let least = if request.scale == Scale::Small {
+        0.12
+    } else {
+        COSTS_AT_LEAST
+    };
     request.causes.iter().zip(saved).all(|(c, s)| {
         let queued = if *c == Cause::QueueWait {
             spec.env.queue_s
         } else {
             0.0
         };
-        s / (run.elapsed + queued) > COSTS_AT_LEAST
+        s / (run.elapsed + queued) > least
     })
 }
 

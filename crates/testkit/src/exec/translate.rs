@@ -17,7 +17,6 @@ struct Run<'a> {
     /// Statement whose rowset a bare reference means.
     last: Option<usize>,
     line: u32,
-    nested: usize,
 }
 
 pub(crate) fn run(world: &World, script: &Script) -> Result<Outputs, ExecError> {
@@ -38,7 +37,6 @@ pub(crate) fn run(world: &World, script: &Script) -> Result<Outputs, ExecError> 
         text,
         last: None,
         line: 0,
-        nested: 0,
     };
     run.load()?;
     let mut outputs = Outputs::new();
@@ -156,11 +154,7 @@ impl Run<'_> {
 
     fn read(&self, sql: &str) -> rusqlite::Result<Output> {
         let mut statement = self.db.prepare(sql)?;
-        let columns: Vec<String> = statement
-            .column_names()
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
+        let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let n = columns.len();
         let mut rows = Vec::new();
         let mut cursor = statement.query([])?;
@@ -386,11 +380,7 @@ impl Run<'_> {
             sql: sql.clone(),
             source,
         })?;
-        Ok(statement
-            .column_names()
-            .into_iter()
-            .map(str::to_owned)
-            .collect())
+        Ok(statement.column_names().map(str::to_owned).collect())
     }
 
     fn user_input(&self, q: &Query) -> Result<String, ExecError> {

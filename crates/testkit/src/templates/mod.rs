@@ -181,7 +181,7 @@ fn environment(rng: &mut Rng, scale: Scale) -> Env {
         slow: None,
         jitter: rng.range(0.03, 0.07),
         queue_s: rng.range(1.0, 25.0),
-        broadcast_bytes: if scale == Scale::Small { 1.2e7 } else { 9.6e7 },
+        broadcast_bytes: if scale == Scale::Small { 4e7 } else { 9.6e7 },
         gather_bytes: if scale == Scale::Small { 1.2e7 } else { 4.8e7 },
         max_partitions: match scale {
             Scale::Small => 24,

@@ -34,7 +34,14 @@ impl Builder {
     pub(super) fn key_column(&mut self, rows: f64) -> Column {
         let text = self.domain.entity.ends_with("Key");
         let ty = if text { Ty::Text } else { Ty::Long };
-        let distinct = (rows / self.rng.range(6.0, 30.0)).round();
+        let per_key = self.rng.range(6.0, 30.0);
+        // A small job keeps a dimension that is too large to broadcast.
+        let per_key = if self.scale == Scale::Small {
+            per_key / 8.0
+        } else {
+            per_key
+        };
+        let distinct = (rows / per_key.max(1.2)).round();
         let mut c = Column::new(self.domain.entity, ty, 18.0, distinct);
         c.nullable = !text;
         // A mild head, as every real key has one: far below a partition's share.

@@ -18,24 +18,32 @@ public class RouteQualityPath : Reducer
         int seen = 0;
         string last = "";
         DateTime newest = DateTime.MinValue;
+        long? tripId = default(long?);
+        string region = default(string);
+        string vehicleClass = default(string);
+        DateTime eventTime = default(DateTime);
+        int delaySec = default(int);
+        string homeCountry = default(string);
         foreach (Row row in input.Rows)
         {
-            var tripId = row["TripId"].Long;
+            tripId = row["TripId"].Long;
             total += Convert.ToInt64(tripId);
-            var region = row["Region"].String;
+            region = row["Region"].String;
             if (!string.IsNullOrEmpty(region)) { last = region; }
-            var eventTime = row["EventTime"].DateTime;
+            vehicleClass = row["VehicleClass"].String;
+            if (!string.IsNullOrEmpty(vehicleClass)) { last = vehicleClass; }
+            eventTime = row["EventTime"].DateTime;
             if (eventTime > newest) { newest = eventTime; }
-            var delaySec = row["DelaySec"].Integer;
+            delaySec = row["DelaySec"].Integer;
             total += Convert.ToInt64(delaySec);
-            var homeCountry = row["HomeCountry"].String;
+            homeCountry = row["HomeCountry"].String;
             if (!string.IsNullOrEmpty(homeCountry)) { last = homeCountry; }
             seen++;
         }
-        outputRow["TripId"].Set(total);
+        outputRow["TripId"].Set(tripId);
         outputRow["FirstSeen"].Set(newest);
         outputRow["Steps"].Set(seen);
-        outputRow["Region"].Set(last);
+        outputRow["Region"].Set(region);
         outputRow["Score"].Set((double)total / Math.Max(1, seen));
         yield return outputRow;
     }

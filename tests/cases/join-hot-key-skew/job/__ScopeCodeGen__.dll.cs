@@ -5,11 +5,11 @@ using System.Collections.Generic;
 using System.Linq;
 using System.Text.RegularExpressions;
 
-public class VoiceUsagePath : Reducer
+public class RouteQualityPath : Reducer
 {
     public override Schema Produces(string[] requestedColumns, string[] args, Schema inputSchema)
     {
-        return new Schema("SpeakerId:long, FirstSeen:DateTime, Steps:int, Skill:string, Score:double");
+        return new Schema("TripId:long, FirstSeen:DateTime, Steps:int, Region:string, Score:double");
     }
 
     public override IEnumerable<Row> Reduce(RowSet input, Row outputRow, string[] args)
@@ -18,26 +18,42 @@ public class VoiceUsagePath : Reducer
         int seen = 0;
         string last = "";
         DateTime newest = DateTime.MinValue;
+        long? tripId = default(long?);
+        string region = default(string);
+        string vehicleClass = default(string);
+        DateTime eventTime = default(DateTime);
+        int delaySec = default(int);
+        string homeCountry = default(string);
         foreach (Row row in input.Rows)
         {
-            var speakerId = row["SpeakerId"].Long;
-            total += Convert.ToInt64(speakerId);
-            var skill = row["Skill"].String;
-            if (!string.IsNullOrEmpty(skill)) { last = skill; }
-            var eventTime = row["EventTime"].DateTime;
+            tripId = row["TripId"].Long;
+            total += Convert.ToInt64(tripId);
+            region = row["Region"].String;
+            if (!string.IsNullOrEmpty(region)) { last = region; }
+            vehicleClass = row["VehicleClass"].String;
+            if (!string.IsNullOrEmpty(vehicleClass)) { last = vehicleClass; }
+            eventTime = row["EventTime"].DateTime;
             if (eventTime > newest) { newest = eventTime; }
-            var latencyMs = row["LatencyMs"].Integer;
-            total += Convert.ToInt64(latencyMs);
-            var homeCountry = row["HomeCountry"].String;
+            delaySec = row["DelaySec"].Integer;
+            total += Convert.ToInt64(delaySec);
+            homeCountry = row["HomeCountry"].String;
             if (!string.IsNullOrEmpty(homeCountry)) { last = homeCountry; }
             seen++;
         }
-        outputRow["SpeakerId"].Set(total);
+        outputRow["TripId"].Set(tripId);
         outputRow["FirstSeen"].Set(newest);
         outputRow["Steps"].Set(seen);
-        outputRow["Skill"].Set(last);
+        outputRow["Region"].Set(region);
         outputRow["Score"].Set((double)total / Math.Max(1, seen));
         yield return outputRow;
+    }
+}
+
+public static class TextUtil
+{
+    public static string Short(string text)
+    {
+        return text == null || text.Length < 12 ? text : text.Substring(0, 12);
     }
 }
 

@@ -1,0 +1,43 @@
+using Microsoft.SCOPE.Types;
+using ScopeRuntime;
+using System;
+using System.Collections.Generic;
+using System.Linq;
+using System.Text.RegularExpressions;
+
+public static class RowRules
+{
+    public static bool IsUseful(int value)
+    {
+        return value % 100 < 23;
+    }
+}
+
+public class ___Scope_Generated_Classes___
+{
+	public class SqlFilterTransformer_3 : IProcessor
+	{
+		public override IRow Process(IRow inRow, IUpdatableRow outRow)
+		{
+			int exceptionIndex = 0;
+			System.Int64 col_PlayerId = row.GetInternal<System.Int64>(0);
+			System.String col_GameMode = row.GetInternal<System.String>(1);
+			System.Int32 col_Points = row.GetInternal<System.Int32>(2);
+			if (TickState != 3 && RowRules.IsUseful(Points))
+			{
+				output.SetInternal<System.Int64>(0, (col_PlayerId));
+				exceptionIndex++;
+				output.SetInternal<System.String>(1, (col_GameMode));
+				exceptionIndex++;
+				output.SetInternal<System.Int32>(2, (col_Points));
+				exceptionIndex++;
+			}
+			return output.AsReadOnly();
+		}
+		public static string[] exceptionsInfo =
+		{
+			@"TickState != 3",
+			@"RowRules.IsUseful(Points)",
+		};
+	}
+}
