@@ -392,7 +392,13 @@ impl JobReader {
                 "a file of this kind is normally much smaller",
             );
         }
-        let decoded = decode(&bytes);
+        self.take(name, kind, &bytes);
+        Ok(bytes.len() as u64)
+    }
+
+    /// Decodes a file and hands it to its reader.
+    fn take(&mut self, name: &str, kind: FileKind, bytes: &[u8]) {
+        let decoded = decode(bytes);
         if decoded.replaced {
             let message = format!("holds bytes that are not {}", decoded.encoding);
             self.job.warn(
@@ -412,7 +418,6 @@ impl JobReader {
         } else {
             take(kind, &input, &mut self.job);
         }
-        Ok(bytes.len() as u64)
     }
 
     /// What has been read so far.
@@ -583,4 +588,36 @@ pub(crate) fn take(kind: FileKind, input: &Input<'_>, job: &mut Job) {
         K::CompilerPlan => read::compiler_plan(input, job),
         _ => {}
     }
+}
+
+/// Reads files that are in memory, each taken as the kind given; for tests and fuzzing.
+pub fn read_memory(files: &[(&str, FileKind, &[u8])], options: &Options) -> Job {
+    let mut reader = JobReader {
+        job: Job::default(),
+        options: options.clone(),
+        scripts: Vec::new(),
+    };
+    let mut files = files.to_vec();
+    files.sort_by_key(|(_, kind, _)| order(*kind));
+    for (name, kind, bytes) in files {
+        reader.job.files.push(JobFile {
+            name: name.to_owned(),
+            kind,
+            bytes: bytes.len() as u64,
+            read: true,
+        });
+        if kind == FileKind::VertexEvents {
+            read::events_of(name, bytes, &reader.options, &mut reader.job);
+        } else {
+            reader.take(name, kind, bytes);
+        }
+    }
+    reader.choose_script();
+    reader.job.link();
+    reader.job
+}
+
+/// What a file is, by its first bytes.
+pub fn kind_of(head: &[u8]) -> FileKind {
+    sniff(&head[..head.len().min(HEAD_BYTES)])
 }

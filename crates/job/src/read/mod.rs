@@ -28,7 +28,7 @@ pub(crate) use algebra::read as algebra;
 pub(crate) use codegen::{classes, read as codegen};
 pub(crate) use compiler_plan::read as compiler_plan;
 pub(crate) use error::read as error;
-pub(crate) use events::read_file as events;
+pub(crate) use events::{read as events_of, read_file as events};
 pub(crate) use internal::read as internal;
 pub(crate) use job_info::{Rank, command_line, read as job_info};
 pub(crate) use plan::{read as plan, read_map as plan_map};

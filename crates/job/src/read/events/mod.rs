@@ -98,18 +98,11 @@ fn bounds(path: &Path, size: u64, parts: u64) -> std::io::Result<Vec<(u64, u64)>
     Ok(cuts.windows(2).map(|pair| (pair[0], pair[1])).collect())
 }
 
-/// Reads all lines of a stream. Returns the bytes read.
-#[cfg(test)]
-pub(crate) fn read(
-    name: &str,
-    stream: &mut dyn BufRead,
-    options: &Options,
-    job: &mut Job,
-) -> std::io::Result<u64> {
+/// Reads lines that are in memory.
+pub(crate) fn read(name: &str, mut text: &[u8], options: &Options, job: &mut Job) {
     let mut collector = Collector::new(name, options, 1);
-    let outcome = lines(stream, &mut collector);
+    lines(&mut text, &mut collector).expect("memory is readable");
     finish(name, collector, job);
-    outcome
 }
 
 /// Feeds the collector line by line, straight from the stream's buffer where a line lies in it.
@@ -186,8 +179,10 @@ mod tests {
 
     fn read_text(text: &[u8], buffer: usize) -> Job {
         let mut job = Job::default();
-        let mut stream = std::io::BufReader::with_capacity(buffer, text);
-        read("profile", &mut stream, &Options::default(), &mut job).expect("memory is readable");
+        let mut collector = Collector::new("profile", &Options::default(), 1);
+        let mut stream = BufReader::with_capacity(buffer, text);
+        lines(&mut stream, &mut collector).expect("memory is readable");
+        finish("profile", collector, &mut job);
         job
     }
 
@@ -221,7 +216,7 @@ mod tests {
         let options = Options::default();
         let bytes = read_file("profile", &path, &options, &mut parted).expect("readable");
         assert_eq!(bytes, text.len() as u64);
-        read("profile", &mut text.as_bytes(), &options, &mut whole).expect("readable");
+        read("profile", text.as_bytes(), &options, &mut whole);
         let (parted, whole) = (
             parted.stages[0].runs.as_ref(),
             whole.stages[0].runs.as_ref(),

@@ -1,0 +1,19 @@
+//! Every reader on its own: the first byte chooses it, the rest is the file.
+
+#![no_main]
+
+#[path = "../kinds.rs"]
+mod kinds;
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let Some((choice, bytes)) = data.split_first() else {
+        return;
+    };
+    let kind = kinds::choose(*choice);
+    let job = job::read_memory(&[("file", kind, bytes)], &job::Options::default());
+    for diagnostic in &job.diagnostics {
+        assert!(!diagnostic.message.is_empty());
+    }
+});
