@@ -15,10 +15,12 @@ pub mod embed;
 mod error;
 pub mod eval;
 mod glossary;
+pub mod lint;
 mod model;
 mod search;
 mod settings;
 mod store;
+pub mod verify;
 
 pub use embed::{EmbedError, Embedder, EmbedderChoice};
 pub use error::{BuildError, Mismatch, OpenError, SearchError};

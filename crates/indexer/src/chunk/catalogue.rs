@@ -46,7 +46,7 @@ fn same_anchor(known: &str, new: &str) -> bool {
 }
 
 fn to_chunk(source: &Source, kind: Kind, entry: &Table) -> Chunk {
-    let name = ["name", "id", "file", "title", "term", "en", "zh"]
+    let name = ["name", "id", "file", "kind", "term", "en", "zh", "title"]
         .into_iter()
         .find_map(|key| texts(entry.get(key)?).into_iter().next())
         .unwrap_or_else(|| "entry".to_owned());
@@ -56,11 +56,10 @@ fn to_chunk(source: &Source, kind: Kind, entry: &Table) -> Chunk {
     Chunk {
         id: format!("{}#{}", source.path, slug(&name)),
         document: source.path.clone(),
-        title: entry
-            .get("title")
-            .and_then(Value::as_str)
-            .unwrap_or(&name)
-            .to_owned(),
+        title: match list("title") {
+            titles if titles.is_empty() => name.clone(),
+            titles => titles.join(" / "),
+        },
         heading_path: Vec::new(),
         language: detect_language(&text),
         text,

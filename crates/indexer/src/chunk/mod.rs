@@ -10,9 +10,11 @@ mod pack;
 mod slug;
 mod tokens;
 
+pub(crate) use blocks::{BlockKind, blocks};
 pub(crate) use catalogue::catalogue;
 pub(crate) use facets::{section_of, steps_of};
 pub(crate) use markdown::{Piece, pieces};
+pub(crate) use slug::slug;
 
 use crate::document::{Document, Source};
 use crate::model::Chunk;

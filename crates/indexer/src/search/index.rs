@@ -40,9 +40,9 @@ const PRIOR: f32 = 0.2;
 
 /// One generation of an index, open for search. Later updates do not touch it; open again to see them.
 pub struct Index {
-    held: Held,
-    segments: Segments,
-    lexical: Lexical,
+    pub(crate) held: Held,
+    pub(crate) segments: Segments,
+    pub(crate) lexical: Lexical,
     glossary: Glossary,
     embedder: Box<dyn Embedder>,
 }
@@ -151,6 +151,11 @@ impl Index {
             analyser,
             bytes: folder_bytes(&self.held.folder),
         }
+    }
+
+    /// The chunks nearest to `vector`, by the way in that queries take.
+    pub(crate) fn nearest(&self, vector: &[f32], limit: usize) -> Vec<(Ordinal, f32)> {
+        self.segments.nearest(vector, None, limit)
     }
 
     /// The weights of the embedder, mixed by the script of the query.

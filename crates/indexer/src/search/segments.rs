@@ -85,6 +85,12 @@ impl Segments {
         Some(self.segment(ordinal)?.vectors.cosine(ordinal.row(), query))
     }
 
+    /// Whether two chunks were embedded from the same text.
+    pub(crate) fn same_text(&self, a: Ordinal, b: Ordinal) -> bool {
+        let hash = |ordinal| Some(self.segment(ordinal)?.vectors.hash(ordinal.row()));
+        hash(a).is_some() && hash(a) == hash(b)
+    }
+
     /// Ordinals of all chunks that are alive.
     pub(crate) fn ordinals(&self) -> impl Iterator<Item = Ordinal> + '_ {
         self.all.iter().flat_map(|open| {

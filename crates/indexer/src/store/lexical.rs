@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use tantivy::collector::{Count, DocSetCollector, TopDocs};
+use tantivy::collector::{DocSetCollector, TopDocs};
 use tantivy::directory::MmapDirectory;
 use tantivy::query::{
     BooleanQuery, BoostQuery, ConstScoreQuery, Occur, Query, TermQuery, TermSetQuery,
@@ -27,7 +27,7 @@ use crate::model::{Chunk, Filter, Kind};
 const UPDATE_ARENA: usize = 16_000_000;
 const BUILD_ARENA: usize = 200_000_000;
 
-/// Most times a term is counted for one document: BM25 saturates far below.
+/// A term and what its score is multiplied by.
 type Weighted = (String, f32);
 
 /// The fields, found again by name when a store is opened.
@@ -266,11 +266,16 @@ impl Lexical {
             .transpose()
     }
 
-    /// How many chunks contain `term`.
-    pub(crate) fn frequency(&self, term: &str) -> Result<usize, TantivyError> {
+    /// How many chunks contain `term`, dead ones of unmerged segments included.
+    pub(crate) fn frequency(&self, term: &str) -> Result<u64, TantivyError> {
         let term = Term::from_field_text(self.fields.body, term);
-        let query = TermQuery::new(term, IndexRecordOption::Basic);
-        self.searcher.search(&query, &Count)
+        self.searcher.doc_freq(&term)
+    }
+
+    /// Files whose checksum does not hold.
+    pub(crate) fn damaged_files(&self) -> Result<Vec<std::path::PathBuf>, TantivyError> {
+        let damaged = self.searcher.index().validate_checksum()?;
+        Ok(damaged.into_iter().collect())
     }
 
     /// Every ordinal in the store.

@@ -1,0 +1,216 @@
+//! Checks of headings, sections and links.
+
+use std::collections::HashSet;
+
+use pulldown_cmark::{Event, Options, Parser, Tag};
+
+use super::{Finding, Known, Severity, finding, is_curated, line_at};
+use crate::chunk::{BlockKind, blocks, section_of, slug};
+use crate::document::Document;
+use crate::model::{Kind, Section};
+
+/// Sections without which a playbook does not help.
+const NEEDED: [Section; 4] = [
+    Section::Symptom,
+    Section::Cause,
+    Section::Check,
+    Section::Fix,
+];
+
+/// Sections that make it safe to follow.
+const WANTED: [Section; 3] = [Section::Example, Section::TradeOffs, Section::NotWhen];
+
+struct Heading {
+    level: usize,
+    title: String,
+    anchor: Option<String>,
+    at: usize,
+}
+
+fn headings(document: &Document<'_>) -> Vec<Heading> {
+    blocks(document.text, document.body_start)
+        .into_iter()
+        .filter_map(|block| match block.kind {
+            BlockKind::Heading(level, title, anchor) => Some(Heading {
+                level,
+                title,
+                anchor,
+                at: block.range.start,
+            }),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Anchors of all headings, as explicit names or slugs.
+pub(super) fn heading_anchors(document: &Document<'_>) -> impl Iterator<Item = String> {
+    headings(document)
+        .into_iter()
+        .map(|heading| heading.anchor.unwrap_or_else(|| slug(&heading.title)))
+}
+
+pub(super) fn check(document: &Document<'_>, known: &Known, out: &mut Vec<Finding>) {
+    let headings = headings(document);
+    check_headings(document, &headings, out);
+    if document.kind == Kind::Experience {
+        check_sections(document, &headings, out);
+    }
+    check_links(document, known, out);
+    for id in &document.front.related {
+        if !known.ids.contains(id) && !known.paths.contains(id) {
+            let message = format!("related `{id}` does not exist");
+            out.push(finding(
+                document.path,
+                1,
+                Severity::Error,
+                "dead-link",
+                message,
+            ));
+        }
+    }
+}
+
+fn check_headings(document: &Document<'_>, headings: &[Heading], out: &mut Vec<Finding>) {
+    let path = document.path;
+    if document.body().trim().is_empty() {
+        let message = "nothing but front matter; there is no chunk to find".to_owned();
+        out.push(finding(path, 1, Severity::Error, "empty", message));
+        return;
+    }
+    let has_title = document.front.title.is_some() || headings.iter().any(|h| h.level == 1);
+    if is_curated(document) && !has_title {
+        let message = "no title; add `title:` or a heading of level one".to_owned();
+        out.push(finding(path, 1, Severity::Warning, "title", message));
+    }
+    let mut path_of: Vec<(usize, String)> = Vec::new();
+    let mut seen: HashSet<Vec<String>> = HashSet::new();
+    for (i, heading) in headings.iter().enumerate() {
+        let line = line_at(document.text, heading.at);
+        if i > 0 && heading.level > headings[i - 1].level + 1 {
+            let message = format!(
+                "level {} follows level {}",
+                heading.level,
+                headings[i - 1].level
+            );
+            out.push(finding(
+                path,
+                line,
+                Severity::Warning,
+                "heading-level",
+                message,
+            ));
+        }
+        if heading.title.is_empty() {
+            let message = "a heading without text".to_owned();
+            out.push(finding(
+                path,
+                line,
+                Severity::Warning,
+                "heading-empty",
+                message,
+            ));
+        }
+        path_of.retain(|(level, _)| *level < heading.level);
+        path_of.push((heading.level, slug(&heading.title)));
+        let names: Vec<String> = path_of.iter().map(|(_, name)| name.clone()).collect();
+        if heading.anchor.is_none() && !seen.insert(names) {
+            let message = format!(
+                "`{}` occurs twice in its place; ids of their chunks depend on their order",
+                heading.title
+            );
+            out.push(finding(
+                path,
+                line,
+                Severity::Warning,
+                "heading-twice",
+                message,
+            ));
+        }
+    }
+}
+
+fn check_sections(document: &Document<'_>, headings: &[Heading], out: &mut Vec<Finding>) {
+    // A document about no cause (how to read a graph, what a term means) has another form.
+    if document.front.causes.is_empty() {
+        return;
+    }
+    let present: HashSet<Section> = headings
+        .iter()
+        .filter_map(|heading| section_of(std::slice::from_ref(&heading.title)))
+        .collect();
+    let groups = [
+        (NEEDED.as_slice(), Severity::Error),
+        (WANTED.as_slice(), Severity::Warning),
+    ];
+    for (sections, severity) in groups {
+        for section in sections.iter().filter(|section| !present.contains(section)) {
+            let message = format!("the section `{}` is missing", section.as_str());
+            out.push(finding(
+                document.path,
+                1,
+                severity,
+                "missing-section",
+                message,
+            ));
+        }
+    }
+}
+
+fn check_links(document: &Document<'_>, known: &Known, out: &mut Vec<Finding>) {
+    let body = document.body();
+    for (event, range) in Parser::new_ext(body, Options::ENABLE_TABLES).into_offset_iter() {
+        let Event::Start(Tag::Link { dest_url, .. }) = event else {
+            continue;
+        };
+        if let Some(reason) = broken(document.path, &dest_url, known) {
+            let line = line_at(document.text, document.body_start + range.start);
+            let message = format!("link `{dest_url}`: {reason}");
+            out.push(finding(
+                document.path,
+                line,
+                Severity::Error,
+                "dead-link",
+                message,
+            ));
+        }
+    }
+}
+
+/// Why a link leads nowhere; `None` if it leads somewhere or out of the folder.
+fn broken(from: &str, link: &str, known: &Known) -> Option<String> {
+    if link.contains("://") || link.starts_with("mailto:") || link.is_empty() {
+        return None;
+    }
+    let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+    let target = if file.is_empty() {
+        from.to_owned()
+    } else {
+        resolve(from, file)?
+    };
+    let is_ours = target.ends_with(".md") || target.ends_with(".toml");
+    if !is_ours {
+        return None;
+    }
+    if !known.paths.contains(&target) {
+        return Some(format!("{target} does not exist"));
+    }
+    let anchors = known.anchors.get(&target);
+    let found = anchor.is_empty() || anchors.is_some_and(|all| all.contains(anchor));
+    (!found).then(|| format!("{target} has no heading `{anchor}`"))
+}
+
+/// `file` relative to the folder of `from`; `None` if it leaves the knowledge folder.
+fn resolve(from: &str, file: &str) -> Option<String> {
+    let mut parts: Vec<&str> = from.split('/').collect();
+    parts.pop();
+    for part in file.split('/') {
+        match part {
+            "." | "" => {}
+            ".." => {
+                parts.pop()?;
+            }
+            name => parts.push(name),
+        }
+    }
+    Some(parts.join("/"))
+}

@@ -1,0 +1,180 @@
+use std::fs;
+
+use tempfile::TempDir;
+
+use super::*;
+
+const WHOLE: &str = "---\nid: good\ntitle: Good\nlanguage: en\nproblem_type: data_skew\ncauses: [skew.a]\nsource: own\n\
+confidence: observed\nreviewed: 2026-01-01\n---\n# Good\n\n## Symptom\n\ns\n\n## Cause\n\nc\n\n## Check\n\nk\n\n## Fix\n\nf\n\n\
+## Example\n\ne\n\n## Trade-offs\n\nt\n\n## Not when\n\nn\n";
+
+fn check(files: &[(&str, &str)], expect: &[&str]) -> TempDir {
+    let folder = TempDir::new().expect("a folder");
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        fs::write(path, text).expect("written");
+    }
+    assert_eq!(codes(&folder, &[]), expect);
+    folder
+}
+
+fn codes(folder: &TempDir, causes: &[&str]) -> Vec<String> {
+    let options = Options {
+        causes: causes.iter().map(|&cause| cause.to_owned()).collect(),
+    };
+    let findings = lint(folder.path(), &options).expect("linted");
+    findings
+        .iter()
+        .map(|f| format!("{}:{} {}", f.file, f.line, f.code))
+        .collect()
+}
+
+#[test]
+fn a_good_playbook_has_no_finding() {
+    check(&[("experience/good.md", WHOLE)], &[]);
+}
+
+#[test]
+fn front_matter_is_asked_for() {
+    check(
+        &[("experience/a.md", "# A\n\ntext\n")],
+        &["experience/a.md:1 front-matter"],
+    );
+    check(
+        &[(
+            "experience/good.md",
+            &WHOLE.replace("causes: [skew.a]", "causes: [skew.a"),
+        )],
+        &["experience/good.md:1 front-matter"],
+    );
+    check(
+        &[(
+            "experience/good.md",
+            &WHOLE.replace("source: own", "sources: own"),
+        )],
+        &[
+            "experience/good.md:1 missing-key",
+            "experience/good.md:7 unknown-key",
+        ],
+    );
+    check(
+        &[(
+            "experience/good.md",
+            &WHOLE.replace("language: en", "language: zh"),
+        )],
+        &["experience/good.md:4 language"],
+    );
+}
+
+#[test]
+fn sections_headings_and_links_are_checked() {
+    check(
+        &[(
+            "experience/good.md",
+            &WHOLE.replace("## Fix\n", "#### Fixed [x](../gone.md)\n"),
+        )],
+        &[
+            "experience/good.md:25 dead-link",
+            "experience/good.md:25 heading-level",
+        ],
+    );
+    check(
+        &[(
+            "experience/good.md",
+            &WHOLE.replace("## Cause", "## Symptom"),
+        )],
+        &[
+            "experience/good.md:1 missing-section",
+            "experience/good.md:16 heading-twice",
+        ],
+    );
+    check(
+        &[(
+            "experience/good.md",
+            &WHOLE.replace(
+                "\nf\n",
+                "\n[a](good.md#fix) [b](good.md#nowhere) [c](https://x.org)\n",
+            ),
+        )],
+        &["experience/good.md:26 dead-link"],
+    );
+}
+
+#[test]
+fn ids_are_unique_and_causes_covered() {
+    let folder = check(
+        &[
+            ("experience/good.md", WHOLE),
+            ("experience/other.md", &WHOLE.replace("data_skew", "other")),
+        ],
+        &[
+            "experience/other.md:1 contradiction",
+            "experience/other.md:1 duplicate-id",
+            "experience/other.md:2 id-name",
+        ],
+    );
+    let codes = codes(&folder, &["skew.b"]);
+    assert!(
+        codes.contains(&"experience:1 uncovered-cause".to_owned()),
+        "{codes:?}"
+    );
+    assert!(
+        codes.contains(&"experience/good.md:6 unknown-cause".to_owned()),
+        "{codes:?}"
+    );
+}
+
+#[test]
+fn glossary_and_judgements_are_checked() {
+    check(
+        &[
+            ("experience/good.md", WHOLE),
+            (
+                "glossary.toml",
+                "[[term]]\nzh = \"倾斜\"\nen = [\"skew\"]\n\n[[term]]\nen = [\"skew\", \"tilt\"]\n\n[[term]]\nen = \"alone\"\n",
+            ),
+            (
+                "judgements/a.toml",
+                "[[query]]\ntext = \"q\"\nrelevant = [{ chunk = \"experience/good.md#fix\" }, { document = \"gone.md\" }]\n",
+            ),
+        ],
+        &[
+            "glossary.toml:5 glossary-loop",
+            "glossary.toml:8 glossary-lone",
+            "judgements/a.toml:1 judgement",
+        ],
+    );
+    check(
+        &[
+            ("experience/good.md", WHOLE),
+            ("files.toml", "version = 1\n[[file\n"),
+        ],
+        &["files.toml:2 toml"],
+    );
+}
+
+#[test]
+fn a_repair_changes_nothing_that_is_said() {
+    let broken = WHOLE
+        .replace("id: good\n", "")
+        .replace("language: en\n", "")
+        .replace('\n', "\r\n");
+    let folder = check(
+        &[("experience/good.md", broken.trim_end())],
+        &[
+            "experience/good.md:1 line-ends",
+            "experience/good.md:1 missing-key",
+            "experience/good.md:1 missing-key",
+            "experience/good.md:37 final-newline",
+        ],
+    );
+    fix(folder.path(), &Options::default()).expect("repaired");
+    assert_eq!(codes(&folder, &[]), Vec::<String>::new());
+    let text = fs::read_to_string(folder.path().join("experience/good.md")).expect("read");
+    assert!(
+        text.starts_with("---\nid: \"good\"\nlanguage: en\ntitle: Good\n"),
+        "{text}"
+    );
+    assert!(text.ends_with("## Not when\n\nn\n"));
+}
