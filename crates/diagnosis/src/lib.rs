@@ -36,7 +36,7 @@ pub fn diagnose(job: &Job, catalogue: &Catalogue, settings: &Settings) -> Diagno
         .iter()
         .map(|r| (r.about().cause, r.examine(&view)))
         .collect();
-    let weighed = weigh::weigh(&examined, settings, view.failed());
+    let weighed = weigh::weigh(&examined, settings, failure(&view).as_ref());
     let completeness = completeness::assess(job, catalogue, settings, &examined, &weighed.findings);
     Diagnosis {
         verdict: verdict(&weighed.findings, &examined, settings),
@@ -49,6 +49,16 @@ pub fn diagnose(job: &Job, catalogue: &Catalogue, settings: &Settings) -> Diagno
         notes: weighed.notes,
         completeness,
     }
+}
+
+/// What is known of the failure of a failed job.
+fn failure(view: &View<'_>) -> Option<weigh::Failure> {
+    let stage =
+        rules::failure::stage_of(view, view.job.errors.first()).map(|s| view.name(s).to_owned());
+    view.failed().then(|| weigh::Failure {
+        on_limit: rules::failure::hit_limit(view),
+        stage,
+    })
 }
 
 /// Problem, if anything was found; healthy, if nothing that matters is undecided.

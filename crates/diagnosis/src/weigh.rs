@@ -46,7 +46,7 @@ pub(crate) struct Weighed {
 pub(crate) fn weigh(
     examined: &[(Cause, Examination)],
     settings: &Settings,
-    failed: bool,
+    failure: Option<&Failure>,
 ) -> Weighed {
     let candidates: Vec<&Candidate> = examined.iter().flat_map(|(_, e)| &e.candidates).collect();
     let min_share = settings.get(&MIN_SHARE);
@@ -61,7 +61,10 @@ pub(crate) fn weigh(
     for candidate in candidates {
         let mut finding = candidate.finding.clone();
         finding.confidence = confidence(finding.cause, candidate.strength, share(&finding));
-        let answers = !failed || explains_failure(finding.cause);
+        let answers = match failure {
+            None => finding.impact.is_some(),
+            Some(failure) => explains(&finding, failure),
+        };
         if answers && matters(&finding) && !follows(&finding, &large) {
             findings.push(finding);
         } else {
@@ -74,20 +77,29 @@ pub(crate) fn weigh(
     Weighed { findings, notes }
 }
 
-/// Whether a cause can be why a job failed. What else made it slow is beside the point there, and
-/// its run is no measure of it.
-fn explains_failure(cause: Cause) -> bool {
-    matches!(
-        cause,
-        Cause::UserCodeFailure
-            | Cause::CompileFailure
-            | Cause::LimitFailure
-            | Cause::JoinHotKey
-            | Cause::GroupHotKey
-            | Cause::NullOrDefaultKey
-            | Cause::LowCardinalityKey
-            | Cause::PartitionLayout
-    )
+/// What is known of a job that failed.
+pub(crate) struct Failure {
+    /// Whether it failed on a limit.
+    pub(crate) on_limit: bool,
+    /// Stage that failed.
+    pub(crate) stage: Option<String>,
+}
+
+/// Whether a cause can be why a job failed: the failure itself, and what drives a stage into a
+/// limit. What else made it slow is beside the point, and its run is no measure of it.
+fn explains(finding: &Finding, failure: &Failure) -> bool {
+    use Cause::{
+        CompileFailure, CpuBoundUdo, GroupHotKey, JoinExplosion, JoinHotKey, LimitFailure,
+        LowCardinalityKey, NullOrDefaultKey, PartitionLayout, UserCodeFailure,
+    };
+    match finding.cause {
+        UserCodeFailure | CompileFailure | LimitFailure => true,
+        JoinHotKey | GroupHotKey | NullOrDefaultKey | LowCardinalityKey | PartitionLayout => {
+            failure.on_limit
+        }
+        JoinExplosion | CpuBoundUdo => failure.on_limit && finding.stage == failure.stage,
+        _ => false,
+    }
 }
 
 /// Share of the run; `None` for a failed job, where everything that was found counts.

@@ -35,7 +35,10 @@ pub(crate) fn kind(error: &JobError) -> Option<Cause> {
     if compiling {
         return Some(Cause::CompileFailure);
     }
-    if LIMITS.iter().any(|l| id.contains(l)) && !id.contains("_USER_") {
+    let threw_in_user_code = ["RUNTIME_USER", "UNHANDLED_EXCEPTION", "EXPRESSION"]
+        .iter()
+        .any(|u| id.contains(u));
+    if LIMITS.iter().any(|l| id.contains(l)) && !threw_in_user_code {
         return Some(Cause::LimitFailure);
     }
     let threw = error.expression.is_some() || error.class_name.is_some();

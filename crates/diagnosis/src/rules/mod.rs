@@ -2,7 +2,7 @@
 
 mod compile_failure;
 mod estimate_too_low;
-mod failure;
+pub(crate) mod failure;
 mod group_hot_key;
 mod heap_pressure;
 mod join_explosion;

@@ -81,10 +81,7 @@ impl Rule for RedundantRepartition {
 fn redundant(view: &View<'_>, edge: &Edge) -> Option<Vec<String>> {
     let vertices = view.vertices(edge.from)? as f64;
     let partitions = f64::from(edge.partitions?);
-    if vertices < 2.0
-        || vertices < partitions * view.limit(&MIN_PARALLEL)
-        || view.is_uneven(edge.from)
-    {
+    if vertices < 2.0 || vertices < partitions * view.limit(&MIN_PARALLEL) {
         return None;
     }
     let join = feeds_join(view, edge);

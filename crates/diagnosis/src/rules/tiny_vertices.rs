@@ -78,6 +78,10 @@ static ABOUT: About = About {
             "the vertices are small because the input files are (see io.small_files)",
         ),
         says(
+            "顶点就是表存储时的分区",
+            "the vertices are the partitions of a table as it is stored",
+        ),
+        says(
             "这些顶点不占用关键路径",
             "the vertices do not hold up anything",
         ),
@@ -94,6 +98,7 @@ impl Rule for TinyVertices {
         for stage in 0..view.job.stages.len() {
             if is_tiny(view, stage, view.limit(&MAX_BYTES))
                 && reads_small_files(view, stage).is_none()
+                && !stored_in_parts(view, stage)
             {
                 result.found(view, draft(view, stage));
             }
@@ -103,6 +108,15 @@ impl Rule for TinyVertices {
             "no stage has very many vertices of a few seconds",
         )
     }
+}
+
+/// Whether the vertices of a stage are the partitions of a table as it is stored.
+fn stored_in_parts(view: &View<'_>, stage: usize) -> bool {
+    let parts = |t: &job::model::Table| t.clustering.as_ref().and_then(|c| c.partitions);
+    let vertices = view.vertices(stage);
+    view.extracts(stage)
+        .filter_map(|(_, o)| view.table_of(stage, o))
+        .any(|t| parts(t).map(u64::from) == vertices)
 }
 
 /// Whether a stage has very many vertices that each do next to nothing.
