@@ -12,11 +12,6 @@ use crate::model::Source;
 pub struct Name(Arc<str>);
 
 impl Name {
-    /// Whether two names are stored at the same place, which is quicker to tell than equality.
-    pub(crate) fn same(a: &Name, b: &Name) -> bool {
-        Arc::ptr_eq(&a.0, &b.0)
-    }
-
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0

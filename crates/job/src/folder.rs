@@ -31,7 +31,7 @@ impl Default for Options {
         Options {
             max_file_bytes: 256 << 20,
             max_files: 10_000,
-            max_runs_per_stage: 100_000,
+            max_runs_per_stage: 50_000,
             catalogue: Catalogue::default(),
         }
     }

@@ -48,8 +48,13 @@ impl Tag<'_> {
     /// Attributes in order; malformed ones are left out.
     pub(crate) fn attributes(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
         Attributes {
-            rest: self.0.attributes_raw(),
+            rest: self.attributes_written(),
         }
+    }
+
+    /// What stands between the name and the end of the tag.
+    pub(crate) fn attributes_written(&self) -> &str {
+        self.0.attributes_raw()
     }
 
     /// The attribute of that name.
@@ -67,8 +72,9 @@ impl Tag<'_> {
 
 /// Attributes of a tag as written. Counters have twenty to a tag, and quick-xml's own iterator,
 /// which checks more than is needed here, took more time than all the rest.
-struct Attributes<'a> {
-    rest: &'a str,
+pub(crate) struct Attributes<'a> {
+    /// What was not read yet.
+    pub(crate) rest: &'a str,
 }
 
 impl<'a> Iterator for Attributes<'a> {

@@ -17,6 +17,10 @@ const BY_KEYS: f64 = 0.85;
 const BY_ORDER: f64 = 0.6;
 /// What a step to a neighbour costs.
 const PER_STEP: f64 = 0.85;
+/// At most, for a statement between two others.
+const BETWEEN: f64 = 0.75;
+/// Statements looked at on the way from one to another.
+const MAX_STATEMENTS: usize = 1_000;
 /// Below this a tie is not told.
 const LEAST: f64 = 0.4;
 
@@ -113,6 +117,10 @@ impl Job {
                 .filter(|s| reads(script, s, op, self))
                 .map(|s| s.index)
                 .collect(),
+            K::Window => statements()
+                .filter(|s| any_query(&s.query, &|q| q.aggregates.iter().any(|a| a.over)))
+                .map(|s| s.index)
+                .collect(),
             K::Output => statements()
                 .filter(|s| s.kind == StatementKind::Output)
                 .map(|s| s.index)
@@ -142,32 +150,63 @@ impl Job {
             .count()
     }
 
-    /// By the operators that read its output, then by those that feed it.
+    /// By the operators around it: what only moves or sorts rows serves its reader; what filters or
+    /// projects belongs to a statement between that of its feeder and that of its reader.
     fn by_neighbour(&self, script: &Script, stage: usize, operator: usize) -> Option<(usize, f64)> {
-        let (mut at, mut confidence) = ((stage, operator), 1.0);
-        // sorts, partitioners, splits and gathers serve their reader
-        while confidence * PER_STEP >= LEAST {
-            confidence *= PER_STEP;
-            let Some(next) = self.reader_of(at.0, at.1) else {
-                break;
-            };
-            if let Some((statement, sure)) =
-                self.direct(script, &self.stages[next.0].operators[next.1])
-            {
-                let total = sure * confidence;
-                return (total >= LEAST).then_some((statement, total));
-            }
-            at = next;
+        use OperatorKind as K;
+        let below = self.nearest(script, (stage, operator), &|at| self.reader_of(at.0, at.1));
+        let kind = self.stages[stage].operators[operator].kind;
+        if !matches!(kind, K::Transform | K::Process | K::Other | K::Union) {
+            return below;
         }
+        let above = self.nearest(script, (stage, operator), &|at| self.feeder_of(at.0, at.1));
+        match (above, below) {
+            (Some((from, sure)), Some((to, also))) => {
+                let tie = sure.min(also).min(BETWEEN);
+                let between = between(script, from, to);
+                between.map(|at| (at, tie)).or(Some((to, also)))
+            }
+            (above, below) => below.or(above),
+        }
+        .filter(|(_, sure)| *sure >= LEAST)
+    }
+
+    /// The first operator with a tie of its own along a way, and what the way costs.
+    fn nearest(
+        &self,
+        script: &Script,
+        from: (usize, usize),
+        step: &Step<'_>,
+    ) -> Option<(usize, f64)> {
+        let (mut at, mut confidence) = (from, PER_STEP);
+        while confidence >= LEAST {
+            at = step(at)?;
+            if let Some((statement, sure)) = self.direct(script, &self.stages[at.0].operators[at.1])
+            {
+                return Some((statement, sure * confidence)).filter(|(_, sure)| *sure >= LEAST);
+            }
+            confidence *= PER_STEP;
+        }
+        None
+    }
+
+    /// The first operator that feeds another, in its stage or across an edge.
+    fn feeder_of(&self, stage: usize, operator: usize) -> Option<(usize, usize)> {
         let op = &self.stages[stage].operators[operator];
-        let feeder = self.stages[stage].operators.iter().find(|o| {
-            o.outputs
+        let feeds = |other: &Operator| {
+            other
+                .outputs
                 .iter()
-                .any(|c| op.inputs.iter().any(|i| bare(&i.id) == bare(&c.id)))
-        })?;
-        let (statement, sure) = self.direct(script, feeder)?;
-        let total = sure * PER_STEP * PER_STEP;
-        (total >= LEAST).then_some((statement, total))
+                .any(|o| op.inputs.iter().any(|i| bare(&i.id) == bare(&o.id)))
+        };
+        let own = &self.stages[stage].operators[..operator];
+        if let Some(at) = own.iter().position(feeds) {
+            return Some((stage, at));
+        }
+        let edges = self.edges.iter().filter(|e| e.to == stage);
+        edges
+            .map(|e| e.from)
+            .find_map(|from| Some((from, self.stages[from].operators.iter().position(feeds)?)))
     }
 
     /// The first operator that reads the output of another, in its stage or across an edge.
@@ -231,6 +270,67 @@ impl Job {
         found.sort_by_key(|(n, _)| std::cmp::Reverse(*n));
         found.into_iter().map(|(_, located)| located).collect()
     }
+}
+
+/// From an operator to a neighbour.
+type Step<'a> = dyn Fn((usize, usize)) -> Option<(usize, usize)> + 'a;
+
+/// The statement after `from` on the way to `to` in the data flow; `None` if nothing lies between.
+fn between(script: &Script, from: usize, to: usize) -> Option<usize> {
+    let flow = script.flow();
+    let inputs = |statement: usize| -> Vec<usize> {
+        match flow.of_statement(statement) {
+            Some(rowset) => rowset
+                .inputs
+                .iter()
+                .filter_map(|i| Some(flow.rowsets.get(*i)?.statement))
+                .collect(),
+            // an OUTPUT makes no rowset
+            None => {
+                let query = script.statements.get(statement).map(|s| &s.query);
+                query
+                    .into_iter()
+                    .flat_map(|q| q.inputs.iter().filter_map(|i| i.definition))
+                    .collect()
+            }
+        }
+    };
+    let (mut open, mut seen) = (vec![to], vec![to]);
+    while let Some(at) = open.pop() {
+        for input in inputs(at) {
+            if input == from {
+                return Some(at).filter(|at| *at != to);
+            }
+            if !seen.contains(&input) && seen.len() < MAX_STATEMENTS {
+                seen.push(input);
+                open.push(input);
+            }
+        }
+    }
+    None
+}
+
+/// Whether a query reads a path: written in it, or declared as its parameter.
+fn reads_path(script: &Script, query: &Query, path: &str) -> bool {
+    let file = path
+        .rsplit(['/', '\\'])
+        .next()
+        .filter(|f| !f.is_empty())
+        .unwrap_or(path);
+    let declared = |name: &str| {
+        let name = name.trim_start_matches('@');
+        script.statements.iter().any(|s| {
+            s.kind == StatementKind::Declare
+                && s.target
+                    .as_deref()
+                    .is_some_and(|t| t.trim_start_matches('@').eq_ignore_ascii_case(name))
+                && script.slice(&s.span).contains(file)
+        })
+    };
+    query.paths.iter().any(|expression| {
+        script.slice(&expression.span).contains(file)
+            || expression.parameters.iter().any(|p| declared(p))
+    })
 }
 
 fn lines(statement: &Statement) -> Lines {
@@ -309,27 +409,27 @@ fn reads(script: &Script, statement: &Statement, op: &Operator, job: &Job) -> bo
                 .iter()
                 .find(|t| t.stream_id.as_deref() == Some(id))
         });
-    match statement.kind {
-        StatementKind::Extract => {
-            let columns = &statement.query.columns;
-            let schema = op.inputs.first().map_or(&[][..], |input| &input.schema);
-            let names = || columns.iter().filter_map(|c| c.name.as_deref());
-            !schema.is_empty()
-                && names().count() == schema.len()
-                && names().all(|name| schema.iter().any(|c| c.name.eq_ignore_ascii_case(name)))
-        }
-        StatementKind::SStream => table.is_some_and(|t| {
-            let text = script.slice(&statement.span);
-            t.path.as_deref().is_some_and(|path| text.contains(path)) || text.contains(&t.name)
-        }),
-        _ => table.is_some_and(|t| {
-            any_query(&statement.query, &|q| {
-                q.inputs.iter().any(|i| {
-                    let name = i.name.rsplit('.').next().unwrap_or(&i.name);
-                    i.definition.is_none()
-                        && name.trim_matches(['[', ']']).eq_ignore_ascii_case(&t.name)
-                })
-            })
-        }),
+    let path = table.and_then(|t| t.path.as_deref());
+    if let Some(path) = path
+        && any_query(&statement.query, &|q| reads_path(script, q, path))
+    {
+        return true;
     }
+    if statement.kind == StatementKind::Extract {
+        let columns = &statement.query.columns;
+        let schema = op.inputs.first().map_or(&[][..], |input| &input.schema);
+        let names = || columns.iter().filter_map(|c| c.name.as_deref());
+        return !schema.is_empty()
+            && names().count() == schema.len()
+            && names().all(|name| schema.iter().any(|c| c.name.eq_ignore_ascii_case(name)));
+    }
+    table.is_some_and(|t| {
+        any_query(&statement.query, &|q| {
+            q.inputs.iter().any(|i| {
+                let name = i.name.rsplit('.').next().unwrap_or(&i.name);
+                let plain = name.trim_matches(['[', ']']);
+                i.definition.is_none() && plain.eq_ignore_ascii_case(&t.name)
+            })
+        })
+    })
 }

@@ -7,7 +7,7 @@ use super::{Input, StageIndex, number};
 use crate::counters::{CounterNode, CounterTree, Name};
 use crate::model::Job;
 use crate::text::head;
-use crate::xml::{Fault, Tag, Token, Xml};
+use crate::xml::{Attributes, Fault, Tag, Token, Xml};
 
 /// Reads the counters of every stage; each child of the root is one.
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
@@ -124,27 +124,33 @@ impl Interner {
     fn fill(&mut self, node: &mut CounterNode, tag: &Tag<'_>) {
         let shape = self.shapes.remove(node.name.as_str()).unwrap_or_default();
         node.values.reserve_exact(shape.len());
-        for (name, value) in tag.attributes() {
-            let expected = shape.get(node.values.len()).filter(|n| **n == name);
-            match (expected, number(&value)) {
-                (Some(name), Some(value)) => node.values.push((name.clone(), value)),
-                _ => self.add(node, name, &value),
+        let mut rest = tag.attributes_written();
+        let mut same = true;
+        loop {
+            let expected = shape.get(node.values.len());
+            if let Some((value, after)) = expected.and_then(|name| counter(rest, name)) {
+                node.values
+                    .extend(expected.map(|name| (name.clone(), value)));
+                rest = after;
+                continue;
             }
+            let mut attributes = Attributes { rest };
+            let Some((name, value)) = attributes.next() else {
+                break;
+            };
+            same &= name == "opId";
+            self.add(node, name, &value);
+            rest = attributes.rest;
         }
-        let same = shape.len() == node.values.len()
-            && shape
-                .iter()
-                .zip(&node.values)
-                .all(|(a, (b, _))| Name::same(a, b));
-        let shape = if same {
+        let shape = if same && shape.len() == node.values.len() {
             shape
         } else {
-            node.values.iter().map(|(n, _)| n.clone()).collect()
+            node.values.iter().map(|(name, _)| name.clone()).collect()
         };
         self.shapes.insert(node.name.clone(), shape);
     }
 
-    /// Adds an attribute if it is a number.
+    /// Adds an attribute: as a number if it is one.
     pub(super) fn add(&mut self, node: &mut CounterNode, name: &str, value: &str) {
         if name == "opId" {
             node.op_id = value.trim().parse().ok();
@@ -159,9 +165,67 @@ impl Interner {
     }
 }
 
+/// The value of ` name="123"` if the text begins with it, and what follows.
+fn counter<'a>(text: &'a str, name: &str) -> Option<(f64, &'a str)> {
+    let value = text
+        .strip_prefix(' ')?
+        .strip_prefix(name)?
+        .strip_prefix("=\"")?;
+    let mut whole = 0_u64;
+    for (at, byte) in value.bytes().enumerate().take(16) {
+        match byte {
+            b'0'..=b'9' if at < 15 => whole = whole * 10 + u64::from(byte - b'0'),
+            b'"' if at > 0 => return Some((whole as f64, &value[at + 1..])),
+            _ => return None,
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nodes_of_another_shape_are_read_as_well() {
+        let text = "<A><SV1><Sort opId=\"1\" a=\"1\" b=\"2\"/><Sort a=\"3\" opId=\"2\" b=\"4\"/><Sort b=\"5\"/>\
+                    <Sort  a=\"-6\"  c=\"1234567890123456\"/><Sort a=\"7\" b='8' c=\"\"/></SV1></A>";
+        let mut job = Job::default();
+        read(
+            &Input {
+                name: "f.xml",
+                text,
+            },
+            &mut job,
+        );
+        let tree = job.stages[0].counters.as_ref().expect("counters");
+        let of = |at: usize| -> Vec<(&str, f64)> {
+            tree.nodes[at]
+                .values
+                .iter()
+                .map(|(n, v)| (n.as_str(), *v))
+                .collect()
+        };
+        assert_eq!(
+            (tree.nodes[1].op_id, of(0), of(1)),
+            (
+                Some(2),
+                vec![("a", 1.0), ("b", 2.0)],
+                vec![("a", 3.0), ("b", 4.0)]
+            )
+        );
+        assert_eq!(
+            (of(2), of(3)),
+            (
+                vec![("b", 5.0)],
+                vec![("a", -6.0), ("c", 1_234_567_890_123_456.0)]
+            )
+        );
+        assert_eq!(
+            (of(4), tree.nodes[4].text("c")),
+            (vec![("a", 7.0), ("b", 8.0)], Some(""))
+        );
+    }
 
     #[test]
     fn nested_counters_and_their_places() {

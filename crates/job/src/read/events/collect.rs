@@ -13,8 +13,8 @@ use crate::folder::Options;
 use crate::runs::{RunState, StageRuns, VertexRun};
 use crate::time::filetime_ms;
 
-/// Attempts kept over all stages: 72 bytes each, so at most 29 MB with the slack of a growing list.
-const MAX_RUNS: usize = 200_000;
+/// Attempts kept over all stages: 72 bytes each, so 6 MB, and some slack while lists grow.
+const MAX_RUNS: usize = 80_000;
 /// Stages and machines told apart; more are made up.
 const MAX_NAMES: usize = 100_000;
 /// Different messages kept per stage.
@@ -232,18 +232,20 @@ impl Collector {
             .iter()
             .map(|name| self.machine(name.as_bytes()))
             .collect();
-        for stage in next.stages {
+        for mut stage in next.stages {
             let Some(at) = self.stage(&stage.name) else {
                 continue;
             };
-            let runs = stage.runs.iter().map(|run| VertexRun {
-                machine: machines
-                    .get(run.machine as usize)
-                    .copied()
-                    .unwrap_or(u32::MAX),
-                line: run.line + lines,
-                ..*run
-            });
+            let runs = std::mem::take(&mut stage.runs)
+                .into_iter()
+                .map(|run| VertexRun {
+                    machine: machines
+                        .get(run.machine as usize)
+                        .copied()
+                        .unwrap_or(u32::MAX),
+                    line: run.line + lines,
+                    ..run
+                });
             self.stages[at].runs.extend(runs);
             self.stages[at].absorb(stage);
         }

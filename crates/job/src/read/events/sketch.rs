@@ -3,10 +3,10 @@
 
 use crate::runs::Distribution;
 
-/// Values kept one by one before the histogram takes over: 32 KiB.
-const EXACT: usize = 4_096;
+/// Values kept one by one before the histogram takes over: as large as that, 8 KiB.
+const EXACT: usize = 1_024;
 /// Buckets per power of two.
-const STEPS: usize = 64;
+const STEPS: usize = 32;
 const BUCKETS: usize = 64 * STEPS;
 
 /// Minimum, maximum, sum and percentiles of a stream of whole numbers.
