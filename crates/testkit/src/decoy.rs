@@ -90,7 +90,9 @@ pub(crate) fn decoy(spec: &mut Spec, slots: &Slots, decoy: Decoy) -> bool {
         Decoy::OtherClustering => {
             let split = spec.env.split_bytes;
             let t = &mut spec.tables[slots.fact];
-            if slots.second.is_some() || t.kind == TableKind::Text {
+            // Behind a processor nobody knows which layout would serve.
+            let processed = slots.udo.is_some() && slots.by_key.or(slots.again).is_none();
+            if slots.second.is_some() || processed || t.kind == TableKind::Text {
                 return false;
             }
             let count = ((t.bytes() / split).ceil() as u32).max(4);

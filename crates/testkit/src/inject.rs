@@ -373,6 +373,9 @@ fn serial(spec: &mut Spec, slots: &Slots, rng: &mut Rng) -> Site {
     }
 }
 
+/// CPU a row of code that keeps its rows in lists, its collections aside.
+pub(crate) const HOARDER_CPU_US: f64 = 9.0;
+
 /// User code that burns time or holds memory.
 fn user_code(spec: &mut Spec, node: NodeId, cause: Cause, rng: &mut Rng, size: f64) {
     let (Op::Reduce { udo, .. } | Op::Process { udo, .. }) = &mut spec.nodes[node].op else {
@@ -384,7 +387,7 @@ fn user_code(spec: &mut Spec, node: NodeId, cause: Cause, rng: &mut Rng, size: f
     } else {
         udo.gc = (rng.range(0.45, 0.6) * size.min(1.2)).min(0.8);
         udo.heap = rng.range(1.5e9, 2.3e9);
-        udo.cpu_us = udo.cpu_us.max(9.0);
+        udo.cpu_us = udo.cpu_us.max(HOARDER_CPU_US);
         udo.hoards = true;
     }
 }

@@ -156,7 +156,13 @@ fn attempt(request: &Request, seed: u64) -> Option<Draft> {
                 .copied()
                 .filter(|c| *c != cause)
                 .collect();
-            let (without, _) = with(&base, &slots, &others, request);
+            let (mut without, _) = with(&base, &slots, &others, request);
+            if cause == Cause::HeapPressure {
+                // The same code, were it not collecting: only the collections are the cause.
+                each_udo(&mut without, |u| {
+                    u.cpu_us = u.cpu_us.max(inject::HOARDER_CPU_US)
+                });
+            }
             let seconds = if cause == Cause::QueueWait {
                 spec.env.queue_s
             } else {

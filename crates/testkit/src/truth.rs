@@ -101,7 +101,8 @@ fn related(cause: Cause) -> &'static [Cause] {
         Cause::LateFilter => &[Cause::UnusedColumns],
         Cause::MissedBroadcast | Cause::Explosion => &[Cause::Misestimate],
         Cause::SerialGather => &[Cause::TooLow, Cause::Spill, Cause::Misestimate],
-        Cause::UnalignedInput => &[Cause::RedundantRepartition],
+        // The smaller stream is stored in as many partitions as the larger one, which are tiny when read alone.
+        Cause::UnalignedInput => &[Cause::RedundantRepartition, Cause::TinyVertices],
         Cause::HeapPressure => &[Cause::CpuBound],
         Cause::CpuBound => &[Cause::HeapPressure],
         Cause::Spill => &[Cause::Misestimate, Cause::TooLow],
