@@ -291,3 +291,8 @@ impl Lexer<'_> {
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
+
+/// Whether a word begins like `Name`: no keyword of the languages does, most columns do.
+pub(super) fn is_mixed_case(word: &str) -> bool {
+    matches!(word.as_bytes(), [b'A'..=b'Z', b'a'..=b'z', ..])
+}

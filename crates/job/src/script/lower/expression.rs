@@ -5,7 +5,7 @@
 
 use super::Lowering;
 use super::query::Labels;
-use crate::script::lexer::TokenKind;
+use crate::script::lexer::{TokenKind, is_mixed_case};
 use crate::script::model::{Aggregate, ColumnRef, Conjunct, Expression, Span};
 use crate::script::tree::NodeKind;
 
@@ -149,6 +149,11 @@ const TYPES: &[&str] = &[
     "UInt64",
     "Uri",
 ];
+
+/// Whether a word is neither column nor function.
+fn is_reserved(word: &str) -> bool {
+    !is_mixed_case(word) && RESERVED.binary_search(&word).is_ok()
+}
 
 /// A dotted name.
 struct Chain {
@@ -334,8 +339,8 @@ impl<'a> Lowering<'a> {
         let name = self.token(tokens[at]);
         let after_dot = at > 0 && matches!(self.token(tokens[at - 1]), "." | "?.");
         let word = self.tree.token_kind(tokens[at]) == TokenKind::Word;
-        let known = AGGREGATES.binary_search(&name).is_ok();
-        let own = grouped && at == 0 && !RESERVED.contains(&name) && name != "IF";
+        let known = !is_mixed_case(name) && AGGREGATES.binary_search(&name).is_ok();
+        let own = grouped && at == 0 && !is_reserved(name) && name != "IF";
         (word && !after_dot && (known || own)).then_some(())
     }
 
@@ -524,7 +529,7 @@ impl<'a> Reader<'_, 'a> {
         let operand = match self.token_kind(at.wrapping_sub(1)) {
             TokenKind::Punct => !matches!(self.before(at), ")" | "]" | "."),
             TokenKind::Space => true,
-            TokenKind::Word => RESERVED.contains(&self.before(at)) && self.before(at) != "new",
+            TokenKind::Word => is_reserved(self.before(at)) && self.before(at) != "new",
             _ => false,
         };
         let words = (at + 1..at + 16).take_while(|&at| self.token_kind(at) == TokenKind::Word);
@@ -592,7 +597,7 @@ impl<'a> Reader<'_, 'a> {
         let next = self.text(chain.end);
         let argument_name = matches!(self.before(at), "(" | ",") && matches!(next, ":" | "=");
         if argument_name
-            || RESERVED.contains(&first)
+            || is_reserved(first)
             || self.locals.contains(&first)
             || matches!(self.before(at), "new" | "is" | "as")
             || self.is_cast(at, chain)
@@ -627,7 +632,7 @@ impl<'a> Reader<'_, 'a> {
         self.before(at) == "("
             && self.text(close) == ")"
             && operand
-            && !RESERVED.contains(&self.text(close + 1))
+            && !is_reserved(self.text(close + 1))
             && self.token_kind(at.wrapping_sub(2)) != TokenKind::Word
     }
 

@@ -1,7 +1,7 @@
 //! Clauses that several operators share: column definitions, orders, `USING`, `OPTION`, types.
 
 use super::Parser;
-use crate::script::lexer::TokenKind;
+use crate::script::lexer::{TokenKind, is_mixed_case};
 use crate::script::tree::NodeKind;
 
 impl Parser<'_> {
@@ -122,7 +122,9 @@ impl Parser<'_> {
             "WHERE",
             "WITH",
         ];
-        self.kind() == TokenKind::Word && CLAUSES.binary_search(&self.text()).is_ok()
+        self.kind() == TokenKind::Word
+            && !is_mixed_case(self.text())
+            && CLAUSES.binary_search(&self.text()).is_ok()
     }
 
     /// `expr [ASC | DESC]`, separated by commas.

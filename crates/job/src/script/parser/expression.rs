@@ -5,7 +5,7 @@
 //! or superfluous; it cannot tell types. Brackets are kept on a stack, so depth costs nothing.
 
 use super::Parser;
-use crate::script::lexer::TokenKind;
+use crate::script::lexer::{TokenKind, is_mixed_case};
 use crate::script::tree::NodeKind;
 
 /// What may come next.
@@ -97,6 +97,14 @@ const SOFT_STOP_WORDS: &[&str] = &[
     "VALUES",
 ];
 
+fn is_stop_word(word: &str) -> bool {
+    !is_mixed_case(word) && STOP_WORDS.binary_search(&word).is_ok()
+}
+
+fn is_soft_stop_word(word: &str) -> bool {
+    !is_mixed_case(word) && SOFT_STOP_WORDS.binary_search(&word).is_ok()
+}
+
 /// What a word does in an expression.
 enum Role {
     Operand,
@@ -115,6 +123,9 @@ enum Role {
 }
 
 fn role(word: &str) -> Role {
+    if is_mixed_case(word) {
+        return Role::Operand;
+    }
     match word {
         "AND" | "OR" | "IS" | "IN" | "LIKE" | "BETWEEN" | "is" | "as" | "in" | "WHEN" | "ELSE" => {
             Role::Binary
@@ -195,8 +206,8 @@ impl Parser<'_> {
                 if self.previous_is(&[".", "?."]) {
                     return false;
                 }
-                STOP_WORDS.binary_search(&word).is_ok()
-                    || state != State::Need && SOFT_STOP_WORDS.binary_search(&word).is_ok()
+                is_stop_word(word)
+                    || state != State::Need && is_soft_stop_word(word)
                     || state == State::Have
                         && matches!(role(word), Role::Operand)
                         && !self.touches_previous()
@@ -250,7 +261,7 @@ impl Parser<'_> {
         match role(word) {
             Role::Operand if outside => self.name(state),
             // `CAST(x AS int)` and the like: keywords of functions are not checked.
-            Role::Operand if STOP_WORDS.binary_search(&word).is_ok() => {
+            Role::Operand if is_stop_word(word) => {
                 self.bump();
                 State::Either
             }

@@ -1,7 +1,7 @@
 //! `FROM`, the sources in it and their joins.
 
 use super::Parser;
-use crate::script::lexer::TokenKind;
+use crate::script::lexer::{TokenKind, is_mixed_case};
 use crate::script::tree::NodeKind;
 
 /// Words that a join can be written with, `JOIN` and its likes last in each of them.
@@ -50,7 +50,10 @@ impl Parser<'_> {
 
     fn at_join(&self) -> bool {
         let is_word = self.kind() == TokenKind::Word;
-        is_word && JOIN_WORDS.binary_search(&self.text()).is_ok() && !self.is_ahead(1, "UNION")
+        is_word
+            && !is_mixed_case(self.text())
+            && JOIN_WORDS.binary_search(&self.text()).is_ok()
+            && !self.is_ahead(1, "UNION")
     }
 
     fn join(&mut self) {
