@@ -3,7 +3,7 @@
 use job::model::FileKind;
 
 /// In the order of the letters that begin the seeds: `a` is the first. Only add at the end.
-pub const KINDS: [FileKind; 24] = [
+pub(crate) const KINDS: [FileKind; 24] = [
     FileKind::VertexDef,
     FileKind::RuntimeStatistics,
     FileKind::OptimizerPlan,
@@ -31,6 +31,6 @@ pub const KINDS: [FileKind; 24] = [
 ];
 
 /// The reader that an input is for.
-pub fn choose(byte: u8) -> FileKind {
+pub(crate) fn choose(byte: u8) -> FileKind {
     KINDS[usize::from(byte.wrapping_sub(b'a')) % KINDS.len()]
 }

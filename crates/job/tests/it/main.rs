@@ -9,6 +9,7 @@ mod simulated;
 use std::path::PathBuf;
 
 /// The folder with real and simulated jobs, if it is there.
+#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
 fn shared(part: &str) -> Option<PathBuf> {
     let root = std::env::var_os("SCOPEAGENT_SHARED").map(PathBuf::from);
     let root =
