@@ -165,14 +165,14 @@ fn files_for(job: &Job, catalogue: &Catalogue, info: Information) -> Vec<Candida
             continue;
         }
         let held: Vec<_> = job.files.iter().filter(|f| f.kind == entry.kind).collect();
-        if held.is_empty() {
-            if let Some(name) = catalogue.usual_name(entry.kind) {
-                files.push(Candidate {
-                    name: name.to_owned(),
-                    present: false,
-                    parser: entry.parser.clone(),
-                });
-            }
+        if held.is_empty()
+            && let Some(name) = catalogue.usual_name(entry.kind)
+        {
+            files.push(Candidate {
+                name: name.to_owned(),
+                present: false,
+                parser: entry.parser.clone(),
+            });
         }
         for file in held.iter().filter(|f| !f.read) {
             files.push(Candidate {

@@ -238,13 +238,12 @@ impl<'a> View<'a> {
     /// The table that an extracting operator reads.
     pub fn table_of(&self, stage: usize, operator: &Operator) -> Option<&'a Table> {
         let tables = &self.job.tables;
-        if let Some(table) = tables
+        let described = |t: &&Table| t.rows.is_some() || t.clustering.is_some();
+        let by_stream = tables
             .iter()
-            .find(|t| t.stream_id.as_deref() == Some(operator.id.as_str()))
-        {
-            if table.rows.is_some() || table.clustering.is_some() {
-                return Some(table);
-            }
+            .find(|t| t.stream_id.as_deref() == Some(operator.id.as_str()));
+        if let Some(table) = by_stream.filter(described) {
+            return Some(table);
         }
         let schema = &operator.inputs.first()?.schema;
         let same = |t: &&Table| {

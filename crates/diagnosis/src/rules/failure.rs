@@ -65,7 +65,7 @@ pub(crate) fn kind(error: &JobError) -> Option<Cause> {
 }
 
 /// The first error that is of this kind.
-pub(crate) fn error_of<'a>(job: &'a Job, cause: Cause) -> Option<&'a JobError> {
+pub(crate) fn error_of(job: &Job, cause: Cause) -> Option<&JobError> {
     job.errors
         .iter()
         .find_map(|e| kind(e).map(|k| (k, e)))
@@ -132,9 +132,10 @@ pub(crate) fn stage_of(view: &View<'_>, error: Option<&JobError>) -> Option<usiz
         .and_then(|name| view.job.stage_index(name));
     named.or_else(|| {
         let failed = |s: usize| view.job.stages[s].runs.as_ref().map_or(0, |r| r.failed);
-        (0..view.job.stages.len())
+        let most = (0..view.job.stages.len())
             .filter(|s| failed(*s) > 0)
-            .max_by_key(|s| failed(*s))
+            .max_by_key(|s| failed(*s));
+        most.or_else(|| (view.failed() && view.job.stages.len() == 1).then_some(0))
     })
 }
 
@@ -148,12 +149,35 @@ fn lines(view: &View<'_>, error: &JobError, stage: Option<usize>) -> Option<(u32
             .and_then(|s| s.statement_at_line(line));
         return Some(statement.map_or((line, line), |s| s.lines));
     }
+    if let Some(found) = error
+        .expression
+        .as_deref()
+        .and_then(|e| statement_with(view, e))
+    {
+        return Some(found);
+    }
     let stage = stage?;
     let edge = view.inputs(stage).find(|e| View::is_shuffle(e));
     let by_edge = edge
         .and_then(|e| view.consumer_of(e))
         .and_then(|(op, _)| view.lines(stage, op));
     by_edge.or_else(|| view.lines(stage, 0))
+}
+
+/// Lines of the statement that holds an expression, however its blanks are written.
+fn statement_with(view: &View<'_>, expression: &str) -> Option<(u32, u32)> {
+    let plain = |text: &str| {
+        text.chars()
+            .filter(|c| !c.is_whitespace())
+            .collect::<String>()
+    };
+    let wanted = plain(expression);
+    let script = view.job.script.as_ref().filter(|_| !wanted.is_empty())?;
+    let mut holding = script
+        .statements
+        .iter()
+        .filter(|s| plain(script.slice(&s.span)).contains(&wanted));
+    holding.next().map(|s| s.lines)
 }
 
 fn evidence(view: &View<'_>, error: Option<&JobError>, stage: Option<usize>) -> Vec<Fact> {
@@ -185,28 +209,28 @@ fn evidence(view: &View<'_>, error: Option<&JobError>, stage: Option<usize>) -> 
             facts.push(word("expression", expression, source("/details"), says));
         }
     }
-    if let Some(runs) = stage.and_then(|s| view.job.stages[s].runs.as_ref()) {
-        if let Some((event, times)) = runs.events.first() {
-            let source = Source {
-                file: runs.file.clone(),
-                locator: stage.map(|s| view.name(s).to_owned()),
-            };
-            let says = text(
-                format!("{event}（{times} 次）"),
-                format!("{event} ({times} times)"),
-            );
-            facts.push(word("vertex event", event, source, says));
-        }
+    if let Some(runs) = stage.and_then(|s| view.job.stages[s].runs.as_ref())
+        && let Some((event, times)) = runs.events.first()
+    {
+        let source = Source {
+            file: runs.file.clone(),
+            locator: stage.map(|s| view.name(s).to_owned()),
+        };
+        let says = text(
+            format!("{event}（{times} 次）"),
+            format!("{event} ({times} times)"),
+        );
+        facts.push(word("vertex event", event, source, says));
     }
-    if facts.is_empty() {
-        if let Some(source) = view.job.info.sources.get("state") {
-            facts.push(word(
-                "State",
-                "failed",
-                source.clone(),
-                text("作业失败", "the job failed"),
-            ));
-        }
+    if facts.is_empty()
+        && let Some(source) = view.job.info.sources.get("state")
+    {
+        facts.push(word(
+            "State",
+            "failed",
+            source.clone(),
+            text("作业失败", "the job failed"),
+        ));
     }
     facts
 }

@@ -65,7 +65,7 @@ impl Rule for LimitFailure {
 fn summarise(view: &View<'_>, error: Option<&job::model::JobError>) -> crate::model::Text {
     let stage = failure::stage_of(view, error)
         .map(|s| view.name(s))
-        .unwrap_or("?");
+        .unwrap_or("the job");
     let message = error
         .map(|e| e.description.clone().unwrap_or_else(|| e.message.clone()))
         .unwrap_or_default();

@@ -97,10 +97,10 @@ impl Rule for CardinalityMisestimate {
             let gathered = view
                 .inputs(stage)
                 .any(|e| e.exchange == ExchangeKind::Gather);
-            if let (false, Some(per_vertex)) = (gathered, too_few(view, stage, false)) {
-                if let Some(wrong) = misestimated_upstream(view, stage) {
-                    result.found(view, too_few_partitions(view, stage, per_vertex, &wrong));
-                }
+            if let (false, Some(per_vertex)) = (gathered, too_few(view, stage, false))
+                && let Some(wrong) = misestimated_upstream(view, stage)
+            {
+                result.found(view, too_few_partitions(view, stage, per_vertex, &wrong));
             }
         }
         for edge in view
@@ -112,10 +112,9 @@ impl Rule for CardinalityMisestimate {
             if edge
                 .bytes_written
                 .is_some_and(|b| b >= view.limit(&MAX_BROADCAST))
+                && let Some(wrong) = misestimated_upstream(view, edge.to)
             {
-                if let Some(wrong) = misestimated_upstream(view, edge.to) {
-                    result.found(view, too_big_broadcast(view, edge, &wrong));
-                }
+                result.found(view, too_big_broadcast(view, edge, &wrong));
             }
         }
         if view.job.plan.is_none() {

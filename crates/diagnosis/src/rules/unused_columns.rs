@@ -230,6 +230,7 @@ fn lacking(view: &View<'_>, result: &mut Examination) {
         let behind = stage.operators.iter().any(|o| {
             matches!(o.kind, OperatorKind::Reduce | OperatorKind::Combine)
                 && !is_generated_class(&o.class_name)
+                && columns_read(view, &o.class_name).is_none()
         });
         // What the unused columns could cost is at most the exchange itself.
         let exchange: f64 = view

@@ -65,7 +65,7 @@ impl Rule for UserCodeFailure {
 fn summarise(view: &View<'_>, error: Option<&job::model::JobError>) -> crate::model::Text {
     let stage = failure::stage_of(view, error)
         .map(|s| view.name(s))
-        .unwrap_or("?");
+        .unwrap_or("the job");
     let message = error.map_or("", |e| e.message.as_str());
     let place = error.and_then(|e| e.expression.clone().or_else(|| e.class_name.clone()));
     let (zh, en) = place.map_or((String::new(), String::new()), |p| {

@@ -80,11 +80,11 @@ impl Rule for VertexRetries {
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
         for stage in 0..view.job.stages.len() {
-            if let Some(waste) = waste(view, stage).filter(|w| matters(view, stage, w)) {
-                if !view.failed() && super::estimate_too_low::memory_failures(view, stage).is_none()
-                {
-                    result.found(view, draft(view, stage, waste));
-                }
+            if let Some(waste) = waste(view, stage).filter(|w| matters(view, stage, w))
+                && !view.failed()
+                && super::estimate_too_low::memory_failures(view, stage).is_none()
+            {
+                result.found(view, draft(view, stage, waste));
             }
         }
         if !view.failed()

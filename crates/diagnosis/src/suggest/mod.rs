@@ -7,10 +7,13 @@
 mod case;
 mod failure;
 mod hot_key;
+mod parallelism;
 mod resources;
 mod shuffle;
 mod sizing;
 mod skew;
+#[cfg(test)]
+mod tests;
 
 use job::Job;
 
@@ -62,9 +65,9 @@ fn of_cause(case: &Case<'_>) -> Vec<Suggestion> {
         Cause::Misestimate => resources::misestimate(case),
         Cause::JoinExplosion => resources::join_explosion(case),
         Cause::CpuBoundUdo => resources::cpu_bound(case),
-        Cause::ParallelismTooLow => resources::parallelism_too_low(case),
-        Cause::TinyVertices => resources::tiny_vertices(case),
-        Cause::SmallFiles => resources::small_files(case),
+        Cause::ParallelismTooLow => parallelism::parallelism_too_low(case),
+        Cause::TinyVertices => parallelism::tiny_vertices(case),
+        Cause::SmallFiles => parallelism::small_files(case),
         Cause::VertexRetries => failure::vertex_retries(case),
         Cause::SlowMachine => failure::slow_machine(case),
         Cause::UserCodeFailure => failure::user_code(case),
