@@ -399,3 +399,70 @@ fn is_slow(vertex: usize, count: u32, vertices: usize) -> bool {
     let step = (vertices / count.max(1) as usize).max(1);
     vertex % step == step / 2 && (vertex / step) < count as usize
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Dialect;
+    use crate::templates::{Scale, Template, build};
+
+    fn ran(template: Template, seed: u64) -> (Spec, Physical, Run) {
+        let (spec, _) = build(template, Dialect::Scope, Scale::Small, seed);
+        let physical = crate::compile::compile(&spec);
+        let run = run(&spec, &physical, None);
+        (spec, physical, run)
+    }
+
+    #[test]
+    fn tokens_are_never_exceeded_and_every_vertex_completes() {
+        for template in crate::templates::TEMPLATES {
+            let (spec, _, run) = ran(template, 5);
+            assert!(run.completed.iter().flatten().all(|done| *done));
+            // A duplicate runs on a token that is idle.
+            let held: Vec<&Attempt> = run
+                .attempts
+                .iter()
+                .filter(|a| a.state != State::Abandoned)
+                .collect();
+            for a in &held {
+                let at = a.started;
+                let busy = held
+                    .iter()
+                    .filter(|b| b.queued <= at && at < b.ended)
+                    .count();
+                assert!(busy <= spec.env.tokens as usize, "{busy} at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_stage_starts_after_those_it_reads() {
+        let (_, physical, run) = ran(Template::SameKey, 9);
+        for stage in 0..physical.stages.len() {
+            let first = run
+                .attempts
+                .iter()
+                .filter(|a| a.stage == stage)
+                .map(|a| a.created);
+            let first = first.fold(f64::INFINITY, f64::min);
+            for parent in physical.parents(stage) {
+                let completed = |a: &&Attempt| a.stage == parent && a.state == State::Completed;
+                let last = run
+                    .attempts
+                    .iter()
+                    .filter(completed)
+                    .map(|a| a.ended)
+                    .fold(0.0, f64::max);
+                assert!(last <= first + 1e-9, "{parent} -> {stage}");
+            }
+        }
+    }
+
+    #[test]
+    fn more_tokens_are_not_slower() {
+        let (mut spec, physical, few) = ran(Template::Star, 4);
+        spec.env.tokens *= 4;
+        let many = super::run(&spec, &physical, None);
+        assert!(many.elapsed <= few.elapsed);
+    }
+}

@@ -6,7 +6,7 @@ use diagnosis::Settings;
 use diagnosis::model::Suggestion;
 use job::script::Script;
 use job::{Catalogue, Job};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use testkit::exec::World;
 use testkit::{CAUSES, Dialect, Request, Scale, simulate};
@@ -56,7 +56,8 @@ fn apply(text: &str, diff: &str) -> Result<String, String> {
 
 /// `patch --dry-run`, where there is that program.
 fn patch_accepts(script: &Path, diff: &str) -> Option<bool> {
-    let file = script.with_extension("diff");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("diff");
     std::fs::write(&file, diff).expect("writes");
     let run = Command::new("patch")
         .args(["--dry-run", "--force", "--silent"])
@@ -64,7 +65,6 @@ fn patch_accepts(script: &Path, diff: &str) -> Option<bool> {
         .arg(&file)
         .output()
         .ok()?;
-    std::fs::remove_file(&file).expect("removes");
     Some(run.status.success())
 }
 
@@ -73,27 +73,37 @@ struct Tally {
     wrong: Vec<String>,
 }
 
-fn check(request: &Request, name: &str, tally: &mut Tally) {
-    let Some(simulated) = simulate(request) else {
+impl Tally {
+    fn report(&self) {
+        assert!(
+            self.wrong.is_empty(),
+            "{} of {} diffs:\n{}",
+            self.wrong.len(),
+            self.diffs,
+            self.wrong.join("\n\n")
+        );
+    }
+}
+
+/// Checks every diff for the job in `folder`.
+fn check_folder(folder: &Path, name: &str, seed: u64, tally: &mut Tally) {
+    let job = job::load(folder).expect("loads");
+    let Some(before) = job.script.clone() else {
         return;
     };
-    let folder = tempfile::tempdir().expect("a folder");
-    simulated.write(folder.path()).expect("writes");
-    let job = job::load(folder.path()).expect("loads");
-    let file = simulated.truth["script_file"].as_str().expect("script");
-    let before = job.script.clone().expect("a script");
-    let world = World::of_folder(folder.path(), request.seed).expect("tables");
+    let file = before.file.clone();
+    let world = World::of_folder(folder, seed).expect("tables");
     for suggestion in suggestions(&job) {
         let Some(diff) = &suggestion.diff else {
             continue;
         };
         tally.diffs += 1;
         let about = format!("{name}: {}", suggestion.title.en);
-        if patch_accepts(&folder.path().join(file), diff) == Some(false) {
+        if patch_accepts(&folder.join(&file), diff) == Some(false) {
             tally.wrong.push(format!("{about}: patch refuses\n{diff}"));
         }
         let outcome = apply(&before.text, diff).and_then(|text| {
-            let after = Script::parse(file, text);
+            let after = Script::parse(&file, text);
             world.compare(&before, &after).map_err(|e| e.to_string())
         });
         match outcome {
@@ -101,6 +111,14 @@ fn check(request: &Request, name: &str, tally: &mut Tally) {
             Ok(Some(difference)) => tally.wrong.push(format!("{about}: {difference}\n{diff}")),
             Err(error) => tally.wrong.push(format!("{about}: {error}\n{diff}")),
         }
+    }
+}
+
+fn check(request: &Request, name: &str, tally: &mut Tally) {
+    if let Some(simulated) = simulate(request) {
+        let folder = tempfile::tempdir().expect("a folder");
+        simulated.write(folder.path()).expect("writes");
+        check_folder(folder.path(), name, request.seed, tally);
     }
 }
 
@@ -123,11 +141,30 @@ fn suggested_rewrites_keep_the_rows() {
         }
     }
     assert!(tally.diffs > 50, "only {} diffs", tally.diffs);
-    assert!(
-        tally.wrong.is_empty(),
-        "{} of {} diffs:\n{}",
-        tally.wrong.len(),
-        tally.diffs,
-        tally.wrong.join("\n\n")
+    tally.report();
+}
+
+/// Jobs of another simulator, read where they lie.
+#[test]
+fn rewrites_of_the_shared_jobs_keep_the_rows() {
+    let shared = std::env::var_os("SCOPEAGENT_SHARED").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
+        PathBuf::from,
     );
+    let Ok(entries) = std::fs::read_dir(shared.join("jobs-dev")) else {
+        eprintln!("skipped: no jobs-dev in {}", shared.display());
+        return;
+    };
+    let mut tally = Tally {
+        diffs: 0,
+        wrong: Vec::new(),
+    };
+    for folder in entries.map(|e| e.expect("an entry").path()) {
+        // Without metadata there are no tables to fill.
+        if folder.join("tables.json").is_file() {
+            let name = folder.display().to_string();
+            check_folder(&folder, &name, 1, &mut tally);
+        }
+    }
+    tally.report();
 }

@@ -252,3 +252,57 @@ impl Draft {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Dialect;
+    use crate::templates::{Scale, Template, build};
+
+    fn exchanges(template: Template) -> Vec<Exchange> {
+        let (spec, _) = build(template, Dialect::Scope, Scale::Usual, 3);
+        compile(&spec).channels.iter().map(|c| c.kind).collect()
+    }
+
+    #[test]
+    fn streams_stored_on_the_key_are_joined_in_place() {
+        let kinds = exchanges(Template::Paired);
+        // What is left is the exchange of the aggregate.
+        assert_eq!(kinds.len(), 1, "{kinds:?}");
+    }
+
+    #[test]
+    fn a_small_side_is_broadcast_and_a_large_one_is_not() {
+        assert!(exchanges(Template::Star).contains(&Exchange::Broadcast));
+        assert!(!exchanges(Template::EnrichJoin).contains(&Exchange::Broadcast));
+    }
+
+    #[test]
+    fn a_second_operator_on_the_key_needs_no_exchange() {
+        assert_eq!(
+            exchanges(Template::SameKey),
+            [Exchange::Hash, Exchange::Hash]
+        );
+    }
+
+    #[test]
+    fn rows_are_neither_lost_nor_made_by_an_exchange() {
+        for template in crate::templates::TEMPLATES {
+            let (spec, _) = build(template, Dialect::Scope, Scale::Usual, 8);
+            let physical = compile(&spec);
+            for c in physical
+                .channels
+                .iter()
+                .filter(|c| c.kind != Exchange::Broadcast)
+            {
+                let sent = physical.stages[c.from_stage].ops[c.from_op].total();
+                let arrived: f64 = c.rows.iter().sum();
+                // Each partition is rounded to whole rows.
+                assert!(
+                    (sent - arrived).abs() <= c.rows.len() as f64,
+                    "{sent} {arrived}"
+                );
+            }
+        }
+    }
+}

@@ -5,7 +5,7 @@ use crate::rng::{Rng, hash_text};
 use serde_json::Value;
 
 /// Rows of a table that holds one row a key.
-const UNIQUE_ROWS: usize = 40;
+const UNIQUE_ROWS: usize = 64;
 /// Rows of other tables.
 const ROWS: usize = 320;
 /// Values of a column that is neither unique nor has frequent values.
@@ -22,6 +22,7 @@ pub struct SampleColumn {
     unique: bool,
     hot: Vec<String>,
     whole: bool,
+    time: bool,
 }
 
 /// A table with some rows.
@@ -86,6 +87,7 @@ fn column(c: &Value, rows: f64) -> SampleColumn {
         nullable: ty.ends_with('?') || c["nulls"].as_f64().unwrap_or(0.0) > 0.0,
         unique: c["distinct"].as_f64().unwrap_or(0.0) >= rows * 0.9,
         hot: top,
+        time: ty.starts_with("DateTime"),
         whole: !ty.starts_with("double") && !ty.starts_with("decimal"),
     }
 }
@@ -112,8 +114,14 @@ fn cell(c: &SampleColumn, row: usize, rng: &mut Rng) -> Option<String> {
     if c.nullable && rng.chance(0.08) {
         return None;
     }
+    if c.time {
+        // Rows that are ordered by a time have no ties, which a rewrite might break otherwise.
+        return Some(rng.whole(0, 1 << 40).to_string());
+    }
     if !c.hot.is_empty() && rng.chance(0.5) {
         return Some(c.hot[rng.index(c.hot.len())].clone());
     }
-    Some(value(c, rng.whole(0, DOMAIN)))
+    // Small values are frequent, as the constants of conditions are small.
+    let top = if rng.chance(0.5) { 5 } else { DOMAIN };
+    Some(value(c, rng.whole(0, top)))
 }

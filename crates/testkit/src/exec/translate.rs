@@ -220,6 +220,8 @@ impl Run<'_> {
             StatementKind::Select | StatementKind::Rowset => self.select(q),
             StatementKind::Reduce => self.reduce(q),
             StatementKind::Process => self.process(q),
+            StatementKind::Combine => self.combine(q),
+            StatementKind::View => self.view(q),
             other => self.unsupported(format!("{other:?}")),
         }
     }
@@ -367,6 +369,55 @@ impl Run<'_> {
         Ok(out)
     }
 
+    /// A view stands for the table whose path is one of its parameters, or that has its name.
+    fn view(&self, q: &Query) -> Result<String, ExecError> {
+        let by_parameter = q
+            .params
+            .iter()
+            .find_map(|(_, value)| self.table(&self.path(self.script.slice(&value.span))).ok());
+        let own = q
+            .paths
+            .first()
+            .map(|p| self.path(self.script.slice(&p.span)));
+        let stem = own.map(|p| {
+            let last = p.rsplit('/').next().unwrap_or(&p).to_owned();
+            last.trim_end_matches(".view").to_owned()
+        });
+        let table = match by_parameter {
+            Some(table) => table,
+            None => self.table(&stem.unwrap_or_default())?,
+        };
+        Ok(format!("SELECT * FROM {table}"))
+    }
+
+    /// Every pair of rows with equal keys is handed to the stand-in, as a processor gets its rows.
+    fn combine(&self, q: &Query) -> Result<String, ExecError> {
+        let [left, right] = q.inputs.as_slice() else {
+            return self.unsupported("COMBINE of other than two rowsets");
+        };
+        let (l, r) = (self.rowset(left)?, self.rowset(right)?);
+        let key = q.joins.first().and_then(|j| j.keys.first());
+        let Some((lk, rk)) = key else {
+            return self.unsupported("COMBINE without an equality of two columns");
+        };
+        let of_left = self.columns(&l)?;
+        let mut all: Vec<String> = of_left.iter().map(|c| format!("l.{}", name(c))).collect();
+        let of_right = self.columns(&r)?;
+        all.extend(
+            of_right
+                .iter()
+                .filter(|c| !of_left.contains(c))
+                .map(|c| format!("r.{}", name(c))),
+        );
+        let pairs = format!(
+            "(SELECT {} FROM {l} AS l INNER JOIN {r} AS r ON l.{} = r.{})",
+            all.join(", "),
+            name(&lk.name),
+            name(&rk.name)
+        );
+        self.each_row(q, &pairs)
+    }
+
     /// Columns that the class of a query reads: all of its input if its code is not known.
     fn reads(&self, q: &Query, source: &str) -> Result<Vec<String>, ExecError> {
         let class = q.using_class.as_deref().unwrap_or_default();
@@ -374,6 +425,11 @@ impl Run<'_> {
         if let Some(reads) = self.world.reads.get(class) {
             return Ok(reads.clone());
         }
+        self.columns(source)
+    }
+
+    /// Column names of a rowset.
+    fn columns(&self, source: &str) -> Result<Vec<String>, ExecError> {
         let sql = format!("SELECT * FROM {source}");
         let statement = self.db.prepare(&sql).map_err(|source| ExecError::Sql {
             line: self.line,
@@ -419,7 +475,12 @@ impl Run<'_> {
 
     fn process(&self, q: &Query) -> Result<String, ExecError> {
         let source = self.user_input(q)?;
-        let read = self.reads(q, &source)?;
+        self.each_row(q, &source)
+    }
+
+    /// User code over every row.
+    fn each_row(&self, q: &Query, source: &str) -> Result<String, ExecError> {
+        let read = self.reads(q, source)?;
         let reads: Vec<String> = read.iter().map(|r| name(r)).collect();
         let class = literal(q.using_class.as_deref().unwrap_or_default());
         let mut columns = Vec::new();
