@@ -6,44 +6,8 @@
 use super::Lowering;
 use super::query::Labels;
 use crate::script::lexer::{TokenKind, is_mixed_case};
-use crate::script::model::{Aggregate, ColumnRef, Conjunct, Expression, Span};
+use crate::script::model::{ColumnRef, Conjunct, Expression, Span};
 use crate::script::tree::NodeKind;
-
-/// Aggregate functions of the two languages.
-const AGGREGATES: &[&str] = &[
-    "AGG",
-    "ANY_VALUE",
-    "ARGMAX",
-    "ARGMIN",
-    "ARRAY_AGG",
-    "AVG",
-    "COUNT",
-    "COUNTIF",
-    "CUME_DIST",
-    "DENSE_RANK",
-    "FIRST",
-    "FIRST_VALUE",
-    "LAG",
-    "LAST",
-    "LAST_VALUE",
-    "LEAD",
-    "LIST",
-    "MAP_AGG",
-    "MAX",
-    "MIN",
-    "NTILE",
-    "PERCENTILE_CONT",
-    "PERCENTILE_DISC",
-    "PERCENT_RANK",
-    "RANK",
-    "ROW_NUMBER",
-    "STDEV",
-    "STDEVP",
-    "SUM",
-    "SUMIF",
-    "VAR",
-    "VARP",
-];
 
 /// Words that are neither column nor function.
 const RESERVED: &[&str] = &[
@@ -151,7 +115,7 @@ const TYPES: &[&str] = &[
 ];
 
 /// Whether a word is neither column nor function.
-fn is_reserved(word: &str) -> bool {
+pub(super) fn is_reserved(word: &str) -> bool {
     !is_mixed_case(word) && RESERVED.binary_search(&word).is_ok()
 }
 
@@ -193,7 +157,7 @@ impl<'a> Lowering<'a> {
         self.tree.seen_tokens(node).filter(outside).collect()
     }
 
-    fn span_of(&self, tokens: &[usize]) -> Span {
+    pub(super) fn span_of(&self, tokens: &[usize]) -> Span {
         match (tokens.first(), tokens.last()) {
             (Some(&first), Some(&last)) => {
                 self.tree.token_span(first).start..self.tree.token_span(last).end
@@ -299,153 +263,6 @@ impl<'a> Lowering<'a> {
             expression.as_column().cloned()
         };
         Some((side(&tokens[..middle])?, side(&tokens[middle + 1..])?))
-    }
-
-    /// Aggregates of an expression. With `grouped`, a function that is not known counts as a
-    /// user-defined aggregate.
-    pub(super) fn aggregates(
-        &self,
-        tokens: &[usize],
-        labels: &Labels,
-        grouped: bool,
-    ) -> Vec<Aggregate> {
-        let mut found = Vec::new();
-        let mut at = 0;
-        while at < tokens.len() {
-            if self.is_aggregate(tokens, at, grouped).is_none() {
-                at += 1;
-                continue;
-            }
-            match self.call_brackets(tokens, at + 1) {
-                Some((open, close)) => {
-                    found.push(self.aggregate(tokens, (at, open, close), labels));
-                    // Aggregates do not nest.
-                    at = close + 1;
-                }
-                // Not called, or never closed, and then nothing behind it is either.
-                None if tokens
-                    .get(at + 1)
-                    .is_some_and(|&next| self.token(next) == "(") =>
-                {
-                    break;
-                }
-                None => at += 1,
-            }
-        }
-        found
-    }
-
-    fn is_aggregate(&self, tokens: &[usize], at: usize, grouped: bool) -> Option<()> {
-        let name = self.token(tokens[at]);
-        let after_dot = at > 0 && matches!(self.token(tokens[at - 1]), "." | "?.");
-        let word = self.tree.token_kind(tokens[at]) == TokenKind::Word;
-        let known = !is_mixed_case(name) && AGGREGATES.binary_search(&name).is_ok();
-        let own = grouped && at == 0 && !is_reserved(name) && name != "IF";
-        (word && !after_dot && (known || own)).then_some(())
-    }
-
-    fn aggregate(
-        &self,
-        tokens: &[usize],
-        (at, open, close): (usize, usize, usize),
-        labels: &Labels,
-    ) -> Aggregate {
-        let mut inner = &tokens[open + 1..close.min(tokens.len())];
-        let distinct = inner
-            .first()
-            .is_some_and(|&token| self.token(token) == "DISTINCT");
-        if distinct {
-            inner = &inner[1..];
-        }
-        let star = matches!(inner, [star] if self.token(*star) == "*");
-        let arguments = if star {
-            Vec::new()
-        } else {
-            self.split_arguments(inner)
-        };
-        let end = tokens.len().min(close + 1);
-        let over = tokens
-            .get(end)
-            .is_some_and(|&token| self.token(token) == "OVER");
-        Aggregate {
-            function: self.token(tokens[at]).to_ascii_uppercase(),
-            distinct,
-            arguments: arguments
-                .into_iter()
-                .map(|argument| self.expression_of(argument, labels))
-                .collect(),
-            over,
-            partition_by: match over {
-                true => self.window_keys(&tokens[end + 1..], labels),
-                false => Vec::new(),
-            },
-            span: self.span_of(&tokens[at..end]),
-            column: None,
-        }
-    }
-
-    /// Keys of `(PARTITION BY a, b ORDER BY c)`.
-    fn window_keys(&self, tokens: &[usize], labels: &Labels) -> Vec<Expression> {
-        let word = |at: usize| tokens.get(at).map_or("", |&token| self.token(token));
-        if (word(0), word(1), word(2)) != ("(", "PARTITION", "BY") {
-            return Vec::new();
-        }
-        let mut depth = 0i32;
-        let inner = tokens[3..].iter().take_while(|&&token| {
-            let text = self.token(token);
-            depth += match text {
-                "(" => 1,
-                ")" => -1,
-                _ => 0,
-            };
-            depth >= 0 && text != "ORDER" && text != "ROWS"
-        });
-        let keys = self.split_arguments(&tokens[3..3 + inner.count()]);
-        keys.into_iter()
-            .map(|key| self.expression_of(key, labels))
-            .collect()
-    }
-
-    /// Positions of the brackets of a call whose name ends before `at`; type arguments may lie
-    /// between.
-    fn call_brackets(&self, tokens: &[usize], at: usize) -> Option<(usize, usize)> {
-        let mut open = at;
-        if tokens
-            .get(open)
-            .is_some_and(|&token| self.token(token) == "<")
-        {
-            let close = |&token: &usize| self.token(token) == ">";
-            open += tokens[open..].iter().take(32).position(close)? + 1;
-        }
-        if self.token(*tokens.get(open)?) != "(" {
-            return None;
-        }
-        let mut depth = 0i32;
-        for (position, &token) in tokens.iter().enumerate().skip(open) {
-            depth += match self.token(token) {
-                "(" => 1,
-                ")" => -1,
-                _ => 0,
-            };
-            if depth == 0 {
-                return Some((open, position));
-            }
-        }
-        None
-    }
-
-    fn split_arguments<'t>(&self, tokens: &'t [usize]) -> Vec<&'t [usize]> {
-        let mut depth = 0i32;
-        let parts = tokens.split(|&token| {
-            match self.token(token) {
-                "(" | "[" | "{" => depth += 1,
-                ")" | "]" | "}" => depth -= 1,
-                "," => return depth == 0,
-                _ => {}
-            }
-            false
-        });
-        parts.filter(|part| !part.is_empty()).collect()
     }
 }
 

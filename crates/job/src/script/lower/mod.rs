@@ -3,9 +3,11 @@
 //! Goes through the statements in order and remembers which one bound a name last, so that a
 //! reference leads to its definition even where a script binds the same name again and again.
 
+mod aggregate;
 mod expression;
 mod output;
 mod query;
+mod source;
 mod statement;
 
 use std::cell::OnceCell;
