@@ -346,6 +346,19 @@ pub enum SuggestionKind {
     Investigate,
 }
 
+impl SuggestionKind {
+    /// Code in reports and in the run store.
+    pub fn code(self) -> &'static str {
+        match self {
+            SuggestionKind::Rewrite => "rewrite",
+            SuggestionKind::Hint => "hint",
+            SuggestionKind::Parameter => "parameter",
+            SuggestionKind::Layout => "layout",
+            SuggestionKind::Investigate => "investigate",
+        }
+    }
+}
+
 /// What was checked about a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verified {

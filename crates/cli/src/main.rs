@@ -1,2 +1,47 @@
-//! The program.
-fn main() {}
+//! The program `scopeagent`: arguments, configuration, progress, rendering, exit statuses.
+//!
+//! The only crate that prints, reads the environment or exits. What it shows is made elsewhere.
+
+mod args;
+mod command;
+mod config;
+mod error;
+mod exit;
+mod inspection;
+mod knowledge;
+mod llm;
+mod render;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+use error::Result;
+use exit::Exit;
+use terminal::Terminal;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let terminal = Terminal::new(&cli.global);
+    let exit = run(&cli, &terminal).unwrap_or_else(|error| {
+        terminal.complain(&error.to_string());
+        error.exit()
+    });
+    exit.into()
+}
+
+fn run(cli: &Cli, terminal: &Terminal) -> Result<Exit> {
+    let (config, layers) = config::load(cli.global.config.as_deref(), cli.flags())?;
+    match &cli.command {
+        Command::Analyze(args) => command::analyze::run(args, &config, terminal),
+        Command::Inspect(args) => command::inspect::run(args, terminal),
+        Command::Search(args) => command::search::run(args, &config, terminal),
+        Command::Index(args) => command::index::run(args, &config, terminal),
+        Command::Rules(args) => command::rules::run(args, &config, terminal),
+        Command::Runs(args) => command::runs::run(args, &config, terminal),
+        Command::Feedback(args) => command::feedback::run(args, &config, terminal),
+        Command::Config(command) => command::config::run(command, &layers, terminal),
+    }
+}

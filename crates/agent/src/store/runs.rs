@@ -284,12 +284,12 @@ fn store_report(connection: &mut Connection, run_id: &str, report: &Report, pict
             "INSERT OR REPLACE INTO steps VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             params![
                 run_id,
-                position,
+                number(position),
                 step.id,
                 step.text,
                 step.conclusion.to_string(),
-                step.tokens_in,
-                step.tokens_out,
+                number(step.tokens_in),
+                number(step.tokens_out),
                 step.elapsed_ms
             ],
         )?;
@@ -314,6 +314,11 @@ fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         findings: row.get(12)?,
         top_cause: row.get(13)?,
     })
+}
+
+/// A count as SQLite stores it.
+fn number(count: impl TryInto<i64>) -> i64 {
+    count.try_into().unwrap_or(i64::MAX)
 }
 
 /// The name under which an enum of the contract stands in reports.

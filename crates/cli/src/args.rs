@@ -1,0 +1,311 @@
+//! Command line: what can be asked for. Nothing here acts.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::config::Language;
+
+/// Finds out why a SCOPE (Cosmos) or U-SQL job is slow, expensive or failed, and says what to change.
+#[derive(Debug, Parser)]
+#[command(name = "scopeagent", version, about, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Flags that every command takes.
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// Configuration file to use instead of the nearest `scopeagent.toml`.
+    #[arg(long, global = true, value_name = "FILE", env = "SCOPEAGENT_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+    /// Knowledge folder (playbooks, cases, glossary). Default: `./knowledge`, else the built-in one.
+    #[arg(long, global = true, value_name = "DIR", env = "SCOPEAGENT_KNOWLEDGE")]
+    pub(crate) knowledge: Option<PathBuf>,
+    /// Index folder. Default: `./index` beside `./knowledge`, else in the data folder.
+    #[arg(long, global = true, value_name = "DIR", env = "SCOPEAGENT_INDEX")]
+    pub(crate) index: Option<PathBuf>,
+    /// When to colour. NO_COLOR is honoured.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: When,
+    /// The same as `--color never`.
+    #[arg(long, global = true)]
+    pub(crate) no_color: bool,
+    /// No progress and no remarks on stderr; errors are still shown.
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+}
+
+/// When to do something that only suits a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// On a terminal.
+    Auto,
+    /// In any case.
+    Always,
+    /// In no case.
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Says why a job is slow, expensive or failed, and what to change.
+    Analyze(Analyze),
+    /// Shows what a job folder holds: stages, operators, channels, inputs, script.
+    Inspect(Inspect),
+    /// Searches the knowledge base.
+    Search(Search),
+    /// Builds the knowledge index, or brings it up to date.
+    Index(Index),
+    /// Lists the rules: what each looks for, what it needs, its thresholds.
+    Rules(Rules),
+    /// The runs that were kept.
+    #[command(subcommand)]
+    Runs(Runs),
+    /// Says what became of a suggestion, so that later answers are better.
+    Feedback(FeedbackArgs),
+    /// The configuration in force.
+    #[command(subcommand)]
+    Config(ConfigCommand),
+}
+
+/// Arguments of `analyze`.
+#[derive(Debug, Args)]
+pub(crate) struct Analyze {
+    /// Job folder.
+    pub(crate) job: PathBuf,
+    /// What you want to know about the job.
+    #[arg(long, short, value_name = "TEXT")]
+    pub(crate) question: Option<String>,
+    /// How to print the report.
+    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: ReportFormat,
+    /// Language of the report. Default: that of the question, else the configured one, else English.
+    #[arg(long, value_name = "LANG", env = "SCOPEAGENT_LANG")]
+    pub(crate) lang: Option<Language>,
+    /// Who reasons. `auto` uses an LLM if one is configured, else the offline reasoner.
+    #[arg(long, value_name = "WHO", default_value = "auto")]
+    pub(crate) reasoner: Reasoner,
+    /// LLM profile of the configuration to use.
+    #[arg(long, value_name = "NAME", env = "SCOPEAGENT_LLM")]
+    pub(crate) llm: Option<String>,
+    /// Fails (status 4) if the LLM fails, instead of going on with the offline reasoner.
+    #[arg(long)]
+    pub(crate) no_fallback: bool,
+    /// Ends with status 10 if a finding of this severity or worse is present.
+    #[arg(long, value_name = "SEVERITY")]
+    pub(crate) fail_on: Option<Severity>,
+    /// Does not keep the run (and cannot be given feedback on).
+    #[arg(long)]
+    pub(crate) no_store: bool,
+    /// Shows for every rule what became of it, and why.
+    #[arg(long)]
+    pub(crate) explain_rules: bool,
+    /// Shows the THINK steps in the text report.
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+}
+
+/// How to print a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// For a terminal.
+    Text,
+    /// The report contract, version 1.
+    Json,
+    /// For a ticket.
+    Markdown,
+    /// One self-contained page.
+    Html,
+}
+
+/// Who reasons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Reasoner {
+    /// An LLM if one is configured, else offline.
+    Auto,
+    /// Without an LLM.
+    Offline,
+    /// With an LLM.
+    Llm,
+}
+
+/// Severity of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum Severity {
+    Low,
+    Medium,
+    High,
+    Critical,
+}
+
+/// How to print other things.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For a terminal.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// Arguments of `inspect`.
+#[derive(Debug, Args)]
+pub(crate) struct Inspect {
+    /// Job folder.
+    pub(crate) job: PathBuf,
+    /// How to print it.
+    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+    /// Only this stage and the channels into and out of it.
+    #[arg(long, value_name = "STAGE")]
+    pub(crate) stage: Option<String>,
+}
+
+/// Arguments of `search`.
+#[derive(Debug, Args)]
+pub(crate) struct Search {
+    /// What to look for: words, a counter, an error id, a piece of script; Chinese or English.
+    #[arg(required = true)]
+    pub(crate) query: Vec<String>,
+    /// How many chunks to show.
+    #[arg(short, long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) k: u16,
+    /// How to print them.
+    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+    /// Only documents in this language.
+    #[arg(long, value_name = "LANG")]
+    pub(crate) lang: Option<Language>,
+    /// Shows the rank and score of each branch.
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
+/// Arguments of `index`.
+#[derive(Debug, Args)]
+pub(crate) struct Index {
+    /// How to print the summary.
+    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+}
+
+/// Arguments of `rules`.
+#[derive(Debug, Args)]
+pub(crate) struct Rules {
+    /// Only causes that begin so: `skew`, `memory.spill`.
+    pub(crate) cause: Option<String>,
+    /// How to print them.
+    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+    /// Language of the explanations.
+    #[arg(long, value_name = "LANG", env = "SCOPEAGENT_LANG")]
+    pub(crate) lang: Option<Language>,
+}
+
+/// What to do with runs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Runs {
+    /// Lists runs, the newest first.
+    List {
+        /// Only runs of jobs whose folder or name contains this.
+        #[arg(long, value_name = "TEXT")]
+        job: Option<String>,
+        /// At most so many.
+        #[arg(long, default_value_t = 50)]
+        limit: usize,
+        /// How to print them.
+        #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+        format: Format,
+    },
+    /// Shows the report of a run again.
+    Show {
+        /// Identifier of the run, or its beginning.
+        run: String,
+        /// How to print the report.
+        #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+        format: ReportFormat,
+        /// Shows the THINK steps in the text report.
+        #[arg(long, short)]
+        verbose: bool,
+    },
+    /// Deletes a run with its feedback.
+    Delete {
+        /// Identifier of the run, or its beginning.
+        run: String,
+    },
+    /// Prints the report of a run as JSON, or of all runs, one a line.
+    Export {
+        /// Identifier of the run, or its beginning; all runs if left out.
+        run: Option<String>,
+    },
+}
+
+/// Arguments of `feedback`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct FeedbackArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<FeedbackCommand>,
+    /// Identifier of the run, or its beginning.
+    #[arg(required = true)]
+    pub(crate) run: Option<String>,
+    /// What became of the suggestion.
+    #[arg(required = true)]
+    pub(crate) action: Option<Action>,
+    /// The suggestion: S1.
+    #[arg(required = true)]
+    pub(crate) suggestion: Option<String>,
+    /// Why, in a sentence.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) note: Option<String>,
+    /// Seconds that the change really saved.
+    #[arg(long, value_name = "N")]
+    pub(crate) saved_seconds: Option<f64>,
+}
+
+/// Other things to do with feedback.
+#[derive(Debug, Subcommand)]
+pub(crate) enum FeedbackCommand {
+    /// Shows what all feedback has taught.
+    Effect {
+        /// How to print it.
+        #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+        format: Format,
+    },
+}
+
+/// What became of a suggestion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Action {
+    /// It was taken.
+    Accept,
+    /// It was not.
+    Ignore,
+}
+
+/// What to do with the configuration.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Shows every value that is set, and where it comes from.
+    Show {
+        /// How to print them.
+        #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+        format: Format,
+    },
+}
+
+impl Cli {
+    /// The flags that stand for configuration values, as the topmost layer.
+    pub(crate) fn flags(&self) -> toml::Table {
+        let mut layer = toml::Table::new();
+        for (key, folder) in [("knowledge", &self.global.knowledge), ("index", &self.global.index)] {
+            if let Some(folder) = folder {
+                layer.insert(key.to_owned(), toml::Value::String(folder.display().to_string()));
+            }
+        }
+        layer
+    }
+}

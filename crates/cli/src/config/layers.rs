@@ -1,0 +1,140 @@
+//! Layers of configuration merged key by key, with the origin of each value.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use toml::{Table, Value};
+
+use super::schema::Config;
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The user's own file.
+    User,
+    /// The project's file, or the one given by `--config`.
+    Project,
+    /// A flag or the environment variable that stands for it.
+    Flag,
+    /// One of the files, by its path.
+    File(PathBuf),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::User => f.write_str("user file"),
+            Origin::Project => f.write_str("project file"),
+            Origin::Flag => f.write_str("flag or environment"),
+            Origin::File(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// The merged values and where each came from.
+#[derive(Debug, Default)]
+pub(crate) struct Layers {
+    merged: Table,
+    origins: BTreeMap<String, Origin>,
+}
+
+impl Layers {
+    /// Adds a file on top. It is checked by itself first, so that an error names file and place.
+    pub(crate) fn add_file(&mut self, path: &Path, kind: Origin) -> Result<()> {
+        let text = std::fs::read_to_string(path).map_err(|e| {
+            CliError::from_source(Exit::Usage, &e).hint(format!(
+                "the {kind} `{}` must be a readable TOML file; `scopeagent init` writes one",
+                path.display()
+            ))
+        })?;
+        toml::from_str::<Config>(&text).map_err(|e| {
+            CliError::new(Exit::Usage, format!("`{}`: {e}", path.display()))
+                .hint("`scopeagent init` writes a commented file with every known key")
+        })?;
+        let table: Table = toml::from_str(&text).map_err(|e| CliError::new(Exit::Usage, format!("`{}`: {e}", path.display())))?;
+        self.add(table, &Origin::File(path.to_path_buf()));
+        Ok(())
+    }
+
+    /// Adds a layer on top.
+    pub(crate) fn add(&mut self, layer: Table, origin: &Origin) {
+        merge(&mut self.merged, layer, "", origin, &mut self.origins);
+    }
+
+    /// The configuration that all layers make together.
+    pub(crate) fn config(&self) -> std::result::Result<Config, toml::de::Error> {
+        self.merged.clone().try_into()
+    }
+
+    /// Every value that some layer sets, with its origin, in the order of the keys.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, &Value, &Origin)> {
+        self.origins.iter().filter_map(|(key, origin)| {
+            let value = look_up(&self.merged, key)?;
+            Some((key.as_str(), value, origin))
+        })
+    }
+}
+
+fn merge(into: &mut Table, layer: Table, prefix: &str, origin: &Origin, origins: &mut BTreeMap<String, Origin>) {
+    for (key, value) in layer {
+        let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+        match (into.get_mut(&key), value) {
+            (Some(Value::Table(below)), Value::Table(above)) => merge(below, above, &path, origin, origins),
+            (_, Value::Table(above)) => {
+                let mut fresh = Table::new();
+                merge(&mut fresh, above, &path, origin, origins);
+                into.insert(key, Value::Table(fresh));
+            }
+            (_, value) => {
+                origins.insert(path, origin.clone());
+                into.insert(key, value);
+            }
+        }
+    }
+}
+
+fn look_up<'a>(table: &'a Table, path: &str) -> Option<&'a Value> {
+    // Keys with a dot inside are found by trying every split.
+    if let Some(value) = table.get(path) {
+        return Some(value);
+    }
+    path.match_indices('.').find_map(|(at, _)| match table.get(&path[..at]) {
+        Some(Value::Table(inner)) => look_up(inner, &path[at + 1..]),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(text: &str) -> Table {
+        toml::from_str(text).expect("test table")
+    }
+
+    #[test]
+    fn later_layer_wins_key_by_key_and_origin_follows() {
+        let mut layers = Layers::default();
+        layers.add(table("language = 'en'\n[index]\nk = 5\n"), &Origin::User);
+        layers.add(table("[index]\nk = 7\n"), &Origin::Flag);
+        let seen: Vec<_> = layers.entries().map(|(k, v, o)| (k.to_owned(), v.to_string(), o.clone())).collect();
+        assert_eq!(
+            seen,
+            [
+                ("index.k".to_owned(), "7".to_owned(), Origin::Flag),
+                ("language".to_owned(), "\"en\"".to_owned(), Origin::User),
+            ]
+        );
+    }
+
+    #[test]
+    fn unknown_key_is_refused_with_its_name() {
+        let mut layers = Layers::default();
+        layers.add(table("langauge = 'en'"), &Origin::User);
+        let error = layers.config().expect_err("unknown key").to_string();
+        assert!(error.contains("langauge"), "{error}");
+    }
+}

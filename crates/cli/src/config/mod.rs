@@ -1,0 +1,61 @@
+//! Configuration: built-in values, the user's file, the project's file, the environment, flags.
+//! A later layer wins, key by key; every value remembers where it came from.
+
+mod layers;
+mod schema;
+
+use std::path::{Path, PathBuf};
+
+pub(crate) use layers::{Layers, Origin};
+pub(crate) use schema::{Config, Language};
+
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+
+/// Name of the project's file, looked for in the current folder and the folders above it.
+pub(crate) const PROJECT_FILE: &str = "scopeagent.toml";
+
+/// Reads every layer. `explicit` is `--config FILE` and replaces the project's file.
+pub(crate) fn load(explicit: Option<&Path>, flags: toml::Table) -> Result<(Config, Layers)> {
+    let mut layers = Layers::default();
+    if let Some(path) = user_file().filter(|p| p.is_file()) {
+        layers.add_file(&path, Origin::User)?;
+    }
+    match explicit {
+        Some(path) => layers.add_file(path, Origin::Project)?,
+        None => {
+            if let Some(path) = project_file() {
+                layers.add_file(&path, Origin::Project)?;
+            }
+        }
+    }
+    layers.add(flags, &Origin::Flag);
+    let config = layers.config().map_err(|e| {
+        CliError::new(Exit::Usage, format!("the configuration does not hold: {e}"))
+            .hint("`scopeagent config show` lists every value and where it comes from")
+    })?;
+    Ok((config, layers))
+}
+
+/// `$XDG_CONFIG_HOME/scopeagent/config.toml`, or its like on the platform.
+pub(crate) fn user_file() -> Option<PathBuf> {
+    Some(platform_folders()?.config_dir().join("config.toml"))
+}
+
+/// Folder for what the program itself writes: the index of the built-in knowledge, the run store.
+pub(crate) fn data_folder(config: &Config) -> PathBuf {
+    config
+        .data
+        .clone()
+        .or_else(|| Some(platform_folders()?.data_dir().to_path_buf()))
+        .unwrap_or_else(|| PathBuf::from(".scopeagent"))
+}
+
+fn platform_folders() -> Option<directories::ProjectDirs> {
+    directories::ProjectDirs::from("", "", "scopeagent")
+}
+
+fn project_file() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    here.ancestors().map(|dir| dir.join(PROJECT_FILE)).find(|path| path.is_file())
+}

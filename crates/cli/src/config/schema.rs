@@ -1,0 +1,38 @@
+//! What a configuration file may say. Unknown keys are refused, so that a typo is not ignored.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use serde::Deserialize;
+
+/// Language of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Language {
+    /// Chinese.
+    Zh,
+    /// English.
+    En,
+}
+
+/// The whole configuration.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    /// Language of reports; default: that of the question.
+    pub(crate) language: Option<Language>,
+    /// Folder for what the program writes.
+    pub(crate) data: Option<PathBuf>,
+    /// Knowledge folder.
+    pub(crate) knowledge: Option<PathBuf>,
+    /// Index folder.
+    pub(crate) index: Option<PathBuf>,
+    /// Folder with prompt templates that replace the built-in ones of the same name.
+    pub(crate) prompts: Option<PathBuf>,
+    /// LLM profiles and which of them to use.
+    #[serde(default)]
+    pub(crate) llm: agent::llm::LlmConfig,
+    /// Thresholds of the rules by name; `scopeagent rules` lists them.
+    #[serde(default)]
+    pub(crate) diagnosis: toml::Table,
+}

@@ -1,0 +1,204 @@
+//! What `inspect` shows of a job: its stages, operators, channels, tables and script, tied together.
+//!
+//! Selects and names; computes nothing that the `job` crate does not offer. Numbers that no file
+//! holds are `null`.
+
+use job::Job;
+use job::model::{Diagnostic, Edge, ExchangeKind, JobFile, OperatorKind, Table};
+use serde::Serialize;
+
+/// A job to look at before anything is asked.
+#[derive(Debug, Serialize)]
+pub(crate) struct Inspection {
+    pub(crate) path: String,
+    pub(crate) info: job::model::JobInfo,
+    pub(crate) files: Vec<JobFile>,
+    pub(crate) stages: Vec<StageView>,
+    pub(crate) edges: Vec<EdgeView>,
+    pub(crate) tables: Vec<TableView>,
+    pub(crate) script: Vec<StatementView>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+/// One stage.
+#[derive(Debug, Serialize)]
+pub(crate) struct StageView {
+    pub(crate) name: String,
+    pub(crate) vertices: Option<u64>,
+    pub(crate) waves: Option<f64>,
+    pub(crate) queue_ms: Option<f64>,
+    pub(crate) start_ms: Option<f64>,
+    pub(crate) mean_run_ms: Option<f64>,
+    pub(crate) max_run_ms: Option<f64>,
+    pub(crate) run_max_over_mean: Option<f64>,
+    pub(crate) bytes_read: Option<f64>,
+    pub(crate) read_max_over_mean: Option<f64>,
+    pub(crate) bytes_written: Option<f64>,
+    pub(crate) gc_share: Option<f64>,
+    pub(crate) spills: Option<usize>,
+    pub(crate) memory_peak_bytes: Option<f64>,
+    pub(crate) memory_limit_bytes: Option<f64>,
+    pub(crate) on_critical_path: bool,
+    pub(crate) operators: Vec<OperatorView>,
+}
+
+/// One operator with what the script, the counters and the optimizer say of it.
+#[derive(Debug, Serialize)]
+pub(crate) struct OperatorView {
+    pub(crate) id: String,
+    pub(crate) uid: Option<u32>,
+    pub(crate) kind: OperatorKind,
+    pub(crate) class_name: String,
+    pub(crate) keys: Vec<String>,
+    pub(crate) script_lines: Option<[u32; 2]>,
+    pub(crate) rows: Option<f64>,
+    pub(crate) rows_max_over_mean: Option<f64>,
+    pub(crate) estimated_rows: Option<f64>,
+    pub(crate) exclusive_ms: Option<f64>,
+}
+
+/// One channel between stages.
+#[derive(Debug, Serialize)]
+pub(crate) struct EdgeView {
+    pub(crate) from: String,
+    pub(crate) to: String,
+    pub(crate) exchange: ExchangeKind,
+    pub(crate) keys: Vec<String>,
+    pub(crate) partitions: Option<u32>,
+    pub(crate) rows: Option<f64>,
+    pub(crate) bytes: Option<f64>,
+    pub(crate) columns: Vec<String>,
+}
+
+/// One input of the job.
+#[derive(Debug, Serialize)]
+pub(crate) struct TableView {
+    pub(crate) name: String,
+    pub(crate) rows: Option<u64>,
+    pub(crate) bytes: Option<u64>,
+    pub(crate) files: Option<u64>,
+    pub(crate) layout: Option<String>,
+    pub(crate) partitions: Option<usize>,
+}
+
+/// One statement of the script and the stages that run it.
+#[derive(Debug, Serialize)]
+pub(crate) struct StatementView {
+    pub(crate) lines: [u32; 2],
+    pub(crate) kind: String,
+    pub(crate) target: Option<String>,
+    pub(crate) stages: Vec<String>,
+}
+
+impl Inspection {
+    /// Everything, or one stage with the channels into and out of it.
+    pub(crate) fn of(job: &Job, stage: Option<usize>) -> Inspection {
+        let path = job.critical_path().map(|p| p.value).unwrap_or_default();
+        let wanted = |index: usize| stage.is_none_or(|s| s == index);
+        let edge_wanted = |edge: &&Edge| stage.is_none_or(|s| s == edge.from || s == edge.to);
+        Inspection {
+            path: job.path.display().to_string(),
+            info: job.info.clone(),
+            files: job.files.clone(),
+            stages: (0..job.stages.len())
+                .filter(|&i| wanted(i))
+                .map(|i| stage_view(job, i, path.iter().any(|step| step.stage == i)))
+                .collect(),
+            edges: job.edges.iter().filter(edge_wanted).map(|e| edge_view(job, e)).collect(),
+            tables: job.tables.iter().map(table_view).collect(),
+            script: statements(job),
+            diagnostics: job.diagnostics.clone(),
+        }
+    }
+}
+
+fn stage_view(job: &Job, index: usize, on_critical_path: bool) -> StageView {
+    let run = job.run_ms_per_vertex(index).map(|d| d.value);
+    let read = job.bytes_read_per_vertex(index).map(|d| d.value);
+    let split = job.time_split(index).map(|d| d.value);
+    let memory = job.memory_use(index).map(|d| d.value);
+    StageView {
+        name: job.stages[index].name.clone(),
+        vertices: job.vertex_count(index).map(|d| d.value),
+        waves: job.waves(index).map(|d| d.value),
+        queue_ms: split.map(|s| s.queue_ms),
+        start_ms: split.map(|s| s.start_ms),
+        mean_run_ms: run.map(|s| s.mean),
+        max_run_ms: run.map(|s| s.max),
+        run_max_over_mean: run.map(|s| s.max_over_mean),
+        bytes_read: read.map(|s| s.total),
+        read_max_over_mean: read.map(|s| s.max_over_mean),
+        bytes_written: job.bytes_written_per_vertex(index).map(|d| d.value.total),
+        gc_share: job.gc_share(index).and_then(|d| d.value.mean),
+        spills: job.spills(index).map(|d| d.value.len()),
+        memory_peak_bytes: memory.map(|m| m.peak_bytes),
+        memory_limit_bytes: memory.and_then(|m| m.limit_bytes),
+        on_critical_path,
+        operators: (0..job.stages[index].operators.len()).map(|o| operator_view(job, index, o)).collect(),
+    }
+}
+
+fn operator_view(job: &Job, stage: usize, index: usize) -> OperatorView {
+    let operator = &job.stages[stage].operators[index];
+    let counters = job.counters_of(stage, index).map(|l| l.value);
+    let node = counters.and_then(|node| {
+        let nodes = &job.stages[stage].counters.as_ref()?.nodes;
+        nodes.iter().position(|n| std::ptr::eq(n, node))
+    });
+    let spread = node.and_then(|n| job.rows_per_vertex(stage, n)).map(|d| d.value);
+    OperatorView {
+        id: operator.id.clone(),
+        uid: operator.uid,
+        kind: operator.kind,
+        class_name: operator.class_name.clone(),
+        keys: operator.keys.clone(),
+        script_lines: job.line_of(stage, index).map(|l| [l.value.first, l.value.last]),
+        rows: counters.and_then(|node| node.value("rowCount")),
+        rows_max_over_mean: spread.map(|s| s.max_over_mean),
+        estimated_rows: job.estimate_of(stage, index).and_then(|l| l.value.card),
+        exclusive_ms: counters.and_then(|node| node.value("exclusiveTime")),
+    }
+}
+
+fn edge_view(job: &Job, edge: &Edge) -> EdgeView {
+    EdgeView {
+        from: job.stages[edge.from].name.clone(),
+        to: job.stages[edge.to].name.clone(),
+        exchange: edge.exchange,
+        keys: edge.keys.clone(),
+        partitions: edge.partitions,
+        rows: edge.rows_written,
+        bytes: edge.bytes_written,
+        columns: edge.schema.iter().map(|c| c.name.clone()).collect(),
+    }
+}
+
+fn table_view(table: &Table) -> TableView {
+    let layout = table.clustering.as_ref().map(|c| match c.keys.as_slice() {
+        [] => c.kind.clone(),
+        keys => format!("{} ({})", c.kind, keys.join(", ")),
+    });
+    TableView {
+        name: table.name.clone(),
+        rows: table.rows,
+        bytes: table.bytes,
+        files: table.file_count,
+        layout,
+        partitions: Some(table.partitions.len()).filter(|n| *n > 0),
+    }
+}
+
+fn statements(job: &Job) -> Vec<StatementView> {
+    let Some(script) = &job.script else { return Vec::new() };
+    script
+        .statements
+        .iter()
+        .map(|statement| StatementView {
+            lines: [statement.lines.0, statement.lines.1],
+            kind: format!("{:?}", statement.kind).to_uppercase(),
+            target: statement.target.clone(),
+            stages: job.stage_of(statement.index).iter().map(|l| job.stages[l.value].name.clone()).collect(),
+        })
+        .filter(|view| view.target.is_some() || !view.stages.is_empty())
+        .collect()
+}

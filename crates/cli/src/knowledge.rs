@@ -1,0 +1,112 @@
+//! Where the knowledge base and its index are, and how the index comes to be there.
+
+use std::path::PathBuf;
+
+use indexer::build::Progress;
+use indexer::{Index, OpenError, Settings};
+use rust_embed::RustEmbed;
+
+use crate::config::{self, Config};
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::terminal::Terminal;
+
+/// The knowledge base that comes with the program.
+#[derive(RustEmbed)]
+#[folder = "../../knowledge"]
+#[exclude = "judgements/*"]
+struct Builtin;
+
+/// Documents of the knowledge base.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Documents {
+    /// A folder that curators edit.
+    Folder(PathBuf),
+    /// What comes with the program.
+    Builtin,
+}
+
+/// The knowledge base and the folder of its index.
+#[derive(Debug, Clone)]
+pub(crate) struct Knowledge {
+    pub(crate) documents: Documents,
+    pub(crate) index: PathBuf,
+    settings: Settings,
+}
+
+impl Knowledge {
+    /// The configured folders; without any, `./knowledge` and `./index` if the former is there,
+    /// else the built-in documents with their index in the data folder.
+    pub(crate) fn locate(config: &Config) -> Result<Knowledge> {
+        let local = PathBuf::from("knowledge");
+        let documents = match &config.knowledge {
+            Some(folder) if !folder.is_dir() => {
+                return Err(CliError::new(Exit::Input, format!("the knowledge folder `{}` does not exist", folder.display()))
+                    .hint("check --knowledge and the configuration; without either, the built-in knowledge is used"));
+            }
+            Some(folder) => Documents::Folder(folder.clone()),
+            None if local.join("experience").is_dir() => Documents::Folder(local.clone()),
+            None => Documents::Builtin,
+        };
+        let index = match (&config.index, &documents) {
+            (Some(folder), _) => folder.clone(),
+            (None, Documents::Folder(folder)) if *folder == local => PathBuf::from("index"),
+            (None, Documents::Folder(folder)) => folder.join(".index"),
+            (None, Documents::Builtin) => config::data_folder(config).join("builtin-index"),
+        };
+        Ok(Knowledge { documents, index, settings: Settings::default() })
+    }
+
+    /// Opens the index; builds it first if there is none. The built-in documents change with the
+    /// program, so their index is brought up to date as well.
+    pub(crate) fn open(&self, terminal: &Terminal) -> Result<Index> {
+        if self.documents == Documents::Builtin {
+            self.update(terminal)?;
+        }
+        match Index::open(&self.index, &self.settings) {
+            Err(OpenError::Missing { .. }) => {
+                terminal.remark(&format!("building the knowledge index in `{}` (only this once)", self.index.display()));
+                self.update(terminal)?;
+                Index::open(&self.index, &self.settings)
+            }
+            other => other,
+        }
+        .map_err(|e| CliError::from_source(Exit::Input, &e).hint("`scopeagent index` builds the index from the knowledge folder"))
+    }
+
+    /// Brings the index up to date.
+    pub(crate) fn update(&self, terminal: &Terminal) -> Result<indexer::build::Summary> {
+        let bar = terminal.progress("index");
+        let mut show = |p: Progress| bar.show(&format!("{:?}", p.phase).to_lowercase(), p.done, p.total);
+        let done = match &self.documents {
+            Documents::Folder(folder) => indexer::build::update(folder, &self.index, &self.settings, &mut show),
+            Documents::Builtin => indexer::build::update_from(builtin_documents(), &self.index, &self.settings, &mut show),
+        };
+        bar.finish();
+        done.map_err(|e| CliError::from_source(Exit::Input, &e))
+    }
+
+    /// Text of the file catalogue: the knowledge folder's, else the built-in one.
+    pub(crate) fn catalogue(&self) -> Result<job::Catalogue> {
+        let path = match &self.documents {
+            Documents::Folder(folder) => folder.join("files.toml"),
+            Documents::Builtin => return Ok(job::Catalogue::builtin()),
+        };
+        if !path.is_file() {
+            return Ok(job::Catalogue::builtin());
+        }
+        job::Catalogue::load(&path).map_err(|errors| {
+            let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            CliError::new(Exit::Usage, format!("the file catalogue has {} errors:\n  {}", lines.len(), lines.join("\n  ")))
+                .hint("mend the lines named, or remove the file to use the built-in catalogue")
+        })
+    }
+}
+
+fn builtin_documents() -> impl Iterator<Item = (String, String)> {
+    Builtin::iter().filter_map(|path| {
+        let file = Builtin::get(&path)?;
+        let text = String::from_utf8(file.data.into_owned()).ok()?;
+        Some((path.into_owned(), text))
+    })
+}

@@ -1,0 +1,86 @@
+//! Histograms over vertices, and the use of tokens over time.
+
+use agent::picture::{Histogram, StagePicture, Timeline};
+
+use super::svg::{label, title};
+use crate::render::layout::duration;
+
+const HISTOGRAM: (f64, f64) = (280.0, 90.0);
+const TIMELINE: (f64, f64) = (920.0, 180.0);
+/// Space under a chart for its axis.
+const AXIS: f64 = 18.0;
+/// Hues of stages, as far apart as their number allows; the style gives saturation and lightness.
+const HUE_STEP: f64 = 137.5;
+
+/// A histogram with its mean marked; a logarithmic height keeps a lone slow vertex visible.
+pub(super) fn histogram(data: &Histogram, caption: &str, unit: impl Fn(f64) -> String) -> String {
+    let (width, height) = HISTOGRAM;
+    let most = data.counts.iter().copied().max().unwrap_or(0);
+    let scale = f64::from(most).ln_1p().max(f64::MIN_POSITIVE);
+    let bin = width / data.counts.len() as f64;
+    let span = (data.max - data.min) / data.counts.len() as f64;
+    let mut out = format!(
+        r#"<svg class="histogram" viewBox="0 0 {width} {h}" width="{width}" height="{h}" role="img">"#,
+        h = height + AXIS + 16.0
+    );
+    out += &label(0.0, 11.0, "caption", "start", caption);
+    for (i, count) in data.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
+        let tall = f64::from(*count).ln_1p() / scale * (height - 16.0);
+        let from = data.min + span * i as f64;
+        out += &format!(
+            r#"<rect x="{:.1}" y="{:.1}" width="{:.1}" height="{tall:.1}">{}</rect>"#,
+            i as f64 * bin,
+            height - tall + 16.0,
+            (bin - 1.0).max(1.0),
+            title(&format!("{} – {}: {count}", unit(from), unit(from + span)))
+        );
+    }
+    if data.max > data.min {
+        let x = (data.mean - data.min) / (data.max - data.min) * width;
+        out += &format!(r#"<line class="mean" x1="{x:.1}" x2="{x:.1}" y1="16" y2="{:.1}">{}</line>"#, height + 16.0, title(&unit(data.mean)));
+    }
+    let base = height + AXIS + 12.0;
+    out += &label(0.0, base, "axis", "start", &unit(data.min));
+    out += &label(width, base, "axis", "end", &unit(data.max));
+    out + "</svg>"
+}
+
+/// Running vertices over time, stages stacked, with the tokens as a line.
+pub(super) fn timeline(data: &Timeline, stages: &[StagePicture]) -> String {
+    let (width, height) = TIMELINE;
+    let slots = data.running.first().map_or(0, Vec::len);
+    let stacked: Vec<f32> = (0..slots).map(|t| data.running.iter().map(|row| row[t]).sum()).collect();
+    let tokens = data.tokens.map(|n| n as f32);
+    let most = stacked.iter().copied().fold(tokens.unwrap_or(1.0), f32::max).max(1.0);
+    let x = |slot: usize| slot as f64 / slots.max(1) as f64 * width;
+    let y = |value: f32| height - f64::from(value / most) * (height - 6.0);
+    let mut out = format!(
+        r#"<svg class="timeline" viewBox="0 0 {width} {h}" width="{width}" height="{h}" role="img">"#,
+        h = height + AXIS
+    );
+    let mut below = vec![0.0_f32; slots];
+    for (i, row) in data.running.iter().enumerate() {
+        let above: Vec<f32> = below.iter().zip(row).map(|(b, r)| b + r).collect();
+        let mut points: Vec<String> = above.iter().enumerate().flat_map(|(t, v)| step(x(t), x(t + 1), y(*v))).collect();
+        points.extend(below.iter().enumerate().rev().flat_map(|(t, v)| step(x(t + 1), x(t), y(*v))));
+        let name = stages.get(i).map_or("", |s| s.name.as_str());
+        out += &format!(
+            r#"<polygon style="--hue:{:.0}" points="{}">{}</polygon>"#,
+            (i as f64 * HUE_STEP) % 360.0,
+            points.join(" "),
+            title(name)
+        );
+        below = above;
+    }
+    if let Some(tokens) = tokens {
+        let at = y(tokens);
+        out += &format!(r#"<line class="tokens" x1="0" x2="{width}" y1="{at:.1}" y2="{at:.1}">{}</line>"#, title(&format!("{tokens} tokens")));
+    }
+    out += &label(0.0, height + 14.0, "axis", "start", "0 s");
+    out += &label(width, height + 14.0, "axis", "end", &duration(data.span_ms / 1000.0));
+    out + "</svg>"
+}
+
+fn step(x1: f64, x2: f64, y: f64) -> [String; 2] {
+    [format!("{x1:.1},{y:.1}"), format!("{x2:.1},{y:.1}")]
+}

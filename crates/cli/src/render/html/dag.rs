@@ -1,0 +1,175 @@
+//! The stage DAG: one column a layer, channels as curves as wide as the bytes that crossed, stages
+//! coloured by their share of the time.
+
+use agent::picture::{EdgePicture, Picture, StagePicture};
+
+use super::svg::{bytes, label, title};
+use crate::render::layout::duration;
+
+const BOX_WIDTH: f64 = 190.0;
+const BOX_HEIGHT: f64 = 58.0;
+const GAP_X: f64 = 70.0;
+const GAP_Y: f64 = 26.0;
+const MARGIN: f64 = 14.0;
+/// Widths of the thinnest and the widest channel.
+const CHANNEL: (f64, f64) = (1.2, 14.0);
+/// Characters of a stage name that fit into its box.
+const NAME: usize = 24;
+
+/// Where each stage stands.
+struct Places {
+    at: Vec<(f64, f64)>,
+    width: f64,
+    height: f64,
+}
+
+/// Draws the DAG; `hot` are the stages in findings with the finding's id.
+pub(super) fn draw(picture: &Picture, hot: &[(String, String)]) -> String {
+    if picture.stages.is_empty() {
+        return String::new();
+    }
+    let places = place(picture);
+    let most = picture.edges.iter().filter_map(|e| e.bytes).fold(0.0, f64::max);
+    let channels: String = picture.edges.iter().map(|edge| channel(edge, &places, most)).collect();
+    let boxes: String = picture.stages.iter().enumerate().map(|(i, stage)| stage_box(stage, places.at[i], hot)).collect();
+    format!(
+        r#"<svg class="dag" viewBox="0 0 {w:.0} {h:.0}" width="{w:.0}" height="{h:.0}" role="img">{channels}{boxes}</svg>"#,
+        w = places.width,
+        h = places.height
+    )
+}
+
+fn place(picture: &Picture) -> Places {
+    let layers = layers(picture);
+    let columns = layers.iter().max().map_or(1, |m| m + 1);
+    let mut order: Vec<Vec<usize>> = vec![Vec::new(); columns];
+    for (stage, layer) in layers.iter().enumerate() {
+        order[*layer].push(stage);
+    }
+    let tallest = order.iter().map(Vec::len).max().unwrap_or(1) as f64;
+    let height = 2.0 * MARGIN + tallest * BOX_HEIGHT + (tallest - 1.0) * GAP_Y;
+    let mut at = vec![(0.0, 0.0); picture.stages.len()];
+    for column in 0..columns {
+        // A stage stands near the mean height of what feeds it, so that few channels cross.
+        let mean_y = |stage: usize| {
+            let from = picture.edges.iter().filter(|e| e.to == stage && layers[e.from] < column);
+            let ys: Vec<f64> = from.map(|e| at[e.from].1).collect();
+            if ys.is_empty() { f64::MAX } else { ys.iter().sum::<f64>() / ys.len() as f64 }
+        };
+        let mut keyed: Vec<(f64, usize)> = order[column].iter().map(|&s| (mean_y(s), s)).collect();
+        keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let used = keyed.len() as f64 * BOX_HEIGHT + (keyed.len() as f64 - 1.0) * GAP_Y;
+        let top = (height - used) / 2.0;
+        for (row, (_, stage)) in keyed.into_iter().enumerate() {
+            let x = MARGIN + column as f64 * (BOX_WIDTH + GAP_X);
+            at[stage] = (x, top + row as f64 * (BOX_HEIGHT + GAP_Y));
+        }
+    }
+    let width = 2.0 * MARGIN + columns as f64 * BOX_WIDTH + (columns as f64 - 1.0) * GAP_X;
+    Places { at, width, height }
+}
+
+/// Longest way from an input to each stage. A cycle, which no sound file has, is cut off.
+fn layers(picture: &Picture) -> Vec<usize> {
+    let mut layers = vec![0; picture.stages.len()];
+    for _ in 0..picture.stages.len() {
+        let mut changed = false;
+        for edge in picture.edges.iter().filter(|e| e.from != e.to) {
+            let least = (layers[edge.from] + 1).min(picture.stages.len() - 1);
+            if layers[edge.to] < least {
+                layers[edge.to] = least;
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    layers
+}
+
+fn channel(edge: &EdgePicture, places: &Places, most: f64) -> String {
+    let (from, to) = (places.at[edge.from], places.at[edge.to]);
+    let (x1, y1) = (from.0 + BOX_WIDTH, from.1 + BOX_HEIGHT / 2.0);
+    let (x2, y2) = (to.0, to.1 + BOX_HEIGHT / 2.0);
+    let share = edge.bytes.filter(|_| most > 0.0).map_or(0.0, |b| (b / most).sqrt());
+    let width = CHANNEL.0 + share * (CHANNEL.1 - CHANNEL.0);
+    let bend = ((x2 - x1) / 2.0).max(20.0);
+    let size = edge.bytes.map_or_else(|| "?".to_owned(), bytes);
+    let keys = if edge.keys.is_empty() { String::new() } else { format!(" ({})", edge.keys.join(", ")) };
+    let told = title(&format!("{}{keys}: {size}", edge.exchange));
+    let curve = format!(
+        r#"<path class="channel {}" d="M{x1:.1},{y1:.1} C{:.1},{y1:.1} {:.1},{y2:.1} {x2:.1},{y2:.1}" stroke-width="{width:.1}">{told}</path>"#,
+        edge.exchange,
+        x1 + bend,
+        x2 - bend
+    );
+    curve + &label((x1 + x2) / 2.0, (y1 + y2) / 2.0 - width / 2.0 - 3.0, "size", "middle", &size)
+}
+
+fn stage_box(stage: &StagePicture, (x, y): (f64, f64), hot: &[(String, String)]) -> String {
+    let finding = hot.iter().find(|(name, _)| *name == stage.name).map(|(_, id)| id);
+    let mut class = String::from("stage");
+    if finding.is_some() {
+        class.push_str(" hot");
+    }
+    if stage.critical {
+        class.push_str(" critical");
+    }
+    let percent = stage.share.map_or(0.0, |s| s * 100.0);
+    let busy = stage.busy_ms.map_or_else(|| "–".to_owned(), |ms| duration(ms / 1000.0));
+    let vertices = stage.vertices.map_or_else(|| "–".to_owned(), |n| format!("{n} ×"));
+    let mut out = format!(
+        r#"<g class="{class}" data-stage="{name}" style="--share:{percent:.1}%"><rect x="{x:.1}" y="{y:.1}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}" rx="7"/>"#,
+        name = super::svg::escape(&stage.name)
+    );
+    out += &title(&format!("{} · {vertices} · {busy} · {percent:.0} %", stage.name));
+    out += &label(x + 10.0, y + 23.0, "name", "start", &crate::render::layout::shorten(&stage.name, NAME));
+    out += &label(x + 10.0, y + 43.0, "detail", "start", &format!("{vertices} · {busy} · {percent:.0} %"));
+    if let Some(id) = finding {
+        out += &label(x + BOX_WIDTH - 8.0, y + 43.0, "mark", "end", id);
+    }
+    out + "</g>"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stage(name: &str) -> StagePicture {
+        StagePicture { name: name.into(), vertices: Some(4), busy_ms: Some(1000.0), share: Some(0.5), critical: false, run_ms: None, bytes_read: None }
+    }
+
+    fn edge(from: usize, to: usize) -> EdgePicture {
+        EdgePicture { from, to, bytes: Some(2048.0), exchange: "hash".into(), keys: vec!["UserId".into()] }
+    }
+
+    #[test]
+    fn stages_stand_right_of_what_feeds_them_and_do_not_overlap() {
+        let picture = Picture {
+            stages: ["a", "b", "c", "d"].map(stage).into(),
+            edges: vec![edge(0, 2), edge(1, 2), edge(2, 3), edge(0, 3)],
+            ..Picture::default()
+        };
+        let places = place(&picture);
+        for e in &picture.edges {
+            assert!(places.at[e.from].0 + BOX_WIDTH < places.at[e.to].0);
+        }
+        assert_eq!(places.at[0].0, places.at[1].0);
+        assert!((places.at[0].1 - places.at[1].1).abs() >= BOX_HEIGHT);
+    }
+
+    #[test]
+    fn a_cycle_is_drawn_and_ends() {
+        let picture = Picture { stages: ["a", "b"].map(stage).into(), edges: vec![edge(0, 1), edge(1, 0)], ..Picture::default() };
+        assert!(draw(&picture, &[]).contains("</svg>"));
+    }
+
+    #[test]
+    fn the_hot_stage_is_marked() {
+        let picture = Picture { stages: vec![stage("SV1"), stage("SV2")], ..Picture::default() };
+        let drawn = draw(&picture, &[("SV2".into(), "F1".into())]);
+        assert_eq!(drawn.matches("stage hot").count(), 1);
+        assert!(drawn.contains(r#"class="stage hot" data-stage="SV2""#), "{drawn}");
+    }
+}

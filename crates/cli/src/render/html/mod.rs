@@ -1,0 +1,149 @@
+//! A report as one self-contained HTML page: no network, no script needed, light and dark, readable
+//! on paper. The page's form is in `report.html`; the drawings are SVG made here.
+
+mod charts;
+mod dag;
+mod svg;
+
+use agent::picture::Picture;
+use agent::report::{Evidence, Finding, Report};
+use minijinja::Environment;
+use minijinja::value::Serde;
+use serde::Serialize;
+
+use super::layout::duration;
+use super::text::value;
+use super::words::Words;
+
+const PAGE: &str = include_str!("report.html");
+const STYLE: &str = include_str!("report.css");
+
+/// Everything that the page shows; drawings are markup, all else is text.
+#[derive(Serialize)]
+struct Page<'a> {
+    style: &'static str,
+    report: &'a Report,
+    verdict: &'static str,
+    problem: &'static str,
+    elapsed: Option<String>,
+    findings: Vec<FindingView<'a>>,
+    diffs: Vec<Option<Vec<DiffLine>>>,
+    kinds: Vec<&'static str>,
+    dag: String,
+    timeline: Option<String>,
+    script_file: Option<&'a str>,
+    script: Vec<ScriptLine>,
+}
+
+/// A line of the script with what stands in its margin.
+#[derive(Serialize)]
+struct ScriptLine {
+    number: usize,
+    text: String,
+    findings: Vec<String>,
+}
+
+/// A line of a diff with the class that colours it.
+#[derive(Serialize)]
+struct DiffLine {
+    class: &'static str,
+    text: String,
+}
+
+/// A finding with what is drawn beside it.
+#[derive(Serialize)]
+struct FindingView<'a> {
+    #[serde(flatten)]
+    finding: &'a Finding,
+    severity_word: &'static str,
+    saved: Option<String>,
+    share_percent: Option<f64>,
+    evidence_items: Vec<&'a Evidence>,
+    values: Vec<String>,
+    run_histogram: Option<String>,
+    bytes_histogram: Option<String>,
+}
+
+/// Renders a report with what can be drawn of its job.
+///
+/// # Errors
+/// If the built-in page does not fit the report, which a test excludes.
+pub(crate) fn render(report: &Report, picture: &Picture) -> Result<String, minijinja::Error> {
+    let words = Words(report.language);
+    let mut environment = Environment::new();
+    environment.add_template("report.html", PAGE)?;
+    environment.add_function("word", move |name: &str| words.by_name(name));
+    let page = Page {
+        style: STYLE,
+        report,
+        verdict: words.verdict(report.verdict),
+        problem: words.problem_type(report.problem_type),
+        elapsed: report.job.elapsed_seconds.map(duration),
+        findings: report.findings.iter().map(|f| finding_view(f, report, picture, words)).collect(),
+        diffs: report.suggestions.iter().map(|s| s.diff.as_deref().map(diff_lines)).collect(),
+        kinds: report.suggestions.iter().map(|s| words.suggestion_kind(s.kind)).collect(),
+        dag: dag::draw(picture, &hot_stages(report)),
+        timeline: picture.timeline.as_ref().map(|t| charts::timeline(t, &picture.stages)),
+        script_file: picture.script.as_ref().map(|s| s.file.as_str()),
+        script: script_lines(report, picture),
+    };
+    environment.get_template("report.html")?.render(Serde(&page))
+}
+
+fn finding_view<'a>(finding: &'a Finding, report: &'a Report, picture: &Picture, words: Words) -> FindingView<'a> {
+    let items: Vec<&Evidence> =
+        finding.evidence.iter().filter_map(|id| report.evidence.iter().find(|e| e.id == *id)).collect();
+    let stage = picture.stages.iter().find(|s| Some(&s.name) == finding.stage.as_ref());
+    let seconds = |v: f64| duration(v / 1000.0);
+    FindingView {
+        finding,
+        severity_word: words.severity(finding.severity),
+        saved: finding.impact.as_ref().map(|i| duration(i.seconds_saved)),
+        share_percent: finding.impact.as_ref().and_then(|i| i.share_of_elapsed).map(|s| (s * 1000.0).round() / 10.0),
+        values: items.iter().map(|e| value(&e.value)).collect(),
+        evidence_items: items,
+        run_histogram: stage
+            .and_then(|s| s.run_ms.as_ref())
+            .map(|h| charts::histogram(h, words.run_time_per_vertex(), seconds)),
+        bytes_histogram: stage
+            .and_then(|s| s.bytes_read.as_ref())
+            .map(|h| charts::histogram(h, words.bytes_read_per_vertex(), svg::bytes)),
+    }
+}
+
+/// Stages in findings, by the id of the first finding about each.
+fn hot_stages(report: &Report) -> Vec<(String, String)> {
+    let mut hot: Vec<(String, String)> = Vec::new();
+    for finding in &report.findings {
+        if let Some(stage) = &finding.stage
+            && hot.iter().all(|(name, _)| name != stage)
+        {
+            hot.push((stage.clone(), finding.id.clone()));
+        }
+    }
+    hot
+}
+
+fn diff_lines(diff: &str) -> Vec<DiffLine> {
+    let class = |line: &str| match line.as_bytes().first() {
+        Some(b'+') => "added",
+        Some(b'-') => "removed",
+        Some(b'@') => "place",
+        _ => "kept",
+    };
+    diff.lines().map(|line| DiffLine { class: class(line), text: line.to_owned() }).collect()
+}
+
+fn script_lines(report: &Report, picture: &Picture) -> Vec<ScriptLine> {
+    let Some(script) = &picture.script else { return Vec::new() };
+    let marked = |number: usize| {
+        let hits = |f: &&Finding| f.script_lines.is_some_and(|[a, b]| (a as usize..=b as usize).contains(&number));
+        report.findings.iter().filter(hits).map(|f| f.id.clone()).collect()
+    };
+    script
+        .text
+        .lines()
+        .enumerate()
+        .map(|(i, text)| ScriptLine { number: i + 1, text: text.to_owned(), findings: marked(i + 1) })
+        .collect()
+}

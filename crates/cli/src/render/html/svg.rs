@@ -1,0 +1,53 @@
+//! Small pieces of SVG markup. All text goes through [`escape`].
+
+/// Text for markup: what would be read as markup is written as entities.
+pub(super) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A text element.
+pub(super) fn label(x: f64, y: f64, class: &str, anchor: &str, text: &str) -> String {
+    format!(r#"<text x="{x:.1}" y="{y:.1}" class="{class}" text-anchor="{anchor}">{}</text>"#, escape(text))
+}
+
+/// What a browser shows when the pointer rests on the element around it.
+pub(super) fn title(text: &str) -> String {
+    format!("<title>{}</title>", escape(text))
+}
+
+/// Bytes as a person says them.
+pub(super) fn bytes(value: f64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let steps = (0..UNITS.len() - 1).take_while(|i| value >= 1024_f64.powi(*i as i32 + 1)).count();
+    let digits = usize::from(steps > 0);
+    format!("{:.digits$} {}", value / 1024_f64.powi(steps as i32), UNITS[steps])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_in_names_is_text() {
+        let drawn = label(0.0, 0.0, "name", "start", "<script>alert('x')</script>");
+        assert!(!drawn.contains("<script>"), "{drawn}");
+    }
+
+    #[test]
+    fn bytes_read_naturally() {
+        assert_eq!(bytes(512.0), "512 B");
+        assert_eq!(bytes(1536.0), "1.5 KiB");
+        assert_eq!(bytes(3.0 * 1024.0 * 1024.0 * 1024.0), "3.0 GiB");
+    }
+}

@@ -1,0 +1,255 @@
+//! An inspected job on a terminal.
+
+use std::fmt::Write as _;
+
+use job::model::Severity;
+
+use super::layout::{duration, shorten};
+use super::table::{Align, Table};
+use crate::inspection::{Inspection, OperatorView, StageView};
+
+/// Longest list of keys or columns that a cell shows.
+const CELL: usize = 32;
+
+/// Renders a job, or one of its stages.
+pub(crate) fn render(inspection: &Inspection) -> String {
+    let mut out = head(inspection);
+    section(&mut out, "Stages", &stages(&inspection.stages));
+    section(&mut out, "Channels", &edges(inspection));
+    for stage in &inspection.stages {
+        section(&mut out, &format!("Operators of {}", stage.name), &operators(&stage.operators));
+    }
+    section(&mut out, "Inputs", &tables(inspection));
+    section(&mut out, "Script", &script(inspection));
+    section(&mut out, "Files", &files(inspection));
+    section(&mut out, "Reading problems", &diagnostics(inspection));
+    out
+}
+
+fn head(inspection: &Inspection) -> String {
+    let info = &inspection.info;
+    let mut facts = vec![info.name.clone().or_else(|| info.id.clone()).unwrap_or_else(|| inspection.path.clone())];
+    facts.push(format!("{:?}", info.state).to_lowercase());
+    facts.extend(info.elapsed_seconds.map(|s| format!("ran {}", duration(s))));
+    facts.extend(info.queued_seconds.map(|s| format!("queued {}", duration(s))));
+    facts.extend(info.tokens.map(|n| format!("{n} tokens")));
+    let bold = anstyle::Style::new().bold();
+    format!("{bold}{}{bold:#}\n", facts.join(" · "))
+}
+
+fn section(out: &mut String, title: &str, body: &str) {
+    if !body.is_empty() {
+        let style = anstyle::Style::new().bold().underline();
+        // Writing to a string cannot fail.
+        let _ = write!(out, "\n{style}{title}{style:#}\n{body}");
+    }
+}
+
+fn stages(stages: &[StageView]) -> String {
+    use Align::{Left, Right};
+    let mut table = Table::new(&[
+        ("stage", Left),
+        ("vertices", Right),
+        ("waves", Right),
+        ("wait", Right),
+        ("mean run", Right),
+        ("max run", Right),
+        ("max/mean", Right),
+        ("read", Right),
+        ("max/mean", Right),
+        ("written", Right),
+        ("gc", Right),
+        ("memory", Right),
+        ("", Left),
+    ]);
+    for stage in stages {
+        let wait = stage.queue_ms.zip(stage.start_ms).map(|(queue, start)| queue + start);
+        let spilled = stage.spills.is_some_and(|n| n > 0);
+        let marks = [(stage.on_critical_path, "critical path"), (spilled, "spills")];
+        let marks: Vec<&str> = marks.iter().filter(|(yes, _)| *yes).map(|(_, mark)| *mark).collect();
+        table.row(vec![
+            stage.name.clone(),
+            number(stage.vertices.map(|n| n as f64)),
+            ratio(stage.waves),
+            time(wait),
+            time(stage.mean_run_ms),
+            time(stage.max_run_ms),
+            ratio(stage.run_max_over_mean),
+            size(stage.bytes_read),
+            ratio(stage.read_max_over_mean),
+            size(stage.bytes_written),
+            stage.gc_share.map_or_else(unknown, |s| format!("{:.0} %", s * 100.0)),
+            memory(stage),
+            marks.join(", "),
+        ]);
+    }
+    table.render("  ")
+}
+
+fn memory(stage: &StageView) -> String {
+    match (stage.memory_peak_bytes, stage.memory_limit_bytes) {
+        (Some(peak), Some(limit)) => format!("{} of {}", size(Some(peak)), size(Some(limit))),
+        (peak, _) => size(peak),
+    }
+}
+
+fn operators(operators: &[OperatorView]) -> String {
+    use Align::{Left, Right};
+    let mut table = Table::new(&[
+        ("operator", Left),
+        ("kind", Left),
+        ("keys", Left),
+        ("lines", Left),
+        ("rows", Right),
+        ("max/mean", Right),
+        ("estimated", Right),
+        ("own time", Right),
+    ]);
+    for operator in operators {
+        table.row(vec![
+            operator.id.clone(),
+            snake(&format!("{:?}", operator.kind)),
+            shorten(&operator.keys.join(", "), CELL),
+            operator.script_lines.map_or_else(unknown, |[a, b]| if a == b { a.to_string() } else { format!("{a}–{b}") }),
+            number(operator.rows),
+            ratio(operator.rows_max_over_mean),
+            number(operator.estimated_rows),
+            time(operator.exclusive_ms),
+        ]);
+    }
+    table.render("  ")
+}
+
+fn edges(inspection: &Inspection) -> String {
+    use Align::{Left, Right};
+    let mut table = Table::new(&[
+        ("from", Left),
+        ("to", Left),
+        ("exchange", Left),
+        ("keys", Left),
+        ("parts", Right),
+        ("rows", Right),
+        ("bytes", Right),
+        ("columns", Right),
+    ]);
+    for edge in &inspection.edges {
+        table.row(vec![
+            edge.from.clone(),
+            edge.to.clone(),
+            snake(&format!("{:?}", edge.exchange)),
+            shorten(&edge.keys.join(", "), CELL),
+            number(edge.partitions.map(f64::from)),
+            number(edge.rows),
+            size(edge.bytes),
+            edge.columns.len().to_string(),
+        ]);
+    }
+    table.render("  ")
+}
+
+fn tables(inspection: &Inspection) -> String {
+    use Align::{Left, Right};
+    let mut table = Table::new(&[("input", Left), ("rows", Right), ("bytes", Right), ("files", Right), ("layout", Left), ("parts", Right)]);
+    for input in &inspection.tables {
+        table.row(vec![
+            input.name.clone(),
+            number(input.rows.map(|n| n as f64)),
+            size(input.bytes.map(|n| n as f64)),
+            number(input.files.map(|n| n as f64)),
+            input.layout.clone().unwrap_or_else(unknown),
+            number(input.partitions.map(|n| n as f64)),
+        ]);
+    }
+    table.render("  ")
+}
+
+fn script(inspection: &Inspection) -> String {
+    use Align::Left;
+    let mut table = Table::new(&[("lines", Left), ("statement", Left), ("binds", Left), ("runs in", Left)]);
+    for statement in &inspection.script {
+        let [first, last] = statement.lines;
+        table.row(vec![
+            if first == last { first.to_string() } else { format!("{first}–{last}") },
+            statement.kind.clone(),
+            statement.target.clone().unwrap_or_default(),
+            statement.stages.join(", "),
+        ]);
+    }
+    table.render("  ")
+}
+
+fn files(inspection: &Inspection) -> String {
+    use Align::{Left, Right};
+    let mut table = Table::new(&[("file", Left), ("holds", Left), ("size", Right), ("", Left)]);
+    for file in &inspection.files {
+        let read = if file.read { "" } else { "not read" };
+        table.row(vec![file.name.clone(), snake(&format!("{:?}", file.kind)), size(Some(file.bytes as f64)), read.to_owned()]);
+    }
+    table.render("  ")
+}
+
+fn diagnostics(inspection: &Inspection) -> String {
+    let mut out = String::new();
+    for d in &inspection.diagnostics {
+        let severity = if d.severity == Severity::Error { "error" } else { "warning" };
+        let place: Vec<&str> = [d.file.as_deref(), d.locator.as_deref()].into_iter().flatten().collect();
+        let _ = writeln!(out, "  {severity}: {}: {}", place.join(" "), d.message);
+        if let Some(hint) = &d.hint {
+            let _ = writeln!(out, "    hint: {hint}");
+        }
+    }
+    out
+}
+
+fn unknown() -> String {
+    "–".to_owned()
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(unknown, |v| super::text::value(&agent::report::EvidenceValue::Number(v.round())))
+}
+
+fn ratio(value: Option<f64>) -> String {
+    value.map_or_else(unknown, |v| format!("{v:.1}"))
+}
+
+fn time(ms: Option<f64>) -> String {
+    ms.map_or_else(unknown, |ms| duration(ms / 1000.0))
+}
+
+/// Bytes as a person says them, in powers of 1,024.
+fn size(bytes: Option<f64>) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let Some(mut value) = bytes else { return unknown() };
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{value:.0} B") } else { format!("{value:.1} {}", UNITS[unit]) }
+}
+
+/// `HashPartition` as `hash partition`.
+fn snake(camel: &str) -> String {
+    let mut out = String::new();
+    for c in camel.chars() {
+        if c.is_uppercase() && !out.is_empty() {
+            out.push(' ');
+        }
+        out.extend(c.to_lowercase());
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_names_read_naturally() {
+        assert_eq!(size(Some(1536.0)), "1.5 KiB");
+        assert_eq!(size(Some(12.0)), "12 B");
+        assert_eq!(size(None), "–");
+        assert_eq!(snake("HashPartition"), "hash partition");
+    }
+}

@@ -1,0 +1,110 @@
+//! Columns, wrapping and bars that stay aligned when Chinese and English are mixed.
+
+use unicode_width::UnicodeWidthStr;
+
+/// Width that text is wrapped to where no terminal tells one.
+const PLAIN_WIDTH: usize = 100;
+/// Beyond this, lines are too long to read.
+const MAX_WIDTH: usize = 120;
+/// Below this, columns no longer fit; the terminal wraps instead.
+const MIN_WIDTH: usize = 40;
+
+/// Columns that stdout has.
+pub(crate) fn stdout_width() -> usize {
+    terminal_size::terminal_size().map_or(PLAIN_WIDTH, |(w, _)| usize::from(w.0)).clamp(MIN_WIDTH, MAX_WIDTH)
+}
+
+/// Columns that a text takes; a Chinese character takes two.
+pub(crate) fn width(text: &str) -> usize {
+    UnicodeWidthStr::width(text)
+}
+
+/// The text with spaces after it up to `columns`.
+pub(crate) fn pad(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+/// The text with spaces before it up to `columns`.
+pub(crate) fn pad_left(text: &str, columns: usize) -> String {
+    format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+/// The text cut to `columns`, with `…` where something is left out.
+pub(crate) fn shorten(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    let mut used = 0;
+    for c in text.chars() {
+        let w = unicode_width::UnicodeWidthChar::width(c).unwrap_or(0);
+        if used + w + 1 > columns {
+            break;
+        }
+        used += w;
+        kept.push(c);
+    }
+    kept.push('…');
+    kept
+}
+
+/// The text as lines of at most `columns`, the first behind `first`, the others behind `rest`.
+pub(crate) fn wrap(text: &str, columns: usize, first: &str, rest: &str) -> Vec<String> {
+    let options = textwrap::Options::new(columns).initial_indent(first).subsequent_indent(rest);
+    text.lines().flat_map(|line| textwrap::wrap(line, &options).into_iter().map(|l| l.into_owned())).collect()
+}
+
+/// A bar of `columns` cells, filled to `share` (0..1) in eighths of a cell.
+pub(crate) fn bar(share: f64, columns: usize) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let cells = share.clamp(0.0, 1.0) * columns as f64;
+    let full = cells.floor() as usize;
+    let part = EIGHTHS[(((cells - full as f64) * 8.0) as usize).min(7)];
+    pad(&format!("{}{part}", "█".repeat(full)), columns)
+}
+
+/// Seconds as a person says them: `3.2 s`, `12 min 5 s`, `3 h 20 min`.
+pub(crate) fn duration(seconds: f64) -> String {
+    let whole = seconds.round() as i64;
+    match whole {
+        ..60 => format!("{seconds:.1} s"),
+        60..3600 => format!("{} min {} s", whole / 60, whole % 60),
+        _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chinese_characters_take_two_columns() {
+        assert_eq!(width("数据skew"), 8);
+        assert_eq!(pad("数据", 6), "数据  ");
+        assert_eq!(pad_left("数据", 6), "  数据");
+        assert_eq!(shorten("数据倾斜严重", 7), "数据倾…");
+    }
+
+    #[test]
+    fn wrapped_lines_fit() {
+        let text = "阶段 SV3_Combine 的最大顶点处理了 17,948,158 行，是平均值的 4.6 倍 and this goes on in English";
+        for line in wrap(text, 30, "- ", "  ") {
+            assert!(width(&line) <= 30, "{line}");
+        }
+    }
+
+    #[test]
+    fn bars_fill_in_eighths() {
+        assert_eq!(bar(0.5, 4), "██  ");
+        assert_eq!(bar(0.3125, 4), "█▎  ");
+        assert_eq!(bar(7.0, 3), "███");
+        assert_eq!(bar(0.0, 2), "  ");
+    }
+
+    #[test]
+    fn durations_read_naturally() {
+        assert_eq!(duration(3.24), "3.2 s");
+        assert_eq!(duration(725.0), "12 min 5 s");
+        assert_eq!(duration(12_000.0), "3 h 20 min");
+    }
+}

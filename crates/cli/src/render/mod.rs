@@ -1,0 +1,29 @@
+//! How a report and other answers look. Everything here turns data into text; nothing is decided.
+
+pub(crate) mod html;
+pub(crate) mod inspection;
+pub(crate) mod layout;
+pub(crate) mod markdown;
+pub(crate) mod table;
+pub(crate) mod text;
+pub(crate) mod words;
+
+use agent::picture::Picture;
+use agent::report::Report;
+
+use crate::args::ReportFormat;
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+
+/// A report in one of its forms.
+pub(crate) fn report(report: &Report, picture: &Picture, format: ReportFormat, verbose: bool) -> Result<String> {
+    match format {
+        ReportFormat::Json => crate::command::json(report),
+        ReportFormat::Markdown => Ok(markdown::render(report)),
+        ReportFormat::Html => html::render(report, picture).map_err(|e| CliError::from_source(Exit::Failure, &e)),
+        ReportFormat::Text => {
+            let options = text::TextOptions { columns: layout::stdout_width(), verbose };
+            Ok(text::render(report, options))
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! A report on a terminal: the verdict first, then what to know and what to do, most seconds first.
+
+use std::fmt::{self, Write as _};
+
+use agent::report::{Evidence, EvidenceValue, Finding, Report, Severity, Suggestion, Verdict};
+use anstyle::{AnsiColor, Effects, Style};
+
+use super::layout::{bar, duration, pad, wrap};
+use super::words::Words;
+
+/// Cells of the bar that shows the share of the run.
+const BAR: usize = 20;
+/// Experiences shown per step unless all are asked for; the JSON report has every one.
+const EXPERIENCES_SHOWN: usize = 2;
+
+/// What to show, and in how many columns.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TextOptions {
+    pub(crate) columns: usize,
+    /// Shows the THINK steps and every experience.
+    pub(crate) verbose: bool,
+}
+
+/// Renders a report with ANSI styles; the caller strips them where no terminal is.
+pub(crate) fn render(report: &Report, options: TextOptions) -> String {
+    let mut page = Page { out: String::new(), words: Words(report.language), options };
+    // Writing to a string cannot fail.
+    let _ = page.report(report);
+    page.out
+}
+
+struct Page {
+    out: String,
+    words: Words,
+    options: TextOptions,
+}
+
+impl Page {
+    fn report(&mut self, report: &Report) -> fmt::Result {
+        self.head(report)?;
+        self.findings(report)?;
+        self.suggestions(report)?;
+        self.experiences(report)?;
+        self.missing(report)?;
+        self.diagnostics(report)?;
+        if self.options.verbose {
+            self.steps(report)?;
+        }
+        self.foot(report)
+    }
+
+    fn head(&mut self, report: &Report) -> fmt::Result {
+        let style = match report.verdict {
+            Verdict::Problem => AnsiColor::Red.on_default(),
+            Verdict::Healthy => AnsiColor::Green.on_default(),
+            Verdict::InsufficientInformation => AnsiColor::Yellow.on_default(),
+        };
+        let style = style.effects(Effects::BOLD);
+        write!(self.out, "{style}{}{style:#}", self.words.verdict(report.verdict))?;
+        if report.verdict == Verdict::Problem {
+            write!(self.out, " · {}", self.words.problem_type(report.problem_type))?;
+        }
+        writeln!(self.out)?;
+        let job = &report.job;
+        let name = job.name.as_deref().or(job.id.as_deref()).unwrap_or(&job.path);
+        let mut facts = vec![format!("{} {name}", self.words.job())];
+        facts.extend(job.elapsed_seconds.map(duration));
+        facts.extend(job.stages.map(|n| format!("{n} {}", self.words.stages())));
+        facts.extend(job.vertices.map(|n| format!("{n} {}", self.words.vertices())));
+        self.line(&facts.join(" · "), "", "")?;
+        if let Some(question) = &report.question {
+            self.line(&format!("{}: {question}", self.words.question()), "", "  ")?;
+        }
+        Ok(())
+    }
+
+    fn findings(&mut self, report: &Report) -> fmt::Result {
+        self.heading(self.words.findings())?;
+        if report.findings.is_empty() {
+            return self.line(self.words.no_findings(), "  ", "  ");
+        }
+        for finding in &report.findings {
+            self.finding(finding, &report.evidence)?;
+        }
+        Ok(())
+    }
+
+    fn finding(&mut self, finding: &Finding, evidence: &[Evidence]) -> fmt::Result {
+        let style = severity_style(finding.severity);
+        let place = finding.stage.as_deref().unwrap_or(self.words.whole_job());
+        write!(self.out, "{style}{}{style:#} ", finding.id)?;
+        write!(self.out, "{}{}{} · {place}", BOLD, finding.cause, BOLD.render_reset())?;
+        if let Some([first, last]) = finding.script_lines {
+            let lines = if first == last {
+                format!("{} {first}", self.words.line())
+            } else {
+                format!("{} {first}–{last}", self.words.lines())
+            };
+            write!(self.out, " · {lines}")?;
+        }
+        let severity = self.words.severity(finding.severity);
+        writeln!(self.out, " · {style}{severity}{style:#} · {} {:.0} %", self.words.confidence(), finding.confidence * 100.0)?;
+        if let Some(impact) = &finding.impact {
+            let saved = duration(impact.seconds_saved);
+            match impact.share_of_elapsed {
+                Some(share) => writeln!(
+                    self.out,
+                    "   {style}{}{style:#} {} {saved} ({:.0} % {})",
+                    bar(share, BAR),
+                    self.words.saves(),
+                    share * 100.0,
+                    self.words.of_run()
+                )?,
+                None => writeln!(self.out, "   {} {saved}", self.words.saves())?,
+            }
+        }
+        self.line(&finding.summary, "   ", "   ")?;
+        for item in finding.evidence.iter().filter_map(|id| evidence.iter().find(|e| e.id == *id)) {
+            self.evidence(item)?;
+        }
+        Ok(())
+    }
+
+    fn evidence(&mut self, item: &Evidence) -> fmt::Result {
+        let mut text = format!("{} {}", item.id, item.text);
+        if let Some(expected) = &item.expected {
+            let _ = write!(text, " ({} {expected})", self.words.expected());
+        }
+        self.line(&text, "   · ", "     ")?;
+        let place = match &item.source.locator {
+            Some(locator) => format!("{} {locator}", item.source.file),
+            None => item.source.file.clone(),
+        };
+        writeln!(self.out, "     {DIM}{} = {}  [{place}]{DIM:#}", item.metric, value(&item.value))
+    }
+
+    fn suggestions(&mut self, report: &Report) -> fmt::Result {
+        if report.suggestions.is_empty() {
+            return Ok(());
+        }
+        self.heading(self.words.suggestions())?;
+        report.suggestions.iter().try_for_each(|suggestion| self.suggestion(suggestion))
+    }
+
+    fn suggestion(&mut self, suggestion: &Suggestion) -> fmt::Result {
+        let target = suggestion.finding.as_deref().map(|f| format!(" → {f}")).unwrap_or_default();
+        let kind = self.words.suggestion_kind(suggestion.kind);
+        let cyan = AnsiColor::Cyan.on_default();
+        writeln!(self.out, "{cyan}{}{cyan:#}{target} [{kind}] {BOLD}{}{BOLD:#}", suggestion.id, suggestion.title)?;
+        for (n, step) in suggestion.steps.iter().enumerate() {
+            self.line(step, &format!("   {}. ", n + 1), "      ")?;
+        }
+        if let Some(diff) = &suggestion.diff {
+            self.diff(diff)?;
+            let checked = suggestion.verified.is_some_and(|v| v.parses && v.columns_preserved && v.hints_known);
+            let remark = if checked { self.words.verified() } else { self.words.partly_verified() };
+            writeln!(self.out, "   {DIM}{remark}{DIM:#}")?;
+        }
+        self.labelled(self.words.gain(), &suggestion.gain)?;
+        self.labelled(self.words.pros(), &suggestion.pros.join("; "))?;
+        self.labelled(self.words.cons(), &suggestion.cons.join("; "))?;
+        self.labelled(self.words.unverified(), &suggestion.unverified.join("; "))?;
+        self.labelled(self.words.experience(), &suggestion.sources.join(", "))
+    }
+
+    fn diff(&mut self, diff: &str) -> fmt::Result {
+        for line in diff.lines() {
+            let style = match line.as_bytes().first() {
+                Some(b'+') => AnsiColor::Green.on_default(),
+                Some(b'-') => AnsiColor::Red.on_default(),
+                Some(b'@') => AnsiColor::Cyan.on_default(),
+                _ => Style::new(),
+            };
+            writeln!(self.out, "   {style}{line}{style:#}")?;
+        }
+        Ok(())
+    }
+
+    fn experiences(&mut self, report: &Report) -> fmt::Result {
+        if report.experiences.is_empty() {
+            return Ok(());
+        }
+        self.heading(self.words.experience())?;
+        let shown = if self.options.verbose { usize::MAX } else { EXPERIENCES_SHOWN };
+        for experience in report.experiences.iter().filter(|e| e.rank as usize <= shown) {
+            let title = super::layout::shorten(&experience.title, self.options.columns.saturating_sub(12));
+            writeln!(self.out, "  {} {title}", pad(&experience.step, 7))?;
+            writeln!(self.out, "          {DIM}{}{DIM:#}", experience.chunk)?;
+        }
+        Ok(())
+    }
+
+    fn missing(&mut self, report: &Report) -> fmt::Result {
+        if report.missing_information.is_empty() {
+            return Ok(());
+        }
+        self.heading(self.words.missing())?;
+        for missing in &report.missing_information {
+            let present = if missing.present { self.words.in_folder() } else { self.words.not_in_folder() };
+            let causes = missing.would_decide.join(", ");
+            let text = format!("{} ({present}) · {} · {}: {causes}", missing.file, missing.info, self.words.would_decide());
+            self.line(&text, "  · ", "    ")?;
+            self.line(&missing.reason, "    ", "    ")?;
+        }
+        Ok(())
+    }
+
+    fn diagnostics(&mut self, report: &Report) -> fmt::Result {
+        if report.diagnostics.is_empty() {
+            return Ok(());
+        }
+        self.heading(self.words.diagnostics())?;
+        for diagnostic in &report.diagnostics {
+            let place = [diagnostic.file.as_deref(), diagnostic.locator.as_deref()];
+            let place: Vec<&str> = place.into_iter().flatten().collect();
+            self.line(&format!("{}: {}", place.join(" "), diagnostic.message), "  · ", "    ")?;
+            if let Some(hint) = &diagnostic.hint {
+                self.line(&format!("{}: {hint}", self.words.hint()), "    ", "    ")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn steps(&mut self, report: &Report) -> fmt::Result {
+        self.heading(self.words.steps())?;
+        for (n, step) in report.steps.iter().enumerate() {
+            writeln!(self.out, "{BOLD}[THINK {}] {}{BOLD:#} {DIM}{:.0} ms{DIM:#}", n + 1, step.title, step.elapsed_ms)?;
+            self.line(&step.text, "   ", "   ")?;
+        }
+        let files: Vec<&str> = report.files_read.iter().map(|f| f.file.as_str()).collect();
+        self.line(&format!("{}: {}", self.words.files_read(), files.join(", ")), "", "  ")
+    }
+
+    fn foot(&mut self, report: &Report) -> fmt::Result {
+        let engine = &report.engine;
+        let who = match (&engine.provider, &engine.model) {
+            (Some(provider), Some(model)) => format!("{provider} {model}"),
+            (None, Some(model)) => model.clone(),
+            _ => self.words.offline().to_owned(),
+        };
+        writeln!(self.out)?;
+        if let Some(fallback) = &engine.fallback {
+            self.line(fallback, "", "")?;
+        }
+        writeln!(self.out, "{DIM}{}: {who} · {} {}{DIM:#}", self.words.reasoned_by(), self.words.run(), report.run_id)
+    }
+
+    fn heading(&mut self, text: &str) -> fmt::Result {
+        writeln!(self.out, "\n{HEADING}{text}{HEADING:#}")
+    }
+
+    fn labelled(&mut self, label: &str, text: &str) -> fmt::Result {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.line(&format!("{label}: {text}"), "   ", "     ")
+    }
+
+    fn line(&mut self, text: &str, first: &str, rest: &str) -> fmt::Result {
+        wrap(text, self.options.columns, first, rest).iter().try_for_each(|line| writeln!(self.out, "{line}"))
+    }
+}
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const HEADING: Style = Style::new().bold().underline();
+
+fn severity_style(severity: Severity) -> Style {
+    match severity {
+        Severity::Critical | Severity::High => AnsiColor::Red.on_default(),
+        Severity::Medium => AnsiColor::Yellow.on_default(),
+        Severity::Low => AnsiColor::Blue.on_default(),
+    }
+}
+
+/// A value as it is shown: thousands are grouped, whole numbers have no decimals.
+pub(crate) fn value(value: &EvidenceValue) -> String {
+    match value {
+        EvidenceValue::Number(n) if n.fract() == 0.0 && n.abs() < 1e15 => grouped(*n as i64),
+        EvidenceValue::Number(n) if n.abs() >= 100.0 => format!("{n:.1}"),
+        EvidenceValue::Number(n) => format!("{n:.3}"),
+        EvidenceValue::Text(text) => text.clone(),
+        EvidenceValue::Bool(yes) => yes.to_string(),
+    }
+}
+
+fn grouped(number: i64) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut out = String::from(if number < 0 { "-" } else { "" });
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_are_grouped() {
+        assert_eq!(value(&EvidenceValue::Number(17_948_158.0)), "17,948,158");
+        assert_eq!(value(&EvidenceValue::Number(-1_000.0)), "-1,000");
+        assert_eq!(value(&EvidenceValue::Number(4.5567)), "4.557");
+    }
+}
