@@ -8,7 +8,7 @@ use crate::rng::{hash_text, mix, normal, unit};
 
 /// Type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ty {
+pub(crate) enum Ty {
     /// 32-bit integer.
     Int,
     /// 64-bit integer.
@@ -25,7 +25,7 @@ pub enum Ty {
 
 impl Ty {
     /// Name in a script and in a schema.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Int => "int",
             Self::Long => "long",
@@ -37,7 +37,7 @@ impl Ty {
     }
 
     /// Name of the type in generated C#.
-    pub fn clr(self) -> &'static str {
+    pub(crate) fn clr(self) -> &'static str {
         match self {
             Self::Int => "System.Int32",
             Self::Long => "System.Int64",
@@ -49,7 +49,7 @@ impl Ty {
     }
 
     /// Bytes of a value that is not a text.
-    pub fn width(self) -> f64 {
+    pub(crate) fn width(self) -> f64 {
         match self {
             Self::Int => 4.0,
             Self::Guid => 16.0,
@@ -60,26 +60,26 @@ impl Ty {
 
 /// A column with the distribution of its values.
 #[derive(Debug, Clone)]
-pub struct Column {
+pub(crate) struct Column {
     /// Name.
-    pub name: String,
+    pub(crate) name: String,
     /// Type.
-    pub ty: Ty,
+    pub(crate) ty: Ty,
     /// Whether it may be null.
-    pub nullable: bool,
+    pub(crate) nullable: bool,
     /// Mean bytes of a value.
-    pub width: f64,
+    pub(crate) width: f64,
     /// Share of the rows that hold null.
-    pub nulls: f64,
+    pub(crate) nulls: f64,
     /// Most frequent values and their share of the rows, most frequent first.
-    pub heavy: Vec<(String, f64)>,
+    pub(crate) heavy: Vec<(String, f64)>,
     /// Distinct values, the heavy ones included.
-    pub distinct: f64,
+    pub(crate) distinct: f64,
 }
 
 impl Column {
     /// A column whose values are evenly frequent.
-    pub fn new(name: &str, ty: Ty, width: f64, distinct: f64) -> Self {
+    pub(crate) fn new(name: &str, ty: Ty, width: f64, distinct: f64) -> Self {
         let width = if ty == Ty::Text { width } else { ty.width() };
         Self {
             name: name.to_owned(),
@@ -93,7 +93,7 @@ impl Column {
     }
 
     /// Gives the column a Zipf-like head of the given labels.
-    pub fn with_head(mut self, labels: &[&str], first: f64, falloff: f64) -> Self {
+    pub(crate) fn with_head(mut self, labels: &[&str], first: f64, falloff: f64) -> Self {
         let mut share = first;
         for label in labels {
             self.heavy.push(((*label).to_owned(), share));
@@ -104,13 +104,13 @@ impl Column {
     }
 
     /// Schema entry, as in `UserId:long?`.
-    pub fn schema(&self) -> String {
+    pub(crate) fn schema(&self) -> String {
         let mark = if self.nullable { "?" } else { "" };
         format!("{}:{}{mark}", self.name, self.ty.name())
     }
 
     /// The same column with every value equally frequent and no nulls.
-    pub fn flattened(&self) -> Self {
+    pub(crate) fn flattened(&self) -> Self {
         Self {
             heavy: Vec::new(),
             nulls: 0.0,
@@ -121,7 +121,7 @@ impl Column {
 
 /// How a table is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TableKind {
+pub(crate) enum TableKind {
     /// Structured stream.
     SStream,
     /// Text files.
@@ -132,20 +132,20 @@ pub enum TableKind {
 
 /// How the rows of a table are spread over its stored partitions.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Clustering {
+pub(crate) struct Clustering {
     /// `hash`, `range` or `none`.
-    pub kind: &'static str,
+    pub(crate) kind: &'static str,
     /// Keys.
-    pub keys: Vec<String>,
+    pub(crate) keys: Vec<String>,
     /// Stored partitions.
-    pub partitions: u32,
+    pub(crate) partitions: u32,
     /// Relative size of each partition; empty if they are even.
-    pub weights: Vec<f64>,
+    pub(crate) weights: Vec<f64>,
 }
 
 impl Clustering {
     /// Not clustered.
-    pub fn none() -> Self {
+    pub(crate) fn none() -> Self {
         Self {
             kind: "none",
             keys: Vec::new(),
@@ -155,7 +155,7 @@ impl Clustering {
     }
 
     /// Hash clustered and sorted on one key.
-    pub fn hash(key: &str, partitions: u32) -> Self {
+    pub(crate) fn hash(key: &str, partitions: u32) -> Self {
         Self {
             kind: "hash",
             keys: vec![key.to_owned()],
@@ -167,32 +167,32 @@ impl Clustering {
 
 /// An input table.
 #[derive(Debug, Clone)]
-pub struct Table {
+pub(crate) struct Table {
     /// Name.
-    pub name: String,
+    pub(crate) name: String,
     /// Path of the stream or of the files.
-    pub path: String,
+    pub(crate) path: String,
     /// Storage.
-    pub kind: TableKind,
+    pub(crate) kind: TableKind,
     /// Rows.
-    pub rows: f64,
+    pub(crate) rows: f64,
     /// Columns.
-    pub columns: Vec<Column>,
+    pub(crate) columns: Vec<Column>,
     /// Stored layout.
-    pub clustering: Clustering,
+    pub(crate) clustering: Clustering,
     /// Files (1 for a stream).
-    pub files: u32,
+    pub(crate) files: u32,
     /// `gzip` files cannot be split.
-    pub gzip: bool,
+    pub(crate) gzip: bool,
     /// Rows that the optimiser believes in, relative to the truth.
-    pub believed: f64,
+    pub(crate) believed: f64,
     /// Rows of the previous run, relative to this one, if known.
-    pub previous: Option<f64>,
+    pub(crate) previous: Option<f64>,
 }
 
 impl Table {
     /// Mean bytes of a row as stored.
-    pub fn row_bytes(&self) -> f64 {
+    pub(crate) fn row_bytes(&self) -> f64 {
         self.columns
             .iter()
             .map(|c| c.width * (1.0 - c.nulls))
@@ -201,17 +201,17 @@ impl Table {
     }
 
     /// Bytes stored.
-    pub fn bytes(&self) -> f64 {
+    pub(crate) fn bytes(&self) -> f64 {
         (self.rows * self.row_bytes()).round()
     }
 
     /// The column of this name.
-    pub fn column(&self, name: &str) -> Option<&Column> {
+    pub(crate) fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|c| c.name == name)
     }
 
     /// The column of this name, to change it.
-    pub fn column_mut(&mut self, name: &str) -> Option<&mut Column> {
+    pub(crate) fn column_mut(&mut self, name: &str) -> Option<&mut Column> {
         self.columns.iter_mut().find(|c| c.name == name)
     }
 }

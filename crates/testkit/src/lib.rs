@@ -33,10 +33,9 @@ mod words;
 
 pub use cases::{Case, cases};
 pub use cause::{CAUSES, Cause};
-pub use data::{Clustering, Column, Table, TableKind, Ty};
 pub use files::profile::write_large_profile;
 pub use folder::{SimulatedJob, simulate, simulate_as};
-pub use plan::{Dialect, Env, Expr, Filter, Hint, Item, JoinKind, Node, NodeId, Op, Spec, Udo};
+pub use plan::Dialect;
 pub use set::job_of_set;
 pub use simulate::{Kind, Request};
-pub use templates::{Scale, TEMPLATES, Template};
+pub use templates::Scale;

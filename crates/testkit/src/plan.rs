@@ -5,7 +5,7 @@
 use crate::data::{Column, Table, Ty};
 
 /// Index of a node in [`Spec::nodes`].
-pub type NodeId = usize;
+pub(crate) type NodeId = usize;
 
 /// Language of the script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,46 +18,46 @@ pub enum Dialect {
 
 /// One column that a SELECT puts out.
 #[derive(Debug, Clone)]
-pub struct Item {
+pub(crate) struct Item {
     /// Name of the output column.
-    pub name: String,
+    pub(crate) name: String,
     /// `None`: the input column of the same name; else an expression.
-    pub expr: Option<Expr>,
+    pub(crate) expr: Option<Expr>,
 }
 
 /// A computed column.
 #[derive(Debug, Clone)]
-pub struct Expr {
+pub(crate) struct Expr {
     /// Text in the script.
-    pub text: String,
+    pub(crate) text: String,
     /// Input columns.
     pub uses: Vec<String>,
     /// The column that comes out.
-    pub column: Column,
+    pub(crate) column: Column,
     /// Calls C# code.
-    pub managed: bool,
+    pub(crate) managed: bool,
 }
 
 /// A condition of a WHERE clause.
 #[derive(Debug, Clone)]
-pub struct Filter {
+pub(crate) struct Filter {
     /// Text in the script.
-    pub text: String,
+    pub(crate) text: String,
     /// Input columns.
     pub uses: Vec<String>,
     /// Share of the rows that pass.
-    pub keeps: f64,
+    pub(crate) keeps: f64,
     /// Share that the optimiser believes to pass.
-    pub believed: f64,
+    pub(crate) believed: f64,
     /// Removes the frequent values (and nulls) of this column.
-    pub drops_hot: Option<String>,
+    pub(crate) drops_hot: Option<String>,
     /// Calls C# code, which the optimiser does not move.
-    pub managed: bool,
+    pub(crate) managed: bool,
 }
 
 /// Kind of a join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum JoinKind {
+pub(crate) enum JoinKind {
     /// INNER JOIN.
     Inner,
     /// LEFT OUTER JOIN.
@@ -66,28 +66,28 @@ pub enum JoinKind {
 
 /// User code.
 #[derive(Debug, Clone)]
-pub struct Udo {
+pub(crate) struct Udo {
     /// Class.
-    pub class: String,
+    pub(crate) class: String,
     /// Input columns that the code reads.
-    pub reads: Vec<String>,
+    pub(crate) reads: Vec<String>,
     /// Microseconds of CPU a row.
-    pub cpu_us: f64,
+    pub(crate) cpu_us: f64,
     /// Share of its time in garbage collection.
-    pub gc: f64,
+    pub(crate) gc: f64,
     /// Bytes held on the managed heap.
-    pub heap: f64,
+    pub(crate) heap: f64,
     /// Frightening but dead code, as a decoy.
-    pub scary: bool,
+    pub(crate) scary: bool,
     /// Cause seeded in the code: an expensive loop.
-    pub busy: bool,
+    pub(crate) busy: bool,
     /// Cause seeded in the code: keeps every row of its input.
-    pub hoards: bool,
+    pub(crate) hoards: bool,
 }
 
 /// What a statement does.
 #[derive(Debug, Clone)]
-pub enum Op {
+pub(crate) enum Op {
     /// Reads a table.
     Read {
         /// Index in [`Spec::tables`].
@@ -170,20 +170,20 @@ pub enum Op {
 
 /// A statement of the script.
 #[derive(Debug, Clone)]
-pub struct Node {
+pub(crate) struct Node {
     /// Rowset name (without `@`); empty for outputs.
-    pub name: String,
+    pub(crate) name: String,
     /// What it does.
-    pub op: Op,
+    pub(crate) op: Op,
     /// Hints in front of the statement.
-    pub hints: Vec<Hint>,
+    pub(crate) hints: Vec<Hint>,
     /// Comment above the statement.
-    pub comment: Option<String>,
+    pub(crate) comment: Option<String>,
 }
 
 /// A hint and what the compiler makes of it.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Hint {
+pub(crate) enum Hint {
     /// `[ROWCOUNT=n]` or `OPTION(ROWCOUNT=n)`: the estimate.
     RowCount(f64),
     /// `[ROWSIZE=n]`: harmless.
@@ -196,84 +196,75 @@ pub enum Hint {
     Repartition(u32),
     /// `SKEWJOIN`: hot keys are split over the partitions.
     SkewJoin,
-    /// `LOWDISTINCTNESS(c)`: harmless.
-    LowDistinctness(String),
     /// Forces a repartitioned join (`PAIR`).
     Pair,
 }
 
 /// Properties of cluster and run.
 #[derive(Debug, Clone)]
-pub struct Env {
+pub(crate) struct Env {
     /// Tokens (vertices that run at a time).
-    pub tokens: u32,
+    pub(crate) tokens: u32,
     /// Megabytes a second read from disk.
-    pub disk_mbs: f64,
+    pub(crate) disk_mbs: f64,
     /// Megabytes a second over the network.
-    pub net_mbs: f64,
+    pub(crate) net_mbs: f64,
     /// Factor on all CPU costs.
-    pub cpu: f64,
+    pub(crate) cpu: f64,
     /// Seconds to start a vertex.
-    pub start_s: f64,
+    pub(crate) start_s: f64,
     /// Bytes that a sort or hash table may hold.
-    pub sort_memory: f64,
+    pub(crate) sort_memory: f64,
     /// Bytes that an exchange partition should have.
-    pub partition_bytes: f64,
+    pub(crate) partition_bytes: f64,
     /// Bytes of a leaf vertex.
-    pub split_bytes: f64,
+    pub(crate) split_bytes: f64,
     /// Probability that an attempt fails (by node of the stage, or all).
-    pub fail_rate: f64,
+    pub(crate) fail_rate: f64,
     /// Node whose stage fails often, with the probability.
-    pub fails: Option<(NodeId, f64)>,
+    pub(crate) fails: Option<(NodeId, f64)>,
     /// Memory is estimated too low for the stage of this node.
-    pub memory_low: Option<NodeId>,
+    pub(crate) memory_low: Option<NodeId>,
     /// Vertices of the stage of this node that run on slow machines: (node, vertices, factor).
-    pub slow: Option<(NodeId, u32, f64)>,
+    pub(crate) slow: Option<(NodeId, u32, f64)>,
     /// Spread of vertex times.
-    pub jitter: f64,
+    pub(crate) jitter: f64,
     /// Seconds in the queue.
-    pub queue_s: f64,
+    pub(crate) queue_s: f64,
     /// Estimated bytes up to which the smaller side of a join is broadcast.
-    pub broadcast_bytes: f64,
+    pub(crate) broadcast_bytes: f64,
     /// Estimated bytes up to which an aggregate is finished in one vertex.
-    pub gather_bytes: f64,
+    pub(crate) gather_bytes: f64,
     /// Largest number of partitions of an exchange.
-    pub max_partitions: u32,
+    pub(crate) max_partitions: u32,
 }
 
 /// Everything that decides a job.
 #[derive(Debug, Clone)]
-pub struct Spec {
+pub(crate) struct Spec {
     /// Seed of all noise.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// Name of the template.
-    pub template: &'static str,
+    pub(crate) template: &'static str,
     /// Job name.
-    pub job_name: String,
+    pub(crate) job_name: String,
     /// Script language.
-    pub dialect: Dialect,
+    pub(crate) dialect: Dialect,
     /// Virtual cluster or database.
-    pub realm: String,
+    pub(crate) realm: String,
     /// Inputs.
-    pub tables: Vec<Table>,
+    pub(crate) tables: Vec<Table>,
     /// Statements.
-    pub nodes: Vec<Node>,
+    pub(crate) nodes: Vec<Node>,
     /// Cluster and run.
-    pub env: Env,
+    pub(crate) env: Env,
     /// Helper functions in C#: (class, method, argument type, result type).
-    pub helpers: Vec<(String, String, Ty, Ty)>,
+    pub(crate) helpers: Vec<(String, String, Ty, Ty)>,
 }
 
 impl Spec {
-    /// Nodes that read the output of `node`.
-    pub fn consumers(&self, node: NodeId) -> Vec<NodeId> {
-        (0..self.nodes.len())
-            .filter(|&i| self.inputs(i).contains(&node))
-            .collect()
-    }
-
     /// Inputs of a node.
-    pub fn inputs(&self, node: NodeId) -> Vec<NodeId> {
+    pub(crate) fn inputs(&self, node: NodeId) -> Vec<NodeId> {
         match &self.nodes[node].op {
             Op::Read { .. } => Vec::new(),
             Op::Select { input, .. }
@@ -286,38 +277,8 @@ impl Spec {
         }
     }
 
-    /// Replaces an input of a node.
-    pub fn redirect(&mut self, node: NodeId, from: NodeId, to: NodeId) {
-        let swap = |slot: &mut NodeId| {
-            if *slot == from {
-                *slot = to;
-            }
-        };
-        match &mut self.nodes[node].op {
-            Op::Read { .. } => {}
-            Op::Select { input, .. }
-            | Op::Group { input, .. }
-            | Op::Reduce { input, .. }
-            | Op::Process { input, .. }
-            | Op::Output { input, .. } => swap(input),
-            Op::Join { left, right, .. } => {
-                swap(left);
-                swap(right);
-            }
-            Op::Union { inputs } => inputs.iter_mut().for_each(swap),
-        }
-    }
-
-    /// The table that the rows of a node come from (the left one of a join).
-    pub fn source(&self, node: NodeId) -> Option<usize> {
-        match &self.nodes[node].op {
-            Op::Read { table } => Some(*table),
-            _ => self.inputs(node).first().and_then(|&n| self.source(n)),
-        }
-    }
-
     /// Output columns of a node, with the distribution of their values before any filter.
-    pub fn columns(&self, node: NodeId) -> Vec<Column> {
+    pub(crate) fn columns(&self, node: NodeId) -> Vec<Column> {
         match &self.nodes[node].op {
             Op::Read { table } => self.tables[*table].columns.clone(),
             Op::Select { input, items, .. } => {

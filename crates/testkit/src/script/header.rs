@@ -133,7 +133,6 @@ impl Printer<'_> {
                 }
                 Hint::Serial => "[PARTITION=(PARTITIONFUNCTION=SERIAL)]".to_owned(),
                 Hint::SkewJoin => "[SKEWJOIN=(SKEW=FROMLEFT, REPARTITION=SPLITJOIN)]".to_owned(),
-                Hint::LowDistinctness(c) => format!("[LOWDISTINCTNESS({c})]"),
                 Hint::Pair => continue,
             };
             self.line(&text);

@@ -10,7 +10,7 @@ use crate::words::{COUNTRIES, DEVICES, DOMAINS, Domain, MARKETS, REALMS};
 
 /// Shape of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Template {
+pub(crate) enum Template {
     /// Events joined with a large dimension, then grouped.
     EnrichJoin,
     /// Events reduced to sessions by user code.
@@ -30,7 +30,7 @@ pub enum Template {
 }
 
 /// All templates.
-pub const TEMPLATES: [Template; 8] = [
+pub(crate) const TEMPLATES: [Template; 8] = [
     Template::EnrichJoin,
     Template::Sessions,
     Template::Paired,
@@ -43,7 +43,7 @@ pub const TEMPLATES: [Template; 8] = [
 
 impl Template {
     /// Name in the truth.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::EnrichJoin => "enrich_join",
             Self::Sessions => "event_sessions",
