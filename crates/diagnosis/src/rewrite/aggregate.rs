@@ -6,7 +6,7 @@
 use job::script::{Aggregate, Query, Script, Statement, StatementKind};
 
 use super::Rewrite;
-use super::names::{fresh, hint_lines};
+use super::names::{comments, fresh, hint_lines};
 
 /// Groups that a hot key is spread over: enough for the largest share to fall below the mean of
 /// a common stage, few enough that the second aggregation stays small.
@@ -38,8 +38,9 @@ pub(crate) fn two_level(script: &Script, statement: &Statement, salt: &str) -> O
     let keys = keys.join(", ");
     let having = having(script, query);
     let hints = hint_lines(script, statement);
+    let comments = comments(script, statement);
     let text = format!(
-        "{salted} =\n    SELECT *,\n           {salt} AS {salt_name}\n    FROM {source}{filter};\n\n\
+        "{comments}{salted} =\n    SELECT *,\n           {salt} AS {salt_name}\n    FROM {source}{filter};\n\n\
          {partial} =\n    SELECT {},\n           {salt_name}\n    FROM {salted}\n    \
          GROUP BY {keys}, {salt_name};\n\n\
          {hints}{target} =\n    SELECT {}\n    FROM {partial}\n    GROUP BY {keys}{having};",
@@ -81,8 +82,9 @@ pub(crate) fn distinct_first(script: &Script, statement: &Statement) -> Option<R
     let values = fresh(script, target, "Values");
     let hints = hint_lines(script, statement);
     let having = having(script, query);
+    let comments = comments(script, statement);
     let text = format!(
-        "{values} =\n    SELECT {}\n    FROM {source}{filter}\n    GROUP BY {};\n\n\
+        "{comments}{values} =\n    SELECT {}\n    FROM {source}{filter}\n    GROUP BY {};\n\n\
          {hints}{target} =\n    SELECT {}\n    FROM {values}{last}{having};",
         first.join(",\n           "),
         first_keys.join(", "),

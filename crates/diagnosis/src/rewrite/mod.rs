@@ -20,7 +20,7 @@ pub(crate) mod window;
 use std::collections::BTreeSet;
 
 use job::script::flow::ReadColumns;
-use job::script::{Script, Span};
+use job::script::{Script, Span, TokenKind};
 use similar::TextDiff;
 
 use crate::model::Verified;
@@ -93,10 +93,37 @@ impl Rewrite {
         Some(text)
     }
 
+    /// Whether an edit replaces text of a statement with `#IF` branches in it: only one of them
+    /// was read, and the others would be lost.
+    fn cuts_branches(&self, script: &Script) -> bool {
+        let tree = script.tree();
+        let directives = tree.tokens().iter().enumerate();
+        let mut directives = directives.filter(|(_, token)| token.kind == TokenKind::Directive);
+        let replaced: Vec<Span> = self
+            .touched
+            .iter()
+            .filter_map(|&index| script.statements.get(index))
+            .map(|statement| statement.span.clone())
+            .filter(|span| {
+                let inside =
+                    |edit: &&Edit| span.start <= edit.span.start && edit.span.end <= span.end;
+                self.edits
+                    .iter()
+                    .filter(inside)
+                    .any(|edit| !edit.span.is_empty())
+            })
+            .collect();
+        directives.any(|(_, token)| {
+            replaced
+                .iter()
+                .any(|span| span.contains(&(token.start as usize)))
+        })
+    }
+
     /// The diff, if the new script passes every check.
     pub(crate) fn checked(&self, script: &Script, reads: &ReadColumns<'_>) -> Option<Checked> {
         let text = self.apply(script)?;
-        if text == script.text {
+        if text == script.text || self.cuts_branches(script) {
             return None;
         }
         let verified = verify(script, &text, &self.touched, reads);

@@ -1,6 +1,6 @@
 //! Names, literals and pieces of text that rewrites are made of.
 
-use job::script::{HintForm, RowsetRef, RowsetSource, Script, Statement};
+use job::script::{HintForm, RowsetRef, RowsetSource, Script, Statement, TokenKind};
 
 /// A name made of `base` and `suffix` that no statement binds and no word of the script is.
 pub(crate) fn fresh(script: &Script, base: &str, suffix: &str) -> String {
@@ -83,4 +83,20 @@ pub(crate) fn hint_lines<'s>(script: &'s Script, statement: &Statement) -> &'s s
         .text
         .get(statement.span.start..last.span.end + blanks)
         .unwrap_or_default()
+}
+
+/// Comments inside a statement, each on a line of its own, for what replaces it as a whole.
+pub(crate) fn comments(script: &Script, statement: &Statement) -> String {
+    let tree = script.tree();
+    let from = tree
+        .tokens()
+        .partition_point(|token| (token.start as usize) < statement.span.start);
+    let tokens = tree.tokens()[from..].iter().enumerate();
+    let inside = tokens.take_while(|(_, token)| (token.start as usize) < statement.span.end);
+    let comments = inside.filter(|(_, token)| {
+        matches!(token.kind, TokenKind::LineComment | TokenKind::BlockComment)
+    });
+    comments
+        .map(|(at, _)| format!("{}\n", script.slice(&tree.token_span(from + at))))
+        .collect()
 }

@@ -1,7 +1,7 @@
 //! Early projection: columns that nobody needs are left out of the lists that name them.
 
 use job::script::flow::ReadColumns;
-use job::script::{Script, Span, Statement, StatementKind};
+use job::script::{Query, Script, Span, Statement, StatementKind};
 
 use super::Rewrite;
 
@@ -20,7 +20,10 @@ pub(crate) fn drop_columns(script: &Script, reads: &ReadColumns<'_>) -> Option<R
             continue;
         }
         let unneeded = |name: Option<&str>| {
-            name.is_some_and(|name| name != "*" && rowset.dropped.iter().any(|d| d == name))
+            name.is_some_and(|name| {
+                let dropped = name != "*" && rowset.dropped.iter().any(|d| d == name);
+                dropped && !names_own(&statement.query, name)
+            })
         };
         let columns = &statement.query.columns;
         let flags: Vec<bool> = columns
@@ -33,6 +36,16 @@ pub(crate) fn drop_columns(script: &Script, reads: &ReadColumns<'_>) -> Option<R
         }
     }
     (!rewrite.edits.is_empty()).then_some(rewrite)
+}
+
+/// Whether clauses of the query itself use a column of its list: `HAVING Cnt > 5`.
+fn names_own(query: &Query, name: &str) -> bool {
+    let having = query.having.iter().map(|part| &part.expression);
+    let ordered = query.order_by.iter().map(|item| &item.expression);
+    having
+        .chain(ordered)
+        .flat_map(|expression| &expression.uses)
+        .any(|used| used.name == name)
 }
 
 fn may_shrink(statement: &Statement) -> bool {

@@ -6,7 +6,7 @@
 use job::script::{Query, Script, Statement, StatementKind};
 
 use super::Rewrite;
-use super::names::{fresh, hint_lines};
+use super::names::{comments, fresh, hint_lines};
 
 /// Ranks by keys and `salt` first. `None` unless the statement ranks with `ROW_NUMBER`, only
 /// ranks up to a number are kept, and the columns are known.
@@ -37,8 +37,9 @@ pub(crate) fn two_level_rank(
     let local_ranking = local_ranking.replace("\u{0}", &salt_name);
     let having = having_text(script, query);
     let hints = hint_lines(script, statement);
+    let comments = comments(script, statement);
     let text = format!(
-        "{salted} =\n    SELECT *,\n           {salt} AS {salt_name}\n    FROM {source}{filter};\n\n\
+        "{comments}{salted} =\n    SELECT *,\n           {salt} AS {salt_name}\n    FROM {source}{filter};\n\n\
          {ranked} =\n    SELECT *,\n           {local_ranking} AS {local_rank}\n    FROM {salted};\n\n\
          {local} =\n    SELECT *\n    FROM {ranked}\n    WHERE {local_rank} <= {limit};\n\n\
          {hints}{target} =\n    SELECT {}\n    FROM {local}{having};",

@@ -3,7 +3,7 @@
 
 use job::Job;
 use job::script::flow::user_code;
-use job::script::{Script, Statement, StatementKind};
+use job::script::{Join, Script, Statement, StatementKind};
 
 use crate::model::{Finding, Suggestion, SuggestionKind, Text, Value};
 use crate::rewrite::{Checked, Rewrite};
@@ -174,6 +174,37 @@ impl<'a> Case<'a> {
                 Value::Number(number) => Some(number),
                 _ => None,
             })
+    }
+
+    /// The join of the statement that the finding is about: the one on the keys by which rows
+    /// reach its stage; the first, if that does not tell.
+    pub(super) fn join(&self) -> Option<(usize, &'a Join)> {
+        let joins = &self.statement?.query.joins;
+        let stage = self
+            .finding
+            .stage
+            .as_deref()
+            .and_then(|name| self.job.stage_index(name));
+        let keys: Vec<&String> = self
+            .job
+            .edges
+            .iter()
+            .filter(|edge| Some(edge.to) == stage)
+            .flat_map(|edge| &edge.keys)
+            .collect();
+        let fits = |join: &Join| {
+            !join.keys.is_empty()
+                && join
+                    .keys
+                    .iter()
+                    .all(|(l, r)| keys.contains(&&l.name) || keys.contains(&&r.name))
+        };
+        let found =
+            joins
+                .iter()
+                .position(fits)
+                .or(if joins.is_empty() { None } else { Some(0) })?;
+        Some((found, &joins[found]))
     }
 
     /// Stage of the finding, or words for the whole job.

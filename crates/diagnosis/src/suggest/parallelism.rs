@@ -88,7 +88,7 @@ pub(super) fn tiny_vertices(case: &Case<'_>) -> Vec<Suggestion> {
 pub(super) fn small_files(case: &Case<'_>) -> Vec<Suggestion> {
     let mut found = Vec::new();
     let usql = case.script.filter(|script| script.dialect == Dialect::USql);
-    let rewrite = usql.and_then(|script| group_input_files(script));
+    let rewrite = usql.and_then(group_input_files);
     let grouping = Draft::new(
         SuggestionKind::Parameter,
         "small files InputFileGrouping one vertex per file",

@@ -227,7 +227,7 @@ fn push_filter(script: &Script, statement: &Statement) -> Option<crate::rewrite:
 /// A small side that is repartitioned.
 pub(super) fn missed_broadcast(case: &Case<'_>) -> Vec<Suggestion> {
     let join = case.statement.and_then(|statement| {
-        let (number, join) = statement.query.joins.iter().enumerate().next()?;
+        let (number, join) = case.join()?;
         let rows = |input: usize| case.rows_behind(statement.query.inputs.get(input)?);
         let side = match (rows(join.left), rows(join.right)) {
             (Some(left), Some(right)) if left < right => Side::Left,

@@ -150,7 +150,7 @@ pub(super) fn partition_layout(case: &Case<'_>) -> Vec<Suggestion> {
 /// Hot rows by broadcast, the others as before.
 fn split_join(case: &Case<'_>) -> Option<Suggestion> {
     let (script, statement) = case.script.zip(case.statement)?;
-    let (number, join) = statement.query.joins.iter().enumerate().next()?;
+    let (number, join) = case.join()?;
     let (left_key, _) = join.keys.first()?;
     let input = statement.query.inputs.first()?;
     let hot = case.hot_keys(input, &left_key.name)?;
@@ -275,6 +275,7 @@ fn salted(case: &Case<'_>) -> Option<Suggestion> {
     )
     .pro("结果不变，不依赖具体的热点值", "same result, whatever the hot values are")
     .con("多一次分区；没有热点时略慢", "one more exchange; slightly slower where nothing is hot")
+    .con("按名次取行时，名次并列的行仍然不确定取哪一行", "where rows are taken by rank, ties are as undetermined as before")
     .rewrite(Some(rewrite));
     case.finish_checked(draft)
 }
@@ -421,7 +422,7 @@ impl Case<'_> {
     fn hot_side(&self) -> &'static str {
         let hot = |left: bool| {
             let statement = self.statement?;
-            let join = statement.query.joins.first()?;
+            let (_, join) = self.join()?;
             let (l, r) = join.keys.first()?;
             let (input, key) = if left {
                 (join.left, l)

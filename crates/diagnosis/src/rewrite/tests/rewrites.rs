@@ -120,6 +120,36 @@ fn aggregates_are_taken_in_two_levels() {
 }
 
 #[test]
+fn comments_of_a_rewritten_statement_survive() {
+    let script = parse(&GROUPED.replace("COUNT() AS N,", "COUNT() AS N, // all of them\n"));
+    let text = applied(
+        &script,
+        aggregate::two_level(&script, &script.statements[1], "U % 32"),
+    );
+    assert!(text.contains("// all of them\nGSalted ="), "{text}");
+}
+
+#[test]
+fn statements_with_branches_are_not_replaced() {
+    let branched = GROUPED.replace(
+        "COUNT() AS N,",
+        "COUNT() AS N,\n#IF (WIDE)\nMIN(X) AS L,\n#ENDIF\n",
+    );
+    let script = parse(&branched);
+    let rewrite = aggregate::two_level(&script, &script.statements[1], "U % 32");
+    assert_eq!(
+        rewrite.and_then(|rewrite| rewrite.checked(&script, &|_| None)),
+        None
+    );
+    let hinted = hint::add(&script, &script.statements[1], "ROWCOUNT", "=5");
+    assert!(
+        hinted
+            .and_then(|rewrite| rewrite.checked(&script, &|_| None))
+            .is_some()
+    );
+}
+
+#[test]
 fn aggregates_that_cannot_be_put_together_are_left_alone() {
     for other in [
         "AVG(X)",
@@ -224,6 +254,19 @@ fn columns_that_nobody_needs_leave_the_lists() {
     assert!(text.contains("B = SELECT K FROM A WHERE X > 1;"), "{text}");
     let all = parse("A = SELECT X FROM (SSTREAM @a);\nOUTPUT A TO SSTREAM @o;\n");
     assert_eq!(projection::drop_columns(&all, &|_| None), None);
+}
+
+#[test]
+fn columns_that_the_statement_itself_names_stay() {
+    let script = parse(
+        "A = SELECT K, COUNT() AS N, SUM(X) AS S FROM (SSTREAM @a) GROUP BY K HAVING N > 5;\n\
+         C = SELECT K FROM A;\nOUTPUT C TO SSTREAM @o;\n",
+    );
+    let text = applied(&script, projection::drop_columns(&script, &|_| None));
+    assert!(
+        text.starts_with("A = SELECT K, COUNT() AS N FROM"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -194,15 +194,12 @@ impl Marker<'_> {
         for key in &query.group_by {
             self.expression(query, key, needs);
         }
+        for conjunct in &query.having {
+            self.own_columns(query, &conjunct.expression, needs);
+        }
         for item in query.order_by.iter().chain(&query.presort) {
             self.expression(query, &item.expression, needs);
-            // An order can name a column of the list by its alias.
-            for column in &query.columns {
-                let named = item.expression.as_column().map(|used| used.name.as_str());
-                if named.is_some() && column.name.as_deref() == named {
-                    self.expression(query, &column.expression, needs);
-                }
-            }
+            self.own_columns(query, &item.expression, needs);
         }
         for input in &query.inputs {
             match &input.source {
@@ -211,6 +208,18 @@ impl Marker<'_> {
                     self.everything(needs, needed);
                 }
                 _ => {}
+            }
+        }
+    }
+
+    /// `HAVING` and `ORDER BY` can name columns of the list by their aliases.
+    fn own_columns(&self, query: &Query, expression: &Expression, needs: &mut [Needed]) {
+        for used in &expression.uses {
+            let mut named = query.columns.iter().filter(|column| {
+                column.name.as_deref() == Some(used.name.as_str()) && !column.is_star()
+            });
+            if let Some(column) = named.next() {
+                self.expression(query, &column.expression, needs);
             }
         }
     }
