@@ -371,16 +371,27 @@ impl JobReader {
         }
     }
 
+    /// Path of a listed file, unless it has been exchanged for a link since.
+    fn inside(&self, name: &str) -> std::io::Result<PathBuf> {
+        let path = self.job.path.join(name);
+        if fs::symlink_metadata(&path)?.is_symlink() {
+            return Err(std::io::Error::other(
+                "it has become a link, which is not followed",
+            ));
+        }
+        Ok(path)
+    }
+
     /// Vertex events may be larger than memory.
     fn stream(&mut self, name: &str) -> std::io::Result<u64> {
-        let path = self.job.path.join(name);
+        let path = self.inside(name)?;
         read::events(name, &path, &self.options, &mut self.job)
     }
 
     fn whole(&mut self, name: &str, kind: FileKind) -> std::io::Result<u64> {
         let limit = self.options.max_file_bytes;
         let mut bytes = Vec::new();
-        File::open(self.job.path.join(name))?
+        File::open(self.inside(name)?)?
             .take(limit)
             .read_to_end(&mut bytes)?;
         if bytes.len() as u64 == limit {

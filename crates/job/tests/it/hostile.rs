@@ -176,6 +176,9 @@ fn nothing_outside_the_folder_is_read() {
             reader.text("stats.xml", 10),
             Err(TextError::Outside(_))
         ));
+        let mut reader = reader;
+        let read = reader.read(&["stats.xml"]);
+        assert_eq!((read[0].parser, reader.job().stages.len()), (None, 0));
     }
 }
 
