@@ -4,7 +4,7 @@
 
 use crate::json;
 use crate::model::FileKind;
-use crate::text::decode;
+use crate::text::{decode, head};
 
 /// Bytes looked at. Vertex events may start after a page of other log lines.
 pub(crate) const HEAD_BYTES: usize = 64 << 10;
@@ -71,7 +71,7 @@ fn json_kind(text: &str) -> FileKind {
     let keys = json::keys(text);
     let has = |name: &str| keys.iter().any(|(_, key)| *key == name);
     let at_top = |name: &str| keys.iter().any(|(depth, key)| *depth <= 2 && *key == name);
-    let syntax_tree = has("Batch") || text[..text.len().min(200)].contains("\"Batch\"");
+    let syntax_tree = has("Batch") || head(text, 200).contains("\"Batch\"");
     match () {
         () if at_top("CompilerPlanStart") => FileKind::CompilerPlan,
         () if syntax_tree => FileKind::Ast,

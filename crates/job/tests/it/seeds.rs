@@ -85,3 +85,89 @@ fn scripts_are_lossless() {
         assert_eq!(script.tree().print(&text), text, "{}", path.display());
     }
 }
+
+/// Changes that fuzzing makes too, from a fixed start, so that a failure repeats.
+/// `SCOPEAGENT_MUTATIONS` says how many of each seed; a few hundred take seconds.
+#[test]
+fn mutated_seeds_are_taken() {
+    let rounds = std::env::var("SCOPEAGENT_MUTATIONS")
+        .ok()
+        .and_then(|n| n.parse().ok());
+    let options = job::Options::default();
+    let mut random = Random(42);
+    let all = inputs("readers");
+    for (_, seed) in &all {
+        for _ in 0..rounds.unwrap_or(40) {
+            let other = &all[random.below(all.len())].1;
+            let bytes = mutate(seed, other, &mut random);
+            let Some((choice, file)) = bytes.split_first() else {
+                continue;
+            };
+            let job = job::read_memory(&[("file", kinds::choose(*choice), file)], &options);
+            for stage in 0..job.stages.len().min(8) {
+                let _ = (
+                    job.vertex_count(stage),
+                    job.spills(stage),
+                    job.exclusive_times(stage),
+                );
+            }
+            let _ = (job.critical_path(), job::kind_of(file));
+        }
+    }
+}
+
+struct Random(u64);
+
+impl Random {
+    /// A number below `n`, which is not 0 (SplitMix64).
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % n as u64) as usize
+    }
+}
+
+/// Flips, cuts, repeats or splices pieces of a seed.
+fn mutate(seed: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut bytes = seed.to_vec();
+    for _ in 0..=random.below(4) {
+        let at = random.below(bytes.len().max(1)).min(bytes.len());
+        let length = random.below(24).min(bytes.len() - at);
+        match random.below(6) {
+            0 if at < bytes.len() => bytes[at] = random.below(256) as u8,
+            1 => drop(bytes.drain(at..at + length)),
+            2 => {
+                let piece = bytes[at..at + length].repeat(random.below(40));
+                bytes.splice(at..at, piece);
+            }
+            3 => {
+                let from = random.below(other.len().max(1)).min(other.len());
+                let to = (from + random.below(64)).min(other.len());
+                bytes.splice(at..at, other[from..to].iter().copied());
+            }
+            4 => bytes.truncate(at),
+            _ => {
+                let hard = [
+                    "\"",
+                    "<",
+                    "&",
+                    "]]>",
+                    "\0",
+                    "-1",
+                    "99999999999999999999",
+                    "{",
+                    "[",
+                    "\u{feff}",
+                    "/*",
+                    "@\"",
+                    "%",
+                ];
+                let piece = hard[random.below(hard.len())].bytes();
+                bytes.splice(at..at, piece);
+            }
+        }
+    }
+    bytes
+}
