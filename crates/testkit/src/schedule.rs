@@ -63,7 +63,7 @@ pub(crate) enum Fatal {
     UserCode(usize),
     /// No vertex of this stage may run longer than this many seconds.
     Timeout(usize, f64),
-    /// The temporary storage is full when most vertices of this stage have written.
+    /// The temporary storage is full when the vertices of this stage have written.
     TempData(usize),
 }
 
@@ -304,11 +304,8 @@ impl Scheduler<'_> {
             {
                 return (State::Failed, Why::UserCode, 0.4 + 0.2 * stop);
             }
-            Some(Fatal::TempData(stage))
-                if stage == p.stage
-                    && (p.vertex + 1) * 4 >= self.physical.stages[stage].vertices * 3 =>
-            {
-                return (State::Failed, Why::TempData, 0.5 + 0.3 * stop);
+            Some(Fatal::TempData(stage)) if stage == p.stage && p.vertex == self.slowest(stage) => {
+                return (State::Failed, Why::TempData, 0.97);
             }
             Some(Fatal::Timeout(stage, limit)) if stage == p.stage && full > limit => {
                 return (State::Failed, Why::Timeout, limit / full);
@@ -339,6 +336,14 @@ impl Scheduler<'_> {
             }
         }
         (State::Completed, Why::None, 1.0)
+    }
+
+    /// The vertex of a stage that runs longest: when it ends, the others have written.
+    fn slowest(&self, stage: usize) -> usize {
+        let run = &self.physical.stages[stage].run_s;
+        (0..run.len())
+            .max_by(|&a, &b| run[a].total_cmp(&run[b]))
+            .unwrap_or(0)
     }
 
     fn result(self, now: f64) -> Run {
