@@ -27,6 +27,7 @@ mod schedule;
 mod script;
 mod set;
 mod simulate;
+mod symptoms;
 mod templates;
 mod truth;
 mod words;

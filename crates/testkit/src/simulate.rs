@@ -7,10 +7,11 @@ use crate::inject::{self, Site};
 use crate::near_miss;
 use crate::outcome::{Failure, Ids, Outcome};
 use crate::physical::Physical;
-use crate::plan::{Dialect, Hint, Op, Spec};
+use crate::plan::{Dialect, Op, Spec};
 use crate::rng::{Rng, hash_text, mix};
 use crate::schedule::{self, Fatal, Run, State, Why};
 use crate::script::{self, Style};
+use crate::symptoms::{each_udo, symptoms};
 use crate::templates::{Scale, Slots, TEMPLATES, Template, build};
 use crate::words::USERS;
 
@@ -89,8 +90,6 @@ impl Request {
 /// A cause must cost at least this share of the run to count as one; the report's own threshold is 2 %, and what lies
 /// between is not put before a tool as right or wrong.
 const COSTS_AT_LEAST: f64 = 0.07;
-/// A healthy job loses less than this to anything that can be measured.
-const HEALTHY_BELOW: f64 = 0.018;
 /// Seeds tried until a job shows what it should.
 const TRIES: u64 = 60;
 /// Longest time of a vertex, in seconds.
@@ -258,70 +257,8 @@ fn limit(physical: &Physical, stage: usize) -> Fatal {
 }
 
 /// Elapsed seconds of a changed job.
-fn elapsed(spec: &Spec) -> f64 {
+pub(crate) fn elapsed(spec: &Spec) -> f64 {
     go(spec, &[], &[]).1.elapsed
-}
-
-/// Causes that cost something although nobody put them in, each measured by taking it away.
-fn symptoms(spec: &Spec, slots: &Slots, now: f64, request: &Request) -> Vec<Cause> {
-    if request.fails() || request.scale == Scale::Huge {
-        return Vec::new();
-    }
-    let mut out = Vec::new();
-    let mut test = |cause: Cause, change: &dyn Fn(&mut Spec)| {
-        let mut other = spec.clone();
-        change(&mut other);
-        let share = (now - elapsed(&other)) / now;
-        if share > HEALTHY_BELOW && !request.causes.contains(&cause) {
-            out.push(cause);
-        }
-    };
-    test(Cause::Spill, &|s| s.env.sort_memory = 1e15);
-    test(Cause::HeapPressure, &|s| {
-        each_udo(s, |u| u.gc = u.gc.min(0.05))
-    });
-    test(Cause::CpuBound, &|s| {
-        each_udo(s, |u| u.cpu_us = u.cpu_us.min(2.5))
-    });
-    test(Cause::VertexRetries, &|s| {
-        s.env.fail_rate = 0.0;
-        s.env.fails = None;
-        s.env.memory_low = None;
-    });
-    test(Cause::Misestimate, &|s| {
-        s.tables.iter_mut().for_each(|t| t.believed = 1.0);
-        s.nodes
-            .iter_mut()
-            .for_each(|n| n.hints.retain(|h| !matches!(h, Hint::RowCount(_))));
-    });
-    let key = slots.key.clone();
-    let by_other = spec.tables[slots.fact].clustering.kind == "hash"
-        && spec.tables[slots.fact].clustering.keys != [key.clone()];
-    if by_other && slots.second.is_none() {
-        test(Cause::UnalignedInput, &|s| {
-            s.tables[slots.fact].clustering.keys = vec![key.clone()];
-        });
-    }
-    test(Cause::PartitionLayout, &|s| {
-        s.tables
-            .iter_mut()
-            .for_each(|t| t.clustering.weights.clear())
-    });
-    let key = slots.key.clone();
-    test(Cause::JoinHotKey, &|s| {
-        if let Some(c) = s.tables[slots.fact].column_mut(&key) {
-            *c = c.flattened();
-        }
-    });
-    out
-}
-
-fn each_udo(spec: &mut Spec, change: impl Fn(&mut crate::plan::Udo)) {
-    for node in &mut spec.nodes {
-        if let Op::Reduce { udo, .. } | Op::Process { udo, .. } = &mut node.op {
-            change(udo);
-        }
-    }
 }
 
 fn shows(request: &Request, spec: &Spec, run: &Run, saved: &[f64], symptoms: &[Cause]) -> bool {

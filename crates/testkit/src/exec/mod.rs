@@ -7,6 +7,7 @@
 
 mod expression;
 mod functions;
+mod lexer;
 mod rows;
 mod translate;
 
