@@ -1,5 +1,6 @@
 //! Hints: added, changed, taken away; strategy words of joins.
 
+use job::script::hints::{HintUse, find};
 use job::script::{Dialect, Hint, HintForm, JoinKind, Script, Statement};
 
 use super::Rewrite;
@@ -14,14 +15,18 @@ pub(crate) enum Side {
 }
 
 /// Adds a hint to a statement in the way of the script's language: an attribute line for SCOPE,
-/// `OPTION(…)` for U-SQL. `None` if it already has a hint of that name.
+/// `OPTION(…)` for U-SQL. `None` if it already has a hint of that
+/// name, or the language does not.
 pub(crate) fn add(
     script: &Script,
     statement: &Statement,
     name: &str,
     rest: &str,
 ) -> Option<Rewrite> {
-    if statement.hints.iter().any(|hint| hint.name == name) {
+    let scope_only = find(name).is_none_or(|known| known.allowed == HintUse::Scope);
+    if statement.hints.iter().any(|hint| hint.name == name)
+        || scope_only && script.dialect == Dialect::USql
+    {
         return None;
     }
     let mut rewrite = Rewrite::default();

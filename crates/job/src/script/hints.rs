@@ -48,7 +48,7 @@ const PARTITION: &[&str] = &[
 /// Hints by name.
 pub const KNOWN: &[KnownHint] = &[
     known("SKEWJOIN", HintUse::Both, SKEWJOIN),
-    known("PARTITION", HintUse::Both, PARTITION),
+    known("PARTITION", HintUse::Scope, PARTITION),
     known("ROWCOUNT", HintUse::Both, &[]),
     known("ROWSIZE", HintUse::Both, &[]),
     known("COLSIZE", HintUse::Both, &[]),

@@ -278,6 +278,11 @@ fn hints_that_do_not_exist_are_named() {
         let (_, statement) = one(&format!("{wrong}\nx = SELECT a FROM t;"));
         assert!(hints::problem(&statement.hints[0]).is_some(), "{wrong}");
     }
+    let (_, statement) = one("@x = SELECT a FROM @t OPTION(PARTITION=(PARTITIONCOUNT=5));");
+    assert!(
+        hints::problem(&statement.hints[0]).is_some(),
+        "U-SQL has no PARTITION hint"
+    );
 }
 
 #[test]
