@@ -49,9 +49,7 @@ impl<'a> View<'a> {
             job,
             settings,
             run: RunModel::of(job),
-            vertices: (0..n)
-                .map(|s| job.vertex_count(s).map(|d| d.value))
-                .collect(),
+            vertices: (0..n).map(|s| vertices(job, s)).collect(),
             inputs,
             outputs,
             exclusive_ms: job.stages.iter().map(exclusive_ms).collect(),
@@ -322,6 +320,16 @@ impl<'a> View<'a> {
     pub fn name(&self, stage: usize) -> &'a str {
         &self.job.stages[stage].name
     }
+}
+
+/// Vertices of a stage. Events that were cut off count too few of them, the statistics do not.
+fn vertices(job: &Job, stage: usize) -> Option<u64> {
+    let counted = job.vertex_count(stage).map(|d| d.value);
+    let stated = job.stages[stage]
+        .summary
+        .as_ref()
+        .and_then(|s| s.values.get("totalCount").copied());
+    counted.max(stated.map(|n| n as u64))
 }
 
 /// Sum of the exclusive times of a stage's operators. A union repeats the time of its inputs and

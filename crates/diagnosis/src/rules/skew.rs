@@ -24,11 +24,11 @@ pub(crate) static MIN_RATIO: Threshold = Threshold {
 /// Largest over mean input that suffices where the statistics name a value that explains it.
 pub(crate) static MIN_NAMED_RATIO: Threshold = Threshold {
     name: "skew.named_max_over_mean",
-    default: 1.4,
+    default: 1.25,
     unit: "ratio",
     reason_zh: "分区少时最大值与均值之比不可能很大；统计信息点名的热点值可以补足证据",
     reason_en: "with few partitions the ratio cannot be large; a hot value named by the statistics makes up for it",
-    source: "four partitions, one of them with 40 % of the rows: 1.75",
+    source: "four partitions, one of them with a third of the rows: 1.33",
 };
 
 /// Largest over mean input from which stored partitions are looked at.

@@ -35,6 +35,9 @@ pub(crate) static MAX_VERTICES: Threshold = Threshold {
     source: "report contract: a few vertices",
 };
 
+/// Completed vertices without which their usual pace cannot be told.
+const MIN_COMPLETED: usize = 4;
+
 /// Part of the run that the work of the stages may leave unexplained before missing vertex events
 /// matter.
 const UNEXPLAINED: f64 = 0.15;
@@ -91,6 +94,8 @@ impl Rule for SlowMachine {
             let slow = slow_vertices(view, stage, runs);
             if !slow.is_empty() {
                 result.found(view, draft(view, stage, runs, &slow));
+            } else if let Some(draft) = unseen_slow(view, stage, runs) {
+                result.found(view, draft);
             }
         }
         if let (Some(run), false) = (&view.run, view.failed()) {
@@ -131,7 +136,7 @@ fn slow_vertices(view: &View<'_>, stage: usize, runs: &StageRuns) -> Vec<Slow> {
         .iter()
         .filter(|r| r.state == RunState::Completed)
         .collect();
-    if completed.len() < 4 {
+    if completed.len() < MIN_COMPLETED {
         return Vec::new();
     }
     let run = |r: &job::runs::VertexRun| (r.ended_ms - r.running_ms).max(0) as f64 / 1000.0;
@@ -171,6 +176,63 @@ fn slow_vertices(view: &View<'_>, stage: usize, runs: &StageRuns) -> Vec<Slow> {
     } else {
         Vec::new()
     }
+}
+
+/// Vertices that the events lack because they were cut off, and that by the totals of the stage
+/// took far longer than the others for the same data.
+fn unseen_slow(view: &View<'_>, stage: usize, runs: &StageRuns) -> Option<Draft> {
+    let seen = vertex_indices(runs).len();
+    let work = &view.run.as_ref()?.stages[stage];
+    let (known, unseen) = work.vertices.split_at_checked(seen)?;
+    if known.len() < MIN_COMPLETED || unseen.is_empty() || unseen.len() * 5 > known.len() {
+        return None;
+    }
+    let pace = known.iter().map(|v| v.run_s).sum::<f64>()
+        / known.iter().map(|v| v.bytes).sum::<f64>().max(1.0);
+    let mean_s = known.iter().map(|v| v.run_s).sum::<f64>() / known.len() as f64;
+    let worst = unseen.iter().max_by(|a, b| a.run_s.total_cmp(&b.run_s))?;
+    let usual = (worst.bytes * pace).max(mean_s * 0.5);
+    if worst.run_s < usual * view.limit(&MIN_SLOWDOWN)
+        || worst.bytes * pace > 1.5 * mean_s
+        || view.is_uneven(stage)
+    {
+        return None;
+    }
+    let (run, times) = (seconds(worst.run_s), worst.run_s / usual);
+    let mut evidence: Vec<Fact> =
+        crate::facts::summary(&view.job.stages[stage], "totalSucceededTime", "ms")
+            .into_iter()
+            .collect();
+    evidence.extend(crate::facts::summary(
+        &view.job.stages[stage],
+        "maxVertexDataRead",
+        "bytes",
+    ));
+    Some(Draft {
+        cause: Cause::SlowMachine,
+        stage: Some(stage),
+        lines: super::parallelism_too_low::lines(view, stage),
+        summary: text(
+            format!(
+                "{} 有 {} 个顶点不在被截断的事件中，按合计每个最多运行 {run}，是同样数据的 {times:.1} 倍",
+                view.name(stage),
+                unseen.len()
+            ),
+            format!(
+                "{} vertices of {} are not in the cut-off events; by the totals one ran {run}, {times:.1} times what its data explains",
+                unseen.len(),
+                view.name(stage)
+            ),
+        ),
+        evidence,
+        saved: view.saved(|stages| {
+            for vertex in stages[stage].vertices.iter_mut().skip(seen) {
+                vertex.run_s = vertex.run_s.min(usual);
+            }
+        }),
+        method: "schedule replayed with the slow vertices at the pace of the others",
+        strength: 0.5,
+    })
 }
 
 /// Whether most of the slow vertices ran on machines that ran others of the stage at full speed.
