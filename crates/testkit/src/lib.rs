@@ -37,6 +37,6 @@ pub use cause::{CAUSES, Cause};
 pub use files::profile::write_large_profile;
 pub use folder::{SimulatedJob, simulate, simulate_as};
 pub use plan::Dialect;
-pub use set::job_of_set;
+pub use set::{job_of_set, near_miss_of_set};
 pub use simulate::{Kind, Request};
 pub use templates::Scale;

@@ -40,6 +40,21 @@ pub fn job_of_set(
     })
 }
 
+/// The `index`-th of the healthy jobs that resemble a cause.
+pub fn near_miss_of_set(
+    seed: u64,
+    index: usize,
+    cause: Cause,
+    scale: Scale,
+) -> Option<SimulatedJob> {
+    let request = Request {
+        near_miss: Some(cause),
+        scale,
+        ..Request::healthy(seed_of(seed, index))
+    };
+    simulate_as(&request, &format!("job-{index:03}"), "testkit")
+}
+
 fn draw(rng: &mut Rng, index: usize, scale: Scale) -> Request {
     let mut point = rng.unit();
     let mut kind = Kind::Single;

@@ -1,7 +1,7 @@
 //! `testkit-jobs`: writes sets of simulated jobs, the cases kept with the project, or a large profile.
 //!
 //! ```text
-//! testkit-jobs --out DIR [--count N] [--seed S] [--cause CODE] [--scale small|usual|huge]
+//! testkit-jobs --out DIR [--count N] [--seed S] [--cause CODE | --near CODE] [--scale small|usual|huge]
 //! testkit-jobs --cases DIR            # the committed cases
 //! testkit-jobs --profile FILE --bytes N
 //! ```
@@ -16,7 +16,10 @@ use std::fs;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use testkit::{Cause, Scale, SimulatedJob, cases, job_of_set, simulate_as, write_large_profile};
+use testkit::{
+    Cause, Scale, SimulatedJob, cases, job_of_set, near_miss_of_set, simulate_as,
+    write_large_profile,
+};
 
 #[derive(Default)]
 struct Args {
@@ -27,6 +30,7 @@ struct Args {
     count: usize,
     seed: u64,
     cause: Option<Cause>,
+    near: Option<Cause>,
     scale: Option<Scale>,
 }
 
@@ -70,6 +74,10 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Args, String> {
                 args.cause =
                     Some(Cause::parse(&value).ok_or_else(|| format!("unknown cause `{value}`"))?)
             }
+            "--near" => {
+                args.near =
+                    Some(Cause::parse(&value).ok_or_else(|| format!("unknown cause `{value}`"))?);
+            }
             "--scale" => {
                 args.scale = Some(match value.as_str() {
                     "small" => Scale::Small,
@@ -97,12 +105,11 @@ fn run(args: &Args) -> Result<(), String> {
     }
     let out = args.out.as_ref().ok_or("no `--out`")?;
     for index in 0..args.count {
-        let job = job_of_set(
-            args.seed,
-            index,
-            args.cause,
-            args.scale.unwrap_or(Scale::Usual),
-        )
+        let scale = args.scale.unwrap_or(Scale::Usual);
+        let job = match args.near {
+            Some(cause) => near_miss_of_set(args.seed, index, cause, scale),
+            None => job_of_set(args.seed, index, args.cause, scale),
+        }
         .ok_or_else(|| format!("job {index}: no seed shows the cause"))?;
         save(out, index, &job)?;
     }
