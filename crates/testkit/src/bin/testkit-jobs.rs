@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         Err(message) => {
             eprintln!("error: {message}");
             eprintln!(
-                "hint: testkit-jobs --out DIR --count N --seed S [--cause CODE] [--scale small|usual|huge]"
+                "hint: testkit-jobs --out DIR --count N --seed S [--cause CODE | --near CODE] [--scale small|usual|huge]"
             );
             ExitCode::from(2)
         }
