@@ -10,6 +10,7 @@ use job::Job;
 use job::catalogue::Catalogue;
 use job::model as files;
 
+use crate::conclusion::WantedFile;
 use crate::report::{
     Diagnostic, DiagnosticSeverity, Evidence, EvidenceSource, EvidenceValue, Finding, Impact,
     JobState, JobSummary, Language, MissingInformation, Origin, ProblemType, RuleOutcome,
@@ -219,6 +220,72 @@ pub(crate) fn missing(diagnosis: &Diagnosis, language: Language) -> Vec<Missing>
         parser: m.parser.clone(),
     };
     diagnosis.completeness.missing.iter().map(entry).collect()
+}
+
+/// Unread files that hold information by which a rule gets surer or more exact, those that serve
+/// most rules first. A rule that has its needs may still judge otherwise with them.
+pub(crate) fn helpful(job: &Job, catalogue: &Catalogue, language: Language) -> Vec<WantedFile> {
+    let mut found: Vec<(usize, u64, WantedFile)> = Vec::new();
+    for file in job.files.iter().filter(|f| !f.read) {
+        let Some(entry) = catalogue.entry(file.kind).filter(|e| e.parser.is_some()) else {
+            continue;
+        };
+        let serves = |rule: &&&dyn diagnosis::Rule| {
+            let about = rule.about();
+            let wanted = about.needs.iter().chain(about.helps);
+            wanted.into_iter().any(|info| entry.provides.contains(info))
+        };
+        let causes: Vec<&str> = diagnosis::rules()
+            .iter()
+            .filter(serves)
+            .map(|rule| rule.about().cause.code())
+            .collect();
+        if causes.is_empty() {
+            continue;
+        }
+        let reason = match language {
+            Language::Zh => format!(
+                "{}；可能影响对 {} 的判断",
+                entry.title.zh,
+                some(&causes, "、", "等")
+            ),
+            Language::En => format!(
+                "{}; bears on {}",
+                entry.title.en,
+                some(&causes, ", ", " and others")
+            ),
+        };
+        found.push((
+            causes.len(),
+            file.bytes,
+            WantedFile {
+                file: file.name.clone(),
+                reason,
+            },
+        ));
+    }
+    // Most rules first; of equals the cheapest.
+    found.sort_by(|a, b| {
+        b.0.cmp(&a.0)
+            .then(a.1.cmp(&b.1))
+            .then(a.2.file.cmp(&b.2.file))
+    });
+    found.into_iter().map(|(_, _, wanted)| wanted).collect()
+}
+
+/// The first three of some names.
+fn some(names: &[&str], comma: &str, more: &str) -> String {
+    let shown = names
+        .iter()
+        .take(3)
+        .copied()
+        .collect::<Vec<_>>()
+        .join(comma);
+    if names.len() > 3 {
+        format!("{shown}{more}")
+    } else {
+        shown
+    }
 }
 
 /// Causes that the facts rule out.

@@ -192,7 +192,10 @@ fn template_error(name: &str, error: &minijinja::Error) -> PromptError {
 fn fence(text: &str, kind: &str) -> String {
     let mark = mark_of(text);
     let body = text.replace("<<<", "< <<").replace(">>>", "> >>");
-    format!("<<<data {kind} {mark}\n{body}\n>>>data {mark}")
+    format!(
+        "<<<data {kind} {mark}\n{}\n>>>data {mark}\n",
+        body.trim_end()
+    )
 }
 
 /// Eight hexadecimal digits of FNV-1a: enough that a text cannot hold its own mark by chance, and

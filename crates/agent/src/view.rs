@@ -6,6 +6,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::conclusion::WantedFile;
 use crate::report::{
     Evidence, Finding, JobSummary, Language, MissingInformation, ProblemType, Suggestion, Verdict,
 };
@@ -32,6 +33,9 @@ pub struct View {
     pub cleared: Vec<Cleared>,
     /// What is missing, most relevant first.
     pub missing: Vec<Missing>,
+    /// Files that could change a judgement although no rule insists on them, most useful first.
+    #[serde(skip)]
+    pub helpful: Vec<WantedFile>,
     /// How complete the information is.
     pub completeness: Score,
     /// Suggestions of the rules.
@@ -57,6 +61,8 @@ pub struct View {
     pub memory: Vec<Remembered>,
     /// Files of the folder that have not been read.
     pub unread: Vec<UnreadFile>,
+    /// Files that have been read into the facts; their text can still be asked for.
+    pub read: Vec<String>,
     /// What tools and files gave in THINK 4.
     pub excerpts: Vec<Excerpt>,
     /// The round of THINK 4, from 1; 0 before it.

@@ -52,6 +52,31 @@ pub(crate) fn list(items: &[String], language: Language) -> String {
     }
 }
 
+/// A fragment as a sentence: a capital at its beginning (unless it begins with a name) and a stop
+/// at its end.
+pub(crate) fn sentence(text: &str, language: Language) -> String {
+    let text = text.trim();
+    let first_word = text.split_whitespace().next().unwrap_or_default();
+    let is_plain = first_word
+        .chars()
+        .all(|c| c.is_ascii_lowercase() || c == ',');
+    let mut out = match (is_plain, text.chars().next()) {
+        (true, Some(first)) => format!(
+            "{}{}",
+            first.to_ascii_uppercase(),
+            &text[first.len_utf8()..]
+        ),
+        _ => text.to_owned(),
+    };
+    if !out.is_empty() && !out.ends_with(['.', '。', '!', '?', '！', '？', ':', '：']) {
+        out.push(match language {
+            Language::Zh => '。',
+            Language::En => '.',
+        });
+    }
+    out
+}
+
 /// `text` cut to at most `max` bytes at a character boundary.
 pub(crate) fn cut(text: &str, max: usize) -> &str {
     &text[..text.floor_char_boundary(max.min(text.len()))]
@@ -68,7 +93,7 @@ mod tests {
             (3.0, "3"),
             (41.23, "41.2"),
             (0.0456, "0.046"),
-            (1234.5, "1,234"),
+            (1234.5, "1,235"),
             (1_047_020.0, "1,047,020"),
             (-1500.0, "-1,500"),
             (2.5, "2.5"),
@@ -83,6 +108,15 @@ mod tests {
         assert_eq!(list(&items, Language::En), "a, b and c");
         assert_eq!(list(&items, Language::Zh), "a、b和c");
         assert_eq!(list(&items[..1], Language::Zh), "a");
+    }
+
+    #[test]
+    fn fragments_become_sentences() {
+        let en = |text| sentence(text, Language::En);
+        assert_eq!(en("the stage is slow"), "The stage is slow.");
+        assert_eq!(en("SV3_Combine is slow."), "SV3_Combine is slow.");
+        assert_eq!(en("tables.json holds it"), "tables.json holds it.");
+        assert_eq!(sentence("倾斜", Language::Zh), "倾斜。");
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! THINK 4: which information is missing, which files would give it, read them, ask again.
 //!
-//! The rules say which facts they lack; the reasoner may ask for more. At most three files a round
+//! The rules say which facts they lack; once they have them, the reasoner may ask for more. At most three files a round
 //! and a bounded number of rounds; it ends when the information suffices, when nothing is left to
 //! read, or at the bound, and the conclusion says which.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -62,16 +63,23 @@ pub(super) async fn complete(
             return Err(Stop::Cancelled);
         }
         run.round += 1;
-        let view = run.view(&[id]);
-        let asked = if ask {
-            request(run, &mut step, observer).await?
-        } else {
-            from_rules(&view, run.language)
-        };
-        let chosen = choose(&view, &asked, run.services.limits.files_per_round);
-        let answered = look_up(run, &asked, &view);
+        let view = run.facts();
+        // What the rules lack needs no question; the reasoner is asked once they have it.
+        let mut asked = from_rules(&view, run.language);
+        let mut by = "rules";
+        if ask && asked.files.is_empty() {
+            asked = request(run, &mut step, observer).await?;
+            by = "reasoner";
+        }
+        let chosen = choose(&view, &asked, by, run.services.limits.files_per_round);
+        let within = run.round <= run.services.limits.rounds;
+        let answered = within && look_up(run, &asked, &view);
+        step.text = asked.basis.clone();
+        if !within && !(chosen.is_empty() && asked.lookups.is_empty()) {
+            run.round -= 1;
+            break End::Bound;
+        }
         if chosen.is_empty() && !answered {
-            step.text = asked.basis;
             run.round -= 1;
             break if view.completeness.sufficient {
                 End::Sufficient
@@ -79,16 +87,10 @@ pub(super) async fn complete(
                 End::NothingLeft
             };
         }
-        if run.round > run.services.limits.rounds {
-            step.text = asked.basis;
-            run.round -= 1;
-            break End::Bound;
-        }
         log.push(entry(run.round, &chosen, &asked));
         let names: Vec<&str> = chosen.iter().map(|c| c.file.as_str()).collect();
         run.read(&names, observer);
         quote(run, &chosen);
-        step.text = asked.basis;
     };
     finish(run, step, log, end, started, observer);
     Ok(())
@@ -116,16 +118,22 @@ async fn request(
     }
 }
 
-/// What the rules would have read, in the form of a request.
+/// What the rules would have read, in the form of a request: first what they cannot decide
+/// without, then what could still change a judgement.
 pub(crate) fn from_rules(view: &View, language: Language) -> FileRequest {
     let mut files: Vec<WantedFile> = Vec::new();
-    for missing in view.missing.iter().filter(|m| m.information.present) {
-        let file = &missing.information.file;
-        if files.iter().all(|f| f.file != *file) {
-            files.push(WantedFile {
-                file: file.clone(),
-                reason: missing.information.reason.clone(),
-            });
+    let lacking = view
+        .missing
+        .iter()
+        .filter(|m| m.information.present)
+        .map(|m| WantedFile {
+            file: m.information.file.clone(),
+            reason: m.information.reason.clone(),
+        });
+    for wanted in lacking.chain(view.helpful.iter().cloned()) {
+        let unread = view.unread.iter().any(|u| u.file == wanted.file);
+        if unread && files.iter().all(|f| f.file != wanted.file) {
+            files.push(wanted);
         }
     }
     let basis = crate::offline::completeness_text(view, &files, language);
@@ -137,43 +145,25 @@ pub(crate) fn from_rules(view: &View, language: Language) -> FileRequest {
     }
 }
 
-/// Files for this round: what the rules lack first, but one place kept for what the reasoner asks.
-fn choose(view: &View, asked: &FileRequest, most: usize) -> Vec<Chosen> {
-    let unread = |name: &str| {
-        view.unread
-            .iter()
-            .find(|u| u.file == name)
-            .map(|u| u.file.clone())
+/// Files for this round: those asked for that are in the folder and were not shown before. The
+/// rules only ask for unread ones; a reasoner may also want the text of one that was parsed.
+fn choose(view: &View, asked: &FileRequest, by: &'static str, most: usize) -> Vec<Chosen> {
+    let is_known =
+        |name: &String| view.read.contains(name) || view.unread.iter().any(|u| u.file == *name);
+    let is_new =
+        |w: &&WantedFile| is_known(&w.file) && view.excerpts.iter().all(|e| e.name != w.file);
+    let chosen = |w: &WantedFile| Chosen {
+        file: w.file.clone(),
+        reason: w.reason.clone(),
+        by,
     };
-    let rules: Vec<Chosen> = from_rules(view, view.language)
-        .files
-        .into_iter()
-        .filter_map(|w| {
-            Some(Chosen {
-                file: unread(&w.file)?,
-                reason: w.reason,
-                by: "rules",
-            })
-        })
-        .collect();
-    let is_new = |w: &&WantedFile| rules.iter().all(|r| r.file != w.file);
-    let wanted: Vec<Chosen> = asked
+    asked
         .files
         .iter()
         .filter(is_new)
-        .filter_map(|w| {
-            Some(Chosen {
-                file: unread(&w.file)?,
-                reason: w.reason.clone(),
-                by: "reasoner",
-            })
-        })
-        .collect();
-    let kept = usize::from(!wanted.is_empty()).min(most);
-    let mut chosen: Vec<Chosen> = rules.into_iter().take(most - kept).collect();
-    let rest = most - chosen.len();
-    chosen.extend(wanted.into_iter().take(rest));
-    chosen
+        .take(most)
+        .map(chosen)
+        .collect()
 }
 
 /// Serves look-ups that were not served before; whether there was one.
@@ -231,6 +221,7 @@ fn finish(
     started: Instant,
     observer: &mut dyn Observer,
 ) {
+    // Experience on what is still missing is looked up even where no reasoner was asked.
     let view = run.view(&[StepId::Completeness]);
     let ended = match end {
         End::Sufficient => "sufficient",
@@ -242,6 +233,8 @@ fn finish(
         .iter()
         .filter(|m| !m.information.present)
         .map(|m| m.information.file.as_str())
+        .collect::<BTreeSet<_>>()
+        .into_iter()
         .collect();
     step.conclusion = json!({
         "sufficient": view.completeness.sufficient,

@@ -168,20 +168,40 @@ impl<'a> Run<'a> {
     ) -> Result<Answer, Stop> {
         let view = self.view(ids);
         let mut answer = self.ask(ids, &view, observer).await?;
-        let faults = check::faults(&answer.conclusions, &view);
+        if self.reasoner_kind() == ReasonerKind::Llm {
+            answer = self.check(ids, &view, answer, observer).await?;
+        }
+        Ok(answer)
+    }
+
+    /// Checks what a model concluded; its faults are named to it once, then taken out or marked.
+    async fn check(
+        &mut self,
+        ids: &[StepId],
+        view: &View,
+        mut answer: Answer,
+        observer: &mut dyn Observer,
+    ) -> Result<Answer, Stop> {
+        let faults = check::faults(&answer.conclusions, view, self.reader.job());
         if !faults.is_empty() && self.reasoner().can_repair() {
             let faulty = Faulty {
                 answer: answer.raw.clone(),
                 faults,
             };
             // A failed repair leaves the first answer, whose faults are taken out below.
-            if let Ok(mut mended) = self.try_ask(ids, &view, Some(&faulty), observer).await {
-                self.checks.repaired += 1;
-                mended.repaired = true;
-                answer = mended;
+            match self.try_ask(ids, view, Some(&faulty), observer).await {
+                Ok(mended) => {
+                    answer = Answer {
+                        repaired: true,
+                        ..mended
+                    }
+                }
+                Err(ReasonerError::Cancelled) => return Err(Stop::Cancelled),
+                Err(_) => {}
             }
         }
-        let outcome = check::clean(&mut answer.conclusions, &view);
+        self.checks.repaired += u32::from(answer.repaired);
+        let outcome = check::clean(&mut answer.conclusions, view, self.reader.job());
         self.checks.claims += outcome.claims;
         self.checks.dropped += outcome.dropped;
         self.checks.unverified += outcome.unverified;
@@ -302,6 +322,14 @@ impl<'a> Run<'a> {
             step.tokens_in += earlier.tokens_in;
             step.tokens_out += earlier.tokens_out;
             step.elapsed_ms += earlier.elapsed_ms;
+            step.repaired |= earlier.repaired;
+            let old = earlier
+                .remarks
+                .iter()
+                .filter(|r| !step.remarks.contains(r))
+                .cloned()
+                .collect::<Vec<_>>();
+            step.remarks.splice(0..0, old);
         }
         self.steps.insert(id, step);
     }
@@ -332,7 +360,9 @@ impl<'a> Run<'a> {
             }
         }
         view.experiences = passages;
-        self.support(&mut view);
+        if ids.contains(&StepId::Advice) {
+            self.support(&mut view);
+        }
         view
     }
 
@@ -386,7 +416,7 @@ impl<'a> Run<'a> {
     }
 
     /// The facts so far in the report's language.
-    fn facts(&self) -> View {
+    pub(crate) fn facts(&self) -> View {
         let job = self.reader.job();
         let language = self.language;
         let mut numbered = Numbered::default();
@@ -408,6 +438,7 @@ impl<'a> Run<'a> {
             evidence,
             cleared: draft::cleared(&self.diagnosis, language),
             missing: draft::missing(&self.diagnosis, language),
+            helpful: draft::helpful(job, self.services.catalogue, language),
             completeness: draft::score(&self.diagnosis),
             suggestions,
             topics,
@@ -420,6 +451,7 @@ impl<'a> Run<'a> {
             experiences: Vec::new(),
             memory: self.memory(),
             unread: draft::unread(job, self.services.catalogue, language),
+            read: self.files_read.iter().map(|f| f.file.clone()).collect(),
             excerpts: self.excerpts.clone(),
             round: self.round,
             rounds: self.services.limits.rounds,

@@ -1,70 +1,92 @@
-//! Diffs that a model writes: they must apply, parse, keep the outputs, and use known hints.
+//! Diffs that a model writes: they must apply, parse, keep the columns, and use known hints.
 
-use job::script::{Script, StatementKind, hints};
+use job::Job;
 
 use crate::report::Verified;
 
-/// What is wrong with a diff.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault(pub(super) String);
+/// A diff that holds.
+#[derive(Debug)]
+pub(super) struct Checked {
+    /// The diff as it applies to the script's bytes.
+    pub(super) diff: String,
+    /// What was verified.
+    pub(super) verified: Verified,
+}
 
-/// Checks a unified diff against the script.
-pub(super) fn verify(file: &str, text: &str, diff: &str) -> Result<Verified, Fault> {
-    let patch = diffy::Patch::from_str(diff)
-        .map_err(|_| Fault("the diff is not a unified diff".to_owned()))?;
-    let changed = diffy::apply(text, &patch)
-        .map_err(|_| Fault("the diff does not apply to the script".to_owned()))?;
-    if changed == text {
-        return Err(Fault("the diff changes nothing".to_owned()));
+/// Checks a unified diff against the script of a job.
+///
+/// # Errors
+/// What is wrong with it, in a lower-case fragment.
+pub(super) fn check(job: &Job, diff: &str) -> Result<Checked, String> {
+    let script = job.script.as_ref().ok_or("there is no script to change")?;
+    let changed = apply(&script.text, diff)?;
+    if changed == script.text {
+        return Err("the diff changes nothing".to_owned());
     }
-    let before = Script::parse(file, text.to_owned());
-    let after = Script::parse(file, changed);
-    if after.errors.len() > before.errors.len() {
-        return Err(Fault("the changed script does not parse".to_owned()));
+    let found = diagnosis::verify_script(job, &changed);
+    let faults = [
+        (found.parses, "the changed script does not parse"),
+        (
+            found.columns_preserved,
+            "the changed script does not keep the columns of its outputs",
+        ),
+        (
+            found.hints_known,
+            "the changed script has a hint that is not known",
+        ),
+    ];
+    if let Some((_, fault)) = faults.iter().find(|(fine, _)| !fine) {
+        return Err((*fault).to_owned());
     }
-    if outputs(&before) != outputs(&after) {
-        return Err(Fault(
-            "the changed script does not write the same outputs with the same columns".to_owned(),
-        ));
-    }
-    if let Some(problem) = new_hint_problem(&before, &after) {
-        return Err(Fault(problem));
-    }
-    Ok(Verified {
-        parses: true,
-        columns_preserved: true,
-        hints_known: true,
+    let diff = diffy::DiffOptions::new()
+        .set_original_filename(format!("a/{}", script.file))
+        .set_modified_filename(format!("b/{}", script.file))
+        .create_patch(&script.text, &changed)
+        .to_string();
+    Ok(Checked {
+        diff,
+        verified: Verified {
+            parses: true,
+            columns_preserved: true,
+            hints_known: true,
+        },
     })
 }
 
-/// What each output writes: its statement's destination and the columns of its rowset.
-fn outputs(script: &Script) -> Vec<(String, Option<Vec<String>>)> {
-    let flow = script.flow();
-    let written = script
-        .statements
-        .iter()
-        .filter(|s| s.kind == StatementKind::Output);
-    written
-        .map(|statement| {
-            let columns = flow
-                .of_statement(statement.index)
-                .and_then(|rowset| rowset.columns.clone());
-            let text = script.slice(&statement.span);
-            let target = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            (target, columns)
-        })
-        .collect()
+/// The script with the diff applied. Models write line feeds alone, whatever the script has.
+fn apply(text: &str, diff: &str) -> Result<String, String> {
+    let has_crlf = text.contains("\r\n");
+    let plain = |text: &str| {
+        if has_crlf {
+            text.replace("\r\n", "\n")
+        } else {
+            text.to_owned()
+        }
+    };
+    let diff = plain(diff);
+    let patch = diffy::Patch::from_str(&diff).map_err(|_| "the diff is not a unified diff")?;
+    if patch.hunks().is_empty() {
+        return Err("the diff is not a unified diff".to_owned());
+    }
+    let changed =
+        diffy::apply(&plain(text), &patch).map_err(|_| "the diff does not apply to the script")?;
+    Ok(if has_crlf {
+        changed.replace('\n', "\r\n")
+    } else {
+        changed
+    })
 }
 
-/// The first hint of the new script that the grammar does not know and the old one did not have.
-fn new_hint_problem(before: &Script, after: &Script) -> Option<String> {
-    let old: Vec<&str> = before
-        .statements
-        .iter()
-        .flat_map(|s| &s.hints)
-        .map(|h| h.name.as_str())
-        .collect();
-    let new = after.statements.iter().flat_map(|s| &s.hints);
-    new.filter(|hint| !old.contains(&hint.name.as_str()))
-        .find_map(hints::problem)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_ends_of_the_script_are_kept() {
+        let diff = "--- a/s\n+++ b/s\n@@ -1,2 +1,3 @@\n a\n+x\n b\n";
+        assert_eq!(apply("a\r\nb\r\n", diff).as_deref(), Ok("a\r\nx\r\nb\r\n"));
+        assert_eq!(apply("a\nb\n", diff).as_deref(), Ok("a\nx\nb\n"));
+        assert!(apply("c\nd\n", diff).is_err());
+        assert!(apply("a\nb\n", "nothing of the kind").is_err());
+    }
 }

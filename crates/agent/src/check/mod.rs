@@ -8,8 +8,10 @@ mod diff;
 mod names;
 mod numbers;
 
+use job::Job;
+
 use crate::conclusion::{Conclusion, Proposal};
-use crate::report::{Language, Origin, Suggestion, SuggestionKind};
+use crate::report::{Language, Origin, ProblemType, Suggestion, SuggestionKind, Verdict, Verified};
 use crate::view::View;
 
 use names::Names;
@@ -34,16 +36,22 @@ pub(crate) struct Outcome {
 }
 
 /// What is wrong with conclusions, in short lines; empty if nothing is.
-pub(crate) fn faults(conclusions: &[Conclusion], view: &View) -> Vec<String> {
+pub(crate) fn faults(conclusions: &[Conclusion], view: &View, job: &Job) -> Vec<String> {
     let mut copies = conclusions.to_vec();
-    let mut faults = clean(&mut copies, view).remarks;
+    for conclusion in &mut copies {
+        // A wrong class is put right without asking: the right one is known.
+        if let (Conclusion::Classify(c), Some(class)) = (conclusion, settled_class(view)) {
+            c.problem_type = class;
+        }
+    }
+    let mut faults = clean(&mut copies, view, job).remarks;
     faults.truncate(FAULTS_NAMED);
     faults
 }
 
 /// Takes out or marks whatever does not stand up to the facts.
-pub(crate) fn clean(conclusions: &mut [Conclusion], view: &View) -> Outcome {
-    let mut checker = Checker::new(view);
+pub(crate) fn clean(conclusions: &mut [Conclusion], view: &View, job: &Job) -> Outcome {
+    let mut checker = Checker::new(view, job);
     for conclusion in conclusions {
         checker.structure(conclusion);
         for text in texts(conclusion) {
@@ -59,15 +67,21 @@ pub(crate) fn clean(conclusions: &mut [Conclusion], view: &View) -> Outcome {
     checker.outcome
 }
 
+/// The class where the facts settle it; it is not the model's to change then.
+fn settled_class(view: &View) -> Option<ProblemType> {
+    (view.verdict != Verdict::InsufficientInformation).then_some(view.problem_type)
+}
+
 struct Checker<'a> {
     view: &'a View,
+    job: &'a Job,
     numbers: Numbers,
     names: Names,
     outcome: Outcome,
 }
 
 impl<'a> Checker<'a> {
-    fn new(view: &'a View) -> Checker<'a> {
+    fn new(view: &'a View, job: &'a Job) -> Checker<'a> {
         let texts = seen(view);
         let ids = view.evidence.iter().map(|e| e.id.as_str());
         let ids = ids
@@ -88,6 +102,7 @@ impl<'a> Checker<'a> {
             .collect();
         Checker {
             view,
+            job,
             numbers: Numbers::new(measured(view), texts.iter().map(String::as_str)),
             names: Names::new(texts.iter().map(String::as_str), ids, chunks),
             outcome: Outcome::default(),
@@ -101,13 +116,11 @@ impl<'a> Checker<'a> {
                 self.keep_ids(&mut c.findings);
                 self.keep_ids(&mut c.evidence);
                 self.outcome.claims += 1;
-                // The class follows from the findings; it is not the model's to change.
-                if c.problem_type != self.view.problem_type {
-                    self.drop(format!(
-                        "the class is `{}` by the findings",
-                        self.view.problem_type.code()
-                    ));
-                    c.problem_type = self.view.problem_type;
+                if let Some(class) =
+                    settled_class(self.view).filter(|class| *class != c.problem_type)
+                {
+                    self.drop(format!("the class is `{}` by the findings", class.code()));
+                    c.problem_type = class;
                 }
             }
             Conclusion::KeyCode(c) => {
@@ -280,19 +293,16 @@ impl<'a> Checker<'a> {
         {
             unverified.push("it names something that is not known".to_owned());
         }
-        let verified = proposal
-            .diff
-            .take()
-            .and_then(|diff| match self.verify(&diff) {
-                Ok(verified) => {
-                    proposal.diff = Some(diff);
-                    Some(verified)
-                }
-                Err(fault) => {
-                    unverified.push(format!("{fault}; it was left out"));
-                    None
-                }
-            });
+        let diff = proposal.diff.take();
+        let checked = diff.and_then(|diff| match diff::check(self.job, &diff) {
+            Ok(checked) => Some(checked),
+            Err(fault) => {
+                unverified.push(format!("{fault}; it was left out"));
+                None
+            }
+        });
+        let verified = checked.as_ref().map(|c| c.verified);
+        proposal.diff = checked.map(|c| c.diff);
         if verified.is_none() && unverified.is_empty() {
             unverified
                 .push("no rule proposed it and nothing could be computed about it".to_owned());
@@ -322,15 +332,6 @@ impl<'a> Checker<'a> {
             origin: Origin::Llm,
             unverified,
         }
-    }
-
-    fn verify(&self, diff: &str) -> Result<crate::report::Verified, String> {
-        let script = self
-            .view
-            .script
-            .as_ref()
-            .ok_or("there is no script to change")?;
-        diff::verify(&script.file, &script.text, diff).map_err(|fault| fault.0)
     }
 }
 
@@ -501,6 +502,14 @@ fn measured(view: &View) -> Vec<f64> {
         f64::from(view.round),
         f64::from(view.rounds),
     ]);
+    values.extend(
+        [
+            view.stages.len(),
+            view.statements.len(),
+            view.findings.len(),
+        ]
+        .map(|n| n as f64),
+    );
     values.extend(view.missing.iter().map(|m| m.relevance));
     values.extend(view.unread.iter().map(|u| u.bytes as f64));
     values

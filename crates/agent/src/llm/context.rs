@@ -1,12 +1,13 @@
 //! Makes the prompt of a task and keeps it within its budget of tokens.
 //!
 //! What is too much is cut in a stated order: files, the script away from the findings,
-//! experience, memory, stages, evidence. Findings are never cut, and nothing is cut in silence:
+//! experience, memory, causes ruled out, stages, evidence. Findings are never cut, and nothing is cut in silence:
 //! the prompt and the report say what was left out.
 
 use serde::Serialize;
 use serde_json::Value;
 
+use super::profile::Profile;
 use crate::prompts::PromptError;
 use crate::reasoner::Task;
 use crate::report::Language;
@@ -25,6 +26,26 @@ const MEMORY_BYTES: usize = 600;
 
 /// Stages or files listed when the tables are cut.
 const ROWS: usize = 20;
+
+/// Tokens kept for an answer where the profile names none; conclusions take up to three thousand.
+const ANSWER_TOKENS: usize = 4_000;
+
+/// Share of the context that a prompt may fill: the rest covers other vocabularies and the schema.
+const PROMPT_SHARE: f64 = 0.85;
+
+/// Tokens that a prompt for a model may have.
+pub(super) fn budget(profile: &Profile) -> usize {
+    let answer = profile
+        .max_output_tokens
+        .map_or(ANSWER_TOKENS, |n| n as usize);
+    let context = profile.context_tokens();
+    let room = (context as f64 * PROMPT_SHARE) as usize;
+    // A model whose answer may fill its whole context still needs half of it for the prompt.
+    room.saturating_sub(answer).max(context / 2)
+}
+
+/// Causes ruled out that are still named when they are cut.
+const CLEARED: usize = 4;
 
 /// A prompt ready to be sent.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,6 +108,7 @@ enum Cut {
     LongExperience,
     FurtherExperience,
     LongMemory,
+    FurtherCleared,
     OtherStages,
     FurtherEvidence,
     FurtherFiles,
@@ -94,13 +116,14 @@ enum Cut {
 }
 
 impl Cut {
-    const ORDER: [Cut; 10] = [
+    const ORDER: [Cut; 11] = [
         Cut::LongFiles,
         Cut::Files,
         Cut::FarScript,
         Cut::LongExperience,
         Cut::FurtherExperience,
         Cut::LongMemory,
+        Cut::FurtherCleared,
         Cut::OtherStages,
         Cut::FurtherEvidence,
         Cut::FurtherFiles,
@@ -121,6 +144,8 @@ impl Cut {
             (Cut::FurtherExperience, Language::En) => "experience of lower rank",
             (Cut::LongMemory, Language::Zh) => "前面结论的细节",
             (Cut::LongMemory, Language::En) => "details of earlier conclusions",
+            (Cut::FurtherCleared, Language::Zh) => "部分已排除的原因",
+            (Cut::FurtherCleared, Language::En) => "some of the causes that are ruled out",
             (Cut::OtherStages, Language::Zh) => "与发现无关的阶段",
             (Cut::OtherStages, Language::En) => "stages without a finding",
             (Cut::FurtherEvidence, Language::Zh) => "次要证据",
@@ -263,6 +288,7 @@ impl Draft {
                     MEMORY_BYTES
                 })
             }
+            Cut::FurtherCleared if uses("cleared") => keep(&mut self.view.cleared, CLEARED),
             Cut::OtherStages if uses("stages") => self.keep_stages(),
             Cut::FurtherEvidence => self.keep_evidence(),
             Cut::FurtherFiles if uses("missing") => keep(&mut self.view.unread, ROWS),

@@ -8,6 +8,7 @@ use reqwest::header::HeaderMap;
 use serde_json::Value;
 
 use super::profile::Provider;
+use super::redact::secrets;
 use super::transport::CallError;
 use crate::wording::cut;
 
@@ -272,7 +273,7 @@ fn duration(seconds: f64) -> Option<Duration> {
     (seconds.is_finite() && (0.0..1e9).contains(&seconds)).then(|| Duration::from_secs_f64(seconds))
 }
 
-/// The message in an error body, cut; a page of HTML is only named.
+/// The message in an error body, cut and without keys; a page of HTML is only named.
 fn message(body: &str) -> String {
     let trimmed = body.trim();
     if trimmed.starts_with('<') {
@@ -297,7 +298,7 @@ fn message(body: &str) -> String {
     if text.is_empty() {
         "no message".to_owned()
     } else {
-        cut(&text, MESSAGE_BYTES).to_owned()
+        cut(&secrets(&text), MESSAGE_BYTES).to_owned()
     }
 }
 

@@ -22,12 +22,6 @@ use super::redact::Mask;
 use super::retry::{self, Next};
 use super::transport::{CallError, Chat, Finish, Piece, Reply, Transport};
 
-/// Tokens kept for an answer where the profile names none; conclusions take up to three thousand.
-const ANSWER_TOKENS: usize = 4_000;
-
-/// Share of the context that a prompt may fill: the rest covers other vocabularies and the schema.
-const PROMPT_SHARE: f64 = 0.85;
-
 /// A model with the way to reach it.
 pub struct Lane {
     /// Its profile.
@@ -211,14 +205,7 @@ impl Call<'_> {
     }
 
     fn budget(&self) -> usize {
-        let profile = &self.lane.profile;
-        let answer = profile
-            .max_output_tokens
-            .map_or(ANSWER_TOKENS, |n| n as usize);
-        let context = profile.context_tokens();
-        let room = (context as f64 * PROMPT_SHARE) as usize;
-        // A model whose answer may fill its whole context still needs half of it for the prompt.
-        room.saturating_sub(answer).max(context / 2)
+        context::budget(&self.lane.profile)
     }
 
     fn prompt(&self, level: Level, budget: usize) -> Result<Prompt, ReasonerError> {
@@ -360,7 +347,9 @@ impl Call<'_> {
     ) -> Result<Answer, ReasonerError> {
         let mut reply = first;
         let mut repaired = false;
-        if reply.finish == Finish::Length && answer::read(self.task.steps, &reply.text).is_err() {
+        let is_whole =
+            |text: &str| answer::read(self.task.steps, text).is_ok_and(|read| !read.repaired);
+        if reply.finish == Finish::Length && !is_whole(&reply.text) {
             self.remarks
                 .push("the answer was too long and was summed up".to_owned());
             reply = self.summarise(&reply, observer).await?;

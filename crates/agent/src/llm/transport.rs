@@ -1,12 +1,13 @@
 //! One request to a model and what comes of it, whoever carries it: a server, a transcript, a test.
 
 use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::profile::Level;
 
 /// One request.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chat {
     /// Identifier of the step, for transcripts.
     pub step: String,
@@ -36,7 +37,8 @@ pub enum Piece<'a> {
 }
 
 /// Why an answer ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Finish {
     /// By itself.
     Done,
@@ -47,7 +49,7 @@ pub enum Finish {
 }
 
 /// An answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
     /// What it says; the argument of the tool where one was forced.
     pub text: String,
@@ -62,7 +64,8 @@ pub struct Reply {
 }
 
 /// Why there is no answer, sorted by what to do next.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CallError {
     /// Worth another try.
     #[error("{reason}")]

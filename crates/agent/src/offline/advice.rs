@@ -3,6 +3,7 @@
 use crate::conclusion::{Advice, Hypotheses, Hypothesis, HypothesisResult, Recommendation};
 use crate::report::{Finding, Language, Suggestion, Verdict};
 use crate::view::View;
+use crate::wording::sentence;
 
 use super::steps::saving;
 
@@ -53,7 +54,7 @@ fn why(suggestion: &Suggestion, finding: Option<&Finding>, language: Language) -
     if suggestion.gain.is_empty() {
         parts.extend(finding.and_then(|f| saving(f, language)));
     } else {
-        parts.push(suggestion.gain.clone());
+        parts.push(sentence(&suggestion.gain, language));
     }
     parts.join(match language {
         Language::Zh => "",
@@ -111,47 +112,40 @@ fn advice_text(view: &View) -> String {
                 "{}. {}：{}{why}{cost}",
                 index + 1,
                 suggestion.id,
-                closed(&suggestion.title, '。')
+                sentence(&suggestion.title, view.language)
             ),
             (Language::Zh, false) => {
                 format!(
                     "{}. {}：{}{why}{cost}参考经验：{sources}。",
                     index + 1,
                     suggestion.id,
-                    closed(&suggestion.title, '。')
+                    sentence(&suggestion.title, view.language)
                 )
             }
             (Language::En, true) => format!(
                 "{}. {}: {} {why} {cost}",
                 index + 1,
                 suggestion.id,
-                closed(&suggestion.title, '.')
+                sentence(&suggestion.title, view.language)
             ),
             (Language::En, false) => format!(
                 "{}. {}: {} {why} {cost} Experience: {sources}.",
                 index + 1,
                 suggestion.id,
-                closed(&suggestion.title, '.')
+                sentence(&suggestion.title, view.language)
             ),
         });
     }
     lines.join("\n")
 }
 
-fn closed(text: &str, stop: char) -> String {
-    if text.ends_with(['.', '。', '!', '?', '！', '？']) {
-        text.to_owned()
-    } else {
-        format!("{text}{stop}")
-    }
-}
-
 fn nothing_to_do(view: &View) -> String {
-    let absent: Vec<&str> = view
-        .missing
-        .iter()
-        .map(|m| m.information.file.as_str())
-        .collect();
+    let mut absent: Vec<&str> = Vec::new();
+    for missing in view.missing.iter().filter(|m| !m.information.present) {
+        if !absent.contains(&missing.information.file.as_str()) {
+            absent.push(&missing.information.file);
+        }
+    }
     match (view.verdict, view.language) {
         (Verdict::Healthy, Language::Zh) => "作业运行正常，无需修改。".to_owned(),
         (Verdict::Healthy, Language::En) => {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::conclusion::{FileRequest, WantedFile};
 use crate::report::Language;
 use crate::view::View;
-use crate::wording::figure;
+use crate::wording::{figure, sentence};
 
 /// What the rules want read next.
 pub(super) fn request(view: &View) -> FileRequest {
@@ -63,19 +63,20 @@ pub(crate) fn summary(view: &View, last: &str, rounds: &[Value], ended: &str) ->
     for missing in &view.missing {
         let m = &missing.information;
         let causes = m.would_decide.join(", ");
+        let reason = sentence(&m.reason, language);
         lines.push(match (language, m.present) {
             (Language::Zh, false) => format!(
-                "- 缺少 {}（文件夹中没有）：{} 它能判定 {causes}。",
-                m.file, m.reason
+                "- 缺少 {}（文件夹中没有）：{reason}它能判定 {causes}。",
+                m.file
             ),
-            (Language::Zh, true) => format!("- 未读 {}：{} 它能判定 {causes}。", m.file, m.reason),
+            (Language::Zh, true) => format!("- 未读 {}：{reason}它能判定 {causes}。", m.file),
             (Language::En, false) => format!(
-                "- {} is not in the folder: {} It would decide {causes}.",
-                m.file, m.reason
+                "- {} is not in the folder: {reason} It would decide {causes}.",
+                m.file
             ),
             (Language::En, true) => format!(
-                "- {} was not read: {} It would decide {causes}.",
-                m.file, m.reason
+                "- {} was not read: {reason} It would decide {causes}.",
+                m.file
             ),
         });
     }

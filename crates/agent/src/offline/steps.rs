@@ -3,7 +3,7 @@
 use crate::conclusion::{CauseAnalysis, Causes, Classification, KeyCode, Module};
 use crate::report::{Evidence, Finding, Language, ProblemType, Verdict};
 use crate::view::{Passage, View};
-use crate::wording::{figure, list};
+use crate::wording::{figure, list, sentence};
 
 /// Facts quoted per cause; a sentence with more is not read.
 const FACTS_QUOTED: usize = 3;
@@ -69,7 +69,7 @@ fn classification_text(view: &View, also: &[ProblemType]) -> String {
     };
     if let Some(top) = view.findings.first() {
         text.push_str(separator(language));
-        text.push_str(&top.summary);
+        text.push_str(&sentence(&top.summary, language));
         if let Some(saved) = saving(top, language) {
             text.push_str(separator(language));
             text.push_str(&saved);
@@ -88,7 +88,7 @@ fn classification_text(view: &View, also: &[ProblemType]) -> String {
     }
     if view.findings.is_empty() && !view.errors.is_empty() {
         text.push_str(separator(language));
-        text.push_str(&view.errors[0]);
+        text.push_str(&sentence(&view.errors[0], language));
     }
     text
 }
@@ -146,7 +146,7 @@ fn module(finding: &Finding, view: &View) -> Module {
         last_line: finding.script_lines.map(|l| l[1]),
         stage: finding.stage.clone(),
         finding: Some(finding.id.clone()),
-        role: finding.summary.clone(),
+        role: sentence(&finding.summary, view.language),
     }
 }
 
@@ -215,9 +215,10 @@ fn cause(finding: &Finding, view: &View) -> CauseAnalysis {
         .iter()
         .map(|e| format!("{} [{}]", e.text.trim_end_matches(['.', '。']), e.id))
         .collect();
+    let summary = sentence(&finding.summary, view.language);
     let explanation = match view.language {
-        Language::Zh => format!("{}依据：{}。", finding.summary, quoted.join("；")),
-        Language::En => format!("{} Evidence: {}.", finding.summary, quoted.join("; ")),
+        Language::Zh => format!("{summary}依据：{}。", quoted.join("；")),
+        Language::En => format!("{summary} Evidence: {}.", quoted.join("; ")),
     };
     CauseAnalysis {
         cause: finding.cause.clone(),
@@ -267,22 +268,32 @@ fn causes_text(causes: &[CauseAnalysis], view: &View) -> String {
     lines.join("\n")
 }
 
+/// Causes that the facts rule out and that are listed in words; the report holds them all.
+const RULED_OUT: usize = 8;
+
 /// What the facts rule out is worth as much as a cause to somebody who suspects one.
 fn no_cause_text(view: &View) -> String {
-    let ruled_out: Vec<String> = view
-        .cleared
-        .iter()
-        .map(|c| format!("- {}: {}", c.cause, c.by))
-        .collect();
-    let opening = match (view.language, ruled_out.is_empty()) {
+    let mut lines: Vec<String> = Vec::new();
+    for cleared in view.cleared.iter().take(RULED_OUT) {
+        lines.push(format!(
+            "- {}: {}",
+            cleared.cause,
+            sentence(&cleared.by, view.language)
+        ));
+    }
+    let more = view.cleared.len().saturating_sub(RULED_OUT);
+    let opening = match (view.language, lines.is_empty()) {
         (Language::Zh, true) => "没有可供推导的原因。",
         (Language::En, true) => "There is no cause to reason about.",
         (Language::Zh, false) => "已有数据排除了下列原因：",
         (Language::En, false) => "The facts rule out these causes:",
     };
-    if ruled_out.is_empty() {
-        opening.to_owned()
-    } else {
-        format!("{opening}\n{}", ruled_out.join("\n"))
+    lines.insert(0, opening.to_owned());
+    if more > 0 {
+        lines.push(match view.language {
+            Language::Zh => format!("- 以及另外 {more} 个原因。"),
+            Language::En => format!("- and {more} more."),
+        });
     }
+    lines.join("\n")
 }

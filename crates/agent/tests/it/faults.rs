@@ -138,7 +138,12 @@ async fn characters_and_line_ends_may_be_split_anywhere() {
             let cut = chunking.clone();
             let server = Server::start([]).rule(move |request| {
                 let mut answer = agreeable_answer(request);
-                if let Some(text) = answer.get_mut("text") {
+                let place = if support::is_merged(request) {
+                    "/think1/text"
+                } else {
+                    "/text"
+                };
+                if let Some(text) = answer.pointer_mut(place) {
                     *text = "数据倾斜：热点键占九成".into();
                 }
                 let turn = Turn::json(&answer).chunking(cut.clone()).pieces(3);
@@ -206,7 +211,14 @@ async fn a_prompt_that_is_too_long_is_shrunk_once() {
         400,
         "This model's maximum context length is 8192 tokens",
     )]);
-    let (report, _) = report(&server).await;
+    let setting = Setting {
+        indexed: true,
+        ..Setting::with(asking(&profile(&server.url())))
+    };
+    let report = support::run(&about("join-hot-key-skew"), setting)
+        .await
+        .0
+        .expect("a report");
     assert_eq!(
         report.engine.reasoner,
         ReasonerKind::Llm,

@@ -8,6 +8,7 @@ use agent::offline::Offline;
 use agent::report::Report;
 use agent::{AnalyzeError, Event, Prompts, Reasoner, Request, Services};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 /// Root of the workspace.
 pub(crate) fn root() -> PathBuf {
@@ -47,7 +48,10 @@ pub(crate) struct Setting {
     pub(crate) reasoner: Box<dyn Reasoner>,
     pub(crate) fallbacks: Vec<Box<dyn Reasoner>>,
     pub(crate) indexed: bool,
+    /// In place of the index.
+    pub(crate) source: Option<&'static dyn agent::experience::ExperienceSource>,
     pub(crate) rounds: u32,
+    pub(crate) cancel: CancellationToken,
 }
 
 impl Setting {
@@ -56,7 +60,9 @@ impl Setting {
             reasoner: Box::new(Offline),
             fallbacks: Vec::new(),
             indexed: true,
+            source: None,
             rounds: 8,
+            cancel: CancellationToken::new(),
         }
     }
 
@@ -114,7 +120,11 @@ pub(crate) async fn run(
         catalogue: &catalogue,
         diagnosis: &thresholds,
         reading: job::Options::default(),
-        index: if setting.indexed { Some(index()) } else { None },
+        index: match setting.source {
+            Some(source) => Some(source),
+            None if setting.indexed => Some(index()),
+            None => None,
+        },
         reasoner: setting.reasoner,
         fallbacks: setting.fallbacks,
         prompts: Prompts::built_in(),
@@ -124,7 +134,7 @@ pub(crate) async fn run(
             rounds: setting.rounds,
             ..agent::Limits::default()
         },
-        cancel: tokio_util::sync::CancellationToken::new(),
+        cancel: setting.cancel,
     };
     let mut told = Vec::new();
     let mut observer = |event: Event<'_>| {

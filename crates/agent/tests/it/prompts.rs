@@ -1,0 +1,127 @@
+//! The whole context that a model sees, step by step, under review as snapshots. Experience is a
+//! fixed chunk, so that an edit of the knowledge base does not change them.
+
+use agent::experience::ExperienceSource;
+use agent::llm::{DryRun, Profile, Provider};
+use agent::{Language, Prompts, Request};
+use indexer::{Chunk, Hit, Kind, Query, Section};
+
+use crate::support::{self, Setting, about};
+
+/// One chunk for every query, which names the step it was preferred for.
+struct OneChunk;
+
+impl ExperienceSource for OneChunk {
+    fn search(&self, query: &Query<'_>) -> Result<Vec<Hit>, String> {
+        let chunk = Chunk {
+            id: "experience/example.md#fix".to_owned(),
+            document: "experience/example.md".to_owned(),
+            title: "An example".to_owned(),
+            heading_path: vec!["Fix".to_owned()],
+            text: format!(
+                "What helps is written here. (asked for {})",
+                query.prefer.steps.join(", ")
+            ),
+            language: indexer::Language::En,
+            kind: Kind::Experience,
+            problem_type: None,
+            causes: query.filter.causes.clone(),
+            section: Some(Section::Fix),
+            steps: Vec::new(),
+            operators: Vec::new(),
+            keywords: Vec::new(),
+            source: None,
+            confidence: None,
+            line: 1,
+        };
+        Ok(vec![Hit {
+            chunk,
+            rank: 1,
+            score: 1.0,
+            bm25_rank: Some(1),
+            bm25_score: Some(1.0),
+            vector_rank: None,
+            vector_score: None,
+            fused: 1.0,
+            boost: 0.0,
+            prior: 0.0,
+            rerank_score: None,
+        }])
+    }
+}
+
+async fn contexts(request: &Request) -> String {
+    let dry = DryRun::new(Profile::new(Provider::OpenAi, "gpt-4o"), false);
+    let previews = dry.previews();
+    let setting = Setting {
+        source: Some(&OneChunk),
+        ..Setting::with(dry)
+    };
+    support::run(request, setting).await.0.expect("a report");
+    let previews = previews.lock().expect("the run is over");
+    let system = previews
+        .first()
+        .map(|p| p.system.clone())
+        .unwrap_or_default();
+    let mut out = format!("######## system\n{system}\n");
+    for preview in previews.iter() {
+        out.push_str(&format!(
+            "\n######## {} ({} tokens)\n{}\n",
+            preview.steps.join("+"),
+            preview.tokens,
+            preview.user
+        ));
+    }
+    out
+}
+
+#[tokio::test]
+async fn what_a_model_sees_of_three_jobs() {
+    for (case, question, language) in [
+        (
+            "join-hot-key-skew",
+            "why does this job take so long?",
+            Language::En,
+        ),
+        ("excessive-shuffle", "为什么这个作业这么慢？", Language::Zh),
+        ("healthy", "is anything wrong with this job?", Language::En),
+    ] {
+        let request = Request {
+            question: Some(question.to_owned()),
+            language: Some(language),
+            ..about(case)
+        };
+        insta::assert_snapshot!(case, contexts(&request).await);
+    }
+}
+
+#[test]
+fn both_languages_have_the_same_templates_that_render() {
+    let folder = support::root().join("prompts");
+    let names = |language: &str| {
+        let mut names: Vec<String> = std::fs::read_dir(folder.join(language))
+            .expect("the templates")
+            .flatten()
+            .map(|e| e.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names("zh"), names("en"));
+    let prompts = Prompts::built_in();
+    for language in [Language::Zh, Language::En] {
+        let text = prompts
+            .render(language, "system", ())
+            .expect("it needs no data");
+        assert_eq!(Language::of(&text), language);
+        for step in [
+            "[THINK 1]",
+            "[THINK 2]",
+            "[THINK 3]",
+            "[THINK 4]",
+            "[THINK 5]",
+        ] {
+            assert!(text.contains(step), "{language:?} {step}");
+        }
+    }
+}
