@@ -18,6 +18,7 @@ pub mod suggest;
 mod view;
 mod weigh;
 
+use job::info::Information;
 use job::{Catalogue, Job};
 
 use crate::model::{Cause, Diagnosis, Finding, Outcome, RuleOutcome, Text, Verdict};
@@ -34,7 +35,7 @@ pub fn diagnose(job: &Job, catalogue: &Catalogue, settings: &Settings) -> Diagno
     let view = View::new(job, settings);
     let examined: Vec<(Cause, Examination)> = rules()
         .iter()
-        .map(|r| (r.about().cause, r.examine(&view)))
+        .map(|r| (r.about().cause, examine(*r, &view)))
         .collect();
     let weighed = weigh::weigh(&examined, settings, failure(&view).as_ref());
     let completeness = completeness::assess(job, catalogue, settings, &examined, &weighed.findings);
@@ -49,6 +50,22 @@ pub fn diagnose(job: &Job, catalogue: &Catalogue, settings: &Settings) -> Diagno
         notes: weighed.notes,
         completeness,
     }
+}
+
+/// Lets a rule look at the job; without the stage graph those that need it abstain, whatever the
+/// counters alone may look like.
+fn examine(rule: &dyn Rule, view: &View<'_>) -> Examination {
+    let mut examined = rule.examine(view);
+    let needs = rule.about().needs.contains(&Information::StageGraph);
+    if needs && !view.has_graph() && !view.failed() {
+        examined.candidates.clear();
+        let reason = facts::text(
+            "没有 stage 与算子的定义，不知道数据如何流动",
+            "without the definition of stages and operators it is not known how the data flows",
+        );
+        examined.lacks(Information::StageGraph, view, None, reason);
+    }
+    examined
 }
 
 /// What is known of the failure of a failed job.

@@ -67,7 +67,13 @@ impl<'a> View<'a> {
         self.job.info.state == JobState::Failed
     }
 
+    /// Whether any file lists the operators of the stages.
+    pub fn has_graph(&self) -> bool {
+        self.job.stages.iter().any(|s| !s.operators.is_empty())
+    }
+
     /// Vertices of a stage.
+
     pub fn vertices(&self, stage: usize) -> Option<u64> {
         self.vertices[stage]
     }

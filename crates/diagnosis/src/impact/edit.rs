@@ -122,7 +122,7 @@ fn depends_on(stages: &[StageWork], stage: usize, other: usize) -> bool {
 
 /// The `i`-th of `count` evenly spread quantiles of the run-time noise, shuffled so that slow
 /// vertices are not all in the last wave; deterministic.
-fn noise(i: usize, count: usize) -> f64 {
+pub(super) fn noise(i: usize, count: usize) -> f64 {
     if count == 1 {
         return 1.0;
     }

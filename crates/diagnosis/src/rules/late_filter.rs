@@ -64,8 +64,9 @@ impl Rule for LateFilter {
                 .enumerate()
                 .filter(|(_, o)| o.kind == OperatorKind::Transform)
             {
-                if let Some(draft) = late(view, stage, index, operator) {
-                    result.found(view, draft);
+                match late(view, stage, index, operator) {
+                    Some(draft) => result.found(view, draft),
+                    None => lacking(view, stage, index, operator, &mut result),
                 }
             }
         }
@@ -76,12 +77,52 @@ impl Rule for LateFilter {
     }
 }
 
-fn late(view: &View<'_>, stage: usize, index: usize, filter: &Operator) -> Option<Draft> {
+/// A filter that user code keeps behind a join, of which the rows or the columns are not known.
+fn lacking(
+    view: &View<'_>,
+    stage: usize,
+    index: usize,
+    filter: &Operator,
+    result: &mut Examination,
+) {
+    let s = &view.job.stages[stage];
+    let behind_join =
+        operator_before(view, stage, filter).is_some_and(|o| o.kind == OperatorKind::Join);
+    if !behind_join || view.failed() || s.native_only == Some(true) {
+        return;
+    }
+    if s.counters.is_none() {
+        let reason = text(
+            format!("不知道 {} 中连接之后的过滤丢弃多少行", s.name),
+            format!(
+                "how many rows the filter after the join in {} drops is not known",
+                s.name
+            ),
+        );
+        result.lacks(Information::RuntimeCounters, view, Some(stage), reason);
+    } else if drops_enough(view, stage, filter).is_some()
+        && filter_columns(view, stage, index, filter).is_none()
+    {
+        let reason = text(
+            format!("{} 中的过滤丢弃很多行，但没有脚本说明它用到哪些列", s.name),
+            format!(
+                "the filter in {} drops many rows, and without the script its columns are not known",
+                s.name
+            ),
+        );
+        result.lacks(Information::Script, view, Some(stage), reason);
+    }
+}
+
+/// Share of the rows that a filter drops, if that is enough to matter.
+fn drops_enough(view: &View<'_>, stage: usize, filter: &Operator) -> Option<f64> {
     let (rows_in, rows_out) = rows_through(view, stage, filter)?;
     let dropped = 1.0 - rows_out / rows_in;
-    if dropped < view.limit(&MIN_DROPPED) {
-        return None;
-    }
+    (dropped >= view.limit(&MIN_DROPPED)).then_some(dropped)
+}
+
+fn late(view: &View<'_>, stage: usize, index: usize, filter: &Operator) -> Option<Draft> {
+    let dropped = drops_enough(view, stage, filter)?;
     let columns = filter_columns(view, stage, index, filter)?;
     let source = operator_before(view, stage, filter)?;
     let edges = movable_edges(view, stage, source, &columns);
@@ -150,30 +191,53 @@ fn operator_before<'a>(view: &View<'a>, stage: usize, operator: &Operator) -> Op
         .find(|o| o.outputs.iter().any(|c| c.id == input.id))
 }
 
-/// Columns that the filter's condition reads: those of the script's `WHERE`, as far as the
-/// filter's input has them.
+/// Columns that the filter's condition reads, as far as the filter's input has them: those of the
+/// script's `WHERE` and `HAVING`, without the script those of the generated class.
 fn filter_columns(
     view: &View<'_>,
     stage: usize,
     index: usize,
     filter: &Operator,
 ) -> Option<Vec<String>> {
-    let (first, _) = view.lines(stage, index)?;
-    let script = view.job.script.as_ref()?;
-    let statement = script.statement_at_line(first)?;
-    let mut columns: Vec<String> = Vec::new();
-    let conditions = statement.query.filter.iter().chain(&statement.query.having);
-    for used in conditions.flat_map(|c| &c.expression.uses) {
-        let known = filter
+    let names = match view.job.script.as_ref() {
+        Some(script) => {
+            let statement = script.statement_at_line(view.lines(stage, index)?.0)?;
+            let conditions = statement.query.filter.iter().chain(&statement.query.having);
+            conditions
+                .flat_map(|c| &c.expression.uses)
+                .map(|c| c.name.clone())
+                .collect()
+        }
+        None => generated_condition(view, filter)?,
+    };
+    let known = |name: &String| {
+        filter
             .inputs
             .iter()
             .flat_map(|i| &i.schema)
-            .any(|c| c.name == used.name);
-        if known && !columns.contains(&used.name) {
-            columns.push(used.name.clone());
-        }
-    }
+            .any(|c| c.name == *name)
+    };
+    let mut columns: Vec<String> = names.into_iter().filter(known).collect();
+    columns.sort_unstable();
+    columns.dedup();
     (!columns.is_empty()).then_some(columns)
+}
+
+/// Words of the condition of a generated filter class: the first of its expressions.
+fn generated_condition(view: &View<'_>, filter: &Operator) -> Option<Vec<String>> {
+    let class = filter.class_name.rsplit('.').next()?;
+    let generated = view
+        .job
+        .codegen
+        .as_ref()?
+        .classes
+        .iter()
+        .find(|c| c.name == class)?;
+    let words = generated
+        .expressions
+        .first()?
+        .split(|c: char| !c.is_alphanumeric() && c != '_');
+    Some(words.map(str::to_owned).collect())
 }
 
 /// Exchanges below which the filter could run: those of the one join input that has all its

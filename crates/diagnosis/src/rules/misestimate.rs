@@ -67,7 +67,11 @@ static ABOUT: About = About {
         "估计行数与实际相差太大，计划不适合数据（包括 ROWCOUNT 提示）",
         "estimated and actual rows differ so much that the plan is wrong for the data (ROWCOUNT hints included)",
     ),
-    needs: &[Information::Estimates, Information::RuntimeCounters],
+    needs: &[
+        Information::Estimates,
+        Information::RuntimeCounters,
+        Information::StageGraph,
+    ],
     helps: &[Information::TableStatistics, Information::Script],
     thresholds: &[&MIN_FACTOR, &MAX_BROADCAST],
     counter_evidence: &[

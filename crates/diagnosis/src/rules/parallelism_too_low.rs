@@ -25,7 +25,7 @@ static ABOUT: About = About {
         "重负载 stage 的顶点数远少于其数据量所需",
         "a heavy stage runs on far fewer vertices than its data calls for",
     ),
-    needs: &[Information::StageStatistics],
+    needs: &[Information::StageStatistics, Information::StageGraph],
     helps: &[
         Information::Script,
         Information::StoredLayout,

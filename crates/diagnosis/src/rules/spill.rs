@@ -39,7 +39,7 @@ static ABOUT: About = About {
         "排序或哈希表溢出到磁盘",
         "sorts or hash tables spill to disk",
     ),
-    needs: &[Information::RuntimeCounters],
+    needs: &[Information::RuntimeCounters, Information::StageGraph],
     helps: &[Information::MemoryEstimate, Information::StageStatistics],
     thresholds: &[&MIN_SLOWDOWN],
     counter_evidence: &[
