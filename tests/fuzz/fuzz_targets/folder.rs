@@ -3,7 +3,12 @@
 
 #![no_main]
 
+use std::sync::LazyLock;
+
 use libfuzzer_sys::fuzz_target;
+
+/// Made once: they hold the catalogue, which takes longer to check than most inputs to read.
+static OPTIONS: LazyLock<job::Options> = LazyLock::new(job::Options::default);
 
 fuzz_target!(|data: &[u8]| {
     let text = String::from_utf8_lossy(data);
@@ -22,7 +27,7 @@ fuzz_target!(|data: &[u8]| {
             )
         })
         .collect();
-    let job = job::read_memory(&known, &job::Options::default());
+    let job = job::read_memory(&known, &OPTIONS);
     for (s, stage) in job.stages.iter().enumerate().take(50) {
         for o in 0..stage.operators.len().min(50) {
             let _ = (

@@ -5,14 +5,19 @@
 #[path = "../kinds.rs"]
 mod kinds;
 
+use std::sync::LazyLock;
+
 use libfuzzer_sys::fuzz_target;
+
+/// Made once: they hold the catalogue, which takes longer to check than most inputs to read.
+static OPTIONS: LazyLock<job::Options> = LazyLock::new(job::Options::default);
 
 fuzz_target!(|data: &[u8]| {
     let Some((choice, bytes)) = data.split_first() else {
         return;
     };
     let kind = kinds::choose(*choice);
-    let job = job::read_memory(&[("file", kind, bytes)], &job::Options::default());
+    let job = job::read_memory(&[("file", kind, bytes)], &OPTIONS);
     for diagnostic in &job.diagnostics {
         assert!(!diagnostic.message.is_empty());
     }
