@@ -75,9 +75,17 @@ impl Preferences {
         for row in rows {
             let Some(cause) = &row.cause else { continue };
             let weight = weight(&row.created_at, now);
-            learnt.kinds.entry((cause.clone(), row.kind.clone())).or_default().add(row.action, weight);
+            learnt
+                .kinds
+                .entry((cause.clone(), row.kind.clone()))
+                .or_default()
+                .add(row.action, weight);
             for chunk in &row.sources {
-                learnt.chunks.entry((cause.clone(), chunk.clone())).or_default().add(row.action, weight);
+                learnt
+                    .chunks
+                    .entry((cause.clone(), chunk.clone()))
+                    .or_default()
+                    .add(row.action, weight);
             }
         }
         learnt
@@ -86,12 +94,16 @@ impl Preferences {
     /// What to add to the score of a chunk when these causes are looked at: the mean over the
     /// causes, so that many causes do not add up.
     pub fn chunk(&self, causes: &[String], chunk: &str) -> f32 {
-        mean(causes, |cause| self.chunks.get(&(cause.to_owned(), chunk.to_owned())))
+        mean(causes, |cause| {
+            self.chunks.get(&(cause.to_owned(), chunk.to_owned()))
+        })
     }
 
     /// What speaks for a kind of suggestion when a cause is to be mended.
     pub fn kind(&self, cause: &str, kind: &str) -> f32 {
-        self.kinds.get(&(cause.to_owned(), kind.to_owned())).map_or(0.0, |o| o.preference())
+        self.kinds
+            .get(&(cause.to_owned(), kind.to_owned()))
+            .map_or(0.0, |o| o.preference())
     }
 
     /// Whether nothing was learnt.
@@ -114,7 +126,11 @@ fn mean<'a>(causes: &[String], look_up: impl Fn(&str) -> Option<&'a Opinions>) -
     if causes.is_empty() {
         return 0.0;
     }
-    let sum: f32 = causes.iter().filter_map(|cause| look_up(cause)).map(|o| o.preference()).sum();
+    let sum: f32 = causes
+        .iter()
+        .filter_map(|cause| look_up(cause))
+        .map(|o| o.preference())
+        .sum();
     sum / causes.len() as f32
 }
 
@@ -134,7 +150,9 @@ fn effects(learnt: &BTreeMap<(String, String), Opinions>) -> Vec<Effect> {
 
 /// How much an opinion still counts; one without a readable time counts as new.
 fn weight(created_at: &str, now: Timestamp) -> f64 {
-    let Ok(created) = created_at.parse::<Timestamp>() else { return 1.0 };
+    let Ok(created) = created_at.parse::<Timestamp>() else {
+        return 1.0;
+    };
     let days = (now.as_second() - created.as_second()) as f64 / 86_400.0;
     0.5_f64.powf(days.max(0.0) / HALF_LIFE_DAYS)
 }
@@ -175,7 +193,10 @@ mod tests {
     fn many_clicks_stay_within_the_bound() {
         let many = vec![row(Action::Ignore, "a", "2026-01-01T00:00:00Z"); 10_000];
         let preference = learn(&many);
-        assert!(preference < -0.9 * BOUND && preference >= -BOUND, "{preference}");
+        assert!(
+            preference < -0.9 * BOUND && preference >= -BOUND,
+            "{preference}"
+        );
     }
 
     #[test]

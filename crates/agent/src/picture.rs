@@ -95,22 +95,33 @@ impl Picture {
     /// Draws together what the job holds.
     pub fn of(job: &Job) -> Picture {
         let path = job.critical_path().map(|p| p.value).unwrap_or_default();
-        let busy: Vec<Option<f64>> = (0..job.stages.len()).map(|i| job.run_ms_per_vertex(i).map(|d| d.value.total)).collect();
+        let busy: Vec<Option<f64>> = (0..job.stages.len())
+            .map(|i| job.run_ms_per_vertex(i).map(|d| d.value.total))
+            .collect();
         let all: f64 = busy.iter().flatten().sum();
-        let stages = job.stages.iter().enumerate().map(|(i, stage)| StagePicture {
-            name: stage.name.clone(),
-            vertices: job.vertex_count(i).map(|d| d.value),
-            busy_ms: busy[i],
-            share: busy[i].filter(|_| all > 0.0).map(|ms| ms / all),
-            critical: path.iter().any(|step| step.stage == i),
-            run_ms: histogram_of(stage.runs.as_ref(), |run| (run.ended_ms - run.running_ms) as f64),
-            bytes_read: histogram_of(stage.runs.as_ref(), |run| run.bytes_read as f64),
-        });
+        let stages = job
+            .stages
+            .iter()
+            .enumerate()
+            .map(|(i, stage)| StagePicture {
+                name: stage.name.clone(),
+                vertices: job.vertex_count(i).map(|d| d.value),
+                busy_ms: busy[i],
+                share: busy[i].filter(|_| all > 0.0).map(|ms| ms / all),
+                critical: path.iter().any(|step| step.stage == i),
+                run_ms: histogram_of(stage.runs.as_ref(), |run| {
+                    (run.ended_ms - run.running_ms) as f64
+                }),
+                bytes_read: histogram_of(stage.runs.as_ref(), |run| run.bytes_read as f64),
+            });
         Picture {
             stages: stages.collect(),
             edges: job.edges.iter().map(edge).collect(),
             timeline: timeline(job),
-            script: job.script.as_ref().map(|s| ScriptText { file: s.file.clone(), text: s.text.clone() }),
+            script: job.script.as_ref().map(|s| ScriptText {
+                file: s.file.clone(),
+                text: s.text.clone(),
+            }),
         }
     }
 }
@@ -124,11 +135,20 @@ fn edge(edge: &job::model::Edge) -> EdgePicture {
         ExchangeKind::OneToOne => "one_to_one",
         ExchangeKind::Unknown => "unknown",
     };
-    EdgePicture { from: edge.from, to: edge.to, bytes: edge.bytes_written, exchange: exchange.to_owned(), keys: edge.keys.clone() }
+    EdgePicture {
+        from: edge.from,
+        to: edge.to,
+        bytes: edge.bytes_written,
+        exchange: exchange.to_owned(),
+        keys: edge.keys.clone(),
+    }
 }
 
 fn histogram_of(runs: Option<&StageRuns>, value: impl Fn(&VertexRun) -> f64) -> Option<Histogram> {
-    let completed = runs?.runs.iter().filter(|run| run.state == RunState::Completed);
+    let completed = runs?
+        .runs
+        .iter()
+        .filter(|run| run.state == RunState::Completed);
     histogram(&completed.map(value).collect::<Vec<_>>())
 }
 
@@ -139,14 +159,28 @@ fn histogram(values: &[f64]) -> Option<Histogram> {
     let mut counts = vec![0; if max > min { BINS } else { 1 }];
     let last = counts.len() - 1;
     for value in values {
-        let place = if max > min { (value - min) / (max - min) * BINS as f64 } else { 0.0 };
+        let place = if max > min {
+            (value - min) / (max - min) * BINS as f64
+        } else {
+            0.0
+        };
         counts[(place as usize).min(last)] += 1;
     }
-    Some(Histogram { min, max, mean: values.iter().sum::<f64>() / values.len() as f64, counts })
+    Some(Histogram {
+        min,
+        max,
+        mean: values.iter().sum::<f64>() / values.len() as f64,
+        counts,
+    })
 }
 
 fn timeline(job: &Job) -> Option<Timeline> {
-    let runs = || job.stages.iter().filter_map(|s| s.runs.as_ref()).flat_map(|r| &r.runs);
+    let runs = || {
+        job.stages
+            .iter()
+            .filter_map(|s| s.runs.as_ref())
+            .flat_map(|r| &r.runs)
+    };
     let begin = runs().map(|r| r.created_ms).min()?;
     let end = runs().map(|r| r.ended_ms).max()?;
     let span_ms = (end - begin) as f64;
@@ -157,11 +191,19 @@ fn timeline(job: &Job) -> Option<Timeline> {
     let running = job.stages.iter().map(|stage| {
         let mut slots = vec![0.0_f32; SLOTS];
         for run in stage.runs.iter().flat_map(|r| &r.runs) {
-            add_run(&mut slots, (run.running_ms - begin) as f64 / slot_ms, (run.ended_ms - begin) as f64 / slot_ms);
+            add_run(
+                &mut slots,
+                (run.running_ms - begin) as f64 / slot_ms,
+                (run.ended_ms - begin) as f64 / slot_ms,
+            );
         }
         slots
     });
-    Some(Timeline { span_ms, tokens: job.info.tokens, running: running.collect() })
+    Some(Timeline {
+        span_ms,
+        tokens: job.info.tokens,
+        running: running.collect(),
+    })
 }
 
 /// Adds one vertex that runs from one place to another, both in slots.
@@ -185,7 +227,10 @@ mod tests {
         let values: Vec<f64> = (0..1000).map(f64::from).collect();
         let histogram = histogram(&values).expect("values");
         assert_eq!(histogram.counts.iter().sum::<u32>(), 1000);
-        assert_eq!((histogram.min, histogram.max, histogram.mean), (0.0, 999.0, 499.5));
+        assert_eq!(
+            (histogram.min, histogram.max, histogram.mean),
+            (0.0, 999.0, 499.5)
+        );
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub(crate) struct Global {
     #[arg(long, global = true)]
     pub(crate) no_color: bool,
     /// No progress and no remarks on stderr; errors are still shown.
-    #[arg(long, short, global = true)]
+    #[arg(long, global = true)]
     pub(crate) quiet: bool,
 }
 
@@ -60,6 +60,12 @@ pub(crate) enum Command {
     Search(Search),
     /// Builds the knowledge index, or brings it up to date.
     Index(Index),
+    /// Checks the knowledge folder: front matter, headings, links, ids, coverage of the causes.
+    Lint(Lint),
+    /// Measures how well the index answers judged queries.
+    Eval(Eval),
+    /// Tries an LLM profile: key, address, model, structured output, streaming.
+    Doctor(Doctor),
     /// Lists the rules: what each looks for, what it needs, its thresholds.
     Rules(Rules),
     /// The runs that were kept.
@@ -70,6 +76,15 @@ pub(crate) enum Command {
     /// The configuration in force.
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Writes a commented `scopeagent.toml` and a knowledge folder with the built-in documents.
+    Init(Init),
+    /// Prints the completions of a shell.
+    Completions {
+        /// Which shell.
+        shell: clap_complete::Shell,
+    },
+    /// Prints the man page.
+    Man,
 }
 
 /// Arguments of `analyze`.
@@ -95,6 +110,24 @@ pub(crate) struct Analyze {
     /// Fails (status 4) if the LLM fails, instead of going on with the offline reasoner.
     #[arg(long)]
     pub(crate) no_fallback: bool,
+    /// How much is spent: `quick` merges THINK 1–3 into one call, `deep` repeats steps over what was read.
+    #[arg(long, value_name = "DEPTH", default_value = "normal")]
+    pub(crate) depth: Depth,
+    /// Adds the step on hypotheses: how each would be checked, and checks what files can decide.
+    #[arg(long)]
+    pub(crate) hypotheses: bool,
+    /// Shows what would be sent to the LLM, with tokens and price, and sends nothing.
+    #[arg(long, conflicts_with = "replay")]
+    pub(crate) dry_run: bool,
+    /// Masks paths, names and literals before anything leaves the machine.
+    #[arg(long)]
+    pub(crate) redact: bool,
+    /// Writes every call of the LLM into a file (JSON lines).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) transcript: Option<PathBuf>,
+    /// Takes the answers from such a file instead of a server.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) replay: Option<PathBuf>,
     /// Ends with status 10 if a finding of this severity or worse is present.
     #[arg(long, value_name = "SEVERITY")]
     pub(crate) fail_on: Option<Severity>,
@@ -184,12 +217,126 @@ pub(crate) struct Search {
     pub(crate) explain: bool,
 }
 
+/// How much an analysis may spend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Depth {
+    Quick,
+    Normal,
+    Deep,
+}
+
 /// Arguments of `index`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Index {
+    #[command(subcommand)]
+    pub(crate) command: Option<IndexCommand>,
+    /// Cuts all documents again; known texts keep their vectors.
+    #[arg(long, group = "rebuild")]
+    pub(crate) rechunk: bool,
+    /// Embeds all texts again.
+    #[arg(long, group = "rebuild")]
+    pub(crate) reembed: bool,
+    /// Builds everything again, as if there were no index.
+    #[arg(long, group = "rebuild")]
+    pub(crate) full: bool,
+    /// Goes on watching the knowledge folder and updates when a document changes.
+    #[arg(long)]
+    pub(crate) watch: bool,
     /// How to print the summary.
     #[arg(long, short, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
+}
+
+/// Other things to do with the index.
+#[derive(Debug, Subcommand)]
+pub(crate) enum IndexCommand {
+    /// Checks the index against its manifest, and that every chunk can be found.
+    Verify {
+        /// How to print what was found.
+        #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+        format: Format,
+    },
+    /// Shows what the index holds and how it was made.
+    Info {
+        /// How to print it.
+        #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+        format: Format,
+    },
+}
+
+/// Arguments of `lint`.
+#[derive(Debug, Args)]
+pub(crate) struct Lint {
+    /// Mends what can be mended without changing what is said.
+    #[arg(long, conflicts_with = "coverage")]
+    pub(crate) fix: bool,
+    /// Shows which causes have playbooks with which sections, per language.
+    #[arg(long)]
+    pub(crate) coverage: bool,
+    /// How to print the findings.
+    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+}
+
+/// Arguments of `eval`.
+#[derive(Debug, Args)]
+pub(crate) struct Eval {
+    /// Folder or file of judgements. Default: `judgements` of the knowledge folder.
+    #[arg(long, value_name = "PATH", conflicts_with = "beir")]
+    pub(crate) judgements: Option<PathBuf>,
+    /// Collection in BEIR layout (corpus.jsonl, queries.jsonl, qrels/) to index and measure instead.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) beir: Option<PathBuf>,
+    /// Only judgements of this part: `tune` or `heldout`; for BEIR the qrels file. Default there: `test`.
+    #[arg(long, value_name = "PART")]
+    pub(crate) split: Option<String>,
+    /// Cut-off of nDCG and MRR.
+    #[arg(short, long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) k: u16,
+    /// Cut-off of recall.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) recall_at: u16,
+    /// Joins the branches by reciprocal rank instead of the convex mix.
+    #[arg(long)]
+    pub(crate) rrf: bool,
+    /// Finds the best weights on the `tune` part and tries them on the `heldout` part.
+    #[arg(long, conflicts_with_all = ["beir", "baseline"])]
+    pub(crate) tune: bool,
+    /// Earlier output of `eval --format json` to compare with.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
+    /// Ends with status 10 if the hybrid branch is significantly worse than the baseline.
+    #[arg(long, requires = "baseline")]
+    pub(crate) gate: bool,
+    /// Writes the rankings as a TREC run.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) run_out: Option<PathBuf>,
+    /// Scores a TREC run instead of the index.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) run_in: Option<PathBuf>,
+    /// How to print the scores.
+    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+}
+
+/// Arguments of `doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Profile to try. Default: the configured one.
+    #[arg(long, value_name = "NAME", env = "SCOPEAGENT_LLM")]
+    pub(crate) llm: Option<String>,
+    /// How to print what was seen.
+    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+}
+
+/// Arguments of `init`.
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// Folder to write into.
+    #[arg(default_value = ".")]
+    pub(crate) folder: PathBuf,
 }
 
 /// Arguments of `rules`.
@@ -301,11 +448,27 @@ impl Cli {
     /// The flags that stand for configuration values, as the topmost layer.
     pub(crate) fn flags(&self) -> toml::Table {
         let mut layer = toml::Table::new();
-        for (key, folder) in [("knowledge", &self.global.knowledge), ("index", &self.global.index)] {
+        for (key, folder) in [
+            ("knowledge", &self.global.knowledge),
+            ("index", &self.global.index),
+        ] {
             if let Some(folder) = folder {
-                layer.insert(key.to_owned(), toml::Value::String(folder.display().to_string()));
+                layer.insert(
+                    key.to_owned(),
+                    toml::Value::String(folder.display().to_string()),
+                );
             }
         }
         layer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_holds_together() {
+        super::Cli::command().debug_assert();
     }
 }

@@ -20,7 +20,12 @@ pub(crate) type Result<T> = std::result::Result<T, CliError>;
 impl CliError {
     /// An error with nothing below it.
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
-        CliError { message: message.into(), causes: Vec::new(), hint: None, exit }
+        CliError {
+            message: message.into(),
+            causes: Vec::new(),
+            hint: None,
+            exit,
+        }
     }
 
     /// An error with the chain of what led to it.
@@ -31,7 +36,12 @@ impl CliError {
             causes.push(cause.to_string());
             next = cause.source();
         }
-        CliError { message: error.to_string(), causes, hint: None, exit }
+        CliError {
+            message: error.to_string(),
+            causes,
+            hint: None,
+            exit,
+        }
     }
 
     /// Adds what the user can do about it.

@@ -104,7 +104,12 @@ impl Inspection {
                 .filter(|&i| wanted(i))
                 .map(|i| stage_view(job, i, path.iter().any(|step| step.stage == i)))
                 .collect(),
-            edges: job.edges.iter().filter(edge_wanted).map(|e| edge_view(job, e)).collect(),
+            edges: job
+                .edges
+                .iter()
+                .filter(edge_wanted)
+                .map(|e| edge_view(job, e))
+                .collect(),
             tables: job.tables.iter().map(table_view).collect(),
             script: statements(job),
             diagnostics: job.diagnostics.clone(),
@@ -134,7 +139,9 @@ fn stage_view(job: &Job, index: usize, on_critical_path: bool) -> StageView {
         memory_peak_bytes: memory.map(|m| m.peak_bytes),
         memory_limit_bytes: memory.and_then(|m| m.limit_bytes),
         on_critical_path,
-        operators: (0..job.stages[index].operators.len()).map(|o| operator_view(job, index, o)).collect(),
+        operators: (0..job.stages[index].operators.len())
+            .map(|o| operator_view(job, index, o))
+            .collect(),
     }
 }
 
@@ -145,14 +152,18 @@ fn operator_view(job: &Job, stage: usize, index: usize) -> OperatorView {
         let nodes = &job.stages[stage].counters.as_ref()?.nodes;
         nodes.iter().position(|n| std::ptr::eq(n, node))
     });
-    let spread = node.and_then(|n| job.rows_per_vertex(stage, n)).map(|d| d.value);
+    let spread = node
+        .and_then(|n| job.rows_per_vertex(stage, n))
+        .map(|d| d.value);
     OperatorView {
         id: operator.id.clone(),
         uid: operator.uid,
         kind: operator.kind,
         class_name: operator.class_name.clone(),
         keys: operator.keys.clone(),
-        script_lines: job.line_of(stage, index).map(|l| [l.value.first, l.value.last]),
+        script_lines: job
+            .line_of(stage, index)
+            .map(|l| [l.value.first, l.value.last]),
         rows: counters.and_then(|node| node.value("rowCount")),
         rows_max_over_mean: spread.map(|s| s.max_over_mean),
         estimated_rows: job.estimate_of(stage, index).and_then(|l| l.value.card),
@@ -189,7 +200,9 @@ fn table_view(table: &Table) -> TableView {
 }
 
 fn statements(job: &Job) -> Vec<StatementView> {
-    let Some(script) = &job.script else { return Vec::new() };
+    let Some(script) = &job.script else {
+        return Vec::new();
+    };
     script
         .statements
         .iter()
@@ -197,7 +210,11 @@ fn statements(job: &Job) -> Vec<StatementView> {
             lines: [statement.lines.0, statement.lines.1],
             kind: format!("{:?}", statement.kind).to_uppercase(),
             target: statement.target.clone(),
-            stages: job.stage_of(statement.index).iter().map(|l| job.stages[l.value].name.clone()).collect(),
+            stages: job
+                .stage_of(statement.index)
+                .iter()
+                .map(|l| job.stages[l.value].name.clone())
+                .collect(),
         })
         .filter(|view| view.target.is_some() || !view.stages.is_empty())
         .collect()

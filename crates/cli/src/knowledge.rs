@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use indexer::build::Progress;
-use indexer::{Index, OpenError, Settings};
+use indexer::{Index, OpenError, Rebuild, Settings};
 use rust_embed::RustEmbed;
 
 use crate::config::{self, Config};
@@ -14,7 +14,6 @@ use crate::terminal::Terminal;
 /// The knowledge base that comes with the program.
 #[derive(RustEmbed)]
 #[folder = "../../knowledge"]
-#[exclude = "judgements/*"]
 struct Builtin;
 
 /// Documents of the knowledge base.
@@ -31,7 +30,7 @@ pub(crate) enum Documents {
 pub(crate) struct Knowledge {
     pub(crate) documents: Documents,
     pub(crate) index: PathBuf,
-    settings: Settings,
+    pub(crate) settings: Settings,
 }
 
 impl Knowledge {
@@ -54,33 +53,56 @@ impl Knowledge {
             (None, Documents::Folder(folder)) => folder.join(".index"),
             (None, Documents::Builtin) => config::data_folder(config).join("builtin-index"),
         };
-        Ok(Knowledge { documents, index, settings: Settings::default() })
+        Ok(Knowledge {
+            documents,
+            index,
+            settings: Settings::default(),
+        })
     }
 
     /// Opens the index; builds it first if there is none. The built-in documents change with the
     /// program, so their index is brought up to date as well.
     pub(crate) fn open(&self, terminal: &Terminal) -> Result<Index> {
         if self.documents == Documents::Builtin {
-            self.update(terminal)?;
+            self.update(Rebuild::Changed, terminal)?;
         }
         match Index::open(&self.index, &self.settings) {
             Err(OpenError::Missing { .. }) => {
-                terminal.remark(&format!("building the knowledge index in `{}` (only this once)", self.index.display()));
-                self.update(terminal)?;
+                terminal.remark(&format!(
+                    "building the knowledge index in `{}` (only this once)",
+                    self.index.display()
+                ));
+                self.update(Rebuild::Changed, terminal)?;
                 Index::open(&self.index, &self.settings)
             }
             other => other,
         }
-        .map_err(|e| CliError::from_source(Exit::Input, &e).hint("`scopeagent index` builds the index from the knowledge folder"))
+        .map_err(|e| {
+            CliError::from_source(Exit::Input, &e)
+                .hint("`scopeagent index` builds the index from the knowledge folder")
+        })
     }
 
     /// Brings the index up to date.
-    pub(crate) fn update(&self, terminal: &Terminal) -> Result<indexer::build::Summary> {
+    pub(crate) fn update(
+        &self,
+        rebuild: Rebuild,
+        terminal: &Terminal,
+    ) -> Result<indexer::build::Summary> {
+        let settings = Settings {
+            rebuild,
+            ..self.settings.clone()
+        };
         let bar = terminal.progress("index");
-        let mut show = |p: Progress| bar.show(&format!("{:?}", p.phase).to_lowercase(), p.done, p.total);
+        let mut show =
+            |p: Progress| bar.show(&format!("{:?}", p.phase).to_lowercase(), p.done, p.total);
         let done = match &self.documents {
-            Documents::Folder(folder) => indexer::build::update(folder, &self.index, &self.settings, &mut show),
-            Documents::Builtin => indexer::build::update_from(builtin_documents(), &self.index, &self.settings, &mut show),
+            Documents::Folder(folder) => {
+                indexer::build::update(folder, &self.index, &settings, &mut show)
+            }
+            Documents::Builtin => {
+                indexer::build::update_from(builtin_documents(), &self.index, &settings, &mut show)
+            }
         };
         bar.finish();
         done.map_err(|e| CliError::from_source(Exit::Input, &e))
@@ -97,13 +119,21 @@ impl Knowledge {
         }
         job::Catalogue::load(&path).map_err(|errors| {
             let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            CliError::new(Exit::Usage, format!("the file catalogue has {} errors:\n  {}", lines.len(), lines.join("\n  ")))
-                .hint("mend the lines named, or remove the file to use the built-in catalogue")
+            CliError::new(
+                Exit::Usage,
+                format!(
+                    "the file catalogue has {} errors:\n  {}",
+                    lines.len(),
+                    lines.join("\n  ")
+                ),
+            )
+            .hint("mend the lines named, or remove the file to use the built-in catalogue")
         })
     }
 }
 
-fn builtin_documents() -> impl Iterator<Item = (String, String)> {
+/// The documents that come with the program, as pairs of relative path and text.
+pub(crate) fn builtin_documents() -> impl Iterator<Item = (String, String)> {
     Builtin::iter().filter_map(|path| {
         let file = Builtin::get(&path)?;
         let text = String::from_utf8(file.data.into_owned()).ok()?;

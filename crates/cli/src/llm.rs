@@ -1,12 +1,18 @@
 //! Which reasoner answers: chosen from flags and configuration, with keys fetched from where the
 //! profile says they are.
 
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use agent::Reasoner;
-use agent::StepId;
-use agent::llm::{Lane, LlmConfig, LlmOptions, LlmReasoner, Profile, Server};
+use agent::llm::transport::Transport;
+use agent::llm::{
+    ConnectError, DryRun, Lane, LlmConfig, LlmOptions, LlmReasoner, Preview, Profile, Provider,
+    Replay, Transcript,
+};
 use agent::offline::Offline;
 use secrecy::SecretString;
 
@@ -22,88 +28,177 @@ pub(crate) struct Reasoners {
     pub(crate) fallbacks: Vec<Box<dyn Reasoner>>,
     /// Which one it is, for the user.
     pub(crate) said: String,
+    /// Where the calls are written down.
+    pub(crate) transcript: Option<Transcript>,
+    /// What the answers come from instead of a server.
+    pub(crate) replay: Option<Arc<Replay>>,
+    /// What would be sent, in a dry run.
+    pub(crate) previews: Option<Arc<Mutex<Vec<Preview>>>>,
 }
 
 impl Reasoners {
-    /// Chooses as `--reasoner`, `--llm` and the configuration say.
+    /// Chooses as the flags and the configuration say.
     pub(crate) fn choose(args: &Analyze, config: &Config) -> Result<Reasoners> {
-        let name = args.llm.as_ref().or(config.llm.default.as_ref());
-        match (args.reasoner, name) {
-            (args::Reasoner::Offline, _) => Ok(offline("offline reasoner, as asked")),
-            (args::Reasoner::Auto, None) => Ok(offline("offline reasoner: no LLM is configured")),
-            (args::Reasoner::Llm, None) => Err(CliError::new(Exit::Usage, "no LLM is configured")
-                .hint("name a profile: `[llm] default = \"work\"` and `[llm.profiles.work]` in scopeagent.toml, or --llm NAME")),
-            (_, Some(name)) => with_llm(name, args, &config.llm),
+        if let Some(path) = &args.replay {
+            return replayed(path, args, &config.llm);
+        }
+        let configured = args.llm.is_some() || !config.llm.profiles.is_empty();
+        match args.reasoner {
+            args::Reasoner::Offline => Ok(Reasoners::of(
+                Box::new(Offline),
+                "offline reasoner, as asked",
+            )),
+            args::Reasoner::Auto if !configured && !args.dry_run => Ok(Reasoners::of(
+                Box::new(Offline),
+                "offline reasoner: no LLM is configured",
+            )),
+            _ if args.dry_run => dry_run(args, &config.llm),
+            _ => with_llm(args, &config.llm),
+        }
+    }
+
+    fn of(first: Box<dyn Reasoner>, said: &str) -> Reasoners {
+        Reasoners {
+            first,
+            fallbacks: Vec::new(),
+            said: said.to_owned(),
+            transcript: None,
+            replay: None,
+            previews: None,
         }
     }
 }
 
-fn offline(said: &str) -> Reasoners {
-    Reasoners { first: Box::new(Offline), fallbacks: Vec::new(), said: said.to_owned() }
-}
-
-fn with_llm(name: &str, args: &Analyze, llm: &LlmConfig) -> Result<Reasoners> {
-    let profile = find(name, llm)?;
+fn with_llm(args: &Analyze, llm: &LlmConfig) -> Result<Reasoners> {
+    let transcript = args.transcript.as_deref().map(transcript).transpose()?;
+    let options = LlmOptions {
+        max_cost: llm.max_cost,
+        redact: args.redact,
+        stream: true,
+    };
+    let connect = |name: Option<&str>| {
+        llm.connect(name, &key, transcript.as_ref(), options.clone())
+            .map_err(connect_error)
+    };
+    let (name, profile) = llm.profile(args.llm.as_deref()).map_err(connect_error)?;
+    let first = connect(args.llm.as_deref())?;
     let mut fallbacks: Vec<Box<dyn Reasoner>> = Vec::new();
     if !args.no_fallback {
-        if let Some(other) = llm.fallback.as_ref().filter(|other| *other != name) {
-            fallbacks.push(Box::new(LlmReasoner::new(lane(other, llm)?, options(llm))));
+        if let Some(other) = llm.fallback.as_deref().filter(|other| *other != name) {
+            fallbacks.push(Box::new(connect(Some(other))?));
         }
         fallbacks.push(Box::new(Offline));
     }
-    let mut first = LlmReasoner::new(lane(name, llm)?, options(llm));
-    for (step, name) in &llm.steps {
-        let id = StepId::THINK.into_iter().chain([StepId::Hypotheses]).find(|id| id.id() == step);
-        let id = id.ok_or_else(|| {
-            CliError::new(Exit::Usage, format!("`llm.steps.{step}` names no step"))
-                .hint("the steps are think1, think2, think3, think4, think5 and hypotheses")
-        })?;
-        first = first.with_step(id, lane(name, llm)?);
-    }
-    let said = format!("reasoning with {} {} (profile `{name}`)", profile.provider.name(), profile.model);
-    Ok(Reasoners { first: Box::new(first), fallbacks, said })
-}
-
-fn options(llm: &LlmConfig) -> LlmOptions {
-    LlmOptions { max_cost: llm.max_cost, stream: true, ..LlmOptions::default() }
-}
-
-fn find<'a>(name: &str, llm: &'a LlmConfig) -> Result<&'a Profile> {
-    llm.profiles.get(name).ok_or_else(|| {
-        let known: Vec<&str> = llm.profiles.keys().map(String::as_str).collect();
-        let known = if known.is_empty() { "none is configured".to_owned() } else { format!("known: {}", known.join(", ")) };
-        CliError::new(Exit::Usage, format!("there is no LLM profile `{name}`")).hint(format!("{known}; profiles are `[llm.profiles.NAME]` in scopeagent.toml"))
+    let said = format!(
+        "reasoning with {} {} (profile `{name}`)",
+        profile.provider.name(),
+        profile.model
+    );
+    Ok(Reasoners {
+        first: Box::new(first),
+        fallbacks,
+        said,
+        transcript,
+        replay: None,
+        previews: None,
     })
 }
 
-fn lane(name: &str, llm: &LlmConfig) -> Result<Lane> {
-    let profile = find(name, llm)?;
-    let key = key(name, profile)?;
-    let server = Server::new(profile, key.as_ref())
-        .map_err(|e| CliError::from_source(Exit::Usage, &e).hint(format!("mend `[llm.profiles.{name}]`")))?;
-    Ok(Lane::new(profile.clone(), Arc::new(server)))
+/// Shows what would be sent to the chosen profile; without one, to any server.
+fn dry_run(args: &Analyze, llm: &LlmConfig) -> Result<Reasoners> {
+    let dry = DryRun::new(profile_or_any(args, llm)?, args.redact);
+    let previews = dry.previews();
+    Ok(Reasoners {
+        previews: Some(previews),
+        ..Reasoners::of(Box::new(dry), "dry run: nothing is sent")
+    })
+}
+
+/// The chosen profile; without any, one that stands for every server.
+fn profile_or_any(args: &Analyze, llm: &LlmConfig) -> Result<Profile> {
+    match llm.profile(args.llm.as_deref()) {
+        Ok((_, profile)) => Ok(profile.clone()),
+        Err(ConnectError::NoProfile) => Ok(Profile::new(Provider::Compatible, "any")),
+        Err(error) => Err(connect_error(error)),
+    }
+}
+
+/// The profile says how prompts are cut and named in the report; nothing is sent to its server.
+fn replayed(path: &Path, args: &Analyze, llm: &LlmConfig) -> Result<Reasoners> {
+    let unreadable = |e: &dyn std::error::Error| {
+        CliError::from_source(Exit::Input, e).hint(format!(
+            "`{}` must be a file that `--transcript` wrote",
+            path.display()
+        ))
+    };
+    let file = File::open(path).map_err(|e| unreadable(&e))?;
+    let replay = Arc::new(Replay::read(BufReader::new(file)).map_err(|e| unreadable(&e))?);
+    let profile = profile_or_any(args, llm)?;
+    let transport: Arc<dyn Transport> = Arc::<Replay>::clone(&replay);
+    let options = LlmOptions {
+        max_cost: llm.max_cost,
+        redact: args.redact,
+        stream: true,
+    };
+    let first = LlmReasoner::new(Lane::new(profile, transport), options);
+    Ok(Reasoners {
+        replay: Some(replay),
+        ..Reasoners::of(Box::new(first), "replaying a transcript: nothing is sent")
+    })
+}
+
+fn transcript(path: &Path) -> Result<Transcript> {
+    let file = File::create(path).map_err(|e| {
+        CliError::from_source(Exit::Usage, &e).hint(format!(
+            "`{}` must be a place where a file can be written",
+            path.display()
+        ))
+    })?;
+    Ok(Transcript::new(file))
+}
+
+/// A configuration that gives no reasoner, as the user sees it.
+pub(crate) fn connect_error(error: ConnectError) -> CliError {
+    CliError::from_source(Exit::Usage, &error).hint(
+        "profiles are `[llm.profiles.NAME]` in scopeagent.toml; `scopeagent doctor` tries one",
+    )
 }
 
 /// The key of a profile: from the variable or the command that it names.
-fn key(name: &str, profile: &Profile) -> Result<Option<SecretString>> {
+pub(crate) fn key(profile: &Profile) -> std::result::Result<Option<SecretString>, String> {
     if let Some(variable) = &profile.api_key_env {
-        let value = std::env::var(variable).map_err(|_| {
-            CliError::new(Exit::Usage, format!("the environment variable `{variable}` of LLM profile `{name}` is not set"))
-                .hint(format!("export {variable}=…, or change `api_key_env`"))
-        })?;
+        let value = std::env::var(variable)
+            .map_err(|_| format!("the environment variable `{variable}` is not set"))?;
         return Ok(Some(SecretString::from(value)));
     }
-    profile.api_key_command.as_ref().map(|command| key_from_command(name, command)).transpose()
+    profile
+        .api_key_command
+        .as_deref()
+        .map(key_from_command)
+        .transpose()
 }
 
-fn key_from_command(name: &str, command: &str) -> Result<SecretString> {
-    let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
-    let output = Command::new(shell).args([flag, command]).output();
-    let output = output.map_err(|e| CliError::from_source(Exit::Usage, &e).hint(format!("`api_key_command` of LLM profile `{name}` cannot be run")))?;
+fn key_from_command(command: &str) -> std::result::Result<SecretString, String> {
+    let (shell, flag) = if cfg!(windows) {
+        ("cmd", "/C")
+    } else {
+        ("sh", "-c")
+    };
+    let output = Command::new(shell)
+        .args([flag, command])
+        .output()
+        .map_err(|e| format!("`api_key_command` cannot be run: {e}"))?;
     let text = String::from_utf8_lossy(&output.stdout);
-    match text.lines().next().map(str::trim).filter(|line| output.status.success() && !line.is_empty()) {
+    let first = text
+        .lines()
+        .next()
+        .map(str::trim)
+        .filter(|line| !line.is_empty());
+    match first.filter(|_| output.status.success()) {
         Some(key) => Ok(SecretString::from(key.to_owned())),
-        None => Err(CliError::new(Exit::Usage, format!("`api_key_command` of LLM profile `{name}` gave no key ({})", output.status))
-            .hint("its first output line must be the key, and its exit status 0")),
+        None => Err(format!(
+            "`api_key_command` printed no key on its first line ({})",
+            output.status
+        )),
     }
 }

@@ -26,7 +26,10 @@ impl Terminal {
             When::Always => ColorChoice::AlwaysAnsi,
             When::Never => ColorChoice::Never,
         };
-        Terminal { color, quiet: global.quiet }
+        Terminal {
+            color,
+            quiet: global.quiet,
+        }
     }
 
     /// Prints data on stdout. A reader that went away (`| head`) is not an error.
@@ -56,7 +59,11 @@ impl Terminal {
     /// A progress line on stderr; invisible where no terminal is, or if quiet.
     pub(crate) fn progress(&self, what: &str) -> Progress {
         let visible = !self.quiet && io::stderr().is_terminal();
-        let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let target = if visible {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
         let bar = ProgressBar::with_draw_target(None, target).with_prefix(what.to_owned());
         if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {msg} {elapsed}") {
             bar.set_style(style);

@@ -10,7 +10,7 @@ use crate::catalogue::Catalogue;
 use crate::model::{FileKind, Job, JobFile, Severity};
 use crate::read::{self, Input};
 use crate::sniff::{HEAD_BYTES, sniff};
-use crate::text::{decode, head};
+use crate::text::{decode, head, line_at};
 
 /// Bounds on what is read, and the catalogue that names the files.
 #[derive(Debug, Clone)]
@@ -419,6 +419,15 @@ impl JobReader {
                 "they were replaced; save the file as UTF-8",
             );
         }
+        if let Some(at) = memchr::memchr(0, decoded.text.as_bytes()) {
+            let line = line_at(&decoded.text, at);
+            self.job.warn(
+                name,
+                Some(format!("line {line}")),
+                "holds NUL characters".to_owned(),
+                "the file is damaged or was copied as binary; copy it again",
+            );
+        }
         let input = Input {
             name,
             text: &decoded.text,
@@ -509,19 +518,31 @@ impl JobReader {
             .iter()
             .max_by_key(|(name, text)| rank(name, text));
         // a local run whose script was not kept has it in its algebra
-        let Some((name, text)) = best.or(self.job.embedded_script.as_ref()) else {
+        let Some((name, text)) = best.or(self.job.embedded_script.as_ref()).cloned() else {
             return;
         };
         if self
             .job
             .script
             .as_ref()
-            .is_none_or(|script| script.file != *name)
+            .is_none_or(|script| script.file != name)
         {
-            self.job.script = Some(crate::script::Script::parse(name, text.clone()));
+            let script = crate::script::Script::parse(&name, text);
+            for error in script.errors.iter().take(SYNTAX_ERRORS_TOLD) {
+                self.job.warn(
+                    &name,
+                    Some(format!("line {}", error.line)),
+                    error.message.clone(),
+                    "the statement is passed over; all others are read",
+                );
+            }
+            self.job.script = Some(script);
         }
     }
 }
+
+/// Syntax errors named per script; the first few show what is wrong with the rest.
+const SYNTAX_ERRORS_TOLD: usize = 10;
 
 /// Name of the reader of a kind of file; `None` if it has none.
 pub(crate) fn parser(kind: FileKind) -> Option<&'static str> {

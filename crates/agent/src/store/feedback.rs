@@ -65,7 +65,11 @@ impl Store {
     ///
     /// # Errors
     /// If there is no such run or suggestion.
-    pub fn give_feedback(&mut self, prefix: &str, feedback: &Feedback) -> Result<FeedbackRow, StoreError> {
+    pub fn give_feedback(
+        &mut self,
+        prefix: &str,
+        feedback: &Feedback,
+    ) -> Result<FeedbackRow, StoreError> {
         let run_id = self.run(prefix)?.run_id;
         self.require_suggestion(&run_id, &feedback.suggestion)?;
         let path = self.path.clone();
@@ -82,7 +86,10 @@ impl Store {
             transaction.commit()
         })();
         stored.map_err(|source| StoreError::Database { path, source })?;
-        let mut rows = self.select_feedback("WHERE f.run_id = ?1 AND f.suggestion = ?2", &[&run_id, &feedback.suggestion])?;
+        let mut rows = self.select_feedback(
+            "WHERE f.run_id = ?1 AND f.suggestion = ?2",
+            &[&run_id, &feedback.suggestion],
+        )?;
         rows.pop().ok_or(StoreError::UnknownRun(run_id))
     }
 
@@ -108,23 +115,43 @@ impl Store {
             .connection
             .prepare("SELECT id FROM suggestions WHERE run_id = ?1 ORDER BY CAST(substr(id, 2) AS INTEGER)")
             .map_err(|e| self.database(e))?;
-        let known: Vec<String> =
-            statement.query_map([run_id], |row| row.get(0)).and_then(Iterator::collect).map_err(|e| self.database(e))?;
+        let known: Vec<String> = statement
+            .query_map([run_id], |row| row.get(0))
+            .and_then(Iterator::collect)
+            .map_err(|e| self.database(e))?;
         if known.iter().any(|id| id == suggestion) {
             return Ok(());
         }
-        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        Err(StoreError::UnknownSuggestion { run: run_id.to_owned(), suggestion: suggestion.to_owned(), known })
+        let known = if known.is_empty() {
+            "none".to_owned()
+        } else {
+            known.join(", ")
+        };
+        Err(StoreError::UnknownSuggestion {
+            run: run_id.to_owned(),
+            suggestion: suggestion.to_owned(),
+            known,
+        })
     }
 
-    fn select_feedback(&self, condition: &str, values: &[&dyn rusqlite::ToSql]) -> Result<Vec<FeedbackRow>, StoreError> {
+    fn select_feedback(
+        &self,
+        condition: &str,
+        values: &[&dyn rusqlite::ToSql],
+    ) -> Result<Vec<FeedbackRow>, StoreError> {
         let sql = format!(
             "SELECT f.run_id, f.suggestion, f.action, s.cause, s.kind, s.sources, f.note, f.saved_seconds, f.created_at
              FROM feedback f JOIN suggestions s ON s.run_id = f.run_id AND s.id = f.suggestion {condition} ORDER BY f.id"
         );
-        let mut statement = self.connection.prepare(&sql).map_err(|e| self.database(e))?;
-        let rows = statement.query_map(values, feedback_row).map_err(|e| self.database(e))?;
-        rows.collect::<rusqlite::Result<_>>().map_err(|e| self.database(e))
+        let mut statement = self
+            .connection
+            .prepare(&sql)
+            .map_err(|e| self.database(e))?;
+        let rows = statement
+            .query_map(values, feedback_row)
+            .map_err(|e| self.database(e))?;
+        rows.collect::<rusqlite::Result<_>>()
+            .map_err(|e| self.database(e))
     }
 }
 
@@ -139,7 +166,11 @@ fn feedback_row(row: &Row<'_>) -> rusqlite::Result<FeedbackRow> {
         action,
         cause: row.get(3)?,
         kind: row.get(4)?,
-        sources: row.get::<_, String>(5)?.lines().map(str::to_owned).collect(),
+        sources: row
+            .get::<_, String>(5)?
+            .lines()
+            .map(str::to_owned)
+            .collect(),
         note: row.get(6)?,
         saved_seconds: row.get(7)?,
         created_at: row.get(8)?,

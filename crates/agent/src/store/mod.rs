@@ -88,11 +88,19 @@ impl StoreError {
     /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
-            StoreError::Folder { .. } => "choose another data folder (`data` in the configuration), or mend its permissions",
-            StoreError::Database { .. } => "if the file is damaged, move it away; the next run starts a new one",
+            StoreError::Folder { .. } => {
+                "choose another data folder (`data` in the configuration), or mend its permissions"
+            }
+            StoreError::Database { .. } => {
+                "if the file is damaged, move it away; the next run starts a new one"
+            }
             StoreError::TooNew { .. } => "use the newer program, or another data folder",
-            StoreError::UnknownRun(_) | StoreError::AmbiguousRun { .. } => "`scopeagent runs list` shows every run",
-            StoreError::UnknownSuggestion { .. } => "`scopeagent runs show RUN` shows its suggestions",
+            StoreError::UnknownRun(_) | StoreError::AmbiguousRun { .. } => {
+                "`scopeagent runs list` shows every run"
+            }
+            StoreError::UnknownSuggestion { .. } => {
+                "`scopeagent runs show RUN` shows its suggestions"
+            }
             StoreError::Report { .. } => "delete the run with `scopeagent runs delete RUN`",
         }
     }
@@ -131,10 +139,20 @@ impl Store {
     /// See [`StoreError`].
     pub fn open(data: &Path) -> Result<Store, StoreError> {
         let locks = data.join("running");
-        fs::create_dir_all(&locks).map_err(|source| StoreError::Folder { path: locks.clone(), source })?;
+        fs::create_dir_all(&locks).map_err(|source| StoreError::Folder {
+            path: locks.clone(),
+            source,
+        })?;
         let path = data.join(FILE_NAME);
-        let connection = Connection::open(&path).map_err(|source| StoreError::Database { path: path.clone(), source })?;
-        let mut store = Store { connection, path, locks };
+        let connection = Connection::open(&path).map_err(|source| StoreError::Database {
+            path: path.clone(),
+            source,
+        })?;
+        let mut store = Store {
+            connection,
+            path,
+            locks,
+        };
         store.prepare()?;
         store.mark_interrupted()?;
         Ok(store)
@@ -142,20 +160,36 @@ impl Store {
 
     fn prepare(&mut self) -> Result<(), StoreError> {
         let path = self.path.clone();
-        let fail = |source| StoreError::Database { path: path.clone(), source };
+        let fail = |source| StoreError::Database {
+            path: path.clone(),
+            source,
+        };
         self.connection.busy_timeout(BUSY_TIMEOUT).map_err(fail)?;
-        self.connection.pragma_update(None, "journal_mode", "WAL").map_err(fail)?;
-        self.connection.pragma_update(None, "synchronous", "NORMAL").map_err(fail)?;
-        self.connection.pragma_update(None, "foreign_keys", "ON").map_err(fail)?;
+        self.connection
+            .pragma_update(None, "journal_mode", "WAL")
+            .map_err(fail)?;
+        self.connection
+            .pragma_update(None, "synchronous", "NORMAL")
+            .map_err(fail)?;
+        self.connection
+            .pragma_update(None, "foreign_keys", "ON")
+            .map_err(fail)?;
         let found = schema::migrate(&mut self.connection).map_err(fail)?;
         if found > schema::VERSION {
-            return Err(StoreError::TooNew { path: self.path.clone(), found, known: schema::VERSION });
+            return Err(StoreError::TooNew {
+                path: self.path.clone(),
+                found,
+                known: schema::VERSION,
+            });
         }
         Ok(())
     }
 
     fn database(&self, source: rusqlite::Error) -> StoreError {
-        StoreError::Database { path: self.path.clone(), source }
+        StoreError::Database {
+            path: self.path.clone(),
+            source,
+        }
     }
 
     fn lock_path(&self, run_id: &str) -> PathBuf {

@@ -97,9 +97,18 @@ impl Store {
     ///
     /// # Errors
     /// If the store cannot be written.
-    pub fn begin(&self, run_id: &str, job: &str, question: Option<&str>, language: Language) -> Result<OpenRun, StoreError> {
+    pub fn begin(
+        &self,
+        run_id: &str,
+        job: &str,
+        question: Option<&str>,
+        language: Language,
+    ) -> Result<OpenRun, StoreError> {
         let lock_path = self.lock_path(run_id);
-        let folder = |source| StoreError::Folder { path: lock_path.clone(), source };
+        let folder = |source| StoreError::Folder {
+            path: lock_path.clone(),
+            source,
+        };
         let lock = File::create(&lock_path).map_err(folder)?;
         lock.lock().map_err(folder)?;
         self.connection
@@ -108,7 +117,11 @@ impl Store {
                 params![run_id, job, question, language.code(), now()],
             )
             .map_err(|e| self.database(e))?;
-        Ok(OpenRun { run_id: run_id.to_owned(), lock, lock_path })
+        Ok(OpenRun {
+            run_id: run_id.to_owned(),
+            lock,
+            lock_path,
+        })
     }
 
     /// Stores the report of a run and what can be drawn of its job; a partial report leaves the run
@@ -116,7 +129,12 @@ impl Store {
     ///
     /// # Errors
     /// If the store cannot be written.
-    pub fn finish(&mut self, run: OpenRun, report: &Report, picture: &Picture) -> Result<(), StoreError> {
+    pub fn finish(
+        &mut self,
+        run: OpenRun,
+        report: &Report,
+        picture: &Picture,
+    ) -> Result<(), StoreError> {
         let path = self.path.clone();
         let stored = store_report(&mut self.connection, &run.run_id, report, picture);
         stored.map_err(|source| StoreError::Database { path, source })?;
@@ -148,10 +166,18 @@ impl Store {
             "{SELECT} WHERE ?1 IS NULL OR instr(job, ?1) > 0 OR instr(coalesce(job_name, ''), ?1) > 0
              ORDER BY created_at DESC, run_id DESC LIMIT ?2"
         );
-        let limit = filter.limit.map_or(-1, |n| i64::try_from(n).unwrap_or(i64::MAX));
-        let mut statement = self.connection.prepare(&sql).map_err(|e| self.database(e))?;
-        let rows = statement.query_map(params![filter.job, limit], run_row).map_err(|e| self.database(e))?;
-        rows.collect::<rusqlite::Result<_>>().map_err(|e| self.database(e))
+        let limit = filter
+            .limit
+            .map_or(-1, |n| i64::try_from(n).unwrap_or(i64::MAX));
+        let mut statement = self
+            .connection
+            .prepare(&sql)
+            .map_err(|e| self.database(e))?;
+        let rows = statement
+            .query_map(params![filter.job, limit], run_row)
+            .map_err(|e| self.database(e))?;
+        rows.collect::<rusqlite::Result<_>>()
+            .map_err(|e| self.database(e))
     }
 
     /// The run whose identifier is, or begins with, `prefix`.
@@ -160,16 +186,27 @@ impl Store {
     /// If there is none, or several begin so.
     pub fn run(&self, prefix: &str) -> Result<RunRow, StoreError> {
         let wanted = prefix.to_ascii_uppercase();
-        let sql = format!("{SELECT} WHERE substr(run_id, 1, length(?1)) = ?1 ORDER BY run_id LIMIT 100");
-        let mut statement = self.connection.prepare(&sql).map_err(|e| self.database(e))?;
-        let rows = statement.query_map(params![wanted], run_row).map_err(|e| self.database(e))?;
-        let mut rows: Vec<RunRow> = rows.collect::<rusqlite::Result<_>>().map_err(|e| self.database(e))?;
+        let sql =
+            format!("{SELECT} WHERE substr(run_id, 1, length(?1)) = ?1 ORDER BY run_id LIMIT 100");
+        let mut statement = self
+            .connection
+            .prepare(&sql)
+            .map_err(|e| self.database(e))?;
+        let rows = statement
+            .query_map(params![wanted], run_row)
+            .map_err(|e| self.database(e))?;
+        let mut rows: Vec<RunRow> = rows
+            .collect::<rusqlite::Result<_>>()
+            .map_err(|e| self.database(e))?;
         match rows.len() {
             0 => Err(StoreError::UnknownRun(prefix.to_owned())),
             1 => Ok(rows.remove(0)),
             count => match rows.iter().position(|r| r.run_id == wanted) {
                 Some(at) => Ok(rows.remove(at)),
-                None => Err(StoreError::AmbiguousRun { prefix: prefix.to_owned(), count }),
+                None => Err(StoreError::AmbiguousRun {
+                    prefix: prefix.to_owned(),
+                    count,
+                }),
             },
         }
     }
@@ -190,11 +227,25 @@ impl Store {
         self.stored(prefix, "SELECT picture FROM runs WHERE run_id = ?1")
     }
 
-    fn stored<T: DeserializeOwned>(&self, prefix: &str, sql: &str) -> Result<Option<T>, StoreError> {
+    fn stored<T: DeserializeOwned>(
+        &self,
+        prefix: &str,
+        sql: &str,
+    ) -> Result<Option<T>, StoreError> {
         let run_id = self.run(prefix)?.run_id;
-        let text: Option<String> =
-            self.connection.query_row(sql, [&run_id], |row| row.get(0)).optional().map_err(|e| self.database(e))?.flatten();
-        text.map(|text| serde_json::from_str(&text).map_err(|source| StoreError::Report { run: run_id, source })).transpose()
+        let text: Option<String> = self
+            .connection
+            .query_row(sql, [&run_id], |row| row.get(0))
+            .optional()
+            .map_err(|e| self.database(e))?
+            .flatten();
+        text.map(|text| {
+            serde_json::from_str(&text).map_err(|source| StoreError::Report {
+                run: run_id,
+                source,
+            })
+        })
+        .transpose()
     }
 
     /// Deletes a run with all that hangs on it.
@@ -203,7 +254,9 @@ impl Store {
     /// If there is no such run.
     pub fn delete(&self, prefix: &str) -> Result<RunRow, StoreError> {
         let row = self.run(prefix)?;
-        self.connection.execute("DELETE FROM runs WHERE run_id = ?1", [&row.run_id]).map_err(|e| self.database(e))?;
+        self.connection
+            .execute("DELETE FROM runs WHERE run_id = ?1", [&row.run_id])
+            .map_err(|e| self.database(e))?;
         // The lock file of an interrupted run has served.
         let _ = fs::remove_file(self.lock_path(&row.run_id));
         Ok(row)
@@ -211,8 +264,10 @@ impl Store {
 
     /// Marks runs as interrupted whose process is gone.
     pub(super) fn mark_interrupted(&self) -> Result<(), StoreError> {
-        let mut statement =
-            self.connection.prepare("SELECT run_id FROM runs WHERE status = 'running'").map_err(|e| self.database(e))?;
+        let mut statement = self
+            .connection
+            .prepare("SELECT run_id FROM runs WHERE status = 'running'")
+            .map_err(|e| self.database(e))?;
         let running: Vec<String> = statement
             .query_map([], |row| row.get(0))
             .and_then(Iterator::collect)
@@ -238,8 +293,17 @@ impl Store {
     }
 }
 
-fn store_report(connection: &mut Connection, run_id: &str, report: &Report, picture: &Picture) -> rusqlite::Result<()> {
-    let status = if report.partial { RunStatus::Interrupted } else { RunStatus::Finished };
+fn store_report(
+    connection: &mut Connection,
+    run_id: &str,
+    report: &Report,
+    picture: &Picture,
+) -> rusqlite::Result<()> {
+    let status = if report.partial {
+        RunStatus::Interrupted
+    } else {
+        RunStatus::Finished
+    };
     let unwritable = |e| rusqlite::Error::ToSqlConversionFailure(Box::new(e));
     let text = serde_json::to_string(report).map_err(unwritable)?;
     let drawn = serde_json::to_string(picture).map_err(unwritable)?;
@@ -263,14 +327,34 @@ fn store_report(connection: &mut Connection, run_id: &str, report: &Report, pict
     for f in &report.findings {
         transaction.execute(
             "INSERT OR REPLACE INTO findings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            params![run_id, f.id, f.cause, f.stage, code(&f.severity), f.confidence, f.impact.as_ref().map(|i| i.seconds_saved)],
+            params![
+                run_id,
+                f.id,
+                f.cause,
+                f.stage,
+                code(&f.severity),
+                f.confidence,
+                f.impact.as_ref().map(|i| i.seconds_saved)
+            ],
         )?;
     }
     for s in &report.suggestions {
-        let cause = s.finding.as_ref().and_then(|id| report.findings.iter().find(|f| f.id == *id)).map(|f| &f.cause);
+        let cause = s
+            .finding
+            .as_ref()
+            .and_then(|id| report.findings.iter().find(|f| f.id == *id))
+            .map(|f| &f.cause);
         transaction.execute(
             "INSERT OR REPLACE INTO suggestions VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            params![run_id, s.id, s.finding, cause, code(&s.kind), s.title, s.sources.join("\n")],
+            params![
+                run_id,
+                s.id,
+                s.finding,
+                cause,
+                code(&s.kind),
+                s.title,
+                s.sources.join("\n")
+            ],
         )?;
     }
     for e in &report.experiences {

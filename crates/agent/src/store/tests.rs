@@ -19,7 +19,12 @@ fn report(run_id: &str) -> Report {
         },
         question: None,
         language: Language::En,
-        engine: Engine { reasoner: ReasonerKind::Offline, provider: None, model: None, fallback: None },
+        engine: Engine {
+            reasoner: ReasonerKind::Offline,
+            provider: None,
+            model: None,
+            fallback: None,
+        },
         verdict: Verdict::Problem,
         problem_type: ProblemType::DataSkew,
         findings: vec![Finding {
@@ -57,14 +62,20 @@ fn report(run_id: &str) -> Report {
         diagnostics: Vec::new(),
         usage: None,
         checks: None,
+        notes: Vec::new(),
+        rules: Vec::new(),
         partial: false,
     }
 }
 
 fn finished(store: &mut Store, run_id: &str) -> Report {
-    let run = store.begin(run_id, "jobs/daily", None, Language::En).expect("begin");
+    let run = store
+        .begin(run_id, "jobs/daily", None, Language::En)
+        .expect("begin");
     let report = report(run_id);
-    store.finish(run, &report, &Picture::default()).expect("finish");
+    store
+        .finish(run, &report, &Picture::default())
+        .expect("finish");
     report
 }
 
@@ -83,12 +94,22 @@ fn a_finished_run_gives_its_report_back() {
 fn a_run_whose_process_is_gone_is_interrupted() {
     let folder = tempfile::tempdir().expect("folder");
     let store = Store::open(folder.path()).expect("open");
-    let alive = store.begin("01ALIVE", "a", None, Language::Zh).expect("begin");
-    let killed = store.begin("01KILLED", "b", None, Language::Zh).expect("begin");
+    let alive = store
+        .begin("01ALIVE", "a", None, Language::Zh)
+        .expect("begin");
+    let killed = store
+        .begin("01KILLED", "b", None, Language::Zh)
+        .expect("begin");
     drop(killed);
     let again = Store::open(folder.path()).expect("open again");
-    assert_eq!(again.run("01ALIVE").expect("row").status, RunStatus::Running);
-    assert_eq!(again.run("01KILLED").expect("row").status, RunStatus::Interrupted);
+    assert_eq!(
+        again.run("01ALIVE").expect("row").status,
+        RunStatus::Running
+    );
+    assert_eq!(
+        again.run("01KILLED").expect("row").status,
+        RunStatus::Interrupted
+    );
     drop(alive);
 }
 
@@ -98,7 +119,10 @@ fn a_prefix_must_name_one_run() {
     let mut store = Store::open(folder.path()).expect("open");
     finished(&mut store, "01AB");
     finished(&mut store, "01ABC");
-    assert!(matches!(store.run("01"), Err(StoreError::AmbiguousRun { count: 2, .. })));
+    assert!(matches!(
+        store.run("01"),
+        Err(StoreError::AmbiguousRun { count: 2, .. })
+    ));
     assert_eq!(store.run("01AB").expect("exact").run_id, "01AB");
     assert!(matches!(store.run("02"), Err(StoreError::UnknownRun(_))));
 }
@@ -108,13 +132,24 @@ fn later_feedback_replaces_earlier_and_unknown_suggestions_are_named() {
     let folder = tempfile::tempdir().expect("folder");
     let mut store = Store::open(folder.path()).expect("open");
     finished(&mut store, "01AB");
-    let opinion = |action, suggestion: &str| Feedback { action, suggestion: suggestion.into(), note: None, saved_seconds: Some(5.0) };
-    store.give_feedback("01AB", &opinion(Action::Ignore, "S1")).expect("first");
-    let row = store.give_feedback("01AB", &opinion(Action::Accept, "S1")).expect("second");
+    let opinion = |action, suggestion: &str| Feedback {
+        action,
+        suggestion: suggestion.into(),
+        note: None,
+        saved_seconds: Some(5.0),
+    };
+    store
+        .give_feedback("01AB", &opinion(Action::Ignore, "S1"))
+        .expect("first");
+    let row = store
+        .give_feedback("01AB", &opinion(Action::Accept, "S1"))
+        .expect("second");
     assert_eq!(row.cause.as_deref(), Some("skew.join_hot_key"));
     assert_eq!(row.sources, ["experience/a.md#fix", "experience/b.md#fix"]);
     assert_eq!(store.feedback().expect("all").len(), 1);
-    let error = store.give_feedback("01AB", &opinion(Action::Accept, "S7")).expect_err("no S7");
+    let error = store
+        .give_feedback("01AB", &opinion(Action::Accept, "S7"))
+        .expect_err("no S7");
     assert!(error.to_string().contains("it has S1"), "{error}");
 }
 
@@ -123,7 +158,17 @@ fn deleting_a_run_takes_everything_with_it() {
     let folder = tempfile::tempdir().expect("folder");
     let mut store = Store::open(folder.path()).expect("open");
     finished(&mut store, "01AB");
-    store.give_feedback("01AB", &Feedback { action: Action::Accept, suggestion: "S1".into(), note: None, saved_seconds: None }).expect("feedback");
+    store
+        .give_feedback(
+            "01AB",
+            &Feedback {
+                action: Action::Accept,
+                suggestion: "S1".into(),
+                note: None,
+                saved_seconds: None,
+            },
+        )
+        .expect("feedback");
     store.delete("01AB").expect("delete");
     assert!(store.runs(&RunFilter::default()).expect("list").is_empty());
     assert!(store.feedback().expect("feedback").is_empty());
@@ -134,9 +179,14 @@ fn a_newer_store_is_refused() {
     let folder = tempfile::tempdir().expect("folder");
     drop(Store::open(folder.path()).expect("open"));
     let connection = Connection::open(folder.path().join(FILE_NAME)).expect("raw");
-    connection.pragma_update(None, "user_version", 99).expect("bump");
+    connection
+        .pragma_update(None, "user_version", 99)
+        .expect("bump");
     drop(connection);
-    assert!(matches!(Store::open(folder.path()), Err(StoreError::TooNew { found: 99, .. })));
+    assert!(matches!(
+        Store::open(folder.path()),
+        Err(StoreError::TooNew { found: 99, .. })
+    ));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use agent::picture::Picture;
 use agent::report::{Report, Severity, SuggestionKind};
 use agent::store::{OpenRun, Store};
-use agent::{AnalyzeError, Event, Limits, Observer, Prompts, Request, Services};
+use agent::{AnalyzeError, Depth, Event, Limits, Observer, Prompts, Request, Services};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::{self, Analyze};
@@ -17,8 +17,16 @@ use crate::terminal::{Progress, Terminal};
 
 /// Runs the command.
 pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Result<Exit> {
+    if args.dry_run {
+        return dry_run(args, config, terminal);
+    }
     let (report, picture) = kept(args, config, terminal)?;
-    terminal.print(&render::report(&report, &picture, args.format, args.verbose)?)?;
+    terminal.print(&render::report(
+        &report,
+        &picture,
+        args.format,
+        args.verbose,
+    )?)?;
     if report.partial {
         return Ok(Exit::Interrupted);
     }
@@ -31,7 +39,11 @@ pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Resul
 /// there, not the user his answer.
 fn kept(args: &Analyze, config: &Config, terminal: &Terminal) -> Result<(Report, Picture)> {
     let run_id = ulid::Ulid::generate().to_string();
-    let mut place = if args.no_store { None } else { begin(&run_id, args, config, terminal) };
+    let mut place = if args.no_store {
+        None
+    } else {
+        begin(&run_id, args, config, terminal)
+    };
     let made = make(&run_id, args, config, terminal);
     let stored = match (&made, place.take()) {
         (Ok((report, picture)), Some((mut store, run))) => store.finish(run, report, picture),
@@ -44,14 +56,23 @@ fn kept(args: &Analyze, config: &Config, terminal: &Terminal) -> Result<(Report,
     made
 }
 
-fn begin(run_id: &str, args: &Analyze, config: &Config, terminal: &Terminal) -> Option<(Store, OpenRun)> {
+fn begin(
+    run_id: &str,
+    args: &Analyze,
+    config: &Config,
+    terminal: &Terminal,
+) -> Option<(Store, OpenRun)> {
     let language = request(run_id, args, config).report_language();
     let job = args.job.display().to_string();
     let begun = super::runs::open(config).and_then(|store| {
-        let run = store.begin(run_id, &job, args.question.as_deref(), language).map_err(super::runs::error)?;
+        let run = store
+            .begin(run_id, &job, args.question.as_deref(), language)
+            .map_err(super::runs::error)?;
         Ok((store, run))
     });
-    begun.map_err(|error| terminal.remark(&format!("the run is not kept: {error}"))).ok()
+    begun
+        .map_err(|error| terminal.remark(&format!("the run is not kept: {error}")))
+        .ok()
 }
 
 fn request(run_id: &str, args: &Analyze, config: &Config) -> Request {
@@ -60,20 +81,68 @@ fn request(run_id: &str, args: &Analyze, config: &Config) -> Request {
         run_id: Some(run_id.to_owned()),
         question: args.question.clone(),
         language: args.lang.or(config.language).map(language),
-        ..Request::default()
+        depth: match args.depth {
+            args::Depth::Quick => Depth::Quick,
+            args::Depth::Normal => Depth::Normal,
+            args::Depth::Deep => Depth::Deep,
+        },
+        hypotheses: args.hypotheses,
     }
 }
 
-fn make(run_id: &str, args: &Analyze, config: &Config, terminal: &Terminal) -> Result<(Report, Picture)> {
+fn make(
+    run_id: &str,
+    args: &Analyze,
+    config: &Config,
+    terminal: &Terminal,
+) -> Result<(Report, Picture)> {
+    let reasoners = Reasoners::choose(args, config)?;
+    terminal.remark(&reasoners.said);
+    let (transcript, replay) = (reasoners.transcript.clone(), reasoners.replay.clone());
+    let (mut report, picture) = answer(run_id, args, config, reasoners, terminal)?;
+    if let Some(replay) = replay {
+        replay.restore(&mut report);
+    }
+    if let Some(Err(error)) = transcript.map(|t| t.finish(&report)) {
+        terminal.remark(&format!("the transcript is not complete: {error}"));
+    }
+    Ok((report, picture))
+}
+
+/// Shows what would be sent.
+fn dry_run(args: &Analyze, config: &Config, terminal: &Terminal) -> Result<Exit> {
+    let reasoners = Reasoners::choose(args, config)?;
+    let previews = reasoners.previews.clone().unwrap_or_default();
+    answer(
+        &ulid::Ulid::generate().to_string(),
+        args,
+        config,
+        reasoners,
+        terminal,
+    )?;
+    let previews = previews.lock().map(|p| p.clone()).unwrap_or_default();
+    terminal.print(&if args.format == args::ReportFormat::Json {
+        super::json(&previews)?
+    } else {
+        render::previews(&previews)
+    })?;
+    Ok(Exit::Success)
+}
+
+fn answer(
+    run_id: &str,
+    args: &Analyze,
+    config: &Config,
+    reasoners: Reasoners,
+    terminal: &Terminal,
+) -> Result<(Report, Picture)> {
     let knowledge = Knowledge::locate(config)?;
     let index = knowledge.open(terminal)?;
     let catalogue = knowledge.catalogue()?;
     let thresholds = settings(config)?;
-    let reasoners = Reasoners::choose(args, config)?;
     let learnt = super::feedback::preferences(config).unwrap_or_default();
     let chunk_prior = |causes: &[String], chunk: &str| learnt.chunk(causes, chunk);
     let kind_prior = |cause: &str, kind: SuggestionKind| learnt.kind(cause, kind.code());
-    terminal.remark(&reasoners.said);
     let request = request(run_id, args, config);
     let cancel = CancellationToken::new();
     let services = Services {
@@ -89,7 +158,10 @@ fn make(run_id: &str, args: &Analyze, config: &Config, terminal: &Terminal) -> R
         limits: Limits::default(),
         cancel: cancel.clone(),
     };
-    let mut shown = Shown { progress: terminal.progress("analyze"), picture: Picture::default() };
+    let mut shown = Shown {
+        progress: terminal.progress("analyze"),
+        picture: Picture::default(),
+    };
     let outcome = runtime()?.block_on(async {
         tokio::spawn(async move {
             // Without a signal handler Ctrl-C ends the process, which is an answer too.
@@ -100,20 +172,26 @@ fn make(run_id: &str, args: &Analyze, config: &Config, terminal: &Terminal) -> R
         agent::analyze(&request, &services, &mut shown).await
     });
     shown.progress.finish();
-    outcome.map(|report| (report, shown.picture)).map_err(|error| analyze_error(&error))
+    outcome
+        .map(|report| (report, shown.picture))
+        .map_err(|error| analyze_error(&error))
 }
 
-fn runtime() -> Result<tokio::runtime::Runtime> {
+/// What LLM calls run on.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(|e| CliError::from_source(Exit::Failure, &e).hint("the system refuses new threads"))
+        .map_err(|e| {
+            CliError::from_source(Exit::Failure, &e).hint("the system refuses new threads")
+        })
 }
 
 /// The thresholds in force.
 pub(crate) fn settings(config: &Config) -> Result<diagnosis::Settings> {
     diagnosis::Settings::from_table(&config.diagnosis).map_err(|e| {
-        CliError::from_source(Exit::Usage, &e).hint("`scopeagent rules` lists every threshold with its default")
+        CliError::from_source(Exit::Usage, &e)
+            .hint("`scopeagent rules` lists every threshold with its default")
     })
 }
 
@@ -121,7 +199,8 @@ fn prompts(config: &Config) -> Result<Prompts> {
     match &config.prompts {
         None => Ok(Prompts::built_in()),
         Some(folder) => Prompts::with_folder(folder).map_err(|e| {
-            CliError::from_source(Exit::Usage, &e).hint("mend the template, or remove it to use the built-in one")
+            CliError::from_source(Exit::Usage, &e)
+                .hint("mend the template, or remove it to use the built-in one")
         }),
     }
 }
@@ -129,10 +208,11 @@ fn prompts(config: &Config) -> Result<Prompts> {
 fn analyze_error(error: &AnalyzeError) -> CliError {
     match error {
         AnalyzeError::Job(e) => CliError::from_source(Exit::Input, e).hint(e.hint()),
-        AnalyzeError::Reasoner { source, .. } => CliError::from_source(Exit::Llm, error).hint(source.hint()),
-        AnalyzeError::Prompt { .. } => {
-            CliError::from_source(Exit::Usage, error).hint("mend the template in the prompts folder, or remove it")
+        AnalyzeError::Reasoner { source, .. } => {
+            CliError::from_source(Exit::Llm, error).hint(source.hint())
         }
+        AnalyzeError::Prompt { .. } => CliError::from_source(Exit::Usage, error)
+            .hint("mend the template in the prompts folder, or remove it"),
     }
 }
 
@@ -163,8 +243,14 @@ impl Observer for Shown {
         match event {
             Event::JobOpened { files } => self.progress.show("files", 0, files),
             Event::FileRead { file, .. } => self.progress.show(file, 0, 0),
-            Event::StepStarted { step, title } => self.progress.show(&format!("{} {title}", step.id()), 0, 0),
-            Event::Retry { reason, attempt, .. } => self.progress.show(&format!("{reason} (retry {attempt})"), 0, 0),
+            Event::StepStarted { step, title } => {
+                self.progress.show(&format!("{} {title}", step.id()), 0, 0)
+            }
+            Event::Retry {
+                reason, attempt, ..
+            } => self
+                .progress
+                .show(&format!("{reason} (retry {attempt})"), 0, 0),
             Event::Fallback { reason } => self.progress.show(reason, 0, 0),
             Event::Finished { job } => self.picture = Picture::of(job),
             _ => {}

@@ -21,12 +21,20 @@ pub(crate) fn run(command: &ConfigCommand, layers: &Layers, terminal: &Terminal)
             terminal.print(&super::json(&entries)?)?;
         }
         Format::Text => {
-            let mut table = Table::new(&[("key", Align::Left), ("value", Align::Left), ("from", Align::Left)]);
+            let mut table = Table::new(&[
+                ("key", Align::Left),
+                ("value", Align::Left),
+                ("from", Align::Left),
+            ]);
             for (key, value, origin) in layers.entries() {
                 table.row(vec![key.to_owned(), masked(key, value), origin.to_string()]);
             }
             let text = table.render("");
-            terminal.print(if text.is_empty() { "nothing is configured; every value is the built-in one\n" } else { &text })?;
+            terminal.print(if text.is_empty() {
+                "nothing is configured; every value is the built-in one\n"
+            } else {
+                &text
+            })?;
         }
     }
     Ok(Exit::Success)
@@ -35,5 +43,9 @@ pub(crate) fn run(command: &ConfigCommand, layers: &Layers, terminal: &Terminal)
 /// A value as it is shown: keys and headers of LLM servers stay secret.
 fn masked(key: &str, value: &toml::Value) -> String {
     let secret = key.ends_with(".api_key") || key.contains(".headers.");
-    if secret { "***".to_owned() } else { value.to_string() }
+    if secret {
+        "***".to_owned()
+    } else {
+        value.to_string()
+    }
 }

@@ -20,16 +20,25 @@ pub(crate) fn run(args: &FeedbackArgs, config: &Config, terminal: &Terminal) -> 
 
 fn give(args: &FeedbackArgs, config: &Config, terminal: &Terminal) -> Result<Exit> {
     // The command line requires all three where no subcommand is given.
-    let (Some(run), Some(action), Some(suggestion)) = (&args.run, args.action, args.suggestion.clone()) else {
+    let (Some(run), Some(action), Some(suggestion)) =
+        (&args.run, args.action, args.suggestion.clone())
+    else {
         return Ok(Exit::Usage);
     };
     let action = match action {
         args::Action::Accept => Action::Accept,
         args::Action::Ignore => Action::Ignore,
     };
-    let feedback = Feedback { action, suggestion, note: args.note.clone(), saved_seconds: args.saved_seconds };
+    let feedback = Feedback {
+        action,
+        suggestion,
+        note: args.note.clone(),
+        saved_seconds: args.saved_seconds,
+    };
     let mut store = super::runs::open(config)?;
-    let row = store.give_feedback(run, &feedback).map_err(super::runs::error)?;
+    let row = store
+        .give_feedback(run, &feedback)
+        .map_err(super::runs::error)?;
     terminal.remark(&format!("noted: {} of run {}", row.suggestion, row.run_id));
     Ok(Exit::Success)
 }
@@ -38,7 +47,9 @@ fn effect(format: Format, config: &Config, terminal: &Terminal) -> Result<Exit> 
     let learnt = preferences(config)?;
     let (chunks, kinds) = (learnt.chunk_effects(), learnt.kind_effects());
     match format {
-        Format::Json => terminal.print(&super::json(&serde_json::json!({ "chunks": chunks, "kinds": kinds }))?)?,
+        Format::Json => terminal.print(&super::json(
+            &serde_json::json!({ "chunks": chunks, "kinds": kinds }),
+        )?)?,
         Format::Text if learnt.is_empty() => terminal.print("no feedback yet\n")?,
         Format::Text => {
             terminal.print(&table("chunk", &chunks))?;
@@ -50,7 +61,9 @@ fn effect(format: Format, config: &Config, terminal: &Terminal) -> Result<Exit> 
 
 /// What all stored feedback has taught.
 pub(crate) fn preferences(config: &Config) -> Result<Preferences> {
-    let rows = super::runs::open(config)?.feedback().map_err(super::runs::error)?;
+    let rows = super::runs::open(config)?
+        .feedback()
+        .map_err(super::runs::error)?;
     Ok(Preferences::learn(&rows, jiff::Timestamp::now()))
 }
 

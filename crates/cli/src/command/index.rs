@@ -1,41 +1,162 @@
-//! `scopeagent index`: brings the knowledge index up to date.
+//! `scopeagent index`: brings the knowledge index up to date, watches, checks and describes it.
+
+use std::time::Duration;
 
 use indexer::build::Summary;
+use indexer::verify::Verification;
+use indexer::{Info, Rebuild};
 
-use crate::args::{Format, Index};
+use crate::args::{Format, Index, IndexCommand};
 use crate::config::Config;
-use crate::error::Result;
+use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::knowledge::Knowledge;
 use crate::terminal::Terminal;
 
+/// Documents listed per kind of change; a first build adds all of them.
+const DOCUMENTS_SHOWN: usize = 10;
+/// Between two looks at the folder. A look that finds nothing costs milliseconds, and polling works
+/// on network folders, which do not notify.
+const WATCH_INTERVAL: Duration = Duration::from_secs(1);
+
 /// Runs the command.
 pub(crate) fn run(args: &Index, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let knowledge = Knowledge::locate(config)?;
-    let summary = knowledge.update(terminal)?;
-    match args.format {
-        Format::Json => terminal.print(&super::json(&summary)?)?,
-        Format::Text => terminal.print(&text(&summary, &knowledge))?,
+    match &args.command {
+        Some(IndexCommand::Verify { format }) => verify(&knowledge, *format, terminal),
+        Some(IndexCommand::Info { format }) => info(&knowledge, *format, terminal),
+        None => update(args, &knowledge, terminal),
+    }
+}
+
+fn update(args: &Index, knowledge: &Knowledge, terminal: &Terminal) -> Result<Exit> {
+    let rebuild = match args {
+        Index { full: true, .. } => Rebuild::Full,
+        Index { reembed: true, .. } => Rebuild::Reembed,
+        Index { rechunk: true, .. } => Rebuild::Rechunk,
+        _ => Rebuild::Changed,
+    };
+    show(
+        &knowledge.update(rebuild, terminal)?,
+        args.format,
+        knowledge,
+        terminal,
+    )?;
+    while args.watch {
+        std::thread::sleep(WATCH_INTERVAL);
+        // A document that cannot be read now is being written; the next look finds it whole.
+        match knowledge.update(Rebuild::Changed, terminal) {
+            Ok(summary) if summary.rebuilt => show(&summary, args.format, knowledge, terminal)?,
+            Ok(_) => {}
+            Err(error) => terminal.complain(&error.to_string()),
+        }
     }
     Ok(Exit::Success)
 }
 
+fn show(
+    summary: &Summary,
+    format: Format,
+    knowledge: &Knowledge,
+    terminal: &Terminal,
+) -> Result<()> {
+    match format {
+        Format::Json => terminal.print(&super::json(summary)?),
+        Format::Text => terminal.print(&text(summary, knowledge)),
+    }
+}
+
 fn text(summary: &Summary, knowledge: &Knowledge) -> String {
     let mut out = format!(
-        "{} chunks in `{}` ({} documents added, {} changed, {} removed, {} unchanged; {} texts embedded, {} from the cache)\n",
+        "{} chunks in `{}` ({} documents added, {} changed, {} moved, {} removed, {} unchanged; {} texts embedded, {} from the cache)\n",
         summary.chunks,
         knowledge.index.display(),
         summary.added.len(),
         summary.changed.len(),
+        summary.moved.len(),
         summary.removed.len(),
         summary.unchanged,
         summary.embedded,
         summary.cached,
     );
-    for (sign, documents) in [('+', &summary.added), ('~', &summary.changed), ('-', &summary.removed)] {
-        for document in documents {
+    for (sign, documents) in [
+        ('+', &summary.added),
+        ('~', &summary.changed),
+        ('-', &summary.removed),
+    ] {
+        for document in documents.iter().take(DOCUMENTS_SHOWN) {
             out.push_str(&format!("  {sign} {document}\n"));
+        }
+        if documents.len() > DOCUMENTS_SHOWN {
+            out.push_str(&format!(
+                "  {sign} … and {} more\n",
+                documents.len() - DOCUMENTS_SHOWN
+            ));
         }
     }
     out
+}
+
+fn verify(knowledge: &Knowledge, format: Format, terminal: &Terminal) -> Result<Exit> {
+    let bar = terminal.progress("verify");
+    let mut shown = |p: indexer::build::Progress| bar.show("chunks", p.done, p.total);
+    let verification = indexer::verify::verify(&knowledge.index, &knowledge.settings, &mut shown);
+    bar.finish();
+    let verification = verification.map_err(open_error)?;
+    match format {
+        Format::Json => terminal.print(&super::json(&verification)?)?,
+        Format::Text => terminal.print(&verified(&verification))?,
+    }
+    Ok(if verification.is_whole() {
+        Exit::Success
+    } else {
+        Exit::Found
+    })
+}
+
+fn verified(v: &Verification) -> String {
+    let mut out = format!(
+        "generation {}: {} documents, {} chunks; {} found by their words, {} by their vector, {} without a vector\n",
+        v.generation, v.documents, v.chunks, v.found_by_words, v.found_by_vector, v.without_vector
+    );
+    for problem in &v.problems {
+        out.push_str(&format!("  {}: {}\n", problem.place, problem.reason));
+    }
+    out.push_str(if v.is_whole() {
+        "the index is whole\n"
+    } else {
+        "`scopeagent index --full` builds it again\n"
+    });
+    out
+}
+
+fn info(knowledge: &Knowledge, format: Format, terminal: &Terminal) -> Result<Exit> {
+    let info = indexer::Index::open(&knowledge.index, &knowledge.settings)
+        .map_err(open_error)?
+        .info();
+    match format {
+        Format::Json => terminal.print(&super::json(&info)?)?,
+        Format::Text => terminal.print(&described(&info))?,
+    }
+    Ok(Exit::Success)
+}
+
+fn described(info: &Info) -> String {
+    format!(
+        "generation  {}\ndocuments   {}\nchunks      {}\nembedder    {} ({} components)\nchunker     {}\nanalyser    {}\nformat      {}\nsize        {} bytes\n",
+        info.generation,
+        info.documents,
+        info.chunks,
+        info.embedder,
+        info.dimension,
+        info.chunker,
+        info.analyser,
+        info.format,
+        info.bytes
+    )
+}
+
+fn open_error(error: indexer::OpenError) -> CliError {
+    CliError::from_source(Exit::Input, &error)
+        .hint("`scopeagent index` builds the index from the knowledge folder")
 }

@@ -10,9 +10,14 @@ use crate::terminal::Terminal;
 /// Runs the command.
 pub(crate) fn run(args: &Inspect, terminal: &Terminal) -> Result<Exit> {
     let progress = terminal.progress("reading");
-    let job = job::load(&args.job).map_err(|e| CliError::from_source(Exit::Input, &e).hint(e.hint()))?;
+    let job =
+        job::load(&args.job).map_err(|e| CliError::from_source(Exit::Input, &e).hint(e.hint()))?;
     progress.finish();
-    let stage = args.stage.as_deref().map(|name| stage_index(&job, name)).transpose()?;
+    let stage = args
+        .stage
+        .as_deref()
+        .map(|name| stage_index(&job, name))
+        .transpose()?;
     let inspection = Inspection::of(&job, stage);
     match args.format {
         Format::Json => terminal.print(&super::json(&inspection)?)?,
@@ -24,6 +29,7 @@ pub(crate) fn run(args: &Inspect, terminal: &Terminal) -> Result<Exit> {
 fn stage_index(job: &job::Job, name: &str) -> Result<usize> {
     job.stage_index(name).ok_or_else(|| {
         let names: Vec<&str> = job.stages.iter().map(|s| s.name.as_str()).collect();
-        CliError::new(Exit::Usage, format!("the job has no stage `{name}`")).hint(format!("its stages are {}", names.join(", ")))
+        CliError::new(Exit::Usage, format!("the job has no stage `{name}`"))
+            .hint(format!("its stages are {}", names.join(", ")))
     })
 }

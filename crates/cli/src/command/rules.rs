@@ -14,11 +14,24 @@ use crate::terminal::Terminal;
 pub(crate) fn run(args: &Rules, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let settings = super::analyze::settings(config)?;
     let language = args.lang.or(config.language).unwrap_or(Language::En);
-    let wanted = |about: &&About| args.cause.as_deref().is_none_or(|c| about.cause.code().starts_with(c));
-    let rules = diagnosis::rules().iter().map(|rule| rule.about()).filter(wanted);
+    let wanted = |about: &&About| {
+        args.cause
+            .as_deref()
+            .is_none_or(|c| about.cause.code().starts_with(c))
+    };
+    let rules = diagnosis::rules()
+        .iter()
+        .map(|rule| rule.about())
+        .filter(wanted);
     match args.format {
-        Format::Json => terminal.print(&super::json(&rules.map(|r| as_json(r, &settings)).collect::<Vec<_>>())?)?,
-        Format::Text => terminal.print(&rules.map(|r| as_text(r, &settings, language)).collect::<String>())?,
+        Format::Json => terminal.print(&super::json(
+            &rules.map(|r| as_json(r, &settings)).collect::<Vec<_>>(),
+        )?)?,
+        Format::Text => terminal.print(
+            &rules
+                .map(|r| as_text(r, &settings, language))
+                .collect::<String>(),
+        )?,
     }
     Ok(Exit::Success)
 }
@@ -32,20 +45,34 @@ fn as_text(about: &About, settings: &Settings, language: Language) -> String {
     let bold = anstyle::Style::new().bold();
     let mut lines = vec![format!("{bold}{}{bold:#}", about.cause)];
     lines.extend(wrap(pick(about.what), columns, "  ", "  "));
-    let codes = |list: &[job::info::Information]| list.iter().map(|i| i.code()).collect::<Vec<_>>().join(", ");
+    let codes = |list: &[job::info::Information]| {
+        list.iter().map(|i| i.code()).collect::<Vec<_>>().join(", ")
+    };
     lines.push(format!("  needs: {}", codes(about.needs)));
     if !about.helps.is_empty() {
         lines.push(format!("  helped by: {}", codes(about.helps)));
     }
     for threshold in about.thresholds {
         let value = settings.get(threshold);
-        let changed = if value == threshold.default { String::new() } else { format!(" (default {})", threshold.default) };
-        lines.push(format!("  {} = {value} {}{changed}", threshold.name, threshold.unit));
+        let changed = if value == threshold.default {
+            String::new()
+        } else {
+            format!(" (default {})", threshold.default)
+        };
+        lines.push(format!(
+            "  {} = {value} {}{changed}",
+            threshold.name, threshold.unit
+        ));
         let reason = match language {
             Language::Zh => threshold.reason_zh,
             Language::En => threshold.reason_en,
         };
-        lines.extend(wrap(&format!("{reason} [{}]", threshold.source), columns, "      ", "      "));
+        lines.extend(wrap(
+            &format!("{reason} [{}]", threshold.source),
+            columns,
+            "      ",
+            "      ",
+        ));
     }
     for clears in about.counter_evidence {
         lines.extend(wrap(pick(*clears), columns, "  cleared if: ", "      "));

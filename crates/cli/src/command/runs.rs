@@ -20,14 +20,21 @@ pub(crate) fn run(args: &Runs, config: &Config, terminal: &Terminal) -> Result<E
     let store = open(config)?;
     match args {
         Runs::List { job, limit, format } => {
-            let filter = RunFilter { job: job.clone(), limit: Some(*limit) };
+            let filter = RunFilter {
+                job: job.clone(),
+                limit: Some(*limit),
+            };
             let rows = store.runs(&filter).map_err(error)?;
             terminal.print(&match format {
                 Format::Json => super::json(&rows)?,
                 Format::Text => list(&rows),
             })?;
         }
-        Runs::Show { run, format, verbose } => {
+        Runs::Show {
+            run,
+            format,
+            verbose,
+        } => {
             let report = stored_report(&store, run)?;
             let picture = store.picture(run).map_err(error)?.unwrap_or_default();
             terminal.print(&render::report(&report, &picture, *format, *verbose)?)?;
@@ -58,8 +65,11 @@ pub(crate) fn error(error: agent::store::StoreError) -> CliError {
 /// The report of a run that has one.
 pub(crate) fn stored_report(store: &Store, run: &str) -> Result<Report> {
     store.report(run).map_err(error)?.ok_or_else(|| {
-        CliError::new(Exit::Input, format!("run `{run}` has no report: it failed or was interrupted"))
-            .hint("`scopeagent runs list` shows how each run ended; analyze the job again")
+        CliError::new(
+            Exit::Input,
+            format!("run `{run}` has no report: it failed or was interrupted"),
+        )
+        .hint("`scopeagent runs list` shows how each run ended; analyze the job again")
     })
 }
 
@@ -68,7 +78,8 @@ fn export_all(store: &Store, terminal: &Terminal) -> Result<()> {
     let rows = store.runs(&RunFilter::default()).map_err(error)?;
     for row in rows.iter().rev() {
         if let Some(report) = store.report(&row.run_id).map_err(error)? {
-            let line = serde_json::to_string(&report).map_err(|e| CliError::from_source(Exit::Failure, &e))?;
+            let line = serde_json::to_string(&report)
+                .map_err(|e| CliError::from_source(Exit::Failure, &e))?;
             terminal.print(&(line + "\n"))?;
         }
     }
@@ -91,7 +102,10 @@ fn list(rows: &[RunRow]) -> String {
         let name = row.job_name.as_deref().unwrap_or(&row.job);
         table.row(vec![
             row.run_id.clone(),
-            row.created_at.get(..19).unwrap_or(&row.created_at).replace('T', " "),
+            row.created_at
+                .get(..19)
+                .unwrap_or(&row.created_at)
+                .replace('T', " "),
             shorten(name, NAME),
             format!("{:?}", row.status).to_lowercase(),
             row.verdict.clone().unwrap_or_default(),

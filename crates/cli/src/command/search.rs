@@ -19,11 +19,16 @@ const LINES_SHOWN: usize = 4;
 pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let index = Knowledge::locate(config)?.open(terminal)?;
     let mut query = Query::new(args.query.join(" "), usize::from(args.k));
-    query.filter.languages.extend(args.lang.map(|lang| match lang {
-        Language::Zh => indexer::Language::Zh,
-        Language::En => indexer::Language::En,
-    }));
-    let hits = index.search(&query).map_err(|e| CliError::from_source(Exit::Failure, &e))?;
+    query
+        .filter
+        .languages
+        .extend(args.lang.map(|lang| match lang {
+            Language::Zh => indexer::Language::Zh,
+            Language::En => indexer::Language::En,
+        }));
+    let hits = index
+        .search(&query)
+        .map_err(|e| CliError::from_source(Exit::Failure, &e))?;
     match args.format {
         Format::Json => terminal.print(&super::json(&hits)?)?,
         Format::Text => terminal.print(&text(&hits, args.explain))?,
@@ -36,16 +41,27 @@ fn text(hits: &[Hit], explain: bool) -> String {
     let mut out = String::new();
     for hit in hits {
         let chunk = &hit.chunk;
-        let place = [std::slice::from_ref(&chunk.title), &chunk.heading_path].concat().join(" › ");
+        let place = [std::slice::from_ref(&chunk.title), &chunk.heading_path]
+            .concat()
+            .join(" › ");
         let bold = anstyle::Style::new().bold();
         let dim = anstyle::Style::new().dimmed();
         // Writing to a string cannot fail.
-        let _ = writeln!(out, "{:>2}. {bold}{}{bold:#}", hit.rank, shorten(&place, columns.saturating_sub(4)));
+        let _ = writeln!(
+            out,
+            "{:>2}. {bold}{}{bold:#}",
+            hit.rank,
+            shorten(&place, columns.saturating_sub(4))
+        );
         let _ = writeln!(out, "    {dim}{} · {:.3}{dim:#}", chunk.id, hit.score);
         if explain {
             let _ = writeln!(out, "    {dim}{}{dim:#}", explanation(hit));
         }
-        for line in wrap(&chunk.text, columns, "    ", "    ").into_iter().filter(|l| !l.trim().is_empty()).take(LINES_SHOWN) {
+        for line in wrap(&chunk.text, columns, "    ", "    ")
+            .into_iter()
+            .filter(|l| !l.trim().is_empty())
+            .take(LINES_SHOWN)
+        {
             let _ = writeln!(out, "{line}");
         }
     }

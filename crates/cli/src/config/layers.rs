@@ -54,7 +54,8 @@ impl Layers {
             CliError::new(Exit::Usage, format!("`{}`: {e}", path.display()))
                 .hint("`scopeagent init` writes a commented file with every known key")
         })?;
-        let table: Table = toml::from_str(&text).map_err(|e| CliError::new(Exit::Usage, format!("`{}`: {e}", path.display())))?;
+        let table: Table = toml::from_str(&text)
+            .map_err(|e| CliError::new(Exit::Usage, format!("`{}`: {e}", path.display())))?;
         self.add(table, &Origin::File(path.to_path_buf()));
         Ok(())
     }
@@ -78,11 +79,23 @@ impl Layers {
     }
 }
 
-fn merge(into: &mut Table, layer: Table, prefix: &str, origin: &Origin, origins: &mut BTreeMap<String, Origin>) {
+fn merge(
+    into: &mut Table,
+    layer: Table,
+    prefix: &str,
+    origin: &Origin,
+    origins: &mut BTreeMap<String, Origin>,
+) {
     for (key, value) in layer {
-        let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+        let path = if prefix.is_empty() {
+            key.clone()
+        } else {
+            format!("{prefix}.{key}")
+        };
         match (into.get_mut(&key), value) {
-            (Some(Value::Table(below)), Value::Table(above)) => merge(below, above, &path, origin, origins),
+            (Some(Value::Table(below)), Value::Table(above)) => {
+                merge(below, above, &path, origin, origins)
+            }
             (_, Value::Table(above)) => {
                 let mut fresh = Table::new();
                 merge(&mut fresh, above, &path, origin, origins);
@@ -101,10 +114,11 @@ fn look_up<'a>(table: &'a Table, path: &str) -> Option<&'a Value> {
     if let Some(value) = table.get(path) {
         return Some(value);
     }
-    path.match_indices('.').find_map(|(at, _)| match table.get(&path[..at]) {
-        Some(Value::Table(inner)) => look_up(inner, &path[at + 1..]),
-        _ => None,
-    })
+    path.match_indices('.')
+        .find_map(|(at, _)| match table.get(&path[..at]) {
+            Some(Value::Table(inner)) => look_up(inner, &path[at + 1..]),
+            _ => None,
+        })
 }
 
 #[cfg(test)]
@@ -120,7 +134,10 @@ mod tests {
         let mut layers = Layers::default();
         layers.add(table("language = 'en'\n[index]\nk = 5\n"), &Origin::User);
         layers.add(table("[index]\nk = 7\n"), &Origin::Flag);
-        let seen: Vec<_> = layers.entries().map(|(k, v, o)| (k.to_owned(), v.to_string(), o.clone())).collect();
+        let seen: Vec<_> = layers
+            .entries()
+            .map(|(k, v, o)| (k.to_owned(), v.to_string(), o.clone()))
+            .collect();
         assert_eq!(
             seen,
             [

@@ -57,5 +57,7 @@ fn platform_folders() -> Option<directories::ProjectDirs> {
 
 fn project_file() -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
-    here.ancestors().map(|dir| dir.join(PROJECT_FILE)).find(|path| path.is_file())
+    here.ancestors()
+        .map(|dir| dir.join(PROJECT_FILE))
+        .find(|path| path.is_file())
 }

@@ -17,7 +17,11 @@ pub(crate) fn render(inspection: &Inspection) -> String {
     section(&mut out, "Stages", &stages(&inspection.stages));
     section(&mut out, "Channels", &edges(inspection));
     for stage in &inspection.stages {
-        section(&mut out, &format!("Operators of {}", stage.name), &operators(&stage.operators));
+        section(
+            &mut out,
+            &format!("Operators of {}", stage.name),
+            &operators(&stage.operators),
+        );
     }
     section(&mut out, "Inputs", &tables(inspection));
     section(&mut out, "Script", &script(inspection));
@@ -28,10 +32,18 @@ pub(crate) fn render(inspection: &Inspection) -> String {
 
 fn head(inspection: &Inspection) -> String {
     let info = &inspection.info;
-    let mut facts = vec![info.name.clone().or_else(|| info.id.clone()).unwrap_or_else(|| inspection.path.clone())];
+    let mut facts = vec![
+        info.name
+            .clone()
+            .or_else(|| info.id.clone())
+            .unwrap_or_else(|| inspection.path.clone()),
+    ];
     facts.push(format!("{:?}", info.state).to_lowercase());
     facts.extend(info.elapsed_seconds.map(|s| format!("ran {}", duration(s))));
-    facts.extend(info.queued_seconds.map(|s| format!("queued {}", duration(s))));
+    facts.extend(
+        info.queued_seconds
+            .map(|s| format!("queued {}", duration(s))),
+    );
     facts.extend(info.tokens.map(|n| format!("{n} tokens")));
     let bold = anstyle::Style::new().bold();
     format!("{bold}{}{bold:#}\n", facts.join(" · "))
@@ -63,10 +75,20 @@ fn stages(stages: &[StageView]) -> String {
         ("", Left),
     ]);
     for stage in stages {
-        let wait = stage.queue_ms.zip(stage.start_ms).map(|(queue, start)| queue + start);
+        let wait = stage
+            .queue_ms
+            .zip(stage.start_ms)
+            .map(|(queue, start)| queue + start);
         let spilled = stage.spills.is_some_and(|n| n > 0);
-        let marks = [(stage.on_critical_path, "critical path"), (spilled, "spills")];
-        let marks: Vec<&str> = marks.iter().filter(|(yes, _)| *yes).map(|(_, mark)| *mark).collect();
+        let marks = [
+            (stage.on_critical_path, "critical path"),
+            (spilled, "spills"),
+        ];
+        let marks: Vec<&str> = marks
+            .iter()
+            .filter(|(yes, _)| *yes)
+            .map(|(_, mark)| *mark)
+            .collect();
         table.row(vec![
             stage.name.clone(),
             number(stage.vertices.map(|n| n as f64)),
@@ -78,7 +100,9 @@ fn stages(stages: &[StageView]) -> String {
             size(stage.bytes_read),
             ratio(stage.read_max_over_mean),
             size(stage.bytes_written),
-            stage.gc_share.map_or_else(unknown, |s| format!("{:.0} %", s * 100.0)),
+            stage
+                .gc_share
+                .map_or_else(unknown, |s| format!("{:.0} %", s * 100.0)),
             memory(stage),
             marks.join(", "),
         ]);
@@ -110,7 +134,13 @@ fn operators(operators: &[OperatorView]) -> String {
             operator.id.clone(),
             snake(&format!("{:?}", operator.kind)),
             shorten(&operator.keys.join(", "), CELL),
-            operator.script_lines.map_or_else(unknown, |[a, b]| if a == b { a.to_string() } else { format!("{a}–{b}") }),
+            operator.script_lines.map_or_else(unknown, |[a, b]| {
+                if a == b {
+                    a.to_string()
+                } else {
+                    format!("{a}–{b}")
+                }
+            }),
             number(operator.rows),
             ratio(operator.rows_max_over_mean),
             number(operator.estimated_rows),
@@ -149,7 +179,14 @@ fn edges(inspection: &Inspection) -> String {
 
 fn tables(inspection: &Inspection) -> String {
     use Align::{Left, Right};
-    let mut table = Table::new(&[("input", Left), ("rows", Right), ("bytes", Right), ("files", Right), ("layout", Left), ("parts", Right)]);
+    let mut table = Table::new(&[
+        ("input", Left),
+        ("rows", Right),
+        ("bytes", Right),
+        ("files", Right),
+        ("layout", Left),
+        ("parts", Right),
+    ]);
     for input in &inspection.tables {
         table.row(vec![
             input.name.clone(),
@@ -165,11 +202,20 @@ fn tables(inspection: &Inspection) -> String {
 
 fn script(inspection: &Inspection) -> String {
     use Align::Left;
-    let mut table = Table::new(&[("lines", Left), ("statement", Left), ("binds", Left), ("runs in", Left)]);
+    let mut table = Table::new(&[
+        ("lines", Left),
+        ("statement", Left),
+        ("binds", Left),
+        ("runs in", Left),
+    ]);
     for statement in &inspection.script {
         let [first, last] = statement.lines;
         table.row(vec![
-            if first == last { first.to_string() } else { format!("{first}–{last}") },
+            if first == last {
+                first.to_string()
+            } else {
+                format!("{first}–{last}")
+            },
             statement.kind.clone(),
             statement.target.clone().unwrap_or_default(),
             statement.stages.join(", "),
@@ -183,7 +229,12 @@ fn files(inspection: &Inspection) -> String {
     let mut table = Table::new(&[("file", Left), ("holds", Left), ("size", Right), ("", Left)]);
     for file in &inspection.files {
         let read = if file.read { "" } else { "not read" };
-        table.row(vec![file.name.clone(), snake(&format!("{:?}", file.kind)), size(Some(file.bytes as f64)), read.to_owned()]);
+        table.row(vec![
+            file.name.clone(),
+            snake(&format!("{:?}", file.kind)),
+            size(Some(file.bytes as f64)),
+            read.to_owned(),
+        ]);
     }
     table.render("  ")
 }
@@ -191,8 +242,15 @@ fn files(inspection: &Inspection) -> String {
 fn diagnostics(inspection: &Inspection) -> String {
     let mut out = String::new();
     for d in &inspection.diagnostics {
-        let severity = if d.severity == Severity::Error { "error" } else { "warning" };
-        let place: Vec<&str> = [d.file.as_deref(), d.locator.as_deref()].into_iter().flatten().collect();
+        let severity = if d.severity == Severity::Error {
+            "error"
+        } else {
+            "warning"
+        };
+        let place: Vec<&str> = [d.file.as_deref(), d.locator.as_deref()]
+            .into_iter()
+            .flatten()
+            .collect();
         let _ = writeln!(out, "  {severity}: {}: {}", place.join(" "), d.message);
         if let Some(hint) = &d.hint {
             let _ = writeln!(out, "    hint: {hint}");
@@ -206,7 +264,9 @@ fn unknown() -> String {
 }
 
 fn number(value: Option<f64>) -> String {
-    value.map_or_else(unknown, |v| super::text::value(&agent::report::EvidenceValue::Number(v.round())))
+    value.map_or_else(unknown, |v| {
+        super::text::value(&agent::report::EvidenceValue::Number(v.round()))
+    })
 }
 
 fn ratio(value: Option<f64>) -> String {
@@ -220,13 +280,19 @@ fn time(ms: Option<f64>) -> String {
 /// Bytes as a person says them, in powers of 1,024.
 fn size(bytes: Option<f64>) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let Some(mut value) = bytes else { return unknown() };
+    let Some(mut value) = bytes else {
+        return unknown();
+    };
     let mut unit = 0;
     while value >= 1024.0 && unit + 1 < UNITS.len() {
         value /= 1024.0;
         unit += 1;
     }
-    if unit == 0 { format!("{value:.0} B") } else { format!("{value:.1} {}", UNITS[unit]) }
+    if unit == 0 {
+        format!("{value:.0} B")
+    } else {
+        format!("{value:.1} {}", UNITS[unit])
+    }
 }
 
 /// `HashPartition` as `hash partition`.

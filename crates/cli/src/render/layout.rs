@@ -11,7 +11,9 @@ const MIN_WIDTH: usize = 40;
 
 /// Columns that stdout has.
 pub(crate) fn stdout_width() -> usize {
-    terminal_size::terminal_size().map_or(PLAIN_WIDTH, |(w, _)| usize::from(w.0)).clamp(MIN_WIDTH, MAX_WIDTH)
+    terminal_size::terminal_size()
+        .map_or(PLAIN_WIDTH, |(w, _)| usize::from(w.0))
+        .clamp(MIN_WIDTH, MAX_WIDTH)
 }
 
 /// Columns that a text takes; a Chinese character takes two.
@@ -50,8 +52,16 @@ pub(crate) fn shorten(text: &str, columns: usize) -> String {
 
 /// The text as lines of at most `columns`, the first behind `first`, the others behind `rest`.
 pub(crate) fn wrap(text: &str, columns: usize, first: &str, rest: &str) -> Vec<String> {
-    let options = textwrap::Options::new(columns).initial_indent(first).subsequent_indent(rest);
-    text.lines().flat_map(|line| textwrap::wrap(line, &options).into_iter().map(|l| l.into_owned())).collect()
+    let options = textwrap::Options::new(columns)
+        .initial_indent(first)
+        .subsequent_indent(rest);
+    text.lines()
+        .flat_map(|line| {
+            textwrap::wrap(line, &options)
+                .into_iter()
+                .map(|l| l.into_owned())
+        })
+        .collect()
 }
 
 /// A bar of `columns` cells, filled to `share` (0..1) in eighths of a cell.

@@ -18,8 +18,17 @@ pub(crate) fn render(report: &Report) -> String {
 
 fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result {
     let job = &report.job;
-    let name = job.name.as_deref().or(job.id.as_deref()).unwrap_or(&job.path);
-    writeln!(out, "# {}: {}\n", escaped(name), words.verdict(report.verdict))?;
+    let name = job
+        .name
+        .as_deref()
+        .or(job.id.as_deref())
+        .unwrap_or(&job.path);
+    writeln!(
+        out,
+        "# {}: {}\n",
+        escaped(name),
+        words.verdict(report.verdict)
+    )?;
     if let Some(question) = &report.question {
         writeln!(out, "> {}\n", escaped(question))?;
     }
@@ -32,29 +41,62 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
     }
     if !report.suggestions.is_empty() {
         writeln!(out, "## {}\n", words.suggestions())?;
-        report.suggestions.iter().try_for_each(|s| write_suggestion(out, s, words))?;
+        report
+            .suggestions
+            .iter()
+            .try_for_each(|s| write_suggestion(out, s, words))?;
     }
     if !report.missing_information.is_empty() {
         writeln!(out, "## {}\n", words.missing())?;
         for missing in &report.missing_information {
             let causes = missing.would_decide.join(", ");
-            writeln!(out, "- `{}` ({}): {} {}: {causes}", missing.file, missing.info, escaped(&missing.reason), words.would_decide())?;
+            writeln!(
+                out,
+                "- `{}` ({}): {} {}: {causes}",
+                missing.file,
+                missing.info,
+                escaped(&missing.reason),
+                words.would_decide()
+            )?;
         }
         writeln!(out)?;
     }
     writeln!(out, "{}: `{}`", words.run(), report.run_id)
 }
 
-fn write_finding(out: &mut String, finding: &Finding, report: &Report, words: Words) -> fmt::Result {
+fn write_finding(
+    out: &mut String,
+    finding: &Finding,
+    report: &Report,
+    words: Words,
+) -> fmt::Result {
     let place = finding.stage.as_deref().unwrap_or(words.whole_job());
-    writeln!(out, "### {} `{}` · {place} · {}\n", finding.id, finding.cause, words.severity(finding.severity))?;
+    writeln!(
+        out,
+        "### {} `{}` · {place} · {}\n",
+        finding.id,
+        finding.cause,
+        words.severity(finding.severity)
+    )?;
     writeln!(out, "{}\n", escaped(&finding.summary))?;
     if let Some(impact) = &finding.impact {
-        let share = impact.share_of_elapsed.map(|s| format!(" ({:.0} % {})", s * 100.0, words.of_run())).unwrap_or_default();
-        writeln!(out, "**{} {}**{share}\n", words.saves(), duration(impact.seconds_saved))?;
+        let share = impact
+            .share_of_elapsed
+            .map(|s| format!(" ({:.0} % {})", s * 100.0, words.of_run()))
+            .unwrap_or_default();
+        writeln!(
+            out,
+            "**{} {}**{share}\n",
+            words.saves(),
+            duration(impact.seconds_saved)
+        )?;
     }
     writeln!(out, "| {} | | | |\n|---|---|---|---|", words.evidence())?;
-    for item in finding.evidence.iter().filter_map(|id| report.evidence.iter().find(|e| e.id == *id)) {
+    for item in finding
+        .evidence
+        .iter()
+        .filter_map(|id| report.evidence.iter().find(|e| e.id == *id))
+    {
         let locator = item.source.locator.as_deref().unwrap_or("");
         let unit = item.unit.as_deref().unwrap_or("");
         writeln!(
@@ -71,8 +113,17 @@ fn write_finding(out: &mut String, finding: &Finding, report: &Report, words: Wo
 }
 
 fn write_suggestion(out: &mut String, suggestion: &Suggestion, words: Words) -> fmt::Result {
-    let target = suggestion.finding.as_deref().map(|f| format!(" → {f}")).unwrap_or_default();
-    writeln!(out, "### {}{target}: {}\n", suggestion.id, escaped(&suggestion.title))?;
+    let target = suggestion
+        .finding
+        .as_deref()
+        .map(|f| format!(" → {f}"))
+        .unwrap_or_default();
+    writeln!(
+        out,
+        "### {}{target}: {}\n",
+        suggestion.id,
+        escaped(&suggestion.title)
+    )?;
     for (n, step) in suggestion.steps.iter().enumerate() {
         writeln!(out, "{}. {}", n + 1, escaped(step))?;
     }
@@ -80,7 +131,10 @@ fn write_suggestion(out: &mut String, suggestion: &Suggestion, words: Words) -> 
         writeln!(out, "\n```diff\n{}\n```", diff.trim_end())?;
     }
     writeln!(out, "\n- {}: {}", words.gain(), escaped(&suggestion.gain))?;
-    for (label, items) in [(words.pros(), &suggestion.pros), (words.cons(), &suggestion.cons)] {
+    for (label, items) in [
+        (words.pros(), &suggestion.pros),
+        (words.cons(), &suggestion.cons),
+    ] {
         if !items.is_empty() {
             writeln!(out, "- {label}: {}", escaped(&items.join("; ")))?;
         }

@@ -8,6 +8,7 @@ pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod words;
 
+use agent::llm::Preview;
 use agent::picture::Picture;
 use agent::report::Report;
 
@@ -16,14 +17,41 @@ use crate::error::{CliError, Result};
 use crate::exit::Exit;
 
 /// A report in one of its forms.
-pub(crate) fn report(report: &Report, picture: &Picture, format: ReportFormat, verbose: bool) -> Result<String> {
+pub(crate) fn report(
+    report: &Report,
+    picture: &Picture,
+    format: ReportFormat,
+    verbose: bool,
+) -> Result<String> {
     match format {
         ReportFormat::Json => crate::command::json(report),
         ReportFormat::Markdown => Ok(markdown::render(report)),
-        ReportFormat::Html => html::render(report, picture).map_err(|e| CliError::from_source(Exit::Failure, &e)),
+        ReportFormat::Html => {
+            html::render(report, picture).map_err(|e| CliError::from_source(Exit::Failure, &e))
+        }
         ReportFormat::Text => {
-            let options = text::TextOptions { columns: layout::stdout_width(), verbose };
+            let options = text::TextOptions {
+                columns: layout::stdout_width(),
+                verbose,
+            };
             Ok(text::render(report, options))
         }
     }
+}
+
+/// What a dry run would send, step by step.
+pub(crate) fn previews(previews: &[Preview]) -> String {
+    let bold = anstyle::Style::new().bold();
+    let parts = previews.iter().map(|p| {
+        let cost = p.cost.map(|c| format!(" · {c:.4}")).unwrap_or_default();
+        let cuts: String = p.cuts.iter().map(|cut| format!("cut: {cut}\n")).collect();
+        format!(
+            "{bold}{} · {} tokens{cost}{bold:#}\n{cuts}{}\n\n{}\n\n",
+            p.steps.join(", "),
+            p.tokens,
+            p.system,
+            p.user
+        )
+    });
+    parts.collect()
 }

@@ -18,7 +18,10 @@ pub(crate) struct Table {
 impl Table {
     /// A table with these headings.
     pub(crate) fn new(headings: &[(&'static str, Align)]) -> Table {
-        Table { headings: headings.to_vec(), rows: Vec::new() }
+        Table {
+            headings: headings.to_vec(),
+            rows: Vec::new(),
+        }
     }
 
     /// Adds a row; missing cells are empty.
@@ -31,7 +34,12 @@ impl Table {
         if self.rows.is_empty() {
             return String::new();
         }
-        let widths: Vec<usize> = self.headings.iter().enumerate().map(|(i, (heading, _))| self.column_width(i, heading)).collect();
+        let widths: Vec<usize> = self
+            .headings
+            .iter()
+            .enumerate()
+            .map(|(i, (heading, _))| self.column_width(i, heading))
+            .collect();
         let headings = self.headings.iter().map(|(h, _)| (*h).to_owned()).collect();
         let dim = anstyle::Style::new().dimmed();
         let mut out = format!("{indent}{dim}{}{dim:#}\n", self.line(&headings, &widths));
@@ -45,7 +53,11 @@ impl Table {
 
     fn column_width(&self, column: usize, heading: &str) -> usize {
         let cells = self.rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| width(cell)).max().unwrap_or(0).max(width(heading))
+        cells
+            .map(|cell| width(cell))
+            .max()
+            .unwrap_or(0)
+            .max(width(heading))
     }
 
     fn line(&self, cells: &Vec<String>, widths: &[usize]) -> String {

@@ -23,7 +23,11 @@ pub(crate) struct TextOptions {
 
 /// Renders a report with ANSI styles; the caller strips them where no terminal is.
 pub(crate) fn render(report: &Report, options: TextOptions) -> String {
-    let mut page = Page { out: String::new(), words: Words(report.language), options };
+    let mut page = Page {
+        out: String::new(),
+        words: Words(report.language),
+        options,
+    };
     // Writing to a string cannot fail.
     let _ = page.report(report);
     page.out
@@ -56,17 +60,32 @@ impl Page {
             Verdict::InsufficientInformation => AnsiColor::Yellow.on_default(),
         };
         let style = style.effects(Effects::BOLD);
-        write!(self.out, "{style}{}{style:#}", self.words.verdict(report.verdict))?;
+        write!(
+            self.out,
+            "{style}{}{style:#}",
+            self.words.verdict(report.verdict)
+        )?;
         if report.verdict == Verdict::Problem {
-            write!(self.out, " · {}", self.words.problem_type(report.problem_type))?;
+            write!(
+                self.out,
+                " · {}",
+                self.words.problem_type(report.problem_type)
+            )?;
         }
         writeln!(self.out)?;
         let job = &report.job;
-        let name = job.name.as_deref().or(job.id.as_deref()).unwrap_or(&job.path);
+        let name = job
+            .name
+            .as_deref()
+            .or(job.id.as_deref())
+            .unwrap_or(&job.path);
         let mut facts = vec![format!("{} {name}", self.words.job())];
         facts.extend(job.elapsed_seconds.map(duration));
         facts.extend(job.stages.map(|n| format!("{n} {}", self.words.stages())));
-        facts.extend(job.vertices.map(|n| format!("{n} {}", self.words.vertices())));
+        facts.extend(
+            job.vertices
+                .map(|n| format!("{n} {}", self.words.vertices())),
+        );
         self.line(&facts.join(" · "), "", "")?;
         if let Some(question) = &report.question {
             self.line(&format!("{}: {question}", self.words.question()), "", "  ")?;
@@ -89,7 +108,13 @@ impl Page {
         let style = severity_style(finding.severity);
         let place = finding.stage.as_deref().unwrap_or(self.words.whole_job());
         write!(self.out, "{style}{}{style:#} ", finding.id)?;
-        write!(self.out, "{}{}{} · {place}", BOLD, finding.cause, BOLD.render_reset())?;
+        write!(
+            self.out,
+            "{}{}{} · {place}",
+            BOLD,
+            finding.cause,
+            BOLD.render_reset()
+        )?;
         if let Some([first, last]) = finding.script_lines {
             let lines = if first == last {
                 format!("{} {first}", self.words.line())
@@ -99,7 +124,12 @@ impl Page {
             write!(self.out, " · {lines}")?;
         }
         let severity = self.words.severity(finding.severity);
-        writeln!(self.out, " · {style}{severity}{style:#} · {} {:.0} %", self.words.confidence(), finding.confidence * 100.0)?;
+        writeln!(
+            self.out,
+            " · {style}{severity}{style:#} · {} {:.0} %",
+            self.words.confidence(),
+            finding.confidence * 100.0
+        )?;
         if let Some(impact) = &finding.impact {
             let saved = duration(impact.seconds_saved);
             match impact.share_of_elapsed {
@@ -115,7 +145,11 @@ impl Page {
             }
         }
         self.line(&finding.summary, "   ", "   ")?;
-        for item in finding.evidence.iter().filter_map(|id| evidence.iter().find(|e| e.id == *id)) {
+        for item in finding
+            .evidence
+            .iter()
+            .filter_map(|id| evidence.iter().find(|e| e.id == *id))
+        {
             self.evidence(item)?;
         }
         Ok(())
@@ -131,7 +165,12 @@ impl Page {
             Some(locator) => format!("{} {locator}", item.source.file),
             None => item.source.file.clone(),
         };
-        writeln!(self.out, "     {DIM}{} = {}  [{place}]{DIM:#}", item.metric, value(&item.value))
+        writeln!(
+            self.out,
+            "     {DIM}{} = {}  [{place}]{DIM:#}",
+            item.metric,
+            value(&item.value)
+        )
     }
 
     fn suggestions(&mut self, report: &Report) -> fmt::Result {
@@ -139,21 +178,38 @@ impl Page {
             return Ok(());
         }
         self.heading(self.words.suggestions())?;
-        report.suggestions.iter().try_for_each(|suggestion| self.suggestion(suggestion))
+        report
+            .suggestions
+            .iter()
+            .try_for_each(|suggestion| self.suggestion(suggestion))
     }
 
     fn suggestion(&mut self, suggestion: &Suggestion) -> fmt::Result {
-        let target = suggestion.finding.as_deref().map(|f| format!(" → {f}")).unwrap_or_default();
+        let target = suggestion
+            .finding
+            .as_deref()
+            .map(|f| format!(" → {f}"))
+            .unwrap_or_default();
         let kind = self.words.suggestion_kind(suggestion.kind);
         let cyan = AnsiColor::Cyan.on_default();
-        writeln!(self.out, "{cyan}{}{cyan:#}{target} [{kind}] {BOLD}{}{BOLD:#}", suggestion.id, suggestion.title)?;
+        writeln!(
+            self.out,
+            "{cyan}{}{cyan:#}{target} [{kind}] {BOLD}{}{BOLD:#}",
+            suggestion.id, suggestion.title
+        )?;
         for (n, step) in suggestion.steps.iter().enumerate() {
             self.line(step, &format!("   {}. ", n + 1), "      ")?;
         }
         if let Some(diff) = &suggestion.diff {
             self.diff(diff)?;
-            let checked = suggestion.verified.is_some_and(|v| v.parses && v.columns_preserved && v.hints_known);
-            let remark = if checked { self.words.verified() } else { self.words.partly_verified() };
+            let checked = suggestion
+                .verified
+                .is_some_and(|v| v.parses && v.columns_preserved && v.hints_known);
+            let remark = if checked {
+                self.words.verified()
+            } else {
+                self.words.partly_verified()
+            };
             writeln!(self.out, "   {DIM}{remark}{DIM:#}")?;
         }
         self.labelled(self.words.gain(), &suggestion.gain)?;
@@ -181,9 +237,18 @@ impl Page {
             return Ok(());
         }
         self.heading(self.words.experience())?;
-        let shown = if self.options.verbose { usize::MAX } else { EXPERIENCES_SHOWN };
-        for experience in report.experiences.iter().filter(|e| e.rank as usize <= shown) {
-            let title = super::layout::shorten(&experience.title, self.options.columns.saturating_sub(12));
+        let shown = if self.options.verbose {
+            usize::MAX
+        } else {
+            EXPERIENCES_SHOWN
+        };
+        for experience in report
+            .experiences
+            .iter()
+            .filter(|e| e.rank as usize <= shown)
+        {
+            let title =
+                super::layout::shorten(&experience.title, self.options.columns.saturating_sub(12));
             writeln!(self.out, "  {} {title}", pad(&experience.step, 7))?;
             writeln!(self.out, "          {DIM}{}{DIM:#}", experience.chunk)?;
         }
@@ -196,9 +261,18 @@ impl Page {
         }
         self.heading(self.words.missing())?;
         for missing in &report.missing_information {
-            let present = if missing.present { self.words.in_folder() } else { self.words.not_in_folder() };
+            let present = if missing.present {
+                self.words.in_folder()
+            } else {
+                self.words.not_in_folder()
+            };
             let causes = missing.would_decide.join(", ");
-            let text = format!("{} ({present}) · {} · {}: {causes}", missing.file, missing.info, self.words.would_decide());
+            let text = format!(
+                "{} ({present}) · {} · {}: {causes}",
+                missing.file,
+                missing.info,
+                self.words.would_decide()
+            );
             self.line(&text, "  · ", "    ")?;
             self.line(&missing.reason, "    ", "    ")?;
         }
@@ -213,7 +287,11 @@ impl Page {
         for diagnostic in &report.diagnostics {
             let place = [diagnostic.file.as_deref(), diagnostic.locator.as_deref()];
             let place: Vec<&str> = place.into_iter().flatten().collect();
-            self.line(&format!("{}: {}", place.join(" "), diagnostic.message), "  · ", "    ")?;
+            self.line(
+                &format!("{}: {}", place.join(" "), diagnostic.message),
+                "  · ",
+                "    ",
+            )?;
             if let Some(hint) = &diagnostic.hint {
                 self.line(&format!("{}: {hint}", self.words.hint()), "    ", "    ")?;
             }
@@ -224,11 +302,21 @@ impl Page {
     fn steps(&mut self, report: &Report) -> fmt::Result {
         self.heading(self.words.steps())?;
         for (n, step) in report.steps.iter().enumerate() {
-            writeln!(self.out, "{BOLD}[THINK {}] {}{BOLD:#} {DIM}{:.0} ms{DIM:#}", n + 1, step.title, step.elapsed_ms)?;
+            writeln!(
+                self.out,
+                "{BOLD}[THINK {}] {}{BOLD:#} {DIM}{:.0} ms{DIM:#}",
+                n + 1,
+                step.title,
+                step.elapsed_ms
+            )?;
             self.line(&step.text, "   ", "   ")?;
         }
         let files: Vec<&str> = report.files_read.iter().map(|f| f.file.as_str()).collect();
-        self.line(&format!("{}: {}", self.words.files_read(), files.join(", ")), "", "  ")
+        self.line(
+            &format!("{}: {}", self.words.files_read(), files.join(", ")),
+            "",
+            "  ",
+        )
     }
 
     fn foot(&mut self, report: &Report) -> fmt::Result {
@@ -242,7 +330,13 @@ impl Page {
         if let Some(fallback) = &engine.fallback {
             self.line(fallback, "", "")?;
         }
-        writeln!(self.out, "{DIM}{}: {who} · {} {}{DIM:#}", self.words.reasoned_by(), self.words.run(), report.run_id)
+        writeln!(
+            self.out,
+            "{DIM}{}: {who} · {} {}{DIM:#}",
+            self.words.reasoned_by(),
+            self.words.run(),
+            report.run_id
+        )
     }
 
     fn heading(&mut self, text: &str) -> fmt::Result {
@@ -257,7 +351,9 @@ impl Page {
     }
 
     fn line(&mut self, text: &str, first: &str, rest: &str) -> fmt::Result {
-        wrap(text, self.options.columns, first, rest).iter().try_for_each(|line| writeln!(self.out, "{line}"))
+        wrap(text, self.options.columns, first, rest)
+            .iter()
+            .try_for_each(|line| writeln!(self.out, "{line}"))
     }
 }
 

@@ -83,7 +83,10 @@ impl Words {
         self.pick(match verdict {
             Verdict::Problem => ("存在问题", "Problem found"),
             Verdict::Healthy => ("健康", "Healthy"),
-            Verdict::InsufficientInformation => ("信息不足，无法判断", "Cannot be decided: information is missing"),
+            Verdict::InsufficientInformation => (
+                "信息不足，无法判断",
+                "Cannot be decided: information is missing",
+            ),
         })
     }
 

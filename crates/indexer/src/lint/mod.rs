@@ -4,6 +4,7 @@
 //! Which causes exist is the caller's knowledge, not ours.
 
 mod collections;
+mod coverage;
 mod fix;
 mod front;
 mod structure;
@@ -14,6 +15,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+pub use coverage::{CoverageRow, coverage};
 pub use fix::fix;
 
 use crate::build::sources;

@@ -37,7 +37,11 @@ pub(super) fn histogram(data: &Histogram, caption: &str, unit: impl Fn(f64) -> S
     }
     if data.max > data.min {
         let x = (data.mean - data.min) / (data.max - data.min) * width;
-        out += &format!(r#"<line class="mean" x1="{x:.1}" x2="{x:.1}" y1="16" y2="{:.1}">{}</line>"#, height + 16.0, title(&unit(data.mean)));
+        out += &format!(
+            r#"<line class="mean" x1="{x:.1}" x2="{x:.1}" y1="16" y2="{:.1}">{}</line>"#,
+            height + 16.0,
+            title(&unit(data.mean))
+        );
     }
     let base = height + AXIS + 12.0;
     out += &label(0.0, base, "axis", "start", &unit(data.min));
@@ -49,9 +53,15 @@ pub(super) fn histogram(data: &Histogram, caption: &str, unit: impl Fn(f64) -> S
 pub(super) fn timeline(data: &Timeline, stages: &[StagePicture]) -> String {
     let (width, height) = TIMELINE;
     let slots = data.running.first().map_or(0, Vec::len);
-    let stacked: Vec<f32> = (0..slots).map(|t| data.running.iter().map(|row| row[t]).sum()).collect();
+    let stacked: Vec<f32> = (0..slots)
+        .map(|t| data.running.iter().map(|row| row[t]).sum())
+        .collect();
     let tokens = data.tokens.map(|n| n as f32);
-    let most = stacked.iter().copied().fold(tokens.unwrap_or(1.0), f32::max).max(1.0);
+    let most = stacked
+        .iter()
+        .copied()
+        .fold(tokens.unwrap_or(1.0), f32::max)
+        .max(1.0);
     let x = |slot: usize| slot as f64 / slots.max(1) as f64 * width;
     let y = |value: f32| height - f64::from(value / most) * (height - 6.0);
     let mut out = format!(
@@ -61,8 +71,18 @@ pub(super) fn timeline(data: &Timeline, stages: &[StagePicture]) -> String {
     let mut below = vec![0.0_f32; slots];
     for (i, row) in data.running.iter().enumerate() {
         let above: Vec<f32> = below.iter().zip(row).map(|(b, r)| b + r).collect();
-        let mut points: Vec<String> = above.iter().enumerate().flat_map(|(t, v)| step(x(t), x(t + 1), y(*v))).collect();
-        points.extend(below.iter().enumerate().rev().flat_map(|(t, v)| step(x(t + 1), x(t), y(*v))));
+        let mut points: Vec<String> = above
+            .iter()
+            .enumerate()
+            .flat_map(|(t, v)| step(x(t), x(t + 1), y(*v)))
+            .collect();
+        points.extend(
+            below
+                .iter()
+                .enumerate()
+                .rev()
+                .flat_map(|(t, v)| step(x(t + 1), x(t), y(*v))),
+        );
         let name = stages.get(i).map_or("", |s| s.name.as_str());
         out += &format!(
             r#"<polygon style="--hue:{:.0}" points="{}">{}</polygon>"#,
@@ -74,10 +94,19 @@ pub(super) fn timeline(data: &Timeline, stages: &[StagePicture]) -> String {
     }
     if let Some(tokens) = tokens {
         let at = y(tokens);
-        out += &format!(r#"<line class="tokens" x1="0" x2="{width}" y1="{at:.1}" y2="{at:.1}">{}</line>"#, title(&format!("{tokens} tokens")));
+        out += &format!(
+            r#"<line class="tokens" x1="0" x2="{width}" y1="{at:.1}" y2="{at:.1}">{}</line>"#,
+            title(&format!("{tokens} tokens"))
+        );
     }
     out += &label(0.0, height + 14.0, "axis", "start", "0 s");
-    out += &label(width, height + 14.0, "axis", "end", &duration(data.span_ms / 1000.0));
+    out += &label(
+        width,
+        height + 14.0,
+        "axis",
+        "end",
+        &duration(data.span_ms / 1000.0),
+    );
     out + "</svg>"
 }
 

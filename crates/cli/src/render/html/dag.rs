@@ -29,9 +29,22 @@ pub(super) fn draw(picture: &Picture, hot: &[(String, String)]) -> String {
         return String::new();
     }
     let places = place(picture);
-    let most = picture.edges.iter().filter_map(|e| e.bytes).fold(0.0, f64::max);
-    let channels: String = picture.edges.iter().map(|edge| channel(edge, &places, most)).collect();
-    let boxes: String = picture.stages.iter().enumerate().map(|(i, stage)| stage_box(stage, places.at[i], hot)).collect();
+    let most = picture
+        .edges
+        .iter()
+        .filter_map(|e| e.bytes)
+        .fold(0.0, f64::max);
+    let channels: String = picture
+        .edges
+        .iter()
+        .map(|edge| channel(edge, &places, most))
+        .collect();
+    let boxes: String = picture
+        .stages
+        .iter()
+        .enumerate()
+        .map(|(i, stage)| stage_box(stage, places.at[i], hot))
+        .collect();
     format!(
         r#"<svg class="dag" viewBox="0 0 {w:.0} {h:.0}" width="{w:.0}" height="{h:.0}" role="img">{channels}{boxes}</svg>"#,
         w = places.width,
@@ -52,9 +65,16 @@ fn place(picture: &Picture) -> Places {
     for column in 0..columns {
         // A stage stands near the mean height of what feeds it, so that few channels cross.
         let mean_y = |stage: usize| {
-            let from = picture.edges.iter().filter(|e| e.to == stage && layers[e.from] < column);
+            let from = picture
+                .edges
+                .iter()
+                .filter(|e| e.to == stage && layers[e.from] < column);
             let ys: Vec<f64> = from.map(|e| at[e.from].1).collect();
-            if ys.is_empty() { f64::MAX } else { ys.iter().sum::<f64>() / ys.len() as f64 }
+            if ys.is_empty() {
+                f64::MAX
+            } else {
+                ys.iter().sum::<f64>() / ys.len() as f64
+            }
         };
         let mut keyed: Vec<(f64, usize)> = order[column].iter().map(|&s| (mean_y(s), s)).collect();
         keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -92,11 +112,18 @@ fn channel(edge: &EdgePicture, places: &Places, most: f64) -> String {
     let (from, to) = (places.at[edge.from], places.at[edge.to]);
     let (x1, y1) = (from.0 + BOX_WIDTH, from.1 + BOX_HEIGHT / 2.0);
     let (x2, y2) = (to.0, to.1 + BOX_HEIGHT / 2.0);
-    let share = edge.bytes.filter(|_| most > 0.0).map_or(0.0, |b| (b / most).sqrt());
+    let share = edge
+        .bytes
+        .filter(|_| most > 0.0)
+        .map_or(0.0, |b| (b / most).sqrt());
     let width = CHANNEL.0 + share * (CHANNEL.1 - CHANNEL.0);
     let bend = ((x2 - x1) / 2.0).max(20.0);
     let size = edge.bytes.map_or_else(|| "?".to_owned(), bytes);
-    let keys = if edge.keys.is_empty() { String::new() } else { format!(" ({})", edge.keys.join(", ")) };
+    let keys = if edge.keys.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", edge.keys.join(", "))
+    };
     let told = title(&format!("{}{keys}: {size}", edge.exchange));
     let curve = format!(
         r#"<path class="channel {}" d="M{x1:.1},{y1:.1} C{:.1},{y1:.1} {:.1},{y2:.1} {x2:.1},{y2:.1}" stroke-width="{width:.1}">{told}</path>"#,
@@ -104,11 +131,21 @@ fn channel(edge: &EdgePicture, places: &Places, most: f64) -> String {
         x1 + bend,
         x2 - bend
     );
-    curve + &label((x1 + x2) / 2.0, (y1 + y2) / 2.0 - width / 2.0 - 3.0, "size", "middle", &size)
+    curve
+        + &label(
+            (x1 + x2) / 2.0,
+            (y1 + y2) / 2.0 - width / 2.0 - 3.0,
+            "size",
+            "middle",
+            &size,
+        )
 }
 
 fn stage_box(stage: &StagePicture, (x, y): (f64, f64), hot: &[(String, String)]) -> String {
-    let finding = hot.iter().find(|(name, _)| *name == stage.name).map(|(_, id)| id);
+    let finding = hot
+        .iter()
+        .find(|(name, _)| *name == stage.name)
+        .map(|(_, id)| id);
     let mut class = String::from("stage");
     if finding.is_some() {
         class.push_str(" hot");
@@ -117,15 +154,34 @@ fn stage_box(stage: &StagePicture, (x, y): (f64, f64), hot: &[(String, String)])
         class.push_str(" critical");
     }
     let percent = stage.share.map_or(0.0, |s| s * 100.0);
-    let busy = stage.busy_ms.map_or_else(|| "–".to_owned(), |ms| duration(ms / 1000.0));
-    let vertices = stage.vertices.map_or_else(|| "–".to_owned(), |n| format!("{n} ×"));
+    let busy = stage
+        .busy_ms
+        .map_or_else(|| "–".to_owned(), |ms| duration(ms / 1000.0));
+    let vertices = stage
+        .vertices
+        .map_or_else(|| "–".to_owned(), |n| format!("{n} ×"));
     let mut out = format!(
         r#"<g class="{class}" data-stage="{name}" style="--share:{percent:.1}%"><rect x="{x:.1}" y="{y:.1}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}" rx="7"/>"#,
         name = super::svg::escape(&stage.name)
     );
-    out += &title(&format!("{} · {vertices} · {busy} · {percent:.0} %", stage.name));
-    out += &label(x + 10.0, y + 23.0, "name", "start", &crate::render::layout::shorten(&stage.name, NAME));
-    out += &label(x + 10.0, y + 43.0, "detail", "start", &format!("{vertices} · {busy} · {percent:.0} %"));
+    out += &title(&format!(
+        "{} · {vertices} · {busy} · {percent:.0} %",
+        stage.name
+    ));
+    out += &label(
+        x + 10.0,
+        y + 23.0,
+        "name",
+        "start",
+        &crate::render::layout::shorten(&stage.name, NAME),
+    );
+    out += &label(
+        x + 10.0,
+        y + 43.0,
+        "detail",
+        "start",
+        &format!("{vertices} · {busy} · {percent:.0} %"),
+    );
     if let Some(id) = finding {
         out += &label(x + BOX_WIDTH - 8.0, y + 43.0, "mark", "end", id);
     }
@@ -137,11 +193,25 @@ mod tests {
     use super::*;
 
     fn stage(name: &str) -> StagePicture {
-        StagePicture { name: name.into(), vertices: Some(4), busy_ms: Some(1000.0), share: Some(0.5), critical: false, run_ms: None, bytes_read: None }
+        StagePicture {
+            name: name.into(),
+            vertices: Some(4),
+            busy_ms: Some(1000.0),
+            share: Some(0.5),
+            critical: false,
+            run_ms: None,
+            bytes_read: None,
+        }
     }
 
     fn edge(from: usize, to: usize) -> EdgePicture {
-        EdgePicture { from, to, bytes: Some(2048.0), exchange: "hash".into(), keys: vec!["UserId".into()] }
+        EdgePicture {
+            from,
+            to,
+            bytes: Some(2048.0),
+            exchange: "hash".into(),
+            keys: vec!["UserId".into()],
+        }
     }
 
     #[test]
@@ -161,15 +231,25 @@ mod tests {
 
     #[test]
     fn a_cycle_is_drawn_and_ends() {
-        let picture = Picture { stages: ["a", "b"].map(stage).into(), edges: vec![edge(0, 1), edge(1, 0)], ..Picture::default() };
+        let picture = Picture {
+            stages: ["a", "b"].map(stage).into(),
+            edges: vec![edge(0, 1), edge(1, 0)],
+            ..Picture::default()
+        };
         assert!(draw(&picture, &[]).contains("</svg>"));
     }
 
     #[test]
     fn the_hot_stage_is_marked() {
-        let picture = Picture { stages: vec![stage("SV1"), stage("SV2")], ..Picture::default() };
+        let picture = Picture {
+            stages: vec![stage("SV1"), stage("SV2")],
+            ..Picture::default()
+        };
         let drawn = draw(&picture, &[("SV2".into(), "F1".into())]);
         assert_eq!(drawn.matches("stage hot").count(), 1);
-        assert!(drawn.contains(r#"class="stage hot" data-stage="SV2""#), "{drawn}");
+        assert!(
+            drawn.contains(r#"class="stage hot" data-stage="SV2""#),
+            "{drawn}"
+        );
     }
 }

@@ -79,27 +79,59 @@ pub(crate) fn render(report: &Report, picture: &Picture) -> Result<String, minij
         verdict: words.verdict(report.verdict),
         problem: words.problem_type(report.problem_type),
         elapsed: report.job.elapsed_seconds.map(duration),
-        findings: report.findings.iter().map(|f| finding_view(f, report, picture, words)).collect(),
-        diffs: report.suggestions.iter().map(|s| s.diff.as_deref().map(diff_lines)).collect(),
-        kinds: report.suggestions.iter().map(|s| words.suggestion_kind(s.kind)).collect(),
+        findings: report
+            .findings
+            .iter()
+            .map(|f| finding_view(f, report, picture, words))
+            .collect(),
+        diffs: report
+            .suggestions
+            .iter()
+            .map(|s| s.diff.as_deref().map(diff_lines))
+            .collect(),
+        kinds: report
+            .suggestions
+            .iter()
+            .map(|s| words.suggestion_kind(s.kind))
+            .collect(),
         dag: dag::draw(picture, &hot_stages(report)),
-        timeline: picture.timeline.as_ref().map(|t| charts::timeline(t, &picture.stages)),
+        timeline: picture
+            .timeline
+            .as_ref()
+            .map(|t| charts::timeline(t, &picture.stages)),
         script_file: picture.script.as_ref().map(|s| s.file.as_str()),
         script: script_lines(report, picture),
     };
-    environment.get_template("report.html")?.render(Serde(&page))
+    environment
+        .get_template("report.html")?
+        .render(Serde(&page))
 }
 
-fn finding_view<'a>(finding: &'a Finding, report: &'a Report, picture: &Picture, words: Words) -> FindingView<'a> {
-    let items: Vec<&Evidence> =
-        finding.evidence.iter().filter_map(|id| report.evidence.iter().find(|e| e.id == *id)).collect();
-    let stage = picture.stages.iter().find(|s| Some(&s.name) == finding.stage.as_ref());
+fn finding_view<'a>(
+    finding: &'a Finding,
+    report: &'a Report,
+    picture: &Picture,
+    words: Words,
+) -> FindingView<'a> {
+    let items: Vec<&Evidence> = finding
+        .evidence
+        .iter()
+        .filter_map(|id| report.evidence.iter().find(|e| e.id == *id))
+        .collect();
+    let stage = picture
+        .stages
+        .iter()
+        .find(|s| Some(&s.name) == finding.stage.as_ref());
     let seconds = |v: f64| duration(v / 1000.0);
     FindingView {
         finding,
         severity_word: words.severity(finding.severity),
         saved: finding.impact.as_ref().map(|i| duration(i.seconds_saved)),
-        share_percent: finding.impact.as_ref().and_then(|i| i.share_of_elapsed).map(|s| (s * 1000.0).round() / 10.0),
+        share_percent: finding
+            .impact
+            .as_ref()
+            .and_then(|i| i.share_of_elapsed)
+            .map(|s| (s * 1000.0).round() / 10.0),
         values: items.iter().map(|e| value(&e.value)).collect(),
         evidence_items: items,
         run_histogram: stage
@@ -131,19 +163,38 @@ fn diff_lines(diff: &str) -> Vec<DiffLine> {
         Some(b'@') => "place",
         _ => "kept",
     };
-    diff.lines().map(|line| DiffLine { class: class(line), text: line.to_owned() }).collect()
+    diff.lines()
+        .map(|line| DiffLine {
+            class: class(line),
+            text: line.to_owned(),
+        })
+        .collect()
 }
 
 fn script_lines(report: &Report, picture: &Picture) -> Vec<ScriptLine> {
-    let Some(script) = &picture.script else { return Vec::new() };
+    let Some(script) = &picture.script else {
+        return Vec::new();
+    };
     let marked = |number: usize| {
-        let hits = |f: &&Finding| f.script_lines.is_some_and(|[a, b]| (a as usize..=b as usize).contains(&number));
-        report.findings.iter().filter(hits).map(|f| f.id.clone()).collect()
+        let hits = |f: &&Finding| {
+            f.script_lines
+                .is_some_and(|[a, b]| (a as usize..=b as usize).contains(&number))
+        };
+        report
+            .findings
+            .iter()
+            .filter(hits)
+            .map(|f| f.id.clone())
+            .collect()
     };
     script
         .text
         .lines()
         .enumerate()
-        .map(|(i, text)| ScriptLine { number: i + 1, text: text.to_owned(), findings: marked(i + 1) })
+        .map(|(i, text)| ScriptLine {
+            number: i + 1,
+            text: text.to_owned(),
+            findings: marked(i + 1),
+        })
         .collect()
 }

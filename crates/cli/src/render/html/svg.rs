@@ -18,7 +18,10 @@ pub(super) fn escape(text: &str) -> String {
 
 /// A text element.
 pub(super) fn label(x: f64, y: f64, class: &str, anchor: &str, text: &str) -> String {
-    format!(r#"<text x="{x:.1}" y="{y:.1}" class="{class}" text-anchor="{anchor}">{}</text>"#, escape(text))
+    format!(
+        r#"<text x="{x:.1}" y="{y:.1}" class="{class}" text-anchor="{anchor}">{}</text>"#,
+        escape(text)
+    )
 }
 
 /// What a browser shows when the pointer rests on the element around it.
@@ -29,9 +32,15 @@ pub(super) fn title(text: &str) -> String {
 /// Bytes as a person says them.
 pub(super) fn bytes(value: f64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let steps = (0..UNITS.len() - 1).take_while(|i| value >= 1024_f64.powi(*i as i32 + 1)).count();
+    let steps = (0..UNITS.len() - 1)
+        .take_while(|i| value >= 1024_f64.powi(*i as i32 + 1))
+        .count();
     let digits = usize::from(steps > 0);
-    format!("{:.digits$} {}", value / 1024_f64.powi(steps as i32), UNITS[steps])
+    format!(
+        "{:.digits$} {}",
+        value / 1024_f64.powi(steps as i32),
+        UNITS[steps]
+    )
 }
 
 #[cfg(test)]

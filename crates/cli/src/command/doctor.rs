@@ -1,0 +1,59 @@
+//! `scopeagent doctor`: whether an LLM profile works, and what to mend.
+
+use agent::llm::{Server, examine};
+
+use crate::args::{Doctor, Format};
+use crate::config::Config;
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::terminal::Terminal;
+
+/// Runs the command.
+pub(crate) fn run(args: &Doctor, config: &Config, terminal: &Terminal) -> Result<Exit> {
+    let (name, profile) = config
+        .llm
+        .profile(args.llm.as_deref())
+        .map_err(crate::llm::connect_error)?;
+    let key = crate::llm::key(profile).map_err(|reason| {
+        CliError::new(
+            Exit::Usage,
+            format!("the key of profile `{name}` cannot be fetched: {reason}"),
+        )
+        .hint("mend `api_key_env` or `api_key_command` of the profile")
+    })?;
+    let server = Server::new(profile, key.as_ref()).map_err(|e| {
+        CliError::from_source(Exit::Usage, &e).hint(format!("mend `[llm.profiles.{name}]`"))
+    })?;
+    terminal.remark(&format!(
+        "asking {} {} (profile `{name}`)",
+        profile.provider.name(),
+        profile.model
+    ));
+    let symptoms = super::analyze::runtime()?.block_on(examine(profile, &server));
+    match args.format {
+        Format::Json => terminal.print(&super::json(&symptoms)?)?,
+        Format::Text => {
+            for symptom in &symptoms {
+                let color = if symptom.ok {
+                    anstyle::AnsiColor::Green
+                } else {
+                    anstyle::AnsiColor::Red
+                }
+                .on_default();
+                let mark = if symptom.ok { "ok" } else { "fails" };
+                terminal.print(&format!(
+                    "{color}{mark:<5}{color:#} {}: {}\n",
+                    symptom.check, symptom.detail
+                ))?;
+                if let Some(hint) = &symptom.hint {
+                    terminal.print(&format!("      hint: {hint}\n"))?;
+                }
+            }
+        }
+    }
+    Ok(if symptoms.iter().all(|s| s.ok) {
+        Exit::Success
+    } else {
+        Exit::Llm
+    })
+}

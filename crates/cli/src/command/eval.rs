@@ -1,0 +1,180 @@
+//! `scopeagent eval`: how well the index answers judged queries.
+
+use std::fs;
+use std::path::Path;
+
+use indexer::eval::{self, EvalError, Judged, Options, Report};
+use indexer::{Fusion, Index};
+
+use crate::args::{Eval, Format};
+use crate::config::{self, Config};
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::knowledge::{Documents, Knowledge};
+use crate::render::table::{Align, Table};
+use crate::terminal::Terminal;
+
+/// Rank offset of reciprocal rank fusion in the original paper.
+const RRF_K: f32 = 60.0;
+/// Rankings written to a TREC run.
+const RUN_DEPTH: usize = 100;
+
+/// Runs the command.
+pub(crate) fn run(args: &Eval, config: &Config, terminal: &Terminal) -> Result<Exit> {
+    let options = Options {
+        k: usize::from(args.k),
+        recall_at: usize::from(args.recall_at),
+        fusion: args.rrf.then_some(Fusion::Rrf {
+            k: RRF_K,
+            vector: 0.5,
+        }),
+        split: args.split.clone(),
+    };
+    let knowledge = Knowledge::locate(config)?;
+    if let Some(folder) = &args.beir {
+        let report = beir(folder, &options, &knowledge, config, terminal)?;
+        return finish(&report, args, terminal);
+    }
+    let index = knowledge.open(terminal)?;
+    let judged = judgements(args, &knowledge)?;
+    if args.tune {
+        let tuned = eval::tune(&index, &judged, &options).map_err(error)?;
+        terminal.print(&super::json(&tuned)?)?;
+        return Ok(Exit::Success);
+    }
+    if let Some(path) = &args.run_in {
+        let run = eval::read_run(path).map_err(error)?;
+        terminal.print(&super::json(&eval::score_run(&run, &judged, &options))?)?;
+        return Ok(Exit::Success);
+    }
+    if let Some(path) = &args.run_out {
+        write_run(path, &index, &judged, &options)?;
+    }
+    finish(
+        &eval::evaluate(&index, &judged, &options).map_err(error)?,
+        args,
+        terminal,
+    )
+}
+
+fn beir(
+    folder: &Path,
+    options: &Options,
+    knowledge: &Knowledge,
+    config: &Config,
+    terminal: &Terminal,
+) -> Result<Report> {
+    let name = folder.file_name().map_or_else(
+        || "collection".to_owned(),
+        |n| n.to_string_lossy().into_owned(),
+    );
+    let scratch = config::data_folder(config).join("beir").join(name);
+    let bar = terminal.progress("eval");
+    let mut show = |p: indexer::build::Progress| {
+        bar.show(&format!("{:?}", p.phase).to_lowercase(), p.done, p.total)
+    };
+    let report = eval::beir(folder, &scratch, &knowledge.settings, options, &mut show);
+    bar.finish();
+    report.map_err(error)
+}
+
+fn judgements(args: &Eval, knowledge: &Knowledge) -> Result<Vec<Judged>> {
+    let path = match (&args.judgements, &knowledge.documents) {
+        (Some(path), _) => path.clone(),
+        (None, Documents::Folder(folder)) => folder.join("judgements"),
+        (None, Documents::Builtin) => {
+            return Err(CliError::new(Exit::Input, "there are no judgements to measure with")
+                .hint("give a knowledge folder with --knowledge, a file with --judgements, or a collection with --beir"));
+        }
+    };
+    eval::read_judgements(&path).map_err(error)
+}
+
+fn write_run(path: &Path, index: &Index, judged: &[Judged], options: &Options) -> Result<()> {
+    let run = eval::Run::of(index, judged, options.fusion, RUN_DEPTH).map_err(error)?;
+    fs::write(path, run.to_text("scopeagent")).map_err(|e| {
+        CliError::from_source(Exit::Failure, &e)
+            .hint(format!("`{}` cannot be written", path.display()))
+    })
+}
+
+fn finish(report: &Report, args: &Eval, terminal: &Terminal) -> Result<Exit> {
+    match args.format {
+        Format::Json => terminal.print(&super::json(report)?)?,
+        Format::Text => terminal.print(&text(report))?,
+    }
+    for warning in &report.warnings {
+        terminal.remark(warning);
+    }
+    let Some(path) = &args.baseline else {
+        return Ok(Exit::Success);
+    };
+    let before = fs::read_to_string(path).map_err(|e| {
+        CliError::from_source(Exit::Input, &e).hint(format!(
+            "`{}` must be a file that `eval --format json` printed",
+            path.display()
+        ))
+    })?;
+    let before: Report = serde_json::from_str(&before).map_err(|e| {
+        CliError::from_source(Exit::Input, &e).hint(format!(
+            "`{}` must be a file that `eval --format json` printed",
+            path.display()
+        ))
+    })?;
+    let gate = eval::gate(report, &before);
+    for (branch, d) in &gate.differences {
+        terminal.remark(&format!(
+            "{branch}: {:+.4} against the baseline (95 % {:+.4} … {:+.4})",
+            d.mean, d.ci95[0], d.ci95[1]
+        ));
+    }
+    Ok(if gate.passed || !args.gate {
+        Exit::Success
+    } else {
+        Exit::Found
+    })
+}
+
+fn text(report: &Report) -> String {
+    let metrics: Vec<&String> = report
+        .branches
+        .values()
+        .next()
+        .map_or_else(Vec::new, |s| s.metrics.keys().collect());
+    let mut lines = vec![format!(
+        "{} queries, {} documents, {} chunks, embedder {}\n",
+        report.queries, report.documents, report.chunks, report.embedder
+    )];
+    let parts = std::iter::once(("all", &report.branches)).chain(
+        report
+            .languages
+            .iter()
+            .map(|(l, r)| (l.as_str(), &r.branches)),
+    );
+    let mut table = Table::new(&[
+        ("queries", Align::Left),
+        ("branch", Align::Left),
+        ("metrics", Align::Left),
+        ("nDCG 95 %", Align::Left),
+    ]);
+    for (part, branches) in parts {
+        for (branch, scores) in branches {
+            let shown: Vec<String> = metrics
+                .iter()
+                .filter_map(|m| Some(format!("{m} {:.3}", scores.metrics.get(*m)?)))
+                .collect();
+            table.row(vec![
+                part.to_owned(),
+                branch.clone(),
+                shown.join("  "),
+                format!("{:.3} … {:.3}", scores.ci95[0], scores.ci95[1]),
+            ]);
+        }
+    }
+    lines.push(table.render(""));
+    lines.concat()
+}
+
+fn error(error: EvalError) -> CliError {
+    CliError::from_source(Exit::Input, &error)
+}

@@ -1,0 +1,87 @@
+//! `scopeagent init`: a place to work in; `completions` and `man`: the program's own papers.
+
+use std::fs;
+use std::path::Path;
+
+use clap::CommandFactory;
+
+use crate::args::{Cli, Init};
+use crate::config::PROJECT_FILE;
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::knowledge::builtin_documents;
+use crate::terminal::Terminal;
+
+/// The file that `init` writes: every key, commented out, with its meaning.
+const TEMPLATE: &str = include_str!("scopeagent.toml");
+
+/// Writes the configuration and the knowledge folder; nothing that is there is changed.
+pub(crate) fn run(args: &Init, terminal: &Terminal) -> Result<Exit> {
+    let file = args.folder.join(PROJECT_FILE);
+    if file.exists() {
+        return Err(CliError::new(
+            Exit::Usage,
+            format!("`{}` is there already", file.display()),
+        )
+        .hint("edit it, or move it away and run `scopeagent init` again"));
+    }
+    let mut written = 0;
+    for (path, text) in builtin_documents() {
+        written += usize::from(write_new(&args.folder.join("knowledge").join(path), &text)?);
+    }
+    write_new(&file, TEMPLATE)?;
+    terminal.remark(&format!(
+        "wrote `{}` and {written} documents under `{}`",
+        file.display(),
+        args.folder.join("knowledge").display()
+    ));
+    Ok(Exit::Success)
+}
+
+/// Writes a file unless it is there; whether it was written.
+fn write_new(path: &Path, text: &str) -> Result<bool> {
+    if path.exists() {
+        return Ok(false);
+    }
+    let parent = path.parent().map_or(Ok(()), fs::create_dir_all);
+    parent.and_then(|()| fs::write(path, text)).map_err(|e| {
+        CliError::from_source(Exit::Failure, &e)
+            .hint(format!("`{}` cannot be written", path.display()))
+    })?;
+    Ok(true)
+}
+
+/// Prints the completions of a shell.
+pub(crate) fn completions(shell: clap_complete::Shell, terminal: &Terminal) -> Result<Exit> {
+    let mut out = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "scopeagent", &mut out);
+    terminal.print(&String::from_utf8_lossy(&out))?;
+    Ok(Exit::Success)
+}
+
+/// Prints the man page.
+pub(crate) fn man(terminal: &Terminal) -> Result<Exit> {
+    let mut out = Vec::new();
+    let page = clap_mangen::Man::new(Cli::command());
+    page.render(&mut out)
+        .map_err(|e| CliError::from_source(Exit::Failure, &e))?;
+    terminal.print(&String::from_utf8_lossy(&out))?;
+    Ok(Exit::Success)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn the_template_holds_with_and_without_its_comments() {
+        toml::from_str::<Config>(TEMPLATE).expect("as written");
+        let uncommented: String = TEMPLATE
+            .lines()
+            .map(|line| line.strip_prefix("#: ").unwrap_or(line))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        toml::from_str::<Config>(&uncommented).expect("with every key set");
+    }
+}

@@ -1,0 +1,99 @@
+//! `scopeagent lint`: what a curator should mend in the knowledge folder.
+
+use diagnosis::model::Cause;
+use indexer::lint::{self, Options, Severity};
+
+use crate::args::{Format, Lint};
+use crate::config::Config;
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::knowledge::{Documents, Knowledge};
+use crate::render::table::{Align, Table};
+use crate::terminal::Terminal;
+
+/// Runs the command.
+pub(crate) fn run(args: &Lint, config: &Config, terminal: &Terminal) -> Result<Exit> {
+    let Documents::Folder(folder) = Knowledge::locate(config)?.documents else {
+        return Err(
+            CliError::new(Exit::Input, "there is no knowledge folder to check")
+                .hint("give one with --knowledge DIR; `scopeagent init` makes one"),
+        );
+    };
+    let options = Options {
+        causes: Cause::ALL.iter().map(|c| c.code().to_owned()).collect(),
+    };
+    let failed = |e: indexer::BuildError| CliError::from_source(Exit::Input, &e);
+    if args.coverage {
+        return coverage(
+            &lint::coverage(&folder, &options).map_err(failed)?,
+            args.format,
+            terminal,
+        );
+    }
+    if args.fix {
+        for fixed in lint::fix(&folder, &options).map_err(failed)? {
+            terminal.remark(&format!(
+                "fixed {}:{}: {}",
+                fixed.file, fixed.line, fixed.message
+            ));
+        }
+    }
+    let findings = lint::lint(&folder, &options).map_err(failed)?;
+    match args.format {
+        Format::Json => terminal.print(&super::json(&findings)?)?,
+        Format::Text => {
+            for f in &findings {
+                let color = match f.severity {
+                    Severity::Error => anstyle::AnsiColor::Red,
+                    Severity::Warning => anstyle::AnsiColor::Yellow,
+                }
+                .on_default();
+                let fixable = if f.fixable { " (--fix mends it)" } else { "" };
+                terminal.print(&format!(
+                    "{}:{}: {color}{}{color:#}: {}{fixable}\n",
+                    f.file, f.line, f.code, f.message
+                ))?;
+            }
+            terminal.remark(&format!("{} findings", findings.len()));
+        }
+    }
+    Ok(if findings.is_empty() {
+        Exit::Success
+    } else {
+        Exit::Found
+    })
+}
+
+fn coverage(rows: &[lint::CoverageRow], format: Format, terminal: &Terminal) -> Result<Exit> {
+    if format == Format::Json {
+        terminal.print(&super::json(&rows)?)?;
+    } else {
+        let mut headings = vec![
+            ("cause", Align::Left),
+            ("language", Align::Left),
+            ("playbooks", Align::Right),
+        ];
+        headings.extend(indexer::Section::ALL.map(|section| (section.as_str(), Align::Right)));
+        let mut table = Table::new(&headings);
+        for row in rows {
+            let mut cells = vec![
+                row.cause.clone(),
+                row.language.as_str().to_owned(),
+                row.playbooks.to_string(),
+            ];
+            cells.extend(row.sections.iter().map(|(_, documents)| {
+                if *documents == 0 {
+                    "–".to_owned()
+                } else {
+                    documents.to_string()
+                }
+            }));
+            table.row(cells);
+        }
+        terminal.print(&table.render(""))?;
+    }
+    let filled = rows
+        .iter()
+        .all(|row| row.sections.iter().all(|(_, documents)| *documents > 0));
+    Ok(if filled { Exit::Success } else { Exit::Found })
+}
