@@ -15,7 +15,7 @@ use unicode_normalization::char::is_combining_mark;
 pub(crate) use script::{cjk_share, is_cjk};
 
 /// Version of the analyser; stored with the index. Change it whenever [`terms`] gives other terms.
-pub(crate) const VERSION: &str = "mixed-1";
+pub(crate) const VERSION: &str = "mixed-2";
 
 /// Longest term kept, in bytes: a hash or a base64 block helps nobody and only fills the dictionary.
 const MAX_TERM_BYTES: usize = 128;
@@ -30,6 +30,38 @@ pub(crate) fn terms(text: &str) -> Vec<String> {
 
 /// As [`terms`], handing each term to `emit`.
 pub(crate) fn for_each_term(text: &str, mut emit: impl FnMut(&str)) {
+    analyse(text, |term, _| emit(term));
+}
+
+/// Neighbouring words of `text` as one term each, stop words left out: `hot key` tells more than `hot` and `key`. CJK
+/// text has its pairs among the [`terms`].
+pub(crate) fn pairs(text: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut before: Option<String> = None;
+    analyse(text, |term, role| match role {
+        Role::Word => {
+            if let Some(before) = before.replace(term.to_owned()) {
+                out.push(format!("{before} {term}"));
+            }
+        }
+        Role::Character => before = None,
+        Role::Whole => {}
+    });
+    out
+}
+
+/// What a term is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// A word, or a part of an identifier.
+    Word,
+    /// An identifier as a whole, besides its parts.
+    Whole,
+    /// A CJK character or pair.
+    Character,
+}
+
+fn analyse(text: &str, mut emit: impl FnMut(&str, Role)) {
     let folded = fold(text);
     let mut rest = folded.as_str();
     while let Some(first) = rest.chars().next() {
@@ -79,22 +111,22 @@ fn prefix(text: &str, keep: impl Fn(char) -> bool) -> &str {
 }
 
 /// Single characters and pairs: no dictionary to load, and no word boundary to get wrong.
-fn cjk_terms(run: &str, emit: &mut impl FnMut(&str)) {
+fn cjk_terms(run: &str, emit: &mut impl FnMut(&str, Role)) {
     let starts: Vec<usize> = run.char_indices().map(|(at, _)| at).collect();
     let end = |i: usize| starts.get(i).copied().unwrap_or(run.len());
     for i in 0..starts.len() {
         let single = &run[starts[i]..end(i + 1)];
         if !stop::is_chinese(single) {
-            emit(single);
+            emit(single, Role::Character);
         }
         if i + 1 < starts.len() {
-            emit(&run[starts[i]..end(i + 2)]);
+            emit(&run[starts[i]..end(i + 2)], Role::Character);
         }
     }
 }
 
 /// A word, or an identifier: whole (lower-cased) and its parts.
-fn compound_terms(run: &str, emit: &mut impl FnMut(&str)) {
+fn compound_terms(run: &str, emit: &mut impl FnMut(&str, Role)) {
     let mut parts = Vec::new();
     for piece in run.split(is_joint) {
         split_case(piece, &mut parts);
@@ -110,10 +142,10 @@ fn compound_terms(run: &str, emit: &mut impl FnMut(&str)) {
     }
 }
 
-fn emit_whole(run: &str, emit: &mut impl FnMut(&str)) {
+fn emit_whole(run: &str, emit: &mut impl FnMut(&str, Role)) {
     let whole = run.to_lowercase();
     if whole.len() <= MAX_TERM_BYTES {
-        emit(&whole);
+        emit(&whole, Role::Whole);
     }
 }
 
@@ -142,15 +174,15 @@ fn split_case<'a>(piece: &'a str, parts: &mut Vec<&'a str>) {
     parts.push(&piece[start..]);
 }
 
-fn word_term(part: &str, emit: &mut impl FnMut(&str)) {
+fn word_term(part: &str, emit: &mut impl FnMut(&str, Role)) {
     let lower = part.to_lowercase();
     if lower.is_empty() || lower.len() > MAX_TERM_BYTES || stop::is_english(&lower) {
         return;
     }
     if lower.bytes().all(|b| b.is_ascii_alphabetic()) {
-        emit(&stemmer().stem(&lower));
+        emit(&stemmer().stem(&lower), Role::Word);
     } else {
-        emit(&lower);
+        emit(&lower, Role::Word);
     }
 }
 
@@ -213,6 +245,13 @@ mod tests {
     fn mixed_text_and_full_width_letters_fold() {
         check("ＳＫＥＷ倾斜", &["skew", "倾", "倾斜", "斜"]);
         check("naïve café", &["naiv", "cafe"]);
+    }
+
+    #[test]
+    fn neighbouring_words_make_pairs() {
+        assert_eq!(pairs("The hot keys of a join"), ["hot key", "key join"]);
+        assert_eq!(pairs("SV3_Combine 倾斜 join"), ["sv3 combin"]);
+        assert!(pairs("数据倾斜").is_empty());
     }
 
     #[test]

@@ -28,6 +28,15 @@ pub(crate) fn lexical_terms(chunk: &Chunk) -> Vec<String> {
     out
 }
 
+/// Pairs of neighbouring words of a chunk for the lexical branch.
+pub(crate) fn lexical_pairs(chunk: &Chunk) -> Vec<String> {
+    let mut out = analyse::pairs(&chunk.title);
+    for text in chunk.heading_path.iter().chain([&chunk.text]) {
+        out.extend(analyse::pairs(text));
+    }
+    out
+}
+
 /// Text of a chunk for the vector branch.
 pub(crate) fn embedded_text(chunk: &Chunk) -> String {
     let mut out = chunk.title.clone();

@@ -15,6 +15,7 @@ use crate::model::Filter;
 use crate::search::Index;
 use crate::settings::Settings;
 use crate::store::generation::{DOCUMENTS, MANIFEST, documents};
+use crate::store::lexical::Words;
 use crate::store::manifest::{Manifest, Ordinal};
 
 /// Terms of a chunk that it is looked up by: its rarest ones, which is what makes it findable.
@@ -263,7 +264,7 @@ fn find(open: &Index, ordinal: Ordinal) -> Result<Found, String> {
     let chunk = open.segments.chunk(ordinal)?;
     let terms = context::lexical_terms(&chunk);
     let probe = rarest(open, terms)?;
-    let by_words = if probe.is_empty() {
+    let by_words = if probe.terms.is_empty() {
         // A chunk of nothing but signs has no words to be found by.
         analyse::terms(&chunk.text).is_empty()
     } else {
@@ -293,7 +294,7 @@ fn is_among(open: &Index, ordinal: Ordinal, hits: &[(Ordinal, f32)]) -> bool {
         .any(|&(hit, _)| hit == ordinal || open.segments.same_text(hit, ordinal))
 }
 
-fn rarest(open: &Index, mut terms: Vec<String>) -> Result<Vec<(String, f32)>, String> {
+fn rarest(open: &Index, mut terms: Vec<String>) -> Result<Words, String> {
     terms.sort();
     terms.dedup();
     let mut counted = Vec::with_capacity(terms.len());
@@ -306,5 +307,8 @@ fn rarest(open: &Index, mut terms: Vec<String>) -> Result<Vec<(String, f32)>, St
     }
     counted.sort();
     counted.truncate(PROBE_TERMS);
-    Ok(counted.into_iter().map(|(_, term)| (term, 1.0)).collect())
+    Ok(Words {
+        terms: counted.into_iter().map(|(_, term)| (term, 1.0)).collect(),
+        pairs: Vec::new(),
+    })
 }

@@ -310,15 +310,16 @@ fn add_chunks(
     const PART: usize = 4096;
     let all: Vec<&Chunk> = cuts.iter().flat_map(|cut| &cut.chunks).collect();
     for (part, chunks) in all.chunks(PART).enumerate() {
-        let terms: Vec<Vec<String>> = chunks
+        let words: Vec<(Vec<String>, Vec<String>)> = chunks
             .par_iter()
-            .map(|chunk| context::lexical_terms(chunk))
+            .map(|chunk| (context::lexical_terms(chunk), context::lexical_pairs(chunk)))
             .collect();
-        for (i, (chunk, terms)) in chunks.iter().zip(terms).enumerate() {
+        for (i, (chunk, (terms, pairs))) in chunks.iter().zip(words).enumerate() {
             store.add(Entry {
                 chunk,
                 ordinal: Ordinal::new(seq, part * PART + i),
                 terms,
+                pairs,
             })?;
         }
     }

@@ -9,6 +9,7 @@ use super::pack::{Cut, cut};
 use super::slug::slug;
 use super::tokens;
 use crate::document::Document;
+use crate::model::Kind;
 
 /// Pieces aim at no more than this; the usual embedding models read 256 to 512 tokens and blur what is longer.
 pub(crate) const MAX_TOKENS: usize = 400;
@@ -71,7 +72,10 @@ pub(crate) fn first_heading(document: &Document<'_>) -> Option<String> {
 /// Cuts a document into pieces that cover its body.
 pub(crate) fn pieces(document: &Document<'_>) -> Vec<Piece> {
     let text = document.text;
-    let units = merge(text, units(text, document.body_start));
+    let units = match whole_case(document) {
+        Some(unit) => vec![unit],
+        None => merge(text, units(text, document.body_start)),
+    };
     let mut anchors = Anchors::default();
     let mut out = Vec::new();
     for unit in units {
@@ -99,6 +103,18 @@ pub(crate) fn pieces(document: &Document<'_>) -> Vec<Piece> {
         }
     }
     out
+}
+
+/// A case that fits is one piece: its sections are a few lines each and mean nothing without the others.
+fn whole_case(document: &Document<'_>) -> Option<Unit> {
+    let range = document.body_start..document.text.len();
+    let body = &document.text[range.clone()];
+    let fits = tokens::count(body) <= MAX_TOKENS && !body.trim().is_empty();
+    (document.kind == Kind::Case && fits).then(|| Unit {
+        path: Vec::new(),
+        range,
+        blocks: Vec::new(),
+    })
 }
 
 /// One unit per heading; a heading with nothing under it opens the next unit.

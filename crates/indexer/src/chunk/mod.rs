@@ -20,7 +20,7 @@ use crate::document::{Document, Source};
 use crate::model::Chunk;
 
 /// Version of the chunker; stored with the index. Change it whenever other chunks come out of the same text.
-pub(crate) const VERSION: &str = "headings-1";
+pub(crate) const VERSION: &str = "headings-2";
 
 /// Chunks of a document of any kind that the index knows.
 pub(crate) fn chunks(source: &Source) -> Vec<Chunk> {

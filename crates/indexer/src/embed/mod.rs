@@ -1,6 +1,14 @@
 //! Text to vectors: the trait, and the choice among embedders. Knows nothing of chunks or stores.
 
+#[cfg(feature = "fastembed")]
+pub(crate) mod onnx;
+#[cfg(any(feature = "fastembed", feature = "openai"))]
+mod prefix;
+#[cfg(feature = "openai")]
+mod server;
 pub mod static_table;
+
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
@@ -72,9 +80,9 @@ pub enum EmbedderChoice {
         /// `tokenizer.json`.
         model: String,
         /// Where named models are kept.
-        cache: Option<std::path::PathBuf>,
+        cache: Option<PathBuf>,
         /// The ONNX Runtime library; `None` looks beside the program and in the usual places.
-        runtime: Option<std::path::PathBuf>,
+        runtime: Option<PathBuf>,
     },
     /// A server with `/v1/embeddings`.
     OpenAiCompatible {
@@ -94,14 +102,65 @@ pub enum EmbedderChoice {
 pub fn load(choice: &EmbedderChoice) -> Result<Box<dyn Embedder>, EmbedError> {
     match choice {
         EmbedderChoice::Embedded => Ok(Box::new(static_table::StaticTable::embedded())),
-        EmbedderChoice::Fastembed { .. } => Err(EmbedError::NotCompiledIn {
-            what: "ONNX models",
-            feature: "fastembed",
-        }),
-        EmbedderChoice::OpenAiCompatible { .. } => Err(EmbedError::NotCompiledIn {
-            what: "embedding servers",
-            feature: "openai",
-        }),
+        EmbedderChoice::Fastembed {
+            model,
+            cache,
+            runtime,
+        } => load_onnx(model, cache.as_deref(), runtime.as_deref()),
+        EmbedderChoice::OpenAiCompatible { url, model, key } => {
+            load_server(url, model, key.as_deref())
+        }
+    }
+}
+
+#[cfg(feature = "fastembed")]
+fn load_onnx(
+    model: &str,
+    cache: Option<&Path>,
+    runtime: Option<&Path>,
+) -> Result<Box<dyn Embedder>, EmbedError> {
+    Ok(Box::new(onnx::Onnx::load(model, cache, runtime)?))
+}
+
+#[cfg(not(feature = "fastembed"))]
+fn load_onnx(
+    _model: &str,
+    _cache: Option<&Path>,
+    _runtime: Option<&Path>,
+) -> Result<Box<dyn Embedder>, EmbedError> {
+    Err(EmbedError::NotCompiledIn {
+        what: "ONNX models",
+        feature: "fastembed",
+    })
+}
+
+#[cfg(feature = "openai")]
+fn load_server(url: &str, model: &str, key: Option<&str>) -> Result<Box<dyn Embedder>, EmbedError> {
+    Ok(Box::new(server::Server::connect(url, model, key)?))
+}
+
+#[cfg(not(feature = "openai"))]
+fn load_server(
+    _url: &str,
+    _model: &str,
+    _key: Option<&str>,
+) -> Result<Box<dyn Embedder>, EmbedError> {
+    Err(EmbedError::NotCompiledIn {
+        what: "embedding servers",
+        feature: "openai",
+    })
+}
+
+/// Makes a vector of length 1; components that are noise become 0, since denormal numbers halve the speed of every
+/// product.
+#[cfg(any(feature = "fastembed", feature = "openai"))]
+fn normalise(vector: &mut [f32]) {
+    let length = vector.iter().map(|v| v * v).sum::<f32>().sqrt();
+    for value in vector {
+        *value = if length > 0.0 { *value / length } else { 0.0 };
+        if value.abs() < 1e-15 {
+            *value = 0.0;
+        }
     }
 }
 

@@ -49,6 +49,13 @@ pub(super) fn heading_anchors(document: &Document<'_>) -> impl Iterator<Item = S
         .map(|heading| heading.anchor.unwrap_or_else(|| slug(&heading.title)))
 }
 
+fn sections_in(headings: &[Heading]) -> HashSet<Section> {
+    headings
+        .iter()
+        .filter_map(|heading| section_of(std::slice::from_ref(&heading.title)))
+        .collect()
+}
+
 pub(super) fn check(document: &Document<'_>, known: &Known, out: &mut Vec<Finding>) {
     let headings = headings(document);
     check_headings(document, &headings, out);
@@ -134,10 +141,7 @@ fn check_sections(document: &Document<'_>, headings: &[Heading], out: &mut Vec<F
     if document.front.causes.is_empty() {
         return;
     }
-    let present: HashSet<Section> = headings
-        .iter()
-        .filter_map(|heading| section_of(std::slice::from_ref(&heading.title)))
-        .collect();
+    let present = sections_in(headings);
     let groups = [
         (NEEDED.as_slice(), Severity::Error),
         (WANTED.as_slice(), Severity::Warning),

@@ -3,6 +3,7 @@ use std::fs;
 use tempfile::TempDir;
 
 use super::*;
+use crate::model::Language;
 
 const WHOLE: &str = "---\nid: good\ntitle: Good\nlanguage: en\nproblem_type: data_skew\ncauses: [skew.a]\nsource: own\n\
 confidence: observed\nreviewed: 2026-01-01\n---\n# Good\n\n## Symptom\n\ns\n\n## Cause\n\nc\n\n## Check\n\nk\n\n## Fix\n\nf\n\n\
@@ -86,7 +87,7 @@ fn sections_headings_and_links_are_checked() {
         )],
         &[
             "experience/good.md:1 missing-section",
-            "experience/good.md:16 heading-twice",
+            "experience/good.md:17 heading-twice",
         ],
     );
     check(
@@ -97,7 +98,7 @@ fn sections_headings_and_links_are_checked() {
                 "\n[a](good.md#fix) [b](good.md#nowhere) [c](https://x.org)\n",
             ),
         )],
-        &["experience/good.md:26 dead-link"],
+        &["experience/good.md:27 dead-link"],
     );
 }
 
@@ -123,6 +124,27 @@ fn ids_are_unique_and_causes_covered() {
         codes.contains(&"experience/good.md:6 unknown-cause".to_owned()),
         "{codes:?}"
     );
+}
+
+#[test]
+fn coverage_counts_playbooks_and_sections_per_language() {
+    let folder = check(&[("experience/good.md", WHOLE)], &[]);
+    let options = Options {
+        causes: vec!["skew.a".to_owned(), "skew.b".to_owned()],
+    };
+    let rows = coverage(folder.path(), &options).expect("counted");
+    let of = |cause: &str, language| {
+        let row = rows
+            .iter()
+            .find(|row| row.cause == cause && row.language == language);
+        row.expect("a row").clone()
+    };
+    assert_eq!(rows.len(), 4);
+    let covered = of("skew.a", Language::En);
+    assert_eq!(covered.playbooks, 1);
+    assert!(covered.sections.iter().all(|&(_, n)| n == 1));
+    assert_eq!(of("skew.a", Language::Zh).playbooks, 0);
+    assert_eq!(of("skew.b", Language::En).playbooks, 0);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use super::fuse::{Candidate, fuse};
 use super::segments::Segments;
 use super::thin::thin;
 use crate::analyse;
+use crate::document::detect_language;
 use crate::embed::{Embedder, load};
 use crate::error::{OpenError, SearchError};
 use crate::glossary::Glossary;
@@ -15,7 +16,7 @@ use crate::model::{Chunk, Fusion, Hit, Kind, Query};
 use crate::settings::Settings;
 use crate::store::files::folder_bytes;
 use crate::store::generation::{self, BM25, GLOSSARY, Held, damaged};
-use crate::store::lexical::{Lexical, facet_share};
+use crate::store::lexical::{Lexical, Words, facet_share};
 use crate::store::manifest::{Manifest, Ordinal};
 
 /// Chunks that each branch puts forward, at least. Deeper lists change little and cost time; recall at 100 needs 100.
@@ -31,9 +32,11 @@ const EXPANSION_WEIGHT: f32 = 0.4;
 /// similar chunks, too little to bring up an unrelated one.
 const PREFERENCE: f32 = 0.15;
 
-/// What the score of a glossary entry is multiplied by unless the query asks for the glossary: an entry is little more than the
-/// words of the query, so that it would come before every text that uses them.
-const GLOSSARY_FACTOR: f32 = 0.6;
+/// What a chunk in the language of the query gains: it decides between a document and its translation.
+const LANGUAGE: f32 = 0.03;
+
+/// Candidates, at least, whose chunks are read to see what they gain: those further back have no place among the hits.
+const BOOST_FROM: usize = 50;
 
 /// What a prior of 1 adds; bounded for the same reason.
 const PRIOR: f32 = 0.2;
@@ -96,7 +99,8 @@ impl Index {
         })
     }
 
-    /// The best chunks for `query`, best first; ties are broken by chunk id.
+    /// The best chunks for `query`, best first; ties are broken by chunk id. Glossary entries widen every query, but are hits only
+    /// where the filter asks for their kind: an entry is little more than the words of the query.
     ///
     /// # Errors
     /// See [`SearchError`].
@@ -104,14 +108,25 @@ impl Index {
         let fusion = query
             .fusion
             .unwrap_or_else(|| self.usual_fusion(&query.text));
-        let depth = DEPTH.max(4 * query.k);
+        let hides_glossary = !query.filter.kinds.contains(&Kind::Glossary);
+        let hidden = if hides_glossary {
+            self.glossary_entries()?
+        } else {
+            0
+        };
+        // Deeper by as many as are taken out: the same as if they had not been there.
+        let depth = DEPTH.max(4 * query.k) + hidden;
         let expansions = self.glossary.expand(&query.text);
-        let bm25 = self.lexical_branch(query, &expansions, fusion, depth)?;
+        let mut bm25 = self.lexical_branch(query, &expansions, fusion, depth)?;
         let vector = self.query_vector(query, &expansions, fusion)?;
-        let nearest = match &vector {
+        let mut nearest = match &vector {
             Some(vector) => self.vector_branch(query, vector, depth)?,
             None => Vec::new(),
         };
+        if hidden > 0 {
+            bm25.retain(|&(ordinal, _)| !self.is_glossary(ordinal));
+            nearest.retain(|&(ordinal, _)| !self.is_glossary(ordinal));
+        }
         let cosine = |ordinal| self.segments.cosine(ordinal, vector.as_deref()?);
         let candidates = fuse(&bm25, &nearest, cosine, fusion);
         let scored = self.score(query, candidates);
@@ -153,6 +168,16 @@ impl Index {
         }
     }
 
+    fn glossary_entries(&self) -> Result<usize, SearchError> {
+        let count = self.lexical.count_kind(Kind::Glossary);
+        count.map(|n| n as usize).map_err(lexical_error)
+    }
+
+    fn is_glossary(&self, ordinal: Ordinal) -> bool {
+        let id = self.segments.id(ordinal);
+        id.is_some_and(|id| id.starts_with("glossary.toml#"))
+    }
+
     /// The chunks nearest to `vector`, by the way in that queries take.
     pub(crate) fn nearest(&self, vector: &[f32], limit: usize) -> Vec<(Ordinal, f32)> {
         self.segments.nearest(vector, None, limit)
@@ -177,9 +202,9 @@ impl Index {
         if fusion == Fusion::Vector {
             return Ok(Vec::new());
         }
-        let terms = query_terms(&query.text, expansions);
+        let words = query_words(&query.text, expansions);
         self.lexical
-            .search(&terms, &query.filter, depth)
+            .search(&words, &query.filter, depth)
             .map_err(lexical_error)
     }
 
@@ -214,15 +239,11 @@ impl Index {
 
     /// Boosts and priors, then the order: by score, ties by chunk id.
     fn score(&self, query: &Query<'_>, candidates: Vec<Candidate>) -> Vec<Scored<'_>> {
-        let damped = !query.filter.kinds.contains(&Kind::Glossary);
         let mut scored: Vec<Scored<'_>> = candidates
             .into_iter()
             .filter(|candidate| candidate.fused > 0.0)
-            .map(|mut candidate| {
+            .map(|candidate| {
                 let id = self.segments.id(candidate.ordinal).unwrap_or_default();
-                if damped && id.starts_with("glossary.toml#") {
-                    candidate.fused *= GLOSSARY_FACTOR;
-                }
                 let prior = query.prior.map_or(0.0, |prior| {
                     let prior = prior(id);
                     if prior.is_finite() {
@@ -240,16 +261,25 @@ impl Index {
                 }
             })
             .collect();
-        if !query.prefer.is_empty() {
-            for hit in &mut scored {
-                // A chunk that cannot be read is reported when it is among the hits.
-                if let Ok(chunk) = self.segments.chunk(hit.candidate.ordinal) {
-                    hit.boost = PREFERENCE * facet_share(&query.prefer, &chunk);
-                    hit.score += hit.boost;
-                }
+        scored.sort_by(Scored::compare);
+        let depth = match query.prefer.is_empty() {
+            true => BOOST_FROM.max(THIN_FROM * query.k),
+            false => usize::MAX,
+        };
+        let language = detect_language(&query.text);
+        for hit in scored.iter_mut().take(depth) {
+            // A chunk that cannot be read is reported when it is among the hits.
+            if let Ok(chunk) = self.segments.chunk(hit.candidate.ordinal) {
+                let speaks = if chunk.language == language {
+                    LANGUAGE
+                } else {
+                    0.0
+                };
+                hit.boost = speaks + PREFERENCE * facet_share(&query.prefer, &chunk);
+                hit.score += hit.boost;
             }
         }
-        scored.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(b.id)));
+        scored.sort_by(Scored::compare);
         scored
     }
 
@@ -268,7 +298,8 @@ impl Index {
             (Some(a), Some(b)) => crate::store::kernel::dot_f32(a, b),
             _ => 0.0,
         };
-        thin(&scores, query.k, query.diversity, similarity)
+        let documents: Vec<&str> = scored.iter().map(Scored::document).collect();
+        thin(&scores, query.k, query.diversity, &documents, similarity)
             .into_iter()
             .enumerate()
             .map(|(place, at)| self.hit(place + 1, &scored[at]))
@@ -313,8 +344,20 @@ struct Scored<'a> {
     score: f32,
 }
 
+impl Scored<'_> {
+    /// Best first, ties by id.
+    fn compare(&self, other: &Scored<'_>) -> std::cmp::Ordering {
+        let by_score = other.score.total_cmp(&self.score);
+        by_score.then_with(|| self.id.cmp(other.id))
+    }
+
+    fn document(&self) -> &str {
+        self.id.split('#').next().unwrap_or(self.id)
+    }
+}
+
 /// Terms of the query, each once, with weight 1; those of the glossary's other names with less.
-fn query_terms(text: &str, expansions: &[String]) -> Vec<(String, f32)> {
+fn query_words(text: &str, expansions: &[String]) -> Words {
     let mut out: Vec<(String, f32)> = Vec::new();
     let mut seen = std::collections::HashSet::new();
     let own = analyse::terms(text).into_iter().map(|term| (term, 1.0));
@@ -327,7 +370,10 @@ fn query_terms(text: &str, expansions: &[String]) -> Vec<(String, f32)> {
             out.push((term, weight));
         }
     }
-    out
+    let mut pairs = analyse::pairs(text);
+    pairs.sort();
+    pairs.dedup();
+    Words { terms: out, pairs }
 }
 
 fn lexical_error(error: tantivy::TantivyError) -> SearchError {
