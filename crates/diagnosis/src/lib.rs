@@ -7,6 +7,8 @@
 mod calibration;
 mod completeness;
 mod facts;
+#[cfg(test)]
+mod fixture;
 mod flow;
 pub mod impact;
 pub mod model;

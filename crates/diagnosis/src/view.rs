@@ -73,7 +73,6 @@ impl<'a> View<'a> {
     }
 
     /// Vertices of a stage.
-
     pub fn vertices(&self, stage: usize) -> Option<u64> {
         self.vertices[stage]
     }

@@ -63,13 +63,13 @@ fn vertices(job: &Job, index: usize, stage: &Stage) -> (Vec<VertexWork>, Basis) 
     else {
         return (Vec::new(), Basis::Unknown);
     };
-    if let Some(spread) = from_counters(stage, count) {
-        return (spread, Basis::Counters);
-    }
-    match from_summary(stage, count) {
-        Some(spread) => (spread, Basis::Summary),
-        None => (Vec::new(), Basis::Unknown),
-    }
+    let (mut vertices, basis) = match (from_counters(stage, count), from_summary(stage, count)) {
+        (Some(spread), _) => (spread, Basis::Counters),
+        (None, Some(spread)) => (spread, Basis::Summary),
+        (None, None) => (Vec::new(), Basis::Unknown),
+    };
+    add_waste(stage, &mut vertices);
+    (vertices, basis)
 }
 
 /// One entry a vertex: its last useful attempt, the failed ones before it as waste. Duplicates of
@@ -165,6 +165,27 @@ fn unseen(job: &Job, index: usize, runs: &StageRuns, seen: &[VertexWork]) -> Vec
     spread(missing as u64, left_s, Some(left_bytes), share)
 }
 
+/// Spreads the time of failed attempts, as the statistics sum it up, over as many vertices.
+fn add_waste(stage: &Stage, vertices: &mut [VertexWork]) {
+    let number = |name: &str| {
+        stage
+            .summary
+            .as_ref()
+            .and_then(|s| s.values.get(name).copied())
+            .unwrap_or(0.0)
+    };
+    let attempts = number("failedCount") + number("revocationCount");
+    let wasted_s = number("totalFailedTime") / 1000.0;
+    if attempts < 1.0 || wasted_s <= 0.0 || vertices.is_empty() {
+        return;
+    }
+    let hit = (attempts as usize).clamp(1, vertices.len());
+    let step = vertices.len() / hit;
+    for vertex in vertices.iter_mut().step_by(step.max(1)).take(hit) {
+        vertex.wasted_s += wasted_s / hit as f64;
+    }
+}
+
 /// Equal vertices but one, which gets the share of the largest vertex's rows.
 fn from_counters(stage: &Stage, count: u64) -> Option<Vec<VertexWork>> {
     let counters = stage.counters.as_ref()?;
@@ -178,9 +199,14 @@ fn from_counters(stage: &Stage, count: u64) -> Option<Vec<VertexWork>> {
     let share = largest
         .filter(|(rows, _)| *rows > 0.0)
         .map(|(rows, max)| max / rows);
+    let stated = stage
+        .summary
+        .as_ref()
+        .and_then(|s| s.values.get("dataRead").copied());
     let bytes = counters
         .node("InputStatistics")
-        .and_then(|n| n.value("totalBytes"));
+        .and_then(|n| n.value("totalBytes"))
+        .or(stated);
     Some(spread(count, elapsed_ms / 1000.0, bytes, share))
 }
 

@@ -25,6 +25,8 @@ mod slow_machine;
 mod small_files;
 mod spill;
 pub(crate) mod support;
+#[cfg(test)]
+mod tests;
 mod tiny_vertices;
 mod udo;
 mod unaligned_input;

@@ -40,7 +40,7 @@ const MIN_COMPLETED: usize = 4;
 
 /// Part of the run that the work of the stages may leave unexplained before missing vertex events
 /// matter.
-const UNEXPLAINED: f64 = 0.15;
+const UNEXPLAINED: f64 = 0.2;
 
 /// The rule.
 pub(crate) struct SlowMachine;

@@ -1,0 +1,286 @@
+//! Small jobs for tests of rules: two stages with an exchange between them, and what a test
+//! changes of it.
+
+use job::counters::{CounterNode, CounterTree};
+use job::model::{
+    Channel, Column, Edge, ExchangeKind, JobInfo, JobState, Operator, OperatorKind, Stage,
+    StageSummary,
+};
+use job::{Catalogue, Job};
+
+use crate::model::{Cause, Diagnosis, Outcome, RuleOutcome};
+use crate::{Settings, diagnose};
+
+/// Rows that the exchange of [`aggregation`] carries.
+pub(crate) const ROWS: f64 = 100e6;
+
+/// Vertices of its reading stage.
+pub(crate) const VERTICES: f64 = 20.0;
+
+fn node(
+    name: &str,
+    op_id: Option<u32>,
+    parent: Option<usize>,
+    values: &[(&str, f64)],
+) -> CounterNode {
+    CounterNode {
+        name: name.into(),
+        op_id,
+        values: values.iter().map(|(n, v)| ((*n).into(), *v)).collect(),
+        parent,
+        ..CounterNode::default()
+    }
+}
+
+fn columns(names: &str) -> Vec<Column> {
+    let column = |name: &str| Column {
+        name: name.to_owned(),
+        type_name: "long".to_owned(),
+        nullable: false,
+    };
+    names.split(',').map(column).collect()
+}
+
+pub(crate) fn operator(
+    id: &str,
+    uid: u32,
+    kind: OperatorKind,
+    class: &str,
+    input: &str,
+    output: &str,
+) -> Operator {
+    let channel = |id: &str| Channel {
+        id: id.to_owned(),
+        uid: None,
+        schema: columns("Key,Value"),
+        count: None,
+        is_final: false,
+        takes_all: false,
+    };
+    Operator {
+        id: id.to_owned(),
+        uid: Some(uid),
+        kind,
+        class_name: class.to_owned(),
+        args: String::new(),
+        keys: vec!["Key".to_owned()],
+        right_keys: Vec::new(),
+        partition_count: None,
+        signature: None,
+        file: None,
+        line: None,
+        inputs: vec![channel(input)],
+        outputs: vec![channel(output)],
+    }
+}
+
+fn summary(name: &str, vertices: f64, bytes: f64, seconds: f64) -> StageSummary {
+    let values = [
+        ("totalCount", vertices),
+        ("succeededCount", vertices),
+        ("dataRead", bytes),
+        ("maxVertexDataRead", bytes / vertices),
+    ];
+    let mut summary = StageSummary {
+        file: "JobStatistics.json".to_owned(),
+        pointer: format!("/stages/{name}"),
+        ..StageSummary::default()
+    };
+    summary
+        .values
+        .extend(values.iter().map(|(n, v)| ((*n).to_owned(), *v)));
+    summary
+        .values
+        .insert("totalSucceededTime".to_owned(), seconds * 1000.0);
+    summary
+}
+
+fn tree(stage: &str, nodes: Vec<CounterNode>) -> CounterTree {
+    CounterTree {
+        stage: stage.to_owned(),
+        file: "__ScopeRuntimeStatistics__.xml".to_owned(),
+        nodes,
+        ..CounterTree::default()
+    }
+}
+
+/// A healthy aggregation: 40 vertices read 20 GB and write 5 GB by key, 20 vertices aggregate.
+pub(crate) fn aggregation() -> Job {
+    let read = Stage {
+        name: "SV1_Extract_Split".to_owned(),
+        operators: vec![
+            operator(
+                "GetSStream_0",
+                1,
+                OperatorKind::Extract,
+                "SStreamExtractor",
+                "GetSStream_0",
+                "c0",
+            ),
+            operator(
+                "Partition_1",
+                2,
+                OperatorKind::HashPartition,
+                "ScopePartitioner_2",
+                "c0",
+                "c1",
+            ),
+        ],
+        native_only: Some(true),
+        counters: Some(tree(
+            "SV1_Extract_Split",
+            vec![
+                node(
+                    "Output",
+                    Some(3),
+                    None,
+                    &[("rowCount", ROWS), ("bytes", 5e9), ("exclusiveTime", 300e3)],
+                ),
+                node(
+                    "SStreamExtract",
+                    Some(1),
+                    Some(0),
+                    &[("rowCount", ROWS), ("exclusiveTime", 1000e3)],
+                ),
+                node("Time", None, None, &[("elapsedTime", 1400e3)]),
+            ],
+        )),
+        summary: Some(summary("0", 40.0, 20e9, 1400.0)),
+        ..Stage::default()
+    };
+    let aggregate = Stage {
+        name: "SV2_Aggregate".to_owned(),
+        operators: vec![
+            operator(
+                "Process_2",
+                4,
+                OperatorKind::Sort,
+                "ScopeSorter_4",
+                "c1",
+                "c2",
+            ),
+            operator(
+                "Aggregate_3",
+                5,
+                OperatorKind::Aggregate,
+                "SqlGrouper_5",
+                "c2",
+                "c3",
+            ),
+        ],
+        native_only: Some(true),
+        counters: Some(tree(
+            "SV2_Aggregate",
+            vec![
+                node(
+                    "StreamAggregate",
+                    Some(5),
+                    None,
+                    &[("rowCount", 1e6), ("exclusiveTime", 20e3)],
+                ),
+                node(
+                    "Sort",
+                    Some(4),
+                    Some(0),
+                    &[
+                        ("rowCount", ROWS),
+                        ("maxSpillBucketCount", 0.0),
+                        ("exclusiveTime", 86e3),
+                    ],
+                ),
+                node(
+                    "Extractor",
+                    Some(3),
+                    Some(1),
+                    &[
+                        ("rowCount", ROWS),
+                        ("maxRowCount", ROWS / VERTICES),
+                        ("bytes", 5e9),
+                        ("exclusiveTime", 500e3),
+                    ],
+                ),
+                node("Time", None, None, &[("elapsedTime", 650e3)]),
+            ],
+        )),
+        summary: Some(summary("1", VERTICES, 5e9, 650.0)),
+        ..Stage::default()
+    };
+    Job {
+        info: JobInfo {
+            state: JobState::Succeeded,
+            tokens: Some(40),
+            queued_seconds: Some(5.0),
+            elapsed_seconds: Some(75.0),
+            ..JobInfo::default()
+        },
+        stages: vec![read, aggregate],
+        edges: vec![Edge {
+            channel: "c1".to_owned(),
+            uid: Some(3),
+            from: 0,
+            to: 1,
+            exchange: ExchangeKind::Hash,
+            keys: vec!["Key".to_owned()],
+            partitions: Some(VERTICES as u32),
+            schema: columns("Key,Value"),
+            partitioner: Some("Partition_1".to_owned()),
+            rows_written: Some(ROWS),
+            bytes_written: Some(5e9),
+            rows_read: Some(ROWS),
+            bytes_read: Some(5e9),
+        }],
+        ..Job::default()
+    }
+}
+
+/// Sets a counter of the aggregating stage, adding it if it is not there.
+pub(crate) fn set(job: &mut Job, stage: usize, node: &str, counter: &str, value: f64) {
+    let tree = job.stages[stage]
+        .counters
+        .as_mut()
+        .expect("the stage has counters");
+    let found = tree
+        .nodes
+        .iter_mut()
+        .find(|n| n.name == *node)
+        .expect("the node is there");
+    match found.values.iter_mut().find(|(n, _)| *n == *counter) {
+        Some((_, v)) => *v = value,
+        None => found.values.push((counter.into(), value)),
+    }
+}
+
+/// Adds a node without an operator to a stage.
+pub(crate) fn add(
+    job: &mut Job,
+    stage: usize,
+    name: &str,
+    op_id: Option<u32>,
+    values: &[(&str, f64)],
+) {
+    let tree = job.stages[stage]
+        .counters
+        .as_mut()
+        .expect("the stage has counters");
+    tree.nodes.push(node(name, op_id, None, values));
+}
+
+/// Diagnoses with the defaults.
+pub(crate) fn diagnosed(job: &Job) -> Diagnosis {
+    diagnose(job, &Catalogue::builtin(), &Settings::default())
+}
+
+/// What became of a rule.
+pub(crate) fn outcome(job: &Job, cause: Cause) -> &'static str {
+    let diagnosis = diagnosed(job);
+    let rule: &RuleOutcome = diagnosis
+        .rules
+        .iter()
+        .find(|r| r.cause == cause)
+        .expect("every cause has a rule");
+    match rule.outcome {
+        Outcome::Fired { .. } => "fired",
+        Outcome::Cleared { .. } => "cleared",
+        Outcome::Abstained { .. } => "abstained",
+    }
+}

@@ -1,0 +1,314 @@
+//! Every kind of rule on small constructed jobs: it fires, something clears it, it abstains.
+
+use job::model::{ExchangeKind, JobError, JobState, OperatorKind};
+
+use crate::fixture::{ROWS, VERTICES, add, aggregation, diagnosed, operator, outcome, set};
+use crate::model::{Cause, Verdict};
+
+#[test]
+fn a_balanced_aggregation_is_healthy() {
+    let diagnosis = diagnosed(&aggregation());
+    assert!(diagnosis.findings.is_empty(), "{:?}", diagnosis.findings);
+    assert_eq!(
+        diagnosis.verdict,
+        Verdict::Healthy,
+        "{:?}",
+        diagnosis.completeness.missing
+    );
+}
+
+#[test]
+fn one_vertex_with_most_rows_is_a_hot_key() {
+    let mut job = aggregation();
+    set(&mut job, 1, "Extractor", "maxRowCount", ROWS * 0.6);
+    job.stages[1].summary = None;
+    assert_eq!(outcome(&job, Cause::GroupHotKey), "fired");
+    assert_eq!(outcome(&job, Cause::JoinHotKey), "cleared");
+    assert_eq!(outcome(&aggregation(), Cause::GroupHotKey), "cleared");
+}
+
+#[test]
+fn skew_is_undecided_where_nothing_tells_how_rows_are_spread() {
+    let mut job = aggregation();
+    for stage in &mut job.stages {
+        stage.counters = None;
+        stage.summary = None;
+    }
+    assert_eq!(outcome(&job, Cause::GroupHotKey), "abstained");
+    let diagnosis = diagnosed(&job);
+    assert_eq!(diagnosis.verdict, Verdict::InsufficientInformation);
+    assert!(
+        diagnosis
+            .completeness
+            .missing
+            .iter()
+            .any(|m| m.info == "per_vertex_data" && !m.present)
+    );
+}
+
+#[test]
+fn a_stage_of_one_vertex_is_not_skewed() {
+    let mut job = aggregation();
+    set(&mut job, 1, "Extractor", "maxRowCount", ROWS);
+    if let Some(summary) = &mut job.stages[1].summary {
+        summary.values.insert("totalCount".to_owned(), 1.0);
+        summary.values.insert("succeededCount".to_owned(), 1.0);
+    }
+    job.edges[0].partitions = Some(1);
+    assert_eq!(outcome(&job, Cause::GroupHotKey), "cleared");
+}
+
+#[test]
+fn spilling_counts_by_the_time_it_costs() {
+    let mut job = aggregation();
+    set(&mut job, 1, "Sort", "maxSpillBucketCount", 4.0);
+    assert_eq!(outcome(&job, Cause::Spill), "cleared", "at the usual pace");
+    set(&mut job, 1, "Sort", "exclusiveTime", 600e3);
+    set(&mut job, 1, "Time", "elapsedTime", 1200e3);
+    assert_eq!(outcome(&job, Cause::Spill), "fired");
+}
+
+#[test]
+fn garbage_collection_needs_a_managed_stage_and_a_high_share() {
+    let reducing = |gc: f64| {
+        let mut job = aggregation();
+        job.stages[1].native_only = None;
+        job.stages[1].operators[1] = operator(
+            "Reduce_3",
+            5,
+            OperatorKind::Reduce,
+            "SessionReducer",
+            "c2",
+            "c3",
+        );
+        add(
+            &mut job,
+            1,
+            "ManagedMemory",
+            None,
+            &[
+                ("avgTimeInGCPercent", gc),
+                ("maxTimeInGCPercent", gc + 10.0),
+            ],
+        );
+        let tree = job.stages[1].counters.as_mut().expect("counters");
+        tree.nodes[0].name = "ScopeReduce".into();
+        set(&mut job, 1, "ScopeReduce", "exclusiveTime", 300e3);
+        job
+    };
+    assert_eq!(outcome(&reducing(60.0), Cause::HeapPressure), "fired");
+    assert_eq!(outcome(&reducing(4.0), Cause::HeapPressure), "cleared");
+    let mut unknown = reducing(60.0);
+    unknown.stages[1].counters = None;
+    assert_eq!(outcome(&unknown, Cause::HeapPressure), "abstained");
+    assert_eq!(outcome(&unknown, Cause::CpuBoundUdo), "abstained");
+}
+
+#[test]
+fn user_code_is_slow_by_its_time_per_row() {
+    let mut job = aggregation();
+    job.stages[1].native_only = None;
+    job.stages[1].operators[1] = operator(
+        "Reduce_3",
+        5,
+        OperatorKind::Reduce,
+        "SessionReducer",
+        "c2",
+        "c3",
+    );
+    job.stages[1].counters.as_mut().expect("counters").nodes[0].name = "ScopeReduce".into();
+    set(&mut job, 1, "ScopeReduce", "exclusiveTime", 100e3);
+    assert_eq!(
+        outcome(&job, Cause::CpuBoundUdo),
+        "cleared",
+        "a microsecond a row"
+    );
+    set(&mut job, 1, "ScopeReduce", "exclusiveTime", 5000e3);
+    assert_eq!(
+        outcome(&job, Cause::CpuBoundUdo),
+        "fired",
+        "fifty microseconds a row"
+    );
+}
+
+#[test]
+fn a_second_repartition_on_the_same_keys_is_redundant_unless_it_spreads_the_work() {
+    let chain = |keys: &str, partitions: u32| {
+        let mut job = aggregation();
+        let mut third = job.stages[1].clone();
+        third.name = "SV3_Aggregate".to_owned();
+        third.operators = vec![operator(
+            "Aggregate_6",
+            7,
+            OperatorKind::Aggregate,
+            "SqlGrouper_7",
+            "c3",
+            "c4",
+        )];
+        job.stages.push(third);
+        let mut edge = job.edges[0].clone();
+        edge.channel = "c3".to_owned();
+        (edge.from, edge.to) = (1, 2);
+        edge.keys = keys.split(',').map(str::to_owned).collect();
+        edge.partitions = Some(partitions);
+        job.edges.push(edge);
+        job
+    };
+    assert_eq!(
+        outcome(&chain("Key,Value", 20), Cause::RedundantRepartition),
+        "fired"
+    );
+    assert_eq!(
+        outcome(&chain("Value", 20), Cause::RedundantRepartition),
+        "cleared",
+        "other keys"
+    );
+    assert_eq!(
+        outcome(&chain("Key", 400), Cause::RedundantRepartition),
+        "cleared",
+        "twenty times the partitions"
+    );
+}
+
+#[test]
+fn a_gather_counts_by_what_is_gathered() {
+    let gather = |bytes: f64| {
+        let mut job = aggregation();
+        job.edges[0].exchange = ExchangeKind::Gather;
+        job.edges[0].partitions = Some(1);
+        job.edges[0].bytes_written = Some(bytes);
+        if let Some(summary) = &mut job.stages[1].summary {
+            summary.values.insert("totalCount".to_owned(), 1.0);
+            summary.values.insert("succeededCount".to_owned(), 1.0);
+        }
+        job
+    };
+    assert_eq!(outcome(&gather(5e9), Cause::SerialGather), "fired");
+    assert_eq!(outcome(&gather(5e6), Cause::SerialGather), "cleared");
+}
+
+#[test]
+fn waiting_is_measured_against_the_whole_time() {
+    let queued = |seconds: Option<f64>| {
+        let mut job = aggregation();
+        job.info.queued_seconds = seconds;
+        job
+    };
+    assert_eq!(outcome(&queued(Some(300.0)), Cause::QueueWait), "fired");
+    assert_eq!(outcome(&queued(Some(8.0)), Cause::QueueWait), "cleared");
+    assert_eq!(outcome(&queued(None), Cause::QueueWait), "abstained");
+}
+
+#[test]
+fn retries_count_from_a_share_of_the_vertices_on() {
+    let failing = |attempts: f64| {
+        let mut job = aggregation();
+        let summary = job.stages[1].summary.as_mut().expect("statistics");
+        summary.values.insert("failedCount".to_owned(), attempts);
+        summary
+            .values
+            .insert("totalFailedTime".to_owned(), attempts * 30_000.0);
+        job
+    };
+    assert_eq!(outcome(&failing(1.0), Cause::VertexRetries), "cleared");
+    assert!(matches!(
+        outcome(&failing(VERTICES), Cause::VertexRetries),
+        "fired"
+    ));
+}
+
+#[test]
+fn few_partitions_are_too_few_where_each_is_heavy_and_tokens_are_idle() {
+    let partitioned = |vertices: f64| {
+        let mut job = aggregation();
+        let summary = job.stages[1].summary.as_mut().expect("statistics");
+        summary.values.insert("totalCount".to_owned(), vertices);
+        summary.values.insert("succeededCount".to_owned(), vertices);
+        summary
+            .values
+            .insert("maxVertexDataRead".to_owned(), 5e9 / vertices);
+        job.edges[0].partitions = Some(vertices as u32);
+        set(&mut job, 1, "Extractor", "maxRowCount", ROWS / vertices);
+        job.plan = Some(job::model::Plan::default());
+        job
+    };
+    assert_eq!(
+        outcome(&partitioned(2.0), Cause::ParallelismTooLow),
+        "fired"
+    );
+    assert_eq!(
+        outcome(&partitioned(20.0), Cause::ParallelismTooLow),
+        "cleared"
+    );
+    let mut without_plan = partitioned(2.0);
+    without_plan.plan = None;
+    assert_eq!(outcome(&without_plan, Cause::Misestimate), "abstained");
+}
+
+#[test]
+fn failures_are_told_apart_by_their_error() {
+    let failed = |id: Option<&str>| {
+        let mut job = aggregation();
+        job.info.state = JobState::Failed;
+        if let Some(id) = id {
+            job.errors.push(JobError {
+                file: "Error".to_owned(),
+                id: Some(id.to_owned()),
+                ..JobError::default()
+            });
+        }
+        job
+    };
+    let user = failed(Some("E_RUNTIME_USER_EXPRESSIONEVALUATION"));
+    assert_eq!(outcome(&user, Cause::UserCodeFailure), "fired");
+    assert_eq!(outcome(&user, Cause::LimitFailure), "cleared");
+    let limit = failed(Some("E_USER_JM_AM_TempDataHeldBytesPerTokenLimitExceeded"));
+    assert_eq!(outcome(&limit, Cause::LimitFailure), "fired");
+    assert_eq!(
+        outcome(
+            &failed(Some("E_CSC_USER_SYNTAXERROR")),
+            Cause::CompileFailure
+        ),
+        "fired"
+    );
+    assert_eq!(outcome(&failed(None), Cause::UserCodeFailure), "abstained");
+    assert_eq!(outcome(&aggregation(), Cause::UserCodeFailure), "cleared");
+}
+
+#[test]
+fn without_operators_the_rules_of_the_data_flow_abstain() {
+    let mut job = aggregation();
+    for stage in &mut job.stages {
+        stage.operators.clear();
+    }
+    assert_eq!(outcome(&job, Cause::MissedBroadcast), "abstained");
+    assert_eq!(diagnosed(&job).verdict, Verdict::InsufficientInformation);
+}
+
+#[test]
+fn thresholds_are_set_by_name_and_unknown_names_are_refused() {
+    let settings =
+        crate::Settings::from_toml("min_share = 0.5\n[gc]\nmin_share = 0.3").expect("known names");
+    assert_eq!(settings.get(&crate::MIN_SHARE), 0.5);
+    let error = crate::Settings::from_toml("[queue]\nmin_shares = 1").expect_err("an unknown name");
+    assert!(
+        error.to_string().contains("did you mean `queue.min_share`"),
+        "{error}"
+    );
+    assert!(crate::Settings::from_toml("min_share = -1").is_err());
+    assert!(crate::Settings::from_toml("min_share = \"much\"").is_err());
+}
+
+#[test]
+fn every_cause_has_a_rule_that_says_what_it_needs() {
+    let causes: Vec<Cause> = super::rules().iter().map(|r| r.about().cause).collect();
+    assert_eq!(causes, Cause::ALL);
+    for rule in super::rules() {
+        let about = rule.about();
+        assert!(
+            !about.needs.is_empty() && !about.counter_evidence.is_empty(),
+            "{}",
+            about.cause
+        );
+    }
+}
