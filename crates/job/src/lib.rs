@@ -20,5 +20,7 @@ mod time;
 mod xml;
 
 pub use catalogue::Catalogue;
-pub use folder::{JobReader, OpenError, Options, ReadFile, TextError, kind_of, load, open, read_memory};
+pub use folder::{
+    JobReader, OpenError, Options, ReadFile, TextError, kind_of, load, open, read_memory,
+};
 pub use model::Job;
