@@ -1,11 +1,11 @@
 //! THINK 4: which information is missing, which files would give it, read them, ask again.
 //!
-//! The rules say which facts they lack; once they have them, the reasoner may ask for more. At most three files a round
-//! and a bounded number of rounds; it ends when the information suffices, when nothing is left to
-//! read, or at the bound, and the conclusion says which.
+//! The rules say which facts they lack; once they have them, the reasoner may ask for more. At most
+//! three files a round and a bounded number of rounds; it ends when the information suffices, when
+//! nothing is left to read, or at the bound, and the conclusion says which.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -22,14 +22,6 @@ use super::run::Run;
 /// Look-ups served in one round; more would crowd out the files.
 const LOOKUPS_PER_ROUND: usize = 4;
 
-/// Why THINK 4 ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    Sufficient,
-    NothingLeft,
-    Bound,
-}
-
 /// A file chosen for a round.
 struct Chosen {
     file: String,
@@ -37,85 +29,174 @@ struct Chosen {
     by: &'static str,
 }
 
-/// Runs the rounds of THINK 4. Without `ask`, the rules alone choose.
-pub(super) async fn complete(
-    run: &mut Run<'_>,
-    observer: &mut dyn Observer,
-    ask: bool,
-) -> Result<(), Stop> {
-    let started = Instant::now();
-    let id = StepId::Completeness;
-    run.announce(&[id], observer);
-    let mut log: Vec<Value> = Vec::new();
-    let mut step = Step {
-        id: id.id().to_owned(),
-        title: id.title(run.language).to_owned(),
-        conclusion: Value::Null,
-        text: String::new(),
-        tokens_in: 0,
-        tokens_out: 0,
-        elapsed_ms: 0.0,
-        repaired: false,
-        remarks: Vec::new(),
-    };
-    let end = loop {
-        if run.services.cancel.is_cancelled() {
-            return Err(Stop::Cancelled);
-        }
-        run.round += 1;
-        let view = run.facts();
-        // What the rules lack needs no question; the reasoner is asked once they have it.
-        let mut asked = from_rules(&view, run.language);
-        let mut by = "rules";
-        if ask && asked.files.is_empty() {
-            asked = request(run, &mut step, observer).await?;
-            by = "reasoner";
-        }
-        let chosen = choose(&view, &asked, by, run.services.limits.files_per_round);
-        let within = run.round <= run.services.limits.rounds;
-        let answered = within && look_up(run, &asked, &view);
-        step.text = asked.basis.clone();
-        if !within && !(chosen.is_empty() && asked.lookups.is_empty()) {
-            run.round -= 1;
-            break End::Bound;
-        }
-        if chosen.is_empty() && !answered {
-            run.round -= 1;
-            break if view.completeness.sufficient {
-                End::Sufficient
-            } else {
-                End::NothingLeft
-            };
-        }
-        log.push(entry(run.round, &chosen, &asked));
-        let names: Vec<&str> = chosen.iter().map(|c| c.file.as_str()).collect();
-        run.read(&names, observer);
-        quote(run, &chosen);
-    };
-    finish(run, step, log, end, started, observer);
-    Ok(())
+/// The rounds of THINK 4 so far.
+pub(super) struct Rounds {
+    log: Vec<Value>,
+    step: Step,
+    /// Whether a round was wanted beyond the bound.
+    bounded: bool,
+    elapsed: Duration,
 }
 
-/// Asks the reasoner what it needs.
-async fn request(
-    run: &mut Run<'_>,
-    step: &mut Step,
-    observer: &mut dyn Observer,
-) -> Result<FileRequest, Stop> {
-    let mut answer = run.conclude(&[StepId::Completeness], observer).await?;
-    let Usage {
-        tokens_in,
-        tokens_out,
-        ..
-    } = answer.usage.take().unwrap_or_default();
-    step.tokens_in += tokens_in;
-    step.tokens_out += tokens_out;
-    step.repaired |= answer.repaired;
-    step.remarks.append(&mut answer.remarks);
-    match answer.conclusions.pop() {
-        Some(Conclusion::Completeness(request)) => Ok(request),
-        _ => Ok(FileRequest::default()),
+impl Rounds {
+    pub(super) fn new(language: Language) -> Rounds {
+        let id = StepId::Completeness;
+        let step = Step {
+            id: id.id().to_owned(),
+            title: id.title(language).to_owned(),
+            conclusion: Value::Null,
+            text: String::new(),
+            tokens_in: 0,
+            tokens_out: 0,
+            elapsed_ms: 0.0,
+            repaired: false,
+            remarks: Vec::new(),
+        };
+        Rounds {
+            log: Vec::new(),
+            step,
+            bounded: false,
+            elapsed: Duration::ZERO,
+        }
     }
+
+    /// Reads what the rules lack, until they lack nothing that the folder has.
+    pub(super) fn by_rules(
+        &mut self,
+        run: &mut Run<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Stop> {
+        let started = Instant::now();
+        loop {
+            if run.services.cancel.is_cancelled() {
+                return Err(Stop::Cancelled);
+            }
+            let view = run.facts();
+            let asked = from_rules(&view, run.language);
+            let chosen = choose(&view, &asked, "rules", run.services.limits.files_per_round);
+            self.step.text.clone_from(&asked.basis);
+            if chosen.is_empty() || !self.begin(run) {
+                break;
+            }
+            self.read(run, &chosen, &asked, observer);
+        }
+        self.elapsed += started.elapsed();
+        Ok(())
+    }
+
+    /// Lets the reasoner ask for more, until it asks for nothing new.
+    pub(super) async fn by_reasoner(
+        &mut self,
+        run: &mut Run<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Stop> {
+        loop {
+            let started = Instant::now();
+            let asked = self.ask(run, observer).await?;
+            let view = run.facts();
+            let chosen = choose(
+                &view,
+                &asked,
+                "reasoner",
+                run.services.limits.files_per_round,
+            );
+            let is_new = asked
+                .lookups
+                .iter()
+                .take(LOOKUPS_PER_ROUND)
+                .any(|l| !was_served(run, &tools::name(l)));
+            self.step.text.clone_from(&asked.basis);
+            if (chosen.is_empty() && !is_new) || !self.begin(run) {
+                self.elapsed += started.elapsed();
+                return Ok(());
+            }
+            look_up(run, &asked, &view);
+            self.read(run, &chosen, &asked, observer);
+            quote(run, &chosen);
+            self.elapsed += started.elapsed();
+            self.by_rules(run, observer)?;
+        }
+    }
+
+    /// Begins a round; whether the bound allows one more.
+    fn begin(&mut self, run: &mut Run<'_>) -> bool {
+        self.bounded = run.round >= run.services.limits.rounds;
+        run.round += u32::from(!self.bounded);
+        !self.bounded
+    }
+
+    fn read(
+        &mut self,
+        run: &mut Run<'_>,
+        chosen: &[Chosen],
+        asked: &FileRequest,
+        observer: &mut dyn Observer,
+    ) {
+        self.log.push(entry(run.round, chosen, asked));
+        let names: Vec<&str> = chosen.iter().map(|c| c.file.as_str()).collect();
+        if !names.is_empty() {
+            run.read(&names, observer);
+        }
+    }
+
+    /// Asks the reasoner what it needs.
+    async fn ask(
+        &mut self,
+        run: &mut Run<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<FileRequest, Stop> {
+        let mut answer = run.conclude(&[StepId::Completeness], observer).await?;
+        let Usage {
+            tokens_in,
+            tokens_out,
+            ..
+        } = answer.usage.take().unwrap_or_default();
+        self.step.tokens_in += tokens_in;
+        self.step.tokens_out += tokens_out;
+        self.step.repaired |= answer.repaired;
+        self.step.remarks.append(&mut answer.remarks);
+        match answer.conclusions.pop() {
+            Some(Conclusion::Completeness(request)) => Ok(request),
+            _ => Ok(FileRequest::default()),
+        }
+    }
+
+    /// Concludes the step.
+    pub(super) fn finish(mut self, run: &mut Run<'_>, observer: &mut dyn Observer) {
+        let started = Instant::now();
+        // Experience on what is still missing is looked up even where no reasoner was asked.
+        let view = run.view(&[StepId::Completeness]);
+        let ended = if self.bounded {
+            "round_limit"
+        } else if view.completeness.sufficient {
+            "sufficient"
+        } else {
+            "nothing_left"
+        };
+        let absent: BTreeSet<&str> = view
+            .missing
+            .iter()
+            .filter(|m| !m.information.present)
+            .map(|m| m.information.file.as_str())
+            .collect();
+        self.step.conclusion = json!({
+            "sufficient": view.completeness.sufficient,
+            "score": view.completeness.score,
+            "minimum": view.completeness.minimum,
+            "progress": view.completeness.progress,
+            "ended": ended,
+            "rounds": self.log,
+            "absent": absent,
+        });
+        self.step.text =
+            crate::offline::completeness_summary(&view, &self.step.text, &self.log, ended);
+        self.step.elapsed_ms = (self.elapsed + started.elapsed()).as_secs_f64() * 1e3;
+        run.store(StepId::Completeness, self.step, observer);
+    }
+}
+
+fn was_served(run: &Run<'_>, name: &str) -> bool {
+    run.excerpts.iter().any(|e| e.name == name)
 }
 
 /// What the rules would have read, in the form of a request: first what they cannot decide
@@ -166,20 +247,16 @@ fn choose(view: &View, asked: &FileRequest, by: &'static str, most: usize) -> Ve
         .collect()
 }
 
-/// Serves look-ups that were not served before; whether there was one.
-fn look_up(run: &mut Run<'_>, asked: &FileRequest, view: &View) -> bool {
-    let mut answered = false;
+/// Serves look-ups that were not served before.
+fn look_up(run: &mut Run<'_>, asked: &FileRequest, view: &View) {
     for lookup in asked.lookups.iter().take(LOOKUPS_PER_ROUND) {
-        let name = tools::name(lookup);
-        if run.excerpts.iter().any(|e| e.name == name) {
+        if was_served(run, &tools::name(lookup)) {
             continue;
         }
         let limits = &run.services.limits;
         let excerpt = tools::look_up(lookup, run.reader.job(), run.services.index, view, limits);
         run.excerpts.push(excerpt);
-        answered = true;
     }
-    answered
 }
 
 /// Quotes the files that the reasoner asked for; what the rules asked for speaks through facts.
@@ -211,41 +288,4 @@ fn entry(round: u32, chosen: &[Chosen], asked: &FileRequest) -> Value {
         .map(tools::name)
         .collect();
     json!({ "round": round, "files": files, "lookups": lookups })
-}
-
-fn finish(
-    run: &mut Run<'_>,
-    mut step: Step,
-    log: Vec<Value>,
-    end: End,
-    started: Instant,
-    observer: &mut dyn Observer,
-) {
-    // Experience on what is still missing is looked up even where no reasoner was asked.
-    let view = run.view(&[StepId::Completeness]);
-    let ended = match end {
-        End::Sufficient => "sufficient",
-        End::NothingLeft => "nothing_left",
-        End::Bound => "round_limit",
-    };
-    let absent: Vec<&str> = view
-        .missing
-        .iter()
-        .filter(|m| !m.information.present)
-        .map(|m| m.information.file.as_str())
-        .collect::<BTreeSet<_>>()
-        .into_iter()
-        .collect();
-    step.conclusion = json!({
-        "sufficient": view.completeness.sufficient,
-        "score": view.completeness.score,
-        "minimum": view.completeness.minimum,
-        "progress": view.completeness.progress,
-        "ended": ended,
-        "rounds": log,
-        "absent": absent,
-    });
-    step.elapsed_ms = started.elapsed().as_secs_f64() * 1e3;
-    step.text = crate::offline::completeness_summary(&view, &step.text, &log, ended);
-    run.store(StepId::Completeness, step, observer);
 }

@@ -14,6 +14,7 @@ use crate::report::{ReasonerKind, Report};
 use crate::request::{AnalyzeError, Depth, Request, Services};
 use crate::step::StepId;
 
+use files::Rounds;
 use run::Run;
 
 /// THINK 1–3, which rest on the same facts.
@@ -52,17 +53,23 @@ async fn chain(
     request: &Request,
     observer: &mut dyn Observer,
 ) -> Result<(), Stop> {
-    if request.depth == Depth::Quick {
-        files::complete(run, observer, false).await?;
-        first_steps(run, observer, true).await?;
-    } else {
-        first_steps(run, observer, false).await?;
-        let before = run.fingerprint();
-        files::complete(run, observer, true).await?;
-        if run.fingerprint() != before {
-            // What was read changed the facts: the first conclusions are drawn again from them.
-            first_steps(run, observer, request.depth != Depth::Deep).await?;
-        }
+    let mut rounds = Rounds::new(run.language);
+    if request.depth != Depth::Deep {
+        // What the rules lack costs no call of a model, and conclusions drawn without it would have
+        // to be drawn again.
+        rounds.by_rules(run, observer)?;
+    }
+    first_steps(run, observer, request.depth == Depth::Quick).await?;
+    let before = run.fingerprint();
+    run.announce(&[StepId::Completeness], observer);
+    rounds.by_rules(run, observer)?;
+    if request.depth != Depth::Quick {
+        rounds.by_reasoner(run, observer).await?;
+    }
+    rounds.finish(run, observer);
+    if run.fingerprint() != before {
+        // What was read changed the facts: the first conclusions are drawn again from them.
+        first_steps(run, observer, request.depth != Depth::Deep).await?;
     }
     step(run, StepId::Advice, observer).await?;
     if request.hypotheses {

@@ -11,7 +11,7 @@ mod numbers;
 use job::Job;
 
 use crate::conclusion::{Conclusion, Proposal};
-use crate::report::{Language, Origin, ProblemType, Suggestion, SuggestionKind, Verdict, Verified};
+use crate::report::{Language, Origin, ProblemType, Suggestion, SuggestionKind, Verdict};
 use crate::view::View;
 
 use names::Names;

@@ -21,7 +21,7 @@ use crate::report::Report;
 #[serde(rename_all = "snake_case")]
 enum Line {
     Call {
-        chat: Chat,
+        chat: Box<Chat>,
         outcome: Outcome,
     },
     Run {
@@ -109,7 +109,7 @@ impl Transport for Recorder {
             };
             // A transcript that cannot be written must not cost the answer.
             let _ = self.transcript.write(&Line::Call {
-                chat: without_secrets(chat),
+                chat: Box::new(without_secrets(chat)),
                 outcome,
             });
             result
@@ -170,7 +170,7 @@ impl Replay {
                 reason: error.to_string(),
             })?;
             match parsed {
-                Line::Call { chat, outcome } => calls.push_back((chat, outcome)),
+                Line::Call { chat, outcome } => calls.push_back((*chat, outcome)),
                 Line::Run { run_id, elapsed_ms } => run = Some((run_id, elapsed_ms)),
             }
         }
