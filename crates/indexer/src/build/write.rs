@@ -1,5 +1,6 @@
 //! Writes the next generation beside the current one, checks it and swaps the pointer.
 
+use std::collections::hash_map::Entry as MapEntry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::Path;
@@ -143,14 +144,16 @@ impl Known {
         let Some(segment) = held.manifest.segments.iter().find(|s| s.seq == entry.seq) else {
             return;
         };
-        if !self.segments.contains_key(&entry.seq) {
-            // A damaged segment only means that its texts are embedded again.
-            let Ok(open) = Vectors::open(&held.folder.join(segment.vectors_file())) else {
-                return;
-            };
-            self.segments.insert(entry.seq, open);
-        }
-        let vectors = &self.segments[&entry.seq];
+        let vectors = match self.segments.entry(entry.seq) {
+            MapEntry::Occupied(open) => open.into_mut(),
+            MapEntry::Vacant(place) => {
+                // A damaged segment only means that its texts are embedded again.
+                match Vectors::open(&held.folder.join(segment.vectors_file())) {
+                    Ok(open) => place.insert(open),
+                    Err(_) => return,
+                }
+            }
+        };
         let end = (entry.first + entry.count).min(vectors.len());
         for row in entry.first..end {
             self.rows.insert(vectors.hash(row), (entry.seq, row));

@@ -79,3 +79,6 @@ fn to_chunk(document: &Document<'_>, title: &str, piece: &Piece) -> Chunk {
 fn count_newlines(text: &str) -> usize {
     text.bytes().filter(|&b| b == b'\n').count()
 }
+
+#[cfg(test)]
+mod tests;

@@ -32,7 +32,7 @@ pub fn coverage(knowledge: &Path, options: &Options) -> Result<Vec<CoverageRow>,
     let sources: Vec<Source> = sources(knowledge)?;
     let chunks: Vec<Chunk> = sources
         .iter()
-        .flat_map(|source| chunk::chunks(source))
+        .flat_map(chunk::chunks)
         .filter(|chunk| chunk.kind == Kind::Experience)
         .collect();
     let rows = options.causes.iter().flat_map(|cause| {

@@ -103,7 +103,7 @@ impl Known {
     fn new(sources: &[Source], documents: &[Document<'_>]) -> Known {
         let chunks: HashSet<String> = sources
             .iter()
-            .flat_map(|source| chunk::chunks(source))
+            .flat_map(chunk::chunks)
             .map(|chunk| chunk.id)
             .collect();
         let mut anchors: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();

@@ -214,7 +214,7 @@ mod tests {
     fn what_was_written_is_read_back() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.vec");
-        let vectors = vec![
+        let vectors = [
             vec![0.6, 0.8, 0.0],
             vec![0.0, 0.0, 0.0],
             vec![0.0, -1.0, 0.0],
