@@ -27,6 +27,12 @@ pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Resul
         args.format,
         args.verbose,
     )?)?;
+    if args.explain_rules && args.format == args::ReportFormat::Text {
+        terminal.print(&render::explained::render(
+            &report,
+            render::layout::stdout_width(),
+        ))?;
+    }
     if report.partial {
         return Ok(Exit::Interrupted);
     }

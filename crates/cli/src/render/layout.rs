@@ -64,6 +64,56 @@ pub(crate) fn wrap(text: &str, columns: usize, first: &str, rest: &str) -> Vec<S
         .collect()
 }
 
+/// The same for names and paths: broken at spaces only, so that they can be copied.
+pub(crate) fn wrap_names(text: &str, columns: usize, first: &str, rest: &str) -> Vec<String> {
+    let options = textwrap::Options::new(columns)
+        .initial_indent(first)
+        .subsequent_indent(rest)
+        .break_words(false)
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    textwrap::wrap(text, &options)
+        .into_iter()
+        .map(|l| l.into_owned())
+        .collect()
+}
+
+/// What a line of a unified diff is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DiffPart {
+    /// The name of the old or the new file.
+    File,
+    /// `@@ … @@`.
+    Place,
+    Added,
+    Removed,
+    Kept,
+}
+
+impl DiffPart {
+    /// Tells by the line's beginning.
+    pub(crate) fn of(line: &str) -> DiffPart {
+        match line.as_bytes() {
+            [b'+', b'+', b'+', b' ', ..] | [b'-', b'-', b'-', b' ', ..] => DiffPart::File,
+            [b'@', ..] => DiffPart::Place,
+            [b'+', ..] => DiffPart::Added,
+            [b'-', ..] => DiffPart::Removed,
+            _ => DiffPart::Kept,
+        }
+    }
+
+    /// Name of its style on a page.
+    pub(crate) fn class(self) -> &'static str {
+        match self {
+            DiffPart::File => "file",
+            DiffPart::Place => "place",
+            DiffPart::Added => "added",
+            DiffPart::Removed => "removed",
+            DiffPart::Kept => "kept",
+        }
+    }
+}
+
 /// A bar of `columns` cells, filled to `share` (0..1) in eighths of a cell.
 pub(crate) fn bar(share: f64, columns: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];

@@ -1,5 +1,6 @@
 //! How a report and other answers look. Everything here turns data into text; nothing is decided.
 
+pub(crate) mod explained;
 pub(crate) mod html;
 pub(crate) mod inspection;
 pub(crate) mod layout;

@@ -48,7 +48,9 @@ phrases! {
     line = "脚本行", "script line";
     confidence = "置信度", "confidence";
     saves = "可节省", "saves";
-    of_run = "占运行时间", "of the run";
+    semicolon = "；", "; ";
+    mean = "均值", "mean";
+    tokens = "个令牌", "tokens";
     would_decide = "可判定", "would decide";
     in_folder = "文件在目录中", "in the folder";
     not_in_folder = "目录中没有", "not in the folder";
@@ -61,6 +63,10 @@ phrases! {
     hint = "办法", "hint";
     stages = "个阶段", "stages";
     vertices = "个顶点", "vertices";
+    rules = "规则", "Rules";
+    fired = "触发", "fired";
+    cleared = "排除", "cleared";
+    abstained = "弃权", "abstained";
     stage_graph = "阶段图", "Stages";
     stage_graph_legend = "颜色：占全部顶点时间的比例；线宽：传输的字节数；粗框：关键路径；红框：发现所在的阶段。", "Colour: share of all vertex time. Line width: bytes that crossed. Heavy frame: critical path. Red frame: stage of a finding.";
     timeline = "令牌使用", "Tokens in use over time";
@@ -75,6 +81,14 @@ impl Words {
         match self.0 {
             Language::Zh => phrase.0,
             Language::En => phrase.1,
+        }
+    }
+
+    /// A share (0..1) of the run time.
+    pub(crate) fn share_of_run(self, share: f64) -> String {
+        match self.0 {
+            Language::Zh => format!("占运行时间 {:.0} %", share * 100.0),
+            Language::En => format!("{:.0} % of the run", share * 100.0),
         }
     }
 

@@ -2,18 +2,30 @@
 
 use agent::picture::{Histogram, StagePicture, Timeline};
 
-use super::svg::{label, title};
+use super::svg::{escape, label, title};
 use crate::render::layout::duration;
+use crate::render::words::Words;
 
-const HISTOGRAM: (f64, f64) = (280.0, 90.0);
+const HISTOGRAM: (f64, f64) = (330.0, 90.0);
 const TIMELINE: (f64, f64) = (920.0, 180.0);
+/// Space over the timeline for the number of tokens.
+const TOP: f64 = 18.0;
 /// Space under a chart for its axis.
 const AXIS: f64 = 18.0;
 /// Hues of stages, as far apart as their number allows; the style gives saturation and lightness.
 const HUE_STEP: f64 = 137.5;
+/// The first stage is blue: red stands for findings.
+const FIRST_HUE: f64 = 212.0;
+/// Stages named beside the timeline; the pointer tells the others.
+const KEYS: usize = 12;
 
 /// A histogram with its mean marked; a logarithmic height keeps a lone slow vertex visible.
-pub(super) fn histogram(data: &Histogram, caption: &str, unit: impl Fn(f64) -> String) -> String {
+pub(super) fn histogram(
+    data: &Histogram,
+    caption: &str,
+    words: Words,
+    unit: impl Fn(f64) -> String,
+) -> String {
     let (width, height) = HISTOGRAM;
     let most = data.counts.iter().copied().max().unwrap_or(0);
     let scale = f64::from(most).ln_1p().max(f64::MIN_POSITIVE);
@@ -23,7 +35,14 @@ pub(super) fn histogram(data: &Histogram, caption: &str, unit: impl Fn(f64) -> S
         r#"<svg class="histogram" viewBox="0 0 {width} {h}" width="{width}" height="{h}" role="img">"#,
         h = height + AXIS + 16.0
     );
-    out += &label(0.0, 11.0, "caption", "start", caption);
+    let told = format!(
+        "{caption} · {} {} · {} {}",
+        data.counts.iter().sum::<u32>(),
+        words.vertices(),
+        words.mean(),
+        unit(data.mean)
+    );
+    out += &label(0.0, 11.0, "caption", "start", &told);
     for (i, count) in data.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
         let tall = f64::from(*count).ln_1p() / scale * (height - 16.0);
         let from = data.min + span * i as f64;
@@ -50,7 +69,7 @@ pub(super) fn histogram(data: &Histogram, caption: &str, unit: impl Fn(f64) -> S
 }
 
 /// Running vertices over time, stages stacked, with the tokens as a line.
-pub(super) fn timeline(data: &Timeline, stages: &[StagePicture]) -> String {
+pub(super) fn timeline(data: &Timeline, stages: &[StagePicture], words: Words) -> String {
     let (width, height) = TIMELINE;
     let slots = data.running.first().map_or(0, Vec::len);
     let stacked: Vec<f32> = (0..slots)
@@ -63,7 +82,7 @@ pub(super) fn timeline(data: &Timeline, stages: &[StagePicture]) -> String {
         .fold(tokens.unwrap_or(1.0), f32::max)
         .max(1.0);
     let x = |slot: usize| slot as f64 / slots.max(1) as f64 * width;
-    let y = |value: f32| height - f64::from(value / most) * (height - 6.0);
+    let y = |value: f32| height - f64::from(value / most) * (height - TOP);
     let mut out = format!(
         r#"<svg class="timeline" viewBox="0 0 {width} {h}" width="{width}" height="{h}" role="img">"#,
         h = height + AXIS
@@ -86,7 +105,7 @@ pub(super) fn timeline(data: &Timeline, stages: &[StagePicture]) -> String {
         let name = stages.get(i).map_or("", |s| s.name.as_str());
         out += &format!(
             r#"<polygon style="--hue:{:.0}" points="{}">{}</polygon>"#,
-            (i as f64 * HUE_STEP) % 360.0,
+            hue(i),
             points.join(" "),
             title(name)
         );
@@ -107,7 +126,37 @@ pub(super) fn timeline(data: &Timeline, stages: &[StagePicture]) -> String {
         "end",
         &duration(data.span_ms / 1000.0),
     );
-    out + "</svg>"
+    out + "</svg>" + &key(data, stages)
+}
+
+/// Which colour is which stage, the busiest first.
+fn key(data: &Timeline, stages: &[StagePicture]) -> String {
+    let busy = |i: usize| {
+        data.running
+            .get(i)
+            .map_or(0.0, |row| row.iter().sum::<f32>())
+    };
+    let mut order: Vec<usize> = (0..stages.len()).filter(|i| busy(*i) > 0.0).collect();
+    order.sort_by(|a, b| busy(*b).total_cmp(&busy(*a)));
+    let item = |i: &usize| {
+        format!(
+            r#"<li><i style="--hue:{:.0}"></i>{}</li>"#,
+            hue(*i),
+            escape(&stages[*i].name)
+        )
+    };
+    let items: String = order.iter().take(KEYS).map(item).collect();
+    let more = if order.len() > KEYS {
+        "<li>…</li>"
+    } else {
+        ""
+    };
+    format!(r#"<ul class="key">{items}{more}</ul>"#)
+}
+
+/// The hue of a stage.
+fn hue(stage: usize) -> f64 {
+    (FIRST_HUE + stage as f64 * HUE_STEP) % 360.0
 }
 
 fn step(x1: f64, x2: f64, y: f64) -> [String; 2] {

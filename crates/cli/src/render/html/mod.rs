@@ -11,7 +11,7 @@ use minijinja::Environment;
 use minijinja::value::Serde;
 use serde::Serialize;
 
-use super::layout::duration;
+use super::layout::{DiffPart, duration};
 use super::text::value;
 use super::words::Words;
 
@@ -32,15 +32,18 @@ struct Page<'a> {
     dag: String,
     timeline: Option<String>,
     script_file: Option<&'a str>,
-    script: Vec<ScriptLine>,
+    script: Vec<ScriptLine<'a>>,
 }
 
 /// A line of the script with what stands in its margin.
 #[derive(Serialize)]
-struct ScriptLine {
-    number: usize,
+struct ScriptLine<'a> {
+    number: u32,
     text: String,
-    findings: Vec<String>,
+    /// Whether a finding is about it.
+    marked: bool,
+    /// Findings whose first line this is.
+    begins: Vec<&'a str>,
 }
 
 /// A line of a diff with the class that colours it.
@@ -58,6 +61,7 @@ struct FindingView<'a> {
     severity_word: &'static str,
     saved: Option<String>,
     share_percent: Option<f64>,
+    share: Option<String>,
     evidence_items: Vec<&'a Evidence>,
     values: Vec<String>,
     run_histogram: Option<String>,
@@ -73,6 +77,9 @@ pub(crate) fn render(report: &Report, picture: &Picture) -> Result<String, minij
     let mut environment = Environment::new();
     environment.add_template("report.html", PAGE)?;
     environment.add_function("word", move |name: &str| words.by_name(name));
+    environment.add_function("code", |text: &str| {
+        minijinja::Value::from_safe_string(svg::with_code(text))
+    });
     let page = Page {
         style: STYLE,
         report,
@@ -136,10 +143,10 @@ fn finding_view<'a>(
         evidence_items: items,
         run_histogram: stage
             .and_then(|s| s.run_ms.as_ref())
-            .map(|h| charts::histogram(h, words.run_time_per_vertex(), seconds)),
+            .map(|h| charts::histogram(h, words.run_time_per_vertex(), words, seconds)),
         bytes_histogram: stage
             .and_then(|s| s.bytes_read.as_ref())
-            .map(|h| charts::histogram(h, words.bytes_read_per_vertex(), svg::bytes)),
+            .map(|h| charts::histogram(h, words.bytes_read_per_vertex(), words, svg::bytes)),
     }
 }
 
@@ -171,30 +178,29 @@ fn diff_lines(diff: &str) -> Vec<DiffLine> {
         .collect()
 }
 
-fn script_lines(report: &Report, picture: &Picture) -> Vec<ScriptLine> {
+fn script_lines<'a>(report: &'a Report, picture: &Picture) -> Vec<ScriptLine<'a>> {
     let Some(script) = &picture.script else {
         return Vec::new();
     };
-    let marked = |number: usize| {
-        let hits = |f: &&Finding| {
-            f.script_lines
-                .is_some_and(|[a, b]| (a as usize..=b as usize).contains(&number))
-        };
-        report
-            .findings
-            .iter()
-            .filter(hits)
-            .map(|f| f.id.clone())
-            .collect()
-    };
-    script
-        .text
-        .lines()
-        .enumerate()
-        .map(|(i, text)| ScriptLine {
-            number: i + 1,
+    let ranges: Vec<(&str, [u32; 2])> = report
+        .findings
+        .iter()
+        .filter_map(|f| Some((f.id.as_str(), f.script_lines?)))
+        .collect();
+    let line = |(i, text): (usize, &str)| {
+        let number = i as u32 + 1;
+        ScriptLine {
+            number,
             text: text.to_owned(),
-            findings: marked(i + 1),
-        })
-        .collect()
+            marked: ranges
+                .iter()
+                .any(|(_, [first, last])| (*first..=*last).contains(&number)),
+            begins: ranges
+                .iter()
+                .filter(|(_, [first, _])| *first == number)
+                .map(|(id, _)| *id)
+                .collect(),
+        }
+    };
+    script.text.lines().enumerate().map(line).collect()
 }

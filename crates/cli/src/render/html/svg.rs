@@ -16,6 +16,21 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
+/// Text for markup in which what stands between backticks is code. A lone backtick stays.
+pub(super) fn with_code(text: &str) -> String {
+    let pieces: Vec<&str> = text.split('`').collect();
+    let paired = pieces.len() - (1 - pieces.len() % 2);
+    let mut out = String::with_capacity(text.len());
+    for (i, piece) in pieces.iter().enumerate() {
+        match (i < paired, i % 2) {
+            (true, 1) => out += &format!("<code>{}</code>", escape(piece)),
+            (true, _) => out += &escape(piece),
+            (false, _) => out += &format!("`{}", escape(piece)),
+        }
+    }
+    out
+}
+
 /// A text element.
 pub(super) fn label(x: f64, y: f64, class: &str, anchor: &str, text: &str) -> String {
     format!(
@@ -51,6 +66,19 @@ mod tests {
     fn markup_in_names_is_text() {
         let drawn = label(0.0, 0.0, "name", "start", "<script>alert('x')</script>");
         assert!(!drawn.contains("<script>"), "{drawn}");
+    }
+
+    #[test]
+    fn backticks_in_pairs_make_code_and_what_they_hold_stays_text() {
+        assert_eq!(
+            with_code("of `A<B>` and `C`"),
+            "of <code>A&lt;B&gt;</code> and <code>C</code>"
+        );
+        assert_eq!(
+            with_code("`A` and a lone ` here"),
+            "<code>A</code> and a lone ` here"
+        );
+        assert_eq!(with_code("<b>"), "&lt;b&gt;");
     }
 
     #[test]

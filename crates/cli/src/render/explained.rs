@@ -1,0 +1,64 @@
+//! What became of each rule, for `--explain-rules`: fired, cleared or abstained, with the facts
+//! that it held against its thresholds.
+
+use agent::report::{Evidence, Report, RuleResult};
+use anstyle::AnsiColor;
+
+use super::layout::{pad, wrap};
+use super::text::value;
+use super::words::Words;
+
+/// Columns of the longest code.
+const CODE: usize = 30;
+
+/// Renders the outcomes and the findings that are too small to matter.
+pub(crate) fn render(report: &Report, columns: usize) -> String {
+    let words = Words(report.language);
+    let heading = anstyle::Style::new().bold().underline();
+    let mut out = format!("\n{heading}{}{heading:#}\n", words.rules());
+    for rule in &report.rules {
+        let (color, name) = match rule.outcome {
+            RuleResult::Fired => (AnsiColor::Red, words.fired()),
+            RuleResult::Cleared => (AnsiColor::Green, words.cleared()),
+            RuleResult::Abstained => (AnsiColor::Yellow, words.abstained()),
+        };
+        let style = color.on_default();
+        out += &format!("  {} {style}{name}{style:#}\n", pad(&rule.cause, CODE));
+        for line in wrap(&rule.text, columns, "      ", "      ") {
+            out += &format!("{line}\n");
+        }
+        for item in report
+            .evidence
+            .iter()
+            .filter(|e| rule.evidence.contains(&e.id))
+        {
+            out += &fact(item, words);
+        }
+    }
+    for note in &report.notes {
+        for line in wrap(
+            &format!("{}: {}", note.cause, note.summary),
+            columns,
+            "  · ",
+            "    ",
+        ) {
+            out += &format!("{line}\n");
+        }
+    }
+    out
+}
+
+fn fact(item: &Evidence, words: Words) -> String {
+    let dim = anstyle::Style::new().dimmed();
+    let unit = item.unit.as_deref().unwrap_or("");
+    let expected = item
+        .expected
+        .as_ref()
+        .map(|e| format!(" ({} {e})", words.expected()))
+        .unwrap_or_default();
+    format!(
+        "      {dim}{} = {} {unit}{expected}{dim:#}\n",
+        item.metric,
+        value(&item.value)
+    )
+}
