@@ -193,10 +193,7 @@ mod tests {
     fn many_clicks_stay_within_the_bound() {
         let many = vec![row(Action::Ignore, "a", "2026-01-01T00:00:00Z"); 10_000];
         let preference = learn(&many);
-        assert!(
-            (-BOUND..-0.9 * BOUND).contains(&preference),
-            "{preference}"
-        );
+        assert!((-BOUND..-0.9 * BOUND).contains(&preference), "{preference}");
     }
 
     #[test]
