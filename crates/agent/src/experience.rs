@@ -2,7 +2,8 @@
 //!
 //! Knows which facets suit which step; how the index ranks is the indexer's business.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex};
 
 use indexer::{Filter, Hit, Kind, Query, Section};
 
@@ -33,23 +34,46 @@ impl ExperienceSource for indexer::Index {
     }
 }
 
-/// A source together with what feedback says about its chunks.
-#[derive(Clone, Copy)]
+/// A source together with what feedback says about its chunks. Remembers its answers: several
+/// steps and the report ask the same.
+#[derive(Clone)]
 pub(crate) struct Asker<'a> {
     pub(crate) source: &'a dyn ExperienceSource,
     pub(crate) prior: Option<&'a ChunkPrior<'a>>,
+    pub(crate) answers: Answers,
 }
+
+/// Answers by query.
+pub(crate) type Answers = Arc<Mutex<HashMap<String, Vec<Hit>>>>;
 
 impl Asker<'_> {
     fn search(&self, query: &Query<'_>, causes: &[String]) -> Result<Vec<Hit>, String> {
-        let Some(prior) = self.prior else {
-            return self.source.search(query);
-        };
-        let of_chunk = |chunk: &str| prior(causes, chunk);
-        self.source.search(&Query {
-            prior: Some(&of_chunk),
-            ..query.clone()
-        })
+        let key = format!(
+            "{} {:?} {:?} {causes:?} {}",
+            query.k, query.filter, query.prefer, query.text
+        );
+        if let Some(known) = self
+            .answers
+            .lock()
+            .ok()
+            .and_then(|answers| answers.get(&key).cloned())
+        {
+            return Ok(known);
+        }
+        let hits = match self.prior {
+            Some(prior) => {
+                let of_chunk = |chunk: &str| prior(causes, chunk);
+                self.source.search(&Query {
+                    prior: Some(&of_chunk),
+                    ..query.clone()
+                })
+            }
+            None => self.source.search(query),
+        }?;
+        if let Ok(mut answers) = self.answers.lock() {
+            answers.insert(key, hits.clone());
+        }
+        Ok(hits)
     }
 }
 

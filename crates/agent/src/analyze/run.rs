@@ -1,6 +1,7 @@
 //! One analysis under way: what was read, what the rules say of it, what the steps concluded.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use diagnosis::model::Diagnosis;
@@ -8,7 +9,7 @@ use job::{JobReader, ReadFile};
 
 use crate::check;
 use crate::draft::{self, Numbered};
-use crate::experience::{self, Asker};
+use crate::experience::{self, Answers, Asker};
 use crate::progress::{Event, Observer};
 use crate::reasoner::{Answer, Faulty, Reasoner, ReasonerError, Task};
 use crate::report::{
@@ -39,6 +40,7 @@ pub(crate) struct Run<'a> {
     failed: usize,
     steps: BTreeMap<StepId, Step>,
     experiences: BTreeMap<StepId, Vec<Experience>>,
+    answers: Answers,
     proposed: Vec<Suggestion>,
     files_read: Vec<FileRead>,
     usage: Usage,
@@ -75,6 +77,7 @@ impl<'a> Run<'a> {
             failed: 0,
             steps: BTreeMap::new(),
             experiences: BTreeMap::new(),
+            answers: Answers::default(),
             proposed: Vec::new(),
             files_read: Vec::new(),
             usage: Usage::default(),
@@ -389,7 +392,11 @@ impl<'a> Run<'a> {
 
     fn asker(&self) -> Option<Asker<'a>> {
         let prior = self.services.prior;
-        self.services.index.map(|source| Asker { source, prior })
+        self.services.index.map(|source| Asker {
+            source,
+            prior,
+            answers: Arc::clone(&self.answers),
+        })
     }
 
     /// Looks up which chunks support the suggestions.

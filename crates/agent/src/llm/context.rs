@@ -64,6 +64,11 @@ pub(super) fn tokens(text: &str) -> usize {
     bpe_openai::o200k_base().count(text)
 }
 
+/// Loads the vocabulary beside the reading of the job, so that the first prompt need not wait.
+pub(super) fn warm_up() {
+    std::thread::spawn(bpe_openai::o200k_base);
+}
+
 /// Makes the prompt of a task within `budget` tokens. `schema` goes into the text where the server
 /// does not take it otherwise.
 pub(super) fn build(

@@ -85,6 +85,7 @@ pub struct LlmReasoner {
 impl LlmReasoner {
     /// A reasoner that asks one model.
     pub fn new(main: Lane, options: LlmOptions) -> LlmReasoner {
+        context::warm_up();
         LlmReasoner {
             main,
             lanes: BTreeMap::new(),
