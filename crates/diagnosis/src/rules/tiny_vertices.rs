@@ -97,6 +97,7 @@ impl Rule for TinyVertices {
         let mut result = Examination::default();
         for stage in 0..view.job.stages.len() {
             if is_tiny(view, stage, view.limit(&MAX_BYTES))
+                && in_many_waves(view, stage)
                 && reads_small_files(view, stage).is_none()
                 && !stored_in_parts(view, stage)
             {
@@ -119,7 +120,14 @@ fn stored_in_parts(view: &View<'_>, stage: usize) -> bool {
         .any(|t| parts(t).map(u64::from) == vertices)
 }
 
-/// Whether a stage has very many vertices that each do next to nothing.
+/// Whether a stage has so many vertices that their start-ups add up.
+fn in_many_waves(view: &View<'_>, stage: usize) -> bool {
+    let n = view.vertices(stage).unwrap_or(0) as f64;
+    let tokens = view.run.as_ref().map_or(1, |r| r.tokens) as f64;
+    n >= view.limit(&MIN_VERTICES) && n >= tokens * view.limit(&MIN_WAVES)
+}
+
+/// Whether the vertices of a stage each do next to nothing.
 pub(crate) fn is_tiny(view: &View<'_>, stage: usize, max_bytes: f64) -> bool {
     let (Some(vertices), Some(run), Some(all)) =
         (view.vertices(stage), &view.run, bytes_read(view, stage))
@@ -127,9 +135,7 @@ pub(crate) fn is_tiny(view: &View<'_>, stage: usize, max_bytes: f64) -> bool {
         return false;
     };
     let n = vertices as f64;
-    let many = n >= view.limit(&MIN_VERTICES) && n >= run.tokens as f64 * view.limit(&MIN_WAVES);
-    let small = all / n <= max_bytes && run.stages[stage].run_s() / n <= view.limit(&MAX_RUN);
-    many && small
+    all / n <= max_bytes && run.stages[stage].run_s() / n <= view.limit(&MAX_RUN)
 }
 
 /// What fewer vertices would save: the start-ups, and what each vertex spends beside its

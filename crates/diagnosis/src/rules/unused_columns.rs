@@ -136,7 +136,7 @@ fn draft(view: &View<'_>, carried: &[Carried<'_>], widest: &Carried<'_>) -> Draf
                 percent(widest.share)
             ),
             format!(
-                "the columns {} cross {} exchanges (about {}, {} of their bytes) and are never used after",
+                "the columns {} cross an exchange and are never used after ({} in all: about {}, {} of their bytes)",
                 names.join(", "),
                 carried.len(),
                 bytes(wasted),
