@@ -35,7 +35,8 @@ pub enum VectorSearch {
     /// The exact scan: best for a process that asks a few questions.
     #[default]
     Exact,
-    /// The graph where one is built and measured to be faster; for processes that stay.
+    /// For processes that stay: the graph of segments that are large enough for it to be faster. An update with this setting
+    /// builds the graphs that are missing; a search without them scans.
     Resident,
 }
 

@@ -3,6 +3,7 @@
 //! Knows nothing of queries.
 
 mod embed;
+mod graphs;
 mod plan;
 mod read;
 mod write;
@@ -141,6 +142,7 @@ pub(crate) fn update_with(
         .map(|(held, documents)| (documents, held.manifest.segments.as_slice()));
     let plan = plan::plan(sources, &hashes, compared, everything);
     if let (true, Some((held, _))) = (plan.is_empty(), &current) {
+        graphs::update(index, settings, progress)?;
         writer.collect();
         return Ok(Summary {
             chunks: held.manifest.chunks,
@@ -162,6 +164,7 @@ pub(crate) fn update_with(
     let summary = write::run(job, progress)?;
     // The lock on the old generation goes before the collection, so that it is collected too.
     drop(current);
+    graphs::update(index, settings, progress)?;
     writer.collect();
     Ok(summary)
 }

@@ -13,7 +13,8 @@ use crate::embed::{Embedder, load};
 use crate::error::{OpenError, SearchError};
 use crate::glossary::Glossary;
 use crate::model::{Chunk, Fusion, Hit, Kind, Query};
-use crate::settings::Settings;
+use crate::settings::{Settings, VectorSearch};
+use crate::store::GRAPHS;
 use crate::store::files::folder_bytes;
 use crate::store::generation::{self, BM25, GLOSSARY, Held, damaged};
 use crate::store::lexical::{Lexical, Words, facet_share};
@@ -86,7 +87,11 @@ impl Index {
         let held = generation::hold(index)?;
         let embedder = load(&settings.embedder)?;
         held.manifest.check(&embedder.fingerprint())?;
-        let segments = Segments::open(&held.folder, &held.manifest)?;
+        let graphs = match settings.vector_search {
+            VectorSearch::Exact => None,
+            VectorSearch::Resident => Some(index.join(GRAPHS)),
+        };
+        let segments = Segments::open(&held.folder, &held.manifest, graphs.as_deref())?;
         let bm25 = held.folder.join(BM25);
         let lexical = Lexical::open(&bm25).map_err(|error| damaged(&bm25, &error.to_string()))?;
         let glossary = read_glossary(&held.folder.join(GLOSSARY))?;

@@ -1,4 +1,5 @@
-//! The segments of a generation, open for reading: chunks by ordinal and the vector branch as an exact scan.
+//! The segments of a generation, open for reading: chunks by ordinal and the vector branch as an exact scan,
+//! or by a graph in processes that stay.
 
 use std::collections::{BinaryHeap, HashSet};
 use std::ops::Range;
@@ -7,8 +8,10 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use crate::error::OpenError;
+use crate::store::GRAPH_FROM;
 use crate::store::chunks::Chunks;
 use crate::store::generation::damaged;
+use crate::store::graph::Graph;
 use crate::store::manifest::{Manifest, Ordinal, Segment};
 use crate::store::vectors::{Quantised, Vectors};
 
@@ -29,12 +32,18 @@ struct Open {
     seq: u32,
     chunks: Chunks,
     vectors: Vectors,
+    graph: Option<Graph>,
     /// Ranges of rows that are alive.
     live: Vec<Range<usize>>,
 }
 
 impl Segments {
-    pub(crate) fn open(folder: &Path, manifest: &Manifest) -> Result<Segments, OpenError> {
+    /// With `graphs`, the folder of the graphs, large segments are searched by theirs, if it is there.
+    pub(crate) fn open(
+        folder: &Path,
+        manifest: &Manifest,
+        graphs: Option<&Path>,
+    ) -> Result<Segments, OpenError> {
         let open = |segment: &Segment| -> Result<Open, OpenError> {
             let path = folder.join(segment.chunks_file());
             let chunks = Chunks::open(&path).map_err(|reason| damaged(&path, &reason))?;
@@ -50,6 +59,12 @@ impl Segments {
                 seq: segment.seq,
                 chunks,
                 vectors,
+                graph: graphs
+                    .filter(|_| segment.rows >= GRAPH_FROM && has_few_dead(segment))
+                    .and_then(|graphs| {
+                        let sum = manifest.files.get(&segment.vectors_file())?;
+                        Graph::load(graphs, &sum.blake3)
+                    }),
                 live: live_ranges(segment),
             })
         };
@@ -111,7 +126,12 @@ impl Segments {
         }
         let quantised = Quantised::new(query);
         let depth = limit + RESCORE;
-        let tasks: Vec<(&Open, Range<usize>)> = self.all.iter().flat_map(tasks).collect();
+        // A graph knows no filter; what a filter leaves is scanned.
+        let (by_graph, by_scan): (Vec<&Open>, Vec<&Open>) = self
+            .all
+            .iter()
+            .partition(|open| open.graph.is_some() && allowed.is_none());
+        let tasks: Vec<(&Open, Range<usize>)> = by_scan.into_iter().flat_map(tasks).collect();
         let scan = |(open, rows): &(&Open, Range<usize>)| -> Best {
             let mut best = Best::new(depth);
             let keep = |row: usize| match allowed {
@@ -133,14 +153,37 @@ impl Segments {
                 .map(scan)
                 .reduce(|| Best::new(depth), Best::merge)
         };
+        let near = by_graph
+            .into_iter()
+            .flat_map(|open| graph_rows(open, query, limit));
         let mut exact: Vec<(Ordinal, f32)> = best
             .into_ordinals()
+            .chain(near)
             .filter_map(|ordinal| Some((ordinal, self.cosine(ordinal, query)?)))
             .collect();
         exact.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         exact.truncate(limit);
         exact
     }
+}
+
+/// Live rows that the graph of a segment puts forward; deeper by its dead rows.
+fn graph_rows<'a>(
+    open: &'a Open,
+    query: &[f32],
+    limit: usize,
+) -> impl Iterator<Item = Ordinal> + 'a {
+    let live: usize = open.live.iter().map(Range::len).sum();
+    let deeper = limit + (open.vectors.len() - live).min(limit);
+    let rows = open.graph.as_ref().map(|graph| graph.rows(query, deeper));
+    let rows = rows.unwrap_or_default().into_iter();
+    rows.filter(|row| open.live.iter().any(|range| range.contains(row)))
+        .map(|row| Ordinal::new(open.seq, row))
+}
+
+/// With more dead rows than one in twenty the graph leads to them too often.
+fn has_few_dead(segment: &Segment) -> bool {
+    segment.dead_rows() * 20 <= segment.rows
 }
 
 fn tasks(open: &Open) -> impl Iterator<Item = (&Open, Range<usize>)> {

@@ -7,6 +7,7 @@
 //! index/gen-…/documents.json         which chunks belong to which document
 //! index/gen-…/seg-….chunks, .vec     immutable segments, hard-linked from one generation to the next
 //! index/gen-…/bm25/                  tantivy
+//! index/graph/                       graphs over large segments, a cache
 //! index/cache/                       vectors by model and text
 //! ```
 //!
@@ -16,6 +17,7 @@ pub(crate) mod cache;
 pub(crate) mod chunks;
 pub(crate) mod files;
 pub(crate) mod generation;
+pub(crate) mod graph;
 pub(crate) mod kernel;
 pub(crate) mod lexical;
 pub(crate) mod manifest;
@@ -24,3 +26,10 @@ pub(crate) mod vectors;
 
 /// Version of everything stored; see `index/README.md`.
 pub(crate) const FORMAT: u32 = 1;
+
+/// Folder of the graphs in an index.
+pub(crate) const GRAPHS: &str = "graph";
+
+/// Rows from which a segment gets a graph. A query takes 200 candidates from the vector branch, for which the graph needs some
+/// 250 steps; the scan on two cores is faster below about this size.
+pub(crate) const GRAPH_FROM: usize = 100_000;
