@@ -4,6 +4,7 @@
 //! reasoner's, what the facts say is the rules'.
 
 pub(crate) mod files;
+mod finish;
 mod run;
 
 use std::time::Instant;

@@ -14,7 +14,7 @@ use crate::progress::{Event, Observer};
 use crate::reasoner::{Answer, Faulty, Reasoner, ReasonerError, Task};
 use crate::report::{
     Checks, Diagnostic, DiagnosticSeverity, Engine, Experience, FileRead, Language, ReasonerKind,
-    Report, SCHEMA_VERSION, Step, Suggestion, Usage,
+    Step, Suggestion, Usage,
 };
 use crate::request::{AnalyzeError, Depth, Request, Services};
 use crate::step::StepId;
@@ -34,18 +34,18 @@ pub(crate) struct Run<'a> {
     pub(crate) diagnosis: Diagnosis,
     pub(crate) round: u32,
     pub(crate) excerpts: Vec<Excerpt>,
-    id: String,
-    engine: Engine,
+    pub(super) id: String,
+    pub(super) engine: Engine,
     /// How many reasoners have failed.
     failed: usize,
-    steps: BTreeMap<StepId, Step>,
-    experiences: BTreeMap<StepId, Vec<Experience>>,
+    pub(super) steps: BTreeMap<StepId, Step>,
+    pub(super) experiences: BTreeMap<StepId, Vec<Experience>>,
     answers: Answers,
-    proposed: Vec<Suggestion>,
-    files_read: Vec<FileRead>,
-    usage: Usage,
-    checks: Checks,
-    remarks: Vec<Diagnostic>,
+    pub(super) proposed: Vec<Suggestion>,
+    pub(super) files_read: Vec<FileRead>,
+    pub(super) usage: Usage,
+    pub(super) checks: Checks,
+    pub(super) remarks: Vec<Diagnostic>,
 }
 
 impl<'a> Run<'a> {
@@ -400,7 +400,7 @@ impl<'a> Run<'a> {
     }
 
     /// Looks up which chunks support the suggestions.
-    fn support(&mut self, view: &mut View) {
+    pub(super) fn support(&mut self, view: &mut View) {
         let Some(asker) = self.asker() else { return };
         for index in 0..view.suggestions.len() {
             let topic = view.topics.get(index).cloned().unwrap_or_default();
@@ -473,88 +473,5 @@ impl<'a> Run<'a> {
             text: step.text.clone(),
         };
         self.steps.values().map(remembered).collect()
-    }
-
-    /// The report of what has been done.
-    pub(crate) fn into_report(mut self, partial: bool, observer: &mut dyn Observer) -> Report {
-        let mut view = self.facts();
-        self.support(&mut view);
-        let mut suggestions = view.suggestions;
-        suggestions.append(&mut self.proposed);
-        for (index, suggestion) in suggestions.iter_mut().enumerate() {
-            suggestion.id = format!("S{}", index + 1);
-        }
-        let steps: Vec<Step> = self.steps.into_values().collect();
-        let mut experiences: Vec<Experience> = self.experiences.into_values().flatten().collect();
-        mark_used(&mut experiences, &steps, &suggestions);
-        let mut diagnostics = draft::diagnostics(self.reader.job());
-        diagnostics.extend(self.remarks);
-        let mut numbered = Numbered::default();
-        // Numbered anew in the same order, so that the ids of the findings' facts stay.
-        draft::findings(&self.diagnosis.findings, "F", &mut numbered, self.language);
-        let notes = draft::findings(&self.diagnosis.notes, "N", &mut numbered, self.language);
-        let rules = draft::rules(&self.diagnosis, &mut numbered, self.language);
-        observer.event(Event::Finished {
-            job: self.reader.job(),
-        });
-        let with_llm = self.usage.calls > 0 || self.engine.reasoner == ReasonerKind::Llm;
-        Report {
-            schema_version: SCHEMA_VERSION,
-            run_id: self.id,
-            job: view.job,
-            question: view.question,
-            language: view.language,
-            engine: self.engine,
-            verdict: view.verdict,
-            problem_type: view.problem_type,
-            findings: view.findings,
-            evidence: numbered.evidence,
-            missing_information: view.missing.into_iter().map(|m| m.information).collect(),
-            suggestions,
-            experiences,
-            steps,
-            files_read: self.files_read,
-            diagnostics,
-            usage: with_llm.then_some(self.usage),
-            checks: with_llm.then_some(self.checks),
-            notes,
-            rules,
-            partial,
-        }
-    }
-}
-
-/// Marks the chunks that a conclusion or a suggestion cites.
-fn mark_used(experiences: &mut [Experience], steps: &[Step], suggestions: &[Suggestion]) {
-    for experience in experiences {
-        let step = steps.iter().find(|s| s.id == experience.step);
-        let cited = step.is_some_and(|s| mentions(&s.conclusion, &experience.chunk));
-        let supports = suggestions
-            .iter()
-            .any(|s| s.sources.contains(&experience.chunk));
-        experience.used = cited || supports;
-    }
-}
-
-fn mentions(value: &serde_json::Value, chunk: &str) -> bool {
-    match value {
-        serde_json::Value::String(text) => text.contains(chunk),
-        serde_json::Value::Array(items) => items.iter().any(|item| mentions(item, chunk)),
-        serde_json::Value::Object(map) => map.values().any(|item| mentions(item, chunk)),
-        _ => false,
-    }
-}
-
-impl Usage {
-    /// Adds what one call used.
-    pub(crate) fn add(&mut self, other: &Usage) {
-        self.calls += other.calls;
-        self.retries += other.retries;
-        self.tokens_in += other.tokens_in;
-        self.tokens_out += other.tokens_out;
-        self.cost = match (self.cost, other.cost) {
-            (Some(a), Some(b)) => Some(a + b),
-            (a, b) => a.or(b),
-        };
     }
 }

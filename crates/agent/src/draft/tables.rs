@@ -1,0 +1,202 @@
+//! The tables that the steps look at: summary, stages, statements, names, unread files.
+
+use std::collections::BTreeSet;
+
+use job::Job;
+use job::catalogue::Catalogue;
+use job::model as files;
+
+use crate::report::{Diagnostic, DiagnosticSeverity, JobState, JobSummary, Language};
+use crate::view::{ScriptText, StageRow, StatementRow, UnreadFile};
+
+/// Name, state and size of a job; what no file tells is `None`.
+pub(crate) fn summary(job: &Job) -> JobSummary {
+    let vertices: Option<u64> = (0..job.stages.len())
+        .map(|stage| job.vertex_count(stage).map(|count| count.value))
+        .sum();
+    JobSummary {
+        id: job.info.id.clone(),
+        name: job.info.name.clone(),
+        path: job.path.display().to_string(),
+        state: match job.info.state {
+            files::JobState::Succeeded => JobState::Succeeded,
+            files::JobState::Failed => JobState::Failed,
+            files::JobState::Cancelled => JobState::Cancelled,
+            files::JobState::Unknown => JobState::Unknown,
+        },
+        elapsed_seconds: job.info.elapsed_seconds.filter(|s| s.is_finite()),
+        stages: (!job.stages.is_empty()).then_some(job.stages.len() as u64),
+        vertices: vertices.filter(|_| !job.stages.is_empty()),
+    }
+}
+
+/// The stages, one line each.
+pub(crate) fn stages(job: &Job) -> Vec<StageRow> {
+    let row = |(index, stage): (usize, &files::Stage)| StageRow {
+        name: stage.name.clone(),
+        operators: stage.operators.iter().map(operator).collect(),
+        vertices: job.vertex_count(index).map(|count| count.value),
+        lines: stage
+            .operators
+            .iter()
+            .filter_map(|o| o.line)
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect(),
+    };
+    job.stages.iter().enumerate().map(row).collect()
+}
+
+fn operator(operator: &files::Operator) -> String {
+    if operator.keys.is_empty() {
+        operator.id.clone()
+    } else {
+        format!("{} ({})", operator.id, operator.keys.join(", "))
+    }
+}
+
+/// The statements of the script, one line each.
+pub(crate) fn statements(job: &Job) -> Vec<StatementRow> {
+    let Some(script) = &job.script else {
+        return Vec::new();
+    };
+    script
+        .statements
+        .iter()
+        .map(|statement| StatementRow {
+            target: statement.target.clone(),
+            kind: format!("{:?}", statement.kind).to_lowercase(),
+            lines: [statement.lines.0, statement.lines.1],
+            inputs: statement
+                .query
+                .inputs
+                .iter()
+                .filter(|i| !i.name.is_empty())
+                .map(|i| i.name.clone())
+                .collect(),
+            hints: statement
+                .hints
+                .iter()
+                .map(|hint| script.slice(&hint.span).to_owned())
+                .collect(),
+        })
+        .collect()
+}
+
+/// The script's text.
+pub(crate) fn script(job: &Job) -> Option<ScriptText> {
+    let script = job.script.as_ref().filter(|s| !s.text.is_empty())?;
+    Some(ScriptText {
+        file: script.file.clone(),
+        text: script.text.trim_start_matches('\u{feff}').to_owned(),
+    })
+}
+
+/// Every name that an answer may use: stages, operators, columns, tables, rowsets, classes, files.
+pub(crate) fn names(job: &Job) -> Vec<String> {
+    let mut names = BTreeSet::new();
+    for stage in &job.stages {
+        names.insert(stage.name.clone());
+        for operator in &stage.operators {
+            names.extend([operator.id.clone(), operator.class_name.clone()]);
+            names.extend(operator.keys.iter().chain(&operator.right_keys).cloned());
+            let channels = operator.inputs.iter().chain(&operator.outputs);
+            names.extend(
+                channels
+                    .flat_map(|c| &c.schema)
+                    .map(|column| column.name.clone()),
+            );
+        }
+    }
+    for table in &job.tables {
+        names.insert(table.name.clone());
+        names.extend(table.columns.iter().map(|c| c.name.clone()));
+    }
+    names.extend(
+        job.codegen
+            .iter()
+            .flat_map(|c| &c.classes)
+            .map(|class| class.name.clone()),
+    );
+    names.extend(job.files.iter().map(|file| file.name.clone()));
+    names.remove("");
+    names.into_iter().collect()
+}
+
+/// Names that the people of the job chose.
+pub(crate) fn private_names(job: &Job) -> Vec<String> {
+    let mut names = BTreeSet::new();
+    for table in &job.tables {
+        names.extend([table.name.clone()]);
+        names.extend(table.path.clone());
+        names.extend(table.columns.iter().map(|c| c.name.clone()));
+        names.extend(
+            table
+                .columns
+                .iter()
+                .flat_map(|c| &c.top_values)
+                .map(|v| v.value.clone()),
+        );
+    }
+    let channels = job
+        .stages
+        .iter()
+        .flat_map(|s| &s.operators)
+        .flat_map(|o| o.inputs.iter().chain(&o.outputs));
+    names.extend(
+        channels
+            .flat_map(|c| &c.schema)
+            .map(|column| column.name.clone()),
+    );
+    let classes = job
+        .codegen
+        .iter()
+        .flat_map(|c| &c.classes)
+        .filter(|class| class.user_code);
+    names.extend(classes.map(|class| class.name.clone()));
+    names.into_iter().collect()
+}
+
+/// Errors of a failed job in a line each.
+pub(crate) fn errors(job: &Job) -> Vec<String> {
+    let line = |e: &files::JobError| match &e.id {
+        Some(id) => format!("{id}: {}", e.message),
+        None => e.message.clone(),
+    };
+    job.errors.iter().map(line).collect()
+}
+
+/// Files that have not been read, with what the catalogue says about them.
+pub(crate) fn unread(job: &Job, catalogue: &Catalogue, language: Language) -> Vec<UnreadFile> {
+    let pick = |b: &job::catalogue::Bilingual| match language {
+        Language::Zh => b.zh.clone(),
+        Language::En => b.en.clone(),
+    };
+    let useful =
+        |file: &&files::JobFile| !file.read && !matches!(file.kind, files::FileKind::Ignored);
+    let entry = |file: &files::JobFile| {
+        let known = catalogue.entry(file.kind);
+        UnreadFile {
+            file: file.name.clone(),
+            description: known.map(|e| pick(&e.description)).unwrap_or_default(),
+            bytes: file.bytes,
+            parser: known.and_then(|e| e.parser.clone()),
+        }
+    };
+    job.files.iter().filter(useful).map(entry).collect()
+}
+
+/// What the readers could not make sense of.
+pub(crate) fn diagnostics(job: &Job) -> Vec<Diagnostic> {
+    let entry = |d: &files::Diagnostic| Diagnostic {
+        severity: match d.severity {
+            files::Severity::Error => DiagnosticSeverity::Error,
+            files::Severity::Warning => DiagnosticSeverity::Warning,
+        },
+        file: d.file.clone(),
+        locator: d.locator.clone(),
+        message: d.message.clone(),
+        hint: d.hint.clone(),
+    };
+    job.diagnostics.iter().map(entry).collect()
+}
