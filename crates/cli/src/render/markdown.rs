@@ -82,7 +82,7 @@ fn write_finding(
     if let Some(impact) = &finding.impact {
         let share = impact
             .share_of_elapsed
-            .map(|s| format!(" ({:.0} % {})", s * 100.0, words.of_run()))
+            .map(|s| format!(" ({})", words.share_of_run(s)))
             .unwrap_or_default();
         writeln!(
             out,

@@ -2,14 +2,18 @@
 
 use std::fmt::{self, Write as _};
 
-use agent::report::{Evidence, EvidenceValue, Finding, Report, Severity, Suggestion, Verdict};
+use agent::report::{
+    Evidence, EvidenceValue, Experience, Finding, Report, Severity, Suggestion, Verdict,
+};
 use anstyle::{AnsiColor, Effects, Style};
 
-use super::layout::{bar, duration, pad, wrap};
+use super::layout::{DiffPart, bar, duration, width, wrap, wrap_names};
 use super::words::Words;
 
 /// Cells of the bar that shows the share of the run.
 const BAR: usize = 20;
+/// Columns before the place of a piece of evidence.
+const EVIDENCE_INDENT: usize = 5;
 /// Experiences shown per step unless all are asked for; the JSON report has every one.
 const EXPERIENCES_SHOWN: usize = 2;
 
@@ -98,7 +102,8 @@ impl Page {
         if report.findings.is_empty() {
             return self.line(self.words.no_findings(), "  ", "  ");
         }
-        for finding in &report.findings {
+        for (n, finding) in report.findings.iter().enumerate() {
+            self.gap(n)?;
             self.finding(finding, &report.evidence)?;
         }
         Ok(())
@@ -133,14 +138,16 @@ impl Page {
         if let Some(impact) = &finding.impact {
             let saved = duration(impact.seconds_saved);
             match impact.share_of_elapsed {
-                Some(share) => writeln!(
-                    self.out,
-                    "   {style}{}{style:#} {} {saved} ({:.0} % {})",
-                    bar(share, BAR),
-                    self.words.saves(),
-                    share * 100.0,
-                    self.words.of_run()
-                )?,
+                Some(share) => {
+                    let cells = bar(share, BAR);
+                    let filled = cells.trim_end();
+                    let empty = "·".repeat(cells.len() - filled.len());
+                    let (saves, share) = (self.words.saves(), self.words.share_of_run(share));
+                    writeln!(
+                        self.out,
+                        "   {style}{filled}{style:#}{DIM}{empty}{DIM:#} {saves} {saved} ({share})"
+                    )?;
+                }
                 None => writeln!(self.out, "   {} {saved}", self.words.saves())?,
             }
         }
@@ -165,12 +172,11 @@ impl Page {
             Some(locator) => format!("{} {locator}", item.source.file),
             None => item.source.file.clone(),
         };
-        writeln!(
-            self.out,
-            "     {DIM}{} = {}  [{place}]{DIM:#}",
-            item.metric,
-            value(&item.value)
-        )
+        let told = format!("{} = {}  [{place}]", item.metric, value(&item.value));
+        for line in wrap_names(&told, self.options.columns - EVIDENCE_INDENT, "", "  ") {
+            writeln!(self.out, "{:EVIDENCE_INDENT$}{DIM}{line}{DIM:#}", "")?;
+        }
+        Ok(())
     }
 
     fn suggestions(&mut self, report: &Report) -> fmt::Result {
@@ -178,10 +184,11 @@ impl Page {
             return Ok(());
         }
         self.heading(self.words.suggestions())?;
-        report
-            .suggestions
-            .iter()
-            .try_for_each(|suggestion| self.suggestion(suggestion))
+        for (n, suggestion) in report.suggestions.iter().enumerate() {
+            self.gap(n)?;
+            self.suggestion(suggestion)?;
+        }
+        Ok(())
     }
 
     fn suggestion(&mut self, suggestion: &Suggestion) -> fmt::Result {
@@ -192,11 +199,22 @@ impl Page {
             .unwrap_or_default();
         let kind = self.words.suggestion_kind(suggestion.kind);
         let cyan = AnsiColor::Cyan.on_default();
-        writeln!(
+        let head = format!("{}{target} [{kind}] ", suggestion.id);
+        write!(
             self.out,
-            "{cyan}{}{cyan:#}{target} [{kind}] {BOLD}{}{BOLD:#}",
-            suggestion.id, suggestion.title
+            "{cyan}{}{cyan:#}{target} [{kind}] ",
+            suggestion.id
         )?;
+        let title = wrap(
+            &suggestion.title,
+            self.options.columns,
+            &" ".repeat(width(&head)),
+            "   ",
+        );
+        for (n, line) in title.iter().enumerate() {
+            let indent = if n == 0 { "" } else { "   " };
+            writeln!(self.out, "{indent}{BOLD}{}{BOLD:#}", line.trim_start())?;
+        }
         for (n, step) in suggestion.steps.iter().enumerate() {
             self.line(step, &format!("   {}. ", n + 1), "      ")?;
         }
@@ -213,19 +231,41 @@ impl Page {
             writeln!(self.out, "   {DIM}{remark}{DIM:#}")?;
         }
         self.labelled(self.words.gain(), &suggestion.gain)?;
-        self.labelled(self.words.pros(), &suggestion.pros.join("; "))?;
-        self.labelled(self.words.cons(), &suggestion.cons.join("; "))?;
-        self.labelled(self.words.unverified(), &suggestion.unverified.join("; "))?;
-        self.labelled(self.words.experience(), &suggestion.sources.join(", "))
+        self.labelled(
+            self.words.pros(),
+            &suggestion.pros.join(self.words.semicolon()),
+        )?;
+        self.labelled(
+            self.words.cons(),
+            &suggestion.cons.join(self.words.semicolon()),
+        )?;
+        self.labelled(
+            self.words.unverified(),
+            &suggestion.unverified.join(self.words.semicolon()),
+        )?;
+        if suggestion.sources.is_empty() {
+            return Ok(());
+        }
+        let sources = format!(
+            "{}: {}",
+            self.words.experience(),
+            suggestion.sources.join(", ")
+        );
+        let lines = wrap_names(&sources, self.options.columns, "   ", "     ");
+        lines
+            .iter()
+            .try_for_each(|line| writeln!(self.out, "{line}"))
     }
 
+    /// Lines are not wrapped: a diff is there to be copied.
     fn diff(&mut self, diff: &str) -> fmt::Result {
         for line in diff.lines() {
-            let style = match line.as_bytes().first() {
-                Some(b'+') => AnsiColor::Green.on_default(),
-                Some(b'-') => AnsiColor::Red.on_default(),
-                Some(b'@') => AnsiColor::Cyan.on_default(),
-                _ => Style::new(),
+            let style = match DiffPart::of(line) {
+                DiffPart::File => BOLD,
+                DiffPart::Place => AnsiColor::Cyan.on_default(),
+                DiffPart::Added => AnsiColor::Green.on_default(),
+                DiffPart::Removed => AnsiColor::Red.on_default(),
+                DiffPart::Kept => Style::new(),
             };
             writeln!(self.out, "   {style}{line}{style:#}")?;
         }
@@ -242,15 +282,29 @@ impl Page {
         } else {
             EXPERIENCES_SHOWN
         };
+        // A chunk that several steps were given stands once.
+        let mut chunks: Vec<(&Experience, Vec<&str>)> = Vec::new();
         for experience in report
             .experiences
             .iter()
             .filter(|e| e.rank as usize <= shown)
         {
-            let title =
-                super::layout::shorten(&experience.title, self.options.columns.saturating_sub(12));
-            writeln!(self.out, "  {} {title}", pad(&experience.step, 7))?;
-            writeln!(self.out, "          {DIM}{}{DIM:#}", experience.chunk)?;
+            match chunks
+                .iter_mut()
+                .find(|(known, _)| known.chunk == experience.chunk)
+            {
+                Some((_, steps)) => steps.push(&experience.step),
+                None => chunks.push((experience, vec![&experience.step])),
+            }
+        }
+        for (experience, steps) in chunks {
+            self.line(&experience.title, "  · ", "    ")?;
+            writeln!(
+                self.out,
+                "    {DIM}{}  ({}){DIM:#}",
+                experience.chunk,
+                steps.join(", ")
+            )?;
         }
         Ok(())
     }
@@ -337,6 +391,11 @@ impl Page {
             self.words.run(),
             report.run_id
         )
+    }
+
+    /// An empty line before every item but the first.
+    fn gap(&mut self, n: usize) -> fmt::Result {
+        if n > 0 { writeln!(self.out) } else { Ok(()) }
     }
 
     fn heading(&mut self, text: &str) -> fmt::Result {

@@ -113,9 +113,13 @@ pub(super) fn timeline(data: &Timeline, stages: &[StagePicture], words: Words) -
     }
     if let Some(tokens) = tokens {
         let at = y(tokens);
-        out += &format!(
-            r#"<line class="tokens" x1="0" x2="{width}" y1="{at:.1}" y2="{at:.1}">{}</line>"#,
-            title(&format!("{tokens} tokens"))
+        out += &format!(r#"<line class="tokens" x1="0" x2="{width}" y1="{at:.1}" y2="{at:.1}"/>"#);
+        out += &label(
+            width,
+            at - 5.0,
+            "axis",
+            "end",
+            &format!("{tokens} {}", words.tokens()),
         );
     }
     out += &label(0.0, height + 14.0, "axis", "start", "0 s");

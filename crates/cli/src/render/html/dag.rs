@@ -34,10 +34,16 @@ pub(super) fn draw(picture: &Picture, hot: &[(String, String)]) -> String {
         .iter()
         .filter_map(|e| e.bytes)
         .fold(0.0, f64::max);
+    // Sizes are written last, so that no channel runs through them.
     let channels: String = picture
         .edges
         .iter()
         .map(|edge| channel(edge, &places, most))
+        .collect();
+    let sizes: String = picture
+        .edges
+        .iter()
+        .map(|edge| size_of(edge, &places))
         .collect();
     let boxes: String = picture
         .stages
@@ -158,6 +164,9 @@ fn stage_box(stage: &StagePicture, (x, y): (f64, f64), hot: &[(String, String)])
         class.push_str(" critical");
     }
     let percent = stage.share.map_or(0.0, |s| s * 100.0);
+    let share = stage
+        .share
+        .map_or_else(|| "–".to_owned(), |s| format!("{:.0} %", s * 100.0));
     let busy = stage
         .busy_ms
         .map_or_else(|| "–".to_owned(), |ms| duration(ms / 1000.0));

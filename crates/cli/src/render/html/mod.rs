@@ -105,7 +105,7 @@ pub(crate) fn render(report: &Report, picture: &Picture) -> Result<String, minij
         timeline: picture
             .timeline
             .as_ref()
-            .map(|t| charts::timeline(t, &picture.stages)),
+            .map(|t| charts::timeline(t, &picture.stages, words)),
         script_file: picture.script.as_ref().map(|s| s.file.as_str()),
         script: script_lines(report, picture),
     };
@@ -134,6 +134,11 @@ fn finding_view<'a>(
         finding,
         severity_word: words.severity(finding.severity),
         saved: finding.impact.as_ref().map(|i| duration(i.seconds_saved)),
+        share: finding
+            .impact
+            .as_ref()
+            .and_then(|i| i.share_of_elapsed)
+            .map(|s| words.share_of_run(s)),
         share_percent: finding
             .impact
             .as_ref()
@@ -164,15 +169,9 @@ fn hot_stages(report: &Report) -> Vec<(String, String)> {
 }
 
 fn diff_lines(diff: &str) -> Vec<DiffLine> {
-    let class = |line: &str| match line.as_bytes().first() {
-        Some(b'+') => "added",
-        Some(b'-') => "removed",
-        Some(b'@') => "place",
-        _ => "kept",
-    };
     diff.lines()
         .map(|line| DiffLine {
-            class: class(line),
+            class: DiffPart::of(line).class(),
             text: line.to_owned(),
         })
         .collect()
