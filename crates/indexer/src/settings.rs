@@ -1,5 +1,7 @@
 //! What a caller may choose about building and searching. Knows nothing of files of configuration.
 
+use std::path::PathBuf;
+
 use crate::embed::EmbedderChoice;
 
 /// Settings of the index; `Settings::default()` needs no set-up.
@@ -47,4 +49,8 @@ pub struct Reranker {
     pub model: String,
     /// Number of hits it looks at.
     pub depth: usize,
+    /// Where named models are kept.
+    pub cache: Option<PathBuf>,
+    /// The ONNX Runtime library; `None` looks beside the program and in the usual places.
+    pub runtime: Option<PathBuf>,
 }

@@ -331,3 +331,21 @@ fn old_generations_go_when_nobody_reads_them() {
     world.update();
     assert_eq!(generations(), 1);
 }
+
+#[test]
+fn what_this_build_lacks_is_named() {
+    let world = World::new();
+    world.update();
+    let reranker = indexer::Reranker {
+        model: "no-such-model".to_owned(),
+        depth: 20,
+        cache: None,
+        runtime: Some("/nowhere/libonnxruntime.so".into()),
+    };
+    let settings = Settings {
+        reranker: Some(reranker),
+        ..Settings::default()
+    };
+    let refused = Index::open(&world.index(), &settings).map(|_| ());
+    assert!(matches!(refused, Err(OpenError::Embed(_))), "{refused:?}");
+}

@@ -5,9 +5,11 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::fuse::{Candidate, fuse};
+use super::rerank::Reranking;
 use super::segments::Segments;
 use super::thin::thin;
 use crate::analyse;
+use crate::context;
 use crate::document::detect_language;
 use crate::embed::{Embedder, load};
 use crate::error::{OpenError, SearchError};
@@ -49,6 +51,7 @@ pub struct Index {
     pub(crate) lexical: Lexical,
     glossary: Glossary,
     embedder: Box<dyn Embedder>,
+    reranker: Option<Reranking>,
 }
 
 /// What an index holds and how it was made.
@@ -101,6 +104,11 @@ impl Index {
             lexical,
             glossary,
             embedder,
+            reranker: settings
+                .reranker
+                .as_ref()
+                .map(Reranking::load)
+                .transpose()?,
         })
     }
 
@@ -134,7 +142,10 @@ impl Index {
         }
         let cosine = |ordinal| self.segments.cosine(ordinal, vector.as_deref()?);
         let candidates = fuse(&bm25, &nearest, cosine, fusion);
-        let scored = self.score(query, candidates);
+        let mut scored = self.score(query, candidates);
+        if let Some(reranker) = &self.reranker {
+            self.rerank(reranker, &query.text, &mut scored)?;
+        }
         self.hits(query, scored)
     }
 
@@ -260,6 +271,7 @@ impl Index {
                 Scored {
                     id,
                     boost: 0.0,
+                    rerank: None,
                     prior,
                     score: candidate.fused + prior,
                     candidate,
@@ -286,6 +298,36 @@ impl Index {
         }
         scored.sort_by(Scored::compare);
         scored
+    }
+
+    /// Puts the best candidates into the order of the cross-encoder, before all others.
+    fn rerank(
+        &self,
+        reranker: &Reranking,
+        query: &str,
+        scored: &mut [Scored<'_>],
+    ) -> Result<(), SearchError> {
+        let depth = reranker.depth.min(scored.len());
+        let mut texts = Vec::with_capacity(depth);
+        for hit in &scored[..depth] {
+            let chunk = self.read(hit.candidate.ordinal)?;
+            texts.push(context::embedded_text(&chunk));
+        }
+        let top = scored.iter().map(|hit| hit.score).fold(0.0, f32::max);
+        for (hit, logit) in scored.iter_mut().zip(reranker.scores(query, &texts)?) {
+            hit.rerank = Some(logit);
+            hit.score = top + 1.0 / (1.0 + (-logit).exp());
+        }
+        scored.sort_by(Scored::compare);
+        Ok(())
+    }
+
+    fn read(&self, ordinal: Ordinal) -> Result<Chunk, SearchError> {
+        let chunk = self.segments.chunk(ordinal);
+        chunk.map_err(|reason| SearchError::Chunk {
+            ordinal: ordinal.0,
+            reason,
+        })
     }
 
     fn hits(
@@ -318,13 +360,7 @@ impl Index {
             vector,
             fused,
         } = scored.candidate;
-        let chunk = self
-            .segments
-            .chunk(ordinal)
-            .map_err(|reason| SearchError::Chunk {
-                ordinal: ordinal.0,
-                reason,
-            })?;
+        let chunk = self.read(ordinal)?;
         Ok(Hit {
             chunk,
             rank,
@@ -336,7 +372,7 @@ impl Index {
             fused,
             boost: scored.boost,
             prior: scored.prior,
-            rerank_score: None,
+            rerank_score: scored.rerank,
         })
     }
 }
@@ -346,6 +382,7 @@ struct Scored<'a> {
     id: &'a str,
     boost: f32,
     prior: f32,
+    rerank: Option<f32>,
     score: f32,
 }
 

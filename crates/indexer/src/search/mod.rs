@@ -2,6 +2,7 @@
 
 mod fuse;
 mod index;
+mod rerank;
 mod segments;
 mod thin;
 
