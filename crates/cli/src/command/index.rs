@@ -42,7 +42,15 @@ fn update(args: &Index, knowledge: &Knowledge, terminal: &Terminal) -> Result<Ex
         knowledge,
         terminal,
     )?;
-    while args.watch {
+    if args.watch {
+        watch(args, knowledge, terminal)?;
+    }
+    Ok(Exit::Success)
+}
+
+/// Updates whenever a document changes, until it is interrupted.
+fn watch(args: &Index, knowledge: &Knowledge, terminal: &Terminal) -> Result<()> {
+    loop {
         std::thread::sleep(WATCH_INTERVAL);
         // A document that cannot be read now is being written; the next look finds it whole.
         match knowledge.update(Rebuild::Changed, terminal) {
@@ -51,7 +59,6 @@ fn update(args: &Index, knowledge: &Knowledge, terminal: &Terminal) -> Result<Ex
             Err(error) => terminal.complain(&error.to_string()),
         }
     }
-    Ok(Exit::Success)
 }
 
 fn show(

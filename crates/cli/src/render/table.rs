@@ -40,7 +40,7 @@ impl Table {
             .enumerate()
             .map(|(i, (heading, _))| self.column_width(i, heading))
             .collect();
-        let headings = self.headings.iter().map(|(h, _)| (*h).to_owned()).collect();
+        let headings: Vec<String> = self.headings.iter().map(|(h, _)| (*h).to_owned()).collect();
         let dim = anstyle::Style::new().dimmed();
         let mut out = format!("{indent}{dim}{}{dim:#}\n", self.line(&headings, &widths));
         for row in &self.rows {
@@ -60,7 +60,7 @@ impl Table {
             .max(width(heading))
     }
 
-    fn line(&self, cells: &Vec<String>, widths: &[usize]) -> String {
+    fn line(&self, cells: &[String], widths: &[usize]) -> String {
         let padded = self.headings.iter().enumerate().map(|(i, (_, align))| {
             let cell = cells.get(i).map_or("", String::as_str);
             match align {

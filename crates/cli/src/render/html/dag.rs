@@ -68,7 +68,7 @@ fn place(picture: &Picture) -> Places {
     let tallest = order.iter().map(Vec::len).max().unwrap_or(1) as f64;
     let height = 2.0 * MARGIN + tallest * BOX_HEIGHT + (tallest - 1.0) * GAP_Y;
     let mut at = vec![(0.0, 0.0); picture.stages.len()];
-    for column in 0..columns {
+    for (column, members) in order.iter().enumerate() {
         // A stage stands near the mean height of what feeds it, so that few channels cross.
         let mean_y = |stage: usize| {
             let from = picture
@@ -82,7 +82,7 @@ fn place(picture: &Picture) -> Places {
                 ys.iter().sum::<f64>() / ys.len() as f64
             }
         };
-        let mut keyed: Vec<(f64, usize)> = order[column].iter().map(|&s| (mean_y(s), s)).collect();
+        let mut keyed: Vec<(f64, usize)> = members.iter().map(|&s| (mean_y(s), s)).collect();
         keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let used = keyed.len() as f64 * BOX_HEIGHT + (keyed.len() as f64 - 1.0) * GAP_Y;
         let top = (height - used) / 2.0;
