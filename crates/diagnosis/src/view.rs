@@ -228,7 +228,7 @@ impl<'a> View<'a> {
         run * self.fraction(stage, ms)
     }
 
-    /// Stages with uneven input; see [`crate::rules::skew`].
+    /// Stages with uneven input; see `crate::rules::skew`.
     pub fn uneven(&self) -> &[Uneven] {
         self.uneven.get_or_init(|| crate::rules::skew::find(self))
     }

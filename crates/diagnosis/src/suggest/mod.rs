@@ -2,7 +2,7 @@
 //! script can be rewritten safely, and as steps otherwise.
 //!
 //! Knows how each cause is mended; how a script is rewritten and checked is in
-//! [`crate::rewrite`].
+//! `crate::rewrite`.
 
 mod case;
 mod failure;

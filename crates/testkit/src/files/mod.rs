@@ -1,6 +1,7 @@
 //! Writes the files of a job folder. One module a file, or a group of small ones.
 
 pub(crate) mod codegen;
+pub(crate) mod json;
 pub(crate) mod optimizer;
 pub(crate) mod profile;
 pub(crate) mod runtime;

@@ -329,7 +329,7 @@ pub(crate) fn error(o: &Outcome) -> Option<String> {
             })
         }
     };
-    Some(value.to_string())
+    Some(super::json::sorted(value).to_string())
 }
 
 fn user_error(o: &Outcome, stage: usize, line: usize) -> serde_json::Value {

@@ -9,6 +9,7 @@ pub(crate) fn write(o: &Outcome) -> String {
     let end = Clock::at(o.ids.submitted, o.before_start() + o.run.elapsed).iso();
     let stages: Vec<Value> = o.physical.live().map(|(i, _)| stage(o, i)).collect();
     let file = json!({"lastUpdateTimeUtc": end, "finalizingTimeUtc": end, "stages": stages});
+    let file = super::json::sorted(file);
     let text = if o.spec.seed.is_multiple_of(2) {
         serde_json::to_string_pretty(&file)
     } else {

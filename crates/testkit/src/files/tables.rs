@@ -13,7 +13,8 @@ pub(crate) fn write(o: &Outcome) -> String {
         .enumerate()
         .map(|(i, t)| table(o, t, i))
         .collect();
-    serde_json::to_string_pretty(&json!({"version": 1, "tables": tables})).unwrap_or_default()
+    let file = super::json::sorted(json!({"version": 1, "tables": tables}));
+    serde_json::to_string_pretty(&file).unwrap_or_default()
 }
 
 fn table(o: &Outcome, t: &Table, index: usize) -> Value {
