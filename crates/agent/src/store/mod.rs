@@ -158,7 +158,12 @@ impl Store {
         Ok(store)
     }
 
+    /// Switches to WAL and migrates, one process at a time: SQLite does not wait for another
+    /// process that switches at the same moment, whatever the busy timeout.
     fn prepare(&mut self) -> Result<(), StoreError> {
+        let gate = self.locks.join("open.lock");
+        let held = File::create(&gate).and_then(|file| file.lock().map(|()| file));
+        let _held = held.map_err(|source| StoreError::Folder { path: gate, source })?;
         let path = self.path.clone();
         let fail = |source| StoreError::Database {
             path: path.clone(),
