@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn every_point_is_reached_and_recall_is_high() {
-        // Larger sizes take minutes without optimisation; `scripts/bench-index` sets them.
+        // Larger sizes take minutes without optimisation: INDEXER_GRAPH_SIZES="30000 100000" and --release.
         let sizes =
             std::env::var("INDEXER_GRAPH_SIZES").unwrap_or_else(|_| "1 10 300 1000".to_owned());
         for count in sizes
