@@ -109,19 +109,7 @@ fn finish(report: &Report, args: &Eval, terminal: &Terminal) -> Result<Exit> {
     let Some(path) = &args.baseline else {
         return Ok(Exit::Success);
     };
-    let before = fs::read_to_string(path).map_err(|e| {
-        CliError::from_source(Exit::Input, &e).hint(format!(
-            "`{}` must be a file that `eval --format json` printed",
-            path.display()
-        ))
-    })?;
-    let before: Report = serde_json::from_str(&before).map_err(|e| {
-        CliError::from_source(Exit::Input, &e).hint(format!(
-            "`{}` must be a file that `eval --format json` printed",
-            path.display()
-        ))
-    })?;
-    let gate = eval::gate(report, &before);
+    let gate = eval::gate(report, &baseline(path)?);
     for (branch, d) in &gate.differences {
         terminal.remark(&format!(
             "{branch}: {:+.4} against the baseline (95 % {:+.4} … {:+.4})",
@@ -133,6 +121,18 @@ fn finish(report: &Report, args: &Eval, terminal: &Terminal) -> Result<Exit> {
     } else {
         Exit::Found
     })
+}
+
+/// The earlier report in a file.
+fn baseline(path: &Path) -> Result<Report> {
+    let unusable = |e: &dyn std::error::Error| {
+        CliError::from_source(Exit::Input, e).hint(format!(
+            "`{}` must be a file that `eval --format json` printed",
+            path.display()
+        ))
+    };
+    let text = fs::read_to_string(path).map_err(|e| unusable(&e))?;
+    serde_json::from_str(&text).map_err(|e| unusable(&e))
 }
 
 fn text(report: &Report) -> String {

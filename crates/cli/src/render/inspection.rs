@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use job::model::Severity;
 
-use super::layout::{duration, shorten};
+use super::layout::{bytes, duration, shorten};
 use super::table::{Align, Table};
 use crate::inspection::{Inspection, OperatorView, StageView};
 
@@ -277,22 +277,8 @@ fn time(ms: Option<f64>) -> String {
     ms.map_or_else(unknown, |ms| duration(ms / 1000.0))
 }
 
-/// Bytes as a person says them, in powers of 1,024.
-fn size(bytes: Option<f64>) -> String {
-    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let Some(mut value) = bytes else {
-        return unknown();
-    };
-    let mut unit = 0;
-    while value >= 1024.0 && unit + 1 < UNITS.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    if unit == 0 {
-        format!("{value:.0} B")
-    } else {
-        format!("{value:.1} {}", UNITS[unit])
-    }
+fn size(value: Option<f64>) -> String {
+    value.map_or_else(unknown, bytes)
 }
 
 /// `HashPartition` as `hash partition`.

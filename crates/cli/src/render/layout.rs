@@ -133,6 +133,20 @@ pub(crate) fn duration(seconds: f64) -> String {
     }
 }
 
+/// Bytes as a person says them, in powers of 1,024.
+pub(crate) fn bytes(value: f64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let steps = (0..UNITS.len() - 1)
+        .take_while(|i| value >= 1024_f64.powi(*i as i32 + 1))
+        .count();
+    let digits = usize::from(steps > 0);
+    format!(
+        "{:.digits$} {}",
+        value / 1024_f64.powi(steps as i32),
+        UNITS[steps]
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,5 +180,12 @@ mod tests {
         assert_eq!(duration(3.24), "3.2 s");
         assert_eq!(duration(725.0), "12 min 5 s");
         assert_eq!(duration(12_000.0), "3 h 20 min");
+    }
+
+    #[test]
+    fn bytes_read_naturally() {
+        assert_eq!(bytes(512.0), "512 B");
+        assert_eq!(bytes(1536.0), "1.5 KiB");
+        assert_eq!(bytes(3.0 * 1024.0 * 1024.0 * 1024.0), "3.0 GiB");
     }
 }

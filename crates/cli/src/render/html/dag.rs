@@ -3,8 +3,8 @@
 
 use agent::picture::{EdgePicture, Picture, StagePicture};
 
-use super::svg::{bytes, label, title};
-use crate::render::layout::duration;
+use super::svg::{label, title};
+use crate::render::layout::{bytes, duration};
 
 const BOX_WIDTH: f64 = 190.0;
 const BOX_HEIGHT: f64 = 58.0;

@@ -11,7 +11,7 @@ use minijinja::Environment;
 use minijinja::value::Serde;
 use serde::Serialize;
 
-use super::layout::{DiffPart, duration};
+use super::layout::{DiffPart, bytes, duration};
 use super::text::value;
 use super::words::Words;
 
@@ -151,7 +151,7 @@ fn finding_view<'a>(
             .map(|h| charts::histogram(h, words.run_time_per_vertex(), words, seconds)),
         bytes_histogram: stage
             .and_then(|s| s.bytes_read.as_ref())
-            .map(|h| charts::histogram(h, words.bytes_read_per_vertex(), words, svg::bytes)),
+            .map(|h| charts::histogram(h, words.bytes_read_per_vertex(), words, bytes)),
     }
 }
 

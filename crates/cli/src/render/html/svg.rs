@@ -44,20 +44,6 @@ pub(super) fn title(text: &str) -> String {
     format!("<title>{}</title>", escape(text))
 }
 
-/// Bytes as a person says them.
-pub(super) fn bytes(value: f64) -> String {
-    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let steps = (0..UNITS.len() - 1)
-        .take_while(|i| value >= 1024_f64.powi(*i as i32 + 1))
-        .count();
-    let digits = usize::from(steps > 0);
-    format!(
-        "{:.digits$} {}",
-        value / 1024_f64.powi(steps as i32),
-        UNITS[steps]
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,12 +65,5 @@ mod tests {
             "<code>A</code> and a lone ` here"
         );
         assert_eq!(with_code("<b>"), "&lt;b&gt;");
-    }
-
-    #[test]
-    fn bytes_read_naturally() {
-        assert_eq!(bytes(512.0), "512 B");
-        assert_eq!(bytes(1536.0), "1.5 KiB");
-        assert_eq!(bytes(3.0 * 1024.0 * 1024.0 * 1024.0), "3.0 GiB");
     }
 }
