@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use job::model::{Column, Edge, ExchangeKind, Operator, OperatorKind};
 use job::script::StatementKind;
 
-use crate::rules::support::is_generated_class;
 use crate::view::View;
 
 /// Key sets by which the rows of a stage are partitioned, by the names that its outputs use.
@@ -202,4 +201,14 @@ pub(crate) fn columns_read(view: &View<'_>, class: &str) -> Option<Vec<String>> 
         .iter()
         .filter(|s| s.kind == StatementKind::CsBlock);
     blocks.find_map(|s| job::script::flow::user_code::columns_read(script.slice(&s.span), class))
+}
+
+/// Whether a class is one that the compiler writes (`SqlFilterTransformer_3`, `ScopeSorter_7`).
+pub(crate) fn is_generated_class(class: &str) -> bool {
+    let class = class.rsplit('.').next().unwrap_or(class);
+    let stem = class.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
+    stem.starts_with("Scope")
+        || stem.starts_with("Sql")
+        || stem.starts_with("SStream")
+        || stem == "Splitter"
 }

@@ -16,7 +16,9 @@ mod rewrite;
 mod rule;
 mod rules;
 mod settings;
+mod signs;
 pub mod suggest;
+mod uneven;
 mod view;
 mod weigh;
 
@@ -26,15 +28,16 @@ use job::{Catalogue, Job};
 use crate::model::{Cause, Diagnosis, Finding, Outcome, RuleOutcome, Text, Verdict};
 
 pub use rule::{About, Candidate, Examination, Rule, StaticText, Undecided};
-pub use rules::skew::{HotValue, Uneven};
 pub use rules::{rules, thresholds};
 pub use settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Settings, SettingsError, Threshold};
 pub use suggest::verify_script;
+pub use uneven::{HotValue, Uneven};
 pub use view::View;
 
 /// Examines a job with every rule.
 pub fn diagnose(job: &Job, catalogue: &Catalogue, settings: &Settings) -> Diagnosis {
-    let view = View::new(job, settings);
+    let mut view = View::new(job, settings);
+    view.uneven = signs::skew::find(&view);
     let examined: Vec<(Cause, Examination)> = rules()
         .iter()
         .map(|r| (r.about().cause, examine(*r, &view)))
@@ -73,9 +76,9 @@ fn examine(rule: &dyn Rule, view: &View<'_>) -> Examination {
 /// What is known of the failure of a failed job.
 fn failure(view: &View<'_>) -> Option<weigh::Failure> {
     let stage =
-        rules::failure::stage_of(view, view.job.errors.first()).map(|s| view.name(s).to_owned());
+        signs::failure::stage_of(view, view.job.errors.first()).map(|s| view.name(s).to_owned());
     view.failed().then(|| weigh::Failure {
-        on_limit: rules::failure::hit_limit(view),
+        on_limit: signs::failure::hit_limit(view),
         stage,
     })
 }

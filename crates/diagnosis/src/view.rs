@@ -2,8 +2,6 @@
 //!
 //! Answers questions about the plan and the counters; it judges nothing.
 
-use std::cell::OnceCell;
-
 use job::Job;
 use job::counters::CounterNode;
 use job::model::{
@@ -11,8 +9,8 @@ use job::model::{
 };
 
 use crate::impact::{RunModel, Saved, StageWork};
-use crate::rules::skew::Uneven;
 use crate::settings::{Settings, Threshold};
+use crate::uneven::Uneven;
 
 /// What rules look at.
 #[derive(Debug)]
@@ -27,7 +25,8 @@ pub struct View<'a> {
     inputs: Vec<Vec<usize>>,
     outputs: Vec<Vec<usize>>,
     exclusive_ms: Vec<f64>,
-    uneven: OnceCell<Vec<Uneven>>,
+    /// Stages with uneven input; empty until somebody looked for them.
+    pub(crate) uneven: Vec<Uneven>,
 }
 
 impl<'a> View<'a> {
@@ -53,7 +52,7 @@ impl<'a> View<'a> {
             inputs,
             outputs,
             exclusive_ms: job.stages.iter().map(exclusive_ms).collect(),
-            uneven: OnceCell::new(),
+            uneven: Vec::new(),
         }
     }
 
@@ -228,14 +227,9 @@ impl<'a> View<'a> {
         run * self.fraction(stage, ms)
     }
 
-    /// Stages with uneven input; see `crate::rules::skew`.
-    pub fn uneven(&self) -> &[Uneven] {
-        self.uneven.get_or_init(|| crate::rules::skew::find(self))
-    }
-
     /// Whether a stage's input is uneven enough to explain how it runs.
     pub fn is_uneven(&self, stage: usize) -> bool {
-        self.uneven().iter().any(|u| u.stage == stage && u.matters)
+        self.uneven.iter().any(|u| u.stage == stage && u.matters)
     }
 
     /// The table that an extracting operator reads.

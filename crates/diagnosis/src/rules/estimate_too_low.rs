@@ -4,33 +4,15 @@
 use job::info::Information;
 
 use super::support::{Draft, says};
-use super::vertex_retries::{evidence as waste_evidence, waste};
 use crate::facts::{bytes, count, counter, seconds, text};
 use crate::impact::drop_waste;
 use crate::model::{Cause, Fact};
 use crate::rule::{About, Examination, Rule};
-use crate::settings::Threshold;
+use crate::signs::load;
+use crate::signs::retries::{
+    MIN_FAILURES, MIN_PEAK, evidence as waste_evidence, memory_failures, peak_over_limit, waste,
+};
 use crate::view::View;
-
-/// Peak of a vertex over the limit that the compiler set.
-pub(crate) static MIN_PEAK: Threshold = Threshold {
-    name: "memory.min_peak_over_limit",
-    default: 0.9,
-    unit: "share",
-    reason_zh: "峰值远低于限制时，失败不是内存引起的",
-    reason_en: "with a peak far below the limit the failures are not of memory",
-    source: "physics",
-};
-
-/// Failures of memory that a stage must have.
-pub(crate) static MIN_FAILURES: Threshold = Threshold {
-    name: "memory.min_failures",
-    default: 2.0,
-    unit: "attempts",
-    reason_zh: "单次内存失败可能是机器的问题",
-    reason_en: "a single failure of memory may be the machine's",
-    source: "judgement",
-};
 
 /// The rule.
 pub(crate) struct EstimateTooLow;
@@ -66,55 +48,6 @@ impl Rule for EstimateTooLow {
     }
 }
 
-/// Attempts of a stage that failed of memory, by their messages; without messages, all failures
-/// of a stage whose peak reached its limit.
-pub(crate) fn memory_failures(view: &View<'_>, stage: usize) -> Option<f64> {
-    let s = &view.job.stages[stage];
-    let failures = match &s.runs {
-        Some(runs) => {
-            let of_memory = |m: &str| {
-                let m = m.to_uppercase();
-                m.contains("MEMORY") || m.contains("OOM")
-            };
-            let by_message: u64 = runs
-                .events
-                .iter()
-                .filter(|(m, _)| of_memory(m))
-                .map(|(_, n)| n)
-                .sum();
-            by_message.min(runs.failed.max(1)) as f64
-        }
-        None => {
-            let failed = s
-                .summary
-                .as_ref()?
-                .values
-                .get("failedCount")
-                .copied()
-                .unwrap_or(0.0);
-            let enough =
-                waste(view, stage).is_some_and(|w| super::vertex_retries::matters(view, stage, &w));
-            if enough && peak_over_limit(view, stage)? >= view.limit(&MIN_PEAK) {
-                failed
-            } else {
-                0.0
-            }
-        }
-    };
-    (failures >= view.limit(&MIN_FAILURES)).then_some(failures)
-}
-
-fn peak_over_limit(view: &View<'_>, stage: usize) -> Option<f64> {
-    let s = &view.job.stages[stage];
-    let limit = s.memory_limit?.process_bytes? as f64;
-    let peak = s
-        .counters
-        .as_ref()?
-        .vertex
-        .value("maxPrivateMemoryPeakSize")?;
-    (limit > 0.0).then(|| peak / limit)
-}
-
 fn draft(view: &View<'_>, stage: usize, failures: f64) -> Draft {
     let lost = waste(view, stage).map_or(0.0, |w| w.seconds);
     let limit = view.job.stages[stage]
@@ -130,7 +63,7 @@ fn draft(view: &View<'_>, stage: usize, failures: f64) -> Draft {
     Draft {
         cause: Cause::MemoryEstimateTooLow,
         stage: Some(stage),
-        lines: super::parallelism_too_low::lines(view, stage),
+        lines: load::lines(view, stage),
         summary: text(
             format!(
                 "{} 有 {n} 次尝试因内存不足失败{zh}，重试浪费 {}",

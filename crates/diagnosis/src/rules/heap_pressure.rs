@@ -5,16 +5,15 @@
 //! `1 / (1 − share)`, so the vertices with a high share weigh most; the share is taken to be
 //! spread evenly around its mean up to the worst.
 
-use job::info::Information;
-
-use super::support::{Draft, is_generated_class, says};
-use super::udo::managed_ms;
+use super::support::{Draft, says};
 use crate::facts::{counter, percent, seconds, text};
 use crate::impact::{Saved, StageWork};
 use crate::model::Cause;
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
+use crate::signs::managed::{gc, gc_part, managed_ms, runs_user_code};
 use crate::view::View;
+use job::info::Information;
 
 /// Mean share of time in garbage collection from which a stage is looked at.
 pub(crate) static MIN_GC: Threshold = Threshold {
@@ -25,9 +24,6 @@ pub(crate) static MIN_GC: Threshold = Threshold {
     reason_en: "healthy managed stages show 2 to 6 %; under 20 % the run hardly notices",
     source: "healthy simulated jobs; .NET guidance names 10 % as the point to look closer",
 };
-
-/// Share of time in garbage collection of a healthy stage.
-const USUAL_GC: f64 = 0.03;
 
 /// The rule.
 pub(crate) struct HeapPressure;
@@ -97,27 +93,6 @@ impl Rule for HeapPressure {
     }
 }
 
-/// Mean and worst share of garbage collection over the vertices of a stage.
-pub(crate) fn gc(view: &View<'_>, stage: usize) -> Option<(f64, f64)> {
-    let node = view.job.stages[stage]
-        .counters
-        .as_ref()?
-        .node("ManagedMemory")?;
-    let mean = node.value("avgTimeInGCPercent")? / 100.0;
-    let max = node.value("maxTimeInGCPercent").map_or(mean, |m| m / 100.0);
-    Some((mean, max.max(mean)))
-}
-
-/// Whether a class that the user wrote runs in a stage.
-pub(crate) fn runs_user_code(view: &View<'_>, stage: usize) -> bool {
-    let stage = &view.job.stages[stage];
-    stage.native_only != Some(true)
-        && stage.operators.iter().any(|o| {
-            use job::model::OperatorKind::{Combine, Process, Reduce};
-            matches!(o.kind, Process | Reduce | Combine) && !is_generated_class(&o.class_name)
-        })
-}
-
 fn draft(view: &View<'_>, stage: usize, mean: f64, max: f64) -> Draft {
     let (managed, operator) = managed_ms(view, stage);
     let surplus = managed * gc_part(mean, max);
@@ -159,18 +134,6 @@ fn draft(view: &View<'_>, stage: usize, mean: f64, max: f64) -> Draft {
     }
 }
 
-/// Part of the time of managed operators that is garbage collection beyond the usual.
-pub(crate) fn gc_part(mean: f64, max: f64) -> f64 {
-    let max = max.min(0.95);
-    let low = (2.0 * mean - max).max(0.0);
-    let stretch = if max - low < 0.01 {
-        1.0 / (1.0 - mean)
-    } else {
-        ((1.0 - low) / (1.0 - max)).ln() / (max - low)
-    };
-    (1.0 - 1.0 / (stretch * (1.0 - USUAL_GC))).max(0.0)
-}
-
 /// Takes the surplus from the vertices: those that ran longest had the highest share, so what a
 /// vertex ran beyond the fastest ones goes first, the rest evenly.
 fn saved(view: &View<'_>, stage: usize, surplus_ms: f64) -> Option<Saved> {
@@ -201,18 +164,5 @@ fn take(stage: &mut StageWork, seconds: f64) {
             0.0
         };
         vertex.run_s = (vertex.run_s - own - even).max(vertex.run_s * 0.05);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_worst_vertices_weigh_most() {
-        assert!(gc_part(0.03, 0.03).abs() < 0.01);
-        let even = gc_part(0.5, 0.5);
-        let spread = gc_part(0.5, 0.9);
-        assert!(even > 0.45 && spread > even, "{even} {spread}");
     }
 }

@@ -1,14 +1,14 @@
 //! Rule for `skew.low_cardinality_key`: fewer distinct key values than partitions: some vertices get nothing.
 //!
-//! Unevenness, its cost and its kind are found once for all five skew rules, in [`super::skew`].
+//! Unevenness, its cost and its kind are found once for all five skew rules, in [`crate::signs::skew`].
 
 use job::info::Information;
 
-use super::skew::{MIN_NAMED_RATIO, MIN_RATIO, VALUES_PER_PARTITION};
 use super::skew_report;
 use super::support::says;
 use crate::model::Cause;
 use crate::rule::{About, Examination, Rule};
+use crate::signs::skew::{MIN_NAMED_RATIO, MIN_RATIO, VALUES_PER_PARTITION};
 use crate::view::View;
 
 /// The rule.

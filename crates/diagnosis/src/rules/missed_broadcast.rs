@@ -4,13 +4,13 @@
 use job::info::Information;
 use job::model::{Edge, ExchangeKind, Operator, OperatorKind};
 
-use super::redundant_repartition::partitioner_fact;
 use super::support::{Draft, says};
 use crate::facts::{bytes, count, counter, text};
 use crate::impact::{Saved, merge_into, scale_run};
 use crate::model::{Cause, Fact};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
+use crate::signs::exchange::partitioner_fact;
 use crate::view::View;
 
 /// Bytes up to which a side can be broadcast.

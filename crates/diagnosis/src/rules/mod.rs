@@ -2,7 +2,7 @@
 
 mod compile_failure;
 mod estimate_too_low;
-pub(crate) mod failure;
+mod failure_report;
 mod group_hot_key;
 mod heap_pressure;
 mod join_explosion;
@@ -18,13 +18,11 @@ mod partition_layout;
 mod queue_wait;
 mod redundant_repartition;
 mod serial_gather;
-mod sizing;
-pub(crate) mod skew;
 mod skew_report;
 mod slow_machine;
 mod small_files;
 mod spill;
-pub(crate) mod support;
+mod support;
 #[cfg(test)]
 mod tests;
 mod tiny_vertices;

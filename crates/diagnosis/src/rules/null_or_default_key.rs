@@ -1,14 +1,14 @@
 //! Rule for `skew.null_or_default_key`: the hot value is null, empty or a default.
 //!
-//! Unevenness, its cost and its kind are found once for all five skew rules, in [`super::skew`].
+//! Unevenness, its cost and its kind are found once for all five skew rules, in [`crate::signs::skew`].
 
 use job::info::Information;
 
-use super::skew::{DEFAULT_EXPLAINS, MIN_NAMED_RATIO, MIN_RATIO};
 use super::skew_report;
 use super::support::says;
 use crate::model::Cause;
 use crate::rule::{About, Examination, Rule};
+use crate::signs::skew::{DEFAULT_EXPLAINS, MIN_NAMED_RATIO, MIN_RATIO};
 use crate::view::View;
 
 /// The rule.

@@ -1,19 +1,19 @@
 //! Rule for `parallelism.too_low`: a heavy stage on far fewer vertices than its data calls for.
 
 use job::info::Information;
-use job::model::{ExchangeKind, FileKind, Source};
+use job::model::ExchangeKind;
 
-use super::misestimate::misestimated_upstream;
-use super::sizing::{
-    HEAVY_BYTES, HEAVY_STORED_BYTES, SHUFFLE_BYTES, STORED_BYTES, bytes_read, fitting_vertices,
-    too_few,
-};
-use super::spill::surplus_ms;
 use super::support::{Draft, says};
-use crate::facts::{bytes, counter, number, summary, text, word};
+use crate::facts::{bytes, text};
 use crate::impact::regroup;
-use crate::model::{Cause, Fact};
+use crate::model::Cause;
 use crate::rule::{About, Examination, Rule};
+use crate::signs::estimate::misestimated_upstream;
+use crate::signs::load::{evidence, limiting_hint, lines, reason};
+use crate::signs::sizing::{
+    HEAVY_BYTES, HEAVY_STORED_BYTES, SHUFFLE_BYTES, STORED_BYTES, fitting_vertices, too_few,
+};
+use crate::signs::spill::surplus_ms;
 use crate::view::View;
 
 /// The rule.
@@ -115,114 +115,4 @@ fn draft(view: &View<'_>, stage: usize, per_vertex: f64) -> Draft {
         method: "schedule replayed with as many vertices as the data calls for",
         strength: 0.5 + 0.5 * (per_vertex / view.limit(&HEAVY_BYTES) / 4.0).min(1.0),
     }
-}
-
-/// The statement for which the data is partitioned, or that reads it.
-pub(crate) fn lines(view: &View<'_>, stage: usize) -> Option<(u32, u32)> {
-    let edge = view.inputs(stage).find(|e| View::is_shuffle(e));
-    match edge {
-        Some(edge) => view
-            .consumer_of(edge)
-            .and_then(|(op, _)| view.lines(stage, op)),
-        None => view
-            .extracts(stage)
-            .next()
-            .and_then(|(op, _)| view.lines(stage, op)),
-    }
-}
-
-/// What made the vertices few: a hint of the script, or a compressed input.
-pub(crate) fn reason(view: &View<'_>, stage: usize) -> Option<Fact> {
-    limiting_hint(view, stage).or_else(|| compressed_input(view, stage))
-}
-
-/// A hint that sets how many vertices a stage has.
-fn limiting_hint(view: &View<'_>, stage: usize) -> Option<Fact> {
-    let script = view.job.script.as_ref()?;
-    let statement = script.statement_at_line(lines(view, stage)?.0)?;
-    let limiting =
-        |name: &str| matches!(name, "PARTITION" | "PARTITIONCOUNT" | "MAXDOP" | "SERIAL");
-    let hint = statement.hints.iter().find(|h| limiting(&h.name))?;
-    let written = script.slice(&hint.span).to_owned();
-    let line = script.line_of(hint.span.start);
-    let source = Source {
-        file: script.file.clone(),
-        locator: Some(format!("line {line}")),
-    };
-    let says = text(
-        format!("第 {line} 行的提示 {written}"),
-        format!("the hint {written} in line {line}"),
-    );
-    Some(word("hint", &written, source, says))
-}
-
-fn compressed_input(view: &View<'_>, stage: usize) -> Option<Fact> {
-    let tables = view
-        .extracts(stage)
-        .filter_map(|(_, o)| view.table_of(stage, o));
-    let table = tables.into_iter().find(|t| t.compressed.is_some())?;
-    let source = table.sources.values().next().cloned()?;
-    let says = text(
-        format!("{} 是压缩文件，只能由一个顶点读取", table.name),
-        format!(
-            "{} is compressed and can only be read by one vertex a file",
-            table.name
-        ),
-    );
-    Some(word(
-        "compressed",
-        table.compressed.as_deref().unwrap_or_default(),
-        source,
-        says,
-    ))
-}
-
-pub(crate) fn evidence(view: &View<'_>, stage: usize, per_vertex: f64) -> Vec<Fact> {
-    let s = &view.job.stages[stage];
-    let mut facts = Vec::new();
-    facts.extend(summary(s, "totalCount", "vertices"));
-    facts.extend(summary(s, "dataRead", "bytes"));
-    if let Some((tree, node)) = s
-        .counters
-        .as_ref()
-        .and_then(|t| Some((t, t.node("InputStatistics")?)))
-    {
-        facts.extend(counter(tree, node, "totalBytes", "bytes"));
-        let limit = view.limit(&HEAVY_BYTES);
-        let says = text(
-            format!("每个顶点读取 {}", bytes(per_vertex)),
-            format!("each vertex reads {}", bytes(per_vertex)),
-        );
-        let source = tree.source(node, "totalBytes");
-        facts.push(
-            number("totalBytes / vertices", per_vertex, "bytes", source, says)
-                .expecting(format!("<= {}", bytes(limit))),
-        );
-    }
-    if facts.is_empty() {
-        let file = s.runs.as_ref().map(|r| r.file.clone()).or_else(|| {
-            view.job
-                .files
-                .iter()
-                .find(|f| f.kind == FileKind::VertexDef)
-                .map(|f| f.name.clone())
-        });
-        if let (Some(file), Some(all)) = (file, bytes_read(view, stage)) {
-            let says = text(
-                format!("{} 共读取 {}", s.name, bytes(all)),
-                format!("{} reads {} in all", s.name, bytes(all)),
-            );
-            facts.push(number(
-                "bytes read",
-                all,
-                "bytes",
-                Source {
-                    file,
-                    locator: Some(s.name.clone()),
-                },
-                says,
-            ));
-        }
-    }
-    facts
 }

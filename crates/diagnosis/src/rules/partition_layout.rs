@@ -1,14 +1,14 @@
 //! Rule for `skew.partition_layout`: the stored or range partitions themselves are uneven, whatever the operator.
 //!
-//! Unevenness, its cost and its kind are found once for all five skew rules, in [`super::skew`].
+//! Unevenness, its cost and its kind are found once for all five skew rules, in [`crate::signs::skew`].
 
 use job::info::Information;
 
-use super::skew::MIN_LAYOUT_RATIO;
 use super::skew_report;
 use super::support::says;
 use crate::model::Cause;
 use crate::rule::{About, Examination, Rule};
+use crate::signs::skew::MIN_LAYOUT_RATIO;
 use crate::view::View;
 
 /// The rule.

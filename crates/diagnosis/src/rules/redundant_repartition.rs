@@ -8,14 +8,14 @@
 use job::info::Information;
 use job::model::{Edge, ExchangeKind};
 
-use super::skew::feeds_join;
 use super::support::{Draft, says};
-use crate::facts::{bytes, counter, text, word};
+use crate::facts::{bytes, counter, text};
 use crate::flow::partitioned_by;
 use crate::impact::{Saved, merge_into, scale_run};
 use crate::model::{Cause, Fact};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
+use crate::signs::exchange::{feeds_join, partitioner_fact};
 use crate::view::View;
 
 /// Vertices of the writing stage, as a share of the partitions written, that must suffice for the
@@ -177,27 +177,4 @@ fn evidence(view: &View<'_>, edge: &Edge) -> Vec<Fact> {
         facts.extend(partitioner_fact(view, before));
     }
     facts
-}
-
-/// The partitioner of an edge as the definition file has it.
-pub(crate) fn partitioner_fact(view: &View<'_>, edge: &Edge) -> Option<Fact> {
-    let id = edge.partitioner.as_deref()?;
-    let stage = &view.job.stages[edge.from];
-    let operator = stage.operators.iter().find(|o| o.id == id)?;
-    let file = view
-        .job
-        .files
-        .iter()
-        .find(|f| f.kind == job::model::FileKind::VertexDef)?
-        .name
-        .clone();
-    let source = job::model::Source {
-        file,
-        locator: Some(format!("{}/{id}/@args", stage.name)),
-    };
-    let says = text(
-        format!("{} 的 {id} 参数为 {}", stage.name, operator.args),
-        format!("{id} of {} has the arguments {}", stage.name, operator.args),
-    );
-    Some(word("args", &operator.args, source, says))
 }

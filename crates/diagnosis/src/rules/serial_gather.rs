@@ -10,6 +10,8 @@ use crate::impact::{Saved, VertexWork, regroup};
 use crate::model::Cause;
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
+use crate::signs::exchange::partitioner_fact;
+use crate::signs::load::evidence as load_evidence;
 use crate::view::View;
 
 /// Bytes that must be gathered.
@@ -110,9 +112,9 @@ fn draft(view: &View<'_>, edge: &Edge, gathered: f64) -> Draft {
             evidence.extend(counter(tree, time, "elapsedTime", "ms"));
         }
     }
-    evidence.extend(super::redundant_repartition::partitioner_fact(view, edge));
+    evidence.extend(partitioner_fact(view, edge));
     if evidence.is_empty() {
-        evidence.extend(super::parallelism_too_low::evidence(view, stage, gathered));
+        evidence.extend(load_evidence(view, stage, gathered));
     }
     Draft {
         cause: Cause::SerialGather,

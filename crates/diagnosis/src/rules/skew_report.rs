@@ -3,18 +3,20 @@
 use job::info::Information;
 use job::model::{ExchangeKind, Source};
 
-use super::skew::{MIN_LAYOUT_RATIO, MIN_RATIO, Uneven};
 use super::support::Draft;
 use crate::facts::{count, counter, events_source, number, percent, seconds, summary, text, word};
 use crate::impact::Basis;
 use crate::model::{Cause, Fact, Text};
 use crate::rule::Examination;
+use crate::signs::exchange::feeds_join;
+use crate::signs::skew::{MIN_LAYOUT_RATIO, MIN_RATIO};
+use crate::uneven::Uneven;
 use crate::view::View;
 
 /// Candidates of one kind of skew, what cannot be decided about it, or what clears it.
 pub(crate) fn examine(view: &View<'_>, cause: Cause) -> Examination {
     let mut result = Examination::default();
-    for uneven in view.uneven().iter().filter(|u| u.cause == cause) {
+    for uneven in view.uneven.iter().filter(|u| u.cause == cause) {
         result.found(view, draft(view, uneven));
     }
     lacking(view, cause, &mut result);
@@ -324,8 +326,8 @@ fn could_be(view: &View<'_>, cause: Cause, stage: usize) -> bool {
         .peekable();
     match cause {
         Cause::PartitionLayout => hashed.peek().is_none() && view.extracts(stage).next().is_some(),
-        Cause::JoinHotKey => hashed.any(|e| super::skew::feeds_join(view, e)),
-        Cause::GroupHotKey => hashed.any(|e| !super::skew::feeds_join(view, e)),
+        Cause::JoinHotKey => hashed.any(|e| feeds_join(view, e)),
+        Cause::GroupHotKey => hashed.any(|e| !feeds_join(view, e)),
         _ => hashed.peek().is_some(),
     }
 }

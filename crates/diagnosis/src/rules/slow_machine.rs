@@ -13,6 +13,8 @@ use crate::impact::Basis;
 use crate::model::{Cause, Fact};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
+use crate::signs::load::lines;
+use crate::signs::spill::spills_in_part;
 use crate::view::View;
 
 /// Run time of a vertex over what its data explains.
@@ -170,7 +172,7 @@ fn slow_vertices(view: &View<'_>, stage: usize, runs: &StageRuns) -> Vec<Slow> {
         .collect();
     let few = slow.len() as f64 <= (completed.len() as f64 * view.limit(&MAX_VERTICES)).max(1.0);
     // Vertices of a stage of which only some spill differ by that.
-    let other = !view.is_uneven(stage) && super::spill::spills_in_part(view, stage);
+    let other = !view.is_uneven(stage) && spills_in_part(view, stage);
     if few && !other && !clashing(runs, &slow, usual) {
         slow
     } else {
@@ -211,7 +213,7 @@ fn unseen_slow(view: &View<'_>, stage: usize, runs: &StageRuns) -> Option<Draft>
     Some(Draft {
         cause: Cause::SlowMachine,
         stage: Some(stage),
-        lines: super::parallelism_too_low::lines(view, stage),
+        lines: lines(view, stage),
         summary: text(
             format!(
                 "{} 有 {} 个顶点不在被截断的事件中，按合计每个最多运行 {run}，是同样数据的 {times:.1} 倍",
@@ -265,7 +267,7 @@ fn draft(view: &View<'_>, stage: usize, runs: &StageRuns, slow: &[Slow]) -> Draf
     Draft {
         cause: Cause::SlowMachine,
         stage: Some(stage),
-        lines: super::parallelism_too_low::lines(view, stage),
+        lines: lines(view, stage),
         summary: text(
             format!(
                 "{} 有 {} 个顶点数据不多却很慢：{machine} 上的一个运行 {}，是同样数据的 {times:.1} 倍",

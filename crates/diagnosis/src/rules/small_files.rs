@@ -1,36 +1,15 @@
 //! Rule for `io.small_files`: very many small input files, each read by a vertex of its own.
 
 use job::info::Information;
-use job::model::{Source, Table};
 
-use super::sizing::bytes_read;
 use super::support::{Draft, says};
-use super::tiny_vertices::{evidence as load_evidence, is_tiny, saved};
 use crate::facts::{bytes, count, number, text};
 use crate::model::Cause;
 use crate::rule::{About, Examination, Rule};
-use crate::settings::Threshold;
+use crate::signs::tiny::{
+    Files, MAX_FILE, MIN_FILES, evidence as load_evidence, is_tiny, reads_small_files, saved,
+};
 use crate::view::View;
-
-/// Mean size up to which a file is small.
-pub(crate) static MAX_FILE: Threshold = Threshold {
-    name: "small_files.max_bytes",
-    default: 64e6,
-    unit: "bytes",
-    reason_zh: "默认每个文件一个顶点；远小于一个区段（250 MB）的文件不值得一个顶点",
-    reason_en: "by default each file gets a vertex; one far below an extent (250 MB) is not worth it",
-    source: "documentation of the service (one vertex per file)",
-};
-
-/// Files that an input must have.
-pub(crate) static MIN_FILES: Threshold = Threshold {
-    name: "small_files.min_files",
-    default: 50.0,
-    unit: "files",
-    reason_zh: "少量文件的启动开销可以忽略",
-    reason_en: "the start-up for a few files does not matter",
-    source: "judgement; the replayed saving decides",
-};
 
 /// The rule.
 pub(crate) struct SmallFiles;
@@ -65,54 +44,6 @@ impl Rule for SmallFiles {
             "no input consists of very many small files",
         )
     }
-}
-
-/// The files that a stage reads.
-pub(crate) struct Files {
-    operator: usize,
-    name: String,
-    count: f64,
-    mean_bytes: f64,
-    source: Option<Source>,
-}
-
-/// Small files that a stage reads one vertex each: by the table's metadata, or for text without
-/// metadata because that is what the engine does by default.
-pub(crate) fn reads_small_files(view: &View<'_>, stage: usize) -> Option<Files> {
-    let n = view.vertices(stage)? as f64;
-    let all = bytes_read(view, stage)?;
-    view.extracts(stage).find_map(|(operator, o)| {
-        let files = match view.table_of(stage, o) {
-            Some(table) => of_table(operator, table)?,
-            None if o.id.starts_with("Extract") => Files {
-                operator,
-                name: o.id.clone(),
-                count: n,
-                mean_bytes: all / n,
-                source: None,
-            },
-            None => return None,
-        };
-        let small =
-            files.mean_bytes <= view.limit(&MAX_FILE) && files.count >= view.limit(&MIN_FILES);
-        (small && n >= files.count * 0.3).then_some(files)
-    })
-}
-
-fn of_table(operator: usize, table: &Table) -> Option<Files> {
-    let count = table.file_count? as f64;
-    let source = table
-        .sources
-        .get("file_count")
-        .or_else(|| table.sources.values().next())
-        .cloned();
-    Some(Files {
-        operator,
-        name: table.name.clone(),
-        count,
-        mean_bytes: table.bytes? as f64 / count.max(1.0),
-        source,
-    })
 }
 
 fn draft(view: &View<'_>, stage: usize, files: &Files) -> Draft {

@@ -1,12 +1,11 @@
 //! What the rule files share: building candidates, and saying cleared or undecided.
 
-use job::info::Information;
-
 use crate::facts::{percent, seconds, text};
 use crate::impact::Saved;
 use crate::model::{Cause, Fact, Finding, Impact, Severity, Text};
 use crate::rule::{Candidate, Examination, StaticText, Undecided};
 use crate::view::View;
+use job::info::Information;
 
 /// A candidate before its severity and confidence are known.
 #[derive(Debug)]
@@ -112,14 +111,4 @@ impl Examination {
 /// A pair of sentences for an [`crate::rule::About`].
 pub(crate) const fn says(zh: &'static str, en: &'static str) -> StaticText {
     StaticText { zh, en }
-}
-
-/// Whether a class is one that the compiler writes (`SqlFilterTransformer_3`, `ScopeSorter_7`).
-pub(crate) fn is_generated_class(class: &str) -> bool {
-    let class = class.rsplit('.').next().unwrap_or(class);
-    let stem = class.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
-    stem.starts_with("Scope")
-        || stem.starts_with("Sql")
-        || stem.starts_with("SStream")
-        || stem == "Splitter"
 }

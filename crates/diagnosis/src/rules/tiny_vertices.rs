@@ -3,36 +3,15 @@
 
 use job::info::Information;
 
-use super::parallelism_too_low::lines;
-use super::sizing::{LEAST_BYTES, bytes_read, merged_vertices};
-use super::small_files::reads_small_files;
 use super::support::{Draft, says};
-use crate::facts::{bytes, counter, number, seconds, summary, text};
-use crate::impact::{Saved, regroup};
-use crate::model::{Cause, Fact};
+use crate::facts::{bytes, seconds, text};
+use crate::model::Cause;
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
+use crate::signs::load::lines;
+use crate::signs::sizing::{LEAST_BYTES, bytes_read};
+use crate::signs::tiny::{MAX_BYTES, MAX_RUN, evidence, is_tiny, reads_small_files, saved};
 use crate::view::View;
-
-/// Mean run time of a vertex up to which it counts as tiny.
-pub(crate) static MAX_RUN: Threshold = Threshold {
-    name: "tiny_vertices.max_run",
-    default: 8.0,
-    unit: "s",
-    reason_zh: "启动一个顶点需 1–3 秒；运行几秒的顶点有相当部分时间花在启动上",
-    reason_en: "starting a vertex takes one to three seconds, a large part of one that runs a few seconds",
-    source: "start-up times of simulated jobs; the service recycles containers between short vertices",
-};
-
-/// Bytes per vertex up to which it counts as tiny.
-pub(crate) static MAX_BYTES: Threshold = Threshold {
-    name: "tiny_vertices.max_bytes",
-    default: 24e6,
-    unit: "bytes",
-    reason_zh: "远小于通常每顶点 250 MB 的数据量",
-    reason_en: "far below the usual 250 MB of a vertex",
-    source: "partition sizes of healthy simulated jobs",
-};
 
 /// Vertices that a stage must have.
 pub(crate) static MIN_VERTICES: Threshold = Threshold {
@@ -127,31 +106,6 @@ fn in_many_waves(view: &View<'_>, stage: usize) -> bool {
     n >= view.limit(&MIN_VERTICES) && n >= tokens * view.limit(&MIN_WAVES)
 }
 
-/// Whether the vertices of a stage each do next to nothing.
-pub(crate) fn is_tiny(view: &View<'_>, stage: usize, max_bytes: f64) -> bool {
-    let (Some(vertices), Some(run), Some(all)) =
-        (view.vertices(stage), &view.run, bytes_read(view, stage))
-    else {
-        return false;
-    };
-    let n = vertices as f64;
-    all / n <= max_bytes && run.stages[stage].run_s() / n <= view.limit(&MAX_RUN)
-}
-
-/// What fewer vertices would save: the start-ups, and what each vertex spends beside its
-/// operators.
-pub(crate) fn saved(view: &View<'_>, stage: usize) -> Option<Saved> {
-    let fitting = merged_vertices(view, stage)?;
-    let run = view.run.as_ref()?.stages[stage].run_s();
-    let work = view.stage_ms(stage) / 1000.0;
-    let overhead = if work > 0.0 {
-        (run - work).max(0.0)
-    } else {
-        run * 0.5
-    };
-    view.saved(|stages| regroup(&mut stages[stage], fitting, overhead))
-}
-
 fn draft(view: &View<'_>, stage: usize) -> Draft {
     let n = view.vertices(stage).unwrap_or(1);
     let all = bytes_read(view, stage).unwrap_or(0.0);
@@ -188,43 +142,4 @@ fn draft(view: &View<'_>, stage: usize) -> Draft {
         method: "schedule replayed with as few vertices as the data calls for",
         strength: 0.5 + 0.5 * (1.0 - all / n as f64 / view.limit(&MAX_BYTES)).clamp(0.0, 1.0),
     }
-}
-
-pub(crate) fn evidence(view: &View<'_>, stage: usize) -> Vec<Fact> {
-    let s = &view.job.stages[stage];
-    let mut facts: Vec<Fact> = Vec::new();
-    if let Some((tree, node)) = s.counters.as_ref().and_then(|t| Some((t, t.node("Time")?))) {
-        facts.extend(counter(tree, node, "elapsedTime", "ms"));
-    }
-    if let Some((tree, node)) = s
-        .counters
-        .as_ref()
-        .and_then(|t| Some((t, t.node("InputStatistics")?)))
-    {
-        facts.extend(counter(tree, node, "totalBytes", "bytes"));
-        if let (Some(n), Some(all)) = (view.vertices(stage), node.value("totalBytes")) {
-            let each = all / n as f64;
-            let says = text(
-                format!("每个顶点读取 {}", bytes(each)),
-                format!("each vertex reads {}", bytes(each)),
-            );
-            let limit = view.limit(&MAX_BYTES);
-            facts.push(
-                number(
-                    "totalBytes / vertices",
-                    each,
-                    "bytes",
-                    tree.source(node, "totalBytes"),
-                    says,
-                )
-                .expecting(format!(">= {}", bytes(limit))),
-            );
-        }
-    }
-    facts.extend(summary(s, "totalCount", "vertices"));
-    facts.extend(summary(s, "dataRead", "bytes"));
-    if facts.is_empty() {
-        facts.extend(super::parallelism_too_low::evidence(view, stage, 0.0));
-    }
-    facts
 }

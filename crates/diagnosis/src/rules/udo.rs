@@ -4,19 +4,20 @@
 //! width; a stage that merely runs user code is not.
 
 use job::info::Information;
-use job::model::{Operator, OperatorKind};
+use job::model::Operator;
 
-use super::heap_pressure::{gc, gc_part, runs_user_code};
 use super::support::{Draft, says};
 use crate::facts::{counter, percent, seconds, text};
 use crate::impact::scale_run;
 use crate::model::Cause;
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
+use crate::signs::managed::{column_width, gc, gc_part, managed, runs_user_code};
 use crate::view::View;
 
 /// Milliseconds that managed code usually takes per input row, and per byte of it.
 const MANAGED_MS_PER_ROW: f64 = 0.6e-3;
+
 const MANAGED_MS_PER_BYTE: f64 = 22e-6;
 
 /// How many times the usual time of managed code an operator must take.
@@ -153,43 +154,6 @@ fn slow_code(view: &View<'_>, stage: usize) -> Option<Draft> {
     })
 }
 
-/// Operators of a stage that run managed code.
-fn managed<'a>(view: &View<'a>, stage: usize) -> impl Iterator<Item = (usize, &'a Operator)> {
-    let tree = view.job.stages[stage].counters.as_ref();
-    view.job.stages[stage]
-        .operators
-        .iter()
-        .enumerate()
-        .filter(move |(_, o)| {
-            let run_by = o
-                .uid
-                .and_then(|uid| tree?.by_op_id(uid))
-                .map(|n| n.name.as_str());
-            matches!(
-                run_by,
-                Some("ScopeProcess" | "ScopeReduce" | "ScopeCombine")
-            ) || (run_by.is_none()
-                && matches!(
-                    o.kind,
-                    OperatorKind::Process | OperatorKind::Reduce | OperatorKind::Combine
-                ))
-        })
-}
-
-/// Milliseconds that the managed operators of a stage take, and the one that takes most.
-pub(crate) fn managed_ms(view: &View<'_>, stage: usize) -> (f64, Option<usize>) {
-    let mut all = 0.0;
-    let mut most: (f64, Option<usize>) = (-1.0, None);
-    for (index, operator) in managed(view, stage) {
-        let spent = view.node_ms(stage, operator.uid).unwrap_or(0.0);
-        all += spent;
-        if spent > most.0 {
-            most = (spent, Some(index));
-        }
-    }
-    (all, most.1)
-}
-
 /// What managed code usually takes for the rows that come into an operator.
 fn usual_ms(view: &View<'_>, stage: usize, operator: &Operator) -> Option<f64> {
     let tree = view.job.stages[stage].counters.as_ref()?;
@@ -230,23 +194,4 @@ fn rows_into(tree: &job::counters::CounterTree, node: usize) -> Option<f64> {
         }
     }
     (!counted.is_empty()).then_some(rows)
-}
-
-/// Mean width of a column: from table statistics, else by its type.
-pub(crate) fn column_width(view: &View<'_>, name: &str, type_name: &str) -> f64 {
-    let stated = view
-        .job
-        .tables
-        .iter()
-        .flat_map(|t| &t.columns)
-        .find(|c| c.name == name)
-        .and_then(|c| c.avg_width);
-    stated.unwrap_or(match type_name {
-        "bool" | "byte" | "sbyte" => 1.0,
-        "short" | "ushort" | "char" => 2.0,
-        "int" | "uint" | "float" => 4.0,
-        "long" | "ulong" | "double" | "DateTime" => 8.0,
-        "decimal" | "Guid" => 16.0,
-        _ => 24.0,
-    })
 }

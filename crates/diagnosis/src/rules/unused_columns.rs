@@ -6,14 +6,14 @@
 use job::info::Information;
 use job::model::{Column, Edge, FileKind, OperatorKind};
 
-use super::support::{Draft, is_generated_class, says};
-use super::udo::column_width;
+use super::support::{Draft, says};
 use crate::facts::{bytes, counter, number, percent, text, word};
-use crate::flow::{columns_read, unread_columns};
+use crate::flow::{columns_read, is_generated_class, unread_columns};
 use crate::impact::scale_run;
 use crate::model::{Cause, Fact};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
+use crate::signs::managed::column_width;
 use crate::view::View;
 
 /// Share of the bytes of an exchange that unused columns must have.

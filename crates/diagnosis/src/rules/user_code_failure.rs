@@ -1,14 +1,15 @@
 //! Rule for `failure.user_code`: the job failed in user code: expression, file and line.
 //!
-//! Which kind of failure it is, is told once for the three failure rules in [`super::failure`].
+//! Which kind of failure it is, is told once for the three failure rules in [`crate::signs::failure`].
 
 use job::info::Information;
 
-use super::failure;
+use super::failure_report;
 use super::support::says;
 use crate::facts::text;
 use crate::model::Cause;
 use crate::rule::{About, Examination, Rule};
+use crate::signs::failure;
 use crate::view::View;
 
 /// The rule.
@@ -40,7 +41,7 @@ impl Rule for UserCodeFailure {
             let summary = summarise(view, Some(error));
             result.found(
                 view,
-                failure::draft(view, Cause::UserCodeFailure, Some(error), summary),
+                failure_report::draft(view, Cause::UserCodeFailure, Some(error), summary),
             );
         } else if view.failed()
             && view.job.errors.iter().all(|e| failure::kind(e).is_none())
@@ -49,7 +50,7 @@ impl Rule for UserCodeFailure {
             let summary = summarise(view, None);
             result.found(
                 view,
-                failure::draft(view, Cause::UserCodeFailure, None, summary),
+                failure_report::draft(view, Cause::UserCodeFailure, None, summary),
             );
         } else if failure::unknown(view) {
             let reason = text(

@@ -4,11 +4,14 @@
 //! time that even input would save, not the ratio: a stage whose largest vertex has ten times the
 //! rows and still ends with the others is not a problem.
 
-use job::model::{Edge, ExchangeKind, OperatorKind, Source, Table};
+use job::model::{Edge, ExchangeKind, Source, Table};
 
-use crate::impact::{Basis, Saved, flatten};
+use super::exchange::feeds_join;
+use super::{failure, spill};
+use crate::impact::{Basis, flatten};
 use crate::model::Cause;
 use crate::settings::{MIN_SHARE, Threshold};
+use crate::uneven::{HotValue, Uneven};
 use crate::view::View;
 
 /// Largest over mean input from which a shuffled stage is looked at.
@@ -61,50 +64,6 @@ pub(crate) static DEFAULT_EXPLAINS: Threshold = Threshold {
     source: "physics",
 };
 
-/// The value that a hot vertex holds.
-#[derive(Debug, Clone, PartialEq)]
-pub struct HotValue {
-    /// Column of the key.
-    pub column: String,
-    /// Value; `None` for null.
-    pub value: Option<String>,
-    /// Rows of the table that have it.
-    pub rows: u64,
-    /// Share of the table's rows.
-    pub share: f64,
-    /// Table.
-    pub table: String,
-    /// Where the statistics stand.
-    pub source: Option<Source>,
-}
-
-/// A stage whose vertices get very different amounts of data.
-#[derive(Debug, Clone)]
-pub struct Uneven {
-    /// Index of the stage.
-    pub stage: usize,
-    /// Index into the job's edges of the exchange that is uneven; `None` for stored data.
-    pub edge: Option<usize>,
-    /// Largest over mean.
-    pub ratio: f64,
-    /// Share of the largest vertex.
-    pub largest_share: f64,
-    /// Vertices.
-    pub vertices: u64,
-    /// Vertices that got nothing, where that is known.
-    pub empty: u64,
-    /// Distinct values of the key, where statistics tell.
-    pub distinct: Option<u64>,
-    /// Value that makes it hot, where statistics tell.
-    pub hot: Option<HotValue>,
-    /// Kind.
-    pub cause: Cause,
-    /// What even input would save.
-    pub saved: Option<Saved>,
-    /// Whether that is a share that matters (always, in a failed job).
-    pub matters: bool,
-}
-
 /// Every stage with uneven input.
 pub(crate) fn find(view: &View<'_>) -> Vec<Uneven> {
     (0..view.job.stages.len())
@@ -128,11 +87,11 @@ fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
     if ratio < view.limit(limit) || (stored && view.extracts(stage).next().is_none()) {
         return None;
     }
-    let spilled = view.run_seconds(stage, super::spill::surplus_ms(view, stage));
+    let spilled = view.run_seconds(stage, spill::surplus_ms(view, stage));
     let saved = view.saved(|stages| flatten(&mut stages[stage], spilled));
     let matters = match saved {
         Some(saved) => saved.share >= view.limit(&MIN_SHARE),
-        None => view.failed() && super::failure::hit_limit(view) && failed_here(view, stage),
+        None => view.failed() && failure::hit_limit(view) && failed_here(view, stage),
     };
     let mut found = Uneven {
         stage,
@@ -374,30 +333,6 @@ pub(crate) fn is_default(value: Option<&str>) -> bool {
         || plain.starts_with("0001-01-01")
         || plain.starts_with("1900-01-01")
         || plain.starts_with("1970-01-01")
-}
-
-/// Whether the operator that wants this exchange joins its inputs.
-pub(crate) fn feeds_join(view: &View<'_>, edge: &Edge) -> bool {
-    view.consumer_of(edge)
-        .is_some_and(|(_, o)| matches!(o.kind, OperatorKind::Join | OperatorKind::Combine))
-        || view.inputs(edge.to).any(|e| {
-            e.channel != edge.channel
-                && e.exchange == ExchangeKind::Hash
-                && joined_with(view, edge, e)
-        })
-}
-
-/// Whether two exchanges meet in one join of their reader, an aggregation before it or not.
-fn joined_with(view: &View<'_>, edge: &Edge, other: &Edge) -> bool {
-    let (Some((a, _)), Some((b, _))) = (view.consumer_of(edge), view.consumer_of(other)) else {
-        return false;
-    };
-    let operators = &view.job.stages[edge.to].operators;
-    a == b
-        && matches!(
-            operators[a].kind,
-            OperatorKind::Join | OperatorKind::Combine
-        )
 }
 
 #[cfg(test)]

@@ -1,0 +1,114 @@
+//! Managed code in a stage: who runs it, how long, and what of that is garbage collection.
+
+use job::model::{Operator, OperatorKind};
+
+use crate::flow::is_generated_class;
+use crate::view::View;
+
+/// Share of time in garbage collection of a healthy stage.
+const USUAL_GC: f64 = 0.03;
+
+/// Mean and worst share of garbage collection over the vertices of a stage.
+pub(crate) fn gc(view: &View<'_>, stage: usize) -> Option<(f64, f64)> {
+    let node = view.job.stages[stage]
+        .counters
+        .as_ref()?
+        .node("ManagedMemory")?;
+    let mean = node.value("avgTimeInGCPercent")? / 100.0;
+    let max = node.value("maxTimeInGCPercent").map_or(mean, |m| m / 100.0);
+    Some((mean, max.max(mean)))
+}
+
+/// Part of the time of managed operators that is garbage collection beyond the usual.
+pub(crate) fn gc_part(mean: f64, max: f64) -> f64 {
+    let max = max.min(0.95);
+    let low = (2.0 * mean - max).max(0.0);
+    let stretch = if max - low < 0.01 {
+        1.0 / (1.0 - mean)
+    } else {
+        ((1.0 - low) / (1.0 - max)).ln() / (max - low)
+    };
+    (1.0 - 1.0 / (stretch * (1.0 - USUAL_GC))).max(0.0)
+}
+
+/// Whether a class that the user wrote runs in a stage.
+pub(crate) fn runs_user_code(view: &View<'_>, stage: usize) -> bool {
+    let stage = &view.job.stages[stage];
+    stage.native_only != Some(true)
+        && stage.operators.iter().any(|o| {
+            use job::model::OperatorKind::{Combine, Process, Reduce};
+            matches!(o.kind, Process | Reduce | Combine) && !is_generated_class(&o.class_name)
+        })
+}
+
+/// Operators of a stage that run managed code.
+pub(crate) fn managed<'a>(
+    view: &View<'a>,
+    stage: usize,
+) -> impl Iterator<Item = (usize, &'a Operator)> {
+    let tree = view.job.stages[stage].counters.as_ref();
+    view.job.stages[stage]
+        .operators
+        .iter()
+        .enumerate()
+        .filter(move |(_, o)| {
+            let run_by = o
+                .uid
+                .and_then(|uid| tree?.by_op_id(uid))
+                .map(|n| n.name.as_str());
+            matches!(
+                run_by,
+                Some("ScopeProcess" | "ScopeReduce" | "ScopeCombine")
+            ) || (run_by.is_none()
+                && matches!(
+                    o.kind,
+                    OperatorKind::Process | OperatorKind::Reduce | OperatorKind::Combine
+                ))
+        })
+}
+
+/// Milliseconds that the managed operators of a stage take, and the one that takes most.
+pub(crate) fn managed_ms(view: &View<'_>, stage: usize) -> (f64, Option<usize>) {
+    let mut all = 0.0;
+    let mut most: (f64, Option<usize>) = (-1.0, None);
+    for (index, operator) in managed(view, stage) {
+        let spent = view.node_ms(stage, operator.uid).unwrap_or(0.0);
+        all += spent;
+        if spent > most.0 {
+            most = (spent, Some(index));
+        }
+    }
+    (all, most.1)
+}
+
+/// Mean width of a column: from table statistics, else by its type.
+pub(crate) fn column_width(view: &View<'_>, name: &str, type_name: &str) -> f64 {
+    let stated = view
+        .job
+        .tables
+        .iter()
+        .flat_map(|t| &t.columns)
+        .find(|c| c.name == name)
+        .and_then(|c| c.avg_width);
+    stated.unwrap_or(match type_name {
+        "bool" | "byte" | "sbyte" => 1.0,
+        "short" | "ushort" | "char" => 2.0,
+        "int" | "uint" | "float" => 4.0,
+        "long" | "ulong" | "double" | "DateTime" => 8.0,
+        "decimal" | "Guid" => 16.0,
+        _ => 24.0,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_vertices_weigh_most() {
+        assert!(gc_part(0.03, 0.03).abs() < 0.01);
+        let even = gc_part(0.5, 0.5);
+        let spread = gc_part(0.5, 0.9);
+        assert!(even > 0.45 && spread > even, "{even} {spread}");
+    }
+}

@@ -1,0 +1,50 @@
+//! Uneven input of a stage.
+
+use job::model::Source;
+
+use crate::impact::Saved;
+use crate::model::Cause;
+
+/// The value that a hot vertex holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HotValue {
+    /// Column of the key.
+    pub column: String,
+    /// Value; `None` for null.
+    pub value: Option<String>,
+    /// Rows of the table that have it.
+    pub rows: u64,
+    /// Share of the table's rows.
+    pub share: f64,
+    /// Table.
+    pub table: String,
+    /// Where the statistics stand.
+    pub source: Option<Source>,
+}
+
+/// A stage whose vertices get very different amounts of data.
+#[derive(Debug, Clone)]
+pub struct Uneven {
+    /// Index of the stage.
+    pub stage: usize,
+    /// Index into the job's edges of the exchange that is uneven; `None` for stored data.
+    pub edge: Option<usize>,
+    /// Largest over mean.
+    pub ratio: f64,
+    /// Share of the largest vertex.
+    pub largest_share: f64,
+    /// Vertices.
+    pub vertices: u64,
+    /// Vertices that got nothing, where that is known.
+    pub empty: u64,
+    /// Distinct values of the key, where statistics tell.
+    pub distinct: Option<u64>,
+    /// Value that makes it hot, where statistics tell.
+    pub hot: Option<HotValue>,
+    /// Kind.
+    pub cause: Cause,
+    /// What even input would save.
+    pub saved: Option<Saved>,
+    /// Whether that is a share that matters (always, in a failed job).
+    pub matters: bool,
+}
