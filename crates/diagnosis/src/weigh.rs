@@ -19,10 +19,6 @@ const FOLLOWS: &[(Cause, &[Cause])] = &[
         ],
     ),
     (
-        Cause::HeapPressure,
-        &[Cause::Misestimate, Cause::ParallelismTooLow],
-    ),
-    (
         Cause::ParallelismTooLow,
         &[
             Cause::Misestimate,
