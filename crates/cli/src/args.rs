@@ -1,5 +1,6 @@
 //! Command line: what can be asked for. Nothing here acts.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -73,6 +74,8 @@ pub(crate) enum Command {
     Runs(Runs),
     /// Says what became of a suggestion, so that later answers are better.
     Feedback(FeedbackArgs),
+    /// Serves the tools to an MCP client, on stdin and stdout or over HTTP on this machine.
+    Mcp(Mcp),
     /// The configuration in force.
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -140,6 +143,63 @@ pub(crate) struct Analyze {
     /// Shows the THINK steps in the text report.
     #[arg(long, short)]
     pub(crate) verbose: bool,
+}
+
+impl Analyze {
+    /// The arguments of a plain `analyze JOB`.
+    pub(crate) fn of(job: PathBuf) -> Analyze {
+        Analyze {
+            job,
+            question: None,
+            format: ReportFormat::Text,
+            lang: None,
+            reasoner: Reasoner::Auto,
+            llm: None,
+            no_fallback: false,
+            depth: Depth::Normal,
+            hypotheses: false,
+            dry_run: false,
+            redact: false,
+            transcript: None,
+            replay: None,
+            fail_on: None,
+            no_store: false,
+            explain_rules: false,
+            verbose: false,
+        }
+    }
+}
+
+/// Arguments of `mcp`.
+#[derive(Debug, Args)]
+pub(crate) struct Mcp {
+    /// Listens on this loopback address instead of stdin and stdout. Port 0 takes a free one.
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = loopback)]
+    pub(crate) http: Option<SocketAddr>,
+    /// Folder whose jobs may be read; may be repeated. Default: `allowed_roots` of `[mcp]`, else the current folder.
+    #[arg(long = "root", value_name = "DIR")]
+    pub(crate) roots: Vec<PathBuf>,
+    /// Who reasons. `auto` uses an LLM if one is configured, else the offline reasoner.
+    #[arg(long, value_name = "WHO", default_value = "auto")]
+    pub(crate) reasoner: Reasoner,
+    /// LLM profile of the configuration to use.
+    #[arg(long, value_name = "NAME", env = "SCOPEAGENT_LLM")]
+    pub(crate) llm: Option<String>,
+    /// Masks paths, names and literals before anything is sent to an LLM.
+    #[arg(long)]
+    pub(crate) redact: bool,
+}
+
+/// An address that only this machine can reach.
+fn loopback(text: &str) -> Result<SocketAddr, String> {
+    let address: SocketAddr = text
+        .parse()
+        .map_err(|_| "expected an address and a port, such as 127.0.0.1:8719".to_owned())?;
+    if address.ip().is_loopback() {
+        Ok(address)
+    } else {
+        Err("only loopback addresses (127.0.0.1, [::1]) are served: there is no login".to_owned())
+    }
 }
 
 /// How to print a report.

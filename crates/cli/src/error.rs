@@ -50,6 +50,11 @@ impl CliError {
         self
     }
 
+    /// The same text without colours, for those who are not at a terminal.
+    pub(crate) fn plain(&self) -> String {
+        anstream::adapter::strip_str(&self.to_string()).to_string()
+    }
+
     /// The status to exit with.
     pub(crate) fn exit(&self) -> Exit {
         self.exit

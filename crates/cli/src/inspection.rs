@@ -5,36 +5,52 @@
 
 use job::Job;
 use job::model::{Diagnostic, Edge, ExchangeKind, JobFile, OperatorKind, Table};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A job to look at before anything is asked.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Inspection {
+    /// The job folder.
     pub(crate) path: String,
+    /// Name, times and size of the job.
     pub(crate) info: job::model::JobInfo,
+    /// What the folder holds, by content.
     pub(crate) files: Vec<JobFile>,
+    /// Stages in the order of the plan.
     pub(crate) stages: Vec<StageView>,
+    /// Channels between stages.
     pub(crate) edges: Vec<EdgeView>,
+    /// Inputs with what is known of them.
     pub(crate) tables: Vec<TableView>,
+    /// Statements of the script and the stages that run them.
     pub(crate) script: Vec<StatementView>,
+    /// What could not be read.
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
 /// One stage.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct StageView {
     pub(crate) name: String,
     pub(crate) vertices: Option<u64>,
+    /// Vertices over tokens: how often the tokens had to be used again.
     pub(crate) waves: Option<f64>,
+    /// Mean milliseconds that a vertex waited.
     pub(crate) queue_ms: Option<f64>,
+    /// Mean milliseconds that a vertex took to start.
     pub(crate) start_ms: Option<f64>,
     pub(crate) mean_run_ms: Option<f64>,
     pub(crate) max_run_ms: Option<f64>,
+    /// Slowest vertex over the mean.
     pub(crate) run_max_over_mean: Option<f64>,
     pub(crate) bytes_read: Option<f64>,
+    /// Vertex that read most over the mean.
     pub(crate) read_max_over_mean: Option<f64>,
     pub(crate) bytes_written: Option<f64>,
+    /// Share of the time in garbage collection, 0 to 1.
     pub(crate) gc_share: Option<f64>,
+    /// Spills to disk that a counter tells of.
     pub(crate) spills: Option<usize>,
     pub(crate) memory_peak_bytes: Option<f64>,
     pub(crate) memory_limit_bytes: Option<f64>,
@@ -43,25 +59,32 @@ pub(crate) struct StageView {
 }
 
 /// One operator with what the script, the counters and the optimizer say of it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct OperatorView {
     pub(crate) id: String,
+    /// Identifier in the generated code.
     pub(crate) uid: Option<u32>,
     pub(crate) kind: OperatorKind,
     pub(crate) class_name: String,
+    /// Columns that it joins, groups or sorts by.
     pub(crate) keys: Vec<String>,
+    /// First and last script line, 1-based.
     pub(crate) script_lines: Option<[u32; 2]>,
     pub(crate) rows: Option<f64>,
+    /// Vertex with most rows over the mean.
     pub(crate) rows_max_over_mean: Option<f64>,
+    /// Rows that the optimizer expected.
     pub(crate) estimated_rows: Option<f64>,
+    /// Milliseconds in this operator alone, over all vertices.
     pub(crate) exclusive_ms: Option<f64>,
 }
 
 /// One channel between stages.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct EdgeView {
     pub(crate) from: String,
     pub(crate) to: String,
+    /// How rows cross.
     pub(crate) exchange: ExchangeKind,
     pub(crate) keys: Vec<String>,
     pub(crate) partitions: Option<u32>,
@@ -71,7 +94,7 @@ pub(crate) struct EdgeView {
 }
 
 /// One input of the job.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TableView {
     pub(crate) name: String,
     pub(crate) rows: Option<u64>,
@@ -82,8 +105,9 @@ pub(crate) struct TableView {
 }
 
 /// One statement of the script and the stages that run it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct StatementView {
+    /// First and last script line, 1-based.
     pub(crate) lines: [u32; 2],
     pub(crate) kind: String,
     pub(crate) target: Option<String>,

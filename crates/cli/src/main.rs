@@ -2,6 +2,7 @@
 //!
 //! The only crate that prints, reads the environment or exits. What it shows is made elsewhere.
 
+mod analysis;
 mod args;
 mod command;
 mod config;
@@ -10,6 +11,7 @@ mod exit;
 mod inspection;
 mod knowledge;
 mod llm;
+mod mcp;
 mod render;
 mod terminal;
 
@@ -48,6 +50,7 @@ fn run(cli: &Cli, terminal: &Terminal) -> Result<Exit> {
         Command::Rules(args) => command::rules::run(args, &config, terminal),
         Command::Runs(args) => command::runs::run(args, &config, terminal),
         Command::Feedback(args) => command::feedback::run(args, &config, terminal),
+        Command::Mcp(args) => mcp::run(args, &config, terminal),
         Command::Config(command) => command::config::run(command, &layers, terminal),
     }
 }

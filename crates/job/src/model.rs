@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::counters::CounterTree;
@@ -14,7 +15,7 @@ use crate::runs::StageRuns;
 use crate::script::Script;
 
 /// Where a value was read: the evidence of a report points here.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Source {
     /// File name relative to the job folder, with `/`.
     pub file: String,
@@ -24,7 +25,7 @@ pub struct Source {
 }
 
 /// How bad a diagnostic is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Something is odd, the rest of the file was read.
@@ -34,7 +35,7 @@ pub enum Severity {
 }
 
 /// What a reader could not make sense of. Reading goes on after it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Diagnostic {
     /// How bad it is.
     pub severity: Severity,
@@ -49,7 +50,9 @@ pub struct Diagnostic {
 }
 
 /// What a file turned out to be, by its content.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum FileKind {
     /// SCOPE or U-SQL script text.
@@ -109,7 +112,7 @@ pub enum FileKind {
 }
 
 /// One file of the job folder.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct JobFile {
     /// Name relative to the job folder, with `/`.
     pub name: String,
@@ -122,7 +125,7 @@ pub struct JobFile {
 }
 
 /// How the job ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum JobState {
     /// It ran to its end.
@@ -137,7 +140,7 @@ pub enum JobState {
 }
 
 /// Name, times and size of the whole job.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 pub struct JobInfo {
     /// Identifier of the job.
     pub id: Option<String>,
@@ -185,7 +188,7 @@ pub struct Column {
 }
 
 /// What an operator does, from its class name, arguments and id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OperatorKind {
     /// Reads a stream, table or file.
@@ -349,7 +352,7 @@ pub struct Stage {
 }
 
 /// How rows cross from one stage to the next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExchangeKind {
     /// Repartitioned by hash on keys.

@@ -1,12 +1,13 @@
 //! What people thought of suggestions.
 
 use rusqlite::{Row, params};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{Store, StoreError, runs::now};
 
 /// What somebody did with a suggestion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
     /// It was taken.
@@ -38,7 +39,7 @@ pub struct Feedback {
 }
 
 /// One stored opinion with what it was about.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FeedbackRow {
     /// The run.
     pub run_id: String,

@@ -3,6 +3,7 @@
 use std::fs::{self, File, TryLockError};
 
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -12,7 +13,7 @@ use crate::picture::Picture;
 use crate::report::{Language, Report};
 
 /// How far a run got.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
     /// Under way.
@@ -46,7 +47,7 @@ impl RunStatus {
 }
 
 /// One line of the list of runs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RunRow {
     /// Identifier.
     pub run_id: String,

@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Doctor, config: &Config, terminal: &Terminal) -> Result
         profile.provider.name(),
         profile.model
     ));
-    let symptoms = super::analyze::runtime()?.block_on(examine(profile, &server));
+    let symptoms = crate::analysis::runtime()?.block_on(examine(profile, &server));
     match args.format {
         Format::Json => terminal.print(&super::json(&symptoms)?)?,
         Format::Text => {

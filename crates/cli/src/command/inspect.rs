@@ -1,5 +1,7 @@
 //! `scopeagent inspect`: shows what a job folder holds, before anything is asked.
 
+use std::path::Path;
+
 use crate::args::{Format, Inspect};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -10,20 +12,21 @@ use crate::terminal::Terminal;
 /// Runs the command.
 pub(crate) fn run(args: &Inspect, terminal: &Terminal) -> Result<Exit> {
     let progress = terminal.progress("reading");
-    let job =
-        job::load(&args.job).map_err(|e| CliError::from_source(Exit::Input, &e).hint(e.hint()))?;
+    let inspection = inspection(&args.job, args.stage.as_deref());
     progress.finish();
-    let stage = args
-        .stage
-        .as_deref()
-        .map(|name| stage_index(&job, name))
-        .transpose()?;
-    let inspection = Inspection::of(&job, stage);
+    let inspection = inspection?;
     match args.format {
         Format::Json => terminal.print(&super::json(&inspection)?)?,
         Format::Text => terminal.print(&render::inspection::render(&inspection))?,
     }
     Ok(Exit::Success)
+}
+
+/// Reads a job folder; everything of it, or one stage.
+pub(crate) fn inspection(job: &Path, stage: Option<&str>) -> Result<Inspection> {
+    let job = job::load(job).map_err(|e| CliError::from_source(Exit::Input, &e).hint(e.hint()))?;
+    let stage = stage.map(|name| stage_index(&job, name)).transpose()?;
+    Ok(Inspection::of(&job, stage))
 }
 
 fn stage_index(job: &job::Job, name: &str) -> Result<usize> {

@@ -12,7 +12,7 @@ use crate::terminal::Terminal;
 
 /// Runs the command.
 pub(crate) fn run(args: &Rules, config: &Config, terminal: &Terminal) -> Result<Exit> {
-    let settings = super::analyze::settings(config)?;
+    let settings = crate::analysis::settings(config)?;
     let language = args.lang.or(config.language).unwrap_or(Language::En);
     let wanted = |about: &&About| {
         args.cause

@@ -32,7 +32,19 @@ pub(crate) struct Config {
     /// LLM profiles and which of them to use.
     #[serde(default)]
     pub(crate) llm: agent::llm::LlmConfig,
+    /// What the MCP server may read.
+    #[serde(default)]
+    pub(crate) mcp: Mcp,
     /// Thresholds of the rules by name; `scopeagent rules` lists them.
     #[serde(default)]
     pub(crate) diagnosis: toml::Table,
+}
+
+/// Settings of the MCP server.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Mcp {
+    /// Folders whose jobs it may read; none given: the current folder.
+    #[serde(default)]
+    pub(crate) allowed_roots: Vec<PathBuf>,
 }

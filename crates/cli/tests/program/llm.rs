@@ -6,7 +6,7 @@ use testkit::llm::{Server, Turn};
 
 use crate::support::{User, case};
 
-fn configured(server: &Server) -> User {
+pub(crate) fn configured(server: &Server) -> User {
     let user = User::new();
     let config = format!(
         "[llm]\ndefault = \"test\"\n[llm.profiles.test]\nprovider = \"openai_compatible\"\nmodel = \"scripted\"\nbase_url = \"{}\"\nretries = 0\n",

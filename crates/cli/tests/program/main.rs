@@ -7,5 +7,6 @@ mod browser;
 mod contract;
 mod knowledge;
 mod llm;
+mod mcp;
 mod runs;
 mod support;

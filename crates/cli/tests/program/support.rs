@@ -42,7 +42,12 @@ impl User {
 
     /// The program with this user's folders and without anything from the environment of the tests.
     pub(crate) fn program(&self) -> Command {
-        let mut command = Command::cargo_bin("scopeagent").expect("the program is built");
+        Command::from_std(self.process())
+    }
+
+    /// The same for those who talk with it while it runs.
+    pub(crate) fn process(&self) -> std::process::Command {
+        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("scopeagent"));
         command
             .env_clear()
             .env("HOME", self.home.path())
@@ -87,7 +92,7 @@ impl User {
 }
 
 /// The index of the project's knowledge, built once a test run.
-fn index() -> &'static Path {
+pub(crate) fn index() -> &'static Path {
     static INDEX: OnceLock<TempDir> = OnceLock::new();
     let folder = INDEX.get_or_init(|| {
         let folder = TempDir::new().expect("a temporary folder");

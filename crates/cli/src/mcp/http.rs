@@ -1,0 +1,106 @@
+//! Streamable HTTP on a loopback address.
+//!
+//! Whoever can connect can read the allowed folders, so only this machine is listened to. A page in
+//! a browser could still make requests to this machine: those with a foreign `Host` (a name that
+//! was rebound to it) or a foreign `Origin` are refused.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::server::{Server, Shared};
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+
+/// Where the protocol is spoken.
+const PATH: &str = "/mcp";
+
+/// A session without a message for so long is forgotten; a slow LLM may be silent for minutes.
+const IDLE: Duration = Duration::from_secs(60 * 60);
+
+type Service = StreamableHttpService<Server, LocalSessionManager>;
+type Body = http_body_util::combinators::BoxBody<Bytes, Infallible>;
+
+/// Serves until the server is stopped.
+pub(super) async fn serve(address: SocketAddr, shared: &Arc<Shared>) -> Result<()> {
+    let failed = |e: std::io::Error| {
+        CliError::from_source(Exit::Failure, &e)
+            .hint(format!("`{address}` must be free; port 0 takes a free one"))
+    };
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let bound = listener.local_addr().map_err(failed)?;
+    let service = service(bound, shared);
+    shared
+        .terminal
+        .remark(&format!("serving http://{bound}{PATH}"));
+    loop {
+        let stream = tokio::select! {
+            () = shared.stop.cancelled() => return Ok(()),
+            accepted = listener.accept() => accepted,
+        };
+        match stream {
+            Ok((stream, _)) => {
+                tokio::spawn(connection(stream, service.clone()));
+            }
+            Err(error) => {
+                // A connection that was given up, or no file handle left: the next one may do.
+                shared.terminal.remark(&format!("not accepted: {error}"));
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+}
+
+/// The protocol with its guards. `Host` must name this address; `Origin`, where a browser sends it,
+/// must be the server's own.
+fn service(bound: SocketAddr, shared: &Arc<Shared>) -> Service {
+    let port = bound.port();
+    let names = ["localhost", "127.0.0.1", "[::1]"];
+    let config = StreamableHttpServerConfig::default()
+        .with_allowed_hosts(names.map(|name| format!("{name}:{port}")))
+        .with_allowed_origins(names.map(|name| format!("http://{name}:{port}")))
+        .enforce_origin_validation()
+        .with_cancellation_token(shared.stop.child_token());
+    let mut sessions = LocalSessionManager::default();
+    sessions.session_config = SessionConfig::default();
+    sessions.session_config.keep_alive = Some(IDLE);
+    let shared = Arc::clone(shared);
+    StreamableHttpService::new(
+        move || Ok(Server::new(Arc::clone(&shared))),
+        Arc::new(sessions),
+        config,
+    )
+}
+
+async fn connection(stream: TcpStream, service: Service) {
+    let answer = service_fn(move |request: Request<Incoming>| {
+        let service = service.clone();
+        async move { Ok::<_, Infallible>(answer(&service, request).await) }
+    });
+    // A client that hangs up or speaks something else ends its own connection only.
+    let _ = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .serve_connection(TokioIo::new(stream), answer)
+        .await;
+}
+
+async fn answer(service: &Service, request: Request<Incoming>) -> Response<Body> {
+    if request.uri().path() == PATH {
+        return service.handle(request).await;
+    }
+    let body = Full::new(Bytes::from_static(b"the protocol is spoken at /mcp\n")).boxed();
+    let mut response = Response::new(body);
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    response
+}

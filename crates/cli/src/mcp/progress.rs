@@ -1,0 +1,123 @@
+//! What happens in an analysis, as progress of the call that asked for it.
+
+use agent::{Event, Observer, StepId};
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::render::layout::shorten;
+
+/// Columns of a message; clients show it beside a bar.
+const MESSAGE: usize = 160;
+
+/// Turns the events of an analysis into progress notifications: one when a step begins, one when
+/// it ends, and one for each thing that delays it.
+///
+/// The progress is the number of steps that are done. It has to grow with every notification, so
+/// whatever happens within a step goes half of the way to its end.
+pub(super) struct Steps {
+    token: ProgressToken,
+    send: UnboundedSender<ProgressNotificationParam>,
+    done: Vec<&'static str>,
+    progress: f64,
+    total: f64,
+}
+
+impl Steps {
+    pub(super) fn new(
+        token: ProgressToken,
+        hypotheses: bool,
+        send: UnboundedSender<ProgressNotificationParam>,
+    ) -> Steps {
+        Steps {
+            token,
+            send,
+            done: Vec::new(),
+            progress: 0.0,
+            total: (StepId::THINK.len() + usize::from(hypotheses)) as f64,
+        }
+    }
+
+    /// A step is drawn again when files that were read change the facts; that ends nothing new.
+    fn ended(&mut self, step: &'static str, message: String) {
+        if self.done.contains(&step) {
+            return self.within(message);
+        }
+        self.done.push(step);
+        self.progress = self.done.len() as f64;
+        self.tell(message);
+    }
+
+    fn within(&mut self, message: String) {
+        let next = self.done.len() as f64 + 1.0;
+        let progress = self.progress + (next - self.progress) / 2.0;
+        if progress > self.progress && progress < next {
+            self.progress = progress;
+            self.tell(message);
+        }
+    }
+
+    fn tell(&self, message: String) {
+        let notification = ProgressNotificationParam::new(self.token.clone(), self.progress)
+            .with_total(self.total)
+            .with_message(shorten(&message, MESSAGE));
+        // Nobody listens any more when the call was given up.
+        let _ = self.send.send(notification);
+    }
+}
+
+impl Observer for Steps {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::StepStarted { step, title } => self.within(format!("{} {title}", step.id())),
+            Event::StepFinished { step, text, .. } => {
+                self.ended(step.id(), format!("{}: {text}", step.id()))
+            }
+            Event::Retry {
+                step,
+                attempt,
+                reason,
+                ..
+            } => self.within(format!("{}: {reason} (retry {attempt})", step.id())),
+            Event::Fallback { reason } => self.within(reason.to_owned()),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::NumberOrString;
+
+    use super::*;
+
+    #[test]
+    fn progress_grows_with_every_notification_and_ends_at_the_total() {
+        let (send, mut told) = tokio::sync::mpsc::unbounded_channel();
+        let mut steps = Steps::new(ProgressToken(NumberOrString::Number(1)), false, send);
+        let order = [
+            StepId::Classify,
+            StepId::KeyCode,
+            StepId::Experience,
+            StepId::Completeness,
+            StepId::Classify,
+            StepId::KeyCode,
+            StepId::Advice,
+        ];
+        for step in order {
+            let title = "title";
+            steps.event(Event::StepStarted { step, title });
+            steps.event(Event::StepFinished {
+                step,
+                text: "text",
+                elapsed_ms: 1.0,
+            });
+        }
+        let mut seen = Vec::new();
+        while let Ok(notification) = told.try_recv() {
+            seen.push(notification.progress);
+        }
+        assert_eq!(seen.len(), 2 * order.len());
+        assert!(seen.is_sorted_by(|a, b| a < b), "{seen:?}");
+        assert_eq!(seen.last(), Some(&5.0));
+    }
+}

@@ -1,0 +1,200 @@
+//! Reports as resources: `scopeagent://runs/{run_id}/report`, and the same as Markdown.
+//!
+//! Only reports of jobs in the allowed folders are there: a report quotes its job.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use agent::report::Report;
+use agent::store::{RunFilter, RunRow, StoreError};
+use rmcp::ErrorData;
+use rmcp::model::{
+    ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
+};
+use serde_json::json;
+
+use super::roots::Roots;
+use super::server::Shared;
+use crate::command::runs;
+use crate::error::CliError;
+use crate::render::markdown;
+
+const SCHEME: &str = "scopeagent://runs/";
+
+/// Runs a page; each has two resources.
+const PAGE: usize = 50;
+
+/// The form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Json,
+    Markdown,
+}
+
+impl Form {
+    const ALL: [Form; 2] = [Form::Json, Form::Markdown];
+
+    fn file(self) -> &'static str {
+        match self {
+            Form::Json => "report",
+            Form::Markdown => "report.md",
+        }
+    }
+
+    fn mime(self) -> &'static str {
+        match self {
+            Form::Json => "application/json",
+            Form::Markdown => "text/markdown",
+        }
+    }
+
+    fn description(self) -> &'static str {
+        match self {
+            Form::Json => "Report of one analysis: the report contract, version 1",
+            Form::Markdown => "Report of one analysis, to be read or pasted into a ticket",
+        }
+    }
+}
+
+fn uri(run_id: &str, form: Form) -> String {
+    format!("{SCHEME}{run_id}/{}", form.file())
+}
+
+/// Run and form of a URI.
+fn parse(uri: &str) -> Option<(&str, Form)> {
+    let (run_id, file) = uri.strip_prefix(SCHEME)?.split_once('/')?;
+    let form = Form::ALL.into_iter().find(|form| form.file() == file)?;
+    Some((run_id, form))
+}
+
+/// The resource of one report.
+pub(super) fn resource(run_id: &str, name: &str, form: Form) -> Resource {
+    Resource::new(uri(run_id, form), format!("{run_id}/{}", form.file()))
+        .with_title(name.to_owned())
+        .with_description(form.description())
+        .with_mime_type(form.mime())
+}
+
+/// The templates of all reports.
+pub(super) fn templates() -> Vec<ResourceTemplate> {
+    let template = |form: Form| {
+        ResourceTemplate::new(uri("{run_id}", form), form.file())
+            .with_description(form.description())
+            .with_mime_type(form.mime())
+    };
+    Form::ALL.into_iter().map(template).collect()
+}
+
+/// Runs of jobs in the allowed folders, the newest first.
+pub(super) fn visible(
+    shared: &Shared,
+    roots: &Roots,
+    filter: &RunFilter,
+) -> Result<Vec<RunRow>, CliError> {
+    let mut rows = runs::open(&shared.config)?
+        .runs(&RunFilter {
+            limit: None,
+            ..filter.clone()
+        })
+        .map_err(runs::error)?;
+    rows.retain(|row| roots.cover(Path::new(&row.job)));
+    rows.truncate(filter.limit.unwrap_or(usize::MAX));
+    Ok(rows)
+}
+
+/// A page of the reports; the cursor is the last run of the page before.
+pub(super) async fn list(
+    shared: &Arc<Shared>,
+    roots: Roots,
+    cursor: Option<String>,
+) -> Result<ListResourcesResult, ErrorData> {
+    let shared = Arc::clone(shared);
+    let rows = off_the_loop(move || visible(&shared, &roots, &RunFilter::default())).await?;
+    // A run has a verdict as soon as it has a report, whole or partial.
+    let mut rows: Vec<RunRow> = rows.into_iter().filter(|r| r.verdict.is_some()).collect();
+    if let Some(cursor) = cursor {
+        let at = rows.iter().position(|row| row.run_id == cursor);
+        let at = at.ok_or_else(|| {
+            ErrorData::invalid_params(format!("there is no page after `{cursor}`"), None)
+        })?;
+        rows.drain(..=at);
+    }
+    let more = rows.len() > PAGE;
+    rows.truncate(PAGE);
+    let next = rows.last().filter(|_| more).map(|row| row.run_id.clone());
+    let resources = rows
+        .iter()
+        .flat_map(|row| Form::ALL.map(|form| resource(&row.run_id, title(row), form)))
+        .collect();
+    let mut result = ListResourcesResult::with_all_items(resources);
+    result.next_cursor = next;
+    Ok(result)
+}
+
+fn title(row: &RunRow) -> &str {
+    row.job_name.as_deref().unwrap_or(&row.job)
+}
+
+/// The report behind a URI.
+pub(super) async fn read(
+    shared: &Arc<Shared>,
+    roots: Roots,
+    uri: String,
+) -> Result<ReadResourceResult, ErrorData> {
+    let missing = || {
+        let told = Some(json!({ "uri": uri }));
+        ErrorData::resource_not_found(format!("there is no report `{uri}`"), told)
+    };
+    let (run_id, form) = parse(&uri).ok_or_else(missing)?;
+    let (shared, wanted) = (Arc::clone(shared), run_id.to_owned());
+    let report = off_the_loop(move || report(&shared, &roots, &wanted))
+        .await?
+        .ok_or_else(missing)?;
+    let text = match form {
+        Form::Json => serde_json::to_string(&report)
+            .map_err(|e| ErrorData::internal_error(e.to_string(), None))?,
+        Form::Markdown => markdown::render(&report),
+    };
+    let contents = ResourceContents::text(text, uri.clone()).with_mime_type(form.mime());
+    Ok(ReadResourceResult::new(vec![contents]))
+}
+
+/// The report of exactly this run, if it is of a job in the allowed folders and has one.
+fn report(shared: &Shared, roots: &Roots, run_id: &str) -> Result<Option<Report>, CliError> {
+    let store = runs::open(&shared.config)?;
+    match store.run(run_id) {
+        Ok(row) if row.run_id == run_id && roots.cover(Path::new(&row.job)) => {
+            store.report(run_id).map_err(runs::error)
+        }
+        Ok(_) | Err(StoreError::UnknownRun(_) | StoreError::AmbiguousRun { .. }) => Ok(None),
+        Err(error) => Err(runs::error(error)),
+    }
+}
+
+async fn off_the_loop<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, CliError> + Send + 'static,
+) -> Result<T, ErrorData> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|e| ErrorData::internal_error(e.to_string(), None))?
+        .map_err(|e| ErrorData::internal_error(e.plain(), None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uris_lead_back_to_run_and_form() {
+        for form in Form::ALL {
+            assert_eq!(parse(&uri("01ABC", form)), Some(("01ABC", form)));
+        }
+        for other in [
+            "scopeagent://runs/01ABC",
+            "scopeagent://runs/01ABC/picture",
+            "file:///etc/passwd",
+            "scopeagent://runs/../report/x",
+        ] {
+            assert_eq!(parse(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! The folders that the server may read, and whether a path lies in them.
+//!
+//! A path is judged by where it really leads: links and `..` are resolved first. What lies outside
+//! is refused in the same words whether it exists or not.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::Config;
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+
+/// Folders that may be read with everything below them; their real paths.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Roots(Vec<PathBuf>);
+
+/// Where a path leads.
+#[derive(Debug, PartialEq, Eq)]
+enum Place {
+    /// To this real path in a root.
+    Inside(PathBuf),
+    /// Into a root, but nothing is there.
+    Missing,
+    Outside,
+}
+
+impl Roots {
+    /// The roots of the flags, else those of the configuration, else the current folder.
+    pub(crate) fn chosen(flags: &[PathBuf], config: &Config) -> Result<Roots> {
+        let configured = &config.mcp.allowed_roots;
+        let chosen = match (flags, configured.as_slice()) {
+            ([], []) => &[PathBuf::from(".")],
+            ([], configured) => configured,
+            (flags, _) => flags,
+        };
+        let real: Result<Vec<PathBuf>> = chosen.iter().map(|root| real_folder(root)).collect();
+        real.map(Roots)
+    }
+
+    /// The real path of something that a client names; a relative one is looked for in each root.
+    pub(crate) fn admit(&self, named: &str) -> Result<PathBuf> {
+        let path = Path::new(named);
+        let candidates = self.0.iter().map(|root| root.join(path));
+        let mut places: Vec<Place> = candidates.map(|path| self.place(&path)).collect();
+        if let Some(at) = places.iter().position(|p| matches!(p, Place::Inside(_)))
+            && let Place::Inside(real) = places.swap_remove(at)
+        {
+            return Ok(real);
+        }
+        if !places.is_empty() && places.iter().all(|place| *place == Place::Missing) {
+            return Err(
+                CliError::new(Exit::Input, format!("`{named}` does not exist"))
+                    .hint(format!("a relative path begins at {}", self.listed())),
+            );
+        }
+        let error = format!("`{named}` is outside of the folders that this server may read");
+        Err(CliError::new(Exit::Input, error).hint(format!(
+            "it may read {}; more are allowed by `--root DIR`, or `allowed_roots` of `[mcp]` in scopeagent.toml",
+            self.listed()
+        )))
+    }
+
+    /// Whether an absolute path leads into a root, be it still there or not.
+    pub(crate) fn cover(&self, path: &Path) -> bool {
+        path.is_absolute() && self.place(path) != Place::Outside
+    }
+
+    /// What these roots and other folders have in common.
+    pub(crate) fn narrowed(&self, folders: &[PathBuf]) -> Roots {
+        let real: Vec<PathBuf> = folders
+            .iter()
+            .filter_map(|folder| folder.canonicalize().ok())
+            .collect();
+        let mut common = Vec::new();
+        for root in &self.0 {
+            for folder in &real {
+                let inner = if folder.starts_with(root) {
+                    folder
+                } else if root.starts_with(folder) {
+                    root
+                } else {
+                    continue;
+                };
+                if !common.contains(inner) {
+                    common.push(inner.clone());
+                }
+            }
+        }
+        Roots(common)
+    }
+
+    /// The roots for a sentence.
+    pub(crate) fn listed(&self) -> String {
+        let names: Vec<String> = self
+            .0
+            .iter()
+            .map(|root| format!("`{}`", root.display()))
+            .collect();
+        if names.is_empty() {
+            "nothing: the client's own roots have no folder in common with them".to_owned()
+        } else {
+            names.join(", ")
+        }
+    }
+
+    fn place(&self, path: &Path) -> Place {
+        let within = |real: &Path| self.0.iter().any(|root| real.starts_with(root));
+        if let Ok(real) = path.canonicalize() {
+            return if within(&real) {
+                Place::Inside(real)
+            } else {
+                Place::Outside
+            };
+        }
+        // Nothing is there: what counts is where the part that exists leads.
+        let existing = path.ancestors().find_map(|part| part.canonicalize().ok());
+        match existing {
+            Some(real) if within(&real) => Place::Missing,
+            _ => Place::Outside,
+        }
+    }
+}
+
+fn real_folder(root: &Path) -> Result<PathBuf> {
+    let real = root.canonicalize().map_err(|e| {
+        CliError::from_source(Exit::Usage, &e).hint(format!(
+            "the allowed root `{}` must be a folder that exists",
+            root.display()
+        ))
+    })?;
+    if real.is_dir() {
+        Ok(real)
+    } else {
+        let error = format!("the allowed root `{}` is not a folder", root.display());
+        Err(CliError::new(Exit::Usage, error).hint("give the folder that the job folders lie in"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    struct Tree {
+        _folder: tempfile::TempDir,
+        base: PathBuf,
+        roots: Roots,
+    }
+
+    /// `in/job` with a file and links, `out/secret`; the root is `in`.
+    fn tree() -> Tree {
+        let folder = tempfile::tempdir().expect("a folder");
+        let base = folder.path().canonicalize().expect("real");
+        fs::create_dir_all(base.join("in/job")).expect("made");
+        fs::create_dir_all(base.join("out/secret")).expect("made");
+        let roots = Roots(vec![base.join("in")]);
+        Tree {
+            _folder: folder,
+            base,
+            roots,
+        }
+    }
+
+    #[cfg(unix)]
+    fn link(to: &Path, at: &Path) {
+        std::os::unix::fs::symlink(to, at).expect("a link");
+    }
+
+    fn refusal(roots: &Roots, path: &str) -> String {
+        roots.admit(path).expect_err(path).to_string()
+    }
+
+    #[test]
+    fn paths_in_a_root_are_admitted_whatever_their_form() {
+        let Tree { base, roots, .. } = tree();
+        let job = base.join("in/job");
+        for path in ["job", "./job", "job/../job", &job.display().to_string()] {
+            assert_eq!(roots.admit(path).expect(path), job, "{path}");
+        }
+        assert_eq!(roots.admit(".").expect("the root itself"), base.join("in"));
+    }
+
+    #[test]
+    fn paths_that_leave_the_roots_are_refused_whether_they_exist_or_not() {
+        let Tree { base, roots, .. } = tree();
+        let beside = base.join("in-beside");
+        fs::create_dir(&beside).expect("made");
+        for path in [
+            "..",
+            "../out/secret",
+            "../out/nothing",
+            "job/../../out",
+            "/",
+            "/nothing/there",
+            &beside.display().to_string(),
+        ] {
+            assert!(refusal(&roots, path).contains("outside"), "{path}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_judged_by_where_they_lead() {
+        let Tree { base, roots, .. } = tree();
+        link(&base.join("out"), &base.join("in/leaves"));
+        link(&base.join("in/job"), &base.join("in/stays"));
+        link(&base.join("in/job"), &base.join("out/enters"));
+        assert_eq!(roots.admit("stays").expect("inside"), base.join("in/job"));
+        assert!(refusal(&roots, "leaves").contains("outside"));
+        assert!(refusal(&roots, "leaves/secret").contains("outside"));
+        assert!(refusal(&roots, "leaves/nothing").contains("outside"));
+        let entering = base.join("out/enters").display().to_string();
+        assert_eq!(roots.admit(&entering).expect("inside"), base.join("in/job"));
+    }
+
+    #[test]
+    fn a_missing_path_in_a_root_is_told_as_missing() {
+        let Tree { base, roots, .. } = tree();
+        assert!(refusal(&roots, "no/such/job").contains("does not exist"));
+        assert!(roots.cover(&base.join("in/deleted")));
+        assert!(!roots.cover(&base.join("out/deleted")));
+        assert!(!roots.cover(Path::new("in/job")), "relative to what?");
+    }
+
+    #[test]
+    fn folders_of_the_client_narrow_and_never_widen() {
+        let Tree { base, roots, .. } = tree();
+        assert_eq!(
+            roots.narrowed(&[base.join("in/job"), base.join("out")]),
+            Roots(vec![base.join("in/job")])
+        );
+        assert_eq!(roots.narrowed(std::slice::from_ref(&base)), roots);
+        let none = roots.narrowed(&[base.join("out")]);
+        assert_eq!(none, Roots(Vec::new()));
+        assert!(none.admit("job").is_err());
+    }
+
+    #[test]
+    fn flags_come_before_the_configuration() {
+        let Tree { base, .. } = tree();
+        let mut config = Config::default();
+        config.mcp.allowed_roots = vec![base.join("out")];
+        let chosen = |flags: &[PathBuf]| Roots::chosen(flags, &config).expect("roots");
+        assert_eq!(chosen(&[]), Roots(vec![base.join("out")]));
+        assert_eq!(chosen(&[base.join("in")]), Roots(vec![base.join("in")]));
+        assert!(Roots::chosen(&[base.join("nothing")], &config).is_err());
+    }
+}

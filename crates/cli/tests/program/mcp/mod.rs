@@ -1,0 +1,7 @@
+//! The MCP server as a client meets it, spoken to with the official client.
+
+mod client;
+mod http;
+mod roots;
+mod runs;
+mod tools;

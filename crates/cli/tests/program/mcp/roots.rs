@@ -1,0 +1,180 @@
+//! What may be read: nothing outside of the allowed folders, whatever a client names.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::client::{Listener, Session};
+use super::tools::cases;
+use crate::support::{User, case, root};
+
+fn uri(path: &Path) -> String {
+    url::Url::from_file_path(path.canonicalize().expect("it exists"))
+        .expect("absolute")
+        .to_string()
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("made");
+    for entry in fs::read_dir(from).expect("listed") {
+        let entry = entry.expect("an entry");
+        if entry.path().is_file() {
+            fs::copy(entry.path(), to.join(entry.file_name())).expect("copied");
+        }
+    }
+}
+
+async fn refused(session: &Session, job: &str) {
+    let arguments = json!({ "job": job });
+    let file = json!({ "job": job, "file": "scope.script" });
+    for (tool, arguments) in [
+        ("analyze_job", arguments.clone()),
+        ("inspect_job", arguments),
+        ("read_job_file", file),
+    ] {
+        let told = session.refusal(tool, arguments).await;
+        assert!(
+            told.contains("outside of the folders"),
+            "{tool} {job}: {told}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_current_folder_is_the_root_unless_another_is_given() {
+    let user = User::new();
+    copy(&case("healthy"), &user.home.path().join("job"));
+    let session = Session::open(&user, &[], Listener::default()).await;
+    let report = session.answer("analyze_job", json!({ "job": "job" })).await;
+    assert_eq!(report["verdict"], "healthy");
+    let outside = case("healthy").display().to_string();
+    for job in ["..", "job/../..", "/", "/etc", "/no/such/folder", &outside] {
+        refused(&session, job).await;
+    }
+    let runs = session.answer("list_runs", json!({})).await;
+    assert_eq!(
+        runs["runs"].as_array().map(Vec::len),
+        Some(1),
+        "nothing else was begun"
+    );
+}
+
+#[tokio::test]
+async fn the_configuration_names_roots_and_flags_come_before_it() {
+    let user = User::new();
+    let allowed = root().join("tests/cases/healthy");
+    let config = format!("[mcp]\nallowed_roots = ['{}']\n", allowed.display());
+    fs::write(user.home.path().join("scopeagent.toml"), config).expect("written");
+    let session = Session::open(&user, &[], Listener::default()).await;
+    session.answer("inspect_job", json!({ "job": "job" })).await;
+    refused(&session, &case("join-hot-key-skew").display().to_string()).await;
+    let session = Session::open(&user, &["--root", &cases()], Listener::default()).await;
+    let job = case("join-hot-key-skew").display().to_string();
+    session.answer("inspect_job", json!({ "job": job })).await;
+    user.program()
+        .args(["mcp", "--root", "no/such/folder"])
+        .assert()
+        .code(2);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn links_that_leave_the_roots_are_refused() {
+    use std::os::unix::fs::symlink;
+    let user = User::new();
+    let home = user.home.path();
+    let outside = tempfile::tempdir().expect("a folder");
+    fs::write(outside.path().join("secret.script"), "the secret").expect("written");
+    copy(&case("healthy"), &home.join("job"));
+    symlink(case("healthy"), home.join("leaves")).expect("a link");
+    symlink(home.join("job"), home.join("stays")).expect("a link");
+    symlink(
+        outside.path().join("secret.script"),
+        home.join("job/secret.script"),
+    )
+    .expect("a link");
+    let session = Session::open(&user, &[], Listener::default()).await;
+    refused(&session, "leaves").await;
+    refused(&session, "leaves/../job-elsewhere").await;
+    session
+        .answer("inspect_job", json!({ "job": "stays" }))
+        .await;
+
+    let seen = session.answer("inspect_job", json!({ "job": "job" })).await;
+    assert!(
+        seen["diagnostics"]
+            .to_string()
+            .contains("a link is not followed")
+    );
+    for file in ["secret.script", "../job/scope.script", "/etc/passwd"] {
+        let told = session.refusal("read_job_file", json!({ "job": "job", "file": file }));
+        let told = told.await;
+        assert!(!told.contains("the secret"), "{told}");
+        let why = ["leads out", "has no file"];
+        assert!(why.iter().any(|w| told.contains(w)), "{file}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn runs_of_jobs_outside_are_not_there() {
+    let user = User::new();
+    let report = user.report(&case("join-hot-key-skew"), &[]);
+    let run = report["run_id"].as_str().expect("run");
+    let healthy = root().join("tests/cases/healthy").display().to_string();
+    let session = Session::open(&user, &["--root", &healthy], Listener::default()).await;
+    let runs = session.answer("list_runs", json!({})).await;
+    assert_eq!(runs["runs"], Value::Array(Vec::new()));
+    let resources = session
+        .client
+        .list_all_resources()
+        .await
+        .expect("resources");
+    assert!(resources.is_empty());
+    for uri in [
+        format!("scopeagent://runs/{run}/report"),
+        format!("scopeagent://runs/{run}/report.md"),
+    ] {
+        assert_eq!(session.resource(&uri).await, None, "{uri}");
+    }
+    let accept = json!({ "run_id": run, "suggestion": "S1", "action": "accept" });
+    let told = session.refusal("give_feedback", accept).await;
+    assert!(told.contains("there is no run"), "{told}");
+}
+
+/// The roots of the client narrow those of the server, in either lifecycle of the protocol.
+async fn check_narrowed(open: impl AsyncFn(&User, &[&str], Listener) -> Session) {
+    let user = User::new();
+    let all = cases();
+    let arguments = ["--root", all.as_str()];
+    let healthy = uri(&root().join("tests/cases/healthy"));
+    let session = open(&user, &arguments, Listener::with_roots(&[healthy])).await;
+    session.answer("inspect_job", json!({ "job": "job" })).await;
+    refused(&session, &case("join-hot-key-skew").display().to_string()).await;
+
+    let wider = Listener::with_roots(&[uri(&root())]);
+    let session = open(&user, &arguments, wider).await;
+    session
+        .answer("inspect_job", json!({ "job": "healthy/job" }))
+        .await;
+    refused(&session, &root().join("crates").display().to_string()).await;
+
+    for elsewhere in [uri(user.home.path()), "https://example.com/jobs".to_owned()] {
+        let session = open(&user, &arguments, Listener::with_roots(&[elsewhere])).await;
+        refused(&session, "healthy/job").await;
+    }
+    let session = open(&user, &arguments, Listener::with_roots(&[])).await;
+    session
+        .answer("inspect_job", json!({ "job": "healthy/job" }))
+        .await;
+}
+
+#[tokio::test]
+async fn roots_of_the_client_narrow_and_never_widen() {
+    check_narrowed(Session::open).await;
+}
+
+#[tokio::test]
+async fn roots_of_a_client_without_sessions_narrow_as_well() {
+    check_narrowed(Session::discover).await;
+}

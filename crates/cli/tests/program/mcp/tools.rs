@@ -1,0 +1,295 @@
+//! The tools: what they say of themselves and what they answer.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use rmcp::model::ResourceContents;
+use serde_json::{Value, json};
+use testkit::llm::{Server, Turn};
+
+use super::client::{Listener, Session, server, text};
+use crate::llm::configured;
+use crate::support::{User, root};
+
+/// The folder of all committed cases.
+pub(super) fn cases() -> String {
+    root().join("tests/cases").display().to_string()
+}
+
+#[tokio::test]
+async fn the_server_says_what_it_is_and_what_each_tool_does() {
+    let user = User::new();
+    let session = Session::open(&user, &[], Listener::default()).await;
+    let info = session.client.peer_info().expect("initialised");
+    let instructions = info.instructions.as_deref().expect("instructions");
+    assert!(info.capabilities.resources.is_some());
+    let names = [
+        "analyze_job",
+        "give_feedback",
+        "inspect_job",
+        "list_runs",
+        "read_job_file",
+        "search_experience",
+    ];
+    assert_eq!(session.names(), names);
+    for name in names {
+        let tool = session.tool(name);
+        let described = tool.description.as_deref().expect("a description");
+        assert!(described.len() > 80, "{name}: {described}");
+        let annotations = tool.annotations.as_ref().expect("annotations");
+        let reads_only = !["analyze_job", "give_feedback"].contains(&name);
+        assert_eq!(annotations.read_only_hint, Some(reads_only), "{name}");
+        assert_eq!(annotations.open_world_hint, Some(false), "{name}");
+        for schema in [Some(&tool.input_schema), tool.output_schema.as_ref()] {
+            let schema = schema.expect("a schema");
+            assert_eq!(schema["type"], "object", "{name}");
+            for (field, value) in schema["properties"].as_object().expect("properties") {
+                let told = value.get("description").is_some() || value.get("$ref").is_some();
+                assert!(told, "{name} does not describe `{field}`");
+            }
+        }
+        if name != "list_runs" {
+            assert!(instructions.contains(name), "{name} is not introduced");
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_tool_answers_by_its_schema_and_the_report_is_one_object() {
+    let user = User::new();
+    let session = Session::open(&user, &["--root", &cases()], Listener::default()).await;
+
+    let job = "join-hot-key-skew/job";
+    let asked = json!({ "job": job, "question": "why so slow?", "language": "en" });
+    let result = session.call("analyze_job", asked).await;
+    let report = result.structured_content.clone().expect("a report");
+    assert_eq!(report["findings"][0]["cause"], "skew.join_hot_key");
+    assert_eq!(report["engine"]["reasoner"], "offline");
+    assert_eq!(report["question"], "why so slow?");
+    let run = report["run_id"].as_str().expect("a run").to_owned();
+    let links: Vec<&str> = result
+        .content
+        .iter()
+        .filter_map(|block| block.as_resource_link())
+        .map(|link| link.uri.as_str())
+        .collect();
+    let uri = format!("scopeagent://runs/{run}/report");
+    assert_eq!(links, [uri.clone(), format!("{uri}.md")]);
+
+    let (stored, kind) = session.resource(&uri).await.expect("the report");
+    assert_eq!(kind, "application/json");
+    assert_eq!(
+        serde_json::from_str::<Value>(&stored).expect("JSON"),
+        report
+    );
+    let (markdown, kind) = session.resource(links[1]).await.expect("the report");
+    assert_eq!((markdown, kind.as_str()), (text(&result), "text/markdown"));
+    let shown = user
+        .program()
+        .args(["runs", "show", &run, "-f", "json"])
+        .output();
+    let shown: Value = serde_json::from_slice(&shown.expect("runs").stdout).expect("JSON");
+    assert_eq!(shown, report, "the command line shows another report");
+
+    let seen = session.answer("inspect_job", json!({ "job": job })).await;
+    assert!(seen["stages"].as_array().expect("stages").len() > 1);
+    let stage = &report["findings"][0]["stage"];
+    let one = json!({ "job": job, "stage": stage });
+    let one = session.answer("inspect_job", one).await;
+    assert_eq!(one["stages"].as_array().expect("stages").len(), 1);
+    assert_eq!(&one["stages"][0]["name"], stage);
+
+    let hits = json!({ "query": "数据倾斜 热点键", "limit": 3, "cause": "skew." });
+    let hits = session.answer("search_experience", hits).await;
+    let hits = hits["passages"].as_array().expect("passages");
+    assert_eq!(hits.len(), 3);
+    assert!(
+        hits.iter()
+            .all(|hit| hit["causes"].to_string().contains("skew."))
+    );
+
+    let accept =
+        json!({ "run_id": run, "suggestion": "S1", "action": "accept", "saved_seconds": 17.5 });
+    let noted = session.answer("give_feedback", accept).await;
+    assert_eq!(noted["cause"], "skew.join_hot_key");
+    assert_eq!(noted["saved_seconds"], 17.5);
+
+    let runs = session
+        .answer("list_runs", json!({ "job": "join-hot" }))
+        .await;
+    assert_eq!(runs["runs"][0]["run_id"], run.as_str());
+    assert_eq!(runs["runs"].as_array().expect("runs").len(), 1);
+
+    let templates = session.client.list_all_resource_templates().await;
+    assert_eq!(templates.expect("templates").len(), 2);
+    let resources = session
+        .client
+        .list_all_resources()
+        .await
+        .expect("resources");
+    let uris: Vec<&str> = resources.iter().map(|r| r.uri.as_str()).collect();
+    assert_eq!(uris, links);
+}
+
+#[tokio::test]
+async fn the_parts_of_a_file_make_the_file() {
+    let user = User::new();
+    let session = Session::open(&user, &["--root", &cases()], Listener::default()).await;
+    let (job, file) = ("join-hot-key-skew/job", "scope.script");
+    let whole = std::fs::read_to_string(root().join("tests/cases").join(job).join(file));
+    let whole = whole.expect("the script");
+    let (mut joined, mut offset) = (String::new(), json!(0));
+    while !offset.is_null() {
+        let part = json!({ "job": job, "file": file, "offset": offset, "max_bytes": 301 });
+        let part = session.answer("read_job_file", part).await;
+        assert_eq!(part["line"], 1 + joined.matches('\n').count());
+        joined.push_str(part["text"].as_str().expect("text"));
+        offset = part["next_offset"].clone();
+    }
+    assert_eq!(joined, whole);
+    let line = json!({ "job": job, "file": file, "line": 5, "max_bytes": 40 });
+    let part = session.answer("read_job_file", line).await;
+    let fifth = whole.lines().nth(4).expect("five lines");
+    let text = part["text"].as_str().expect("text");
+    assert_eq!(text.get(..8), fifth.get(..8));
+    assert_eq!(part["kind"], "script");
+    let beyond = json!({ "job": job, "file": file, "line": 100_000 });
+    assert!(
+        session
+            .refusal("read_job_file", beyond)
+            .await
+            .contains("lines")
+    );
+    let both = json!({ "job": job, "file": file, "line": 1, "offset": 0 });
+    assert!(
+        session
+            .refusal("read_job_file", both)
+            .await
+            .contains("exclude")
+    );
+}
+
+#[tokio::test]
+async fn faults_are_told_with_their_remedy_and_end_nothing() {
+    let user = User::new();
+    let session = Session::open(&user, &["--root", &cases()], Listener::default()).await;
+    for (tool, arguments, says) in [
+        ("analyze_job", json!({ "job": "healthy" }), "hint:"),
+        (
+            "analyze_job",
+            json!({ "job": "no-such-case" }),
+            "does not exist",
+        ),
+        ("analyze_job", json!({}), "missing field `job`"),
+        (
+            "analyze_job",
+            json!({ "job": "x", "jub": 1 }),
+            "unknown field `jub`",
+        ),
+        (
+            "inspect_job",
+            json!({ "job": "healthy/job", "stage": "SV99" }),
+            "its stages are",
+        ),
+        (
+            "read_job_file",
+            json!({ "job": "healthy/job", "file": "nothing" }),
+            "no file",
+        ),
+        (
+            "give_feedback",
+            json!({ "run_id": "01J", "suggestion": "S1", "action": "ignore" }),
+            "there is no run",
+        ),
+    ] {
+        let told = session.refusal(tool, arguments).await;
+        assert!(told.contains(says), "{tool}: {told}");
+    }
+    let report = session
+        .answer("analyze_job", json!({ "job": "healthy/job" }))
+        .await;
+    assert_eq!(report["verdict"], "healthy");
+}
+
+#[tokio::test]
+async fn an_llm_is_asked_only_where_one_is_configured_and_wanted() {
+    let llm = Server::start([]).rule(|_| Some(Turn::text("not a conclusion")));
+    let user = configured(&llm);
+    let root = cases();
+    let session = Session::open(&user, &["--root", &root], Listener::default()).await;
+    let open_world = |session: &Session| {
+        let annotations = session.tool("analyze_job").annotations.clone();
+        annotations.and_then(|a| a.open_world_hint)
+    };
+    assert_eq!(open_world(&session), Some(true));
+    let offline = json!({ "job": "healthy/job", "reasoner": "offline" });
+    let report = session.answer("analyze_job", offline).await;
+    assert_eq!(report["engine"]["fallback"], Value::Null);
+    assert!(llm.requests().is_empty());
+    session
+        .answer("analyze_job", json!({ "job": "healthy/job" }))
+        .await;
+    assert!(!llm.requests().is_empty());
+
+    let asked = llm.requests().len();
+    let arguments = ["--root", root.as_str(), "--reasoner", "offline"];
+    let session = Session::open(&user, &arguments, Listener::default()).await;
+    assert_eq!(open_world(&session), Some(false));
+    session
+        .answer("analyze_job", json!({ "job": "healthy/job" }))
+        .await;
+    assert_eq!(llm.requests().len(), asked);
+}
+
+#[test]
+fn stdout_carries_the_protocol_and_nothing_else() {
+    let user = User::new();
+    let messages = [
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": { "name": "raw", "version": "1" } } }),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+            "name": "analyze_job", "arguments": { "job": "healthy/job" } } }),
+    ];
+    let mut child = server(&user, &["--root", &cases()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut stdin = child.stdin.take().expect("piped");
+    for message in messages {
+        writeln!(stdin, "{message}").expect("written");
+    }
+    drop(stdin);
+    let output = child.wait_with_output().expect("it ends with its client");
+    assert!(output.status.success());
+    let stdout = String::from_utf8(output.stdout).expect("UTF-8");
+    let ids: Vec<Value> = stdout
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("a message")["id"].clone())
+        .collect();
+    assert_eq!(ids, [1, 2]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("offline reasoner"), "{stderr}");
+}
+
+#[tokio::test]
+async fn a_report_is_read_again_in_another_session() {
+    let user = User::new();
+    let report = user.report(&root().join("tests/cases/healthy/job"), &[]);
+    let uri = format!(
+        "scopeagent://runs/{}/report",
+        report["run_id"].as_str().expect("id")
+    );
+    let session = Session::discover(&user, &["--root", &cases()], Listener::default()).await;
+    let read = session
+        .client
+        .read_resource(rmcp::model::ReadResourceRequestParams::new(&uri));
+    let contents = read.await.expect("a report of the command line").contents;
+    let [ResourceContents::TextResourceContents { text, .. }] = contents.as_slice() else {
+        panic!("one text");
+    };
+    assert_eq!(serde_json::from_str::<Value>(text).expect("JSON"), report);
+}
