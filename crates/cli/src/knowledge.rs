@@ -1,9 +1,10 @@
 //! Where the knowledge base and its index are, and how the index comes to be there.
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use indexer::build::Progress;
-use indexer::{Index, OpenError, Rebuild, Settings};
+use indexer::{BuildError, Index, OpenError, Rebuild, Settings};
 use rust_embed::RustEmbed;
 
 use crate::config::{self, Config};
@@ -15,6 +16,11 @@ use crate::terminal::Terminal;
 #[derive(RustEmbed)]
 #[folder = "../../knowledge"]
 struct Builtin;
+
+/// How long to wait for another that builds the same index, and how often to look. A build takes
+/// seconds.
+const PATIENCE: Duration = Duration::from_secs(60);
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// Documents of the knowledge base.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +70,7 @@ impl Knowledge {
     /// program, so their index is brought up to date as well.
     pub(crate) fn open(&self, terminal: &Terminal) -> Result<Index> {
         if self.documents == Documents::Builtin {
-            self.update(Rebuild::Changed, terminal)?;
+            self.bring_up_to_date(terminal)?;
         }
         match Index::open(&self.index, &self.settings) {
             Err(OpenError::Missing { .. }) => {
@@ -72,7 +78,7 @@ impl Knowledge {
                     "building the knowledge index in `{}` (only this once)",
                     self.index.display()
                 ));
-                self.update(Rebuild::Changed, terminal)?;
+                self.bring_up_to_date(terminal)?;
                 Index::open(&self.index, &self.settings)
             }
             other => other,
@@ -83,12 +89,36 @@ impl Knowledge {
         })
     }
 
-    /// Brings the index up to date.
+    /// Brings the index up to date before it is used; waits for another that is about to do the
+    /// same, be it a process or another call of the MCP server.
+    fn bring_up_to_date(&self, terminal: &Terminal) -> Result<()> {
+        let begun = Instant::now();
+        loop {
+            match self.build(Rebuild::Changed, terminal) {
+                Err(BuildError::Locked { .. }) if begun.elapsed() < PATIENCE => {
+                    std::thread::sleep(LOOK_AGAIN);
+                }
+                Err(error) => return Err(CliError::from_source(Exit::Input, &error)),
+                Ok(_) => return Ok(()),
+            }
+        }
+    }
+
+    /// Brings the index up to date, unless another is writing it.
     pub(crate) fn update(
         &self,
         rebuild: Rebuild,
         terminal: &Terminal,
     ) -> Result<indexer::build::Summary> {
+        self.build(rebuild, terminal)
+            .map_err(|e| CliError::from_source(Exit::Input, &e))
+    }
+
+    fn build(
+        &self,
+        rebuild: Rebuild,
+        terminal: &Terminal,
+    ) -> std::result::Result<indexer::build::Summary, BuildError> {
         let settings = Settings {
             rebuild,
             ..self.settings.clone()
@@ -105,7 +135,7 @@ impl Knowledge {
             }
         };
         bar.finish();
-        done.map_err(|e| CliError::from_source(Exit::Input, &e))
+        done
     }
 
     /// Text of the file catalogue: the knowledge folder's, else the built-in one.

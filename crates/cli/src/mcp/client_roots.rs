@@ -74,7 +74,7 @@ pub(super) async fn scope(
 }
 
 /// Whether the protocol forbids requests of the server.
-pub(super) fn asks_in_answers(context: &RequestContext<RoleServer>) -> bool {
+fn asks_in_answers(context: &RequestContext<RoleServer>) -> bool {
     context
         .protocol_version()
         .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())

@@ -104,3 +104,27 @@ fn init_writes_a_place_to_work_in() {
     user.program().args(["lint"]).assert().success();
     user.program().args(["init", "."]).assert().code(2);
 }
+
+#[test]
+fn several_that_need_the_first_index_wait_for_one_that_builds_it() {
+    let user = User::new();
+    let experience = user.home.path().join("knowledge/experience");
+    std::fs::create_dir_all(&experience).expect("made");
+    let playbook = "experience/skew-join-hot-key.md";
+    let from = root().join("knowledge").join(playbook);
+    std::fs::copy(from, user.home.path().join("knowledge").join(playbook)).expect("copied");
+    let errors: Vec<String> = std::thread::scope(|scope| {
+        let search = || {
+            let output = user.program().args(["search", "hot key"]).output();
+            let output = output.expect("runs");
+            let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+            (!output.status.success()).then_some(errors)
+        };
+        let threads: Vec<_> = (0..6).map(|_| scope.spawn(search)).collect();
+        let ended = threads
+            .into_iter()
+            .filter_map(|t| t.join().expect("no panic"));
+        ended.collect()
+    });
+    assert!(errors.is_empty(), "{errors:?}");
+}

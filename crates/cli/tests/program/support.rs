@@ -47,7 +47,7 @@ impl User {
 
     /// The same for those who talk with it while it runs.
     pub(crate) fn process(&self) -> std::process::Command {
-        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("scopeagent"));
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_scopeagent"));
         command
             .env_clear()
             .env("HOME", self.home.path())

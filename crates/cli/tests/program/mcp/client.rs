@@ -1,4 +1,8 @@
 //! The official client, connected to the program over stdin and stdout or over HTTP.
+#![expect(
+    deprecated,
+    reason = "later revisions of the protocol discourage roots; clients still declare them"
+)]
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
@@ -37,7 +41,6 @@ impl Listener {
 impl ClientHandler for Listener {
     fn get_info(&self) -> ClientConfig {
         let capabilities = match self.roots {
-            #[expect(deprecated, reason = "clients still declare roots")]
             Some(_) => ClientCapabilities::builder().enable_roots().build(),
             None => ClientCapabilities::default(),
         };
@@ -80,19 +83,23 @@ pub(crate) fn server(user: &User, arguments: &[&str]) -> std::process::Command {
     command
 }
 
+fn child(user: &User, arguments: &[&str]) -> TokioChildProcess {
+    let mut command = tokio::process::Command::from(server(user, arguments));
+    command.arg("--quiet");
+    TokioChildProcess::new(command).expect("the program starts")
+}
+
 impl Session {
     /// Over stdin and stdout.
     pub(crate) async fn open(user: &User, arguments: &[&str], listener: Listener) -> Session {
-        let command = tokio::process::Command::from(server(user, arguments));
-        let transport = TokioChildProcess::new(command).expect("the program starts");
+        let transport = child(user, arguments);
         let client = listener.serve(transport).await.expect("a session");
         Session::of(client).await
     }
 
     /// The same in the lifecycle of revision 2026-07-28, which knows no sessions.
     pub(crate) async fn discover(user: &User, arguments: &[&str], listener: Listener) -> Session {
-        let command = tokio::process::Command::from(server(user, arguments));
-        let transport = TokioChildProcess::new(command).expect("the program starts");
+        let transport = child(user, arguments);
         let lifecycle = ClientLifecycleMode::Discover {
             preferred_versions: vec![rmcp::model::ProtocolVersion::V_2026_07_28],
         };
