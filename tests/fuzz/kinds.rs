@@ -3,7 +3,7 @@
 use job::model::FileKind;
 
 /// In the order of the letters that begin the seeds: `a` is the first. Only add at the end.
-pub(crate) const KINDS: [FileKind; 24] = [
+pub(crate) const KINDS: [FileKind; 25] = [
     FileKind::VertexDef,
     FileKind::RuntimeStatistics,
     FileKind::OptimizerPlan,
@@ -28,6 +28,7 @@ pub(crate) const KINDS: [FileKind; 24] = [
     FileKind::Codegen,
     FileKind::CommandLine,
     FileKind::Script,
+    FileKind::Ast,
 ];
 
 /// The reader that an input is for.

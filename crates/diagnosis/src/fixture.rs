@@ -244,10 +244,7 @@ pub(crate) fn set(job: &mut Job, stage: usize, node: &str, counter: &str, value:
         .iter_mut()
         .find(|n| n.name == *node)
         .expect("the node is there");
-    match found.values.iter_mut().find(|(n, _)| *n == *counter) {
-        Some((_, v)) => *v = value,
-        None => found.values.push((counter.into(), value)),
-    }
+    found.values.set(counter, value);
 }
 
 /// Adds a node without an operator to a stage.

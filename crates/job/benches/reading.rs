@@ -1,9 +1,10 @@
 //! Measures the readers against what bounds them: `wc -l` and DuckDB for vertex events, a bare
 //! quick-xml loop for counters, and a whole folder of 20,000 vertices.
 //!
-//! `cargo bench -p job --bench reading [-- MEGABYTES]`; the profile has 1,000 MB unless told. Each
-//! measurement is the best of several runs, the two sides of a ratio by turns, files in the page
-//! cache. Prints a table in Markdown.
+//! `cargo bench -p job --bench reading [-- MEGABYTES] [PART…]`; the profile has 1,000 MB unless
+//! told, the parts are `profile`, `statistics`, `folder` and `line`, all unless told. Each measurement is
+//! the best of several runs, the two sides of a ratio by turns, files in the page cache. Prints a
+//! table in Markdown.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its measurements")]
 
@@ -24,11 +25,23 @@ fn main() {
         .iter()
         .find_map(|a| a.parse().ok())
         .unwrap_or(1_000);
+    let parts = ["profile", "statistics", "folder", "line"];
+    let asked = |part: &str| arguments.iter().any(|a| a == part);
+    let all = !parts.iter().any(|part| asked(part));
     let folder = tempfile::tempdir().expect("a folder for the measurements");
     println!("| what | ours | against | ratio |\n|---|---|---|---|");
-    profile(folder.path(), megabytes);
-    statistics(folder.path());
-    whole_folder(folder.path());
+    if all || asked("profile") {
+        profile(folder.path(), megabytes);
+    }
+    if all || asked("line") {
+        long_line(folder.path());
+    }
+    if all || asked("statistics") {
+        statistics(folder.path());
+    }
+    if all || asked("folder") {
+        whole_folder(folder.path());
+    }
 }
 
 /// Best time of several runs, of two things by turns.
@@ -161,6 +174,30 @@ fn profile(folder: &Path, megabytes: usize) {
     } else {
         println!("| the same profile | | DuckDB is not there (set DUCKDB_PYTHON) | |");
     }
+    fs::remove_dir_all(&job).expect("removed");
+}
+
+/// A profile whose last line has 10 GB; sparse, so that only reading it takes time.
+fn long_line(folder: &Path) {
+    let job = folder.join("line-job");
+    fs::create_dir(&job).expect("a folder");
+    let path = job.join("profile");
+    write_profile(&path, 1, 1);
+    let file = fs::OpenOptions::new().append(true).open(&path);
+    file.and_then(|f| f.set_len(10_000_000_000))
+        .expect("a sparse file");
+    let before = peak_memory();
+    let start = Instant::now();
+    let found = job::load(&job).expect("a job");
+    let seconds = start.elapsed().as_secs_f64();
+    assert_eq!(found.diagnostics.len(), 1, "{:?}", found.diagnostics);
+    let more = peak_memory()
+        .zip(before)
+        .map_or(0, |(after, before)| after - before);
+    println!(
+        "| a line of 10 GB | {seconds:.3} s | {} KiB more peak memory | |",
+        more >> 10
+    );
     fs::remove_dir_all(&job).expect("removed");
 }
 

@@ -5,7 +5,8 @@
 
 use std::path::Path;
 
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::folder::parser;
 use crate::info::Information;
@@ -18,7 +19,7 @@ const BUILTIN: (&str, &str) = (
 );
 
 /// A text in both languages.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bilingual {
     /// Chinese.

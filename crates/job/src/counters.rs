@@ -8,19 +8,13 @@ use serde::{Serialize, Serializer};
 use crate::model::Source;
 
 /// A name that occurs many times and is stored once. Compares with and derefs to `str`.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Default, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Name(Arc<str>);
 
 impl Name {
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl Default for Name {
-    fn default() -> Self {
-        Name(Arc::from(""))
     }
 }
 
@@ -74,6 +68,101 @@ impl Serialize for Name {
     }
 }
 
+/// Named numbers in the file's order. Nodes with the same names share them: a job has millions of
+/// counters and a few dozen lists of names.
+#[derive(Clone, PartialEq, Default)]
+pub struct Counters {
+    names: Arc<Vec<Name>>,
+    /// One for each name.
+    numbers: Vec<f64>,
+}
+
+impl Counters {
+    /// None yet; names are taken from `names` as long as the numbers fit them.
+    pub(crate) fn like(names: &Arc<Vec<Name>>) -> Counters {
+        Counters {
+            names: Arc::clone(names),
+            numbers: Vec::with_capacity(names.len()),
+        }
+    }
+
+    /// Adds the number of the next name that was expected.
+    pub(crate) fn push_expected(&mut self, number: f64) {
+        debug_assert!(self.numbers.len() < self.names.len());
+        self.numbers.push(number);
+    }
+
+    /// Forgets names that are expected but did not come.
+    pub(crate) fn end(&mut self) {
+        if self.names.len() > self.numbers.len() {
+            self.names = Arc::new(self.names[..self.numbers.len()].to_vec());
+        }
+    }
+
+    /// Adds a number under a name, whatever name was expected.
+    pub(crate) fn push(&mut self, name: Name, number: f64) {
+        self.end();
+        Arc::make_mut(&mut self.names).push(name);
+        self.numbers.push(number);
+    }
+
+    /// The names, to be shared with further nodes.
+    pub(crate) fn names(&self) -> &Arc<Vec<Name>> {
+        &self.names
+    }
+
+    /// Sets the number of that name, adding the name if it is new.
+    pub fn set(&mut self, name: &str, number: f64) {
+        match self.names.iter().position(|n| n == name) {
+            Some(at) => self.numbers[at] = number,
+            None => self.push(Name::from(name), number),
+        }
+    }
+
+    /// The number of that name.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        let at = self.names.iter().position(|n| n == name)?;
+        self.numbers.get(at).copied()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// Names and numbers in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&Name, f64)> {
+        self.names.iter().zip(self.numbers.iter().copied())
+    }
+}
+
+impl FromIterator<(Name, f64)> for Counters {
+    fn from_iter<I: IntoIterator<Item = (Name, f64)>>(items: I) -> Self {
+        let (names, numbers): (Vec<Name>, Vec<f64>) = items.into_iter().unzip();
+        Counters {
+            names: Arc::new(names),
+            numbers,
+        }
+    }
+}
+
+impl std::fmt::Debug for Counters {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+impl Serialize for Counters {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
 /// A node of the tree: `Sort`, `Extractor`, `ManagedMemory`, `Time`, ….
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct CounterNode {
@@ -82,7 +171,7 @@ pub struct CounterNode {
     /// `opId`: uid of the operator, or of the channel for `Output` and `Extractor`.
     pub op_id: Option<u32>,
     /// Numeric attributes in the file's order.
-    pub values: Vec<(Name, f64)>,
+    pub values: Counters,
     /// Other attributes as written (`name="SessionReducer"`); mostly empty.
     pub texts: Vec<(Name, String)>,
     /// Index of the parent; `None` for children of the stage node.
@@ -94,7 +183,7 @@ pub struct CounterNode {
 impl CounterNode {
     /// The counter of that name, if the file has it.
     pub fn value(&self, name: &str) -> Option<f64> {
-        self.values.iter().find(|(n, _)| n == name).map(|(_, v)| *v)
+        self.values.get(name)
     }
 }
 

@@ -188,12 +188,12 @@ impl Job {
                 continue;
             };
             told = true;
-            if *value > 0.0 {
+            if value > 0.0 {
                 sources.push(tree.source(node, counter));
                 spills.push(Spill {
                     node: at,
                     counter: counter.to_string(),
-                    value: *value,
+                    value,
                 });
             }
         }

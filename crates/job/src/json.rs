@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::problem::Problem;
 use crate::xml::Fault;
 
 /// Parses JSON. With a fault, the value holds what could be read before it, if anything.
@@ -12,7 +13,7 @@ pub(crate) fn parse(text: &str) -> (Option<Value>, Option<Fault>) {
     };
     let fault = Fault {
         line: error.line().max(1),
-        message: format!("malformed JSON: {error}"),
+        problem: Problem::Malformed("JSON", error.to_string()),
     };
     let end = offset_of(text, error.line(), error.column());
     let value = close(&text[..end]).and_then(|closed| serde_json::from_str(&closed).ok());

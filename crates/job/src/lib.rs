@@ -11,6 +11,7 @@ pub mod info;
 mod json;
 pub mod link;
 pub mod model;
+mod problem;
 mod read;
 pub mod runs;
 pub mod script;

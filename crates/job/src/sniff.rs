@@ -133,6 +133,7 @@ fn is_log(text: &str) -> bool {
         || line.starts_with("@ECHO OFF")
         || line.starts_with("*** Entering compilation")
         || line.starts_with("[EventStream]")
+        || line.starts_with("//Reflected script of operator")
         || (dated && line.contains('\t'))
         || (line.contains(",SrcFile=\"") && line.contains("Pid=\""))
 }

@@ -4,8 +4,10 @@
 use std::borrow::Cow;
 
 use quick_xml::Reader;
+use quick_xml::errors::IllFormedError;
 use quick_xml::events::{BytesStart, Event};
 
+use crate::problem::Problem;
 use crate::text::line_at;
 
 /// Deeper nesting is refused. Optimizer trees are the deepest real files, with a few dozen levels;
@@ -20,8 +22,8 @@ const MAX_NODES: usize = 200_000;
 pub(crate) struct Fault {
     /// 1-based line.
     pub(crate) line: usize,
-    /// Lower-case fragment.
-    pub(crate) message: String,
+    /// Why.
+    pub(crate) problem: Problem,
 }
 
 /// One step of the walk. An empty element gives `Open` and `Close`.
@@ -43,6 +45,11 @@ impl Tag<'_> {
     /// Element name without namespace prefix.
     pub(crate) fn name(&self) -> &str {
         self.0.local_name().into_inner()
+    }
+
+    /// Element name as written.
+    pub(crate) fn full_name(&self) -> &str {
+        self.0.name().into_inner()
     }
 
     /// Attributes in order; malformed ones are left out.
@@ -128,20 +135,42 @@ fn unescape(text: Cow<'_, str>) -> Cow<'_, str> {
 pub(crate) struct Xml<'a> {
     reader: Reader<&'a [u8]>,
     text: &'a str,
+    /// Where in the text the reader began.
+    from: usize,
     depth: usize,
-    seen_root: bool,
+    /// Elements opened outside of all others so far.
+    roots: usize,
+    /// The last tag was of an empty element, whose end is still to be told.
+    at_empty: bool,
+    /// Name of the root if it was opened before the walk began.
+    around: Option<String>,
 }
 
 impl<'a> Xml<'a> {
     /// Starts at the beginning.
     pub(crate) fn new(text: &'a str) -> Xml<'a> {
-        let mut reader = Reader::from_str(text);
-        reader.config_mut().expand_empty_elements = true;
+        Xml {
+            reader: Reader::from_str(text),
+            text,
+            from: 0,
+            depth: 0,
+            roots: 0,
+            at_empty: false,
+            around: None,
+        }
+    }
+
+    /// Starts at byte `from` of the text, where a child of the root begins.
+    pub(crate) fn inside(text: &'a str, from: usize, root: &str) -> Xml<'a> {
+        let mut reader = Reader::from_str(&text[from..]);
+        reader.config_mut().allow_unmatched_ends = true;
         Xml {
             reader,
-            text,
-            depth: 0,
-            seen_root: false,
+            from,
+            depth: 1,
+            roots: 1,
+            around: Some(root.to_owned()),
+            ..Xml::new(text)
         }
     }
 
@@ -150,31 +179,46 @@ impl<'a> Xml<'a> {
         self.depth
     }
 
-    /// 1-based line of the place reached.
-    pub(crate) fn line(&self) -> usize {
-        line_at(self.text, self.reader.buffer_position() as usize)
+    /// Whether the walk is right below the first root element, at a place where [`Xml::inside`]
+    /// can begin another.
+    pub(crate) fn is_at_child(&self, position: usize) -> bool {
+        self.depth == 1 && self.roots == 1 && !self.at_empty && self.position() == position
     }
 
-    fn fault(&self, message: impl Into<String>) -> Fault {
+    /// The place reached, in bytes from the start of the text.
+    pub(crate) fn position(&self) -> usize {
+        self.from + self.reader.buffer_position() as usize
+    }
+
+    /// 1-based line of the place reached.
+    pub(crate) fn line(&self) -> usize {
+        line_at(self.text, self.position())
+    }
+
+    fn fault(&self, problem: Problem) -> Fault {
         Fault {
             line: self.line(),
-            message: message.into(),
+            problem,
         }
     }
 
     /// The next step, or why there is none.
     pub(crate) fn next(&mut self) -> Result<Token<'a>, Fault> {
+        if std::mem::take(&mut self.at_empty) {
+            self.depth -= 1;
+            return Ok(Token::Close);
+        }
         loop {
             match self.reader.read_event() {
-                Ok(Event::Start(tag)) => {
-                    self.depth += 1;
-                    self.seen_root = true;
-                    if self.depth > MAX_DEPTH {
-                        return Err(self.fault(format!("nested deeper than {MAX_DEPTH} elements")));
-                    }
-                    return Ok(Token::Open(Tag(tag)));
+                Ok(Event::Start(tag)) => return self.open(tag),
+                Ok(Event::Empty(tag)) => {
+                    self.at_empty = true;
+                    return self.open(tag);
                 }
-                Ok(Event::End(_)) => {
+                Ok(Event::End(tag)) => {
+                    if self.depth <= 1 {
+                        self.check_root(tag.name().into_inner())?;
+                    }
                     self.depth = self.depth.saturating_sub(1);
                     return Ok(Token::Close);
                 }
@@ -188,21 +232,45 @@ impl<'a> Xml<'a> {
                 }
                 Ok(Event::Eof) if self.depth > 0 => {
                     let open = self.depth;
-                    return Err(self.fault(format!("ends with {open} elements still open")));
+                    return Err(self.fault(Problem::StillOpen(open)));
                 }
-                Ok(Event::Eof) if !self.seen_root => return Err(self.fault("has no element")),
+                Ok(Event::Eof) if self.roots == 0 => return Err(self.fault(Problem::NoElement)),
                 Ok(Event::Eof) => return Ok(Token::End),
                 Ok(_) => {}
                 Err(error) => {
-                    let message = format!("malformed XML: {error}");
-                    let at = self.reader.error_position() as usize;
+                    let at = self.from + self.reader.error_position() as usize;
                     return Err(Fault {
                         line: line_at(self.text, at),
-                        message,
+                        problem: Problem::Malformed("XML", error.to_string()),
                     });
                 }
             }
         }
+    }
+}
+
+impl<'a> Xml<'a> {
+    fn open(&mut self, tag: BytesStart<'a>) -> Result<Token<'a>, Fault> {
+        self.roots += usize::from(self.depth == 0);
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(self.fault(Problem::TooDeep(MAX_DEPTH)));
+        }
+        Ok(Token::Open(Tag(tag)))
+    }
+
+    /// The reader cannot check an end tag against a root that it did not see.
+    fn check_root(&mut self, found: &str) -> Result<(), Fault> {
+        let found = found.to_owned();
+        let error = match (self.depth, self.around.take()) {
+            (1, Some(expected)) if expected != found => {
+                IllFormedError::MismatchedEndTag { expected, found }
+            }
+            (0, _) => IllFormedError::UnmatchedEndTag(found),
+            _ => return Ok(()),
+        };
+        let error = quick_xml::Error::IllFormed(error);
+        Err(self.fault(Problem::Malformed("XML", error.to_string())))
     }
 }
 
@@ -264,7 +332,7 @@ pub(crate) fn tree(text: &str) -> (Node, Option<Fault>) {
             Ok(Token::Open(tag)) => {
                 nodes += 1;
                 if nodes > MAX_NODES {
-                    break Some(xml.fault(format!("has more than {MAX_NODES} elements")));
+                    break Some(xml.fault(Problem::TooMany(MAX_NODES)));
                 }
                 open.push(Node {
                     name: tag.name().to_owned(),
@@ -347,16 +415,13 @@ mod tests {
         assert_eq!(fault.map(|f| f.line), Some(3));
         let (out, fault) = walk("<a>\n<b>");
         assert_eq!(out, "<a>\n<b>");
-        assert_eq!(
-            fault.map(|f| f.message),
-            Some("ends with 2 elements still open".to_owned())
-        );
+        assert_eq!(fault.map(|f| f.problem), Some(Problem::StillOpen(2)));
     }
 
     #[test]
     fn deep_nesting_is_refused() {
         let (_, fault) = walk(&"<a>".repeat(100_000));
-        assert!(fault.is_some_and(|f| f.message.contains("nested deeper")));
+        assert!(fault.is_some_and(|f| f.problem == Problem::TooDeep(MAX_DEPTH)));
         let (node, fault) = tree(&"<a>".repeat(100_000));
         assert!(fault.is_some());
         assert_eq!(node.descendants().len(), MAX_DEPTH + 1);

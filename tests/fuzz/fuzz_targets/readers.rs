@@ -19,6 +19,6 @@ fuzz_target!(|data: &[u8]| {
     let kind = kinds::choose(*choice);
     let job = job::read_memory(&[("file", kind, bytes)], &OPTIONS);
     for diagnostic in &job.diagnostics {
-        assert!(!diagnostic.message.is_empty());
+        assert!(!diagnostic.message.en.is_empty());
     }
 });

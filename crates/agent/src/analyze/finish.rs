@@ -19,7 +19,7 @@ impl Run<'_> {
         let steps: Vec<Step> = self.steps.into_values().collect();
         let mut experiences: Vec<Experience> = self.experiences.into_values().flatten().collect();
         mark_used(&mut experiences, &steps, &suggestions);
-        let mut diagnostics = draft::diagnostics(self.reader.job());
+        let mut diagnostics = draft::diagnostics(self.reader.job(), self.language);
         diagnostics.extend(self.remarks);
         let mut numbered = Numbered::default();
         // Numbered anew in the same order, so that the ids of the findings' facts stay.

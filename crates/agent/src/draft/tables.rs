@@ -168,17 +168,15 @@ pub(crate) fn errors(job: &Job) -> Vec<String> {
 
 /// Files that have not been read, with what the catalogue says about them.
 pub(crate) fn unread(job: &Job, catalogue: &Catalogue, language: Language) -> Vec<UnreadFile> {
-    let pick = |b: &job::catalogue::Bilingual| match language {
-        Language::Zh => b.zh.clone(),
-        Language::En => b.en.clone(),
-    };
     let useful =
         |file: &&files::JobFile| !file.read && !matches!(file.kind, files::FileKind::Ignored);
     let entry = |file: &files::JobFile| {
         let known = catalogue.entry(file.kind);
         UnreadFile {
             file: file.name.clone(),
-            description: known.map(|e| pick(&e.description)).unwrap_or_default(),
+            description: known
+                .map(|e| in_language(&e.description, language))
+                .unwrap_or_default(),
             bytes: file.bytes,
             parser: known.and_then(|e| e.parser.clone()),
         }
@@ -187,7 +185,7 @@ pub(crate) fn unread(job: &Job, catalogue: &Catalogue, language: Language) -> Ve
 }
 
 /// What the readers could not make sense of.
-pub(crate) fn diagnostics(job: &Job) -> Vec<Diagnostic> {
+pub(crate) fn diagnostics(job: &Job, language: Language) -> Vec<Diagnostic> {
     let entry = |d: &files::Diagnostic| Diagnostic {
         severity: match d.severity {
             files::Severity::Error => DiagnosticSeverity::Error,
@@ -195,8 +193,15 @@ pub(crate) fn diagnostics(job: &Job) -> Vec<Diagnostic> {
         },
         file: d.file.clone(),
         locator: d.locator.clone(),
-        message: d.message.clone(),
-        hint: d.hint.clone(),
+        message: in_language(&d.message, language),
+        hint: Some(in_language(&d.hint, language)),
     };
     job.diagnostics.iter().map(entry).collect()
+}
+
+fn in_language(text: &job::catalogue::Bilingual, language: Language) -> String {
+    match language {
+        Language::Zh => text.zh.clone(),
+        Language::En => text.en.clone(),
+    }
 }

@@ -17,7 +17,10 @@ pub(crate) fn run(args: &Inspect, terminal: &Terminal) -> Result<Exit> {
     let inspection = inspection?;
     match args.format {
         Format::Json => terminal.print(&super::json(&inspection)?)?,
-        Format::Text => terminal.print(&render::inspection::render(&inspection))?,
+        Format::Text => {
+            let columns = render::layout::terminal_width();
+            terminal.print(&render::inspection::render(&inspection, columns))?;
+        }
     }
     Ok(Exit::Success)
 }

@@ -118,7 +118,7 @@ impl Server {
         let path = roots.admit(&asked.job).map_err(told)?;
         self.aside(move |_| {
             let inspection = inspect::inspection(&path, asked.stage.as_deref())?;
-            let text = plain(&render::inspection::render(&inspection));
+            let text = plain(&render::inspection::render(&inspection, None));
             Ok(Answer::new(inspection, text))
         })
         .await

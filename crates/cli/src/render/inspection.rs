@@ -2,31 +2,39 @@
 
 use std::fmt::Write as _;
 
+use job::Catalogue;
 use job::model::Severity;
 
-use super::layout::{bytes, duration, shorten};
+use super::layout::{bytes, duration, shorten, width, wrap_names};
 use super::table::{Align, Table};
 use crate::inspection::{Inspection, OperatorView, StageView};
+
+/// Before each line of a section.
+const INDENT: &str = "  ";
 
 /// Longest list of keys or columns that a cell shows.
 const CELL: usize = 32;
 
-/// Renders a job, or one of its stages.
-pub(crate) fn render(inspection: &Inspection) -> String {
+/// Renders a job, or one of its stages, in lines of at most `columns` where that can be done.
+pub(crate) fn render(inspection: &Inspection, columns: Option<usize>) -> String {
     let mut out = head(inspection);
-    section(&mut out, "Stages", &stages(&inspection.stages));
-    section(&mut out, "Channels", &edges(inspection));
+    let mut table = |title: &str, table: Table| {
+        section(&mut out, title, &table.render_within(INDENT, columns));
+    };
+    table("Stages", stages(&inspection.stages));
+    table("Channels", edges(inspection));
     for stage in &inspection.stages {
-        section(
-            &mut out,
-            &format!("Operators of {}", stage.name),
-            &operators(&stage.operators),
-        );
+        let title = format!("Operators of {}", stage.name);
+        table(&title, operators(&stage.operators));
     }
-    section(&mut out, "Inputs", &tables(inspection));
-    section(&mut out, "Script", &script(inspection));
-    section(&mut out, "Files", &files(inspection));
-    section(&mut out, "Reading problems", &diagnostics(inspection));
+    table("Inputs", tables(inspection));
+    table("Script", script(inspection));
+    table("Files", files(inspection, &Catalogue::default()));
+    section(
+        &mut out,
+        "Reading problems",
+        &diagnostics(inspection, columns),
+    );
     out
 }
 
@@ -57,7 +65,7 @@ fn section(out: &mut String, title: &str, body: &str) {
     }
 }
 
-fn stages(stages: &[StageView]) -> String {
+fn stages(stages: &[StageView]) -> Table {
     use Align::{Left, Right};
     let mut table = Table::new(&[
         ("stage", Left),
@@ -66,9 +74,9 @@ fn stages(stages: &[StageView]) -> String {
         ("wait", Right),
         ("mean run", Right),
         ("max run", Right),
-        ("max/mean", Right),
+        ("max/mean run", Right),
         ("read", Right),
-        ("max/mean", Right),
+        ("max/mean read", Right),
         ("written", Right),
         ("gc", Right),
         ("memory", Right),
@@ -107,7 +115,7 @@ fn stages(stages: &[StageView]) -> String {
             marks.join(", "),
         ]);
     }
-    table.render("  ")
+    table
 }
 
 fn memory(stage: &StageView) -> String {
@@ -117,7 +125,7 @@ fn memory(stage: &StageView) -> String {
     }
 }
 
-fn operators(operators: &[OperatorView]) -> String {
+fn operators(operators: &[OperatorView]) -> Table {
     use Align::{Left, Right};
     let mut table = Table::new(&[
         ("operator", Left),
@@ -147,10 +155,10 @@ fn operators(operators: &[OperatorView]) -> String {
             time(operator.exclusive_ms),
         ]);
     }
-    table.render("  ")
+    table
 }
 
-fn edges(inspection: &Inspection) -> String {
+fn edges(inspection: &Inspection) -> Table {
     use Align::{Left, Right};
     let mut table = Table::new(&[
         ("from", Left),
@@ -174,10 +182,10 @@ fn edges(inspection: &Inspection) -> String {
             edge.columns.len().to_string(),
         ]);
     }
-    table.render("  ")
+    table
 }
 
-fn tables(inspection: &Inspection) -> String {
+fn tables(inspection: &Inspection) -> Table {
     use Align::{Left, Right};
     let mut table = Table::new(&[
         ("input", Left),
@@ -197,10 +205,10 @@ fn tables(inspection: &Inspection) -> String {
             number(input.partitions.map(|n| n as f64)),
         ]);
     }
-    table.render("  ")
+    table
 }
 
-fn script(inspection: &Inspection) -> String {
+fn script(inspection: &Inspection) -> Table {
     use Align::Left;
     let mut table = Table::new(&[
         ("lines", Left),
@@ -221,40 +229,47 @@ fn script(inspection: &Inspection) -> String {
             statement.stages.join(", "),
         ]);
     }
-    table.render("  ")
+    table
 }
 
-fn files(inspection: &Inspection) -> String {
+fn files(inspection: &Inspection, catalogue: &Catalogue) -> Table {
     use Align::{Left, Right};
     let mut table = Table::new(&[("file", Left), ("holds", Left), ("size", Right), ("", Left)]);
     for file in &inspection.files {
         let read = if file.read { "" } else { "not read" };
         table.row(vec![
             file.name.clone(),
-            snake(&format!("{:?}", file.kind)),
+            catalogue
+                .entry(file.kind)
+                .map_or_else(unknown, |entry| entry.title.en.clone()),
             size(Some(file.bytes as f64)),
             read.to_owned(),
         ]);
     }
-    table.render("  ")
+    table
 }
 
-fn diagnostics(inspection: &Inspection) -> String {
+fn diagnostics(inspection: &Inspection, columns: Option<usize>) -> String {
     let mut out = String::new();
+    let mut lines = |text: &str, first: &str| {
+        let rest = " ".repeat(width(first) + INDENT.len());
+        for line in wrap_names(text, columns.unwrap_or(usize::MAX), first, &rest) {
+            out.push_str(&line);
+            out.push('\n');
+        }
+    };
     for d in &inspection.diagnostics {
-        let severity = if d.severity == Severity::Error {
-            "error"
-        } else {
-            "warning"
+        let severity = match d.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
         };
         let place: Vec<&str> = [d.file.as_deref(), d.locator.as_deref()]
             .into_iter()
             .flatten()
             .collect();
-        let _ = writeln!(out, "  {severity}: {}: {}", place.join(" "), d.message);
-        if let Some(hint) = &d.hint {
-            let _ = writeln!(out, "    hint: {hint}");
-        }
+        let text = format!("{severity}: {}: {}", place.join(" "), d.message.en);
+        lines(&text, INDENT);
+        lines(&format!("hint: {}", d.hint.en), &INDENT.repeat(2));
     }
     out
 }

@@ -16,6 +16,11 @@ pub(crate) fn stdout_width() -> usize {
         .clamp(MIN_WIDTH, MAX_WIDTH)
 }
 
+/// Columns of the terminal, however many; `None` if stdout is none.
+pub(crate) fn terminal_width() -> Option<usize> {
+    terminal_size::terminal_size().map(|(w, _)| usize::from(w.0).max(MIN_WIDTH))
+}
+
 /// Columns that a text takes; a Chinese character takes two.
 pub(crate) fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)

@@ -1,6 +1,7 @@
 //! Ties script lines, operators, stages, counters and estimates together.
 
 mod edges;
+mod fit;
 mod lines;
 
 use crate::counters::CounterNode;

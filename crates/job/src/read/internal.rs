@@ -11,6 +11,7 @@ use base64::Engine;
 use super::tables::name_of;
 use super::{Input, count};
 use crate::model::{Clustering, ColumnStatistics, Job, StoredPartition};
+use crate::problem::Problem;
 use crate::xml::{Node, tree};
 
 /// A structured stream has at most some ten thousand partitions; more is not searched for.
@@ -31,14 +32,9 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
         match base64::engine::general_purpose::STANDARD.decode(&packed) {
             Ok(bytes) => streams(input, &bytes, job),
             Err(error) => {
-                let message = format!("the table metadata cannot be decoded: {error}");
-                let hint = "rows and partitions of the inputs are missing";
-                job.warn(
-                    input.name,
-                    Some("SStreamMetaData".to_owned()),
-                    message,
-                    hint,
-                );
+                let place = "SStreamMetaData".to_owned();
+                let problem = Problem::Metadata(error.to_string());
+                job.tell(input.name, Some(place), &problem);
             }
         }
     }

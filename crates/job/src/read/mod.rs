@@ -1,12 +1,14 @@
 //! One reader per kind of file. Each takes decoded text and fills what it knows into the job.
 
 mod algebra;
+mod ast;
 mod codegen;
 mod compiler_plan;
 mod error;
 mod events;
 mod internal;
 mod job_info;
+mod names;
 mod plan;
 mod rest;
 mod schema;
@@ -21,10 +23,12 @@ mod warnings;
 
 use std::collections::HashMap;
 
-use crate::model::{Diagnostic, Job, Severity, Source, Stage};
+use crate::model::{Diagnostic, Job, Source, Stage};
+use crate::problem::Problem;
 use crate::xml::Fault;
 
 pub(crate) use algebra::read as algebra;
+pub(crate) use ast::read as ast;
 pub(crate) use codegen::{classes, read as codegen};
 pub(crate) use compiler_plan::read as compiler_plan;
 pub(crate) use error::read as error;
@@ -113,32 +117,13 @@ impl Job {
         &mut self.stages[at]
     }
 
-    /// Notes something odd in a file; reading goes on.
-    pub(crate) fn warn(
-        &mut self,
-        file: &str,
-        locator: Option<String>,
-        message: String,
-        hint: &str,
-    ) {
-        self.note(Severity::Warning, file, locator, message, hint);
-    }
-
     /// Notes that a file ends before its end.
     pub(crate) fn fault(&mut self, file: &str, fault: Fault) {
-        let locator = Some(format!("line {}", fault.line));
-        let hint = "what stands before this place was read; fetch the file again if it was cut off";
-        self.note(Severity::Error, file, locator, fault.message, hint);
+        self.tell(file, Some(format!("line {}", fault.line)), &fault.problem);
     }
 
-    pub(crate) fn note(
-        &mut self,
-        severity: Severity,
-        file: &str,
-        locator: Option<String>,
-        message: String,
-        hint: &str,
-    ) {
+    /// Notes something that could not be read; reading goes on.
+    pub(crate) fn tell(&mut self, file: &str, locator: Option<String>, problem: &Problem) {
         /// More of the same from one file tell nothing new and would fill the report.
         const MOST_PER_FILE: usize = 20;
         let so_far = self
@@ -148,11 +133,11 @@ impl Job {
             .count();
         if so_far < MOST_PER_FILE {
             self.diagnostics.push(Diagnostic {
-                severity,
+                severity: problem.severity(),
                 file: Some(file.to_owned()),
                 locator,
-                message,
-                hint: Some(hint).filter(|h| !h.is_empty()).map(str::to_owned),
+                message: problem.message(),
+                hint: problem.hint(),
             });
         }
     }

@@ -1,41 +1,140 @@
 //! `__ScopeRuntimeStatistics__.xml`: the counters of every stage (form of a cluster job; modelled
 //! on readers of such files, since none is public).
+//!
+//! A large file is read in parts at the same time. Where a part begins is a guess, and what was
+//! read from there counts only if the part before ends at that very place, between two stages.
 
-use foldhash::{HashMap, HashSet};
-
-use super::{Input, StageIndex, number};
-use crate::counters::{CounterNode, CounterTree, Name};
+use super::names::Names;
+use super::{Input, StageIndex};
+use crate::counters::{CounterTree, Name};
 use crate::model::Job;
-use crate::text::head;
-use crate::xml::{Attributes, Fault, Tag, Token, Xml};
+use crate::problem::Problem;
+use crate::xml::{Fault, Tag, Token, Xml};
+
+/// Below this a file is read by one thread: starting more costs as much as it saves.
+const MIN_PART: usize = 1 << 20;
 
 /// Reads the counters of every stage; each child of the root is one.
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
-    let mut builder = Builder::default();
-    let fault = walk(input, &mut builder).err();
-    builder.close_stage();
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    read_parts(input, threads.min(4), MIN_PART, job);
+}
+
+fn read_parts(input: &Input<'_>, parts: usize, min_part: usize, job: &mut Job) {
+    let starts = starts(input.text, parts.min(input.text.len() / min_part));
     let mut index = StageIndex::of(job);
-    for tree in builder.trees {
-        if let Some(at) = index.at(job, &tree.stage) {
-            job.stages[at].counters = Some(tree);
+    for part in walk_all(input, &starts) {
+        for tree in part.trees {
+            if let Some(at) = index.at(job, &tree.stage) {
+                job.stages[at].counters = Some(tree);
+            }
         }
-    }
-    if let Some(fault) = fault {
-        job.fault(input.name, fault);
+        for odd in part.odd.into_iter().take(MAX_ODD) {
+            let problem = Problem::OutOfRange(odd.name, odd.value);
+            job.tell(input.name, Some(odd.place), &problem);
+        }
+        if let Some(fault) = part.fault {
+            job.fault(input.name, fault);
+        }
     }
 }
 
-fn walk(input: &Input<'_>, builder: &mut Builder) -> Result<(), Fault> {
-    let mut xml = Xml::new(input.text);
+/// Places where a stage seems to begin, about equally far from each other.
+fn starts(text: &str, parts: usize) -> Vec<usize> {
+    let start = |part: usize| {
+        let from = text.len() / parts * part;
+        memchr::memmem::find(&text.as_bytes()[from..], b"<SV").map(|at| from + at)
+    };
+    let mut starts: Vec<usize> = (1..parts).filter_map(start).collect();
+    starts.dedup();
+    starts
+}
+
+/// Numbers that cannot be used are told one by one up to this many of a part.
+const MAX_ODD: usize = 5;
+
+/// A number that cannot be used.
+struct Odd {
+    place: String,
+    name: String,
+    value: String,
+}
+
+/// What was read of a part of the file.
+struct Part {
+    trees: Vec<CounterTree>,
+    odd: Vec<Odd>,
+    fault: Option<Fault>,
+    /// Whether it ends between two stages at the place where the next part begins. If not, it has
+    /// all of the rest.
+    meets_next: bool,
+}
+
+/// Walks through the file, from each start at the same time.
+fn walk_all(input: &Input<'_>, starts: &[usize]) -> Vec<Part> {
+    let (Some(root), Some(first)) = (root(input.text), starts.first()) else {
+        return vec![walk(Xml::new(input.text), input.name, None)];
+    };
+    let mut parts = std::thread::scope(|scope| {
+        let following: Vec<_> = starts
+            .iter()
+            .enumerate()
+            .map(|(n, start)| {
+                let (root, next) = (&root, starts.get(n + 1).copied());
+                let part = move || walk(Xml::inside(input.text, *start, root), input.name, next);
+                scope.spawn(part)
+            })
+            .collect();
+        let mut parts = vec![walk(Xml::new(input.text), input.name, Some(*first))];
+        parts.extend(following.into_iter().map(|thread| match thread.join() {
+            Ok(part) => part,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }));
+        parts
+    });
+    if let Some(last) = parts.iter().position(|part| !part.meets_next) {
+        parts.truncate(last + 1);
+    }
+    parts
+}
+
+/// Name of the root element.
+fn root(text: &str) -> Option<String> {
+    let mut xml = Xml::new(text);
     loop {
-        match xml.next()? {
-            Token::Open(tag) if xml.depth() == 2 => builder.open_stage(input.name, &tag),
-            Token::Open(tag) if xml.depth() > 2 => builder.open_node(&tag),
-            Token::Close if xml.depth() == 1 => builder.close_stage(),
-            Token::Close => builder.close_node(),
-            Token::End => return Ok(()),
-            Token::Open(_) | Token::Text(_) => {}
+        match xml.next() {
+            Ok(Token::Open(tag)) => return Some(tag.full_name().to_owned()),
+            Ok(Token::End) | Err(_) => return None,
+            Ok(_) => {}
         }
+    }
+}
+
+/// Walks to the place where the next part begins, or to the end.
+fn walk(mut xml: Xml<'_>, file: &str, next: Option<usize>) -> Part {
+    let mut builder = Builder::default();
+    let mut meets_next = false;
+    let fault = loop {
+        if next.is_some_and(|next| xml.is_at_child(next)) {
+            meets_next = true;
+            break None;
+        }
+        match xml.next() {
+            Ok(Token::Open(tag)) if xml.depth() == 2 => builder.open_stage(file, &tag),
+            Ok(Token::Open(tag)) if xml.depth() > 2 => builder.open_node(&tag),
+            Ok(Token::Close) if xml.depth() == 1 => builder.close_stage(),
+            Ok(Token::Close) => builder.close_node(),
+            Ok(Token::Open(_) | Token::Text(_)) => {}
+            Ok(Token::End) => break None,
+            Err(fault) => break Some(fault),
+        }
+    };
+    builder.close_stage();
+    Part {
+        trees: builder.trees,
+        odd: builder.odd,
+        fault,
+        meets_next,
     }
 }
 
@@ -44,36 +143,52 @@ struct Builder {
     trees: Vec<CounterTree>,
     current: Option<CounterTree>,
     open: Vec<usize>,
-    names: Interner,
+    names: Names,
+    odd: Vec<Odd>,
 }
 
 impl Builder {
     fn open_stage(&mut self, file: &str, tag: &Tag<'_>) {
         self.close_stage();
         let id = tag.get("id").filter(|id| id.starts_with("SV"));
-        let mut vertex = CounterNode::default();
-        self.names.fill(&mut vertex, tag);
+        let mut vertex = self.names.node(tag);
+        vertex.name = Name::default();
         vertex.op_id = None;
         self.current = Some(CounterTree {
             stage: id.unwrap_or_else(|| tag.name().to_owned()),
             file: file.to_owned(),
             vertex,
+            // stages of one job have about as many nodes
+            nodes: Vec::with_capacity(self.trees.last().map_or(0, |t| t.nodes.len()).min(64)),
             ..CounterTree::default()
         });
+        self.note_odd();
     }
 
     fn open_node(&mut self, tag: &Tag<'_>) {
         let Some(tree) = &mut self.current else {
             return;
         };
-        let mut node = CounterNode {
-            name: self.names.get(tag.name()),
-            parent: self.open.last().copied(),
-            ..CounterNode::default()
-        };
-        self.names.fill(&mut node, tag);
+        let mut node = self.names.node(tag);
+        node.parent = self.open.last().copied();
         self.open.push(tree.nodes.len());
         tree.nodes.push(node);
+        self.note_odd();
+    }
+
+    /// Names the place of numbers out of range in the tag that was read last.
+    fn note_odd(&mut self) {
+        let stage = self.current.as_ref().map_or("", |tree| &tree.stage);
+        if self.odd.len() >= MAX_ODD {
+            return;
+        }
+        for (node, name, value) in self.names.take_odd() {
+            let place = match node.as_str() {
+                node if node == stage => format!("{stage}/@{name}"),
+                node => format!("{stage}/{node}/@{name}"),
+            };
+            self.odd.push(Odd { place, name, value });
+        }
     }
 
     fn close_node(&mut self) {
@@ -93,93 +208,6 @@ impl Builder {
         };
         self.trees.extend(self.current.take().filter(is_stage));
     }
-}
-
-/// Counters of one node; real ones have about forty.
-const MAX_VALUES: usize = 1_000;
-
-/// Characters kept of an attribute that is not a number.
-const MAX_TEXT: usize = 1_000;
-
-/// Stores each name once. A job has a few hundred names and up to millions of uses.
-#[derive(Default)]
-pub(super) struct Interner {
-    names: HashSet<Name>,
-    /// Names of the last node of each name: the next one nearly always has the same.
-    shapes: HashMap<Name, Vec<Name>>,
-}
-
-impl Interner {
-    pub(super) fn get(&mut self, text: &str) -> Name {
-        match self.names.get(text) {
-            Some(name) => name.clone(),
-            None => {
-                let name = Name::from(text);
-                self.names.insert(name.clone());
-                name
-            }
-        }
-    }
-
-    fn fill(&mut self, node: &mut CounterNode, tag: &Tag<'_>) {
-        let shape = self.shapes.remove(node.name.as_str()).unwrap_or_default();
-        node.values.reserve_exact(shape.len());
-        let mut rest = tag.attributes_written();
-        let mut same = true;
-        loop {
-            let expected = shape.get(node.values.len());
-            if let Some((value, after)) = expected.and_then(|name| counter(rest, name)) {
-                node.values
-                    .extend(expected.map(|name| (name.clone(), value)));
-                rest = after;
-                continue;
-            }
-            let mut attributes = Attributes { rest };
-            let Some((name, value)) = attributes.next() else {
-                break;
-            };
-            same &= name == "opId";
-            self.add(node, name, &value);
-            rest = attributes.rest;
-        }
-        let shape = if same && shape.len() == node.values.len() {
-            shape
-        } else {
-            node.values.iter().map(|(name, _)| name.clone()).collect()
-        };
-        self.shapes.insert(node.name.clone(), shape);
-    }
-
-    /// Adds an attribute: as a number if it is one.
-    pub(super) fn add(&mut self, node: &mut CounterNode, name: &str, value: &str) {
-        if name == "opId" {
-            node.op_id = value.trim().parse().ok();
-        } else if node.values.len() + node.texts.len() >= MAX_VALUES {
-            // made up
-        } else if let Some(value) = number(value) {
-            node.values.push((self.get(name), value));
-        } else {
-            node.texts
-                .push((self.get(name), head(value, MAX_TEXT).to_owned()));
-        }
-    }
-}
-
-/// The value of ` name="123"` if the text begins with it, and what follows.
-fn counter<'a>(text: &'a str, name: &str) -> Option<(f64, &'a str)> {
-    let value = text
-        .strip_prefix(' ')?
-        .strip_prefix(name)?
-        .strip_prefix("=\"")?;
-    let mut whole = 0_u64;
-    for (at, byte) in value.bytes().enumerate().take(16) {
-        match byte {
-            b'0'..=b'9' if at < 15 => whole = whole * 10 + u64::from(byte - b'0'),
-            b'"' if at > 0 => return Some((whole as f64, &value[at + 1..])),
-            _ => return None,
-        }
-    }
-    None
 }
 
 #[cfg(test)]
@@ -203,7 +231,7 @@ mod tests {
             tree.nodes[at]
                 .values
                 .iter()
-                .map(|(n, v)| (n.as_str(), *v))
+                .map(|(n, v)| (n.as_str(), v))
                 .collect()
         };
         assert_eq!(
@@ -258,5 +286,51 @@ mod tests {
             Some("SV1_Extract/Output[@opId=4]/@rowCount")
         );
         assert_eq!(job.stages[1].name, "SV2_Reduce");
+    }
+
+    /// What `parts` threads read of a text, and how many parts were used.
+    fn read_with(text: &str, parts: usize) -> (Job, usize) {
+        let input = Input {
+            name: "f.xml",
+            text,
+        };
+        let mut job = Job::default();
+        read_parts(&input, parts, 1, &mut job);
+        (job, walk_all(&input, &starts(text, parts)).len())
+    }
+
+    #[test]
+    fn parts_give_the_same_as_the_whole() {
+        let stage = |n: usize| {
+            format!(" <SV{n}_X a='{n}'><Sort opId=\"1\" b=\"{n}\"/><Time c='1'/></SV{n}_X>\n")
+        };
+        let stages: String = (0..40).map(stage).collect();
+        // where a part could begin is inside a comment, a text, or too deep
+        let hidden =
+            format!("<!-- {stages} --> <SV77><Sort/><![CDATA[ {stages} ]]>{stages}</SV77>");
+        let wrong = "</SV3_X>".to_owned();
+        for (text, all_parts) in [
+            (format!("<A>\n{stages}</A>"), true),
+            (format!("<A>\n{stages}</A></A>"), true),
+            (format!("<A>\n{stages}</B>"), true),
+            (format!("<A>\n{stages}"), true),
+            (format!("<A>\n{stages}</A>\n<B>{stages}</B>"), false),
+            (format!("<A>{stages}{hidden}{stages}</A>"), false),
+            (format!("<A>{stages}{wrong}{stages}</A>"), false),
+            (format!("<A>{stages}<SV9 {stages}</A>"), false),
+            (format!("<A><![CDATA[{stages}"), false),
+            ("<SV1/>".to_owned(), false),
+        ] {
+            let (whole, one) = read_with(&text, 1);
+            assert_eq!(one, 1);
+            let mut most = 1;
+            for parts in 2..9 {
+                let (parted, used) = read_with(&text, parts);
+                assert_eq!(parted.stages, whole.stages, "{parts}: {text}");
+                assert_eq!(parted.diagnostics, whole.diagnostics, "{parts}: {text}");
+                most = most.max(used);
+            }
+            assert!(most >= 8 || !all_parts, "{most}: {text}");
+        }
     }
 }

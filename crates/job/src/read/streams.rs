@@ -4,6 +4,7 @@
 use super::tables::name_of;
 use super::{Input, count};
 use crate::model::{Job, StoredPartition};
+use crate::problem::Problem;
 use crate::xml::{Token, Xml};
 
 /// Partitions kept of one stream. SCOPE allows some 10,000.
@@ -126,12 +127,12 @@ fn last_rows_of(input: &Input<'_>, job: &mut Job, id: &str, rows: &[u64]) {
         }
         table.sources.insert("partition_rows", input.at(place));
     } else if known != rows && !known.is_empty() {
-        let message = format!(
-            "rows of the partitions of `{id}` differ from the table's metadata ({} against {} in all)",
-            rows.iter().sum::<u64>(),
-            known.iter().sum::<u64>()
-        );
-        job.warn(input.name, Some(place), message, "the metadata of the table was used: this file is known to repeat values of another stream");
+        let problem = Problem::RowsDiffer {
+            stream: id.to_owned(),
+            here: rows.iter().sum(),
+            there: known.iter().sum(),
+        };
+        job.tell(input.name, Some(place), &problem);
     }
 }
 

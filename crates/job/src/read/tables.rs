@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::Input;
 use crate::json::{self, count, number, text};
 use crate::model::{Clustering, ColumnStatistics, Job, Table, TopValue};
+use crate::problem::Problem;
 use crate::time::iso_ms;
 
 /// Reads the metadata of every table.
@@ -23,8 +24,7 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
         table(input, &format!("{prefix}/{at}"), value, job);
     }
     if tables.is_none() && fault.is_none() {
-        let hint = "an object with a list `tables` is expected";
-        job.warn(input.name, None, "has no list of tables".to_owned(), hint);
+        job.tell(input.name, None, &Problem::NoTables);
     }
     if let Some(fault) = fault {
         job.fault(input.name, fault);
@@ -38,13 +38,8 @@ fn table(input: &Input<'_>, pointer: &str, value: &Value, job: &mut Job) {
         .and_then(text)
         .or_else(|| path.as_deref().map(name_of))
     else {
-        let hint = "give the table a `name` or a `path`";
-        job.warn(
-            input.name,
-            Some(pointer.to_owned()),
-            "a table without a name".to_owned(),
-            hint,
-        );
+        let place = Some(pointer.to_owned());
+        job.tell(input.name, place, &Problem::TableWithoutName);
         return;
     };
     let at = |field: &str| input.at(format!("{pointer}/{field}"));

@@ -3,10 +3,11 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::statistics::Interner;
+use super::names::Names;
 use super::{Input, number};
 use crate::counters::{CounterNode, CounterTree, Name};
 use crate::model::Job;
+use crate::problem::Problem;
 
 /// Deeper lines are attached at this depth, as a guard against made-up input.
 const MAX_DEPTH: usize = 1_000;
@@ -14,9 +15,7 @@ const MAX_DEPTH: usize = 1_000;
 /// Reads the tree and merges it with those of the stage's other vertices.
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     let Some(tree) = parse(input) else {
-        let hint =
-            "the vertex may have failed before it wrote its counters; look for its error file";
-        job.warn(input.name, None, "holds no counters".to_owned(), hint);
+        job.tell(input.name, None, &Problem::NoCounters);
         return;
     };
     let stage = job.stage_mut(&tree.stage);
@@ -29,7 +28,7 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
 }
 
 fn parse(input: &Input<'_>) -> Option<CounterTree> {
-    let mut names = Interner::default();
+    let mut names = Names::default();
     let mut tree: Option<CounterTree> = None;
     let mut host = CounterNode {
         name: names.get("VertexHost"),
@@ -84,7 +83,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// `k=v, k=v,` — values that are not numbers (a guid, a date) are left out.
-fn fill(names: &mut Interner, node: &mut CounterNode, text: &str) {
+fn fill(names: &mut Names, node: &mut CounterNode, text: &str) {
     for pair in text.split(',') {
         if let Some((name, value)) = pair.trim().split_once('=') {
             names.add(node, name, value);
@@ -93,7 +92,7 @@ fn fill(names: &mut Interner, node: &mut CounterNode, text: &str) {
 }
 
 /// What the vertex host says: execution time and the limit of the managed heap.
-fn host_line(names: &mut Interner, host: &mut CounterNode, line: &str) {
+fn host_line(names: &mut Names, host: &mut CounterNode, line: &str) {
     let found = |before: &str, after: &str| {
         let rest = &line[line.find(before)? + before.len()..];
         let end = if after.is_empty() {
@@ -116,7 +115,7 @@ fn host_line(names: &mut Interner, host: &mut CounterNode, line: &str) {
     ];
     for (name, value) in values {
         if let Some(value) = value {
-            host.values.push((names.get(name), value));
+            host.values.push(names.get(name), value);
         }
     }
 }
@@ -156,10 +155,10 @@ pub(crate) fn merge(tree: &mut CounterTree, other: CounterTree) {
 fn merge_node(into: &mut CounterNode, from: &CounterNode, weights: (f64, f64)) {
     // a merged value stands in several files: its line means nothing any more
     into.line = None;
-    for (name, value) in &from.values {
-        match into.values.iter_mut().find(|(n, _)| n == name) {
-            Some((_, old)) => *old = merged(name, *old, *value, weights),
-            None => into.values.push((name.clone(), *value)),
+    for (name, value) in from.values.iter() {
+        match into.value(name) {
+            Some(old) => into.values.set(name, merged(name, old, value, weights)),
+            None => into.values.push(name.clone(), value),
         }
     }
 }

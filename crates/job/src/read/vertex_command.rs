@@ -2,6 +2,7 @@
 
 use super::{Input, StageIndex, count};
 use crate::model::{Job, VertexInput};
+use crate::problem::Problem;
 use crate::xml::tree;
 
 /// Inputs kept of one stage. A cluster job may have a command file for each of thousands of vertices.
@@ -36,13 +37,8 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
             }));
         }
         _ if fault.is_none() => {
-            let message = "names no stage".to_owned();
-            job.warn(
-                input.name,
-                Some("vertexCommand/@vertexArg".to_owned()),
-                message,
-                "",
-            );
+            let place = "vertexCommand/@vertexArg".to_owned();
+            job.tell(input.name, Some(place), &Problem::NoStage);
         }
         _ => {}
     }

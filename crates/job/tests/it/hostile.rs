@@ -18,6 +18,30 @@ fn load(files: &[(&str, &[u8])]) -> Job {
     job::load(folder(files).path()).expect("a job")
 }
 
+/// Asserts that a diagnostic names file, place and remedy of what is wrong.
+#[track_caller]
+fn assert_told(job: &Job, severity: Severity, file: &str, place: Option<&str>, message: &str) {
+    let found = job
+        .diagnostics
+        .iter()
+        .find(|d| d.message.en.contains(message))
+        .unwrap_or_else(|| panic!("`{message}` is not told: {:?}", job.diagnostics));
+    assert_eq!(
+        (
+            found.severity,
+            found.file.as_deref(),
+            found.locator.as_deref()
+        ),
+        (severity, Some(file), place),
+        "{found:?}"
+    );
+    let texts = [&found.message.zh, &found.hint.zh, &found.hint.en];
+    assert!(
+        texts.iter().all(|text| !text.is_empty()),
+        "not in both languages, or no remedy: {found:?}"
+    );
+}
+
 const STATISTICS: &str =
     "<AggregatedStats><SV1_Extract><Output opId='4' rowCount='10'/></SV1_Extract><SV2_Aggregate>";
 
@@ -59,13 +83,8 @@ fn a_cut_file_keeps_what_it_has() {
             .and_then(|c| c.by_op_id(4)?.value("rowCount")),
         Some(10.0)
     );
-    let fault = &job.diagnostics[0];
-    assert_eq!(fault.severity, Severity::Error);
-    assert!(
-        fault.file.as_deref() == Some("stats.xml")
-            && fault.locator.is_some()
-            && fault.hint.is_some()
-    );
+    let message = "ends with 2 elements still open";
+    assert_told(&job, Severity::Error, "stats.xml", Some("line 1"), message);
 }
 
 #[test]
@@ -73,6 +92,11 @@ fn utf16_and_broken_bytes() {
     let text = "\u{feff}<JobInfo><Name>作业</Name></JobInfo>";
     let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
     assert_eq!(load(&[("x", &utf16)]).info.name.as_deref(), Some("作业"));
+    let script = "\u{feff}a = SELECT 作业 FROM b;\nOUTPUT a TO \"/x\";\n";
+    let utf16: Vec<u8> = script.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let job = load(&[("scope.script", &utf16)]);
+    assert_eq!(job.script.map(|s| s.statements.len()), Some(2));
+    assert_eq!(job.diagnostics, []);
     let broken = [
         b"<JobInfo><Name>a\xff\xfeb</Name><Id>7</Id></JobInfo>".as_slice(),
         b"\0\0",
@@ -80,11 +104,10 @@ fn utf16_and_broken_bytes() {
     .concat();
     let job = load(&[("x", &broken)]);
     assert_eq!(job.info.id.as_deref(), Some("7"));
-    assert!(
-        job.diagnostics
-            .iter()
-            .any(|d| d.message.contains("not UTF-8"))
-    );
+    let message = "holds bytes that are not UTF-8";
+    assert_told(&job, Severity::Warning, "x", None, message);
+    let message = "holds NUL characters";
+    assert_told(&job, Severity::Warning, "x", Some("line 1"), message);
 }
 
 #[test]
@@ -94,19 +117,39 @@ fn bombs_and_deep_nesting_are_bounded() {
         .collect();
     let bomb =
         format!("<!DOCTYPE x [<!ENTITY e0 \"x\">{entities}]><JobInfo><Name>&e30;</Name></JobInfo>");
-    assert_eq!(
-        load(&[("b", bomb.as_bytes())]).info.name.as_deref(),
-        Some("&e30;")
-    );
-    for (open, close) in [
-        ("<ScopeVertices>", "<a>"),
-        ("<CSSRelatedInfo>", "<PhyOp Id='p'>"),
-        ("{\"tables\":", "["),
+    let job = load(&[("b", bomb.as_bytes())]);
+    assert_eq!(job.info.name.as_deref(), Some("&e30;"));
+    let message = "declares entities, which are not expanded";
+    assert_told(&job, Severity::Warning, "b", Some("line 1"), message);
+    for (open, again, message) in [
+        (
+            "<ScopeVertices>\n",
+            "<a>",
+            "nested deeper than 1000 elements",
+        ),
+        (
+            "<CSSRelatedInfo>\n",
+            "<PhyOp Id='p'>",
+            "nested deeper than 1000 elements",
+        ),
+        (
+            "<AggregatedStats>\n",
+            "<SV1_X>",
+            "nested deeper than 1000 elements",
+        ),
+        ("{\"tables\":\n", "[", "recursion limit exceeded"),
     ] {
-        let deep = format!("{open}{}", close.repeat(100_000));
+        let deep = format!("{open}{}", again.repeat(100_000));
         let job = load(&[("d", deep.as_bytes())]);
-        assert!(!job.diagnostics.is_empty(), "{open}");
+        assert_told(&job, Severity::Error, "d", Some("line 2"), message);
     }
+    let deep = format!(
+        "a = SELECT {} FROM b;\nc = SELECT d FROM a;\nOUTPUT c TO \"/x\";\n",
+        "(".repeat(100_000)
+    );
+    let job = load(&[("scope.script", deep.as_bytes())]);
+    let found = job.diagnostics.first().expect("a diagnostic");
+    assert_eq!(found.locator.as_deref(), Some("line 1"), "{found:?}");
 }
 
 #[test]
@@ -127,6 +170,102 @@ fn numbers_out_of_range_are_no_numbers() {
         ),
         (None, None, None, Some(5.0))
     );
+    for (counter, value) in [
+        ("opId", "99999999999"),
+        ("rowCount", "1e999"),
+        ("maxRowCount", "NaN"),
+    ] {
+        let place = format!("SV1_X/Output/@{counter}");
+        let message = format!("`{value}` is out of range for `{counter}`");
+        assert_told(&job, Severity::Warning, "s", Some(&place), &message);
+    }
+    let attempt = "---HiPriTime A-B,C-D,SV1_X[3],Completed,m1,2024-06-27 15:45:06.044 PDT,2024-06-27 15:45:06.084 PDT,\
+        2024-06-27 15:45:06.348 PDT,2024-06-27 15:45:07.989 PDT,2024-06-27 15:45:48.233 PDT,2024-06-27 15:45:06.084 PDT,\
+        99999999999999999999,45\n";
+    let job = load(&[("profile", attempt.as_bytes())]);
+    let message = "an attempt that cannot be read";
+    assert_told(&job, Severity::Warning, "profile", Some("line 1"), message);
+}
+
+#[test]
+fn files_larger_than_memory_are_read_in_part() {
+    let folder = folder(&[("JobInfo.xml", b"<JobInfo><Name>a</Name>\n")]);
+    let huge = |name: &str| {
+        let path = folder.path().join(name);
+        let file = std::fs::OpenOptions::new().append(true).open(path);
+        // sparse: the rest of the line takes no space
+        file.and_then(|f| f.set_len(10_000_000_000))
+            .expect("a sparse file");
+    };
+    huge("JobInfo.xml");
+    let options = Options {
+        max_file_bytes: 1 << 20,
+        ..Options::default()
+    };
+    let mut reader = job::open(folder.path(), &options).expect("a job");
+    let read = reader.read_all();
+    assert_eq!((read.len(), read[0].bytes), (1, 1 << 20));
+    let job = reader.into_job();
+    assert_eq!(job.info.name.as_deref(), Some("a"));
+    let (file, message) = ("JobInfo.xml", "only the first 1048576 bytes were read");
+    assert_told(&job, Severity::Warning, file, None, message);
+}
+
+#[test]
+fn a_file_that_is_gone_is_told() {
+    let folder = folder(&[
+        ("stats.xml", STATISTICS.as_bytes()),
+        ("JobInfo.xml", b"<JobInfo><Name>a</Name></JobInfo>"),
+    ]);
+    let mut reader = job::open(folder.path(), &Options::default()).expect("a job");
+    std::fs::remove_file(folder.path().join("stats.xml")).expect("removed");
+    let read = reader.read_all();
+    assert!(
+        read.iter()
+            .any(|r| r.file == "stats.xml" && r.parser.is_none())
+    );
+    let job = reader.into_job();
+    assert_eq!(job.info.name.as_deref(), Some("a"));
+    assert_told(&job, Severity::Error, "stats.xml", None, "cannot be read: ");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_unreadable_file_is_told() {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::process::CommandExt as _;
+    let folder = folder(&[
+        ("stats.xml", STATISTICS.as_bytes()),
+        ("JobInfo.xml", b"<JobInfo><Name>a</Name></JobInfo>"),
+    ]);
+    let path = folder.path().join("stats.xml");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).expect("set");
+    if std::fs::read(&path).is_err() {
+        let job = job::load(folder.path()).expect("a job");
+        assert_eq!(job.info.name.as_deref(), Some("a"));
+        assert_told(&job, Severity::Error, "stats.xml", None, "cannot be read: ");
+        return;
+    }
+    // root reads everything: again as the user `nobody`
+    const AGAIN: &str = "SCOPEAGENT_TEST_AS_NOBODY";
+    const NOBODY: u32 = 65_534;
+    let own = std::env::current_exe().expect("a path");
+    let run = std::process::Command::new(own)
+        .args(["--exact", "hostile::an_unreadable_file_is_told"])
+        .env(AGAIN, "1")
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .output();
+    match run {
+        Ok(run) if std::env::var_os(AGAIN).is_none() => {
+            let output = String::from_utf8_lossy(&run.stdout);
+            assert!(
+                run.status.success() && output.contains("1 passed"),
+                "{output}"
+            );
+        }
+        _ => eprintln!("skipped: every file is readable to this user, who cannot become another"),
+    }
 }
 
 #[test]
@@ -160,13 +299,8 @@ fn nothing_outside_the_folder_is_read() {
         std::os::unix::fs::symlink(secret.path().join("secret"), &link).expect("linked");
         let reader = job::open(inner.path(), &Options::default()).expect("a job");
         assert!(reader.files().iter().all(|f| f.name != "Error"));
-        assert!(
-            reader
-                .job()
-                .diagnostics
-                .iter()
-                .any(|d| d.file.as_deref() == Some("Error"))
-        );
+        let message = "a link is not followed";
+        assert_told(reader.job(), Severity::Warning, "Error", None, message);
         assert!(reader.text("Error", 10).is_err());
         // exchanged after it was listed
         std::fs::remove_file(inner.path().join("stats.xml")).expect("removed");
@@ -179,6 +313,8 @@ fn nothing_outside_the_folder_is_read() {
         let mut reader = reader;
         let read = reader.read(&["stats.xml"]);
         assert_eq!((read[0].parser, reader.job().stages.len()), (None, 0));
+        let message = "it has become a link, which is not followed";
+        assert_told(reader.job(), Severity::Error, "stats.xml", None, message);
     }
 }
 

@@ -97,7 +97,11 @@ fn most_operators_are_tied_without_lines_too() {
         }
     }
     eprintln!("tied without lines: {right} right, {wrong} wrong, {none} not tied");
-    assert!(right >= 4 * wrong, "{right} right, {wrong} wrong");
+    // a wrong tie is worse than none
+    assert!(
+        right >= 100 * wrong && right >= 25 * none,
+        "{right} right, {wrong} wrong, {none} not tied"
+    );
 }
 
 #[test]
@@ -112,7 +116,7 @@ fn counters_equal_the_files() {
         for tree in job.stages.iter().filter_map(|s| s.counters.as_ref()) {
             for node in tree.nodes.iter().chain([&tree.vertex]) {
                 kept += node.values.len() + node.texts.len() + usize::from(node.op_id.is_some());
-                for (name, value) in &node.values {
+                for (name, value) in node.values.iter() {
                     let written = [
                         format!("{name}=\"{value:.0}\""),
                         format!("{name}=\"{value}\""),

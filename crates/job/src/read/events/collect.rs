@@ -7,9 +7,11 @@ use foldhash::{HashMap, HashMapExt};
 
 use super::clock::Clock;
 use super::line::{Attempt, Event, attempt, event};
+use super::older::Older;
 use super::sketch::Sketch;
 use crate::counters::Name;
 use crate::folder::Options;
+use crate::problem::Problem;
 use crate::runs::{RunState, StageRuns, VertexRun};
 use crate::time::filetime_ms;
 
@@ -28,7 +30,7 @@ pub(super) struct Collected {
     /// Milliseconds since 1970 and line.
     pub(super) graph_start: Option<(i64, u64)>,
     pub(super) finish: Option<(i64, u64)>,
-    pub(super) complaints: Vec<(u64, String)>,
+    pub(super) complaints: Vec<(u64, Problem)>,
 }
 
 /// Takes lines, one after the other.
@@ -47,8 +49,10 @@ pub(crate) struct Collector {
     machine_ids: HashMap<Box<[u8]>, u32>,
     graph_start: Option<(i64, u64)>,
     finish: Option<(i64, u64)>,
-    complaints: Vec<(u64, String)>,
+    complaints: Vec<(u64, Problem)>,
     malformed: u64,
+    /// Attempts of the older form; given up at the first line of the newer one.
+    older: Option<Older>,
 }
 
 #[derive(Default)]
@@ -87,20 +91,26 @@ impl Collector {
             finish: None,
             complaints: Vec::new(),
             malformed: 0,
+            older: Some(Older::new(MAX_RUNS / parts)),
         }
     }
 
     /// Takes a line without its line feed.
     pub(super) fn line(&mut self, line: &[u8]) {
         self.line += 1;
+        let line = match self.line {
+            1 => line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line),
+            _ => line,
+        };
         let Some(rest) = line.strip_prefix(b"---HiPriTime ") else {
             self.event(line);
             return;
         };
+        self.older = None;
         let mut clock = std::mem::take(&mut self.clock);
         match attempt(rest, &mut clock) {
-            Some(attempt) => self.attempt(&attempt),
-            None => self.complain("an attempt that cannot be read"),
+            Some(attempt) => self.attempt(&attempt, self.line),
+            None => self.complain(Problem::Attempt),
         }
         self.clock = clock;
     }
@@ -110,26 +120,29 @@ impl Collector {
         let before = self.malformed;
         self.line(line);
         if self.malformed > before
-            && let Some((_, message)) = self.complaints.last_mut()
+            && let Some((_, problem)) = self.complaints.last_mut()
         {
-            *message = "the file is cut off in this line".to_owned();
+            *problem = Problem::CutLine;
         }
     }
 
     /// Counts a line that is too long to be one.
     pub(super) fn skipped_line(&mut self) {
         self.line += 1;
-        self.complain("a line too long to be read");
+        self.complain(Problem::LongLine);
     }
 
-    fn complain(&mut self, message: &str) {
+    fn complain(&mut self, problem: Problem) {
         self.malformed += 1;
         if self.malformed <= MAX_COMPLAINTS {
-            self.complaints.push((self.line, message.to_owned()));
+            self.complaints.push((self.line, problem));
         }
     }
 
     fn event(&mut self, line: &[u8]) {
+        if let (Some(older), Ok(text)) = (&mut self.older, std::str::from_utf8(line)) {
+            older.line(text.trim_end(), self.line);
+        }
         match event(line) {
             Some(Event::GraphStart(ticks)) => {
                 self.graph_start = filetime_ms(ticks).map(|ms| (ms, self.line));
@@ -190,7 +203,7 @@ impl Collector {
         id
     }
 
-    fn attempt(&mut self, attempt: &Attempt<'_>) {
+    fn attempt(&mut self, attempt: &Attempt<'_>, line: u64) {
         let Some(at) = self.stage(attempt.stage) else {
             return;
         };
@@ -207,7 +220,7 @@ impl Collector {
             ended_ms: ended,
             bytes_read: attempt.bytes_read,
             bytes_written: attempt.bytes_written,
-            line: self.line,
+            line,
         };
         let stage = &mut self.stages[at];
         stage.measure(&run);
@@ -259,17 +272,30 @@ impl Collector {
         self.complaints.extend(
             next.complaints
                 .into_iter()
-                .map(|(line, text)| (line + lines, text)),
+                .map(|(line, problem)| (line + lines, problem)),
         );
         self.malformed += next.malformed;
+        self.older = match (self.older.take(), next.older) {
+            (Some(mut older), Some(next)) => {
+                older.absorb(next, lines);
+                Some(older)
+            }
+            _ => None,
+        };
         self.line += next.line;
     }
 
     pub(super) fn finish(mut self) -> Collected {
+        if let Some(older) = self.older.take() {
+            if older.lost() > 0 {
+                let problem = Problem::MoreAttempts(older.lost());
+                self.complaints.push((self.line, problem));
+            }
+            older.attempts(|attempt, line| self.attempt(attempt, line));
+        }
         if self.malformed > MAX_COMPLAINTS {
             let more = self.malformed - MAX_COMPLAINTS;
-            self.complaints
-                .push((self.line, format!("{more} more lines that cannot be read")));
+            self.complaints.push((self.line, Problem::MoreLines(more)));
         }
         let machines = self.machines;
         let file = self.file;

@@ -90,7 +90,7 @@ fn state_of(text: &[u8]) -> Option<RunState> {
 }
 
 /// A whole number of at most 19 digits.
-fn whole(text: &[u8]) -> Option<u64> {
+pub(super) fn whole(text: &[u8]) -> Option<u64> {
     let short = !text.is_empty() && text.len() <= 19;
     let mut total = 0_u64;
     for digit in text {

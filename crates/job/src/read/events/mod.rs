@@ -1,12 +1,14 @@
 //! Vertex events: `profile` and the job manager's output, streamed in bounded memory.
 //!
-//! One `---HiPriTime` line per finished attempt; sentences about failures, revocations, read
-//! failures and duplicates between them. The six times are taken as created, queued, process
-//! started, running, ended, queued (modelled: no public file states it).
+//! One `---HiPriTime` line per finished attempt, or in the older form several lines (see `older`);
+//! sentences about failures, revocations, read failures and duplicates between them. The six times
+//! are taken as created, queued, process started, running, ended, queued (modelled: no public file
+//! states it).
 
 mod clock;
 mod collect;
 mod line;
+mod older;
 mod sketch;
 
 use std::fs::File;
@@ -15,6 +17,8 @@ use std::path::Path;
 
 use crate::folder::Options;
 use crate::model::{Job, Source};
+use crate::problem::Problem;
+use crate::text::decode;
 
 pub(crate) use collect::Collector;
 
@@ -31,6 +35,9 @@ pub(crate) fn read_file(
     options: &Options,
     job: &mut Job,
 ) -> std::io::Result<u64> {
+    if is_utf16(path)? {
+        return read_utf16(name, path, options, job);
+    }
     let size = std::fs::metadata(path)?.len();
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
     let parts = (size / MIN_PART).clamp(1, threads.min(4));
@@ -81,6 +88,27 @@ pub(crate) fn read_file(
     failure.map_or(Ok(total), Err)
 }
 
+/// Whether a file begins with the byte order mark of UTF-16.
+fn is_utf16(path: &Path) -> std::io::Result<bool> {
+    let mut mark = Vec::new();
+    File::open(path)?.take(2).read_to_end(&mut mark)?;
+    Ok(matches!(mark[..], [0xff, 0xfe] | [0xfe, 0xff]))
+}
+
+/// Reads a file in UTF-16 as a whole: someone saved it again, which nobody does with large ones.
+fn read_utf16(name: &str, path: &Path, options: &Options, job: &mut Job) -> std::io::Result<u64> {
+    let mut bytes = Vec::new();
+    File::open(path)?
+        .take(options.max_file_bytes)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 == options.max_file_bytes {
+        let problem = Problem::OnlyFirstOfUtf16(options.max_file_bytes);
+        job.tell(name, None, &problem);
+    }
+    read(name, &bytes, options, job);
+    Ok(bytes.len() as u64)
+}
+
 /// Cuts a file behind line feeds into about equal parts.
 fn bounds(path: &Path, size: u64, parts: u64) -> std::io::Result<Vec<(u64, u64)>> {
     let mut cuts = vec![0];
@@ -99,8 +127,10 @@ fn bounds(path: &Path, size: u64, parts: u64) -> std::io::Result<Vec<(u64, u64)>
 }
 
 /// Reads lines that are in memory.
-pub(crate) fn read(name: &str, mut text: &[u8], options: &Options, job: &mut Job) {
+pub(crate) fn read(name: &str, text: &[u8], options: &Options, job: &mut Job) {
     let mut collector = Collector::new(name, options, 1);
+    let decoded = matches!(text, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]).then(|| decode(text).text);
+    let mut text = decoded.as_deref().map_or(text, str::as_bytes);
     lines(&mut text, &mut collector).expect("memory is readable");
     finish(name, collector, job);
 }
@@ -141,7 +171,9 @@ fn lines(stream: &mut dyn BufRead, collector: &mut Collector) -> std::io::Result
         stream.consume(read);
         total += read as u64;
     }
-    if !carry.is_empty() {
+    if skipping {
+        collector.skipped_line();
+    } else if !carry.is_empty() {
         collector.last_line(&carry);
     }
     Ok(total)
@@ -167,9 +199,8 @@ fn finish(name: &str, collector: Collector, job: &mut Job) {
             job.stages[at].runs = Some(runs);
         }
     }
-    let hint = "the numbers of these attempts are missing from the distributions";
-    for (line, message) in collected.complaints {
-        job.warn(name, Some(format!("line {line}")), message, hint);
+    for (line, problem) in collected.complaints {
+        job.tell(name, Some(format!("line {line}")), &problem);
     }
 }
 
@@ -243,14 +274,116 @@ mod tests {
         assert_eq!(job.diagnostics.len(), 1);
     }
 
+    /// A stream that never ends a line, from a buffer that is always the same.
+    struct Endless {
+        left: u64,
+        buffer: Vec<u8>,
+    }
+
+    impl Read for Endless {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            unreachable!("lines are read from the buffer")
+        }
+    }
+
+    impl BufRead for Endless {
+        fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
+            let length = self.left.min(self.buffer.len() as u64) as usize;
+            Ok(&self.buffer[..length])
+        }
+
+        fn consume(&mut self, bytes: usize) {
+            self.left -= bytes as u64;
+        }
+    }
+
+    #[test]
+    fn a_line_of_10_gb_is_skipped_and_told() {
+        let mut collector = Collector::new("profile", &Options::default(), 1);
+        let mut endless = Endless {
+            left: 10_000_000_000,
+            buffer: vec![b'-'; 256 << 10],
+        };
+        let mut stream = LINE.as_bytes().chain(&mut endless).chain(&b"\n"[..]);
+        let read = lines(&mut stream, &mut collector).expect("memory is readable");
+        assert_eq!(read, 10_000_000_000 + LINE.len() as u64 + 1);
+        let mut job = Job::default();
+        finish("profile", collector, &mut job);
+        assert_eq!(job.stages[0].runs.as_ref().map(|r| r.completed), Some(1));
+        let told = &job.diagnostics[0];
+        assert_eq!(told.message.en, "a line too long to be read");
+        assert_eq!(told.locator.as_deref(), Some("line 2"));
+    }
+
+    #[test]
+    fn marks_of_encodings_are_understood() {
+        let options = Options::default();
+        let text = format!("\u{feff}{LINE}");
+        let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        let folder = tempfile::tempdir().expect("a folder");
+        for bytes in [text.as_bytes(), &little, &big] {
+            let path = folder.path().join("profile");
+            std::fs::write(&path, bytes).expect("written");
+            let mut job = Job::default();
+            read_file("profile", &path, &options, &mut job).expect("readable");
+            let runs = job.stages.first().and_then(|s| s.runs.as_ref());
+            assert_eq!(runs.map(|r| r.completed), Some(1));
+        }
+    }
+
     #[test]
     fn a_cut_last_line_is_told() {
         let job = read_text(&LINE.as_bytes()[..LINE.len() - 60], 4096);
         assert!(job.stages.is_empty());
         assert!(
-            job.diagnostics[0].message.contains("cut"),
+            job.diagnostics[0].message.en.contains("cut"),
             "{:?}",
             job.diagnostics
         );
+    }
+
+    #[test]
+    fn the_older_form_is_read_where_there_is_no_other() {
+        let older = "Process started for vertex 7 (SV1_X[3]) v.0 GUID {9D} machine m7\n\
+            Timing Information 7 0 SV1_X[3] 133640000000000000 0.5 0.5 0.5 0.5 8.0\n\
+            Io information 7 0 SV1_X[3] read 460 wrote 45\n";
+        let job = read_text(older.as_bytes(), 4096);
+        let runs = job.stages[0].runs.as_ref().expect("runs");
+        assert_eq!((runs.completed, runs.run_ms.max), (1, 8_000.0));
+        assert_eq!(runs.wait_ms.max, 1_500.0);
+        assert_eq!((runs.bytes_read.total, runs.runs[0].line), (460.0, 2));
+        assert_eq!(runs.machines[0], "m7");
+        for text in [format!("{older}{LINE}"), format!("{LINE}{older}")] {
+            let job = read_text(text.as_bytes(), 4096);
+            let runs = job.stages[0].runs.as_ref().expect("runs");
+            assert_eq!((runs.completed, runs.bytes_read.total), (1, 46.0));
+        }
+    }
+
+    #[test]
+    fn the_older_form_is_read_in_parts_too() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("profile");
+        let of = |n: usize| {
+            let filler = "Process is well ".repeat(30);
+            format!(
+                "Timing Information {n} 0 SV1_X[{n}] 133640000000000000 0 0 0 0 {n}\n{filler}\n"
+            )
+        };
+        let mut text: String = (0..70_000).map(of).collect();
+        text += "Io information 0 0 SV1_X[0] read 460 wrote 45\n";
+        assert!(text.len() > 2 * MIN_PART as usize);
+        std::fs::write(&path, &text).expect("written");
+        let (mut parted, mut whole) = (Job::default(), Job::default());
+        let options = Options::default();
+        read_file("profile", &path, &options, &mut parted).expect("readable");
+        read("profile", text.as_bytes(), &options, &mut whole);
+        let of = |job: &Job| {
+            let runs = job.stages[0].runs.as_ref().expect("runs");
+            (runs.completed, runs.run_ms, runs.bytes_read)
+        };
+        assert_eq!(of(&parted), of(&whole));
+        assert_eq!(of(&parted).0, 70_000);
     }
 }

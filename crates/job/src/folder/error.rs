@@ -1,0 +1,82 @@
+//! Why a folder or a file of it cannot be had.
+
+use std::path::PathBuf;
+
+/// Why a folder could not be opened as a job.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Nothing is there.
+    #[error("{} does not exist", .0.display())]
+    Missing(PathBuf),
+    /// It is a file.
+    #[error("{} is not a folder", .0.display())]
+    NotAFolder(PathBuf),
+    /// It has no files.
+    #[error("{} is empty", .0.display())]
+    Empty(PathBuf),
+    /// None of its files belongs to a job.
+    #[error("{} has no file of a SCOPE or U-SQL job", .path.display())]
+    NoKnownFile {
+        /// The folder.
+        path: PathBuf,
+        /// A folder in it that has one.
+        inside: Option<String>,
+    },
+    /// The system refuses to list it.
+    #[error("{} cannot be listed", .path.display())]
+    Unreadable {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+}
+
+impl OpenError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            OpenError::Missing(_) => {
+                "check the path; give the folder that holds the job's files".into()
+            }
+            OpenError::NotAFolder(path) => {
+                match path.parent().filter(|p| !p.as_os_str().is_empty()) {
+                    Some(folder) => format!("give the folder: {}", folder.display()),
+                    None => "give the folder that holds the file".into(),
+                }
+            }
+            OpenError::Empty(_) => "download the job's files into it first".into(),
+            OpenError::NoKnownFile {
+                inside: Some(inside),
+                ..
+            } => {
+                format!("a folder inside looks like a job: `{inside}`")
+            }
+            OpenError::NoKnownFile { .. } => {
+                "a job folder holds the script, `ScopeVertexDef.xml` or \
+                 `__ScopeRuntimeStatistics__.xml`, among others"
+                    .into()
+            }
+            OpenError::Unreadable { .. } => "check the permissions of the folder".into(),
+        }
+    }
+}
+
+/// Why a raw excerpt is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum TextError {
+    /// The name leads out of the folder, or through a link.
+    #[error("`{0}` leads out of the job folder")]
+    Outside(String),
+    /// The folder has no such file.
+    #[error("the job folder has no file `{0}`")]
+    Unknown(String),
+    /// The system refuses to read it.
+    #[error("`{name}` cannot be read")]
+    Unreadable {
+        /// The file.
+        name: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
+}

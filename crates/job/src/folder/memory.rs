@@ -1,0 +1,40 @@
+//! Files that are in memory instead of a folder.
+
+use super::Options;
+use super::kinds::order;
+use super::reader::JobReader;
+use crate::model::{FileKind, Job, JobFile};
+use crate::read;
+use crate::sniff::{HEAD_BYTES, sniff};
+
+/// Reads files that are in memory, each taken as the kind given; for tests and fuzzing.
+pub fn read_memory(files: &[(&str, FileKind, &[u8])], options: &Options) -> Job {
+    let mut reader = JobReader {
+        job: Job::default(),
+        options: options.clone(),
+        scripts: Vec::new(),
+    };
+    let mut files = files.to_vec();
+    files.sort_by_key(|(_, kind, _)| order(*kind));
+    for (name, kind, bytes) in files {
+        reader.job.files.push(JobFile {
+            name: name.to_owned(),
+            kind,
+            bytes: bytes.len() as u64,
+            read: true,
+        });
+        if kind == FileKind::VertexEvents {
+            read::events_of(name, bytes, &reader.options, &mut reader.job);
+        } else {
+            reader.take(name, kind, bytes);
+        }
+    }
+    reader.choose_script();
+    reader.job.link();
+    reader.job
+}
+
+/// What a file is, by its first bytes.
+pub fn kind_of(head: &[u8]) -> FileKind {
+    sniff(&head[..head.len().min(HEAD_BYTES)])
+}

@@ -1,0 +1,53 @@
+//! Lists a job folder, tells its files apart by their content and reads them into a [`Job`].
+//!
+//! Knows which reader takes which kind of file, and nothing of what the numbers mean.
+
+mod error;
+mod kinds;
+mod list;
+mod memory;
+mod reader;
+mod script;
+
+use std::path::Path;
+
+use crate::catalogue::Catalogue;
+use crate::model::Job;
+
+pub use error::{OpenError, TextError};
+pub(crate) use kinds::parser;
+pub use list::open;
+pub use memory::{kind_of, read_memory};
+pub use reader::{JobReader, ReadFile};
+
+/// Bounds on what is read, and the catalogue that names the files.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Largest file that is read as a whole, in bytes; larger ones are skipped with a diagnostic.
+    /// `profile` is streamed and has no such limit.
+    pub max_file_bytes: u64,
+    /// Files listed at most.
+    pub max_files: usize,
+    /// Vertex attempts kept per stage before they are sampled.
+    pub max_runs_per_stage: usize,
+    /// Says which kinds of files are read first.
+    pub catalogue: Catalogue,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            max_file_bytes: 256 << 20,
+            max_files: 10_000,
+            max_runs_per_stage: 50_000,
+            catalogue: Catalogue::default(),
+        }
+    }
+}
+
+/// Opens a folder and reads everything it holds.
+pub fn load(path: &Path) -> Result<Job, OpenError> {
+    let mut reader = open(path, &Options::default())?;
+    reader.read_all();
+    Ok(reader.into_job())
+}

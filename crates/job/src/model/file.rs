@@ -1,0 +1,79 @@
+//! The files of a job folder.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a file turned out to be, by its content.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum FileKind {
+    /// SCOPE or U-SQL script text.
+    Script,
+    /// `ScopeVertexDef.xml`: stages, operators, channels, schemas.
+    VertexDef,
+    /// `__ScopeRuntimeStatistics__.xml`: counters per stage.
+    RuntimeStatistics,
+    /// `[n]_stdout.txt`: counters of one vertex of a local run.
+    VertexStdout,
+    /// `[n]_vcmd.xml` / `vcmdStart*.xml`: input channels of one vertex.
+    VertexCommand,
+    /// `profile`, job-manager stdout: one line per vertex attempt.
+    VertexEvents,
+    /// `__ScopeInternalInfo__.xml` / `__SystemInternalInfo__.xml`: optimizer trees with estimates.
+    OptimizerPlan,
+    /// `__ScopeDiagnosisInfo__.xml`: operator id to plan group.
+    OperatorPlanMap,
+    /// `__script__.abr`, `Algebra.xml`: processes and their channels.
+    Algebra,
+    /// `__SStreamInfo__.xml`: byte ranges of stored partitions.
+    StreamInfo,
+    /// `PartitionLastRows.xml`: rows of stored partitions (known to be wrong at times).
+    PartitionLastRows,
+    /// `ScopeInternalStatistics.xml`: table metadata.
+    InternalStatistics,
+    /// `tables.json`: table metadata.
+    Tables,
+    /// `JobInfo.xml`.
+    JobInfo,
+    /// ADLA REST answer: the job.
+    RestJob,
+    /// ADLA REST answer: statistics per stage; `JobStatistics.json`.
+    RestStatistics,
+    /// `Error`, `[n]_error.txt`.
+    Error,
+    /// `*.usql.xml` (`CompileResult`), `*.comresult` (`CommonCompileResult`).
+    CompileResult,
+    /// `__Warnings__.xml`.
+    Warnings,
+    /// `diagnostic.xml`: what user code logged.
+    UserDiagnostics,
+    /// `__CompilerTimers.xml`.
+    CompilerTimers,
+    /// `__ScopeCodeGen__.dll.cs`: generated and user C#.
+    Codegen,
+    /// `NebulaCommandLine.txt`: how the job was submitted.
+    CommandLine,
+    /// `__CompilerPlan.json`.
+    CompilerPlan,
+    /// `__AST.json`.
+    Ast,
+    /// Known to be of no use here (logs of the compiler, options).
+    Ignored,
+    /// Not recognised.
+    Unknown,
+}
+
+/// One file of the job folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct JobFile {
+    /// Name relative to the job folder, with `/`.
+    pub name: String,
+    /// What it is, by its content.
+    pub kind: FileKind,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// Whether its content has been read into the job.
+    pub read: bool,
+}

@@ -1,0 +1,60 @@
+//! Name, times and size of the whole job.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::diagnostic::Source;
+
+/// How the job ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum JobState {
+    /// It ran to its end.
+    Succeeded,
+    /// It did not.
+    Failed,
+    /// Somebody stopped it.
+    Cancelled,
+    /// No file tells.
+    #[default]
+    Unknown,
+}
+
+/// Name, times and size of the whole job.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct JobInfo {
+    /// Identifier of the job.
+    pub id: Option<String>,
+    /// Name that its submitter gave it.
+    pub name: Option<String>,
+    /// How it ended.
+    pub state: JobState,
+    /// Milliseconds since 1970 (UTC) at which it was submitted.
+    pub submitted_ms: Option<i64>,
+    /// Milliseconds since 1970 (UTC) at which it began to run.
+    pub started_ms: Option<i64>,
+    /// Milliseconds since 1970 (UTC) at which it ended.
+    pub ended_ms: Option<i64>,
+    /// Run time from start to end, in seconds (queue and compilation are not in it).
+    pub elapsed_seconds: Option<f64>,
+    /// Time between the end of compilation and the start, in seconds.
+    pub queued_seconds: Option<f64>,
+    /// Compilation time in seconds.
+    pub compile_seconds: Option<f64>,
+    /// Tokens (SCOPE) or AUs (U-SQL): vertices that may run at once.
+    pub tokens: Option<u32>,
+    /// Priority; a smaller number goes first.
+    pub priority: Option<i64>,
+    /// States and when they were entered, ms since 1970, in order.
+    pub states: Vec<(String, i64)>,
+    /// Further fields as read (virtual cluster, user, run-time version, …).
+    pub other: BTreeMap<String, String>,
+    /// Where each field above was read, by its Rust name.
+    pub sources: BTreeMap<&'static str, Source>,
+    /// How much the source of each field is worth; readers use it to choose between sources.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub ranks: BTreeMap<&'static str, u8>,
+}
