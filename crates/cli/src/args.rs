@@ -29,6 +29,9 @@ pub(crate) struct Global {
     /// Index folder. Default: `./index` beside `./knowledge`, else in the data folder.
     #[arg(long, global = true, value_name = "DIR", env = "SCOPEAGENT_INDEX")]
     pub(crate) index: Option<PathBuf>,
+    /// Embedder of the index: `embedded`, the name of a model, or a folder with `model.onnx`. Default: as configured.
+    #[arg(long, global = true, value_name = "MODEL", env = "SCOPEAGENT_EMBEDDER")]
+    pub(crate) embedder: Option<String>,
     /// When to colour. NO_COLOR is honoured.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: When,
@@ -272,9 +275,38 @@ pub(crate) struct Search {
     /// Only documents in this language.
     #[arg(long, value_name = "LANG")]
     pub(crate) lang: Option<Language>,
-    /// Shows the rank and score of each branch.
+    /// Only chunks that suit this step of an analysis.
+    #[arg(long, value_name = "STEP")]
+    pub(crate) step: Option<Step>,
+    /// Only chunks with this facet: kind, problem_type, cause, section, language or step. Of several values of
+    /// one facet any will do; of several facets each must hold. `cause=skew` means every cause of that group.
+    #[arg(long, value_name = "FACET=VALUE", value_parser = facet)]
+    pub(crate) filter: Vec<(String, String)>,
+    /// Shows the rank and score of each branch, and what was added to them.
     #[arg(long)]
     pub(crate) explain: bool,
+}
+
+/// A step of an analysis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Step {
+    Think1,
+    Think2,
+    Think3,
+    Think4,
+    Think5,
+}
+
+/// Splits `facet=value`.
+fn facet(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or_else(|| "a facet and its value were expected, as in `section=fix`".to_owned())?;
+    let (name, value) = (name.trim().replace('-', "_"), value.trim());
+    if value.is_empty() {
+        return Err(format!("`{name}` has no value"));
+    }
+    Ok((name, value.to_owned()))
 }
 
 /// How much an analysis may spend.
@@ -519,8 +551,26 @@ impl Cli {
                 );
             }
         }
+        if let Some(embedder) = &self.global.embedder {
+            layer.insert("embedder".to_owned(), toml::Value::Table(chosen(embedder)));
+        }
         layer
     }
+}
+
+/// The part of the configuration that `--embedder` stands for.
+fn chosen(embedder: &str) -> toml::Table {
+    let (provider, model) = match embedder {
+        "embedded" => ("embedded", None),
+        model => ("fastembed", Some(model)),
+    };
+    let mut table = toml::Table::new();
+    for (key, value) in [("provider", Some(provider)), ("model", model)] {
+        if let Some(value) = value {
+            table.insert(key.to_owned(), toml::Value::String(value.to_owned()));
+        }
+    }
+    table
 }
 
 #[cfg(test)]

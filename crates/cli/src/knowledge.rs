@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use indexer::build::Progress;
-use indexer::{BuildError, Index, OpenError, Rebuild, Settings};
+use indexer::{BuildError, Index, Mismatch, OpenError, Rebuild, Settings};
 use rust_embed::RustEmbed;
 
 use crate::config::{self, Config};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
+use crate::models;
 use crate::terminal::Terminal;
 
 /// The knowledge base that comes with the program.
@@ -62,7 +63,7 @@ impl Knowledge {
         Ok(Knowledge {
             documents,
             index,
-            settings: Settings::default(),
+            settings: models::settings(config)?,
         })
     }
 
@@ -83,22 +84,29 @@ impl Knowledge {
             }
             other => other,
         }
-        .map_err(|e| {
-            CliError::from_source(Exit::Input, &e)
-                .hint("`scopeagent index` builds the index from the knowledge folder")
-        })
+        .map_err(open_error)
     }
 
     /// Brings the index up to date before it is used; waits for another that is about to do the
-    /// same, be it a process or another call of the MCP server.
+    /// same, be it a process or another call of the MCP server. An index of the built-in documents
+    /// that another version or another embedder made is the program's own and is built again.
     fn bring_up_to_date(&self, terminal: &Terminal) -> Result<()> {
         let begun = Instant::now();
+        let mut rebuild = Rebuild::Changed;
         loop {
-            match self.build(Rebuild::Changed, terminal) {
+            match self.build(rebuild, terminal) {
+                Err(BuildError::Mismatch(mismatch))
+                    if self.documents == Documents::Builtin && rebuild != Rebuild::Full =>
+                {
+                    rebuild = match (mismatch.what, rebuild) {
+                        ("embedder", Rebuild::Changed) => Rebuild::Reembed,
+                        _ => Rebuild::Full,
+                    };
+                }
                 Err(BuildError::Locked { .. }) if begun.elapsed() < PATIENCE => {
                     std::thread::sleep(LOOK_AGAIN);
                 }
-                Err(error) => return Err(CliError::from_source(Exit::Input, &error)),
+                Err(error) => return Err(build_error(error)),
                 Ok(_) => return Ok(()),
             }
         }
@@ -111,7 +119,7 @@ impl Knowledge {
         terminal: &Terminal,
     ) -> Result<indexer::build::Summary> {
         self.build(rebuild, terminal)
-            .map_err(|e| CliError::from_source(Exit::Input, &e))
+            .map_err(build_error)
     }
 
     fn build(
@@ -159,6 +167,43 @@ impl Knowledge {
             )
             .hint("mend the lines named, or remove the file to use the built-in catalogue")
         })
+    }
+}
+
+/// An index that cannot be opened, as the user sees it.
+pub(crate) fn open_error(error: OpenError) -> CliError {
+    let shown = CliError::from_source(Exit::Input, &error);
+    match error {
+        OpenError::Missing { .. } => {
+            shown.hint("`scopeagent index` builds the index from the knowledge folder")
+        }
+        OpenError::Damaged { .. } => shown.hint("`scopeagent index --full` builds it again"),
+        OpenError::Mismatch(mismatch) => shown.hint(mismatch_hint(&mismatch)),
+        OpenError::Embed(_) => shown.hint(EMBEDDER_HINT),
+    }
+}
+
+fn build_error(error: BuildError) -> CliError {
+    let shown = CliError::from_source(Exit::Input, &error);
+    match error {
+        BuildError::Mismatch(mismatch) => shown.hint(mismatch_hint(&mismatch)),
+        BuildError::Embed(_) => shown.hint(EMBEDDER_HINT),
+        _ => shown,
+    }
+}
+
+const EMBEDDER_HINT: &str = "`[embedder]` in scopeagent.toml says which one is used (`scopeagent config show`); docs/models.md says how each is set up";
+
+fn mismatch_hint(mismatch: &Mismatch) -> String {
+    let again = format!(
+        "`scopeagent index {}` brings the index up to date",
+        mismatch.remedy
+    );
+    match mismatch.what {
+        "embedder" => format!(
+            "{again}; to go on with the embedder that it has, mend `[embedder]` in scopeagent.toml"
+        ),
+        _ => again,
     }
 }
 

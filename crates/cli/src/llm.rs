@@ -166,16 +166,23 @@ pub(crate) fn connect_error(error: ConnectError) -> CliError {
 
 /// The key of a profile: from the variable or the command that it names.
 pub(crate) fn key(profile: &Profile) -> std::result::Result<Option<SecretString>, String> {
-    if let Some(variable) = &profile.api_key_env {
+    key_from(
+        profile.api_key_env.as_deref(),
+        profile.api_key_command.as_deref(),
+    )
+}
+
+/// A key from the variable or the command, whichever is named; neither is no key.
+pub(crate) fn key_from(
+    variable: Option<&str>,
+    command: Option<&str>,
+) -> std::result::Result<Option<SecretString>, String> {
+    if let Some(variable) = variable {
         let value = std::env::var(variable)
             .map_err(|_| format!("the environment variable `{variable}` is not set"))?;
         return Ok(Some(SecretString::from(value)));
     }
-    profile
-        .api_key_command
-        .as_deref()
-        .map(key_from_command)
-        .transpose()
+    command.map(key_from_command).transpose()
 }
 
 fn key_from_command(command: &str) -> std::result::Result<SecretString, String> {

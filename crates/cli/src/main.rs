@@ -12,6 +12,7 @@ mod inspection;
 mod knowledge;
 mod llm;
 mod mcp;
+mod models;
 mod render;
 mod terminal;
 

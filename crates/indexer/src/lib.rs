@@ -25,7 +25,7 @@ pub mod verify;
 pub use embed::{EmbedError, Embedder, EmbedderChoice};
 pub use error::{BuildError, Mismatch, OpenError, SearchError};
 pub use model::{Chunk, Confidence, Filter, Fusion, Hit, Kind, Language, Query, Section};
-pub use search::{Index, Info};
+pub use search::{Index, Info, info};
 pub use settings::{Rebuild, Reranker, Settings, VectorSearch};
 
 /// How strongly near-duplicates are thinned out unless a query says otherwise.

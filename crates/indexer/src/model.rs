@@ -21,6 +21,15 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Every kind.
+    pub const ALL: [Kind; 5] = [
+        Kind::Experience,
+        Kind::Case,
+        Kind::File,
+        Kind::Glossary,
+        Kind::Document,
+    ];
+
     /// The name used in filters, in facets and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -34,15 +43,7 @@ impl Kind {
 
     /// The kind called `name`, if there is one.
     pub fn parse(name: &str) -> Option<Kind> {
-        [
-            Kind::Experience,
-            Kind::Case,
-            Kind::File,
-            Kind::Glossary,
-            Kind::Document,
-        ]
-        .into_iter()
-        .find(|kind| kind.as_str() == name)
+        Kind::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 }
 

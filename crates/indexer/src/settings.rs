@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::embed::EmbedderChoice;
+use crate::embed::{EmbedderChoice, VectorWeights};
 
 /// Settings of the index; `Settings::default()` needs no set-up.
 #[derive(Debug, Clone, Default)]
@@ -13,6 +13,8 @@ pub struct Settings {
     pub rebuild: Rebuild,
     /// How vectors are searched.
     pub vector_search: VectorSearch,
+    /// Weights of the vector branch; `None` for those that suit the embedder.
+    pub weights: Option<VectorWeights>,
     /// Cross-encoder that reorders the best hits; `None` for no reranking.
     pub reranker: Option<Reranker>,
 }
@@ -51,6 +53,6 @@ pub struct Reranker {
     pub depth: usize,
     /// Where named models are kept.
     pub cache: Option<PathBuf>,
-    /// The ONNX Runtime library; `None` looks beside the program and in the usual places.
+    /// The ONNX Runtime library, or its folder; `None` looks beside the program and in the usual places.
     pub runtime: Option<PathBuf>,
 }

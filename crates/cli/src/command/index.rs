@@ -1,5 +1,6 @@
 //! `scopeagent index`: brings the knowledge index up to date, watches, checks and describes it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use indexer::build::Summary;
@@ -8,9 +9,9 @@ use indexer::{Info, Rebuild};
 
 use crate::args::{Format, Index, IndexCommand};
 use crate::config::Config;
-use crate::error::{CliError, Result};
+use crate::error::Result;
 use crate::exit::Exit;
-use crate::knowledge::Knowledge;
+use crate::knowledge::{Knowledge, open_error};
 use crate::terminal::Terminal;
 
 /// Documents listed per kind of change; a first build adds all of them.
@@ -138,9 +139,7 @@ fn verified(v: &Verification) -> String {
 }
 
 fn info(knowledge: &Knowledge, format: Format, terminal: &Terminal) -> Result<Exit> {
-    let info = indexer::Index::open(&knowledge.index, &knowledge.settings)
-        .map_err(open_error)?
-        .info();
+    let info = indexer::info(&knowledge.index).map_err(open_error)?;
     match format {
         Format::Json => terminal.print(&super::json(&info)?)?,
         Format::Text => terminal.print(&described(&info))?,
@@ -149,21 +148,33 @@ fn info(knowledge: &Knowledge, format: Format, terminal: &Terminal) -> Result<Ex
 }
 
 fn described(info: &Info) -> String {
-    format!(
-        "generation  {}\ndocuments   {}\nchunks      {}\nembedder    {} ({} components)\nchunker     {}\nanalyser    {}\nformat      {}\nsize        {} bytes\n",
-        info.generation,
-        info.documents,
-        info.chunks,
-        info.embedder,
-        info.dimension,
-        info.chunker,
-        info.analyser,
-        info.format,
-        info.bytes
-    )
-}
-
-fn open_error(error: indexer::OpenError) -> CliError {
-    CliError::from_source(Exit::Input, &error)
-        .hint("`scopeagent index` builds the index from the knowledge folder")
+    let counts = |counts: &BTreeMap<String, usize>| -> String {
+        let each: Vec<String> = counts
+            .iter()
+            .map(|(name, n)| format!("{name} {n}"))
+            .collect();
+        each.join(", ")
+    };
+    let rows = [
+        ("generation", info.generation.clone()),
+        ("documents", info.documents.to_string()),
+        ("chunks", info.chunks.to_string()),
+        ("kinds", counts(&info.kinds)),
+        ("languages", counts(&info.languages)),
+        (
+            "segments",
+            format!("{} ({} dead rows)", info.segments, info.dead),
+        ),
+        (
+            "embedder",
+            format!("{} ({} components)", info.embedder, info.dimension),
+        ),
+        ("chunker", info.chunker.clone()),
+        ("analyser", info.analyser.clone()),
+        ("format", info.format.to_string()),
+        ("size", format!("{} bytes", info.bytes)),
+    ];
+    rows.iter()
+        .map(|(name, value)| format!("{name:<11} {value}\n"))
+        .collect()
 }

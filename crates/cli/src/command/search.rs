@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use indexer::{Hit, Query};
+use clap::ValueEnum;
+use indexer::{Filter, Hit, Kind, Query, Section};
 
-use crate::args::{Format, Search};
+use crate::args::{Format, Search, Step};
 use crate::config::{Config, Language};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -19,13 +20,7 @@ const LINES_SHOWN: usize = 4;
 pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let index = Knowledge::locate(config)?.open(terminal)?;
     let mut query = Query::new(args.query.join(" "), usize::from(args.k));
-    query
-        .filter
-        .languages
-        .extend(args.lang.map(|lang| match lang {
-            Language::Zh => indexer::Language::Zh,
-            Language::En => indexer::Language::En,
-        }));
+    query.filter = filter(args)?;
     let hits = index
         .search(&query)
         .map_err(|e| CliError::from_source(Exit::Failure, &e))?;
@@ -34,6 +29,84 @@ pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result
         Format::Text => terminal.print(&text(&hits, args.explain))?,
     }
     Ok(Exit::Success)
+}
+
+fn filter(args: &Search) -> Result<Filter> {
+    let mut filter = Filter::default();
+    filter.languages.extend(args.lang.map(|lang| match lang {
+        Language::Zh => indexer::Language::Zh,
+        Language::En => indexer::Language::En,
+    }));
+    filter.steps.extend(args.step.and_then(|step| {
+        let value = step.to_possible_value()?;
+        Some(value.get_name().to_owned())
+    }));
+    for (facet, value) in &args.filter {
+        add(&mut filter, facet, value).map_err(|known| {
+            CliError::new(
+                Exit::Usage,
+                format!("`--filter {facet}={value}` is not known"),
+            )
+            .hint(format!("known are: {known}"))
+        })?;
+    }
+    Ok(filter)
+}
+
+/// Adds a facet; what there is instead if the facet or its value is not known.
+fn add(filter: &mut Filter, facet: &str, value: &str) -> std::result::Result<(), String> {
+    let known = |names: Vec<&str>| names.join(", ");
+    match facet {
+        "kind" => {
+            let kind = Kind::parse(value);
+            filter.kinds.push(
+                kind.ok_or_else(|| known(Kind::ALL.iter().map(|kind| kind.as_str()).collect()))?,
+            );
+        }
+        "section" => {
+            let section = Section::parse(value);
+            filter.sections.push(section.ok_or_else(|| {
+                known(
+                    Section::ALL
+                        .iter()
+                        .map(|section| section.as_str())
+                        .collect(),
+                )
+            })?);
+        }
+        "language" => {
+            let language = indexer::Language::parse(value);
+            filter
+                .languages
+                .push(language.ok_or_else(|| known(vec!["zh", "en"]))?);
+        }
+        "step" => {
+            let step = Step::from_str(value, true).map_err(|_| {
+                let steps = Step::value_variants().iter();
+                let names =
+                    steps.filter_map(|step| Some(step.to_possible_value()?.get_name().to_owned()));
+                names.collect::<Vec<_>>().join(", ")
+            })?;
+            let name = step.to_possible_value();
+            filter
+                .steps
+                .extend(name.map(|name| name.get_name().to_owned()));
+        }
+        "problem_type" => filter.problem_types.push(value.to_owned()),
+        "cause" if value.contains('.') => filter.causes.push(value.to_owned()),
+        "cause" => filter.causes.push(format!("{value}.")),
+        _ => {
+            return Err(known(vec![
+                "kind",
+                "problem_type",
+                "cause",
+                "section",
+                "language",
+                "step",
+            ]));
+        }
+    }
+    Ok(())
 }
 
 fn text(hits: &[Hit], explain: bool) -> String {
@@ -77,8 +150,12 @@ fn explanation(hit: &Hit) -> String {
         (None, Some(score)) => format!("unranked ({score:.3})"),
         _ => "–".to_owned(),
     };
+    let reranked = hit
+        .rerank_score
+        .map(|score| format!(" · reranked {score:.3}"))
+        .unwrap_or_default();
     format!(
-        "bm25 {} · vector {} · fused {:.3} · boost {:+.3} · prior {:+.3}",
+        "bm25 {} · vector {} · fused {:.3} · boost {:+.3} · prior {:+.3}{reranked}",
         branch(hit.bm25_rank, hit.bm25_score),
         branch(hit.vector_rank, hit.vector_score),
         hit.fused,

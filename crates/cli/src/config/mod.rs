@@ -2,11 +2,13 @@
 //! A later layer wins, key by key; every value remembers where it came from.
 
 mod layers;
+mod models;
 mod schema;
 
 use std::path::{Path, PathBuf};
 
 pub(crate) use layers::{Layers, Origin};
+pub(crate) use models::{Embedder, EmbedderProvider};
 pub(crate) use schema::{Config, Language};
 
 use crate::error::{CliError, Result};

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use serde::Deserialize;
 
+use super::models::{Embedder, Reranker};
+
 /// Language of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
@@ -35,6 +37,11 @@ pub(crate) struct Config {
     /// What the MCP server may read.
     #[serde(default)]
     pub(crate) mcp: Mcp,
+    /// What makes the vectors of the index.
+    #[serde(default)]
+    pub(crate) embedder: Embedder,
+    /// Cross-encoder that reorders what was found.
+    pub(crate) reranker: Option<Reranker>,
     /// Thresholds of the rules by name; `scopeagent rules` lists them.
     #[serde(default)]
     pub(crate) diagnosis: toml::Table,

@@ -8,5 +8,7 @@ mod contract;
 mod knowledge;
 mod llm;
 mod mcp;
+mod models;
 mod runs;
+mod search;
 mod support;

@@ -101,8 +101,12 @@ fn embed_chunks(
         Known::open(job)
     };
     let mut cache = open_cache(job.index, job.embedder)?;
-    if anew {
-        // What was computed is not trusted, but what is computed now is kept.
+    let other_model = job
+        .current
+        .is_some_and(|(held, _)| held.manifest.embedder != job.embedder.fingerprint());
+    if anew && !(job.rebuild == Rebuild::Reembed && other_model) {
+        // What this model computed is not trusted, but what it computes now is kept. Vectors of a model that comes back
+        // after another one are as good as they were.
         if let Some(cache) = &mut cache {
             cache.clear();
         }

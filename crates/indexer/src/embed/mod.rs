@@ -2,7 +2,6 @@
 
 #[cfg(feature = "fastembed")]
 pub(crate) mod onnx;
-#[cfg(any(feature = "fastembed", feature = "openai"))]
 mod prefix;
 #[cfg(feature = "openai")]
 mod server;
@@ -10,6 +9,7 @@ pub mod static_table;
 
 use std::path::{Path, PathBuf};
 
+pub use prefix::Prompts;
 use thiserror::Error;
 
 /// Turns texts into vectors of one dimension. Vectors come out with length 1, or all zero for a text in which
@@ -81,8 +81,10 @@ pub enum EmbedderChoice {
         model: String,
         /// Where named models are kept.
         cache: Option<PathBuf>,
-        /// The ONNX Runtime library; `None` looks beside the program and in the usual places.
+        /// The ONNX Runtime library, or its folder; `None` looks beside the program and in the usual places.
         runtime: Option<PathBuf>,
+        /// Texts before queries and passages.
+        prompts: Prompts,
     },
     /// A server with `/v1/embeddings`.
     OpenAiCompatible {
@@ -92,6 +94,8 @@ pub enum EmbedderChoice {
         model: String,
         /// Bearer token, if the server wants one.
         key: Option<String>,
+        /// Texts before queries and passages.
+        prompts: Prompts,
     },
 }
 
@@ -106,10 +110,14 @@ pub fn load(choice: &EmbedderChoice) -> Result<Box<dyn Embedder>, EmbedError> {
             model,
             cache,
             runtime,
-        } => load_onnx(model, cache.as_deref(), runtime.as_deref()),
-        EmbedderChoice::OpenAiCompatible { url, model, key } => {
-            load_server(url, model, key.as_deref())
-        }
+            prompts,
+        } => load_onnx(model, cache.as_deref(), runtime.as_deref(), prompts),
+        EmbedderChoice::OpenAiCompatible {
+            url,
+            model,
+            key,
+            prompts,
+        } => load_server(url, model, key.as_deref(), prompts),
     }
 }
 
@@ -118,8 +126,9 @@ fn load_onnx(
     model: &str,
     cache: Option<&Path>,
     runtime: Option<&Path>,
+    prompts: &Prompts,
 ) -> Result<Box<dyn Embedder>, EmbedError> {
-    Ok(Box::new(onnx::Onnx::load(model, cache, runtime)?))
+    Ok(Box::new(onnx::Onnx::load(model, cache, runtime, prompts)?))
 }
 
 #[cfg(not(feature = "fastembed"))]
@@ -127,6 +136,7 @@ fn load_onnx(
     _model: &str,
     _cache: Option<&Path>,
     _runtime: Option<&Path>,
+    _prompts: &Prompts,
 ) -> Result<Box<dyn Embedder>, EmbedError> {
     Err(EmbedError::NotCompiledIn {
         what: "ONNX models",
@@ -135,8 +145,13 @@ fn load_onnx(
 }
 
 #[cfg(feature = "openai")]
-fn load_server(url: &str, model: &str, key: Option<&str>) -> Result<Box<dyn Embedder>, EmbedError> {
-    Ok(Box::new(server::Server::connect(url, model, key)?))
+fn load_server(
+    url: &str,
+    model: &str,
+    key: Option<&str>,
+    prompts: &Prompts,
+) -> Result<Box<dyn Embedder>, EmbedError> {
+    Ok(Box::new(server::Server::connect(url, model, key, prompts)?))
 }
 
 #[cfg(not(feature = "openai"))]
@@ -144,6 +159,7 @@ fn load_server(
     _url: &str,
     _model: &str,
     _key: Option<&str>,
+    _prompts: &Prompts,
 ) -> Result<Box<dyn Embedder>, EmbedError> {
     Err(EmbedError::NotCompiledIn {
         what: "embedding servers",

@@ -1,17 +1,42 @@
 //! What models were trained to see before a query and before a passage.
 
-/// Texts put before queries and passages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Prefixes {
-    pub(super) query: &'static str,
-    pub(super) passage: &'static str,
+/// Texts put before queries and passages, where the caller knows better than the name of the model tells.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Prompts {
+    /// Before a query; `None` for what the model is known to want.
+    pub query: Option<String>,
+    /// Before a passage; `None` for what the model is known to want.
+    pub passage: Option<String>,
 }
 
+impl Prompts {
+    /// What the choice adds to the fingerprint of a model: another text before passages gives other vectors.
+    #[cfg(any(feature = "fastembed", feature = "openai"))]
+    pub(super) fn fingerprint(&self) -> String {
+        match &self.passage {
+            Some(passage) => {
+                let hash = blake3::hash(passage.as_bytes()).to_hex();
+                format!(":{}", &hash[..8])
+            }
+            None => String::new(),
+        }
+    }
+}
+
+/// Texts put before queries and passages.
+#[cfg(any(feature = "fastembed", feature = "openai"))]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Prefixes {
+    pub(super) query: String,
+    pub(super) passage: String,
+}
+
+#[cfg(any(feature = "fastembed", feature = "openai"))]
 impl Prefixes {
     /// By the name of the model; nothing for those that tell no difference.
     pub(super) fn of(model: &str) -> Prefixes {
         let model = model.to_lowercase();
-        let (query, passage) = if model.contains("e5") && !model.contains("mistral") {
+        let (query, passage) = if model.contains("e5-") && !model.contains("mistral") {
             ("query: ", "passage: ")
         } else if model.contains("nomic-embed") {
             ("search_query: ", "search_document: ")
@@ -25,13 +50,27 @@ impl Prefixes {
         } else {
             ("", "")
         };
-        Prefixes { query, passage }
+        Prefixes {
+            query: query.to_owned(),
+            passage: passage.to_owned(),
+        }
+    }
+
+    /// With what the caller knows better.
+    pub(super) fn with(mut self, prompts: &Prompts) -> Prefixes {
+        if let Some(query) = &prompts.query {
+            self.query.clone_from(query);
+        }
+        if let Some(passage) = &prompts.passage {
+            self.passage.clone_from(passage);
+        }
+        self
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, any(feature = "fastembed", feature = "openai")))]
 mod tests {
-    use super::Prefixes;
+    use super::*;
 
     #[test]
     fn models_get_what_they_were_trained_with() {
@@ -46,5 +85,16 @@ mod tests {
                 .starts_with('为')
         );
         assert_eq!(Prefixes::of("all-MiniLM-L6-v2").passage, "");
+    }
+
+    #[test]
+    fn the_callers_prompts_win_and_mark_the_vectors() {
+        let prompts = Prompts {
+            query: None,
+            passage: Some("doc: ".to_owned()),
+        };
+        let prefixes = Prefixes::of("multilingual-e5-small").with(&prompts);
+        assert_eq!((&*prefixes.query, &*prefixes.passage), ("query: ", "doc: "));
+        assert_ne!(prompts.fingerprint(), Prompts::default().fingerprint());
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::prefix::Prefixes;
+use super::prefix::{Prefixes, Prompts};
 use super::{EmbedError, Embedder, normalise};
 
 /// A batch on a slow CPU server takes its time; a server that says nothing for longer is gone.
@@ -26,6 +26,7 @@ pub(super) struct Server {
     model: String,
     key: Option<String>,
     prefixes: Prefixes,
+    prompts: Prompts,
     dimension: usize,
 }
 
@@ -49,7 +50,12 @@ struct Item {
 
 impl Server {
     /// Asks the server for one vector, to learn the dimension and that it answers at all.
-    pub(super) fn connect(url: &str, model: &str, key: Option<&str>) -> Result<Server, EmbedError> {
+    pub(super) fn connect(
+        url: &str,
+        model: &str,
+        key: Option<&str>,
+        prompts: &Prompts,
+    ) -> Result<Server, EmbedError> {
         let agent = ureq::Agent::config_builder()
             .timeout_global(Some(TIMEOUT))
             .http_status_as_error(false)
@@ -60,7 +66,8 @@ impl Server {
             url: format!("{}/embeddings", url.trim_end_matches('/')),
             model: model.to_owned(),
             key: key.map(str::to_owned),
-            prefixes: Prefixes::of(model),
+            prefixes: Prefixes::of(model).with(prompts),
+            prompts: prompts.clone(),
             dimension: 0,
         };
         let vectors = server.request(&["dimension".to_owned()])?;
@@ -164,7 +171,12 @@ fn in_order(answer: Answer, texts: usize) -> Result<Vec<Vec<f32>>, EmbedError> {
 impl Embedder for Server {
     /// The address is not part of it: the same model may move.
     fn fingerprint(&self) -> String {
-        format!("openai:{}:{}", self.model, self.dimension)
+        format!(
+            "openai:{}:{}{}",
+            self.model,
+            self.dimension,
+            self.prompts.fingerprint()
+        )
     }
 
     fn dimension(&self) -> usize {
@@ -172,11 +184,11 @@ impl Embedder for Server {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        self.embed_with(self.prefixes.passage, texts)
+        self.embed_with(&self.prefixes.passage, texts)
     }
 
     fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
-        let mut vectors = self.embed_with(self.prefixes.query, &[text])?;
+        let mut vectors = self.embed_with(&self.prefixes.query, &[text])?;
         vectors.pop().ok_or_else(|| EmbedError::WrongAnswer {
             reason: "no vector for the query".to_owned(),
         })
@@ -245,8 +257,13 @@ mod tests {
             (200, vectors(&[(0, [1.0, 0.0])])),
             (200, vectors(&[(1, [0.0, 2.0]), (0, [3.0, 4.0])])),
         ]);
-        let server =
-            Server::connect(&url, "multilingual-e5-small", Some("secret")).expect("connected");
+        let server = Server::connect(
+            &url,
+            "multilingual-e5-small",
+            Some("secret"),
+            &Prompts::default(),
+        )
+        .expect("connected");
         assert_eq!(server.dimension(), 2);
         assert_eq!(server.fingerprint(), "openai:multilingual-e5-small:2");
         let got = server.embed(&["a", ""]).expect("embedded");
@@ -266,9 +283,9 @@ mod tests {
             (503, "busy".to_owned()),
             (200, vectors(&[(0, [1.0, 0.0])])),
         ]);
-        assert!(Server::connect(&url, "m", None).is_ok());
+        assert!(Server::connect(&url, "m", None, &Prompts::default()).is_ok());
         let (url, _) = serve(vec![(401, "no".to_owned())]);
-        let error = Server::connect(&url, "m", None)
+        let error = Server::connect(&url, "m", None, &Prompts::default())
             .err()
             .expect("refused")
             .to_string();
@@ -281,13 +298,13 @@ mod tests {
     #[test]
     fn wrong_answers_are_named() {
         let (url, _) = serve(vec![(200, "{\"data\": []}".to_owned())]);
-        let error = Server::connect(&url, "m", None)
+        let error = Server::connect(&url, "m", None, &Prompts::default())
             .err()
             .expect("refused")
             .to_string();
         assert!(error.contains("fewer vectors"), "{error}");
         let (url, _) = serve(vec![(200, "<html>".to_owned())]);
-        let error = Server::connect(&url, "m", None)
+        let error = Server::connect(&url, "m", None, &Prompts::default())
             .err()
             .expect("refused")
             .to_string();

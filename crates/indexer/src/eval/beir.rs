@@ -11,9 +11,10 @@ use super::judgements::read_error;
 use super::{EvalError, Judged, Options, Relevant, Report, evaluate};
 use crate::build::{Progress, update_with};
 use crate::document::{Source, detect_language};
+use crate::error::BuildError;
 use crate::model::{Chunk, Kind};
 use crate::search::Index;
-use crate::settings::Settings;
+use crate::settings::{Rebuild, Settings};
 
 #[derive(Deserialize)]
 struct Line {
@@ -39,13 +40,37 @@ pub fn beir(
 ) -> Result<Report, EvalError> {
     let judged = judged(folder, options.split.as_deref().unwrap_or("test"))?;
     let sources = corpus(&folder.join("corpus.jsonl"))?;
-    update_with(&sources, &one_chunk, scratch, settings, progress)?;
+    build(&sources, scratch, settings, progress)?;
     let index = Index::open(scratch, settings)?;
     let options = Options {
         split: None,
         ..options.clone()
     };
     evaluate(&index, &judged, &options)
+}
+
+/// Indexes into `scratch`, whatever an earlier run with another embedder or another version left there.
+fn build(
+    sources: &[Source],
+    scratch: &Path,
+    settings: &Settings,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(), BuildError> {
+    let mut with = |rebuild: Rebuild| {
+        let settings = Settings {
+            rebuild,
+            ..settings.clone()
+        };
+        update_with(sources, &one_chunk, scratch, &settings, progress).map(drop)
+    };
+    match with(Rebuild::Changed) {
+        // The vectors of each model stay in the cache.
+        Err(BuildError::Mismatch(mismatch)) if mismatch.what == "embedder" => {
+            with(Rebuild::Reembed)
+        }
+        Err(BuildError::Mismatch(_)) => with(Rebuild::Full),
+        other => other,
+    }
 }
 
 /// The corpus as documents, each with its line as text.

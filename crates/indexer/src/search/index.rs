@@ -2,25 +2,23 @@
 
 use std::path::Path;
 
-use serde::Serialize;
-
 use super::fuse::{Candidate, fuse};
+use super::info::Info;
 use super::rerank::Reranking;
 use super::segments::Segments;
 use super::thin::thin;
 use crate::analyse;
 use crate::context;
 use crate::document::detect_language;
-use crate::embed::{Embedder, load};
+use crate::embed::{Embedder, VectorWeights, load};
 use crate::error::{OpenError, SearchError};
 use crate::glossary::Glossary;
 use crate::model::{Chunk, Fusion, Hit, Kind, Query};
 use crate::settings::{Settings, VectorSearch};
 use crate::store::GRAPHS;
-use crate::store::files::folder_bytes;
 use crate::store::generation::{self, BM25, GLOSSARY, Held, damaged};
 use crate::store::lexical::{Lexical, Words, facet_share};
-use crate::store::manifest::{Manifest, Ordinal};
+use crate::store::manifest::Ordinal;
 
 /// Chunks that each branch puts forward, at least. Deeper lists change little and cost time; recall at 100 needs 100.
 const DEPTH: usize = 200;
@@ -51,34 +49,8 @@ pub struct Index {
     pub(crate) lexical: Lexical,
     glossary: Glossary,
     embedder: Box<dyn Embedder>,
+    weights: VectorWeights,
     reranker: Option<Reranking>,
-}
-
-/// What an index holds and how it was made.
-#[derive(Debug, Clone, Serialize)]
-pub struct Info {
-    /// Name of the generation.
-    pub generation: String,
-    /// Documents.
-    pub documents: usize,
-    /// Chunks.
-    pub chunks: usize,
-    /// Segments that the chunks are in.
-    pub segments: usize,
-    /// Rows of deleted or replaced chunks that the segments still hold.
-    pub dead: usize,
-    /// Fingerprint of the embedder.
-    pub embedder: String,
-    /// Components of a vector.
-    pub dimension: usize,
-    /// Version of the stored format.
-    pub format: u32,
-    /// Version of the chunker.
-    pub chunker: String,
-    /// Version of the analyser.
-    pub analyser: String,
-    /// Bytes on disk.
-    pub bytes: u64,
 }
 
 impl Index {
@@ -103,6 +75,7 @@ impl Index {
             segments,
             lexical,
             glossary,
+            weights: settings.weights.unwrap_or_else(|| embedder.weights()),
             embedder,
             reranker: settings
                 .reranker
@@ -157,31 +130,7 @@ impl Index {
 
     /// What the index holds.
     pub fn info(&self) -> Info {
-        let Manifest {
-            generation,
-            documents,
-            chunks,
-            segments,
-            embedder,
-            dimension,
-            format,
-            chunker,
-            analyser,
-            ..
-        } = self.held.manifest.clone();
-        Info {
-            generation,
-            documents,
-            chunks,
-            segments: segments.len(),
-            dead: segments.iter().map(|segment| segment.dead_rows()).sum(),
-            embedder,
-            dimension,
-            format,
-            chunker,
-            analyser,
-            bytes: folder_bytes(&self.held.folder),
-        }
+        Info::of(&self.held, &self.lexical)
     }
 
     fn glossary_entries(&self) -> Result<usize, SearchError> {
@@ -201,7 +150,7 @@ impl Index {
 
     /// The weights of the embedder, mixed by the script of the query.
     fn usual_fusion(&self, text: &str) -> Fusion {
-        let weights = self.embedder.weights();
+        let weights = self.weights;
         let cjk = analyse::cjk_share(text);
         Fusion::Convex {
             vector: weights.cjk * cjk + weights.latin * (1.0 - cjk),

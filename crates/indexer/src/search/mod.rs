@@ -2,9 +2,10 @@
 
 mod fuse;
 mod index;
+mod info;
 mod rerank;
 mod segments;
 mod thin;
 
 pub use index::Index;
-pub use index::Info;
+pub use info::{Info, info};

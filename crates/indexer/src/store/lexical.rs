@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use tantivy::collector::{DocSetCollector, TopDocs};
+use tantivy::collector::{Count, DocSetCollector, TopDocs};
 use tantivy::directory::MmapDirectory;
 use tantivy::query::{
     BooleanQuery, BoostQuery, ConstScoreQuery, Occur, Query, TermQuery, TermSetQuery,
@@ -303,6 +303,13 @@ impl Lexical {
         let value = facet("kind", kind.as_str());
         let term = Term::from_field_text(self.fields.facet, &value);
         self.searcher.doc_freq(&term)
+    }
+
+    /// How many live chunks have `value` in `facet`.
+    pub(crate) fn count_facet(&self, name: &str, value: &str) -> Result<usize, TantivyError> {
+        let term = Term::from_field_text(self.fields.facet, &facet(name, value));
+        let query = TermQuery::new(term, IndexRecordOption::Basic);
+        self.searcher.search(&query, &Count)
     }
 
     /// Files whose checksum does not hold.

@@ -1,0 +1,111 @@
+//! From the configuration to the models that retrieval uses; keys are fetched from where the configuration says they are.
+
+use std::path::{Path, PathBuf};
+
+use indexer::embed::{Prompts, VectorWeights};
+use indexer::{EmbedderChoice, Reranker, Settings};
+use secrecy::ExposeSecret;
+
+use crate::config::{self, Config, Embedder, EmbedderProvider};
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+
+/// Settings of the index as configured.
+pub(crate) fn settings(config: &Config) -> Result<Settings> {
+    let embedder = &config.embedder;
+    Ok(Settings {
+        embedder: choice(embedder, config)?,
+        weights: weights(embedder)?,
+        reranker: config.reranker.as_ref().map(|reranker| Reranker {
+            model: reranker.model.clone(),
+            depth: reranker.depth,
+            cache: Some(cache(reranker.cache.as_deref(), config)),
+            runtime: runtime(reranker.runtime.as_deref()),
+        }),
+        ..Settings::default()
+    })
+}
+
+fn choice(embedder: &Embedder, config: &Config) -> Result<EmbedderChoice> {
+    let provider = embedder.provider.unwrap_or(match embedder {
+        Embedder {
+            base_url: Some(_), ..
+        } => EmbedderProvider::OpenaiCompatible,
+        Embedder { model: Some(_), .. } => EmbedderProvider::Fastembed,
+        _ => EmbedderProvider::Embedded,
+    });
+    let prompts = Prompts {
+        query: embedder.query_prefix.clone(),
+        passage: embedder.passage_prefix.clone(),
+    };
+    Ok(match provider {
+        EmbedderProvider::Embedded => EmbedderChoice::Embedded,
+        EmbedderProvider::Fastembed => EmbedderChoice::Fastembed {
+            model: needed(&embedder.model, "model")?,
+            cache: Some(cache(embedder.cache.as_deref(), config)),
+            runtime: runtime(embedder.runtime.as_deref()),
+            prompts,
+        },
+        EmbedderProvider::OpenaiCompatible => EmbedderChoice::OpenAiCompatible {
+            url: needed(&embedder.base_url, "base_url")?,
+            model: needed(&embedder.model, "model")?,
+            key: key(embedder)?,
+            prompts,
+        },
+    })
+}
+
+fn needed(value: &Option<String>, name: &str) -> Result<String> {
+    value.clone().ok_or_else(|| {
+        CliError::new(Exit::Usage, format!("`[embedder]` needs `{name}`"))
+            .hint("`scopeagent config show` lists what is set; docs/models.md has examples")
+    })
+}
+
+fn key(embedder: &Embedder) -> Result<Option<String>> {
+    let key = crate::llm::key_from(
+        embedder.api_key_env.as_deref(),
+        embedder.api_key_command.as_deref(),
+    );
+    let key = key.map_err(|reason| {
+        CliError::new(
+            Exit::Usage,
+            format!("the key of the embedder cannot be fetched: {reason}"),
+        )
+        .hint("mend `api_key_env` or `api_key_command` in `[embedder]`")
+    })?;
+    Ok(key.map(|key| key.expose_secret().to_owned()))
+}
+
+fn weights(embedder: &Embedder) -> Result<Option<VectorWeights>> {
+    let Some(weights) = embedder.weights else {
+        return Ok(None);
+    };
+    let within = |weight: f32| (0.0..=1.0).contains(&weight);
+    if within(weights.latin) && within(weights.cjk) {
+        return Ok(Some(VectorWeights {
+            latin: weights.latin,
+            cjk: weights.cjk,
+        }));
+    }
+    Err(CliError::new(
+        Exit::Usage,
+        format!(
+            "`[embedder.weights]` has latin = {} and cjk = {}",
+            weights.latin, weights.cjk
+        ),
+    )
+    .hint("weights lie between 0 (words alone) and 1 (vectors alone)"))
+}
+
+fn cache(configured: Option<&Path>, config: &Config) -> PathBuf {
+    configured.map_or_else(
+        || config::data_folder(config).join("models"),
+        Path::to_owned,
+    )
+}
+
+fn runtime(configured: Option<&Path>) -> Option<PathBuf> {
+    let named = || std::env::var_os("ORT_DYLIB_PATH").map(PathBuf::from);
+    configured.map(Path::to_owned).or_else(named)
+}

@@ -1,0 +1,172 @@
+//! `search` and its flags on the project's knowledge.
+
+use serde_json::Value;
+
+use crate::support::User;
+
+fn hits(arguments: &[&str]) -> Vec<Value> {
+    let mut command = User::new().expert();
+    let output = command
+        .args([
+            "search",
+            "data skew 数据倾斜 hot key",
+            "--format",
+            "json",
+            "-k",
+            "8",
+        ])
+        .args(arguments)
+        .output()
+        .expect("runs");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {errors}");
+    let found: Vec<Value> = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert!(!found.is_empty(), "{arguments:?} finds something");
+    found
+}
+
+/// Whether `field` of the chunk is `value`, or holds it, or holds something that starts with it.
+fn says(hit: &Value, field: &str, value: &str) -> bool {
+    let is = |v: &Value| v.as_str().is_some_and(|v| v.starts_with(value));
+    let field = &hit["chunk"][field];
+    is(field) || field.as_array().is_some_and(|all| all.iter().any(is))
+}
+
+#[test]
+fn every_facet_narrows_what_is_found() {
+    for (arguments, field, value) in [
+        (["--step", "think5"], "steps", "think5"),
+        (["--lang", "zh"], "language", "zh"),
+        (["--filter", "kind=case"], "kind", "case"),
+        (
+            ["--filter", "problem_type=excessive_shuffle"],
+            "problem_type",
+            "excessive_shuffle",
+        ),
+        (["--filter", "cause=memory.spill"], "causes", "memory.spill"),
+        (["--filter", "cause=skew"], "causes", "skew."),
+        (["--filter", "section=fix"], "section", "fix"),
+        (["--filter", "language=en"], "language", "en"),
+        (["--filter", "step=think2"], "steps", "think2"),
+        (["--filter", "kind=glossary"], "kind", "glossary"),
+    ] {
+        for hit in hits(&arguments) {
+            assert!(says(&hit, field, value), "{arguments:?}: {hit}");
+        }
+    }
+}
+
+#[test]
+fn values_of_one_facet_widen_and_facets_narrow() {
+    let found = hits(&[
+        "--filter",
+        "section=fix",
+        "--filter",
+        "section=symptom",
+        "--filter",
+        "cause=skew",
+        "--lang",
+        "en",
+    ]);
+    for hit in &found {
+        assert!(says(hit, "section", "fix") || says(hit, "section", "symptom"));
+        assert!(says(hit, "causes", "skew.") && says(hit, "language", "en"));
+    }
+    assert!(found.iter().any(|hit| says(hit, "section", "fix")));
+    assert!(found.iter().any(|hit| says(hit, "section", "symptom")));
+}
+
+#[test]
+fn an_unknown_facet_or_value_is_refused_with_what_there_is() {
+    for (filter, known) in [
+        ("colour=red", "problem_type"),
+        ("kind=playbook", "experience, case"),
+        ("section=summary", "trade-offs"),
+        ("step=think9", "think5"),
+        ("language=de", "zh, en"),
+        ("section", "section=fix"),
+    ] {
+        let output = User::new()
+            .expert()
+            .args(["search", "skew", "--filter", filter])
+            .output()
+            .expect("runs");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{filter}: {errors}");
+        assert!(errors.contains(known), "{filter}: {errors}");
+    }
+}
+
+#[test]
+fn explain_shows_rank_and_score_of_each_branch_and_what_was_added() {
+    let output = User::new()
+        .expert()
+        .args([
+            "search",
+            "one hot key makes the join slow",
+            "--explain",
+            "-k",
+            "2",
+        ])
+        .output()
+        .expect("runs");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success());
+    for part in [
+        "bm25 #",
+        "vector #",
+        "fused 0.",
+        "boost +0.030",
+        "prior +0.000",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn json_has_the_chunk_and_how_it_came_to_its_rank() {
+    let found = hits(&[]);
+    for (place, hit) in found.iter().enumerate() {
+        assert_eq!(hit["rank"], place + 1);
+        for field in ["score", "fused", "vector_score", "boost", "prior"] {
+            assert!(hit[field].is_number(), "{field} of {hit}");
+        }
+        for field in ["id", "document", "title", "text", "language", "kind"] {
+            assert!(hit["chunk"][field].is_string(), "{field} of {hit}");
+        }
+    }
+}
+
+#[test]
+fn info_says_what_the_index_holds_and_how_it_was_made() {
+    let output = User::new()
+        .expert()
+        .args(["index", "info", "--format", "json"])
+        .output()
+        .expect("runs");
+    let info: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let sum = |field: &str| -> u64 {
+        let counts = info[field].as_object().expect("counts");
+        counts.values().filter_map(Value::as_u64).sum()
+    };
+    assert_eq!(info["chunks"].as_u64(), Some(sum("kinds")));
+    assert_eq!(info["chunks"].as_u64(), Some(sum("languages")));
+    assert!(
+        info["embedder"]
+            .as_str()
+            .is_some_and(|e| e.starts_with("embedded-"))
+    );
+    for field in [
+        "generation",
+        "documents",
+        "segments",
+        "dead",
+        "dimension",
+        "format",
+        "chunker",
+        "analyser",
+        "bytes",
+    ] {
+        assert!(!info[field].is_null(), "{field} of {info}");
+    }
+}

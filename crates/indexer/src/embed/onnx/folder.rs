@@ -1,0 +1,121 @@
+//! A model in a folder: `model.onnx` and `tokenizer.json`, with the notes that sentence-transformers keeps beside them.
+
+use std::path::{Path, PathBuf};
+
+use fastembed::{
+    InitOptionsUserDefined, Pooling, TextEmbedding, TokenizerFiles, UserDefinedEmbeddingModel,
+};
+use ort::environment::Environment;
+use serde_json::{Value, json};
+
+use super::{EmbedError, MAX_TOKENS, Prefixes, reason, unavailable};
+
+const NEEDED: &str =
+    "put `model.onnx` (with its weights inside) and `tokenizer.json` into the folder";
+
+/// The files of a model, read.
+pub(super) struct Folder {
+    path: PathBuf,
+    model: Vec<u8>,
+    tokenizer: Vec<u8>,
+    /// Tokens read of a text.
+    max_tokens: usize,
+    /// Whether the first token stands for the text; else the mean of all.
+    first_token: bool,
+}
+
+impl Folder {
+    pub(super) fn read(path: &Path) -> Result<Folder, EmbedError> {
+        let pooling = note(path, "1_Pooling/config.json");
+        let sentence = note(path, "sentence_bert_config.json");
+        let longest = sentence["max_seq_length"].as_u64();
+        Ok(Folder {
+            path: path.to_owned(),
+            model: needed(path, "model.onnx")?,
+            tokenizer: needed(path, "tokenizer.json")?,
+            max_tokens: longest.map_or(MAX_TOKENS, |n| (n as usize).min(MAX_TOKENS)),
+            first_token: pooling["pooling_mode_cls_token"].as_bool().unwrap_or(false),
+        })
+    }
+
+    /// What is in the folder, not where it lies.
+    pub(super) fn identity(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.model).update(&self.tokenizer);
+        hasher.update(format!("{} {}", self.max_tokens, self.first_token).as_bytes());
+        hasher.finalize().to_hex()[..16].to_owned()
+    }
+
+    /// As the folder notes them, else by its name.
+    pub(super) fn prefixes(&self) -> Prefixes {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let mut prefixes = Prefixes::of(&name);
+        let prompts = &note(&self.path, "config_sentence_transformers.json")["prompts"];
+        if let Some(query) = prompts["query"].as_str() {
+            prefixes.query = query.to_owned();
+        }
+        if let Some(passage) = prompts["passage"].as_str().or(prompts["document"].as_str()) {
+            prefixes.passage = passage.to_owned();
+        }
+        prefixes
+    }
+
+    pub(super) fn load(self, environment: Environment) -> Result<TextEmbedding, EmbedError> {
+        let files = tokenizer_files(&self.path, self.tokenizer, self.max_tokens);
+        let pooling = match self.first_token {
+            true => Pooling::Cls,
+            false => Pooling::Mean,
+        };
+        let model = UserDefinedEmbeddingModel::new(self.model, files).with_pooling(pooling);
+        let options = InitOptionsUserDefined::new()
+            .with_environment(environment)
+            .with_max_length(self.max_tokens);
+        TextEmbedding::try_new_from_user_defined(model, options).map_err(|error| {
+            let remedy = "the folder needs an ONNX export that takes input_ids and attention_mask and holds its weights";
+            unavailable(&self.path.display().to_string(), reason(&error), remedy)
+        })
+    }
+}
+
+/// Tokenizer and its notes; models differ in which of these they have, the tokenizer itself is what counts.
+pub(super) fn tokenizer_files(
+    path: &Path,
+    tokenizer: Vec<u8>,
+    max_tokens: usize,
+) -> TokenizerFiles {
+    let bytes = |value: &Value| value.to_string().into_bytes();
+    let or_empty = |value: Value| match value {
+        Value::Object(_) => value,
+        _ => json!({}),
+    };
+    let mut config = or_empty(note(path, "tokenizer_config.json"));
+    if !config["model_max_length"].is_number() {
+        config["model_max_length"] = json!(max_tokens);
+    }
+    if config["pad_token"].is_null() {
+        let text = String::from_utf8_lossy(&tokenizer);
+        let token = ["[PAD]", "<pad>"].into_iter().find(|t| text.contains(t));
+        config["pad_token"] = json!(token.unwrap_or("[PAD]"));
+    }
+    TokenizerFiles {
+        config_file: bytes(&or_empty(note(path, "config.json"))),
+        special_tokens_map_file: bytes(&or_empty(note(path, "special_tokens_map.json"))),
+        tokenizer_config_file: bytes(&config),
+        tokenizer_file: tokenizer,
+    }
+}
+
+/// A file that must be there.
+pub(super) fn needed(folder: &Path, name: &str) -> Result<Vec<u8>, EmbedError> {
+    let path = folder.join(name);
+    std::fs::read(&path).map_err(|error| {
+        let reason = format!("{}: {error}", path.display());
+        unavailable(&folder.display().to_string(), reason, NEEDED)
+    })
+}
+
+/// A JSON file that may be there; null if it is not, or is not JSON.
+fn note(folder: &Path, name: &str) -> Value {
+    let text = std::fs::read(folder.join(name)).unwrap_or_default();
+    serde_json::from_slice(&text).unwrap_or_default()
+}

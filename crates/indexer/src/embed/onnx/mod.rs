@@ -1,0 +1,250 @@
+//! Models run by ONNX Runtime through fastembed: by name (fetched once, then cached) or from a folder.
+//!
+//! The runtime is a library of the user's machine, loaded when it is needed; without it the error says what to install.
+
+mod folder;
+mod rerank;
+mod runtime;
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use fastembed::{EmbeddingModel, TextEmbedding, TextInitOptions};
+use ort::environment::Environment;
+
+use super::prefix::{Prefixes, Prompts};
+use super::{EmbedError, Embedder, VectorWeights, normalise};
+pub(crate) use rerank::OnnxReranker;
+
+/// Tokens read of a text where the model does not say; the chunker makes at most about 400.
+const MAX_TOKENS: usize = 512;
+
+const FETCH: &str = "it is fetched at first use; without a network, give a folder with `model.onnx` and `tokenizer.json`";
+const NAMES: &str = "docs/models.md lists the names, and says how a folder is made";
+
+/// A Chinese sentence; a model whose tokenizer does not know its characters was not trained on Chinese.
+const CHINESE_PROBE: &str = "数据倾斜导致作业变慢";
+
+/// Weights for a model that knows no Chinese: a Chinese query says something to it only through the English names that
+/// the glossary adds.
+const ENGLISH_ONLY: VectorWeights = VectorWeights {
+    latin: 0.5,
+    cjk: 0.1,
+};
+
+/// A sentence model.
+pub(super) struct Onnx {
+    fingerprint: String,
+    prefixes: Prefixes,
+    dimension: usize,
+    weights: VectorWeights,
+    // The session wants to be owned by one call at a time; it uses all cores itself.
+    model: Mutex<TextEmbedding>,
+}
+
+impl Onnx {
+    pub(super) fn load(
+        model: &str,
+        cache: Option<&Path>,
+        runtime: Option<&Path>,
+        prompts: &Prompts,
+    ) -> Result<Onnx, EmbedError> {
+        let path = Path::new(model);
+        // What is wrong with the model is said before what is wrong with the machine.
+        let source = match path.is_dir() {
+            true => Source::Folder(folder::Folder::read(path)?),
+            false => Source::Named(known(model)?),
+        };
+        let environment = runtime::environment(model, runtime)?;
+        let (embedding, identity, prefixes) = match source {
+            Source::Folder(folder) => {
+                let identity = folder.identity();
+                let prefixes = folder.prefixes();
+                (folder.load(environment)?, identity, prefixes)
+            }
+            Source::Named(known) => {
+                let embedding = fetch(model, known, cache, environment)?;
+                (embedding, model.to_lowercase(), Prefixes::of(model))
+            }
+        };
+        let prefixes = prefixes.with(prompts);
+        let mut onnx = Onnx {
+            weights: weights(&embedding),
+            fingerprint: String::new(),
+            prefixes,
+            dimension: 0,
+            model: Mutex::new(embedding),
+        };
+        onnx.dimension = onnx.run("", &["dimension"])?.first().map_or(0, Vec::len);
+        onnx.fingerprint = format!(
+            "onnx:{identity}:{}{}",
+            onnx.dimension,
+            prompts.fingerprint()
+        );
+        Ok(onnx)
+    }
+
+    fn run(&self, prefix: &str, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
+        // One text at a time: the fastest on a processor, no padding, bounded memory, and what dynamically quantised
+        // models need, whose vectors depend on their batch. The tokenizer starts no other thread for one text, which
+        // might wait for the lock that is held here.
+        texts
+            .iter()
+            .map(|text| {
+                let vectors = model.embed([format!("{prefix}{text}")], None);
+                let mut vector = vectors
+                    .map_err(|error| unusable(error.to_string()))?
+                    .pop()
+                    .ok_or_else(|| unusable("no vector for a text".to_owned()))?;
+                normalise(&mut vector);
+                Ok(vector)
+            })
+            .collect()
+    }
+}
+
+enum Source {
+    Folder(folder::Folder),
+    Named(EmbeddingModel),
+}
+
+impl Embedder for Onnx {
+    fn fingerprint(&self) -> String {
+        self.fingerprint.clone()
+    }
+
+    fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        self.run(&self.prefixes.passage, texts)
+    }
+
+    fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
+        let mut vectors = self.run(&self.prefixes.query, &[text])?;
+        vectors
+            .pop()
+            .ok_or_else(|| unusable("no vector for the query".to_owned()))
+    }
+
+    fn weights(&self) -> VectorWeights {
+        self.weights
+    }
+}
+
+fn weights(model: &TextEmbedding) -> VectorWeights {
+    let Ok(probe) = model.tokenizer.encode(CHINESE_PROBE, false) else {
+        return VectorWeights::default();
+    };
+    let tokens = probe.get_tokens();
+    let characters = CHINESE_PROBE.chars().count();
+    let is_unknown = |token: &String| matches!(token.as_str(), "[UNK]" | "<unk>");
+    let unknown = tokens.iter().filter(|token| is_unknown(token)).count();
+    // Tokenizers of bytes know everything, but need several tokens for a character that they were not trained on.
+    if 4 * unknown > characters || 2 * tokens.len() > 3 * characters {
+        ENGLISH_ONLY
+    } else {
+        VectorWeights::default()
+    }
+}
+
+/// The model called `name`: `bge-small-zh-v1.5` as well as `Xenova/bge-small-zh-v1.5`.
+fn known(name: &str) -> Result<EmbeddingModel, EmbedError> {
+    if name.contains(['/', '\\']) && !Path::new(name).exists() && Path::new(name).has_root() {
+        return Err(unavailable(
+            name,
+            "there is no such folder".to_owned(),
+            NAMES,
+        ));
+    }
+    TextEmbedding::list_supported_models()
+        .into_iter()
+        .find(|info| {
+            ends_with_name(&info.model_code, name)
+                || format!("{:?}", info.model).eq_ignore_ascii_case(name)
+        })
+        .map(|info| info.model)
+        .ok_or_else(|| {
+            let reason = "there is no such folder, and no model of this name is known".to_owned();
+            unavailable(name, reason, NAMES)
+        })
+}
+
+fn ends_with_name(code: &str, name: &str) -> bool {
+    let (code, name) = (code.to_lowercase(), name.to_lowercase());
+    let short = code.rsplit('/').next().unwrap_or(&code);
+    // Exports add `-onnx` to the name of the model.
+    code == name || short == name || short.strip_suffix("-onnx") == Some(name.as_str())
+}
+
+fn fetch(
+    name: &str,
+    model: EmbeddingModel,
+    cache: Option<&Path>,
+    environment: Environment,
+) -> Result<TextEmbedding, EmbedError> {
+    let mut options = TextInitOptions::new(model)
+        .with_environment(environment)
+        .with_max_length(MAX_TOKENS)
+        .with_show_download_progress(false);
+    if let Some(cache) = cache {
+        options = options.with_cache_dir(cache.to_owned());
+    }
+    TextEmbedding::try_new(options).map_err(|error| unavailable(name, reason(&error), FETCH))
+}
+
+/// An error with what caused it, on one line.
+fn reason(error: &dyn std::error::Error) -> String {
+    let mut out = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        out = format!("{out}: {cause}");
+        next = cause.source();
+    }
+    out
+}
+
+fn unavailable(model: &str, reason: String, remedy: &str) -> EmbedError {
+    EmbedError::Unavailable {
+        model: model.to_owned(),
+        reason,
+        remedy: remedy.to_owned(),
+    }
+}
+
+fn unusable(reason: String) -> EmbedError {
+    EmbedError::WrongAnswer { reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_known_with_and_without_their_owner() {
+        for name in [
+            "all-MiniLM-L6-v2",
+            "bge-small-zh-v1.5",
+            "multilingual-e5-small",
+            "bge-m3",
+            "Xenova/bge-small-zh-v1.5",
+            "BGESmallZHV15",
+        ] {
+            assert!(known(name).is_ok(), "{name}");
+        }
+        assert!(rerank::known("bge-reranker-base").is_ok());
+        for error in [
+            known("no-such-model").expect_err("unknown"),
+            known("/no/such/folder").expect_err("unknown"),
+            rerank::known("no-such-model").expect_err("unknown"),
+        ] {
+            let text = error.to_string();
+            assert!(
+                text.contains("no such") && text.contains("docs/models.md"),
+                "{text}"
+            );
+        }
+    }
+}

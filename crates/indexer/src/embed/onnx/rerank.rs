@@ -1,0 +1,82 @@
+//! Cross-encoders: a model that reads query and text together and gives one number.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use fastembed::{
+    RerankInitOptions, RerankInitOptionsUserDefined, RerankerModel, TextRerank,
+    UserDefinedRerankingModel,
+};
+
+use super::folder::{needed, tokenizer_files};
+use super::{
+    EmbedError, FETCH, MAX_TOKENS, NAMES, ends_with_name, reason, runtime, unavailable, unusable,
+};
+
+/// A cross-encoder.
+pub(crate) struct OnnxReranker {
+    model: Mutex<TextRerank>,
+}
+
+impl OnnxReranker {
+    pub(crate) fn load(
+        model: &str,
+        cache: Option<&Path>,
+        runtime: Option<&Path>,
+    ) -> Result<OnnxReranker, EmbedError> {
+        let folder = Path::new(model);
+        let loaded = if folder.is_dir() {
+            let onnx = needed(folder, "model.onnx")?;
+            let tokenizer = needed(folder, "tokenizer.json")?;
+            let files = UserDefinedRerankingModel::new(
+                onnx,
+                tokenizer_files(folder, tokenizer, MAX_TOKENS),
+            );
+            let options = RerankInitOptionsUserDefined::new()
+                .with_environment(runtime::environment(model, runtime)?);
+            TextRerank::try_new_from_user_defined(files, options)
+        } else {
+            let mut options = RerankInitOptions::new(known(model)?)
+                .with_environment(runtime::environment(model, runtime)?)
+                .with_show_download_progress(false);
+            if let Some(cache) = cache {
+                options = options.with_cache_dir(cache.to_owned());
+            }
+            TextRerank::try_new(options)
+        };
+        let loaded = loaded.map_err(|error| unavailable(model, reason(&error), FETCH))?;
+        Ok(OnnxReranker {
+            model: Mutex::new(loaded),
+        })
+    }
+
+    /// A score per text, in order; higher is better.
+    pub(crate) fn scores(&self, query: &str, texts: &[String]) -> Result<Vec<f32>, EmbedError> {
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
+        // Pair by pair, for the reasons that hold for embedding.
+        let results = model
+            .rerank(query, &texts, false, Some(1))
+            .map_err(|error| unusable(error.to_string()))?;
+        let mut scores = vec![f32::MIN; texts.len()];
+        for result in results {
+            if let Some(slot) = scores.get_mut(result.index) {
+                *slot = result.score;
+            }
+        }
+        Ok(scores)
+    }
+}
+
+/// `bge-reranker-base` as well as `BAAI/bge-reranker-base`.
+pub(super) fn known(model: &str) -> Result<RerankerModel, EmbedError> {
+    TextRerank::list_supported_models()
+        .into_iter()
+        .find(|info| ends_with_name(&info.model_code, model))
+        .map(|info| info.model)
+        .ok_or_else(|| {
+            let reason =
+                "there is no such folder, and no reranker of this name is known".to_owned();
+            unavailable(model, reason, NAMES)
+        })
+}

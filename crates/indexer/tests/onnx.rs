@@ -1,0 +1,161 @@
+//! Models run by ONNX Runtime: a tiny one from a folder, and what goes wrong. `scripts/export-onnx/make_tiny.py` makes the folder.
+//!
+//! What needs the runtime is skipped, visibly, unless `ORT_DYLIB_PATH` names its library or the folder of it.
+#![cfg(feature = "fastembed")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use indexer::build::update;
+use indexer::embed::{Prompts, load};
+use indexer::{EmbedderChoice, Index, OpenError, Query, Rebuild, Settings};
+use serde_json::Value;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny-onnx")
+}
+
+fn choice(model: &Path, runtime: Option<&Path>) -> EmbedderChoice {
+    EmbedderChoice::Fastembed {
+        model: model.display().to_string(),
+        cache: None,
+        runtime: runtime.map(Path::to_owned),
+        prompts: Prompts::default(),
+    }
+}
+
+fn refused(model: &Path, runtime: Option<&Path>) -> String {
+    let error = load(&choice(model, runtime)).err().expect("refused");
+    error.to_string()
+}
+
+/// The tiny model with the runtime of this machine; `None`, and a line that says so, where there is none.
+fn tiny() -> Option<EmbedderChoice> {
+    let runtime = std::env::var_os("ORT_DYLIB_PATH").map(PathBuf::from);
+    if runtime.is_none() {
+        eprintln!("skipped: ORT_DYLIB_PATH names no ONNX Runtime");
+    }
+    Some(choice(&folder(), Some(&runtime?)))
+}
+
+#[test]
+fn a_missing_or_foreign_runtime_is_an_error_with_a_remedy() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let library = scratch.path().join("libonnxruntime.so.1.0");
+    for runtime in [&library, scratch.path()] {
+        let text = refused(&folder(), Some(runtime));
+        assert!(text.contains("pip install 'onnxruntime>=1.24'"), "{text}");
+    }
+    fs::write(&library, b"not a library").expect("written");
+    for runtime in [&library, scratch.path()] {
+        let text = refused(&folder(), Some(runtime));
+        assert!(
+            text.contains("libonnxruntime.so.1.0") && text.contains("pip install"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_folder_that_is_no_model_is_named_with_what_it_lacks() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let text = refused(scratch.path(), None);
+    assert!(
+        text.contains("model.onnx") && text.contains("put "),
+        "{text}"
+    );
+    fs::copy(
+        folder().join("model.onnx"),
+        scratch.path().join("model.onnx"),
+    )
+    .expect("copied");
+    assert!(refused(scratch.path(), None).contains("tokenizer.json"));
+    let text = refused(Path::new("no-such-model"), None);
+    assert!(text.contains("no model of this name"), "{text}");
+}
+
+#[test]
+fn a_damaged_model_is_an_error() {
+    let Some(EmbedderChoice::Fastembed { runtime, .. }) = tiny() else {
+        return;
+    };
+    let scratch = tempfile::tempdir().expect("a folder");
+    fs::write(scratch.path().join("model.onnx"), b"not a graph").expect("written");
+    fs::write(scratch.path().join("tokenizer.json"), b"{}").expect("written");
+    let text = refused(scratch.path(), runtime.as_deref());
+    assert!(text.contains("ONNX export"), "{text}");
+    fs::copy(
+        folder().join("model.onnx"),
+        scratch.path().join("model.onnx"),
+    )
+    .expect("copied");
+    let text = refused(scratch.path(), runtime.as_deref());
+    assert!(text.contains("tokenizer.json"), "{text}");
+}
+
+#[test]
+fn vectors_are_those_of_another_reader_of_the_same_model() {
+    let Some(choice) = tiny() else { return };
+    let embedder = load(&choice).expect("loaded");
+    let expected = fs::read_to_string(folder().join("expected.json")).expect("read");
+    let expected: Vec<Value> = serde_json::from_str(&expected).expect("JSON");
+    let texts: Vec<&str> = expected.iter().filter_map(|e| e["text"].as_str()).collect();
+    let vectors = embedder.embed(&texts).expect("embedded");
+    assert_eq!(vectors.len(), expected.len());
+    for (vector, expected) in vectors.iter().zip(&expected) {
+        let wanted = expected["vector"].as_array().expect("numbers");
+        for (got, want) in vector.iter().zip(wanted) {
+            let want = want.as_f64().expect("a number");
+            assert!(
+                (f64::from(*got) - want).abs() < 1e-4,
+                "{expected}: {vector:?}"
+            );
+        }
+    }
+    // The tokenizer of the tiny model knows the characters of `数据倾斜` only.
+    assert!(embedder.weights().cjk < embedder.weights().latin);
+}
+
+#[test]
+fn an_index_is_built_and_searched_and_knows_its_model() {
+    let Some(choice) = tiny() else { return };
+    let world = tempfile::tempdir().expect("a folder");
+    let (knowledge, index) = (world.path().join("knowledge"), world.path().join("index"));
+    fs::create_dir_all(knowledge.join("experience")).expect("a folder");
+    let write = |name: &str, text: &str| {
+        fs::write(knowledge.join("experience").join(name), text).expect("written");
+    };
+    write(
+        "a.md",
+        "# Skew\n\n## Cause\n\nthe join of one hot key\n\n## Fix\n\nthe memory of a vertex\n",
+    );
+    write("b.md", "# 倾斜\n\n## 原因\n\n数据倾斜\n");
+    let settings = Settings {
+        embedder: choice,
+        ..Settings::default()
+    };
+    let build =
+        |settings: &Settings| update(&knowledge, &index, settings, &mut |_| {}).expect("built");
+    assert_eq!(build(&settings).embedded, 3);
+    let hits = Index::open(&index, &settings).expect("opened");
+    let hits = hits
+        .search(&Query::new("hot keys of a join", 3))
+        .expect("searched");
+    assert_eq!(hits[0].chunk.id, "experience/a.md#cause");
+    assert!(hits.iter().all(|hit| hit.vector_score.is_some()));
+
+    // Another model is refused by name, and the vectors of this one wait in the cache until it comes back.
+    let embedded = Settings::default();
+    let refused = Index::open(&index, &embedded).err().expect("another model");
+    assert!(matches!(refused, OpenError::Mismatch(_)));
+    assert!(refused.to_string().contains("index --reembed"), "{refused}");
+    let reembed = |settings: &Settings| Settings {
+        rebuild: Rebuild::Reembed,
+        ..settings.clone()
+    };
+    assert_eq!(build(&reembed(&embedded)).embedded, 3);
+    let back = build(&reembed(&settings));
+    assert_eq!((back.embedded, back.cached), (0, 3));
+    // Asked for again with the same model, all texts are embedded anew.
+    assert_eq!(build(&reembed(&settings)).embedded, 3);
+}
