@@ -118,8 +118,7 @@ impl Knowledge {
         rebuild: Rebuild,
         terminal: &Terminal,
     ) -> Result<indexer::build::Summary> {
-        self.build(rebuild, terminal)
-            .map_err(build_error)
+        self.build(rebuild, terminal).map_err(build_error)
     }
 
     fn build(

@@ -39,24 +39,6 @@ fn tiny() -> Option<EmbedderChoice> {
 }
 
 #[test]
-fn a_missing_or_foreign_runtime_is_an_error_with_a_remedy() {
-    let scratch = tempfile::tempdir().expect("a folder");
-    let library = scratch.path().join("libonnxruntime.so.1.0");
-    for runtime in [&library, scratch.path()] {
-        let text = refused(&folder(), Some(runtime));
-        assert!(text.contains("pip install 'onnxruntime>=1.24'"), "{text}");
-    }
-    fs::write(&library, b"not a library").expect("written");
-    for runtime in [&library, scratch.path()] {
-        let text = refused(&folder(), Some(runtime));
-        assert!(
-            text.contains("libonnxruntime.so.1.0") && text.contains("pip install"),
-            "{text}"
-        );
-    }
-}
-
-#[test]
 fn a_folder_that_is_no_model_is_named_with_what_it_lacks() {
     let scratch = tempfile::tempdir().expect("a folder");
     let text = refused(scratch.path(), None);

@@ -42,7 +42,12 @@ impl Prefixes {
             ("search_query: ", "search_document: ")
         } else if model.contains("bge-") && model.contains("-zh") {
             ("为这个句子生成表示以用于检索相关文章：", "")
-        } else if model.contains("bge-") && model.contains("-en") {
+        } else if model.contains("embeddinggemma") {
+            ("task: search result | query: ", "title: none | text: ")
+        } else if (model.contains("bge-") && model.contains("-en"))
+            || model.contains("mxbai-embed")
+            || model.contains("snowflake-arctic-embed")
+        {
             (
                 "Represent this sentence for searching relevant passages: ",
                 "",
