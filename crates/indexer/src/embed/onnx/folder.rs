@@ -8,7 +8,7 @@ use fastembed::{
 use ort::environment::Environment;
 use serde_json::{Value, json};
 
-use super::{EmbedError, MAX_TOKENS, Prefixes, reason, unavailable};
+use super::{EmbedError, MAX_TOKENS, NO_SPINNING, Prefixes, reason, unavailable};
 
 const NEEDED: &str =
     "put `model.onnx` (with its weights inside) and `tokenizer.json` into the folder";
@@ -69,6 +69,7 @@ impl Folder {
         let model = UserDefinedEmbeddingModel::new(self.model, files).with_pooling(pooling);
         let options = InitOptionsUserDefined::new()
             .with_environment(environment)
+            .with_session_config(NO_SPINNING.0, NO_SPINNING.1)
             .with_max_length(self.max_tokens);
         TextEmbedding::try_new_from_user_defined(model, options).map_err(|error| {
             let remedy = "the folder needs an ONNX export that takes input_ids and attention_mask and holds its weights";

@@ -19,6 +19,9 @@ pub(crate) use rerank::OnnxReranker;
 /// Tokens read of a text where the model does not say; the chunker makes at most about 400.
 const MAX_TOKENS: usize = 512;
 
+/// Threads of the runtime that have nothing to do sleep: turning in circles is only faster on a machine without other work.
+const NO_SPINNING: (&str, &str) = ("session.intra_op.allow_spinning", "0");
+
 const FETCH: &str = "it is fetched at first use; without a network, give a folder with `model.onnx` and `tokenizer.json`";
 const NAMES: &str = "docs/models.md lists the names, and says how a folder is made";
 
@@ -188,6 +191,7 @@ fn fetch(
     let mut options = TextInitOptions::new(model)
         .with_environment(environment)
         .with_max_length(MAX_TOKENS)
+        .with_session_config(NO_SPINNING.0, NO_SPINNING.1)
         .with_show_download_progress(false);
     if let Some(cache) = cache {
         options = options.with_cache_dir(cache.to_owned());
