@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Makes the model of a few kilobytes that the tests of the crate `indexer` load, and the vectors that it should give.
+"""Makes the models of a few kilobytes that the tests of the crate `indexer` load, and what they should give: an embedder and
+a reranker.
 
-The weights are random with a fixed seed: it tells texts apart and means nothing.
+The weights are random with a fixed seed: they tell texts apart and mean nothing.
 """
 import argparse
 import json
@@ -10,23 +11,29 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer
 
 from export import bert
 
 WORDS = "a the hot key join skew data vertex slow memory spill of in by one row ##s ##ed 数 据 倾 斜".split()
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
-WIDTH, INNER, LAYERS, HEADS, LONGEST = 8, 16, 1, 2, 8
+WIDTH, INNER, LAYERS, HEADS = 8, 16, 1, 2
+# Tokens that the embedder and the reranker read.
+LONGEST, LONGEST_PAIR = 8, 48
 # The last one is longer than the model reads.
 TEXTS = ["hot keys", "the join of one hot key is slow", "数据倾斜", "spill", "", "data skew " * 20]
+# Passages as the index hands them over: title, headings, text.
+PAIRS = ("the hot key of a join", ["A > Cause\n# A\n\n## Cause\n\nthe join of one hot key", "A > Fix\n## Fix\n\nthe memory of a vertex",
+                                   "B > 原因\n# B\n\n## 原因\n\n数据倾斜"])
 
 
-def weights():
+def weights(longest):
     """Random weights under the names of BertModel; norms leave their input as it is."""
     random = np.random.default_rng(5)
     shapes = {
         "embeddings.word_embeddings.weight": (len(SPECIAL) + len(WORDS), WIDTH),
-        "embeddings.position_embeddings.weight": (LONGEST, WIDTH),
+        "embeddings.position_embeddings.weight": (longest, WIDTH),
         "embeddings.token_type_embeddings.weight": (2, WIDTH),
     }
     for i in range(LAYERS):
@@ -65,24 +72,58 @@ def tokenizer():
     }
 
 
+def reranker():
+    """The encoder with one number on top, as sequence classifiers have it."""
+    model = bert(weights(LONGEST_PAIR), LAYERS, HEADS)
+    head = numpy_helper.from_array(np.random.default_rng(6).normal(size=(WIDTH, 1)).astype(np.float32), "head")
+    model.graph.initializer.append(head)
+    model.graph.node.extend([
+        helper.make_node("ReduceMean", ["last_hidden_state"], ["mean"], axes=[1], keepdims=0),
+        helper.make_node("MatMul", ["mean", "head"], ["logits"]),
+    ])
+    del model.graph.output[:]
+    model.graph.output.append(helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", 1]))
+    onnx.checker.check_model(model)
+    return model
+
+
+def save(folder, model, longest):
+    """Writes model and tokenizer; gives a reader of both."""
+    folder.mkdir(parents=True, exist_ok=True)
+    onnx.save(model, folder / "model.onnx")
+    write(folder / "tokenizer.json", tokenizer())
+    reader = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    reader.enable_truncation(longest)
+    session = onnxruntime.InferenceSession(folder / "model.onnx")
+
+    def run(*texts):
+        ids = np.array([reader.encode(*texts).ids])
+        return session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})[0][0]
+
+    return run
+
+
+def write(path, value):
+    path.write_text(json.dumps(value, ensure_ascii=False) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, required=True, help="folder to make")
+    parser.add_argument("--out", type=Path, required=True, help="folder to make the folders of the models in")
     out = parser.parse_args().out
-    out.mkdir(parents=True, exist_ok=True)
-    onnx.save(bert(weights(), LAYERS, HEADS), out / "model.onnx")
-    write = lambda name, value: (out / name).write_text(json.dumps(value, ensure_ascii=False) + "\n")
-    write("tokenizer.json", tokenizer())
-    write("sentence_bert_config.json", {"max_seq_length": LONGEST})
-    reader = Tokenizer.from_file(str(out / "tokenizer.json"))
-    reader.enable_truncation(LONGEST)
-    session = onnxruntime.InferenceSession(out / "model.onnx")
-    expected = []
-    for text in TEXTS:
-        ids = np.array([reader.encode(text).ids])
-        mean = session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})[0][0].mean(0)
-        expected.append({"text": text, "tokens": reader.encode(text).tokens, "vector": (mean / np.linalg.norm(mean)).astype(float).round(5).tolist()})
-    write("expected.json", expected)
+    rounded = lambda numbers: numbers.astype(float).round(5).tolist()
+
+    run = save(out / "tiny-onnx", bert(weights(LONGEST), LAYERS, HEADS), LONGEST)
+    write(out / "tiny-onnx/sentence_bert_config.json", {"max_seq_length": LONGEST})
+    means = [run(text).mean(0) for text in TEXTS]
+    write(out / "tiny-onnx/expected.json",
+          [{"text": text, "vector": rounded(mean / np.linalg.norm(mean))} for text, mean in zip(TEXTS, means)])
+
+    run = save(out / "tiny-reranker", reranker(), LONGEST_PAIR)
+    write(out / "tiny-reranker/tokenizer_config.json", {"model_max_length": LONGEST_PAIR})
+    query, passages = PAIRS
+    write(out / "tiny-reranker/expected.json",
+          {"query": query, "passages": [{"text": text, "score": rounded(run(query, text))[0]} for text in passages]})
 
 
 if __name__ == "__main__":

@@ -20,6 +20,14 @@ struct Term {
     scope: Vec<String>,
 }
 
+/// Another name of something that a query names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Expansion {
+    pub(crate) name: String,
+    /// How many names of the same thing are added in the same script, this one included.
+    pub(crate) rivals: usize,
+}
+
 impl Glossary {
     /// Reads `[[term]]` entries with `zh`, `en` and `scope`, each a text or a list; what is not valid TOML is empty
     /// (the linter says so).
@@ -41,29 +49,43 @@ impl Glossary {
     }
 
     /// Other names of what `query` names, each once, without those that the query has already.
-    pub(crate) fn expand(&self, query: &str) -> Vec<String> {
+    pub(crate) fn expand(&self, query: &str) -> Vec<Expansion> {
         let folded = query.to_lowercase();
         let padded = pad(&analyse::terms(query));
         let says = |name: &String| -> bool {
-            if name.chars().any(analyse::is_cjk) {
+            if is_cjk(name) {
                 folded.contains(&name.to_lowercase())
             } else {
                 padded.contains(&pad(&analyse::terms(name)))
             }
         };
-        let mut out: Vec<String> = Vec::new();
+        let mut out: Vec<Expansion> = Vec::new();
         for term in &self.terms {
             let all = || term.zh.iter().chain(&term.en).chain(&term.scope);
-            if all().any(says) {
-                for name in all() {
-                    if !says(name) && !out.contains(name) {
-                        out.push(name.clone());
+            if !all().any(says) {
+                continue;
+            }
+            let (cjk, latin): (Vec<&String>, Vec<&String>) = all()
+                .filter(|name| !says(name))
+                .partition(|name| is_cjk(name));
+            for rivals in [cjk, latin] {
+                for &name in &rivals {
+                    if !out.iter().any(|known| known.name == *name) {
+                        out.push(Expansion {
+                            name: name.clone(),
+                            rivals: rivals.len(),
+                        });
                     }
                 }
             }
         }
         out
     }
+}
+
+/// Whether a name is Chinese, at least in part.
+fn is_cjk(name: &str) -> bool {
+    name.chars().any(analyse::is_cjk)
 }
 
 fn names(value: Option<&Value>) -> Vec<String> {
@@ -100,9 +122,20 @@ mod tests {
 
     #[test]
     fn a_name_brings_the_other_names() {
-        let expanded = glossary().expand("数据倾斜怎么解决");
-        assert_eq!(expanded, ["data skew", "skewed data", "SKEWJOIN"]);
-        assert_eq!(glossary().expand("BROADCAST join"), ["广播"]);
+        let names = |query: &str| -> Vec<(String, usize)> {
+            let expanded = glossary().expand(query);
+            expanded.into_iter().map(|e| (e.name, e.rivals)).collect()
+        };
+        let named = |name: &str, rivals: usize| (name.to_owned(), rivals);
+        assert_eq!(
+            names("数据倾斜怎么解决"),
+            [
+                named("data skew", 3),
+                named("skewed data", 3),
+                named("SKEWJOIN", 3)
+            ]
+        );
+        assert_eq!(names("BROADCAST join"), [named("广播", 1)]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Models run by ONNX Runtime: a tiny one from a folder, and what goes wrong. `scripts/export-onnx/make_tiny.py` makes the folder.
+//! Models run by ONNX Runtime: a tiny one from a folder, and what goes wrong. `scripts/export-onnx/make_tiny.py` makes the folders.
 //!
 //! What needs the runtime is skipped, visibly, unless `ORT_DYLIB_PATH` names its library or the folder of it.
 #![cfg(feature = "fastembed")]
@@ -8,11 +8,17 @@ use std::path::{Path, PathBuf};
 
 use indexer::build::update;
 use indexer::embed::{Prompts, load};
-use indexer::{EmbedderChoice, Index, OpenError, Query, Rebuild, Settings};
+use indexer::{EmbedderChoice, Index, OpenError, Query, Rebuild, Reranker, Settings};
 use serde_json::Value;
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny-onnx")
+    data("tiny-onnx")
+}
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data")
+        .join(name)
 }
 
 fn choice(model: &Path, runtime: Option<&Path>) -> EmbedderChoice {
@@ -95,7 +101,7 @@ fn vectors_are_those_of_another_reader_of_the_same_model() {
         }
     }
     // The tokenizer of the tiny model knows the characters of `数据倾斜` only.
-    assert!(embedder.weights().cjk < embedder.weights().latin);
+    assert!(embedder.english_only() && embedder.weights().cjk < embedder.weights().latin);
 }
 
 #[test]
@@ -140,4 +146,59 @@ fn an_index_is_built_and_searched_and_knows_its_model() {
     assert_eq!((back.embedded, back.cached), (0, 3));
     // Asked for again with the same model, all texts are embedded anew.
     assert_eq!(build(&reembed(&settings)).embedded, 3);
+}
+
+#[test]
+fn a_reranker_orders_the_best_hits_by_its_own_scores() {
+    let Some(EmbedderChoice::Fastembed { runtime, .. }) = tiny() else {
+        return;
+    };
+    let expected = fs::read_to_string(data("tiny-reranker/expected.json")).expect("read");
+    let expected: Value = serde_json::from_str(&expected).expect("JSON");
+    let world = tempfile::tempdir().expect("a folder");
+    let (knowledge, index) = (world.path().join("knowledge"), world.path().join("index"));
+    fs::create_dir_all(knowledge.join("experience")).expect("a folder");
+    let write = |name: &str, text: &str| {
+        fs::write(knowledge.join("experience").join(name), text).expect("written");
+    };
+    write(
+        "a.md",
+        "# A\n\n## Cause\n\nthe join of one hot key\n\n## Fix\n\nthe memory of a vertex\n",
+    );
+    write("b.md", "# B\n\n## 原因\n\n数据倾斜\n");
+    let settings = Settings {
+        reranker: Some(Reranker {
+            model: data("tiny-reranker").display().to_string(),
+            depth: 3,
+            cache: None,
+            runtime,
+        }),
+        ..Settings::default()
+    };
+    update(&knowledge, &index, &settings, &mut |_| {}).expect("built");
+    let query = expected["query"].as_str().expect("a text");
+    let hits = Index::open(&index, &settings).expect("opened");
+    let hits = hits.search(&Query::new(query, 3)).expect("searched");
+    assert_eq!(hits.len(), 3);
+    let scores: Vec<f32> = hits.iter().filter_map(|hit| hit.rerank_score).collect();
+    assert!(
+        scores.len() == 3 && scores.is_sorted_by(|a, b| a >= b),
+        "{scores:?}"
+    );
+    for hit in &hits {
+        let passages = expected["passages"].as_array().expect("a list");
+        let own = |p: &&Value| {
+            p["text"]
+                .as_str()
+                .is_some_and(|t| t.ends_with(hit.chunk.text.trim_end()))
+        };
+        let passage = passages.iter().find(own).expect("known");
+        let wanted = passage["score"].as_f64().expect("a number");
+        let got = f64::from(hit.rerank_score.expect("a score"));
+        assert!(
+            (got - wanted).abs() < 1e-3,
+            "{}: {got}, {wanted}",
+            hit.chunk.id
+        );
+    }
 }

@@ -5,8 +5,9 @@ use serde_json::Value;
 use crate::support::User;
 
 fn hits(arguments: &[&str]) -> Vec<Value> {
-    let mut command = User::new().expert();
-    let output = command
+    let user = User::new();
+    let output = user
+        .expert()
         .args([
             "search",
             "data skew 数据倾斜 hot key",

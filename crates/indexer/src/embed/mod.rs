@@ -43,6 +43,11 @@ pub trait Embedder: Send + Sync {
         true
     }
 
+    /// Whether Chinese says nothing to it; a Chinese query is then embedded with the English names that the glossary knows.
+    fn english_only(&self) -> bool {
+        false
+    }
+
     /// Weight of the vector branch that suits this embedder.
     fn weights(&self) -> VectorWeights {
         VectorWeights::default()

@@ -40,7 +40,7 @@ pub(super) struct Onnx {
     fingerprint: String,
     prefixes: Prefixes,
     dimension: usize,
-    weights: VectorWeights,
+    english_only: bool,
     // The session wants to be owned by one call at a time; it uses all cores itself.
     model: Mutex<TextEmbedding>,
 }
@@ -72,7 +72,7 @@ impl Onnx {
         };
         let prefixes = prefixes.with(prompts);
         let mut onnx = Onnx {
-            weights: weights(&embedding),
+            english_only: !reads_chinese(&embedding),
             fingerprint: String::new(),
             prefixes,
             dimension: 0,
@@ -132,25 +132,28 @@ impl Embedder for Onnx {
             .ok_or_else(|| unusable("no vector for the query".to_owned()))
     }
 
+    fn english_only(&self) -> bool {
+        self.english_only
+    }
+
     fn weights(&self) -> VectorWeights {
-        self.weights
+        match self.english_only {
+            true => ENGLISH_ONLY,
+            false => VectorWeights::default(),
+        }
     }
 }
 
-fn weights(model: &TextEmbedding) -> VectorWeights {
+fn reads_chinese(model: &TextEmbedding) -> bool {
     let Ok(probe) = model.tokenizer.encode(CHINESE_PROBE, false) else {
-        return VectorWeights::default();
+        return true;
     };
     let tokens = probe.get_tokens();
     let characters = CHINESE_PROBE.chars().count();
-    let is_unknown = |token: &String| matches!(token.as_str(), "[UNK]" | "<unk>");
-    let unknown = tokens.iter().filter(|token| is_unknown(token)).count();
+    let is_unknown = |token: &&String| matches!(token.as_str(), "[UNK]" | "<unk>");
+    let unknown = tokens.iter().filter(is_unknown).count();
     // Tokenizers of bytes know everything, but need several tokens for a character that they were not trained on.
-    if 4 * unknown > characters || 2 * tokens.len() > 3 * characters {
-        ENGLISH_ONLY
-    } else {
-        VectorWeights::default()
-    }
+    4 * unknown <= characters && 2 * tokens.len() <= 3 * characters
 }
 
 /// The model called `name`: `bge-small-zh-v1.5` as well as `Xenova/bge-small-zh-v1.5`.
