@@ -43,7 +43,7 @@ pub trait Embedder: Send + Sync {
         true
     }
 
-    /// Whether Chinese says nothing to it; a Chinese query is then embedded with the English names that the glossary knows.
+    /// Whether Chinese says nothing to it; of the names that the glossary adds to a query it then gets the English ones.
     fn english_only(&self) -> bool {
         false
     }
@@ -61,6 +61,16 @@ pub struct VectorWeights {
     pub latin: f32,
     /// For queries in Chinese, Japanese or Korean script.
     pub cjk: f32,
+}
+
+impl VectorWeights {
+    /// For a model that knows no Chinese: a Chinese query says something to it only through the English names that the
+    /// glossary adds.
+    #[cfg(any(feature = "fastembed", feature = "openai"))]
+    const ENGLISH_ONLY: VectorWeights = VectorWeights {
+        latin: 0.5,
+        cjk: 0.15,
+    };
 }
 
 impl Default for VectorWeights {

@@ -73,6 +73,21 @@ impl Prefixes {
     }
 }
 
+/// Whether a model on a server is known to have been trained on English alone; of others nobody can tell from here.
+#[cfg(feature = "openai")]
+pub(super) fn english_only(model: &str) -> bool {
+    let model = model.to_lowercase();
+    let family = [
+        "all-minilm",
+        "all-mpnet",
+        "mxbai-embed-large",
+        "nomic-embed-text",
+    ];
+    // The second version of nomic-embed-text reads many languages.
+    let known = family.iter().any(|name| model.contains(name)) && !model.contains("text-v2");
+    known || model.split(['-', '/', ':', '_']).any(|part| part == "en")
+}
+
 #[cfg(all(test, any(feature = "fastembed", feature = "openai")))]
 mod tests {
     use super::*;
@@ -90,6 +105,26 @@ mod tests {
                 .starts_with('为')
         );
         assert_eq!(Prefixes::of("all-MiniLM-L6-v2").passage, "");
+    }
+
+    #[test]
+    #[cfg(feature = "openai")]
+    fn english_models_are_told_by_their_names() {
+        for name in [
+            "all-minilm:l6-v2",
+            "BAAI/bge-small-en-v1.5",
+            "nomic-embed-text",
+        ] {
+            assert!(english_only(name), "{name}");
+        }
+        for name in [
+            "bge-m3",
+            "nomic-embed-text-v2-moe",
+            "qwen3-embedding",
+            "multilingual-e5-small",
+        ] {
+            assert!(!english_only(name), "{name}");
+        }
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::prefix::{Prefixes, Prompts};
-use super::{EmbedError, Embedder, normalise};
+use super::prefix::{self, Prefixes, Prompts};
+use super::{EmbedError, Embedder, VectorWeights, normalise};
 
 /// A batch on a slow CPU server takes its time; a server that says nothing for longer is gone.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -185,6 +185,17 @@ impl Embedder for Server {
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         self.embed_with(&self.prefixes.passage, texts)
+    }
+
+    fn english_only(&self) -> bool {
+        prefix::english_only(&self.model)
+    }
+
+    fn weights(&self) -> VectorWeights {
+        match self.english_only() {
+            true => VectorWeights::ENGLISH_ONLY,
+            false => VectorWeights::default(),
+        }
     }
 
     fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {

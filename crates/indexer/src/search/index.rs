@@ -189,14 +189,11 @@ impl Index {
             return Ok(None);
         }
         let mut text = query.text.clone();
-        // A model that reads Chinese needs no glossary, other names only turn its vector away from what was asked.
-        if self.embedder.english_only() && analyse::cjk_share(&text) > 0.0 {
-            for expansion in expansions
-                .iter()
-                .filter(|e| analyse::cjk_share(&e.name) == 0.0)
-            {
+        let english_only = self.embedder.english_only();
+        for Expansion { name, .. } in expansions {
+            if !(english_only && analyse::cjk_share(name) > 0.0) {
                 text.push(' ');
-                text.push_str(&expansion.name);
+                text.push_str(name);
             }
         }
         let vector = self.embedder.embed_query(&text)?;

@@ -28,13 +28,6 @@ const NAMES: &str = "docs/models.md lists the names, and says how a folder is ma
 /// A Chinese sentence; a model whose tokenizer does not know its characters was not trained on Chinese.
 const CHINESE_PROBE: &str = "数据倾斜导致作业变慢";
 
-/// Weights for a model that knows no Chinese: a Chinese query says something to it only through the English names that
-/// the glossary adds.
-const ENGLISH_ONLY: VectorWeights = VectorWeights {
-    latin: 0.5,
-    cjk: 0.1,
-};
-
 /// A sentence model.
 pub(super) struct Onnx {
     fingerprint: String,
@@ -138,7 +131,7 @@ impl Embedder for Onnx {
 
     fn weights(&self) -> VectorWeights {
         match self.english_only {
-            true => ENGLISH_ONLY,
+            true => VectorWeights::ENGLISH_ONLY,
             false => VectorWeights::default(),
         }
     }
