@@ -397,3 +397,35 @@ fn read_glossary(path: &Path) -> Result<Glossary, OpenError> {
     let bytes = std::fs::read(path).map_err(|error| damaged(path, &error.to_string()))?;
     serde_json::from_slice(&bytes).map_err(|error| damaged(path, &error.to_string()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn weight(name: &str, rivals: usize) -> f32 {
+        let name = name.to_owned();
+        let terms = expansion_terms(&Expansion { name, rivals });
+        terms.iter().map(|(_, weight)| weight).sum()
+    }
+
+    #[test]
+    fn an_added_name_weighs_as_much_as_its_words_in_either_language() {
+        let near = |a: f32, b: f32| (a - b).abs() < 1e-6;
+        assert!(near(weight("hot key", 1), 2.0 * EXPANSION_WEIGHT));
+        assert!(near(weight("数据倾斜", 1), 2.0 * EXPANSION_WEIGHT));
+        assert!(near(weight("数据倾斜", 4), 0.5 * EXPANSION_WEIGHT));
+        assert!(near(weight("键", 1), EXPANSION_WEIGHT));
+    }
+
+    #[test]
+    fn the_words_of_the_query_count_in_full() {
+        let added = Expansion {
+            name: "hot key".to_owned(),
+            rivals: 1,
+        };
+        let words = query_words("hot spot", &[added]);
+        let weight = |term: &str| words.terms.iter().find(|(t, _)| t == term).map(|(_, w)| *w);
+        assert_eq!(weight("hot"), Some(1.0));
+        assert_eq!(weight("key"), Some(EXPANSION_WEIGHT));
+    }
+}
