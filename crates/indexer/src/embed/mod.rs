@@ -65,11 +65,11 @@ pub struct VectorWeights {
 
 impl VectorWeights {
     /// For a model that knows no Chinese: a Chinese query says something to it only through the English names that the
-    /// glossary adds.
+    /// glossary adds. Measured with MiniLM on our tuning judgements: from .3 to .5 are alike in English, more than .15 loses in Chinese.
     #[cfg(any(feature = "fastembed", feature = "openai"))]
     const ENGLISH_ONLY: VectorWeights = VectorWeights {
-        latin: 0.5,
-        cjk: 0.15,
+        latin: 0.45,
+        cjk: 0.1,
     };
 }
 
