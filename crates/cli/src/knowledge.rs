@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use indexer::build::Progress;
+use indexer::build::{Progress, Summary};
 use indexer::{BuildError, Index, OpenError, Rebuild, Settings};
 use rust_embed::RustEmbed;
 
@@ -36,6 +36,8 @@ pub(crate) enum Documents {
 pub(crate) struct Knowledge {
     pub(crate) documents: Documents,
     pub(crate) index: PathBuf,
+    /// Whether the index lies in the program's own data folder, where nobody else looks after it.
+    own: bool,
     pub(crate) settings: Settings,
 }
 
@@ -59,18 +61,21 @@ impl Knowledge {
             (None, Documents::Folder(folder)) => folder.join(".index"),
             (None, Documents::Builtin) => config::data_folder(config).join("builtin-index"),
         };
+        let own = config.index.is_none() && documents == Documents::Builtin;
         Ok(Knowledge {
             documents,
             index,
+            own,
             settings: Settings::default(),
         })
     }
 
     /// Opens the index; builds it first if there is none. The built-in documents change with the
-    /// program, so their index is brought up to date as well.
+    /// program, so their index follows them; one in the program's own data folder that another
+    /// version made, or that is damaged, is built again.
     pub(crate) fn open(&self, terminal: &Terminal) -> Result<Index> {
-        if self.documents == Documents::Builtin {
-            self.bring_up_to_date(terminal)?;
+        if self.documents == Documents::Builtin && !indexer::build::has_mark(&self.index, &mark()) {
+            self.bring_up_to_date(Rebuild::Changed, terminal)?;
         }
         match Index::open(&self.index, &self.settings) {
             Err(OpenError::Missing { .. }) => {
@@ -78,7 +83,11 @@ impl Knowledge {
                     "building the knowledge index in `{}` (only this once)",
                     self.index.display()
                 ));
-                self.bring_up_to_date(terminal)?;
+                self.bring_up_to_date(Rebuild::Changed, terminal)?;
+                Index::open(&self.index, &self.settings)
+            }
+            Err(OpenError::Mismatch(_) | OpenError::Damaged { .. }) if self.own => {
+                self.bring_up_to_date(Rebuild::Full, terminal)?;
                 Index::open(&self.index, &self.settings)
             }
             other => other,
@@ -87,21 +96,6 @@ impl Knowledge {
             CliError::from_source(Exit::Input, &e)
                 .hint("`scopeagent index` builds the index from the knowledge folder")
         })
-    }
-
-    /// Brings the index up to date before it is used; waits for another that is about to do the
-    /// same, be it a process or another call of the MCP server.
-    fn bring_up_to_date(&self, terminal: &Terminal) -> Result<()> {
-        let begun = Instant::now();
-        loop {
-            match self.build(Rebuild::Changed, terminal) {
-                Err(BuildError::Locked { .. }) if begun.elapsed() < PATIENCE => {
-                    std::thread::sleep(LOOK_AGAIN);
-                }
-                Err(error) => return Err(CliError::from_source(Exit::Input, &error)),
-                Ok(_) => return Ok(()),
-            }
-        }
     }
 
     /// Brings the index up to date, unless another is writing it.
@@ -114,11 +108,31 @@ impl Knowledge {
             .map_err(|e| CliError::from_source(Exit::Input, &e))
     }
 
+    /// Brings the index up to date before it is used: waits for another that is about to do the same, be it a process or another
+    /// call of the MCP server, and builds the program's own index anew where it cannot be continued.
+    fn bring_up_to_date(&self, mut rebuild: Rebuild, terminal: &Terminal) -> Result<()> {
+        let started = Instant::now();
+        loop {
+            match self.build(rebuild, terminal) {
+                Ok(_) => return Ok(()),
+                Err(BuildError::Locked { .. }) if started.elapsed() < PATIENCE => {
+                    std::thread::sleep(LOOK_AGAIN);
+                }
+                Err(BuildError::Mismatch(_) | BuildError::Open(_))
+                    if self.own && rebuild != Rebuild::Full =>
+                {
+                    rebuild = Rebuild::Full;
+                }
+                Err(e) => return Err(CliError::from_source(Exit::Input, &e)),
+            }
+        }
+    }
+
     fn build(
         &self,
         rebuild: Rebuild,
         terminal: &Terminal,
-    ) -> std::result::Result<indexer::build::Summary, BuildError> {
+    ) -> std::result::Result<Summary, BuildError> {
         let settings = Settings {
             rebuild,
             ..self.settings.clone()
@@ -135,6 +149,10 @@ impl Knowledge {
             }
         };
         bar.finish();
+        if let (Ok(summary), Documents::Builtin) = (&done, &self.documents) {
+            // Without the mark the next start compares the documents again.
+            let _ = indexer::build::set_mark(&self.index, summary, &mark());
+        }
         done
     }
 
@@ -169,4 +187,13 @@ pub(crate) fn builtin_documents() -> impl Iterator<Item = (String, String)> {
         let text = String::from_utf8(file.data.into_owned()).ok()?;
         Some((path.into_owned(), text))
     })
+}
+
+/// Stands for the built-in documents: their paths with the hashes that the compiler noted.
+fn mark() -> Vec<u8> {
+    let files = Builtin::iter().filter_map(|path| {
+        let hash = Builtin::get(&path)?.metadata.sha256_hash();
+        Some([path.as_bytes(), b"\0", &hash].concat())
+    });
+    files.flatten().collect()
 }

@@ -19,10 +19,12 @@ use crate::document::Source;
 use crate::embed::{Embedder, load};
 use crate::error::{BuildError, OpenError};
 use crate::model::Chunk;
+use crate::parallel;
 use crate::settings::{Rebuild, Settings};
 use crate::store::cache::Cache;
 use crate::store::generation::{self, Held, Writer};
 use crate::store::manifest::Documents;
+use crate::store::mark;
 
 /// What an update did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -121,6 +123,20 @@ pub fn update_from(
     update_with(&sources, &chunk::chunks, index, settings, progress)
 }
 
+/// Whether `index` was last brought up to date from documents that this mark stands for, as [`set_mark`] noted. Reads two small
+/// files: a caller whose documents seldom change need not hash them at every start.
+pub fn has_mark(index: &Path, mark: &[u8]) -> bool {
+    mark::holds(index, mark)
+}
+
+/// Notes that the generation of `summary` was made of documents that `mark` stands for.
+///
+/// # Errors
+/// When the note cannot be written; the index is as good without it.
+pub fn set_mark(index: &Path, summary: &Summary, mark: &[u8]) -> Result<(), BuildError> {
+    mark::set(index, &summary.generation, mark)
+}
+
 /// How a document becomes chunks.
 pub(crate) type Cutter<'a> = &'a (dyn Fn(&Source) -> Vec<Chunk> + Sync);
 
@@ -200,11 +216,8 @@ fn current(
 }
 
 fn hashes(sources: &[Source]) -> Vec<String> {
-    use rayon::prelude::*;
-    sources
-        .par_iter()
-        .map(|source| blake3::hash(source.text.as_bytes()).to_hex().to_string())
-        .collect()
+    let hash = |source: &Source| blake3::hash(source.text.as_bytes()).to_hex().to_string();
+    parallel::map(sources, read::MANY, hash)
 }
 
 /// The cache of vectors of `embedder`; `None` if it is faster than its cache would be.

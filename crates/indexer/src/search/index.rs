@@ -94,7 +94,10 @@ impl Index {
             VectorSearch::Exact => None,
             VectorSearch::Resident => Some(index.join(GRAPHS)),
         };
-        let segments = Segments::open(&held.folder, &held.manifest, graphs.as_deref())?;
+        let graphs = graphs
+            .as_deref()
+            .map(|folder| (folder, settings.graph_from));
+        let segments = Segments::open(&held.folder, &held.manifest, graphs)?;
         let bm25 = held.folder.join(BM25);
         let lexical = Lexical::open(&bm25).map_err(|error| damaged(&bm25, &error.to_string()))?;
         let glossary = read_glossary(&held.folder.join(GLOSSARY))?;

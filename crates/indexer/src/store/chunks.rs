@@ -10,14 +10,13 @@
 use std::io;
 use std::path::Path;
 
-use super::files::write_synced;
 use super::map::Map;
 use crate::model::Chunk;
 
 const MAGIC: &[u8; 8] = b"SCACHNK1";
 const HEADER: usize = 16;
 
-/// Writes `chunks` to a new file.
+/// Writes `chunks` to a new file, without waiting for the disk.
 pub(crate) fn write(path: &Path, chunks: &[&Chunk]) -> io::Result<()> {
     let mut records = Vec::new();
     let mut offsets = Vec::with_capacity(chunks.len() + 1);
@@ -38,7 +37,7 @@ pub(crate) fn write(path: &Path, chunks: &[&Chunk]) -> io::Result<()> {
         out.extend(offset.to_le_bytes());
     }
     out.extend(records);
-    write_synced(path, &out)
+    std::fs::write(path, &out)
 }
 
 /// An open segment of chunks.

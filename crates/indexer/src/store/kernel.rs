@@ -9,8 +9,17 @@ pub(crate) fn dot_i8(a: &[i8], b: &[i8]) -> i32 {
     plain_i8(a, b)
 }
 
-/// Inner product of two f32 vectors of the same length.
+/// Inner product of two f32 vectors of the same length; the same sums on every processor.
 pub(crate) fn dot_f32(a: &[f32], b: &[f32]) -> f32 {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        return avx2_f32(a, b);
+    }
+    plain_f32(a, b)
+}
+
+#[inline(always)]
+fn plain_f32(a: &[f32], b: &[f32]) -> f32 {
     // Sixteen running sums let the compiler use whole registers without reordering a single sum.
     let mut sums = [0.0_f32; 16];
     let (a_chunks, b_chunks) = (a.chunks_exact(16), b.chunks_exact(16));
@@ -55,6 +64,20 @@ fn avx2_i8(a: &[i8], b: &[i8]) -> i32 {
     unsafe { wide(a, b) }
 }
 
+#[cfg(target_arch = "x86_64")]
+#[expect(
+    unsafe_code,
+    reason = "calling a function compiled for AVX2; the caller has asked the processor for it"
+)]
+fn avx2_f32(a: &[f32], b: &[f32]) -> f32 {
+    #[target_feature(enable = "avx2")]
+    fn wide(a: &[f32], b: &[f32]) -> f32 {
+        plain_f32(a, b)
+    }
+    // SAFETY: reached from `dot_f32` only, after `has_avx2`.
+    unsafe { wide(a, b) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,6 +94,7 @@ mod tests {
         assert_eq!(dot_i8(&a, &b), expect);
         let x: Vec<f32> = a.iter().map(|&v| f32::from(v)).collect();
         let y: Vec<f32> = b.iter().map(|&v| f32::from(v)).collect();
+        assert_eq!(dot_f32(&x, &y), plain_f32(&x, &y));
         assert!((dot_f32(&x, &y) - expect as f32).abs() <= expect.abs() as f32 * 1e-5);
     }
 }

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use tantivy::collector::{DocSetCollector, TopDocs};
-use tantivy::directory::MmapDirectory;
+use tantivy::indexer::IndexWriterOptions;
 use tantivy::query::{
     BooleanQuery, BoostQuery, ConstScoreQuery, Occur, Query, TermQuery, TermSetQuery,
 };
@@ -20,6 +20,7 @@ use tantivy::{
     TantivyDocument, TantivyError, Term,
 };
 
+use super::directory::Unsynced;
 use super::manifest::Ordinal;
 use crate::model::{Chunk, Filter, Kind};
 
@@ -102,20 +103,17 @@ impl LexicalWriter {
     /// A new, empty store in `folder`, which must exist.
     pub(crate) fn create(folder: &Path) -> Result<LexicalWriter, TantivyError> {
         let (schema, fields) = Fields::build();
-        let index = Index::create(
-            MmapDirectory::open(folder)?,
-            schema,
-            IndexSettings::default(),
-        )?;
-        let writer = index.writer_with_num_threads(1, BUILD_ARENA)?;
+        let settings = IndexSettings::default();
+        let index = Index::create(Unsynced::open(folder)?, schema, settings)?;
+        let writer = index.writer_with_options(options(BUILD_ARENA))?;
         Ok(LexicalWriter { writer, fields })
     }
 
     /// Continues the store whose files were linked into `folder`.
     pub(crate) fn resume(folder: &Path) -> Result<LexicalWriter, TantivyError> {
-        let index = Index::open_in_dir(folder)?;
+        let index = Index::open(Unsynced::open(folder)?)?;
         let fields = Fields::find(&index.schema())?;
-        let writer = index.writer_with_num_threads(1, UPDATE_ARENA)?;
+        let writer = index.writer_with_options(options(UPDATE_ARENA))?;
         Ok(LexicalWriter { writer, fields })
     }
 
@@ -145,11 +143,20 @@ impl LexicalWriter {
         Ok(())
     }
 
-    /// Makes everything durable.
+    /// Writes everything that is still in memory; the caller waits for the disk.
     pub(crate) fn finish(mut self) -> Result<(), TantivyError> {
         self.writer.commit()?;
         self.writer.wait_merging_threads()
     }
+}
+
+/// One thread that writes and one that merges: more would only be started to wait.
+fn options(arena: usize) -> IndexWriterOptions {
+    IndexWriterOptions::builder()
+        .memory_budget_per_thread(arena)
+        .num_worker_threads(1)
+        .num_merge_threads(1)
+        .build()
 }
 
 fn pre_tokenized(terms: Vec<String>) -> PreTokenizedString {
