@@ -17,9 +17,10 @@ use crate::glossary::Glossary;
 use crate::model::{Chunk, Fusion, Hit, Kind, Query};
 use crate::settings::{Settings, VectorSearch};
 use crate::store::GRAPHS;
+use crate::store::facets::filter_groups;
 use crate::store::files::folder_bytes;
 use crate::store::generation::{self, BM25, GLOSSARY, Held, damaged};
-use crate::store::lexical::{Lexical, Words, facet_share};
+use crate::store::lexical::{Lexical, Words};
 use crate::store::manifest::{Manifest, Ordinal};
 
 /// Chunks that each branch puts forward, at least. Deeper lists change little and cost time; recall at 100 needs 100.
@@ -287,15 +288,16 @@ impl Index {
             false => usize::MAX,
         };
         let language = detect_language(&query.text);
+        let preferred = filter_groups(&query.prefer);
         for hit in scored.iter_mut().take(depth) {
             // A chunk that cannot be read is reported when it is among the hits.
-            if let Ok(chunk) = self.segments.chunk(hit.candidate.ordinal) {
-                let speaks = if chunk.language == language {
+            if let Some(facets) = self.segments.facets(hit.candidate.ordinal) {
+                let speaks = if facets.language == language {
                     LANGUAGE
                 } else {
                     0.0
                 };
-                hit.boost = speaks + PREFERENCE * facet_share(&query.prefer, &chunk);
+                hit.boost = speaks + PREFERENCE * facets.share(&preferred);
                 hit.score += hit.boost;
             }
         }

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use crate::error::OpenError;
 use crate::store::chunks::Chunks;
+use crate::store::facets::Facets;
 use crate::store::generation::damaged;
 use crate::store::graph::Graph;
 use crate::store::manifest::{Manifest, Ordinal, Segment};
@@ -88,6 +89,11 @@ impl Segments {
     pub(crate) fn chunk(&self, ordinal: Ordinal) -> Result<crate::model::Chunk, String> {
         let open = self.segment(ordinal).ok_or("no such segment")?;
         open.chunks.get(ordinal.row())
+    }
+
+    /// The facets of a chunk; `None` if it cannot be read.
+    pub(crate) fn facets(&self, ordinal: Ordinal) -> Option<Facets> {
+        self.segment(ordinal)?.chunks.facets(ordinal.row())
     }
 
     /// The vector of a chunk.

@@ -10,6 +10,7 @@
 use std::io;
 use std::path::Path;
 
+use super::facets::Facets;
 use super::map::Map;
 use crate::model::Chunk;
 
@@ -84,6 +85,13 @@ impl Chunks {
         let id_len = self.id(row).ok_or("no such record")?.len();
         let record = self.record(row).ok_or("no such record")?;
         serde_json::from_slice(&record[2 + id_len..]).map_err(|error| error.to_string())
+    }
+
+    /// The facets of the chunk at `row`; `None` if there is none or the record is damaged.
+    pub(crate) fn facets(&self, row: usize) -> Option<Facets> {
+        let id_len = self.id(row)?.len();
+        let record = self.record(row)?.get(2 + id_len..)?;
+        serde_json::from_slice(record).ok()
     }
 
     fn record(&self, row: usize) -> Option<&[u8]> {

@@ -17,6 +17,7 @@
 pub(crate) mod cache;
 pub(crate) mod chunks;
 pub(crate) mod directory;
+pub(crate) mod facets;
 pub(crate) mod files;
 pub(crate) mod generation;
 pub(crate) mod graph;
