@@ -12,14 +12,13 @@ use std::path::Path;
 
 use serde::Serialize;
 
-pub(crate) use read::{from_memory, sources};
+pub(crate) use read::{Listing, from_memory, sources};
 
 use crate::chunk;
 use crate::document::Source;
 use crate::embed::{Embedder, load};
 use crate::error::{BuildError, OpenError};
 use crate::model::Chunk;
-use crate::parallel;
 use crate::settings::{Rebuild, Settings};
 use crate::store::cache::Cache;
 use crate::store::generation::{self, Held, Writer};
@@ -79,6 +78,9 @@ pub struct Progress {
     pub total: usize,
 }
 
+/// The document whose entries widen queries.
+pub(crate) const GLOSSARY: &str = "glossary.toml";
+
 /// Reports the start of a phase.
 fn start(progress: &mut dyn FnMut(Progress), phase: Phase, total: usize) {
     progress(Progress {
@@ -99,8 +101,8 @@ pub fn update(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Summary, BuildError> {
     start(progress, Phase::Read, 0);
-    let sources = sources(knowledge)?;
-    update_with(&sources, &chunk::chunks, index, settings, progress)
+    let listing = Listing::of(knowledge)?;
+    update_with(listing, &chunk::chunks, index, settings, progress)
 }
 
 /// As [`update`], with documents held in memory: pairs of path (as it would be below the knowledge folder) and text.
@@ -120,7 +122,7 @@ pub fn update_from(
             path: Path::new("the given list").to_owned(),
         });
     }
-    update_with(&sources, &chunk::chunks, index, settings, progress)
+    update_with(sources.into(), &chunk::chunks, index, settings, progress)
 }
 
 /// Whether `index` was last brought up to date from documents that this mark stands for, as [`set_mark`] noted. Reads two small
@@ -140,9 +142,9 @@ pub fn set_mark(index: &Path, summary: &Summary, mark: &[u8]) -> Result<(), Buil
 /// How a document becomes chunks.
 pub(crate) type Cutter<'a> = &'a (dyn Fn(&Source) -> Vec<Chunk> + Sync);
 
-/// As [`update`], with documents at hand and another way to cut them. `sources` are sorted by path.
+/// As [`update`], with documents that are listed already and another way to cut them.
 pub(crate) fn update_with(
-    sources: &[Source],
+    mut listing: Listing,
     cutter: Cutter<'_>,
     index: &Path,
     settings: &Settings,
@@ -151,12 +153,12 @@ pub(crate) fn update_with(
     let writer = Writer::lock(index)?;
     let embedder = load(&settings.embedder)?;
     let current = current(index, settings.rebuild, &*embedder)?;
-    let hashes = hashes(sources);
+    let mut hashes = listing.hashes()?;
     let everything = settings.rebuild != Rebuild::Changed;
     let compared = current
         .as_ref()
         .map(|(held, documents)| (documents, held.manifest.segments.as_slice()));
-    let plan = plan::plan(sources, &hashes, compared, everything);
+    let plan = plan::plan(&listing.sources, &hashes, compared, everything);
     if let (true, Some((held, _))) = (plan.is_empty(), &current) {
         graphs::update(index, settings, progress)?;
         writer.collect();
@@ -166,10 +168,15 @@ pub(crate) fn update_with(
             ..plan.summary
         });
     }
+    let mut wanted = plan.write.clone();
+    // The glossary is written into every generation.
+    let glossary = listing.sources.iter().position(|s| s.path == GLOSSARY);
+    wanted.extend(glossary.filter(|at| wanted.binary_search(at).is_err()));
+    listing.load(&wanted, &mut hashes)?;
     let job = write::Job {
         writer: &writer,
         index,
-        sources,
+        sources: &listing.sources,
         cutter,
         hashes: &hashes,
         plan,
@@ -213,11 +220,6 @@ fn current(
         Err(_) if rebuild == Rebuild::Full => Ok(None),
         Err(error) => Err(error.into()),
     }
-}
-
-fn hashes(sources: &[Source]) -> Vec<String> {
-    let hash = |source: &Source| blake3::hash(source.text.as_bytes()).to_hex().to_string();
-    parallel::map(sources, read::MANY, hash)
 }
 
 /// The cache of vectors of `embedder`; `None` if it is faster than its cache would be.

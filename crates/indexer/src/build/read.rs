@@ -16,21 +16,105 @@ const MAX_BYTES: u64 = 16 << 20;
 const MAX_DEPTH: usize = 16;
 
 /// Files from which reading and hashing is shared among threads.
-pub(super) const MANY: usize = 256;
+const MANY: usize = 256;
 
-/// Every document below `knowledge`, sorted by path. Hidden files and folders, links, `README.md` and judgements are
-/// left out.
-pub(crate) fn sources(knowledge: &Path) -> Result<Vec<Source>, BuildError> {
-    let mut found = Vec::new();
-    walk(knowledge, "", 0, &mut found)?;
-    if found.is_empty() {
-        return Err(BuildError::NoDocuments {
-            path: knowledge.to_owned(),
-        });
+/// The documents of an update, sorted by path. Those of a folder are read twice: a hash tells whether one changed, and only what is to
+/// be written is kept in memory.
+pub(crate) struct Listing {
+    /// Without text until [`Listing::load`], unless the caller held the texts.
+    pub(crate) sources: Vec<Source>,
+    /// Where the files are; empty if the caller held the texts.
+    places: Vec<PathBuf>,
+}
+
+impl From<Vec<Source>> for Listing {
+    fn from(sources: Vec<Source>) -> Listing {
+        Listing {
+            sources,
+            places: Vec::new(),
+        }
     }
-    found.sort();
-    let read = |(relative, path): &(String, PathBuf)| read(path, relative);
-    parallel::map(&found, MANY, read).into_iter().collect()
+}
+
+impl Listing {
+    /// Every document below `knowledge`. Hidden files and folders, links, `README.md` and judgements are left out.
+    pub(crate) fn of(knowledge: &Path) -> Result<Listing, BuildError> {
+        let mut found = Vec::new();
+        walk(knowledge, "", 0, &mut found)?;
+        if found.is_empty() {
+            return Err(BuildError::NoDocuments {
+                path: knowledge.to_owned(),
+            });
+        }
+        found.sort();
+        let (paths, places): (Vec<String>, Vec<PathBuf>) = found.into_iter().unzip();
+        let unread = |path: &String| Source::new(path, String::new());
+        Ok(Listing {
+            sources: paths.iter().map(unread).collect(),
+            places,
+        })
+    }
+
+    /// Hash of every document.
+    pub(crate) fn hashes(&self) -> Result<Vec<String>, BuildError> {
+        if self.places.is_empty() {
+            let hash = |source: &Source| hash(source.text.as_bytes());
+            return Ok(parallel::map(&self.sources, MANY, hash));
+        }
+        let parts: Vec<&[PathBuf]> = self.places.chunks(MANY).collect();
+        let part = |places: &&[PathBuf]| -> Result<Vec<String>, BuildError> {
+            // One piece of memory for all files: to ask for thousands costs more than to read them.
+            let mut bytes = Vec::new();
+            let mut hashed = |place: &PathBuf| {
+                read_bytes(place, &mut bytes).map_err(read_error(place))?;
+                Ok(hash(&bytes))
+            };
+            places.iter().map(&mut hashed).collect()
+        };
+        let parts: Result<Vec<_>, BuildError> =
+            parallel::map(&parts, 2, part).into_iter().collect();
+        Ok(parts?.into_iter().flatten().collect())
+    }
+
+    /// Reads the texts at these positions, and what they hash to now: a document may have changed since it was listed.
+    pub(crate) fn load(
+        &mut self,
+        positions: &[usize],
+        hashes: &mut [String],
+    ) -> Result<(), BuildError> {
+        if self.places.is_empty() {
+            return Ok(());
+        }
+        let read = |&at: &usize| -> Result<(usize, String, Source), BuildError> {
+            let (place, mut bytes) = (&self.places[at], Vec::new());
+            read_bytes(place, &mut bytes).map_err(read_error(place))?;
+            let hash = hash(&bytes);
+            // A stray byte in another encoding loses its word, not the document.
+            let text = match String::from_utf8(bytes) {
+                Ok(text) => text,
+                Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+            };
+            Ok((at, hash, Source::new(&self.sources[at].path, text)))
+        };
+        for read in parallel::map(positions, MANY, read) {
+            let (at, hash, source) = read?;
+            hashes[at] = hash;
+            self.sources[at] = source;
+        }
+        Ok(())
+    }
+}
+
+/// Every document below `knowledge` with its text, sorted by path.
+pub(crate) fn sources(knowledge: &Path) -> Result<Vec<Source>, BuildError> {
+    let mut listing = Listing::of(knowledge)?;
+    let all: Vec<usize> = (0..listing.sources.len()).collect();
+    listing.load(&all, &mut vec![String::new(); all.len()])?;
+    Ok(listing.sources)
+}
+
+fn hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
 }
 
 /// Adds the documents below `folder`: the path relative to the knowledge folder, and where the file is.
@@ -69,36 +153,19 @@ pub(crate) fn is_document(path: &str) -> bool {
     is_markdown || path == "files.toml" || path == "glossary.toml"
 }
 
-fn read(path: &Path, relative: &str) -> Result<Source, BuildError> {
-    let bytes = read_bytes(path).map_err(read_error(path))?;
-    // A stray byte in another encoding loses its word, not the document.
-    let text = match String::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
-    };
-    Ok(Source::new(relative, text))
-}
-
-/// The whole file, in as few calls as there can be: with thousands of documents the calls are most of an update's time.
-fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
+/// Puts the whole file into `bytes`, in as few calls as there can be: with thousands of documents they are most of an update's time.
+fn read_bytes(path: &Path, bytes: &mut Vec<u8>) -> io::Result<()> {
+    let file = File::open(path)?;
     let size = file.metadata()?.len();
     if size > MAX_BYTES {
         let reason = format!("it has {size} bytes, a document may have {MAX_BYTES}");
         return Err(io::Error::other(reason));
     }
-    let mut bytes = vec![0; size as usize];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match file.read(&mut bytes[filled..]) {
-            Ok(0) => break,
-            Ok(n) => filled += n,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    bytes.truncate(filled);
-    Ok(bytes)
+    bytes.clear();
+    bytes.reserve(size as usize);
+    // The limit spares the call that would only find the end.
+    file.take(size).read_to_end(bytes)?;
+    Ok(())
 }
 
 /// Documents that the caller holds in memory; the last of equal paths counts.

@@ -400,7 +400,7 @@ fn write_glossary(
     folder: &Path,
     files: &mut BTreeMap<String, FileSum>,
 ) -> Result<(), BuildError> {
-    let source = job.sources.iter().find(|s| s.path == "glossary.toml");
+    let source = job.sources.iter().find(|s| s.path == super::GLOSSARY);
     let glossary = source.map_or_else(Glossary::default, |s| Glossary::parse(&s.text));
     let path = folder.join(GLOSSARY);
     let bytes = to_json(&glossary, &path)?;

@@ -39,7 +39,7 @@ pub fn beir(
 ) -> Result<Report, EvalError> {
     let judged = judged(folder, options.split.as_deref().unwrap_or("test"))?;
     let sources = corpus(&folder.join("corpus.jsonl"))?;
-    update_with(&sources, &one_chunk, scratch, settings, progress)?;
+    update_with(sources.into(), &one_chunk, scratch, settings, progress)?;
     let index = Index::open(scratch, settings)?;
     let options = Options {
         split: None,

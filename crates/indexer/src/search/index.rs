@@ -14,7 +14,7 @@ use crate::document::detect_language;
 use crate::embed::{Embedder, load};
 use crate::error::{OpenError, SearchError};
 use crate::glossary::Glossary;
-use crate::model::{Chunk, Fusion, Hit, Kind, Query};
+use crate::model::{Chunk, Filter, Fusion, Hit, Kind, Query};
 use crate::settings::{Settings, VectorSearch};
 use crate::store::GRAPHS;
 use crate::store::facets::filter_groups;
@@ -25,6 +25,9 @@ use crate::store::manifest::{Manifest, Ordinal};
 
 /// Chunks that each branch puts forward, at least. Deeper lists change little and cost time; recall at 100 needs 100.
 const DEPTH: usize = 200;
+
+/// Chunks from which the two branches are asked at the same time; with fewer, to wake another thread costs what it saves.
+const BRANCHES_APART_FROM: usize = 30_000;
 
 /// Chunks considered for thinning per hit wanted.
 const THIN_FROM: usize = 3;
@@ -134,12 +137,15 @@ impl Index {
         // Deeper by as many as are taken out: the same as if they had not been there.
         let depth = DEPTH.max(4 * query.k) + hidden;
         let expansions = self.glossary.expand(&query.text);
-        let mut bm25 = self.lexical_branch(query, &expansions, fusion, depth)?;
-        let vector = self.query_vector(query, &expansions, fusion)?;
-        let mut nearest = match &vector {
-            Some(vector) => self.vector_branch(query, vector, depth)?,
-            None => Vec::new(),
+        let (text, filter) = (query.text.as_str(), &query.filter);
+        let by_words = || self.lexical_branch(text, filter, &expansions, fusion, depth);
+        let by_vector = || self.vector_branch(text, filter, &expansions, fusion, depth);
+        let (bm25, near) = if self.held.manifest.chunks < BRANCHES_APART_FROM {
+            (by_words(), by_vector())
+        } else {
+            rayon::join(by_words, by_vector)
         };
+        let (mut bm25, (vector, mut nearest)) = (bm25?, near?);
         if hidden > 0 {
             bm25.retain(|&(ordinal, _)| !self.is_glossary(ordinal));
             nearest.retain(|&(ordinal, _)| !self.is_glossary(ordinal));
@@ -214,7 +220,8 @@ impl Index {
 
     fn lexical_branch(
         &self,
-        query: &Query<'_>,
+        text: &str,
+        filter: &Filter,
         expansions: &[String],
         fusion: Fusion,
         depth: usize,
@@ -222,39 +229,46 @@ impl Index {
         if fusion == Fusion::Vector {
             return Ok(Vec::new());
         }
-        let words = query_words(&query.text, expansions);
+        let words = query_words(text, expansions);
         self.lexical
-            .search(&words, &query.filter, depth)
+            .search(&words, filter, depth)
             .map_err(lexical_error)
+    }
+
+    /// The vector of the query, and the chunks nearest to it.
+    fn vector_branch(
+        &self,
+        text: &str,
+        filter: &Filter,
+        expansions: &[String],
+        fusion: Fusion,
+        depth: usize,
+    ) -> Result<(Option<Vec<f32>>, Vec<(Ordinal, f32)>), SearchError> {
+        let Some(vector) = self.query_vector(text, expansions, fusion)? else {
+            return Ok((None, Vec::new()));
+        };
+        let allowed = self.lexical.allowed(filter).map_err(lexical_error)?;
+        let nearest = self.segments.nearest(&vector, allowed.as_ref(), depth);
+        Ok((Some(vector), nearest))
     }
 
     /// The vector of the query; `None` if it is not needed or says nothing that the embedder knows.
     fn query_vector(
         &self,
-        query: &Query<'_>,
+        text: &str,
         expansions: &[String],
         fusion: Fusion,
     ) -> Result<Option<Vec<f32>>, SearchError> {
         if fusion == Fusion::Bm25 {
             return Ok(None);
         }
-        let mut text = query.text.clone();
+        let mut text = text.to_owned();
         for name in expansions {
             text.push(' ');
             text.push_str(name);
         }
         let vector = self.embedder.embed_query(&text)?;
         Ok(vector.iter().any(|&value| value != 0.0).then_some(vector))
-    }
-
-    fn vector_branch(
-        &self,
-        query: &Query<'_>,
-        vector: &[f32],
-        depth: usize,
-    ) -> Result<Vec<(Ordinal, f32)>, SearchError> {
-        let allowed = self.lexical.allowed(&query.filter).map_err(lexical_error)?;
-        Ok(self.segments.nearest(vector, allowed.as_ref(), depth))
     }
 
     /// Boosts and priors, then the order: by score, ties by chunk id.
