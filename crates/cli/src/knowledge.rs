@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use indexer::build::Progress;
+use indexer::build::{Progress, Summary};
 use indexer::{BuildError, Index, Mismatch, OpenError, Rebuild, Settings};
 use rust_embed::RustEmbed;
 
@@ -37,6 +37,8 @@ pub(crate) enum Documents {
 pub(crate) struct Knowledge {
     pub(crate) documents: Documents,
     pub(crate) index: PathBuf,
+    /// Whether the index lies in the program's own data folder, where nobody else looks after it.
+    own: bool,
     pub(crate) settings: Settings,
 }
 
@@ -60,18 +62,21 @@ impl Knowledge {
             (None, Documents::Folder(folder)) => folder.join(".index"),
             (None, Documents::Builtin) => config::data_folder(config).join("builtin-index"),
         };
+        let own = config.index.is_none() && documents == Documents::Builtin;
         Ok(Knowledge {
             documents,
             index,
+            own,
             settings: models::settings(config)?,
         })
     }
 
     /// Opens the index; builds it first if there is none. The built-in documents change with the
-    /// program, so their index is brought up to date as well.
+    /// program, so their index follows them; one in the program's own data folder that another
+    /// version made, or that is damaged, is built again.
     pub(crate) fn open(&self, terminal: &Terminal) -> Result<Index> {
-        if self.documents == Documents::Builtin {
-            self.bring_up_to_date(terminal)?;
+        if self.documents == Documents::Builtin && !indexer::build::has_mark(&self.index, &mark()) {
+            self.bring_up_to_date(Rebuild::Changed, terminal)?;
         }
         match Index::open(&self.index, &self.settings) {
             Err(OpenError::Missing { .. }) => {
@@ -79,37 +84,16 @@ impl Knowledge {
                     "building the knowledge index in `{}` (only this once)",
                     self.index.display()
                 ));
-                self.bring_up_to_date(terminal)?;
+                self.bring_up_to_date(Rebuild::Changed, terminal)?;
+                Index::open(&self.index, &self.settings)
+            }
+            Err(OpenError::Mismatch(_) | OpenError::Damaged { .. }) if self.own => {
+                self.bring_up_to_date(Rebuild::Full, terminal)?;
                 Index::open(&self.index, &self.settings)
             }
             other => other,
         }
         .map_err(open_error)
-    }
-
-    /// Brings the index up to date before it is used; waits for another that is about to do the
-    /// same, be it a process or another call of the MCP server. An index of the built-in documents
-    /// that another version or another embedder made is the program's own and is built again.
-    fn bring_up_to_date(&self, terminal: &Terminal) -> Result<()> {
-        let begun = Instant::now();
-        let mut rebuild = Rebuild::Changed;
-        loop {
-            match self.build(rebuild, terminal) {
-                Err(BuildError::Mismatch(mismatch))
-                    if self.documents == Documents::Builtin && rebuild != Rebuild::Full =>
-                {
-                    rebuild = match (mismatch.what, rebuild) {
-                        ("embedder", Rebuild::Changed) => Rebuild::Reembed,
-                        _ => Rebuild::Full,
-                    };
-                }
-                Err(BuildError::Locked { .. }) if begun.elapsed() < PATIENCE => {
-                    std::thread::sleep(LOOK_AGAIN);
-                }
-                Err(error) => return Err(build_error(error)),
-                Ok(_) => return Ok(()),
-            }
-        }
     }
 
     /// Brings the index up to date, unless another is writing it.
@@ -121,11 +105,37 @@ impl Knowledge {
         self.build(rebuild, terminal).map_err(build_error)
     }
 
+    /// Brings the index up to date before it is used: waits for another that is about to do the same, be it a process or another
+    /// call of the MCP server, and builds the program's own index anew where it cannot be continued.
+    fn bring_up_to_date(&self, mut rebuild: Rebuild, terminal: &Terminal) -> Result<()> {
+        let started = Instant::now();
+        loop {
+            match self.build(rebuild, terminal) {
+                Ok(_) => return Ok(()),
+                Err(BuildError::Locked { .. }) if started.elapsed() < PATIENCE => {
+                    std::thread::sleep(LOOK_AGAIN);
+                }
+                Err(BuildError::Mismatch(mismatch)) if self.own && rebuild == Rebuild::Changed => {
+                    rebuild = match mismatch.what {
+                        "embedder" => Rebuild::Reembed,
+                        _ => Rebuild::Full,
+                    };
+                }
+                Err(BuildError::Mismatch(_) | BuildError::Open(_))
+                    if self.own && rebuild != Rebuild::Full =>
+                {
+                    rebuild = Rebuild::Full;
+                }
+                Err(error) => return Err(build_error(error)),
+            }
+        }
+    }
+
     fn build(
         &self,
         rebuild: Rebuild,
         terminal: &Terminal,
-    ) -> std::result::Result<indexer::build::Summary, BuildError> {
+    ) -> std::result::Result<Summary, BuildError> {
         let settings = Settings {
             rebuild,
             ..self.settings.clone()
@@ -142,6 +152,10 @@ impl Knowledge {
             }
         };
         bar.finish();
+        if let (Ok(summary), Documents::Builtin) = (&done, &self.documents) {
+            // Without the mark the next start compares the documents again.
+            let _ = indexer::build::set_mark(&self.index, summary, &mark());
+        }
         done
     }
 
@@ -213,4 +227,13 @@ pub(crate) fn builtin_documents() -> impl Iterator<Item = (String, String)> {
         let text = String::from_utf8(file.data.into_owned()).ok()?;
         Some((path.into_owned(), text))
     })
+}
+
+/// Stands for the built-in documents: their paths with the hashes that the compiler noted.
+fn mark() -> Vec<u8> {
+    let files = Builtin::iter().filter_map(|path| {
+        let hash = Builtin::get(&path)?.metadata.sha256_hash();
+        Some([path.as_bytes(), b"\0", &hash].concat())
+    });
+    files.flatten().collect()
 }

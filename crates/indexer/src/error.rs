@@ -46,7 +46,7 @@ pub enum BuildError {
         reason: String,
     },
     /// The lexical store failed.
-    #[error("the BM25 store in {path} failed: {reason}")]
+    #[error("the BM25 store in {path} failed: {reason}; the previous index is still in place")]
     Lexical {
         /// Folder of the generation.
         path: PathBuf,

@@ -17,6 +17,7 @@ pub mod eval;
 mod glossary;
 pub mod lint;
 mod model;
+mod parallel;
 mod search;
 mod settings;
 mod store;

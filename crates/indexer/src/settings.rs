@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use crate::embed::{EmbedderChoice, VectorWeights};
+use crate::store::GRAPH_FROM;
 
 /// Settings of the index; `Settings::default()` needs no set-up.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Settings {
     /// Which embedder makes the vectors; an index remembers it and refuses another.
     pub embedder: EmbedderChoice,
@@ -13,10 +14,25 @@ pub struct Settings {
     pub rebuild: Rebuild,
     /// How vectors are searched.
     pub vector_search: VectorSearch,
+    /// Rows from which a segment gets a graph, and is searched by it, in processes that stay; measured by default.
+    pub graph_from: usize,
     /// Weights of the vector branch; `None` for those that suit the embedder.
     pub weights: Option<VectorWeights>,
     /// Cross-encoder that reorders the best hits; `None` for no reranking.
     pub reranker: Option<Reranker>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            embedder: EmbedderChoice::default(),
+            rebuild: Rebuild::default(),
+            vector_search: VectorSearch::default(),
+            graph_from: GRAPH_FROM,
+            weights: None,
+            reranker: None,
+        }
+    }
 }
 
 /// What to build anew although the documents did not change.

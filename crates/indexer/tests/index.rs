@@ -5,7 +5,8 @@ use std::path::Path;
 
 use indexer::build::{Summary, update, update_from};
 use indexer::{
-    BuildError, Filter, Index, Kind, Language, OpenError, Query, Rebuild, Section, Settings,
+    BuildError, Filter, Fusion, Index, Kind, Language, OpenError, Query, Rebuild, Section,
+    Settings, VectorSearch,
 };
 use tempfile::TempDir;
 
@@ -220,6 +221,114 @@ fn an_update_touches_what_changed() {
             .iter()
             .all(|id| !id.starts_with("cases.md"))
     );
+}
+
+/// Ids of all chunks that a query brings up in each branch and in both, and whether a text among them has `word`.
+fn brings_up(index: &Index, text: &str, word: &str) -> (Vec<String>, bool) {
+    let mut query = Query::new(text, 50);
+    let (mut found, mut old) = (Vec::new(), false);
+    for fusion in [None, Some(Fusion::Bm25), Some(Fusion::Vector)] {
+        query.fusion = fusion;
+        for hit in index.search(&query).expect("searched") {
+            old |= hit.chunk.text.contains(word);
+            found.push(hit.chunk.id);
+        }
+    }
+    (found, old)
+}
+
+#[test]
+fn what_was_edited_renamed_or_deleted_never_comes_back() {
+    // With few documents an update rewrites the index, with many it marks rows as dead: both ways.
+    for others in [0, 400] {
+        let world = World::new();
+        for other in 0..others {
+            let text = format!("# Other {other}\n\n## Fix\n\nword{other}x and the hot key\n");
+            world.write(&format!("experience/other{other}.md"), &text);
+        }
+        world.write("experience/gone.md", "# Gone\n\n## Fix\n\nvanishing salt\n");
+        world.update();
+        let before = world.open();
+        assert!(brings_up(&before, "add a salt to the hot key", "Add a salt").1);
+
+        world.write(
+            "experience/skew.md",
+            &SKEW.replace("Add a salt", "Use a broadcast hint"),
+        );
+        let folder = world.knowledge().join("experience");
+        fs::rename(folder.join("gc-zh.md"), folder.join("gc-new-zh.md")).expect("moved");
+        fs::remove_file(folder.join("gone.md")).expect("removed");
+        world.update();
+        assert!(
+            brings_up(&before, "vanishing salt", "vanishing").1,
+            "a reader keeps its generation"
+        );
+        drop(before);
+        let reopened = world.open();
+        let (_, old) = brings_up(&reopened, "add a salt to the hot key", "Add a salt");
+        assert!(!old, "the old text of an edited document");
+        let (found, old) = brings_up(&reopened, "vanishing salt", "vanishing");
+        assert!(!old && !found.iter().any(|id| id.contains("gone.md")));
+        let (found, _) = brings_up(&reopened, "垃圾回收时间", "-");
+        assert!(
+            found
+                .iter()
+                .any(|id| id.starts_with("experience/gc-new-zh.md#"))
+        );
+        assert!(
+            !found
+                .iter()
+                .any(|id| id.starts_with("experience/gc-zh.md#"))
+        );
+    }
+}
+
+#[test]
+fn graphs_answer_as_the_scan_does() {
+    let world = World::new();
+    for other in 0..400 {
+        let text = format!(
+            "# Other {other}\n\n## Fix\n\nword{other}x {} of the hot key in stage {}\n",
+            ["salt", "spill", "sort", "skew"][other % 4],
+            other / 7
+        );
+        world.write(&format!("experience/other{other}.md"), &text);
+    }
+    let resident = Settings {
+        vector_search: VectorSearch::Resident,
+        graph_from: 1,
+        ..Settings::default()
+    };
+    let compare = || {
+        update(&world.knowledge(), &world.index(), &resident, &mut |_| {}).expect("updated");
+        let graphs = fs::read_dir(world.index().join("graph")).expect("listed");
+        assert!(graphs.count() > 0, "there is a graph");
+        let by_graph = Index::open(&world.index(), &resident).expect("opened");
+        let by_scan = world.open();
+        for text in [
+            "salt of the hot key",
+            "word17x",
+            "垃圾回收",
+            "spill in stage 12",
+        ] {
+            let mut query = Query::new(text, 10);
+            query.fusion = Some(Fusion::Vector);
+            assert_eq!(ids(&by_graph, &query), ids(&by_scan, &query), "{text}");
+            query.filter.languages = vec![Language::Zh];
+            assert_eq!(
+                ids(&by_graph, &query),
+                ids(&by_scan, &query),
+                "{text}, filtered"
+            );
+        }
+    };
+    compare();
+    // Dead rows in the large segment, and a second segment.
+    world.write(
+        "experience/other17.md",
+        "# Other 17\n\n## Fix\n\nsalt, anew\n",
+    );
+    compare();
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! The knowledge base from the command line: built on first use, searched, checked.
 
+use std::fs;
+use std::path::PathBuf;
+
 use serde_json::Value;
 
 use crate::support::{User, root};
@@ -53,6 +56,84 @@ fn the_built_in_knowledge_needs_no_folder() {
             .as_str()
             .is_some_and(|id| id.contains("spill"))
     }));
+}
+
+/// The index of the built-in knowledge in a user's data folder.
+fn own_index(user: &User) -> PathBuf {
+    let mut folders = vec![user.home.path().join("data")];
+    while let Some(folder) = folders.pop() {
+        if folder.ends_with("builtin-index") {
+            return folder;
+        }
+        let entries = fs::read_dir(&folder).expect("listed").flatten();
+        folders.extend(entries.map(|e| e.path()).filter(|path| path.is_dir()));
+    }
+    panic!("no index in the data folder");
+}
+
+fn ask(user: &User) {
+    let output = user.program().args(["search", "spill"]).output();
+    let output = output.expect("runs");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{errors}");
+    assert!(!output.stdout.is_empty());
+}
+
+#[test]
+fn first_starts_at_the_same_moment_all_answer() {
+    let user = User::new();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| ask(&user));
+        }
+    });
+}
+
+#[test]
+fn a_later_start_does_not_write_the_built_in_index() {
+    let user = User::new();
+    ask(&user);
+    let writer = own_index(&user).join("LOCK");
+    let first = fs::read_to_string(&writer).expect("read");
+    ask(&user);
+    assert_eq!(fs::read_to_string(&writer).expect("read"), first);
+}
+
+#[test]
+fn the_built_in_index_mends_itself() {
+    let user = User::new();
+    ask(&user);
+    let index = own_index(&user);
+    let generation = || {
+        let name = fs::read_to_string(index.join("CURRENT")).expect("read");
+        index.join(name.trim())
+    };
+    for version in ["format", "chunker", "analyser", "embedder"] {
+        let path = generation().join("manifest.json");
+        let manifest = fs::read(&path).expect("read");
+        let mut manifest: Value = serde_json::from_slice(&manifest).expect("JSON");
+        manifest[version] = match version {
+            "format" => 0.into(),
+            _ => "another".into(),
+        };
+        fs::write(&path, manifest.to_string()).expect("written");
+        ask(&user);
+        assert_ne!(generation().join("manifest.json"), path, "{version}");
+    }
+    for file in ["manifest.json", ".vec", "meta.json"] {
+        let damaged = generation();
+        let folders = [damaged.clone(), damaged.join("bm25")];
+        let entries = folders
+            .iter()
+            .flat_map(|f| fs::read_dir(f).expect("listed").flatten());
+        let mut paths = entries.map(|entry| entry.path());
+        let path = paths.find(|path| path.to_string_lossy().ends_with(file));
+        fs::write(path.expect("there"), "cut").expect("written");
+        ask(&user);
+        assert_ne!(generation(), damaged, "{file}");
+    }
+    fs::write(index.join("CURRENT"), "nonsense").expect("written");
+    ask(&user);
 }
 
 #[test]

@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 
-use rayon::prelude::*;
-
 use super::{Phase, Progress};
 use crate::embed::{EmbedError, Embedder};
 use crate::error::BuildError;
+use crate::parallel;
 use crate::store::cache::Cache;
 use crate::store::vectors::{TextHash, text_hash};
 
@@ -33,7 +32,7 @@ pub(crate) fn embed(
     embedder: &dyn Embedder,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Embedded, BuildError> {
-    let hashes: Vec<TextHash> = texts.par_iter().map(|text| text_hash(text)).collect();
+    let hashes = parallel::map(texts, BATCH, |text| text_hash(text));
     let mut by_hash = HashMap::with_capacity(texts.len());
     let mut wanted: Vec<(TextHash, &str)> = Vec::new();
     for (hash, text) in hashes.iter().zip(texts) {
@@ -76,16 +75,16 @@ fn embed_round(
     part: &[(TextHash, &str)],
     embedder: &dyn Embedder,
 ) -> Result<Vec<Vec<f32>>, EmbedError> {
-    let batches: Result<Vec<Vec<Vec<f32>>>, EmbedError> = part
-        .par_chunks(BATCH)
-        .map(|batch| {
-            let texts: Vec<&str> = batch.iter().map(|(_, text)| *text).collect();
-            let vectors = embedder.embed(&texts)?;
-            check(&vectors, texts.len(), embedder.dimension())?;
-            Ok(vectors)
-        })
-        .collect();
-    Ok(batches?.into_iter().flatten().collect())
+    let batches: Vec<&[(TextHash, &str)]> = part.chunks(BATCH).collect();
+    let embed = |batch: &&[(TextHash, &str)]| -> Result<Vec<Vec<f32>>, EmbedError> {
+        let texts: Vec<&str> = batch.iter().map(|(_, text)| *text).collect();
+        let vectors = embedder.embed(&texts)?;
+        check(&vectors, texts.len(), embedder.dimension())?;
+        Ok(vectors)
+    };
+    let vectors: Result<Vec<_>, EmbedError> =
+        parallel::map(&batches, 2, embed).into_iter().collect();
+    Ok(vectors?.into_iter().flatten().collect())
 }
 
 fn check(vectors: &[Vec<f32>], texts: usize, dimension: usize) -> Result<(), EmbedError> {

@@ -5,11 +5,11 @@ use std::path::Path;
 use super::{Phase, Progress};
 use crate::error::BuildError;
 use crate::settings::{Settings, VectorSearch};
+use crate::store::GRAPHS;
 use crate::store::files::write_error;
 use crate::store::generation;
 use crate::store::graph::{self, Graph};
 use crate::store::vectors::Vectors;
-use crate::store::{GRAPH_FROM, GRAPHS};
 
 /// Builds the graphs that the current generation lacks and removes those of segments that are gone.
 pub(crate) fn update(
@@ -23,7 +23,7 @@ pub(crate) fn update(
     let large: Vec<_> = manifest
         .segments
         .iter()
-        .filter(|segment| segment.rows >= GRAPH_FROM)
+        .filter(|segment| segment.rows >= settings.graph_from)
         .filter_map(|segment| Some((segment, manifest.files.get(&segment.vectors_file())?)))
         .collect();
     let sums: Vec<&str> = large.iter().map(|(_, sum)| sum.blake3.as_str()).collect();

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-pub(crate) use read::{from_memory, sources};
+pub(crate) use read::{Listing, from_memory, sources};
 
 use crate::chunk;
 use crate::document::Source;
@@ -23,6 +23,7 @@ use crate::settings::{Rebuild, Settings};
 use crate::store::cache::Cache;
 use crate::store::generation::{self, Held, Writer};
 use crate::store::manifest::Documents;
+use crate::store::mark;
 
 /// What an update did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -77,6 +78,9 @@ pub struct Progress {
     pub total: usize,
 }
 
+/// The document whose entries widen queries.
+pub(crate) const GLOSSARY: &str = "glossary.toml";
+
 /// Reports the start of a phase.
 fn start(progress: &mut dyn FnMut(Progress), phase: Phase, total: usize) {
     progress(Progress {
@@ -97,8 +101,8 @@ pub fn update(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Summary, BuildError> {
     start(progress, Phase::Read, 0);
-    let sources = sources(knowledge)?;
-    update_with(&sources, &chunk::chunks, index, settings, progress)
+    let listing = Listing::of(knowledge)?;
+    update_with(listing, &chunk::chunks, index, settings, progress)
 }
 
 /// As [`update`], with documents held in memory: pairs of path (as it would be below the knowledge folder) and text.
@@ -118,15 +122,29 @@ pub fn update_from(
             path: Path::new("the given list").to_owned(),
         });
     }
-    update_with(&sources, &chunk::chunks, index, settings, progress)
+    update_with(sources.into(), &chunk::chunks, index, settings, progress)
+}
+
+/// Whether `index` was last brought up to date from documents that this mark stands for, as [`set_mark`] noted. Reads two small
+/// files: a caller whose documents seldom change need not hash them at every start.
+pub fn has_mark(index: &Path, mark: &[u8]) -> bool {
+    mark::holds(index, mark)
+}
+
+/// Notes that the generation of `summary` was made of documents that `mark` stands for.
+///
+/// # Errors
+/// When the note cannot be written; the index is as good without it.
+pub fn set_mark(index: &Path, summary: &Summary, mark: &[u8]) -> Result<(), BuildError> {
+    mark::set(index, &summary.generation, mark)
 }
 
 /// How a document becomes chunks.
 pub(crate) type Cutter<'a> = &'a (dyn Fn(&Source) -> Vec<Chunk> + Sync);
 
-/// As [`update`], with documents at hand and another way to cut them. `sources` are sorted by path.
+/// As [`update`], with documents that are listed already and another way to cut them.
 pub(crate) fn update_with(
-    sources: &[Source],
+    mut listing: Listing,
     cutter: Cutter<'_>,
     index: &Path,
     settings: &Settings,
@@ -135,12 +153,12 @@ pub(crate) fn update_with(
     let writer = Writer::lock(index)?;
     let embedder = load(&settings.embedder)?;
     let current = current(index, settings.rebuild, &*embedder)?;
-    let hashes = hashes(sources);
+    let mut hashes = listing.hashes()?;
     let everything = settings.rebuild != Rebuild::Changed;
     let compared = current
         .as_ref()
         .map(|(held, documents)| (documents, held.manifest.segments.as_slice()));
-    let plan = plan::plan(sources, &hashes, compared, everything);
+    let plan = plan::plan(&listing.sources, &hashes, compared, everything);
     if let (true, Some((held, _))) = (plan.is_empty(), &current) {
         graphs::update(index, settings, progress)?;
         writer.collect();
@@ -150,10 +168,15 @@ pub(crate) fn update_with(
             ..plan.summary
         });
     }
+    let mut wanted = plan.write.clone();
+    // The glossary is written into every generation.
+    let glossary = listing.sources.iter().position(|s| s.path == GLOSSARY);
+    wanted.extend(glossary.filter(|at| wanted.binary_search(at).is_err()));
+    listing.load(&wanted, &mut hashes)?;
     let job = write::Job {
         writer: &writer,
         index,
-        sources,
+        sources: &listing.sources,
         cutter,
         hashes: &hashes,
         plan,
@@ -197,14 +220,6 @@ fn current(
         Err(_) if rebuild == Rebuild::Full => Ok(None),
         Err(error) => Err(error.into()),
     }
-}
-
-fn hashes(sources: &[Source]) -> Vec<String> {
-    use rayon::prelude::*;
-    sources
-        .par_iter()
-        .map(|source| blake3::hash(source.text.as_bytes()).to_hex().to_string())
-        .collect()
 }
 
 /// The cache of vectors of `embedder`; `None` if it is faster than its cache would be.

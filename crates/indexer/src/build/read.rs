@@ -1,10 +1,12 @@
 //! Lists and reads the documents of a knowledge folder.
 
-use std::fs;
-use std::path::Path;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 
 use crate::document::Source;
 use crate::error::BuildError;
+use crate::parallel;
 use crate::store::files::read_error;
 
 /// Largest document read; a playbook has a few kilobytes, and what is larger was put there by mistake.
@@ -13,43 +15,131 @@ const MAX_BYTES: u64 = 16 << 20;
 /// Deepest folder entered.
 const MAX_DEPTH: usize = 16;
 
-/// Every document below `knowledge`, sorted by path. Hidden files and folders, links, `README.md` and judgements are
-/// left out.
-pub(crate) fn sources(knowledge: &Path) -> Result<Vec<Source>, BuildError> {
-    let mut out = Vec::new();
-    walk(knowledge, "", 0, &mut out)?;
-    out.sort_by(|a, b| a.path.cmp(&b.path));
-    if out.is_empty() {
-        return Err(BuildError::NoDocuments {
-            path: knowledge.to_owned(),
-        });
-    }
-    Ok(out)
+/// Files from which reading and hashing is shared among threads.
+const MANY: usize = 256;
+
+/// The documents of an update, sorted by path. Those of a folder are read twice: a hash tells whether one changed, and only what is to
+/// be written is kept in memory.
+pub(crate) struct Listing {
+    /// Without text until [`Listing::load`], unless the caller held the texts.
+    pub(crate) sources: Vec<Source>,
+    /// Where the files are; empty if the caller held the texts.
+    places: Vec<PathBuf>,
 }
 
+impl From<Vec<Source>> for Listing {
+    fn from(sources: Vec<Source>) -> Listing {
+        Listing {
+            sources,
+            places: Vec::new(),
+        }
+    }
+}
+
+impl Listing {
+    /// Every document below `knowledge`. Hidden files and folders, links, `README.md` and judgements are left out.
+    pub(crate) fn of(knowledge: &Path) -> Result<Listing, BuildError> {
+        let mut found = Vec::new();
+        walk(knowledge, "", 0, &mut found)?;
+        if found.is_empty() {
+            return Err(BuildError::NoDocuments {
+                path: knowledge.to_owned(),
+            });
+        }
+        found.sort();
+        let (paths, places): (Vec<String>, Vec<PathBuf>) = found.into_iter().unzip();
+        let unread = |path: &String| Source::new(path, String::new());
+        Ok(Listing {
+            sources: paths.iter().map(unread).collect(),
+            places,
+        })
+    }
+
+    /// Hash of every document.
+    pub(crate) fn hashes(&self) -> Result<Vec<String>, BuildError> {
+        if self.places.is_empty() {
+            let hash = |source: &Source| hash(source.text.as_bytes());
+            return Ok(parallel::map(&self.sources, MANY, hash));
+        }
+        let parts: Vec<&[PathBuf]> = self.places.chunks(MANY).collect();
+        let part = |places: &&[PathBuf]| -> Result<Vec<String>, BuildError> {
+            // One piece of memory for all files: to ask for thousands costs more than to read them.
+            let mut bytes = Vec::new();
+            let mut hashed = |place: &PathBuf| {
+                read_bytes(place, &mut bytes).map_err(read_error(place))?;
+                Ok(hash(&bytes))
+            };
+            places.iter().map(&mut hashed).collect()
+        };
+        let parts: Result<Vec<_>, BuildError> =
+            parallel::map(&parts, 2, part).into_iter().collect();
+        Ok(parts?.into_iter().flatten().collect())
+    }
+
+    /// Reads the texts at these positions, and what they hash to now: a document may have changed since it was listed.
+    pub(crate) fn load(
+        &mut self,
+        positions: &[usize],
+        hashes: &mut [String],
+    ) -> Result<(), BuildError> {
+        if self.places.is_empty() {
+            return Ok(());
+        }
+        let read = |&at: &usize| -> Result<(usize, String, Source), BuildError> {
+            let (place, mut bytes) = (&self.places[at], Vec::new());
+            read_bytes(place, &mut bytes).map_err(read_error(place))?;
+            let hash = hash(&bytes);
+            // A stray byte in another encoding loses its word, not the document.
+            let text = match String::from_utf8(bytes) {
+                Ok(text) => text,
+                Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+            };
+            Ok((at, hash, Source::new(&self.sources[at].path, text)))
+        };
+        for read in parallel::map(positions, MANY, read) {
+            let (at, hash, source) = read?;
+            hashes[at] = hash;
+            self.sources[at] = source;
+        }
+        Ok(())
+    }
+}
+
+/// Every document below `knowledge` with its text, sorted by path.
+pub(crate) fn sources(knowledge: &Path) -> Result<Vec<Source>, BuildError> {
+    let mut listing = Listing::of(knowledge)?;
+    let all: Vec<usize> = (0..listing.sources.len()).collect();
+    listing.load(&all, &mut vec![String::new(); all.len()])?;
+    Ok(listing.sources)
+}
+
+fn hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
+/// Adds the documents below `folder`: the path relative to the knowledge folder, and where the file is.
 fn walk(
     folder: &Path,
     prefix: &str,
     depth: usize,
-    out: &mut Vec<Source>,
+    out: &mut Vec<(String, PathBuf)>,
 ) -> Result<(), BuildError> {
     let entries = fs::read_dir(folder).map_err(read_error(folder))?;
     for entry in entries {
         let entry = entry.map_err(read_error(folder))?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        let path = entry.path();
-        let kind = entry.file_type().map_err(read_error(&path))?;
         if name.starts_with('.') {
             continue;
         }
+        let kind = entry.file_type().map_err(read_error(&entry.path()))?;
         let relative = match prefix {
             "" => name,
             _ => format!("{prefix}/{name}"),
         };
         if kind.is_dir() && depth < MAX_DEPTH {
-            walk(&path, &relative, depth + 1, out)?;
+            walk(&entry.path(), &relative, depth + 1, out)?;
         } else if kind.is_file() && is_document(&relative) {
-            out.push(read(&path, &relative)?);
+            out.push((relative, entry.path()));
         }
     }
     Ok(())
@@ -63,21 +153,19 @@ pub(crate) fn is_document(path: &str) -> bool {
     is_markdown || path == "files.toml" || path == "glossary.toml"
 }
 
-fn read(path: &Path, relative: &str) -> Result<Source, BuildError> {
-    let size = fs::metadata(path).map_err(read_error(path))?.len();
+/// Puts the whole file into `bytes`, in as few calls as there can be: with thousands of documents they are most of an update's time.
+fn read_bytes(path: &Path, bytes: &mut Vec<u8>) -> io::Result<()> {
+    let file = File::open(path)?;
+    let size = file.metadata()?.len();
     if size > MAX_BYTES {
-        let reason = std::io::Error::other(format!(
-            "it has {size} bytes, a document may have {MAX_BYTES}"
-        ));
-        return Err(read_error(path)(reason));
+        let reason = format!("it has {size} bytes, a document may have {MAX_BYTES}");
+        return Err(io::Error::other(reason));
     }
-    let bytes = fs::read(path).map_err(read_error(path))?;
-    // A stray byte in another encoding loses its word, not the document.
-    let text = match String::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
-    };
-    Ok(Source::new(relative, text))
+    bytes.clear();
+    bytes.reserve(size as usize);
+    // The limit spares the call that would only find the end.
+    file.take(size).read_to_end(bytes)?;
+    Ok(())
 }
 
 /// Documents that the caller holds in memory; the last of equal paths counts.

@@ -3,9 +3,7 @@
 use std::collections::hash_map::Entry as MapEntry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
-use std::path::Path;
-
-use rayon::prelude::*;
+use std::path::{Path, PathBuf};
 
 use super::embed::{Embedded, embed};
 use super::plan::Plan;
@@ -16,14 +14,18 @@ use crate::embed::Embedder;
 use crate::error::BuildError;
 use crate::glossary::Glossary;
 use crate::model::Chunk;
+use crate::parallel;
 use crate::settings::Rebuild;
-use crate::store::files::{self, write_error, write_synced};
+use crate::store::files::{self, write_error};
 use crate::store::generation::{BM25, DOCUMENTS, GLOSSARY, Held, MANIFEST, Writer};
 use crate::store::lexical::{Entry, Lexical, LexicalWriter};
 use crate::store::manifest::{DocumentEntry, Documents, FileSum, Manifest, Ordinal, Segment};
 use crate::store::vectors::{TextHash, Vectors};
 use crate::store::{FORMAT, chunks, vectors};
 use crate::{analyse, chunk};
+
+/// Documents or chunks from which the work on them is shared among threads.
+const MANY: usize = 16;
 
 /// Everything that the writing of a generation depends on.
 pub(crate) struct Job<'a> {
@@ -74,15 +76,11 @@ pub(crate) fn run(job: Job<'_>, progress: &mut dyn FnMut(Progress)) -> Result<Su
 
 fn cut<'a>(job: &Job<'a>) -> Vec<Cut<'a>> {
     let (sources, hashes, cutter) = (job.sources, job.hashes, job.cutter);
-    job.plan
-        .write
-        .par_iter()
-        .map(|&i| Cut {
-            source: &sources[i],
-            hash: &hashes[i],
-            chunks: cutter(&sources[i]),
-        })
-        .collect()
+    parallel::map(&job.plan.write, MANY, |&i| Cut {
+        source: &sources[i],
+        hash: &hashes[i],
+        chunks: cutter(&sources[i]),
+    })
 }
 
 fn embed_chunks(
@@ -90,10 +88,7 @@ fn embed_chunks(
     new_chunks: &[&Chunk],
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Embedded, BuildError> {
-    let texts: Vec<String> = new_chunks
-        .par_iter()
-        .map(|chunk| context::embedded_text(chunk))
-        .collect();
+    let texts = parallel::map(new_chunks, MANY, |chunk| context::embedded_text(chunk));
     let anew = matches!(job.rebuild, Rebuild::Reembed | Rebuild::Full);
     let known = if anew {
         Known::default()
@@ -215,9 +210,32 @@ fn write_generation(
     };
     let path = folder.join(MANIFEST);
     let bytes = to_json(&manifest, &path)?;
-    write_synced(&path, &bytes).map_err(write_error(&path))?;
-    files::sync_folder(folder).map_err(write_error(folder))?;
+    fs::write(&path, &bytes).map_err(write_error(&path))?;
+    sync(job, folder, &manifest)?;
     Ok(manifest)
+}
+
+/// Waits until the files that are new in this generation, and the names of all, are on disk.
+fn sync(job: &Job<'_>, folder: &Path, manifest: &Manifest) -> Result<(), BuildError> {
+    let known = job.current.map(|(held, _)| &held.manifest.files);
+    let is_linked =
+        |name: &str| known.is_some_and(|known| known.contains_key(name)) && is_fixed(name);
+    let new = manifest.files.keys().filter(|name| !is_linked(name));
+    let manifest = folder.join(MANIFEST);
+    let new: Vec<PathBuf> = new
+        .map(|name| folder.join(name))
+        .chain([manifest])
+        .collect();
+    files::sync_all(&new).map_err(write_error(folder))?;
+    for folder in [&folder.join(BM25), folder] {
+        files::sync_folder(folder).map_err(write_error(folder))?;
+    }
+    Ok(())
+}
+
+/// Whether a file of this name never changes from one generation to the next.
+fn is_fixed(name: &str) -> bool {
+    !name.ends_with(".json")
 }
 
 /// Links the segments that live on, with the rows that die now marked.
@@ -317,10 +335,9 @@ fn add_chunks(
     const PART: usize = 4096;
     let all: Vec<&Chunk> = cuts.iter().flat_map(|cut| &cut.chunks).collect();
     for (part, chunks) in all.chunks(PART).enumerate() {
-        let words: Vec<(Vec<String>, Vec<String>)> = chunks
-            .par_iter()
-            .map(|chunk| (context::lexical_terms(chunk), context::lexical_pairs(chunk)))
-            .collect();
+        let words = parallel::map(chunks, MANY, |chunk| {
+            (context::lexical_terms(chunk), context::lexical_pairs(chunk))
+        });
         for (i, (chunk, (terms, pairs))) in chunks.iter().zip(words).enumerate() {
             store.add(Entry {
                 chunk,
@@ -377,7 +394,7 @@ fn write_documents(
     }
     let path = folder.join(DOCUMENTS);
     let bytes = to_json(&documents, &path)?;
-    write_synced(&path, &bytes).map_err(write_error(&path))?;
+    fs::write(&path, &bytes).map_err(write_error(&path))?;
     note(folder, DOCUMENTS.to_owned(), files)?;
     Ok(documents)
 }
@@ -387,11 +404,11 @@ fn write_glossary(
     folder: &Path,
     files: &mut BTreeMap<String, FileSum>,
 ) -> Result<(), BuildError> {
-    let source = job.sources.iter().find(|s| s.path == "glossary.toml");
+    let source = job.sources.iter().find(|s| s.path == super::GLOSSARY);
     let glossary = source.map_or_else(Glossary::default, |s| Glossary::parse(&s.text));
     let path = folder.join(GLOSSARY);
     let bytes = to_json(&glossary, &path)?;
-    write_synced(&path, &bytes).map_err(write_error(&path))?;
+    fs::write(&path, &bytes).map_err(write_error(&path))?;
     note(folder, GLOSSARY.to_owned(), files)
 }
 
@@ -431,7 +448,7 @@ fn note_folder(
         }
         let name = format!("{BM25}/{name}");
         match known.and_then(|known| known.get(&name)) {
-            Some(sum) if !name.ends_with(".json") => {
+            Some(sum) if is_fixed(&name) => {
                 files.insert(name, sum.clone());
             }
             _ => note(folder, name, files)?,

@@ -13,15 +13,19 @@ use crate::document::detect_language;
 use crate::embed::{Embedder, VectorWeights, load};
 use crate::error::{OpenError, SearchError};
 use crate::glossary::{Expansion, Glossary};
-use crate::model::{Chunk, Fusion, Hit, Kind, Query};
+use crate::model::{Chunk, Filter, Fusion, Hit, Kind, Query};
 use crate::settings::{Settings, VectorSearch};
 use crate::store::GRAPHS;
+use crate::store::facets::filter_groups;
 use crate::store::generation::{self, BM25, GLOSSARY, Held, damaged};
-use crate::store::lexical::{Lexical, Words, facet_share};
+use crate::store::lexical::{Lexical, Words};
 use crate::store::manifest::Ordinal;
 
 /// Chunks that each branch puts forward, at least. Deeper lists change little and cost time; recall at 100 needs 100.
 const DEPTH: usize = 200;
+
+/// Chunks from which the two branches are asked at the same time; with fewer, to wake another thread costs what it saves.
+const BRANCHES_APART_FROM: usize = 30_000;
 
 /// Chunks considered for thinning per hit wanted.
 const THIN_FROM: usize = 3;
@@ -71,7 +75,10 @@ impl Index {
             VectorSearch::Exact => None,
             VectorSearch::Resident => Some(index.join(GRAPHS)),
         };
-        let segments = Segments::open(&held.folder, &held.manifest, graphs.as_deref())?;
+        let graphs = graphs
+            .as_deref()
+            .map(|folder| (folder, settings.graph_from));
+        let segments = Segments::open(&held.folder, &held.manifest, graphs)?;
         let bm25 = held.folder.join(BM25);
         let lexical = Lexical::open(&bm25).map_err(|error| damaged(&bm25, &error.to_string()))?;
         let glossary = read_glossary(&held.folder.join(GLOSSARY))?;
@@ -108,12 +115,15 @@ impl Index {
         // Deeper by as many as are taken out: the same as if they had not been there.
         let depth = DEPTH.max(4 * query.k) + hidden;
         let expansions = self.glossary.expand(&query.text);
-        let mut bm25 = self.lexical_branch(query, &expansions, fusion, depth)?;
-        let vector = self.query_vector(query, &expansions, fusion)?;
-        let mut nearest = match &vector {
-            Some(vector) => self.vector_branch(query, vector, depth)?,
-            None => Vec::new(),
+        let (text, filter) = (query.text.as_str(), &query.filter);
+        let by_words = || self.lexical_branch(text, filter, &expansions, fusion, depth);
+        let by_vector = || self.vector_branch(text, filter, &expansions, fusion, depth);
+        let (bm25, near) = if self.held.manifest.chunks < BRANCHES_APART_FROM {
+            (by_words(), by_vector())
+        } else {
+            rayon::join(by_words, by_vector)
         };
+        let (mut bm25, (vector, mut nearest)) = (bm25?, near?);
         if hidden > 0 {
             bm25.retain(|&(ordinal, _)| !self.is_glossary(ordinal));
             nearest.retain(|&(ordinal, _)| !self.is_glossary(ordinal));
@@ -164,7 +174,8 @@ impl Index {
 
     fn lexical_branch(
         &self,
-        query: &Query<'_>,
+        text: &str,
+        filter: &Filter,
         expansions: &[Expansion],
         fusion: Fusion,
         depth: usize,
@@ -172,23 +183,40 @@ impl Index {
         if fusion == Fusion::Vector {
             return Ok(Vec::new());
         }
-        let words = query_words(&query.text, expansions);
+        let words = query_words(text, expansions);
         self.lexical
-            .search(&words, &query.filter, depth)
+            .search(&words, filter, depth)
             .map_err(lexical_error)
+    }
+
+    /// The vector of the query, and the chunks nearest to it.
+    fn vector_branch(
+        &self,
+        text: &str,
+        filter: &Filter,
+        expansions: &[Expansion],
+        fusion: Fusion,
+        depth: usize,
+    ) -> Result<(Option<Vec<f32>>, Vec<(Ordinal, f32)>), SearchError> {
+        let Some(vector) = self.query_vector(text, expansions, fusion)? else {
+            return Ok((None, Vec::new()));
+        };
+        let allowed = self.lexical.allowed(filter).map_err(lexical_error)?;
+        let nearest = self.segments.nearest(&vector, allowed.as_ref(), depth);
+        Ok((Some(vector), nearest))
     }
 
     /// The vector of the query; `None` if it is not needed or says nothing that the embedder knows.
     fn query_vector(
         &self,
-        query: &Query<'_>,
+        text: &str,
         expansions: &[Expansion],
         fusion: Fusion,
     ) -> Result<Option<Vec<f32>>, SearchError> {
         if fusion == Fusion::Bm25 {
             return Ok(None);
         }
-        let mut text = query.text.clone();
+        let mut text = text.to_owned();
         let english_only = self.embedder.english_only();
         for Expansion { name, .. } in expansions {
             if !(english_only && analyse::cjk_share(name) > 0.0) {
@@ -198,16 +226,6 @@ impl Index {
         }
         let vector = self.embedder.embed_query(&text)?;
         Ok(vector.iter().any(|&value| value != 0.0).then_some(vector))
-    }
-
-    fn vector_branch(
-        &self,
-        query: &Query<'_>,
-        vector: &[f32],
-        depth: usize,
-    ) -> Result<Vec<(Ordinal, f32)>, SearchError> {
-        let allowed = self.lexical.allowed(&query.filter).map_err(lexical_error)?;
-        Ok(self.segments.nearest(vector, allowed.as_ref(), depth))
     }
 
     /// Boosts and priors, then the order: by score, ties by chunk id.
@@ -241,15 +259,16 @@ impl Index {
             false => usize::MAX,
         };
         let language = detect_language(&query.text);
+        let preferred = filter_groups(&query.prefer);
         for hit in scored.iter_mut().take(depth) {
             // A chunk that cannot be read is reported when it is among the hits.
-            if let Ok(chunk) = self.segments.chunk(hit.candidate.ordinal) {
-                let speaks = if chunk.language == language {
+            if let Some(facets) = self.segments.facets(hit.candidate.ordinal) {
+                let speaks = if facets.language == language {
                     LANGUAGE
                 } else {
                     0.0
                 };
-                hit.boost = speaks + PREFERENCE * facet_share(&query.prefer, &chunk);
+                hit.boost = speaks + PREFERENCE * facets.share(&preferred);
                 hit.score += hit.boost;
             }
         }

@@ -8,8 +8,8 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use crate::error::OpenError;
-use crate::store::GRAPH_FROM;
 use crate::store::chunks::Chunks;
+use crate::store::facets::Facets;
 use crate::store::generation::damaged;
 use crate::store::graph::Graph;
 use crate::store::manifest::{Manifest, Ordinal, Segment};
@@ -38,11 +38,12 @@ struct Open {
 }
 
 impl Segments {
-    /// With `graphs`, the folder of the graphs, large segments are searched by theirs, if it is there.
+    /// With `graphs`, the folder of the graphs and the rows from which a segment has one, large segments are searched by theirs, if
+    /// it is there.
     pub(crate) fn open(
         folder: &Path,
         manifest: &Manifest,
-        graphs: Option<&Path>,
+        graphs: Option<(&Path, usize)>,
     ) -> Result<Segments, OpenError> {
         let open = |segment: &Segment| -> Result<Open, OpenError> {
             let path = folder.join(segment.chunks_file());
@@ -60,8 +61,8 @@ impl Segments {
                 chunks,
                 vectors,
                 graph: graphs
-                    .filter(|_| segment.rows >= GRAPH_FROM && has_few_dead(segment))
-                    .and_then(|graphs| {
+                    .filter(|&(_, from)| segment.rows >= from && has_few_dead(segment))
+                    .and_then(|(graphs, _)| {
                         let sum = manifest.files.get(&segment.vectors_file())?;
                         Graph::load(graphs, &sum.blake3)
                     }),
@@ -88,6 +89,11 @@ impl Segments {
     pub(crate) fn chunk(&self, ordinal: Ordinal) -> Result<crate::model::Chunk, String> {
         let open = self.segment(ordinal).ok_or("no such segment")?;
         open.chunks.get(ordinal.row())
+    }
+
+    /// The facets of a chunk; `None` if it cannot be read.
+    pub(crate) fn facets(&self, ordinal: Ordinal) -> Option<Facets> {
+        self.segment(ordinal)?.chunks.facets(ordinal.row())
     }
 
     /// The vector of a chunk.
@@ -155,7 +161,7 @@ impl Segments {
         };
         let near = by_graph
             .into_iter()
-            .flat_map(|open| graph_rows(open, query, limit));
+            .flat_map(|open| graph_rows(open, &quantised, limit));
         let mut exact: Vec<(Ordinal, f32)> = best
             .into_ordinals()
             .chain(near)
@@ -170,7 +176,7 @@ impl Segments {
 /// Live rows that the graph of a segment puts forward; deeper by its dead rows.
 fn graph_rows<'a>(
     open: &'a Open,
-    query: &[f32],
+    query: &Quantised,
     limit: usize,
 ) -> impl Iterator<Item = Ordinal> + 'a {
     let live: usize = open.live.iter().map(Range::len).sum();

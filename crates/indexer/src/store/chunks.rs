@@ -10,14 +10,14 @@
 use std::io;
 use std::path::Path;
 
-use super::files::write_synced;
+use super::facets::Facets;
 use super::map::Map;
 use crate::model::Chunk;
 
 const MAGIC: &[u8; 8] = b"SCACHNK1";
 const HEADER: usize = 16;
 
-/// Writes `chunks` to a new file.
+/// Writes `chunks` to a new file, without waiting for the disk.
 pub(crate) fn write(path: &Path, chunks: &[&Chunk]) -> io::Result<()> {
     let mut records = Vec::new();
     let mut offsets = Vec::with_capacity(chunks.len() + 1);
@@ -38,7 +38,7 @@ pub(crate) fn write(path: &Path, chunks: &[&Chunk]) -> io::Result<()> {
         out.extend(offset.to_le_bytes());
     }
     out.extend(records);
-    write_synced(path, &out)
+    std::fs::write(path, &out)
 }
 
 /// An open segment of chunks.
@@ -85,6 +85,13 @@ impl Chunks {
         let id_len = self.id(row).ok_or("no such record")?.len();
         let record = self.record(row).ok_or("no such record")?;
         serde_json::from_slice(&record[2 + id_len..]).map_err(|error| error.to_string())
+    }
+
+    /// The facets of the chunk at `row`; `None` if there is none or the record is damaged.
+    pub(crate) fn facets(&self, row: usize) -> Option<Facets> {
+        let id_len = self.id(row)?.len();
+        let record = self.record(row)?.get(2 + id_len..)?;
+        serde_json::from_slice(record).ok()
     }
 
     fn record(&self, row: usize) -> Option<&[u8]> {

@@ -1,8 +1,8 @@
-//! Writing files so that they survive: written under a new name, synced, renamed.
+//! Writing files so that they survive: written under a new name, synced, renamed. The files of a generation are synced together.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::BuildError;
 
@@ -29,6 +29,31 @@ pub(crate) fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_data()
 }
 
+/// Files whose way to the disk is waited for at the same time; the waits of one batch cost little more than one.
+const SYNCED_AT_ONCE: usize = 16;
+
+/// Waits until all of `paths`, written before, are on disk.
+pub(crate) fn sync_all(paths: &[PathBuf]) -> io::Result<()> {
+    for batch in paths.chunks(SYNCED_AT_ONCE) {
+        std::thread::scope(|scope| {
+            let waits: Vec<_> = batch
+                .iter()
+                .map(|path| scope.spawn(|| sync(path)))
+                .collect();
+            let mut ends = waits.into_iter().map(|wait| {
+                wait.join()
+                    .unwrap_or_else(|_| Err(io::Error::other("a thread that synced a file failed")))
+            });
+            ends.try_for_each(|end| end)
+        })?;
+    }
+    Ok(())
+}
+
+fn sync(path: &Path) -> io::Result<()> {
+    OpenOptions::new().append(true).open(path)?.sync_data()
+}
+
 /// Replaces `path` by `bytes` at one moment: readers see the old content or the new, never a part.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let beside = path.with_extension("new");
@@ -50,7 +75,7 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
 pub(crate) fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
         Ok(()) => Ok(()),
-        Err(_) => fs::copy(from, to).map(|_| ()),
+        Err(_) => fs::copy(from, to).and_then(|_| sync(to)),
     }
 }
 

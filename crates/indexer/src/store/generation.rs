@@ -176,7 +176,7 @@ impl Writer {
             match fs::create_dir(&folder) {
                 Ok(()) => {
                     let readers = folder.join(READERS);
-                    files::write_synced(&readers, b"").map_err(write_error(&readers))?;
+                    File::create(&readers).map_err(write_error(&readers))?;
                     return Ok((name, folder));
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

@@ -3,14 +3,25 @@
 /// Inner product of two int8 vectors of the same length.
 pub(crate) fn dot_i8(a: &[i8], b: &[i8]) -> i32 {
     #[cfg(target_arch = "x86_64")]
-    if has_avx2() {
+    if has_vnni() {
+        return vnni_i8(a, b);
+    } else if has_avx2() {
         return avx2_i8(a, b);
     }
     plain_i8(a, b)
 }
 
-/// Inner product of two f32 vectors of the same length.
+/// Inner product of two f32 vectors of the same length; the same sums on every processor.
 pub(crate) fn dot_f32(a: &[f32], b: &[f32]) -> f32 {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        return avx2_f32(a, b);
+    }
+    plain_f32(a, b)
+}
+
+#[inline(always)]
+fn plain_f32(a: &[f32], b: &[f32]) -> f32 {
     // Sixteen running sums let the compiler use whole registers without reordering a single sum.
     let mut sums = [0.0_f32; 16];
     let (a_chunks, b_chunks) = (a.chunks_exact(16), b.chunks_exact(16));
@@ -55,6 +66,61 @@ fn avx2_i8(a: &[i8], b: &[i8]) -> i32 {
     unsafe { wide(a, b) }
 }
 
+#[cfg(target_arch = "x86_64")]
+#[expect(
+    unsafe_code,
+    reason = "calling a function compiled for AVX2; the caller has asked the processor for it"
+)]
+fn avx2_f32(a: &[f32], b: &[f32]) -> f32 {
+    #[target_feature(enable = "avx2")]
+    fn wide(a: &[f32], b: &[f32]) -> f32 {
+        plain_f32(a, b)
+    }
+    // SAFETY: reached from `dot_f32` only, after `has_avx2`.
+    unsafe { wide(a, b) }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_vnni() -> bool {
+    std::arch::is_x86_feature_detected!("avx512bw")
+        && std::arch::is_x86_feature_detected!("avx512vnni")
+}
+
+/// Half the time of the AVX2 form: the compiler does not find the instruction that multiplies and adds by itself.
+#[cfg(target_arch = "x86_64")]
+#[expect(
+    unsafe_code,
+    reason = "loads from a slice whose length is known, and a call of a function compiled for AVX-512; the caller has asked the \
+              processor for it"
+)]
+fn vnni_i8(a: &[i8], b: &[i8]) -> i32 {
+    use std::arch::x86_64::{
+        __m256i, _mm256_loadu_si256, _mm512_add_epi32, _mm512_cvtepi8_epi16, _mm512_dpwssd_epi32,
+        _mm512_reduce_add_epi32, _mm512_setzero_si512,
+    };
+    #[target_feature(enable = "avx512bw,avx512vnni")]
+    fn wide(a: &[i8], b: &[i8]) -> i32 {
+        let mut sums = [_mm512_setzero_si512(); 2];
+        let (a_parts, b_parts) = (a.chunks_exact(64), b.chunks_exact(64));
+        let rest = plain_i8(a_parts.remainder(), b_parts.remainder());
+        for (a, b) in a_parts.zip(b_parts) {
+            for (half, sum) in sums.iter_mut().enumerate() {
+                let load = |part: &[i8]| {
+                    // SAFETY: a part has 64 bytes, so 32 can be read from its start and from its middle.
+                    let bytes = unsafe {
+                        _mm256_loadu_si256(part.as_ptr().add(32 * half).cast::<__m256i>())
+                    };
+                    _mm512_cvtepi8_epi16(bytes)
+                };
+                *sum = _mm512_dpwssd_epi32(*sum, load(a), load(b));
+            }
+        }
+        _mm512_reduce_add_epi32(_mm512_add_epi32(sums[0], sums[1])) + rest
+    }
+    // SAFETY: reached from `dot_i8` only, after `has_vnni`.
+    unsafe { wide(a, b) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,8 +135,14 @@ mod tests {
             .map(|(&x, &y)| i32::from(x) * i32::from(y))
             .sum();
         assert_eq!(dot_i8(&a, &b), expect);
+        assert_eq!(plain_i8(&a, &b), expect);
+        #[cfg(target_arch = "x86_64")]
+        if has_avx2() {
+            assert_eq!(avx2_i8(&a, &b), expect);
+        }
         let x: Vec<f32> = a.iter().map(|&v| f32::from(v)).collect();
         let y: Vec<f32> = b.iter().map(|&v| f32::from(v)).collect();
+        assert_eq!(dot_f32(&x, &y), plain_f32(&x, &y));
         assert!((dot_f32(&x, &y) - expect as f32).abs() <= expect.abs() as f32 * 1e-5);
     }
 }

@@ -7,7 +7,8 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use tantivy::collector::{Count, DocSetCollector, TopDocs};
-use tantivy::directory::MmapDirectory;
+use tantivy::fastfield::Column;
+use tantivy::indexer::IndexWriterOptions;
 use tantivy::query::{
     BooleanQuery, BoostQuery, ConstScoreQuery, Occur, Query, TermQuery, TermSetQuery,
 };
@@ -20,6 +21,8 @@ use tantivy::{
     TantivyDocument, TantivyError, Term,
 };
 
+use super::directory::Unsynced;
+use super::facets::{Facets, facet, filter_groups};
 use super::manifest::Ordinal;
 use crate::model::{Chunk, Filter, Kind};
 
@@ -102,20 +105,17 @@ impl LexicalWriter {
     /// A new, empty store in `folder`, which must exist.
     pub(crate) fn create(folder: &Path) -> Result<LexicalWriter, TantivyError> {
         let (schema, fields) = Fields::build();
-        let index = Index::create(
-            MmapDirectory::open(folder)?,
-            schema,
-            IndexSettings::default(),
-        )?;
-        let writer = index.writer_with_num_threads(1, BUILD_ARENA)?;
+        let settings = IndexSettings::default();
+        let index = Index::create(Unsynced::open(folder)?, schema, settings)?;
+        let writer = index.writer_with_options(options(BUILD_ARENA))?;
         Ok(LexicalWriter { writer, fields })
     }
 
     /// Continues the store whose files were linked into `folder`.
     pub(crate) fn resume(folder: &Path) -> Result<LexicalWriter, TantivyError> {
-        let index = Index::open_in_dir(folder)?;
+        let index = Index::open(Unsynced::open(folder)?)?;
         let fields = Fields::find(&index.schema())?;
-        let writer = index.writer_with_num_threads(1, UPDATE_ARENA)?;
+        let writer = index.writer_with_options(options(UPDATE_ARENA))?;
         Ok(LexicalWriter { writer, fields })
     }
 
@@ -135,7 +135,7 @@ impl LexicalWriter {
         let mut document = TantivyDocument::new();
         document.add_text(self.fields.id, &chunk.id);
         document.add_text(self.fields.document, &chunk.document);
-        for facet in facets(chunk) {
+        for facet in Facets::from(chunk).names() {
             document.add_text(self.fields.facet, facet);
         }
         document.add_pre_tokenized_text(self.fields.body, pre_tokenized(terms));
@@ -145,11 +145,20 @@ impl LexicalWriter {
         Ok(())
     }
 
-    /// Makes everything durable.
+    /// Writes everything that is still in memory; the caller waits for the disk.
     pub(crate) fn finish(mut self) -> Result<(), TantivyError> {
         self.writer.commit()?;
         self.writer.wait_merging_threads()
     }
+}
+
+/// One thread that writes and one that merges: more would only be started to wait.
+fn options(arena: usize) -> IndexWriterOptions {
+    IndexWriterOptions::builder()
+        .memory_budget_per_thread(arena)
+        .num_worker_threads(1)
+        .num_merge_threads(1)
+        .build()
 }
 
 fn pre_tokenized(terms: Vec<String>) -> PreTokenizedString {
@@ -164,34 +173,14 @@ fn pre_tokenized(terms: Vec<String>) -> PreTokenizedString {
     }
 }
 
-/// `name:value` for everything that can be filtered by; a cause stands under its group as well.
-fn facets(chunk: &Chunk) -> Vec<String> {
-    let mut out = vec![
-        facet("kind", chunk.kind.as_str()),
-        facet("language", chunk.language.as_str()),
-    ];
-    out.extend(chunk.problem_type.iter().map(|p| facet("problem_type", p)));
-    out.extend(chunk.section.map(|s| facet("section", s.as_str())));
-    out.extend(chunk.steps.iter().map(|s| facet("step", s)));
-    for cause in &chunk.causes {
-        out.push(facet("cause", cause));
-        if let Some((group, _)) = cause.split_once('.') {
-            out.push(facet("cause", &format!("{group}.")));
-        }
-    }
-    out
-}
-
-fn facet(name: &str, value: &str) -> String {
-    format!("{name}:{value}")
-}
-
 /// A store open for search.
 pub(crate) struct Lexical {
     fields: Fields,
     // Keeps the files mapped; the searcher is its only snapshot.
     _reader: IndexReader,
     searcher: Searcher,
+    /// Addresses of the chunks, by segment of the store: every hit asks for one.
+    ordinals: Vec<Column<u64>>,
 }
 
 impl Lexical {
@@ -203,9 +192,12 @@ impl Lexical {
             .reload_policy(ReloadPolicy::Manual)
             .try_into()?;
         let searcher = reader.searcher();
+        let segments = searcher.segment_readers().iter();
+        let ordinals = segments.map(|segment| segment.fast_fields().u64("ordinal"));
         Ok(Lexical {
             fields,
             _reader: reader,
+            ordinals: ordinals.collect::<Result<_, _>>()?,
             searcher,
         })
     }
@@ -329,10 +321,9 @@ impl Lexical {
     }
 
     fn ordinal(&self, address: DocAddress) -> Result<Ordinal, TantivyError> {
-        let segment = self.searcher.segment_reader(address.segment_ord);
-        let column = segment.fast_fields().u64("ordinal")?;
+        let column = self.ordinals.get(address.segment_ord as usize);
         column
-            .first(address.doc_id)
+            .and_then(|column| column.first(address.doc_id))
             .map(Ordinal)
             .ok_or_else(|| TantivyError::InternalError("a chunk without an ordinal".to_owned()))
     }
@@ -350,49 +341,4 @@ impl Lexical {
             .collect();
         (!clauses.is_empty()).then(|| Box::new(BooleanQuery::new(clauses)) as Box<dyn Query>)
     }
-}
-
-/// One list of facet values per facet that is asked for.
-fn filter_groups(filter: &Filter) -> Vec<Vec<String>> {
-    let named = |name: &str, values: &[String]| -> Vec<String> {
-        values.iter().map(|value| facet(name, value)).collect()
-    };
-    let groups = [
-        filter
-            .kinds
-            .iter()
-            .map(|kind: &Kind| facet("kind", kind.as_str()))
-            .collect(),
-        named("problem_type", &filter.problem_types),
-        named("cause", &filter.causes),
-        filter
-            .sections
-            .iter()
-            .map(|section| facet("section", section.as_str()))
-            .collect(),
-        filter
-            .languages
-            .iter()
-            .map(|language| facet("language", language.as_str()))
-            .collect(),
-        named("step", &filter.steps),
-    ];
-    groups
-        .into_iter()
-        .filter(|group| !group.is_empty())
-        .collect()
-}
-
-/// How many of the facets asked for `chunk` has, as a share; 0 if none is asked for.
-pub(crate) fn facet_share(filter: &Filter, chunk: &Chunk) -> f32 {
-    let groups = filter_groups(filter);
-    if groups.is_empty() {
-        return 0.0;
-    }
-    let has: HashSet<String> = facets(chunk).into_iter().collect();
-    let matched = groups
-        .iter()
-        .filter(|group| group.iter().any(|value| has.contains(value)))
-        .count();
-    matched as f32 / groups.len() as f32
 }

@@ -3,6 +3,7 @@
 //! ```text
 //! index/CURRENT                      name of the generation that is served
 //! index/LOCK                         held by the one writer
+//! index/SOURCE                       what a caller's documents were when it last asked, a cache
 //! index/gen-…/manifest.json          versions, segments, checksums
 //! index/gen-…/documents.json         which chunks belong to which document
 //! index/gen-…/seg-….chunks, .vec     immutable segments, hard-linked from one generation to the next
@@ -15,6 +16,8 @@
 
 pub(crate) mod cache;
 pub(crate) mod chunks;
+pub(crate) mod directory;
+pub(crate) mod facets;
 pub(crate) mod files;
 pub(crate) mod generation;
 pub(crate) mod graph;
@@ -22,6 +25,7 @@ pub(crate) mod kernel;
 pub(crate) mod lexical;
 pub(crate) mod manifest;
 pub(crate) mod map;
+pub(crate) mod mark;
 pub(crate) mod vectors;
 
 /// Version of everything stored; see `index/README.md`.

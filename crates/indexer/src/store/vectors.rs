@@ -14,7 +14,6 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
-use super::files::write_synced;
 use super::kernel::{dot_f32, dot_i8};
 use super::map::Map;
 
@@ -70,7 +69,7 @@ pub(crate) fn quantise(vector: &[f32], cells: &mut Vec<i8>) -> f32 {
     scale
 }
 
-/// Writes `vectors`, all of `dimension`, to a new file.
+/// Writes `vectors`, all of `dimension`, to a new file, without waiting for the disk.
 pub(crate) fn write(
     path: &Path,
     dimension: usize,
@@ -107,7 +106,7 @@ pub(crate) fn write(
     }
     out.resize(layout.hashes.start, 0);
     out.extend(hashes.iter().flatten());
-    write_synced(path, &out)
+    std::fs::write(path, &out)
 }
 
 /// An open segment of vectors.
@@ -159,6 +158,14 @@ impl Vectors {
         &all[row * self.dimension..(row + 1) * self.dimension]
     }
 
+    /// The vector at `row` in int8, and what its cells are to be multiplied by.
+    pub(crate) fn coarse(&self, row: usize) -> (&[i8], f32) {
+        let scales: &[f32] = bytemuck::cast_slice(&self.map[self.layout.scales.clone()]);
+        let cells: &[i8] = bytemuck::cast_slice(&self.map[self.layout.coarse.clone()]);
+        let cells = &cells[row * self.dimension..(row + 1) * self.dimension];
+        (cells, scales[row])
+    }
+
     /// Hash of the text at `row`.
     pub(crate) fn hash(&self, row: usize) -> TextHash {
         let at = self.layout.hashes.start + 16 * row;
@@ -194,8 +201,8 @@ impl Vectors {
 
 /// A query in int8.
 pub(crate) struct Quantised {
-    cells: Vec<i8>,
-    scale: f32,
+    pub(crate) cells: Vec<i8>,
+    pub(crate) scale: f32,
 }
 
 impl Quantised {

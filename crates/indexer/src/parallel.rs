@@ -1,0 +1,16 @@
+//! Work shared among the cores, where there is enough of it: to wake the other threads for a few items costs more than the items do.
+
+use rayon::prelude::*;
+
+/// `work` of every item, in order; by one thread if there are fewer than `many`.
+pub(crate) fn map<T: Sync, R: Send>(
+    items: &[T],
+    many: usize,
+    work: impl Fn(&T) -> R + Sync + Send,
+) -> Vec<R> {
+    if items.len() < many {
+        items.iter().map(work).collect()
+    } else {
+        items.par_iter().map(work).collect()
+    }
+}

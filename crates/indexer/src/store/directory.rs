@@ -1,0 +1,99 @@
+//! The folder of a lexical store that is being written: tantivy's own, but that it leaves waiting for the disk to the writer of the
+//! generation, which waits once for all files. Nothing reads these files before that.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
+use tantivy::directory::{
+    AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, MmapDirectory, TerminatingWrite,
+    WatchCallback, WatchHandle, WritePtr,
+};
+
+/// A folder whose files are on disk only once [`super::files::sync_all`] has seen them.
+#[derive(Debug, Clone)]
+pub(crate) struct Unsynced {
+    folder: PathBuf,
+    inner: MmapDirectory,
+}
+
+impl Unsynced {
+    /// The folder, which must exist.
+    pub(crate) fn open(folder: &Path) -> tantivy::Result<Unsynced> {
+        Ok(Unsynced {
+            folder: folder.to_owned(),
+            inner: MmapDirectory::open(folder)?,
+        })
+    }
+}
+
+impl Directory for Unsynced {
+    fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
+        self.inner.get_file_handle(path)
+    }
+
+    fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+        self.inner.delete(path)
+    }
+
+    fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
+        self.inner.exists(path)
+    }
+
+    fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
+        let mut options = OpenOptions::new();
+        let file = options.write(true).create_new(true);
+        let file = file.open(self.folder.join(path)).map_err(|error| {
+            if error.kind() == io::ErrorKind::AlreadyExists {
+                OpenWriteError::FileAlreadyExists(path.to_owned())
+            } else {
+                OpenWriteError::wrap_io_error(error, path.to_owned())
+            }
+        })?;
+        Ok(BufWriter::new(Box::new(Plain(file))))
+    }
+
+    fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
+        self.inner.atomic_read(path)
+    }
+
+    fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
+        let target = self.folder.join(path);
+        let beside = target.with_extension("new");
+        fs::write(&beside, data)?;
+        fs::rename(&beside, &target)
+    }
+
+    fn sync_directory(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
+        self.inner.acquire_lock(lock)
+    }
+
+    fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {
+        self.inner.watch(callback)
+    }
+}
+
+/// A file that is closed without waiting for the disk.
+struct Plain(File);
+
+impl Write for Plain {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl TerminatingWrite for Plain {
+    fn terminate_ref(&mut self, _: AntiCallToken) -> io::Result<()> {
+        self.0.flush()
+    }
+}

@@ -1,0 +1,100 @@
+//! What a chunk can be filtered by and preferred for. Knows nothing of words or vectors.
+
+use std::collections::HashSet;
+
+use serde::Deserialize;
+
+use crate::model::{Chunk, Filter, Kind, Language, Section};
+
+/// The facets of a chunk, read from its record without the rest of it: hundreds of candidates are asked for them in every query.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Facets {
+    pub(crate) language: Language,
+    kind: Kind,
+    problem_type: Option<String>,
+    causes: Vec<String>,
+    section: Option<Section>,
+    steps: Vec<String>,
+}
+
+impl From<&Chunk> for Facets {
+    fn from(chunk: &Chunk) -> Facets {
+        Facets {
+            language: chunk.language,
+            kind: chunk.kind,
+            problem_type: chunk.problem_type.clone(),
+            causes: chunk.causes.clone(),
+            section: chunk.section,
+            steps: chunk.steps.clone(),
+        }
+    }
+}
+
+impl Facets {
+    /// `name:value` for everything that can be filtered by; a cause stands under its group as well.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut out = vec![
+            facet("kind", self.kind.as_str()),
+            facet("language", self.language.as_str()),
+        ];
+        out.extend(self.problem_type.iter().map(|p| facet("problem_type", p)));
+        out.extend(self.section.map(|s| facet("section", s.as_str())));
+        out.extend(self.steps.iter().map(|s| facet("step", s)));
+        for cause in &self.causes {
+            out.push(facet("cause", cause));
+            if let Some((group, _)) = cause.split_once('.') {
+                out.push(facet("cause", &format!("{group}.")));
+            }
+        }
+        out
+    }
+
+    /// How many of `groups` these facets match, as a share; 0 without groups.
+    pub(crate) fn share(&self, groups: &[Vec<String>]) -> f32 {
+        if groups.is_empty() {
+            return 0.0;
+        }
+        let has: HashSet<String> = self.names().into_iter().collect();
+        let matched = groups
+            .iter()
+            .filter(|group| group.iter().any(|value| has.contains(value)))
+            .count();
+        matched as f32 / groups.len() as f32
+    }
+}
+
+/// A facet as it is stored.
+pub(crate) fn facet(name: &str, value: &str) -> String {
+    format!("{name}:{value}")
+}
+
+/// One list of facet values per facet that is asked for.
+pub(crate) fn filter_groups(filter: &Filter) -> Vec<Vec<String>> {
+    let named = |name: &str, values: &[String]| -> Vec<String> {
+        values.iter().map(|value| facet(name, value)).collect()
+    };
+    let groups = [
+        filter
+            .kinds
+            .iter()
+            .map(|kind: &Kind| facet("kind", kind.as_str()))
+            .collect(),
+        named("problem_type", &filter.problem_types),
+        named("cause", &filter.causes),
+        filter
+            .sections
+            .iter()
+            .map(|section| facet("section", section.as_str()))
+            .collect(),
+        filter
+            .languages
+            .iter()
+            .map(|language| facet("language", language.as_str()))
+            .collect(),
+        named("step", &filter.steps),
+    ];
+    groups
+        .into_iter()
+        .filter(|group| !group.is_empty())
+        .collect()
+}
