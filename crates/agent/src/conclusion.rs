@@ -40,6 +40,9 @@ pub struct Classification {
     /// Ids of the evidence that the class rests on.
     #[serde(default)]
     pub evidence: Vec<String>,
+    /// Ids of the experience chunks that fit.
+    #[serde(default)]
+    pub experiences: Vec<String>,
     /// Prose in the report's language, two to five sentences.
     pub text: String,
 }
@@ -50,6 +53,9 @@ pub struct KeyCode {
     /// Statements, operators or classes that matter, most important first.
     #[serde(default)]
     pub modules: Vec<Module>,
+    /// Ids of the experience chunks that fit.
+    #[serde(default)]
+    pub experiences: Vec<String>,
     /// Prose in the report's language.
     pub text: String,
 }
@@ -117,6 +123,9 @@ pub struct FileRequest {
     /// Other look-ups.
     #[serde(default)]
     pub lookups: Vec<Lookup>,
+    /// Ids of the experience chunks that fit.
+    #[serde(default)]
+    pub experiences: Vec<String>,
     /// Why these, or why none, in the report's language.
     pub basis: String,
 }
@@ -283,21 +292,25 @@ impl Conclusion {
 /// JSON Schema of a step's conclusion in the strict form that every provider takes: each property
 /// required, no others allowed, nothing by reference.
 pub fn schema(step: StepId) -> Value {
+    match step {
+        StepId::Classify => strict_schema_of::<Classification>(),
+        StepId::KeyCode => strict_schema_of::<KeyCode>(),
+        StepId::Experience => strict_schema_of::<Causes>(),
+        StepId::Completeness => strict_schema_of::<FileRequest>(),
+        StepId::Advice => strict_schema_of::<Advice>(),
+        StepId::Hypotheses => strict_schema_of::<Hypotheses>(),
+    }
+}
+
+/// The strict schema of a type.
+pub(crate) fn strict_schema_of<T: JsonSchema>() -> Value {
     let generator = schemars::generate::SchemaSettings::draft2020_12()
         .with(|s| {
             s.inline_subschemas = true;
             s.meta_schema = None;
         })
         .into_generator();
-    let root = match step {
-        StepId::Classify => generator.into_root_schema_for::<Classification>(),
-        StepId::KeyCode => generator.into_root_schema_for::<KeyCode>(),
-        StepId::Experience => generator.into_root_schema_for::<Causes>(),
-        StepId::Completeness => generator.into_root_schema_for::<FileRequest>(),
-        StepId::Advice => generator.into_root_schema_for::<Advice>(),
-        StepId::Hypotheses => generator.into_root_schema_for::<Hypotheses>(),
-    };
-    let mut schema = root.to_value();
+    let mut schema = generator.into_root_schema_for::<T>().to_value();
     make_strict(&mut schema);
     schema
 }

@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex};
 use indexer::{Filter, Hit, Kind, Query, Section};
 
 use crate::report::{Experience, Finding, Language};
-use crate::request::ChunkPrior;
 use crate::step::StepId;
 use crate::view::{Passage, View};
 
@@ -33,6 +32,9 @@ impl ExperienceSource for indexer::Index {
         indexer::Index::search(self, query).map_err(|error| error.to_string())
     }
 }
+
+/// What feedback says about a chunk for some causes, roughly -1 to 1.
+pub type ChunkPrior<'a> = dyn Fn(&[String], &str) -> f32 + Sync + 'a;
 
 /// A source together with what feedback says about its chunks. Remembers its answers: several
 /// steps and the report ask the same.

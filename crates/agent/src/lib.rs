@@ -11,6 +11,7 @@
 
 mod analyze;
 mod check;
+mod completeness;
 pub mod conclusion;
 mod draft;
 pub mod experience;
@@ -25,14 +26,18 @@ pub mod report;
 mod request;
 pub mod step;
 pub mod store;
+mod tool_call;
 mod tools;
 pub mod view;
 mod wording;
 
 pub use analyze::analyze;
+pub use experience::ChunkPrior;
 pub use progress::{Event, Observer, Silent};
 pub use prompts::{PromptError, Prompts};
 pub use reasoner::{Reasoner, ReasonerError};
 pub use report::{Language, Report};
-pub use request::{AnalyzeError, ChunkPrior, Depth, KindPrior, Limits, Request, Services};
+pub use request::{AnalyzeError, Depth, KindPrior, Limits, Request, Services};
 pub use step::StepId;
+pub use tool_call::{ToolCall, ToolCalls, ToolResult, ToolRound};
+pub use tools::ToolSpec;

@@ -2,6 +2,8 @@
 //!
 //! Nothing here prints; the program decides what to show and where.
 
+use std::sync::Mutex;
+
 use crate::step::StepId;
 
 /// Something that happened during an analysis.
@@ -96,5 +98,30 @@ impl Observer for Silent {
 impl<F: FnMut(Event<'_>) + Send> Observer for F {
     fn event(&mut self, event: Event<'_>) {
         self(event);
+    }
+}
+
+/// One observer for steps that run side by side.
+pub(crate) struct Shared<'a>(Mutex<&'a mut dyn Observer>);
+
+impl<'a> Shared<'a> {
+    pub(crate) fn new(observer: &'a mut dyn Observer) -> Shared<'a> {
+        Shared(Mutex::new(observer))
+    }
+
+    /// The ear of one step.
+    pub(crate) fn ear(&self) -> Ear<'_, 'a> {
+        Ear(self)
+    }
+}
+
+/// Tells a shared observer.
+pub(crate) struct Ear<'s, 'a>(&'s Shared<'a>);
+
+impl Observer for Ear<'_, '_> {
+    fn event(&mut self, event: Event<'_>) {
+        if let Ok(mut observer) = self.0.0.lock() {
+            observer.event(event);
+        }
     }
 }

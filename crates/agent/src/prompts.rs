@@ -189,7 +189,7 @@ fn template_error(name: &str, error: &minijinja::Error) -> PromptError {
 
 /// Puts a text of a job or document between marks that it cannot close: the mark depends on the
 /// text, and whatever looks like a mark inside is broken up.
-fn fence(text: &str, kind: &str) -> String {
+pub(crate) fn fence(text: &str, kind: &str) -> String {
     let mark = mark_of(text);
     let body = text.replace("<<<", "< <<").replace(">>>", "> >>");
     format!(

@@ -1,5 +1,7 @@
 //! The trait that both reasoners fill: a task of the chain in, a structured conclusion out.
 
+use std::sync::{Mutex, PoisonError};
+
 use futures::future::BoxFuture;
 
 use crate::conclusion::Conclusion;
@@ -7,6 +9,7 @@ use crate::progress::Observer;
 use crate::prompts::Prompts;
 use crate::report::{Engine, Usage};
 use crate::step::StepId;
+use crate::tool_call::{ToolCalls, ToolRound};
 use crate::view::View;
 
 /// What a reasoner is asked to conclude.
@@ -20,12 +23,38 @@ pub struct Task<'a> {
     pub prompts: &'a Prompts,
     /// The answer that was found faulty, for one turn of repair.
     pub faulty: Option<&'a Faulty>,
+    /// What tools gave so far in this step; empty where none were called.
+    pub rounds: &'a [ToolRound],
+    /// Counts what the run uses, whether or not a conclusion comes of it.
+    pub meter: &'a Meter,
 }
 
 impl Task<'_> {
     /// The step that progress is reported under.
     pub fn step(&self) -> StepId {
         self.steps.first().copied().unwrap_or(StepId::Classify)
+    }
+}
+
+/// What a run has used so far.
+#[derive(Debug, Default)]
+pub struct Meter(Mutex<Usage>);
+
+impl Meter {
+    /// Adds what one call used.
+    pub fn add(&self, usage: &Usage) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .add(usage);
+    }
+
+    /// All that was used.
+    pub fn total(&self) -> Usage {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 
@@ -51,6 +80,8 @@ pub struct Answer {
     pub usage: Option<Usage>,
     /// What the reader of the report should know about how it came about.
     pub remarks: Vec<String>,
+    /// Calls of tools that it wants served before it concludes; the conclusion says the same.
+    pub calls: Option<ToolCalls>,
 }
 
 /// Why a reasoner gave no conclusion, sorted by what to do next.

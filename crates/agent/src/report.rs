@@ -514,6 +514,20 @@ pub struct Usage {
     pub cost: Option<f64>,
 }
 
+impl Usage {
+    /// Adds what one call used.
+    pub(crate) fn add(&mut self, other: &Usage) {
+        self.calls += other.calls;
+        self.retries += other.retries;
+        self.tokens_in += other.tokens_in;
+        self.tokens_out += other.tokens_out;
+        self.cost = match (self.cost, other.cost) {
+            (Some(a), Some(b)) => Some(a + b),
+            (a, b) => a.or(b),
+        };
+    }
+}
+
 /// What the check of the LLM's claims found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Checks {

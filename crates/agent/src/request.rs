@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::experience::ExperienceSource;
+use crate::experience::{ChunkPrior, ExperienceSource};
 use crate::prompts::Prompts;
 use crate::reasoner::Reasoner;
 use crate::report::{Language, SuggestionKind};
@@ -69,9 +69,6 @@ impl Default for Limits {
         }
     }
 }
-
-/// What feedback says about a chunk for some causes.
-pub type ChunkPrior<'a> = dyn Fn(&[String], &str) -> f32 + Sync + 'a;
 
 /// What feedback says about a kind of suggestion for a cause.
 pub type KindPrior<'a> = dyn Fn(&str, SuggestionKind) -> f32 + Sync + 'a;

@@ -203,6 +203,19 @@ impl View {
             .map(|m| &m.conclusion)
     }
 
+    /// Chunks of this step's experience on some causes.
+    pub(crate) fn experience_on(&self, causes: &[&str]) -> Vec<String> {
+        let fits = |p: &&Passage| p.causes.iter().any(|c| causes.contains(&c.as_str()));
+        let found = self.experiences.iter().filter(fits);
+        found.map(|p| p.chunk.clone()).collect()
+    }
+
+    /// Chunks of this step's experience on the causes that were found.
+    pub(crate) fn experience_on_findings(&self) -> Vec<String> {
+        let causes: Vec<&str> = self.findings.iter().map(|f| f.cause.as_str()).collect();
+        self.experience_on(&causes)
+    }
+
     /// The finding with that id.
     pub fn finding(&self, id: &str) -> Option<&Finding> {
         self.findings.iter().find(|f| f.id == id)

@@ -77,6 +77,15 @@ pub(crate) fn sentence(text: &str, language: Language) -> String {
     out
 }
 
+/// The sentence that names the experience behind a text; empty without any.
+pub(crate) fn citing(chunks: &[String], language: Language) -> String {
+    match language {
+        _ if chunks.is_empty() => String::new(),
+        Language::Zh => format!("相关经验：{}。", chunks.join(", ")),
+        Language::En => format!(" Experience: {}.", chunks.join(", ")),
+    }
+}
+
 /// `text` cut to at most `max` bytes at a character boundary.
 pub(crate) fn cut(text: &str, max: usize) -> &str {
     &text[..text.floor_char_boundary(max.min(text.len()))]

@@ -2,7 +2,7 @@
 
 use crate::draft::{self, Numbered};
 use crate::progress::{Event, Observer};
-use crate::report::{Experience, ReasonerKind, Report, SCHEMA_VERSION, Step, Suggestion, Usage};
+use crate::report::{Experience, ReasonerKind, Report, SCHEMA_VERSION, Step, Suggestion};
 
 use super::run::Run;
 
@@ -29,7 +29,8 @@ impl Run<'_> {
         observer.event(Event::Finished {
             job: self.reader.job(),
         });
-        let with_llm = self.usage.calls > 0 || self.engine.reasoner == ReasonerKind::Llm;
+        let usage = self.meter.total();
+        let with_llm = usage.calls > 0 || self.engine.reasoner == ReasonerKind::Llm;
         Report {
             schema_version: SCHEMA_VERSION,
             run_id: self.id,
@@ -47,7 +48,7 @@ impl Run<'_> {
             steps,
             files_read: self.files_read,
             diagnostics,
-            usage: with_llm.then_some(self.usage),
+            usage: with_llm.then_some(usage),
             checks: with_llm.then_some(self.checks),
             notes,
             rules,
@@ -74,19 +75,5 @@ fn mentions(value: &serde_json::Value, chunk: &str) -> bool {
         serde_json::Value::Array(items) => items.iter().any(|item| mentions(item, chunk)),
         serde_json::Value::Object(map) => map.values().any(|item| mentions(item, chunk)),
         _ => false,
-    }
-}
-
-impl Usage {
-    /// Adds what one call used.
-    pub(crate) fn add(&mut self, other: &Usage) {
-        self.calls += other.calls;
-        self.retries += other.retries;
-        self.tokens_in += other.tokens_in;
-        self.tokens_out += other.tokens_out;
-        self.cost = match (self.cost, other.cost) {
-            (Some(a), Some(b)) => Some(a + b),
-            (a, b) => a.or(b),
-        };
     }
 }

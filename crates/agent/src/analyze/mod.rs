@@ -3,11 +3,11 @@
 //! The order of the steps and what passes between them is here; what a step concludes is the
 //! reasoner's, what the facts say is the rules'.
 
-pub(crate) mod files;
 mod finish;
+mod rounds;
 mod run;
-
-use std::time::Instant;
+mod serve;
+mod think;
 
 use crate::progress::Observer;
 use crate::reasoner::ReasonerError;
@@ -15,7 +15,7 @@ use crate::report::{ReasonerKind, Report};
 use crate::request::{AnalyzeError, Depth, Request, Services};
 use crate::step::StepId;
 
-use files::Rounds;
+use rounds::Rounds;
 use run::Run;
 
 /// THINK 1–3, which rest on the same facts.
@@ -72,9 +72,27 @@ async fn chain(
         // What was read changed the facts: the first conclusions are drawn again from them.
         first_steps(run, observer, request.depth != Depth::Deep).await?;
     }
-    step(run, StepId::Advice, observer).await?;
     if request.hypotheses {
+        return last_steps(run, observer).await;
+    }
+    step(run, StepId::Advice, observer).await
+}
+
+/// THINK 5 and the appendix, which rest on the same four conclusions and not on each other.
+async fn last_steps(run: &mut Run<'_>, observer: &mut dyn Observer) -> Result<(), Stop> {
+    let ids = [StepId::Advice, StepId::Hypotheses];
+    run.announce(&ids, observer);
+    let [(advice, took), (hypotheses, longer)] = run.conclude_both(ids, observer).await?;
+    let open = rounds::open_files(&hypotheses);
+    run.remember(&[StepId::Advice], advice, took, observer);
+    run.remember(&[StepId::Hypotheses], hypotheses, longer, observer);
+    let before = run.fingerprint();
+    if rounds::check_files(run, &open, observer) {
+        // What the files hold decides hypotheses, and may change the facts under the advice.
         step(run, StepId::Hypotheses, observer).await?;
+        if run.fingerprint() != before {
+            step(run, StepId::Advice, observer).await?;
+        }
     }
     Ok(())
 }
@@ -98,10 +116,9 @@ async fn step(run: &mut Run<'_>, id: StepId, observer: &mut dyn Observer) -> Res
 }
 
 async fn steps(run: &mut Run<'_>, ids: &[StepId], observer: &mut dyn Observer) -> Result<(), Stop> {
-    let started = Instant::now();
     run.announce(ids, observer);
-    let answer = run.conclude(ids, observer).await?;
-    run.remember(ids, answer, started.elapsed(), observer);
+    let (answer, elapsed) = run.conclude(ids, observer).await?;
+    run.remember(ids, answer, elapsed, observer);
     Ok(())
 }
 

@@ -7,20 +7,18 @@ use std::time::Duration;
 use diagnosis::model::Diagnosis;
 use job::{JobReader, ReadFile};
 
-use crate::check;
 use crate::draft::{self, Numbered};
 use crate::experience::{self, Answers, Asker};
 use crate::progress::{Event, Observer};
-use crate::reasoner::{Answer, Faulty, Reasoner, ReasonerError, Task};
+use crate::reasoner::{Answer, Meter};
 use crate::report::{
-    Checks, Diagnostic, DiagnosticSeverity, Engine, Experience, FileRead, Language, ReasonerKind,
-    Step, Suggestion, Usage,
+    Checks, Diagnostic, DiagnosticSeverity, Engine, Experience, FileRead, Language, Step,
+    Suggestion,
 };
 use crate::request::{AnalyzeError, Depth, Request, Services};
 use crate::step::StepId;
+use crate::tool_call::ToolRound;
 use crate::view::{Excerpt, Passage, Remembered, View};
-
-use super::Stop;
 
 /// Chunks cited per suggestion; a reader follows one or two.
 const SOURCES_PER_SUGGESTION: usize = 2;
@@ -34,16 +32,18 @@ pub(crate) struct Run<'a> {
     pub(crate) diagnosis: Diagnosis,
     pub(crate) round: u32,
     pub(crate) excerpts: Vec<Excerpt>,
+    /// The conversation of THINK 4 with the reasoner that leads it.
+    pub(super) tool_rounds: Vec<ToolRound>,
     pub(super) id: String,
     pub(super) engine: Engine,
     /// How many reasoners have failed.
-    failed: usize,
+    pub(super) failed: usize,
     pub(super) steps: BTreeMap<StepId, Step>,
     pub(super) experiences: BTreeMap<StepId, Vec<Experience>>,
     answers: Answers,
     pub(super) proposed: Vec<Suggestion>,
     pub(super) files_read: Vec<FileRead>,
-    pub(super) usage: Usage,
+    pub(super) meter: Meter,
     pub(super) checks: Checks,
     pub(super) remarks: Vec<Diagnostic>,
 }
@@ -69,6 +69,7 @@ impl<'a> Run<'a> {
             diagnosis,
             round: 0,
             excerpts: Vec::new(),
+            tool_rounds: Vec::new(),
             id: request
                 .run_id
                 .clone()
@@ -80,7 +81,7 @@ impl<'a> Run<'a> {
             answers: Answers::default(),
             proposed: Vec::new(),
             files_read: Vec::new(),
-            usage: Usage::default(),
+            meter: Meter::default(),
             checks: Checks::default(),
             remarks: Vec::new(),
         };
@@ -138,21 +139,6 @@ impl<'a> Run<'a> {
         (findings, numbered.evidence, cleared)
     }
 
-    /// Who reasons now.
-    pub(crate) fn reasoner_kind(&self) -> ReasonerKind {
-        self.reasoner().engine().reasoner
-    }
-
-    fn reasoner(&self) -> &'a dyn Reasoner {
-        let fallback = self
-            .failed
-            .checked_sub(1)
-            .and_then(|index| self.services.fallbacks.get(index));
-        fallback.map_or(self.services.reasoner.as_ref(), |fallback| {
-            fallback.as_ref()
-        })
-    }
-
     /// Tells that steps begin.
     pub(crate) fn announce(&self, ids: &[StepId], observer: &mut dyn Observer) {
         for id in ids {
@@ -161,130 +147,6 @@ impl<'a> Run<'a> {
                 title: id.title(self.language),
             });
         }
-    }
-
-    /// Has the steps concluded, checks what was concluded, and lets it be mended once.
-    pub(crate) async fn conclude(
-        &mut self,
-        ids: &[StepId],
-        observer: &mut dyn Observer,
-    ) -> Result<Answer, Stop> {
-        let view = self.view(ids);
-        let mut answer = self.ask(ids, &view, observer).await?;
-        if self.reasoner_kind() == ReasonerKind::Llm {
-            answer = self.check(ids, &view, answer, observer).await?;
-        }
-        Ok(answer)
-    }
-
-    /// Checks what a model concluded; its faults are named to it once, then taken out or marked.
-    async fn check(
-        &mut self,
-        ids: &[StepId],
-        view: &View,
-        mut answer: Answer,
-        observer: &mut dyn Observer,
-    ) -> Result<Answer, Stop> {
-        let faults = check::faults(&answer.conclusions, view, self.reader.job());
-        if !faults.is_empty() && self.reasoner().can_repair() {
-            let faulty = Faulty {
-                answer: answer.raw.clone(),
-                faults,
-            };
-            // A failed repair leaves the first answer, whose faults are taken out below.
-            match self.try_ask(ids, view, Some(&faulty), observer).await {
-                Ok(mended) => {
-                    answer = Answer {
-                        repaired: true,
-                        ..mended
-                    }
-                }
-                Err(ReasonerError::Cancelled) => return Err(Stop::Cancelled),
-                Err(_) => {}
-            }
-        }
-        self.checks.repaired += u32::from(answer.repaired);
-        let outcome = check::clean(&mut answer.conclusions, view, self.reader.job());
-        self.checks.claims += outcome.claims;
-        self.checks.dropped += outcome.dropped;
-        self.checks.unverified += outcome.unverified;
-        answer.remarks.extend(outcome.remarks);
-        self.proposed.extend(outcome.proposed);
-        Ok(answer)
-    }
-
-    /// Asks the reasoners in order until one answers.
-    async fn ask(
-        &mut self,
-        ids: &[StepId],
-        view: &View,
-        observer: &mut dyn Observer,
-    ) -> Result<Answer, Stop> {
-        let first = ids.first().copied().unwrap_or(StepId::Classify);
-        loop {
-            match self.try_ask(ids, view, None, observer).await {
-                Ok(answer) => return Ok(answer),
-                Err(error)
-                    if error == ReasonerError::Cancelled
-                        || self.failed >= self.services.fallbacks.len() =>
-                {
-                    return Err(Stop::of(first, error));
-                }
-                Err(error) => self.fall_back(first, &error, observer),
-            }
-        }
-    }
-
-    async fn try_ask(
-        &mut self,
-        ids: &[StepId],
-        view: &View,
-        faulty: Option<&Faulty>,
-        observer: &mut dyn Observer,
-    ) -> Result<Answer, ReasonerError> {
-        let task = Task {
-            steps: ids,
-            view,
-            prompts: &self.services.prompts,
-            faulty,
-        };
-        let cancel = self.services.cancel.clone();
-        let answer = tokio::select! {
-            biased;
-            () = cancel.cancelled() => Err(ReasonerError::Cancelled),
-            answer = self.reasoner().reason(task, observer) => answer,
-        }?;
-        if let Some(usage) = &answer.usage {
-            self.usage.add(usage);
-        }
-        Ok(answer)
-    }
-
-    fn fall_back(&mut self, step: StepId, error: &ReasonerError, observer: &mut dyn Observer) {
-        let reason = format!("{}: {error}", step.id());
-        observer.event(Event::Fallback { reason: &reason });
-        self.failed += 1;
-        self.remarks.push(Diagnostic {
-            severity: DiagnosticSeverity::Warning,
-            file: None,
-            locator: None,
-            message: format!(
-                "from step `{}` on another reasoner was used: {error}",
-                step.id()
-            ),
-            hint: Some(error.hint().to_owned()).filter(|h| !h.is_empty()),
-        });
-        let reasons: Vec<String> = self
-            .engine
-            .fallback
-            .take()
-            .into_iter()
-            .chain([reason])
-            .collect();
-        self.engine = Engine {
-            fallback: Some(reasons.join("; ")),
-            ..self.reasoner().engine()
-        };
     }
 
     /// Puts conclusions into memory and into the report.

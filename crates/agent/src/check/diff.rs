@@ -13,30 +13,66 @@ pub(super) struct Checked {
     pub(super) verified: Verified,
 }
 
+/// What is wrong with a diff.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fault {
+    NoScript,
+    NotADiff,
+    DoesNotApply,
+    ChangesNothing,
+    DoesNotParse,
+    LosesColumns,
+    UnknownHint,
+}
+
+impl Fault {
+    /// As a lower-case fragment.
+    pub(super) fn en(self) -> &'static str {
+        match self {
+            Fault::NoScript => "there is no script to change",
+            Fault::NotADiff => "the diff is not a unified diff",
+            Fault::DoesNotApply => "the diff does not apply to the script",
+            Fault::ChangesNothing => "the diff changes nothing",
+            Fault::DoesNotParse => "the script changed by the diff does not parse",
+            Fault::LosesColumns => {
+                "the script changed by the diff does not keep the columns of its outputs"
+            }
+            Fault::UnknownHint => "the script changed by the diff has a hint that is not known",
+        }
+    }
+
+    /// The same in Chinese.
+    pub(super) fn zh(self) -> &'static str {
+        match self {
+            Fault::NoScript => "没有可改的脚本",
+            Fault::NotADiff => "不是 unified diff",
+            Fault::DoesNotApply => "diff 无法应用到脚本",
+            Fault::ChangesNothing => "diff 没有改动任何内容",
+            Fault::DoesNotParse => "diff 改后的脚本无法解析",
+            Fault::LosesColumns => "diff 改后的脚本没有保持输出列",
+            Fault::UnknownHint => "diff 改后的脚本含有未知的提示",
+        }
+    }
+}
+
 /// Checks a unified diff against the script of a job.
 ///
 /// # Errors
-/// What is wrong with it, in a lower-case fragment.
-pub(super) fn check(job: &Job, diff: &str) -> Result<Checked, String> {
-    let script = job.script.as_ref().ok_or("there is no script to change")?;
+/// What is wrong with it.
+pub(super) fn check(job: &Job, diff: &str) -> Result<Checked, Fault> {
+    let script = job.script.as_ref().ok_or(Fault::NoScript)?;
     let changed = apply(&script.text, diff)?;
     if changed == script.text {
-        return Err("the diff changes nothing".to_owned());
+        return Err(Fault::ChangesNothing);
     }
     let found = diagnosis::verify_script(job, &changed);
     let faults = [
-        (found.parses, "the changed script does not parse"),
-        (
-            found.columns_preserved,
-            "the changed script does not keep the columns of its outputs",
-        ),
-        (
-            found.hints_known,
-            "the changed script has a hint that is not known",
-        ),
+        (found.parses, Fault::DoesNotParse),
+        (found.columns_preserved, Fault::LosesColumns),
+        (found.hints_known, Fault::UnknownHint),
     ];
     if let Some((_, fault)) = faults.iter().find(|(fine, _)| !fine) {
-        return Err((*fault).to_owned());
+        return Err(*fault);
     }
     let diff = diffy::DiffOptions::new()
         .set_original_filename(format!("a/{}", script.file))
@@ -54,7 +90,7 @@ pub(super) fn check(job: &Job, diff: &str) -> Result<Checked, String> {
 }
 
 /// The script with the diff applied. Models write line feeds alone, whatever the script has.
-fn apply(text: &str, diff: &str) -> Result<String, String> {
+fn apply(text: &str, diff: &str) -> Result<String, Fault> {
     let has_crlf = text.contains("\r\n");
     let plain = |text: &str| {
         if has_crlf {
@@ -64,12 +100,11 @@ fn apply(text: &str, diff: &str) -> Result<String, String> {
         }
     };
     let diff = plain(diff);
-    let patch = diffy::Patch::from_str(&diff).map_err(|_| "the diff is not a unified diff")?;
+    let patch = diffy::Patch::from_str(&diff).map_err(|_| Fault::NotADiff)?;
     if patch.hunks().is_empty() {
-        return Err("the diff is not a unified diff".to_owned());
+        return Err(Fault::NotADiff);
     }
-    let changed =
-        diffy::apply(&plain(text), &patch).map_err(|_| "the diff does not apply to the script")?;
+    let changed = diffy::apply(&plain(text), &patch).map_err(|_| Fault::DoesNotApply)?;
     Ok(if has_crlf {
         changed.replace('\n', "\r\n")
     } else {

@@ -113,15 +113,20 @@ impl<'a> Checker<'a> {
 
     /// Lists and fields that refer to something: what is not there goes.
     fn structure(&mut self, conclusion: &mut Conclusion) {
+        let language = self.view.language;
         match conclusion {
             Conclusion::Classify(c) => {
                 self.keep_ids(&mut c.findings);
                 self.keep_ids(&mut c.evidence);
+                self.keep_chunks(&mut c.experiences);
                 self.outcome.claims += 1;
                 if let Some(class) =
                     settled_class(self.view).filter(|class| *class != c.problem_type)
                 {
-                    self.drop(format!("the class is `{}` by the findings", class.code()));
+                    self.drop(self.say(
+                        format!("按发现，类别为 `{}`", class.code()),
+                        format!("the class is `{}` by the findings", class.code()),
+                    ));
                     c.problem_type = class;
                 }
             }
@@ -132,6 +137,7 @@ impl<'a> Checker<'a> {
                     self.keep_lines(&mut module.first_line, &mut module.last_line);
                 }
                 self.keep_named(&mut c.modules, |m| m.name.clone());
+                self.keep_chunks(&mut c.experiences);
             }
             Conclusion::Experience(c) => {
                 for cause in &mut c.causes {
@@ -142,16 +148,27 @@ impl<'a> Checker<'a> {
                 self.keep(&mut c.causes, |c| {
                     let known = diagnosis::model::Cause::from_code(&c.cause).is_some();
                     let based = c.finding.is_some() || !c.evidence.is_empty();
-                    (!known || !based)
-                        .then(|| format!("cause `{}` is not known or has no evidence", c.cause))
+                    (!known || !based).then(|| {
+                        say(
+                            language,
+                            format!("原因 `{}` 未知或没有证据", c.cause),
+                            format!("cause `{}` is not known or has no evidence", c.cause),
+                        )
+                    })
                 });
             }
-            Conclusion::Completeness(_) => {}
+            Conclusion::Completeness(c) => self.keep_chunks(&mut c.experiences),
             Conclusion::Advice(c) => {
                 let view = self.view;
                 self.keep(&mut c.recommendations, |r| {
                     let known = view.suggestions.iter().any(|s| s.id == r.suggestion);
-                    (!known).then(|| format!("suggestion `{}` does not exist", r.suggestion))
+                    (!known).then(|| {
+                        say(
+                            language,
+                            format!("建议 `{}` 不存在", r.suggestion),
+                            format!("suggestion `{}` does not exist", r.suggestion),
+                        )
+                    })
                 });
                 for recommendation in &mut c.recommendations {
                     self.keep_ids(&mut recommendation.evidence);
@@ -163,10 +180,12 @@ impl<'a> Checker<'a> {
                     self.keep_chunks(&mut proposal.experiences);
                 }
             }
-            Conclusion::Hypotheses(c) => c
-                .hypotheses
-                .iter_mut()
-                .for_each(|h| self.keep_ids(&mut h.evidence)),
+            Conclusion::Hypotheses(c) => {
+                for hypothesis in &mut c.hypotheses {
+                    self.keep_ids(&mut hypothesis.evidence);
+                    self.keep_file(&mut hypothesis.file);
+                }
+            }
         }
     }
 
@@ -189,16 +208,24 @@ impl<'a> Checker<'a> {
 
     fn keep_ids(&mut self, ids: &mut Vec<String>) {
         let names = std::mem::take(&mut self.names);
+        let language = self.view.language;
         self.keep(ids, |id| {
-            (!names.knows_id(id)).then(|| format!("`{id}` does not exist"))
+            (!names.knows_id(id)).then(|| no_such(language, id))
         });
         self.names = names;
     }
 
     fn keep_chunks(&mut self, chunks: &mut Vec<String>) {
         let names = std::mem::take(&mut self.names);
+        let language = self.view.language;
         self.keep(chunks, |chunk| {
-            (!names.knows_chunk(chunk)).then(|| format!("experience `{chunk}` was not given"))
+            (!names.knows_chunk(chunk)).then(|| {
+                say(
+                    language,
+                    format!("没有给出经验 `{chunk}`"),
+                    format!("experience `{chunk}` was not given"),
+                )
+            })
         });
         self.names = names;
     }
@@ -209,7 +236,7 @@ impl<'a> Checker<'a> {
             if self.names.knows_id(&name) {
                 *id = Some(name);
             } else {
-                self.drop(format!("`{name}` does not exist"));
+                self.drop(no_such(self.view.language, &name));
             }
         }
     }
@@ -220,9 +247,31 @@ impl<'a> Checker<'a> {
             if self.view.stages.iter().any(|s| s.name == name) {
                 *stage = Some(name);
             } else {
-                self.drop(format!("stage `{name}` does not exist"));
+                self.drop(self.say(
+                    format!("阶段 `{name}` 不存在"),
+                    format!("stage `{name}` does not exist"),
+                ));
             }
         }
+    }
+
+    fn keep_file(&mut self, file: &mut Option<String>) {
+        if let Some(name) = file.take() {
+            self.outcome.claims += 1;
+            let view = self.view;
+            let known = view.read.contains(&name)
+                || view.unread.iter().any(|u| u.file == name)
+                || view.missing.iter().any(|m| m.information.file == name);
+            if known {
+                *file = Some(name);
+            } else {
+                self.drop(no_such(view.language, &name));
+            }
+        }
+    }
+
+    fn say(&self, zh: String, en: String) -> String {
+        say(self.view.language, zh, en)
     }
 
     fn keep_lines(&mut self, first: &mut Option<u32>, last: &mut Option<u32>) {
@@ -236,16 +285,26 @@ impl<'a> Checker<'a> {
         };
         self.outcome.claims += 1;
         if from == 0 || from > to || to as usize > lines {
-            self.drop(format!("the script has no lines {from}–{to}"));
+            self.drop(self.say(
+                format!("脚本没有第 {from}–{to} 行"),
+                format!("the script has no lines {from}–{to}"),
+            ));
             (*first, *last) = (None, None);
         }
     }
 
     fn keep_named<T>(&mut self, items: &mut Vec<T>, name: impl Fn(&T) -> String) {
         let names = std::mem::take(&mut self.names);
+        let language = self.view.language;
         self.keep(items, |item| {
             let name = name(item);
-            (!names.knows(&name)).then(|| format!("the job has no `{name}`"))
+            (!names.knows(&name)).then(|| {
+                say(
+                    language,
+                    format!("作业中没有 `{name}`"),
+                    format!("the job has no `{name}`"),
+                )
+            })
         });
         self.names = names;
     }
@@ -255,20 +314,22 @@ impl<'a> Checker<'a> {
         let mut marks: Vec<(usize, String)> = Vec::new();
         for unknown in self.names.unknown(text) {
             let name = &text[unknown.span.clone()];
-            marks.push((
-                unknown.span.end,
+            let remark = self.say(
+                format!("{} `{name}` 未知", in_chinese(unknown.what)),
                 format!("{} `{name}` is not known", unknown.what),
-            ));
+            );
+            marks.push((unknown.span.end, remark));
         }
         let figures = numbers::figures(text);
         self.outcome.claims += u32::try_from(figures.len() + marks.len()).unwrap_or(u32::MAX);
         for figure in figures {
             if !self.numbers.knows(&figure) {
                 let written = &text[figure.span.clone()];
-                marks.push((
-                    figure.span.end,
+                let remark = self.say(
+                    format!("数字 {written} 不在任何事实中"),
                     format!("the number {written} is in no fact"),
-                ));
+                );
+                marks.push((figure.span.end, remark));
             }
         }
         marks.sort_by_key(|(at, _)| *at);
@@ -284,7 +345,10 @@ impl<'a> Checker<'a> {
         self.outcome.claims += 1;
         let mut unverified = Vec::new();
         if proposal.evidence.is_empty() && proposal.experiences.is_empty() {
-            unverified.push("it cites neither evidence nor experience".to_owned());
+            unverified.push(self.say(
+                "没有引用证据或经验".to_owned(),
+                "it cites neither evidence nor experience".to_owned(),
+            ));
         }
         let mark = mark_of(self.view.language).trim();
         if proposal
@@ -293,27 +357,37 @@ impl<'a> Checker<'a> {
             .chain([&proposal.title])
             .any(|text| text.contains(mark))
         {
-            unverified.push("it names something that is not known".to_owned());
+            unverified.push(self.say(
+                "提到了未知的内容".to_owned(),
+                "it names something that is not known".to_owned(),
+            ));
         }
         let diff = proposal.diff.take();
         let checked = diff.and_then(|diff| match diff::check(self.job, &diff) {
             Ok(checked) => Some(checked),
             Err(fault) => {
-                unverified.push(format!("{fault}; it was left out"));
+                unverified.push(self.say(
+                    format!("{}；已略去", fault.zh()),
+                    format!("{}; it was left out", fault.en()),
+                ));
                 None
             }
         });
         let verified = checked.as_ref().map(|c| c.verified);
         proposal.diff = checked.map(|c| c.diff);
         if verified.is_none() && unverified.is_empty() {
-            unverified
-                .push("no rule proposed it and nothing could be computed about it".to_owned());
+            unverified.push(self.say(
+                "不是规则给出的，无法验证其效果".to_owned(),
+                "no rule proposed it and nothing could be computed about it".to_owned(),
+            ));
         }
         self.outcome.unverified += u32::try_from(unverified.len()).unwrap_or(u32::MAX);
         for fault in &unverified {
-            self.outcome
-                .remarks
-                .push(format!("proposal `{}`: {fault}", proposal.title));
+            self.outcome.remarks.push(say(
+                self.view.language,
+                format!("建议“{}”：{fault}", proposal.title),
+                format!("proposal `{}`: {fault}", proposal.title),
+            ));
         }
         Suggestion {
             id: String::new(),
@@ -334,6 +408,35 @@ impl<'a> Checker<'a> {
             origin: Origin::Llm,
             unverified,
         }
+    }
+}
+
+/// One of two sentences.
+fn say(language: Language, zh: String, en: String) -> String {
+    match language {
+        Language::Zh => zh,
+        Language::En => en,
+    }
+}
+
+fn no_such(language: Language, name: &str) -> String {
+    say(
+        language,
+        format!("`{name}` 不存在"),
+        format!("`{name}` does not exist"),
+    )
+}
+
+/// What a name claims to be, in Chinese.
+fn in_chinese(what: &str) -> &'static str {
+    match what {
+        "id" => "编号",
+        "experience" => "经验",
+        "cause" => "原因",
+        "stage" => "阶段",
+        "file" => "文件",
+        "hint" => "提示",
+        _ => "名称",
     }
 }
 

@@ -6,8 +6,9 @@
 use serde_json::{Map, Value};
 
 use super::markers;
-use crate::conclusion::{self, Conclusion};
+use crate::conclusion::{self, Conclusion, FileRequest};
 use crate::step::StepId;
+use crate::tools::Check;
 
 /// Deepest nesting that is handed to the repair; conclusions nest five levels.
 const MAX_DEPTH: usize = 64;
@@ -44,6 +45,36 @@ pub(super) fn read(steps: &[StepId], text: &str) -> Result<Read, Vec<String>> {
         });
     }
     Err(faults)
+}
+
+/// Reads what a model wrote that might have called tools: a conclusion, the arguments of the tool
+/// that ends the step, or plain words, which are its basis.
+///
+/// # Errors
+/// Short lines that say what is wrong, for a turn of repair.
+pub(super) fn read_beside_tools(steps: &[StepId], text: &str) -> Result<Read, Vec<String>> {
+    let faults = match read(steps, text) {
+        Ok(read) => return Ok(read),
+        Err(faults) => faults,
+    };
+    let answer = without_thoughts(text).trim();
+    let handed_in = candidates(answer).into_iter().find_map(|candidate| {
+        let (value, repaired) = parse(candidate)?;
+        let check: Check = serde_json::from_value(value).ok()?;
+        Some((check.into_request(), repaired))
+    });
+    let in_words = || {
+        let request = FileRequest {
+            basis: answer.to_owned(),
+            ..FileRequest::default()
+        };
+        (!answer.is_empty() && !answer.contains('{')).then_some((request, false))
+    };
+    let (request, repaired) = handed_in.or_else(in_words).ok_or(faults)?;
+    Ok(Read {
+        conclusions: vec![Conclusion::Completeness(request)],
+        repaired,
+    })
 }
 
 fn read_json(steps: &[StepId], answer: &str) -> Result<Read, Vec<String>> {

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use secrecy::SecretString;
 
-use super::client::{ClientError, Server};
+use super::client::Server;
+use super::lane::{Lane, LlmOptions};
 use super::profile::{LlmConfig, Profile};
-use super::reasoner::{Lane, LlmOptions, LlmReasoner};
+use super::reasoner::LlmReasoner;
+use super::target::ClientError;
 use super::transcript::Transcript;
 use super::transport::Transport;
 use crate::step::StepId;

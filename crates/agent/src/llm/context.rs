@@ -7,11 +7,12 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::profile::Profile;
+use super::profile::{Level, Profile};
 use crate::prompts::PromptError;
 use crate::reasoner::Task;
 use crate::report::Language;
 use crate::step::StepId;
+use crate::tool_call::ToolRound;
 use crate::view::View;
 use crate::wording::cut;
 
@@ -69,18 +70,55 @@ pub(super) fn warm_up() {
     std::thread::spawn(bpe_openai::o200k_base);
 }
 
-/// Makes the prompt of a task within `budget` tokens. `schema` goes into the text where the server
-/// does not take it otherwise.
+/// How a task is put to a model.
+pub(super) struct Form<'a> {
+    /// How the answer is made to follow its schema.
+    pub(super) level: Level,
+    /// That schema; it goes into the text where the server does not take it otherwise.
+    pub(super) schema: &'a Value,
+    /// Whether tools are offered; they take the place of the schema.
+    pub(super) tools: bool,
+    /// Whether the results of tools are sent along: the prompt then leaves them out.
+    pub(super) conversing: bool,
+}
+
+impl Form<'_> {
+    fn schema_in_text(&self, steps: &[StepId]) -> Option<&Value> {
+        let in_text = matches!(self.level, Level::JsonObject | Level::Text);
+        (in_text && !self.tools && !self.marks(steps)).then_some(self.schema)
+    }
+
+    /// Whether the step is answered in the marks of the specification.
+    fn marks(&self, steps: &[StepId]) -> bool {
+        self.level == Level::Text && !self.tools && steps == [StepId::Completeness]
+    }
+}
+
+/// Tokens of the exchanges with tools so far.
+pub(super) fn rounds(rounds: &[ToolRound]) -> usize {
+    let of_round = |round: &ToolRound| {
+        let results: usize = round.results.iter().map(|r| tokens(&r.text)).sum();
+        results + tokens(&round.said.to_string())
+    };
+    rounds.iter().map(of_round).sum()
+}
+
+/// Makes the prompt of a task; together with what tools gave it stays within `budget` tokens.
 pub(super) fn build(
     task: &Task<'_>,
-    schema: Option<&Value>,
+    form: &Form<'_>,
     budget: usize,
 ) -> Result<Prompt, PromptError> {
     let system = task.prompts.render(task.view.language, "system", ())?;
     let mut draft = Draft::new(task);
+    let mut budget = budget;
+    if form.conversing {
+        draft.view.excerpts.clear();
+        budget = budget.saturating_sub(rounds(task.rounds));
+    }
     let mut order = Cut::ORDER.iter();
     loop {
-        let user = draft.render(task, schema)?;
+        let user = draft.render(task, form)?;
         let total = tokens(&system) + tokens(&user);
         if total <= budget {
             return Ok(Prompt {
@@ -171,6 +209,10 @@ struct Context<'a> {
     parts: &'a [&'static str],
     cuts: &'a [String],
     script_lines: String,
+    /// Whether tools are offered.
+    tools: bool,
+    /// Whether the marks of the specification are asked for.
+    marks: bool,
 }
 
 /// A view on its way to fit.
@@ -201,7 +243,7 @@ impl Draft {
         }
     }
 
-    fn render(&self, task: &Task<'_>, schema: Option<&Value>) -> Result<String, PromptError> {
+    fn render(&self, task: &Task<'_>, form: &Form<'_>) -> Result<String, PromptError> {
         let language = self.view.language;
         let script_lines = self
             .view
@@ -213,12 +255,14 @@ impl Draft {
             parts: &self.parts,
             cuts: &self.cuts,
             script_lines,
+            tools: form.tools,
+            marks: form.marks(task.steps),
         };
         let mut pieces = vec![task.prompts.render(language, "data", &context)?];
         for step in task.steps {
             pieces.push(task.prompts.render(language, step.id(), &context)?);
         }
-        if let Some(schema) = schema {
+        if let Some(schema) = form.schema_in_text(task.steps) {
             pieces.push(task.prompts.render(
                 language,
                 "schema",

@@ -119,6 +119,8 @@ fn chat(schema: Option<Value>, level: Level, stream: bool) -> Chat {
         level,
         max_output_tokens: Some(ANSWER_TOKENS),
         stream,
+        tools: Vec::new(),
+        rounds: Vec::new(),
     }
 }
 
@@ -146,6 +148,9 @@ fn mend(error: &CallError) -> String {
             "check `base_url`, the network and the proxy".to_owned()
         }
         CallError::Transient { .. } => "try again later".to_owned(),
+        CallError::Unreadable { .. } => {
+            "check `provider` and `base_url`: what answers there speaks another protocol".to_owned()
+        }
         CallError::TooLong { .. } => "choose a model with a larger context".to_owned(),
         CallError::LevelRefused { .. } => {
             "set `structured_output = \"text\"` in the profile".to_owned()

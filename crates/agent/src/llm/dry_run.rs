@@ -13,10 +13,11 @@ use crate::offline::Offline;
 use crate::progress::Observer;
 use crate::reasoner::{Answer, Reasoner, ReasonerError, Task};
 use crate::report::Engine;
+use crate::step::StepId;
 
-use super::context;
+use super::context::{self, Form};
 use super::level;
-use super::profile::{Level, Profile};
+use super::profile::Profile;
 use super::redact::Mask;
 
 /// A prompt that would be sent.
@@ -59,11 +60,14 @@ impl DryRun {
     }
 
     fn preview(&self, task: &Task<'_>) -> Result<Preview, ReasonerError> {
-        let schema = conclusion::schema_of(task.steps);
-        let in_text = matches!(level::first(&self.profile), Level::JsonObject | Level::Text)
-            .then_some(&schema);
+        let form = Form {
+            level: level::first(&self.profile),
+            schema: &conclusion::schema_of(task.steps),
+            tools: task.steps == [StepId::Completeness] && level::has_tools(&self.profile),
+            conversing: false,
+        };
         let budget = context::budget(&self.profile);
-        let prompt = context::build(task, in_text, budget)
+        let prompt = context::build(task, &form, budget)
             .map_err(|e| ReasonerError::Prompt(e.to_string()))?;
         let user = if self.redact {
             Mask::of(task.view).hide(&prompt.user)

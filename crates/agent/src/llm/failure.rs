@@ -37,6 +37,8 @@ const LEVEL_FIELDS: &[&str] = &[
     "output_format",
     "tool_choice",
     "tools",
+    "tool choice",
+    "function calling",
     "responseschema",
     "response_schema",
     "responsejsonschema",
@@ -69,10 +71,9 @@ pub(super) fn sort(provider: Provider, error: &genai::Error, had_text: bool) -> 
         Error::ChatResponse { body, .. } => by_event(provider, body, had_text),
         Error::StreamParse { .. }
         | Error::InvalidJsonResponseElement { .. }
-        | Error::NoChatResponse { .. } => transient(
-            "the server sent something that is not an answer".to_owned(),
-            had_text,
-        ),
+        | Error::NoChatResponse { .. } => {
+            unreadable("the server sent something that is not an answer")
+        }
         // The text of this error holds the whole request; only the cause may be shown.
         Error::ChatResponseGeneration {
             response_body,
@@ -80,14 +81,12 @@ pub(super) fn sort(provider: Provider, error: &genai::Error, had_text: bool) -> 
             ..
         } => match blocked(response_body) {
             Some(reason) => CallError::Refused { reason },
-            None => transient(
-                format!("the answer cannot be read: {}", cut(cause, MESSAGE_BYTES)),
-                had_text,
-            ),
+            None => unreadable(&format!(
+                "the answer cannot be read: {}",
+                cut(cause, MESSAGE_BYTES)
+            )),
         },
-        Error::SerdeJson(_) | Error::JsonValueExt(_) => {
-            transient("the answer cannot be read".to_owned(), had_text)
-        }
+        Error::SerdeJson(_) | Error::JsonValueExt(_) => unreadable("the answer cannot be read"),
         _ => CallError::Permanent {
             reason: "the request cannot be made".to_owned(),
             hint: "check provider, model and base_url of the profile".to_owned(),
@@ -107,6 +106,12 @@ fn transient(reason: String, had_text: bool) -> CallError {
         reason,
         wait: None,
         had_text,
+    }
+}
+
+fn unreadable(reason: &str) -> CallError {
+    CallError::Unreadable {
+        reason: reason.to_owned(),
     }
 }
 
@@ -144,12 +149,12 @@ fn by_web_error(provider: Provider, error: &webc::Error, had_text: bool) -> Call
             had_text,
         ),
         webc::Error::Reqwest(error) => transient(network(error), had_text),
-        webc::Error::JsonValueExt(_) => transient("the answer cannot be read".to_owned(), had_text),
+        webc::Error::JsonValueExt(_) => unreadable("the answer cannot be read"),
     }
 }
 
 /// An error inside a stream that began with status 200.
-fn by_event(provider: Provider, body: &Value, had_text: bool) -> CallError {
+pub(super) fn by_event(provider: Provider, body: &Value, had_text: bool) -> CallError {
     let text = body.to_string();
     let lower = text.to_lowercase();
     let code = ["code", "status"].iter().find_map(|key| {
@@ -191,7 +196,9 @@ fn by_status(
     if status.is_client_error() && is_too_long(&lower) || status == StatusCode::PAYLOAD_TOO_LARGE {
         return CallError::TooLong { reason: said };
     }
-    let is_bad_request = matches!(status.as_u16(), 400 | 422);
+    // llama.cpp says so with status 500.
+    let no_template = lower.contains("requires --jinja");
+    let is_bad_request = matches!(status.as_u16(), 400 | 422) || no_template;
     if is_bad_request
         && LEVEL_FIELDS.iter().any(|field| lower.contains(field))
         && !is_key_problem(&lower)

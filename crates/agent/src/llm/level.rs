@@ -22,6 +22,11 @@ pub(super) fn first(profile: &Profile) -> Level {
         .unwrap_or_else(|| known(profile.provider, &profile.model))
 }
 
+/// Whether the model is worth offering tools: every one that takes more than plain text.
+pub(super) fn has_tools(profile: &Profile) -> bool {
+    first(profile) != Level::Text
+}
+
 fn known(provider: Provider, model: &str) -> Level {
     let exception = EXCEPTIONS
         .iter()

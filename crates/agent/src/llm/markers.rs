@@ -68,8 +68,8 @@ pub(super) fn read(answer: &str) -> Option<FileRequest> {
     Some(FileRequest {
         needs_files: needed,
         files,
-        lookups: Vec::new(),
         basis,
+        ..FileRequest::default()
     })
 }
 

@@ -3,7 +3,9 @@
 //! A mask is made from what the job holds; each masked text gets a stable stand-in, so that the
 //! answer can be turned back.
 
-use super::transport::Chat;
+use serde_json::Value;
+
+use super::transport::{Chat, Reply};
 use crate::view::View;
 
 /// Shortest name that is masked: shorter ones occur in ordinary words.
@@ -73,12 +75,40 @@ impl Mask {
         )
     }
 
+    /// Masks everything of a request that stems from the job.
     pub(super) fn hide_chat(&self, chat: &mut Chat) {
         chat.user = self.hide(&chat.user);
         if let Some((answer, faults)) = &mut chat.repair {
             *answer = self.hide(answer);
             *faults = self.hide(faults);
         }
+        for round in &mut chat.rounds {
+            change_strings(&mut round.said, &|text| self.hide(text));
+            for result in &mut round.results {
+                result.text = self.hide(&result.text);
+            }
+        }
+    }
+
+    /// Puts the originals back into an answer.
+    pub(super) fn show_reply(&self, reply: &mut Reply) {
+        reply.text = self.show(&reply.text);
+        if let Some(calls) = &mut reply.calls {
+            change_strings(&mut calls.said, &|text| self.show(text));
+            for call in &mut calls.calls {
+                change_strings(&mut call.arguments, &|text| self.show(text));
+            }
+        }
+    }
+}
+
+/// Changes every string of a JSON value.
+pub(super) fn change_strings(value: &mut Value, change: &dyn Fn(&str) -> String) {
+    match value {
+        Value::String(text) => *text = change(text),
+        Value::Array(items) => items.iter_mut().for_each(|i| change_strings(i, change)),
+        Value::Object(map) => map.values_mut().for_each(|v| change_strings(v, change)),
+        _ => {}
     }
 }
 

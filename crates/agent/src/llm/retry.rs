@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::client::LONGEST_WAIT;
 use super::transport::CallError;
 
 /// First pause; doubled each time.
@@ -10,6 +9,9 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 
 /// Longest pause of our own choosing.
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+
+/// Longest wait that a server may ask for; a user who waits for longer has gone away.
+pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(120);
 
 /// What to do after an error.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,8 +25,10 @@ pub(super) enum Next {
 /// Decides after the `attempt`th failure (from 1) of at most `retries` repetitions. `spread` in
 /// 0..1 shortens the pause by up to a quarter, so that many runs do not knock at once.
 pub(super) fn after(error: &CallError, attempt: u32, retries: u32, spread: f64) -> Next {
-    let CallError::Transient { wait, .. } = error else {
-        return Next::GiveUp;
+    let wait = match error {
+        CallError::Transient { wait, .. } => wait,
+        CallError::Unreadable { .. } => &None,
+        _ => return Next::GiveUp,
     };
     if attempt > retries {
         return Next::GiveUp;

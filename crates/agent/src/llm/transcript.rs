@@ -5,16 +5,17 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use super::redact::secrets;
+use super::redact::{change_strings, secrets};
 use super::transport::{CallError, Chat, Piece, Reply, Transport};
 use crate::report::Report;
+use crate::tool_call::ToolRound;
 
 /// One line of a transcript.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -100,11 +101,7 @@ impl Transport for Recorder {
         async move {
             let result = self.inner.send(chat, pieces).await;
             let outcome = match result.clone() {
-                Ok(reply) => Outcome::Reply(Reply {
-                    text: secrets(&reply.text),
-                    thoughts: secrets(&reply.thoughts),
-                    ..reply
-                }),
+                Ok(reply) => Outcome::Reply(reply_without_secrets(reply)),
                 Err(error) => Outcome::Error(error),
             };
             // A transcript that cannot be written must not cost the answer.
@@ -126,7 +123,34 @@ fn without_secrets(chat: &Chat) -> Chat {
             .repair
             .as_ref()
             .map(|(answer, faults)| (secrets(answer), secrets(faults))),
+        rounds: chat.rounds.iter().map(round_without_secrets).collect(),
         ..chat.clone()
+    }
+}
+
+fn round_without_secrets(round: &ToolRound) -> ToolRound {
+    let mut round = round.clone();
+    change_strings(&mut round.said, &secrets);
+    for result in &mut round.results {
+        result.text = secrets(&result.text);
+    }
+    round
+}
+
+/// The answer without keys; calls of tools go back as they were, so a key in them is hidden there too.
+fn reply_without_secrets(reply: Reply) -> Reply {
+    let mut calls = reply.calls;
+    if let Some(calls) = &mut calls {
+        change_strings(&mut calls.said, &secrets);
+        for call in &mut calls.calls {
+            change_strings(&mut call.arguments, &secrets);
+        }
+    }
+    Reply {
+        text: secrets(&reply.text),
+        thoughts: secrets(&reply.thoughts),
+        calls,
+        ..reply
     }
 }
 
@@ -194,19 +218,20 @@ impl Replay {
     }
 
     fn next(&self, chat: &Chat) -> Result<Reply, CallError> {
-        let next = self
-            .calls
-            .lock()
-            .ok()
-            .and_then(|mut calls| calls.pop_front());
         let differs = |reason: &str| CallError::Permanent {
             reason: format!("the transcript does not fit this run: {reason}"),
             hint: "replay it with the same job, prompts, settings and version".to_owned(),
         };
-        let (said, outcome) = next.ok_or_else(|| differs("it has no more answers"))?;
-        if said != without_secrets(chat) {
-            return Err(differs(&format!("another prompt in step `{}`", chat.step)));
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        if calls.is_empty() {
+            return Err(differs("it has no more answers"));
         }
+        // Calls that ran side by side were written down as they ended, not as they began.
+        let wanted = without_secrets(chat);
+        let at = calls.iter().position(|(said, _)| *said == wanted);
+        let Some((_, outcome)) = at.and_then(|at| calls.remove(at)) else {
+            return Err(differs(&format!("another prompt in step `{}`", chat.step)));
+        };
         match outcome {
             Outcome::Reply(reply) => Ok(reply),
             // Nobody is waited for who is not there.
@@ -216,7 +241,7 @@ impl Replay {
                 wait,
             }) => {
                 let wait = wait
-                    .filter(|w| *w > super::client::LONGEST_WAIT)
+                    .filter(|w| *w > super::retry::LONGEST_WAIT)
                     .or(Some(Duration::ZERO));
                 Err(CallError::Transient {
                     reason,

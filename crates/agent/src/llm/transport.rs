@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::profile::Level;
+use crate::tool_call::{ToolCalls, ToolRound};
+use crate::tools::ToolSpec;
 
 /// One request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,6 +27,12 @@ pub struct Chat {
     pub max_output_tokens: Option<u32>,
     /// Whether pieces are wanted as they come.
     pub stream: bool,
+    /// Tools that the model may call; it may also answer in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolSpec>,
+    /// What it called before, and what it got.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<ToolRound>,
 }
 
 /// A piece of an answer as it comes.
@@ -61,6 +69,9 @@ pub struct Reply {
     pub tokens_in: Option<u64>,
     /// Tokens received, thinking included, as the server counts them.
     pub tokens_out: Option<u64>,
+    /// Calls of tools; `None` where it calls none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<ToolCalls>,
 }
 
 /// Why there is no answer, sorted by what to do next.
@@ -76,6 +87,12 @@ pub enum CallError {
         wait: Option<std::time::Duration>,
         /// Whether visible text had come before.
         had_text: bool,
+    },
+    /// The server sent something that is no answer of its protocol; worth another try.
+    #[error("{reason}")]
+    Unreadable {
+        /// What is wrong with it.
+        reason: String,
     },
     /// Not worth another try.
     #[error("{reason}")]

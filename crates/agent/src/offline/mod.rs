@@ -4,7 +4,6 @@
 //! fits. Needs no network and always gives the same answer to the same facts.
 
 mod advice;
-mod completeness;
 mod steps;
 
 use futures::FutureExt;
@@ -16,8 +15,6 @@ use crate::reasoner::{Answer, Reasoner, ReasonerError, Task};
 use crate::report::{Engine, ReasonerKind};
 use crate::step::StepId;
 use crate::view::View;
-
-pub(crate) use completeness::{summary as completeness_summary, text as completeness_text};
 
 /// Reasons without an LLM.
 #[derive(Debug, Clone, Copy, Default)]
@@ -49,6 +46,7 @@ impl Reasoner for Offline {
             repaired: false,
             usage: None,
             remarks: Vec::new(),
+            calls: None,
         };
         std::future::ready(Ok(answer)).boxed()
     }
@@ -59,7 +57,7 @@ fn conclude(step: StepId, view: &View) -> Conclusion {
         StepId::Classify => Conclusion::Classify(steps::classify(view)),
         StepId::KeyCode => Conclusion::KeyCode(steps::key_code(view)),
         StepId::Experience => Conclusion::Experience(steps::causes(view)),
-        StepId::Completeness => Conclusion::Completeness(completeness::request(view)),
+        StepId::Completeness => Conclusion::Completeness(crate::completeness::request(view)),
         StepId::Advice => Conclusion::Advice(advice::advice(view)),
         StepId::Hypotheses => Conclusion::Hypotheses(advice::hypotheses(view)),
     }

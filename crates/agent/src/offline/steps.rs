@@ -2,8 +2,8 @@
 
 use crate::conclusion::{CauseAnalysis, Causes, Classification, KeyCode, Module};
 use crate::report::{Evidence, Finding, Language, ProblemType, Verdict};
-use crate::view::{Passage, View};
-use crate::wording::{figure, list, sentence};
+use crate::view::View;
+use crate::wording::{citing, figure, list, sentence};
 
 /// Facts quoted per cause; a sentence with more is not read.
 const FACTS_QUOTED: usize = 3;
@@ -41,11 +41,14 @@ pub(super) fn classify(view: &View) -> Classification {
             evidence.push(id.clone());
         }
     }
+    let experiences = view.experience_on_findings();
+    let text = classification_text(view, &also) + &citing(&experiences, view.language);
     Classification {
         problem_type: view.problem_type,
         findings: same.iter().map(|f| f.id.clone()).collect(),
         evidence,
-        text: classification_text(view, &also),
+        experiences,
+        text,
         also,
     }
 }
@@ -120,12 +123,17 @@ pub(super) fn saving(finding: &Finding, language: Language) -> Option<String> {
 /// THINK 2.
 pub(super) fn key_code(view: &View) -> KeyCode {
     let modules: Vec<Module> = view.findings.iter().map(|f| module(f, view)).collect();
+    let experiences = view.experience_on_findings();
     let text = if modules.is_empty() {
         code_without_finding(view)
     } else {
         modules_text(&modules, view.language)
     };
-    KeyCode { modules, text }
+    KeyCode {
+        modules,
+        text: text + &citing(&experiences, view.language),
+        experiences,
+    }
 }
 
 fn module(finding: &Finding, view: &View) -> Module {
@@ -204,7 +212,6 @@ pub(super) fn causes(view: &View) -> Causes {
 }
 
 fn cause(finding: &Finding, view: &View) -> CauseAnalysis {
-    let fits = |p: &&Passage| p.causes.contains(&finding.cause);
     let facts: Vec<&Evidence> = finding
         .evidence
         .iter()
@@ -226,12 +233,7 @@ fn cause(finding: &Finding, view: &View) -> CauseAnalysis {
         explanation,
         against: doubt(finding, view.language),
         evidence: finding.evidence.clone(),
-        experiences: view
-            .experiences
-            .iter()
-            .filter(fits)
-            .map(|p| p.chunk.clone())
-            .collect(),
+        experiences: view.experience_on(&[finding.cause.as_str()]),
     }
 }
 
@@ -256,13 +258,7 @@ fn causes_text(causes: &[CauseAnalysis], view: &View) -> String {
             line.push_str(separator(view.language));
             line.push_str(against);
         }
-        if !analysis.experiences.is_empty() {
-            let cited = analysis.experiences.join(", ");
-            line.push_str(&match view.language {
-                Language::Zh => format!("相关经验：{cited}。"),
-                Language::En => format!(" Experience: {cited}."),
-            });
-        }
+        line.push_str(&citing(&analysis.experiences, view.language));
         lines.push(line);
     }
     lines.join("\n")

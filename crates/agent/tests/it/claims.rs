@@ -3,7 +3,7 @@
 
 use agent::Request;
 use agent::llm::LlmOptions;
-use agent::report::{Origin, Report};
+use agent::report::{Language, Origin, Report};
 use serde_json::{Value, json};
 use testkit::llm::{Server, Turn};
 
@@ -13,6 +13,14 @@ use crate::support::{
 
 /// A report on the skewed job by a model that gives this conclusion of one step, whatever it is told.
 async fn concluding(step: &'static str, conclusion: Value) -> (Report, Server) {
+    concluding_in(Language::En, step, conclusion).await
+}
+
+async fn concluding_in(
+    language: Language,
+    step: &'static str,
+    conclusion: Value,
+) -> (Report, Server) {
     let server = Server::start([]).rule(move |request| {
         let mut answer = agreeable_answer(request);
         if is_merged(request) && step != "think4" && step != "think5" {
@@ -22,12 +30,12 @@ async fn concluding(step: &'static str, conclusion: Value) -> (Report, Server) {
         }
         Some(Turn::json(&answer))
     });
-    let result = support::run(
-        &about("join-hot-key-skew"),
-        Setting::with(asking(&profile(&server.url()))),
-    )
-    .await
-    .0;
+    let request = Request {
+        language: Some(language),
+        ..about("join-hot-key-skew")
+    };
+    let setting = Setting::with(asking(&profile(&server.url())));
+    let result = support::run(&request, setting).await.0;
     (result.expect("a report"), server)
 }
 
@@ -186,6 +194,135 @@ async fn advice_without_citations_is_marked() {
         "{:?}",
         proposed(&report).unverified
     );
+}
+
+/// The five kinds of wrong answers that the specification names, in both languages: each is marked
+/// or left out, the reader is told why in the language of the report, and the facts stay.
+#[tokio::test]
+async fn no_wrong_claim_stands_unmarked_in_either_language() {
+    let uncited = json!({
+        "recommendations": [], "text": "advice",
+        "additional": [{ "finding": "F1", "title": "buy machines", "steps": ["order them"], "diff": null,
+                         "pros": [], "cons": [], "evidence": [], "experiences": [] }]
+    });
+    let broken = proposing(
+        "--- a/x\n+++ b/x\n@@ -1,1 +1,1 @@\n-no such line\n+x\n",
+        "change it",
+    );
+    let unknown_hint = |sentence: &str| proposing("no diff", sentence);
+    let classify = |text: &str| {
+        let mut wrong = plain("think1");
+        wrong["text"] = text.into();
+        wrong
+    };
+    let table: [(&str, Language, &str, Value, &str, &str); 10] = [
+        (
+            "invented stage",
+            Language::En,
+            "think1",
+            classify("Stage SV99_Ghost is slow."),
+            "SV99_Ghost [unverified]",
+            "stage `SV99_Ghost` is not known",
+        ),
+        (
+            "invented stage",
+            Language::Zh,
+            "think1",
+            classify("阶段 SV99_Ghost 很慢。"),
+            "SV99_Ghost〔未核实〕",
+            "阶段 `SV99_Ghost` 未知",
+        ),
+        (
+            "false number",
+            Language::En,
+            "think1",
+            classify("One vertex gets 98.76 % of the rows."),
+            "98.76 [unverified]",
+            "the number 98.76 is in no fact",
+        ),
+        (
+            "false number",
+            Language::Zh,
+            "think1",
+            classify("一个顶点占 98.76% 的行。"),
+            "98.76〔未核实〕",
+            "数字 98.76 不在任何事实中",
+        ),
+        (
+            "unknown hint",
+            Language::En,
+            "think5",
+            unknown_hint("add the TURBOJOIN hint"),
+            "TURBOJOIN [unverified]",
+            "hint `TURBOJOIN` is not known",
+        ),
+        (
+            "unknown hint",
+            Language::Zh,
+            "think5",
+            unknown_hint("添加 TURBOJOIN 提示"),
+            "TURBOJOIN〔未核实〕",
+            "提示 `TURBOJOIN` 未知",
+        ),
+        (
+            "broken diff",
+            Language::En,
+            "think5",
+            broken.clone(),
+            "does not apply to the script; it was left out",
+            "does not apply",
+        ),
+        (
+            "broken diff",
+            Language::Zh,
+            "think5",
+            broken,
+            "diff 无法应用到脚本；已略去",
+            "无法应用",
+        ),
+        (
+            "uncited advice",
+            Language::En,
+            "think5",
+            uncited.clone(),
+            "it cites neither evidence nor experience",
+            "it cites neither",
+        ),
+        (
+            "uncited advice",
+            Language::Zh,
+            "think5",
+            uncited,
+            "没有引用证据或经验",
+            "没有引用证据或经验",
+        ),
+    ];
+    for (kind, language, id, wrong, marked, remark) in table {
+        let (report, _) = concluding_in(language, id, wrong).await;
+        let name = format!("{kind}, {language:?}");
+        let step = step(&report, id);
+        let mut shown = vec![step.text.clone()];
+        for suggestion in report
+            .suggestions
+            .iter()
+            .filter(|s| s.origin == Origin::Llm)
+        {
+            shown.extend([suggestion.title.clone(), suggestion.unverified.join("\n")]);
+            assert_eq!(suggestion.diff, None, "{name}");
+        }
+        assert!(
+            shown.iter().any(|text| text.contains(marked)),
+            "{name}: {shown:?}"
+        );
+        assert!(
+            step.remarks.iter().any(|r| r.contains(remark)),
+            "{name}: {:?}",
+            step.remarks
+        );
+        let checks = report.checks.clone().expect("checks");
+        assert!(checks.unverified + checks.dropped > 0, "{name}: {checks:?}");
+        assert!(!report.findings.is_empty(), "{name}");
+    }
 }
 
 /// What the offline reasoner says, said by a model, is not held against it.

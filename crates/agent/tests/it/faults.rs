@@ -3,9 +3,10 @@
 
 use std::time::Duration;
 
+use agent::llm::Provider;
 use agent::report::{ReasonerKind, Report};
 use serde_json::json;
-use testkit::llm::{Chunking, Fault, Server, Turn};
+use testkit::llm::{Chunking, Dialect, Fault, Server, Turn};
 
 use crate::support::{self, Setting, about, agreeable_answer, asking, profile};
 
@@ -87,6 +88,82 @@ async fn a_cut_before_the_first_byte_is_asked_again() {
 }
 
 #[tokio::test]
+async fn a_reset_connection_is_asked_again() {
+    // Before the first byte, within the answer, and just before its end.
+    for bytes in [0, 700, 1500] {
+        recovers(vec![
+            Turn::json(&whole_answer()).fault(Fault::ResetAfter(bytes)),
+        ])
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_resets_for_ever_is_given_up() {
+    falls_back(
+        Turn::json(&whole_answer()).fault(Fault::ResetAfter(100)),
+        "connection",
+    )
+    .await;
+}
+
+/// Each protocol has an end of its own, and errors of its own inside a stream.
+#[test]
+fn streams_break_in_every_protocol_alike() {
+    let event = json!({ "message": "overloaded", "type": "server_error", "code": 503 });
+    let faults = [
+        Fault::NoEnd,
+        Fault::CutAfter(400),
+        Fault::ResetAfter(400),
+        Fault::ErrorEvent(event),
+        Fault::StallAfter(400, Duration::from_secs(2)),
+    ];
+    let providers = [
+        (Provider::OpenAiResponses, Dialect::OpenAi),
+        (Provider::Anthropic, Dialect::Anthropic),
+        (Provider::Gemini, Dialect::Gemini),
+    ];
+    let all = providers
+        .into_iter()
+        .flat_map(|p| faults.iter().map(move |fault| (p, fault.clone())));
+    support::side_by_side(all.collect(), async |((provider, dialect), fault)| {
+        let name = format!("{provider:?} {fault:?}");
+        let server = first(vec![Turn::json(&whole_answer()).fault(fault)]).speaking(dialect);
+        let mut profile = profile(&server.url());
+        profile.provider = provider;
+        profile.api_key = Some(secrecy::SecretString::from("key-for-tests-0123456789"));
+        let setting = Setting::with(asking(&profile)).or_offline();
+        let (report, told) = support::run(&about("healthy"), setting).await;
+        let report = report.expect("a report");
+        assert_eq!(
+            report.engine.reasoner,
+            ReasonerKind::Llm,
+            "{name}: {:?}",
+            report.engine
+        );
+        assert_eq!(report.steps[0].text, "class", "{name}");
+        assert!(
+            told.iter().any(|e| e.starts_with("Retry")),
+            "{name}: {told:?}"
+        );
+    });
+}
+
+#[tokio::test]
+async fn an_overflow_inside_a_stream_is_shrunk_as_well() {
+    let event = json!({ "code": "context_length_exceeded", "message": "Your input exceeds the context window" });
+    let server = first(vec![
+        Turn::json(&whole_answer()).fault(Fault::ErrorEvent(event)),
+    ]);
+    let (report, _) = report(&server).await;
+    let remarks = &report.steps[0].remarks;
+    assert!(
+        remarks.iter().any(|r| r.contains("left out")),
+        "{remarks:?}"
+    );
+}
+
+#[tokio::test]
 async fn a_stream_without_its_end_is_asked_again() {
     recovers(vec![Turn::json(&whole_answer()).fault(Fault::NoEnd)]).await;
 }
@@ -131,37 +208,60 @@ async fn an_empty_answer_is_asked_again() {
     recovers(vec![Turn::text("")]).await;
 }
 
-#[tokio::test]
-async fn characters_and_line_ends_may_be_split_anywhere() {
-    for chunking in [Chunking::Bytes(1), Chunking::Bytes(7), Chunking::Whole] {
-        for crlf in [false, true] {
-            let cut = chunking.clone();
-            let server = Server::start([]).rule(move |request| {
-                let mut answer = agreeable_answer(request);
-                let place = if support::is_merged(request) {
-                    "/think1/text"
-                } else {
-                    "/text"
-                };
-                if let Some(text) = answer.pointer_mut(place) {
-                    *text = "数据倾斜：热点键占九成".into();
-                }
-                let turn = Turn::json(&answer).chunking(cut.clone()).pieces(3);
-                Some(if crlf { turn.crlf() } else { turn })
-            });
-            let (report, _) = report(&server).await;
-            assert_eq!(
-                report.engine.reasoner,
-                ReasonerKind::Llm,
-                "{chunking:?} crlf {crlf}: {:?}",
-                report.engine
-            );
-            assert_eq!(
-                report.steps[0].text, "数据倾斜：热点键占九成",
-                "{chunking:?} crlf {crlf}"
-            );
+/// The healthy job with an answer in Chinese, cut in every way.
+async fn split(provider: Provider, dialect: Dialect, chunking: Chunking, crlf: bool) {
+    let name = format!("{provider:?} {chunking:?} crlf {crlf}");
+    let server = Server::start([]).speaking(dialect).rule(move |request| {
+        let mut answer = agreeable_answer(request);
+        let place = if support::is_merged(request) {
+            "/think1/text"
+        } else {
+            "/text"
+        };
+        if let Some(text) = answer.pointer_mut(place) {
+            *text = "数据倾斜：热点键占九成".into();
+        }
+        let turn = Turn::json(&answer).chunking(chunking.clone()).pieces(3);
+        Some(if crlf { turn.crlf() } else { turn })
+    });
+    let mut profile = profile(&server.url());
+    profile.provider = provider;
+    profile.api_key = Some(secrecy::SecretString::from("key-for-tests-0123456789"));
+    profile.read_timeout_seconds = Some(5.0);
+    profile.timeout_seconds = Some(20.0);
+    let setting = Setting::with(asking(&profile)).or_offline();
+    let report = support::run(&about("healthy"), setting)
+        .await
+        .0
+        .expect("a report");
+    assert_eq!(
+        report.engine.reasoner,
+        ReasonerKind::Llm,
+        "{name}: {:?}",
+        report.engine
+    );
+    assert_eq!(report.steps[0].text, "数据倾斜：热点键占九成", "{name}");
+}
+
+#[test]
+fn characters_and_line_ends_may_be_split_anywhere() {
+    let providers = [
+        (Provider::Compatible, Dialect::Local),
+        (Provider::OpenAiResponses, Dialect::OpenAi),
+        (Provider::Anthropic, Dialect::Anthropic),
+        (Provider::Gemini, Dialect::Gemini),
+    ];
+    let mut all = Vec::new();
+    for (provider, dialect) in providers {
+        for chunking in [Chunking::Bytes(1), Chunking::Bytes(7), Chunking::Whole] {
+            for crlf in [false, true] {
+                all.push((provider, dialect, chunking.clone(), crlf));
+            }
         }
     }
+    support::side_by_side(all, async |(provider, dialect, chunking, crlf)| {
+        split(provider, dialect, chunking, crlf).await;
+    });
 }
 
 #[tokio::test]
@@ -312,38 +412,4 @@ async fn a_run_stops_at_its_cost_cap() {
             .contains("may cost")
     );
     assert!(report.usage.expect("usage").cost.expect("a price") < 0.25);
-}
-
-#[tokio::test]
-async fn malformed_json_is_mended_or_asked_for_again() {
-    let good =
-        r#"{"problem_type": "none", "also": [], "findings": [], "evidence": [], "text": "class"}"#;
-    let samples = [
-        format!("```json\n{good}\n```"),
-        format!("Here it is:\n```\n{good}\n```\nDone."),
-        format!("<think>maybe {{}}</think>{good}"),
-        format!("Sure! {good} Hope this helps."),
-        good.replace("[]", "[],").replace(",,", ","),
-        good.replace('"', "'"),
-        good.replace("\"text\"", "text"),
-        good.trim_end_matches('}').to_owned(),
-        good.replace("\"class\"}", "\"class\",}"),
-        good.replace("\"none\"", "“none”"),
-        format!("{good}{good}"),
-        format!("\u{feff}{good}"),
-        good.replace(", ", ",\n// note\n"),
-        r#"{"problem_type": "none", "text": "class"}"#.to_owned(),
-        r#"{"problem_type": "none", "text": "class", "mood": "fine"}"#.to_owned(),
-    ];
-    for sample in samples {
-        let server = first(vec![Turn::text(sample.clone())]);
-        let (report, _) = report(&server).await;
-        assert_eq!(
-            report.engine.reasoner,
-            ReasonerKind::Llm,
-            "{sample}: {:?}",
-            report.engine
-        );
-        assert_eq!(report.steps[0].text, "class", "{sample}");
-    }
 }

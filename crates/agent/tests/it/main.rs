@@ -3,8 +3,12 @@
 mod claims;
 mod faults;
 mod kept;
+mod layers;
 mod llm;
+mod malformed;
 mod offline;
 mod prompts;
 mod protocols;
+mod providers;
 mod support;
+mod tools;

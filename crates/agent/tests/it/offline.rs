@@ -62,6 +62,56 @@ async fn the_five_steps_conclude_with_experience_each() {
     }
 }
 
+/// Each step cites the experience of its own query that is about what was found, and no other.
+#[tokio::test]
+async fn every_step_cites_the_experience_that_fits() {
+    for case in ["join-hot-key-skew", "excessive-shuffle"] {
+        for language in [Language::En, Language::Zh] {
+            let request = Request {
+                language: Some(language),
+                ..about(case)
+            };
+            let report = report(&request).await;
+            for step in &report.steps {
+                let given: Vec<&str> = report
+                    .experiences
+                    .iter()
+                    .filter(|e| e.step == step.id)
+                    .map(|e| e.chunk.as_str())
+                    .collect();
+                let used = report
+                    .experiences
+                    .iter()
+                    .filter(|e| e.step == step.id && e.used);
+                let used: Vec<&str> = used.map(|e| e.chunk.as_str()).collect();
+                assert!(
+                    !used.is_empty(),
+                    "{case} {language:?} {} cites none of {given:?}",
+                    step.id
+                );
+                for chunk in &used {
+                    let supports = report
+                        .suggestions
+                        .iter()
+                        .any(|s| s.sources.iter().any(|c| c == chunk));
+                    assert!(
+                        step.text.contains(chunk) || supports,
+                        "{case} {}: {}",
+                        step.id,
+                        step.text
+                    );
+                }
+            }
+        }
+    }
+    // Where nothing was found and nothing is missing, no experience is about it.
+    let healthy = report(&about("healthy")).await;
+    assert_eq!(
+        healthy.steps[0].conclusion["experiences"],
+        serde_json::json!([])
+    );
+}
+
 #[tokio::test]
 async fn the_injected_cause_comes_first_and_healthy_jobs_get_none() {
     for (case, cause) in [

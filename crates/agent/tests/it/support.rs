@@ -90,6 +90,12 @@ pub(crate) fn profile(base_url: &str) -> Profile {
     profile
 }
 
+/// How many requests asked for a step.
+pub(crate) fn asked_for(server: &testkit::llm::Server, step: &str) -> usize {
+    let requests = server.requests();
+    requests.iter().filter(|r| step_of(r) == step).count()
+}
+
 /// A reasoner that asks a server.
 pub(crate) fn asking(profile: &Profile) -> LlmReasoner {
     asking_with(
@@ -142,8 +148,30 @@ pub(crate) async fn run(
             told.push(format!("{event:?}"));
         }
     };
-    let result = agent::analyze(request, &services, &mut observer).await;
+    let result = sendable(agent::analyze(request, &services, &mut observer)).await;
     (result, told)
+}
+
+/// An analysis may be moved to another thread, as servers do.
+fn sendable<F: Future + Send>(analysis: F) -> F {
+    analysis
+}
+
+/// Runs cases beside each other, each on a thread of its own, so that the work of one does not
+/// eat up the patience of another.
+pub(crate) fn side_by_side<T: Send>(cases: Vec<T>, run: impl AsyncFn(T) + Sync) {
+    let run = &run;
+    std::thread::scope(|scope| {
+        for case in cases {
+            scope.spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread()
+                    .enable_all()
+                    .build()
+                    .expect("a runtime");
+                runtime.block_on(run(case));
+            });
+        }
+    });
 }
 
 /// A request about a committed job.
@@ -178,6 +206,8 @@ pub(crate) fn step_of(request: &testkit::llm::Recorded) -> &'static str {
         ("think3", "[THINK 3] "),
         ("think4", "[THINK 4] "),
         ("think5", "[THINK 5] "),
+        ("hypotheses", "[Hypotheses]\n"),
+        ("hypotheses", "[假设推理]\n"),
     ];
     steps
         .into_iter()
@@ -187,11 +217,8 @@ pub(crate) fn step_of(request: &testkit::llm::Recorded) -> &'static str {
 
 /// Several steps asked for at once.
 pub(crate) fn is_merged(request: &testkit::llm::Recorded) -> bool {
-    let user = request.body["messages"][1]["content"]
-        .as_str()
-        .unwrap_or_default()
-        .to_owned();
-    user.contains("[THINK 1] ") && user.contains("[THINK 3] ")
+    let asked = request.conversation();
+    asked.contains("[THINK 1] ") && asked.contains("[THINK 3] ")
 }
 
 /// A server that concludes every step without claiming anything.

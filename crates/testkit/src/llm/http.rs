@@ -1,70 +1,12 @@
 //! As much of HTTP/1.1 as a scripted server needs: one request and one response a connection.
 
+use super::recorded::Recorded;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
 
 /// Largest request that is read; a prompt beyond it is a bug of the test.
 const MAX_BODY: usize = 64 << 20;
-
-/// A request as it was received.
-#[derive(Debug, Clone)]
-pub struct Recorded {
-    /// `POST`.
-    pub method: String,
-    /// `/v1/chat/completions`.
-    pub path: String,
-    /// Headers, names in lower case.
-    pub headers: BTreeMap<String, String>,
-    /// Body as JSON; null if it is not JSON.
-    pub body: Value,
-}
-
-impl Recorded {
-    /// Whether the client asked for a stream.
-    pub fn streams(&self) -> bool {
-        self.body["stream"].as_bool().unwrap_or(false)
-    }
-
-    /// All message texts, in order: what the model sees.
-    pub fn prompt(&self) -> String {
-        let messages = self.body["messages"]
-            .as_array()
-            .map(Vec::as_slice)
-            .unwrap_or_default();
-        messages
-            .iter()
-            .map(|m| text_of(&m["content"]))
-            .collect::<Vec<_>>()
-            .join("\n")
-    }
-
-    /// Names of the tools offered.
-    pub fn tools(&self) -> Vec<String> {
-        let tools = self.body["tools"]
-            .as_array()
-            .map(Vec::as_slice)
-            .unwrap_or_default();
-        tools
-            .iter()
-            .filter_map(|t| t["function"]["name"].as_str())
-            .map(str::to_owned)
-            .collect()
-    }
-}
-
-/// Content is a text or a list of parts.
-fn text_of(content: &Value) -> String {
-    match content {
-        Value::String(text) => text.clone(),
-        Value::Array(parts) => parts
-            .iter()
-            .filter_map(|p| p["text"].as_str())
-            .collect::<Vec<_>>()
-            .join("\n"),
-        _ => String::new(),
-    }
-}
 
 /// Reads one request; `None` if the client closed the connection without one.
 pub(crate) fn read(stream: impl Read) -> io::Result<Option<Recorded>> {

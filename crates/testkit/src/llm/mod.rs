@@ -1,8 +1,11 @@
-//! A scripted LLM: an OpenAI-compatible chat-completions server on loopback that says what a test tells it to,
-//! in the pieces that the test chooses, and records every request.
+//! A scripted LLM: a server on loopback that says what a test tells it to, in the protocol that it is asked
+//! in, in the pieces that the test chooses, and records every request.
 //!
-//! It speaks just enough HTTP/1.1 for a client library, on plain threads, so that it serves synchronous and
-//! asynchronous tests alike. It does not know what a good prompt is: tests look at the recorded requests.
+//! It speaks OpenAI's chat completions and Responses, Anthropic's messages and Gemini's generateContent, told
+//! apart by the path, and imitates the habits of a provider where it is told whose place it takes: what
+//! its errors look like, where it puts token counts and thoughts, and which requests it refuses. It speaks
+//! just enough HTTP/1.1 for a client library, on plain threads, so that it serves synchronous and asynchronous
+//! tests alike. It does not know what a good prompt is: tests look at the recorded requests.
 //!
 //! ```no_run
 //! use testkit::llm::{Server, Turn};
@@ -13,10 +16,17 @@
 //! assert_eq!(server.requests().len(), 2);
 //! ```
 
+mod dialect;
 mod http;
+mod recorded;
 mod reply;
+mod rules;
 mod server;
+mod trouble;
+mod wire;
 
-pub use http::Recorded;
+pub use dialect::Dialect;
+pub use recorded::Recorded;
 pub use reply::{Chunking, Fault, Turn};
 pub use server::Server;
+pub use trouble::Trouble;

@@ -1,5 +1,6 @@
 //! What the scripted model answers, and how it is cut into pieces.
 
+use super::trouble::Trouble;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -19,9 +20,11 @@ pub enum Chunking {
 pub enum Fault {
     /// The connection is closed after so many bytes of the body.
     CutAfter(usize),
+    /// The connection is reset (TCP RST) after so many bytes of the body.
+    ResetAfter(usize),
     /// Nothing more comes for so long after so many bytes; then the rest.
     StallAfter(usize, Duration),
-    /// The stream ends without its last event and without `[DONE]`.
+    /// The stream ends without the events that say how it ended, and without `[DONE]`.
     NoEnd,
     /// An error event stands in the stream after the text.
     ErrorEvent(Value),
@@ -48,6 +51,10 @@ pub(crate) enum Said {
     Text(String),
     /// (id, name, arguments)
     Tools(Vec<(String, String, String)>),
+    /// The model declines, in the protocol's own way.
+    Refusal(String),
+    /// The server refuses, in the provider's own words.
+    Trouble(Trouble),
     /// A body that is sent as it is.
     Raw(String),
 }
@@ -105,6 +112,16 @@ impl Turn {
         }
     }
 
+    /// The model declines to answer.
+    pub fn refusal(text: &str) -> Self {
+        Self::new(Said::Refusal(text.to_owned()))
+    }
+
+    /// The server refuses as its provider does.
+    pub fn trouble(trouble: Trouble) -> Self {
+        Self::new(Said::Trouble(trouble))
+    }
+
     /// The server answers with this body, whatever was asked.
     pub fn raw(status: u16, body: impl Into<String>) -> Self {
         Self {
@@ -119,7 +136,7 @@ impl Turn {
         self
     }
 
-    /// Thoughts before the answer (`reasoning_content`).
+    /// Thoughts before the answer.
     pub fn reasoning(mut self, text: &str) -> Self {
         self.reasoning = Some(text.to_owned());
         self
@@ -166,114 +183,4 @@ impl Turn {
         self.pieces = chars.max(1);
         self
     }
-
-    fn reason(&self) -> &str {
-        let usual = if matches!(self.said, Said::Tools(_)) {
-            "tool_calls"
-        } else {
-            "stop"
-        };
-        self.finish.as_deref().unwrap_or(usual)
-    }
-
-    fn usage_json(&self) -> Value {
-        let (p, c) = self.usage;
-        json!({"prompt_tokens": p, "completion_tokens": c, "total_tokens": p + c})
-    }
-
-    /// The whole answer as one JSON body.
-    pub(crate) fn whole(&self, model: &str) -> String {
-        let mut message = json!({"role": "assistant", "content": null});
-        match &self.said {
-            Said::Raw(body) => return body.clone(),
-            Said::Text(text) => message["content"] = json!(text),
-            Said::Tools(calls) => {
-                message["tool_calls"] = calls.iter().map(|c| call_json(c, None)).collect()
-            }
-        }
-        if let Some(text) = &self.reasoning {
-            message["reasoning_content"] = json!(text);
-        }
-        json!({
-            "id": "chatcmpl-test", "object": "chat.completion", "created": 1, "model": model,
-            "choices": [{"index": 0, "message": message, "finish_reason": self.reason()}],
-            "usage": self.usage_json(),
-        })
-        .to_string()
-    }
-
-    /// The answer as server-sent events.
-    pub(crate) fn events(&self, model: &str, with_usage: bool) -> Vec<String> {
-        let mut out: Vec<String> = Vec::new();
-        let choice = |delta: Value, finish: Value| {
-            json!({
-                "id": "chatcmpl-test", "object": "chat.completion.chunk", "created": 1, "model": model,
-                "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
-            })
-        };
-        out.push(choice(json!({"role": "assistant", "content": ""}), Value::Null).to_string());
-        for piece in cut(self.reasoning.as_deref().unwrap_or_default(), self.pieces) {
-            out.push(choice(json!({"reasoning_content": piece}), Value::Null).to_string());
-        }
-        match &self.said {
-            Said::Raw(body) => return vec![body.clone()],
-            Said::Text(text) => {
-                out.extend(
-                    cut(text, self.pieces)
-                        .map(|p| choice(json!({"content": p}), Value::Null).to_string()),
-                );
-            }
-            Said::Tools(calls) => {
-                for (i, call) in calls.iter().enumerate() {
-                    let opened = (call.0.clone(), call.1.clone(), String::new());
-                    out.push(
-                        choice(
-                            json!({"tool_calls": [call_json(&opened, Some(i))]}),
-                            Value::Null,
-                        )
-                        .to_string(),
-                    );
-                    for piece in cut(&call.2, self.pieces) {
-                        let delta =
-                            json!({"tool_calls": [{"index": i, "function": {"arguments": piece}}]});
-                        out.push(choice(delta, Value::Null).to_string());
-                    }
-                }
-            }
-        }
-        match &self.fault {
-            Some(Fault::NoEnd) => return out,
-            Some(Fault::ErrorEvent(error)) => {
-                out.push(json!({"error": error}).to_string());
-                return out;
-            }
-            _ => {}
-        }
-        out.push(choice(json!({}), json!(self.reason())).to_string());
-        if with_usage {
-            out.push(
-                json!({"id": "chatcmpl-test", "object": "chat.completion.chunk", "created": 1, "model": model,
-                       "choices": [], "usage": self.usage_json()})
-                .to_string(),
-            );
-        }
-        out.push("[DONE]".to_owned());
-        out
-    }
-}
-
-fn call_json((id, name, arguments): &(String, String, String), index: Option<usize>) -> Value {
-    let mut out =
-        json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}});
-    if let Some(i) = index {
-        out["index"] = json!(i);
-    }
-    out
-}
-
-/// Pieces of so many characters.
-fn cut(text: &str, chars: usize) -> impl Iterator<Item = String> {
-    let all: Vec<char> = text.chars().collect();
-    let pieces: Vec<String> = all.chunks(chars).map(|c| c.iter().collect()).collect();
-    pieces.into_iter()
 }

@@ -1,7 +1,11 @@
 //! The server: accepts, records, answers with the next turn or with the rule that fits.
 
-use super::http::{self, Recorded};
+use super::dialect::Dialect;
+use super::http;
+use super::recorded::Recorded;
 use super::reply::{Chunking, Fault, Said, Turn};
+use super::rules;
+use super::wire::Wire;
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -18,6 +22,7 @@ struct Shared {
     rules: Mutex<Vec<Test>>,
     requests: Mutex<Vec<Recorded>>,
     stopped: AtomicBool,
+    dialect: Mutex<Dialect>,
 }
 
 /// A scripted server; it stops when it is dropped.
@@ -69,6 +74,12 @@ impl Server {
         Self { address, shared }
     }
 
+    /// Takes the place of a provider: its habits, its errors, and what it refuses.
+    pub fn speaking(self, dialect: Dialect) -> Self {
+        *lock(&self.shared.dialect) = dialect;
+        self
+    }
+
     /// Answers every request that `rule` has a turn for, before the scripted turns are looked at.
     pub fn rule(self, rule: impl Fn(&Recorded) -> Option<Turn> + Send + Sync + 'static) -> Self {
         lock(&self.shared.rules).push(Box::new(rule));
@@ -115,47 +126,90 @@ fn serve(shared: &Shared, stream: &TcpStream) -> io::Result<()> {
     if request.path.ends_with("/models") {
         let body =
             r#"{"object":"list","data":[{"id":"scripted","object":"model","owned_by":"testkit"}]}"#;
-        return respond(stream, &Turn::raw(200, body), &request);
+        return respond(stream, &Turn::raw(200, body), &request, Dialect::Local);
+    }
+    let dialect = *lock(&shared.dialect);
+    if let Some(trouble) = rules::broken(dialect, &request) {
+        let response = respond(stream, &Turn::trouble(trouble), &request, dialect);
+        lock(&shared.requests).push(request);
+        return response;
     }
     let by_rule = lock(&shared.rules).iter().find_map(|rule| rule(&request));
     lock(&shared.requests).push(request.clone());
     let turn = by_rule.or_else(|| lock(&shared.turns).pop_front());
     let turn = turn.unwrap_or_else(|| Turn::error(500, "the script has no turn left"));
-    respond(stream, &turn, &request)
+    respond(stream, &turn, &request, dialect)
 }
 
-fn respond(mut stream: &TcpStream, turn: &Turn, request: &Recorded) -> io::Result<()> {
+fn respond(
+    stream: &TcpStream,
+    turn: &Turn,
+    request: &Recorded,
+    dialect: Dialect,
+) -> io::Result<()> {
     thread::sleep(turn.delay);
+    let wire = Wire::of(&request.path);
     let model = request.body["model"].as_str().unwrap_or("scripted");
-    let events = request.streams() && turn.status == 200 && !matches!(turn.said, Said::Raw(_));
-    let kind = if events {
-        "text/event-stream"
-    } else {
-        "application/json"
+    let is_answer = turn.status == 200 && !matches!(turn.said, Said::Raw(_) | Said::Trouble(_));
+    if request.streams() && is_answer {
+        return respond_in_events(stream, turn, request, &wire, dialect);
+    }
+    let (status, kind, body, more) = match &turn.said {
+        Said::Trouble(trouble) => {
+            let refusal = trouble.of(dialect);
+            let more: Vec<String> = refusal
+                .headers
+                .iter()
+                .map(|(name, value)| format!("{name}: {value}\r\n"))
+                .collect();
+            (
+                refusal.status,
+                dialect.error_type(),
+                refusal.body.to_string(),
+                more.concat(),
+            )
+        }
+        _ => (
+            turn.status,
+            "application/json",
+            wire.whole(turn, dialect, model),
+            String::new(),
+        ),
     };
-    let mut head = format!(
-        "HTTP/1.1 {} Scripted\r\nconnection: close\r\ncontent-type: {kind}\r\n",
-        turn.status
-    );
+    let mut head = head(status, kind, turn);
+    head.push_str(&more);
+    head.push_str(&format!("content-length: {}\r\n\r\n", body.len()));
+    (&*stream).write_all(head.as_bytes())?;
+    write_body(stream, vec![body.into_bytes()], turn, false).map(drop)
+}
+
+fn head(status: u16, kind: &str, turn: &Turn) -> String {
+    let mut head =
+        format!("HTTP/1.1 {status} Scripted\r\nconnection: close\r\ncontent-type: {kind}\r\n");
     for (name, value) in &turn.headers {
         head.push_str(&format!("{name}: {value}\r\n"));
     }
-    if !events {
-        let body = turn.whole(model);
-        head.push_str(&format!("content-length: {}\r\n\r\n", body.len()));
-        stream.write_all(head.as_bytes())?;
-        return write_body(stream, vec![body.into_bytes()], turn, false).map(drop);
-    }
+    head
+}
+
+fn respond_in_events(
+    mut stream: &TcpStream,
+    turn: &Turn,
+    request: &Recorded,
+    wire: &Wire,
+    dialect: Dialect,
+) -> io::Result<()> {
+    let model = request.body["model"].as_str().unwrap_or("scripted");
+    let mut head = head(200, "text/event-stream", turn);
     head.push_str("transfer-encoding: chunked\r\n\r\n");
     stream.write_all(head.as_bytes())?;
-    let with_usage = request.body["stream_options"]["include_usage"]
+    let with_counts = request.body["stream_options"]["include_usage"]
         .as_bool()
         .unwrap_or(true);
-    let end = if turn.crlf { "\r\n\r\n" } else { "\n\n" };
-    let frames: Vec<Vec<u8>> = turn
-        .events(model, with_usage)
+    let frames: Vec<Vec<u8>> = wire
+        .frames(turn, dialect, model, with_counts)
         .into_iter()
-        .map(|e| format!("data: {e}{end}").into_bytes())
+        .map(String::into_bytes)
         .collect();
     let pieces = match turn.chunking {
         Chunking::Events => frames,
@@ -168,8 +222,9 @@ fn respond(mut stream: &TcpStream, turn: &Turn, request: &Recorded) -> io::Resul
     };
     if write_body(stream, pieces, turn, true)? {
         stream.write_all(b"0\r\n\r\n")?;
+        stream.shutdown(Shutdown::Both)?;
     }
-    stream.shutdown(Shutdown::Both)
+    Ok(())
 }
 
 /// Writes the pieces with the fault of the turn; false if the body was cut.
@@ -184,7 +239,9 @@ fn write_body(
     for mut piece in pieces {
         let mut cut = false;
         match &turn.fault {
-            Some(Fault::CutAfter(limit)) if sent + piece.len() >= *limit => {
+            Some(Fault::CutAfter(limit) | Fault::ResetAfter(limit))
+                if sent + piece.len() >= *limit =>
+            {
                 piece.truncate(limit.saturating_sub(sent));
                 cut = true;
             }
@@ -202,7 +259,14 @@ fn write_body(
         sent += piece.len();
         if cut {
             stream.flush()?;
-            stream.shutdown(Shutdown::Both)?;
+            if matches!(turn.fault, Some(Fault::ResetAfter(_))) {
+                // The client shall have seen what came before the reset.
+                thread::sleep(Duration::from_millis(20));
+                // Without lingering, closing drops the connection with a reset.
+                socket2::SockRef::from(stream).set_linger(Some(Duration::ZERO))?;
+            } else {
+                stream.shutdown(Shutdown::Both)?;
+            }
             return Ok(false);
         }
     }

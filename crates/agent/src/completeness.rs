@@ -1,19 +1,56 @@
-//! THINK 4 in fixed wording, with the marks of the specification.
+//! What the rules still lack, as a request for files, and THINK 4 in fixed wording with the marks
+//! of the specification.
+//!
+//! Pure: the chain reads the files, and the offline reasoner hands the same request in.
 
 use serde_json::Value;
 
 use crate::conclusion::{FileRequest, WantedFile};
 use crate::report::Language;
 use crate::view::View;
-use crate::wording::{figure, sentence};
+use crate::wording::{citing, figure, sentence};
 
-/// What the rules want read next.
-pub(super) fn request(view: &View) -> FileRequest {
-    crate::analyze::files::from_rules(view, view.language)
+/// What the rules would have read, in the form of a request: first what they cannot decide
+/// without, then what could still change a judgement.
+pub(crate) fn request(view: &View) -> FileRequest {
+    let mut files: Vec<WantedFile> = Vec::new();
+    let lacking = view
+        .missing
+        .iter()
+        .filter(|m| m.information.present)
+        .map(|m| WantedFile {
+            file: m.information.file.clone(),
+            reason: m.information.reason.clone(),
+        });
+    for wanted in lacking.chain(view.helpful.iter().cloned()) {
+        let unread = view.unread.iter().any(|u| u.file == wanted.file);
+        if unread && files.iter().all(|f| f.file != wanted.file) {
+            files.push(wanted);
+        }
+    }
+    FileRequest {
+        needs_files: !files.is_empty(),
+        basis: round(view, &files),
+        experiences: experience(view),
+        files,
+        lookups: Vec::new(),
+    }
+}
+
+/// Experience on what was found and on what a missing file would decide.
+pub(crate) fn experience(view: &View) -> Vec<String> {
+    let missing = view
+        .missing
+        .iter()
+        .flat_map(|m| &m.information.would_decide);
+    let found = view.findings.iter().map(|f| &f.cause);
+    let causes: Vec<&str> = found.chain(missing).map(String::as_str).collect();
+    view.experience_on(&causes)
 }
 
 /// One round in the form of the specification: needed or not, which files, why.
-pub(crate) fn text(view: &View, files: &[WantedFile], language: Language) -> String {
+fn round(view: &View, files: &[WantedFile]) -> String {
+    let language = view.language;
     let needed = match (language, files.is_empty()) {
         (Language::Zh, false) => "【需要文件】: 是",
         (Language::Zh, true) => "【需要文件】: 否",
@@ -50,7 +87,13 @@ fn basis(view: &View) -> String {
 }
 
 /// The whole of THINK 4: what was read in which round, how it ended, what is still missing.
-pub(crate) fn summary(view: &View, last: &str, rounds: &[Value], ended: &str) -> String {
+pub(crate) fn summary(
+    view: &View,
+    last: &str,
+    rounds: &[Value],
+    ended: &str,
+    cited: &[String],
+) -> String {
     let language = view.language;
     let mut lines: Vec<String> = rounds
         .iter()
@@ -59,7 +102,7 @@ pub(crate) fn summary(view: &View, last: &str, rounds: &[Value], ended: &str) ->
     if !last.is_empty() {
         lines.push(last.to_owned());
     }
-    lines.push(ending(ended, language).to_owned());
+    lines.push(ending(ended, language).to_owned() + &citing(cited, language));
     for missing in &view.missing {
         let m = &missing.information;
         let causes = m.would_decide.join(", ");

@@ -10,7 +10,6 @@ use job::Job;
 use crate::conclusion::{Lookup, Tool};
 use crate::experience::ExperienceSource;
 use crate::report::Language;
-use crate::request::Limits;
 use crate::view::{Excerpt, View};
 use crate::wording::{cut, figure};
 
@@ -47,7 +46,7 @@ pub(crate) fn look_up(
     job: &Job,
     index: Option<&dyn ExperienceSource>,
     view: &View,
-    limits: &Limits,
+    most_bytes: usize,
 ) -> Excerpt {
     let text = match lookup.tool {
         Tool::AnalyzeScript => analyze_script(view, &lookup.argument),
@@ -56,11 +55,7 @@ pub(crate) fn look_up(
         Tool::SearchExperience => search_experience(index, &lookup.argument, view.language),
     };
     let bytes = text.len() as u64;
-    excerpt(
-        &name(lookup),
-        cut(&text, limits.excerpt_bytes).to_owned(),
-        bytes,
-    )
+    excerpt(&name(lookup), cut(&text, most_bytes).to_owned(), bytes)
 }
 
 /// Statements that touch the lines `12-18`, or all of them.

@@ -9,24 +9,26 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::conclusion::{Conclusion, FileRequest, WantedFile};
+use crate::completeness;
+use crate::conclusion::{Conclusion, FileRequest, HypothesisResult, WantedFile};
 use crate::progress::Observer;
+use crate::reasoner::Answer;
 use crate::report::{Language, Step, Usage};
 use crate::step::StepId;
+use crate::tool_call::{ToolCalls, ToolRound};
 use crate::tools;
-use crate::view::View;
 
 use super::Stop;
 use super::run::Run;
+use super::serve::{self, Chosen, LOOKUPS_PER_ROUND};
 
-/// Look-ups served in one round; more would crowd out the files.
-const LOOKUPS_PER_ROUND: usize = 4;
+/// Rounds of tool calls in a row that may bring nothing new: one mistake may be mended.
+const FRUITLESS: u32 = 2;
 
-/// A file chosen for a round.
-struct Chosen {
-    file: String,
-    reason: String,
-    by: &'static str,
+/// What a reasoner asks for in one round.
+struct Asked {
+    request: FileRequest,
+    calls: Option<ToolCalls>,
 }
 
 /// The rounds of THINK 4 so far.
@@ -35,6 +37,8 @@ pub(super) struct Rounds {
     step: Step,
     /// Whether a round was wanted beyond the bound.
     bounded: bool,
+    /// Experience that the reasoner cites; `None` until it was asked.
+    cited: Option<Vec<String>>,
     elapsed: Duration,
 }
 
@@ -56,6 +60,7 @@ impl Rounds {
             log: Vec::new(),
             step,
             bounded: false,
+            cited: None,
             elapsed: Duration::ZERO,
         }
     }
@@ -72,8 +77,9 @@ impl Rounds {
                 return Err(Stop::Cancelled);
             }
             let view = run.facts();
-            let asked = from_rules(&view, run.language);
-            let chosen = choose(&view, &asked, "rules", run.services.limits.files_per_round);
+            let asked = completeness::request(&view);
+            let most = run.services.limits.files_per_round;
+            let chosen = serve::choose(&view, &asked.files, "rules", most);
             self.step.text.clone_from(&asked.basis);
             if chosen.is_empty() || !self.begin(run) {
                 break;
@@ -90,29 +96,32 @@ impl Rounds {
         run: &mut Run<'_>,
         observer: &mut dyn Observer,
     ) -> Result<(), Stop> {
+        let mut fruitless = 0;
         loop {
             let started = Instant::now();
-            let asked = self.ask(run, observer).await?;
+            let Asked { request, calls } = self.ask(run, observer).await?;
             let view = run.facts();
-            let chosen = choose(
-                &view,
-                &asked,
-                "reasoner",
-                run.services.limits.files_per_round,
-            );
-            let is_new = asked
-                .lookups
-                .iter()
-                .take(LOOKUPS_PER_ROUND)
-                .any(|l| !was_served(run, &tools::name(l)));
-            self.step.text.clone_from(&asked.basis);
-            if (chosen.is_empty() && !is_new) || !self.begin(run) {
+            let most = run.services.limits.files_per_round;
+            let chosen = serve::choose(&view, &request.files, "reasoner", most);
+            let lookups = serve::new_lookups(&view, &request.lookups);
+            self.step.text.clone_from(&request.basis);
+            self.cited = Some(request.experiences.clone());
+            let is_new = !chosen.is_empty() || !lookups.is_empty();
+            fruitless = if is_new { 0 } else { fruitless + 1 };
+            // A tool call is answered even where it brings nothing; an answer that asks for
+            // nothing new is the last one.
+            let goes_on = is_new || (calls.is_some() && fruitless < FRUITLESS);
+            if !goes_on || !self.begin(run) {
                 self.elapsed += started.elapsed();
                 return Ok(());
             }
-            look_up(run, &asked, &view);
-            self.read(run, &chosen, &asked, observer);
-            quote(run, &chosen);
+            serve::look_up(run, &lookups, &view);
+            self.read(run, &chosen, &request, observer);
+            serve::quote(run, &chosen);
+            if let Some(ToolCalls { said, calls }) = calls {
+                let results = serve::results(run, &calls, &view);
+                run.tool_rounds.push(ToolRound { said, results });
+            }
             self.elapsed += started.elapsed();
             self.by_rules(run, observer)?;
         }
@@ -140,12 +149,8 @@ impl Rounds {
     }
 
     /// Asks the reasoner what it needs.
-    async fn ask(
-        &mut self,
-        run: &mut Run<'_>,
-        observer: &mut dyn Observer,
-    ) -> Result<FileRequest, Stop> {
-        let mut answer = run.conclude(&[StepId::Completeness], observer).await?;
+    async fn ask(&mut self, run: &mut Run<'_>, observer: &mut dyn Observer) -> Result<Asked, Stop> {
+        let (mut answer, _) = run.conclude(&[StepId::Completeness], observer).await?;
         let Usage {
             tokens_in,
             tokens_out,
@@ -155,10 +160,14 @@ impl Rounds {
         self.step.tokens_out += tokens_out;
         self.step.repaired |= answer.repaired;
         self.step.remarks.append(&mut answer.remarks);
-        match answer.conclusions.pop() {
-            Some(Conclusion::Completeness(request)) => Ok(request),
-            _ => Ok(FileRequest::default()),
-        }
+        let request = match answer.conclusions.pop() {
+            Some(Conclusion::Completeness(request)) => request,
+            _ => FileRequest::default(),
+        };
+        Ok(Asked {
+            request,
+            calls: answer.calls,
+        })
     }
 
     /// Concludes the step.
@@ -179,6 +188,9 @@ impl Rounds {
             .filter(|m| !m.information.present)
             .map(|m| m.information.file.as_str())
             .collect();
+        let cited = self
+            .cited
+            .unwrap_or_else(|| completeness::experience(&view));
         self.step.conclusion = json!({
             "sufficient": view.completeness.sufficient,
             "score": view.completeness.score,
@@ -187,93 +199,47 @@ impl Rounds {
             "ended": ended,
             "rounds": self.log,
             "absent": absent,
+            "experiences": cited,
         });
-        self.step.text =
-            crate::offline::completeness_summary(&view, &self.step.text, &self.log, ended);
+        self.step.text = completeness::summary(&view, &self.step.text, &self.log, ended, &cited);
         self.step.elapsed_ms = (self.elapsed + started.elapsed()).as_secs_f64() * 1e3;
         run.store(StepId::Completeness, self.step, observer);
     }
 }
 
-fn was_served(run: &Run<'_>, name: &str) -> bool {
-    run.excerpts.iter().any(|e| e.name == name)
-}
-
-/// What the rules would have read, in the form of a request: first what they cannot decide
-/// without, then what could still change a judgement.
-pub(crate) fn from_rules(view: &View, language: Language) -> FileRequest {
-    let mut files: Vec<WantedFile> = Vec::new();
-    let lacking = view
-        .missing
-        .iter()
-        .filter(|m| m.information.present)
-        .map(|m| WantedFile {
-            file: m.information.file.clone(),
-            reason: m.information.reason.clone(),
-        });
-    for wanted in lacking.chain(view.helpful.iter().cloned()) {
-        let unread = view.unread.iter().any(|u| u.file == wanted.file);
-        if unread && files.iter().all(|f| f.file != wanted.file) {
-            files.push(wanted);
-        }
-    }
-    let basis = crate::offline::completeness_text(view, &files, language);
-    FileRequest {
-        needs_files: !files.is_empty(),
-        files,
-        lookups: Vec::new(),
-        basis,
-    }
-}
-
-/// Files for this round: those asked for that are in the folder and were not shown before. The
-/// rules only ask for unread ones; a reasoner may also want the text of one that was parsed.
-fn choose(view: &View, asked: &FileRequest, by: &'static str, most: usize) -> Vec<Chosen> {
-    let is_known =
-        |name: &String| view.read.contains(name) || view.unread.iter().any(|u| u.file == *name);
-    let is_new =
-        |w: &&WantedFile| is_known(&w.file) && view.excerpts.iter().all(|e| e.name != w.file);
-    let chosen = |w: &WantedFile| Chosen {
-        file: w.file.clone(),
-        reason: w.reason.clone(),
-        by,
-    };
-    asked
-        .files
-        .iter()
-        .filter(is_new)
-        .take(most)
-        .map(chosen)
+/// Files that would decide the open hypotheses of an answer.
+pub(super) fn open_files(answer: &Answer) -> Vec<WantedFile> {
+    let hypotheses = answer.conclusions.iter().flat_map(|c| match c {
+        Conclusion::Hypotheses(h) => h.hypotheses.as_slice(),
+        _ => &[],
+    });
+    hypotheses
+        .filter(|h| h.result == HypothesisResult::Open)
+        .filter_map(|h| {
+            Some(WantedFile {
+                file: h.file.clone()?,
+                reason: h.check.clone(),
+            })
+        })
         .collect()
 }
 
-/// Serves look-ups that were not served before.
-fn look_up(run: &mut Run<'_>, asked: &FileRequest, view: &View) {
-    for lookup in asked.lookups.iter().take(LOOKUPS_PER_ROUND) {
-        if was_served(run, &tools::name(lookup)) {
-            continue;
-        }
-        let limits = &run.services.limits;
-        let excerpt = tools::look_up(lookup, run.reader.job(), run.services.index, view, limits);
-        run.excerpts.push(excerpt);
+/// Reads one round of files for the hypotheses; whether there was one to read.
+pub(super) fn check_files(
+    run: &mut Run<'_>,
+    wanted: &[WantedFile],
+    observer: &mut dyn Observer,
+) -> bool {
+    let most = run.services.limits.files_per_round;
+    let chosen = serve::choose(&run.facts(), wanted, "reasoner", most);
+    if chosen.is_empty() {
+        return false;
     }
-}
-
-/// Quotes the files that the reasoner asked for; what the rules asked for speaks through facts.
-fn quote(run: &mut Run<'_>, chosen: &[Chosen]) {
-    for file in chosen.iter().filter(|c| c.by == "reasoner") {
-        let bytes = run
-            .reader
-            .files()
-            .iter()
-            .find(|f| f.name == file.file)
-            .map_or(0, |f| f.bytes);
-        let limits = &run.services.limits;
-        match run.reader.text(&file.file, limits.excerpt_bytes) {
-            Ok(text) => run.excerpts.push(tools::excerpt(&file.file, text, bytes)),
-            Err(error) => run.warn(format!("{error}"), None),
-        }
-    }
+    run.round += 1;
+    let names: Vec<&str> = chosen.iter().map(|c| c.file.as_str()).collect();
+    run.read(&names, observer);
+    serve::quote(run, &chosen);
+    true
 }
 
 fn entry(round: u32, chosen: &[Chosen], asked: &FileRequest) -> Value {

@@ -1,0 +1,173 @@
+//! What the chain adds to a model that takes half a second to answer.
+//!
+//! `cargo bench -p agent` analyses a committed job against a scripted server and prints, for each
+//! way of asking, the calls, how many of them followed one another, the time from the first step to
+//! the report, and what of it was not the model's, per call.
+
+#![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use agent::llm::{Lane, LlmOptions, LlmReasoner, Profile, Provider};
+use agent::offline::Offline;
+use agent::{Depth, Event, Prompts, Reasoner, Request, Services};
+use serde_json::{Value, json};
+use testkit::llm::{Recorded, Server, Turn};
+
+/// How long the model takes.
+const THINKS: Duration = Duration::from_millis(500);
+
+/// Runs of each way; the median counts.
+const RUNS: usize = 5;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn conclusion(step: &str) -> Value {
+    match step {
+        "think1" => json!({ "problem_type": "data_skew", "findings": ["F1"], "evidence": ["E1"],
+                            "text": "The join is skewed [E1]; the hot key is in one vertex." }),
+        "think2" => json!({ "modules": [], "text": "The join repartitions both inputs." }),
+        "think3" => json!({ "causes": [], "text": "One key has most rows [E1]." }),
+        "think4" => json!({ "sufficient": true, "basis": "The facts suffice [E1]." }),
+        "think5" => {
+            json!({ "recommendations": [], "additional": [], "text": "Split the hot key off." })
+        }
+        _ => json!({ "hypotheses": [], "text": "None." }),
+    }
+}
+
+fn answer(request: &Recorded) -> Turn {
+    let asked = request.conversation();
+    let steps = ["think1", "think2", "think3", "think4", "think5"];
+    let asked: Vec<&str> = steps
+        .into_iter()
+        .enumerate()
+        .filter(|(n, _)| asked.contains(&format!("[THINK {}] ", n + 1)))
+        .map(|(_, step)| step)
+        .collect();
+    let said = match asked.as_slice() {
+        [] => conclusion("hypotheses"),
+        [one] => conclusion(one),
+        several => several
+            .iter()
+            .map(|s| ((*s).to_owned(), conclusion(s)))
+            .collect(),
+    };
+    Turn::json(&said).delay(THINKS).pieces(1 << 20)
+}
+
+struct Seen {
+    calls: u32,
+    took: Duration,
+}
+
+async fn run(index: &indexer::Index, request: &Request, reasoner: Box<dyn Reasoner>) -> Seen {
+    let catalogue = job::Catalogue::builtin();
+    let thresholds = diagnosis::Settings::default();
+    let services = Services {
+        catalogue: &catalogue,
+        diagnosis: &thresholds,
+        reading: job::Options::default(),
+        index: Some(index),
+        reasoner,
+        fallbacks: Vec::new(),
+        prompts: Prompts::built_in(),
+        prior: None,
+        kind_prior: None,
+        limits: agent::Limits::default(),
+        cancel: tokio_util::sync::CancellationToken::new(),
+    };
+    let mut first: Option<Instant> = None;
+    let mut observer = |event: Event<'_>| {
+        if matches!(event, Event::StepStarted { .. }) {
+            first.get_or_insert_with(Instant::now);
+        }
+    };
+    let report = agent::analyze(request, &services, &mut observer)
+        .await
+        .expect("a report");
+    Seen {
+        calls: report.usage.map_or(0, |usage| usage.calls),
+        took: first.map_or(Duration::ZERO, |first| first.elapsed()),
+    }
+}
+
+fn asking() -> (Server, Box<dyn Reasoner>) {
+    let server = Server::start([]).rule(|request| Some(answer(request)));
+    let mut profile = Profile::new(Provider::Compatible, "scripted");
+    profile.base_url = Some(server.url());
+    let transport = agent::llm::Server::new(&profile, None).expect("a sound profile");
+    let options = LlmOptions {
+        stream: true,
+        ..LlmOptions::default()
+    };
+    let lane = Lane::new(profile, Arc::new(transport));
+    (server, Box::new(LlmReasoner::new(lane, options)))
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}
+
+#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
+async fn main() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let settings = indexer::Settings::default();
+    indexer::build::update(
+        &root().join("knowledge"),
+        folder.path(),
+        &settings,
+        &mut |_| {},
+    )
+    .expect("the knowledge base is sound");
+    let index = indexer::Index::open(folder.path(), &settings).expect("an index was just built");
+    let request = Request {
+        job: root().join("tests/cases/join-hot-key-skew/job"),
+        question: Some("why is it slow?".to_owned()),
+        ..Request::default()
+    };
+    // The first run loads the vocabulary and opens the index.
+    run(&index, &request, asking().1).await;
+    let mut offline = Vec::new();
+    for _ in 0..RUNS {
+        offline.push(run(&index, &request, Box::new(Offline)).await.took);
+    }
+    println!(
+        "offline: {:.1} ms from the first step to the report",
+        ms(median(offline))
+    );
+    for (name, depth, hypotheses, in_a_row) in [
+        ("normal", Depth::Normal, false, 5),
+        ("normal with hypotheses", Depth::Normal, true, 5),
+        ("quick", Depth::Quick, false, 2),
+    ] {
+        let request = Request {
+            depth,
+            hypotheses,
+            ..request.clone()
+        };
+        let mut times = Vec::new();
+        let mut calls = 0;
+        for _ in 0..RUNS {
+            let (_server, reasoner) = asking();
+            let seen = run(&index, &request, reasoner).await;
+            calls = seen.calls;
+            times.push(seen.took);
+        }
+        let took = median(times);
+        let own = took.saturating_sub(THINKS * in_a_row);
+        println!(
+            "{name}: {calls} calls, {in_a_row} in a row, {:.1} ms; {:.2} ms a call are our own",
+            ms(took),
+            ms(own) / f64::from(calls)
+        );
+    }
+}
+
+fn ms(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}

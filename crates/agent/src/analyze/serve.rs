@@ -1,0 +1,168 @@
+//! Serves what a reasoner asks for in THINK 4: files of the folder, and look-ups.
+//!
+//! However it asks (tools, a structured answer, the marks of the specification), the bounds are
+//! the same: a few files a round, a few look-ups, each cut to size, none of them outside the folder.
+
+use crate::conclusion::{Lookup, WantedFile};
+use crate::prompts::fence;
+use crate::tool_call::{ToolCall, ToolResult};
+use crate::tools::{self, Wish};
+use crate::view::View;
+
+use super::run::Run;
+
+/// Look-ups served in one round; more would crowd out the files.
+pub(super) const LOOKUPS_PER_ROUND: usize = 4;
+
+/// A file chosen for a round.
+pub(super) struct Chosen {
+    pub(super) file: String,
+    pub(super) reason: String,
+    pub(super) by: &'static str,
+}
+
+/// Files for this round: those asked for that are in the folder and were not shown before. The
+/// rules only ask for unread ones; a reasoner may also want the text of one that was parsed.
+pub(super) fn choose(
+    view: &View,
+    asked: &[WantedFile],
+    by: &'static str,
+    most: usize,
+) -> Vec<Chosen> {
+    let mut chosen: Vec<Chosen> = Vec::new();
+    for wanted in asked {
+        let is_new = is_known(view, &wanted.file)
+            && !was_shown(view, &wanted.file)
+            && chosen.iter().all(|c| c.file != wanted.file);
+        if is_new && chosen.len() < most {
+            chosen.push(Chosen {
+                file: wanted.file.clone(),
+                reason: wanted.reason.clone(),
+                by,
+            });
+        }
+    }
+    chosen
+}
+
+fn is_known(view: &View, name: &str) -> bool {
+    view.read.iter().any(|read| read == name) || view.unread.iter().any(|u| u.file == name)
+}
+
+fn was_shown(view: &View, name: &str) -> bool {
+    view.excerpts.iter().any(|e| e.name == name)
+}
+
+/// Look-ups for this round: those that were not served before.
+pub(super) fn new_lookups<'r>(view: &View, asked: &'r [Lookup]) -> Vec<&'r Lookup> {
+    let mut chosen: Vec<&Lookup> = Vec::new();
+    for lookup in asked {
+        let is_new = !was_shown(view, &tools::name(lookup)) && !chosen.contains(&lookup);
+        if is_new && chosen.len() < LOOKUPS_PER_ROUND {
+            chosen.push(lookup);
+        }
+    }
+    chosen
+}
+
+/// Serves look-ups.
+pub(super) fn look_up(run: &mut Run<'_>, lookups: &[&Lookup], view: &View) {
+    for lookup in lookups {
+        let most = run.services.limits.excerpt_bytes;
+        let excerpt = tools::look_up(lookup, run.reader.job(), run.services.index, view, most);
+        run.excerpts.push(excerpt);
+    }
+}
+
+/// Quotes the files that the reasoner asked for; what the rules asked for speaks through facts.
+pub(super) fn quote(run: &mut Run<'_>, chosen: &[Chosen]) {
+    for file in chosen.iter().filter(|c| c.by == "reasoner") {
+        let bytes = run
+            .reader
+            .files()
+            .iter()
+            .find(|f| f.name == file.file)
+            .map_or(0, |f| f.bytes);
+        let limits = &run.services.limits;
+        match run.reader.text(&file.file, limits.excerpt_bytes) {
+            Ok(text) => run.excerpts.push(tools::excerpt(&file.file, text, bytes)),
+            Err(error) => run.warn(format!("{error}"), None),
+        }
+    }
+}
+
+/// What each call got, after the round was served. `before` is what was known when it was asked.
+pub(super) fn results(run: &Run<'_>, calls: &[ToolCall], before: &View) -> Vec<ToolResult> {
+    calls
+        .iter()
+        .map(|call| ToolResult {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            text: result(run, call, before),
+        })
+        .collect()
+}
+
+fn result(run: &Run<'_>, call: &ToolCall, before: &View) -> String {
+    match tools::read(call) {
+        Ok(Wish::ListFiles) => listing(&run.facts()),
+        Ok(Wish::Read(files)) if files.is_empty() => "no file was named".to_owned(),
+        Ok(Wish::Read(files)) => {
+            let texts: Vec<String> = files.iter().map(|f| text_of(run, f, before)).collect();
+            texts.join("\n")
+        }
+        Ok(Wish::LookUp(lookup)) => quoted(run, &tools::name(&lookup)).unwrap_or_else(|| {
+            format!("not looked up: at most {LOOKUPS_PER_ROUND} look-ups a turn; ask again")
+        }),
+        Ok(Wish::Submit(_)) => {
+            "not taken: other tools were called in the same turn; look at what they gave first"
+                .to_owned()
+        }
+        Err(mistake) => mistake,
+    }
+}
+
+fn text_of(run: &Run<'_>, wanted: &WantedFile, before: &View) -> String {
+    let name = &wanted.file;
+    if !is_known(before, name) {
+        return format!(
+            "`{}` is not in the job folder; list_files names what is",
+            crate::wording::cut(name, 200)
+        );
+    }
+    if was_shown(before, name) {
+        return format!("`{name}` was shown before");
+    }
+    quoted(run, name).unwrap_or_else(|| {
+        let most = run.services.limits.files_per_round;
+        format!("`{name}` was not read: at most {most} files a turn, and it must be readable")
+    })
+}
+
+fn quoted(run: &Run<'_>, name: &str) -> Option<String> {
+    let excerpt = run.excerpts.iter().find(|e| e.name == name)?;
+    let left_out = if excerpt.cut_bytes > 0 {
+        format!(" ({} bytes left out)", excerpt.cut_bytes)
+    } else {
+        String::new()
+    };
+    Some(format!(
+        "{name}{left_out}\n{}",
+        fence(&excerpt.text, "file")
+    ))
+}
+
+fn listing(view: &View) -> String {
+    let mut lines: Vec<String> = view
+        .unread
+        .iter()
+        .map(|u| {
+            format!(
+                "{} ({} bytes, not read): {}",
+                u.file, u.bytes, u.description
+            )
+        })
+        .collect();
+    lines.extend(view.read.iter().map(|name| format!("{name} (read)")));
+    fence(&lines.join("\n"), "files")
+}

@@ -1,0 +1,241 @@
+//! The tools of THINK 4: their names and schemas, what a call asks for, and the look-ups.
+//!
+//! A call is only read here; the chain serves it, so that every way of asking has the same bounds
+//! and none of them reaches outside the job folder.
+
+mod lookup;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::conclusion::{self, FileRequest, Lookup, Tool, WantedFile};
+use crate::tool_call::ToolCall;
+
+pub(crate) use lookup::{excerpt, look_up, name};
+
+/// The tool that ends THINK 4.
+pub(crate) const SUBMIT: &str = "submit_check";
+
+/// A tool as it is offered to a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolSpec {
+    /// Its name.
+    pub name: String,
+    /// What it gives.
+    pub description: String,
+    /// JSON Schema of its arguments.
+    pub schema: Value,
+}
+
+/// What a call asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// Which files there are.
+    ListFiles,
+    /// Files to read.
+    Read(Vec<WantedFile>),
+    /// A look-up.
+    LookUp(Lookup),
+    /// The end of the step.
+    Submit(Check),
+}
+
+/// Arguments of `submit_check`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+pub(crate) struct Check {
+    /// Whether the information suffices for advice.
+    pub(crate) sufficient: bool,
+    /// Ids of the experience chunks that fit.
+    #[serde(default)]
+    pub(crate) experiences: Vec<String>,
+    /// Why it does, or what is missing, in the report's language.
+    pub(crate) basis: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Files {
+    /// At most three, most important first.
+    files: Vec<WantedFile>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Argument {
+    /// Lines `12-18`, a table, a class, or search words; empty for all.
+    #[serde(default)]
+    argument: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Nothing {}
+
+/// The tools that THINK 4 offers.
+pub(crate) fn offered() -> Vec<ToolSpec> {
+    vec![
+        spec::<Nothing>(
+            "list_files",
+            "Files of the job folder: size, what they hold, whether they have been read.",
+        ),
+        spec::<Files>(
+            "read_files",
+            "Reads files of the job folder through their parsers and gives their text; at most three a turn.",
+        ),
+        spec::<Argument>(
+            "analyze_script",
+            "Statements, hints and data flow of the script; argument: lines such as 12-18, or empty for all.",
+        ),
+        spec::<Argument>(
+            "table_metadata",
+            "Rows, bytes, layout and frequent values of a table; argument: its name, or empty for all.",
+        ),
+        spec::<Argument>(
+            "explain_codegen",
+            "Generated C# and the script expressions behind it; argument: a class, or empty for all.",
+        ),
+        spec::<Argument>(
+            "search_experience",
+            "Experience with such jobs; argument: search words.",
+        ),
+        spec::<Check>(SUBMIT, "Ends this step with its conclusion."),
+    ]
+}
+
+fn spec<T: JsonSchema>(name: &str, description: &str) -> ToolSpec {
+    let mut schema = conclusion::strict_schema_of::<T>();
+    if schema.get("properties").is_none() {
+        // Not every provider takes an object without them.
+        schema["properties"] = serde_json::json!({});
+        schema["required"] = serde_json::json!([]);
+        schema["additionalProperties"] = false.into();
+    }
+    ToolSpec {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        schema,
+    }
+}
+
+/// Reads a call.
+///
+/// # Errors
+/// A sentence for the model that made it.
+pub(crate) fn read(call: &ToolCall) -> Result<Wish, String> {
+    let look_up = |tool| {
+        let Argument { argument } = arguments(call)?;
+        Ok(Wish::LookUp(Lookup { tool, argument }))
+    };
+    match call.name.as_str() {
+        "list_files" => Ok(Wish::ListFiles),
+        "read_files" => Ok(Wish::Read(arguments::<Files>(call)?.files)),
+        "analyze_script" => look_up(Tool::AnalyzeScript),
+        "table_metadata" => look_up(Tool::TableMetadata),
+        "explain_codegen" => look_up(Tool::ExplainCodegen),
+        "search_experience" => look_up(Tool::SearchExperience),
+        SUBMIT => Ok(Wish::Submit(arguments(call)?)),
+        other => {
+            let known: Vec<String> = offered().into_iter().map(|t| t.name).collect();
+            Err(format!(
+                "there is no tool `{other}`; there are {}",
+                known.join(", ")
+            ))
+        }
+    }
+}
+
+/// The calls of one answer as the request that they make; `said` is what was written beside them.
+pub(crate) fn request_of(calls: &[ToolCall], said: &str) -> FileRequest {
+    let mut request = FileRequest {
+        needs_files: true,
+        basis: said.to_owned(),
+        ..FileRequest::default()
+    };
+    for call in calls {
+        match read(call) {
+            Ok(Wish::Read(files)) => request.files.extend(files),
+            Ok(Wish::LookUp(lookup)) => request.lookups.push(lookup),
+            Ok(Wish::ListFiles | Wish::Submit(_)) | Err(_) => {}
+        }
+    }
+    request
+}
+
+/// The conclusion that a model hands in; `None` while it calls another tool.
+pub(crate) fn submitted(calls: &[ToolCall]) -> Option<FileRequest> {
+    let [call] = calls else { return None };
+    match read(call) {
+        Ok(Wish::Submit(check)) => Some(check.into_request()),
+        _ => None,
+    }
+}
+
+impl Check {
+    /// The same as a request for nothing.
+    pub(crate) fn into_request(self) -> FileRequest {
+        FileRequest {
+            needs_files: !self.sufficient,
+            experiences: self.experiences,
+            basis: self.basis,
+            ..FileRequest::default()
+        }
+    }
+}
+
+fn arguments<T: DeserializeOwned>(call: &ToolCall) -> Result<T, String> {
+    let value = match &call.arguments {
+        // Some servers hand the arguments on as the text that the model wrote.
+        Value::String(text) => serde_json::from_str(text).unwrap_or(Value::Null),
+        Value::Null => Value::Object(serde_json::Map::new()),
+        value => value.clone(),
+    };
+    serde_json::from_value(value)
+        .map_err(|error| format!("the arguments do not follow the schema: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn wish(name: &str, arguments: Value) -> Result<Wish, String> {
+        read(&ToolCall {
+            id: "1".to_owned(),
+            name: name.to_owned(),
+            arguments,
+        })
+    }
+
+    #[test]
+    fn every_tool_that_is_offered_can_be_called() {
+        for tool in offered() {
+            assert_eq!(tool.schema["type"], "object", "{}", tool.name);
+            assert_eq!(tool.schema["additionalProperties"], false, "{}", tool.name);
+            let arguments = json!({
+                "files": [{ "file": "profile", "reason": "rows" }], "argument": "12-18",
+                "sufficient": true, "basis": "enough"
+            });
+            let wish = wish(&tool.name, arguments);
+            assert!(wish.is_ok(), "{}: {wish:?}", tool.name);
+        }
+    }
+
+    #[test]
+    fn arguments_may_come_as_text_and_may_be_left_out() {
+        let listed = wish("table_metadata", json!("{\"argument\": \"Clicks\"}"));
+        let expected = Lookup {
+            tool: Tool::TableMetadata,
+            argument: "Clicks".to_owned(),
+        };
+        assert_eq!(listed, Ok(Wish::LookUp(expected)));
+        assert_eq!(wish("list_files", Value::Null), Ok(Wish::ListFiles));
+        assert!(wish("analyze_script", Value::Null).is_ok());
+    }
+
+    #[test]
+    fn mistakes_are_told_to_the_model() {
+        let unknown = wish("read_registry", json!({})).expect_err("no such tool");
+        assert!(unknown.contains("read_files"), "{unknown}");
+        let broken = wish("read_files", json!("{\"files\": [")).expect_err("no JSON");
+        assert!(broken.contains("schema"), "{broken}");
+    }
+}
