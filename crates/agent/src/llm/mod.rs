@@ -22,5 +22,6 @@ pub use doctor::{Symptom, examine};
 pub use dry_run::{DryRun, Preview};
 pub use profile::{Level, LlmConfig, Profile, Provider};
 pub use reasoner::{Lane, LlmOptions, LlmReasoner};
+pub(crate) use redact::literals;
 pub use redact::{Mask, secrets};
 pub use transcript::{Replay, Transcript, TranscriptError};
