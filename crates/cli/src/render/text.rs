@@ -120,13 +120,8 @@ impl Page {
             finding.cause,
             BOLD.render_reset()
         )?;
-        if let Some([first, last]) = finding.script_lines {
-            let lines = if first == last {
-                format!("{} {first}", self.words.line())
-            } else {
-                format!("{} {first}–{last}", self.words.lines())
-            };
-            write!(self.out, " · {lines}")?;
+        if let Some(lines) = finding.script_lines {
+            write!(self.out, " · {}", self.words.script_lines(lines))?;
         }
         let severity = self.words.severity(finding.severity);
         writeln!(
@@ -220,14 +215,7 @@ impl Page {
         }
         if let Some(diff) = &suggestion.diff {
             self.diff(diff)?;
-            let checked = suggestion
-                .verified
-                .is_some_and(|v| v.parses && v.columns_preserved && v.hints_known);
-            let remark = if checked {
-                self.words.verified()
-            } else {
-                self.words.partly_verified()
-            };
+            let remark = self.words.check_of(suggestion);
             writeln!(self.out, "   {DIM}{remark}{DIM:#}")?;
         }
         self.labelled(self.words.gain(), &suggestion.gain)?;

@@ -3,10 +3,18 @@
 
 mod answers;
 mod bad_input;
+mod batch;
 mod browser;
+mod cases;
+mod compare;
 mod contract;
+mod fronts;
+mod interactive;
+mod killed;
 mod knowledge;
 mod llm;
 mod mcp;
+mod logs;
 mod runs;
+mod sessions;
 mod support;

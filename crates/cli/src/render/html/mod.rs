@@ -60,6 +60,7 @@ struct FindingView<'a> {
     finding: &'a Finding,
     severity_word: &'static str,
     saved: Option<String>,
+    lines: Option<String>,
     share_percent: Option<f64>,
     share: Option<String>,
     evidence_items: Vec<&'a Evidence>,
@@ -134,6 +135,7 @@ fn finding_view<'a>(
         finding,
         severity_word: words.severity(finding.severity),
         saved: finding.impact.as_ref().map(|i| duration(i.seconds_saved)),
+        lines: finding.script_lines.map(|lines| words.script_lines(lines)),
         share: finding
             .impact
             .as_ref()
