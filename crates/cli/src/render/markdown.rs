@@ -36,6 +36,7 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
     if report.verdict == Verdict::Problem {
         facts.push(words.problem_type(report.problem_type).to_owned());
     }
+    facts.extend(words.bad_end(job.state).map(str::to_owned));
     facts.extend(job.elapsed_seconds.map(duration));
     facts.extend(job.stages.map(|n| format!("{n} {}", words.stages())));
     facts.extend(job.vertices.map(|n| format!("{n} {}", words.vertices())));

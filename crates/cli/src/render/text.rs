@@ -84,6 +84,7 @@ impl Page {
             .or(job.id.as_deref())
             .unwrap_or(&job.path);
         let mut facts = vec![format!("{} {name}", self.words.job())];
+        facts.extend(self.words.bad_end(job.state).map(str::to_owned));
         facts.extend(job.elapsed_seconds.map(duration));
         facts.extend(job.stages.map(|n| format!("{n} {}", self.words.stages())));
         facts.extend(

@@ -174,6 +174,11 @@ impl Words {
         })
     }
 
+    /// How a job ended, if not well.
+    pub(crate) fn bad_end(self, state: JobState) -> Option<&'static str> {
+        matches!(state, JobState::Failed | JobState::Cancelled).then(|| self.state(state))
+    }
+
     /// How a finding changed between two runs.
     pub(crate) fn finding_status(self, status: FindingStatus) -> &'static str {
         self.pick(match status {

@@ -92,6 +92,12 @@ fn shown_everywhere(report: &Value) -> Vec<(String, String)> {
         (_, false) => "information is missing",
     };
     add("verdict".into(), Some(verdict.to_owned()));
+    let end = match (report["job"]["state"].as_str(), chinese) {
+        (Some("failed"), true) => Some("失败"),
+        (Some("failed"), false) => Some("failed"),
+        _ => None,
+    };
+    add("job.state".into(), end.map(str::to_owned));
     add("run_id".into(), text(&report["run_id"]));
     add("job.name".into(), text(&report["job"]["name"]));
     add(

@@ -52,7 +52,7 @@ fn on_a_terminal(user: &User, arguments: &[&str], answer: &str) -> Option<String
 
 fn learnt(user: &User) -> Vec<Value> {
     let output = user
-        .program()
+        .expert()
         .args(["feedback", "effect", "--format", "json"])
         .output()
         .expect("runs");

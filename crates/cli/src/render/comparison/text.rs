@@ -104,7 +104,7 @@ impl Page {
             )?;
             let indent = " ".repeat(BAR + 11);
             let text = format!(
-                "{} · {} {:.0} %",
+                "{} · {} {:.0}\u{a0}%",
                 reason.text,
                 self.words.confidence(),
                 reason.confidence * 100.0
@@ -114,7 +114,7 @@ impl Page {
                 .enumerate()
             {
                 let shown = if n == 0 { line.trim_start() } else { line };
-                writeln!(self.out, "{shown}")?;
+                writeln!(self.out, "{}", shown.replace('\u{a0}', " "))?;
             }
         }
         Ok(())

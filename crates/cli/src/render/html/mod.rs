@@ -26,6 +26,7 @@ struct Page<'a> {
     verdict: &'static str,
     problem: &'static str,
     elapsed: Option<String>,
+    end: Option<&'static str>,
     findings: Vec<FindingView<'a>>,
     diffs: Vec<Option<Vec<DiffLine>>>,
     kinds: Vec<&'static str>,
@@ -87,6 +88,7 @@ pub(crate) fn render(report: &Report, picture: &Picture) -> Result<String, minij
         verdict: words.verdict(report.verdict),
         problem: words.problem_type(report.problem_type),
         elapsed: report.job.elapsed_seconds.map(duration),
+        end: words.bad_end(report.job.state),
         findings: report
             .findings
             .iter()
