@@ -3,13 +3,16 @@
 //!
 //! Knows the form; where cases are kept is the program's business.
 
+mod body;
 mod check;
+mod material;
 mod write;
 
 use crate::report::Language;
 
 pub use check::{Fault, check};
-pub use write::{CaseError, Draft, Material, draft};
+pub use material::Material;
+pub use write::{CaseError, Draft, draft};
 
 /// What stands where a curator has to write; a case that still holds it is not finished.
 pub(crate) const FILL_IN: &str = "FILL IN";

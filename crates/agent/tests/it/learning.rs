@@ -107,12 +107,7 @@ fn stream(subject: &Subject, helpful: &str, training: &[&Judged]) -> Vec<Feedbac
         let hits = about(&query.text, subject, None);
         for round in 0..ROUNDS {
             // Different jobs show different chunks of those that are near.
-            let shown: Vec<Hit> = hits
-                .iter()
-                .skip(round % 4)
-                .take(SOURCES)
-                .cloned()
-                .collect();
+            let shown: Vec<Hit> = hits.iter().skip(round % 4).take(SOURCES).cloned().collect();
             let helps = shown.iter().any(|hit| hit.chunk.id == helpful);
             let slip = drawn(subject.0.len() * 1000 + n * ROUNDS + round, 10) == 0;
             let action = if helps != slip {
@@ -181,10 +176,17 @@ fn helpful_chunks_rise_on_held_out_queries_and_others_keep_their_place() {
         for language in [Language::Zh, Language::En] {
             let subject = (cause.clone(), language);
             let spoken = |q: &&Judged| q.language == language;
-            let training: Vec<&Judged> = of_split(queries, "tune").into_iter().filter(spoken).collect();
+            let training: Vec<&Judged> = of_split(queries, "tune")
+                .into_iter()
+                .filter(spoken)
+                .collect();
             if let Some(chunk) = helpful(&subject, &training) {
                 rows.extend(stream(&subject, &chunk, &training));
-                helps.push((subject, chunk, held_out.iter().copied().filter(spoken).collect()));
+                helps.push((
+                    subject,
+                    chunk,
+                    held_out.iter().copied().filter(spoken).collect(),
+                ));
             }
         }
     }
@@ -192,41 +194,44 @@ fn helpful_chunks_rise_on_held_out_queries_and_others_keep_their_place() {
     let preferences = Preferences::learn(&rows, now);
     eprintln!("{} opinions on {} subjects", rows.len(), helps.len());
     for scale in [0.2_f32, 0.5, 1.0, 2.0] {
-    let mut groups: BTreeMap<&str, Score> = BTreeMap::new();
-    let mut judged = |cause: &String, query: &Judged, group: &'static str| {
-        let causes = [cause.clone()];
-        let prior = |chunk: &str| scale * preferences.chunk(&causes, chunk);
-        let right = right(query);
-        let fits = |hit: &Hit| right.contains(hit.chunk.document.as_str());
-        let before = reciprocal_rank(&search(&query.text, None), fits);
-        let after = reciprocal_rank(&search(&query.text, Some(&prior)), fits);
-        groups.entry(group).or_default().add(before, after);
-    };
-    for (cause, query) in &others {
-        judged(cause, query, "other causes");
-    }
-    for (subject, _, held_out) in &helps {
-        for query in held_out {
-            judged(&subject.0, query, "judged answers");
+        let mut groups: BTreeMap<&str, Score> = BTreeMap::new();
+        let mut judged = |cause: &String, query: &Judged, group: &'static str| {
+            let causes = [cause.clone()];
+            let prior = |chunk: &str| scale * preferences.chunk(&causes, chunk);
+            let right = right(query);
+            let fits = |hit: &Hit| right.contains(hit.chunk.document.as_str());
+            let before = reciprocal_rank(&search(&query.text, None), fits);
+            let after = reciprocal_rank(&search(&query.text, Some(&prior)), fits);
+            groups.entry(group).or_default().add(before, after);
+        };
+        for (cause, query) in &others {
+            judged(cause, query, "other causes");
         }
-    }
-    for (subject, chunk, held_out) in &helps {
-        let causes = [subject.0.clone()];
-        let prior = |chunk: &str| scale * preferences.chunk(&causes, chunk);
-        let helpful = |hit: &Hit| hit.chunk.id == *chunk;
-        for query in held_out {
-            let before = reciprocal_rank(&about(&query.text, subject, None), helpful);
-            let after = reciprocal_rank(&about(&query.text, subject, Some(&prior)), helpful);
-            groups.entry("helpful chunks").or_default().add(before, after);
+        for (subject, _, held_out) in &helps {
+            for query in held_out {
+                judged(&subject.0, query, "judged answers");
+            }
         }
-    }
-    for (group, score) in &groups {
-        let (before, after) = score.means();
-        eprintln!(
-            "{scale} {group}: {} held-out queries, MRR@{DEPTH} {before:.3} -> {after:.3}, {} better, {} worse",
-            score.queries, score.better, score.worse
-        );
-    }
+        for (subject, chunk, held_out) in &helps {
+            let causes = [subject.0.clone()];
+            let prior = |chunk: &str| scale * preferences.chunk(&causes, chunk);
+            let helpful = |hit: &Hit| hit.chunk.id == *chunk;
+            for query in held_out {
+                let before = reciprocal_rank(&about(&query.text, subject, None), helpful);
+                let after = reciprocal_rank(&about(&query.text, subject, Some(&prior)), helpful);
+                groups
+                    .entry("helpful chunks")
+                    .or_default()
+                    .add(before, after);
+            }
+        }
+        for (group, score) in &groups {
+            let (before, after) = score.means();
+            eprintln!(
+                "{scale} {group}: {} held-out queries, MRR@{DEPTH} {before:.3} -> {after:.3}, {} better, {} worse",
+                score.queries, score.better, score.worse
+            );
+        }
     }
 }
 
