@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use agent::compare::{Comparison, ScriptChange, Summary};
 
 use super::{
-    change, estimate_sides, finding_cost, input_name, input_numbers, known, stage_name,
+    change, estimate_sides, finding_cost, input_name, input_numbers, known, stage_marks,
     stage_numbers, time_of, totals,
 };
 use crate::render::layout::duration;
@@ -134,14 +134,22 @@ fn write_stages(out: &mut String, c: &Comparison, all: bool, words: Words) -> fm
     let shown: Vec<_> = c.stages.iter().filter(|s| all || s.notable).collect();
     for stage in &shown {
         let time = time_of(stage);
+        let mut told = stage_marks(stage, words);
+        told.extend(stage_numbers(stage, words));
         writeln!(
             out,
             "| {} | {} | {} | {} | {} |",
-            cell(&stage_name(stage, words)),
+            cell(
+                stage
+                    .b
+                    .as_ref()
+                    .or(stage.a.as_ref())
+                    .map_or("", String::as_str)
+            ),
             known(time.a, duration),
             known(time.b, duration),
             change(time),
-            cell(&stage_numbers(stage, words).join("; "))
+            cell(&told.join("; "))
         )?;
     }
     let rest = c.stages.len() - shown.len();

@@ -93,19 +93,24 @@ fn time_of(stage: &StageChange) -> Pair {
     pairs.iter().find(told).copied().unwrap_or_default()
 }
 
-/// The name of a stage, with its other name where the runs call it differently.
-fn stage_name(stage: &StageChange, words: Words) -> String {
+/// What is to be known of a stage besides its numbers: in which run it is, what it was called, whether
+/// it decided when the job ended.
+fn stage_marks(stage: &StageChange, words: Words) -> Vec<String> {
+    let mut marks = Vec::new();
     match (&stage.a, &stage.b) {
-        (Some(a), Some(b)) if a == b => b.clone(),
-        (Some(a), Some(b)) => format!(
-            "{b} ({} {a}, {:.0} %)",
+        (Some(a), Some(b)) if a != b => marks.push(format!(
+            "{} {a} ({:.0} %)",
             words.was(),
             stage.confidence * 100.0
-        ),
-        (None, Some(b)) => format!("{b} ({})", words.only_b()),
-        (Some(a), None) => format!("{a} ({})", words.only_a()),
-        (None, None) => String::new(),
+        )),
+        (None, Some(_)) => marks.push(words.only_b().to_owned()),
+        (Some(_), None) => marks.push(words.only_a().to_owned()),
+        _ => {}
     }
+    if stage.critical {
+        marks.push(words.critical_path().to_owned());
+    }
+    marks
 }
 
 /// What changed in a stage besides its time: notable numbers only.

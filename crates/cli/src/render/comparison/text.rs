@@ -6,7 +6,7 @@ use agent::compare::{Comparison, FindingStatus, Pair, Reason, ScriptChange, Summ
 use anstyle::{AnsiColor, Effects, Style};
 
 use super::{
-    SHOWN, estimate_sides, finding_cost, input_name, input_numbers, known, stage_name,
+    SHOWN, estimate_sides, finding_cost, input_name, input_numbers, known, stage_marks,
     stage_numbers, time_of, totals,
 };
 use crate::render::layout::{
@@ -23,7 +23,7 @@ const BAR: usize = 10;
 /// Lines of the script's diff shown unless all are asked for.
 const DIFF_LINES: usize = 40;
 /// Columns of a name in a table before it is cut.
-const NAME: usize = 44;
+const NAME: usize = 30;
 
 /// Renders a comparison with ANSI styles; the caller strips them where no terminal is. With `all`,
 /// unchanged stages and every change are shown.
@@ -193,17 +193,13 @@ impl Page {
         ]);
         for stage in &shown {
             let time = time_of(stage);
-            let mark = if stage.critical {
-                self.words.critical_path()
-            } else {
-                ""
-            };
+            let name = stage.b.as_ref().or(stage.a.as_ref());
             table.row(vec![
-                shorten(&stage_name(stage, self.words), NAME),
+                shorten(name.map_or("", String::as_str), NAME),
                 known(time.a, duration),
                 known(time.b, duration),
                 marked(&signed(time), time.is_notable()),
-                mark.to_owned(),
+                stage_marks(stage, self.words).join(", "),
             ]);
         }
         let rendered = table.render("  ");
