@@ -10,7 +10,9 @@
 //! are checked before they enter the report. Nothing here prints or reads the environment.
 
 mod analyze;
+pub mod case;
 mod check;
+pub mod compare;
 mod completeness;
 pub mod conclusion;
 mod draft;
@@ -24,6 +26,7 @@ pub mod prompts;
 pub mod reasoner;
 pub mod report;
 mod request;
+pub mod shape;
 pub mod step;
 pub mod store;
 mod tool_call;

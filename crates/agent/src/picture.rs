@@ -2,9 +2,10 @@
 //! time, the script. Numbers for the graphical fronts, taken from the job; no positions, no colours.
 
 use job::Job;
-use job::model::ExchangeKind;
 use job::runs::{RunState, StageRuns, VertexRun};
 use serde::{Deserialize, Serialize};
+
+use crate::shape::exchange_code;
 
 /// Bins of a histogram; enough to see a tail, few enough to stay readable in a margin.
 const BINS: usize = 30;
@@ -127,19 +128,11 @@ impl Picture {
 }
 
 fn edge(edge: &job::model::Edge) -> EdgePicture {
-    let exchange = match edge.exchange {
-        ExchangeKind::Hash => "hash",
-        ExchangeKind::Range => "range",
-        ExchangeKind::Broadcast => "broadcast",
-        ExchangeKind::Gather => "gather",
-        ExchangeKind::OneToOne => "one_to_one",
-        ExchangeKind::Unknown => "unknown",
-    };
     EdgePicture {
         from: edge.from,
         to: edge.to,
         bytes: edge.bytes_written,
-        exchange: exchange.to_owned(),
+        exchange: exchange_code(edge.exchange).to_owned(),
         keys: edge.keys.clone(),
     }
 }

@@ -1,15 +1,16 @@
-//! One analysis, from its arguments to the report that is kept. Every front that analyses a job
-//! goes through here; what differs between them is a [`Front`].
+//! Analyses as the program makes them: index, catalogue, thresholds, templates and what feedback
+//! has taught are opened once and serve any number of jobs, from any thread.
 
+use agent::feedback::Preferences;
 use agent::picture::Picture;
 use agent::report::{Report, SuggestionKind};
-use agent::store::{OpenRun, Store};
-use agent::{AnalyzeError, Depth, Event, Limits, Observer, Prompts, Request, Services};
-use tokio::runtime::Handle;
+use agent::shape::JobShape;
+use agent::{AnalyzeError, Event, Limits, Observer, Prompts, Request, Services};
+use indexer::Index;
+use tokio::runtime::{Handle, Runtime};
 use tokio_util::sync::CancellationToken;
 
-use crate::args::{self, Analyze};
-use crate::command::{feedback, runs};
+use crate::args::{self, Thinking};
 use crate::config::{Config, Language};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -17,175 +18,204 @@ use crate::knowledge::Knowledge;
 use crate::llm::Reasoners;
 use crate::terminal::Terminal;
 
-/// What a front brings to an analysis.
-pub(crate) struct Front<'a> {
-    /// Where remarks go.
-    pub(crate) terminal: Terminal,
-    /// What LLM calls run on. The analysis itself blocks the thread that it is called from.
-    pub(crate) runtime: &'a Handle,
-    /// Who hears what happens.
-    pub(crate) observer: &'a mut dyn Observer,
-    /// What ends it early.
-    pub(crate) stop: Stop,
+/// Everything that analyses share.
+pub(crate) struct Analyst {
+    index: Option<Index>,
+    catalogue: job::Catalogue,
+    thresholds: diagnosis::Settings,
+    prompts: Prompts,
+    learnt: Preferences,
+    runtime: Runner,
+    cancel: CancellationToken,
 }
 
-/// What ends an analysis early; the report of what was done by then is still made.
-pub(crate) enum Stop {
-    /// Ctrl-C. Before and after the analysis it ends the process, as usual.
-    CtrlC,
-    /// The token of whoever asked.
-    Token(CancellationToken),
+/// What LLM calls run on. An analysis blocks the thread that it is called from.
+enum Runner {
+    /// Of its own.
+    Own(Runtime),
+    /// That of whoever asks.
+    Shared(Handle),
 }
 
-impl Stop {
-    fn arm(&self, runtime: &Handle) -> CancellationToken {
+impl Runner {
+    fn handle(&self) -> &Handle {
         match self {
-            Stop::Token(token) => token.clone(),
-            Stop::CtrlC => {
-                let token = CancellationToken::new();
-                let cancel = token.clone();
-                runtime.spawn(async move {
-                    // Without a signal handler Ctrl-C ends the process, which is an answer too.
-                    if tokio::signal::ctrl_c().await.is_ok() {
-                        cancel.cancel();
-                    }
-                });
-                token
-            }
+            Runner::Own(runtime) => runtime.handle(),
+            Runner::Shared(handle) => handle,
         }
     }
 }
 
-/// Makes the report and keeps it in the run store. A store that fails costs the run its place
-/// there, not the user his answer.
-pub(crate) fn kept(
-    args: &Analyze,
-    config: &Config,
-    front: &mut Front<'_>,
-) -> Result<(Report, Picture)> {
-    let run_id = ulid::Ulid::generate().to_string();
-    let terminal = front.terminal;
-    let mut place = if args.no_store {
-        None
-    } else {
-        begin(&run_id, args, config, &terminal)
-    };
-    let made = make(&run_id, args, config, front);
-    let stored = match (&made, place.take()) {
-        (Ok((report, picture)), Some((mut store, run))) => store.finish(run, report, picture),
-        (Err(error), Some((store, run))) => store.fail(run, &error.to_string()),
-        (_, None) => Ok(()),
-    };
-    if let Err(error) = stored {
-        terminal.remark(&format!("the run is not kept: {error}"));
+/// What an analysis gives.
+pub(crate) struct Made {
+    pub(crate) report: Report,
+    /// What can be drawn of the job.
+    pub(crate) picture: Picture,
+    /// What the job is compared by.
+    pub(crate) shape: JobShape,
+}
+
+impl Analyst {
+    /// Opens what the configuration names; builds the index if there is none.
+    pub(crate) fn open(
+        config: &Config,
+        learnt: Preferences,
+        terminal: &Terminal,
+    ) -> Result<Analyst> {
+        let runtime = Runner::Own(runtime()?);
+        Analyst::with_experience(config, learnt, terminal, runtime)
     }
-    made
+
+    /// The same on a runtime that is there, until `cancel` stops it.
+    pub(crate) fn open_on(
+        runtime: Handle,
+        cancel: CancellationToken,
+        config: &Config,
+        learnt: Preferences,
+        terminal: &Terminal,
+    ) -> Result<Analyst> {
+        let runtime = Runner::Shared(runtime);
+        let analyst = Analyst::with_experience(config, learnt, terminal, runtime)?;
+        Ok(Analyst { cancel, ..analyst })
+    }
+
+    fn with_experience(
+        config: &Config,
+        learnt: Preferences,
+        terminal: &Terminal,
+        runtime: Runner,
+    ) -> Result<Analyst> {
+        let knowledge = Knowledge::locate(config)?;
+        let analyst = Analyst::new(config, knowledge.catalogue()?, runtime)?;
+        Ok(Analyst {
+            index: Some(knowledge.open(terminal)?),
+            learnt,
+            ..analyst
+        })
+    }
+
+    /// Without experience, where only the facts and findings are wanted.
+    pub(crate) fn of_facts(config: &Config) -> Result<Analyst> {
+        let catalogue = Knowledge::locate(config)?.catalogue()?;
+        Analyst::new(config, catalogue, Runner::Own(runtime()?))
+    }
+
+    fn new(config: &Config, catalogue: job::Catalogue, runtime: Runner) -> Result<Analyst> {
+        Ok(Analyst {
+            index: None,
+            catalogue,
+            thresholds: settings(config)?,
+            prompts: prompts(config)?,
+            learnt: Preferences::default(),
+            runtime,
+            cancel: CancellationToken::new(),
+        })
+    }
+
+    /// From now on Ctrl-C ends analyses early, with what they have; a second one ends the program.
+    pub(crate) fn stop_on_interrupt(&self) {
+        let cancel = self.cancel.clone();
+        self.runtime.handle().spawn(async move {
+            // Without a signal handler Ctrl-C ends the process, which is an answer too.
+            if tokio::signal::ctrl_c().await.is_ok() {
+                cancel.cancel();
+            }
+            if tokio::signal::ctrl_c().await.is_ok() {
+                std::process::exit(Exit::Interrupted as i32);
+            }
+        });
+    }
+
+    /// Whether Ctrl-C was pressed.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.cancel.is_cancelled()
+    }
+
+    /// Analyses one job.
+    pub(crate) fn analyze(
+        &self,
+        request: &Request,
+        reasoners: Reasoners,
+        observer: &mut dyn Observer,
+    ) -> Result<Made> {
+        let chunk_prior = |causes: &[String], chunk: &str| self.learnt.chunk(causes, chunk);
+        let kind_prior = |cause: &str, kind: SuggestionKind| self.learnt.kind(cause, kind.code());
+        let services = Services {
+            catalogue: &self.catalogue,
+            diagnosis: &self.thresholds,
+            reading: job::Options::default(),
+            index: self.index.as_ref().map(|index| index as _),
+            reasoner: reasoners.first,
+            fallbacks: reasoners.fallbacks,
+            prompts: self.prompts.clone(),
+            prior: Some(&chunk_prior),
+            kind_prior: Some(&kind_prior),
+            limits: Limits::default(),
+            cancel: self.cancel.clone(),
+        };
+        let mut listener = Listener {
+            observer,
+            picture: Picture::default(),
+            shape: JobShape::default(),
+        };
+        let outcome =
+            self.runtime
+                .handle()
+                .block_on(agent::analyze(request, &services, &mut listener));
+        match outcome {
+            Ok(report) => Ok(Made {
+                report,
+                picture: listener.picture,
+                shape: listener.shape,
+            }),
+            Err(error) => Err(analyze_error(&error)),
+        }
+    }
 }
 
-fn begin(
-    run_id: &str,
-    args: &Analyze,
-    config: &Config,
-    terminal: &Terminal,
-) -> Option<(Store, OpenRun)> {
-    let language = request(run_id, args, config).report_language();
-    // Whoever looks at the run later stands in another folder.
-    let job = std::path::absolute(&args.job).unwrap_or_else(|_| args.job.clone());
-    let begun = runs::open(config).and_then(|store| {
-        let run = store
-            .begin(
-                run_id,
-                &job.display().to_string(),
-                args.question.as_deref(),
-                language,
-            )
-            .map_err(runs::error)?;
-        Ok((store, run))
-    });
-    begun
-        .map_err(|error| terminal.remark(&format!("the run is not kept: {error}")))
-        .ok()
+/// Passes events on, and keeps what can be drawn and compared of the job.
+struct Listener<'a> {
+    observer: &'a mut dyn Observer,
+    picture: Picture,
+    shape: JobShape,
 }
 
-fn request(run_id: &str, args: &Analyze, config: &Config) -> Request {
+impl Observer for Listener<'_> {
+    fn event(&mut self, event: Event<'_>) {
+        if let Event::Finished { job } = event {
+            self.picture = Picture::of(job);
+            self.shape = JobShape::of(job);
+        }
+        self.observer.event(event);
+    }
+}
+
+/// What is asked about a job.
+pub(crate) fn request(job: &std::path::Path, thinking: &Thinking, config: &Config) -> Request {
     Request {
-        job: args.job.clone(),
-        run_id: Some(run_id.to_owned()),
-        question: args.question.clone(),
-        language: args.lang.or(config.language).map(language),
-        depth: match args.depth {
-            args::Depth::Quick => Depth::Quick,
-            args::Depth::Normal => Depth::Normal,
-            args::Depth::Deep => Depth::Deep,
+        job: job.to_path_buf(),
+        run_id: Some(ulid::Ulid::generate().to_string()),
+        question: thinking.question.clone(),
+        language: thinking.lang.or(config.language).map(language),
+        depth: match thinking.depth {
+            args::Depth::Quick => agent::Depth::Quick,
+            args::Depth::Normal => agent::Depth::Normal,
+            args::Depth::Deep => agent::Depth::Deep,
         },
-        hypotheses: args.hypotheses,
+        hypotheses: thinking.hypotheses,
     }
 }
 
-fn make(
-    run_id: &str,
-    args: &Analyze,
-    config: &Config,
-    front: &mut Front<'_>,
-) -> Result<(Report, Picture)> {
-    let reasoners = Reasoners::choose(args, config)?;
-    front.terminal.remark(&reasoners.said);
-    let (transcript, replay) = (reasoners.transcript.clone(), reasoners.replay.clone());
-    let (mut report, picture) = answer(run_id, args, config, reasoners, front)?;
-    if let Some(replay) = replay {
-        replay.restore(&mut report);
+/// The language in the words of the agent.
+pub(crate) fn language(lang: Language) -> agent::Language {
+    match lang {
+        Language::Zh => agent::Language::Zh,
+        Language::En => agent::Language::En,
     }
-    if let Some(Err(error)) = transcript.map(|t| t.finish(&report)) {
-        front
-            .terminal
-            .remark(&format!("the transcript is not complete: {error}"));
-    }
-    Ok((report, picture))
-}
-
-/// Makes the report with these reasoners, and keeps nothing.
-pub(crate) fn answer(
-    run_id: &str,
-    args: &Analyze,
-    config: &Config,
-    reasoners: Reasoners,
-    front: &mut Front<'_>,
-) -> Result<(Report, Picture)> {
-    let knowledge = Knowledge::locate(config)?;
-    let index = knowledge.open(&front.terminal)?;
-    let catalogue = knowledge.catalogue()?;
-    let thresholds = settings(config)?;
-    let learnt = feedback::preferences(config).unwrap_or_default();
-    let chunk_prior = |causes: &[String], chunk: &str| learnt.chunk(causes, chunk);
-    let kind_prior = |cause: &str, kind: SuggestionKind| learnt.kind(cause, kind.code());
-    let request = request(run_id, args, config);
-    let services = Services {
-        catalogue: &catalogue,
-        diagnosis: &thresholds,
-        reading: job::Options::default(),
-        index: Some(&index),
-        reasoner: reasoners.first,
-        fallbacks: reasoners.fallbacks,
-        prompts: prompts(config)?,
-        prior: Some(&chunk_prior),
-        kind_prior: Some(&kind_prior),
-        limits: Limits::default(),
-        cancel: front.stop.arm(front.runtime),
-    };
-    let mut drawn = Drawn {
-        observer: &mut *front.observer,
-        picture: Picture::default(),
-    };
-    let outcome = front
-        .runtime
-        .block_on(agent::analyze(&request, &services, &mut drawn));
-    outcome
-        .map(|report| (report, drawn.picture))
-        .map_err(|error| analyze_error(&error))
 }
 
 /// What LLM calls run on.
-pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
+pub(crate) fn runtime() -> Result<Runtime> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -220,27 +250,5 @@ fn analyze_error(error: &AnalyzeError) -> CliError {
         }
         AnalyzeError::Prompt { .. } => CliError::from_source(Exit::Usage, error)
             .hint("mend the template in the prompts folder, or remove it"),
-    }
-}
-
-fn language(lang: Language) -> agent::Language {
-    match lang {
-        Language::Zh => agent::Language::Zh,
-        Language::En => agent::Language::En,
-    }
-}
-
-/// Keeps what can be drawn of the job, and passes everything on.
-struct Drawn<'a> {
-    observer: &'a mut dyn Observer,
-    picture: Picture,
-}
-
-impl Observer for Drawn<'_> {
-    fn event(&mut self, event: Event<'_>) {
-        if let Event::Finished { job } = event {
-            self.picture = Picture::of(job);
-        }
-        self.observer.event(event);
     }
 }

@@ -38,9 +38,51 @@ pub(crate) struct Global {
     /// The same as `--color never`.
     #[arg(long, global = true)]
     pub(crate) no_color: bool,
-    /// No progress and no remarks on stderr; errors are still shown.
+    /// No progress and no remarks on stderr; errors are still shown. The same as `--log-level error` without progress.
     #[arg(long, global = true)]
     pub(crate) quiet: bool,
+    /// How to write what goes to stderr: for people, or one JSON object a line.
+    #[arg(
+        long,
+        global = true,
+        value_name = "FORMAT",
+        default_value = "text",
+        env = "SCOPEAGENT_LOG_FORMAT"
+    )]
+    pub(crate) log_format: LogFormat,
+    /// How much goes to stderr: `debug` tells every file and step.
+    #[arg(
+        long,
+        global = true,
+        value_name = "LEVEL",
+        default_value = "info",
+        env = "SCOPEAGENT_LOG_LEVEL"
+    )]
+    pub(crate) log_level: LogLevel,
+}
+
+/// How to write the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// For people.
+    Text,
+    /// One object a line.
+    Json,
+}
+
+/// How much to log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum LogLevel {
+    /// What went wrong.
+    Error,
+    /// And what was done otherwise than asked.
+    Warn,
+    /// And remarks.
+    Info,
+    /// And every file and step.
+    Debug,
+    /// And what the libraries say.
+    Trace,
 }
 
 /// When to do something that only suits a terminal.
@@ -58,6 +100,10 @@ pub(crate) enum When {
 pub(crate) enum Command {
     /// Says why a job is slow, expensive or failed, and what to change.
     Analyze(Analyze),
+    /// Analyses many job folders in one call: one JSON line a job, a table at the end; can be stopped and gone on with.
+    Batch(Batch),
+    /// Says what changed between two runs, and the most probable reason: times, rows, plan, inputs, script, findings.
+    Compare(Compare),
     /// Shows what a job folder holds: stages, operators, channels, inputs, script.
     Inspect(Inspect),
     /// Searches the knowledge base.
@@ -79,6 +125,9 @@ pub(crate) enum Command {
     Feedback(FeedbackArgs),
     /// Serves the tools to an MCP client, on stdin and stdout or over HTTP on this machine.
     Mcp(Mcp),
+    /// Resolved cases: written from a run for the knowledge base, and checked.
+    #[command(subcommand)]
+    Case(CaseCommand),
     /// The configuration in force.
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -90,20 +139,19 @@ pub(crate) enum Command {
         shell: clap_complete::Shell,
     },
     /// Prints the man page.
-    Man,
+    Man {
+        /// Writes a page for every command into this folder instead.
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
 }
 
-/// Arguments of `analyze`.
+/// What is asked, who answers, and how much is spent.
 #[derive(Debug, Args)]
-pub(crate) struct Analyze {
-    /// Job folder.
-    pub(crate) job: PathBuf,
+pub(crate) struct Thinking {
     /// What you want to know about the job.
     #[arg(long, short, value_name = "TEXT")]
     pub(crate) question: Option<String>,
-    /// How to print the report.
-    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
-    pub(crate) format: ReportFormat,
     /// Language of the report. Default: that of the question, else the configured one, else English.
     #[arg(long, value_name = "LANG", env = "SCOPEAGENT_LANG")]
     pub(crate) lang: Option<Language>,
@@ -122,12 +170,24 @@ pub(crate) struct Analyze {
     /// Adds the step on hypotheses: how each would be checked, and checks what files can decide.
     #[arg(long)]
     pub(crate) hypotheses: bool,
-    /// Shows what would be sent to the LLM, with tokens and price, and sends nothing.
-    #[arg(long, conflicts_with = "replay")]
-    pub(crate) dry_run: bool,
     /// Masks paths, names and literals before anything leaves the machine.
     #[arg(long)]
     pub(crate) redact: bool,
+}
+
+/// Arguments of `analyze`.
+#[derive(Debug, Args)]
+pub(crate) struct Analyze {
+    /// Job folder.
+    pub(crate) job: PathBuf,
+    #[command(flatten)]
+    pub(crate) thinking: Thinking,
+    /// How to print the report.
+    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: ReportFormat,
+    /// Shows what would be sent to the LLM, with tokens and price, and sends nothing.
+    #[arg(long, conflicts_with = "replay")]
+    pub(crate) dry_run: bool,
     /// Writes every call of the LLM into a file (JSON lines).
     #[arg(long, value_name = "FILE")]
     pub(crate) transcript: Option<PathBuf>,
@@ -149,26 +209,35 @@ pub(crate) struct Analyze {
 }
 
 impl Analyze {
-    /// The arguments of a plain `analyze JOB`.
-    pub(crate) fn of(job: PathBuf) -> Analyze {
+    /// The arguments of an `analyze JOB` that is asked for in another way than on the command line.
+    pub(crate) fn of(job: PathBuf, thinking: Thinking) -> Analyze {
         Analyze {
             job,
-            question: None,
+            thinking,
             format: ReportFormat::Text,
-            lang: None,
-            reasoner: Reasoner::Auto,
-            llm: None,
-            no_fallback: false,
-            depth: Depth::Normal,
-            hypotheses: false,
             dry_run: false,
-            redact: false,
             transcript: None,
             replay: None,
             fail_on: None,
             no_store: false,
             explain_rules: false,
             verbose: false,
+        }
+    }
+}
+
+impl Thinking {
+    /// Facts and findings, without an LLM.
+    pub(crate) fn of_facts() -> Thinking {
+        Thinking {
+            question: None,
+            lang: None,
+            reasoner: Reasoner::Offline,
+            llm: None,
+            no_fallback: false,
+            depth: Depth::Quick,
+            hypotheses: false,
+            redact: false,
         }
     }
 }
@@ -203,6 +272,68 @@ fn loopback(text: &str) -> Result<SocketAddr, String> {
     } else {
         Err("only loopback addresses (127.0.0.1, [::1]) are served: there is no login".to_owned())
     }
+}
+
+/// Arguments of `batch`.
+#[derive(Debug, Args)]
+pub(crate) struct Batch {
+    /// Job folders, or folders of job folders.
+    #[arg(required = true, value_name = "DIR")]
+    pub(crate) jobs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) thinking: Thinking,
+    /// Jobs analysed at once. Default: one a processor.
+    #[arg(long, short, value_name = "N", default_value_t = processors(), value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) workers: u16,
+    /// Writes the lines into this file instead of stdout, and goes on where an earlier call stopped.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Tries jobs again that failed in an earlier call.
+    #[arg(long, requires = "out")]
+    pub(crate) retry_failed: bool,
+    /// Puts the whole report into each line (a hundred kilobytes), not only its gist.
+    #[arg(long)]
+    pub(crate) reports: bool,
+    /// Does not keep the runs.
+    #[arg(long)]
+    pub(crate) no_store: bool,
+    /// How to print the summary where `--out` takes the lines.
+    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+}
+
+fn processors() -> u16 {
+    let found = std::thread::available_parallelism().map_or(1, usize::from);
+    u16::try_from(found).unwrap_or(u16::MAX).min(256)
+}
+
+/// Arguments of `compare`.
+#[derive(Debug, Args)]
+pub(crate) struct Compare {
+    /// The first run (the good one, if one is): a job folder, or a run by its identifier, `last`, `last~1`, ….
+    pub(crate) a: String,
+    /// The second run, likewise.
+    pub(crate) b: String,
+    /// How to print the comparison.
+    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: CompareFormat,
+    /// Language. Default: the configured one, else that of the first run.
+    #[arg(long, value_name = "LANG", env = "SCOPEAGENT_LANG")]
+    pub(crate) lang: Option<Language>,
+    /// Shows stages and inputs that did not change, and every change however small.
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+/// How to print a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompareFormat {
+    /// For a terminal.
+    Text,
+    /// For programs.
+    Json,
+    /// For a ticket.
+    Markdown,
 }
 
 /// How to print a report.
@@ -523,6 +654,40 @@ pub(crate) enum Action {
     Accept,
     /// It was not.
     Ignore,
+}
+
+/// What to do with cases.
+#[derive(Debug, Subcommand)]
+pub(crate) enum CaseCommand {
+    /// Writes `cases/NAME.md` in the knowledge folder from a run; a curator fills in what only people know.
+    From(CaseFrom),
+    /// Checks cases: front matter, sections, places still to be filled in.
+    Check {
+        /// Files. Default: every case of the knowledge folder.
+        files: Vec<PathBuf>,
+        /// How to print what was found.
+        #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+        format: Format,
+    },
+}
+
+/// Arguments of `case from`.
+#[derive(Debug, Args)]
+pub(crate) struct CaseFrom {
+    /// Identifier of the run, its beginning, or `last`.
+    pub(crate) run: String,
+    /// Later run of the job with the change: the result is measured by it.
+    #[arg(long, value_name = "RUN")]
+    pub(crate) after: Option<String>,
+    /// Name of the case. Default: made from the cause and the run.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) id: Option<String>,
+    /// Leaves names, paths and literals of the job as they are.
+    #[arg(long)]
+    pub(crate) no_redact: bool,
+    /// Overwrites a case of the same name.
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// What to do with the configuration.

@@ -55,6 +55,21 @@ impl CliError {
         anstream::adapter::strip_str(&self.to_string()).to_string()
     }
 
+    /// What went wrong.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What led to it.
+    pub(crate) fn causes(&self) -> &[String] {
+        &self.causes
+    }
+
+    /// What the user can do about it.
+    pub(crate) fn remedy(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
     /// The status to exit with.
     pub(crate) fn exit(&self) -> Exit {
         self.exit

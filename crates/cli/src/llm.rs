@@ -16,7 +16,7 @@ use agent::llm::{
 use agent::offline::Offline;
 use secrecy::SecretString;
 
-use crate::args::{self, Analyze};
+use crate::args::{self, Analyze, Thinking};
 use crate::config::Config;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -36,10 +36,34 @@ pub(crate) struct Reasoners {
     pub(crate) previews: Option<Arc<Mutex<Vec<Preview>>>>,
 }
 
+/// What the flags ask for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) thinking: &'a Thinking,
+    /// Nothing is sent; what would be is shown.
+    pub(crate) dry_run: bool,
+    /// File that every call is written to.
+    pub(crate) transcript: Option<&'a Path>,
+    /// File that the answers are taken from.
+    pub(crate) replay: Option<&'a Path>,
+}
+
+impl<'a> From<&'a Analyze> for Asked<'a> {
+    fn from(args: &'a Analyze) -> Asked<'a> {
+        Asked {
+            thinking: &args.thinking,
+            dry_run: args.dry_run,
+            transcript: args.transcript.as_deref(),
+            replay: args.replay.as_deref(),
+        }
+    }
+}
+
 impl Reasoners {
     /// Chooses as the flags and the configuration say.
-    pub(crate) fn choose(args: &Analyze, config: &Config) -> Result<Reasoners> {
-        if let Some(path) = &args.replay {
+    pub(crate) fn choose(asked: &Asked<'_>, config: &Config) -> Result<Reasoners> {
+        let args = asked.thinking;
+        if let Some(path) = asked.replay {
             return replayed(path, args, &config.llm);
         }
         let configured = args.llm.is_some() || !config.llm.profiles.is_empty();
@@ -48,12 +72,12 @@ impl Reasoners {
                 Box::new(Offline),
                 "offline reasoner, as asked",
             )),
-            args::Reasoner::Auto if !configured && !args.dry_run => Ok(Reasoners::of(
+            args::Reasoner::Auto if !configured && !asked.dry_run => Ok(Reasoners::of(
                 Box::new(Offline),
                 "offline reasoner: no LLM is configured",
             )),
-            _ if args.dry_run => dry_run(args, &config.llm),
-            _ => with_llm(args, &config.llm),
+            _ if asked.dry_run => dry_run(args, &config.llm),
+            _ => with_llm(asked, &config.llm),
         }
     }
 
@@ -69,8 +93,9 @@ impl Reasoners {
     }
 }
 
-fn with_llm(args: &Analyze, llm: &LlmConfig) -> Result<Reasoners> {
-    let transcript = args.transcript.as_deref().map(transcript).transpose()?;
+fn with_llm(asked: &Asked<'_>, llm: &LlmConfig) -> Result<Reasoners> {
+    let args = asked.thinking;
+    let transcript = asked.transcript.map(transcript).transpose()?;
     let options = LlmOptions {
         max_cost: llm.max_cost,
         redact: args.redact,
@@ -105,7 +130,7 @@ fn with_llm(args: &Analyze, llm: &LlmConfig) -> Result<Reasoners> {
 }
 
 /// Shows what would be sent to the chosen profile; without one, to any server.
-fn dry_run(args: &Analyze, llm: &LlmConfig) -> Result<Reasoners> {
+fn dry_run(args: &Thinking, llm: &LlmConfig) -> Result<Reasoners> {
     let dry = DryRun::new(profile_or_any(args, llm)?, args.redact);
     let previews = dry.previews();
     Ok(Reasoners {
@@ -115,7 +140,7 @@ fn dry_run(args: &Analyze, llm: &LlmConfig) -> Result<Reasoners> {
 }
 
 /// The chosen profile; without any, one that stands for every server.
-fn profile_or_any(args: &Analyze, llm: &LlmConfig) -> Result<Profile> {
+fn profile_or_any(args: &Thinking, llm: &LlmConfig) -> Result<Profile> {
     match llm.profile(args.llm.as_deref()) {
         Ok((_, profile)) => Ok(profile.clone()),
         Err(ConnectError::NoProfile) => Ok(Profile::new(Provider::Compatible, "any")),
@@ -124,7 +149,7 @@ fn profile_or_any(args: &Analyze, llm: &LlmConfig) -> Result<Profile> {
 }
 
 /// The profile says how prompts are cut and named in the report; nothing is sent to its server.
-fn replayed(path: &Path, args: &Analyze, llm: &LlmConfig) -> Result<Reasoners> {
+fn replayed(path: &Path, args: &Thinking, llm: &LlmConfig) -> Result<Reasoners> {
     let unreadable = |e: &dyn std::error::Error| {
         CliError::from_source(Exit::Input, e).hint(format!(
             "`{}` must be a file that `--transcript` wrote",

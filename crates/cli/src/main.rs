@@ -4,14 +4,17 @@
 
 mod analysis;
 mod args;
+mod batch;
 mod command;
 mod config;
 mod error;
 mod exit;
 mod inspection;
+mod keeper;
 mod knowledge;
 mod llm;
 mod mcp;
+mod log;
 mod models;
 mod render;
 mod terminal;
@@ -29,7 +32,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let terminal = Terminal::new(&cli.global);
     let exit = run(&cli, &terminal).unwrap_or_else(|error| {
-        terminal.complain(&error.to_string());
+        terminal.fail(&error);
         error.exit()
     });
     exit.into()
@@ -39,6 +42,8 @@ fn run(cli: &Cli, terminal: &Terminal) -> Result<Exit> {
     let (config, layers) = config::load(cli.global.config.as_deref(), cli.flags())?;
     match &cli.command {
         Command::Analyze(args) => command::analyze::run(args, &config, terminal),
+        Command::Batch(args) => command::batch::run(args, &config, terminal),
+        Command::Compare(args) => command::compare::run(args, &config, terminal),
         Command::Inspect(args) => command::inspect::run(args, terminal),
         Command::Search(args) => command::search::run(args, &config, terminal),
         Command::Lint(args) => command::lint::run(args, &config, terminal),
@@ -46,12 +51,13 @@ fn run(cli: &Cli, terminal: &Terminal) -> Result<Exit> {
         Command::Doctor(args) => command::doctor::run(args, &config, terminal),
         Command::Init(args) => command::init::run(args, terminal),
         Command::Completions { shell } => command::init::completions(*shell, terminal),
-        Command::Man => command::init::man(terminal),
+        Command::Man { dir } => command::init::man(dir.as_deref(), terminal),
         Command::Index(args) => command::index::run(args, &config, terminal),
         Command::Rules(args) => command::rules::run(args, &config, terminal),
         Command::Runs(args) => command::runs::run(args, &config, terminal),
         Command::Feedback(args) => command::feedback::run(args, &config, terminal),
         Command::Mcp(args) => mcp::run(args, &config, terminal),
+        Command::Case(command) => command::case::run(command, &config, terminal),
         Command::Config(command) => command::config::run(command, &layers, terminal),
     }
 }

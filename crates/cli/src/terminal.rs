@@ -6,7 +6,7 @@ use std::time::Duration;
 use anstream::{AutoStream, ColorChoice};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::args::{Global, When};
+use crate::args::{Global, LogFormat, LogLevel, When};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 
@@ -15,6 +15,8 @@ use crate::exit::Exit;
 pub(crate) struct Terminal {
     color: ColorChoice,
     quiet: bool,
+    progress: bool,
+    log_format: LogFormat,
 }
 
 impl Terminal {
@@ -26,9 +28,15 @@ impl Terminal {
             When::Always => ColorChoice::AlwaysAnsi,
             When::Never => ColorChoice::Never,
         };
+        crate::log::start(global, color);
         Terminal {
             color,
             quiet: global.quiet,
+            log_format: global.log_format,
+            // Lines of a log and a line that moves do not go together.
+            progress: !global.quiet
+                && global.log_format == LogFormat::Text
+                && global.log_level <= LogLevel::Info,
         }
     }
 
@@ -45,20 +53,58 @@ impl Terminal {
 
     /// Says something that is not data, unless quiet.
     pub(crate) fn remark(&self, text: &str) {
-        if !self.quiet {
-            self.complain(&format!("{text}\n"));
+        tracing::info!("{text}");
+    }
+
+    /// Says why the program ends, even if quiet.
+    pub(crate) fn fail(&self, error: &CliError) {
+        if self.log_format == LogFormat::Json {
+            tracing::error!(
+                causes = error.causes().join(": "),
+                hint = error.remedy().unwrap_or_default(),
+                status = error.exit() as u8,
+                "{}",
+                error.message()
+            );
+        } else {
+            tracing::error!("{error}");
         }
     }
 
-    /// Says something even if quiet: errors.
-    pub(crate) fn complain(&self, text: &str) {
-        // There is nobody left to tell if stderr is closed.
-        let _ = AutoStream::new(io::stderr(), self.color).write_all(text.as_bytes());
+    /// Asks something on stderr; the answer follows on the same line.
+    pub(crate) fn prompt(&self, text: &str) {
+        let mut err = AutoStream::new(io::stderr(), self.color);
+        // There is nobody left to ask if stderr is closed.
+        let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+    }
+
+    /// Whether a person sits at both ends and wants to hear more than the answer.
+    pub(crate) fn is_interactive(&self) -> bool {
+        !self.quiet && io::stdin().is_terminal() && io::stdout().is_terminal()
+    }
+
+    /// A bar on stderr for so many things, some of them done; invisible where no terminal is, or if quiet.
+    pub(crate) fn bar(&self, done: usize, total: usize) -> Bar {
+        let visible = self.progress && io::stderr().is_terminal();
+        let target = if visible {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let bar = ProgressBar::with_draw_target(Some(total as u64), target);
+        let form = "{bar:30} {pos}/{len} · {elapsed} · {eta} left · {msg}";
+        if let Ok(style) = ProgressStyle::with_template(form) {
+            bar.set_style(style);
+        }
+        bar.set_position(done as u64);
+        // The time left counts from here, whatever was done before.
+        bar.reset_eta();
+        Bar(bar)
     }
 
     /// A progress line on stderr; invisible where no terminal is, or if quiet.
     pub(crate) fn progress(&self, what: &str) -> Progress {
-        let visible = !self.quiet && io::stderr().is_terminal();
+        let visible = self.progress && io::stderr().is_terminal();
         let target = if visible {
             ProgressDrawTarget::stderr()
         } else {
@@ -73,6 +119,27 @@ impl Terminal {
     }
 }
 
+/// A bar of what is done of many things; stands still where no terminal is.
+pub(crate) struct Bar(ProgressBar);
+
+impl Bar {
+    /// One more is done.
+    pub(crate) fn step(&self, what: &str) {
+        self.0.set_message(what.to_owned());
+        self.0.inc(1);
+    }
+
+    /// Says something while the bar is away for a moment.
+    pub(crate) fn aside(&self, say: impl FnOnce()) {
+        self.0.suspend(say);
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn finish(self) {
+        self.0.finish_and_clear();
+    }
+}
+
 /// A progress line.
 pub(crate) struct Progress(ProgressBar);
 
@@ -83,6 +150,11 @@ impl Progress {
             0 => self.0.set_message(what.to_owned()),
             _ => self.0.set_message(format!("{what} {done}/{total}")),
         }
+    }
+
+    /// Says something while the line is away for a moment.
+    pub(crate) fn aside(&self, say: impl FnOnce()) {
+        self.0.suspend(say);
     }
 
     /// Takes the line away.

@@ -49,6 +49,24 @@ pub fn simulate_as(request: &Request, job: &str, split: &str) -> Option<Simulate
     Some(SimulatedJob { files, truth })
 }
 
+/// Simulates a job without its causes and with them, at the same seed: a good and a bad run of what
+/// is otherwise the same job.
+pub fn simulate_twins(request: &Request) -> Option<(SimulatedJob, SimulatedJob)> {
+    let (good, bad) = simulate::twins(request)?;
+    let sound = Request {
+        kind: Kind::None,
+        causes: Vec::new(),
+        ..request.clone()
+    };
+    let written = |request: &Request, mut draft: Draft| {
+        let question = question(request, &mut draft);
+        let truth = truth::truth(request, &draft, "job", "testkit", &question);
+        let files = files(request, &mut draft);
+        SimulatedJob { files, truth }
+    };
+    Some((written(&sound, good), written(request, bad)))
+}
+
 fn files(request: &Request, draft: &mut Draft) -> BTreeMap<String, Vec<u8>> {
     let o = &draft.outcome;
     let mut out: BTreeMap<&str, String> = BTreeMap::new();

@@ -35,7 +35,7 @@ mod words;
 pub use cases::{Case, cases};
 pub use cause::{CAUSES, Cause};
 pub use files::profile::write_large_profile;
-pub use folder::{SimulatedJob, simulate, simulate_as};
+pub use folder::{SimulatedJob, simulate, simulate_as, simulate_twins};
 pub use plan::Dialect;
 pub use set::{job_of_set, near_miss_of_set};
 pub use simulate::{Kind, Request};

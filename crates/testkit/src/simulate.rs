@@ -132,7 +132,49 @@ fn choose(request: &Request, rng: &mut Rng) -> Option<(Template, Dialect)> {
     Some((allowed[rng.index(allowed.len())], dialect))
 }
 
-fn attempt(request: &Request, seed: u64) -> Option<Draft> {
+/// Simulates a job twice at the same seed: with its causes, and without them.
+pub(crate) fn twins(request: &Request) -> Option<(Draft, Draft)> {
+    (0..TRIES).find_map(|i| {
+        let seed = mix(request.seed ^ mix(i));
+        let with = attempt(request, seed)?;
+        Some((without_causes(request, seed)?, with))
+    })
+}
+
+fn without_causes(request: &Request, seed: u64) -> Option<Draft> {
+    let Start {
+        base,
+        slots,
+        decoys,
+        mut rng,
+    } = start(request, seed)?;
+    let (spec, sites) = with(&base, &slots, &[], request);
+    let (physical, run) = go(&spec, &[], &sites);
+    let sound = Request {
+        kind: Kind::None,
+        causes: Vec::new(),
+        ..request.clone()
+    };
+    let outcome = outcome(&sound, spec, physical, run, &sites, &mut rng);
+    Some(Draft {
+        outcome,
+        sites,
+        saved: Vec::new(),
+        symptoms: Vec::new(),
+        decoys,
+        rng,
+    })
+}
+
+/// A job before causes are put into it.
+struct Start {
+    base: Spec,
+    slots: Slots,
+    decoys: Vec<&'static str>,
+    rng: Rng,
+}
+
+fn start(request: &Request, seed: u64) -> Option<Start> {
     let mut rng = Rng::new(seed);
     let (template, dialect) = choose(request, &mut rng)?;
     let (mut base, slots) = build(template, dialect, request.scale, seed);
@@ -144,6 +186,21 @@ fn attempt(request: &Request, seed: u64) -> Option<Draft> {
         near_miss::apply(&mut base, &slots, near)?;
     }
     let decoys = decoys(request, &mut base, &slots, &mut rng);
+    Some(Start {
+        base,
+        slots,
+        decoys,
+        rng,
+    })
+}
+
+fn attempt(request: &Request, seed: u64) -> Option<Draft> {
+    let Start {
+        base,
+        slots,
+        decoys,
+        mut rng,
+    } = start(request, seed)?;
     let (spec, sites) = with(&base, &slots, &request.causes, request);
     let (physical, run) = go(&spec, &request.causes, &sites);
     let mut saved = Vec::new();

@@ -18,15 +18,20 @@ pub(crate) fn summary(job: &Job) -> JobSummary {
         id: job.info.id.clone(),
         name: job.info.name.clone(),
         path: job.path.display().to_string(),
-        state: match job.info.state {
-            files::JobState::Succeeded => JobState::Succeeded,
-            files::JobState::Failed => JobState::Failed,
-            files::JobState::Cancelled => JobState::Cancelled,
-            files::JobState::Unknown => JobState::Unknown,
-        },
+        state: state(job.info.state),
         elapsed_seconds: job.info.elapsed_seconds.filter(|s| s.is_finite()),
         stages: (!job.stages.is_empty()).then_some(job.stages.len() as u64),
         vertices: vertices.filter(|_| !job.stages.is_empty()),
+    }
+}
+
+/// How a job ended, in the words of the report.
+pub(crate) fn state(state: files::JobState) -> JobState {
+    match state {
+        files::JobState::Succeeded => JobState::Succeeded,
+        files::JobState::Failed => JobState::Failed,
+        files::JobState::Cancelled => JobState::Cancelled,
+        files::JobState::Unknown => JobState::Unknown,
     }
 }
 

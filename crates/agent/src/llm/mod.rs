@@ -27,6 +27,7 @@ pub use dry_run::{DryRun, Preview};
 pub use lane::{Lane, LlmOptions};
 pub use profile::{Level, LlmConfig, Profile, Provider};
 pub use reasoner::LlmReasoner;
+pub(crate) use redact::literals;
 pub use redact::{Mask, secrets};
 pub use target::ClientError;
 pub use transcript::{Replay, Transcript, TranscriptError};

@@ -44,6 +44,18 @@ impl Mask {
         Mask::from_originals(originals)
     }
 
+    /// Masks names that are given, each with the kind that its stand-in is called by.
+    pub fn of_names<'a>(names: impl Iterator<Item = (&'a str, &'static str)>) -> Mask {
+        let mut originals: Vec<(String, &'static str)> = Vec::new();
+        for (name, kind) in names {
+            let name = name.trim().trim_start_matches('@');
+            if name.len() >= SHORTEST_NAME && originals.iter().all(|(known, _)| known != name) {
+                originals.push((name.to_owned(), kind));
+            }
+        }
+        Mask::from_originals(originals)
+    }
+
     fn from_originals(originals: Vec<(String, &'static str)>) -> Mask {
         let mut pairs: Vec<(String, String)> = originals
             .into_iter()
@@ -63,6 +75,12 @@ impl Mask {
                 .iter()
                 .map(|(original, mask)| (original.as_str(), mask.as_str())),
         )
+    }
+
+    /// How many stand-ins a text holds.
+    pub fn used_in(&self, text: &str) -> usize {
+        let used = |(_, mask): &&(String, String)| text.contains(mask.as_str());
+        self.pairs.iter().filter(used).count()
     }
 
     /// The text with the originals back in place.
@@ -144,7 +162,7 @@ fn replace<'a>(text: &str, pairs: impl Iterator<Item = (&'a str, &'a str)>) -> S
 }
 
 /// String literals of a script, without their quotes.
-fn literals(script: &str) -> Vec<String> {
+pub(crate) fn literals(script: &str) -> Vec<String> {
     let mut found = Vec::new();
     for line in script.lines() {
         let mut pieces = line.split('"');

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::{OpenRun, Store, StoreError};
 use crate::picture::Picture;
 use crate::report::{Language, Report};
+use crate::shape::JobShape;
 
 /// How far a run got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -125,8 +126,8 @@ impl Store {
         })
     }
 
-    /// Stores the report of a run and what can be drawn of its job; a partial report leaves the run
-    /// `interrupted`.
+    /// Stores the report of a run, what can be drawn of its job, and what it is compared by; a
+    /// partial report leaves the run `interrupted`.
     ///
     /// # Errors
     /// If the store cannot be written.
@@ -135,9 +136,10 @@ impl Store {
         run: OpenRun,
         report: &Report,
         picture: &Picture,
+        shape: &JobShape,
     ) -> Result<(), StoreError> {
         let path = self.path.clone();
-        let stored = store_report(&mut self.connection, &run.run_id, report, picture);
+        let stored = store_report(&mut self.connection, &run.run_id, report, picture, shape);
         stored.map_err(|source| StoreError::Database { path, source })?;
         run.close();
         Ok(())
@@ -181,11 +183,15 @@ impl Store {
             .map_err(|e| self.database(e))
     }
 
-    /// The run whose identifier is, or begins with, `prefix`.
+    /// The run whose identifier is, or begins with, `prefix`. `last` is the newest one, `last~1`
+    /// the one before it.
     ///
     /// # Errors
     /// If there is none, or several begin so.
     pub fn run(&self, prefix: &str) -> Result<RunRow, StoreError> {
+        if let Some(back) = counted_from_last(prefix) {
+            return self.nth_newest(back, prefix);
+        }
         let wanted = prefix.to_ascii_uppercase();
         let sql =
             format!("{SELECT} WHERE substr(run_id, 1, length(?1)) = ?1 ORDER BY run_id LIMIT 100");
@@ -212,6 +218,15 @@ impl Store {
         }
     }
 
+    fn nth_newest(&self, back: usize, asked: &str) -> Result<RunRow, StoreError> {
+        let newest = self.runs(&RunFilter {
+            job: None,
+            limit: Some(back.saturating_add(1)),
+        })?;
+        let found = newest.into_iter().nth(back);
+        found.ok_or_else(|| StoreError::UnknownRun(asked.to_owned()))
+    }
+
     /// The stored report of a run; `None` if it has none.
     ///
     /// # Errors
@@ -226,6 +241,14 @@ impl Store {
     /// If there is no such run, or what is stored cannot be read.
     pub fn picture(&self, prefix: &str) -> Result<Option<Picture>, StoreError> {
         self.stored(prefix, "SELECT picture FROM runs WHERE run_id = ?1")
+    }
+
+    /// What a run is compared by; `None` if it has no report, or an older program kept it.
+    ///
+    /// # Errors
+    /// If there is no such run, or what is stored cannot be read.
+    pub fn shape(&self, prefix: &str) -> Result<Option<JobShape>, StoreError> {
+        self.stored(prefix, "SELECT shape FROM runs WHERE run_id = ?1")
     }
 
     fn stored<T: DeserializeOwned>(
@@ -299,6 +322,7 @@ fn store_report(
     run_id: &str,
     report: &Report,
     picture: &Picture,
+    shape: &JobShape,
 ) -> rusqlite::Result<()> {
     let status = if report.partial {
         RunStatus::Interrupted
@@ -308,9 +332,10 @@ fn store_report(
     let unwritable = |e| rusqlite::Error::ToSqlConversionFailure(Box::new(e));
     let text = serde_json::to_string(report).map_err(unwritable)?;
     let drawn = serde_json::to_string(picture).map_err(unwritable)?;
+    let shape = serde_json::to_string(shape).map_err(unwritable)?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute(
-        "UPDATE runs SET status = ?2, finished_at = ?3, job_name = ?4, verdict = ?5, problem_type = ?6, reasoner = ?7, model = ?8, report = ?9, picture = ?10
+        "UPDATE runs SET status = ?2, finished_at = ?3, job_name = ?4, verdict = ?5, problem_type = ?6, reasoner = ?7, model = ?8, report = ?9, picture = ?10, shape = ?11
          WHERE run_id = ?1",
         params![
             run_id,
@@ -322,7 +347,8 @@ fn store_report(
             code(&report.engine.reasoner),
             report.engine.model,
             text,
-            drawn
+            drawn,
+            shape
         ],
     )?;
     for f in &report.findings {
@@ -401,6 +427,14 @@ fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     })
 }
 
+/// How many runs back `last` and `last~N` point; `None` for identifiers, which hold no `l`.
+fn counted_from_last(text: &str) -> Option<usize> {
+    match text.strip_prefix("last")? {
+        "" => Some(0),
+        rest => rest.strip_prefix('~')?.parse().ok(),
+    }
+}
+
 /// A count as SQLite stores it.
 fn number(count: impl TryInto<i64>) -> i64 {
     count.try_into().unwrap_or(i64::MAX)
@@ -415,5 +449,6 @@ fn code(value: &impl Serialize) -> Option<String> {
 }
 
 pub(super) fn now() -> String {
-    jiff::Timestamp::now().to_string()
+    // Always six decimals, so that texts sort as times do.
+    format!("{:.6}", jiff::Timestamp::now())
 }

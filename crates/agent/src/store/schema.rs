@@ -1,5 +1,7 @@
 //! The tables, as a list of migrations; `PRAGMA user_version` says how many were applied.
 
+use std::ops::Range;
+
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Version of the tables that this program writes.
@@ -74,7 +76,18 @@ const MIGRATIONS: &[&str] = &["
         created_at    TEXT NOT NULL
     ) STRICT;
     CREATE INDEX feedback_by_run ON feedback (run_id);
-"];
+",
+    // What two runs are compared by.
+    "ALTER TABLE runs ADD COLUMN shape TEXT;"
+];
+
+/// Applies some migrations and notes the version that they lead to.
+pub(super) fn apply(connection: &Connection, which: Range<usize>) -> rusqlite::Result<()> {
+    for migration in &MIGRATIONS[which.clone()] {
+        connection.execute_batch(migration)?;
+    }
+    connection.pragma_update(None, "user_version", which.end as u32)
+}
 
 /// Applies what is missing, in one transaction, so that a kill leaves the old version. Returns the
 /// version that the file had or now has; a newer one is left alone.
@@ -84,10 +97,7 @@ pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<u32> {
     if found >= VERSION {
         return Ok(found);
     }
-    for migration in &MIGRATIONS[found as usize..] {
-        transaction.execute_batch(migration)?;
-    }
-    transaction.pragma_update(None, "user_version", VERSION)?;
+    apply(&transaction, found as usize..MIGRATIONS.len())?;
     transaction.commit()?;
     Ok(VERSION)
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::picture::Picture;
 use crate::report::*;
+use crate::shape::JobShape;
 
 fn report(run_id: &str) -> Report {
     Report {
@@ -74,7 +75,7 @@ fn finished(store: &mut Store, run_id: &str) -> Report {
         .expect("begin");
     let report = report(run_id);
     store
-        .finish(run, &report, &Picture::default())
+        .finish(run, &report, &Picture::default(), &JobShape::default())
         .expect("finish");
     report
 }
@@ -125,6 +126,36 @@ fn a_prefix_must_name_one_run() {
     ));
     assert_eq!(store.run("01AB").expect("exact").run_id, "01AB");
     assert!(matches!(store.run("02"), Err(StoreError::UnknownRun(_))));
+}
+
+#[test]
+fn last_counts_back_from_the_newest_run() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut store = Store::open(folder.path()).expect("open");
+    assert!(matches!(store.run("last"), Err(StoreError::UnknownRun(_))));
+    finished(&mut store, "01AB");
+    finished(&mut store, "01AC");
+    assert_eq!(store.run("last").expect("newest").run_id, "01AC");
+    assert_eq!(store.run("last~1").expect("before").run_id, "01AB");
+    assert!(store.run("last~2").is_err() && store.run("last~x").is_err());
+}
+
+#[test]
+fn a_store_of_the_first_version_is_brought_up_to_date() {
+    let folder = tempfile::tempdir().expect("folder");
+    let connection = Connection::open(folder.path().join(FILE_NAME)).expect("raw");
+    schema::apply(&connection, 0..1).expect("first version");
+    connection
+        .execute_batch("INSERT INTO runs (run_id, job, language, status, created_at) VALUES ('01OLD', 'a', 'en', 'finished', '2026-01-01T00:00:00Z')")
+        .expect("an old run");
+    drop(connection);
+    let mut store = Store::open(folder.path()).expect("open");
+    assert_eq!(store.shape("01OLD").expect("read"), None);
+    finished(&mut store, "01NEW");
+    assert_eq!(
+        store.shape("01NEW").expect("read"),
+        Some(JobShape::default())
+    );
 }
 
 #[test]

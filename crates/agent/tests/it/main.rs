@@ -1,9 +1,11 @@
 //! Whole analyses: of simulated jobs with the offline reasoner, and against a scripted LLM.
 
 mod claims;
+mod compare;
 mod faults;
 mod kept;
 mod layers;
+mod learning;
 mod llm;
 mod malformed;
 mod offline;

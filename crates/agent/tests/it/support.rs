@@ -115,6 +115,26 @@ pub(crate) fn asking_with(profile: &Profile, options: LlmOptions) -> LlmReasoner
     )
 }
 
+/// What an offline analysis without an index needs.
+pub(crate) fn services<'a>(
+    catalogue: &'a job::Catalogue,
+    thresholds: &'a diagnosis::Settings,
+) -> Services<'a> {
+    Services {
+        catalogue,
+        diagnosis: thresholds,
+        reading: job::Options::default(),
+        index: None,
+        reasoner: Box::new(Offline),
+        fallbacks: Vec::new(),
+        prompts: Prompts::built_in(),
+        prior: None,
+        kind_prior: None,
+        limits: agent::Limits::default(),
+        cancel: CancellationToken::new(),
+    }
+}
+
 /// Analyses a job and collects what was told meanwhile, as lines.
 pub(crate) async fn run(
     request: &Request,

@@ -1,12 +1,14 @@
 //! `scopeagent feedback`: what became of a suggestion, and what all feedback has taught.
 
-use agent::feedback::{Effect, Preferences};
+use agent::feedback::{Effect, Moved, Preferences};
 use agent::store::{Action, Feedback};
 
 use crate::args::{self, FeedbackArgs, FeedbackCommand, Format};
 use crate::config::Config;
-use crate::error::Result;
+use crate::error::{CliError, Result};
 use crate::exit::Exit;
+use crate::keeper;
+use crate::knowledge::Knowledge;
 use crate::render::table::{Align, Table};
 use crate::terminal::Terminal;
 
@@ -35,10 +37,8 @@ fn give(args: &FeedbackArgs, config: &Config, terminal: &Terminal) -> Result<Exi
         note: args.note.clone(),
         saved_seconds: args.saved_seconds,
     };
-    let mut store = super::runs::open(config)?;
-    let row = store
-        .give_feedback(run, &feedback)
-        .map_err(super::runs::error)?;
+    let mut store = keeper::open(config)?;
+    let row = store.give_feedback(run, &feedback).map_err(keeper::error)?;
     terminal.remark(&format!("noted: {} of run {}", row.suggestion, row.run_id));
     Ok(Exit::Success)
 }
@@ -46,43 +46,78 @@ fn give(args: &FeedbackArgs, config: &Config, terminal: &Terminal) -> Result<Exi
 fn effect(format: Format, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let learnt = preferences(config)?;
     let (chunks, kinds) = (learnt.chunk_effects(), learnt.kind_effects());
+    let moved = if chunks.is_empty() {
+        Vec::new()
+    } else {
+        let index = Knowledge::locate(config)?.open(terminal)?;
+        learnt.moved(&index).map_err(|e| {
+            CliError::new(Exit::Input, e).hint("`scopeagent index verify` looks for damage")
+        })?
+    };
     match format {
         Format::Json => terminal.print(&super::json(
-            &serde_json::json!({ "chunks": chunks, "kinds": kinds }),
+            &serde_json::json!({ "chunks": chunks, "kinds": kinds, "moved": moved }),
         )?)?,
         Format::Text if learnt.is_empty() => terminal.print("no feedback yet\n")?,
         Format::Text => {
-            terminal.print(&table("chunk", &chunks))?;
-            terminal.print(&format!("\n{}", table("kind of suggestion", &kinds)))?;
+            terminal.print(&chunk_table(&chunks, &moved))?;
+            terminal.print(&format!("\n{}", kind_table(&kinds)))?;
         }
     }
     Ok(Exit::Success)
 }
 
+/// What was said about each chunk, and where it stands among what is retrieved on its cause.
+fn chunk_table(effects: &[Effect], moved: &[Moved]) -> String {
+    let mut table = Table::new(&[
+        ("cause", Align::Left),
+        ("chunk", Align::Left),
+        ("accepted", Align::Right),
+        ("ignored", Align::Right),
+        ("preference", Align::Right),
+        ("rank", Align::Right),
+    ]);
+    for effect in effects {
+        let of = moved
+            .iter()
+            .find(|m| m.cause == effect.cause && m.chunk == effect.subject);
+        let rank = |r: Option<usize>| r.map_or_else(|| "–".to_owned(), |r| r.to_string());
+        let mut cells = told(effect);
+        cells.push(of.map_or_else(String::new, |m| {
+            format!("{} → {}", rank(m.rank_before), rank(m.rank_after))
+        }));
+        table.row(cells);
+    }
+    table.render("")
+}
+
 /// What all stored feedback has taught.
-pub(crate) fn preferences(config: &Config) -> Result<Preferences> {
-    let rows = super::runs::open(config)?
-        .feedback()
-        .map_err(super::runs::error)?;
+fn preferences(config: &Config) -> Result<Preferences> {
+    let rows = keeper::open(config)?.feedback().map_err(keeper::error)?;
     Ok(Preferences::learn(&rows, jiff::Timestamp::now()))
 }
 
-fn table(subject: &'static str, effects: &[Effect]) -> String {
+fn kind_table(effects: &[Effect]) -> String {
     let mut table = Table::new(&[
         ("cause", Align::Left),
-        (subject, Align::Left),
+        ("kind of suggestion", Align::Left),
         ("accepted", Align::Right),
         ("ignored", Align::Right),
-        ("adds to score", Align::Right),
+        ("preference", Align::Right),
     ]);
     for effect in effects {
-        table.row(vec![
-            effect.cause.clone(),
-            effect.subject.clone(),
-            format!("{:.1}", effect.opinions.accepted),
-            format!("{:.1}", effect.opinions.ignored),
-            format!("{:+.3}", effect.preference),
-        ]);
+        table.row(told(effect));
     }
     table.render("")
+}
+
+/// What was said; an opinion counts less the older it is.
+fn told(effect: &Effect) -> Vec<String> {
+    vec![
+        effect.cause.clone(),
+        effect.subject.clone(),
+        format!("{:.1}", effect.opinions.accepted),
+        format!("{:.1}", effect.opinions.ignored),
+        format!("{:+.2}", effect.preference),
+    ]
 }

@@ -57,7 +57,7 @@ fn watch(args: &Index, knowledge: &Knowledge, terminal: &Terminal) -> Result<()>
         match knowledge.update(Rebuild::Changed, terminal) {
             Ok(summary) if summary.rebuilt => show(&summary, args.format, knowledge, terminal)?,
             Ok(_) => {}
-            Err(error) => terminal.complain(&error.to_string()),
+            Err(error) => terminal.fail(&error),
         }
     }
 }

@@ -8,7 +8,7 @@ use clap::CommandFactory;
 use crate::args::{Cli, Init};
 use crate::config::PROJECT_FILE;
 use crate::error::{CliError, Result};
-use crate::exit::Exit;
+use crate::exit::{Exit, TABLE};
 use crate::knowledge::builtin_documents;
 use crate::terminal::Terminal;
 
@@ -59,14 +59,38 @@ pub(crate) fn completions(shell: clap_complete::Shell, terminal: &Terminal) -> R
     Ok(Exit::Success)
 }
 
-/// Prints the man page.
-pub(crate) fn man(terminal: &Terminal) -> Result<Exit> {
+/// Prints the man page, or writes one for every command into a folder.
+pub(crate) fn man(dir: Option<&Path>, terminal: &Terminal) -> Result<Exit> {
+    if let Some(dir) = dir {
+        let written =
+            fs::create_dir_all(dir).and_then(|()| clap_mangen::generate_to(Cli::command(), dir));
+        written.map_err(|e| {
+            CliError::from_source(Exit::Failure, &e).hint(format!(
+                "`{}` must be a folder that can be written",
+                dir.display()
+            ))
+        })?;
+        return Ok(Exit::Success);
+    }
     let mut out = Vec::new();
     let page = clap_mangen::Man::new(Cli::command());
     page.render(&mut out)
         .map_err(|e| CliError::from_source(Exit::Failure, &e))?;
-    terminal.print(&String::from_utf8_lossy(&out))?;
+    terminal.print(&(String::from_utf8_lossy(&out).into_owned() + &exit_statuses()))?;
     Ok(Exit::Success)
+}
+
+/// The section on exit statuses, in the language of man pages.
+fn exit_statuses() -> String {
+    let mut out = ".SH \"EXIT STATUS\"\n".to_owned();
+    for (exit, text) in TABLE {
+        out.push_str(&format!(
+            ".TP\n{}\n{}\n",
+            exit as u8,
+            text.replace('-', "\\-")
+        ));
+    }
+    out
 }
 
 #[cfg(test)]

@@ -1,6 +1,10 @@
 //! One module a command: look things up, call the library, hand the answer to a renderer.
 
 pub(crate) mod analyze;
+mod ask;
+pub(crate) mod batch;
+pub(crate) mod case;
+pub(crate) mod compare;
 pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod eval;

@@ -4,9 +4,10 @@ use agent::report::Report;
 use agent::store::{RunFilter, RunRow, Store};
 
 use crate::args::{Format, Runs};
-use crate::config::{self, Config};
+use crate::config::Config;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
+pub(crate) use crate::keeper::{error, open};
 use crate::render;
 use crate::render::layout::shorten;
 use crate::render::table::{Align, Table};
@@ -49,17 +50,6 @@ pub(crate) fn run(args: &Runs, config: &Config, terminal: &Terminal) -> Result<E
         },
     }
     Ok(Exit::Success)
-}
-
-/// Opens the run store of the configured data folder.
-pub(crate) fn open(config: &Config) -> Result<Store> {
-    Store::open(&config::data_folder(config)).map_err(error)
-}
-
-/// A failure of the store as the user sees it.
-pub(crate) fn error(error: agent::store::StoreError) -> CliError {
-    let hint = error.hint();
-    CliError::from_source(Exit::Input, &error).hint(hint)
 }
 
 /// The report of a run that has one.

@@ -31,6 +31,8 @@ pub(crate) struct Config {
     pub(crate) index: Option<PathBuf>,
     /// Folder with prompt templates that replace the built-in ones of the same name.
     pub(crate) prompts: Option<PathBuf>,
+    /// Whether an analysis on a terminal ends with a question about its suggestions; default: yes.
+    pub(crate) ask: Option<bool>,
     /// LLM profiles and which of them to use.
     #[serde(default)]
     pub(crate) llm: agent::llm::LlmConfig,

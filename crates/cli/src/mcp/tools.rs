@@ -26,13 +26,14 @@ use super::progress::Steps;
 use super::resources::{self, Form};
 use super::roots::Roots;
 use super::server::{Server, Shared};
-use crate::analysis::{self, Front, Stop};
-use crate::args::{self, Analyze};
+use crate::analysis::Analyst;
+use crate::args::{self, Analyze, Thinking};
 use crate::command::{inspect, runs};
 use crate::config::Language;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::inspection::Inspection;
+use crate::keeper::{self, Keeper};
 use crate::knowledge::Knowledge;
 use crate::render;
 
@@ -230,7 +231,7 @@ impl Server {
             Reasoner::Auto => self.shared.reasoner,
             Reasoner::Offline => args::Reasoner::Offline,
         };
-        Analyze {
+        let thinking = Thinking {
             question: asked.question.clone(),
             lang: asked.language.map(|language| match language {
                 agent::Language::Zh => Language::Zh,
@@ -245,8 +246,9 @@ impl Server {
             reasoner,
             llm: self.shared.llm.clone(),
             redact: self.shared.redact,
-            ..Analyze::of(job)
-        }
+            no_fallback: false,
+        };
+        Analyze::of(job, thinking)
     }
 }
 
@@ -257,16 +259,14 @@ fn analyse(
     stop: tokio_util::sync::CancellationToken,
 ) -> Result<Report> {
     let (mut heard, mut silent) = (steps, agent::Silent);
-    let mut front = Front {
-        terminal: shared.terminal,
-        runtime: &Handle::current(),
-        observer: match &mut heard {
-            Some(steps) => steps,
-            None => &mut silent,
-        },
-        stop: Stop::Token(stop),
+    let observer: &mut dyn agent::Observer = match &mut heard {
+        Some(steps) => steps,
+        None => &mut silent,
     };
-    analysis::kept(args, &shared.config, &mut front).map(|(report, _)| report)
+    let (config, terminal) = (&shared.config, &shared.terminal);
+    let keeper = Keeper::open(config, true, terminal);
+    let open = |learnt| Analyst::open_on(Handle::current(), stop, config, learnt, terminal);
+    keeper::kept(args, config, &keeper, open, observer).map(|made| made.report)
 }
 
 async fn notify(context: &RequestContext<RoleServer>, notification: ProgressNotificationParam) {

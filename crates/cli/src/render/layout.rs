@@ -21,8 +21,11 @@ pub(crate) fn terminal_width() -> Option<usize> {
     terminal_size::terminal_size().map(|(w, _)| usize::from(w.0).max(MIN_WIDTH))
 }
 
-/// Columns that a text takes; a Chinese character takes two.
+/// Columns that a text takes; a Chinese character takes two, a style none.
 pub(crate) fn width(text: &str) -> usize {
+    if text.contains('\u{1b}') {
+        return UnicodeWidthStr::width(anstream::adapter::strip_str(text).to_string().as_str());
+    }
     UnicodeWidthStr::width(text)
 }
 
@@ -80,6 +83,21 @@ pub(crate) fn wrap_names(text: &str, columns: usize, first: &str, rest: &str) ->
     textwrap::wrap(text, &options)
         .into_iter()
         .map(|l| l.into_owned())
+        .collect()
+}
+
+/// Items in a row, broken between them only: a number keeps its unit.
+pub(crate) fn wrap_items(items: &[String], columns: usize) -> Vec<String> {
+    const HELD: &str = "\u{a0}";
+    if items.is_empty() {
+        return Vec::new();
+    }
+    let held: Vec<String> = items.iter().map(|item| item.replace(' ', HELD)).collect();
+    // The dot stays with the item before it.
+    let row = held.join(&format!("{HELD}· "));
+    wrap_names(&row, columns, "", "")
+        .iter()
+        .map(|line| line.replace(HELD, " "))
         .collect()
 }
 
@@ -170,6 +188,13 @@ mod tests {
         for line in wrap(text, 30, "- ", "  ") {
             assert!(width(&line) <= 30, "{line}");
         }
+    }
+
+    #[test]
+    fn items_stay_whole_and_styles_take_no_column() {
+        let items = ["read 3.4 GiB".to_owned(), "rows 12".to_owned()];
+        assert_eq!(wrap_items(&items, 15), ["read 3.4 GiB ·", "rows 12"]);
+        assert_eq!(width("\u{1b}[31m数\u{1b}[0m"), 2);
     }
 
     #[test]

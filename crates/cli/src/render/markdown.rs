@@ -2,11 +2,14 @@
 
 use std::fmt::{self, Write as _};
 
-use agent::report::{Finding, Report, Suggestion};
+use agent::report::{Finding, Report, Suggestion, Verdict};
 
 use super::layout::duration;
 use super::text::value;
 use super::words::Words;
+
+/// Experiences shown per step; the JSON report has every one.
+const EXPERIENCES_SHOWN: u32 = 2;
 
 /// Renders a report.
 pub(crate) fn render(report: &Report) -> String {
@@ -29,6 +32,17 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
         escaped(name),
         words.verdict(report.verdict)
     )?;
+    let mut facts = Vec::new();
+    if report.verdict == Verdict::Problem {
+        facts.push(words.problem_type(report.problem_type).to_owned());
+    }
+    facts.extend(words.bad_end(job.state).map(str::to_owned));
+    facts.extend(job.elapsed_seconds.map(duration));
+    facts.extend(job.stages.map(|n| format!("{n} {}", words.stages())));
+    facts.extend(job.vertices.map(|n| format!("{n} {}", words.vertices())));
+    if !facts.is_empty() {
+        writeln!(out, "{}\n", facts.join(" · "))?;
+    }
     if let Some(question) = &report.question {
         writeln!(out, "> {}\n", escaped(question))?;
     }
@@ -61,7 +75,61 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
         }
         writeln!(out)?;
     }
+    write_experiences(out, report, words)?;
+    write_diagnostics(out, report, words)?;
     writeln!(out, "{}: `{}`", words.run(), report.run_id)
+}
+
+/// The chunks that the steps were given, each once, the first of each step.
+fn write_experiences(out: &mut String, report: &Report, words: Words) -> fmt::Result {
+    let mut told: Vec<&str> = Vec::new();
+    for experience in report
+        .experiences
+        .iter()
+        .filter(|e| e.rank <= EXPERIENCES_SHOWN)
+    {
+        if told.contains(&experience.chunk.as_str()) {
+            continue;
+        }
+        if told.is_empty() {
+            writeln!(out, "## {}\n", words.experience())?;
+        }
+        told.push(&experience.chunk);
+        writeln!(
+            out,
+            "- {} (`{}`)",
+            escaped(&experience.title),
+            experience.chunk
+        )?;
+    }
+    if told.is_empty() {
+        Ok(())
+    } else {
+        writeln!(out)
+    }
+}
+
+fn write_diagnostics(out: &mut String, report: &Report, words: Words) -> fmt::Result {
+    if report.diagnostics.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "## {}\n", words.diagnostics())?;
+    for diagnostic in &report.diagnostics {
+        let place = [diagnostic.file.as_deref(), diagnostic.locator.as_deref()];
+        let place: Vec<&str> = place.into_iter().flatten().collect();
+        let hint = diagnostic
+            .hint
+            .as_ref()
+            .map(|hint| format!(" {}: {}", words.hint(), escaped(hint)))
+            .unwrap_or_default();
+        writeln!(
+            out,
+            "- {}: {}{hint}",
+            escaped(&place.join(" ")),
+            escaped(&diagnostic.message)
+        )?;
+    }
+    writeln!(out)
 }
 
 fn write_finding(
@@ -71,12 +139,18 @@ fn write_finding(
     words: Words,
 ) -> fmt::Result {
     let place = finding.stage.as_deref().unwrap_or(words.whole_job());
+    let lines = finding
+        .script_lines
+        .map(|lines| format!(" · {}", words.script_lines(lines)))
+        .unwrap_or_default();
     writeln!(
         out,
-        "### {} `{}` · {place} · {}\n",
+        "### {} `{}` · {place}{lines} · {} · {} {:.0} %\n",
         finding.id,
         finding.cause,
-        words.severity(finding.severity)
+        words.severity(finding.severity),
+        words.confidence(),
+        finding.confidence * 100.0
     )?;
     writeln!(out, "{}\n", escaped(&finding.summary))?;
     if let Some(impact) = &finding.impact {
@@ -91,7 +165,11 @@ fn write_finding(
             duration(impact.seconds_saved)
         )?;
     }
-    writeln!(out, "| {} | | | |\n|---|---|---|---|", words.evidence())?;
+    writeln!(
+        out,
+        "| {} | | | | |\n|---|---|---|---|---|",
+        words.evidence()
+    )?;
     for item in finding
         .evidence
         .iter()
@@ -99,10 +177,16 @@ fn write_finding(
     {
         let locator = item.source.locator.as_deref().unwrap_or("");
         let unit = item.unit.as_deref().unwrap_or("");
+        let expected = item
+            .expected
+            .as_ref()
+            .map(|e| format!(" ({} {})", words.expected(), cell(e)))
+            .unwrap_or_default();
         writeln!(
             out,
-            "| {} | {} | {} {unit} | `{} {}` |",
+            "| {} | {}{expected} | {} | {} {unit} | `{} {}` |",
             item.id,
+            escaped(&item.text),
             cell(&item.metric),
             cell(&value(&item.value)),
             cell(&item.source.file),
@@ -129,21 +213,32 @@ fn write_suggestion(out: &mut String, suggestion: &Suggestion, words: Words) -> 
     }
     if let Some(diff) = &suggestion.diff {
         writeln!(out, "\n```diff\n{}\n```", diff.trim_end())?;
+        writeln!(out, "\n{}", words.check_of(suggestion))?;
     }
     writeln!(out, "\n- {}: {}", words.gain(), escaped(&suggestion.gain))?;
     for (label, items) in [
         (words.pros(), &suggestion.pros),
         (words.cons(), &suggestion.cons),
+        (words.unverified(), &suggestion.unverified),
     ] {
         if !items.is_empty() {
-            writeln!(out, "- {label}: {}", escaped(&items.join("; ")))?;
+            let items = items.join(words.semicolon());
+            writeln!(out, "- {label}: {}", escaped(&items))?;
         }
+    }
+    if !suggestion.sources.is_empty() {
+        let sources: Vec<String> = suggestion
+            .sources
+            .iter()
+            .map(|s| format!("`{s}`"))
+            .collect();
+        writeln!(out, "- {}: {}", words.experience(), sources.join(", "))?;
     }
     writeln!(out)
 }
 
 /// Text of a job in Markdown: marks that would format it are shown as they are.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if matches!(c, '*' | '_' | '<' | '>' | '[' | ']' | '`' | '#' | '|') {
@@ -154,6 +249,6 @@ fn escaped(text: &str) -> String {
     out
 }
 
-fn cell(text: &str) -> String {
+pub(crate) fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

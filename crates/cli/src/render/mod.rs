@@ -1,5 +1,7 @@
 //! How a report and other answers look. Everything here turns data into text; nothing is decided.
 
+pub(crate) mod batch;
+pub(crate) mod comparison;
 pub(crate) mod explained;
 pub(crate) mod html;
 pub(crate) mod inspection;

@@ -84,6 +84,7 @@ impl Page {
             .or(job.id.as_deref())
             .unwrap_or(&job.path);
         let mut facts = vec![format!("{} {name}", self.words.job())];
+        facts.extend(self.words.bad_end(job.state).map(str::to_owned));
         facts.extend(job.elapsed_seconds.map(duration));
         facts.extend(job.stages.map(|n| format!("{n} {}", self.words.stages())));
         facts.extend(
@@ -120,13 +121,8 @@ impl Page {
             finding.cause,
             BOLD.render_reset()
         )?;
-        if let Some([first, last]) = finding.script_lines {
-            let lines = if first == last {
-                format!("{} {first}", self.words.line())
-            } else {
-                format!("{} {first}–{last}", self.words.lines())
-            };
-            write!(self.out, " · {lines}")?;
+        if let Some(lines) = finding.script_lines {
+            write!(self.out, " · {}", self.words.script_lines(lines))?;
         }
         let severity = self.words.severity(finding.severity);
         writeln!(
@@ -220,14 +216,7 @@ impl Page {
         }
         if let Some(diff) = &suggestion.diff {
             self.diff(diff)?;
-            let checked = suggestion
-                .verified
-                .is_some_and(|v| v.parses && v.columns_preserved && v.hints_known);
-            let remark = if checked {
-                self.words.verified()
-            } else {
-                self.words.partly_verified()
-            };
+            let remark = self.words.check_of(suggestion);
             writeln!(self.out, "   {DIM}{remark}{DIM:#}")?;
         }
         self.labelled(self.words.gain(), &suggestion.gain)?;

@@ -1,6 +1,9 @@
 //! The words around a report in both languages.
 
-use agent::report::{Language, ProblemType, Severity, SuggestionKind, Verdict};
+use agent::compare::{FindingStatus, PlanChangeKind, TotalMetric};
+use agent::report::{
+    JobState, Language, ProblemType, Severity, Suggestion, SuggestionKind, Verdict,
+};
 
 /// One phrase in both languages.
 type Phrase = (&'static str, &'static str);
@@ -73,6 +76,42 @@ phrases! {
     timeline_legend = "各阶段同时运行的顶点数，叠加显示；虚线为可用令牌数。", "Vertices running at once, stages stacked; the dashed line is the number of tokens.";
     script = "脚本", "Script";
     run_time_per_vertex = "每个顶点的运行时间", "run time per vertex";
+    why = "原因", "Why";
+    the_whole_job = "整个作业", "The whole job";
+    other_job = "注意：两次运行看起来是不同的作业（名称不同，输入也没有共同的），以下差别多半来自作业本身。", "Note: these look like two different jobs (another name, no common input); most of what differs is the job itself.";
+    more_lines = "行未显示（--all 全部显示）", "more lines (--all shows them)";
+    was = "原为", "was";
+    only_a = "只在 A 中", "only in A";
+    only_b = "只在 B 中", "only in B";
+    of_the_difference = "的差别", "of the difference";
+    stage = "阶段", "stage";
+    stages_heading = "阶段", "Stages";
+    stages_alike = "个阶段没有明显变化，或变化较小", "stages changed little or not at all";
+    critical_path = "关键路径", "critical path";
+    rows_in = "输入行数", "rows in";
+    rows_out = "输出行数", "rows out";
+    bytes_read = "读取", "read";
+    bytes_written = "写出", "written";
+    vertices_run = "顶点", "vertices";
+    slowest_over_mean = "最慢/均值", "slowest/mean";
+    vertex_time = "顶点总时间", "vertex time";
+    waiting = "等待", "waiting";
+    gc = "垃圾回收", "garbage collection";
+    spilling = "落盘算子", "spilling operators";
+    lost_time = "无效尝试", "lost attempts";
+    plan = "计划", "Plan";
+    more_changes = "处更小的变化（--all 全部显示）", "smaller changes (--all shows them)";
+    inputs = "输入", "Inputs";
+    inputs_alike = "个输入没有明显变化", "inputs changed little or not at all";
+    bytes_word = "大小", "size";
+    rows_word = "行数", "rows";
+    files_word = "文件数", "files";
+    stored_as = "存储方式", "stored as";
+    estimates = "估计行数 / 实际行数", "Estimated / actual rows";
+    operator = "算子", "operator";
+    script_same = "没有变化", "unchanged";
+    script_unknown = "有一次运行没有脚本", "a run does not hold its script";
+    not_compared = "无法比较", "Not compared";
     bytes_read_per_vertex = "每个顶点读取的字节数", "bytes read per vertex";
 }
 
@@ -92,6 +131,27 @@ impl Words {
         }
     }
 
+    /// First and last line of the script.
+    pub(crate) fn script_lines(self, [first, last]: [u32; 2]) -> String {
+        if first == last {
+            format!("{} {first}", self.line())
+        } else {
+            format!("{} {first}–{last}", self.lines())
+        }
+    }
+
+    /// What was checked about the diff of a suggestion.
+    pub(crate) fn check_of(self, suggestion: &Suggestion) -> &'static str {
+        let checked = suggestion
+            .verified
+            .is_some_and(|v| v.parses && v.columns_preserved && v.hints_known);
+        if checked {
+            self.verified()
+        } else {
+            self.partly_verified()
+        }
+    }
+
     /// The verdict as a heading.
     pub(crate) fn verdict(self, verdict: Verdict) -> &'static str {
         self.pick(match verdict {
@@ -101,6 +161,65 @@ impl Words {
                 "信息不足，无法判断",
                 "Cannot be decided: information is missing",
             ),
+        })
+    }
+
+    /// How a job ended.
+    pub(crate) fn state(self, state: JobState) -> &'static str {
+        self.pick(match state {
+            JobState::Succeeded => ("成功", "succeeded"),
+            JobState::Failed => ("失败", "failed"),
+            JobState::Cancelled => ("已取消", "cancelled"),
+            JobState::Unknown => ("结果未知", "end unknown"),
+        })
+    }
+
+    /// How a job ended, if not well.
+    pub(crate) fn bad_end(self, state: JobState) -> Option<&'static str> {
+        matches!(state, JobState::Failed | JobState::Cancelled).then(|| self.state(state))
+    }
+
+    /// How a finding changed between two runs.
+    pub(crate) fn finding_status(self, status: FindingStatus) -> &'static str {
+        self.pick(match status {
+            FindingStatus::New => ("新增", "new"),
+            FindingStatus::Worse => ("加重", "worse"),
+            FindingStatus::Better => ("减轻", "better"),
+            FindingStatus::Gone => ("消失", "gone"),
+            FindingStatus::Same => ("不变", "same"),
+        })
+    }
+
+    /// A number of the whole job.
+    pub(crate) fn total(self, metric: TotalMetric) -> &'static str {
+        self.pick(match metric {
+            TotalMetric::ElapsedSeconds => ("运行时间", "run time"),
+            TotalMetric::QueuedSeconds => ("排队", "in the queue"),
+            TotalMetric::CompileSeconds => ("编译", "compilation"),
+            TotalMetric::VertexSeconds => ("顶点总时间", "vertex time"),
+            TotalMetric::LostSeconds => ("无效尝试", "lost attempts"),
+            TotalMetric::Tokens => ("令牌", "tokens"),
+            TotalMetric::Stages => ("阶段", "stages"),
+            TotalMetric::Vertices => ("顶点", "vertices"),
+            TotalMetric::InputRows => ("输入行数", "rows of the inputs"),
+            TotalMetric::InputBytes => ("输入大小", "size of the inputs"),
+            TotalMetric::ShuffledBytes => ("阶段间传输", "between stages"),
+        })
+    }
+
+    /// What kind of thing changed in a plan.
+    pub(crate) fn plan_change(self, kind: PlanChangeKind) -> &'static str {
+        self.pick(match kind {
+            PlanChangeKind::StageAppeared => ("新增阶段", "new stage"),
+            PlanChangeKind::StageGone => ("消失的阶段", "stage gone"),
+            PlanChangeKind::ExchangeChanged => ("交换方式改变", "other exchange"),
+            PlanChangeKind::KeysChanged => ("分区键改变", "other keys"),
+            PlanChangeKind::PartitionsChanged => ("分区数改变", "other number of partitions"),
+            PlanChangeKind::ChannelAppeared => ("新增通道", "new channel"),
+            PlanChangeKind::ChannelGone => ("消失的通道", "channel gone"),
+            PlanChangeKind::OperatorAppeared => ("新增算子", "new operator"),
+            PlanChangeKind::OperatorGone => ("消失的算子", "operator gone"),
+            PlanChangeKind::OperatorChanged => ("算子的键改变", "operator on other keys"),
         })
     }
 

@@ -3,12 +3,20 @@
 
 mod answers;
 mod bad_input;
+mod batch;
 mod browser;
+mod cases;
+mod compare;
 mod contract;
+mod fronts;
+mod interactive;
+mod killed;
 mod knowledge;
 mod llm;
 mod mcp;
+mod logs;
 mod models;
 mod runs;
 mod search;
+mod sessions;
 mod support;

@@ -76,13 +76,22 @@ fn feedback_teaches_and_its_effect_is_shown() {
         .assert()
         .success();
     let output = user
-        .program()
+        .expert()
         .args(["feedback", "effect", "--format", "json"])
         .output()
         .expect("runs");
     let effect: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(effect["kinds"][0]["cause"], "skew.join_hot_key");
     assert!(effect["kinds"][0]["preference"].as_f64() > Some(0.0));
+    let moved = effect["moved"].as_array().expect("moved");
+    let rank = |m: &Value, when: &str| m[when].as_u64().unwrap_or(u64::MAX);
+    assert!(!moved.is_empty());
+    assert!(
+        moved
+            .iter()
+            .all(|m| rank(m, "rank_after") <= rank(m, "rank_before")),
+        "what was accepted does not fall: {moved:?}"
+    );
     user.program()
         .args(["feedback", run, "accept", "S99"])
         .assert()

@@ -14,7 +14,7 @@ const MARGIN: f64 = 14.0;
 /// Widths of the thinnest and the widest channel.
 const CHANNEL: (f64, f64) = (1.2, 14.0);
 /// Characters of a stage name that fit into its box.
-const NAME: usize = 24;
+const NAME: usize = 22;
 
 /// Where each stage stands.
 struct Places {

@@ -26,6 +26,7 @@ struct Page<'a> {
     verdict: &'static str,
     problem: &'static str,
     elapsed: Option<String>,
+    end: Option<&'static str>,
     findings: Vec<FindingView<'a>>,
     diffs: Vec<Option<Vec<DiffLine>>>,
     kinds: Vec<&'static str>,
@@ -60,6 +61,7 @@ struct FindingView<'a> {
     finding: &'a Finding,
     severity_word: &'static str,
     saved: Option<String>,
+    lines: Option<String>,
     share_percent: Option<f64>,
     share: Option<String>,
     evidence_items: Vec<&'a Evidence>,
@@ -86,6 +88,7 @@ pub(crate) fn render(report: &Report, picture: &Picture) -> Result<String, minij
         verdict: words.verdict(report.verdict),
         problem: words.problem_type(report.problem_type),
         elapsed: report.job.elapsed_seconds.map(duration),
+        end: words.bad_end(report.job.state),
         findings: report
             .findings
             .iter()
@@ -134,6 +137,7 @@ fn finding_view<'a>(
         finding,
         severity_word: words.severity(finding.severity),
         saved: finding.impact.as_ref().map(|i| duration(i.seconds_saved)),
+        lines: finding.script_lines.map(|lines| words.script_lines(lines)),
         share: finding
             .impact
             .as_ref()

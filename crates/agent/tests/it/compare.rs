@@ -1,0 +1,93 @@
+//! A good and a bad run of the same simulated job: the comparison names what was put into the bad one.
+
+use agent::compare::{Comparison, Origin, ReasonKind, Side, compare};
+use agent::picture::Picture;
+use agent::report::Language;
+use agent::shape::JobShape;
+use agent::{Event, Request};
+use testkit::{CAUSES, Cause, SimulatedJob};
+
+use crate::support;
+
+async fn side(job: &SimulatedJob) -> Side {
+    let folder = tempfile::tempdir().expect("folder");
+    job.write(folder.path()).expect("written");
+    let request = Request {
+        job: folder.path().to_path_buf(),
+        language: Some(Language::En),
+        ..Request::default()
+    };
+    let (mut picture, mut shape) = (Picture::default(), JobShape::default());
+    let mut seen = |event: Event<'_>| {
+        if let Event::Finished { job } = event {
+            picture = Picture::of(job);
+            shape = JobShape::of(job);
+        }
+    };
+    let catalogue = job::Catalogue::builtin();
+    let thresholds = diagnosis::Settings::default();
+    let services = support::services(&catalogue, &thresholds);
+    let report = agent::analyze(&request, &services, &mut seen)
+        .await
+        .expect("a report");
+    Side {
+        report,
+        shape,
+        script: picture.script,
+        origin: Origin::Folder,
+    }
+}
+
+async fn compared(cause: Cause, seed: u64) -> Option<Comparison> {
+    let (good, bad) = testkit::simulate_twins(&testkit::Request {
+        tidy: true,
+        ..testkit::Request::single(cause, seed)
+    })?;
+    Some(compare(&side(&good).await, &side(&bad).await, Language::En))
+}
+
+/// Whether a reason names a cause: by its finding, or by what the cause is made of.
+fn names(c: &Comparison, place: usize, code: &str) -> bool {
+    let Some(reason) = c.reasons.get(place) else {
+        return false;
+    };
+    reason.cause.as_deref() == Some(code)
+        || (code == "queue.wait" && reason.kind == ReasonKind::Queue)
+        || (code.starts_with("failure.") && reason.kind == ReasonKind::Failure)
+        || (code == "failure.vertex_retries" && reason.kind == ReasonKind::LostWork)
+}
+
+/// Measured over every cause: the first reason is the cause itself in nearly all pairs, the first
+/// two always.
+#[tokio::test]
+async fn the_first_reason_is_what_was_put_into_the_bad_run() {
+    let (mut pairs, mut first, mut second, mut missed) = (0, 0, 0, Vec::new());
+    let seeds = [7, 8];
+    let cases = CAUSES.iter().flat_map(|c| seeds.map(|seed| (c, seed)));
+    for ((cause, code), seed) in cases {
+        let Some(c) = compared(*cause, seed).await else {
+            continue;
+        };
+        pairs += 1;
+        if names(&c, 0, code) {
+            first += 1;
+        } else if names(&c, 1, code) {
+            second += 1;
+        } else {
+            missed.push(format!("{code}: {}", c.headline));
+        }
+    }
+    eprintln!("{pairs} pairs: first reason {first}, second {second}, missed {missed:#?}");
+    assert!(pairs >= 40, "only {pairs} pairs could be simulated");
+    assert!(first * 10 >= pairs * 8, "{first} of {pairs}: {missed:#?}");
+    assert!((first + second) * 10 >= pairs * 9, "{missed:#?}");
+}
+
+#[tokio::test]
+async fn a_job_compared_with_itself_differs_in_nothing() {
+    let job = testkit::simulate(&testkit::Request::healthy(3)).expect("a job");
+    let (a, b) = (side(&job).await, side(&job).await);
+    let c = compare(&a, &b, Language::En);
+    assert_eq!(c.reasons[0].kind, ReasonKind::NoDifference, "{c:#?}");
+    assert!(c.plan.is_empty() && c.stages.iter().all(|s| !s.notable));
+}

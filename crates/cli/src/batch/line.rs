@@ -1,0 +1,78 @@
+//! One line of a batch: what an analysis came to, or why there is none.
+
+use agent::report::{JobState, ProblemType, Report, Severity, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// What became of one job.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Line {
+    /// The job folder, as an absolute path: by it a later call knows that the job is done.
+    pub(crate) job: String,
+    /// How long the analysis took, in seconds.
+    pub(crate) took_seconds: f64,
+    #[serde(flatten)]
+    pub(crate) outcome: Outcome,
+}
+
+/// An answer or an error.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub(crate) enum Outcome {
+    /// A report was made.
+    Done(Box<Done>),
+    /// It was not.
+    Failed {
+        /// Why.
+        error: String,
+    },
+}
+
+/// The gist of a report.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Done {
+    pub(crate) run_id: String,
+    pub(crate) name: Option<String>,
+    pub(crate) state: JobState,
+    pub(crate) elapsed_seconds: Option<f64>,
+    pub(crate) verdict: Verdict,
+    pub(crate) problem_type: ProblemType,
+    pub(crate) findings: Vec<Found>,
+    pub(crate) suggestions: usize,
+    /// The whole report, where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) report: Option<Report>,
+}
+
+/// The gist of a finding.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Found {
+    pub(crate) cause: String,
+    pub(crate) stage: Option<String>,
+    pub(crate) severity: Severity,
+    pub(crate) confidence: f64,
+    pub(crate) seconds_saved: Option<f64>,
+}
+
+impl Done {
+    /// The gist of a report, with the report itself if it is wanted.
+    pub(crate) fn of(report: Report, whole: bool) -> Done {
+        let found = report.findings.iter().map(|f| Found {
+            cause: f.cause.clone(),
+            stage: f.stage.clone(),
+            severity: f.severity,
+            confidence: f.confidence,
+            seconds_saved: f.impact.as_ref().map(|i| i.seconds_saved),
+        });
+        Done {
+            run_id: report.run_id.clone(),
+            name: report.job.name.clone(),
+            state: report.job.state,
+            elapsed_seconds: report.job.elapsed_seconds,
+            verdict: report.verdict,
+            problem_type: report.problem_type,
+            findings: found.collect(),
+            suggestions: report.suggestions.len(),
+            report: whole.then_some(report),
+        }
+    }
+}

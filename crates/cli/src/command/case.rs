@@ -1,0 +1,242 @@
+//! `scopeagent case`: resolved cases written from runs, and checked.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use agent::case::{self, CaseError, Draft, Material};
+use agent::store::Store;
+use diagnosis::model::Cause;
+use indexer::lint;
+use serde::Serialize;
+
+use crate::args::{CaseCommand, CaseFrom, Format};
+use crate::config::Config;
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::keeper;
+use crate::knowledge::{Documents, Knowledge};
+use crate::terminal::Terminal;
+
+/// Folder of the cases in the knowledge folder.
+const FOLDER: &str = "cases";
+
+/// Runs the command.
+pub(crate) fn run(command: &CaseCommand, config: &Config, terminal: &Terminal) -> Result<Exit> {
+    match command {
+        CaseCommand::From(args) => from(args, config, terminal),
+        CaseCommand::Check { files, format } => check(files, *format, config, terminal),
+    }
+}
+
+fn from(args: &CaseFrom, config: &Config, terminal: &Terminal) -> Result<Exit> {
+    let folder = cases_folder(config)?;
+    let draft = draft(args, &keeper::open(config)?)?;
+    let path = folder.join(format!("{}.md", draft.id));
+    write(&path, &draft, args.force)?;
+    terminal.print(&format!("{}\n", path.display()))?;
+    if args.no_redact {
+        terminal.remark("names, paths and literals of the job stand in it as they are");
+    } else {
+        terminal.remark(&format!("{} names of the job were masked", draft.masked));
+    }
+    terminal.remark(&match draft.open {
+        0 => "read it once more, then `scopeagent index` takes it in".to_owned(),
+        n => format!("fill in the {n} places marked `FILL IN`; `scopeagent case check` shows them"),
+    });
+    Ok(Exit::Success)
+}
+
+fn draft(args: &CaseFrom, store: &Store) -> Result<Draft> {
+    let report = super::runs::stored_report(store, &args.run)?;
+    let run = report.run_id.clone();
+    let picture = store.picture(&run).map_err(keeper::error)?;
+    let shape = store.shape(&run).map_err(keeper::error)?;
+    let feedback = store.feedback_of(&run).map_err(keeper::error)?;
+    let after = match &args.after {
+        Some(later) => {
+            super::runs::stored_report(store, later)?
+                .job
+                .elapsed_seconds
+        }
+        None => None,
+    };
+    let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+    case::draft(&Material {
+        report: &report,
+        shape: shape.as_ref(),
+        script: picture.as_ref().and_then(|p| p.script.as_ref()),
+        feedback: &feedback,
+        after_seconds: after,
+        today: &today,
+        id: args.id.as_deref(),
+        redact: !args.no_redact,
+    })
+    .map_err(|error| {
+        let exit = match error {
+            CaseError::BadId(_) => Exit::Usage,
+            _ => Exit::Input,
+        };
+        CliError::from_source(exit, &error).hint(error.hint())
+    })
+}
+
+/// Writes a new file; an old one only if that is wanted.
+fn write(path: &Path, draft: &Draft, force: bool) -> Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).truncate(true);
+    if force {
+        options.create(true);
+    } else {
+        options.create_new(true);
+    }
+    let written = options
+        .open(path)
+        .and_then(|mut file| file.write_all(draft.text.as_bytes()));
+    written.map_err(|e| {
+        let hint = if e.kind() == std::io::ErrorKind::AlreadyExists {
+            "--force overwrites it; --id NAME gives the case another name"
+        } else {
+            "check that the knowledge folder can be written"
+        };
+        CliError::new(
+            Exit::Input,
+            format!("`{}` is not written: {e}", path.display()),
+        )
+        .hint(hint)
+    })
+}
+
+/// The folder that cases are written to; made if there is none.
+fn cases_folder(config: &Config) -> Result<PathBuf> {
+    let Documents::Folder(knowledge) = Knowledge::locate(config)?.documents else {
+        return Err(CliError::new(
+            Exit::Input,
+            "there is no knowledge folder to write a case into",
+        )
+        .hint("give one with --knowledge DIR; `scopeagent init` makes one"));
+    };
+    let folder = knowledge.join(FOLDER);
+    fs::create_dir_all(&folder).map_err(|e| {
+        CliError::from_source(Exit::Input, &e).hint(format!(
+            "`{}` must be a folder that can be written",
+            folder.display()
+        ))
+    })?;
+    Ok(folder)
+}
+
+/// Something to mend in a case, with its place.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+struct Fault {
+    file: String,
+    line: usize,
+    code: String,
+    message: String,
+}
+
+fn check(files: &[PathBuf], format: Format, config: &Config, terminal: &Terminal) -> Result<Exit> {
+    let mut faults = if files.is_empty() {
+        let folder = cases_folder(config)?;
+        let cases = markdown_in(&folder)?;
+        faults_of(&cases)?
+    } else {
+        faults_of(files)?
+    };
+    faults.sort();
+    faults.dedup();
+    match format {
+        Format::Json => terminal.print(&super::json(&faults)?)?,
+        Format::Text => {
+            let yellow = anstyle::AnsiColor::Yellow.on_default();
+            for f in &faults {
+                terminal.print(&format!(
+                    "{}:{}: {yellow}{}{yellow:#}: {}\n",
+                    f.file, f.line, f.code, f.message
+                ))?;
+            }
+            terminal.remark(&format!("{} findings", faults.len()));
+        }
+    }
+    Ok(if faults.is_empty() {
+        Exit::Success
+    } else {
+        Exit::Found
+    })
+}
+
+fn markdown_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).map_err(|e| unreadable(folder, &e))?;
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|e| e == "md"))
+        .collect();
+    files.sort();
+    Ok(files)
+}
+
+/// The form of each case, and what the lint of its knowledge folder says about it.
+fn faults_of(files: &[PathBuf]) -> Result<Vec<Fault>> {
+    let mut faults = Vec::new();
+    let mut linted: Vec<(PathBuf, Vec<lint::Finding>)> = Vec::new();
+    for path in files {
+        let shown = path.display().to_string();
+        let text = fs::read_to_string(path).map_err(|e| unreadable(path, &e))?;
+        faults.extend(case::check(&text).into_iter().map(|f| Fault {
+            file: shown.clone(),
+            line: f.line,
+            code: f.code.to_owned(),
+            message: f.message,
+        }));
+        let (knowledge, name) = in_knowledge(path)?;
+        if linted.iter().all(|(folder, _)| *folder != knowledge) {
+            linted.push((knowledge.clone(), lint_of(&knowledge)?));
+        }
+        let known = linted.iter().filter(|(folder, _)| *folder == knowledge);
+        faults.extend(
+            known
+                .flat_map(|(_, found)| found)
+                .filter(|f| f.file == name)
+                .map(|f| Fault {
+                    file: shown.clone(),
+                    line: f.line,
+                    code: f.code.to_owned(),
+                    message: f.message.clone(),
+                }),
+        );
+    }
+    Ok(faults)
+}
+
+fn lint_of(knowledge: &Path) -> Result<Vec<lint::Finding>> {
+    let options = lint::Options {
+        causes: Cause::ALL.iter().map(|c| c.code().to_owned()).collect(),
+    };
+    lint::lint(knowledge, &options).map_err(|e| CliError::from_source(Exit::Input, &e))
+}
+
+/// The knowledge folder that a case is in, and the case's name there.
+fn in_knowledge(path: &Path) -> Result<(PathBuf, String)> {
+    let whole = path.canonicalize().map_err(|e| unreadable(path, &e))?;
+    let name = whole.file_name().map(|n| n.to_string_lossy().into_owned());
+    let cases = whole.parent().filter(|p| p.ends_with(FOLDER));
+    match (cases.and_then(Path::parent), name) {
+        (Some(knowledge), Some(name)) => Ok((knowledge.to_path_buf(), format!("{FOLDER}/{name}"))),
+        _ => Err(CliError::new(
+            Exit::Usage,
+            format!(
+                "`{}` is not in the `{FOLDER}` folder of a knowledge folder",
+                path.display()
+            ),
+        )
+        .hint("cases stand in KNOWLEDGE/cases/NAME.md")),
+    }
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> CliError {
+    CliError::new(
+        Exit::Input,
+        format!("`{}` cannot be read: {error}", path.display()),
+    )
+    .hint("check the name; without a file every case of the knowledge folder is checked")
+}

@@ -1,0 +1,118 @@
+//! The log: what the program says beside its answer, on stderr. As text for people, or as one JSON
+//! object a line for machines; how much, `--log-level` and `--quiet` say.
+
+use std::fmt;
+use std::io;
+
+use anstream::AutoStream;
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::registry::LookupSpan;
+
+use crate::args::{Global, LogFormat, LogLevel};
+
+/// Name under which the program's own messages run.
+const OWN: &str = "scopeagent";
+
+/// Starts the log. Libraries below the program are heard from `debug` on, so that `info` stays
+/// readable.
+pub(crate) fn start(global: &Global, color: anstream::ColorChoice) {
+    let own = level(global);
+    let others = match own {
+        LevelFilter::TRACE => LevelFilter::DEBUG,
+        LevelFilter::DEBUG => LevelFilter::INFO,
+        _ => LevelFilter::ERROR,
+    };
+    let filter = Targets::new().with_target(OWN, own).with_default(others);
+    let registry = tracing_subscriber::registry().with(filter);
+    let stderr = move || AutoStream::new(io::stderr(), color);
+    // A second start (tests) keeps the first log.
+    let _ = match global.log_format {
+        LogFormat::Json => {
+            let layer = tracing_subscriber::fmt::layer()
+                .json()
+                .flatten_event(true)
+                .with_writer(io::stderr);
+            tracing::subscriber::set_global_default(registry.with(layer))
+        }
+        LogFormat::Text => {
+            let layer = tracing_subscriber::fmt::layer()
+                .event_format(Plain)
+                .with_writer(stderr);
+            tracing::subscriber::set_global_default(registry.with(layer))
+        }
+    };
+}
+
+fn level(global: &Global) -> LevelFilter {
+    if global.quiet {
+        return LevelFilter::ERROR;
+    }
+    match global.log_level {
+        LogLevel::Error => LevelFilter::ERROR,
+        LogLevel::Warn => LevelFilter::WARN,
+        LogLevel::Info => LevelFilter::INFO,
+        LogLevel::Debug => LevelFilter::DEBUG,
+        LogLevel::Trace => LevelFilter::TRACE,
+    }
+}
+
+/// Lines for people: remarks as they are, everything else behind its level.
+struct Plain;
+
+impl<S, N> FormatEvent<S, N> for Plain
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(
+        &self,
+        _: &FmtContext<'_, S, N>,
+        mut out: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        let mut line = Line::default();
+        event.record(&mut line);
+        let dim = anstyle::Style::new().dimmed();
+        let yellow = anstyle::AnsiColor::Yellow.on_default().bold();
+        match *event.metadata().level() {
+            // An error brings its own `error:` and its hint, on lines of their own.
+            Level::ERROR => write!(out, "{}", line.message),
+            Level::WARN => writeln!(
+                out,
+                "{yellow}warning:{yellow:#} {}{}",
+                line.message, line.fields
+            ),
+            Level::INFO => writeln!(out, "{}{}", line.message, line.fields),
+            Level::DEBUG | Level::TRACE => {
+                writeln!(out, "{dim}{}{}{dim:#}", line.message, line.fields)
+            }
+        }
+    }
+}
+
+/// What an event says, and its fields behind it.
+#[derive(Default)]
+struct Line {
+    message: String,
+    fields: String,
+}
+
+impl Visit for Line {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.record_debug(field, &format_args!("{value}"));
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if field.name() == "message" {
+            self.message = format!("{value:?}");
+        } else {
+            self.fields
+                .push_str(&format!(" {}={value:?}", field.name()));
+        }
+    }
+}

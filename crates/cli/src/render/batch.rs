@@ -1,0 +1,55 @@
+//! What a batch came to, as a table.
+
+use crate::batch::Summary;
+
+use super::layout::duration;
+use super::table::{Align, Table};
+
+/// The causes with their jobs and seconds, then the whole.
+pub(crate) fn table(summary: &Summary, new: usize, took_seconds: f64) -> String {
+    let mut table = Table::new(&[
+        ("cause", Align::Left),
+        ("jobs", Align::Right),
+        ("findings", Align::Right),
+        ("would save", Align::Right),
+    ]);
+    for (cause, of) in summary.ranked() {
+        table.row(vec![
+            cause.to_owned(),
+            of.jobs.to_string(),
+            of.findings.to_string(),
+            if of.seconds_saved > 0.0 {
+                duration(of.seconds_saved)
+            } else {
+                "–".to_owned()
+            },
+        ]);
+    }
+    let mut out = table.render("  ");
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    let bold = anstyle::Style::new().bold();
+    out.push_str(&format!(
+        "{bold}{} jobs{bold:#}: {} with a problem, {} healthy, {} undecided, {} not readable\n",
+        summary.done + summary.failed,
+        summary.problem,
+        summary.healthy,
+        summary.insufficient_information,
+        summary.failed
+    ));
+    if summary.elapsed_seconds > 0.0 {
+        out.push_str(&format!(
+            "they ran {}; mending the costliest finding of each would save {} ({:.0} %)\n",
+            duration(summary.elapsed_seconds),
+            duration(summary.seconds_saved),
+            summary.seconds_saved / summary.elapsed_seconds * 100.0
+        ));
+    }
+    out.push_str(&format!(
+        "{new} analysed now in {} ({:.1} jobs a second)\n",
+        duration(took_seconds),
+        new as f64 / took_seconds.max(0.001)
+    ));
+    out
+}

@@ -1,0 +1,111 @@
+//! The question at the end of an analysis: only where a person sits at a terminal.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::support::{User, case};
+
+/// Runs the program on a terminal of its own, by the `script` command of util-linux, and types
+/// `answer`; `None`, and a line that says so, where there is no such command.
+fn on_a_terminal(user: &User, arguments: &[&str], answer: &str) -> Option<String> {
+    let known = Command::new("script").arg("--version").output();
+    if !known.is_ok_and(|out| String::from_utf8_lossy(&out.stdout).contains("util-linux")) {
+        eprintln!("skipped: there is no `script` command of util-linux");
+        return None;
+    }
+    let program = user.expert();
+    let mut line = vec![program.get_program().to_string_lossy().into_owned()];
+    line.extend(program.get_args().map(|a| a.to_string_lossy().into_owned()));
+    line.push("analyze".to_owned());
+    line.push(case("join-hot-key-skew").display().to_string());
+    line.extend(arguments.iter().map(|a| (*a).to_owned()));
+    let quoted: Vec<String> = line.iter().map(|word| format!("'{word}'")).collect();
+    let mut terminal = Command::new("script")
+        .args([
+            "--quiet",
+            "--return",
+            "--command",
+            &quoted.join(" "),
+            "/dev/null",
+        ])
+        .env_clear()
+        .envs(program.get_envs().filter_map(|(k, v)| Some((k, v?))))
+        .env("TERM", "xterm-256color")
+        .current_dir(user.home.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("script starts");
+    let mut keyboard = terminal.stdin.take().expect("stdin");
+    keyboard.write_all(answer.as_bytes()).expect("typed");
+    let output = terminal.wait_with_output().expect("ends");
+    drop(keyboard);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stdout)
+    );
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn learnt(user: &User) -> Vec<Value> {
+    let output = user
+        .expert()
+        .args(["feedback", "effect", "--format", "json"])
+        .output()
+        .expect("runs");
+    let effect: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    effect["kinds"].as_array().expect("kinds").clone()
+}
+
+#[test]
+fn on_a_terminal_the_answer_is_stored() {
+    let user = User::new();
+    let Some(shown) = on_a_terminal(&user, &["--lang", "en"], "S1 -S2\n") else {
+        return;
+    };
+    assert!(
+        shown.contains("Which suggestions will you take?"),
+        "{shown}"
+    );
+    let learnt = learnt(&user);
+    let accepted: f64 = learnt.iter().filter_map(|k| k["accepted"].as_f64()).sum();
+    let ignored: f64 = learnt.iter().filter_map(|k| k["ignored"].as_f64()).sum();
+    assert!(accepted > 0.9 && ignored > 0.4, "{learnt:?}");
+}
+
+#[test]
+fn enter_skips_the_question_and_nonsense_is_asked_again() {
+    let user = User::new();
+    let Some(shown) = on_a_terminal(&user, &["--lang", "zh"], "S9\n\n") else {
+        return;
+    };
+    assert_eq!(shown.matches("哪些建议会采用").count(), 2, "{shown}");
+    assert!(learnt(&user).is_empty());
+}
+
+#[test]
+fn nothing_is_asked_where_nobody_wants_to_be_asked() {
+    let user = User::new();
+    for flags in [&["--quiet"][..], &["--format", "json"], &["--no-store"]] {
+        let Some(shown) = on_a_terminal(&user, flags, "S1\n") else {
+            return;
+        };
+        assert!(!shown.contains("Which suggestions"), "{flags:?}: {shown}");
+    }
+    let piped = user
+        .expert()
+        .arg("analyze")
+        .arg(case("join-hot-key-skew"))
+        .write_stdin("S1\n")
+        .output()
+        .expect("runs");
+    assert!(!String::from_utf8_lossy(&piped.stderr).contains("Which suggestions"));
+    std::fs::write(user.home.path().join("scopeagent.toml"), "ask = false\n").expect("write");
+    if let Some(shown) = on_a_terminal(&user, &[], "S1\n") {
+        assert!(!shown.contains("Which suggestions"), "{shown}");
+    }
+    assert!(learnt(&user).is_empty());
+}
