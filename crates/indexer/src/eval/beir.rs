@@ -61,7 +61,14 @@ fn build(
             rebuild,
             ..settings.clone()
         };
-        update_with(sources.to_vec().into(), &one_chunk, scratch, &settings, progress).map(drop)
+        update_with(
+            sources.to_vec().into(),
+            &one_chunk,
+            scratch,
+            &settings,
+            progress,
+        )
+        .map(drop)
     };
     match with(Rebuild::Changed) {
         // The vectors of each model stay in the cache.
