@@ -84,6 +84,10 @@ pub(super) fn on_the_way(
     (from, to): (Option<usize>, Option<usize>),
     op: &Operator,
 ) -> Option<usize> {
+    if from == to {
+        // nothing else lies between
+        return from;
+    }
     let way: Vec<&Statement> = way(script, from, to)
         .into_iter()
         .filter_map(|at| script.statements.get(at))

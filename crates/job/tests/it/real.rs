@@ -163,6 +163,8 @@ fn the_script_of_a_local_run_stands_in_its_algebra_and_operators_are_tied_to_it(
     assert!(text_at("Join_5").contains("LEFT ANTISEMIJOIN"));
     assert!(text_at("GetSStream_0").contains("FROM Postcodes"));
     assert!(text_at("GetSStream_2").contains("PostcodeDemographics"));
+    // renames a column for the join: feeder and reader are of the same statement
+    assert!(text_at("Process_3").contains("LEFT ANTISEMIJOIN"));
     let (_, output) = operator(&job, "Join_5");
     assert_eq!(
         output,
