@@ -134,7 +134,7 @@ def build_hand(work, folder):
     schema = tantivy.SchemaBuilder()
     schema.add_text_field("text", stored=False)
     schema.add_text_field("id", stored=True, tokenizer_name="raw")
-    schema.add_unsigned_field("row", stored=True, fast=True)
+    schema.add_integer_field("row", stored=True, fast=True)
     (folder / "words").mkdir(parents=True)
     index = tantivy.Index(schema.build(), path=str(folder / "words"))
     writer = index.writer(200_000_000, 1)
