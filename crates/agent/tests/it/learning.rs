@@ -193,46 +193,58 @@ fn helpful_chunks_rise_on_held_out_queries_and_others_keep_their_place() {
     let now = "2026-01-02T00:00:00Z".parse().expect("time");
     let preferences = Preferences::learn(&rows, now);
     eprintln!("{} opinions on {} subjects", rows.len(), helps.len());
-    for scale in [0.2_f32, 0.5, 1.0, 2.0] {
-        let mut groups: BTreeMap<&str, Score> = BTreeMap::new();
-        let mut judged = |cause: &String, query: &Judged, group: &'static str| {
-            let causes = [cause.clone()];
-            let prior = |chunk: &str| scale * preferences.chunk(&causes, chunk);
-            let right = right(query);
-            let fits = |hit: &Hit| right.contains(hit.chunk.document.as_str());
-            let before = reciprocal_rank(&search(&query.text, None), fits);
-            let after = reciprocal_rank(&search(&query.text, Some(&prior)), fits);
-            groups.entry(group).or_default().add(before, after);
-        };
-        for (cause, query) in &others {
-            judged(cause, query, "other causes");
-        }
-        for (subject, _, held_out) in &helps {
-            for query in held_out {
-                judged(&subject.0, query, "judged answers");
-            }
-        }
-        for (subject, chunk, held_out) in &helps {
-            let causes = [subject.0.clone()];
-            let prior = |chunk: &str| scale * preferences.chunk(&causes, chunk);
-            let helpful = |hit: &Hit| hit.chunk.id == *chunk;
-            for query in held_out {
-                let before = reciprocal_rank(&about(&query.text, subject, None), helpful);
-                let after = reciprocal_rank(&about(&query.text, subject, Some(&prior)), helpful);
-                groups
-                    .entry("helpful chunks")
-                    .or_default()
-                    .add(before, after);
-            }
-        }
-        for (group, score) in &groups {
-            let (before, after) = score.means();
-            eprintln!(
-                "{scale} {group}: {} held-out queries, MRR@{DEPTH} {before:.3} -> {after:.3}, {} better, {} worse",
-                score.queries, score.better, score.worse
-            );
+    let mut groups: BTreeMap<&str, Score> = BTreeMap::new();
+    let mut judged = |cause: &String, query: &Judged, group: &'static str| {
+        let causes = [cause.clone()];
+        let prior = |chunk: &str| preferences.chunk(&causes, chunk);
+        let right = right(query);
+        let fits = |hit: &Hit| right.contains(hit.chunk.document.as_str());
+        let before = reciprocal_rank(&search(&query.text, None), fits);
+        let after = reciprocal_rank(&search(&query.text, Some(&prior)), fits);
+        groups.entry(group).or_default().add(before, after);
+    };
+    for (cause, query) in &others {
+        judged(cause, query, "other causes");
+    }
+    for (subject, _, held_out) in &helps {
+        for query in held_out {
+            judged(&subject.0, query, "judged answers");
         }
     }
+    for (subject, chunk, held_out) in &helps {
+        let causes = [subject.0.clone()];
+        let prior = |chunk: &str| preferences.chunk(&causes, chunk);
+        let helpful = |hit: &Hit| hit.chunk.id == *chunk;
+        for query in held_out {
+            let before = reciprocal_rank(&about(&query.text, subject, None), helpful);
+            let after = reciprocal_rank(&about(&query.text, subject, Some(&prior)), helpful);
+            groups
+                .entry("helpful chunks")
+                .or_default()
+                .add(before, after);
+        }
+    }
+    for (group, score) in &groups {
+        let (before, after) = score.means();
+        eprintln!(
+            "{group}: {} held-out queries, MRR@{DEPTH} {before:.3} -> {after:.3}, {} better, {} worse",
+            score.queries, score.better, score.worse
+        );
+    }
+    let helpful = groups["helpful chunks"];
+    assert!(helpful.queries >= 20, "{helpful:?}");
+    let (before, after) = helpful.means();
+    assert!(after > before + 0.03, "no gain: {before:.3} -> {after:.3}");
+    assert!(helpful.better > 3 * helpful.worse, "{helpful:?}");
+    // Where this team finds another chunk helpful than the judges, the judges' answer gives way a
+    // little; it does not go away.
+    let (before, after) = groups["judged answers"].means();
+    assert!(
+        after > before - 0.08,
+        "answers lost: {before:.3} -> {after:.3}"
+    );
+    let (before, after) = groups["other causes"].means();
+    assert!(after >= before, "others lost: {before:.3} -> {after:.3}");
 }
 
 /// One person who ignores everything that cites the best chunk cannot bury it.

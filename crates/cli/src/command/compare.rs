@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use agent::Silent;
 use agent::compare::{self, Origin, Side};
+use agent::report::Report;
 use agent::shape::JobShape;
 use agent::store::Store;
 
@@ -94,6 +95,7 @@ impl Library<'_> {
             Some(store) => store,
             none => none.insert(keeper::open(self.config)?),
         };
+        let row = store.run(run).map_err(keeper::error)?;
         let report = super::runs::stored_report(store, run)?;
         let picture = store
             .picture(run)
@@ -107,10 +109,10 @@ impl Library<'_> {
                 origin: Origin::Kept,
             });
         }
-        let folder = PathBuf::from(&report.job.path);
+        let folder = PathBuf::from(&row.job);
         let again = folder.is_dir().then(|| self.read(&folder)).transpose();
         match again.ok().flatten() {
-            Some(read) if read.report.job == report.job => Ok(Side {
+            Some(read) if is_same_run(&read.report, &report) => Ok(Side {
                 report,
                 shape: read.shape,
                 script: picture.script,
@@ -124,4 +126,10 @@ impl Library<'_> {
             }),
         }
     }
+}
+
+/// Whether a folder still holds the job that was analysed: another job may have taken its place.
+fn is_same_run(read: &Report, kept: &Report) -> bool {
+    let (a, b) = (&read.job, &kept.job);
+    (&a.id, &a.name, a.state, a.elapsed_seconds) == (&b.id, &b.name, b.state, b.elapsed_seconds)
 }
