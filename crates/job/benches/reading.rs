@@ -44,27 +44,48 @@ fn main() {
     }
 }
 
-/// Best time of several runs, of two things by turns.
-fn best(rounds: usize, mut ours: impl FnMut(), mut theirs: impl FnMut()) -> (Duration, Duration) {
-    let mut times = (Duration::MAX, Duration::MAX);
-    for _ in 0..rounds {
-        let start = Instant::now();
-        ours();
-        times.0 = times.0.min(start.elapsed());
-        let start = Instant::now();
-        theirs();
-        times.1 = times.1.min(start.elapsed());
-    }
-    times
+/// What several runs of one thing took.
+struct Times {
+    /// The clock's time of the fastest.
+    best: Duration,
+    /// Mean processor time, of all threads and of the processes started.
+    processor: Option<Duration>,
 }
 
-fn row(what: &str, name: &str, (ours, theirs): (Duration, Duration)) {
-    let ratio = ours.as_secs_f64() / theirs.as_secs_f64();
-    println!(
-        "| {what} | {:.3} s | {name} {:.3} s | {ratio:.2} |",
-        ours.as_secs_f64(),
-        theirs.as_secs_f64()
-    );
+/// Times of several runs, of two things by turns.
+fn best(rounds: u32, mut ours: impl FnMut(), mut theirs: impl FnMut()) -> (Times, Times) {
+    let new = || Times {
+        best: Duration::MAX,
+        processor: Some(Duration::ZERO),
+    };
+    let (mut one, mut other) = (new(), new());
+    let run = |times: &mut Times, thing: &mut dyn FnMut()| {
+        let (start, before) = (Instant::now(), cpu());
+        thing();
+        times.best = times.best.min(start.elapsed());
+        let used = cpu().zip(before).map(|(after, before)| after - before);
+        times.processor = times.processor.zip(used).map(|(sum, used)| sum + used);
+    };
+    for _ in 0..rounds {
+        run(&mut one, &mut ours);
+        run(&mut other, &mut theirs);
+    }
+    for times in [&mut one, &mut other] {
+        times.processor = times.processor.map(|sum| sum / rounds);
+    }
+    (one, other)
+}
+
+fn row(what: &str, name: &str, (ours, theirs): (Times, Times)) {
+    let line = |what: &str, name: &str, ours: Duration, theirs: Duration| {
+        let (ours, theirs) = (ours.as_secs_f64(), theirs.as_secs_f64());
+        let ratio = ours / theirs;
+        println!("| {what} | {ours:.3} s | {name} {theirs:.3} s | {ratio:.2} |");
+    };
+    line(what, name, ours.best, theirs.best);
+    if let (Some(ours), Some(theirs)) = (ours.processor, theirs.processor) {
+        line("the same, processor time", name, ours, theirs);
+    }
 }
 
 /// Lines of attempts, as the job manager writes them, one in thirty of another kind.
@@ -136,18 +157,12 @@ fn profile(folder: &Path, megabytes: usize) {
         assert!(counted.status.success());
     };
     let before = peak_memory();
-    let start = cpu();
     let times = best(5, read, count);
-    let end = cpu();
     row(
         &format!("profile, {megabytes} MB, {lines} lines"),
         "`wc -l`",
         times,
     );
-    if let (Some(start), Some(end)) = (start, end) {
-        let times = ((end.0 - start.0) / 5, (end.1 - start.1) / 5);
-        row("the same, processor time of all threads", "`wc -l`", times);
-    }
     if let Some(bytes) = peak_memory().filter(|_| before.is_some()) {
         println!(
             "| peak memory of the process meanwhile | {} MiB | bound 64 MiB | |",
@@ -203,13 +218,13 @@ fn long_line(folder: &Path) {
 
 /// Processor time of this process and of its finished children so far; on a machine that others
 /// use as well it is steadier than the clock. `None` where the system does not tell.
-fn cpu() -> Option<(Duration, Duration)> {
+fn cpu() -> Option<Duration> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
     let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
     // fields 14 to 17 of the whole line, in ticks of 10 ms
     let ticks = |at: usize| fields.get(at)?.parse::<u64>().ok();
     let time = |ticks: u64| Duration::from_millis(ticks * 10);
-    Some((time(ticks(11)? + ticks(12)?), time(ticks(13)? + ticks(14)?)))
+    Some(time(ticks(11)? + ticks(12)? + ticks(13)? + ticks(14)?))
 }
 
 /// Largest resident size of this process so far, in bytes; `None` where the system does not tell.
