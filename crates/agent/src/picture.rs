@@ -5,7 +5,7 @@ use job::Job;
 use job::runs::{RunState, StageRuns, VertexRun};
 use serde::{Deserialize, Serialize};
 
-use crate::shape::exchange_code;
+use crate::wording::exchange_code;
 
 /// Bins of a histogram; enough to see a tail, few enough to stay readable in a margin.
 const BINS: usize = 30;

@@ -3,13 +3,14 @@
 //! no job folder; a number that no file holds is `None`.
 
 use job::Job;
-use job::model::{Edge, ExchangeKind, Operator, OperatorKind};
+use job::model::{Edge, Operator, OperatorKind};
 use job::runs::StageRuns;
 use serde::{Deserialize, Serialize};
 
 use crate::draft;
 use crate::picture::Picture;
 use crate::report::{JobState, Report};
+use crate::wording::exchange_code;
 
 /// What two runs are compared by.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -346,18 +347,6 @@ fn edge(job: &Job, edge: &Edge) -> EdgeShape {
         rows: edge.rows_written,
         bytes: edge.bytes_written,
         columns: Some(edge.schema.len()).filter(|n| *n > 0),
-    }
-}
-
-/// Code of an exchange in pictures, shapes and comparisons.
-pub(crate) fn exchange_code(exchange: ExchangeKind) -> &'static str {
-    match exchange {
-        ExchangeKind::Hash => "hash",
-        ExchangeKind::Range => "range",
-        ExchangeKind::Broadcast => "broadcast",
-        ExchangeKind::Gather => "gather",
-        ExchangeKind::OneToOne => "one_to_one",
-        ExchangeKind::Unknown => "unknown",
     }
 }
 

@@ -1,5 +1,7 @@
 //! Small pieces of wording that both languages and all steps share: figures, sizes, lists.
 
+use job::model::ExchangeKind;
+
 use crate::report::Language;
 
 /// A number as people write it: whole where it is large, three significant digits otherwise, with
@@ -83,6 +85,18 @@ pub(crate) fn citing(chunks: &[String], language: Language) -> String {
         _ if chunks.is_empty() => String::new(),
         Language::Zh => format!("相关经验：{}。", chunks.join(", ")),
         Language::En => format!(" Experience: {}.", chunks.join(", ")),
+    }
+}
+
+/// Code of an exchange in pictures, shapes and comparisons.
+pub(crate) fn exchange_code(exchange: ExchangeKind) -> &'static str {
+    match exchange {
+        ExchangeKind::Hash => "hash",
+        ExchangeKind::Range => "range",
+        ExchangeKind::Broadcast => "broadcast",
+        ExchangeKind::Gather => "gather",
+        ExchangeKind::OneToOne => "one_to_one",
+        ExchangeKind::Unknown => "unknown",
     }
 }
 

@@ -67,7 +67,7 @@ fn sections(text: &str, faults: &mut Vec<Fault>) {
             let title = line.strip_prefix("## ").map(str::trim);
             title == Some(zh) || title == Some(en)
         };
-        let Some(at) = lines.iter().position(|line| is_heading(line)) else {
+        let Some(at) = lines.iter().position(is_heading) else {
             faults.push(Fault {
                 line: 1,
                 code: "missing-section",

@@ -224,7 +224,7 @@ fn same_operators<'a>(
     for operator in &new.operators {
         let alike = |o: &&OperatorShape| o.kind == operator.kind && o.keys == operator.keys;
         let exact = left.iter().position(|o| alike(o) && o.id == operator.id);
-        if let Some(at) = exact.or_else(|| left.iter().position(|o| alike(o))) {
+        if let Some(at) = exact.or_else(|| left.iter().position(alike)) {
             same.push((left.remove(at), operator));
         }
     }

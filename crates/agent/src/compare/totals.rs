@@ -3,9 +3,12 @@
 use super::{Pair, Side, Total, TotalMetric};
 use crate::shape::{JobShape, StageShape};
 
+/// How a number is read from a shape.
+type Reading = fn(&JobShape) -> Option<f64>;
+
 /// The numbers that at least one run tells, in a fixed order.
 pub(crate) fn totals(a: &Side, b: &Side) -> Vec<Total> {
-    let rows: [(TotalMetric, fn(&JobShape) -> Option<f64>); 11] = [
+    let rows: [(TotalMetric, Reading); 11] = [
         (TotalMetric::ElapsedSeconds, |s| s.job.elapsed_seconds),
         (TotalMetric::QueuedSeconds, |s| s.job.queued_seconds),
         (TotalMetric::CompileSeconds, |s| s.job.compile_seconds),

@@ -3,7 +3,7 @@
 use crate::conclusion::{Advice, Hypotheses, Hypothesis, HypothesisResult, Recommendation};
 use crate::report::{Finding, Language, Suggestion, Verdict};
 use crate::view::View;
-use crate::wording::sentence;
+use crate::wording::{citing, sentence};
 
 use super::steps::saving;
 
@@ -20,13 +20,20 @@ pub(super) fn advice(view: &View) -> Advice {
     let text = if recommendations.is_empty() {
         nothing_to_do(view)
     } else {
-        advice_text(view)
+        advice_text(view) + &citing(&further_reading(view), view.language)
     };
     Advice {
         recommendations,
         additional: Vec::new(),
         text,
     }
+}
+
+/// Experience of this step on what was found that no suggestion cites.
+fn further_reading(view: &View) -> Vec<String> {
+    let mut found = view.experience_on_findings();
+    found.retain(|chunk| view.suggestions.iter().all(|s| !s.sources.contains(chunk)));
+    found
 }
 
 fn recommend(suggestion: &Suggestion, view: &View) -> Recommendation {

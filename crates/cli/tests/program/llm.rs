@@ -23,8 +23,8 @@ fn auto_uses_the_configured_llm_and_keeps_the_findings_of_the_rules() {
     let report = user.report(&case("join-hot-key-skew"), &[]);
     assert!(!server.requests().is_empty(), "the server was asked");
     assert!(
-        server.requests().iter().all(|r| r.streams()),
-        "answers are streamed"
+        server.requests().first().is_some_and(|r| r.streams()),
+        "answers are streamed; what came out wrong is asked for again in one piece"
     );
     assert_eq!(report["findings"][0]["cause"], "skew.join_hot_key");
     assert!(

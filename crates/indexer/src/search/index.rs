@@ -51,6 +51,9 @@ const BOOST_FROM: usize = 50;
 /// What a prior of 1 adds; bounded for the same reason.
 const PRIOR: f32 = 0.2;
 
+/// What a branch puts forward: chunks with their scores, best first.
+type Ranking = Vec<(Ordinal, f32)>;
+
 /// One generation of an index, open for search. Later updates do not touch it; open again to see them.
 pub struct Index {
     pub(crate) held: Held,
@@ -159,7 +162,7 @@ impl Index {
     }
 
     /// The chunks nearest to `vector`, by the way in that queries take.
-    pub(crate) fn nearest(&self, vector: &[f32], limit: usize) -> Vec<(Ordinal, f32)> {
+    pub(crate) fn nearest(&self, vector: &[f32], limit: usize) -> Ranking {
         self.segments.nearest(vector, None, limit)
     }
 
@@ -179,7 +182,7 @@ impl Index {
         expansions: &[Expansion],
         fusion: Fusion,
         depth: usize,
-    ) -> Result<Vec<(Ordinal, f32)>, SearchError> {
+    ) -> Result<Ranking, SearchError> {
         if fusion == Fusion::Vector {
             return Ok(Vec::new());
         }
@@ -197,7 +200,7 @@ impl Index {
         expansions: &[Expansion],
         fusion: Fusion,
         depth: usize,
-    ) -> Result<(Option<Vec<f32>>, Vec<(Ordinal, f32)>), SearchError> {
+    ) -> Result<(Option<Vec<f32>>, Ranking), SearchError> {
         let Some(vector) = self.query_vector(text, expansions, fusion)? else {
             return Ok((None, Vec::new()));
         };

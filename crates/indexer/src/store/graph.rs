@@ -190,8 +190,11 @@ fn place(folder: &Path, segment: &str) -> PathBuf {
     folder.join(segment.chars().take(32).collect::<String>())
 }
 
+/// A row and its cells, those of its direction alone.
+type Point = (usize, Vec<i8>);
+
 /// One row per distinct point in shuffled order, and the further rows of each. Zero vectors are found by words only.
-fn distinct(vectors: &Vectors) -> (Vec<(usize, Vec<i8>)>, HashMap<usize, Vec<usize>>) {
+fn distinct(vectors: &Vectors) -> (Vec<Point>, HashMap<usize, Vec<usize>>) {
     let mut first: HashMap<Vec<i8>, usize> = HashMap::new();
     let mut copies: HashMap<usize, Vec<usize>> = HashMap::new();
     for row in 0..vectors.len() {
@@ -206,8 +209,7 @@ fn distinct(vectors: &Vectors) -> (Vec<(usize, Vec<i8>)>, HashMap<usize, Vec<usi
             }
         }
     }
-    let mut points: Vec<(usize, Vec<i8>)> =
-        first.into_iter().map(|(point, row)| (row, point)).collect();
+    let mut points: Vec<Point> = first.into_iter().map(|(point, row)| (row, point)).collect();
     // An order that has nothing to do with the documents, and is the same every time.
     points.sort_by_key(|&(row, _)| {
         let mixed = (row as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
