@@ -39,11 +39,16 @@ impl Roots {
     /// The real path of something that a client names; a relative one is looked for in each root.
     pub(crate) fn admit(&self, named: &str) -> Result<PathBuf> {
         let path = Path::new(named);
-        let candidates = self.0.iter().map(|root| root.join(path));
-        let mut places: Vec<Place> = candidates.map(|path| self.place(&path)).collect();
-        if let Some(at) = places.iter().position(|p| matches!(p, Place::Inside(_)))
-            && let Place::Inside(real) = places.swap_remove(at)
-        {
+        let places: Vec<Place> = self
+            .0
+            .iter()
+            .map(|root| self.place(&root.join(path)))
+            .collect();
+        let inside = places.iter().find_map(|place| match place {
+            Place::Inside(real) => Some(real.clone()),
+            Place::Missing | Place::Outside => None,
+        });
+        if let Some(real) = inside {
             return Ok(real);
         }
         if !places.is_empty() && places.iter().all(|place| *place == Place::Missing) {
@@ -172,7 +177,11 @@ mod tests {
 
     #[test]
     fn paths_in_a_root_are_admitted_whatever_their_form() {
-        let Tree { base, roots, .. } = tree();
+        let Tree {
+            _folder,
+            base,
+            roots,
+        } = tree();
         let job = base.join("in/job");
         for path in ["job", "./job", "job/../job", &job.display().to_string()] {
             assert_eq!(roots.admit(path).expect(path), job, "{path}");
@@ -182,7 +191,11 @@ mod tests {
 
     #[test]
     fn paths_that_leave_the_roots_are_refused_whether_they_exist_or_not() {
-        let Tree { base, roots, .. } = tree();
+        let Tree {
+            _folder,
+            base,
+            roots,
+        } = tree();
         let beside = base.join("in-beside");
         fs::create_dir(&beside).expect("made");
         for path in [
@@ -201,7 +214,11 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn links_are_judged_by_where_they_lead() {
-        let Tree { base, roots, .. } = tree();
+        let Tree {
+            _folder,
+            base,
+            roots,
+        } = tree();
         link(&base.join("out"), &base.join("in/leaves"));
         link(&base.join("in/job"), &base.join("in/stays"));
         link(&base.join("in/job"), &base.join("out/enters"));
@@ -215,7 +232,11 @@ mod tests {
 
     #[test]
     fn a_missing_path_in_a_root_is_told_as_missing() {
-        let Tree { base, roots, .. } = tree();
+        let Tree {
+            _folder,
+            base,
+            roots,
+        } = tree();
         assert!(refusal(&roots, "no/such/job").contains("does not exist"));
         assert!(roots.cover(&base.join("in/deleted")));
         assert!(!roots.cover(&base.join("out/deleted")));
@@ -224,7 +245,11 @@ mod tests {
 
     #[test]
     fn folders_of_the_client_narrow_and_never_widen() {
-        let Tree { base, roots, .. } = tree();
+        let Tree {
+            _folder,
+            base,
+            roots,
+        } = tree();
         assert_eq!(
             roots.narrowed(&[base.join("in/job"), base.join("out")]),
             Roots(vec![base.join("in/job")])
@@ -237,7 +262,7 @@ mod tests {
 
     #[test]
     fn flags_come_before_the_configuration() {
-        let Tree { base, .. } = tree();
+        let Tree { _folder, base, .. } = tree();
         let mut config = Config::default();
         config.mcp.allowed_roots = vec![base.join("out")];
         let chosen = |flags: &[PathBuf]| Roots::chosen(flags, &config).expect("roots");
