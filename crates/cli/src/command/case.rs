@@ -1,7 +1,7 @@
 //! `scopeagent case`: resolved cases written from runs, and checked.
 
 use std::fs;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use agent::case::{self, CaseError, Draft, Material};
@@ -93,17 +93,14 @@ fn write(path: &Path, draft: &Draft, force: bool) -> Result<()> {
     let written = options
         .open(path)
         .and_then(|mut file| file.write_all(draft.text.as_bytes()));
-    written.map_err(|e| {
-        let hint = if e.kind() == std::io::ErrorKind::AlreadyExists {
-            "--force overwrites it; --id NAME gives the case another name"
-        } else {
-            "check that the knowledge folder can be written"
-        };
-        CliError::new(
-            Exit::Input,
-            format!("`{}` is not written: {e}", path.display()),
-        )
-        .hint(hint)
+    written.map_err(|e| match e.kind() {
+        ErrorKind::AlreadyExists => {
+            let error = format!("the case `{}` is there already", path.display());
+            CliError::new(Exit::Input, error)
+                .hint("--force overwrites it; --id NAME gives the case another name")
+        }
+        _ => CliError::from_source(Exit::Input, &e)
+            .hint(format!("check that `{}` can be written", path.display())),
     })
 }
 
