@@ -118,24 +118,24 @@ pub(crate) fn support(
 ) -> Result<Vec<Hit>, String> {
     let causes: Vec<String> = cause.map(str::to_owned).into_iter().collect();
     let advice = vec![Section::Fix, Section::Example, Section::TradeOffs];
+    let speaks = vec![language(view.language)];
+    let filter = |languages: &[indexer::Language], sections: &[Section]| Filter {
+        causes: causes.clone(),
+        languages: languages.to_vec(),
+        sections: sections.to_vec(),
+        ..knowledge()
+    };
     let question = Question {
         text: topic.to_owned(),
+        // What the reader can read first; a topic is worded in one language.
         narrowed: vec![
-            Filter {
-                causes: causes.clone(),
-                sections: advice,
-                ..knowledge()
-            },
-            Filter {
-                causes: causes.clone(),
-                ..knowledge()
-            },
+            filter(&speaks, &advice),
+            filter(&speaks, &[]),
+            filter(&[], &advice),
+            filter(&[], &[]),
         ],
-        prefer: Filter {
-            languages: vec![language(view.language)],
-            ..Filter::default()
-        },
-        causes,
+        prefer: Filter::default(),
+        causes: causes.clone(),
     };
     let mut query = Query::new(&question.text, k);
     query.diversity = THINNING;

@@ -185,8 +185,13 @@ pub(crate) fn suggestions(
                 .then(worth(b).total_cmp(&worth(a)))
         });
     }
+    // A topic is worded in English; what the reader of another language can read is found by the title.
+    let topic = |s: &found::Suggestion| match language {
+        Language::En => s.topic.clone(),
+        Language::Zh => format!("{} {}", s.topic, s.title.zh),
+    };
     let word = |(index, s): (usize, &found::Suggestion)| {
-        (suggestion(index, s, findings, language), s.topic.clone())
+        (suggestion(index, s, findings, language), topic(s))
     };
     order.into_iter().enumerate().map(word).unzip()
 }
