@@ -86,8 +86,8 @@ pub(crate) fn wrap_names(text: &str, columns: usize, first: &str, rest: &str) ->
         .collect()
 }
 
-/// Items in a row, broken between them only: a number keeps its unit.
-pub(crate) fn wrap_items(items: &[String], columns: usize) -> Vec<String> {
+/// Items in a row, broken between them only: a number keeps its unit. Lines after the first begin with `rest`.
+pub(crate) fn wrap_items(items: &[String], columns: usize, rest: &str) -> Vec<String> {
     const HELD: &str = "\u{a0}";
     if items.is_empty() {
         return Vec::new();
@@ -95,7 +95,7 @@ pub(crate) fn wrap_items(items: &[String], columns: usize) -> Vec<String> {
     let held: Vec<String> = items.iter().map(|item| item.replace(' ', HELD)).collect();
     // The dot stays with the item before it.
     let row = held.join(&format!("{HELD}· "));
-    wrap_names(&row, columns, "", "")
+    wrap_names(&row, columns, "", rest)
         .iter()
         .map(|line| line.replace(HELD, " "))
         .collect()
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn items_stay_whole_and_styles_take_no_column() {
         let items = ["read 3.4 GiB".to_owned(), "rows 12".to_owned()];
-        assert_eq!(wrap_items(&items, 15), ["read 3.4 GiB ·", "rows 12"]);
+        assert_eq!(wrap_items(&items, 15, ""), ["read 3.4 GiB ·", "rows 12"]);
         assert_eq!(width("\u{1b}[31m数\u{1b}[0m"), 2);
     }
 

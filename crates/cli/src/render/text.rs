@@ -7,7 +7,7 @@ use agent::report::{
 };
 use anstyle::{AnsiColor, Effects, Style};
 
-use super::layout::{DiffPart, bar, duration, width, wrap, wrap_names};
+use super::layout::{DiffPart, bar, duration, width, wrap, wrap_items, wrap_names};
 use super::words::Words;
 
 /// Cells of the bar that shows the share of the run.
@@ -113,24 +113,26 @@ impl Page {
     fn finding(&mut self, finding: &Finding, evidence: &[Evidence]) -> fmt::Result {
         let style = severity_style(finding.severity);
         let place = finding.stage.as_deref().unwrap_or(self.words.whole_job());
-        write!(self.out, "{style}{}{style:#} ", finding.id)?;
-        write!(
-            self.out,
-            "{}{}{} · {place}",
-            BOLD,
-            finding.cause,
-            BOLD.render_reset()
-        )?;
-        if let Some(lines) = finding.script_lines {
-            write!(self.out, " · {}", self.words.script_lines(lines))?;
-        }
         let severity = self.words.severity(finding.severity);
-        writeln!(
-            self.out,
-            " · {style}{severity}{style:#} · {} {:.0} %",
+        let mut parts = vec![
+            format!(
+                "{style}{}{style:#} {BOLD}{}{}",
+                finding.id,
+                finding.cause,
+                BOLD.render_reset()
+            ),
+            place.to_owned(),
+        ];
+        parts.extend(finding.script_lines.map(|l| self.words.script_lines(l)));
+        parts.push(format!("{style}{severity}{style:#}"));
+        parts.push(format!(
+            "{} {:.0} %",
             self.words.confidence(),
             finding.confidence * 100.0
-        )?;
+        ));
+        for line in wrap_items(&parts, self.options.columns, "   ") {
+            writeln!(self.out, "{line}")?;
+        }
         if let Some(impact) = &finding.impact {
             let saved = duration(impact.seconds_saved);
             match impact.share_of_elapsed {

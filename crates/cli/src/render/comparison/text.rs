@@ -209,7 +209,7 @@ impl Page {
         }
         for (line, stage) in lines.zip(&shown) {
             writeln!(self.out, "{line}")?;
-            for line in wrap_items(&stage_numbers(stage, self.words), self.columns - 4) {
+            for line in wrap_items(&stage_numbers(stage, self.words), self.columns - 4, "") {
                 writeln!(self.out, "    {DIM}{line}{DIM:#}")?;
             }
         }
