@@ -1,4 +1,4 @@
-//! Writes the next generation beside the current one, checks it and swaps the pointer.
+//! Writes the next generation next to the current one, checks it and switches to it.
 
 use std::collections::hash_map::Entry as MapEntry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -22,12 +22,11 @@ use crate::store::lexical::{Entry, Lexical, LexicalWriter};
 use crate::store::manifest::{DocumentEntry, Documents, FileSum, Manifest, Ordinal, Segment};
 use crate::store::vectors::{TextHash, Vectors};
 use crate::store::{FORMAT, chunks, vectors};
-use crate::{analyse, chunk};
+use crate::{analyze, chunk};
 
-/// Documents or chunks from which the work on them is shared among threads.
+/// From this many documents or chunks on, threads share the work.
 const MANY: usize = 16;
 
-/// Everything that the writing of a generation depends on.
 pub(crate) struct Job<'a> {
     pub(crate) writer: &'a Writer,
     pub(crate) index: &'a Path,
@@ -40,7 +39,6 @@ pub(crate) struct Job<'a> {
     pub(crate) rebuild: Rebuild,
 }
 
-/// The chunks of one document that is being written.
 struct Cut<'a> {
     source: &'a Source,
     hash: &'a str,
@@ -100,8 +98,8 @@ fn embed_chunks(
         .current
         .is_some_and(|(held, _)| held.manifest.embedder != job.embedder.fingerprint());
     if anew && !(job.rebuild == Rebuild::Reembed && other_model) {
-        // What this model computed is not trusted, but what it computes now is kept. Vectors of a model that comes back
-        // after another one are as good as they were.
+        // Cached vectors of this model are not trusted; new ones are kept. Vectors of a model that is used again
+        // after another one are still valid.
         if let Some(cache) = &mut cache {
             cache.clear();
         }
@@ -115,7 +113,7 @@ fn embed_chunks(
     )
 }
 
-/// Vectors of the generation before that may be used again.
+/// Reusable vectors of the previous generation.
 #[derive(Default)]
 struct Known {
     segments: HashMap<u32, Vectors>,
@@ -123,7 +121,7 @@ struct Known {
 }
 
 impl Known {
-    /// For a whole rewrite every row, else those of the documents that are written again.
+    /// All rows for a rewrite, else those of the documents to be written.
     fn open(job: &Job<'_>) -> Known {
         let mut known = Known::default();
         let Some((held, documents)) = job.current else {
@@ -146,7 +144,7 @@ impl Known {
         let vectors = match self.segments.entry(entry.seq) {
             MapEntry::Occupied(open) => open.into_mut(),
             MapEntry::Vacant(place) => {
-                // A damaged segment only means that its texts are embedded again.
+                // Texts of a damaged segment are embedded again.
                 match Vectors::open(&held.folder.join(segment.vectors_file())) {
                     Ok(open) => place.insert(open),
                     Err(_) => return,
@@ -199,7 +197,7 @@ fn write_generation(
     let manifest = Manifest {
         format: FORMAT,
         chunker: chunk::VERSION.to_owned(),
-        analyser: analyse::VERSION.to_owned(),
+        analyser: analyze::VERSION.to_owned(),
         embedder: job.embedder.fingerprint(),
         dimension: job.embedder.dimension(),
         generation: name.to_owned(),
@@ -215,7 +213,7 @@ fn write_generation(
     Ok(manifest)
 }
 
-/// Waits until the files that are new in this generation, and the names of all, are on disk.
+/// Waits until the new files of this generation and all names are on disk.
 fn sync(job: &Job<'_>, folder: &Path, manifest: &Manifest) -> Result<(), BuildError> {
     let known = job.current.map(|(held, _)| &held.manifest.files);
     let is_linked =
@@ -233,12 +231,12 @@ fn sync(job: &Job<'_>, folder: &Path, manifest: &Manifest) -> Result<(), BuildEr
     Ok(())
 }
 
-/// Whether a file of this name never changes from one generation to the next.
+/// Whether a file with this name stays the same from one generation to the next.
 fn is_fixed(name: &str) -> bool {
     !name.ends_with(".json")
 }
 
-/// Links the segments that live on, with the rows that die now marked.
+/// Links the segments that are kept and marks newly dead rows.
 fn keep_segments(
     job: &Job<'_>,
     held: &Held,
@@ -326,7 +324,7 @@ fn write_lexical(
     note_folder(job, folder, files)
 }
 
-/// Terms are made on all cores, a part at a time to bound memory.
+/// Terms are computed on all cores, one part at a time to bound memory.
 fn add_chunks(
     store: &mut LexicalWriter,
     seq: u32,
@@ -350,7 +348,7 @@ fn add_chunks(
     Ok(())
 }
 
-/// Segment files of tantivy never change; `meta.json` and `.managed.json` do, and are copied.
+/// Tantivy's segment files never change; `meta.json` and `.managed.json` do and are copied.
 fn link_lexical(from: &Path, to: &Path) -> Result<(), BuildError> {
     let entries = fs::read_dir(from).map_err(files::read_error(from))?;
     for entry in entries {
@@ -416,7 +414,7 @@ fn to_json<T: serde::Serialize>(value: &T, path: &Path) -> Result<Vec<u8>, Build
     serde_json::to_vec(value).map_err(|error| write_error(path)(error.into()))
 }
 
-/// Notes size and checksum of a file of the generation.
+/// Records the size and checksum of a file of the generation.
 fn note(
     folder: &Path,
     name: String,
@@ -432,7 +430,7 @@ fn note(
     Ok(())
 }
 
-/// Notes the files of the lexical store; linked ones keep the sum that they had.
+/// Records the files of the lexical store; linked ones keep their checksum.
 fn note_folder(
     job: &Job<'_>,
     folder: &Path,
@@ -457,7 +455,7 @@ fn note_folder(
     Ok(())
 }
 
-/// A generation is served only if both stores open and hold what the manifest says.
+/// A generation is served only if both stores open and match the manifest.
 fn check(folder: &Path, manifest: &Manifest) -> Result<(), BuildError> {
     let wrong = |reason: String| Err(BuildError::Verify { reason });
     let lexical = match Lexical::open(&folder.join(BM25)) {

@@ -1,5 +1,5 @@
-//! Public test collections in BEIR layout: `corpus.jsonl`, `queries.jsonl`, `qrels/<split>.tsv`. A document of the corpus is
-//! one chunk; analyser, embedder and fusion are those of any other index.
+//! Public test collections in BEIR layout: `corpus.jsonl`, `queries.jsonl`, `qrels/<split>.tsv`. Each document becomes
+//! one chunk; analyzer, embedder and fusion are the usual ones.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,7 +26,7 @@ struct Line {
     text: String,
 }
 
-/// Indexes the collection in `folder` into `scratch` (which an earlier run may have filled) and evaluates its
+/// Indexes the collection in `folder` into `scratch` (an earlier index there is updated) and evaluates its
 /// queries.
 ///
 /// # Errors
@@ -49,7 +49,7 @@ pub fn beir(
     evaluate(&index, &judged, &options)
 }
 
-/// Indexes into `scratch`, whatever an earlier run with another embedder or another version left there.
+/// Indexes into `scratch`, whatever an earlier run with another embedder or version left there.
 fn build(
     sources: &[Source],
     scratch: &Path,
@@ -71,7 +71,7 @@ fn build(
         .map(drop)
     };
     match with(Rebuild::Changed) {
-        // The vectors of each model stay in the cache.
+        // The cache keeps the vectors of each model.
         Err(BuildError::Mismatch(mismatch)) if mismatch.what == "embedder" => {
             with(Rebuild::Reembed)
         }
@@ -80,7 +80,7 @@ fn build(
     }
 }
 
-/// The corpus as documents, each with its line as text.
+/// Each document has its JSON line as text.
 fn corpus(path: &Path) -> Result<Vec<Source>, EvalError> {
     let text = fs::read_to_string(path).map_err(|error| read_error(path, &error.to_string()))?;
     let mut out = Vec::new();
@@ -153,8 +153,8 @@ fn judged(folder: &Path, split: &str) -> Result<Vec<Judged>, EvalError> {
     Ok(out)
 }
 
-/// Query, document and grade per line, tab-separated, with or without a heading. TREC's form (`query 0 document grade`)
-/// is read as well.
+/// Query, document and grade per line, with or without a heading. TREC's form (`query 0 document grade`)
+/// works too.
 fn qrels(path: &Path) -> Result<BTreeMap<String, Vec<Relevant>>, EvalError> {
     let text = fs::read_to_string(path).map_err(|error| read_error(path, &error.to_string()))?;
     let mut out: BTreeMap<String, Vec<Relevant>> = BTreeMap::new();

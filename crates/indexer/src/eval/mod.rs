@@ -1,6 +1,6 @@
-//! How good retrieval is: nDCG, MRR and recall per branch and language, with intervals, against judgements.
+//! Retrieval quality: nDCG, MRR and recall per branch and language, with confidence intervals, against judgments.
 //!
-//! Knows nothing of where results are shown. The JSON form of [`Report`] is an interface: fields are added, never renamed.
+//! The JSON form of [`Report`] is an interface: fields are added, never renamed.
 
 mod beir;
 mod bootstrap;
@@ -24,52 +24,42 @@ pub use trec::{Run, read as read_run, score as score_run};
 pub use tune::{Tuned, tune};
 
 use crate::error::{BuildError, OpenError, SearchError};
-use crate::model::{Fusion, Language, Query};
+use crate::model::{Fusion, Query};
 use crate::search::Index;
 use metrics::{QueryScores, mean};
+use report::Language;
 
-/// Fewer queries than this decide nothing: the half-width of an nDCG difference is then about .035 (50 queries) to
-/// .025 (100 queries).
+/// Fewer queries decide little: the 95 % half-width of an nDCG difference is about .035 with 50 queries and
+/// .025 with 100.
 const ENOUGH_QUERIES: usize = 100;
 
-/// Why an evaluation could not be made.
 #[derive(Debug, Error)]
 pub enum EvalError {
-    /// A file is missing or cannot be read.
     #[error("cannot read {path}: {reason}")]
     Read {
-        /// The file.
         path: PathBuf,
-        /// What is wrong, with the line if there is one.
+        /// With the line, if there is one.
         reason: String,
     },
-    /// Nothing to measure with.
     #[error("{path} holds no judged query; see the README there for the format")]
-    NoQueries {
-        /// File or folder.
-        path: PathBuf,
-    },
-    /// The collection could not be indexed.
+    NoQueries { path: PathBuf },
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The index could not be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// A query failed.
     #[error(transparent)]
     Search(#[from] SearchError),
 }
 
-/// What to measure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// Cut-off of nDCG and MRR.
     pub k: usize,
     /// Cut-off of recall.
     pub recall_at: usize,
-    /// Joins the branches in another way than usual.
+    /// `None` for the usual fusion.
     pub fusion: Option<Fusion>,
-    /// Only judged queries of this part (`tune`, `heldout`).
+    /// Only queries of this part (`tune`, `heldout`).
     pub split: Option<String>,
 }
 
@@ -84,49 +74,38 @@ impl Default for Options {
     }
 }
 
-/// What was measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// Scores of `bm25`, `vector` and `hybrid`.
     pub branches: BTreeMap<String, Scores>,
-    /// The same per language of the query.
     pub languages: BTreeMap<String, LanguageReport>,
-    /// Differences in nDCG between branches, query by query.
+    /// Paired differences in nDCG between branches.
     pub differences: BTreeMap<String, Difference>,
-    /// Judged queries.
     pub queries: usize,
-    /// Documents searched.
     pub documents: usize,
-    /// Chunks searched.
     pub chunks: usize,
-    /// Fingerprint of the embedder.
     pub embedder: String,
-    /// What to keep in mind when reading the numbers.
     pub warnings: Vec<String>,
-    /// nDCG per query and branch; what a later run is compared with.
+    /// nDCG per query and branch, for comparison with a later run.
     pub per_query: BTreeMap<String, BTreeMap<String, f64>>,
 }
 
-/// Means over the queries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scores {
-    /// `ndcg@10`, `mrr@10`, `recall@100` (with the cut-offs that were asked for).
+    /// Means of `ndcg@10`, `mrr@10`, `recall@100` (with the cut-offs of the options).
     #[serde(flatten)]
     pub metrics: BTreeMap<String, f64>,
     /// 95 % bootstrap interval of the nDCG.
     pub ci95: [f64; 2],
 }
 
-/// Scores of the queries in one language.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LanguageReport {
-    /// Queries in this language.
     pub queries: usize,
-    /// Scores per branch.
     pub branches: BTreeMap<String, Scores>,
 }
 
-/// Runs every judged query through the three branches of `index`.
+/// Runs every judged query through all three branches of `index`.
 ///
 /// # Errors
 /// When a query fails.
@@ -151,7 +130,6 @@ pub fn evaluate(index: &Index, judged: &[Judged], options: &Options) -> Result<R
     Ok(report(index, &judged, &per_branch, options))
 }
 
-/// Scores of every query in one branch.
 fn run_branch(
     index: &Index,
     judged: &[&Judged],
@@ -167,7 +145,7 @@ fn run_branch(
         .collect()
 }
 
-/// Ids of chunk and document, best first.
+/// Pairs of chunk and document id, best first.
 fn rank(
     index: &Index,
     query: &Judged,
@@ -228,7 +206,7 @@ fn by_language(
                 queries,
                 branches: summarise(per_branch, options, speaks),
             };
-            out.insert(language.as_str().to_owned(), report);
+            out.insert(language.code().to_owned(), report);
         }
     }
     out
@@ -289,18 +267,17 @@ fn warnings(index: &Index, judged: &[&Judged]) -> Vec<String> {
     out
 }
 
-/// Whether quality held against an earlier report.
+/// A comparison with an earlier report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
     /// False if a branch is significantly worse than before.
     pub passed: bool,
-    /// Differences in nDCG, now minus before, over the queries that both have.
+    /// nDCG now minus before, over the common queries.
     pub differences: BTreeMap<String, Difference>,
-    /// Queries that both have.
     pub queries: usize,
 }
 
-/// Compares `now` with `before`: the hybrid branch must not be significantly worse.
+/// Passes if the hybrid branch is not significantly worse than `before`.
 pub fn gate(now: &Report, before: &Report) -> Gate {
     let shared: Vec<_> = now
         .per_query
@@ -315,7 +292,7 @@ pub fn gate(now: &Report, before: &Report) -> Gate {
         let (a, b): (Vec<f64>, Vec<f64>) = pairs.unzip();
         differences.insert(branch.clone(), bootstrap::paired(&a, &b));
     }
-    // Without a query in common nothing was shown to hold.
+    // Without a common query nothing has been shown.
     let held = differences.get("hybrid").is_some_and(|d| d.ci95[1] >= 0.0);
     Gate {
         passed: held && !shared.is_empty(),

@@ -32,14 +32,14 @@ impl Run {
         for query in judged {
             let ranking = rank(index, query, fusion, depth)?;
             let scored = ranking.into_iter().enumerate();
-            // Other tools sort by score, so that the rank must be in it.
+            // Other tools sort by score, so the score must reflect the rank.
             let scored = scored.map(|(place, (chunk, _))| (chunk, 1.0 / (place + 1) as f64));
             run.rankings.insert(query.id.clone(), scored.collect());
         }
         Ok(run)
     }
 
-    /// The run in TREC form. White space in an id becomes `_`, since the form has no quoting.
+    /// White space in an id becomes `_`, since the format has no quoting.
     pub fn to_text(&self, tag: &str) -> String {
         let plain = |id: &str| id.replace(char::is_whitespace, "_");
         let mut out = String::new();
@@ -54,7 +54,7 @@ impl Run {
     }
 }
 
-/// Reads a run; its order is that of the scores, ties by rank as written.
+/// Reads a run, ordered by score; ties keep their order.
 ///
 /// # Errors
 /// When the file cannot be read or a line is malformed.
@@ -86,7 +86,7 @@ pub fn read(path: &Path) -> Result<Run, EvalError> {
     Ok(run)
 }
 
-/// Scores a run, whoever made it, against judgements. A query without a ranking counts as 0.
+/// Scores a run of any origin. A query without a ranking counts as 0.
 pub fn score(run: &Run, judged: &[Judged], options: &Options) -> Scores {
     let empty = Vec::new();
     let scores: Vec<metrics::QueryScores> = judged
@@ -121,7 +121,7 @@ pub fn score(run: &Run, judged: &[Judged], options: &Options) -> Scores {
 mod tests {
     use super::*;
     use crate::eval::Relevant;
-    use crate::model::Language;
+    use report::Language;
 
     #[test]
     fn a_run_is_read_written_and_scored() {

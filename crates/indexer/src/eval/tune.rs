@@ -1,4 +1,4 @@
-//! Finds the weight of the vector branch on one part of the judgements and shows what it does on the other.
+//! Finds the best weight of the vector branch on one part of the judgments and measures it on the other.
 
 use std::collections::BTreeMap;
 
@@ -6,28 +6,26 @@ use serde::Serialize;
 
 use super::metrics::mean;
 use super::{Difference, EvalError, Judged, Options, bootstrap, run_branch};
-use crate::model::{Fusion, Language};
+use crate::model::Fusion;
 use crate::search::Index;
+use report::Language;
 
-/// Steps of the grid from 0 to 1; finer ones differ by less than the queries can show.
+/// Steps of the grid from 0 to 1; finer ones differ by less than the queries can resolve.
 const STEPS: usize = 20;
 
-/// The best weight for the queries of one script.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Tuned {
-    /// Weight of the vector branch with the best mean nDCG on the tuning part.
+    /// The weight with the best mean nDCG on the tuning part.
     pub vector: f32,
-    /// Queries of the tuning part.
     pub tune_queries: usize,
-    /// nDCG on the tuning part by weight.
+    /// nDCG on the tuning part, by weight.
     pub curve: BTreeMap<String, f64>,
-    /// Queries of the held-out part.
     pub heldout_queries: usize,
-    /// nDCG on the held-out part: the best weight against the usual one; `None` without held-out queries.
+    /// nDCG of the best weight minus that of the usual one on the held-out part, if there is one.
     pub heldout: Option<Difference>,
 }
 
-/// Tunes per language of the query: Chinese queries give the weight for CJK, the others that for Latin script.
+/// Tunes per language: Chinese queries give the weight for CJK script, English ones that for Latin.
 ///
 /// # Errors
 /// When a query fails.
@@ -72,7 +70,7 @@ fn tune_script(
             options,
         )?);
         curve.insert(format!("{vector:.2}"), ndcg);
-        // Of equal weights the smaller one: the lexical branch is the one that people can follow.
+        // Among equals the smaller weight: people can follow the lexical branch.
         if ndcg > best.0 + 1e-9 {
             best = (ndcg, vector);
         }
