@@ -2,12 +2,12 @@
 
 mod support;
 
-use support::{score_folder, shared, summarise};
+use support::{score_folder, summarise};
+use testkit::shared;
 
 #[test]
 fn the_sample_jobs_reach_the_floors() {
     let Some(jobs) = shared("jobs-dev") else {
-        eprintln!("skipped: no sample jobs (set SCOPEAGENT_SHARED)");
         return;
     };
     let mut scored = Vec::new();

@@ -1,18 +1,14 @@
 //! Real local-run folders, read in place; skipped visibly where they are not mounted.
-#![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 mod support;
 
 use diagnosis::model::{Cause, Diagnosis, ProblemType, Verdict};
 use diagnosis::{Settings, diagnose};
 use job::Catalogue;
-use support::shared;
+use testkit::shared;
 
 fn diagnosed(name: &str) -> Option<Diagnosis> {
-    let Some(jobs) = shared("real/jobs") else {
-        eprintln!("skipped: no real jobs (set SCOPEAGENT_SHARED)");
-        return None;
-    };
+    let jobs = shared("real/jobs")?;
     let job = job::load(&jobs.join(name)).expect("a real job can be read");
     Some(diagnose(&job, &Catalogue::builtin(), &Settings::default()))
 }

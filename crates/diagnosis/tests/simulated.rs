@@ -2,8 +2,8 @@
 
 mod support;
 
+use simulator::{Scale, cases, job_of_set, simulate};
 use support::{score_folder, summarise};
-use testkit::{Scale, cases, job_of_set, simulate};
 
 /// Seed of the held-out set; calibration uses others, see `scripts/calibrate.py`.
 const HELD_OUT_SEED: u64 = 770_077;

@@ -4,7 +4,8 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{User, case, root, shared};
+use crate::support::{User, case, root};
+use testkit::shared;
 
 fn causes(report: &Value) -> Vec<&str> {
     report["findings"]

@@ -17,17 +17,6 @@ pub(crate) fn case(name: &str) -> PathBuf {
     root().join("tests/cases").join(name).join("job")
 }
 
-/// A folder of the shared references; `None`, and a line that says so, where it is absent.
-pub(crate) fn shared(path: &str) -> Option<PathBuf> {
-    let base = std::env::var_os("SCOPEAGENT_SHARED")
-        .map_or_else(|| root().join("../shared"), PathBuf::from);
-    let found = Some(base.join(path)).filter(|p| p.exists());
-    if found.is_none() {
-        eprintln!("skipped: `{path}` of the shared folder is absent");
-    }
-    found
-}
-
 /// One user with a data folder of his own.
 pub(crate) struct User {
     pub(crate) home: TempDir,

@@ -217,12 +217,3 @@ impl Summary {
         );
     }
 }
-
-/// The folder of shared references, where it is mounted.
-pub fn shared(part: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("SCOPEAGENT_SHARED").map(PathBuf::from);
-    let root =
-        root.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"));
-    let path = root.join(part);
-    path.is_dir().then_some(path)
-}

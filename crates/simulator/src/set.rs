@@ -4,8 +4,8 @@ use crate::cause::{CAUSES, Cause};
 use crate::folder::{SimulatedJob, simulate_as};
 use crate::inject;
 use crate::plan::Dialect;
-use crate::rng::Rng;
-use crate::simulate::{Kind, Request, seed_of};
+use crate::request::{Kind, Request};
+use crate::rng::{Rng, hash_text, mix};
 use crate::templates::Scale;
 use crate::truth::can_be_withheld;
 
@@ -123,4 +123,9 @@ fn pair(rng: &mut Rng, running: &[Cause]) -> Vec<Cause> {
         }
     }
     vec![Cause::QueueWait, Cause::SmallFiles]
+}
+
+/// Seed of the `index`-th job of a set.
+fn seed_of(seed: u64, index: usize) -> u64 {
+    mix(hash_text(seed, "job") ^ index as u64)
 }

@@ -2,7 +2,8 @@
 
 use crate::cause::Cause;
 use crate::outcome::Failure;
-use crate::simulate::{Draft, Kind, Request};
+use crate::request::{Kind, Request};
+use crate::simulate::Draft;
 use serde_json::{Value, json};
 
 /// What is taken out of the folder of a withheld job.

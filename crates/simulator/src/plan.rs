@@ -263,6 +263,15 @@ pub(crate) struct Spec {
 }
 
 impl Spec {
+    /// Changes every piece of user code.
+    pub(crate) fn each_udo(&mut self, change: impl Fn(&mut Udo)) {
+        for node in &mut self.nodes {
+            if let Op::Reduce { udo, .. } | Op::Process { udo, .. } = &mut node.op {
+                change(udo);
+            }
+        }
+    }
+
     /// Inputs of a node.
     pub(crate) fn inputs(&self, node: NodeId) -> Vec<NodeId> {
         match &self.nodes[node].op {

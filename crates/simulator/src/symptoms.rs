@@ -1,9 +1,10 @@
 //! Causes that are there although nobody put them in, found by taking each away.
 
 use crate::cause::Cause;
-use crate::plan::{Hint, Op, Spec};
-use crate::simulate::{Request, elapsed};
+use crate::plan::{Hint, Spec};
+use crate::request::Request;
 use crate::templates::{Scale, Slots};
+use crate::trial::elapsed;
 
 /// A healthy job loses less than this to anything that can be measured.
 const HEALTHY_BELOW: f64 = 0.018;
@@ -24,10 +25,10 @@ pub(crate) fn symptoms(spec: &Spec, slots: &Slots, now: f64, request: &Request) 
     };
     test(Cause::Spill, &|s| s.env.sort_memory = 1e15);
     test(Cause::HeapPressure, &|s| {
-        each_udo(s, |u| u.gc = u.gc.min(0.05))
+        s.each_udo(|u| u.gc = u.gc.min(0.05))
     });
     test(Cause::CpuBound, &|s| {
-        each_udo(s, |u| u.cpu_us = u.cpu_us.min(2.5))
+        s.each_udo(|u| u.cpu_us = u.cpu_us.min(2.5))
     });
     test(Cause::VertexRetries, &|s| {
         s.env.fail_rate = 0.0;
@@ -60,13 +61,4 @@ pub(crate) fn symptoms(spec: &Spec, slots: &Slots, now: f64, request: &Request) 
         }
     });
     out
-}
-
-/// Changes every piece of user code.
-pub(crate) fn each_udo(spec: &mut Spec, change: impl Fn(&mut crate::plan::Udo)) {
-    for node in &mut spec.nodes {
-        if let Op::Reduce { udo, .. } | Op::Process { udo, .. } = &mut node.op {
-            change(udo);
-        }
-    }
 }

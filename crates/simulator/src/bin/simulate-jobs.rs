@@ -1,9 +1,9 @@
-//! `testkit-jobs`: writes sets of simulated jobs, the cases kept with the project, or a large profile.
+//! `simulate-jobs`: writes sets of simulated jobs, the cases kept with the project, or a large profile.
 //!
 //! ```text
-//! testkit-jobs --out DIR [--count N] [--seed S] [--cause CODE | --near CODE] [--scale small|usual|huge]
-//! testkit-jobs --cases DIR            # the committed cases
-//! testkit-jobs --profile FILE --bytes N
+//! simulate-jobs --out DIR [--count N] [--seed S] [--cause CODE | --near CODE] [--scale small|usual|huge]
+//! simulate-jobs --cases DIR            # the committed cases
+//! simulate-jobs --profile FILE --bytes N
 //! ```
 
 #![expect(
@@ -12,14 +12,14 @@
     reason = "a program: its output is its result"
 )]
 
+use simulator::{
+    Cause, Scale, SimulatedJob, cases, job_of_set, near_miss_of_set, simulate_as,
+    write_large_profile,
+};
 use std::fs;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use testkit::{
-    Cause, Scale, SimulatedJob, cases, job_of_set, near_miss_of_set, simulate_as,
-    write_large_profile,
-};
 
 #[derive(Default)]
 struct Args {
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         Err(message) => {
             eprintln!("error: {message}");
             eprintln!(
-                "hint: testkit-jobs --out DIR --count N --seed S [--cause CODE | --near CODE] [--scale small|usual|huge]"
+                "hint: simulate-jobs --out DIR --count N --seed S [--cause CODE | --near CODE] [--scale small|usual|huge]"
             );
             ExitCode::from(2)
         }

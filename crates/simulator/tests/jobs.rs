@@ -1,7 +1,7 @@
 //! Simulated jobs: the same seed gives the same bytes, and the truth holds in the files.
 
+use simulator::{CAUSES, Cause, Request, Scale, SimulatedJob, job_of_set, simulate};
 use std::collections::BTreeMap;
-use testkit::{CAUSES, Cause, Request, Scale, SimulatedJob, job_of_set, simulate};
 
 fn text<'a>(job: &'a SimulatedJob, file: &str) -> &'a str {
     std::str::from_utf8(&job.files[file]).expect("files are UTF-8")

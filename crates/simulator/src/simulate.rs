@@ -8,93 +8,20 @@ use crate::near_miss;
 use crate::outcome::{Failure, Ids, Outcome};
 use crate::physical::Physical;
 use crate::plan::{Dialect, Op, Spec};
-use crate::rng::{Rng, hash_text, mix};
-use crate::schedule::{self, Fatal, Run, State, Why};
+use crate::request::{Kind, Request};
+use crate::rng::{Rng, mix};
+use crate::schedule::{self, Run, State, Why};
 use crate::script::{self, Style};
-use crate::symptoms::{each_udo, symptoms};
+use crate::symptoms::symptoms;
 use crate::templates::{Scale, Slots, TEMPLATES, Template, build};
+use crate::trial::{VERTEX_LIMIT_S, trial};
 use crate::words::USERS;
-
-/// What kind of job to make.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// One cause.
-    Single,
-    /// Two causes.
-    Two,
-    /// No cause; some look bad.
-    None,
-    /// The file that would decide is absent.
-    Withheld,
-    /// The job failed.
-    Failed,
-}
-
-/// What to simulate.
-#[derive(Debug, Clone)]
-pub struct Request {
-    /// Kind of the job.
-    pub kind: Kind,
-    /// Causes; must fit the kind.
-    pub causes: Vec<Cause>,
-    /// For [`Kind::None`]: look like this cause without being it.
-    pub near_miss: Option<Cause>,
-    /// Size.
-    pub scale: Scale,
-    /// Dialect, if it matters.
-    pub dialect: Option<Dialect>,
-    /// Tidy files: no cut-off profile, no unrelated or missing files.
-    pub tidy: bool,
-    /// Seed.
-    pub seed: u64,
-}
-
-impl Request {
-    /// A tidy job of the usual size with one cause.
-    pub fn single(cause: Cause, seed: u64) -> Self {
-        let kind = if cause.is_fatal() {
-            Kind::Failed
-        } else {
-            Kind::Single
-        };
-        Self {
-            kind,
-            causes: vec![cause],
-            near_miss: None,
-            scale: Scale::Usual,
-            dialect: None,
-            tidy: false,
-            seed,
-        }
-    }
-
-    /// Whether the job fails.
-    pub fn fails(&self) -> bool {
-        self.causes.iter().any(|c| c.is_fatal())
-    }
-
-    /// A job without a cause.
-    pub fn healthy(seed: u64) -> Self {
-        Self {
-            kind: Kind::None,
-            causes: Vec::new(),
-            near_miss: None,
-            scale: Scale::Usual,
-            dialect: None,
-            tidy: false,
-            seed,
-        }
-    }
-}
 
 /// A cause must cost at least this share of the run to count as one; the report's own threshold is 2 %, and what lies
 /// between is not put before a tool as right or wrong.
 const COSTS_AT_LEAST: f64 = 0.07;
 /// Seeds tried until a job shows what it should.
 const TRIES: u64 = 60;
-/// Longest time of a vertex, in seconds.
-pub(crate) const VERTEX_LIMIT_S: f64 = 18_000.0;
-
 /// A job before its files are written.
 pub(crate) struct Draft {
     pub(crate) outcome: Outcome,
@@ -149,7 +76,7 @@ fn without_causes(request: &Request, seed: u64) -> Option<Draft> {
         mut rng,
     } = start(request, seed)?;
     let (spec, sites) = with(&base, &slots, &[], request);
-    let (physical, run) = go(&spec, &[], &sites);
+    let (physical, run) = trial(&spec, &[], &sites);
     let sound = Request {
         kind: Kind::None,
         causes: Vec::new(),
@@ -202,7 +129,7 @@ fn attempt(request: &Request, seed: u64) -> Option<Draft> {
         mut rng,
     } = start(request, seed)?;
     let (spec, sites) = with(&base, &slots, &request.causes, request);
-    let (physical, run) = go(&spec, &request.causes, &sites);
+    let (physical, run) = trial(&spec, &request.causes, &sites);
     let mut saved = Vec::new();
     if !request.fails() {
         for &cause in &request.causes {
@@ -215,14 +142,12 @@ fn attempt(request: &Request, seed: u64) -> Option<Draft> {
             let (mut without, _) = with(&base, &slots, &others, request);
             if cause == Cause::HeapPressure {
                 // The same code, were it not collecting: only the collections are the cause.
-                each_udo(&mut without, |u| {
-                    u.cpu_us = u.cpu_us.max(inject::HOARDER_CPU_US)
-                });
+                without.each_udo(|u| u.cpu_us = u.cpu_us.max(inject::HOARDER_CPU_US));
             }
             let seconds = if cause == Cause::QueueWait {
                 spec.env.queue_s
             } else {
-                run.elapsed - go(&without, &[], &[]).1.elapsed
+                run.elapsed - trial(&without, &[], &[]).1.elapsed
             };
             saved.push(seconds);
         }
@@ -285,37 +210,6 @@ fn lengthen(spec: &mut Spec, node: usize) {
     if let Op::Reduce { udo, .. } | Op::Process { udo, .. } = &mut spec.nodes[node].op {
         udo.cpu_us *= 1.25 * VERTEX_LIMIT_S / longest;
     }
-}
-
-fn go(spec: &Spec, causes: &[Cause], sites: &[Site]) -> (Physical, Run) {
-    let physical = crate::compile::compile(spec);
-    let place = |cause: Cause| {
-        let site = sites.iter().find(|s| s.cause == cause)?;
-        physical.stage_of(site.node?)
-    };
-    let fatal = if causes.contains(&Cause::UserCode) {
-        place(Cause::UserCode).map(Fatal::UserCode)
-    } else if causes.contains(&Cause::Limit) {
-        place(Cause::Limit).map(|s| limit(&physical, s))
-    } else {
-        None
-    };
-    let run = schedule::run(spec, &physical, fatal);
-    (physical, run)
-}
-
-/// The limit that a stage hits: time in user code, else temporary storage.
-fn limit(physical: &Physical, stage: usize) -> Fatal {
-    if physical.stages[stage].managed {
-        Fatal::Timeout(stage, VERTEX_LIMIT_S)
-    } else {
-        Fatal::TempData(stage)
-    }
-}
-
-/// Elapsed seconds of a changed job.
-pub(crate) fn elapsed(spec: &Spec) -> f64 {
-    go(spec, &[], &[]).1.elapsed
 }
 
 fn shows(request: &Request, spec: &Spec, run: &Run, saved: &[f64], symptoms: &[Cause]) -> bool {
@@ -445,9 +339,4 @@ fn failure(
         stage: dead.stage,
         line: script.lines[node].0,
     })
-}
-
-/// Seed of the `index`-th job of a set.
-pub(crate) fn seed_of(seed: u64, index: usize) -> u64 {
-    mix(hash_text(seed, "job") ^ index as u64)
 }

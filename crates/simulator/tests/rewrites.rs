@@ -1,15 +1,14 @@
 //! Every diff that the analyser suggests for a simulated job applies, and the changed script gives the rows that the
 //! script gave.
-#![cfg(feature = "exec")]
 
 use diagnosis::Settings;
 use diagnosis::model::Suggestion;
 use job::script::Script;
 use job::{Catalogue, Job};
-use std::path::{Path, PathBuf};
+use simulator::exec::World;
+use simulator::{CAUSES, Dialect, Request, Scale, simulate};
+use std::path::Path;
 use std::process::Command;
-use testkit::exec::World;
-use testkit::{CAUSES, Dialect, Request, Scale, simulate};
 
 /// Seeds a cause and dialect.
 const SEEDS: u64 = 3;
@@ -147,19 +146,17 @@ fn suggested_rewrites_keep_the_rows() {
 /// Jobs of another simulator, read where they lie.
 #[test]
 fn rewrites_of_the_shared_jobs_keep_the_rows() {
-    let shared = std::env::var_os("SCOPEAGENT_SHARED").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-        PathBuf::from,
-    );
-    let Ok(entries) = std::fs::read_dir(shared.join("jobs-dev")) else {
-        eprintln!("skipped: no jobs-dev in {}", shared.display());
+    let Some(jobs) = testkit::shared("jobs-dev") else {
         return;
     };
     let mut tally = Tally {
         diffs: 0,
         wrong: Vec::new(),
     };
-    for folder in entries.map(|e| e.expect("an entry").path()) {
+    for folder in std::fs::read_dir(jobs)
+        .expect("listed")
+        .map(|e| e.expect("an entry").path())
+    {
         // Without metadata there are no tables to fill.
         if folder.join("tables.json").is_file() {
             let name = folder.display().to_string();

@@ -2,7 +2,7 @@
 
 use crate::cause::Cause;
 use crate::plan::Dialect;
-use crate::simulate::{Kind, Request};
+use crate::request::{Kind, Request};
 use crate::templates::Scale;
 
 /// A case: `tests/cases/<name>/{job,truth.json}`.

@@ -1,8 +1,8 @@
 //! The cases kept with the project are what the simulator writes: on this machine as on the one that wrote them.
 
+use simulator::{CAUSES, cases, simulate_as};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use testkit::{CAUSES, cases, simulate_as};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases")
@@ -29,7 +29,7 @@ fn committed_cases_are_what_is_simulated() {
         for (name, bytes) in &job.files {
             assert!(
                 committed[name] == *bytes,
-                "{}/{name} differs; if that is meant: testkit-jobs --cases tests/cases",
+                "{}/{name} differs; if that is meant: simulate-jobs --cases tests/cases",
                 case.name
             );
         }

@@ -1,9 +1,8 @@
 //! The executor: scripts of the simulator run, equal scripts give equal rows, wrong rewrites are found out.
-#![cfg(feature = "exec")]
 
 use job::script::Script;
-use testkit::exec::World;
-use testkit::{CAUSES, Cause, Dialect, Request, Scale, SimulatedJob, simulate};
+use simulator::exec::World;
+use simulator::{CAUSES, Cause, Dialect, Request, Scale, SimulatedJob, simulate};
 
 fn text(job: &SimulatedJob, file: &str) -> String {
     let text = String::from_utf8_lossy(job.files.get(file).map(Vec::as_slice).unwrap_or_default())
