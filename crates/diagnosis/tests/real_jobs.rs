@@ -1,7 +1,5 @@
 //! Real local-run folders, read in place; skipped visibly where they are not mounted.
 
-mod support;
-
 use diagnosis::model::{Cause, Diagnosis, ProblemType, Verdict};
 use diagnosis::{Settings, diagnose};
 use job::Catalogue;

@@ -1,20 +1,23 @@
-//! The cases kept with the project: for every cause one job that shows it and one that resembles it and does not.
+//! Small jobs with fixed seeds that tests look at: for every cause one that shows it and one that only resembles it.
 
 use crate::cause::Cause;
+use crate::folder::{SimulatedJob, simulate_as};
 use crate::plan::Dialect;
 use crate::request::{Kind, Request};
 use crate::templates::Scale;
+use std::path::Path;
+use std::{fs, io};
 
-/// A case: `tests/cases/<name>/{job,truth.json}`.
+/// A case.
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// Folder.
+    /// Name of its folder.
     pub name: &'static str,
     /// What is simulated.
     pub request: Request,
 }
 
-/// Name of the case that shows a cause; its near miss has `near-` in front.
+/// Names of the case that shows a cause and of its near miss.
 const NAMES: [(Cause, &str, &str); 26] = [
     (
         Cause::JoinHotKey,
@@ -100,8 +103,25 @@ const NAMES: [(Cause, &str, &str); 26] = [
     (Cause::QueueWait, "queue-wait", "near-queue-wait"),
 ];
 
-/// Every case, in the order of the causes; `healthy` comes last.
+/// Cases that are committed: under `tests/cases`, for readers of the project and its documentation.
+pub const COMMITTED: [&str; 6] = [
+    "join-hot-key-skew",
+    "excessive-shuffle",
+    "late-filter",
+    "user-code-failure",
+    "near-join-hot-key-skew",
+    "withheld-join-hot-key-skew",
+];
+
+/// Returns every case: by cause one that shows it and one that resembles it, then one whose deciding files are
+/// absent, then `healthy`.
 pub fn cases() -> Vec<Case> {
+    let small = |request: Request, dialect: Dialect| Request {
+        scale: Scale::Small,
+        dialect: Some(dialect),
+        tidy: true,
+        ..request
+    };
     let mut out = Vec::new();
     for (i, (cause, name, near)) in NAMES.into_iter().enumerate() {
         // Every third case is U-SQL where the cause allows it.
@@ -111,40 +131,77 @@ pub fn cases() -> Vec<Case> {
             Cause::TinyVertices,
         ];
         let usql = i % 3 == 2 && !only_scope.contains(&cause);
-        let dialect = Some(if usql { Dialect::Usql } else { Dialect::Scope });
+        let dialect = if usql { Dialect::Usql } else { Dialect::Scope };
         let seed = 1000 + i as u64;
-        let shown = Request {
-            scale: Scale::Small,
-            dialect,
-            tidy: true,
-            ..Request::single(cause, seed)
-        };
         out.push(Case {
             name,
-            request: shown,
+            request: small(Request::single(cause, seed), dialect),
         });
         let silent = Request {
-            kind: Kind::None,
             near_miss: Some(cause),
-            scale: Scale::Small,
-            dialect: Some(Dialect::Scope),
-            tidy: true,
             ..Request::healthy(seed + 500)
         };
         out.push(Case {
             name: near,
-            request: silent,
+            request: small(silent, Dialect::Scope),
         });
     }
-    let healthy = Request {
-        scale: Scale::Small,
-        dialect: Some(Dialect::Scope),
-        tidy: true,
-        ..Request::healthy(7)
+    let withheld = Request {
+        kind: Kind::Withheld,
+        ..Request::single(Cause::JoinHotKey, 1000)
     };
     out.push(Case {
+        name: "withheld-join-hot-key-skew",
+        request: small(withheld, Dialect::Scope),
+    });
+    out.push(Case {
         name: "healthy",
-        request: healthy,
+        request: small(Request::healthy(7), Dialect::Scope),
     });
     out
+}
+
+impl Case {
+    /// Simulates the job of the case.
+    ///
+    /// # Panics
+    ///
+    /// If no seed shows the cause, which a test would find.
+    pub fn simulate(&self) -> SimulatedJob {
+        simulate_as(&self.request, self.name, "cases")
+            .unwrap_or_else(|| panic!("case {}: no seed shows the cause", self.name))
+    }
+
+    /// Writes `FOLDER/NAME/job` and `FOLDER/NAME/truth.json`. Files that are there already are left alone and others
+    /// appear at once, so that several test programs can use one folder.
+    ///
+    /// # Errors
+    ///
+    /// What the file system reports.
+    pub fn write(&self, folder: &Path) -> io::Result<()> {
+        let (job, home) = (self.simulate(), folder.join(self.name));
+        fs::create_dir_all(home.join("job"))?;
+        let truth = serde_json::to_string_pretty(&job.truth)? + "\n";
+        let files = job
+            .files
+            .iter()
+            .map(|(name, bytes)| (home.join("job").join(name), &bytes[..]));
+        for (path, bytes) in files.chain([(home.join("truth.json"), truth.as_bytes())]) {
+            if !fs::read(&path).is_ok_and(|found| found == bytes) {
+                let unfinished = folder.join(format!(".{}", std::process::id()));
+                fs::write(&unfinished, bytes)?;
+                fs::rename(unfinished, path)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes all cases into `folder`, see [`Case::write`].
+///
+/// # Errors
+///
+/// What the file system reports.
+pub fn write_cases(folder: &Path) -> io::Result<()> {
+    cases().iter().try_for_each(|case| case.write(folder))
 }

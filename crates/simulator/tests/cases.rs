@@ -1,12 +1,8 @@
-//! The cases kept with the project are what the simulator writes: on this machine as on the one that wrote them.
+//! The committed cases are what the simulator writes: on this machine as on the one that wrote them.
 
-use simulator::{CAUSES, cases, simulate_as};
+use simulator::{CAUSES, COMMITTED, cases};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases")
-}
+use std::path::Path;
 
 fn read(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     std::fs::read_dir(folder)
@@ -21,21 +17,18 @@ fn read(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 
 #[test]
 fn committed_cases_are_what_is_simulated() {
-    for case in cases() {
-        let job = simulate_as(&case.request, case.name, "cases").expect("a job");
-        let committed = read(&folder().join(case.name).join("job"));
-        let names: Vec<&String> = committed.keys().collect();
-        assert_eq!(names, job.files.keys().collect::<Vec<_>>(), "{}", case.name);
-        for (name, bytes) in &job.files {
-            assert!(
-                committed[name] == *bytes,
-                "{}/{name} differs; if that is meant: simulate-jobs --cases tests/cases",
-                case.name
-            );
-        }
-        let truth = std::fs::read(folder().join(case.name).join("truth.json")).expect("a truth");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases");
+    for name in COMMITTED {
+        let case = cases().into_iter().find(|c| c.name == name).expect(name);
+        let job = case.simulate();
+        let committed = read(&root.join(name).join("job"));
+        assert!(
+            committed == job.files,
+            "{name} differs; if that is meant: simulate-jobs --committed tests/cases"
+        );
+        let truth = std::fs::read(root.join(name).join("truth.json")).expect("a truth");
         let truth: serde_json::Value = serde_json::from_slice(&truth).expect("JSON");
-        assert_eq!(truth, job.truth, "{}", case.name);
+        assert_eq!(truth, job.truth, "{name}");
     }
 }
 

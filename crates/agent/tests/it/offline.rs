@@ -1,4 +1,4 @@
-//! The offline reasoner on committed jobs.
+//! The offline reasoner on simulated jobs.
 
 use agent::report::{Language, Report, Verdict};
 use agent::{Limits, Request};

@@ -1,7 +1,7 @@
 //! A place to run the program in: its own data folder, a knowledge index shared by all tests.
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 use assert_cmd::Command;
 use serde_json::Value;
@@ -12,9 +12,19 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The job folder of a committed case.
+/// The folder of the simulated cases, with `NAME/job` and `NAME/truth.json`.
+pub(crate) fn cases() -> &'static Path {
+    static CASES: LazyLock<PathBuf> = LazyLock::new(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cases");
+        simulator::write_cases(&folder).expect("written");
+        folder
+    });
+    &CASES
+}
+
+/// The job folder of a simulated case.
 pub(crate) fn case(name: &str) -> PathBuf {
-    root().join("tests/cases").join(name).join("job")
+    cases().join(name).join("job")
 }
 
 /// One user with a data folder of his own.

@@ -2,7 +2,7 @@
 //! comes with the sample jobs.
 #![allow(dead_code, unreachable_pub, reason = "each test program uses a part")]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use diagnosis::model::{Diagnosis, Verdict};
 use diagnosis::{Settings, diagnose};

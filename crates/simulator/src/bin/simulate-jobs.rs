@@ -1,8 +1,9 @@
-//! `simulate-jobs`: writes sets of simulated jobs, the cases kept with the project, or a large profile.
+//! `simulate-jobs`: writes sets of simulated jobs, the cases of the tests, or a large profile.
 //!
 //! ```text
 //! simulate-jobs --out DIR [--count N] [--seed S] [--cause CODE | --near CODE] [--scale small|usual|huge]
-//! simulate-jobs --cases DIR            # the committed cases
+//! simulate-jobs --cases DIR            # all cases
+//! simulate-jobs --committed DIR        # those under tests/cases
 //! simulate-jobs --profile FILE --bytes N
 //! ```
 
@@ -13,7 +14,7 @@
 )]
 
 use simulator::{
-    Cause, Scale, SimulatedJob, cases, job_of_set, near_miss_of_set, simulate_as,
+    COMMITTED, Cause, Scale, SimulatedJob, cases, job_of_set, near_miss_of_set, write_cases,
     write_large_profile,
 };
 use std::fs;
@@ -26,6 +27,7 @@ struct Args {
     out: Option<PathBuf>,
     profile: Option<PathBuf>,
     cases: Option<PathBuf>,
+    committed: Option<PathBuf>,
     bytes: u64,
     count: usize,
     seed: u64,
@@ -66,6 +68,7 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Args, String> {
         match word.as_str() {
             "--out" => args.out = Some(value.into()),
             "--cases" => args.cases = Some(value.into()),
+            "--committed" => args.committed = Some(value.into()),
             "--profile" => args.profile = Some(value.into()),
             "--bytes" => args.bytes = number()?,
             "--count" => args.count = number()? as usize,
@@ -100,8 +103,16 @@ fn run(args: &Args) -> Result<(), String> {
         println!("{written} bytes");
         return Ok(());
     }
-    if let Some(dir) = &args.cases {
-        return write_cases(dir);
+    let said = |folder: &Path, e: std::io::Error| format!("{}: {e}", folder.display());
+    if let Some(folder) = &args.cases {
+        return write_cases(folder).map_err(|e| said(folder, e));
+    }
+    if let Some(folder) = &args.committed {
+        return cases()
+            .iter()
+            .filter(|case| COMMITTED.contains(&case.name))
+            .try_for_each(|case| case.write(folder))
+            .map_err(|e| said(folder, e));
     }
     let out = args.out.as_ref().ok_or("no `--out`")?;
     for index in 0..args.count {
@@ -112,19 +123,6 @@ fn run(args: &Args) -> Result<(), String> {
         }
         .ok_or_else(|| format!("job {index}: no seed shows the cause"))?;
         save(out, index, &job)?;
-    }
-    Ok(())
-}
-
-fn write_cases(dir: &Path) -> Result<(), String> {
-    for case in cases() {
-        let job = simulate_as(&case.request, case.name, "cases")
-            .ok_or_else(|| format!("case {}: no seed shows the cause", case.name))?;
-        let to = dir.join(case.name);
-        let text = serde_json::to_string_pretty(&job.truth).map_err(|e| e.to_string())?;
-        job.write(&to.join("job"))
-            .and_then(|()| fs::write(to.join("truth.json"), text + "\n"))
-            .map_err(|e| format!("{}: {e}", to.display()))?;
     }
     Ok(())
 }
