@@ -8,7 +8,6 @@ use crate::templates::Scale;
 use std::path::Path;
 use std::{fs, io};
 
-/// A case.
 #[derive(Debug, Clone)]
 pub struct Case {
     /// Name of its folder.

@@ -1,4 +1,4 @@
-//! The causes of the report contract.
+//! Causes of the report contract.
 
 /// What makes a job slow, expensive or fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

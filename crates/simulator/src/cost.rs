@@ -1,7 +1,7 @@
 //! The cost model: what each operator costs each vertex, in milliseconds of waiting and of CPU.
 //!
-//! The constants are our own; they give the magnitudes of published job statistics (tens of megabytes a second a
-//! vertex, a few tenths of a microsecond a row and operator), not a particular cluster.
+//! The constants are our own. They reproduce the magnitudes of published job statistics (tens of megabytes per second
+//! and vertex, a few tenths of a microsecond per row and operator), not a particular cluster.
 
 use crate::data::TableKind;
 use crate::physical::{Exchange, Kind, Physical, Source};
@@ -16,7 +16,7 @@ const PROBE_US: f64 = 0.30;
 const HASH_AGG_US: f64 = 0.28;
 const STREAM_AGG_US: f64 = 0.14;
 const PARTITION_US: f64 = 0.06;
-/// Parsing text costs CPU by the byte.
+/// CPU of parsing text.
 const PARSE_US_PER_BYTE: f64 = 0.011;
 /// Opening one input of a channel.
 const CONNECT_MS: f64 = 2.5;
@@ -93,7 +93,7 @@ pub(crate) fn charge(spec: &Spec, physical: &mut Physical) {
     }
 }
 
-/// Vertices of stages over the same data share their luck with and without a cause.
+/// Vertices that read the same data have the same luck with and without a cause.
 fn luck_place(spec: &Spec, node: usize) -> String {
     let node = &spec.nodes[node];
     match &node.op {

@@ -1,4 +1,4 @@
-//! C# of user-defined operators and helpers, as it stands in scripts and in generated code.
+//! C# of user-defined operators and helpers, for scripts and generated code.
 
 use crate::data::{Column, Ty};
 use crate::plan::{Dialect, Op, Spec, Udo};
@@ -121,7 +121,7 @@ fn use_of(column: &Column) -> String {
     }
 }
 
-/// Value that the code puts out for a column: the one of its input, if it has that name.
+/// Value that the code emits for a column: that of its input, if it has the column.
 fn result_of(column: &Column, reads: &[&Column]) -> String {
     if reads
         .iter()
@@ -157,7 +157,7 @@ impl Body {
     }
 }
 
-/// Expensive for every row.
+/// Code that is expensive for every row.
 const BUSY: [&str; 4] = [
     "for (int i = 0; i < 400; i++)",
     "{",
@@ -165,7 +165,7 @@ const BUSY: [&str; 4] = [
     "}",
 ];
 
-/// Looks expensive and never runs.
+/// Code that looks expensive and never runs.
 const SCARY: [&str; 4] = [
     "if (last.Length > 60000)   // safety net, no such row was ever seen",
     "{",
@@ -173,7 +173,7 @@ const SCARY: [&str; 4] = [
     "}",
 ];
 
-/// A reducer or processor that reads exactly the columns of `udo.reads`.
+/// A reducer or processor that reads exactly the columns `udo.reads`.
 fn operator(
     dialect: Dialect,
     udo: &Udo,
@@ -259,7 +259,7 @@ fn row_code(dialect: Dialect, udo: &Udo, reads: &[&Column], depth: usize, body: 
     body.line(depth, "seen++;");
 }
 
-/// Puts out a row.
+/// Emits a row.
 fn emit(
     dialect: Dialect,
     produce: &[Column],

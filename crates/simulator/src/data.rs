@@ -13,13 +13,10 @@ pub(crate) enum Ty {
     Int,
     /// 64-bit integer.
     Long,
-    /// Double.
     Double,
-    /// Text.
     Text,
     /// Date and time.
     Date,
-    /// GUID.
     Guid,
 }
 
@@ -61,7 +58,6 @@ impl Ty {
 /// A column with the distribution of its values.
 #[derive(Debug, Clone)]
 pub(crate) struct Column {
-    /// Name.
     pub(crate) name: String,
     /// Type.
     pub(crate) ty: Ty,
@@ -135,7 +131,6 @@ pub(crate) enum TableKind {
 pub(crate) struct Clustering {
     /// `hash`, `range` or `none`.
     pub(crate) kind: &'static str,
-    /// Keys.
     pub(crate) keys: Vec<String>,
     /// Stored partitions.
     pub(crate) partitions: u32,
@@ -168,15 +163,12 @@ impl Clustering {
 /// An input table.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
-    /// Name.
     pub(crate) name: String,
     /// Path of the stream or of the files.
     pub(crate) path: String,
     /// Storage.
     pub(crate) kind: TableKind,
-    /// Rows.
     pub(crate) rows: f64,
-    /// Columns.
     pub(crate) columns: Vec<Column>,
     /// Stored layout.
     pub(crate) clustering: Clustering,
@@ -184,7 +176,7 @@ pub(crate) struct Table {
     pub(crate) files: u32,
     /// `gzip` files cannot be split.
     pub(crate) gzip: bool,
-    /// Rows that the optimiser believes in, relative to the truth.
+    /// Rows that the optimizer expects, relative to the truth.
     pub(crate) believed: f64,
     /// Rows of the previous run, relative to this one, if known.
     pub(crate) previous: Option<f64>,
@@ -318,7 +310,7 @@ impl KeySpace {
     }
 }
 
-/// Relative sizes of stored partitions: even within two per cent.
+/// Relative sizes of stored partitions: even within two percent.
 pub(crate) fn even_weights(count: usize, seed: u64) -> Vec<f64> {
     (0..count as u64)
         .map(|i| 1.0 + 0.02 * (unit(mix(seed ^ mix(i))) - 0.5))

@@ -1,4 +1,4 @@
-//! Things that look bad and are not, for healthy jobs and beside real causes.
+//! Things that look bad and are not, in healthy jobs and next to real causes.
 
 use crate::data::{Clustering, TableKind};
 use crate::inject::heat;
@@ -37,7 +37,7 @@ pub(crate) const DECOYS: [(Decoy, &str); 11] = [
     (Decoy::UnevenColumn, "uneven_column"),
 ];
 
-/// Adds a decoy; false if the job has no place for it.
+/// Adds a decoy; returns false if the job has no place for it.
 pub(crate) fn decoy(spec: &mut Spec, slots: &Slots, decoy: Decoy) -> bool {
     let mut rng = Rng::new(spec.seed ^ 0xdec0 ^ decoy as u64);
     let scope = spec.dialect == Dialect::Scope;
@@ -90,7 +90,7 @@ pub(crate) fn decoy(spec: &mut Spec, slots: &Slots, decoy: Decoy) -> bool {
         Decoy::OtherClustering => {
             let split = spec.env.split_bytes;
             let t = &mut spec.tables[slots.fact];
-            // Behind a processor nobody knows which layout would serve.
+            // After a processor, nobody knows which layout would help.
             let processed = slots.udo.is_some() && slots.by_key.or(slots.again).is_none();
             if slots.second.is_some() || processed || t.kind == TableKind::Text {
                 return false;

@@ -1,4 +1,4 @@
-//! Puts the files of a job together, with the irregularities of real folders, and writes them.
+//! Assembles the files of a job, with the irregularities of real folders.
 
 use crate::cause::Cause;
 use crate::files::{codegen, optimizer, profile, runtime, small, statistics, tables, vertex_def};
@@ -41,7 +41,7 @@ pub fn simulate(request: &Request) -> Option<SimulatedJob> {
     simulate_as(request, "job", "testkit")
 }
 
-/// Simulates a job that the truth calls by the given folder and set.
+/// Simulates a job; `job` and `split` are its folder and set in the truth.
 pub fn simulate_as(request: &Request, job: &str, split: &str) -> Option<SimulatedJob> {
     let mut draft = simulate::draft(request)?;
     let question = question(request, &mut draft);
@@ -120,7 +120,7 @@ fn files(request: &Request, draft: &mut Draft) -> BTreeMap<String, Vec<u8>> {
     bytes
 }
 
-/// Takes out what a withheld job must not show.
+/// Removes what a withheld job must not show.
 fn hide(request: &Request, out: &mut BTreeMap<&str, String>) {
     if request.kind != Kind::Withheld {
         return;
@@ -139,7 +139,7 @@ fn hide(request: &Request, out: &mut BTreeMap<&str, String>) {
     }
 }
 
-/// Missing optional files, an unrelated file, a profile that was cut off.
+/// Missing optional files, an unrelated file, a truncated profile.
 fn untidy(o: &Outcome, rng: &mut crate::rng::Rng, out: &mut BTreeMap<&str, String>) {
     for (file, chance) in [
         ("Algebra.xml", 0.4),
@@ -160,7 +160,7 @@ fn untidy(o: &Outcome, rng: &mut crate::rng::Rng, out: &mut BTreeMap<&str, Strin
     if rng.chance(0.12)
         && let Some(profile) = out.get_mut("profile")
     {
-        // The copy ended within a line, near the end of the file.
+        // The copy ended in the middle of a line near the end of the file.
         let keep = profile.len() - profile.len() / 150 - 30.min(profile.len() / 2);
         let keep = (0..=keep)
             .rev()
@@ -170,7 +170,7 @@ fn untidy(o: &Outcome, rng: &mut crate::rng::Rng, out: &mut BTreeMap<&str, Strin
     }
 }
 
-/// Byte order marks, line ends, unknown attributes.
+/// Byte order marks, line endings, unknown attributes.
 fn dress(rng: &mut crate::rng::Rng, name: &str, mut text: String) -> String {
     if name.ends_with(".xml") && rng.chance(0.15) {
         text = text.replacen("<ScopeVertex ", "<ScopeVertex plannerTag=\"b7\" ", 2);

@@ -333,7 +333,7 @@ fn move_filter(spec: &mut Spec, from: NodeId, to: NodeId, join: NodeId) {
     }
 }
 
-/// The optimiser believes the small side to be large.
+/// The optimizer believes the small side to be large.
 fn missed_broadcast(spec: &mut Spec, slots: &Slots, rng: &mut Rng) {
     let join = at(slots.small_join);
     if rng.chance(0.35) && spec.dialect == Dialect::Usql {

@@ -1,4 +1,4 @@
-//! For every cause a job that resembles it and must stay silent.
+//! Jobs that resemble a cause and must not be reported, one for every cause.
 
 use crate::cause::Cause;
 use crate::data::Clustering;
@@ -38,7 +38,7 @@ pub(crate) fn apply(spec: &mut Spec, slots: &Slots, cause: Cause) -> Option<()> 
     match cause {
         // The hot key is there, and the join already splits it.
         Cause::JoinHotKey => decoy(spec, slots, Decoy::SkewHandled).then_some(()),
-        // A hot group key, but every vertex sends one row a key after its partial aggregate.
+        // A hot group key, but after partial aggregation every vertex sends one row per key.
         Cause::GroupHotKey => {
             let column = spec.tables[slots.fact].column_mut(&slots.key)?;
             let first = column.heavy.first_mut()?;
@@ -47,7 +47,7 @@ pub(crate) fn apply(spec: &mut Spec, slots: &Slots, cause: Cause) -> Option<()> 
         }
         // Nulls are frequent in the table and filtered before the exchange.
         Cause::NullOrDefaultKey => decoy(spec, slots, Decoy::HotFiltered).then_some(()),
-        // Few groups, finished in one vertex after partial aggregates: as it should be.
+        // Few groups, finished in one vertex after partial aggregation: as it should be.
         Cause::LowCardinalityKey
         // Nothing needs to be repartitioned, broadcast or realigned in these jobs.
         | Cause::RedundantRepartition

@@ -40,7 +40,6 @@ pub(crate) enum Source {
     Op(usize),
     /// An exchange.
     Channel(usize),
-    /// A table.
     Table(usize),
 }
 
@@ -88,7 +87,7 @@ pub(crate) struct PhysOp {
     pub(crate) held: Vec<f64>,
     /// Bytes spilled, by vertex.
     pub(crate) spilled: Vec<f64>,
-    /// Milliseconds of its own, by vertex, of which CPU.
+    /// Own time by vertex, and how much of it is CPU; milliseconds.
     pub(crate) ms: Vec<f64>,
     pub(crate) cpu_ms: Vec<f64>,
     /// Estimated rows.
@@ -215,7 +214,7 @@ impl Physical {
         })
     }
 
-    /// Stages that send rows to `stage` over exchanges of other kinds than gathers of small data.
+    /// Stages that send rows to `stage`.
     pub(crate) fn writers_to(&self, stage: usize) -> Vec<usize> {
         self.parents(stage)
     }

@@ -47,11 +47,11 @@ pub(crate) struct Filter {
     pub uses: Vec<String>,
     /// Share of the rows that pass.
     pub(crate) keeps: f64,
-    /// Share that the optimiser believes to pass.
+    /// Share that the optimizer believes to pass.
     pub(crate) believed: f64,
     /// Removes the frequent values (and nulls) of this column.
     pub(crate) drops_hot: Option<String>,
-    /// Calls C# code, which the optimiser does not move.
+    /// Calls C# code, which the optimizer does not move.
     pub(crate) managed: bool,
 }
 
@@ -67,11 +67,10 @@ pub(crate) enum JoinKind {
 /// User code.
 #[derive(Debug, Clone)]
 pub(crate) struct Udo {
-    /// Class.
     pub(crate) class: String,
     /// Input columns that the code reads.
     pub(crate) reads: Vec<String>,
-    /// Microseconds of CPU a row.
+    /// Microseconds of CPU per row.
     pub(crate) cpu_us: f64,
     /// Share of its time in garbage collection.
     pub(crate) gc: f64,
@@ -95,7 +94,6 @@ pub(crate) enum Op {
     },
     /// Projects and filters.
     Select {
-        /// Input.
         input: NodeId,
         /// Columns.
         items: Vec<Item>,
@@ -108,9 +106,7 @@ pub(crate) enum Op {
         left: NodeId,
         /// Right input (alias `r`).
         right: NodeId,
-        /// Keys.
         keys: (String, String),
-        /// Kind.
         kind: JoinKind,
         /// Columns: from the right side if true.
         items: Vec<(bool, String)>,
@@ -119,7 +115,6 @@ pub(crate) enum Op {
     },
     /// Groups and aggregates.
     Group {
-        /// Input.
         input: NodeId,
         /// Keys; empty: one row over all.
         keys: Vec<String>,
@@ -128,22 +123,19 @@ pub(crate) enum Op {
     },
     /// REDUCE by user code.
     Reduce {
-        /// Input.
         input: NodeId,
-        /// Key.
         key: String,
         /// PRESORT column.
         presort: String,
         /// Output columns.
         produce: Vec<Column>,
-        /// Rows put out for each row taken in (at least one a key).
+        /// Output rows per input row (at least one per key).
         ratio: f64,
         /// Code.
         udo: Udo,
     },
     /// PROCESS by user code.
     Process {
-        /// Input.
         input: NodeId,
         /// Output columns.
         produce: Vec<Column>,
@@ -157,7 +149,6 @@ pub(crate) enum Op {
     },
     /// Writes a rowset.
     Output {
-        /// Input.
         input: NodeId,
         /// File name.
         file: String,
@@ -246,7 +237,6 @@ pub(crate) struct Spec {
     pub(crate) seed: u64,
     /// Name of the template.
     pub(crate) template: &'static str,
-    /// Job name.
     pub(crate) job_name: String,
     /// Script language.
     pub(crate) dialect: Dialect,
@@ -332,7 +322,7 @@ impl Spec {
     }
 }
 
-/// The column that an item of a SELECT puts out.
+/// The output column of a SELECT item.
 pub(crate) fn item_column(item: &Item, from: &[Column]) -> Option<Column> {
     match &item.expr {
         None => from.iter().find(|c| c.name == item.name).cloned(),
@@ -343,7 +333,7 @@ pub(crate) fn item_column(item: &Item, from: &[Column]) -> Option<Column> {
     }
 }
 
-/// The column that an aggregate puts out.
+/// The output column of an aggregate.
 fn agg_column(function: &str, arg: &str, name: &str, from: &[Column]) -> Column {
     let ty = match function {
         "COUNT" | "COUNTD" => Ty::Long,

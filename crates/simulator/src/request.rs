@@ -13,7 +13,7 @@ pub enum Kind {
     Two,
     /// No cause; some look bad.
     None,
-    /// The file that would decide is absent.
+    /// The deciding file is absent.
     Withheld,
     /// The job failed.
     Failed,
@@ -32,14 +32,13 @@ pub struct Request {
     pub scale: Scale,
     /// Dialect, if it matters.
     pub dialect: Option<Dialect>,
-    /// Tidy files: no cut-off profile, no unrelated or missing files.
+    /// Tidy files: no truncated profile, no unrelated or missing files.
     pub tidy: bool,
-    /// Seed.
     pub seed: u64,
 }
 
 impl Request {
-    /// A tidy job of the usual size with one cause.
+    /// A job of the usual size with one cause.
     pub fn single(cause: Cause, seed: u64) -> Self {
         let kind = if cause.is_fatal() {
             Kind::Failed

@@ -1,12 +1,11 @@
-//! Randomness of the simulator: a sequential generator for choices, and noise that is a pure function of
-//! its place.
+//! Randomness: a sequential generator for choices, and noise that is a pure function of its place.
 //!
 //! Noise must not be drawn from a sequence: the run with a cause and the run without it would then draw
 //! different numbers, and their difference would no longer be the effect of the cause. The functions of
 //! this module use no platform mathematics (`libm` is plain Rust), so that a seed gives the same bytes on
 //! every machine.
 
-/// Mixes a 64-bit value (the finaliser of SplitMix64).
+/// Mixes a 64-bit value (the finalizer of SplitMix64).
 pub(crate) fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -23,12 +22,12 @@ pub(crate) fn hash_text(seed: u64, text: &str) -> u64 {
     mix(h)
 }
 
-/// A number in [0, 1) from 64 random bits.
+/// Turns 64 random bits into a number in [0, 1).
 pub(crate) fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// Uniform noise in [0, 1) that depends on nothing but its place.
+/// Uniform noise in [0, 1) that depends only on its place.
 pub(crate) fn noise(seed: u64, place: &str, index: u64) -> f64 {
     unit(mix(hash_text(seed, place) ^ mix(index)))
 }

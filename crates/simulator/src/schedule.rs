@@ -67,11 +67,11 @@ pub(crate) enum Fatal {
     TempData(usize),
 }
 
-/// Machines of the cluster that a job gets.
+/// Machines that a job runs on.
 const MACHINES: u64 = 90;
-/// Attempts of a vertex whose user code throws before the job is given up.
+/// Attempts of a vertex whose user code throws, before the job fails.
 const TRIES: u32 = 4;
-/// Seconds of the job manager before the first vertex.
+/// Seconds that the job manager needs before the first vertex.
 const MANAGER_S: f64 = 1.5;
 
 #[derive(Debug, Clone, Copy)]
@@ -113,7 +113,7 @@ struct Scheduler<'a> {
     attempts: Vec<Attempt>,
 }
 
-/// Stages that the environment treats in a special way.
+/// Stages that the environment treats specially.
 #[derive(Debug, Default)]
 struct Special {
     fails: Option<(usize, f64)>,
@@ -157,7 +157,7 @@ pub(crate) fn run(spec: &Spec, physical: &Physical, fatal: Option<Fatal>) -> Run
     s.work(&parents)
 }
 
-/// A name of the stage that does not change when other stages come or go.
+/// A name that does not change when other stages come or go.
 fn stable_name(spec: &Spec, physical: &Physical, stage: usize) -> String {
     let ops = &physical.stages[stage].ops;
     let main = ops
@@ -243,7 +243,7 @@ impl Scheduler<'_> {
             || a.why == Why::UserCode && a.version + 1 >= TRIES
     }
 
-    /// Attempts that still run when the job fails are cancelled.
+    /// Cancels the attempts that are running when the job fails.
     fn cancel(&mut self, now: f64) {
         while let Some(Reverse((_, index))) = self.running.pop() {
             let a = &mut self.attempts[index];
@@ -371,7 +371,7 @@ impl Scheduler<'_> {
     }
 }
 
-/// A few vertices have a duplicate that lost the race; it ran on idle tokens and delayed nobody.
+/// Gives a few vertices a duplicate that lost the race; it ran on idle tokens and delayed nobody.
 fn duplicates(spec: &Spec, attempts: &mut Vec<Attempt>) {
     let extra: Vec<Attempt> = attempts
         .iter()

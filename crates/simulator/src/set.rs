@@ -1,4 +1,4 @@
-//! Sets of jobs: a fixed mix of kinds and causes, for scoring.
+//! Sets of jobs for scoring: a fixed mix of kinds and causes.
 
 use crate::cause::{CAUSES, Cause};
 use crate::folder::{SimulatedJob, simulate_as};
@@ -9,7 +9,7 @@ use crate::rng::{Rng, hash_text, mix};
 use crate::templates::Scale;
 use crate::truth::can_be_withheld;
 
-/// Share of each kind in a set: like the sets that tools are measured with, mostly single causes, a fifth healthy.
+/// Share of each kind in a set: mostly single causes, a fifth healthy.
 const MIX: [(Kind, f64); 5] = [
     (Kind::Single, 0.46),
     (Kind::None, 0.22),
@@ -83,7 +83,7 @@ fn draw(rng: &mut Rng, index: usize, scale: Scale) -> Request {
     };
     let near_miss =
         (kind == Kind::None && rng.chance(0.6)).then(|| running[rng.index(running.len())]);
-    // C# stands outside of a U-SQL script, so that its file alone decides what it reads.
+    // A U-SQL script does not contain the C#, so only the C# file tells what it reads.
     let hidden_code = kind == Kind::Withheld && causes == [Cause::UnusedColumns];
     Request {
         kind,

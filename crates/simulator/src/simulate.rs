@@ -1,4 +1,4 @@
-//! Makes a job: puts causes into a template, runs it with and without each, and keeps it if it shows what it should.
+//! Makes a job: injects causes into a template, runs it with and without each, and keeps it if it shows what it should.
 
 use crate::cause::Cause;
 use crate::csharp;
@@ -17,8 +17,8 @@ use crate::templates::{Scale, Slots, TEMPLATES, Template, build};
 use crate::trial::{VERTEX_LIMIT_S, trial};
 use crate::words::USERS;
 
-/// A cause must cost at least this share of the run to count as one; the report's own threshold is 2 %, and what lies
-/// between is not put before a tool as right or wrong.
+/// A cause must cost at least this share of the run to count; the report's own threshold is 2 %, and nothing in
+/// between is scored as right or wrong.
 const COSTS_AT_LEAST: f64 = 0.07;
 /// Seeds tried until a job shows what it should.
 const TRIES: u64 = 60;
@@ -26,9 +26,9 @@ const TRIES: u64 = 60;
 pub(crate) struct Draft {
     pub(crate) outcome: Outcome,
     pub(crate) sites: Vec<Site>,
-    /// Seconds saved without each cause, in the order of the sites.
+    /// Seconds that removing each cause saves, in the order of the sites.
     pub(crate) saved: Vec<f64>,
-    /// Other causes that are there to some extent.
+    /// Other causes that are present to some extent.
     pub(crate) symptoms: Vec<Cause>,
     pub(crate) decoys: Vec<&'static str>,
     pub(crate) rng: Rng,
@@ -93,7 +93,7 @@ fn without_causes(request: &Request, seed: u64) -> Option<Draft> {
     })
 }
 
-/// A job before causes are put into it.
+/// A job before causes are injected.
 struct Start {
     base: Spec,
     slots: Slots,
@@ -141,7 +141,7 @@ fn attempt(request: &Request, seed: u64) -> Option<Draft> {
                 .collect();
             let (mut without, _) = with(&base, &slots, &others, request);
             if cause == Cause::HeapPressure {
-                // The same code, were it not collecting: only the collections are the cause.
+                // The same code without collections: only they are the cause.
                 without.each_udo(|u| u.cpu_us = u.cpu_us.max(inject::HOARDER_CPU_US));
             }
             let seconds = if cause == Cause::QueueWait {
@@ -167,7 +167,7 @@ fn attempt(request: &Request, seed: u64) -> Option<Draft> {
     })
 }
 
-/// User code reads every column that it is given, unless a cause says otherwise.
+/// User code reads all its input columns, unless a cause says otherwise.
 fn read_everything(spec: &mut Spec) {
     for node in 0..spec.nodes.len() {
         let Some(&input) = spec.inputs(node).first() else {
@@ -221,7 +221,7 @@ fn shows(request: &Request, spec: &Spec, run: &Run, saved: &[f64], symptoms: &[C
     if request.kind == Kind::None {
         return symptoms.is_empty();
     }
-    // A case that is kept to be looked at shows its cause plainly.
+    // A case shows its cause plainly.
     let least = if request.scale == Scale::Small {
         0.12
     } else {
@@ -248,7 +248,7 @@ fn decoys(request: &Request, spec: &mut Spec, slots: &Slots, rng: &mut Rng) -> V
     let mut out: Vec<&'static str> = Vec::new();
     for _ in 0..wanted {
         let (decoy, name) = DECOYS[rng.index(DECOYS.len())];
-        // Beside a real cause only what cannot change its cost.
+        // Next to a real cause, only what cannot change its cost.
         let mild = matches!(
             decoy,
             Decoy::Warnings | Decoy::ScaryCode | Decoy::DataGrew | Decoy::UnevenColumn

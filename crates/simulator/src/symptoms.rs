@@ -1,4 +1,4 @@
-//! Causes that are there although nobody put them in, found by taking each away.
+//! Causes that are present although nobody injected them, found by removing each.
 
 use crate::cause::Cause;
 use crate::plan::{Hint, Spec};
@@ -9,7 +9,7 @@ use crate::trial::elapsed;
 /// A healthy job loses less than this to anything that can be measured.
 const HEALTHY_BELOW: f64 = 0.018;
 
-/// Causes that cost something although nobody put them in, each measured by taking it away.
+/// Returns causes that cost something although nobody injected them, each measured by removing it.
 pub(crate) fn symptoms(spec: &Spec, slots: &Slots, now: f64, request: &Request) -> Vec<Cause> {
     if request.fails() || request.scale == Scale::Huge {
         return Vec::new();

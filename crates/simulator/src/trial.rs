@@ -27,7 +27,7 @@ pub(crate) fn trial(spec: &Spec, causes: &[Cause], sites: &[Site]) -> (Physical,
     (physical, run)
 }
 
-/// The limit that a stage hits: time in user code, else temporary storage.
+/// The limit that a stage hits: time for user code, else temporary storage.
 fn limit(physical: &Physical, stage: usize) -> Fatal {
     if physical.stages[stage].managed {
         Fatal::Timeout(stage, VERTEX_LIMIT_S)

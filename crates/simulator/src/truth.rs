@@ -1,4 +1,4 @@
-//! What is true about a simulated job, in the fields that the scoring script reads.
+//! What is true about a simulated job, in the fields that scoring reads.
 
 use crate::cause::Cause;
 use crate::outcome::Failure;
@@ -6,7 +6,7 @@ use crate::request::{Kind, Request};
 use crate::simulate::Draft;
 use serde_json::{Value, json};
 
-/// What is taken out of the folder of a withheld job.
+/// What is removed from the folder of a withheld job.
 pub(crate) struct Withheld {
     pub(crate) file: &'static str,
     pub(crate) files: Vec<&'static str>,
@@ -65,7 +65,7 @@ pub(crate) fn withheld(cause: Cause) -> Option<Withheld> {
             info: "estimates",
             would_decide: vec![code],
         },
-        // Only where the code stands nowhere else.
+        // Only where the code is nowhere else.
         Cause::UnusedColumns => Withheld {
             file: "__ScopeCodeGen__.dll.cs",
             files: vec!["__ScopeCodeGen__.dll.cs"],
@@ -91,7 +91,7 @@ pub(crate) fn can_be_withheld() -> Vec<Cause> {
         .collect()
 }
 
-/// Causes that follow from a cause or name it from another side.
+/// Causes that follow from a cause or describe it differently.
 fn related(cause: Cause) -> &'static [Cause] {
     match cause {
         Cause::JoinHotKey => &[Cause::GroupHotKey, Cause::Spill],
@@ -102,7 +102,7 @@ fn related(cause: Cause) -> &'static [Cause] {
         Cause::LateFilter => &[Cause::UnusedColumns],
         Cause::MissedBroadcast | Cause::Explosion => &[Cause::Misestimate],
         Cause::SerialGather => &[Cause::TooLow, Cause::Spill, Cause::Misestimate],
-        // The smaller stream is stored in as many partitions as the larger one, which are tiny when read alone.
+        // The smaller stream has as many partitions as the larger one, tiny when read alone.
         Cause::UnalignedInput => &[Cause::RedundantRepartition, Cause::TinyVertices],
         Cause::HeapPressure => &[Cause::CpuBound],
         Cause::CpuBound => &[Cause::HeapPressure],
@@ -126,7 +126,7 @@ fn related(cause: Cause) -> &'static [Cause] {
     }
 }
 
-/// Causes as the truth names them: a job that hit a limit because of a hot key has both.
+/// Causes in the truth, with their sites: a job that hit a limit because of a hot key has both.
 fn named(request: &Request, draft: &Draft) -> Vec<(Cause, usize)> {
     let mut out: Vec<(Cause, usize)> = Vec::new();
     for (i, &cause) in request.causes.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Names that jobs are made of. They are invented; none comes from a real job.
+//! Invented names; none comes from a real job.
 
 pub(crate) const REALMS: &[&str] = &[
     "maps.routing",

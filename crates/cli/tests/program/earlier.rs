@@ -111,7 +111,18 @@ fn feedback_of_the_earlier_version_is_kept() {
 
     // What was noted and saved goes into a resolved case.
     fs::create_dir_all(user.home.path().join("knowledge/cases")).expect("made");
-    answer(&user, &["--knowledge", "knowledge", "case", "from", SKEWED, "--id", "kept"]);
+    answer(
+        &user,
+        &[
+            "--knowledge",
+            "knowledge",
+            "case",
+            "from",
+            SKEWED,
+            "--id",
+            "kept",
+        ],
+    );
     let case =
         fs::read_to_string(user.home.path().join("knowledge/cases/kept.md")).expect("a case");
     assert!(

@@ -1,9 +1,9 @@
-//! Columns that are needed: what no statement uses is not read.
+//! Column pruning: what no statement uses is not read.
 
 use crate::plan::{Op, Spec};
 use std::collections::BTreeSet;
 
-/// Columns that somebody uses downstream, for every node.
+/// Columns used downstream, for every node.
 pub(super) fn needed_columns(spec: &Spec) -> Vec<BTreeSet<String>> {
     let mut needed = vec![BTreeSet::<String>::new(); spec.nodes.len()];
     for node in (0..spec.nodes.len()).rev() {

@@ -1,7 +1,7 @@
 //! Compiles a plan into stages and runs the data through it: which exchange a statement needs, what each
-//! vertex of each stage reads, holds and puts out.
+//! vertex of each stage reads, holds and emits.
 //!
-//! Decisions (broadcast or repartition, number of partitions) rest on the estimates, as an optimiser's do;
+//! Decisions (broadcast or repartition, number of partitions) rest on the estimates, as an optimizer's do;
 //! rows come from the distributions. Times are the business of `cost`.
 
 mod columns;
@@ -57,7 +57,7 @@ pub(crate) fn compile(spec: &Spec) -> Physical {
     physical
 }
 
-/// Partitions for so many estimated bytes: a round number, as users and optimisers like them.
+/// Partitions for the estimated bytes: a round number, as users and optimizers like them.
 fn partitions(spec: &Spec, bytes: f64) -> usize {
     let raw = (bytes / spec.env.partition_bytes).ceil().max(1.0) as usize;
     let nice = match raw {
@@ -122,7 +122,7 @@ impl Compiler<'_> {
         self.stages.len() - 1
     }
 
-    /// Adds an operator whose rows per vertex are given.
+    /// Adds an operator with given rows per vertex.
     fn push(&mut self, stage: usize, draft: Draft) -> At {
         let n = self.stages[stage].vertices;
         let zeros = vec![0.0; n];

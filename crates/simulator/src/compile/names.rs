@@ -23,7 +23,7 @@ pub(super) fn identify(physical: &mut Physical) {
             number += 1;
         }
     }
-    // Stages stand in the files in the order of their numbers.
+    // Files list stages by number.
     let position = |s: &Stage| {
         s.name[2..]
             .split('_')
@@ -51,7 +51,7 @@ pub(super) fn identify(physical: &mut Physical) {
     physical.stages.retain(|s| !s.dead);
 }
 
-/// Stages after those that they read from.
+/// Orders stages after those that they read from.
 fn topological(physical: &Physical) -> Vec<usize> {
     let mut out: Vec<usize> = Vec::new();
     let live: Vec<usize> = physical.live().map(|(i, _)| i).collect();

@@ -130,7 +130,7 @@ impl Compiler<'_> {
                 node,
                 sources: vec![Source::Op(at.1)],
                 columns: columns.to_vec(),
-                // The optimiser does not know what user code does to the columns.
+                // The optimizer does not know what user code does to the columns.
                 placement: Placement::Any,
                 rows_in: from.rows.clone(),
                 estimate: from.estimate,
@@ -198,7 +198,7 @@ impl Compiler<'_> {
             .iter()
             .map(|r| space.seen_in(*r).round().min(*r))
             .collect();
-        // The optimiser knows the distinct counts of single columns only, so it is off by some factor.
+        // The optimizer knows the distinct counts of single columns only, so it is off by some factor.
         let estimate = space.seen_in(from.estimate / n) * n;
         self.push(
             at.0,

@@ -1,4 +1,4 @@
-//! What stands for C#: functions that depend on their name and arguments alone.
+//! Stand-ins for C#: functions of their name and arguments.
 
 use crate::rng::{hash_text, mix};
 use rusqlite::Connection;
@@ -43,7 +43,7 @@ fn digest(ctx: &Context<'_>) -> rusqlite::Result<u64> {
     for i in 0..ctx.len() {
         let part = match ctx.get_raw(i) {
             ValueRef::Null => 1,
-            // Numbers that are equal are equal, whichever way they are stored.
+            // Equal numbers are equal, however they are stored.
             ValueRef::Integer(n) => mix(n as u64 ^ 0x17),
             ValueRef::Real(x) if x.fract() == 0.0 => mix(x as i64 as u64 ^ 0x17),
             ValueRef::Real(x) => mix(x.to_bits()),

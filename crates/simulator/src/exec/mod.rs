@@ -1,9 +1,9 @@
 //! Runs the small subset of SCOPE and U-SQL that the simulator writes, over a few generated rows, by translating it to SQL
 //! for SQLite: a rewrite of a script must give the rows that the script gave.
 //!
-//! What is checked is the relational part. User code is not run: a reducer or processor is stood for by a
-//! function that depends on the rows and columns that its C# reads and on nothing else, so that a rewrite that takes a
-//! column away from it, or splits a group, is found out. Order is not checked.
+//! Only the relational part is checked. User code is not run: in place of a reducer or processor there is a
+//! function of the rows and columns that its C# reads, which exposes a rewrite that drops one of these columns
+//! or splits a group. Order is not checked.
 
 mod expression;
 mod functions;
@@ -26,10 +26,9 @@ pub enum ExecError {
     Unsupported {
         /// 1-based line.
         line: u32,
-        /// What it is.
         what: String,
     },
-    /// An input that no table of the job stands for.
+    /// An input that is no table of the job.
     #[error("line {line}: no table is stored at `{path}`")]
     NoTable {
         /// 1-based line.
@@ -48,12 +47,12 @@ pub enum ExecError {
         #[source]
         source: rusqlite::Error,
     },
-    /// SQLite could not be set up, or a file not be read.
+    /// SQLite could not be set up, or a file could not be read.
     #[error("{0}")]
     Setup(String),
 }
 
-/// Rows of one output; the rows are sorted, since an output is a multiset here.
+/// One output; its rows are sorted, since an output is a multiset here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
     /// Column names in order.
@@ -65,7 +64,7 @@ pub struct Output {
 /// Outputs by the path they are written to.
 pub type Outputs = BTreeMap<String, Output>;
 
-/// Input rows and what user code reads: everything that a script needs to run.
+/// What a script needs to run: input rows, and the columns that user code reads.
 #[derive(Debug, Clone)]
 pub struct World {
     pub(crate) samples: Vec<Sample>,
@@ -114,7 +113,7 @@ impl World {
         translate::run(self, script)
     }
 
-    /// Runs two versions of a script and tells the first difference, if there is one.
+    /// Runs two versions of a script and returns their first difference.
     ///
     /// # Errors
     ///

@@ -1,20 +1,18 @@
-//! Generates a few rows for the tables of a job: keys of tables that are joined match, hot values, nulls and values
-//! without a partner occur.
+//! Generates a few rows for the tables of a job, with matching keys in joined tables, hot values, nulls and values
+//! without a partner.
 
 use crate::rng::{Rng, hash_text};
 use serde_json::Value;
 
-/// Rows of a table that holds one row a key.
+/// Rows of a table with one row per key.
 const UNIQUE_ROWS: usize = 64;
 /// Rows of other tables.
 const ROWS: usize = 320;
 /// Values of a column that is neither unique nor has frequent values.
 const DOMAIN: u64 = 48;
 
-/// A column of a sample.
 #[derive(Debug, Clone)]
 pub struct SampleColumn {
-    /// Name.
     pub name: String,
     /// Whether it holds text.
     pub text: bool,
@@ -28,11 +26,8 @@ pub struct SampleColumn {
 /// A table with some rows.
 #[derive(Debug, Clone)]
 pub struct Sample {
-    /// Name.
     pub name: String,
-    /// Path.
     pub path: String,
-    /// Columns.
     pub columns: Vec<SampleColumn>,
     /// Rows; `None` is null.
     pub rows: Vec<Vec<Option<String>>>,

@@ -1,9 +1,9 @@
-//! JSON texts whose keys stand in one order, whatever features other crates of a build switch on.
+//! JSON with sorted keys, whatever features other crates of a build enable.
 
 use serde_json::Value;
 
-/// The value with the keys of every object sorted: `serde_json` keeps the order of insertion where
-/// some crate of the build asks for it, and the committed cases must not depend on that.
+/// Sorts the keys of every object: `serde_json` keeps the insertion order if any crate of the build asks for it,
+/// and the committed cases must not depend on that.
 pub(crate) fn sorted(mut value: Value) -> Value {
     value.sort_all_objects();
     value

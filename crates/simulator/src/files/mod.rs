@@ -1,4 +1,4 @@
-//! Writes the files of a job folder. One module a file, or a group of small ones.
+//! Writes the files of a job folder: one module per file or group of small files.
 
 pub(crate) mod codegen;
 pub(crate) mod json;

@@ -1,4 +1,4 @@
-//! `__ScopeInternalInfo__.xml` (U-SQL: `__SystemInternalInfo__.xml`): the optimiser's trees with its estimates.
+//! `__ScopeInternalInfo__.xml` (U-SQL: `__SystemInternalInfo__.xml`): the optimizer's trees with its estimates.
 
 use super::xml::{Attrs, Xml, a};
 use crate::outcome::Outcome;
@@ -51,7 +51,7 @@ pub(crate) fn write(o: &Outcome) -> String {
     x.text
 }
 
-/// `%g` with six digits, as the optimiser prints its numbers.
+/// `%g` with six digits, as the optimizer prints its numbers.
 pub(crate) fn short(value: f64) -> String {
     if value == 0.0 {
         return "0".into();

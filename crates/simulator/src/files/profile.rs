@@ -1,4 +1,4 @@
-//! `profile`: the events of every vertex attempt, line by line. Also writes profiles of any size, for benches.
+//! `profile`: the events of every vertex attempt, line by line; also profiles of any size, for benchmarks.
 
 use crate::outcome::{Clock, Outcome};
 use crate::rng::{Rng, hash_text, mix, noise};
@@ -33,7 +33,7 @@ pub(crate) fn write(o: &Outcome) -> String {
     text
 }
 
-/// Start of the run, as whole seconds and rest.
+/// Start of the run: whole seconds and the rest.
 fn start_time(o: &Outcome) -> (i64, f64) {
     let before = o.before_start();
     (
@@ -150,7 +150,7 @@ fn remarks(o: &Outcome, a: &Attempt, offsets: &[usize], text: &mut String) {
     }
 }
 
-/// Streams a profile of about `bytes` bytes (whole lines) with vertices of `stages` stages, without holding it.
+/// Streams a profile of about `bytes` bytes (whole lines) with vertices of `stages` stages.
 ///
 /// # Errors
 ///

@@ -150,7 +150,7 @@ pub(crate) fn sstream_info(o: &Outcome) -> Option<String> {
     any.then_some(x.text)
 }
 
-/// `__Warnings__.xml`: remarks of the compiler that mean nothing for the run time.
+/// `__Warnings__.xml`: compiler warnings that do not affect the run time.
 pub(crate) fn warnings(o: &Outcome, many: bool) -> String {
     let all = [
         (
@@ -362,7 +362,7 @@ fn user_error(o: &Outcome, stage: usize, line: usize) -> serde_json::Value {
     })
 }
 
-/// `__CompilerTimers.xml`, a file that says nothing about the run.
+/// `__CompilerTimers.xml`, which says nothing about the run.
 pub(crate) fn timers(o: &Outcome) -> String {
     format!(
         "<Timers><Timer name=\"{}\" seconds=\"{:.3}\" /></Timers>\n",

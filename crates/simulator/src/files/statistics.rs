@@ -1,4 +1,4 @@
-//! `JobStatistics.json`: one entry a stage, as the job service reports it.
+//! `JobStatistics.json`: one entry per stage, as the job service reports it.
 
 use crate::outcome::{Clock, Outcome};
 use crate::schedule::State;

@@ -34,7 +34,7 @@ pub(crate) fn write(o: &Outcome) -> String {
     x.text
 }
 
-/// Bytes that the compiler sets aside for a stage.
+/// Bytes that the compiler reserves for a stage.
 pub(crate) fn engine_memory(o: &Outcome) -> f64 {
     o.spec.env.sort_memory * 1.25
 }
@@ -139,7 +139,7 @@ fn operator(o: &Outcome, x: &mut Xml, stage: usize, index: usize, op: &PhysOp, i
     x.close("operator");
 }
 
-/// First part of the signature, repeated in the optimiser's plan.
+/// First part of the signature, repeated in the optimizer's plan.
 pub(crate) fn signature(o: &Outcome, op: &PhysOp) -> u64 {
     mix(hash_text(o.spec.seed, &op.id))
 }
@@ -200,7 +200,7 @@ pub(crate) fn writers(stage: &Stage) -> Vec<usize> {
         .collect()
 }
 
-/// Name of a channel: its stage and the place among the outputs.
+/// Name of a channel: its stage and its position among the outputs.
 pub(crate) fn channel_name(o: &Outcome, channel: usize) -> String {
     let c = &o.physical.channels[channel];
     output_name(&o.physical.stages[c.from_stage], c.from_op)

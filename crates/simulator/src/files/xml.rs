@@ -83,7 +83,7 @@ pub(crate) fn a(key: &'static str, value: impl ToString) -> (&'static str, Strin
     (key, value.to_string())
 }
 
-/// A number as a whole one.
+/// Formats a number as an integer.
 pub(crate) fn whole(key: &'static str, value: f64) -> (&'static str, String) {
     let value = libm::round(value);
     (

@@ -54,7 +54,7 @@ impl Printer<'_> {
         self.line("");
     }
 
-    /// A path of an input; the first one at times has another value for local runs.
+    /// Path of an input; the first one sometimes has another value for local runs.
     pub(super) fn declare_path(&mut self, name: &str, path: &str) {
         let line = format!("#DECLARE {name}Path string = @\"{path}\";");
         let first = self.spec.tables.first().is_some_and(|t| t.name == name);

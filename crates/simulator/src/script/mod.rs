@@ -7,20 +7,20 @@ use crate::csharp::Class;
 use crate::plan::{Dialect, NodeId, Spec};
 use crate::rng::Rng;
 
-/// How a script is laid out; meaning does not change.
+/// Layout of a script; it does not change the meaning.
 #[derive(Debug, Clone)]
 pub(crate) struct Style {
-    /// One column a line.
+    /// One column per line.
     pub(crate) tall: bool,
     /// Chinese comments.
     pub(crate) chinese: bool,
     /// Comments at all.
     pub(crate) comments: bool,
-    /// CRLF line ends.
+    /// CRLF line endings.
     pub(crate) crlf: bool,
     /// Byte order mark.
     pub(crate) bom: bool,
-    /// C# stands in the script.
+    /// C# is part of the script.
     pub(crate) inline_code: bool,
     /// Author in the header.
     pub(crate) user: String,
@@ -30,7 +30,7 @@ pub(crate) struct Style {
     pub(crate) bare_count: bool,
     /// Aliases of the two sides of a join.
     pub(crate) aliases: (&'static str, &'static str),
-    /// `ON` and `PRESORT` of a reducer stand behind `USING`.
+    /// A reducer's `ON` and `PRESORT` follow `USING`.
     pub(crate) keys_last: bool,
     /// A path depends on `#IF`.
     pub(crate) conditional: bool,
@@ -65,7 +65,7 @@ pub(crate) struct Script {
     pub(crate) text: String,
     /// First and last line (1-based) of every node.
     pub(crate) lines: Vec<(usize, usize)>,
-    /// First and last line of every class that stands in the script.
+    /// First and last line of every class in the script.
     pub(crate) class_lines: Vec<(String, (usize, usize))>,
 }
 
@@ -75,7 +75,7 @@ struct Printer<'a> {
     out: Vec<String>,
 }
 
-/// Prints the script. `broken` leaves out the comma of a column list of that node: it no longer compiles.
+/// Prints the script. The node `broken` does not compile.
 pub(crate) fn print(
     spec: &Spec,
     style: &Style,
@@ -156,7 +156,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Breaks the statement that starts at `first`: FROM is misspelt.
+    /// Misspells FROM in the statement that starts at `first`.
     fn damage(&mut self, first: usize) {
         for line in self.out.iter_mut().skip(first - 1) {
             if line.contains("FROM ") {

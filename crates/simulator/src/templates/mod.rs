@@ -1,4 +1,4 @@
-//! Script templates: healthy jobs of several shapes, with the places where a cause can be put in.
+//! Script templates: healthy jobs of several shapes, with the places where a cause can be injected.
 
 mod parts;
 mod shapes;
@@ -15,7 +15,7 @@ pub(crate) enum Template {
     EnrichJoin,
     /// Events reduced to sessions by user code.
     Sessions,
-    /// Two large streams that are stored on the join key.
+    /// Two large streams stored by the join key.
     Paired,
     /// Rows processed by user code, then grouped.
     Features,
@@ -57,7 +57,7 @@ impl Template {
     }
 }
 
-/// Places of a job where a cause can be put in.
+/// Places of a job where a cause can be injected.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Slots {
     /// Table of the events.
@@ -86,16 +86,16 @@ pub(crate) struct Slots {
     pub(crate) order_key: String,
     /// Table of text files.
     pub(crate) files: Option<(usize, NodeId)>,
-    /// Second table that is stored on the join key.
+    /// Second table stored by the join key.
     pub(crate) second: Option<usize>,
 }
 
 /// Size of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// Tens of vertices: cases that are kept with the project.
+    /// Tens of vertices, as in the cases.
     Small,
-    /// Some hundred vertices.
+    /// Hundreds of vertices.
     Usual,
     /// Twenty thousand vertices.
     Huge,

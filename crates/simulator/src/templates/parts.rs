@@ -1,4 +1,4 @@
-//! Pieces that templates are built from: tables, filters, statements.
+//! Building blocks of templates: tables, filters, statements.
 
 use super::*;
 
@@ -30,7 +30,7 @@ impl Builder {
         }
     }
 
-    /// Key column: mostly many values that are about equally frequent.
+    /// Key column: usually many values of about equal frequency.
     pub(super) fn key_column(&mut self, rows: f64) -> Column {
         let text = self.domain.entity.ends_with("Key");
         let ty = if text { Ty::Text } else { Ty::Long };
@@ -121,7 +121,7 @@ impl Builder {
         }
     }
 
-    /// A selective condition in C#, which the optimiser does not move over an exchange.
+    /// A selective condition in C#, which the optimizer does not move across an exchange.
     pub(super) fn selective_filter(&mut self) -> Filter {
         let class = "RowRules";
         let method = self.rng.pick(&["IsWanted", "Accept", "IsUseful"]);

@@ -1,4 +1,4 @@
-//! The shapes themselves.
+//! Shapes of jobs.
 
 use super::*;
 

@@ -21,7 +21,7 @@ struct Writer<'a> {
     o: &'a Outcome,
     stage: &'a Stage,
     done: Vec<usize>,
-    /// Writers nest their subtree; what was printed once is not printed again.
+    /// Writers nest their subtree; nothing is printed twice.
     printed: Vec<bool>,
 }
 
@@ -156,7 +156,7 @@ impl Writer<'_> {
         op.sources.iter().map(own).sum()
     }
 
-    /// Reading channels is charged to the operator above them; the tree shows it in its own node.
+    /// Reading channels is charged to the operator above; the tree shows it as a node of its own.
     fn arrival_ms(&self, op: &PhysOp) -> f64 {
         if op.sources.iter().any(|s| matches!(s, Source::Channel(_))) {
             self.wait_on_channels(op)
