@@ -5,7 +5,8 @@ use crate::folder::{SimulatedJob, simulate_as};
 use crate::plan::Dialect;
 use crate::request::{Kind, Request};
 use crate::templates::Scale;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::{fs, io};
 
 #[derive(Debug, Clone)]
@@ -194,6 +195,21 @@ impl Case {
         }
         Ok(())
     }
+}
+
+/// Returns the folder of all cases, which it writes below `parent` when it is called first. Tests pass
+/// `env!("CARGO_TARGET_TMPDIR")`.
+///
+/// # Panics
+///
+/// If a file cannot be written.
+pub fn cases_in(parent: &str) -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = Path::new(parent).join("cases");
+        write_cases(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+        folder
+    })
 }
 
 /// Writes all cases into `folder`, see [`Case::write`].

@@ -32,7 +32,7 @@ mod trial;
 mod truth;
 mod words;
 
-pub use cases::{COMMITTED, Case, cases, write_cases};
+pub use cases::{COMMITTED, Case, cases, cases_in, write_cases};
 pub use cause::{CAUSES, Cause};
 pub use files::profile::write_large_profile;
 pub use folder::{SimulatedJob, simulate, simulate_as, simulate_twins};

@@ -1,7 +1,7 @@
 //! Jobs, an index of the real knowledge base, and analyses of the former with the latter.
 
 use std::path::{Path, PathBuf};
-use std::sync::{LazyLock, OnceLock};
+use std::sync::OnceLock;
 
 use agent::llm::{Lane, LlmOptions, LlmReasoner, Profile, Provider, Server};
 use agent::offline::Offline;
@@ -17,12 +17,9 @@ pub(crate) fn root() -> PathBuf {
 
 /// Folder of a simulated job.
 pub(crate) fn case(name: &str) -> PathBuf {
-    static CASES: LazyLock<PathBuf> = LazyLock::new(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cases");
-        simulator::write_cases(&folder).expect("written");
-        folder
-    });
-    CASES.join(name).join("job")
+    simulator::cases_in(env!("CARGO_TARGET_TMPDIR"))
+        .join(name)
+        .join("job")
 }
 
 /// Names of simulated jobs.

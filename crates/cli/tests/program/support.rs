@@ -1,7 +1,7 @@
 //! A place to run the program in: its own data folder, a knowledge index shared by all tests.
 
 use std::path::{Path, PathBuf};
-use std::sync::{LazyLock, OnceLock};
+use std::sync::OnceLock;
 
 use assert_cmd::Command;
 use serde_json::Value;
@@ -14,12 +14,7 @@ pub(crate) fn root() -> PathBuf {
 
 /// The folder of the simulated cases, with `NAME/job` and `NAME/truth.json`.
 pub(crate) fn cases() -> &'static Path {
-    static CASES: LazyLock<PathBuf> = LazyLock::new(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cases");
-        simulator::write_cases(&folder).expect("written");
-        folder
-    });
-    &CASES
+    simulator::cases_in(env!("CARGO_TARGET_TMPDIR"))
 }
 
 /// The job folder of a simulated case.

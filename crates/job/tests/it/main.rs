@@ -1,7 +1,7 @@
-//! Whole folders: real ones and simulated ones, read where they lie. Skips, and says so, where they
-//! are absent.
+//! Whole folders, real and simulated, read in place; scripts of the knowledge base.
 
 mod hostile;
+mod knowledge;
 mod real;
 mod seeds;
 mod simulated;

@@ -1,5 +1,5 @@
 //! Every script in the knowledge base is one that the parser understands: what users copy from
-//! there should compile. Wrong code on purpose stands in fences of another language.
+//! there should compile. Code that is wrong on purpose is in fences of another language.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Real local-run folders, read in place; skipped visibly where they are not mounted.
+//! Real folders of local runs, read in place.
 
 use diagnosis::model::{Cause, Diagnosis, ProblemType, Verdict};
 use diagnosis::{Settings, diagnose};

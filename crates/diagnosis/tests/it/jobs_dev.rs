@@ -1,8 +1,6 @@
-//! The sample jobs with known causes, read in place; skipped visibly where they are not mounted.
+//! Sample jobs of another simulator, read in place.
 
-mod support;
-
-use support::{score_folder, summarise};
+use crate::support::{score_folder, summarize};
 use testkit::shared;
 
 #[test]
@@ -24,5 +22,5 @@ fn the_sample_jobs_reach_the_floors() {
         scored.push(score_folder(&folder, &truth));
     }
     assert!(scored.len() >= 20, "{} jobs", scored.len());
-    summarise(&scored).assert_floors();
+    summarize(&scored).assert_floors();
 }

@@ -1,11 +1,9 @@
 //! Simulated jobs of seeds that nothing was calibrated on.
 
-mod support;
-
+use crate::support::{score_folder, summarize};
 use simulator::{Scale, cases, job_of_set, simulate};
-use support::{score_folder, summarise};
 
-/// Seed of the held-out set; calibration uses others, see `scripts/calibrate.py`.
+/// Seed of the held-out set; calibration uses others, see `calibration/calibrate.py`.
 const HELD_OUT_SEED: u64 = 770_077;
 
 #[test]
@@ -43,5 +41,5 @@ fn a_set_of_two_hundred_reaches_the_floors() {
         std::fs::remove_dir_all(&folder).expect("a job can be removed");
     }
     assert!(scored.len() >= 190, "{} jobs", scored.len());
-    summarise(&scored).assert_floors();
+    summarize(&scored).assert_floors();
 }

@@ -1,6 +1,4 @@
-//! Scores diagnoses of simulated jobs against their truth, in the way of the scoring script that
-//! comes with the sample jobs.
-#![allow(dead_code, unreachable_pub, reason = "each test program uses a part")]
+//! Scores diagnoses of simulated jobs against their truth, like the scoring script of the sample jobs.
 
 use std::path::Path;
 
@@ -9,23 +7,23 @@ use diagnosis::{Settings, diagnose};
 use job::Catalogue;
 use serde_json::Value;
 
-/// What became of one job.
-pub struct Scored {
-    pub name: String,
-    pub kind: String,
-    pub verdict_ok: bool,
-    pub named_file: bool,
-    pub found: Vec<String>,
-    pub missed: Vec<String>,
-    pub wrong: Vec<String>,
-    pub stages: Vec<bool>,
-    pub impact_log: Vec<f64>,
-    pub confidences: Vec<(f64, bool)>,
+/// Score of one job.
+pub(crate) struct Scored {
+    pub(crate) name: String,
+    pub(crate) kind: String,
+    pub(crate) verdict_ok: bool,
+    pub(crate) named_file: bool,
+    pub(crate) found: Vec<String>,
+    pub(crate) missed: Vec<String>,
+    pub(crate) wrong: Vec<String>,
+    pub(crate) stages: Vec<bool>,
+    pub(crate) impact_log: Vec<f64>,
+    pub(crate) confidences: Vec<(f64, bool)>,
 }
 
 impl Scored {
     /// 0 if a cause was missed, else the share of findings that are right.
-    pub fn strict(&self) -> Option<f64> {
+    pub(crate) fn strict(&self) -> Option<f64> {
         let wanted = self.found.len() + self.missed.len();
         if wanted == 0 {
             return None;
@@ -36,7 +34,7 @@ impl Scored {
 }
 
 /// Reads a folder, diagnoses it and compares with its truth.
-pub fn score_folder(folder: &Path, truth: &Value) -> Scored {
+pub(crate) fn score_folder(folder: &Path, truth: &Value) -> Scored {
     let job = job::load(folder).expect("a simulated job can be read");
     let diagnosis = diagnose(&job, &Catalogue::builtin(), &Settings::default());
     score(&diagnosis, truth)
@@ -124,19 +122,19 @@ fn score(d: &Diagnosis, truth: &Value) -> Scored {
 }
 
 /// Numbers over a set of jobs.
-pub struct Summary {
-    pub strict: f64,
-    pub verdict: f64,
-    pub stage: f64,
-    pub healthy: f64,
-    pub abstained_and_named: f64,
-    pub impact_median_log: f64,
-    pub calibration_error: f64,
-    pub wrong: String,
+pub(crate) struct Summary {
+    pub(crate) strict: f64,
+    pub(crate) verdict: f64,
+    pub(crate) stage: f64,
+    pub(crate) healthy: f64,
+    pub(crate) abstained_and_named: f64,
+    pub(crate) impact_median_log: f64,
+    pub(crate) calibration_error: f64,
+    pub(crate) wrong: String,
 }
 
 /// Sums up; a share over nothing is 1.
-pub fn summarise(jobs: &[Scored]) -> Summary {
+pub(crate) fn summarize(jobs: &[Scored]) -> Summary {
     let mean = |values: Vec<f64>| {
         if values.is_empty() {
             1.0
@@ -194,7 +192,7 @@ fn calibration_error(jobs: &[Scored]) -> f64 {
 
 impl Summary {
     /// Asserts the floors that the project is held to.
-    pub fn assert_floors(&self) {
+    pub(crate) fn assert_floors(&self) {
         let w = &self.wrong;
         assert!(self.strict >= 0.90, "strict score {:.3}\n{w}", self.strict);
         assert!(self.verdict >= 0.95, "verdict {:.3}\n{w}", self.verdict);
