@@ -249,7 +249,12 @@ mod tests {
     use super::*;
 
     fn connect(server: &Scripted) -> Result<Server, EmbedError> {
-        Server::connect(&server.url(), "multilingual-e5-small", Some("secret"), &Prompts::default())
+        Server::connect(
+            &server.url(),
+            "multilingual-e5-small",
+            Some("secret"),
+            &Prompts::default(),
+        )
     }
 
     fn vectors(list: &[(usize, [f32; 2])]) -> String {
