@@ -41,7 +41,7 @@ pub enum EvalError {
         /// With the line, if there is one.
         reason: String,
     },
-    #[error("{path} holds no judged query; see the README there for the format")]
+    #[error("{path} has no judged query; see the README there for the format")]
     NoQueries { path: PathBuf },
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -110,13 +110,8 @@ pub struct LanguageReport {
 /// # Errors
 /// When a query fails.
 pub fn evaluate(index: &Index, judged: &[Judged], options: &Options) -> Result<Report, EvalError> {
-    let judged: Vec<&Judged> = judged
-        .iter()
-        .filter(|query| match &options.split {
-            Some(split) => query.split.as_ref() == Some(split),
-            None => true,
-        })
-        .collect();
+    let is_asked = |query: &&Judged| options.split.is_none() || query.split == options.split;
+    let judged: Vec<&Judged> = judged.iter().filter(is_asked).collect();
     let mut per_branch: BTreeMap<String, Vec<QueryScores>> = BTreeMap::new();
     let branches = [
         ("bm25", Some(Fusion::Bm25)),
@@ -154,11 +149,8 @@ fn rank(
 ) -> Result<Vec<(String, String)>, SearchError> {
     let mut asked = Query::new(&query.text, depth);
     asked.fusion = fusion;
-    let hits = index.search(&asked)?;
-    Ok(hits
-        .into_iter()
-        .map(|hit| (hit.chunk.id, hit.chunk.document))
-        .collect())
+    let hits = index.search(&asked)?.into_iter();
+    Ok(hits.map(|hit| (hit.chunk.id, hit.chunk.document)).collect())
 }
 
 fn report(
@@ -180,7 +172,7 @@ fn report(
         }
     }
     Report {
-        branches: summarise(per_branch, options, |_| true),
+        branches: summarize(per_branch, options, |_| true),
         languages: by_language(judged, per_branch, options),
         differences: differences.collect(),
         queries: judged.len(),
@@ -204,7 +196,7 @@ fn by_language(
         if queries > 0 {
             let report = LanguageReport {
                 queries,
-                branches: summarise(per_branch, options, speaks),
+                branches: summarize(per_branch, options, speaks),
             };
             out.insert(language.code().to_owned(), report);
         }
@@ -212,43 +204,43 @@ fn by_language(
     out
 }
 
-fn summarise(
+fn summarize(
     per_branch: &BTreeMap<String, Vec<QueryScores>>,
     options: &Options,
     keep: impl Fn(usize) -> bool,
 ) -> BTreeMap<String, Scores> {
     let summary = |scores: &Vec<QueryScores>| {
-        let kept: Vec<&QueryScores> = scores
-            .iter()
-            .enumerate()
-            .filter(|(i, _)| keep(*i))
-            .map(|(_, score)| score)
-            .collect();
-        let all =
-            |of: fn(&QueryScores) -> f64| -> Vec<f64> { kept.iter().map(|s| of(s)).collect() };
-        let ndcg = all(|s| s.ndcg);
-        let (k, recall_at) = (options.k, options.recall_at);
-        let metrics = BTreeMap::from([
-            (format!("ndcg@{k}"), mean(&ndcg)),
-            (format!("mrr@{k}"), mean(&all(|s| s.reciprocal_rank))),
-            (format!("recall@{recall_at}"), mean(&all(|s| s.recall))),
-        ]);
-        Scores {
-            metrics,
-            ci95: bootstrap::mean_interval(&ndcg),
-        }
+        let kept = scores.iter().enumerate().filter(|(i, _)| keep(*i));
+        let kept: Vec<QueryScores> = kept.map(|(_, score)| *score).collect();
+        Scores::of(&kept, options)
     };
-    per_branch
-        .iter()
+    let branches = per_branch.iter();
+    branches
         .map(|(branch, scores)| (branch.clone(), summary(scores)))
         .collect()
+}
+
+impl Scores {
+    fn of(scores: &[QueryScores], options: &Options) -> Scores {
+        let all = |of: fn(&QueryScores) -> f64| -> Vec<f64> { scores.iter().map(of).collect() };
+        let ndcg = all(|s| s.ndcg);
+        let (k, recall_at) = (options.k, options.recall_at);
+        Scores {
+            metrics: BTreeMap::from([
+                (format!("ndcg@{k}"), mean(&ndcg)),
+                (format!("mrr@{k}"), mean(&all(|s| s.reciprocal_rank))),
+                (format!("recall@{recall_at}"), mean(&all(|s| s.recall))),
+            ]),
+            ci95: bootstrap::mean_interval(&ndcg),
+        }
+    }
 }
 
 fn warnings(index: &Index, judged: &[&Judged]) -> Vec<String> {
     let mut out = Vec::new();
     if judged.len() < ENOUGH_QUERIES {
         out.push(format!(
-            "{} queries tell only large differences apart; {ENOUGH_QUERIES} or more are better",
+            "{} queries show only large differences; use {ENOUGH_QUERIES} or more",
             judged.len()
         ));
     }
@@ -260,7 +252,7 @@ fn warnings(index: &Index, judged: &[&Judged]) -> Vec<String> {
         .collect();
     if let Some(first) = lost.first() {
         out.push(format!(
-            "{} judgements point at chunks that are not in the index, the first is `{first}`; run `lint`",
+            "{} judgments name chunks that are not in the index, the first is `{first}`; run `lint`",
             lost.len()
         ));
     }

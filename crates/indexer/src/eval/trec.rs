@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use super::judgements::read_error;
-use super::metrics::{self, mean};
-use super::{EvalError, Judged, Options, Scores, bootstrap, rank};
+use super::metrics;
+use super::{EvalError, Judged, Options, Scores, rank};
 use crate::model::Fusion;
 use crate::search::Index;
 
@@ -63,13 +63,8 @@ pub fn read(path: &Path) -> Result<Run, EvalError> {
     let mut run = Run::default();
     for (number, line) in text.lines().enumerate() {
         let fields: Vec<&str> = line.split_whitespace().collect();
-        let malformed = || {
-            let reason = format!(
-                "line {}: `query Q0 document rank score tag` was expected",
-                number + 1
-            );
-            read_error(path, &reason)
-        };
+        let expected = "expected `query Q0 document rank score tag`";
+        let malformed = || read_error(path, &format!("line {}: {expected}", number + 1));
         match fields[..] {
             [] => {}
             [query, _, id, _, score, _] => {
@@ -88,33 +83,14 @@ pub fn read(path: &Path) -> Result<Run, EvalError> {
 
 /// Scores a run of any origin. A query without a ranking counts as 0.
 pub fn score(run: &Run, judged: &[Judged], options: &Options) -> Scores {
-    let empty = Vec::new();
-    let scores: Vec<metrics::QueryScores> = judged
-        .iter()
-        .map(|query| {
-            let ranking = run.rankings.get(&query.id).unwrap_or(&empty);
-            let ids: Vec<(String, String)> = ranking
-                .iter()
-                .map(|(id, _)| {
-                    let document = id.split('#').next().unwrap_or(id);
-                    (id.clone(), document.to_owned())
-                })
-                .collect();
-            metrics::score(&ids, &query.relevant, options)
-        })
-        .collect();
-    let all =
-        |of: fn(&metrics::QueryScores) -> f64| -> Vec<f64> { scores.iter().map(of).collect() };
-    let ndcg = all(|s| s.ndcg);
-    let (k, recall_at) = (options.k, options.recall_at);
-    Scores {
-        metrics: BTreeMap::from([
-            (format!("ndcg@{k}"), mean(&ndcg)),
-            (format!("mrr@{k}"), mean(&all(|s| s.reciprocal_rank))),
-            (format!("recall@{recall_at}"), mean(&all(|s| s.recall))),
-        ]),
-        ci95: bootstrap::mean_interval(&ndcg),
-    }
+    let scores = judged.iter().map(|query| {
+        let ranking = run.rankings.get(&query.id).into_iter().flatten();
+        let ids: Vec<(String, String)> = ranking
+            .map(|(id, _)| (id.clone(), id.split('#').next().unwrap_or(id).to_owned()))
+            .collect();
+        metrics::score(&ids, &query.relevant, options)
+    });
+    Scores::of(&scores.collect::<Vec<_>>(), options)
 }
 
 #[cfg(test)]
