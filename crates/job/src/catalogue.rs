@@ -8,7 +8,6 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::folder::parser;
 use crate::info::Information;
 use crate::model::FileKind;
 
@@ -267,8 +266,8 @@ impl Check<'_> {
                 self.error(piece, field, "both `zh` and `en` are needed".to_owned());
             }
         }
-        if entry.parser.as_deref() != parser(entry.kind) {
-            let message = match parser(entry.kind) {
+        if entry.parser.as_deref() != entry.kind.parser() {
+            let message = match entry.kind.parser() {
                 Some(name) => format!("the reader of this kind is `{name}`"),
                 None => "this kind has no reader; leave the field out".to_owned(),
             };

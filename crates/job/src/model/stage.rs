@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::diagnostic::Source;
 use super::operator::Operator;
 use crate::counters::CounterTree;
 use crate::runs::StageRuns;
@@ -76,4 +77,14 @@ pub struct Stage {
     pub runs: Option<StageRuns>,
     /// REST statistics.
     pub summary: Option<StageSummary>,
+}
+
+impl Stage {
+    /// A place in the definition of the stage.
+    pub fn definition(&self, place: &str) -> Option<Source> {
+        Some(Source {
+            file: self.defined_in.clone()?,
+            locator: Some(format!("{}/{place}", self.name)),
+        })
+    }
 }
