@@ -1,0 +1,93 @@
+//! Findings and the evidence they rest on.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Cause, ProblemType};
+
+/// How much a finding matters.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth a look when there is time.
+    Low,
+    /// Worth fixing.
+    Medium,
+    /// Costs a large share of the run.
+    High,
+    /// The job fails, or most of its run is lost.
+    Critical,
+}
+
+/// A cause found in the job.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// `F1`, `F2`, …; `N1`, … for notes.
+    pub id: String,
+    pub cause: Cause,
+    pub problem_type: ProblemType,
+    pub severity: Severity,
+    /// Chance that the finding is right, 0..1, calibrated.
+    pub confidence: f64,
+    /// Stage in which it shows; `None` if it is about the whole job.
+    pub stage: Option<String>,
+    /// First and last script line, 1-based; `None` if not located.
+    pub script_lines: Option<[u32; 2]>,
+    /// One sentence with its numbers.
+    pub summary: String,
+    /// Ids of [`Evidence`], at least one.
+    pub evidence: Vec<String>,
+    /// What fixing it would save; `None` if that cannot be estimated.
+    pub impact: Option<Impact>,
+}
+
+/// What fixing a cause would save.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Impact {
+    /// Seconds of run time (for `queue.wait`: of the time in the queue).
+    pub seconds_saved: f64,
+    /// Share of the run time, 0..1; `None` if the run time is not known.
+    pub share_of_elapsed: Option<f64>,
+    /// How it was computed, in words.
+    pub method: String,
+}
+
+/// A measured value with its source.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// `E1`, `E2`, …
+    pub id: String,
+    /// What was measured, by the name that the file uses: `maxRowCount`.
+    pub metric: String,
+    pub value: EvidenceValue,
+    /// `rows`, `bytes`, `ms`, `s`, `ratio`, `vertices`, …; `None` for texts.
+    pub unit: Option<String>,
+    /// What a healthy job would show: `<= 3`.
+    pub expected: Option<String>,
+    pub source: Source,
+    /// The measurement as a sentence.
+    pub text: String,
+}
+
+/// A value of evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum EvidenceValue {
+    Number(f64),
+    Text(String),
+    Bool(bool),
+}
+
+/// Where a value was read.
+#[derive(
+    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub struct Source {
+    /// File name relative to the job folder, with `/`.
+    pub file: String,
+    /// Place in the file: an XPath-like chain for XML (`SV3_Combine/Sort[@opId=5]/@rowCount`),
+    /// a JSON pointer for JSON, `line N` for text; `None` for the file as a whole.
+    pub locator: Option<String>,
+}

@@ -1,0 +1,56 @@
+//! Which job a report is about.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How the job ended.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum JobState {
+    Succeeded,
+    Failed,
+    /// Somebody stopped it.
+    Cancelled,
+    /// No file says how it ended.
+    #[default]
+    Unknown,
+}
+
+/// The engine that ran the job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum JobEngine {
+    Scope,
+    Usql,
+    Spark,
+}
+
+/// Name, state and size of the job; what is not known is `None`, never 0.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JobSummary {
+    pub id: Option<String>,
+    pub name: Option<String>,
+    /// The folder that was read.
+    pub path: String,
+    pub state: JobState,
+    /// Seconds of the run alone, without compilation and queue.
+    pub elapsed_seconds: Option<f64>,
+    /// Number of stages.
+    pub stages: Option<u64>,
+    /// Number of vertices.
+    pub vertices: Option<u64>,
+    #[serde(default)]
+    pub engine: Option<JobEngine>,
+    /// Seconds from submission to end.
+    #[serde(default)]
+    pub total_seconds: Option<f64>,
+    #[serde(default)]
+    pub owner: Option<String>,
+    #[serde(default)]
+    pub queue: Option<String>,
+    /// When the job was submitted, RFC 3339.
+    #[serde(default)]
+    pub submitted: Option<String>,
+}

@@ -1,0 +1,42 @@
+//! The two languages of the product.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Language of a report, a prompt or a document.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    Zh,
+    En,
+}
+
+impl Language {
+    /// Code in reports and folder names.
+    pub fn code(self) -> &'static str {
+        match self {
+            Language::Zh => "zh",
+            Language::En => "en",
+        }
+    }
+
+    /// Guesses the language of a text: Chinese if it holds a Han character.
+    pub fn of(text: &str) -> Language {
+        let is_han = |c: char| matches!(u32::from(c), 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF);
+        if text.chars().any(is_han) {
+            Language::Zh
+        } else {
+            Language::En
+        }
+    }
+
+    /// Chooses between two values.
+    pub fn select<T>(self, zh: T, en: T) -> T {
+        match self {
+            Language::Zh => zh,
+            Language::En => en,
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The report contract: the one object that every front end prints, stores or renders.
+//!
+//! Field names and values are an interface with a version ([`SCHEMA_VERSION`]): adding a field is
+//! free, renaming or removing one needs a new version. Next to the types live the two things that
+//! all their producers share: a sentence in both languages ([`Text`], [`text!`]) and the one place
+//! that formats numbers ([`format`](mod@format)). Knows no job, no rule and no model.
+
+mod account;
+mod cause;
+mod diagnostic;
+mod finding;
+pub mod format;
+mod job;
+mod language;
+mod outcome;
+#[expect(clippy::module_inception, reason = "the crate is named after its root object")]
+mod report;
+mod step;
+mod suggestion;
+mod text;
+
+pub use account::{Cost, Segment, SegmentKind, TimeAccount};
+pub use cause::{Cause, ProblemType};
+pub use diagnostic::{Diagnostic, DiagnosticSeverity};
+pub use finding::{Evidence, EvidenceValue, Finding, Impact, Severity, Source};
+pub use job::{JobEngine, JobState, JobSummary};
+pub use language::Language;
+pub use outcome::{MissingInformation, RuleOutcome, RuleResult};
+pub use report::{Answer, Report, SCHEMA_VERSION, Verdict, schema};
+pub use step::{Checks, Engine, Experience, FileRead, Match, ReasonerKind, Step, Usage};
+pub use suggestion::{Origin, Suggestion, SuggestionKind, Verified};
+pub use text::{Localize, StaticText, Text};

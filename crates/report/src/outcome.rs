@@ -1,0 +1,53 @@
+//! What each rule concluded, and what it lacked.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Cause;
+
+/// A fact that a rule lacked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MissingInformation {
+    /// Code of the information: `per_vertex_data`, `gc_time`.
+    pub info: String,
+    /// File that would hold it.
+    pub file: String,
+    /// Whether that file is in the folder and has not been read.
+    pub present: bool,
+    /// Causes that it would decide.
+    pub would_decide: Vec<Cause>,
+    /// Why it matters here.
+    pub reason: String,
+}
+
+/// The outcome of the rule for one cause.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RuleOutcome {
+    pub cause: Cause,
+    pub outcome: RuleResult,
+    /// Finding that fired, or that explains what the rule saw.
+    #[serde(default)]
+    pub by: Option<String>,
+    /// What cleared the cause, what was lacking, or how many findings there are.
+    pub text: String,
+    /// Codes of the information that it lacked.
+    pub lacking: Vec<String>,
+    /// Ids of the evidence that it looked at.
+    pub evidence: Vec<String>,
+}
+
+/// How a rule ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleResult {
+    /// It found its cause.
+    Fired,
+    /// Measured and fine.
+    Cleared,
+    /// It lacked facts.
+    Abstained,
+    /// The job has nothing that the cause could apply to.
+    NotApplicable,
+    /// What it saw is the effect of another finding.
+    Explained,
+}

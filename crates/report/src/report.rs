@@ -1,0 +1,94 @@
+//! The root object of the contract.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    Checks, Cost, Diagnostic, Engine, Evidence, Experience, FileRead, Finding, JobSummary,
+    Language, MissingInformation, ProblemType, RuleOutcome, Step, Suggestion, TimeAccount, Usage,
+};
+
+/// Version of the contract that these types follow.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// The answer to one question about one job.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Report {
+    /// Always [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// ULID of the run.
+    pub run_id: String,
+    pub job: JobSummary,
+    /// What was asked; `None` if nothing was.
+    pub question: Option<String>,
+    /// The question, answered from measured facts.
+    #[serde(default)]
+    pub answer: Option<Answer>,
+    pub language: Language,
+    pub engine: Engine,
+    pub verdict: Verdict,
+    /// Class of the top finding; `none` without one.
+    pub problem_type: ProblemType,
+    /// Where the time went; `None` if no file gives the times of the run.
+    #[serde(default)]
+    pub time: Option<TimeAccount>,
+    #[serde(default)]
+    pub cost: Option<Cost>,
+    /// What is wrong, most seconds saved first.
+    pub findings: Vec<Finding>,
+    /// Deduplicated evidence of findings, notes and rules.
+    pub evidence: Vec<Evidence>,
+    /// What could not be decided, and which file would decide it.
+    pub missing_information: Vec<MissingInformation>,
+    pub suggestions: Vec<Suggestion>,
+    /// Chunks of the knowledge base that the steps were given.
+    pub experiences: Vec<Experience>,
+    /// The THINK steps in their order.
+    pub steps: Vec<Step>,
+    /// In the order of reading.
+    pub files_read: Vec<FileRead>,
+    pub diagnostics: Vec<Diagnostic>,
+    /// `None` without an LLM.
+    #[serde(default)]
+    pub usage: Option<Usage>,
+    /// `None` without an LLM.
+    #[serde(default)]
+    pub checks: Option<Checks>,
+    /// Findings too small to matter; their evidence is in `evidence`.
+    #[serde(default)]
+    pub notes: Vec<Finding>,
+    #[serde(default)]
+    pub rules: Vec<RuleOutcome>,
+    /// Whether the run was stopped before its last step.
+    #[serde(default)]
+    pub partial: bool,
+}
+
+/// The verdict on the job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// At least one finding.
+    Problem,
+    /// Every rule that could apply had its facts, and none found anything.
+    Healthy,
+    /// No finding, and a rule that matters lacked its facts.
+    InsufficientInformation,
+}
+
+/// The user's question, answered from measured facts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    pub text: String,
+    /// Ids of evidence.
+    pub evidence: Vec<String>,
+}
+
+/// JSON Schema of [`Report`].
+pub fn schema() -> Value {
+    let generator = schemars::generate::SchemaSettings::draft2020_12().into_generator();
+    let mut schema = generator.into_root_schema_for::<Report>().to_value();
+    schema["$id"] = Value::from("https://scopeagent.dev/report-v1.schema.json");
+    schema
+}

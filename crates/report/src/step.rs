@@ -1,0 +1,141 @@
+//! How the answer came about: who reasoned, the THINK steps, what they were given and what they cost.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Who reasoned, and what it fell back to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Engine {
+    pub reasoner: ReasonerKind,
+    /// Provider of the LLM.
+    pub provider: Option<String>,
+    /// Model of the LLM.
+    pub model: Option<String>,
+    /// What was used instead of what was asked for, and why; `None` if nothing failed.
+    #[serde(default)]
+    pub fallback: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ReasonerKind {
+    /// Rules, experience and fixed wording.
+    Offline,
+    /// A language model.
+    Llm,
+}
+
+/// A chunk of the knowledge base that a step was given.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Experience {
+    /// Step that it was retrieved for: `think3`.
+    pub step: String,
+    /// Id of the chunk.
+    pub chunk: String,
+    /// 1-based rank in that step.
+    pub rank: u32,
+    /// Fused score.
+    pub score: Option<f64>,
+    /// Rank by words; `None` if not found by them.
+    pub bm25_rank: Option<u32>,
+    /// Rank by vectors; `None` if not found by them.
+    pub vector_rank: Option<u32>,
+    /// Title of its document and heading.
+    pub title: String,
+    /// Whether the step's conclusion or a suggestion cites it.
+    #[serde(default)]
+    pub used: bool,
+    /// How well it fits, by absolute evidence; `None` where that was not judged.
+    #[serde(default, rename = "match")]
+    pub fit: Option<Match>,
+}
+
+/// How well a chunk fits the query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Match {
+    Strong,
+    /// Nothing in the knowledge base fits well.
+    Weak,
+}
+
+/// One THINK step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Step {
+    /// `think1` … `think5`, `hypotheses`.
+    pub id: String,
+    /// Title in the report's language.
+    pub title: String,
+    /// Structured conclusion.
+    pub conclusion: Value,
+    /// The conclusion in words.
+    pub text: String,
+    /// Tokens sent; 0 offline.
+    pub tokens_in: u64,
+    /// Tokens received; 0 offline.
+    pub tokens_out: u64,
+    /// Wall time in milliseconds.
+    pub elapsed_ms: f64,
+    /// Whether the LLM's answer had to be repaired or requested again.
+    #[serde(default)]
+    pub repaired: bool,
+    /// What the check of the LLM's answer dropped or marked.
+    #[serde(default)]
+    pub remarks: Vec<String>,
+}
+
+/// A file that was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FileRead {
+    /// Name relative to the job folder.
+    pub file: String,
+    /// Parser that read it; `None` for plain text.
+    pub parser: Option<String>,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// 0 for the core files, then the round of THINK 4.
+    pub round: u32,
+}
+
+/// Calls, tokens and price of a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Usage {
+    /// Requests that were answered.
+    pub calls: u32,
+    /// Requests that were repeated after an error.
+    pub retries: u32,
+    /// Tokens sent.
+    pub tokens_in: u64,
+    /// Tokens received, thinking included.
+    pub tokens_out: u64,
+    /// Price by the profile's price list; `None` without one.
+    pub cost: Option<f64>,
+}
+
+impl Usage {
+    /// Adds what one call used.
+    pub fn add(&mut self, other: &Usage) {
+        self.calls += other.calls;
+        self.retries += other.retries;
+        self.tokens_in += other.tokens_in;
+        self.tokens_out += other.tokens_out;
+        self.cost = match (self.cost, other.cost) {
+            (Some(a), Some(b)) => Some(a + b),
+            (a, b) => a.or(b),
+        };
+    }
+}
+
+/// What the check of the LLM's claims found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Checks {
+    /// Claims that were checked.
+    pub claims: u32,
+    /// Claims that were left out.
+    pub dropped: u32,
+    /// Claims that are marked as unverified.
+    pub unverified: u32,
+    /// Answers that had to be repaired or requested again.
+    pub repaired: u32,
+}
