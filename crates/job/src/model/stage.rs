@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::diagnostic::Source;
 use super::operator::Operator;
 use crate::counters::CounterTree;
 use crate::runs::StageRuns;
+use report::Source;
 
 /// Memory that the compiler sets aside for one vertex, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]

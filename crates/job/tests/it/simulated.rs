@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use job::Job;
-use job::model::{FileKind, Severity};
+use job::model::{DiagnosticSeverity, FileKind};
 
 use super::shared;
 
@@ -230,7 +230,7 @@ fn faults_are_only_told_of_what_is_cut() {
         for diagnostic in &job.diagnostics {
             assert_ne!(
                 diagnostic.severity,
-                Severity::Error,
+                DiagnosticSeverity::Error,
                 "{name}: {diagnostic:?}"
             );
         }
