@@ -113,7 +113,9 @@ impl Localize for Seconds {
         let whole = seconds.round() as i64;
         match whole {
             _ if !seconds.is_finite() => "?".to_owned(),
-            _ if seconds > 0.0 && seconds < 0.9995 => format!("{:.0}{ms}", (seconds * 1e3).max(1.0)),
+            _ if seconds > 0.0 && seconds < 0.9995 => {
+                format!("{:.0}{ms}", (seconds * 1e3).max(1.0))
+            }
             ..10 => format!("{seconds:.1}{s}"),
             10..60 => format!("{whole}{s}"),
             60..3600 => format!("{}{min} {}{s}", whole / 60, whole % 60),
@@ -214,6 +216,11 @@ pub fn list(items: &[String], language: Language) -> String {
         [one] => one.clone(),
         [head @ .., last] => format!("{}{and}{last}", head.join(comma)),
     }
+}
+
+/// `text` cut to at most `max` bytes at a character boundary.
+pub fn cut(text: &str, max: usize) -> &str {
+    &text[..text.floor_char_boundary(max.min(text.len()))]
 }
 
 #[cfg(test)]

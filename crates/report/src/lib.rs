@@ -13,14 +13,17 @@ pub mod format;
 mod job;
 mod language;
 mod outcome;
-#[expect(clippy::module_inception, reason = "the crate is named after its root object")]
+#[expect(
+    clippy::module_inception,
+    reason = "the crate is named after its root object"
+)]
 mod report;
 mod step;
 mod suggestion;
 mod text;
 
 pub use account::{Cost, Segment, SegmentKind, TimeAccount};
-pub use cause::{Cause, ProblemType};
+pub use cause::{Cause, ProblemType, codes};
 pub use diagnostic::{Diagnostic, DiagnosticSeverity};
 pub use finding::{Evidence, EvidenceValue, Finding, Impact, Severity, Source};
 pub use job::{JobEngine, JobState, JobSummary};

@@ -6,9 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::Language;
 
 /// A sentence in both languages.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Text<S = String> {
     pub zh: S,

@@ -280,7 +280,7 @@ fn unknown() -> String {
 
 fn number(value: Option<f64>) -> String {
     value.map_or_else(unknown, |v| {
-        super::text::value(&agent::report::EvidenceValue::Number(v.round()))
+        super::text::value(&report::EvidenceValue::Number(v.round()))
     })
 }
 
