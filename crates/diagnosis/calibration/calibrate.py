@@ -3,7 +3,7 @@
 
     python3 crates/diagnosis/calibration/calibrate.py [--seeds 11 12 13] [--held-out 14] [--count 200]
 
-Simulates sets of jobs (cargo run -p testkit --bin testkit-jobs), diagnoses them (the example
+Simulates sets of jobs (cargo run -p simulator --bin simulate-jobs), diagnoses them (the example
 diagnose_jobs) and prints the table of `src/calibration.rs`: findings and right ones by cause and
 by share of the run, over --seeds; then the expected calibration error of the confidences now in
 force over --held-out, whose jobs the table has not seen.  Findings that the truth calls neither
@@ -20,7 +20,7 @@ import tempfile
 def findings(folder, seed, count):
     jobs, reports = folder / f"jobs-{seed}", folder / f"reports-{seed}"
     run = lambda *args: subprocess.run(["cargo", "run", "--quiet", "--release", *args], check=True, stdout=subprocess.DEVNULL)
-    run("-p", "testkit", "--bin", "testkit-jobs", "--", "--out", str(jobs), "--count", str(count), "--seed", str(seed))
+    run("-p", "simulator", "--bin", "simulate-jobs", "--", "--out", str(jobs), "--count", str(count), "--seed", str(seed))
     run("-p", "diagnosis", "--example", "diagnose_jobs", "--", str(jobs), str(reports))
     for path in sorted((jobs / "truth").glob("*.json")):
         truth = json.loads(path.read_text(encoding="utf-8"))

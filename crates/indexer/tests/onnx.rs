@@ -39,7 +39,7 @@ fn refused(model: &Path, runtime: Option<&Path>) -> String {
 fn tiny() -> Option<EmbedderChoice> {
     let runtime = std::env::var_os("ORT_DYLIB_PATH").map(PathBuf::from);
     if runtime.is_none() {
-        eprintln!("skipped: ORT_DYLIB_PATH names no ONNX Runtime");
+        testkit::skip("models run by ONNX Runtime", "ORT_DYLIB_PATH names none");
     }
     Some(choice(&folder(), Some(&runtime?)))
 }

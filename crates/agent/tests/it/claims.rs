@@ -379,7 +379,7 @@ async fn true_claims_pass() {
     }
 }
 
-/// A copy of a committed job whose script gives orders.
+/// A copy of a job whose script gives orders.
 fn with_orders() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let source = support::case("join-hot-key-skew");

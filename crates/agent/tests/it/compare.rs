@@ -5,7 +5,7 @@ use report::Language;
 use runs::compare::{Comparison, Origin, ReasonKind, Side, compare};
 use runs::picture::Picture;
 use runs::shape::JobShape;
-use testkit::{CAUSES, Cause, SimulatedJob};
+use simulator::{CAUSES, Cause, SimulatedJob};
 
 use crate::support;
 
@@ -39,9 +39,9 @@ async fn side(job: &SimulatedJob) -> Side {
 }
 
 async fn compared(cause: Cause, seed: u64) -> Option<Comparison> {
-    let (good, bad) = testkit::simulate_twins(&testkit::Request {
+    let (good, bad) = simulator::simulate_twins(&simulator::Request {
         tidy: true,
-        ..testkit::Request::single(cause, seed)
+        ..simulator::Request::single(cause, seed)
     })?;
     Some(compare(&side(&good).await, &side(&bad).await, Language::En))
 }
@@ -85,7 +85,7 @@ async fn the_first_reason_is_what_was_put_into_the_bad_run() {
 
 #[tokio::test]
 async fn a_job_compared_with_itself_differs_in_nothing() {
-    let job = testkit::simulate(&testkit::Request::healthy(3)).expect("a job");
+    let job = simulator::simulate(&simulator::Request::healthy(3)).expect("a job");
     let (a, b) = (side(&job).await, side(&job).await);
     let c = compare(&a, &b, Language::En);
     assert_eq!(c.reasons[0].kind, ReasonKind::NoDifference, "{c:#?}");

@@ -4,7 +4,6 @@ mod claims;
 mod compare;
 mod faults;
 mod kept;
-mod layers;
 mod learning;
 mod llm;
 mod malformed;

@@ -1,4 +1,4 @@
-//! The offline reasoner on committed jobs.
+//! The offline reasoner on simulated jobs.
 
 use agent::{Limits, Request};
 use report::{Language, Report, Verdict};
@@ -263,16 +263,10 @@ async fn evidence_ids_resolve_and_are_not_repeated() {
 /// The simulated jobs of the shared folder, where it is there.
 #[tokio::test]
 async fn every_shared_job_gets_a_report_with_the_diagnosis_of_a_fully_read_folder() {
-    let shared = std::env::var_os("SCOPEAGENT_SHARED")
-        .map_or_else(
-            || support::root().join("../shared"),
-            std::path::PathBuf::from,
-        )
-        .join("jobs-dev");
-    let Ok(entries) = std::fs::read_dir(&shared) else {
-        eprintln!("skipped: {} is not there", shared.display());
+    let Some(jobs) = testkit::shared("jobs-dev") else {
         return;
     };
+    let entries = std::fs::read_dir(jobs).expect("listed");
     let validator = jsonschema::validator_for(&report::schema()).expect("a sound schema");
     for entry in entries
         .flatten()

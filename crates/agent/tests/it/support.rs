@@ -16,12 +16,14 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Folder of a committed job.
+/// Folder of a simulated job.
 pub(crate) fn case(name: &str) -> PathBuf {
-    root().join("tests/cases").join(name).join("job")
+    simulator::cases_in(env!("CARGO_TARGET_TMPDIR"))
+        .join(name)
+        .join("job")
 }
 
-/// Names of the committed jobs.
+/// Names of simulated jobs.
 pub(crate) const CASES: [&str; 3] = ["join-hot-key-skew", "excessive-shuffle", "healthy"];
 
 /// The knowledge base, indexed once for all tests.
@@ -195,7 +197,7 @@ pub(crate) fn side_by_side<T: Send>(cases: Vec<T>, run: impl AsyncFn(T) + Sync) 
     });
 }
 
-/// A request about a committed job.
+/// A request about a simulated job.
 pub(crate) fn about(case_name: &str) -> Request {
     Request {
         job: case(case_name),

@@ -1,10 +1,13 @@
-//! A job in, the right answer out: the committed cases, the sample jobs, the real folders.
+//! A job in, the right answer out: simulated cases, real folders.
 
 use std::fs;
+use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::support::{User, case, root, shared};
+use testkit::shared;
+
+use crate::support::{User, case, cases, root};
 
 fn causes(report: &Value) -> Vec<&str> {
     report["findings"]
@@ -92,17 +95,24 @@ fn a_healthy_job_is_left_alone() {
     );
 }
 
-/// Every committed case: its causes are found, nothing else but what may be named as well is.
+/// Every case with what is true about it.
+fn truths() -> Vec<(PathBuf, Value)> {
+    simulator::cases()
+        .iter()
+        .map(|case| cases().join(case.name))
+        .map(|folder| {
+            let truth = fs::read_to_string(folder.join("truth.json")).expect("a truth");
+            (folder, serde_json::from_str(&truth).expect("JSON"))
+        })
+        .collect()
+}
+
+/// Its causes are found, and nothing else but what may be named as well.
 #[test]
 fn every_case_gets_its_causes_and_no_others() {
     let user = User::new();
     let mut wrong = Vec::new();
-    for entry in fs::read_dir(root().join("tests/cases")).expect("cases") {
-        let folder = entry.expect("entry").path();
-        let Ok(truth) = fs::read_to_string(folder.join("truth.json")) else {
-            continue;
-        };
-        let truth: Value = serde_json::from_str(&truth).expect("truth");
+    for (folder, truth) in truths() {
         let report = user.report(&folder.join("job"), &["--no-store"]);
         let wanted: Vec<&str> = truth["causes"]
             .as_array()
@@ -137,12 +147,7 @@ fn every_case_gets_its_causes_and_no_others() {
 fn each_cause_meets_its_own_experience() {
     let user = User::new();
     let mut poor = Vec::new();
-    for entry in fs::read_dir(root().join("tests/cases")).expect("cases") {
-        let folder = entry.expect("entry").path();
-        let Ok(truth) = fs::read_to_string(folder.join("truth.json")) else {
-            continue;
-        };
-        let truth: Value = serde_json::from_str(&truth).expect("truth");
+    for (folder, truth) in truths() {
         let Some(cause) = truth["causes"][0]["cause"].as_str() else {
             continue;
         };

@@ -27,7 +27,7 @@ fn chromium() -> Option<&'static str> {
         version.is_ok_and(|out| out.status.success())
     });
     if found.is_none() {
-        eprintln!("skipped: no Chromium is installed");
+        testkit::skip("reports in a browser", "no Chromium is installed");
     }
     found
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::Value;
-use testkit::{Cause, Request, simulate_twins};
+use simulator::{Cause, Request, simulate_twins};
 
 use crate::support::User;
 

@@ -12,7 +12,7 @@ use crate::support::{User, case};
 fn on_a_terminal(user: &User, arguments: &[&str], answer: &str) -> Option<String> {
     let known = Command::new("script").arg("--version").output();
     if !known.is_ok_and(|out| String::from_utf8_lossy(&out.stdout).contains("util-linux")) {
-        eprintln!("skipped: there is no `script` command of util-linux");
+        testkit::skip("questions on a terminal", "util-linux has no `script` here");
         return None;
     }
     let program = user.expert();

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use testkit::{Cause, Request, simulate_twins};
+use simulator::{Cause, Request, simulate_twins};
 
 use crate::support::{index, root};
 

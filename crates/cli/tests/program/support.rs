@@ -12,20 +12,14 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The job folder of a committed case.
-pub(crate) fn case(name: &str) -> PathBuf {
-    root().join("tests/cases").join(name).join("job")
+/// The folder of the simulated cases, with `NAME/job` and `NAME/truth.json`.
+pub(crate) fn cases() -> &'static Path {
+    simulator::cases_in(env!("CARGO_TARGET_TMPDIR"))
 }
 
-/// A folder of the shared references; `None`, and a line that says so, where it is absent.
-pub(crate) fn shared(path: &str) -> Option<PathBuf> {
-    let base = std::env::var_os("SCOPEAGENT_SHARED")
-        .map_or_else(|| root().join("../shared"), PathBuf::from);
-    let found = Some(base.join(path)).filter(|p| p.exists());
-    if found.is_none() {
-        eprintln!("skipped: `{path}` of the shared folder is absent");
-    }
-    found
+/// The job folder of a simulated case.
+pub(crate) fn case(name: &str) -> PathBuf {
+    cases().join(name).join("job")
 }
 
 /// One user with a data folder of his own.

@@ -264,7 +264,10 @@ fn an_unreadable_file_is_told() {
                 "{output}"
             );
         }
-        _ => eprintln!("skipped: every file is readable to this user, who cannot become another"),
+        _ => testkit::skip(
+            "an unreadable file",
+            "this user can read every file and cannot become another",
+        ),
     }
 }
 

@@ -3,7 +3,7 @@
 use job::model::{ExchangeKind, FileKind, JobState};
 use job::{Job, JobReader};
 
-use super::shared;
+use testkit::shared;
 
 fn load(name: &str) -> Option<Job> {
     let path = shared("real/jobs")?.join(name);

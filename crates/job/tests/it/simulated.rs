@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use job::Job;
 use job::model::{FileKind, Severity};
 
-use super::shared;
+use testkit::shared;
 
 fn folders() -> Vec<PathBuf> {
     let Some(root) = shared("jobs-dev") else {

@@ -1,16 +1,15 @@
-//! Whose place a scripted server takes, and the habits of each provider.
+//! Providers that a scripted server imitates, and their habits.
 
 /// A provider that a server imitates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Dialect {
-    /// A local server (vLLM, llama.cpp): takes whatever it is sent.
+    /// A local server (vLLM, llama.cpp): accepts everything.
     #[default]
     Local,
     /// OpenAI, chat completions and Responses.
     OpenAi,
     /// Azure OpenAI.
     Azure,
-    /// Anthropic.
     Anthropic,
     /// Google Gemini.
     Gemini,
@@ -20,7 +19,6 @@ pub enum Dialect {
     DeepSeek,
     /// OpenRouter.
     OpenRouter,
-    /// Ollama.
     Ollama,
 }
 
@@ -33,7 +31,7 @@ impl Dialect {
         }
     }
 
-    /// Whether a stream's token counts stand in its last choice rather than in a chunk of their own.
+    /// Whether a stream has its token counts in the last choice rather than in a separate chunk.
     pub(super) fn counts_in_last_choice(self) -> bool {
         matches!(self, Dialect::DeepSeek | Dialect::OpenRouter)
     }

@@ -1,11 +1,11 @@
-//! As much of HTTP/1.1 as a scripted server needs: one request and one response a connection.
+//! As much of HTTP/1.1 as a scripted server needs: one request and one response per connection.
 
 use super::recorded::Recorded;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
 
-/// Largest request that is read; a prompt beyond it is a bug of the test.
+/// Largest request in bytes; a longer prompt is a bug in the test.
 const MAX_BODY: usize = 64 << 20;
 
 /// Reads one request; `None` if the client closed the connection without one.

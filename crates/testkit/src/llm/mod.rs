@@ -1,11 +1,11 @@
-//! A scripted LLM: a server on loopback that says what a test tells it to, in the protocol that it is asked
-//! in, in the pieces that the test chooses, and records every request.
+//! A scripted LLM: a server on the loopback interface that answers what a test scripts, in the protocol of the request
+//! and in pieces of the test's choice, and records every request.
 //!
-//! It speaks OpenAI's chat completions and Responses, Anthropic's messages and Gemini's generateContent, told
-//! apart by the path, and imitates the habits of a provider where it is told whose place it takes: what
-//! its errors look like, where it puts token counts and thoughts, and which requests it refuses. It speaks
-//! just enough HTTP/1.1 for a client library, on plain threads, so that it serves synchronous and asynchronous
-//! tests alike. It does not know what a good prompt is: tests look at the recorded requests.
+//! It speaks OpenAI's chat completions and Responses, Anthropic's messages and Gemini's generateContent, chosen by the
+//! path. Given a provider, it also imitates its habits: the shape of its errors, where it puts token counts and
+//! thoughts, and which requests it refuses. It speaks just enough HTTP/1.1 for a client library, on plain threads, so
+//! that synchronous and asynchronous tests can use it. It does not know what a good prompt is: tests look at the
+//! recorded requests.
 //!
 //! ```no_run
 //! use testkit::llm::{Server, Turn};

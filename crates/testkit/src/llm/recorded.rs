@@ -1,4 +1,4 @@
-//! A request as it was received, and what the model sees of it in whichever protocol it came.
+//! A request as it was received, and what the model sees of it, in any protocol.
 
 use super::wire::Wire;
 use serde_json::Value;
@@ -71,7 +71,7 @@ impl Recorded {
             .collect()
     }
 
-    /// What tools gave, as the model sees it, in order.
+    /// Results of tools as the model sees them, in order.
     pub fn tool_results(&self) -> Vec<String> {
         let mut found = Vec::new();
         collect_results(&self.body, &mut found);
@@ -106,7 +106,7 @@ fn texts_of(messages: &Value, wanted: impl Fn(&Value) -> bool) -> String {
     texts.join("\n")
 }
 
-/// All texts of a message, whatever its parts are called; names of roles and types are no texts.
+/// All texts of a message, whatever its parts are called; names of roles and types are not texts.
 fn texts(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -7,9 +7,9 @@ use std::time::Duration;
 /// How the bytes of a stream are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Chunking {
-    /// One write an event.
+    /// One write per event.
     Events,
-    /// Writes of this many bytes, through UTF-8 characters and line ends.
+    /// Writes of this many bytes, which split UTF-8 characters and line endings.
     Bytes(usize),
     /// Everything at once.
     Whole,
@@ -18,15 +18,15 @@ pub enum Chunking {
 /// What goes wrong while an answer is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// The connection is closed after so many bytes of the body.
+    /// The connection is closed after this many bytes of the body.
     CutAfter(usize),
-    /// The connection is reset (TCP RST) after so many bytes of the body.
+    /// The connection is reset (TCP RST) after this many bytes of the body.
     ResetAfter(usize),
-    /// Nothing more comes for so long after so many bytes; then the rest.
+    /// The body pauses for this long after this many bytes.
     StallAfter(usize, Duration),
     /// The stream ends without the events that say how it ended, and without `[DONE]`.
     NoEnd,
-    /// An error event stands in the stream after the text.
+    /// The stream has an error event after the text.
     ErrorEvent(Value),
 }
 
@@ -51,7 +51,7 @@ pub(crate) enum Said {
     Text(String),
     /// (id, name, arguments)
     Tools(Vec<(String, String, String)>),
-    /// The model declines, in the protocol's own way.
+    /// The model declines in the protocol's own way.
     Refusal(String),
     /// The server refuses, in the provider's own words.
     Trouble(Trouble),
@@ -122,7 +122,7 @@ impl Turn {
         Self::new(Said::Trouble(trouble))
     }
 
-    /// The server answers with this body, whatever was asked.
+    /// The server answers with this body, whatever the request.
     pub fn raw(status: u16, body: impl Into<String>) -> Self {
         Self {
             status,
@@ -142,7 +142,7 @@ impl Turn {
         self
     }
 
-    /// How the stream is written; [`Chunking::Events`] unless said.
+    /// How the stream is written; [`Chunking::Events`] by default.
     pub fn chunking(mut self, chunking: Chunking) -> Self {
         self.chunking = chunking;
         self
@@ -166,7 +166,7 @@ impl Turn {
         self
     }
 
-    /// Prompt and completion tokens; 100 and 20 unless said.
+    /// Prompt and completion tokens; 100 and 20 by default.
     pub fn usage(mut self, prompt: u64, completion: u64) -> Self {
         self.usage = (prompt, completion);
         self
@@ -178,7 +178,7 @@ impl Turn {
         self
     }
 
-    /// Characters of text an event; 12 unless said.
+    /// Characters of text per event; 12 by default.
     pub fn pieces(mut self, chars: usize) -> Self {
         self.pieces = chars.max(1);
         self

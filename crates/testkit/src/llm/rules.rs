@@ -1,5 +1,4 @@
-//! Which requests a provider refuses. A test that talks to a server under these rules fails where the real
-//! provider would.
+//! Which requests a provider refuses. A test against a server with these rules fails where the real provider would.
 
 use super::dialect::Dialect;
 use super::recorded::Recorded;
@@ -7,7 +6,7 @@ use super::trouble::Trouble;
 use super::wire::Wire;
 use serde_json::Value;
 
-/// Why a provider would refuse a request; `None` if it would take it.
+/// Why a provider would refuse a request; `None` if it accepts it.
 pub(super) fn broken(dialect: Dialect, request: &Recorded) -> Option<Trouble> {
     if dialect == Dialect::Local {
         return None;
@@ -88,7 +87,7 @@ fn loose(schema: &Value) -> Option<String> {
     }
 }
 
-/// Each call must be answered by a tool message, right after it.
+/// Each call must be followed directly by a tool message.
 fn unanswered_calls(dialect: Dialect, body: &Value) -> Option<String> {
     let messages = list(&body["messages"]);
     for (index, message) in messages.iter().enumerate() {
@@ -160,7 +159,7 @@ fn anthropic(body: &Value) -> Option<String> {
             }
         }
     }
-    // Thoughts are signed; a call that they led to goes back with them.
+    // Thoughts are signed; a call that they led to is sent back with them.
     let thinks = body["thinking"]["type"].is_string();
     let bare = |m: &&Value| {
         let blocks = list(&m["content"]);

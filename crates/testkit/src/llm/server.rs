@@ -45,7 +45,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Server {
-    /// Starts a server that gives these turns, one a request, in order. When they are used up, it answers 500.
+    /// Starts a server that answers with these turns, one per request, and then with status 500.
     ///
     /// # Panics
     ///
@@ -74,13 +74,13 @@ impl Server {
         Self { address, shared }
     }
 
-    /// Takes the place of a provider: its habits, its errors, and what it refuses.
+    /// Imitates a provider: its habits, its errors, and what it refuses.
     pub fn speaking(self, dialect: Dialect) -> Self {
         *lock(&self.shared.dialect) = dialect;
         self
     }
 
-    /// Answers every request that `rule` has a turn for, before the scripted turns are looked at.
+    /// Answers every request that `rule` has a turn for; the others get scripted turns.
     pub fn rule(self, rule: impl Fn(&Recorded) -> Option<Turn> + Send + Sync + 'static) -> Self {
         lock(&self.shared.rules).push(Box::new(rule));
         self
@@ -101,7 +101,7 @@ impl Server {
         lock(&self.shared.requests).clone()
     }
 
-    /// Turns that nobody asked for yet.
+    /// Turns that are left.
     pub fn left(&self) -> usize {
         lock(&self.shared.turns).len()
     }
@@ -227,7 +227,7 @@ fn respond_in_events(
     Ok(())
 }
 
-/// Writes the pieces with the fault of the turn; false if the body was cut.
+/// Writes the pieces with the fault of the turn; returns false if the body was cut.
 fn write_body(
     mut stream: &TcpStream,
     pieces: Vec<Vec<u8>>,
@@ -260,7 +260,7 @@ fn write_body(
         if cut {
             stream.flush()?;
             if matches!(turn.fault, Some(Fault::ResetAfter(_))) {
-                // The client shall have seen what came before the reset.
+                // The client must see what came before the reset.
                 thread::sleep(Duration::from_millis(20));
                 // Without lingering, closing drops the connection with a reset.
                 socket2::SockRef::from(stream).set_linger(Some(Duration::ZERO))?;
@@ -284,7 +284,7 @@ fn write_piece(mut stream: &TcpStream, piece: &[u8], chunked: bool) -> io::Resul
     frame.extend_from_slice(piece);
     frame.extend_from_slice(b"\r\n");
     stream.write_all(&frame)?;
-    // Gives the client time to see the pieces apart; the kernel would join them otherwise.
+    // Gives the client time to see the pieces separately; the kernel would join them otherwise.
     thread::sleep(Duration::from_micros(60));
     Ok(())
 }

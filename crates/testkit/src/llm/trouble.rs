@@ -1,4 +1,4 @@
-//! What a provider answers when it does not: status, headers and body in its own shape and words.
+//! Errors of providers: status, headers and body in their own shape and words.
 
 use super::dialect::Dialect;
 use serde_json::{Value, json};
@@ -6,11 +6,10 @@ use serde_json::{Value, json};
 /// Why a provider does not answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trouble {
-    /// Too many requests; try again after about so many milliseconds (whole seconds where its header has them).
+    /// Too many requests; retry after about this many milliseconds (whole seconds where the header requires them).
     Throttled(u32),
-    /// Something broke.
+    /// Internal error.
     Broken,
-    /// Too many others ask.
     Overloaded,
     /// The prompt does not fit.
     TooLong,

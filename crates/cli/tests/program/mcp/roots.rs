@@ -63,7 +63,7 @@ async fn the_current_folder_is_the_root_unless_another_is_given() {
 #[tokio::test]
 async fn the_configuration_names_roots_and_flags_come_before_it() {
     let user = User::new();
-    let allowed = root().join("tests/cases/healthy");
+    let allowed = Path::new(&cases()).join("healthy");
     let config = format!("[mcp]\nallowed_roots = ['{}']\n", allowed.display());
     fs::write(user.home.path().join("scopeagent.toml"), config).expect("written");
     let session = Session::open(&user, &[], Listener::default()).await;
@@ -121,7 +121,7 @@ async fn runs_of_jobs_outside_are_not_there() {
     let user = User::new();
     let report = user.report(&case("join-hot-key-skew"), &[]);
     let run = report["run_id"].as_str().expect("run");
-    let healthy = root().join("tests/cases/healthy").display().to_string();
+    let healthy = format!("{}/healthy", cases());
     let session = Session::open(&user, &["--root", &healthy], Listener::default()).await;
     let runs = session.answer("list_runs", json!({})).await;
     assert_eq!(runs["runs"], Value::Array(Vec::new()));
@@ -147,12 +147,12 @@ async fn check_narrowed(open: impl AsyncFn(&User, &[&str], Listener) -> Session)
     let user = User::new();
     let all = cases();
     let arguments = ["--root", all.as_str()];
-    let healthy = uri(&root().join("tests/cases/healthy"));
+    let healthy = uri(&Path::new(&cases()).join("healthy"));
     let session = open(&user, &arguments, Listener::with_roots(&[healthy])).await;
     session.answer("inspect_job", json!({ "job": "job" })).await;
     refused(&session, &case("join-hot-key-skew").display().to_string()).await;
 
-    let wider = Listener::with_roots(&[uri(&root())]);
+    let wider = Listener::with_roots(&[uri(Path::new(env!("CARGO_TARGET_TMPDIR")))]);
     let session = open(&user, &arguments, wider).await;
     session
         .answer("inspect_job", json!({ "job": "healthy/job" }))

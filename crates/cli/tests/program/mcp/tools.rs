@@ -9,11 +9,11 @@ use testkit::llm::{Server, Turn};
 
 use super::client::{Listener, Session, server, text};
 use crate::llm::configured;
-use crate::support::{User, root};
+use crate::support::{User, case};
 
-/// The folder of all committed cases.
+/// The folder of all simulated cases.
 pub(super) fn cases() -> String {
-    root().join("tests/cases").display().to_string()
+    crate::support::cases().display().to_string()
 }
 
 #[tokio::test]
@@ -136,7 +136,7 @@ async fn the_parts_of_a_file_make_the_file() {
     let user = User::new();
     let session = Session::open(&user, &["--root", &cases()], Listener::default()).await;
     let (job, file) = ("join-hot-key-skew/job", "scope.script");
-    let whole = std::fs::read_to_string(root().join("tests/cases").join(job).join(file));
+    let whole = std::fs::read_to_string(case("join-hot-key-skew").join(file));
     let whole = whole.expect("the script");
     let (mut joined, mut offset) = (String::new(), json!(0));
     while !offset.is_null() {
@@ -278,7 +278,7 @@ fn stdout_carries_the_protocol_and_nothing_else() {
 #[tokio::test]
 async fn a_report_is_read_again_in_another_session() {
     let user = User::new();
-    let report = user.report(&root().join("tests/cases/healthy/job"), &[]);
+    let report = user.report(&case("healthy"), &[]);
     let uri = format!(
         "scopeagent://runs/{}/report",
         report["run_id"].as_str().expect("id")

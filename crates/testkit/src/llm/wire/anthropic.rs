@@ -4,7 +4,7 @@ use super::super::reply::{Said, Turn};
 use super::{Event, Events, cut};
 use serde_json::{Value, json};
 
-/// Signature of thoughts; it has to come back unchanged.
+/// Signature of thoughts, to be sent back unchanged.
 const SIGNATURE: &str = "EqEECkYICxgCKkAo3UA4WwDbB8ihhpykVCsP";
 
 fn stop_reason(turn: &Turn) -> &str {

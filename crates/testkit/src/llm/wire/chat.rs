@@ -1,4 +1,4 @@
-//! OpenAI's chat completions, with the habits of those who imitate them.
+//! OpenAI's chat completions, with the habits of its imitators.
 
 use super::super::dialect::Dialect;
 use super::super::reply::{Said, Turn};

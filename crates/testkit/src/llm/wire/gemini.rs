@@ -1,10 +1,10 @@
-//! Gemini's generateContent. Its streams have CRLF line ends and no `[DONE]`.
+//! Gemini's generateContent. Its streams have CRLF line endings and no `[DONE]`.
 
 use super::super::reply::{Said, Turn};
 use super::{Event, Events, cut};
 use serde_json::{Value, json};
 
-/// Signature of the thoughts behind a call; it has to come back unchanged.
+/// Signature of the thoughts behind a call, to be sent back unchanged.
 const SIGNATURE: &str = "EpwICpkIAXLI2nxlU6gsWZaZHRYkX1orzuM8vSUFwaAt";
 
 fn finish(turn: &Turn) -> &str {

@@ -1,4 +1,4 @@
-//! Answers in the protocols of the providers, whole and as events of a stream.
+//! Answers in the providers' protocols, whole and as events of a stream.
 
 mod anthropic;
 mod chat;
@@ -126,10 +126,10 @@ impl Event {
     }
 }
 
-/// Events of the answer, and those that say how it ended.
+/// Events of the answer, and those that end it.
 type Events = (Vec<Event>, Vec<Event>);
 
-/// Pieces of so many characters.
+/// Pieces of this many characters.
 fn cut(text: &str, chars: usize) -> Vec<String> {
     let all: Vec<char> = text.chars().collect();
     all.chunks(chars.max(1))

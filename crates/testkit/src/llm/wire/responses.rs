@@ -76,7 +76,7 @@ pub(super) fn events(turn: &Turn, model: &str) -> Events {
     )
 }
 
-/// An item opened, filled and closed.
+/// Events that open, fill and close an item.
 fn item_events(turn: &Turn, index: usize, item: &Value) -> Vec<Value> {
     let mut opened = item.clone();
     for emptied in ["arguments", "content", "summary"] {

@@ -1,0 +1,84 @@
+//! Whole reports on the committed cases as a reader sees them. After a change of wording,
+//! `INSTA_UPDATE=always cargo test -p scopeagent --test program golden` writes them anew: read the diff.
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use insta::assert_snapshot;
+
+use crate::support::{User, root};
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
+}
+
+/// A report about a committed case in its folder. The knowledge is a small copy, so that no edit of a playbook
+/// changes these reports.
+fn report(case: &str, language: &str, format: &str) -> String {
+    static READER: LazyLock<User> = LazyLock::new(User::new);
+    let output = READER
+        .program()
+        .current_dir(root().join("tests/cases").join(case))
+        .arg("--knowledge")
+        .arg(fixtures().join("knowledge"))
+        .arg("--index")
+        .arg(READER.home.path().join("index"))
+        .args(["--quiet", "analyze", "job", "--no-store"])
+        .args(["--lang", language, "--format", format])
+        .output()
+        .expect("runs");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{case} {language} {format}: {errors}"
+    );
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+fn check(case: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../golden");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.add_filter(r"\b01[0-9A-HJKMNP-TV-Z]{24}\b", "[run]");
+    settings.add_filter(r"<small>\d+ ms</small>", "<small>[time]</small>");
+    settings.add_filter(r"(?s)<style>.*?</style>", "<style>…</style>");
+    settings.bind(|| {
+        for language in ["en", "zh"] {
+            for format in ["text", "markdown", "html"] {
+                let name = format!("{case}-{language}.{format}");
+                assert_snapshot!(name, report(case, language, format));
+            }
+        }
+    });
+}
+
+#[test]
+fn hot_key_in_a_join() {
+    check("join-hot-key-skew");
+}
+
+#[test]
+fn redundant_shuffle() {
+    check("excessive-shuffle");
+}
+
+#[test]
+fn late_filter() {
+    check("late-filter");
+}
+
+#[test]
+fn exception_in_user_code() {
+    check("user-code-failure");
+}
+
+#[test]
+fn healthy_although_it_looks_skewed() {
+    check("near-join-hot-key-skew");
+}
+
+#[test]
+fn insufficient_information() {
+    check("withheld-join-hot-key-skew");
+}

@@ -1,0 +1,6 @@
+//! Diagnoses of whole folders, simulated and real.
+
+mod jobs_dev;
+mod real_jobs;
+mod simulated;
+mod support;

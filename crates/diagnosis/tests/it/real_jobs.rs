@@ -1,0 +1,53 @@
+//! Real folders of local runs, read in place.
+
+use diagnosis::model::{Cause, Diagnosis, ProblemType, Verdict};
+use diagnosis::{Settings, diagnose};
+use job::Catalogue;
+use testkit::shared;
+
+fn diagnosed(name: &str) -> Option<Diagnosis> {
+    let jobs = shared("real/jobs")?;
+    let job = job::load(&jobs.join(name)).expect("a real job can be read");
+    Some(diagnose(&job, &Catalogue::builtin(), &Settings::default()))
+}
+
+#[test]
+fn healthy_single_vertex_runs_get_no_finding() {
+    for name in [
+        "usql-antisemijoin",
+        "usql-csharp-projection",
+        "usql-2016-aggregate",
+    ] {
+        let Some(d) = diagnosed(name) else { return };
+        assert!(d.findings.is_empty(), "{name}: {:?}", d.findings);
+        assert_eq!(
+            d.verdict,
+            Verdict::Healthy,
+            "{name}: {:?}",
+            d.completeness.missing
+        );
+    }
+}
+
+#[test]
+fn the_failed_run_names_expression_and_line() {
+    let Some(d) = diagnosed("usql-runtime-failure") else {
+        return;
+    };
+    let finding = d.findings.first().expect("a finding");
+    assert_eq!(finding.cause, Cause::UserCodeFailure);
+    assert!(
+        d.findings
+            .iter()
+            .all(|f| f.cause.problem_type() != ProblemType::DataSkew)
+    );
+    assert!(
+        finding.summary.en.contains("SET_NUMBER.IndexOf"),
+        "{}",
+        finding.summary.en
+    );
+    assert!(
+        finding.script_lines.is_some(),
+        "the expression is located in the script"
+    );
+}

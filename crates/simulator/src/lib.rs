@@ -1,0 +1,42 @@
+//! Simulated SCOPE and U-SQL jobs with known causes; for tests only.
+//!
+//! A simulated job is the outcome of a model, not a recording: tables with value distributions are read by a
+//! compiled plan, hashed over vertices, charged by a cost model and scheduled on tokens. The same job
+//! is run once more without its cause, at the same seed, so that the time the cause costs is known
+//! exactly. Nothing here knows how the analyzer works.
+
+mod cases;
+mod cause;
+mod compile;
+mod cost;
+mod csharp;
+mod data;
+mod decoy;
+pub mod exec;
+mod files;
+mod folder;
+mod inject;
+mod near_miss;
+mod outcome;
+mod physical;
+mod plan;
+mod request;
+mod rng;
+mod schedule;
+mod script;
+mod set;
+mod simulate;
+mod symptoms;
+mod templates;
+mod trial;
+mod truth;
+mod words;
+
+pub use cases::{COMMITTED, Case, cases, cases_in, write_cases};
+pub use cause::{CAUSES, Cause};
+pub use files::profile::write_large_profile;
+pub use folder::{SimulatedJob, simulate, simulate_as, simulate_twins};
+pub use plan::Dialect;
+pub use request::{Kind, Request};
+pub use set::{job_of_set, near_miss_of_set};
+pub use templates::Scale;

@@ -1,0 +1,342 @@
+//! Makes a job: injects causes into a template, runs it with and without each, and keeps it if it shows what it should.
+
+use crate::cause::Cause;
+use crate::csharp;
+use crate::decoy::{self, DECOYS, Decoy};
+use crate::inject::{self, Site};
+use crate::near_miss;
+use crate::outcome::{Failure, Ids, Outcome};
+use crate::physical::Physical;
+use crate::plan::{Dialect, Op, Spec};
+use crate::request::{Kind, Request};
+use crate::rng::{Rng, mix};
+use crate::schedule::{self, Run, State, Why};
+use crate::script::{self, Style};
+use crate::symptoms::symptoms;
+use crate::templates::{Scale, Slots, TEMPLATES, Template, build};
+use crate::trial::{VERTEX_LIMIT_S, trial};
+use crate::words::USERS;
+
+/// A cause must cost at least this share of the run to count; the report's own threshold is 2 %, and nothing in
+/// between is scored as right or wrong.
+const COSTS_AT_LEAST: f64 = 0.07;
+/// Seeds tried until a job shows what it should.
+const TRIES: u64 = 60;
+/// A job before its files are written.
+pub(crate) struct Draft {
+    pub(crate) outcome: Outcome,
+    pub(crate) sites: Vec<Site>,
+    /// Seconds that removing each cause saves, in the order of the sites.
+    pub(crate) saved: Vec<f64>,
+    /// Other causes that are present to some extent.
+    pub(crate) symptoms: Vec<Cause>,
+    pub(crate) decoys: Vec<&'static str>,
+    pub(crate) rng: Rng,
+}
+
+/// Simulates until the job shows what was asked for; `None` if no seed does.
+pub(crate) fn draft(request: &Request) -> Option<Draft> {
+    (0..TRIES).find_map(|i| attempt(request, mix(request.seed ^ mix(i))))
+}
+
+fn choose(request: &Request, rng: &mut Rng) -> Option<(Template, Dialect)> {
+    let dialect = request.dialect.unwrap_or(if rng.chance(0.3) {
+        Dialect::Usql
+    } else {
+        Dialect::Scope
+    });
+    let mut allowed: Vec<Template> = TEMPLATES.to_vec();
+    for &cause in &request.causes {
+        allowed.retain(|t| inject::templates(cause).contains(t));
+        allowed.retain(|t| inject::fits(cause, dialect, *t));
+    }
+    if let Some(near) = request.near_miss {
+        allowed.retain(|t| near_miss::templates(near).contains(t));
+    }
+    if allowed.is_empty() {
+        return None;
+    }
+    Some((allowed[rng.index(allowed.len())], dialect))
+}
+
+/// Simulates a job twice at the same seed: with its causes, and without them.
+pub(crate) fn twins(request: &Request) -> Option<(Draft, Draft)> {
+    (0..TRIES).find_map(|i| {
+        let seed = mix(request.seed ^ mix(i));
+        let with = attempt(request, seed)?;
+        Some((without_causes(request, seed)?, with))
+    })
+}
+
+fn without_causes(request: &Request, seed: u64) -> Option<Draft> {
+    let Start {
+        base,
+        slots,
+        decoys,
+        mut rng,
+    } = start(request, seed)?;
+    let (spec, sites) = with(&base, &slots, &[], request);
+    let (physical, run) = trial(&spec, &[], &sites);
+    let sound = Request {
+        kind: Kind::None,
+        causes: Vec::new(),
+        ..request.clone()
+    };
+    let outcome = outcome(&sound, spec, physical, run, &sites, &mut rng);
+    Some(Draft {
+        outcome,
+        sites,
+        saved: Vec::new(),
+        symptoms: Vec::new(),
+        decoys,
+        rng,
+    })
+}
+
+/// A job before causes are injected.
+struct Start {
+    base: Spec,
+    slots: Slots,
+    decoys: Vec<&'static str>,
+    rng: Rng,
+}
+
+fn start(request: &Request, seed: u64) -> Option<Start> {
+    let mut rng = Rng::new(seed);
+    let (template, dialect) = choose(request, &mut rng)?;
+    let (mut base, slots) = build(template, dialect, request.scale, seed);
+    if request.scale != Scale::Huge && rng.chance(0.25) {
+        decoy::harmless_helper(&mut base, &slots);
+    }
+    read_everything(&mut base);
+    if let Some(near) = request.near_miss {
+        near_miss::apply(&mut base, &slots, near)?;
+    }
+    let decoys = decoys(request, &mut base, &slots, &mut rng);
+    Some(Start {
+        base,
+        slots,
+        decoys,
+        rng,
+    })
+}
+
+fn attempt(request: &Request, seed: u64) -> Option<Draft> {
+    let Start {
+        base,
+        slots,
+        decoys,
+        mut rng,
+    } = start(request, seed)?;
+    let (spec, sites) = with(&base, &slots, &request.causes, request);
+    let (physical, run) = trial(&spec, &request.causes, &sites);
+    let mut saved = Vec::new();
+    if !request.fails() {
+        for &cause in &request.causes {
+            let others: Vec<Cause> = request
+                .causes
+                .iter()
+                .copied()
+                .filter(|c| *c != cause)
+                .collect();
+            let (mut without, _) = with(&base, &slots, &others, request);
+            if cause == Cause::HeapPressure {
+                // The same code without collections: only they are the cause.
+                without.each_udo(|u| u.cpu_us = u.cpu_us.max(inject::HOARDER_CPU_US));
+            }
+            let seconds = if cause == Cause::QueueWait {
+                spec.env.queue_s
+            } else {
+                run.elapsed - trial(&without, &[], &[]).1.elapsed
+            };
+            saved.push(seconds);
+        }
+    }
+    let symptoms = symptoms(&spec, &slots, run.elapsed, request);
+    if !shows(request, &spec, &run, &saved, &symptoms) {
+        return None;
+    }
+    let outcome = outcome(request, spec, physical, run, &sites, &mut rng);
+    Some(Draft {
+        outcome,
+        sites,
+        saved,
+        symptoms,
+        decoys,
+        rng,
+    })
+}
+
+/// User code reads all its input columns, unless a cause says otherwise.
+fn read_everything(spec: &mut Spec) {
+    for node in 0..spec.nodes.len() {
+        let Some(&input) = spec.inputs(node).first() else {
+            continue;
+        };
+        let columns = spec.columns(input).into_iter().map(|c| c.name).collect();
+        if let Op::Reduce { udo, .. } | Op::Process { udo, .. } = &mut spec.nodes[node].op {
+            udo.reads = columns;
+        }
+    }
+}
+
+/// The base job with some causes.
+fn with(base: &Spec, slots: &Slots, causes: &[Cause], request: &Request) -> (Spec, Vec<Site>) {
+    let mut spec = base.clone();
+    let size = if request.scale == Scale::Small {
+        1.4
+    } else {
+        1.0
+    };
+    let sites: Vec<Site> = causes
+        .iter()
+        .map(|&c| inject::inject(&mut spec, slots, c, size))
+        .collect();
+    if causes.contains(&Cause::Limit)
+        && slots.join.is_none()
+        && let Some(node) = slots.udo
+    {
+        lengthen(&mut spec, node);
+    }
+    (spec, sites)
+}
+
+/// Scales the user code so that its longest vertex exceeds the limit.
+fn lengthen(spec: &mut Spec, node: usize) {
+    let physical = crate::compile::compile(spec);
+    let longest = physical.stage_of(node).map_or(1.0, |s| {
+        physical.stages[s].run_s.iter().copied().fold(1.0, f64::max)
+    });
+    if let Op::Reduce { udo, .. } | Op::Process { udo, .. } = &mut spec.nodes[node].op {
+        udo.cpu_us *= 1.25 * VERTEX_LIMIT_S / longest;
+    }
+}
+
+fn shows(request: &Request, spec: &Spec, run: &Run, saved: &[f64], symptoms: &[Cause]) -> bool {
+    if request.fails() {
+        let ended =
+            |a: &schedule::Attempt| matches!(a.why, Why::UserCode | Why::Timeout | Why::TempData);
+        return request.causes.contains(&Cause::Compile) || run.attempts.iter().any(ended);
+    }
+    if request.kind == Kind::None {
+        return symptoms.is_empty();
+    }
+    // A case shows its cause plainly.
+    let least = if request.scale == Scale::Small {
+        0.12
+    } else {
+        COSTS_AT_LEAST
+    };
+    request.causes.iter().zip(saved).all(|(c, s)| {
+        let queued = if *c == Cause::QueueWait {
+            spec.env.queue_s
+        } else {
+            0.0
+        };
+        s / (run.elapsed + queued) > least
+    })
+}
+
+fn decoys(request: &Request, spec: &mut Spec, slots: &Slots, rng: &mut Rng) -> Vec<&'static str> {
+    if request.near_miss.is_some() || request.scale == Scale::Huge {
+        return Vec::new();
+    }
+    let wanted = match request.kind {
+        Kind::None => rng.whole(0, 4),
+        _ => u64::from(rng.chance(0.35)),
+    };
+    let mut out: Vec<&'static str> = Vec::new();
+    for _ in 0..wanted {
+        let (decoy, name) = DECOYS[rng.index(DECOYS.len())];
+        // Next to a real cause, only what cannot change its cost.
+        let mild = matches!(
+            decoy,
+            Decoy::Warnings | Decoy::ScaryCode | Decoy::DataGrew | Decoy::UnevenColumn
+        );
+        if (request.kind == Kind::None || mild)
+            && !out.contains(&name)
+            && decoy::decoy(spec, slots, decoy)
+        {
+            out.push(name);
+        }
+    }
+    out
+}
+
+fn outcome(
+    request: &Request,
+    spec: Spec,
+    physical: Physical,
+    run: Run,
+    sites: &[Site],
+    rng: &mut Rng,
+) -> Outcome {
+    let style = Style::draw(rng);
+    let classes = csharp::classes(&spec);
+    let broken = sites
+        .iter()
+        .find(|s| s.cause == Cause::Compile)
+        .and_then(|s| s.node);
+    let script = script::print(&spec, &style, &classes, broken);
+    let failure = failure(request, &run, sites, &script);
+    let ids = Ids {
+        job: rng.guid(),
+        submitted: 1_735_689_600 + rng.whole(0, 25_000_000) as i64,
+        compile_s: rng.range(25.0, 90.0),
+        cluster: format!("c{:02}", rng.whole(2, 19)),
+        user: USERS[rng.index(USERS.len())].to_owned(),
+        priority: 500 + 100 * rng.whole(0, 6) as u32,
+    };
+    Outcome {
+        spec,
+        physical,
+        run,
+        script,
+        style,
+        classes,
+        ids,
+        failure,
+    }
+}
+
+fn failure(
+    request: &Request,
+    run: &Run,
+    sites: &[Site],
+    script: &script::Script,
+) -> Option<Failure> {
+    let site = |cause| sites.iter().find(|s| s.cause == cause);
+    if let Some(node) = site(Cause::Compile).and_then(|s| s.node) {
+        let (first, last) = script.lines[node];
+        let broken = script
+            .text
+            .lines()
+            .enumerate()
+            .skip(first - 1)
+            .take(last + 1 - first)
+            .find(|(_, l)| l.contains("FORM "));
+        return Some(Failure::Compile {
+            line: broken.map_or(first, |(i, _)| i + 1),
+        });
+    }
+    if !request.fails() {
+        return None;
+    }
+    let dead = run.attempts.iter().find(|a| {
+        matches!(a.why, Why::UserCode | Why::Timeout | Why::TempData) && a.state == State::Failed
+    })?;
+    if dead.why == Why::TempData {
+        return Some(Failure::TempData { stage: dead.stage });
+    }
+    if dead.why == Why::Timeout {
+        return Some(Failure::Timeout {
+            stage: dead.stage,
+            vertex: dead.vertex,
+        });
+    }
+    let node = site(Cause::UserCode).and_then(|s| s.node)?;
+    Some(Failure::UserCode {
+        stage: dead.stage,
+        line: script.lines[node].0,
+    })
+}
