@@ -4,6 +4,7 @@
 //! holds are `null`.
 
 use job::Job;
+use job::facts::{Derived, Spread, StageFacts, value};
 use job::model::{Diagnostic, Edge, ExchangeKind, JobFile, OperatorKind, Table};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -142,43 +143,37 @@ impl Inspection {
 }
 
 fn stage_view(job: &Job, index: usize, on_critical_path: bool) -> StageView {
-    let run = job.run_ms_per_vertex(index).map(|d| d.value);
-    let read = job.bytes_read_per_vertex(index).map(|d| d.value);
-    let split = job.time_split(index).map(|d| d.value);
-    let memory = job.memory_use(index).map(|d| d.value);
+    let facts = job.stage_facts(index);
+    let of = |spread: &Option<Derived<Spread>>| spread.as_ref().map(|d| d.value);
+    let (run, read) = (of(&facts.run_ms), of(&facts.bytes_read));
+    let waits = facts.waits.as_ref().map(|d| d.value);
     StageView {
         name: job.stages[index].name.clone(),
-        vertices: job.vertex_count(index).map(|d| d.value),
-        waves: job.waves(index).map(|d| d.value),
-        queue_ms: split.map(|s| s.queue_ms),
-        start_ms: split.map(|s| s.start_ms),
+        vertices: facts.vertices.as_ref().map(|d| d.value),
+        waves: facts.waves(job.info.tokens),
+        queue_ms: waits.map(|s| s.queue_ms),
+        start_ms: waits.map(|s| s.start_ms),
         mean_run_ms: run.map(|s| s.mean),
         max_run_ms: run.map(|s| s.max),
         run_max_over_mean: run.map(|s| s.max_over_mean),
         bytes_read: read.map(|s| s.total),
         read_max_over_mean: read.map(|s| s.max_over_mean),
-        bytes_written: job.bytes_written_per_vertex(index).map(|d| d.value.total),
-        gc_share: job.gc_share(index).and_then(|d| d.value.mean),
-        spills: job.spills(index).map(|d| d.value.len()),
-        memory_peak_bytes: memory.map(|m| m.peak_bytes),
-        memory_limit_bytes: memory.and_then(|m| m.limit_bytes),
+        bytes_written: of(&facts.bytes_written).map(|s| s.total),
+        gc_share: facts.gc.mean_share(),
+        spills: facts.spills(),
+        memory_peak_bytes: value(facts.memory_peak()),
+        memory_limit_bytes: facts.memory_peak().and(facts.memory_limit),
         on_critical_path,
         operators: (0..job.stages[index].operators.len())
-            .map(|o| operator_view(job, index, o))
+            .map(|o| operator_view(job, &facts, index, o))
             .collect(),
     }
 }
 
-fn operator_view(job: &Job, stage: usize, index: usize) -> OperatorView {
+fn operator_view(job: &Job, facts: &StageFacts, stage: usize, index: usize) -> OperatorView {
     let operator = &job.stages[stage].operators[index];
-    let counters = job.counters_of(stage, index).map(|l| l.value);
-    let node = counters.and_then(|node| {
-        let nodes = &job.stages[stage].counters.as_ref()?.nodes;
-        nodes.iter().position(|n| std::ptr::eq(n, node))
-    });
-    let spread = node
-        .and_then(|n| job.rows_per_vertex(stage, n))
-        .map(|d| d.value);
+    let counted = facts.operator(index);
+    let spread = counted.and_then(|o| facts.rows_spread(o));
     OperatorView {
         id: operator.id.clone(),
         uid: operator.uid,
@@ -188,10 +183,10 @@ fn operator_view(job: &Job, stage: usize, index: usize) -> OperatorView {
         script_lines: job
             .line_of(stage, index)
             .map(|l| [l.value.first, l.value.last]),
-        rows: counters.and_then(|node| node.value("rowCount")),
+        rows: counted.and_then(|o| value(&o.rows)),
         rows_max_over_mean: spread.map(|s| s.max_over_mean),
         estimated_rows: job.estimate_of(stage, index).and_then(|l| l.value.card),
-        exclusive_ms: counters.and_then(|node| node.value("exclusiveTime")),
+        exclusive_ms: counted.and_then(|o| value(&o.own_ms)),
     }
 }
 

@@ -67,7 +67,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn explain(job: &Job, diagnosis: &Diagnosis) {
-    if let Some(run) = diagnosis::impact::RunModel::of(job) {
+    if let Some(run) = diagnosis::impact::RunModel::of(job, &job.facts()) {
         println!(
             "elapsed {:.1} s, replayed {:.1} s on {} tokens",
             run.elapsed_s, run.replayed_s, run.tokens

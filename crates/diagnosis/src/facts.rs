@@ -2,7 +2,7 @@
 //!
 //! They know the shape of the files, not what a value means.
 
-use job::counters::{CounterNode, CounterTree};
+use job::facts::Measured;
 use job::model::{Source, Stage};
 
 use crate::model::{Fact, Text, Value};
@@ -54,45 +54,19 @@ impl Fact {
     }
 }
 
-/// A counter as the file has it; `None` if the file does not.
-pub(crate) fn counter(
-    tree: &CounterTree,
-    node: &CounterNode,
-    name: &str,
+/// A number as the file has it; `None` if no file has it.
+pub(crate) fn measured<'a>(
+    number_of: impl Into<Option<&'a Measured>>,
     unit: &'static str,
 ) -> Option<Fact> {
-    let value = node.value(name)?;
-    let place = describe(tree, node);
-    let shown = with_unit(value, unit);
+    let found = number_of.into()?;
+    let (name, place) = (found.metric, found.subject());
+    let shown = with_unit(found.value, unit);
     let says = text(
         format!("{place} 的 {name} 为 {shown}"),
         format!("{name} of {place} is {shown}"),
     );
-    Some(number(name, value, unit, tree.source(node, name), says))
-}
-
-fn describe(tree: &CounterTree, node: &CounterNode) -> String {
-    match (node.name.is_empty(), node.op_id) {
-        (true, _) => tree.stage.clone(),
-        (false, Some(id)) => format!("{}/{}[{id}]", tree.stage, node.name),
-        (false, None) => format!("{}/{}", tree.stage, node.name),
-    }
-}
-
-/// A number of the stage statistics as the file has it.
-pub(crate) fn summary(stage: &Stage, name: &str, unit: &'static str) -> Option<Fact> {
-    let summary = stage.summary.as_ref()?;
-    let value = *summary.values.get(name)?;
-    let shown = with_unit(value, unit);
-    let source = Source {
-        file: summary.file.clone(),
-        locator: Some(format!("{}/{name}", summary.pointer)),
-    };
-    let says = text(
-        format!("{} 的 {name} 为 {shown}", stage.name),
-        format!("{name} of {} is {shown}", stage.name),
-    );
-    Some(number(name, value, unit, source, says))
+    Some(number(name, found.value, unit, found.source(), says))
 }
 
 /// A place in the vertex events of a stage.

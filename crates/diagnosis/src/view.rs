@@ -3,10 +3,8 @@
 //! Answers questions about the plan and the counters; it judges nothing.
 
 use job::Job;
-use job::counters::CounterNode;
-use job::model::{
-    ColumnStatistics, Edge, ExchangeKind, JobState, Operator, OperatorKind, Stage, Table,
-};
+use job::facts::{OperatorFacts, StageFacts, value};
+use job::model::{ColumnStatistics, Edge, ExchangeKind, JobState, Operator, OperatorKind, Table};
 
 use crate::impact::{RunModel, Saved, StageWork};
 use crate::settings::{Settings, Threshold};
@@ -21,10 +19,10 @@ pub struct View<'a> {
     pub settings: &'a Settings,
     /// The run as work; `None` if nothing tells what its stages cost.
     pub run: Option<RunModel>,
-    vertices: Vec<Option<u64>>,
+    /// Facts of each stage.
+    pub facts: Vec<StageFacts>,
     inputs: Vec<Vec<usize>>,
     outputs: Vec<Vec<usize>>,
-    exclusive_ms: Vec<f64>,
     /// Stages with uneven input; empty until somebody looked for them.
     pub(crate) uneven: Vec<Uneven>,
 }
@@ -44,14 +42,14 @@ impl<'a> View<'a> {
             outputs[edge.from].push(i);
             inputs[edge.to].push(i);
         }
+        let facts = job.facts();
         View {
             job,
             settings,
-            run: RunModel::of(job),
-            vertices: (0..n).map(|s| vertices(job, s)).collect(),
+            run: RunModel::of(job, &facts),
+            facts,
             inputs,
             outputs,
-            exclusive_ms: job.stages.iter().map(exclusive_ms).collect(),
             uneven: Vec::new(),
         }
     }
@@ -71,9 +69,12 @@ impl<'a> View<'a> {
         self.job.stages.iter().any(|s| !s.operators.is_empty())
     }
 
-    /// Vertices of a stage.
+    /// Vertices of a stage. Events that were cut off count too few of them, the statistics don't.
     pub fn vertices(&self, stage: usize) -> Option<u64> {
-        self.vertices[stage]
+        let facts = &self.facts[stage];
+        let stated = facts.stated.as_ref().and_then(|s| value(&s.vertices));
+        let counted = facts.vertices.as_ref().map(|d| d.value);
+        counted.max(stated.map(|n| n as u64))
     }
 
     /// Edges into a stage.
@@ -88,17 +89,17 @@ impl<'a> View<'a> {
 
     /// Milliseconds that all operators of a stage took themselves; 0 if no counters tell.
     pub fn stage_ms(&self, stage: usize) -> f64 {
-        self.exclusive_ms[stage]
+        self.facts[stage].own_ms()
     }
 
-    /// Counters of an operator or channel of a stage.
-    pub fn node(&self, stage: usize, uid: Option<u32>) -> Option<&'a CounterNode> {
-        self.job.stages[stage].counters.as_ref()?.by_op_id(uid?)
+    /// Facts of an operator or channel of a stage.
+    pub fn node(&self, stage: usize, uid: Option<u32>) -> Option<&OperatorFacts> {
+        self.facts[stage].by_uid(uid)
     }
 
     /// Milliseconds that an operator or channel took itself.
     pub fn node_ms(&self, stage: usize, uid: Option<u32>) -> Option<f64> {
-        self.node(stage, uid)?.value("exclusiveTime")
+        value(&self.node(stage, uid)?.own_ms)
     }
 
     /// The operator that reads an edge.
@@ -142,11 +143,16 @@ impl<'a> View<'a> {
     }
 
     /// Sort that an edge feeds, if its reader sorts first.
-    pub fn sort_of(&self, edge: &Edge) -> Option<&'a CounterNode> {
+    pub fn sort_of(&self, edge: &Edge) -> Option<&OperatorFacts> {
         let (_, operator) = self.reader_of(edge)?;
-        (operator.kind == OperatorKind::Sort)
-            .then(|| self.node(edge.to, operator.uid))
-            .flatten()
+        let sort = Some(operator).filter(|o| o.kind == OperatorKind::Sort)?;
+        self.node(edge.to, sort.uid)
+    }
+
+    /// Milliseconds spent reading an exchange, and sorting it if its reader sorts first.
+    pub fn read_ms(&self, edge: &Edge) -> f64 {
+        let sort_ms = self.sort_of(edge).and_then(|sort| value(&sort.own_ms));
+        self.node_ms(edge.to, edge.uid).unwrap_or(0.0) + sort_ms.unwrap_or(0.0)
     }
 
     /// Milliseconds spent writing and reading an exchange.
@@ -273,18 +279,7 @@ impl<'a> View<'a> {
 
     /// Bytes that an extracting operator read.
     pub fn bytes_extracted(&self, stage: usize, operator: &Operator) -> Option<f64> {
-        let tree = self.job.stages[stage].counters.as_ref()?;
-        let node = tree
-            .nodes
-            .iter()
-            .position(|n| n.op_id == operator.uid && n.op_id.is_some())?;
-        tree.nodes[node].value("bytes").or_else(|| {
-            let child = tree
-                .nodes
-                .iter()
-                .find(|n| n.parent == Some(node) && n.name == "ProcessingGroup")?;
-            child.value("bytes")
-        })
+        value(&self.node(stage, operator.uid)?.bytes)
     }
 
     /// Stages whose output reaches a stage, itself included.
@@ -319,27 +314,4 @@ impl<'a> View<'a> {
     pub fn name(&self, stage: usize) -> &'a str {
         &self.job.stages[stage].name
     }
-}
-
-/// Vertices of a stage. Events that were cut off count too few of them, the statistics do not.
-fn vertices(job: &Job, stage: usize) -> Option<u64> {
-    let counted = job.vertex_count(stage).map(|d| d.value);
-    let stated = job.stages[stage]
-        .summary
-        .as_ref()
-        .and_then(|s| s.values.get("totalCount").copied());
-    counted.max(stated.map(|n| n as u64))
-}
-
-/// Sum of the exclusive times of a stage's operators. A union repeats the time of its inputs and
-/// is left out.
-fn exclusive_ms(stage: &Stage) -> f64 {
-    let Some(tree) = &stage.counters else {
-        return 0.0;
-    };
-    tree.nodes
-        .iter()
-        .filter(|n| !n.name.contains("UnionAll"))
-        .filter_map(|n| n.value("exclusiveTime"))
-        .sum()
 }

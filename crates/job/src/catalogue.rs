@@ -5,10 +5,9 @@
 
 use std::path::Path;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use report::Text;
+use serde::Deserialize;
 
-use crate::folder::parser;
 use crate::info::Information;
 use crate::model::FileKind;
 
@@ -17,16 +16,6 @@ const BUILTIN: (&str, &str) = (
     "knowledge/files.toml",
     include_str!("../../../knowledge/files.toml"),
 );
-
-/// A text in both languages.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Bilingual {
-    /// Chinese.
-    pub zh: String,
-    /// English.
-    pub en: String,
-}
 
 /// What it costs to read a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -49,9 +38,9 @@ pub struct Entry {
     /// Name patterns (glob) under which it is usually found.
     pub patterns: Vec<String>,
     /// What it is called.
-    pub title: Bilingual,
+    pub title: Text,
     /// What it holds.
-    pub description: Bilingual,
+    pub description: Text,
     /// Information that it provides.
     pub provides: Vec<Information>,
     /// Reader that takes it; `None` if it is only listed.
@@ -267,8 +256,8 @@ impl Check<'_> {
                 self.error(piece, field, "both `zh` and `en` are needed".to_owned());
             }
         }
-        if entry.parser.as_deref() != parser(entry.kind) {
-            let message = match parser(entry.kind) {
+        if entry.parser.as_deref() != entry.kind.parser() {
+            let message = match entry.kind.parser() {
                 Some(name) => format!("the reader of this kind is `{name}`"),
                 None => "this kind has no reader; leave the field out".to_owned(),
             };

@@ -4,18 +4,15 @@
 //! crate has no network, no LLM, no rules, and never prints.
 
 pub mod catalogue;
-pub mod counters;
-pub mod derived;
+pub mod facts;
 mod folder;
 pub mod info;
 mod json;
 pub mod link;
 pub mod model;
 mod problem;
-mod read;
 pub mod runs;
-pub mod script;
-mod sniff;
+mod scope;
 mod text;
 mod time;
 mod xml;
@@ -25,3 +22,5 @@ pub use folder::{
     JobReader, OpenError, Options, ReadFile, TextError, kind_of, load, open, read_memory,
 };
 pub use model::Job;
+pub use scope::{counters, script};
+use scope::{read, sniff};

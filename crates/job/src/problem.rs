@@ -1,7 +1,6 @@
-//! What a reader can find wrong, in both languages. All words about it stand here.
+//! What a reader can find wrong, and all wording about it.
 
-use crate::catalogue::Bilingual;
-use crate::model::Severity;
+use report::{DiagnosticSeverity, Text, text};
 
 /// Something that could not be read, or only in part.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,194 +73,206 @@ pub(crate) enum Problem {
 }
 
 impl Problem {
-    /// How bad it is.
-    pub(crate) fn severity(&self) -> Severity {
+    /// How bad it is, what is wrong, and what can be done about it.
+    pub(crate) fn describe(&self) -> (DiagnosticSeverity, Text, Text) {
         use Problem as P;
-        match self {
-            P::TooDeep(_)
-            | P::TooMany(_)
-            | P::StillOpen(_)
-            | P::NoElement
-            | P::Malformed(..)
-            | P::Unreadable(_) => Severity::Error,
-            _ => Severity::Warning,
-        }
-    }
-
-    /// Says what is wrong.
-    pub(crate) fn message(&self) -> Bilingual {
-        use Problem as P;
-        match self {
-            P::TooDeep(n) => both(
-                format!("嵌套超过 {n} 层"),
-                format!("nested deeper than {n} elements"),
+        let (message, hint) = match self {
+            P::TooDeep(_) | P::TooMany(_) | P::StillOpen(_) | P::NoElement | P::Malformed(..) => {
+                let hint = text!(
+                    "此处之前的内容已读取；如果文件被截断，请重新获取",
+                    "everything before this place was read; fetch the file again if it was cut off"
+                );
+                return (DiagnosticSeverity::Error, self.malformed(), hint);
+            }
+            P::Unreadable(error) => {
+                let message = text!("无法读取：{error}", "cannot be read: {error}");
+                let hint = text!("请检查文件的权限", "check the file's permissions");
+                return (DiagnosticSeverity::Error, message, hint);
+            }
+            P::OnlyFirst(n) => (
+                text!("只读取了前 {n} 字节", "only the first {n} bytes were read"),
+                text!(
+                    "这类文件通常小得多",
+                    "files of this kind are usually much smaller"
+                ),
             ),
-            P::TooMany(n) => both(
-                format!("元素超过 {n} 个"),
-                format!("has more than {n} elements"),
+            P::OnlyFirstOfUtf16(n) => (
+                text!("只读取了前 {n} 字节", "only the first {n} bytes were read"),
+                text!(
+                    "请另存为 UTF-8，UTF-8 文件无论多大都能读取",
+                    "save the file as UTF-8, which is read whatever its size"
+                ),
             ),
-            P::StillOpen(n) => both(
-                format!("文件结束时还有 {n} 个元素没有关闭"),
-                format!("ends with {n} elements still open"),
+            P::NotOfEncoding(encoding) => (
+                text!(
+                    "含有不属于 {encoding} 的字节",
+                    "contains bytes that are not {encoding}"
+                ),
+                text!(
+                    "这些字节已被替换；请把文件另存为 UTF-8",
+                    "they were replaced; save the file as UTF-8"
+                ),
             ),
-            P::NoElement => both("没有任何元素", "has no element"),
-            P::Malformed(format, error) => both(
-                format!("{format} 格式有误:{error}"),
-                format!("malformed {format}: {error}"),
+            P::Nul => (
+                text!("含有 NUL 字符", "contains NUL characters"),
+                text!(
+                    "文件已损坏，或按二进制方式复制；请重新复制",
+                    "the file is damaged or was copied as binary; copy it again"
+                ),
             ),
-            P::Unreadable(error) => both(
-                format!("无法读取:{error}"),
-                format!("cannot be read: {error}"),
+            P::Entities => (
+                text!(
+                    "声明了实体，实体不会展开",
+                    "declares entities, which are not expanded"
+                ),
+                text!(
+                    "对实体的引用保持原样；请保存一份不含实体的文件",
+                    "references to them stay as written; save the file without them"
+                ),
             ),
-            P::OnlyFirst(n) | P::OnlyFirstOfUtf16(n) => both(
-                format!("只读取了前 {n} 字节"),
-                format!("only the first {n} bytes were read"),
+            P::TooManyFiles(n) => (
+                text!(
+                    "文件超过 {n} 个，其余的已忽略",
+                    "more than {n} files; the rest are ignored"
+                ),
+                text!("请给出单个作业的文件夹", "give the folder of a single job"),
             ),
-            P::NotOfEncoding(encoding) => both(
-                format!("含有不属于 {encoding} 的字节"),
-                format!("holds bytes that are not {encoding}"),
+            P::NameNotUnicode => (
+                text!("文件名不是 Unicode", "the name is not Unicode"),
+                text!("请重命名该文件", "rename the file"),
             ),
-            P::Nul => both("含有 NUL 字符", "holds NUL characters"),
-            P::Entities => both(
-                "声明了实体,这里不展开实体",
-                "declares entities, which are not expanded",
+            P::Link => (
+                text!("链接不会被跟随", "a link is not followed"),
+                text!(
+                    "如果该文件属于这个作业，请把它复制到文件夹中",
+                    "copy the file into the folder if it belongs to the job"
+                ),
             ),
-            P::TooManyFiles(n) => both(
-                format!("文件超过 {n} 个,其余的没有查看"),
-                format!("more than {n} files; the rest is not looked at"),
+            P::NoFile => (
+                text!("既不是文件也不是文件夹", "neither a file nor a folder"),
+                text!(
+                    "如果其内容属于这个作业，请存为文件",
+                    "save its content as a file if it belongs to the job"
+                ),
             ),
-            P::NameNotUnicode => both("文件名不是 Unicode", "the name is not Unicode"),
-            P::Link => both("链接不会被跟随", "a link is not followed"),
-            P::NoFile => both("既不是文件也不是文件夹", "neither a file nor a folder"),
-            P::Syntax(error) => both(format!("语法错误:{error}"), error.clone()),
-            P::NoCounters => both("没有计数器", "holds no counters"),
-            P::NoStage => both("没有写明是哪个 stage", "names no stage"),
-            P::Metadata(error) => both(
-                format!("表的元数据无法解码:{error}"),
-                format!("the table metadata cannot be decoded: {error}"),
+            P::Syntax(error) => (
+                text!("语法错误：{error}", "{error}"),
+                text!(
+                    "已跳过该语句；其余语句都已读取",
+                    "the statement is skipped; all others are read"
+                ),
             ),
-            P::NoTables => both("没有表的列表", "has no list of tables"),
-            P::TableWithoutName => both("有一张表没有名字", "a table without a name"),
+            P::NoCounters => (
+                text!("没有计数器", "contains no counters"),
+                text!(
+                    "顶点可能在写出计数器之前就失败了；请查看它的错误文件",
+                    "the vertex may have failed before it wrote its counters; look for its error file"
+                ),
+            ),
+            P::NoStage => (
+                text!("没有写明是哪个 stage", "names no stage"),
+                text!(
+                    "未使用该文件中各输入的大小；请重新获取文件",
+                    "the sizes of its inputs are not used; fetch the file again"
+                ),
+            ),
+            P::Metadata(error) => (
+                text!(
+                    "表的元数据无法解码：{error}",
+                    "the table metadata cannot be decoded: {error}"
+                ),
+                text!(
+                    "缺少各输入的行数与分区；请重新获取文件",
+                    "rows and partitions of the inputs are missing; fetch the file again"
+                ),
+            ),
+            P::NoTables => (
+                text!("没有表的列表", "has no list of tables"),
+                text!(
+                    "应为含有 `tables` 列表的对象",
+                    "expected an object with a list `tables`"
+                ),
+            ),
+            P::TableWithoutName => (
+                text!("有一张表没有名字", "a table without a name"),
+                text!(
+                    "请给这张表写上 `name` 或 `path`",
+                    "give the table a `name` or a `path`"
+                ),
+            ),
             P::RowsDiffer {
                 stream,
                 here,
                 there,
-            } => both(
-                format!("`{stream}` 各分区的行数与表的元数据不一致(总数 {here},元数据为 {there})"),
-                format!(
-                    "rows of the partitions of `{stream}` differ from the table's metadata ({here} against {there} in all)"
+            } => (
+                text!(
+                    "`{stream}` 各分区的行数与表的元数据不一致（总数 {here}，元数据为 {there}）",
+                    "the rows of the partitions of `{stream}` add up to {here}, but the table's metadata says {there}"
+                ),
+                text!(
+                    "已采用表的元数据：该文件有时会重复另一个流的数值",
+                    "the table's metadata was used: this file is known to repeat values of another stream"
                 ),
             ),
-            P::OutOfRange(name, value) => both(
-                format!("`{name}` 的值 `{value}` 超出范围"),
-                format!("`{value}` is out of range for `{name}`"),
+            P::OutOfRange(name, value) => (
+                text!(
+                    "`{name}` 的值 `{value}` 超出范围",
+                    "`{value}` is out of range for `{name}`"
+                ),
+                text!(
+                    "按未知处理；其余计数器都已读取",
+                    "it is treated as unknown; all other counters are read"
+                ),
             ),
-            P::NoStatement => both("没有任何语句", "holds no statement"),
-            P::Attempt => both(
-                "有一次 vertex 尝试无法读取",
-                "an attempt that cannot be read",
+            P::NoStatement => (
+                text!("没有任何语句", "contains no statement"),
+                text!(
+                    "脚本本身已说明其内容，不需要该文件",
+                    "this file is not needed: the script itself says the same"
+                ),
             ),
-            P::LongLine => both("有一行太长,无法读取", "a line too long to be read"),
-            P::CutLine => both("文件在这一行被截断", "the file is cut off in this line"),
-            P::MoreLines(n) => both(
-                format!("还有 {n} 行无法读取"),
-                format!("{n} more lines that cannot be read"),
+            P::Attempt | P::LongLine | P::CutLine | P::MoreLines(_) | P::MoreAttempts(_) => (
+                self.lost_attempts(),
+                text!(
+                    "分布中缺少这些尝试的数值；如果文件被截断，请重新获取",
+                    "the distributions lack these attempts; fetch the file again if it was cut off"
+                ),
             ),
-            P::MoreAttempts(n) => both(
-                format!("还有 {n} 次尝试超出可保留的数量"),
-                format!("{n} attempts more than are kept"),
-            ),
-        }
+        };
+        (DiagnosticSeverity::Warning, message, hint)
     }
 
-    /// Says what can be done about it.
-    pub(crate) fn hint(&self) -> Bilingual {
-        use Problem as P;
+    fn malformed(&self) -> Text {
         match self {
-            P::TooDeep(_) | P::TooMany(_) | P::StillOpen(_) | P::NoElement | P::Malformed(..) => {
-                both(
-                    "此处之前的内容已读取;如果文件被截断,请重新获取",
-                    "what stands before this place was read; fetch the file again if it was cut off",
+            Problem::TooDeep(n) => text!("嵌套超过 {n} 层", "nested deeper than {n} elements"),
+            Problem::TooMany(n) => text!("元素超过 {n} 个", "has more than {n} elements"),
+            Problem::StillOpen(n) => {
+                text!(
+                    "文件结束时还有 {n} 个元素没有关闭",
+                    "ends with {n} elements still open"
                 )
             }
-            P::Unreadable(_) => both("检查文件的权限", "check the permissions of the file"),
-            P::OnlyFirst(_) => both(
-                "这类文件通常小得多",
-                "a file of this kind is normally much smaller",
-            ),
-            P::OnlyFirstOfUtf16(_) => both(
-                "另存为 UTF-8;那样无论多大都能读取",
-                "save the file as UTF-8; then it is read whatever its size",
-            ),
-            P::NotOfEncoding(_) => both(
-                "这些字节已被替换;请把文件另存为 UTF-8",
-                "they were replaced; save the file as UTF-8",
-            ),
-            P::Nul => both(
-                "文件已损坏,或按二进制方式复制;请重新复制",
-                "the file is damaged or was copied as binary; copy it again",
-            ),
-            P::Entities => both(
-                "对实体的引用保持原样;请保存一份不含实体的文件",
-                "references to them stay as they are written; save the file without them",
-            ),
-            P::TooManyFiles(_) => both("请给出单个作业的文件夹", "give the folder of a single job"),
-            P::NameNotUnicode => both("请重命名该文件", "rename the file"),
-            P::Link => both(
-                "如果该文件属于这个作业,请把它复制到文件夹中",
-                "copy the file into the folder if it belongs to the job",
-            ),
-            P::NoFile => both(
-                "如果它的内容属于这个作业,请存为文件",
-                "save what it gives as a file if it belongs to the job",
-            ),
-            P::Syntax(_) => both(
-                "跳过了该语句;其余语句都已读取",
-                "the statement is passed over; all others are read",
-            ),
-            P::NoCounters => both(
-                "vertex 可能在写出计数器之前就失败了;请查看它的错误文件",
-                "the vertex may have failed before it wrote its counters; look for its error file",
-            ),
-            P::NoStage => both(
-                "该文件中各输入的大小没有使用;请重新获取文件",
-                "the sizes of its inputs are not used; fetch the file again",
-            ),
-            P::Metadata(_) => both(
-                "缺少各输入的行数与分区;请重新获取文件",
-                "rows and partitions of the inputs are missing; fetch the file again",
-            ),
-            P::NoTables => both(
-                "应为含有 `tables` 列表的对象",
-                "an object with a list `tables` is expected",
-            ),
-            P::TableWithoutName => both(
-                "请给这张表写上 `name` 或 `path`",
-                "give the table a `name` or a `path`",
-            ),
-            P::RowsDiffer { .. } => both(
-                "已采用表的元数据:该文件有时会重复另一个流的数值",
-                "the metadata of the table was used: this file is known to repeat values of another stream",
-            ),
-            P::OutOfRange(..) => both(
-                "按未知处理;其余计数器都已读取",
-                "it is taken as unknown; all other counters are read",
-            ),
-            P::NoStatement => both(
-                "脚本本身说明了其内容,不需要该文件",
-                "the script itself tells what is in it; this file is not needed",
-            ),
-            P::Attempt | P::LongLine | P::CutLine | P::MoreLines(_) | P::MoreAttempts(_) => both(
-                "分布中缺少这些尝试的数值;如果文件被截断,请重新获取",
-                "the numbers of these attempts are missing from the distributions; fetch the file again if it was cut off",
-            ),
+            Problem::Malformed(format, error) => {
+                text!("{format} 格式有误：{error}", "malformed {format}: {error}")
+            }
+            _ => text!("没有任何元素", "has no element"),
         }
     }
-}
 
-fn both(zh: impl Into<String>, en: impl Into<String>) -> Bilingual {
-    Bilingual {
-        zh: zh.into(),
-        en: en.into(),
+    fn lost_attempts(&self) -> Text {
+        match self {
+            Problem::LongLine => text!("有一行太长，无法读取", "a line that is too long to read"),
+            Problem::CutLine => text!("文件在这一行被截断", "the file is cut off in this line"),
+            Problem::MoreLines(n) => {
+                text!("还有 {n} 行无法读取", "{n} more lines that cannot be read")
+            }
+            Problem::MoreAttempts(n) => {
+                text!(
+                    "还有 {n} 次尝试超出可保留的数量",
+                    "{n} attempts more than are kept"
+                )
+            }
+            _ => text!("有一次顶点尝试无法读取", "an attempt that cannot be read"),
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! no job folder; a number that no file holds is `None`.
 
 use job::Job;
+use job::facts::{Derived, Spread, StageFacts, value};
 use job::model::{Edge, Operator, OperatorKind};
 use job::runs::StageRuns;
 use serde::{Deserialize, Serialize};
@@ -248,27 +249,30 @@ fn private_names(job: &Job) -> Vec<String> {
 
 fn stage(job: &Job, index: usize, critical: bool) -> StageShape {
     let stage = &job.stages[index];
-    let run = job.run_ms_per_vertex(index).map(|d| d.value);
+    let facts = job.stage_facts(index);
+    let run = facts.run_ms.as_ref().map(|d| d.value);
     let runs = stage.runs.as_ref();
+    let total = |spread: &Option<Derived<Spread>>| spread.as_ref().map(|d| d.value.total);
     StageShape {
         name: stage.name.clone(),
         operators: (0..stage.operators.len())
-            .map(|o| operator(job, index, o))
+            .map(|o| operator(job, &facts, index, o))
             .collect(),
-        vertices: job.vertex_count(index).map(|d| d.value),
+        vertices: facts.vertices.as_ref().map(|d| d.value),
         span_ms: runs.and_then(span_ms),
         busy_ms: run.map(|s| s.total),
         max_ms: run.map(|s| s.max),
         max_over_mean: run.map(|s| s.max_over_mean),
-        wait_ms: job
-            .time_split(index)
+        wait_ms: facts
+            .waits
+            .as_ref()
             .map(|d| d.value.queue_ms + d.value.start_ms),
-        rows_in: rows_in(job, index),
-        rows_out: rows_out(job, index),
-        bytes_read: job.bytes_read_per_vertex(index).map(|d| d.value.total),
-        bytes_written: job.bytes_written_per_vertex(index).map(|d| d.value.total),
-        gc_share: job.gc_share(index).and_then(|d| d.value.mean),
-        spills: job.spills(index).map(|d| d.value.len()),
+        rows_in: rows_in(job, &facts, index),
+        rows_out: rows_out(job, &facts, index),
+        bytes_read: total(&facts.bytes_read),
+        bytes_written: total(&facts.bytes_written),
+        gc_share: facts.gc.mean_share(),
+        spills: facts.spills(),
         lost_attempts: runs.map(|r| r.failed + r.revoked + r.abandoned),
         wasted_ms: runs.map(|r| r.wasted_ms),
         critical,
@@ -282,31 +286,31 @@ fn span_ms(runs: &StageRuns) -> Option<f64> {
 }
 
 /// Rows over the channels into a stage; of a stage that reads stored data, those of its extractors.
-fn rows_in(job: &Job, index: usize) -> Option<f64> {
+fn rows_in(job: &Job, facts: &StageFacts, index: usize) -> Option<f64> {
     let crossed = total(
         job.edges
             .iter()
             .filter(|e| e.to == index)
             .map(|e| e.rows_read.or(e.rows_written)),
     );
-    crossed.or_else(|| rows_of(job, index, OperatorKind::Extract))
+    crossed.or_else(|| rows_of(job, facts, index, OperatorKind::Extract))
 }
 
 /// Rows over the channels out of a stage, each once; of a stage that writes stored data, those of its outputs.
-fn rows_out(job: &Job, index: usize) -> Option<f64> {
+fn rows_out(job: &Job, facts: &StageFacts, index: usize) -> Option<f64> {
     let mut channels: Vec<&Edge> = job.edges.iter().filter(|e| e.from == index).collect();
     channels.sort_by(|a, b| a.channel.cmp(&b.channel));
     channels.dedup_by(|a, b| a.channel == b.channel);
     let crossed = total(channels.iter().map(|e| e.rows_written));
-    crossed.or_else(|| rows_of(job, index, OperatorKind::Output))
+    crossed.or_else(|| rows_of(job, facts, index, OperatorKind::Output))
 }
 
-fn rows_of(job: &Job, stage: usize, kind: OperatorKind) -> Option<f64> {
+fn rows_of(job: &Job, facts: &StageFacts, stage: usize, kind: OperatorKind) -> Option<f64> {
     let operators = job.stages[stage].operators.iter().enumerate();
     total(
         operators
             .filter(|(_, o)| o.kind == kind)
-            .map(|(o, _)| rows(job, stage, o)),
+            .map(|(o, _)| rows(facts, o)),
     )
 }
 
@@ -316,19 +320,18 @@ fn total(parts: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     parts.filter(|p| !p.is_empty()).map(|p| p.iter().sum())
 }
 
-fn rows(job: &Job, stage: usize, operator: usize) -> Option<f64> {
-    job.counters_of(stage, operator)
-        .and_then(|l| l.value.value("rowCount"))
+fn rows(facts: &StageFacts, operator: usize) -> Option<f64> {
+    value(&facts.operator(operator)?.rows)
 }
 
-fn operator(job: &Job, stage: usize, index: usize) -> OperatorShape {
+fn operator(job: &Job, facts: &StageFacts, stage: usize, index: usize) -> OperatorShape {
     let operator: &Operator = &job.stages[stage].operators[index];
     OperatorShape {
         id: operator.id.clone(),
         kind: code(&operator.kind),
         keys: operator.keys.clone(),
         partitions: operator.partition_count,
-        rows: rows(job, stage, index),
+        rows: rows(facts, index),
         estimated_rows: job.estimate_of(stage, index).and_then(|l| l.value.card),
         lines: job
             .line_of(stage, index)

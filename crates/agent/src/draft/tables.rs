@@ -221,18 +221,18 @@ pub fn unread(job: &Job, catalogue: &Catalogue, language: Language) -> Vec<Unrea
 pub fn diagnostics(job: &Job, language: Language) -> Vec<Diagnostic> {
     let entry = |d: &files::Diagnostic| Diagnostic {
         severity: match d.severity {
-            files::Severity::Error => DiagnosticSeverity::Error,
-            files::Severity::Warning => DiagnosticSeverity::Warning,
+            files::DiagnosticSeverity::Error => DiagnosticSeverity::Error,
+            files::DiagnosticSeverity::Warning => DiagnosticSeverity::Warning,
         },
         file: d.file.clone(),
         locator: d.locator.clone(),
         message: in_language(&d.message, language),
-        hint: Some(in_language(&d.hint, language)),
+        hint: d.hint.as_ref().map(|h| in_language(h, language)),
     };
     job.diagnostics.iter().map(entry).collect()
 }
 
-fn in_language(text: &job::catalogue::Bilingual, language: Language) -> String {
+fn in_language(text: &report::Text, language: Language) -> String {
     match language {
         Language::Zh => text.zh.clone(),
         Language::En => text.en.clone(),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use job::Catalogue;
-use job::model::Severity;
+use job::model::DiagnosticSeverity as Severity;
 
 use super::layout::{bytes, duration, shorten, width, wrap_names};
 use super::table::{Align, Table};
@@ -269,7 +269,9 @@ fn diagnostics(inspection: &Inspection, columns: Option<usize>) -> String {
             .collect();
         let text = format!("{severity}: {}: {}", place.join(" "), d.message.en);
         lines(&text, INDENT);
-        lines(&format!("hint: {}", d.hint.en), &INDENT.repeat(2));
+        if let Some(hint) = &d.hint {
+            lines(&format!("hint: {}", hint.en), &INDENT.repeat(2));
+        }
     }
     out
 }

@@ -9,10 +9,11 @@ mod schedule;
 mod work;
 
 use job::Job;
+use job::facts::StageFacts;
 
 pub use edit::{drop_waste, flatten, merge_into, regroup, scale_run};
 pub use schedule::{StageWork, VertexWork, replay};
-pub use work::{Basis, is_input};
+pub use work::Basis;
 
 /// Tokens of a job whose files do not tell: more than any stage needs, so that waves are not
 /// made up.
@@ -46,9 +47,9 @@ pub struct RunModel {
 
 impl RunModel {
     /// The model of a job; `None` if nothing tells what its stages cost.
-    pub fn of(job: &Job) -> Option<RunModel> {
+    pub fn of(job: &Job, facts: &[StageFacts]) -> Option<RunModel> {
         let (stages, basis): (Vec<StageWork>, Vec<Basis>) =
-            work::stage_works(job).into_iter().unzip();
+            work::stage_works(job, facts).into_iter().unzip();
         let tokens_known = job.info.tokens.is_some_and(|t| t > 0);
         let tokens = match job.info.tokens {
             Some(tokens) if tokens > 0 => tokens as usize,

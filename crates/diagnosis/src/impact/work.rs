@@ -2,7 +2,7 @@
 //! counters or stage statistics, spread as those tell.
 
 use job::Job;
-use job::model::Stage;
+use job::facts::{Account, Measured, StageFacts, value};
 use job::runs::{RunState, StageRuns, VertexRun};
 
 use super::edit::noise;
@@ -33,12 +33,12 @@ pub enum Basis {
 }
 
 /// Work of every stage in the order of the job's stages, and how it is known.
-pub(super) fn stage_works(job: &Job) -> Vec<(StageWork, Basis)> {
-    (0..job.stages.len()).map(|s| stage_work(job, s)).collect()
+pub(super) fn stage_works(job: &Job, facts: &[StageFacts]) -> Vec<(StageWork, Basis)> {
+    let works = facts.iter().enumerate();
+    works.map(|(s, facts)| stage_work(job, s, facts)).collect()
 }
 
-fn stage_work(job: &Job, index: usize) -> (StageWork, Basis) {
-    let stage = &job.stages[index];
+fn stage_work(job: &Job, index: usize, facts: &StageFacts) -> (StageWork, Basis) {
     let mut inputs: Vec<usize> = job
         .edges
         .iter()
@@ -47,28 +47,31 @@ fn stage_work(job: &Job, index: usize) -> (StageWork, Basis) {
         .collect();
     inputs.sort_unstable();
     inputs.dedup();
-    let (vertices, basis) = vertices(job, index, stage);
+    let (vertices, basis) = vertices(job.stages[index].runs.as_ref(), facts);
     (StageWork { inputs, vertices }, basis)
 }
 
-fn vertices(job: &Job, index: usize, stage: &Stage) -> (Vec<VertexWork>, Basis) {
-    if let Some(runs) = stage.runs.as_ref().filter(|r| !r.runs.is_empty()) {
+fn vertices(runs: Option<&StageRuns>, facts: &StageFacts) -> (Vec<VertexWork>, Basis) {
+    if let Some(runs) = runs.filter(|r| !r.runs.is_empty()) {
         let mut vertices = from_events(runs);
-        vertices.extend(unseen(job, index, runs, &vertices));
+        vertices.extend(unseen(facts, runs, &vertices));
         return (vertices, Basis::Events);
     }
-    let Some(count) = job
-        .vertex_count(index)
-        .map(|n| n.value.clamp(1, MAX_VERTICES))
-    else {
+    let Some(count) = &facts.vertices else {
         return (Vec::new(), Basis::Unknown);
     };
-    let (mut vertices, basis) = match (from_counters(stage, count), from_summary(stage, count)) {
-        (Some(spread), _) => (spread, Basis::Counters),
-        (None, Some(spread)) => (spread, Basis::Summary),
-        (None, None) => (Vec::new(), Basis::Unknown),
+    let count = count.value.clamp(1, MAX_VERTICES);
+    let stated = facts.stated.as_ref();
+    let (mut vertices, basis) = if let Some(spread) = from_counters(facts, count) {
+        (spread, Basis::Counters)
+    } else if let Some(spread) = stated.and_then(|s| from_statistics(s, count)) {
+        (spread, Basis::Summary)
+    } else {
+        (Vec::new(), Basis::Unknown)
     };
-    add_waste(stage, &mut vertices);
+    if let Some(stated) = stated {
+        add_waste(stated, &mut vertices);
+    }
     (vertices, basis)
 }
 
@@ -128,37 +131,27 @@ fn vertex_of_attempts(attempts: &[&VertexRun]) -> VertexWork {
 
 /// Vertices that the events lack (a file that was cut off ends before the slowest vertices do): as
 /// many as the other files count, with the time and bytes that those have beyond the events.
-fn unseen(job: &Job, index: usize, runs: &StageRuns, seen: &[VertexWork]) -> Vec<VertexWork> {
-    let stage = &job.stages[index];
-    let number = |name: &str| {
-        stage
-            .summary
-            .as_ref()
-            .and_then(|s| s.values.get(name).copied())
-    };
-    let counted = |node: &str, name: &str| {
-        stage
-            .counters
-            .as_ref()
-            .and_then(|t| t.node(node)?.value(name))
-    };
-    let expected = number("succeededCount")
-        .or_else(|| job.vertex_count(index).map(|n| n.value as f64))
+fn unseen(facts: &StageFacts, runs: &StageRuns, seen: &[VertexWork]) -> Vec<VertexWork> {
+    let stated = facts.stated.as_ref();
+    let expected = stated
+        .and_then(|s| value(&s.succeeded))
+        .or_else(|| facts.vertices.as_ref().map(|n| n.value as f64))
         .unwrap_or(0.0);
     let missing = (expected - seen.len() as f64).min(MAX_VERTICES as f64);
-    let total_ms = number("totalSucceededTime")
-        .or_else(|| counted("Time", "elapsedTime"))
-        .unwrap_or(0.0);
+    let counted = facts.counted.as_ref();
+    let either = |of: fn(&Account) -> &Option<Measured>| {
+        let known = stated.and_then(|s| value(of(s)));
+        known.or_else(|| counted.and_then(|c| value(of(c))))
+    };
+    let total_ms = either(|a| &a.run_ms).unwrap_or(0.0);
     let held_s: f64 = seen.iter().map(|v| v.start_s + v.run_s).sum();
     let left_s = total_ms / 1000.0 - held_s;
     if missing < 1.0 || runs.sampled || left_s <= 0.0 {
         return Vec::new();
     }
-    let total_bytes = number("dataRead")
-        .or_else(|| counted("InputStatistics", "totalBytes"))
-        .unwrap_or(0.0);
+    let total_bytes = either(|a| &a.bytes_read).unwrap_or(0.0);
     let left_bytes = (total_bytes - seen.iter().map(|v| v.bytes).sum::<f64>()).max(0.0);
-    let share = match number("maxVertexDataRead") {
+    let share = match stated.and_then(|s| value(&s.bytes_read_max)) {
         Some(max) if left_bytes > 0.0 => Some(max / left_bytes),
         _ => None,
     };
@@ -166,16 +159,10 @@ fn unseen(job: &Job, index: usize, runs: &StageRuns, seen: &[VertexWork]) -> Vec
 }
 
 /// Spreads the time of failed attempts, as the statistics sum it up, over as many vertices.
-fn add_waste(stage: &Stage, vertices: &mut [VertexWork]) {
-    let number = |name: &str| {
-        stage
-            .summary
-            .as_ref()
-            .and_then(|s| s.values.get(name).copied())
-            .unwrap_or(0.0)
-    };
-    let attempts = number("failedCount") + number("revocationCount");
-    let wasted_s = number("totalFailedTime") / 1000.0;
+fn add_waste(stated: &Account, vertices: &mut [VertexWork]) {
+    let known = |number| value(number).unwrap_or(0.0);
+    let attempts = known(&stated.failed) + known(&stated.revoked);
+    let wasted_s = known(&stated.failed_ms) / 1000.0;
     if attempts < 1.0 || wasted_s <= 0.0 || vertices.is_empty() {
         return;
     }
@@ -187,39 +174,25 @@ fn add_waste(stage: &Stage, vertices: &mut [VertexWork]) {
 }
 
 /// Equal vertices but one, which gets the share of the largest vertex's rows.
-fn from_counters(stage: &Stage, count: u64) -> Option<Vec<VertexWork>> {
-    let counters = stage.counters.as_ref()?;
-    let elapsed_ms = counters.node("Time")?.value("elapsedTime")?;
-    let largest = counters
-        .nodes
-        .iter()
-        .filter(|n| is_input(&n.name))
-        .filter_map(|n| Some((n.value("rowCount")?, n.value("maxRowCount")?)))
+fn from_counters(facts: &StageFacts, count: u64) -> Option<Vec<VertexWork>> {
+    let counted = facts.counted.as_ref()?;
+    let elapsed_ms = value(&counted.run_ms)?;
+    let inputs = facts.operators.iter().filter(|o| o.role.is_input());
+    let largest = inputs
+        .filter_map(|o| Some((value(&o.rows)?, value(&o.rows_max)?)))
         .max_by(|a, b| a.0.total_cmp(&b.0));
     let share = largest
         .filter(|(rows, _)| *rows > 0.0)
         .map(|(rows, max)| max / rows);
-    let stated = stage
-        .summary
-        .as_ref()
-        .and_then(|s| s.values.get("dataRead").copied());
-    let bytes = counters
-        .node("InputStatistics")
-        .and_then(|n| n.value("totalBytes"))
-        .or(stated);
+    let stated = facts.stated.as_ref().and_then(|s| value(&s.bytes_read));
+    let bytes = value(&counted.bytes_read).or(stated);
     Some(spread(count, elapsed_ms / 1000.0, bytes, share))
 }
 
-/// Whether a counter node stands for rows that come into the stage.
-pub fn is_input(name: &str) -> bool {
-    matches!(name, "Extractor" | "SStreamExtract" | "SStreamExtractor")
-}
-
-fn from_summary(stage: &Stage, count: u64) -> Option<Vec<VertexWork>> {
-    let values = &stage.summary.as_ref()?.values;
-    let elapsed_ms = *values.get("totalSucceededTime")?;
-    let bytes = values.get("dataRead").copied();
-    let share = match (values.get("maxVertexDataRead"), bytes) {
+fn from_statistics(stated: &Account, count: u64) -> Option<Vec<VertexWork>> {
+    let elapsed_ms = value(&stated.run_ms)?;
+    let bytes = value(&stated.bytes_read);
+    let share = match (value(&stated.bytes_read_max), bytes) {
         (Some(max), Some(all)) if all > 0.0 => Some(max / all),
         _ => None,
     };

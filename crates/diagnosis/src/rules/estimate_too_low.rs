@@ -4,7 +4,7 @@
 use job::info::Information;
 
 use super::support::{Draft, says};
-use crate::facts::{bytes, count, counter, seconds, text};
+use crate::facts::{bytes, count, measured, seconds, text};
 use crate::impact::drop_waste;
 use crate::model::{Cause, Fact};
 use crate::rule::{About, Examination, Rule};
@@ -86,17 +86,15 @@ fn draft(view: &View<'_>, stage: usize, failures: f64) -> Draft {
 fn evidence(view: &View<'_>, stage: usize) -> Vec<Fact> {
     let s = &view.job.stages[stage];
     let mut facts = Vec::new();
-    if let Some(tree) = &s.counters {
-        let peak = counter(tree, &tree.vertex, "maxPrivateMemoryPeakSize", "bytes");
-        let limit = s
-            .memory_limit
-            .and_then(|m| m.process_bytes)
-            .map(|l| format!("<= {l}"));
-        facts.extend(peak.map(|f| match limit {
-            Some(limit) => f.expecting(limit),
-            None => f,
-        }));
-    }
+    let peak = measured(&view.facts[stage].private_peak, "bytes");
+    let limit = s
+        .memory_limit
+        .and_then(|m| m.process_bytes)
+        .map(|l| format!("<= {l}"));
+    facts.extend(peak.map(|f| match limit {
+        Some(limit) => f.expecting(limit),
+        None => f,
+    }));
     if let Some(w) = waste(view, stage) {
         facts.extend(waste_evidence(view, stage, &w));
     }

@@ -6,7 +6,7 @@
 //! spread evenly around its mean up to the worst.
 
 use super::support::{Draft, says};
-use crate::facts::{counter, percent, seconds, text};
+use crate::facts::{measured, percent, seconds, text};
 use crate::impact::{Saved, StageWork};
 use crate::model::Cause;
 use crate::rule::{About, Examination, Rule};
@@ -67,7 +67,7 @@ impl Rule for HeapPressure {
                     }
                 }
                 None if runs_user_code(view, index)
-                    && stage.counters.is_none()
+                    && view.facts[index].counted.is_none()
                     && !view.failed() =>
                 {
                     let reason = text(
@@ -96,17 +96,12 @@ impl Rule for HeapPressure {
 fn draft(view: &View<'_>, stage: usize, mean: f64, max: f64) -> Draft {
     let (managed, operator) = managed_ms(view, stage);
     let surplus = managed * gc_part(mean, max);
+    let counted = &view.facts[stage].gc;
+    let limit = format!("<= {:.0} %", view.limit(&MIN_GC) * 100.0);
     let mut evidence = Vec::new();
-    if let Some((tree, node)) = view.job.stages[stage]
-        .counters
-        .as_ref()
-        .and_then(|t| Some((t, t.node("ManagedMemory")?)))
-    {
-        let limit = format!("<= {:.0} %", view.limit(&MIN_GC) * 100.0);
-        evidence.extend(counter(tree, node, "avgTimeInGCPercent", "%").map(|f| f.expecting(limit)));
-        evidence.extend(counter(tree, node, "maxTimeInGCPercent", "%"));
-        evidence.extend(counter(tree, node, "avgGen2CollectionsCount", "count"));
-    }
+    evidence.extend(measured(&counted.mean_percent, "%").map(|f| f.expecting(limit)));
+    evidence.extend(measured(&counted.max_percent, "%"));
+    evidence.extend(measured(&counted.full_collections, "count"));
     Draft {
         cause: Cause::HeapPressure,
         stage: Some(stage),

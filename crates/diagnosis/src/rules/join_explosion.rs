@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use job::counters::CounterTree;
+use job::facts::{OperatorFacts, Role, value};
 use job::info::Information;
 use job::model::{Operator, OperatorKind};
 
 use super::support::{Draft, says};
-use crate::facts::{count, counter, number, text};
+use crate::facts::{count, measured, number, text};
 use crate::impact::{Saved, scale_run};
 use crate::model::Cause;
 use crate::rule::{About, Examination, Rule};
@@ -78,8 +78,7 @@ impl Rule for JoinExplosion {
             }
         }
         for stage in 0..view.job.stages.len() {
-            if view.job.stages[stage].counters.is_none() && !view.failed() && slow_join(view, stage)
-            {
+            if view.facts[stage].counted.is_none() && !view.failed() && slow_join(view, stage) {
                 let reason = text(
                     format!(
                         "{} 的连接每字节耗时偏高，但没有行数说明其输出",
@@ -125,42 +124,15 @@ fn slow_join(view: &View<'_>, stage: usize) -> bool {
 
 /// Rows out of a join and into each of its sides.
 fn rows(view: &View<'_>, stage: usize, join: &Operator) -> Option<(f64, Vec<f64>)> {
-    let node = view.node(stage, join.uid)?;
-    let out = node.value("rowCount")?;
-    if let (Some(build), Some(probe)) =
-        (node.value("SpBuildRowCount"), node.value("SpProbeRowCount"))
-    {
+    let facts = &view.facts[stage];
+    let position = facts.position(join.uid)?;
+    let node = &facts.operators[position];
+    let out = value(&node.rows)?;
+    if let (Some(build), Some(probe)) = (value(&node.build_rows), value(&node.probe_rows)) {
         return Some((out, vec![build, probe]));
     }
-    let tree = view.job.stages[stage].counters.as_ref()?;
-    let index = tree
-        .nodes
-        .iter()
-        .position(|n| n.op_id.is_some() && n.op_id == join.uid)?;
-    let inputs = counted_below(tree, index);
+    let inputs = facts.rows_in(position);
     (inputs.len() >= 2).then_some((out, inputs))
-}
-
-/// Rows of the nearest nodes below a node that have an operator and rows.
-fn counted_below(tree: &CounterTree, node: usize) -> Vec<f64> {
-    let mut covered: BTreeSet<usize> = BTreeSet::new();
-    let mut inside: BTreeSet<usize> = BTreeSet::from([node]);
-    let mut rows = Vec::new();
-    for (i, n) in tree.nodes.iter().enumerate().skip(node + 1) {
-        let Some(parent) = n.parent else { break };
-        if covered.contains(&parent) {
-            covered.insert(i);
-        } else if inside.contains(&parent) {
-            inside.insert(i);
-            if let (Some(r), Some(_)) = (n.value("rowCount"), n.op_id) {
-                rows.push(r);
-                covered.insert(i);
-            }
-        } else {
-            break;
-        }
-    }
-    rows
 }
 
 fn draft(view: &View<'_>, stage: usize, index: usize, out: f64, larger: f64) -> Draft {
@@ -168,33 +140,21 @@ fn draft(view: &View<'_>, stage: usize, index: usize, out: f64, larger: f64) -> 
     let factor = out / larger;
     let keys = join.keys.join(", ");
     let mut evidence = Vec::new();
-    if let Some((tree, node)) = view.job.stages[stage]
-        .counters
-        .as_ref()
-        .and_then(|t| Some((t, t.by_op_id(join.uid?)?)))
-    {
-        evidence.extend(counter(tree, node, "rowCount", "rows"));
+    if let Some(rows) = view.node(stage, join.uid).and_then(|o| o.rows.as_ref()) {
+        evidence.extend(measured(rows, "rows"));
         let says = text(
             format!("输出是较大输入的 {factor:.1} 倍"),
             format!("the output is {factor:.1} times the larger input"),
         );
-        let source = tree.source(node, "rowCount");
         let limit = view.limit(&MIN_FACTOR);
+        let metric = format!("{} / rows of the larger input", rows.metric);
         evidence.push(
-            number(
-                "rowCount / rows of the larger input",
-                factor,
-                "ratio",
-                source,
-                says,
-            )
-            .expecting(format!("<= {limit:.0}")),
+            number(&metric, factor, "ratio", rows.source(), says)
+                .expecting(format!("<= {limit:.0}")),
         );
         for edge in view.inputs(stage) {
-            evidence.extend(
-                view.node(stage, edge.uid)
-                    .and_then(|n| counter(tree, n, "rowCount", "rows")),
-            );
+            let read = view.node(stage, edge.uid);
+            evidence.extend(read.and_then(|o| measured(&o.rows, "rows")));
         }
     }
     Draft {
@@ -238,37 +198,20 @@ fn saved(view: &View<'_>, stage: usize, join: &Operator, factor: f64, out: f64) 
 
 /// Time of a join and of everything above it in its stage.
 fn ms_from(view: &View<'_>, stage: usize, join: &Operator) -> f64 {
-    let Some(tree) = &view.job.stages[stage].counters else {
+    let facts = &view.facts[stage];
+    let Some(at) = facts.position(join.uid) else {
         return 0.0;
     };
-    let Some(mut at) = tree
-        .nodes
-        .iter()
-        .position(|n| n.op_id.is_some() && n.op_id == join.uid)
-    else {
-        return 0.0;
-    };
-    let ms = |i: usize| tree.nodes[i].value("exclusiveTime").unwrap_or(0.0);
-    let mut sum = ms(at);
-    let mut seen = BTreeSet::from([at]);
-    while let Some(parent) = tree.nodes[at].parent {
-        if seen.insert(parent) {
-            sum += ms(parent);
-        }
-        at = parent;
-    }
     // Further outputs of the stage write what the join put out as well, through their own nodes.
-    for (i, n) in tree
-        .nodes
-        .iter()
-        .enumerate()
-        .filter(|(_, n)| n.parent.is_none() && n.name == "Output")
-    {
-        if seen.insert(i) {
-            sum += n.value("exclusiveTime").unwrap_or(0.0);
-        }
-    }
-    sum
+    let is_output = |o: &OperatorFacts| o.parent.is_none() && o.role == Role::ChannelWriter;
+    let outputs = (0..facts.operators.len()).filter(|i| is_output(&facts.operators[*i]));
+    let reached: BTreeSet<usize> = [at]
+        .into_iter()
+        .chain(facts.above(at))
+        .chain(outputs)
+        .collect();
+    let ms = |i: usize| value(&facts.operators[i].own_ms).unwrap_or(0.0);
+    reached.into_iter().map(ms).sum()
 }
 
 /// Stages that get a large part of the exploded rows.

@@ -4,11 +4,12 @@
 //! stays where it is written. It could run earlier if every column that it reads comes from one
 //! input of the join (for an outer join: from the side that is kept).
 
+use job::facts::value;
 use job::info::Information;
 use job::model::{Edge, Operator, OperatorKind};
 
 use super::support::{Draft, says};
-use crate::facts::{counter, number, percent, text};
+use crate::facts::{measured, number, percent, text};
 use crate::impact::scale_run;
 use crate::model::{Cause, Fact};
 use crate::rule::{About, Examination, Rule};
@@ -91,7 +92,7 @@ fn lacking(
     if !behind_join || view.failed() || s.native_only == Some(true) {
         return;
     }
-    if s.counters.is_none() {
+    if view.facts[stage].counted.is_none() {
         let reason = text(
             format!("不知道 {} 中连接之后的过滤丢弃多少行", s.name),
             format!(
@@ -135,7 +136,7 @@ fn late(view: &View<'_>, stage: usize, index: usize, filter: &Operator) -> Optio
             let factor = 1.0 - view.fraction(edge.from, written);
             scale_run(&mut stages[edge.from], factor);
         }
-        let read: f64 = edges.iter().map(|e| read_ms(view, e)).sum();
+        let read: f64 = edges.iter().map(|e| view.read_ms(e)).sum();
         let join = view.node_ms(stage, source.uid).unwrap_or(0.0);
         let factor = 1.0 - view.fraction(stage, (read + join) * dropped);
         scale_run(&mut stages[stage], factor);
@@ -165,20 +166,11 @@ fn late(view: &View<'_>, stage: usize, index: usize, filter: &Operator) -> Optio
     })
 }
 
-/// Time to read and sort an edge.
-fn read_ms(view: &View<'_>, edge: &Edge) -> f64 {
-    let sort = view
-        .sort_of(edge)
-        .and_then(|n| n.value("exclusiveTime"))
-        .unwrap_or(0.0);
-    view.node_ms(edge.to, edge.uid).unwrap_or(0.0) + sort
-}
-
 /// Rows into and out of a filter; `None` if it drops nothing or the counters do not tell.
 fn rows_through(view: &View<'_>, stage: usize, filter: &Operator) -> Option<(f64, f64)> {
-    let out = view.node(stage, filter.uid)?.value("rowCount")?;
+    let out = value(&view.node(stage, filter.uid)?.rows)?;
     let before = operator_before(view, stage, filter)?;
-    let rows = view.node(stage, before.uid)?.value("rowCount")?;
+    let rows = value(&view.node(stage, before.uid)?.rows)?;
     (rows > 0.0 && out < rows).then_some((rows, out))
 }
 
@@ -332,16 +324,13 @@ fn evidence(
     dropped: f64,
 ) -> Vec<Fact> {
     let mut facts = Vec::new();
-    let Some(tree) = &view.job.stages[stage].counters else {
-        return facts;
-    };
-    if let Some(node) = filter.uid.and_then(|uid| tree.by_op_id(uid)) {
-        facts.extend(counter(tree, node, "rowCount", "rows"));
+    if let Some(out) = view.node(stage, filter.uid).and_then(|o| o.rows.as_ref()) {
+        facts.extend(measured(out, "rows"));
         let says = text(
             format!("过滤丢弃 {} 的行", percent(dropped)),
             format!("the filter drops {} of its rows", percent(dropped)),
         );
-        let source = tree.source(node, "rowCount");
+        let source = out.source();
         facts.push(number(
             "dropped rows / rows",
             dropped,
@@ -351,9 +340,9 @@ fn evidence(
         ));
     }
     for edge in edges {
-        if let Some(node) = edge.uid.and_then(|uid| tree.by_op_id(uid)) {
-            facts.extend(counter(tree, node, "rowCount", "rows"));
-            facts.extend(counter(tree, node, "bytes", "bytes"));
+        if let Some(o) = view.node(stage, edge.uid) {
+            facts.extend(measured(&o.rows, "rows"));
+            facts.extend(measured(&o.bytes, "bytes"));
         }
     }
     facts

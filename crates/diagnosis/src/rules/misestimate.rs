@@ -8,7 +8,7 @@ use job::info::Information;
 use job::model::{Edge, ExchangeKind, Source};
 
 use super::support::{Draft, says};
-use crate::facts::{bytes, count, counter, number, text};
+use crate::facts::{bytes, count, measured, number, text};
 use crate::impact::{regroup, scale_run};
 use crate::model::{Cause, Fact};
 use crate::rule::{About, Examination, Rule};
@@ -165,12 +165,8 @@ fn too_big_broadcast(view: &View<'_>, edge: &Edge, wrong: &Misestimate) -> Draft
     let fraction = view.fraction(edge.to, read * (1.0 - 1.0 / copies));
     let (zh, en) = estimate_words(view, wrong);
     let mut evidence = estimate_facts(view, wrong);
-    if let Some((tree, node)) = view.job.stages[edge.to]
-        .counters
-        .as_ref()
-        .and_then(|t| Some((t, t.by_op_id(edge.uid?)?)))
-    {
-        evidence.extend(counter(tree, node, "bytes", "bytes"));
+    if let Some(read) = view.node(edge.to, edge.uid) {
+        evidence.extend(measured(&read.bytes, "bytes"));
     }
     Draft {
         cause: Cause::Misestimate,
@@ -249,12 +245,8 @@ fn estimate_facts(view: &View<'_>, wrong: &Misestimate) -> Vec<Fact> {
                 .expecting(format!("about {}", count(wrong.actual))),
         );
     }
-    if let Some((tree, node)) = view.job.stages[wrong.stage]
-        .counters
-        .as_ref()
-        .and_then(|t| Some((t, t.by_op_id(operator.uid?)?)))
-    {
-        facts.extend(counter(tree, node, "rowCount", "rows"));
+    if let Some(counted) = view.node(wrong.stage, operator.uid) {
+        facts.extend(measured(&counted.rows, "rows"));
     }
     facts
 }

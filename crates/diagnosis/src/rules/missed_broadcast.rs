@@ -5,7 +5,7 @@ use job::info::Information;
 use job::model::{Edge, ExchangeKind, Operator, OperatorKind};
 
 use super::support::{Draft, says};
-use crate::facts::{bytes, count, counter, text};
+use crate::facts::{bytes, count, measured, text};
 use crate::impact::{Saved, merge_into, scale_run};
 use crate::model::{Cause, Fact};
 use crate::rule::{About, Examination, Rule};
@@ -231,17 +231,8 @@ fn draft(view: &View<'_>, stage: usize, join: usize, small: &Edge, big: &Edge) -
 }
 
 fn saved(view: &View<'_>, stage: usize, small: &Edge, big: &Edge) -> Option<Saved> {
-    let exchange = |e: &Edge| {
-        let sort = view
-            .sort_of(e)
-            .and_then(|n| n.value("exclusiveTime"))
-            .unwrap_or(0.0);
-        view.node_ms(stage, e.uid).unwrap_or(0.0) + sort
-    };
-    let kept_s = view.run_seconds(
-        stage,
-        view.stage_ms(stage) - exchange(small) - exchange(big),
-    );
+    let kept_ms = view.stage_ms(stage) - view.read_ms(small) - view.read_ms(big);
+    let kept_s = view.run_seconds(stage, kept_ms);
     let written = view.fraction(big.from, view.node_ms(big.from, big.uid).unwrap_or(0.0));
     let copies = view.vertices(big.from).unwrap_or(1) as f64;
     let broadcast_ms = copies
@@ -256,17 +247,13 @@ fn saved(view: &View<'_>, stage: usize, small: &Edge, big: &Edge) -> Option<Save
 fn evidence(view: &View<'_>, small: &Edge, big: &Edge) -> Vec<Fact> {
     let mut facts = Vec::new();
     for (edge, expected) in [(small, None), (big, Some("not repartitioned"))] {
-        if let Some((tree, node)) = view.job.stages[edge.from]
-            .counters
-            .as_ref()
-            .and_then(|t| Some((t, t.by_op_id(edge.uid?)?)))
-        {
-            let fact = counter(tree, node, "bytes", "bytes");
+        if let Some(written) = view.node(edge.from, edge.uid) {
+            let fact = measured(&written.bytes, "bytes");
             facts.extend(fact.map(|f| match expected {
                 Some(e) => f.expecting(e),
                 None => f,
             }));
-            facts.extend(counter(tree, node, "rowCount", "rows"));
+            facts.extend(measured(&written.rows, "rows"));
         }
         facts.extend(partitioner_fact(view, edge));
     }

@@ -9,7 +9,7 @@ use job::info::Information;
 use job::model::{Edge, ExchangeKind};
 
 use super::support::{Draft, says};
-use crate::facts::{bytes, counter, text};
+use crate::facts::{bytes, measured, text};
 use crate::flow::partitioned_by;
 use crate::impact::{Saved, merge_into, scale_run};
 use crate::model::{Cause, Fact};
@@ -161,13 +161,9 @@ pub(crate) fn without_exchange(view: &View<'_>, edge: &Edge) -> Option<Saved> {
 
 fn evidence(view: &View<'_>, edge: &Edge) -> Vec<Fact> {
     let mut facts = Vec::new();
-    if let Some((tree, node)) = view.job.stages[edge.from]
-        .counters
-        .as_ref()
-        .and_then(|t| Some((t, t.by_op_id(edge.uid?)?)))
-    {
-        facts.extend(counter(tree, node, "bytes", "bytes"));
-        facts.extend(counter(tree, node, "rowCount", "rows"));
+    if let Some(written) = view.node(edge.from, edge.uid) {
+        facts.extend(measured(&written.bytes, "bytes"));
+        facts.extend(measured(&written.rows, "rows"));
     }
     facts.extend(partitioner_fact(view, edge));
     for before in view

@@ -5,7 +5,7 @@ use job::info::Information;
 use job::model::{Edge, ExchangeKind};
 
 use super::support::{Draft, says};
-use crate::facts::{bytes, count, counter, seconds, text};
+use crate::facts::{bytes, count, measured, seconds, text};
 use crate::impact::{Saved, VertexWork, regroup};
 use crate::model::Cause;
 use crate::rule::{About, Examination, Rule};
@@ -98,18 +98,14 @@ fn draft(view: &View<'_>, edge: &Edge, gathered: f64) -> Draft {
     let rows = edge.rows_written.map(count).unwrap_or_default();
     let consumer = view.consumer_of(edge);
     let mut evidence = Vec::new();
-    if let Some((tree, node)) = view.job.stages[stage]
-        .counters
-        .as_ref()
-        .and_then(|t| Some((t, t.by_op_id(edge.uid?)?)))
-    {
-        evidence.extend(counter(tree, node, "rowCount", "rows"));
+    if let Some(read) = view.node(stage, edge.uid) {
+        evidence.extend(measured(&read.rows, "rows"));
         evidence.extend(
-            counter(tree, node, "bytes", "bytes")
+            measured(&read.bytes, "bytes")
                 .map(|f| f.expecting(format!("<= {}", bytes(view.limit(&MIN_BYTES))))),
         );
-        if let Some(time) = tree.node("Time") {
-            evidence.extend(counter(tree, time, "elapsedTime", "ms"));
+        if let Some(counted) = &view.facts[stage].counted {
+            evidence.extend(measured(&counted.run_ms, "ms"));
         }
     }
     evidence.extend(partitioner_fact(view, edge));

@@ -1,10 +1,11 @@
 //! Words and evidence of the five skew rules.
 
+use job::facts::{OperatorFacts, value};
 use job::info::Information;
-use job::model::{ExchangeKind, Source};
+use job::model::{ExchangeKind, Operator, Source};
 
 use super::support::Draft;
-use crate::facts::{count, counter, events_source, number, percent, seconds, summary, text, word};
+use crate::facts::{count, events_source, measured, number, percent, seconds, text, word};
 use crate::impact::Basis;
 use crate::model::{Cause, Fact, Text};
 use crate::rule::Examination;
@@ -161,32 +162,25 @@ fn evidence(view: &View<'_>, u: &Uneven) -> Vec<Fact> {
             ),
         )
     };
-    if let Some((tree, node)) = rows_node(view, u) {
-        facts.extend(counter(tree, node, "maxRowCount", "rows"));
-        facts.extend(counter(tree, node, "rowCount", "rows"));
-        let source = tree.source(node, "maxRowCount");
+    if let Some(input) = rows_node(view, u)
+        && let (Some(max), Some(rows)) = (&input.rows_max, &input.rows)
+    {
+        facts.extend(measured(&input.rows_max, "rows"));
+        facts.extend(measured(&input.rows, "rows"));
+        let metric = format!("{} / ({} / vertices)", max.metric, rows.metric);
         facts.push(
-            number(
-                "maxRowCount / (rowCount / vertices)",
-                u.ratio,
-                "ratio",
-                source,
-                ratio_text(),
-            )
-            .expecting(format!("<= {limit:.1}")),
+            number(&metric, u.ratio, "ratio", max.source(), ratio_text())
+                .expecting(format!("<= {limit:.1}")),
         );
-    } else if let Some(fact) = summary(stage, "maxVertexDataRead", "bytes") {
-        let source = fact.source.clone();
-        facts.push(fact);
+    } else if let Some(stated) = &view.facts[u.stage].stated
+        && let (Some(max), Some(read), Some(n)) =
+            (&stated.bytes_read_max, &stated.bytes_read, &stated.vertices)
+    {
+        facts.extend(measured(&stated.bytes_read_max, "bytes"));
+        let metric = format!("{} / ({} / {})", max.metric, read.metric, n.metric);
         facts.push(
-            number(
-                "maxVertexDataRead / (dataRead / totalCount)",
-                u.ratio,
-                "ratio",
-                source,
-                ratio_text(),
-            )
-            .expecting(format!("<= {limit:.1}")),
+            number(&metric, u.ratio, "ratio", max.source(), ratio_text())
+                .expecting(format!("<= {limit:.1}")),
         );
     } else if let Some(source) = events_source(stage) {
         facts.push(
@@ -206,29 +200,17 @@ fn evidence(view: &View<'_>, u: &Uneven) -> Vec<Fact> {
     facts
 }
 
-/// The counters of the uneven input.
-fn rows_node<'a>(
-    view: &View<'a>,
-    u: &Uneven,
-) -> Option<(
-    &'a job::counters::CounterTree,
-    &'a job::counters::CounterNode,
-)> {
-    let tree = view.job.stages[u.stage].counters.as_ref()?;
+/// The uneven input.
+fn rows_node<'a>(view: &'a View<'_>, u: &Uneven) -> Option<&'a OperatorFacts> {
+    let rows = |o: &Operator| value(&view.node(u.stage, o.uid)?.rows).map(|r| r as u64);
     let uid = match u.edge {
         Some(edge) => view.job.edges[edge].uid,
         None => {
-            view.extracts(u.stage)
-                .max_by_key(|(_, o)| {
-                    view.node(u.stage, o.uid)
-                        .and_then(|n| n.value("rowCount"))
-                        .map(|r| r as u64)
-                })?
-                .1
-                .uid
+            let (_, largest) = view.extracts(u.stage).max_by_key(|(_, o)| rows(o))?;
+            largest.uid
         }
     };
-    Some((tree, tree.by_op_id(uid?)?))
+    view.node(u.stage, uid)
 }
 
 fn hot_fact(u: &Uneven) -> Option<Fact> {
@@ -301,7 +283,7 @@ fn lacking(view: &View<'_>, cause: Cause, result: &mut Examination) {
             .run
             .as_ref()
             .is_some_and(|r| r.basis[index] != Basis::Unknown && r.stages[index].bytes() > 0.0);
-        if known || stage.counters.is_some() || !could_be(view, cause, index) {
+        if known || view.facts[index].counted.is_some() || !could_be(view, cause, index) {
             continue;
         }
         let reason = text(
@@ -340,7 +322,7 @@ fn most_even<'a>(view: &View<'a>, cause: Cause) -> (f64, Option<&'a str>) {
         if hashed == stored || view.vertices(s).is_none_or(|n| n < 2) {
             return None;
         }
-        let spread = view.job.bytes_read_per_vertex(s)?;
+        let spread = view.facts[s].bytes_read.as_ref()?;
         Some((spread.value.max_over_mean, view.name(s)))
     });
     let best = ratios.max_by(|a, b| a.0.total_cmp(&b.0));

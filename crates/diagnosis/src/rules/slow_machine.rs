@@ -8,7 +8,7 @@ use job::model::Source;
 use job::runs::{RunState, StageRuns};
 
 use super::support::{Draft, says};
-use crate::facts::{number, seconds, text, word};
+use crate::facts::{measured, number, seconds, text, word};
 use crate::impact::Basis;
 use crate::model::{Cause, Fact};
 use crate::rule::{About, Examination, Rule};
@@ -201,15 +201,11 @@ fn unseen_slow(view: &View<'_>, stage: usize, runs: &StageRuns) -> Option<Draft>
         return None;
     }
     let (run, times) = (seconds(worst.run_s), worst.run_s / usual);
-    let mut evidence: Vec<Fact> =
-        crate::facts::summary(&view.job.stages[stage], "totalSucceededTime", "ms")
-            .into_iter()
-            .collect();
-    evidence.extend(crate::facts::summary(
-        &view.job.stages[stage],
-        "maxVertexDataRead",
-        "bytes",
-    ));
+    let mut evidence: Vec<Fact> = Vec::new();
+    if let Some(stated) = &view.facts[stage].stated {
+        evidence.extend(measured(&stated.run_ms, "ms"));
+        evidence.extend(measured(&stated.bytes_read_max, "bytes"));
+    }
     Some(Draft {
         cause: Cause::SlowMachine,
         stage: Some(stage),

@@ -3,15 +3,16 @@
 //! What spilling costs is the time of the spilling operators beyond what the same rows take in
 //! memory, by the pace of this job's own sorts that did not spill.
 
+use job::facts::value;
 use job::info::Information;
 
 use super::support::{Draft, says};
-use crate::facts::{bytes, counter, seconds, text};
+use crate::facts::{bytes, measured, seconds, text};
 use crate::impact::scale_run;
 use crate::model::Cause;
 use crate::rule::{About, Examination, Rule};
 use crate::signs::sizing::too_few;
-use crate::signs::spill::{MIN_SLOWDOWN, ms, spill_counter, surplus_ms};
+use crate::signs::spill::{MIN_SLOWDOWN, ms, surplus_ms};
 use crate::view::View;
 
 /// The rule.
@@ -60,7 +61,7 @@ impl Rule for Spill {
             .stages
             .iter()
             .enumerate()
-            .filter(|(_, s)| s.counters.is_none())
+            .filter(|(at, _)| view.facts[*at].counted.is_none())
         {
             if let Some((temp, written)) = excess_temp(view, index) {
                 let reason = text(
@@ -89,8 +90,8 @@ impl Rule for Spill {
 
 /// Temporary and output bytes of a stage, where the former exceed the latter.
 fn excess_temp(view: &View<'_>, stage: usize) -> Option<(f64, f64)> {
-    let values = &view.job.stages[stage].summary.as_ref()?.values;
-    let (temp, written) = (*values.get("tempDataWritten")?, *values.get("dataWritten")?);
+    let stated = view.facts[stage].stated.as_ref()?;
+    let (temp, written) = (value(&stated.temp_written)?, value(&stated.bytes_written)?);
     (temp > written * 1.5).then_some((temp, written))
 }
 
@@ -100,21 +101,19 @@ fn spilling(view: &View<'_>, stage: usize) -> Option<Draft> {
     if surplus <= 0.0 || view.is_uneven(stage) || too_few(view, stage, false).is_some() {
         return None;
     }
-    let tree = view.job.stages[stage].counters.as_ref()?;
-    let (node, name) = tree
-        .nodes
-        .iter()
-        .filter_map(|n| Some((n, spill_counter(n)?)))
-        .max_by(|a, b| ms(a.0).total_cmp(&ms(b.0)))?;
+    let counted = view.facts[stage].operators.iter();
+    let node = counted
+        .filter(|o| o.has_spilled())
+        .max_by(|a, b| ms(a).total_cmp(&ms(b)))?;
     let fraction = view.fraction(stage, surplus);
     let operator = view.job.stages[stage]
         .operators
         .iter()
-        .position(|o| o.uid.is_some() && o.uid == node.op_id);
+        .position(|o| o.uid.is_some() && o.uid == node.uid);
     let mut evidence = Vec::new();
-    evidence.extend(counter(tree, node, name, "buckets").map(|f| f.expecting("0")));
-    evidence.extend(counter(tree, node, "exclusiveTime", "ms"));
-    evidence.extend(counter(tree, node, "rowCount", "rows"));
+    evidence.extend(measured(&node.spilled, "buckets").map(|f| f.expecting("0")));
+    evidence.extend(measured(&node.own_ms, "ms"));
+    evidence.extend(measured(&node.rows, "rows"));
     let slow = ms(node) / (ms(node) - surplus).max(1.0);
     Some(Draft {
         cause: Cause::Spill,

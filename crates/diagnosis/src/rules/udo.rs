@@ -3,11 +3,12 @@
 //! User code is slow if it takes many times what managed code usually takes for rows of that
 //! width; a stage that merely runs user code is not.
 
+use job::facts::value;
 use job::info::Information;
 use job::model::Operator;
 
 use super::support::{Draft, says};
-use crate::facts::{counter, percent, seconds, text};
+use crate::facts::{measured, percent, seconds, text};
 use crate::impact::scale_run;
 use crate::model::Cause;
 use crate::rule::{About, Examination, Rule};
@@ -76,7 +77,7 @@ impl Rule for CpuBound {
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
         for (index, stage) in view.job.stages.iter().enumerate() {
-            if stage.counters.is_some() {
+            if view.facts[index].counted.is_some() {
                 if let Some(draft) = slow_code(view, index) {
                     result.found(view, draft);
                 }
@@ -99,13 +100,12 @@ impl Rule for CpuBound {
 }
 
 fn slow_code(view: &View<'_>, stage: usize) -> Option<Draft> {
-    let tree = view.job.stages[stage].counters.as_ref()?;
     // Garbage collection is another cause; and a skewed vertex pays more of it than the mean says.
     let in_gc = gc(view, stage).map_or(0.0, |(mean, max)| gc_part(mean, max));
     let margin = if view.is_uneven(stage) { 2.0 } else { 1.0 };
     let slow = |(index, operator): (usize, &Operator)| {
         let node = view.node(stage, operator.uid)?;
-        let spent = node.value("exclusiveTime")? * (1.0 - in_gc);
+        let spent = value(&node.own_ms)? * (1.0 - in_gc);
         let usual = usual_ms(view, stage, operator)?;
         (spent > usual * view.limit(&MIN_SLOWDOWN) * margin).then_some((index, spent, usual))
     };
@@ -120,16 +120,18 @@ fn slow_code(view: &View<'_>, stage: usize) -> Option<Draft> {
     let surplus = view.fraction(stage, spent - usual);
     let mut evidence = Vec::new();
     evidence.extend(
-        counter(tree, node, "exclusiveTime", "ms")
+        measured(&node.own_ms, "ms")
             .map(|f| f.expecting(format!("about {}", seconds(usual / 1000.0)))),
     );
-    evidence.extend(counter(tree, node, "rowCount", "rows"));
-    if let Some(time) = tree.node("Time") {
-        evidence.extend(counter(tree, time, "totalCpuTime", "ms"));
-    }
-    if let Some(memory) = tree.node("ManagedMemory") {
-        evidence.extend(counter(tree, memory, "avgTimeInGCPercent", "%"));
-    }
+    evidence.extend(measured(&node.rows, "rows"));
+    let facts = &view.facts[stage];
+    evidence.extend(
+        facts
+            .counted
+            .as_ref()
+            .and_then(|c| measured(&c.cpu_ms, "ms")),
+    );
+    evidence.extend(measured(&facts.gc.mean_percent, "%"));
     let (times, all) = (spent / usual, seconds(spent / 1000.0));
     Some(Draft {
         cause: Cause::CpuBoundUdo,
@@ -156,12 +158,12 @@ fn slow_code(view: &View<'_>, stage: usize) -> Option<Draft> {
 
 /// What managed code usually takes for the rows that come into an operator.
 fn usual_ms(view: &View<'_>, stage: usize, operator: &Operator) -> Option<f64> {
-    let tree = view.job.stages[stage].counters.as_ref()?;
-    let index = tree
-        .nodes
-        .iter()
-        .position(|n| n.op_id.is_some() && n.op_id == operator.uid)?;
-    let rows = rows_into(tree, index).or_else(|| tree.nodes[index].value("rowCount"))?;
+    let facts = &view.facts[stage];
+    let position = facts.position(operator.uid)?;
+    let rows = match facts.rows_in(position).as_slice() {
+        [] => value(&facts.operators[position].rows)?,
+        inputs => inputs.iter().sum(),
+    };
     let width: f64 = operator
         .inputs
         .iter()
@@ -169,29 +171,4 @@ fn usual_ms(view: &View<'_>, stage: usize, operator: &Operator) -> Option<f64> {
         .map(|c| column_width(view, &c.name, &c.type_name))
         .sum();
     Some((rows * (MANAGED_MS_PER_ROW + MANAGED_MS_PER_BYTE * width)).max(1.0))
-}
-
-/// Rows of the nearest counted nodes below a node, summed over its inputs.
-fn rows_into(tree: &job::counters::CounterTree, node: usize) -> Option<f64> {
-    let mut counted: Vec<usize> = Vec::new();
-    let mut rows = 0.0;
-    for (i, n) in tree.nodes.iter().enumerate().skip(node + 1) {
-        let mut at = n.parent;
-        let mut inside = false;
-        while let Some(parent) = at {
-            if counted.contains(&parent) {
-                inside = false;
-                break;
-            }
-            if parent == node {
-                inside = true;
-            }
-            at = tree.nodes[parent].parent;
-        }
-        if let (true, Some(r)) = (inside, n.value("rowCount")) {
-            rows += r;
-            counted.push(i);
-        }
-    }
-    (!counted.is_empty()).then_some(rows)
 }

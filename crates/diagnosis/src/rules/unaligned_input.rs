@@ -8,7 +8,7 @@ use job::info::Information;
 use job::model::{Edge, ExchangeKind, Operator, Table};
 
 use super::support::{Draft, says};
-use crate::facts::{bytes, counter, text, word};
+use crate::facts::{bytes, measured, text, word};
 use crate::flow::stored_input;
 use crate::impact::{merge_into, scale_run};
 use crate::model::{Cause, Fact};
@@ -142,16 +142,7 @@ fn draft(view: &View<'_>, stage: usize, unaligned: &[Unaligned<'_>], moved: f64)
             )
         })
         .collect();
-    let read: f64 = unaligned
-        .iter()
-        .map(|u| {
-            view.node_ms(stage, u.edge.uid).unwrap_or(0.0)
-                + view
-                    .sort_of(u.edge)
-                    .and_then(|n| n.value("exclusiveTime"))
-                    .unwrap_or(0.0)
-        })
-        .sum();
+    let read: f64 = unaligned.iter().map(|u| view.read_ms(u.edge)).sum();
     let kept_s = view.run_seconds(stage, view.stage_ms(stage) - read);
     let saved = view.saved(|stages| {
         for (from, ms) in &exchanged {
@@ -193,12 +184,8 @@ fn draft(view: &View<'_>, stage: usize, unaligned: &[Unaligned<'_>], moved: f64)
 fn evidence(view: &View<'_>, unaligned: &[Unaligned<'_>]) -> Vec<Fact> {
     let mut facts = Vec::new();
     for u in unaligned {
-        if let Some((tree, node)) = view.job.stages[u.edge.from]
-            .counters
-            .as_ref()
-            .and_then(|t| Some((t, t.by_op_id(u.edge.uid?)?)))
-        {
-            facts.extend(counter(tree, node, "bytes", "bytes").map(|f| f.expecting("0")));
+        if let Some(written) = view.node(u.edge.from, u.edge.uid) {
+            facts.extend(measured(&written.bytes, "bytes").map(|f| f.expecting("0")));
         }
         let (Some(source), Some(clustering)) = (
             u.table

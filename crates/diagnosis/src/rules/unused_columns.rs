@@ -7,7 +7,7 @@ use job::info::Information;
 use job::model::{Column, Edge, FileKind, OperatorKind};
 
 use super::support::{Draft, says};
-use crate::facts::{bytes, counter, number, percent, text, word};
+use crate::facts::{bytes, measured, number, percent, text, word};
 use crate::flow::{columns_read, is_generated_class, unread_columns};
 use crate::impact::scale_run;
 use crate::model::{Cause, Fact};
@@ -99,10 +99,9 @@ fn carried<'a>(view: &View<'a>, edge: &'a Edge) -> Option<Carried<'a>> {
         return None;
     }
     let rows = edge.rows_written.unwrap_or(0.0);
-    let sorted = if view.sort_of(edge).is_some() {
-        rows * unused * SORT_MS_PER_BYTE
-    } else {
-        0.0
+    let sorted = match view.sort_of(edge) {
+        Some(_) => rows * unused * SORT_MS_PER_BYTE,
+        None => 0.0,
     };
     Some(Carried {
         edge,
@@ -174,13 +173,11 @@ fn last_reader(view: &View<'_>, carried: &[Carried<'_>]) -> Option<usize> {
 fn evidence(view: &View<'_>, widest: &Carried<'_>, names: &[&str]) -> Vec<Fact> {
     let mut facts = Vec::new();
     let stage = &view.job.stages[widest.edge.from];
-    if let Some((tree, node)) = stage
-        .counters
-        .as_ref()
-        .and_then(|t| Some((t, t.by_op_id(widest.edge.uid?)?)))
+    if let Some(written) = view.node(widest.edge.from, widest.edge.uid)
+        && let Some(all) = &written.bytes
     {
-        facts.extend(counter(tree, node, "bytes", "bytes"));
-        facts.extend(counter(tree, node, "rowCount", "rows"));
+        facts.extend(measured(&written.bytes, "bytes"));
+        facts.extend(measured(&written.rows, "rows"));
         let says = text(
             format!(
                 "未使用的列约占 {} 输出字节的 {}",
@@ -193,7 +190,7 @@ fn evidence(view: &View<'_>, widest: &Carried<'_>, names: &[&str]) -> Vec<Fact> 
                 stage.name
             ),
         );
-        let source = tree.source(node, "bytes");
+        let source = all.source();
         facts.push(
             number(
                 "bytes of unused columns / bytes",

@@ -52,11 +52,8 @@ impl Rule for VertexRetries {
             }
         }
         if !view.failed()
-            && view
-                .job
-                .stages
-                .iter()
-                .all(|s| s.runs.is_none() && s.summary.is_none())
+            && (view.job.stages.iter().zip(&view.facts))
+                .all(|(stage, facts)| stage.runs.is_none() && facts.stated.is_none())
             && !super::is_local(view)
         {
             let reason = text(

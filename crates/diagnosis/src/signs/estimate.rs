@@ -1,5 +1,6 @@
 //! Estimates of stored rows that are far off, and the hints that made them so.
 
+use job::facts::value;
 use job::model::{Operator, PlanNode};
 
 use crate::settings::Threshold;
@@ -78,7 +79,7 @@ fn wrong_inputs(view: &View<'_>, stage: usize) -> Vec<Misestimate> {
 
 fn actual_rows(view: &View<'_>, stage: usize, operator: &Operator) -> Option<f64> {
     view.node(stage, operator.uid)
-        .and_then(|n| n.value("rowCount"))
+        .and_then(|o| value(&o.rows))
         .or_else(|| view.table_of(stage, operator)?.rows.map(|r| r as f64))
 }
 

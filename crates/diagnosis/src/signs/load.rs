@@ -3,7 +3,7 @@
 use job::model::{FileKind, Source};
 
 use super::sizing::{HEAVY_BYTES, bytes_read};
-use crate::facts::{bytes, counter, number, summary, text, word};
+use crate::facts::{bytes, measured, number, text, word};
 use crate::model::Fact;
 use crate::view::View;
 
@@ -70,22 +70,21 @@ fn compressed_input(view: &View<'_>, stage: usize) -> Option<Fact> {
 pub(crate) fn evidence(view: &View<'_>, stage: usize, per_vertex: f64) -> Vec<Fact> {
     let s = &view.job.stages[stage];
     let mut facts = Vec::new();
-    facts.extend(summary(s, "totalCount", "vertices"));
-    facts.extend(summary(s, "dataRead", "bytes"));
-    if let Some((tree, node)) = s
-        .counters
-        .as_ref()
-        .and_then(|t| Some((t, t.node("InputStatistics")?)))
-    {
-        facts.extend(counter(tree, node, "totalBytes", "bytes"));
+    let of = &view.facts[stage];
+    if let Some(stated) = &of.stated {
+        facts.extend(measured(&stated.vertices, "vertices"));
+        facts.extend(measured(&stated.bytes_read, "bytes"));
+    }
+    if let Some(read) = of.counted.as_ref().and_then(|c| c.bytes_read.as_ref()) {
+        facts.extend(measured(read, "bytes"));
         let limit = view.limit(&HEAVY_BYTES);
         let says = text(
             format!("每个顶点读取 {}", bytes(per_vertex)),
             format!("each vertex reads {}", bytes(per_vertex)),
         );
-        let source = tree.source(node, "totalBytes");
+        let metric = format!("{} / vertices", read.metric);
         facts.push(
-            number("totalBytes / vertices", per_vertex, "bytes", source, says)
+            number(&metric, per_vertex, "bytes", read.source(), says)
                 .expecting(format!("<= {}", bytes(limit))),
         );
     }

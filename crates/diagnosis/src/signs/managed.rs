@@ -1,5 +1,6 @@
 //! Managed code in a stage: who runs it, how long, and what of that is garbage collection.
 
+use job::facts::{Role, value};
 use job::model::{Operator, OperatorKind};
 
 use crate::flow::is_generated_class;
@@ -10,12 +11,9 @@ const USUAL_GC: f64 = 0.03;
 
 /// Mean and worst share of garbage collection over the vertices of a stage.
 pub(crate) fn gc(view: &View<'_>, stage: usize) -> Option<(f64, f64)> {
-    let node = view.job.stages[stage]
-        .counters
-        .as_ref()?
-        .node("ManagedMemory")?;
-    let mean = node.value("avgTimeInGCPercent")? / 100.0;
-    let max = node.value("maxTimeInGCPercent").map_or(mean, |m| m / 100.0);
+    let gc = &view.facts[stage].gc;
+    let mean = value(&gc.mean_percent)? / 100.0;
+    let max = value(&gc.max_percent).map_or(mean, |m| m / 100.0);
     Some((mean, max.max(mean)))
 }
 
@@ -46,25 +44,12 @@ pub(crate) fn managed<'a>(
     view: &View<'a>,
     stage: usize,
 ) -> impl Iterator<Item = (usize, &'a Operator)> {
-    let tree = view.job.stages[stage].counters.as_ref();
-    view.job.stages[stage]
-        .operators
-        .iter()
-        .enumerate()
-        .filter(move |(_, o)| {
-            let run_by = o
-                .uid
-                .and_then(|uid| tree?.by_op_id(uid))
-                .map(|n| n.name.as_str());
-            matches!(
-                run_by,
-                Some("ScopeProcess" | "ScopeReduce" | "ScopeCombine")
-            ) || (run_by.is_none()
-                && matches!(
-                    o.kind,
-                    OperatorKind::Process | OperatorKind::Reduce | OperatorKind::Combine
-                ))
-        })
+    use OperatorKind::{Combine, Process, Reduce};
+    let operators = view.job.stages[stage].operators.iter().enumerate();
+    operators.filter(move |(_, o)| match view.node(stage, o.uid) {
+        Some(counted) => counted.role == Role::ManagedCode,
+        None => matches!(o.kind, Process | Reduce | Combine),
+    })
 }
 
 /// Milliseconds that the managed operators of a stage take, and the one that takes most.

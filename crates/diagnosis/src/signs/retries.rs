@@ -1,8 +1,9 @@
 //! Attempts that were lost: how many, what they cost, and whether memory is why.
 
+use job::facts::value;
 use job::model::Source;
 
-use crate::facts::{number, summary, text};
+use crate::facts::{measured, number, text};
 use crate::model::Fact;
 use crate::settings::Threshold;
 use crate::view::View;
@@ -69,13 +70,13 @@ pub(crate) struct Waste {
 pub(crate) fn waste(view: &View<'_>, stage: usize) -> Option<Waste> {
     let s = &view.job.stages[stage];
     let run = view.run.as_ref().map_or(0.0, |r| r.stages[stage].run_s());
-    let (attempts, seconds) = match (&s.runs, &s.summary) {
+    let (attempts, seconds) = match (&s.runs, &view.facts[stage].stated) {
         (Some(runs), _) => ((runs.failed + runs.revoked) as f64, runs.wasted_ms / 1000.0),
-        (None, Some(summary)) => {
-            let value = |name: &str| summary.values.get(name).copied().unwrap_or(0.0);
+        (None, Some(stated)) => {
+            let known = |number| value(number).unwrap_or(0.0);
             (
-                value("failedCount") + value("revocationCount"),
-                value("totalFailedTime") / 1000.0,
+                known(&stated.failed) + known(&stated.revoked),
+                known(&stated.failed_ms) / 1000.0,
             )
         }
         (None, None) => return None,
@@ -114,13 +115,7 @@ pub(crate) fn memory_failures(view: &View<'_>, stage: usize) -> Option<f64> {
             by_message.min(runs.failed.max(1)) as f64
         }
         None => {
-            let failed = s
-                .summary
-                .as_ref()?
-                .values
-                .get("failedCount")
-                .copied()
-                .unwrap_or(0.0);
+            let failed = value(&view.facts[stage].stated.as_ref()?.failed).unwrap_or(0.0);
             let enough = waste(view, stage).is_some_and(|w| matters(view, stage, &w));
             if enough && peak_over_limit(view, stage)? >= view.limit(&MIN_PEAK) {
                 failed
@@ -135,11 +130,7 @@ pub(crate) fn memory_failures(view: &View<'_>, stage: usize) -> Option<f64> {
 pub(crate) fn peak_over_limit(view: &View<'_>, stage: usize) -> Option<f64> {
     let s = &view.job.stages[stage];
     let limit = s.memory_limit?.process_bytes? as f64;
-    let peak = s
-        .counters
-        .as_ref()?
-        .vertex
-        .value("maxPrivateMemoryPeakSize")?;
+    let peak = value(&view.facts[stage].private_peak)?;
     (limit > 0.0).then(|| peak / limit)
 }
 
@@ -177,8 +168,10 @@ pub(crate) fn evidence(view: &View<'_>, stage: usize, waste: &Waste) -> Vec<Fact
             facts.push(number(event, *times as f64, "count", source, says));
         }
     }
-    facts.extend(summary(s, "failedCount", "count"));
-    facts.extend(summary(s, "revocationCount", "count"));
-    facts.extend(summary(s, "totalFailedTime", "ms"));
+    if let Some(stated) = &view.facts[stage].stated {
+        facts.extend(measured(&stated.failed, "count"));
+        facts.extend(measured(&stated.revoked, "count"));
+        facts.extend(measured(&stated.failed_ms, "ms"));
+    }
     facts
 }

@@ -4,6 +4,7 @@
 //! time that even input would save, not the ratio: a stage whose largest vertex has ten times the
 //! rows and still ends with the others is not a problem.
 
+use job::facts::value;
 use job::model::{Edge, ExchangeKind, Source, Table};
 
 use super::exchange::feeds_join;
@@ -163,7 +164,7 @@ fn most_uneven_edge(view: &View<'_>, stage: usize, vertices: u64) -> (Option<usi
             continue;
         }
         let ratio = view.node(stage, edge.uid).and_then(|n| {
-            let (rows, max) = (n.value("rowCount")?, n.value("maxRowCount")?);
+            let (rows, max) = (value(&n.rows)?, value(&n.rows_max)?);
             (rows > 0.0).then(|| max / rows * vertices as f64)
         });
         // Among equally uneven inputs the one with more bytes is what the vertex works on.

@@ -4,7 +4,7 @@ use job::model::{Source, Table};
 
 use super::load;
 use super::sizing::{bytes_read, merged_vertices};
-use crate::facts::{bytes, counter, number, summary, text};
+use crate::facts::{bytes, measured, number, text};
 use crate::impact::{Saved, regroup};
 use crate::model::Fact;
 use crate::settings::Threshold;
@@ -124,38 +124,29 @@ fn of_table(operator: usize, table: &Table) -> Option<Files> {
 }
 
 pub(crate) fn evidence(view: &View<'_>, stage: usize) -> Vec<Fact> {
-    let s = &view.job.stages[stage];
     let mut facts: Vec<Fact> = Vec::new();
-    if let Some((tree, node)) = s.counters.as_ref().and_then(|t| Some((t, t.node("Time")?))) {
-        facts.extend(counter(tree, node, "elapsedTime", "ms"));
-    }
-    if let Some((tree, node)) = s
-        .counters
-        .as_ref()
-        .and_then(|t| Some((t, t.node("InputStatistics")?)))
-    {
-        facts.extend(counter(tree, node, "totalBytes", "bytes"));
-        if let (Some(n), Some(all)) = (view.vertices(stage), node.value("totalBytes")) {
-            let each = all / n as f64;
+    let of = &view.facts[stage];
+    if let Some(counted) = &of.counted {
+        facts.extend(measured(&counted.run_ms, "ms"));
+        facts.extend(measured(&counted.bytes_read, "bytes"));
+        if let (Some(n), Some(all)) = (view.vertices(stage), &counted.bytes_read) {
+            let each = all.value / n as f64;
             let says = text(
                 format!("每个顶点读取 {}", bytes(each)),
                 format!("each vertex reads {}", bytes(each)),
             );
             let limit = view.limit(&MAX_BYTES);
+            let metric = format!("{} / vertices", all.metric);
             facts.push(
-                number(
-                    "totalBytes / vertices",
-                    each,
-                    "bytes",
-                    tree.source(node, "totalBytes"),
-                    says,
-                )
-                .expecting(format!(">= {}", bytes(limit))),
+                number(&metric, each, "bytes", all.source(), says)
+                    .expecting(format!(">= {}", bytes(limit))),
             );
         }
     }
-    facts.extend(summary(s, "totalCount", "vertices"));
-    facts.extend(summary(s, "dataRead", "bytes"));
+    if let Some(stated) = &of.stated {
+        facts.extend(measured(&stated.vertices, "vertices"));
+        facts.extend(measured(&stated.bytes_read, "bytes"));
+    }
     if facts.is_empty() {
         facts.extend(load::evidence(view, stage, 0.0));
     }

@@ -3,39 +3,6 @@
 use crate::model::{FileKind, Job};
 use crate::read::{self, Input};
 
-/// Name of the reader of a kind of file; `None` if it has none.
-pub(crate) fn parser(kind: FileKind) -> Option<&'static str> {
-    use FileKind as K;
-    Some(match kind {
-        K::Script => "script",
-        K::VertexDef => "vertex_definition",
-        K::RuntimeStatistics => "runtime_statistics",
-        K::VertexStdout => "vertex_stdout",
-        K::VertexEvents => "vertex_events",
-        K::OptimizerPlan => "optimizer_plan",
-        K::OperatorPlanMap => "operator_plan_map",
-        K::StreamInfo => "stream_info",
-        K::PartitionLastRows => "partition_last_rows",
-        K::Tables => "tables",
-        K::JobInfo => "job_info",
-        K::RestJob => "rest_job",
-        K::RestStatistics => "rest_statistics",
-        K::Error => "error",
-        K::CompileResult => "compile_result",
-        K::Warnings => "warnings",
-        K::CompilerTimers => "compiler_timers",
-        K::CommandLine => "command_line",
-        K::Algebra => "algebra",
-        K::InternalStatistics => "internal_statistics",
-        K::VertexCommand => "vertex_command",
-        K::Codegen => "codegen",
-        K::UserDiagnostics => "user_diagnostics",
-        K::CompilerPlan => "compiler_plan",
-        K::Ast => "syntax_tree",
-        K::Ignored | K::Unknown => return None,
-    })
-}
-
 /// Order in which kinds are read.
 pub(super) fn order(kind: FileKind) -> u8 {
     use FileKind as K;

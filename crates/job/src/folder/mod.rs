@@ -15,7 +15,6 @@ use crate::catalogue::Catalogue;
 use crate::model::Job;
 
 pub use error::{OpenError, TextError};
-pub(crate) use kinds::parser;
 pub use list::open;
 pub use memory::{kind_of, read_memory};
 pub use reader::{JobReader, ReadFile};

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::Options;
 use super::error::TextError;
-use super::kinds::{order, parser, take};
+use super::kinds::{order, take};
 use crate::model::{FileKind, Job, JobFile};
 use crate::problem::Problem;
 use crate::read::{self, Input};
@@ -69,7 +69,7 @@ impl JobReader {
             .iter()
             .enumerate()
             .filter(|(_, file)| !file.read && wanted(file))
-            .filter_map(|(at, file)| Some((at, parser(file.kind)?)))
+            .filter_map(|(at, file)| Some((at, file.kind.parser()?)))
             .collect();
         // definitions come before what refers to them, better sources before worse ones
         todo.sort_by_key(|(at, _)| order(self.job.files[*at].kind));

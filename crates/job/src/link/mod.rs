@@ -4,10 +4,7 @@ mod edges;
 mod fit;
 mod lines;
 
-use crate::counters::CounterNode;
-use crate::model::{
-    Channel, Codegen, FileKind, Job, JobError, JobState, OperatorKind, PlanNode, Source,
-};
+use crate::model::{Codegen, FileKind, Job, JobError, JobState, PlanNode, Source};
 use crate::read;
 use crate::script::StatementKind;
 
@@ -128,37 +125,6 @@ impl Job {
     /// Index of the stage of that name.
     pub fn stage_index(&self, name: &str) -> Option<usize> {
         self.stages.iter().position(|s| s.name == name)
-    }
-
-    /// Run-time counters of an operator.
-    pub fn counters_of(&self, stage: usize, operator: usize) -> Option<Located<&CounterNode>> {
-        let stage = self.stages.get(stage)?;
-        let (tree, operator) = (stage.counters.as_ref()?, stage.operators.get(operator)?);
-        let source = |node| tree.source(node, "rowCount");
-        let by_uid = operator.uid.and_then(|uid| tree.by_op_id(uid));
-        if let Some(node) = by_uid {
-            return Some(Located {
-                value: node,
-                confidence: 1.0,
-                source: Some(source(node)),
-            });
-        }
-        // an output is known by the number of its channel only
-        let channel = |channels: &[Channel], name: &str| {
-            let uid = channels.first()?.uid?;
-            tree.nodes
-                .iter()
-                .find(|n| n.name == *name && n.op_id == Some(uid))
-        };
-        let node = match operator.kind {
-            OperatorKind::Extract => channel(&operator.inputs, "Extractor"),
-            _ => channel(&operator.outputs, "Output"),
-        }?;
-        Some(Located {
-            value: node,
-            confidence: 0.9,
-            source: Some(source(node)),
-        })
     }
 
     /// What the optimizer expected of an operator.

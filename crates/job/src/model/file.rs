@@ -65,6 +65,41 @@ pub enum FileKind {
     Unknown,
 }
 
+impl FileKind {
+    /// Name of the reader of a kind of file; `None` if it has none.
+    pub(crate) fn parser(self) -> Option<&'static str> {
+        use FileKind as K;
+        Some(match self {
+            K::Script => "script",
+            K::VertexDef => "vertex_definition",
+            K::RuntimeStatistics => "runtime_statistics",
+            K::VertexStdout => "vertex_stdout",
+            K::VertexEvents => "vertex_events",
+            K::OptimizerPlan => "optimizer_plan",
+            K::OperatorPlanMap => "operator_plan_map",
+            K::StreamInfo => "stream_info",
+            K::PartitionLastRows => "partition_last_rows",
+            K::Tables => "tables",
+            K::JobInfo => "job_info",
+            K::RestJob => "rest_job",
+            K::RestStatistics => "rest_statistics",
+            K::Error => "error",
+            K::CompileResult => "compile_result",
+            K::Warnings => "warnings",
+            K::CompilerTimers => "compiler_timers",
+            K::CommandLine => "command_line",
+            K::Algebra => "algebra",
+            K::InternalStatistics => "internal_statistics",
+            K::VertexCommand => "vertex_command",
+            K::Codegen => "codegen",
+            K::UserDiagnostics => "user_diagnostics",
+            K::CompilerPlan => "compiler_plan",
+            K::Ast => "syntax_tree",
+            K::Ignored | K::Unknown => return None,
+        })
+    }
+}
+
 /// One file of the job folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct JobFile {

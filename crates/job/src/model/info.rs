@@ -5,22 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::diagnostic::Source;
-
-/// How the job ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum JobState {
-    /// It ran to its end.
-    Succeeded,
-    /// It did not.
-    Failed,
-    /// Somebody stopped it.
-    Cancelled,
-    /// No file tells.
-    #[default]
-    Unknown,
-}
+use report::{JobState, Source};
 
 /// Name, times and size of the whole job.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]

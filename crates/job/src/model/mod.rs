@@ -5,7 +5,6 @@
 //! bytes unless a name says otherwise. Nothing here knows rules, causes or thresholds.
 
 mod compile;
-mod diagnostic;
 mod edge;
 mod error;
 mod file;
@@ -21,15 +20,18 @@ use std::path::PathBuf;
 use crate::script::Script;
 
 pub use compile::{Codegen, CodegenClass, CompileResult, CompiledOutput, SyntaxStatement};
-pub use diagnostic::{Diagnostic, Severity, Source};
 pub use edge::{Edge, ExchangeKind};
 pub use error::{CompilerWarning, JobError, VertexLog};
 pub use file::{FileKind, JobFile};
-pub use info::{JobInfo, JobState};
+pub use info::JobInfo;
 pub use operator::{Channel, Column, Operator, OperatorKind};
 pub use plan::{Plan, PlanNode};
+pub use report::{DiagnosticSeverity, JobState, Source};
 pub use stage::{MemoryEstimate, Stage, StageSummary, VertexInput};
 pub use table::{Clustering, ColumnStatistics, StoredPartition, Table, TopValue};
+
+/// What a reader could not make sense of; it read on after that.
+pub type Diagnostic = report::Diagnostic<report::Text>;
 
 /// Everything known about one job.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::diagnostic::Source;
+use report::Source;
 
 /// One node of the optimizer's physical plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]

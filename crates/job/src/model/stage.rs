@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::operator::Operator;
 use crate::counters::CounterTree;
 use crate::runs::StageRuns;
+use report::Source;
 
 /// Memory that the compiler sets aside for one vertex, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
@@ -76,4 +77,14 @@ pub struct Stage {
     pub runs: Option<StageRuns>,
     /// REST statistics.
     pub summary: Option<StageSummary>,
+}
+
+impl Stage {
+    /// A place in the definition of the stage.
+    pub fn definition(&self, place: &str) -> Option<Source> {
+        Some(Source {
+            file: self.defined_in.clone()?,
+            locator: Some(format!("{}/{place}", self.name)),
+        })
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::diagnostic::Source;
+use report::Source;
 
 /// A frequent value of a column.
 #[derive(Debug, Clone, PartialEq, Serialize)]

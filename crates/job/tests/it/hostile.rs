@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use job::model::{FileKind, Severity};
+use job::model::{DiagnosticSeverity, FileKind};
 use job::{Job, OpenError, Options, TextError};
 
 fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
@@ -20,7 +20,13 @@ fn load(files: &[(&str, &[u8])]) -> Job {
 
 /// Asserts that a diagnostic names file, place and remedy of what is wrong.
 #[track_caller]
-fn assert_told(job: &Job, severity: Severity, file: &str, place: Option<&str>, message: &str) {
+fn assert_told(
+    job: &Job,
+    severity: DiagnosticSeverity,
+    file: &str,
+    place: Option<&str>,
+    message: &str,
+) {
     let found = job
         .diagnostics
         .iter()
@@ -35,7 +41,8 @@ fn assert_told(job: &Job, severity: Severity, file: &str, place: Option<&str>, m
         (severity, Some(file), place),
         "{found:?}"
     );
-    let texts = [&found.message.zh, &found.hint.zh, &found.hint.en];
+    let hint = found.hint.as_ref().expect("every problem has a remedy");
+    let texts = [&found.message.zh, &hint.zh, &hint.en];
     assert!(
         texts.iter().all(|text| !text.is_empty()),
         "not in both languages, or no remedy: {found:?}"
@@ -84,7 +91,13 @@ fn a_cut_file_keeps_what_it_has() {
         Some(10.0)
     );
     let message = "ends with 2 elements still open";
-    assert_told(&job, Severity::Error, "stats.xml", Some("line 1"), message);
+    assert_told(
+        &job,
+        DiagnosticSeverity::Error,
+        "stats.xml",
+        Some("line 1"),
+        message,
+    );
 }
 
 #[test]
@@ -104,10 +117,16 @@ fn utf16_and_broken_bytes() {
     .concat();
     let job = load(&[("x", &broken)]);
     assert_eq!(job.info.id.as_deref(), Some("7"));
-    let message = "holds bytes that are not UTF-8";
-    assert_told(&job, Severity::Warning, "x", None, message);
-    let message = "holds NUL characters";
-    assert_told(&job, Severity::Warning, "x", Some("line 1"), message);
+    let message = "contains bytes that are not UTF-8";
+    assert_told(&job, DiagnosticSeverity::Warning, "x", None, message);
+    let message = "contains NUL characters";
+    assert_told(
+        &job,
+        DiagnosticSeverity::Warning,
+        "x",
+        Some("line 1"),
+        message,
+    );
 }
 
 #[test]
@@ -120,7 +139,13 @@ fn bombs_and_deep_nesting_are_bounded() {
     let job = load(&[("b", bomb.as_bytes())]);
     assert_eq!(job.info.name.as_deref(), Some("&e30;"));
     let message = "declares entities, which are not expanded";
-    assert_told(&job, Severity::Warning, "b", Some("line 1"), message);
+    assert_told(
+        &job,
+        DiagnosticSeverity::Warning,
+        "b",
+        Some("line 1"),
+        message,
+    );
     for (open, again, message) in [
         (
             "<ScopeVertices>\n",
@@ -141,7 +166,13 @@ fn bombs_and_deep_nesting_are_bounded() {
     ] {
         let deep = format!("{open}{}", again.repeat(100_000));
         let job = load(&[("d", deep.as_bytes())]);
-        assert_told(&job, Severity::Error, "d", Some("line 2"), message);
+        assert_told(
+            &job,
+            DiagnosticSeverity::Error,
+            "d",
+            Some("line 2"),
+            message,
+        );
     }
     let deep = format!(
         "a = SELECT {} FROM b;\nc = SELECT d FROM a;\nOUTPUT c TO \"/x\";\n",
@@ -177,14 +208,26 @@ fn numbers_out_of_range_are_no_numbers() {
     ] {
         let place = format!("SV1_X/Output/@{counter}");
         let message = format!("`{value}` is out of range for `{counter}`");
-        assert_told(&job, Severity::Warning, "s", Some(&place), &message);
+        assert_told(
+            &job,
+            DiagnosticSeverity::Warning,
+            "s",
+            Some(&place),
+            &message,
+        );
     }
     let attempt = "---HiPriTime A-B,C-D,SV1_X[3],Completed,m1,2024-06-27 15:45:06.044 PDT,2024-06-27 15:45:06.084 PDT,\
         2024-06-27 15:45:06.348 PDT,2024-06-27 15:45:07.989 PDT,2024-06-27 15:45:48.233 PDT,2024-06-27 15:45:06.084 PDT,\
         99999999999999999999,45\n";
     let job = load(&[("profile", attempt.as_bytes())]);
     let message = "an attempt that cannot be read";
-    assert_told(&job, Severity::Warning, "profile", Some("line 1"), message);
+    assert_told(
+        &job,
+        DiagnosticSeverity::Warning,
+        "profile",
+        Some("line 1"),
+        message,
+    );
 }
 
 #[test]
@@ -208,7 +251,7 @@ fn files_larger_than_memory_are_read_in_part() {
     let job = reader.into_job();
     assert_eq!(job.info.name.as_deref(), Some("a"));
     let (file, message) = ("JobInfo.xml", "only the first 1048576 bytes were read");
-    assert_told(&job, Severity::Warning, file, None, message);
+    assert_told(&job, DiagnosticSeverity::Warning, file, None, message);
 }
 
 #[test]
@@ -226,7 +269,13 @@ fn a_file_that_is_gone_is_told() {
     );
     let job = reader.into_job();
     assert_eq!(job.info.name.as_deref(), Some("a"));
-    assert_told(&job, Severity::Error, "stats.xml", None, "cannot be read: ");
+    assert_told(
+        &job,
+        DiagnosticSeverity::Error,
+        "stats.xml",
+        None,
+        "cannot be read: ",
+    );
 }
 
 #[cfg(unix)]
@@ -243,7 +292,13 @@ fn an_unreadable_file_is_told() {
     if std::fs::read(&path).is_err() {
         let job = job::load(folder.path()).expect("a job");
         assert_eq!(job.info.name.as_deref(), Some("a"));
-        assert_told(&job, Severity::Error, "stats.xml", None, "cannot be read: ");
+        assert_told(
+            &job,
+            DiagnosticSeverity::Error,
+            "stats.xml",
+            None,
+            "cannot be read: ",
+        );
         return;
     }
     // root reads everything: again as the user `nobody`
@@ -303,7 +358,13 @@ fn nothing_outside_the_folder_is_read() {
         let reader = job::open(inner.path(), &Options::default()).expect("a job");
         assert!(reader.files().iter().all(|f| f.name != "Error"));
         let message = "a link is not followed";
-        assert_told(reader.job(), Severity::Warning, "Error", None, message);
+        assert_told(
+            reader.job(),
+            DiagnosticSeverity::Warning,
+            "Error",
+            None,
+            message,
+        );
         assert!(reader.text("Error", 10).is_err());
         // exchanged after it was listed
         std::fs::remove_file(inner.path().join("stats.xml")).expect("removed");
@@ -317,7 +378,13 @@ fn nothing_outside_the_folder_is_read() {
         let read = reader.read(&["stats.xml"]);
         assert_eq!((read[0].parser, reader.job().stages.len()), (None, 0));
         let message = "it has become a link, which is not followed";
-        assert_told(reader.job(), Severity::Error, "stats.xml", None, message);
+        assert_told(
+            reader.job(),
+            DiagnosticSeverity::Error,
+            "stats.xml",
+            None,
+            message,
+        );
     }
 }
 

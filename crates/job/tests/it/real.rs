@@ -31,15 +31,13 @@ fn rows(job: &Job, id: &str) -> (f64, f64) {
     let estimate = job
         .estimate_of(stage, op)
         .unwrap_or_else(|| panic!("no estimate of {id}"));
-    let counters = job
-        .counters_of(stage, op)
+    let facts = job.stage_facts(stage);
+    let counted = facts
+        .operator(op)
         .unwrap_or_else(|| panic!("no counters of {id}"));
     (
         estimate.value.card.expect("a plan node has rows"),
-        counters
-            .value
-            .value("rowCount")
-            .expect("an operator has rows"),
+        job::facts::value(&counted.rows).expect("an operator has rows"),
     )
 }
 
@@ -286,7 +284,7 @@ fn managed_code_has_its_garbage_collection() {
         ),
         (Some(0.0), Some(354_528.0))
     );
-    assert_eq!(job.gc_share(0).and_then(|g| g.value.max), Some(0.0));
+    assert_eq!(job.stage_facts(0).gc.max_share(), Some(0.0));
     assert_eq!(
         tree.node("VertexHost")
             .and_then(|n| n.value("clrMemoryLimit")),

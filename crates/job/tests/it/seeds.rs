@@ -105,11 +105,8 @@ fn mutated_seeds_are_taken() {
             };
             let job = job::read_memory(&[("file", kinds::choose(*choice), file)], &options);
             for stage in 0..job.stages.len().min(8) {
-                let _ = (
-                    job.vertex_count(stage),
-                    job.spills(stage),
-                    job.exclusive_times(stage),
-                );
+                let facts = job.stage_facts(stage);
+                let _ = (facts.spills(), facts.own_ms());
             }
             let _ = (job.critical_path(), job::kind_of(file));
         }

@@ -132,12 +132,13 @@ impl Job {
             .filter(|d| d.file.as_deref() == Some(file))
             .count();
         if so_far < MOST_PER_FILE {
+            let (severity, message, hint) = problem.describe();
             self.diagnostics.push(Diagnostic {
-                severity: problem.severity(),
+                severity,
                 file: Some(file.to_owned()),
                 locator,
-                message: problem.message(),
-                hint: problem.hint(),
+                message,
+                hint: Some(hint),
             });
         }
     }

@@ -311,7 +311,7 @@ mod tests {
         finish("profile", collector, &mut job);
         assert_eq!(job.stages[0].runs.as_ref().map(|r| r.completed), Some(1));
         let told = &job.diagnostics[0];
-        assert_eq!(told.message.en, "a line too long to be read");
+        assert_eq!(told.message.en, "a line that is too long to read");
         assert_eq!(told.locator.as_deref(), Some("line 2"));
     }
 

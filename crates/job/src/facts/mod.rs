@@ -1,0 +1,316 @@
+//! Typed facts of stages and operators, whatever engine ran them.
+//!
+//! A front end fills in what its files hold; what they don't hold is `None`, never 0. There are no
+//! thresholds and no judgments here.
+
+mod path;
+mod spread;
+
+use std::sync::Arc;
+
+use crate::model::Source;
+use crate::scope::counters::Name;
+
+pub use path::PathStep;
+pub use spread::{Spread, TimeSplit};
+
+/// A value computed from numbers of the files.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Derived<T> {
+    pub value: T,
+    /// What it was computed from, the most telling first.
+    pub sources: Vec<Source>,
+}
+
+/// A number as a file holds it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    pub value: f64,
+    /// The name that the file gives it: `maxRowCount`.
+    pub metric: &'static str,
+    pub(crate) place: Arc<Place>,
+}
+
+/// What a number was measured on.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Place {
+    /// An operator, a channel or the stage itself (empty name) in a tree of counters.
+    Node {
+        file: Arc<str>,
+        stage: Arc<str>,
+        name: Name,
+        uid: Option<u32>,
+    },
+    /// A stage in a JSON list of statistics.
+    Statistics {
+        file: String,
+        pointer: String,
+        stage: String,
+    },
+}
+
+impl Measured {
+    pub fn source(&self) -> Source {
+        let metric = self.metric;
+        let (file, locator) = match &*self.place {
+            Place::Node {
+                file,
+                stage,
+                name,
+                uid,
+            } => {
+                let node = match uid {
+                    Some(uid) => format!("/{name}[@opId={uid}]"),
+                    None if name.is_empty() => String::new(),
+                    None => format!("/{name}"),
+                };
+                (file.to_string(), format!("{stage}{node}/@{metric}"))
+            }
+            Place::Statistics { file, pointer, .. } => {
+                (file.clone(), format!("{pointer}/{metric}"))
+            }
+        };
+        Source {
+            file,
+            locator: Some(locator),
+        }
+    }
+
+    /// What it was measured on, for a reader: `SV3_Combine/Sort[5]`.
+    pub fn subject(&self) -> String {
+        match &*self.place {
+            Place::Statistics { stage, .. } => stage.clone(),
+            Place::Node {
+                stage, name, uid, ..
+            } => match uid {
+                _ if name.is_empty() => stage.to_string(),
+                Some(uid) => format!("{stage}/{name}[{uid}]"),
+                None => format!("{stage}/{name}"),
+            },
+        }
+    }
+}
+
+/// The value, if the number is known.
+pub fn value<'a>(measured: impl Into<Option<&'a Measured>>) -> Option<f64> {
+    measured.into().map(|m| m.value)
+}
+
+/// What a counted operator does, as far as rules treat it differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Reads a channel.
+    ChannelReader,
+    /// Writes a channel.
+    ChannelWriter,
+    /// Reads stored data.
+    StoredInput,
+    /// Sorts its input.
+    Sort,
+    /// Sorts as part of something else.
+    PartialSort,
+    /// Unites its inputs, whose time it repeats.
+    Union,
+    /// Runs managed code: the user's or generated.
+    ManagedCode,
+    Other,
+}
+
+impl Role {
+    /// Whether its rows come into the stage.
+    pub fn is_input(self) -> bool {
+        matches!(self, Role::ChannelReader | Role::StoredInput)
+    }
+}
+
+/// Facts of an operator, or of one side of a channel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OperatorFacts {
+    /// Number by which counters know it; channels and operators share one numbering.
+    pub uid: Option<u32>,
+    /// The engine's name for it: `Sort`, `ScopeReduce`.
+    pub name: Name,
+    pub role: Role,
+    /// The operator that takes its rows, by its index in [`StageFacts::operators`].
+    pub parent: Option<usize>,
+    /// Rows put out, over all vertices.
+    pub rows: Option<Measured>,
+    /// Rows of the vertex with most of them.
+    pub rows_max: Option<Measured>,
+    /// Rows that a hash join builds its table from and probes it with.
+    pub build_rows: Option<Measured>,
+    pub probe_rows: Option<Measured>,
+    /// Bytes read from or written to a channel or a store.
+    pub bytes: Option<Measured>,
+    /// Milliseconds in the operator itself, without its inputs, over all vertices.
+    pub own_ms: Option<Measured>,
+    /// Buckets or levels that went to disk; 0 where that was counted and none did.
+    pub spilled: Option<Measured>,
+    /// Buckets spilled by the vertex with most of them, and by the mean vertex.
+    pub spilled_max: Option<Measured>,
+    pub spilled_mean: Option<Measured>,
+    /// The largest of all counters of spilling, whatever they count.
+    pub most_spilled: Option<f64>,
+}
+
+impl OperatorFacts {
+    pub fn has_spilled(&self) -> bool {
+        self.spilled.as_ref().is_some_and(|m| m.value > 0.0)
+    }
+}
+
+/// What one kind of file says of a whole stage. Times are in milliseconds over all vertices.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Account {
+    /// Vertices planned, and those that ran to their end.
+    pub vertices: Option<Measured>,
+    pub succeeded: Option<Measured>,
+    pub failed: Option<Measured>,
+    pub revoked: Option<Measured>,
+    /// Time of the attempts whose output was used, and of those that failed.
+    pub run_ms: Option<Measured>,
+    pub failed_ms: Option<Measured>,
+    pub cpu_ms: Option<Measured>,
+    pub bytes_read: Option<Measured>,
+    /// Bytes read by the vertex with most of them, and with fewest.
+    pub bytes_read_max: Option<Measured>,
+    pub bytes_read_min: Option<Measured>,
+    pub bytes_written: Option<Measured>,
+    /// Bytes written to temporary storage: channels and spills.
+    pub temp_written: Option<Measured>,
+}
+
+/// Garbage collection of a stage; times in percent.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Gc {
+    pub mean_percent: Option<Measured>,
+    /// Of the worst vertex.
+    pub max_percent: Option<Measured>,
+    /// Where the file doesn't spread it over vertices.
+    pub percent: Option<Measured>,
+    /// Full collections of the mean vertex.
+    pub full_collections: Option<Measured>,
+}
+
+impl Gc {
+    /// Share of the time of the mean vertex, 0 to 1.
+    pub fn mean_share(&self) -> Option<f64> {
+        let percent = value(&self.mean_percent).or(value(&self.percent))?;
+        Some(percent / 100.0)
+    }
+
+    /// Share of the time of the worst vertex, 0 to 1.
+    pub fn max_share(&self) -> Option<f64> {
+        let percent = value(&self.max_percent).or(value(&self.percent))?;
+        Some(percent / 100.0)
+    }
+}
+
+/// Facts of one stage.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct StageFacts {
+    /// Vertices that ran to their end.
+    pub vertices: Option<Derived<u64>>,
+    /// Milliseconds that the completed vertices ran, from vertex events.
+    pub run_ms: Option<Derived<Spread>>,
+    /// Mean milliseconds that they waited and ran.
+    pub waits: Option<Derived<TimeSplit>>,
+    /// Bytes that the vertices read and wrote.
+    pub bytes_read: Option<Derived<Spread>>,
+    pub bytes_written: Option<Derived<Spread>>,
+    /// Operators and channels that were counted, in pre-order: inputs follow their readers.
+    pub operators: Vec<OperatorFacts>,
+    /// By the operator's index in its stage.
+    pub(crate) of_operator: Vec<Option<usize>>,
+    /// By the counters of its operators; `None` if there are none.
+    pub counted: Option<Account>,
+    /// By the statistics of the service; `None` if there are none.
+    pub stated: Option<Account>,
+    pub gc: Gc,
+    /// Largest private bytes of a vertex.
+    pub private_peak: Option<Measured>,
+    /// Largest working set of a vertex.
+    pub working_set_peak: Option<Measured>,
+    /// Bytes that the compiler allows a vertex.
+    pub memory_limit: Option<f64>,
+}
+
+impl StageFacts {
+    /// Facts of an operator by its index in the stage.
+    pub fn operator(&self, index: usize) -> Option<&OperatorFacts> {
+        self.operators.get((*self.of_operator.get(index)?)?)
+    }
+
+    /// Position of the operator or channel of that number in [`StageFacts::operators`].
+    pub fn position(&self, uid: Option<u32>) -> Option<usize> {
+        let uid = uid?;
+        self.operators.iter().position(|o| o.uid == Some(uid))
+    }
+
+    /// Facts of the operator or channel of that number.
+    pub fn by_uid(&self, uid: Option<u32>) -> Option<&OperatorFacts> {
+        self.operators.get(self.position(uid)?)
+    }
+
+    /// Positions of everything that feeds an operator, directly or not.
+    pub fn below(&self, position: usize) -> impl Iterator<Item = usize> + '_ {
+        let is_below = move |at: &usize| self.above(*at).any(|parent| parent == position);
+        (position + 1..self.operators.len()).filter(is_below)
+    }
+
+    /// Positions of the operators that an operator's rows go through, nearest first.
+    pub fn above(&self, position: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(self.operators[position].parent, |at| {
+            self.operators[*at].parent
+        })
+    }
+
+    /// Rows of each input of an operator: of the nearest operators below it whose rows are known.
+    pub fn rows_in(&self, position: usize) -> Vec<f64> {
+        let mut counted = Vec::new();
+        let mut rows = Vec::new();
+        for at in self.below(position) {
+            let covered = || self.above(at).any(|parent| counted.contains(&parent));
+            if let Some(n) = value(&self.operators[at].rows)
+                && !covered()
+            {
+                rows.push(n);
+                counted.push(at);
+            }
+        }
+        rows
+    }
+
+    /// Rows of an operator over the vertices of the stage.
+    pub fn rows_spread(&self, operator: &OperatorFacts) -> Option<Spread> {
+        let vertices = self.vertices.as_ref()?.value;
+        Spread::new(value(&operator.rows)?, value(&operator.rows_max)?, vertices)
+    }
+
+    /// Operators that went to disk; `None` if nothing counts that.
+    pub fn spills(&self) -> Option<usize> {
+        let known = self.operators.iter().filter_map(|o| o.most_spilled);
+        let counted: Vec<f64> = known.collect();
+        (!counted.is_empty()).then(|| counted.iter().filter(|n| **n > 0.0).count())
+    }
+
+    /// Memory of the largest vertex: private bytes where they are counted, else the working set.
+    pub fn memory_peak(&self) -> Option<&Measured> {
+        self.private_peak
+            .as_ref()
+            .or(self.working_set_peak.as_ref())
+    }
+
+    /// Vertices over the tokens of the job: with 3.2 they run in four rounds, if nothing else runs
+    /// at the same time.
+    pub fn waves(&self, tokens: Option<u32>) -> Option<f64> {
+        let tokens = tokens.filter(|n| *n > 0)?;
+        Some(self.vertices.as_ref()?.value as f64 / f64::from(tokens))
+    }
+
+    /// Milliseconds that all operators took themselves; 0 if unknown.
+    pub fn own_ms(&self) -> f64 {
+        let counted = self.operators.iter().filter(|o| o.role != Role::Union);
+        counted.filter_map(|o| value(&o.own_ms)).sum()
+    }
+}
