@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use agent::store::{FeedbackRow, RunRow};
 use indexer::Hit;
 use rmcp::ErrorData;
 use rmcp::handler::server::tool::IntoCallToolResult;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, Resource};
+use runs::store::{FeedbackRow, RunRow};
 use schemars::JsonSchema;
 use serde::Serialize;
 

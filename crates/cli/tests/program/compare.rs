@@ -125,7 +125,7 @@ fn a_run_of_an_older_program_is_read_again_or_said_to_be_incomplete() {
 
 /// Takes away what older programs did not keep.
 fn forget_shapes(home: &Path) {
-    let path = home.join("data/scopeagent").join(agent::store::FILE_NAME);
+    let path = home.join("data/scopeagent").join(runs::store::FILE_NAME);
     let connection = rusqlite::Connection::open(path).expect("the store");
     connection
         .execute("UPDATE runs SET shape = NULL", [])

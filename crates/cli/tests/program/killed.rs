@@ -68,7 +68,7 @@ fn a_killed_run_is_interrupted_and_the_others_are_whole() {
         .home
         .path()
         .join("data/scopeagent")
-        .join(agent::store::FILE_NAME);
+        .join(runs::store::FILE_NAME);
     let store = rusqlite::Connection::open(path).expect("the store opens");
     let whole: String = store
         .query_row("PRAGMA integrity_check", [], |row| row.get(0))
