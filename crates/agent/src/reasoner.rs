@@ -8,7 +8,7 @@ use crate::conclusion::Conclusion;
 use crate::progress::Observer;
 use crate::prompts::Prompts;
 use crate::step::StepId;
-use crate::view::View;
+use crate::facts::StepInput;
 use llm::{ToolCalls, ToolRound};
 use report::{Engine, Usage};
 
@@ -18,7 +18,7 @@ pub struct Task<'a> {
     /// The step, or THINK 1–3 at once.
     pub steps: &'a [StepId],
     /// Everything that the step may look at.
-    pub view: &'a View,
+    pub input: &'a StepInput,
     /// Templates.
     pub prompts: &'a Prompts,
     /// The answer that was found faulty, for one turn of repair.
