@@ -26,7 +26,12 @@ pub(crate) fn request(input: &StepInput) -> FileRequest {
             reason: m.information.reason.clone(),
         });
     for wanted in lacking.chain(input.facts.found.helpful.iter().cloned()) {
-        let unread = input.facts.outline.unread.iter().any(|u| u.file == wanted.file);
+        let unread = input
+            .facts
+            .outline
+            .unread
+            .iter()
+            .any(|u| u.file == wanted.file);
         if unread && files.iter().all(|f| f.file != wanted.file) {
             files.push(wanted);
         }

@@ -10,8 +10,8 @@ use job::Job;
 use job::catalogue::Catalogue;
 
 use crate::conclusion::WantedFile;
-use crate::request::KindPrior;
 use crate::facts::{Cleared, Missing, Score};
+use crate::request::KindPrior;
 use report::{
     Evidence, Finding, Language, MissingInformation, Origin, ProblemType, RuleOutcome, RuleResult,
     Source, Suggestion,

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use indexer::{Filter, Hit, Kind, Query, Section};
 
-use crate::step::StepId;
 use crate::facts::{Facts, Passage};
+use crate::step::StepId;
 use report::{Experience, Finding, Language};
 
 /// Findings whose causes each get a query of their own; more would leave each a single chunk.
@@ -280,7 +280,9 @@ fn wording(step: StepId, finding: &Finding, facts: &Facts) -> String {
         StepId::KeyCode => parts.extend(operators_of(finding, facts)),
         StepId::Experience | StepId::Hypotheses => parts.extend(evidence_of(finding, facts)),
         StepId::Completeness => parts.extend(
-            facts.found.missing
+            facts
+                .found
+                .missing
                 .iter()
                 .take(3)
                 .map(|m| m.information.reason.clone()),
@@ -336,7 +338,9 @@ fn without_finding(step: StepId, facts: &Facts, sections: Vec<Section>) -> Quest
         .collect();
     let mut parts: Vec<String> = facts.question.clone().into_iter().collect();
     parts.extend(
-        facts.found.missing
+        facts
+            .found
+            .missing
             .iter()
             .take(3)
             .map(|m| format!("{} {}", m.information.info, m.information.reason)),

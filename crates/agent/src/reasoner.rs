@@ -5,10 +5,10 @@ use std::sync::{Mutex, PoisonError};
 use futures::future::BoxFuture;
 
 use crate::conclusion::Conclusion;
+use crate::facts::StepInput;
 use crate::progress::Observer;
 use crate::prompts::Prompts;
 use crate::step::StepId;
-use crate::facts::StepInput;
 use llm::{ToolCalls, ToolRound};
 use report::{Engine, Usage};
 

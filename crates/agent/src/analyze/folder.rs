@@ -109,8 +109,7 @@ impl<'a> Folder<'a> {
             .find(of_name)
             .map_or(0, |f| f.bytes);
         let text = self.reader.text(name, self.services.limits.excerpt_bytes)?;
-        self.excerpts
-            .push(crate::tools::excerpt(name, text, bytes));
+        self.excerpts.push(crate::tools::excerpt(name, text, bytes));
         Ok(())
     }
 

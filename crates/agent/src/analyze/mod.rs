@@ -105,8 +105,10 @@ async fn last_steps(run: &mut Run<'_>, observer: &mut dyn Observer) -> Result<()
     run.notebook.announce(&ids, observer);
     let [(advice, took), (hypotheses, longer)] = run.conclude_both(ids, observer).await?;
     let open = rounds::open_files(&hypotheses);
-    run.notebook.record_answer(&[StepId::Advice], advice, took, observer);
-    run.notebook.record_answer(&[StepId::Hypotheses], hypotheses, longer, observer);
+    run.notebook
+        .record_answer(&[StepId::Advice], advice, took, observer);
+    run.notebook
+        .record_answer(&[StepId::Hypotheses], hypotheses, longer, observer);
     let before = run.folder.facts();
     if rounds::check_files(run, &open, observer) {
         // What the files hold decides hypotheses, and may change the facts under the advice.

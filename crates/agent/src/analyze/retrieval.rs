@@ -71,7 +71,9 @@ impl<'a> Retrieval<'a> {
         };
         for (suggestion, topic) in suggestions.iter_mut().zip(&found.topics) {
             let finding = suggestion.finding.as_deref();
-            let cause = finding.and_then(|id| found.finding(id)).map(|f| f.cause.code());
+            let cause = finding
+                .and_then(|id| found.finding(id))
+                .map(|f| f.cause.code());
             if let Ok(hits) =
                 experience::support(&asker, topic, cause, facts, SOURCES_PER_SUGGESTION)
             {

@@ -205,7 +205,8 @@ impl Rounds {
         });
         self.step.text = completeness::summary(&input, &self.step.text, &self.log, ended, &cited);
         self.step.elapsed_ms = (self.elapsed + started.elapsed()).as_secs_f64() * 1e3;
-        run.notebook.record(StepId::Completeness, self.step, observer);
+        run.notebook
+            .record(StepId::Completeness, self.step, observer);
     }
 }
 

@@ -4,9 +4,9 @@
 //! the same: a few files a round, a few look-ups, each cut to size, none of them outside the folder.
 
 use crate::conclusion::{Lookup, WantedFile};
+use crate::facts::StepInput;
 use crate::prompts::fence;
 use crate::tools::{self, Wish};
-use crate::facts::StepInput;
 use llm::{ToolCall, ToolResult};
 
 use super::run::Run;
@@ -46,7 +46,8 @@ pub(super) fn choose(
 }
 
 fn is_known(input: &StepInput, name: &str) -> bool {
-    input.reading.read.iter().any(|read| read == name) || input.facts.outline.unread.iter().any(|u| u.file == name)
+    input.reading.read.iter().any(|read| read == name)
+        || input.facts.outline.unread.iter().any(|u| u.file == name)
 }
 
 fn was_shown(input: &StepInput, name: &str) -> bool {
@@ -157,6 +158,12 @@ fn listing(input: &StepInput) -> String {
             )
         })
         .collect();
-    lines.extend(input.reading.read.iter().map(|name| format!("{name} (read)")));
+    lines.extend(
+        input
+            .reading
+            .read
+            .iter()
+            .map(|name| format!("{name} (read)")),
+    );
     fence(&lines.join("\n"), "files")
 }

@@ -71,7 +71,8 @@ pub(crate) fn clean(conclusions: &mut [Conclusion], input: &StepInput, job: &Job
 
 /// The class where the facts settle it; it is not the model's to change then.
 fn settled_class(input: &StepInput) -> Option<ProblemType> {
-    (input.facts.found.verdict != Verdict::InsufficientInformation).then_some(input.facts.found.problem_type)
+    (input.facts.found.verdict != Verdict::InsufficientInformation)
+        .then_some(input.facts.found.problem_type)
 }
 
 struct Checker<'a> {
@@ -244,7 +245,14 @@ impl<'a> Checker<'a> {
     fn keep_stage(&mut self, stage: &mut Option<String>) {
         if let Some(name) = stage.take() {
             self.outcome.claims += 1;
-            if self.input.facts.outline.stages.iter().any(|s| s.name == name) {
+            if self
+                .input
+                .facts
+                .outline
+                .stages
+                .iter()
+                .any(|s| s.name == name)
+            {
                 *stage = Some(name);
             } else {
                 self.drop(self.say(
@@ -261,7 +269,12 @@ impl<'a> Checker<'a> {
             let input = self.input;
             let known = input.reading.read.contains(&name)
                 || input.facts.outline.unread.iter().any(|u| u.file == name)
-                || input.facts.found.missing.iter().any(|m| m.information.file == name);
+                || input
+                    .facts
+                    .found
+                    .missing
+                    .iter()
+                    .any(|m| m.information.file == name);
             if known {
                 *file = Some(name);
             } else {

@@ -96,22 +96,36 @@ pub(super) fn seen(input: &StepInput) -> Vec<String> {
         texts.extend([file.file.clone(), file.description.clone()]);
     }
     texts.extend(
-        input.facts.outline.script
+        input
+            .facts
+            .outline
+            .script
             .iter()
             .flat_map(|s| [s.text.clone(), s.file.clone()]),
     );
     texts.extend(
-        input.experiences
+        input
+            .experiences
             .iter()
             .flat_map(|p| [p.text.clone(), p.title.clone()]),
     );
     texts.extend(
-        input.reading.excerpts
+        input
+            .reading
+            .excerpts
             .iter()
             .flat_map(|e| [e.text.clone(), e.name.clone()]),
     );
     texts.extend([input.facts.job.path.clone()]);
-    texts.extend(input.facts.job.name.clone().into_iter().chain(input.facts.job.id.clone()));
+    texts.extend(
+        input
+            .facts
+            .job
+            .name
+            .clone()
+            .into_iter()
+            .chain(input.facts.job.id.clone()),
+    );
     texts
 }
 
@@ -139,12 +153,23 @@ pub(super) fn measured(input: &StepInput) -> Vec<f64> {
             .map(|n| n as f64),
     );
     values.extend(
-        input.facts.outline.stages
+        input
+            .facts
+            .outline
+            .stages
             .iter()
             .filter_map(|s| s.vertices)
             .map(|n| n as f64),
     );
-    values.extend(input.facts.outline.statements.iter().flat_map(|s| s.lines).map(f64::from));
+    values.extend(
+        input
+            .facts
+            .outline
+            .statements
+            .iter()
+            .flat_map(|s| s.lines)
+            .map(f64::from),
+    );
     let c = &input.facts.found.completeness;
     values.extend([
         c.score,

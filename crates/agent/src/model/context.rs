@@ -9,10 +9,10 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::facts::{Facts, Found, StepInput};
 use crate::prompts::PromptError;
 use crate::reasoner::Task;
 use crate::step::StepId;
-use crate::facts::{Facts, Found, StepInput};
 use llm::ToolRound;
 use llm::{Level, Profile};
 use report::Language;
@@ -111,7 +111,9 @@ pub(super) fn build(
     form: &Form<'_>,
     budget: usize,
 ) -> Result<Prompt, PromptError> {
-    let system = task.prompts.render(task.input.facts.language, "system", ())?;
+    let system = task
+        .prompts
+        .render(task.input.facts.language, "system", ())?;
     let mut fitting = Fitting::new(task);
     let mut budget = budget;
     if form.conversing {
@@ -235,7 +237,8 @@ impl Fitting {
         }
         let mut input = task.input.clone();
         // A step that is drawn again shall not copy what it said before.
-        input.memory
+        input
+            .memory
             .retain(|m| task.steps.iter().all(|s| s.id() != m.step));
         Fitting {
             input,
@@ -314,7 +317,8 @@ impl Fitting {
 
     fn apply(&mut self, which: Cut) {
         if self.shorten(which) {
-            self.cuts.push(which.label(self.input.facts.language).to_owned());
+            self.cuts
+                .push(which.label(self.input.facts.language).to_owned());
         }
     }
 
@@ -343,10 +347,14 @@ impl Fitting {
                     MEMORY_BYTES
                 })
             }
-            Cut::FurtherCleared if uses("cleared") => keep(&mut self.facts_mut().found.cleared, CLEARED),
+            Cut::FurtherCleared if uses("cleared") => {
+                keep(&mut self.facts_mut().found.cleared, CLEARED)
+            }
             Cut::OtherStages if uses("stages") => self.keep_stages(),
             Cut::FurtherEvidence => self.keep_evidence(),
-            Cut::FurtherFiles if uses("missing") => keep(&mut self.facts_mut().outline.unread, ROWS),
+            Cut::FurtherFiles if uses("missing") => {
+                keep(&mut self.facts_mut().outline.unread, ROWS)
+            }
             Cut::Script if uses("script") => self.facts_mut().outline.script.take().is_some(),
             _ => false,
         }

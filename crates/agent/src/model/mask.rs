@@ -19,7 +19,9 @@ pub(super) fn mask(facts: &Facts) -> Mask {
         .chain(job.map(|name| (name.as_str(), "job")))
         .chain(rowsets.map(|name| (name.as_str(), "rowset")))
         .chain(
-            facts.outline.private_names
+            facts
+                .outline
+                .private_names
                 .iter()
                 .map(|name| (name.as_str(), "name")),
         )

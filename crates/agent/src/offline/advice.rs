@@ -148,7 +148,13 @@ fn advice_text(input: &StepInput) -> String {
 
 fn nothing_to_do(input: &StepInput) -> String {
     let mut absent: Vec<&str> = Vec::new();
-    for missing in input.facts.found.missing.iter().filter(|m| !m.information.present) {
+    for missing in input
+        .facts
+        .found
+        .missing
+        .iter()
+        .filter(|m| !m.information.present)
+    {
         if !absent.contains(&missing.information.file.as_str()) {
             absent.push(&missing.information.file);
         }

@@ -10,10 +10,10 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use crate::conclusion::Conclusion;
+use crate::facts::StepInput;
 use crate::progress::Observer;
 use crate::reasoner::{Answer, Reasoner, ReasonerError, Task};
 use crate::step::StepId;
-use crate::facts::StepInput;
 use report::{Engine, ReasonerKind};
 
 /// Reasons without an LLM.

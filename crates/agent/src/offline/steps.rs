@@ -27,7 +27,9 @@ pub(super) fn class(of: ProblemType, language: Language) -> &'static str {
 pub(super) fn classify(input: &StepInput) -> Classification {
     let mut also = Vec::new();
     for finding in input.facts.found.findings.iter().skip(1) {
-        if finding.problem_type != input.facts.found.problem_type && !also.contains(&finding.problem_type) {
+        if finding.problem_type != input.facts.found.problem_type
+            && !also.contains(&finding.problem_type)
+        {
             also.push(finding.problem_type);
         }
     }
@@ -125,7 +127,13 @@ pub(super) fn saving(finding: &Finding, language: Language) -> Option<String> {
 
 /// THINK 2.
 pub(super) fn key_code(input: &StepInput) -> KeyCode {
-    let modules: Vec<Module> = input.facts.found.findings.iter().map(|f| module(f, input)).collect();
+    let modules: Vec<Module> = input
+        .facts
+        .found
+        .findings
+        .iter()
+        .map(|f| module(f, input))
+        .collect();
     let experiences = input.experience_on_findings();
     let text = if modules.is_empty() {
         code_without_finding(input)
@@ -152,7 +160,14 @@ fn module(finding: &Finding, input: &StepInput) -> Module {
     let name = statement
         .map(|s| s.target.clone().unwrap_or_else(|| s.kind.clone()))
         .or_else(|| finding.stage.clone())
-        .unwrap_or_else(|| input.facts.job.name.clone().unwrap_or_else(|| "job".to_owned()));
+        .unwrap_or_else(|| {
+            input
+                .facts
+                .job
+                .name
+                .clone()
+                .unwrap_or_else(|| "job".to_owned())
+        });
     Module {
         name,
         first_line: finding.script_lines.map(|l| l[0]),
@@ -207,7 +222,13 @@ fn code_without_finding(input: &StepInput) -> String {
 
 /// THINK 3.
 pub(super) fn causes(input: &StepInput) -> Causes {
-    let causes: Vec<CauseAnalysis> = input.facts.found.findings.iter().map(|f| cause(f, input)).collect();
+    let causes: Vec<CauseAnalysis> = input
+        .facts
+        .found
+        .findings
+        .iter()
+        .map(|f| cause(f, input))
+        .collect();
     let text = if causes.is_empty() {
         no_cause_text(input)
     } else {
