@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agent::model::Preview;
-use agent::{Event, Limits, Observer, Prompts, Request, Services, Silent};
+use agent::{Limits, Observer, Prompts, Request, Services, Silent};
 use indexer::Index;
 use llm::LlmConfig;
 use report::{Language, Report, SuggestionKind};
@@ -217,19 +217,12 @@ impl Session {
             limits: Limits::default(),
             cancel: task.cancel.clone(),
         };
-        let (mut picture, mut shape) = (Picture::default(), JobShape::default());
-        let mut listen = |event: Event<'_>| {
-            if let Event::Finished { job } = event {
-                (picture, shape) = (Picture::of(job), JobShape::of(job));
-            }
-            observer.event(event);
-        };
-        let analyzed = agent::analyze(&task.request, &services, &mut listen);
-        let report = self.runtime.block_on(analyzed)?;
+        let analyzed = agent::analyze(&task.request, &services, observer);
+        let agent::Analysis { report, job } = self.runtime.block_on(analyzed)?;
         Ok(Analysis {
             report,
-            picture,
-            shape,
+            picture: Picture::of(&job),
+            shape: JobShape::of(&job),
         })
     }
 
