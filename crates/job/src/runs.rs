@@ -59,7 +59,7 @@ pub struct StageRuns {
     pub runs: Vec<VertexRun>,
     /// Names of the machines that `runs` point at.
     pub machines: Vec<Name>,
-    /// Whether `runs` holds only a part of the attempts (the slowest and an even sample).
+    /// Whether `runs` is only a part of the attempts (the slowest and an even sample).
     pub sampled: bool,
     pub completed: u64,
     pub failed: u64,

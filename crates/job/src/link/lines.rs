@@ -1,7 +1,7 @@
 //! Operators and script lines.
 //!
-//! Where the definition of the stages names file and line, that is the tie. Where it does not (local
-//! runs), an operator is tied to the statement that has its keys, class or columns; what lies
+//! Where the definition of the stages names file and line, that is the link. Where it does not (local
+//! runs), an operator is linked to the statement that has its keys, class or columns; what is
 //! between (sorts, partitioners, filters) to the statement of its neighbours. Each step away costs
 //! confidence.
 
@@ -19,7 +19,7 @@ const BY_ORDER: f64 = 0.6;
 const PER_STEP: f64 = 0.85;
 /// At most, for a statement between two others.
 const BETWEEN: f64 = 0.75;
-/// Below this a tie is not told.
+/// Links below this are dropped.
 const LEAST: f64 = 0.4;
 
 impl Job {
@@ -109,7 +109,7 @@ impl Job {
         }
     }
 
-    /// Whether the reader of an operator needs its rows sorted by keys of its own.
+    /// Whether the reader of an operator needs its rows sorted by its own keys.
     fn serves_keys(&self, (stage, operator): At) -> bool {
         use OperatorKind as K;
         let reader = self.reader_of(stage, operator);
@@ -158,7 +158,7 @@ impl Job {
         found.filter(|(_, sure)| *sure >= LEAST)
     }
 
-    /// The first operator with a tie of its own along a way, and what the way costs.
+    /// The nearest operator that has its own statement, and how sure that is.
     fn nearest(&self, script: &Script, from: At, step: &Step<'_>) -> Option<(usize, f64)> {
         let (mut at, mut confidence) = (from, PER_STEP);
         while confidence >= LEAST {

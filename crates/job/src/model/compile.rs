@@ -1,4 +1,4 @@
-//! What the compiler took in and put out.
+//! What the compiler read and produced.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ pub struct CodegenClass {
     pub base: Option<String>,
     /// Script expressions that it evaluates.
     pub expressions: Vec<String>,
-    /// Columns that it names; `None` if it reads columns in a way that names do not tell.
+    /// Columns that it names; `None` if it reads columns by position rather than by name.
     pub columns_read: Option<Vec<String>>,
 }
 
@@ -25,7 +25,7 @@ pub struct Codegen {
     pub classes: Vec<CodegenClass>,
 }
 
-/// What the compiler took in and put out.
+/// What the compiler read and produced.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct CompileResult {
     pub file: String,

@@ -17,7 +17,7 @@ pub enum ExchangeKind {
     Gather,
     /// Vertex i feeds vertex i: nothing is shuffled.
     OneToOne,
-    /// No file tells.
+    /// No file says.
     Unknown,
 }
 

@@ -23,7 +23,7 @@ pub struct JobError {
     /// 1-based line of the generated C# that the stack names.
     pub codegen_line: Option<u32>,
     pub class_name: Option<String>,
-    /// Script text of the expression that failed, where it can be told.
+    /// Script text of the expression that failed, where known.
     pub expression: Option<String>,
 }
 

@@ -42,7 +42,7 @@ pub enum OperatorKind {
     Window,
     /// Sends all its output to one reader (`-merge`).
     Gather,
-    /// Partitions in a way that the arguments do not tell.
+    /// Partitions in a way that the arguments do not show.
     Partition,
     /// Copies its input to several readers.
     Split,

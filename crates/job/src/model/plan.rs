@@ -64,7 +64,7 @@ impl Plan {
         self.nodes.iter().find(|n| n.hts.as_deref() == Some(hts))
     }
 
-    /// Where an attribute of a node stands (`Card`, `PrtnSkewFactor`, `Partitions`, …).
+    /// Source of an attribute of a node (`Card`, `PrtnSkewFactor`, `Partitions`, …).
     pub fn source(&self, node: &PlanNode, attribute: &str) -> Source {
         const OF_COSTS: [&str; 3] = ["TotalCosts", "BubbleCost", "BubblePartitions"];
         const OF_GROUP: [&str; 7] = [

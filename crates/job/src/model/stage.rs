@@ -50,7 +50,7 @@ pub struct Stage {
     pub name: String,
     /// Operators in the file's order; inputs come before their readers. Empty if no file lists them.
     pub operators: Vec<Operator>,
-    /// Whether managed code never runs in it; `None` if no file tells.
+    /// Whether managed code never runs in it; `None` if no file says.
     pub native_only: Option<bool>,
     /// Memory limit that the compiler set.
     pub memory_limit: Option<MemoryEstimate>,

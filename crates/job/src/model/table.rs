@@ -43,7 +43,7 @@ pub struct StoredPartition {
     pub rows: Option<u64>,
 }
 
-/// Metadata of one input, from every file that tells about it.
+/// Metadata of one input, from every file that mentions it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Table {
     pub name: String,

@@ -1,5 +1,5 @@
 //! The tree of run-time counters of one stage: operators, channels, allocators, as the engine
-//! nests them. Kept generic: a counter that nobody foresaw is still there.
+//! nests them. Kept generic: unforeseen counters are kept too.
 
 use std::sync::Arc;
 
@@ -217,7 +217,7 @@ impl CounterTree {
         self.nodes.iter().find(|n| n.op_id == Some(op_id))
     }
 
-    /// Where a counter of a node stands: `SV3_Combine/Sort[@opId=5]/@rowCount`.
+    /// Source of a counter: `SV3_Combine/Sort[@opId=5]/@rowCount`.
     pub fn source(&self, node: &CounterNode, counter: &str) -> Source {
         let place = match node.op_id {
             Some(id) => format!("{}/{}[@opId={id}]/@{counter}", self.stage, node.name),
