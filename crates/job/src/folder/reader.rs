@@ -53,10 +53,6 @@ impl JobReader {
         self.read_where(|_| true)
     }
 
-    pub fn read_kind(&mut self, kind: FileKind) -> Vec<ReadFile> {
-        self.read_where(|file| file.kind == kind)
-    }
-
     fn read_where(&mut self, wanted: impl Fn(&JobFile) -> bool) -> Vec<ReadFile> {
         let mut todo: Vec<(usize, &'static str)> = self
             .job

@@ -35,7 +35,7 @@ impl ExchangeKind {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Edge {
     pub channel: String,
     /// Uid of the channel: `Output@opId` at the writer, `Extractor@opId` at the reader.

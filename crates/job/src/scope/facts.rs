@@ -244,7 +244,7 @@ fn operators<'a>(
         }
         // stored data is counted in a separate node
         if let Some(reader) =
-            parent.filter(|_| node.name == "ProcessingGroup" && node.parent.is_some())
+            parent.filter(|_| *node.name == *"ProcessingGroup" && node.parent.is_some())
         {
             let bytes = &mut operators[reader].bytes;
             *bytes = bytes.take().or_else(|| at(node).get("bytes"));

@@ -173,7 +173,7 @@ fn the_script_of_a_local_run_stands_in_its_algebra_and_operators_are_tied_to_it(
             .expect("there")
     );
     let join = job.statement_of(2, output).expect("tied").0;
-    assert!(job.stage_of(join).iter().any(|s| s.value == 2));
+    assert!(job.stages_of(join).contains(&2));
 }
 
 #[test]

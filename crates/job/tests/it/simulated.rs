@@ -50,11 +50,7 @@ fn every_operator_is_tied_to_its_line() {
                 let (statement, _) = job
                     .statement_of(s, o)
                     .unwrap_or_else(|| panic!("{name}: {}", op.id));
-                assert!(
-                    job.stage_of(statement).iter().any(|l| l.value == s),
-                    "{name} {}",
-                    op.id
-                );
+                assert!(job.stages_of(statement).contains(&s), "{name} {}", op.id);
                 assert!(script.statements[statement].lines.0 <= line);
             }
         }

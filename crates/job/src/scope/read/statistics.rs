@@ -179,7 +179,7 @@ impl Builder {
             return;
         }
         for (node, name, value) in self.names.take_odd() {
-            let place = match node.as_str() {
+            let place = match &*node {
                 node if node == stage => format!("{stage}/@{name}"),
                 node => format!("{stage}/{node}/@{name}"),
             };
@@ -221,7 +221,7 @@ mod tests {
             tree.nodes[at]
                 .values
                 .iter()
-                .map(|(n, v)| (n.as_str(), v))
+                .map(|(n, v)| (&**n, v))
                 .collect()
         };
         assert_eq!(

@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn depth_is_nesting() {
         let tree = parse(&Input::new("f", ONE)).expect("tree");
-        let names: Vec<&str> = tree.nodes.iter().map(|n| n.name.as_str()).collect();
+        let names: Vec<&str> = tree.nodes.iter().map(|n| &*n.name).collect();
         assert_eq!(names, ["Output", "Empty", "Extractor", "VertexHost"]);
         assert_eq!(tree.nodes[2].parent, Some(1));
         assert_eq!(tree.nodes[2].line, Some(7));

@@ -352,7 +352,7 @@ mod tests {
         assert_eq!((runs.completed, runs.run_ms.max), (1, 8_000.0));
         assert_eq!(runs.wait_ms.max, 1_500.0);
         assert_eq!((runs.bytes_read.total, runs.runs[0].line), (460.0, 2));
-        assert_eq!(runs.machines[0], "m7");
+        assert_eq!(&*runs.machines[0], "m7");
         for text in [format!("{older}{LINE}"), format!("{LINE}{older}")] {
             let job = read_text(text.as_bytes(), 4096);
             let runs = job.stages[0].runs.as_ref().expect("runs");
