@@ -16,7 +16,6 @@ use llm::{Lane, LlmOptions, Profile, Provider};
 use serde_json::{Value, json};
 use testkit::llm::{Recorded, Server, Turn};
 
-/// How long the model takes.
 const THINKS: Duration = Duration::from_millis(500);
 
 /// Runs of each way; the median counts.
@@ -87,7 +86,7 @@ async fn run(index: &indexer::Index, request: &Request, reasoner: Box<dyn Reason
             first.get_or_insert_with(Instant::now);
         }
     };
-    let report = agent::analyze(request, &services, &mut observer)
+    let agent::Analysis { report, .. } = agent::analyze(request, &services, &mut observer)
         .await
         .expect("a report");
     Seen {

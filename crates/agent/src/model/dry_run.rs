@@ -24,11 +24,8 @@ use llm::level;
 pub struct Preview {
     /// Ids of the steps that it is for.
     pub steps: Vec<String>,
-    /// Rules of the game.
     pub system: String,
-    /// Task with its data.
     pub user: String,
-    /// Tokens of both.
     pub tokens: usize,
     /// What was left out to keep it short.
     pub cuts: Vec<String>,
@@ -69,7 +66,7 @@ impl DryRun {
         let prompt = context::build(task, &form, budget)
             .map_err(|e| ReasonerError::Prompt(e.to_string()))?;
         let user = if self.redact {
-            super::mask::mask(task.view).hide(&prompt.user)
+            super::mask::mask(&task.input.facts).hide(&prompt.user)
         } else {
             prompt.user
         };

@@ -18,7 +18,6 @@ use llm::retry::{self, Next};
 use llm::transport::{CallError, Chat, Finish, Piece, Reply};
 use llm::{Lane, LlmOptions};
 
-/// One task under way.
 pub(super) struct Call<'a> {
     lane: &'a Lane,
     options: &'a LlmOptions,
@@ -43,7 +42,6 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Asks, and reads the answer.
     pub(super) async fn conclude(
         mut self,
         observer: &mut dyn Observer,
@@ -128,7 +126,7 @@ impl<'a> Call<'a> {
             let context = serde_json::json!({ "faults": faults });
             self.task
                 .prompts
-                .render(self.task.view.language, "repair", context)
+                .render(self.task.input.facts.language, "repair", context)
                 .map_err(|e| ReasonerError::Prompt(e.to_string()))
         };
         let repair = match repair {
@@ -164,14 +162,13 @@ impl<'a> Call<'a> {
 
     fn note_cuts(&mut self, prompt: &Prompt) {
         if !prompt.cuts.is_empty() {
-            self.remarks.push(match self.task.view.language {
+            self.remarks.push(match self.task.input.facts.language {
                 Language::Zh => format!("提示词中略去：{}", prompt.cuts.join("；")),
                 Language::En => format!("left out of the prompt: {}", prompt.cuts.join("; ")),
             });
         }
     }
 
-    /// One request with its retries.
     async fn send(
         &mut self,
         mut chat: Chat,
@@ -181,7 +178,7 @@ impl<'a> Call<'a> {
         let mask = self
             .options
             .redact
-            .then(|| super::mask::mask(self.task.view));
+            .then(|| super::mask::mask(&self.task.input.facts));
         if let Some(mask) = &mask {
             mask.hide_chat(&mut chat);
         }
@@ -262,7 +259,7 @@ impl<'a> Call<'a> {
         self.task.meter.add(usage);
     }
 
-    /// Reads the answer; what is too long is summed up, what is malformed mended, once each.
+    /// Reads the answer; one that is too long is summarized, one that is malformed repaired, once each.
     async fn read(
         &mut self,
         first: Reply,
@@ -281,7 +278,7 @@ impl<'a> Call<'a> {
         };
         let is_whole = |text: &str| reader(steps, text).is_ok_and(|read| !read.repaired);
         if reply.finish == Finish::Length && !is_whole(&reply.text) {
-            self.remarks.push(match self.task.view.language {
+            self.remarks.push(match self.task.input.facts.language {
                 Language::Zh => "回答过长，已改为摘要".to_owned(),
                 Language::En => "the answer was too long and was summed up".to_owned(),
             });
@@ -357,7 +354,7 @@ impl<'a> Call<'a> {
         let ask = self
             .task
             .prompts
-            .render(self.task.view.language, "summary", ())
+            .render(self.task.input.facts.language, "summary", ())
             .map_err(|e| ReasonerError::Prompt(e.to_string()))?;
         chat.repair = Some((shown(&reply.text), ask));
         self.send(chat, observer)

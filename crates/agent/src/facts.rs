@@ -1,0 +1,165 @@
+//! What the steps look at, in the words of the report: what the templates render, what the offline
+//! reasoner words, and what an answer is checked against.
+//!
+//! [`Facts`] change only when files are read; a step gets them with what is its own.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::conclusion::WantedFile;
+use crate::outline::Outline;
+use crate::step::StepId;
+use report::{
+    Evidence, Finding, JobSummary, Language, MissingInformation, ProblemType, Suggestion, Verdict,
+};
+
+/// What is known about the job.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Facts {
+    pub language: Language,
+    pub question: Option<String>,
+    pub job: JobSummary,
+    #[serde(flatten)]
+    pub outline: Outline,
+    #[serde(flatten)]
+    pub found: Found,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Found {
+    pub verdict: Verdict,
+    pub problem_type: ProblemType,
+    pub findings: Vec<Finding>,
+    pub evidence: Vec<Evidence>,
+    /// Causes that the facts rule out.
+    pub cleared: Vec<Cleared>,
+    /// Most relevant first.
+    pub missing: Vec<Missing>,
+    /// Files that could change a judgement although no rule insists on them, most useful first.
+    #[serde(skip)]
+    pub helpful: Vec<WantedFile>,
+    pub completeness: Score,
+    /// Without the experience that supports them.
+    #[serde(skip)]
+    pub suggestions: Vec<Suggestion>,
+    /// By which experience on each suggestion is searched for.
+    #[serde(skip)]
+    pub topics: Vec<String>,
+}
+
+/// What a step, or THINK 1–3 at once, looks at.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StepInput {
+    #[serde(flatten)]
+    pub facts: Arc<Facts>,
+    /// Suggestions of the rules; for THINK 5 with the experience that supports them.
+    pub suggestions: Vec<Suggestion>,
+    pub experiences: Vec<Passage>,
+    pub memory: Vec<Remembered>,
+    #[serde(flatten)]
+    pub reading: Reading,
+}
+
+/// How far THINK 4 has read.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Reading {
+    /// Files that have been parsed into facts; their text can still be requested.
+    pub read: Vec<String>,
+    pub excerpts: Vec<Excerpt>,
+    /// The round of THINK 4, from 1; 0 before it.
+    pub round: u32,
+    /// Rounds that THINK 4 may take.
+    pub rounds: u32,
+}
+
+/// A cause that the facts rule out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Cleared {
+    pub cause: String,
+    pub by: String,
+}
+
+/// Missing information with what THINK 4 needs to decide.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Missing {
+    /// As it stands in the report.
+    #[serde(flatten)]
+    pub information: MissingInformation,
+    /// Share of the undecided impact that the file would settle.
+    pub relevance: f64,
+    pub parser: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Score {
+    /// Share that is there, 0..1.
+    pub score: f64,
+    /// Least share that suffices.
+    pub minimum: f64,
+    /// Whether it suffices.
+    pub sufficient: bool,
+    /// Share of the rules that are decided.
+    pub progress: f64,
+}
+
+/// A chunk of experience with its text.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Passage {
+    pub chunk: String,
+    pub title: String,
+    pub causes: Vec<String>,
+    pub section: Option<String>,
+    pub text: String,
+}
+
+/// The conclusion of an earlier step.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Remembered {
+    pub step: String,
+    pub title: String,
+    pub conclusion: Value,
+    pub text: String,
+}
+
+/// What a tool or a file gave.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Excerpt {
+    /// File name, or tool with its argument.
+    pub name: String,
+    pub text: String,
+    /// Bytes that were left out.
+    pub cut_bytes: u64,
+}
+
+impl StepInput {
+    pub fn conclusion(&self, step: StepId) -> Option<&Value> {
+        let of_step = |m: &&Remembered| m.step == step.id();
+        self.memory.iter().find(of_step).map(|m| &m.conclusion)
+    }
+
+    /// Chunks of this step's experience on some causes.
+    pub(crate) fn experience_on(&self, causes: &[&str]) -> Vec<String> {
+        let fits = |p: &&Passage| p.causes.iter().any(|c| causes.contains(&c.as_str()));
+        let found = self.experiences.iter().filter(fits);
+        found.map(|p| p.chunk.clone()).collect()
+    }
+
+    /// Chunks of this step's experience on the causes that were found.
+    pub(crate) fn experience_on_findings(&self) -> Vec<String> {
+        let findings = self.facts.found.findings.iter();
+        let causes: Vec<&str> = findings.map(|f| f.cause.code()).collect();
+        self.experience_on(&causes)
+    }
+}
+
+impl Found {
+    pub fn finding(&self, id: &str) -> Option<&Finding> {
+        self.findings.iter().find(|f| f.id == id)
+    }
+
+    pub fn evidence(&self, id: &str) -> Option<&Evidence> {
+        self.evidence.iter().find(|e| e.id == id)
+    }
+}
