@@ -11,14 +11,12 @@ use serde_json::{Value, json};
 pub(crate) use testkit::knowledge::{index, root};
 use tokio_util::sync::CancellationToken;
 
-/// Folder of a simulated job.
 pub(crate) fn case(name: &str) -> PathBuf {
     simulator::cases_in(env!("CARGO_TARGET_TMPDIR"))
         .join(name)
         .join("job")
 }
 
-/// Names of simulated jobs.
 pub(crate) const CASES: [&str; 3] = ["join-hot-key-skew", "excessive-shuffle", "healthy"];
 
 /// What a test changes about an analysis.
@@ -26,7 +24,6 @@ pub(crate) struct Setting {
     pub(crate) reasoner: Box<dyn Reasoner>,
     pub(crate) fallbacks: Vec<Box<dyn Reasoner>>,
     pub(crate) indexed: bool,
-    /// In place of the index.
     pub(crate) source: Option<&'static dyn agent::experience::ExperienceSource>,
     pub(crate) rounds: u32,
     pub(crate) cancel: CancellationToken,
