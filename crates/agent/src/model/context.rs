@@ -7,6 +7,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+pub(super) use super::tokens::tokens;
 use crate::prompts::PromptError;
 use crate::reasoner::Task;
 use crate::step::StepId;
@@ -55,19 +56,8 @@ pub(super) struct Prompt {
     pub user: String,
     /// What was left out, in the language of the prompt.
     pub cuts: Vec<String>,
-    /// Tokens of both, counted with the bundled vocabulary.
+    /// Estimated tokens of both.
     pub tokens: usize,
-}
-
-/// Tokens of a text. The vocabulary is one of OpenAI's; others differ by a tenth or two, which the
-/// reserve of the budget covers.
-pub(super) fn tokens(text: &str) -> usize {
-    bpe_openai::o200k_base().count(text)
-}
-
-/// Loads the vocabulary beside the reading of the job, so that the first prompt need not wait.
-pub(super) fn warm_up() {
-    std::thread::spawn(bpe_openai::o200k_base);
 }
 
 /// How a task is put to a model.

@@ -10,7 +10,6 @@ use crate::reasoner::{Answer, Reasoner, ReasonerError, Task};
 use crate::step::StepId;
 use report::{Engine, ReasonerKind};
 
-use super::context;
 use super::task::Call;
 use llm::{Lane, LlmOptions};
 
@@ -24,7 +23,6 @@ pub struct LlmReasoner {
 impl LlmReasoner {
     /// A reasoner that asks one model.
     pub fn new(main: Lane, options: LlmOptions) -> LlmReasoner {
-        context::warm_up();
         LlmReasoner {
             main,
             lanes: BTreeMap::new(),
