@@ -16,11 +16,11 @@ use llm::Level;
 use llm::Mask;
 use llm::retry::{self, Next};
 use llm::transport::{CallError, Chat, Finish, Piece, Reply};
-use llm::{Lane, LlmOptions};
+use llm::{LlmOptions, Model};
 
 /// One task under way.
 pub(super) struct Call<'a> {
-    lane: &'a Lane,
+    model: &'a Model,
     options: &'a LlmOptions,
     task: Task<'a>,
     schema: Value,
@@ -31,9 +31,9 @@ pub(super) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    pub(super) fn new(lane: &'a Lane, options: &'a LlmOptions, task: Task<'a>) -> Call<'a> {
+    pub(super) fn new(model: &'a Model, options: &'a LlmOptions, task: Task<'a>) -> Call<'a> {
         Call {
-            lane,
+            model,
             options,
             task,
             schema: conclusion::schema_of(task.steps),
@@ -65,8 +65,8 @@ impl<'a> Call<'a> {
 
     /// How the task is put now: with tools where the step and the server have them.
     fn form(&self, collapsed: bool) -> Form<'_> {
-        let level = self.lane.level();
-        let tools = self.task.steps == [StepId::Completeness] && self.lane.has_tools();
+        let level = self.model.level();
+        let tools = self.task.steps == [StepId::Completeness] && self.model.has_tools();
         Form {
             level,
             schema: &self.schema,
@@ -82,7 +82,7 @@ impl<'a> Call<'a> {
         repair: Option<(String, Vec<String>)>,
         observer: &mut dyn Observer,
     ) -> Result<Reply, ReasonerError> {
-        let mut budget = context::budget(&self.lane.profile);
+        let mut budget = context::budget(&self.model.profile);
         let mut shrunk = false;
         loop {
             self.check_cost()?;
@@ -102,10 +102,10 @@ impl<'a> Call<'a> {
                     budget = sent.min(budget) / 2;
                 }
                 Err(CallError::LevelRefused { .. } | CallError::Unreadable { .. }) if tools => {
-                    self.lane.drop_tools();
+                    self.model.drop_tools();
                 }
                 Err(CallError::LevelRefused { reason }) => {
-                    if !self.lane.weaken(level) {
+                    if !self.model.weaken(level) {
                         return Err(self.error(CallError::LevelRefused { reason }));
                     }
                 }
@@ -128,7 +128,7 @@ impl<'a> Call<'a> {
             let context = serde_json::json!({ "faults": faults });
             self.task
                 .prompts
-                .render(self.task.view.language, "repair", context)
+                .render(self.task.input.facts.language, "repair", context)
                 .map_err(|e| ReasonerError::Prompt(e.to_string()))
         };
         let repair = match repair {
@@ -147,7 +147,7 @@ impl<'a> Call<'a> {
             } else {
                 Level::Text
             },
-            max_output_tokens: self.lane.profile.max_output_tokens,
+            max_output_tokens: self.model.profile.max_output_tokens,
             stream: self.stream,
             tools: if form.tools {
                 tools::offered()
@@ -164,7 +164,7 @@ impl<'a> Call<'a> {
 
     fn note_cuts(&mut self, prompt: &Prompt) {
         if !prompt.cuts.is_empty() {
-            self.remarks.push(match self.task.view.language {
+            self.remarks.push(match self.task.input.facts.language {
                 Language::Zh => format!("提示词中略去：{}", prompt.cuts.join("；")),
                 Language::En => format!("left out of the prompt: {}", prompt.cuts.join("; ")),
             });
@@ -181,11 +181,11 @@ impl<'a> Call<'a> {
         let mask = self
             .options
             .redact
-            .then(|| super::mask::mask(self.task.view));
+            .then(|| super::mask::mask(&self.task.input.facts));
         if let Some(mask) = &mask {
             mask.hide_chat(&mut chat);
         }
-        let retries = self.lane.profile.retries.unwrap_or(2);
+        let retries = self.model.profile.retries.unwrap_or(2);
         let mut attempt = 0;
         loop {
             let result = self.send_once(&chat, mask.as_ref(), observer).await;
@@ -199,7 +199,7 @@ impl<'a> Call<'a> {
                 Err(error) => error,
             };
             attempt += 1;
-            match retry::after(&error, attempt, retries, retry::spread()) {
+            match retry::after(&error, attempt, retries, retry::jitter()) {
                 Next::GiveUp => return Err(error),
                 Next::Again(wait) => {
                     self.note(&Usage {
@@ -237,7 +237,7 @@ impl<'a> Call<'a> {
             }),
             Piece::Thought(text) => observer.event(Event::Thinking { step, text }),
         };
-        let reply = self.lane.transport.send(chat, &mut tell).await?;
+        let reply = self.model.transport.send(chat, &mut tell).await?;
         self.account(chat, &reply);
         Ok(reply)
     }
@@ -247,7 +247,7 @@ impl<'a> Call<'a> {
         let received = || (context::tokens(&reply.text) + context::tokens(&reply.thoughts)) as u64;
         let tokens_in = reply.tokens_in.filter(|n| *n > 0).unwrap_or_else(sent);
         let tokens_out = reply.tokens_out.filter(|n| *n > 0).unwrap_or_else(received);
-        let cost = self.lane.profile.price(tokens_in, tokens_out);
+        let cost = self.model.profile.price(tokens_in, tokens_out);
         self.note(&Usage {
             calls: 1,
             retries: 0,
@@ -281,7 +281,7 @@ impl<'a> Call<'a> {
         };
         let is_whole = |text: &str| reader(steps, text).is_ok_and(|read| !read.repaired);
         if reply.finish == Finish::Length && !is_whole(&reply.text) {
-            self.remarks.push(match self.task.view.language {
+            self.remarks.push(match self.task.input.facts.language {
                 Language::Zh => "回答过长，已改为摘要".to_owned(),
                 Language::En => "the answer was too long and was summed up".to_owned(),
             });
@@ -299,7 +299,7 @@ impl<'a> Call<'a> {
                     return Ok(self.called(&reply.text, calls));
                 }
                 reader(steps, &reply.text).map_err(|faults| ReasonerError::Unusable {
-                    provider: self.lane.name(),
+                    provider: self.model.name(),
                     reason: faults.join("; "),
                 })?
             }
@@ -352,12 +352,12 @@ impl<'a> Call<'a> {
     ) -> Result<Reply, ReasonerError> {
         self.check_cost()?;
         let form = self.form(false);
-        let prompt = self.prompt(&form, context::budget(&self.lane.profile))?;
+        let prompt = self.prompt(&form, context::budget(&self.model.profile))?;
         let mut chat = self.chat(&prompt, &form, None)?;
         let ask = self
             .task
             .prompts
-            .render(self.task.view.language, "summary", ())
+            .render(self.task.input.facts.language, "summary", ())
             .map_err(|e| ReasonerError::Prompt(e.to_string()))?;
         chat.repair = Some((shown(&reply.text), ask));
         self.send(chat, observer)
@@ -366,7 +366,7 @@ impl<'a> Call<'a> {
     }
 
     fn error(&self, error: CallError) -> ReasonerError {
-        let provider = self.lane.name();
+        let provider = self.model.name();
         match error {
             CallError::Transient { reason, .. } => ReasonerError::Transient { provider, reason },
             CallError::Permanent { reason, hint } => ReasonerError::Permanent {

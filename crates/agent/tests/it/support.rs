@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use agent::model::LlmReasoner;
 use agent::offline::Offline;
 use agent::{AnalyzeError, Event, Prompts, Reasoner, Request, Services};
-use llm::{Lane, LlmOptions, Profile, Provider, Server};
+use llm::{LlmOptions, Model, Profile, Provider, Server};
 use report::Report;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -113,7 +113,7 @@ pub(crate) fn asking(profile: &Profile) -> LlmReasoner {
 pub(crate) fn asking_with(profile: &Profile, options: LlmOptions) -> LlmReasoner {
     let server = Server::new(profile, None).expect("a sound profile");
     LlmReasoner::new(
-        Lane::new(profile.clone(), std::sync::Arc::new(server)),
+        Model::new(profile.clone(), std::sync::Arc::new(server)),
         options,
     )
 }
@@ -166,13 +166,9 @@ pub(crate) async fn run(
         cancel: setting.cancel,
     };
     let mut told = Vec::new();
-    let mut observer = |event: Event<'_>| {
-        if !matches!(event, Event::Finished { .. }) {
-            told.push(format!("{event:?}"));
-        }
-    };
+    let mut observer = |event: Event<'_>| told.push(format!("{event:?}"));
     let result = sendable(agent::analyze(request, &services, &mut observer)).await;
-    (result, told)
+    (result.map(|analysis| analysis.report), told)
 }
 
 /// An analysis may be moved to another thread, as servers do.
