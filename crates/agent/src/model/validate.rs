@@ -31,14 +31,26 @@ fn check(value: &Value, schema: &Value, place: &str, faults: &mut Vec<String>) {
         let names: Vec<&str> = allowed.iter().filter_map(Value::as_str).collect();
         fault(format!("value is not one of {}", quoted(&names)));
     }
-    if let Some(options) = schema["anyOf"].as_array()
-        && !options
-            .iter()
-            .any(|option| self::faults(value, option).is_empty())
+    if let Some(expected) = schema.get("const")
+        && expected != value
     {
-        fault(
-            "value is not valid under any of the schemas listed in the 'anyOf' keyword".to_owned(),
-        );
+        fault(format!("value was expected to be {expected}"));
+    }
+    for (keyword, most) in [("anyOf", usize::MAX), ("oneOf", 1)] {
+        let Some(options) = schema[keyword].as_array() else {
+            continue;
+        };
+        let fitting = options.iter().filter(|o| self::faults(value, o).is_empty());
+        match fitting.count() {
+            0 => fault(format!(
+                "value is not valid under any of the schemas listed in the '{keyword}' keyword"
+            )),
+            n if n > most => fault(
+                "value is valid under more than one of the schemas listed in the 'oneOf' keyword"
+                    .to_owned(),
+            ),
+            _ => {}
+        }
     }
     for name in schema["required"].as_array().into_iter().flatten() {
         if value.is_object() && name.as_str().is_some_and(|name| value.get(name).is_none()) {
@@ -97,6 +109,7 @@ mod tests {
                 "kind": { "enum": ["a", "b"] },
                 "also": { "type": "array", "items": { "type": ["integer", "null"] } },
                 "part": { "anyOf": [{ "type": "null" }, { "type": "string" }] },
+                "form": { "oneOf": [{ "const": "c" }, { "enum": ["d", "e"] }, { "type": "integer" }, { "type": "number" }] },
             },
         });
         for (value, expected) in [
@@ -112,6 +125,19 @@ mod tests {
             (
                 json!({ "kind": "c", "also": [] }),
                 vec!["/kind: value is not one of \"a\", \"b\""],
+            ),
+            (json!({ "kind": "a", "also": [], "form": "d" }), vec![]),
+            (
+                json!({ "kind": "a", "also": [], "form": "f" }),
+                vec![
+                    "/form: value is not valid under any of the schemas listed in the 'oneOf' keyword",
+                ],
+            ),
+            (
+                json!({ "kind": "a", "also": [], "form": 1 }),
+                vec![
+                    "/form: value is valid under more than one of the schemas listed in the 'oneOf' keyword",
+                ],
             ),
             (
                 json!({ "kind": "a", "also": [1, 0.5] }),
@@ -140,7 +166,7 @@ mod tests {
                         .into_iter()
                         .flatten()
                         .for_each(|(_, inner)| keywords(inner, found)),
-                    "anyOf" => inner
+                    "anyOf" | "oneOf" => inner
                         .as_array()
                         .into_iter()
                         .flatten()
@@ -154,6 +180,8 @@ mod tests {
             "type",
             "enum",
             "anyOf",
+            "oneOf",
+            "const",
             "required",
             "properties",
             "additionalProperties",
