@@ -1,6 +1,6 @@
 //! The program `scopeagent`: arguments, configuration, progress, rendering, exit statuses.
 //!
-//! The only crate that prints, reads the environment or exits. What it shows is made elsewhere.
+//! The only crate that prints, reads the environment or exits.
 
 mod args;
 mod batch;

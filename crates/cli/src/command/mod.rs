@@ -1,4 +1,4 @@
-//! One module a command: look things up, call the library, hand the answer to a renderer.
+//! One module per command: call the libraries, pass the answer to a renderer.
 
 pub(crate) mod analyze;
 mod ask;
@@ -22,6 +22,12 @@ use serde::Serialize;
 
 use server::{Error, ErrorKind, Result};
 
+/// A count with its noun.
+pub(crate) fn count(n: usize, noun: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{n} {noun}{plural}")
+}
+
 /// A value as one line of JSON.
 pub(crate) fn json_line(value: &impl Serialize) -> Result<String> {
     let text =
@@ -29,7 +35,7 @@ pub(crate) fn json_line(value: &impl Serialize) -> Result<String> {
     Ok(text + "\n")
 }
 
-/// A value as indented JSON with a line end.
+/// A value as indented JSON.
 pub(crate) fn json(value: &impl Serialize) -> Result<String> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|e| Error::from_source(ErrorKind::Other, &e))?;

@@ -67,7 +67,7 @@ fn on_a_terminal_the_answer_is_stored() {
         return;
     };
     assert!(
-        shown.contains("Which suggestions will you take?"),
+        shown.contains("Which suggestions do you plan to apply?"),
         "{shown}"
     );
     let learnt = learnt(&user);

@@ -35,7 +35,7 @@ async fn refused(session: &Session, job: &str) {
     ] {
         let told = session.refusal(tool, arguments).await;
         assert!(
-            told.contains("outside of the folders"),
+            told.contains("outside the folders"),
             "{tool} {job}: {told}"
         );
     }
