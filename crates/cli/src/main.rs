@@ -8,6 +8,7 @@ mod command;
 mod config;
 mod embedding;
 mod exit;
+mod json;
 mod keys;
 mod log;
 mod render;

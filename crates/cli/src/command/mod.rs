@@ -18,26 +18,10 @@ pub(crate) mod rules;
 pub(crate) mod runs;
 pub(crate) mod search;
 
-use serde::Serialize;
-
-use server::{Error, ErrorKind, Result};
+use crate::json::{line as json_line, pretty as json};
 
 /// A count with its noun.
-pub(crate) fn count(n: usize, noun: &str) -> String {
+fn count(n: usize, noun: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
     format!("{n} {noun}{plural}")
-}
-
-/// A value as one line of JSON.
-pub(crate) fn json_line(value: &impl Serialize) -> Result<String> {
-    let text =
-        serde_json::to_string(value).map_err(|e| Error::from_source(ErrorKind::Other, &e))?;
-    Ok(text + "\n")
-}
-
-/// A value as indented JSON.
-pub(crate) fn json(value: &impl Serialize) -> Result<String> {
-    let text = serde_json::to_string_pretty(value)
-        .map_err(|e| Error::from_source(ErrorKind::Other, &e))?;
-    Ok(text + "\n")
 }
