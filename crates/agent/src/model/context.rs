@@ -205,7 +205,6 @@ impl Cut {
     }
 }
 
-/// What the templates see.
 #[derive(Serialize)]
 struct Context<'a> {
     #[serde(flatten)]
