@@ -247,9 +247,9 @@ fn statements(job: &Job) -> Vec<StatementView> {
             kind: format!("{:?}", statement.kind).to_uppercase(),
             target: statement.target.clone(),
             stages: job
-                .stage_of(statement.index)
+                .stages_of(statement.index)
                 .iter()
-                .map(|l| job.stages[l.value].name.clone())
+                .map(|stage| job.stages[*stage].name.clone())
                 .collect(),
         })
         .filter(|view| view.target.is_some() || !view.stages.is_empty())
