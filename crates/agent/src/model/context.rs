@@ -195,7 +195,6 @@ impl Cut {
     }
 }
 
-/// What the templates see.
 #[derive(Serialize)]
 struct Context<'a> {
     #[serde(flatten)]
