@@ -9,7 +9,7 @@ use agent::Reasoner;
 use agent::model::{DryRun, LlmReasoner, Preview};
 use agent::offline::Offline;
 use llm::transport::Transport;
-use llm::{ConnectError, Model, LlmConfig, LlmOptions, Profile, Provider, Replay, Transcript};
+use llm::{ConnectError, LlmConfig, LlmOptions, Model, Profile, Provider, Replay, Transcript};
 use secrecy::SecretString;
 
 use crate::error::{Error, ErrorKind, Result};
