@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use agent::model::LlmReasoner;
 use agent::offline::Offline;
 use agent::{AnalyzeError, Event, Prompts, Reasoner, Request, Services};
-use llm::{Lane, LlmOptions, Profile, Provider, Server};
+use llm::{LlmOptions, Model, Profile, Provider, Server};
 use report::Report;
 use serde_json::{Value, json};
 pub(crate) use testkit::knowledge::{index, root};
@@ -85,7 +85,7 @@ pub(crate) fn asking(profile: &Profile) -> LlmReasoner {
 pub(crate) fn asking_with(profile: &Profile, options: LlmOptions) -> LlmReasoner {
     let server = Server::new(profile, None).expect("a sound profile");
     LlmReasoner::new(
-        Lane::new(profile.clone(), std::sync::Arc::new(server)),
+        Model::new(profile.clone(), std::sync::Arc::new(server)),
         options,
     )
 }
