@@ -73,13 +73,9 @@ pub(crate) struct Session {
 /// The program as an MCP server with the project's knowledge.
 pub(crate) fn server(user: &User, arguments: &[&str]) -> std::process::Command {
     let mut command = user.process();
-    command
-        .arg("--knowledge")
-        .arg(root().join("knowledge"))
-        .arg("--index")
-        .arg(index())
-        .arg("mcp")
-        .args(arguments);
+    let knowledge = root().join("knowledge");
+    command.arg("--knowledge").arg(knowledge).arg("--index");
+    command.arg(index()).arg("mcp").args(arguments);
     command
 }
 
