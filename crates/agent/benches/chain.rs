@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agent::llm::{Lane, LlmOptions, LlmReasoner, Profile, Provider};
+use agent::model::LlmReasoner;
 use agent::offline::Offline;
 use agent::{Depth, Event, Prompts, Reasoner, Request, Services};
+use llm::{Lane, LlmOptions, Profile, Provider};
 use serde_json::{Value, json};
 use testkit::llm::{Recorded, Server, Turn};
 
@@ -99,7 +100,7 @@ fn asking() -> (Server, Box<dyn Reasoner>) {
     let server = Server::start([]).rule(|request| Some(answer(request)));
     let mut profile = Profile::new(Provider::Compatible, "scripted");
     profile.base_url = Some(server.url());
-    let transport = agent::llm::Server::new(&profile, None).expect("a sound profile");
+    let transport = llm::Server::new(&profile, None).expect("a sound profile");
     let options = LlmOptions {
         stream: true,
         ..LlmOptions::default()

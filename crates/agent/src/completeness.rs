@@ -6,9 +6,10 @@
 use serde_json::Value;
 
 use crate::conclusion::{FileRequest, WantedFile};
-use crate::report::Language;
 use crate::view::View;
-use crate::wording::{citing, figure, sentence};
+use crate::wording::{citing, sentence};
+use report::format::figure;
+use report::{Language, codes};
 
 /// What the rules would have read, in the form of a request: first what they cannot decide
 /// without, then what could still change a judgement.
@@ -42,9 +43,9 @@ pub(crate) fn experience(view: &View) -> Vec<String> {
     let missing = view
         .missing
         .iter()
-        .flat_map(|m| &m.information.would_decide);
-    let found = view.findings.iter().map(|f| &f.cause);
-    let causes: Vec<&str> = found.chain(missing).map(String::as_str).collect();
+        .flat_map(|m| m.information.would_decide.iter().copied());
+    let found = view.findings.iter().map(|f| f.cause);
+    let causes: Vec<&str> = found.chain(missing).map(|c| c.code()).collect();
     view.experience_on(&causes)
 }
 
@@ -105,7 +106,7 @@ pub(crate) fn summary(
     lines.push(ending(ended, language).to_owned() + &citing(cited, language));
     for missing in &view.missing {
         let m = &missing.information;
-        let causes = m.would_decide.join(", ");
+        let causes = codes(&m.would_decide);
         let reason = sentence(&m.reason, language);
         lines.push(match (language, m.present) {
             (Language::Zh, false) => format!(

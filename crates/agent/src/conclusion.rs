@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::report::ProblemType;
 use crate::step::StepId;
+use report::ProblemType;
 
 /// Conclusion of any step.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 
 use indexer::{Filter, Hit, Kind, Query, Section};
 
-use crate::report::{Experience, Finding, Language};
 use crate::step::StepId;
 use crate::view::{Passage, View};
+use report::{Experience, Finding, Language};
 
 /// Findings whose causes each get a query of their own; more would leave each a single chunk.
 const FINDINGS_ASKED: usize = 3;
@@ -161,6 +161,7 @@ pub(crate) fn entries(step: StepId, hits: &[Hit]) -> Vec<Experience> {
         vector_rank: hit.vector_rank.map(as_rank),
         title: title(hit),
         used: false,
+        fit: None,
     };
     hits.iter().enumerate().map(entry).collect()
 }
@@ -212,7 +213,7 @@ fn questions(step: StepId, view: &View) -> Vec<Question> {
     let distinct = view
         .findings
         .iter()
-        .filter(|f| seen.insert(f.cause.as_str()))
+        .filter(|f| seen.insert(f.cause))
         .take(FINDINGS_ASKED);
     distinct
         .map(|finding| about(step, finding, view, &sections))
@@ -231,9 +232,10 @@ fn sections(step: StepId) -> Vec<Section> {
 }
 
 fn about(step: StepId, finding: &Finding, view: &View, sections: &[Section]) -> Question {
-    let causes = vec![finding.cause.clone()];
+    let causes = vec![finding.cause.code().to_owned()];
     let family = finding
         .cause
+        .code()
         .split('.')
         .next()
         .map(|f| vec![format!("{f}.")])
@@ -270,7 +272,7 @@ fn about(step: StepId, finding: &Finding, view: &View, sections: &[Section]) -> 
 
 /// The words of a step's query: the question, what was found, what earlier steps concluded.
 fn wording(step: StepId, finding: &Finding, view: &View) -> String {
-    let cause_words = finding.cause.replace(['.', '_'], " ");
+    let cause_words = finding.cause.code().replace(['.', '_'], " ");
     let mut parts = vec![cause_words, finding.summary.clone()];
     match step {
         StepId::Classify => parts.extend(view.question.clone()),
@@ -283,7 +285,7 @@ fn wording(step: StepId, finding: &Finding, view: &View) -> String {
                 .map(|m| m.information.reason.clone()),
         ),
         StepId::Advice => {
-            let mine = |s: &&crate::report::Suggestion| s.finding.as_deref() == Some(&finding.id);
+            let mine = |s: &&report::Suggestion| s.finding.as_deref() == Some(&finding.id);
             parts.extend(
                 view.suggestions
                     .iter()
@@ -320,7 +322,12 @@ fn without_finding(step: StepId, view: &View, sections: Vec<Section>) -> Questio
         .missing
         .iter()
         .take(3)
-        .flat_map(|m| m.information.would_decide.iter().cloned())
+        .flat_map(|m| {
+            m.information
+                .would_decide
+                .iter()
+                .map(|c| c.code().to_owned())
+        })
         .collect();
     let mut parts: Vec<String> = view.question.clone().into_iter().collect();
     parts.extend(

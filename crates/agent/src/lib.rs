@@ -10,26 +10,18 @@
 //! are checked before they enter the report. Nothing here prints or reads the environment.
 
 mod analyze;
-pub mod case;
 mod check;
-pub mod compare;
 mod completeness;
 pub mod conclusion;
-mod draft;
+pub mod draft;
 pub mod experience;
-pub mod feedback;
-pub mod llm;
+pub mod model;
 pub mod offline;
-pub mod picture;
 pub mod progress;
 pub mod prompts;
 pub mod reasoner;
-pub mod report;
 mod request;
-pub mod shape;
 pub mod step;
-pub mod store;
-mod tool_call;
 mod tools;
 pub mod view;
 mod wording;
@@ -39,8 +31,5 @@ pub use experience::ChunkPrior;
 pub use progress::{Event, Observer, Silent};
 pub use prompts::{PromptError, Prompts};
 pub use reasoner::{Reasoner, ReasonerError};
-pub use report::{Language, Report};
 pub use request::{AnalyzeError, Depth, KindPrior, Limits, Request, Services};
 pub use step::StepId;
-pub use tool_call::{ToolCall, ToolCalls, ToolResult, ToolRound};
-pub use tools::ToolSpec;

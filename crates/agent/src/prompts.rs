@@ -12,7 +12,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
-use crate::report::Language;
+use report::Language;
 
 macro_rules! embedded {
     ($($language:literal / $name:literal),* $(,)?) => {
@@ -220,7 +220,7 @@ fn numbered(text: &str) -> String {
 /// A number as people write it: no needless decimals, thousands kept together.
 fn figure(value: &minijinja::Value) -> String {
     match f64::try_from(value.clone()) {
-        Ok(number) => crate::wording::figure(number),
+        Ok(number) => report::format::figure(number),
         Err(_) => value.to_string(),
     }
 }

@@ -7,10 +7,10 @@ use futures::future::BoxFuture;
 use crate::conclusion::Conclusion;
 use crate::progress::Observer;
 use crate::prompts::Prompts;
-use crate::report::{Engine, Usage};
 use crate::step::StepId;
-use crate::tool_call::{ToolCalls, ToolRound};
 use crate::view::View;
+use llm::{ToolCalls, ToolRound};
+use report::{Engine, Usage};
 
 /// What a reasoner is asked to conclude.
 #[derive(Clone, Copy)]

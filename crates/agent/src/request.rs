@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use crate::experience::{ChunkPrior, ExperienceSource};
 use crate::prompts::Prompts;
 use crate::reasoner::Reasoner;
-use crate::report::{Language, SuggestionKind};
+use report::{Language, SuggestionKind};
 
 /// One question about one job.
 #[derive(Debug, Clone, Default)]

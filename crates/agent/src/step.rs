@@ -1,6 +1,6 @@
 //! The THINK steps by name: identifiers, order, titles.
 
-use crate::report::Language;
+use report::Language;
 
 /// One step of the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,6 +39,12 @@ impl StepId {
             StepId::Advice => "think5",
             StepId::Hypotheses => "hypotheses",
         }
+    }
+
+    /// The step with that identifier.
+    pub fn from_id(id: &str) -> Option<StepId> {
+        let all = StepId::THINK.into_iter().chain([StepId::Hypotheses]);
+        all.into_iter().find(|step| step.id() == id)
     }
 
     /// Title in the report's language.

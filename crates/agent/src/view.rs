@@ -7,10 +7,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::conclusion::WantedFile;
-use crate::report::{
+use crate::step::StepId;
+use report::{
     Evidence, Finding, JobSummary, Language, MissingInformation, ProblemType, Suggestion, Verdict,
 };
-use crate::step::StepId;
 
 /// What a step sees.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -212,7 +212,7 @@ impl View {
 
     /// Chunks of this step's experience on the causes that were found.
     pub(crate) fn experience_on_findings(&self) -> Vec<String> {
-        let causes: Vec<&str> = self.findings.iter().map(|f| f.cause.as_str()).collect();
+        let causes: Vec<&str> = self.findings.iter().map(|f| f.cause.code()).collect();
         self.experience_on(&causes)
     }
 

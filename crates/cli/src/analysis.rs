@@ -1,12 +1,12 @@
 //! Analyses as the program makes them: index, catalogue, thresholds, templates and what feedback
 //! has taught are opened once and serve any number of jobs, from any thread.
 
-use agent::feedback::Preferences;
-use agent::picture::Picture;
-use agent::report::{Report, SuggestionKind};
-use agent::shape::JobShape;
 use agent::{AnalyzeError, Event, Limits, Observer, Prompts, Request, Services};
 use indexer::Index;
+use report::{Report, SuggestionKind};
+use runs::feedback::Preferences;
+use runs::picture::Picture;
+use runs::shape::JobShape;
 use tokio::runtime::{Handle, Runtime};
 use tokio_util::sync::CancellationToken;
 
@@ -15,7 +15,7 @@ use crate::config::{Config, Language};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::knowledge::Knowledge;
-use crate::llm::Reasoners;
+use crate::reasoners::Reasoners;
 use crate::terminal::Terminal;
 
 /// Everything that analyses share.
@@ -207,10 +207,10 @@ pub(crate) fn request(job: &std::path::Path, thinking: &Thinking, config: &Confi
 }
 
 /// The language in the words of the agent.
-pub(crate) fn language(lang: Language) -> agent::Language {
+pub(crate) fn language(lang: Language) -> report::Language {
     match lang {
-        Language::Zh => agent::Language::Zh,
-        Language::En => agent::Language::En,
+        Language::Zh => report::Language::Zh,
+        Language::En => report::Language::En,
     }
 }
 

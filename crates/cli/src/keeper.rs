@@ -3,16 +3,16 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use agent::feedback::Preferences;
-use agent::store::{FILE_NAME, OpenRun, Store, StoreError};
 use agent::{Observer, Request};
+use runs::feedback::Preferences;
+use runs::store::{FILE_NAME, OpenRun, Store, StoreError};
 
 use crate::analysis::{self, Analyst, Made};
 use crate::args::Analyze;
 use crate::config::{self, Config};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::llm::{Asked, Reasoners};
+use crate::reasoners::{Asked, Reasoners};
 use crate::terminal::Terminal;
 
 /// The open run store, or none where runs are not kept.

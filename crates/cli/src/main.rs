@@ -12,10 +12,10 @@ mod exit;
 mod inspection;
 mod keeper;
 mod knowledge;
-mod llm;
 mod log;
 mod mcp;
 mod models;
+mod reasoners;
 mod render;
 mod terminal;
 

@@ -63,7 +63,7 @@ fn needed(value: &Option<String>, name: &str) -> Result<String> {
 }
 
 fn key(embedder: &Embedder) -> Result<Option<String>> {
-    let key = crate::llm::key_from(
+    let key = crate::reasoners::key_from(
         embedder.api_key_env.as_deref(),
         embedder.api_key_command.as_deref(),
     );

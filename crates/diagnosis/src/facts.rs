@@ -25,7 +25,7 @@ pub(crate) fn number(
 ) -> Fact {
     Fact {
         metric: metric.to_owned(),
-        value: Value::Number(value),
+        value: value.into(),
         unit: Some(unit),
         expected: None,
         source,

@@ -3,31 +3,12 @@
 //! Plain data without behaviour beyond small look-ups. Texts come in both languages of the
 //! product, so that the caller chooses late. The codes and field names follow the report contract.
 
-use std::fmt;
-
 use job::model::Source;
+pub use report::{
+    Cause, EvidenceValue as Value, Impact, ProblemType, Severity, SuggestionKind, Text, Verdict,
+    Verified,
+};
 use serde::Serialize;
-
-/// A sentence in both languages.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Text {
-    /// Chinese.
-    pub zh: String,
-    /// English.
-    pub en: String,
-}
-
-/// A value of a fact.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Value {
-    /// A number, in the fact's unit.
-    Number(f64),
-    /// A text: a key value, an error id.
-    Text(String),
-    /// A yes or no.
-    Bool(bool),
-}
 
 /// One measured or read value with its place.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -45,115 +26,6 @@ pub struct Fact {
     pub source: Source,
     /// The fact as a sentence.
     pub text: Text,
-}
-
-macro_rules! causes {
-    ($($variant:ident = $code:literal, $type:ident;)*) => {
-        /// A cause of the report contract.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[expect(missing_docs, reason = "the code beside each variant says what it is")]
-        pub enum Cause { $($variant),* }
-
-        impl Cause {
-            /// Every cause in the order of the contract.
-            pub const ALL: &'static [Cause] = &[$(Cause::$variant),*];
-
-            /// Code in reports: `skew.join_hot_key`.
-            pub fn code(self) -> &'static str {
-                match self { $(Cause::$variant => $code),* }
-            }
-
-            /// Class that the specification puts it in.
-            pub fn problem_type(self) -> ProblemType {
-                match self { $(Cause::$variant => ProblemType::$type),* }
-            }
-
-            /// The cause with that code.
-            pub fn from_code(code: &str) -> Option<Cause> {
-                match code { $($code => Some(Cause::$variant),)* _ => None }
-            }
-        }
-    };
-}
-
-causes! {
-    JoinHotKey = "skew.join_hot_key", DataSkew;
-    GroupHotKey = "skew.group_hot_key", DataSkew;
-    NullOrDefaultKey = "skew.null_or_default_key", DataSkew;
-    LowCardinalityKey = "skew.low_cardinality_key", DataSkew;
-    PartitionLayout = "skew.partition_layout", DataSkew;
-    RedundantRepartition = "shuffle.redundant_repartition", ExcessiveShuffle;
-    UnusedColumns = "shuffle.unused_columns", ExcessiveShuffle;
-    LateFilter = "shuffle.late_filter", ExcessiveShuffle;
-    MissedBroadcast = "shuffle.missed_broadcast", ExcessiveShuffle;
-    SerialGather = "shuffle.serial_gather", ExcessiveShuffle;
-    UnalignedInput = "shuffle.unaligned_input", ExcessiveShuffle;
-    HeapPressure = "gc.heap_pressure", Other;
-    Spill = "memory.spill", Other;
-    MemoryEstimateTooLow = "memory.estimate_too_low", Other;
-    Misestimate = "cardinality.misestimate", Other;
-    JoinExplosion = "join.explosion", Other;
-    CpuBoundUdo = "udo.cpu_bound", Other;
-    ParallelismTooLow = "parallelism.too_low", Other;
-    TinyVertices = "parallelism.tiny_vertices", Other;
-    SmallFiles = "io.small_files", Other;
-    VertexRetries = "failure.vertex_retries", Other;
-    SlowMachine = "failure.slow_machine", Other;
-    UserCodeFailure = "failure.user_code", Other;
-    CompileFailure = "failure.compile", Other;
-    LimitFailure = "failure.limit", Other;
-    QueueWait = "queue.wait", Other;
-}
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.code())
-    }
-}
-
-impl Serialize for Cause {
-    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.serialize_str(self.code())
-    }
-}
-
-/// Class of a problem, as the specification names them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ProblemType {
-    /// Few vertices get most of the rows.
-    DataSkew,
-    /// Rows cross the network more than they need to.
-    ExcessiveShuffle,
-    /// Everything else.
-    Other,
-    /// No problem.
-    None,
-}
-
-/// How much a finding matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Worth a look when there is time.
-    Low,
-    /// Worth mending.
-    Medium,
-    /// Costs a large share of the run.
-    High,
-    /// The job fails, or most of its run is lost.
-    Critical,
-}
-
-/// What mending the cause would buy.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Impact {
-    /// Seconds of run time (for `queue.wait`: of the time in the queue).
-    pub seconds_saved: f64,
-    /// Share of the run time, 0..1; `None` if that is not known.
-    pub share_of_elapsed: Option<f64>,
-    /// How it was computed, in words.
-    pub method: String,
 }
 
 /// A cause found in the job.
@@ -194,33 +66,6 @@ pub struct MissingInformation {
     pub relevance: f64,
     /// Parser that reads the file.
     pub parser: Option<String>,
-}
-
-/// What kind of change a suggestion asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SuggestionKind {
-    /// The script is written differently.
-    Rewrite,
-    /// A hint is added or taken away.
-    Hint,
-    /// A parameter of the submission or the script changes.
-    Parameter,
-    /// Stored data gets another layout.
-    Layout,
-    /// Something has to be looked at first.
-    Investigate,
-}
-
-/// What was checked about a diff.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Verified {
-    /// The new script parses without an error.
-    pub parses: bool,
-    /// Every output keeps its columns in name, order and type.
-    pub columns_preserved: bool,
-    /// Every hint in it belongs to the known grammar.
-    pub hints_known: bool,
 }
 
 /// A change that would mend a finding.
@@ -279,18 +124,6 @@ pub struct RuleOutcome {
     pub outcome: Outcome,
     /// Facts it looked at.
     pub facts: Vec<Fact>,
-}
-
-/// The verdict of the contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// At least one finding.
-    Problem,
-    /// Every rule that could apply had its facts, and none found anything.
-    Healthy,
-    /// No finding, and a rule that matters lacked its facts.
-    InsufficientInformation,
 }
 
 /// How complete the information is, as section 5 of the specification asks.

@@ -61,6 +61,12 @@ causes! {
     QueueWait = "queue.wait", Other;
 }
 
+/// Codes, separated by commas.
+pub fn codes(causes: &[Cause]) -> String {
+    let codes: Vec<&str> = causes.iter().map(|c| c.code()).collect();
+    codes.join(", ")
+}
+
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.code())

@@ -91,3 +91,14 @@ pub struct Source {
     /// a JSON pointer for JSON, `line N` for text; `None` for the file as a whole.
     pub locator: Option<String>,
 }
+
+impl From<f64> for EvidenceValue {
+    /// JSON has no infinity; such a ratio is said in words.
+    fn from(number: f64) -> EvidenceValue {
+        if number.is_finite() {
+            EvidenceValue::Number(number)
+        } else {
+            EvidenceValue::Text(number.to_string())
+        }
+    }
+}

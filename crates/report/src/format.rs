@@ -218,6 +218,11 @@ pub fn list(items: &[String], language: Language) -> String {
     }
 }
 
+/// `text` cut to at most `max` bytes at a character boundary.
+pub fn cut(text: &str, max: usize) -> &str {
+    &text[..text.floor_char_boundary(max.min(text.len()))]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -26,7 +26,7 @@ pub enum JobEngine {
 }
 
 /// Name, state and size of the job; what is not known is `None`, never 0.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobSummary {
     pub id: Option<String>,
     pub name: Option<String>,

@@ -23,7 +23,7 @@ mod suggestion;
 mod text;
 
 pub use account::{Cost, Segment, SegmentKind, TimeAccount};
-pub use cause::{Cause, ProblemType};
+pub use cause::{Cause, ProblemType, codes};
 pub use diagnostic::{Diagnostic, DiagnosticSeverity};
 pub use finding::{Evidence, EvidenceValue, Finding, Impact, Severity, Source};
 pub use job::{JobEngine, JobState, JobSummary};

@@ -2,7 +2,7 @@
 
 use crate::draft::{self, Numbered};
 use crate::progress::{Event, Observer};
-use crate::report::{Experience, ReasonerKind, Report, SCHEMA_VERSION, Step, Suggestion};
+use report::{Experience, ReasonerKind, Report, SCHEMA_VERSION, Step, Suggestion};
 
 use super::run::Run;
 
@@ -36,10 +36,13 @@ impl Run<'_> {
             run_id: self.id,
             job: view.job,
             question: view.question,
+            answer: None,
             language: view.language,
             engine: self.engine,
             verdict: view.verdict,
             problem_type: view.problem_type,
+            time: None,
+            cost: None,
             findings: view.findings,
             evidence: numbered.evidence,
             missing_information: view.missing.into_iter().map(|m| m.information).collect(),

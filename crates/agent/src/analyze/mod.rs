@@ -11,9 +11,9 @@ mod think;
 
 use crate::progress::Observer;
 use crate::reasoner::ReasonerError;
-use crate::report::{ReasonerKind, Report};
 use crate::request::{AnalyzeError, Depth, Request, Services};
 use crate::step::StepId;
+use report::{ReasonerKind, Report};
 
 use rounds::Rounds;
 use run::Run;

@@ -13,10 +13,10 @@ use crate::completeness;
 use crate::conclusion::{Conclusion, FileRequest, HypothesisResult, WantedFile};
 use crate::progress::Observer;
 use crate::reasoner::Answer;
-use crate::report::{Language, Step, Usage};
 use crate::step::StepId;
-use crate::tool_call::{ToolCalls, ToolRound};
 use crate::tools;
+use llm::{ToolCalls, ToolRound};
+use report::{Language, Step, Usage};
 
 use super::Stop;
 use super::run::Run;

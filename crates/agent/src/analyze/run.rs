@@ -11,14 +11,14 @@ use crate::draft::{self, Numbered};
 use crate::experience::{self, Answers, Asker};
 use crate::progress::{Event, Observer};
 use crate::reasoner::{Answer, Meter};
-use crate::report::{
+use crate::request::{AnalyzeError, Depth, Request, Services};
+use crate::step::StepId;
+use crate::view::{Excerpt, Passage, Remembered, View};
+use llm::ToolRound;
+use report::{
     Checks, Diagnostic, DiagnosticSeverity, Engine, Experience, FileRead, Language, Step,
     Suggestion,
 };
-use crate::request::{AnalyzeError, Depth, Request, Services};
-use crate::step::StepId;
-use crate::tool_call::ToolRound;
-use crate::view::{Excerpt, Passage, Remembered, View};
 
 /// Chunks cited per suggestion; a reader follows one or two.
 const SOURCES_PER_SUGGESTION: usize = 2;
@@ -126,13 +126,7 @@ impl<'a> Run<'a> {
     }
 
     /// What the first steps rest on; equal fingerprints need no new conclusions.
-    pub(crate) fn fingerprint(
-        &self,
-    ) -> (
-        Vec<crate::report::Finding>,
-        Vec<crate::report::Evidence>,
-        usize,
-    ) {
+    pub(crate) fn fingerprint(&self) -> (Vec<report::Finding>, Vec<report::Evidence>, usize) {
         let mut numbered = Numbered::default();
         let findings = draft::findings(&self.diagnosis.findings, "F", &mut numbered, self.language);
         let cleared = draft::cleared(&self.diagnosis, self.language).len();
@@ -270,14 +264,10 @@ impl<'a> Run<'a> {
                 .finding
                 .as_deref()
                 .and_then(|id| view.finding(id));
-            let cause = finding.map(|f| f.cause.clone());
-            if let Ok(hits) = experience::support(
-                &asker,
-                &topic,
-                cause.as_deref(),
-                view,
-                SOURCES_PER_SUGGESTION,
-            ) {
+            let cause = finding.map(|f| f.cause.code());
+            if let Ok(hits) =
+                experience::support(&asker, &topic, cause, view, SOURCES_PER_SUGGESTION)
+            {
                 view.suggestions[index].sources =
                     hits.into_iter().map(|hit| hit.chunk.id).collect();
             }
@@ -301,7 +291,7 @@ impl<'a> Run<'a> {
             language,
             question: self.request.question.clone(),
             job: draft::summary(job),
-            verdict: draft::verdict(&self.diagnosis),
+            verdict: self.diagnosis.verdict,
             problem_type: draft::top_problem_type(&findings),
             findings,
             evidence,

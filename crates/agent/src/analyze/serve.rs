@@ -5,9 +5,9 @@
 
 use crate::conclusion::{Lookup, WantedFile};
 use crate::prompts::fence;
-use crate::tool_call::{ToolCall, ToolResult};
 use crate::tools::{self, Wish};
 use crate::view::View;
+use llm::{ToolCall, ToolResult};
 
 use super::run::Run;
 
@@ -127,7 +127,7 @@ fn text_of(run: &Run<'_>, wanted: &WantedFile, before: &View) -> String {
     if !is_known(before, name) {
         return format!(
             "`{}` is not in the job folder; list_files names what is",
-            crate::wording::cut(name, 200)
+            report::format::cut(name, 200)
         );
     }
     if was_shown(before, name) {

@@ -9,10 +9,10 @@ use crate::check;
 use crate::conclusion::Conclusion;
 use crate::progress::{Event, Observer, Shared};
 use crate::reasoner::{Answer, Faulty, Reasoner, ReasonerError, Task};
-use crate::report::{Diagnostic, DiagnosticSeverity, Engine, ReasonerKind};
 use crate::step::StepId;
-use crate::tool_call::ToolRound;
 use crate::view::View;
+use llm::ToolRound;
+use report::{Diagnostic, DiagnosticSeverity, Engine, ReasonerKind};
 
 use super::Stop;
 use super::run::Run;

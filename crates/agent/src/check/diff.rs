@@ -2,7 +2,7 @@
 
 use job::Job;
 
-use crate::report::Verified;
+use report::Verified;
 
 /// A diff that holds.
 #[derive(Debug)]

@@ -12,8 +12,8 @@ mod seen;
 use job::Job;
 
 use crate::conclusion::{Conclusion, Proposal};
-use crate::report::{Language, Origin, ProblemType, Suggestion, SuggestionKind, Verdict};
 use crate::view::View;
+use report::{Language, Origin, ProblemType, Suggestion, SuggestionKind, Verdict};
 
 use names::Names;
 use numbers::Numbers;

@@ -1,8 +1,8 @@
 //! What a step could read, and the prose that it wrote: the two sides of the check.
 
 use crate::conclusion::Conclusion;
-use crate::report::EvidenceValue;
 use crate::view::View;
+use report::EvidenceValue;
 
 /// Prose of a conclusion.
 pub(super) fn texts(conclusion: &mut Conclusion) -> Vec<&mut String> {
@@ -55,7 +55,7 @@ pub(super) fn seen(view: &View) -> Vec<String> {
     texts.extend(view.question.clone());
     texts.extend(view.errors.iter().cloned());
     for finding in &view.findings {
-        texts.extend([finding.summary.clone(), finding.cause.clone()]);
+        texts.extend([finding.summary.clone(), finding.cause.code().to_owned()]);
     }
     for e in &view.evidence {
         texts.extend([e.metric.clone(), e.text.clone(), e.source.file.clone()]);

@@ -12,14 +12,14 @@ use job::Job;
 use job::catalogue::Catalogue;
 
 use crate::conclusion::WantedFile;
-use crate::report::{
-    Evidence, EvidenceSource, EvidenceValue, Finding, Impact, Language, MissingInformation, Origin,
-    ProblemType, RuleOutcome, RuleResult, Severity, Suggestion, SuggestionKind, Verdict, Verified,
-};
 use crate::request::KindPrior;
 use crate::view::{Cleared, Missing, Score};
+use report::{
+    Evidence, Finding, Language, MissingInformation, Origin, ProblemType, RuleOutcome, RuleResult,
+    Source, Suggestion,
+};
 
-pub(crate) use tables::{
+pub use tables::{
     diagnostics, errors, names, private_names, script, stages, state, statements, summary, unread,
 };
 
@@ -29,8 +29,8 @@ const PLACE: f32 = 0.15;
 
 /// Facts that have got an id, each once.
 #[derive(Default)]
-pub(crate) struct Numbered {
-    pub(crate) evidence: Vec<Evidence>,
+pub struct Numbered {
+    pub evidence: Vec<Evidence>,
     known: HashMap<FactKey, String>,
 }
 
@@ -73,19 +73,19 @@ fn entry(id: String, fact: &Fact, language: Language) -> Evidence {
     Evidence {
         id,
         metric: fact.metric.clone(),
-        value: value_of(&fact.value),
+        value: fact.value.clone(),
         unit: fact.unit.map(str::to_owned),
         expected: fact.expected.clone(),
-        source: EvidenceSource {
+        source: Source {
             file: fact.source.file.clone(),
             locator: fact.source.locator.clone(),
         },
-        text: language.pick(&fact.text).to_owned(),
+        text: fact.text.pick(language).to_owned(),
     }
 }
 
 /// Findings with their evidence; ids are `prefix` and a number.
-pub(crate) fn findings(
+pub fn findings(
     found: &[found::Finding],
     prefix: &str,
     numbered: &mut Numbered,
@@ -93,21 +93,21 @@ pub(crate) fn findings(
 ) -> Vec<Finding> {
     let word = |(index, finding): (usize, &found::Finding)| Finding {
         id: format!("{prefix}{}", index + 1),
-        cause: finding.cause.code().to_owned(),
-        problem_type: problem_type(finding.cause.problem_type()),
-        severity: severity(finding.severity),
+        cause: finding.cause,
+        problem_type: finding.cause.problem_type(),
+        severity: finding.severity,
         confidence: finding.confidence.clamp(0.0, 1.0),
         stage: finding.stage.clone(),
         script_lines: finding.script_lines.map(|(first, last)| [first, last]),
-        summary: language.pick(&finding.summary).to_owned(),
+        summary: finding.summary.pick(language).to_owned(),
         evidence: numbered.ids(&finding.evidence, language),
-        impact: finding.impact.as_ref().map(impact),
+        impact: finding.impact.clone(),
     };
     found.iter().enumerate().map(word).collect()
 }
 
 /// What became of each rule.
-pub(crate) fn rules(
+pub fn rules(
     diagnosis: &Diagnosis,
     numbered: &mut Numbered,
     language: Language,
@@ -117,7 +117,7 @@ pub(crate) fn rules(
             Outcome::Fired { findings } => (RuleResult::Fired, findings.to_string(), Vec::new()),
             Outcome::Cleared { by } => (
                 RuleResult::Cleared,
-                language.pick(by).to_owned(),
+                by.pick(language).to_owned(),
                 Vec::new(),
             ),
             Outcome::Abstained { lacking } => {
@@ -125,8 +125,9 @@ pub(crate) fn rules(
             }
         };
         RuleOutcome {
-            cause: rule.cause.code().to_owned(),
+            cause: rule.cause,
             outcome,
+            by: None,
             text,
             lacking: lacking.into_iter().map(str::to_owned).collect(),
             evidence: numbered.ids(&rule.facts, language),
@@ -135,29 +136,9 @@ pub(crate) fn rules(
     diagnosis.rules.iter().map(&mut word).collect()
 }
 
-fn value_of(value: &found::Value) -> EvidenceValue {
-    match value {
-        // JSON has no infinity; such a ratio is said in words.
-        found::Value::Number(number) if !number.is_finite() => {
-            EvidenceValue::Text(number.to_string())
-        }
-        found::Value::Number(number) => EvidenceValue::Number(*number),
-        found::Value::Text(text) => EvidenceValue::Text(text.clone()),
-        found::Value::Bool(yes) => EvidenceValue::Bool(*yes),
-    }
-}
-
-fn impact(impact: &found::Impact) -> Impact {
-    Impact {
-        seconds_saved: impact.seconds_saved,
-        share_of_elapsed: impact.share_of_elapsed,
-        method: impact.method.clone(),
-    }
-}
-
 /// The suggestions of a diagnosis, without their sources, and the topics of the latter. For one
 /// finding, the kinds that feedback favours come first.
-pub(crate) fn suggestions(
+pub fn suggestions(
     diagnosis: &Diagnosis,
     findings: &[Finding],
     prior: Option<&KindPrior<'_>>,
@@ -168,7 +149,7 @@ pub(crate) fn suggestions(
         let favour = |s: &found::Suggestion| {
             findings
                 .get(s.finding)
-                .map_or(0.0, |f| prior(&f.cause, suggestion_kind(s.kind)))
+                .map_or(0.0, |f| prior(f.cause.code(), s.kind))
         };
         let place = |s: &found::Suggestion| {
             let of_finding = diagnosis
@@ -202,16 +183,16 @@ fn suggestion(
     findings: &[Finding],
     language: Language,
 ) -> Suggestion {
-    let all = |texts: &[found::Text]| texts.iter().map(|t| language.pick(t).to_owned()).collect();
+    let all = |texts: &[found::Text]| texts.iter().map(|t| t.pick(language).to_owned()).collect();
     Suggestion {
         id: format!("S{}", index + 1),
         finding: findings.get(s.finding).map(|f| f.id.clone()),
-        kind: suggestion_kind(s.kind),
-        title: language.pick(&s.title).to_owned(),
+        kind: s.kind,
+        title: s.title.pick(language).to_owned(),
         steps: all(&s.steps),
         diff: s.diff.clone(),
-        verified: s.verified.filter(|_| s.diff.is_some()).map(verified),
-        gain: language.pick(&s.gain).to_owned(),
+        verified: s.verified.filter(|_| s.diff.is_some()),
+        gain: s.gain.pick(language).to_owned(),
         pros: all(&s.pros),
         cons: all(&s.cons),
         sources: Vec::new(),
@@ -220,23 +201,15 @@ fn suggestion(
     }
 }
 
-fn verified(v: found::Verified) -> Verified {
-    Verified {
-        parses: v.parses,
-        columns_preserved: v.columns_preserved,
-        hints_known: v.hints_known,
-    }
-}
-
 /// What is missing, most relevant first.
-pub(crate) fn missing(diagnosis: &Diagnosis, language: Language) -> Vec<Missing> {
+pub fn missing(diagnosis: &Diagnosis, language: Language) -> Vec<Missing> {
     let entry = |m: &found::MissingInformation| Missing {
         information: MissingInformation {
             info: m.info.to_owned(),
             file: m.file.clone(),
             present: m.present,
-            would_decide: m.would_decide.iter().map(|c| c.code().to_owned()).collect(),
-            reason: language.pick(&m.reason).to_owned(),
+            would_decide: m.would_decide.clone(),
+            reason: m.reason.pick(language).to_owned(),
         },
         relevance: m.relevance,
         parser: m.parser.clone(),
@@ -246,7 +219,7 @@ pub(crate) fn missing(diagnosis: &Diagnosis, language: Language) -> Vec<Missing>
 
 /// Unread files that hold information by which a rule gets surer or more exact, those that serve
 /// most rules first. A rule that has its needs may still judge otherwise with them.
-pub(crate) fn helpful(job: &Job, catalogue: &Catalogue, language: Language) -> Vec<WantedFile> {
+pub fn helpful(job: &Job, catalogue: &Catalogue, language: Language) -> Vec<WantedFile> {
     let mut found: Vec<(usize, u64, WantedFile)> = Vec::new();
     for file in job.files.iter().filter(|f| !f.read) {
         let Some(entry) = catalogue.entry(file.kind).filter(|e| e.parser.is_some()) else {
@@ -311,11 +284,11 @@ fn some(names: &[&str], comma: &str, more: &str) -> String {
 }
 
 /// Causes that the facts rule out.
-pub(crate) fn cleared(diagnosis: &Diagnosis, language: Language) -> Vec<Cleared> {
+pub fn cleared(diagnosis: &Diagnosis, language: Language) -> Vec<Cleared> {
     let clear = |rule: &found::RuleOutcome| match &rule.outcome {
         Outcome::Cleared { by } => Some(Cleared {
             cause: rule.cause.code().to_owned(),
-            by: language.pick(by).to_owned(),
+            by: by.pick(language).to_owned(),
         }),
         Outcome::Fired { .. } | Outcome::Abstained { .. } => None,
     };
@@ -323,7 +296,7 @@ pub(crate) fn cleared(diagnosis: &Diagnosis, language: Language) -> Vec<Cleared>
 }
 
 /// Completeness as the specification scores it.
-pub(crate) fn score(diagnosis: &Diagnosis) -> Score {
+pub fn score(diagnosis: &Diagnosis) -> Score {
     let c = &diagnosis.completeness;
     Score {
         score: c.score,
@@ -333,46 +306,9 @@ pub(crate) fn score(diagnosis: &Diagnosis) -> Score {
     }
 }
 
-/// Verdict in the words of the report.
-pub(crate) fn verdict(diagnosis: &Diagnosis) -> Verdict {
-    match diagnosis.verdict {
-        found::Verdict::Problem => Verdict::Problem,
-        found::Verdict::Healthy => Verdict::Healthy,
-        found::Verdict::InsufficientInformation => Verdict::InsufficientInformation,
-    }
-}
-
 /// Class of the top finding; `none` without one.
-pub(crate) fn top_problem_type(findings: &[Finding]) -> ProblemType {
+pub fn top_problem_type(findings: &[Finding]) -> ProblemType {
     findings
         .first()
         .map_or(ProblemType::None, |f| f.problem_type)
-}
-
-fn problem_type(of: found::ProblemType) -> ProblemType {
-    match of {
-        found::ProblemType::DataSkew => ProblemType::DataSkew,
-        found::ProblemType::ExcessiveShuffle => ProblemType::ExcessiveShuffle,
-        found::ProblemType::Other => ProblemType::Other,
-        found::ProblemType::None => ProblemType::None,
-    }
-}
-
-fn severity(of: found::Severity) -> Severity {
-    match of {
-        found::Severity::Low => Severity::Low,
-        found::Severity::Medium => Severity::Medium,
-        found::Severity::High => Severity::High,
-        found::Severity::Critical => Severity::Critical,
-    }
-}
-
-fn suggestion_kind(of: found::SuggestionKind) -> SuggestionKind {
-    match of {
-        found::SuggestionKind::Rewrite => SuggestionKind::Rewrite,
-        found::SuggestionKind::Hint => SuggestionKind::Hint,
-        found::SuggestionKind::Parameter => SuggestionKind::Parameter,
-        found::SuggestionKind::Layout => SuggestionKind::Layout,
-        found::SuggestionKind::Investigate => SuggestionKind::Investigate,
-    }
 }

@@ -6,11 +6,13 @@ use job::Job;
 use job::catalogue::Catalogue;
 use job::model as files;
 
-use crate::report::{Diagnostic, DiagnosticSeverity, JobState, JobSummary, Language};
 use crate::view::{ScriptText, StageRow, StatementRow, UnreadFile};
+use job::script::Dialect;
+use report::{Diagnostic, DiagnosticSeverity, JobEngine, JobState, JobSummary, Language};
 
 /// Name, state and size of a job; what no file tells is `None`.
-pub(crate) fn summary(job: &Job) -> JobSummary {
+pub fn summary(job: &Job) -> JobSummary {
+    let other = |key: &str| job.info.other.get(key).filter(|v| !v.is_empty()).cloned();
     let vertices: Option<u64> = (0..job.stages.len())
         .map(|stage| job.vertex_count(stage).map(|count| count.value))
         .sum();
@@ -22,11 +24,37 @@ pub(crate) fn summary(job: &Job) -> JobSummary {
         elapsed_seconds: job.info.elapsed_seconds.filter(|s| s.is_finite()),
         stages: (!job.stages.is_empty()).then_some(job.stages.len() as u64),
         vertices: vertices.filter(|_| !job.stages.is_empty()),
+        engine: engine(job),
+        total_seconds: total_seconds(&job.info),
+        owner: other("UserName"),
+        queue: other("VirtualCluster"),
+        submitted: job.info.submitted_ms.and_then(rfc3339),
     }
 }
 
+/// The engine by the dialect of its script.
+fn engine(job: &Job) -> Option<JobEngine> {
+    match job.script.as_ref()?.dialect {
+        Dialect::Scope => Some(JobEngine::Scope),
+        Dialect::USql => Some(JobEngine::Usql),
+    }
+}
+
+/// Seconds from submission to end: from the job's own times, else the sum of its phases.
+fn total_seconds(info: &files::JobInfo) -> Option<f64> {
+    let submitted = info.submitted_ms.zip(info.ended_ms);
+    let span = submitted.map(|(from, to)| (to - from) as f64 / 1e3);
+    let phases = || Some(info.compile_seconds? + info.queued_seconds? + info.elapsed_seconds?);
+    span.or_else(phases).filter(|s| s.is_finite() && *s >= 0.0)
+}
+
+fn rfc3339(ms: i64) -> Option<String> {
+    let time = jiff::Timestamp::from_millisecond(ms).ok()?;
+    Some(time.to_string())
+}
+
 /// How a job ended, in the words of the report.
-pub(crate) fn state(state: files::JobState) -> JobState {
+pub fn state(state: files::JobState) -> JobState {
     match state {
         files::JobState::Succeeded => JobState::Succeeded,
         files::JobState::Failed => JobState::Failed,
@@ -36,7 +64,7 @@ pub(crate) fn state(state: files::JobState) -> JobState {
 }
 
 /// The stages, one line each.
-pub(crate) fn stages(job: &Job) -> Vec<StageRow> {
+pub fn stages(job: &Job) -> Vec<StageRow> {
     let row = |(index, stage): (usize, &files::Stage)| StageRow {
         name: stage.name.clone(),
         operators: stage.operators.iter().map(operator).collect(),
@@ -61,7 +89,7 @@ fn operator(operator: &files::Operator) -> String {
 }
 
 /// The statements of the script, one line each.
-pub(crate) fn statements(job: &Job) -> Vec<StatementRow> {
+pub fn statements(job: &Job) -> Vec<StatementRow> {
     let Some(script) = &job.script else {
         return Vec::new();
     };
@@ -89,7 +117,7 @@ pub(crate) fn statements(job: &Job) -> Vec<StatementRow> {
 }
 
 /// The script's text.
-pub(crate) fn script(job: &Job) -> Option<ScriptText> {
+pub fn script(job: &Job) -> Option<ScriptText> {
     let script = job.script.as_ref().filter(|s| !s.text.is_empty())?;
     Some(ScriptText {
         file: script.file.clone(),
@@ -98,7 +126,7 @@ pub(crate) fn script(job: &Job) -> Option<ScriptText> {
 }
 
 /// Every name that an answer may use: stages, operators, columns, tables, rowsets, classes, files.
-pub(crate) fn names(job: &Job) -> Vec<String> {
+pub fn names(job: &Job) -> Vec<String> {
     let mut names = BTreeSet::new();
     for stage in &job.stages {
         names.insert(stage.name.clone());
@@ -129,7 +157,7 @@ pub(crate) fn names(job: &Job) -> Vec<String> {
 }
 
 /// Names that the people of the job chose.
-pub(crate) fn private_names(job: &Job) -> Vec<String> {
+pub fn private_names(job: &Job) -> Vec<String> {
     let mut names = BTreeSet::new();
     for table in &job.tables {
         names.extend([table.name.clone()]);
@@ -163,7 +191,7 @@ pub(crate) fn private_names(job: &Job) -> Vec<String> {
 }
 
 /// Errors of a failed job in a line each.
-pub(crate) fn errors(job: &Job) -> Vec<String> {
+pub fn errors(job: &Job) -> Vec<String> {
     let line = |e: &files::JobError| match &e.id {
         Some(id) => format!("{id}: {}", e.message),
         None => e.message.clone(),
@@ -172,7 +200,7 @@ pub(crate) fn errors(job: &Job) -> Vec<String> {
 }
 
 /// Files that have not been read, with what the catalogue says about them.
-pub(crate) fn unread(job: &Job, catalogue: &Catalogue, language: Language) -> Vec<UnreadFile> {
+pub fn unread(job: &Job, catalogue: &Catalogue, language: Language) -> Vec<UnreadFile> {
     let useful =
         |file: &&files::JobFile| !file.read && !matches!(file.kind, files::FileKind::Ignored);
     let entry = |file: &files::JobFile| {
@@ -190,7 +218,7 @@ pub(crate) fn unread(job: &Job, catalogue: &Catalogue, language: Language) -> Ve
 }
 
 /// What the readers could not make sense of.
-pub(crate) fn diagnostics(job: &Job, language: Language) -> Vec<Diagnostic> {
+pub fn diagnostics(job: &Job, language: Language) -> Vec<Diagnostic> {
     let entry = |d: &files::Diagnostic| Diagnostic {
         severity: match d.severity {
             files::DiagnosticSeverity::Error => DiagnosticSeverity::Error,

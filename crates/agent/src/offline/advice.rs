@@ -1,9 +1,9 @@
 //! THINK 5 and the appendix in fixed wording: suggestions weighed, hypotheses left open.
 
 use crate::conclusion::{Advice, Hypotheses, Hypothesis, HypothesisResult, Recommendation};
-use crate::report::{Finding, Language, Suggestion, Verdict};
 use crate::view::View;
 use crate::wording::{citing, sentence};
+use report::{Finding, Language, Suggestion, Verdict};
 
 use super::steps::saving;
 
@@ -175,7 +175,7 @@ pub(super) fn hypotheses(view: &View) -> Hypotheses {
         let m = &missing.information;
         for cause in &m.would_decide {
             hypotheses.push(Hypothesis {
-                hypothesis: cause.clone(),
+                hypothesis: cause.code().to_owned(),
                 check: m.reason.clone(),
                 file: Some(m.file.clone()),
                 result: HypothesisResult::Open,
@@ -185,7 +185,7 @@ pub(super) fn hypotheses(view: &View) -> Hypotheses {
     }
     hypotheses.truncate(HYPOTHESES);
     let settled = view.findings.iter().map(|f| Hypothesis {
-        hypothesis: f.cause.clone(),
+        hypothesis: f.cause.code().to_owned(),
         check: f.summary.clone(),
         file: None,
         result: HypothesisResult::Confirmed,

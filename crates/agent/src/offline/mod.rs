@@ -12,9 +12,9 @@ use futures::future::BoxFuture;
 use crate::conclusion::Conclusion;
 use crate::progress::Observer;
 use crate::reasoner::{Answer, Reasoner, ReasonerError, Task};
-use crate::report::{Engine, ReasonerKind};
 use crate::step::StepId;
 use crate::view::View;
+use report::{Engine, ReasonerKind};
 
 /// Reasons without an LLM.
 #[derive(Debug, Clone, Copy, Default)]

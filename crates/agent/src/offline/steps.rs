@@ -1,9 +1,10 @@
 //! THINK 1–3 in fixed wording: class, key code, causes.
 
 use crate::conclusion::{CauseAnalysis, Causes, Classification, KeyCode, Module};
-use crate::report::{Evidence, Finding, Language, ProblemType, Verdict};
 use crate::view::View;
-use crate::wording::{citing, figure, list, sentence};
+use crate::wording::{citing, sentence};
+use report::format::{figure, list};
+use report::{Evidence, Finding, Language, ProblemType, Verdict};
 
 /// Facts quoted per cause; a sentence with more is not read.
 const FACTS_QUOTED: usize = 3;
@@ -228,12 +229,12 @@ fn cause(finding: &Finding, view: &View) -> CauseAnalysis {
         Language::En => format!("{summary} Evidence: {}.", quoted.join("; ")),
     };
     CauseAnalysis {
-        cause: finding.cause.clone(),
+        cause: finding.cause.code().to_owned(),
         finding: Some(finding.id.clone()),
         explanation,
         against: doubt(finding, view.language),
         evidence: finding.evidence.clone(),
-        experiences: view.experience_on(&[finding.cause.as_str()]),
+        experiences: view.experience_on(&[finding.cause.code()]),
     }
 }
 

@@ -9,9 +9,9 @@ use job::Job;
 
 use crate::conclusion::{Lookup, Tool};
 use crate::experience::ExperienceSource;
-use crate::report::Language;
 use crate::view::{Excerpt, View};
-use crate::wording::{cut, figure};
+use report::Language;
+use report::format::{cut, figure};
 
 /// Chunks that a search gives; as many as a step gets by itself.
 const SEARCH_HITS: usize = 3;

@@ -6,28 +6,17 @@
 mod lookup;
 
 use schemars::JsonSchema;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::conclusion::{self, FileRequest, Lookup, Tool, WantedFile};
-use crate::tool_call::ToolCall;
+use llm::{ToolCall, ToolSpec};
 
 pub(crate) use lookup::{excerpt, look_up, name};
 
 /// The tool that ends THINK 4.
 pub(crate) const SUBMIT: &str = "submit_check";
-
-/// A tool as it is offered to a model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ToolSpec {
-    /// Its name.
-    pub name: String,
-    /// What it gives.
-    pub description: String,
-    /// JSON Schema of its arguments.
-    pub schema: Value,
-}
 
 /// What a call asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 //! nothing of it stands unmarked in the report.
 
 use agent::Request;
-use agent::llm::LlmOptions;
-use agent::report::{Language, Origin, Report};
+use llm::LlmOptions;
+use report::{Language, Origin, Report};
 use serde_json::{Value, json};
 use testkit::llm::{Server, Turn};
 
@@ -39,7 +39,7 @@ async fn concluding_in(
     (result.expect("a report"), server)
 }
 
-fn step<'r>(report: &'r Report, id: &str) -> &'r agent::report::Step {
+fn step<'r>(report: &'r Report, id: &str) -> &'r report::Step {
     report.steps.iter().find(|s| s.id == id).expect("the step")
 }
 
@@ -119,7 +119,7 @@ fn proposing(diff: &str, title: &str) -> Value {
     })
 }
 
-fn proposed(report: &Report) -> &agent::report::Suggestion {
+fn proposed(report: &Report) -> &report::Suggestion {
     report
         .suggestions
         .iter()

@@ -1,10 +1,10 @@
 //! A good and a bad run of the same simulated job: the comparison names what was put into the bad one.
 
-use agent::compare::{Comparison, Origin, ReasonKind, Side, compare};
-use agent::picture::Picture;
-use agent::report::Language;
-use agent::shape::JobShape;
 use agent::{Event, Request};
+use report::Language;
+use runs::compare::{Comparison, Origin, ReasonKind, Side, compare};
+use runs::picture::Picture;
+use runs::shape::JobShape;
 use simulator::{CAUSES, Cause, SimulatedJob};
 
 use crate::support;

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use agent::llm::Provider;
-use agent::report::{ReasonerKind, Report};
+use llm::Provider;
+use report::{ReasonerKind, Report};
 use serde_json::json;
 use testkit::llm::{Chunking, Dialect, Fault, Server, Turn};
 
@@ -392,7 +392,7 @@ async fn a_run_stops_at_its_cost_cap() {
     let mut profile = profile(&server.url());
     profile.price_per_million_in = Some(1_000.0);
     profile.price_per_million_out = Some(1_000.0);
-    let options = agent::llm::LlmOptions {
+    let options = llm::LlmOptions {
         max_cost: Some(0.2),
         stream: true,
         ..Default::default()

@@ -3,9 +3,10 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-use agent::llm::{DryRun, Lane, LlmOptions, LlmReasoner, Replay, Transcript};
-use agent::report::Report;
+use agent::model::{DryRun, LlmReasoner};
 use agent::{Prompts, Request};
+use llm::{Lane, LlmOptions, Replay, Transcript};
+use report::Report;
 use testkit::llm::{Server, Turn};
 
 use crate::support::{self, Setting, about, agreeable_answer, profile};
@@ -61,7 +62,7 @@ async fn recorded() -> (Report, Vec<u8>) {
     let profile = profile(&server.url());
     let paper = Paper::default();
     let transcript = Transcript::new(paper.clone());
-    let real = Arc::new(agent::llm::Server::new(&profile, None).expect("a sound profile"));
+    let real = Arc::new(llm::Server::new(&profile, None).expect("a sound profile"));
     let lane = Lane::new(profile, transcript.record(real));
     let setting = Setting::with(LlmReasoner::new(lane, options()));
     let report = support::run(&skewed(), setting).await.0.expect("a report");
@@ -173,8 +174,8 @@ async fn a_small_context_is_kept_and_what_is_cut_is_said() {
 async fn the_doctor_sees_what_works_and_says_what_to_mend() {
     let examine = async |server: &Server| {
         let profile = profile(&server.url());
-        let transport = agent::llm::Server::new(&profile, None).expect("a sound profile");
-        agent::llm::examine(&profile, &transport).await
+        let transport = llm::Server::new(&profile, None).expect("a sound profile");
+        llm::examine(&profile, &transport).await
     };
     let healthy = Server::start([]).rule(|_| Some(Turn::text("{\"ok\": true}")));
     let symptoms = examine(&healthy).await;
@@ -262,5 +263,5 @@ async fn a_cancelled_run_gives_a_partial_report() {
         "{:?}",
         report.steps
     );
-    assert!(!report.findings.is_empty() || report.verdict != agent::report::Verdict::Healthy);
+    assert!(!report.findings.is_empty() || report.verdict != report::Verdict::Healthy);
 }

@@ -10,10 +10,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use agent::feedback::Preferences;
-use agent::store::{Action, FeedbackRow};
 use indexer::eval::{Judged, read_judgements};
 use indexer::{Filter, Hit, Kind, Language, Query};
+use runs::feedback::Preferences;
+use runs::store::{Action, FeedbackRow};
 
 use crate::support::{index, root};
 

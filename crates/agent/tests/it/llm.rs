@@ -1,7 +1,7 @@
 //! The LLM path against a scripted server.
 
-use agent::report::{Language, ReasonerKind, Report};
 use agent::{Depth, Request};
+use report::{Language, ReasonerKind, Report};
 use testkit::llm::{Server, Turn};
 
 use crate::support::{
@@ -173,8 +173,8 @@ async fn hypotheses_that_a_file_decides_are_checked_with_it() {
 #[tokio::test]
 async fn a_step_may_have_a_model_of_its_own() {
     let (small, strong) = (agreeable(), agreeable());
-    let server = agent::llm::Server::new(&profile(&strong.url()), None).expect("a sound profile");
-    let lane = agent::llm::Lane::new(profile(&strong.url()), std::sync::Arc::new(server));
+    let server = llm::Server::new(&profile(&strong.url()), None).expect("a sound profile");
+    let lane = llm::Lane::new(profile(&strong.url()), std::sync::Arc::new(server));
     let reasoner = asking(&profile(&small.url())).with_step(agent::StepId::Advice, lane);
     let report = report(&about("healthy"), Setting::with(reasoner)).await;
     assert_eq!(report.steps[4].text, "advice");
@@ -353,7 +353,7 @@ async fn a_forced_tool_hands_in_the_answer() {
     let server = Server::start([])
         .rule(|request| Some(Turn::tool("submit_step", &agreeable_answer(request))));
     let mut profile = profile(&server.url());
-    profile.structured_output = Some(agent::llm::Level::Tool);
+    profile.structured_output = Some(llm::Level::Tool);
     let report = report(&about("healthy"), Setting::with(asking(&profile))).await;
     assert_eq!(report.steps[0].text, "class");
     assert_eq!(

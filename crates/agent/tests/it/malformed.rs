@@ -1,7 +1,7 @@
 //! Answers that are not the JSON that was asked for, in thirty kinds: each is mended or asked for
 //! again, and none costs the run.
 
-use agent::report::{ReasonerKind, Report};
+use report::{ReasonerKind, Report};
 use testkit::llm::{Server, Turn};
 
 use crate::support::{self, Setting, about, agreeable_answer, asking, profile};

@@ -1,7 +1,7 @@
 //! The offline reasoner on simulated jobs.
 
-use agent::report::{Language, Report, Verdict};
 use agent::{Limits, Request};
+use report::{Language, Report, Verdict};
 
 use crate::support::{self, CASES, Setting, about};
 
@@ -14,7 +14,7 @@ async fn report(request: &Request) -> Report {
 
 #[tokio::test]
 async fn every_case_gets_a_report_that_follows_the_schema() {
-    let validator = jsonschema::validator_for(&agent::report::schema()).expect("a sound schema");
+    let validator = jsonschema::validator_for(&report::schema()).expect("a sound schema");
     for case in CASES {
         let value = serde_json::to_value(report(&about(case)).await).expect("a report is JSON");
         let errors: Vec<String> = validator
@@ -28,7 +28,7 @@ async fn every_case_gets_a_report_that_follows_the_schema() {
 #[test]
 fn the_written_schema_is_up_to_date() {
     let path = support::root().join("crates/agent/report.schema.json");
-    let expected = format!("{:#}\n", agent::report::schema());
+    let expected = format!("{:#}\n", report::schema());
     if std::env::var_os("UPDATE_SCHEMA").is_some() {
         std::fs::write(&path, &expected).expect("the schema can be written");
     }
@@ -129,7 +129,7 @@ async fn the_injected_cause_comes_first_and_healthy_jobs_get_none() {
                     report.missing_information
                 );
                 assert!(
-                    report.findings[0].cause.starts_with(family),
+                    report.findings[0].cause.code().starts_with(family),
                     "{case}: {}",
                     report.findings[0].cause
                 );
@@ -162,7 +162,7 @@ async fn reading_on_demand_finds_what_reading_everything_finds() {
         let found: Vec<(&str, Option<&str>)> = report
             .findings
             .iter()
-            .map(|f| (f.cause.as_str(), f.stage.as_deref()))
+            .map(|f| (f.cause.code(), f.stage.as_deref()))
             .collect();
         let expected: Vec<(&str, Option<&str>)> = whole
             .findings
@@ -267,7 +267,7 @@ async fn every_shared_job_gets_a_report_with_the_diagnosis_of_a_fully_read_folde
         return;
     };
     let entries = std::fs::read_dir(jobs).expect("listed");
-    let validator = jsonschema::validator_for(&agent::report::schema()).expect("a sound schema");
+    let validator = jsonschema::validator_for(&report::schema()).expect("a sound schema");
     for entry in entries
         .flatten()
         .filter(|e| e.file_name().to_string_lossy().starts_with("job-"))
@@ -283,7 +283,7 @@ async fn every_shared_job_gets_a_report_with_the_diagnosis_of_a_fully_read_folde
             &job::Catalogue::builtin(),
             &diagnosis::Settings::default(),
         );
-        let found: Vec<&str> = report.findings.iter().map(|f| f.cause.as_str()).collect();
+        let found: Vec<&str> = report.findings.iter().map(|f| f.cause.code()).collect();
         let expected: Vec<&str> = whole.findings.iter().map(|f| f.cause.code()).collect();
         assert_eq!(found, expected, "{}", entry.path().display());
         let value = serde_json::to_value(report).expect("a report is JSON");

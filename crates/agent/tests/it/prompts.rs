@@ -2,9 +2,11 @@
 //! fixed chunk, so that an edit of the knowledge base does not change them.
 
 use agent::experience::ExperienceSource;
-use agent::llm::{DryRun, Profile, Provider};
-use agent::{Language, Prompts, Request};
+use agent::model::DryRun;
+use agent::{Prompts, Request};
 use indexer::{Chunk, Hit, Kind, Query, Section};
+use llm::{Profile, Provider};
+use report::Language;
 
 use crate::support::{self, Setting, about};
 

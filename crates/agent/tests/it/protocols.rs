@@ -1,7 +1,7 @@
 //! What a profile says is in the request, in the place where its provider looks for it.
 
-use agent::llm::{Level, LlmOptions, Profile, Provider};
-use agent::report::Report;
+use llm::{Level, LlmOptions, Profile, Provider};
+use report::Report;
 use secrecy::SecretString;
 use testkit::llm::{Recorded, Server, Turn};
 

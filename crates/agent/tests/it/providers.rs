@@ -3,8 +3,8 @@
 //!
 //! The server refuses what the provider would refuse, so a request in a wrong shape fails here.
 
-use agent::llm::{LlmOptions, Profile, Provider};
-use agent::report::{ReasonerKind, Report};
+use llm::{LlmOptions, Profile, Provider};
+use report::{ReasonerKind, Report};
 use secrecy::SecretString;
 use serde_json::json;
 use testkit::llm::{Dialect, Recorded, Server, Trouble, Turn};

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use agent::llm::{Lane, LlmOptions, LlmReasoner, Profile, Provider, Server};
+use agent::model::LlmReasoner;
 use agent::offline::Offline;
-use agent::report::Report;
 use agent::{AnalyzeError, Event, Prompts, Reasoner, Request, Services};
+use llm::{Lane, LlmOptions, Profile, Provider, Server};
+use report::Report;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 

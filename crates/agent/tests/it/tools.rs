@@ -1,7 +1,7 @@
 //! THINK 4 by native calls of tools: bounds, mistakes, and models without tools.
 
-use agent::llm::Level;
-use agent::report::{Report, Step};
+use llm::Level;
+use report::{Report, Step};
 use serde_json::{Value, json};
 use testkit::llm::{Recorded, Server, Turn};
 
@@ -228,7 +228,7 @@ async fn a_model_without_tools_is_asked_for_the_marks() {
     let mut profile = profile(&server.url());
     profile.structured_output = Some(Level::Text);
     let request = agent::Request {
-        language: Some(agent::Language::Zh),
+        language: Some(report::Language::Zh),
         ..about("join-hot-key-skew")
     };
     let report = support::run(&request, Setting::with(asking(&profile)))
@@ -340,7 +340,7 @@ async fn names_in_calls_and_results_are_masked_too() {
             _ => Turn::json(&agreeable_answer(request)),
         })
     });
-    let options = agent::llm::LlmOptions {
+    let options = llm::LlmOptions {
         redact: true,
         stream: true,
         ..Default::default()

@@ -1,6 +1,6 @@
 //! One line of a batch: what an analysis came to, or why there is none.
 
-use agent::report::{JobState, ProblemType, Report, Severity, Verdict};
+use report::{JobState, ProblemType, Report, Severity, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// What became of one job.
@@ -57,7 +57,7 @@ impl Done {
     /// The gist of a report, with the report itself if it is wanted.
     pub(crate) fn of(report: Report, whole: bool) -> Done {
         let found = report.findings.iter().map(|f| Found {
-            cause: f.cause.clone(),
+            cause: f.cause.code().to_owned(),
             stage: f.stage.clone(),
             severity: f.severity,
             confidence: f.confidence,

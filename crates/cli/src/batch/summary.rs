@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agent::report::Verdict;
+use report::Verdict;
 use serde::Serialize;
 
 use super::{Line, Outcome};

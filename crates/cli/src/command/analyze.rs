@@ -1,7 +1,7 @@
 //! `scopeagent analyze`: one job folder in, one report out.
 
-use agent::report::Severity;
 use agent::{Event, Observer};
+use report::Severity;
 
 use crate::analysis::{self, Analyst, Made};
 use crate::args::{self, Analyze};
@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::keeper::{self, Keeper};
-use crate::llm::{Asked, Reasoners};
+use crate::reasoners::{Asked, Reasoners};
 use crate::render;
 use crate::terminal::{Progress, Terminal};
 

@@ -2,8 +2,8 @@
 
 use std::io::BufRead;
 
-use agent::report::{Language, Report};
-use agent::store::{Action, Feedback};
+use report::{Language, Report};
+use runs::store::{Action, Feedback};
 
 use crate::keeper::Keeper;
 use crate::terminal::Terminal;

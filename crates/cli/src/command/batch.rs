@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::keeper::Keeper;
-use crate::llm::{Asked, Reasoners};
+use crate::reasoners::{Asked, Reasoners};
 use crate::render;
 use crate::terminal::{Bar, Terminal};
 

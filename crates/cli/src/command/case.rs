@@ -4,10 +4,10 @@ use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use agent::case::{self, CaseError, Draft, Material};
-use agent::store::Store;
 use diagnosis::model::Cause;
 use indexer::lint;
+use runs::case::{self, CaseError, Draft, Material};
+use runs::store::Store;
 use serde::Serialize;
 
 use crate::args::{CaseCommand, CaseFrom, Format};

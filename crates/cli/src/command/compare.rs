@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use agent::Silent;
-use agent::compare::{self, Origin, Side};
-use agent::report::Report;
-use agent::shape::JobShape;
-use agent::store::Store;
+use report::Report;
+use runs::compare::{self, Origin, Side};
+use runs::shape::JobShape;
+use runs::store::Store;
 
 use crate::analysis::{self, Analyst};
 use crate::args::{Compare, CompareFormat, Thinking};
@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::keeper;
-use crate::llm::{Asked, Reasoners};
+use crate::reasoners::{Asked, Reasoners};
 use crate::render;
 use crate::terminal::Terminal;
 

@@ -1,6 +1,6 @@
 //! `scopeagent doctor`: whether an LLM profile works, and what to mend.
 
-use agent::llm::{Server, examine};
+use llm::{Server, examine};
 
 use crate::args::{Doctor, Format};
 use crate::config::Config;
@@ -13,8 +13,8 @@ pub(crate) fn run(args: &Doctor, config: &Config, terminal: &Terminal) -> Result
     let (name, profile) = config
         .llm
         .profile(args.llm.as_deref())
-        .map_err(crate::llm::connect_error)?;
-    let key = crate::llm::key(profile).map_err(|reason| {
+        .map_err(crate::reasoners::connect_error)?;
+    let key = crate::reasoners::key(profile).map_err(|reason| {
         CliError::new(
             Exit::Usage,
             format!("the key of profile `{name}` cannot be fetched: {reason}"),

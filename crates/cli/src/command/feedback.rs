@@ -1,7 +1,7 @@
 //! `scopeagent feedback`: what became of a suggestion, and what all feedback has taught.
 
-use agent::feedback::{Effect, Moved, Preferences};
-use agent::store::{Action, Feedback};
+use runs::feedback::{Effect, Moved, Preferences};
+use runs::store::{Action, Feedback};
 
 use crate::args::{self, FeedbackArgs, FeedbackCommand, Format};
 use crate::config::Config;

@@ -1,7 +1,7 @@
 //! `scopeagent runs`: the runs that were kept.
 
-use agent::report::Report;
-use agent::store::{RunFilter, RunRow, Store};
+use report::Report;
+use runs::store::{RunFilter, RunRow, Store};
 
 use crate::args::{Format, Runs};
 use crate::config::Config;

@@ -35,7 +35,7 @@ pub(crate) struct Config {
     pub(crate) ask: Option<bool>,
     /// LLM profiles and which of them to use.
     #[serde(default)]
-    pub(crate) llm: agent::llm::LlmConfig,
+    pub(crate) llm: llm::LlmConfig,
     /// What the MCP server may read.
     #[serde(default)]
     pub(crate) mcp: Mcp,

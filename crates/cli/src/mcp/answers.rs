@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use agent::store::{FeedbackRow, RunRow};
 use indexer::Hit;
 use rmcp::ErrorData;
 use rmcp::handler::server::tool::IntoCallToolResult;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, Resource};
+use runs::store::{FeedbackRow, RunRow};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -85,7 +85,7 @@ impl From<Hit> for Passage {
             headings: chunk.heading_path,
             text: chunk.text,
             kind: chunk.kind.as_str().to_owned(),
-            language: chunk.language.as_str().to_owned(),
+            language: chunk.language.code().to_owned(),
             causes: chunk.causes,
             source: chunk.source,
             score: hit.score,

@@ -1,7 +1,7 @@
 //! What the tools take. The comments are read by models: they are the schema's descriptions.
 
-use agent::Language;
-use agent::store::Action;
+use report::Language;
+use runs::store::Action;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -5,8 +5,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use agent::report::Report;
-use agent::store::{RunFilter, RunRow, StoreError};
+use ::runs::store::{RunFilter, RunRow, StoreError};
+use report::Report;
 use rmcp::ErrorData;
 use rmcp::model::{
     ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,

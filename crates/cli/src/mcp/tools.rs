@@ -6,9 +6,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use agent::report::Report;
-use agent::store::{Feedback, FeedbackRow, RunFilter};
+use ::runs::store::{Feedback, FeedbackRow, RunFilter};
 use indexer::Query;
+use report::Report;
 use rmcp::handler::server::tool::{Extension, schema_for_output};
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::ProgressNotificationParam;
@@ -234,8 +234,8 @@ impl Server {
         let thinking = Thinking {
             question: asked.question.clone(),
             lang: asked.language.map(|language| match language {
-                agent::Language::Zh => Language::Zh,
-                agent::Language::En => Language::En,
+                report::Language::Zh => Language::Zh,
+                report::Language::En => Language::En,
             }),
             depth: match asked.depth {
                 Depth::Quick => args::Depth::Quick,
@@ -285,8 +285,8 @@ fn search(shared: &Shared, asked: &SearchExperience) -> Result<Passages> {
         .filter
         .languages
         .extend(asked.language.map(|language| match language {
-            agent::Language::Zh => indexer::Language::Zh,
-            agent::Language::En => indexer::Language::En,
+            report::Language::Zh => indexer::Language::Zh,
+            report::Language::En => indexer::Language::En,
         }));
     let hits = index
         .search(&query)
@@ -300,7 +300,7 @@ fn give(shared: &Shared, roots: &Roots, asked: GiveFeedback) -> Result<FeedbackR
     let mut store = runs::open(&shared.config)?;
     let run = store.run(&asked.run_id).map_err(runs::error)?;
     if !roots.cover(Path::new(&run.job)) {
-        let unknown = agent::store::StoreError::UnknownRun(asked.run_id);
+        let unknown = ::runs::store::StoreError::UnknownRun(asked.run_id);
         return Err(runs::error(unknown));
     }
     let feedback = Feedback {

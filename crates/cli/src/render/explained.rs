@@ -1,8 +1,8 @@
 //! What became of each rule, for `--explain-rules`: fired, cleared or abstained, with the facts
 //! that it held against its thresholds.
 
-use agent::report::{Evidence, Report, RuleResult};
 use anstyle::AnsiColor;
+use report::{Evidence, Report, RuleResult};
 
 use super::layout::{pad, wrap};
 use super::text::value;
@@ -21,9 +21,14 @@ pub(crate) fn render(report: &Report, columns: usize) -> String {
             RuleResult::Fired => (AnsiColor::Red, words.fired()),
             RuleResult::Cleared => (AnsiColor::Green, words.cleared()),
             RuleResult::Abstained => (AnsiColor::Yellow, words.abstained()),
+            RuleResult::NotApplicable => (AnsiColor::Green, words.not_applicable()),
+            RuleResult::Explained => (AnsiColor::Green, words.explained()),
         };
         let style = color.on_default();
-        out += &format!("  {} {style}{name}{style:#}\n", pad(&rule.cause, CODE));
+        out += &format!(
+            "  {} {style}{name}{style:#}\n",
+            pad(rule.cause.code(), CODE)
+        );
         for line in wrap(&rule.text, columns, "      ", "      ") {
             out += &format!("{line}\n");
         }

@@ -269,7 +269,7 @@ fn diagnostics(inspection: &Inspection, columns: Option<usize>) -> String {
             .collect();
         let text = format!("{severity}: {}: {}", place.join(" "), d.message.en);
         lines(&text, INDENT);
-        for hint in &d.hint {
+        if let Some(hint) = &d.hint {
             lines(&format!("hint: {}", hint.en), &INDENT.repeat(2));
         }
     }
@@ -282,7 +282,7 @@ fn unknown() -> String {
 
 fn number(value: Option<f64>) -> String {
     value.map_or_else(unknown, |v| {
-        super::text::value(&agent::report::EvidenceValue::Number(v.round()))
+        super::text::value(&report::EvidenceValue::Number(v.round()))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use agent::report::{Finding, Report, Suggestion, Verdict};
+use report::{Finding, Report, Suggestion, Verdict};
 
 use super::layout::duration;
 use super::text::value;
@@ -63,7 +63,7 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
     if !report.missing_information.is_empty() {
         writeln!(out, "## {}\n", words.missing())?;
         for missing in &report.missing_information {
-            let causes = missing.would_decide.join(", ");
+            let causes = report::codes(&missing.would_decide);
             writeln!(
                 out,
                 "- `{}` ({}): {} {}: {causes}",

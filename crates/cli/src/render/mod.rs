@@ -11,9 +11,9 @@ pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod words;
 
-use agent::llm::Preview;
-use agent::picture::Picture;
-use agent::report::Report;
+use agent::model::Preview;
+use report::Report;
+use runs::picture::Picture;
 
 use crate::args::ReportFormat;
 use crate::error::{CliError, Result};

@@ -2,10 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
-use agent::report::{
-    Evidence, EvidenceValue, Experience, Finding, Report, Severity, Suggestion, Verdict,
-};
 use anstyle::{AnsiColor, Effects, Style};
+use report::{Evidence, EvidenceValue, Experience, Finding, Report, Severity, Suggestion, Verdict};
 
 use super::layout::{DiffPart, bar, duration, width, wrap, wrap_items, wrap_names};
 use super::words::Words;
@@ -311,7 +309,7 @@ impl Page {
             } else {
                 self.words.not_in_folder()
             };
-            let causes = missing.would_decide.join(", ");
+            let causes = report::codes(&missing.would_decide);
             let text = format!(
                 "{} ({present}) · {} · {}: {causes}",
                 missing.file,

@@ -1,9 +1,7 @@
 //! The words around a report in both languages.
 
-use agent::compare::{FindingStatus, PlanChangeKind, TotalMetric};
-use agent::report::{
-    JobState, Language, ProblemType, Severity, Suggestion, SuggestionKind, Verdict,
-};
+use report::{JobState, Language, ProblemType, Severity, Suggestion, SuggestionKind, Verdict};
+use runs::compare::{FindingStatus, PlanChangeKind, TotalMetric};
 
 /// One phrase in both languages.
 type Phrase = (&'static str, &'static str);
@@ -70,6 +68,8 @@ phrases! {
     fired = "触发", "fired";
     cleared = "排除", "cleared";
     abstained = "弃权", "abstained";
+    not_applicable = "不适用", "not applicable";
+    explained = "由其他问题引起", "explained";
     stage_graph = "阶段图", "Stages";
     stage_graph_legend = "颜色：占全部顶点时间的比例；线宽：传输的字节数；粗框：关键路径；红框：发现所在的阶段。", "Colour: share of all vertex time. Line width: bytes that crossed. Heavy frame: critical path. Red frame: stage of a finding.";
     timeline = "令牌使用", "Tokens in use over time";

@@ -109,7 +109,7 @@ fn a_run_of_an_older_program_is_read_again_or_marked_incomplete() {
 
 /// Removes what older programs did not save.
 fn forget_shapes(home: &Path) {
-    let path = home.join("data/scopeagent").join(agent::store::FILE_NAME);
+    let path = home.join("data/scopeagent").join(runs::store::FILE_NAME);
     let connection = rusqlite::Connection::open(path).expect("the store");
     connection
         .execute("UPDATE runs SET shape = NULL", [])

@@ -47,7 +47,7 @@ fn a_killed_run_is_interrupted_and_the_others_are_whole() {
     let seen = user.runs();
     assert_eq!(seen[0]["status"], "interrupted");
     assert_eq!(seen[1]["status"], "finished");
-    let path = user.path("data/scopeagent").join(agent::store::FILE_NAME);
+    let path = user.path("data/scopeagent").join(runs::store::FILE_NAME);
     let store = rusqlite::Connection::open(path).expect("the store opens");
     let whole: String = store
         .query_row("PRAGMA integrity_check", [], |row| row.get(0))

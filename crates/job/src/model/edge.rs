@@ -23,6 +23,20 @@ pub enum ExchangeKind {
     Unknown,
 }
 
+impl ExchangeKind {
+    /// Code in reports and kept runs.
+    pub fn code(self) -> &'static str {
+        match self {
+            ExchangeKind::Hash => "hash",
+            ExchangeKind::Range => "range",
+            ExchangeKind::Broadcast => "broadcast",
+            ExchangeKind::Gather => "gather",
+            ExchangeKind::OneToOne => "one_to_one",
+            ExchangeKind::Unknown => "unknown",
+        }
+    }
+}
+
 /// An edge of the stage DAG.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Edge {

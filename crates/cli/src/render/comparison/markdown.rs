@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use agent::compare::{Comparison, ScriptChange, Summary};
+use runs::compare::{Comparison, ScriptChange, Summary};
 
 use super::{
     change, estimate_sides, finding_cost, input_name, input_numbers, known, stage_marks,

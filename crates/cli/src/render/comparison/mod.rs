@@ -3,10 +3,10 @@
 mod markdown;
 mod text;
 
-use agent::compare::{
+use report::EvidenceValue;
+use runs::compare::{
     Comparison, EstimateChange, FindingChange, InputChange, Pair, StageChange, Total, TotalMetric,
 };
-use agent::report::EvidenceValue;
 
 use super::layout::{bytes, duration};
 use super::words::Words;

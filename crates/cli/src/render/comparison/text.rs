@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
-use agent::compare::{Comparison, FindingStatus, Pair, Reason, ScriptChange, Summary};
 use anstyle::{AnsiColor, Effects, Style};
+use runs::compare::{Comparison, FindingStatus, Pair, Reason, ScriptChange, Summary};
 
 use super::{
     SHOWN, estimate_sides, finding_cost, input_name, input_numbers, known, stage_marks,

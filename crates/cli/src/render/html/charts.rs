@@ -1,6 +1,6 @@
 //! Histograms over vertices, and the use of tokens over time.
 
-use agent::picture::{Histogram, StagePicture, Timeline};
+use runs::picture::{Histogram, StagePicture, Timeline};
 
 use super::svg::{escape, label, title};
 use crate::render::layout::duration;

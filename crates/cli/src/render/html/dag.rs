@@ -1,7 +1,7 @@
 //! The stage DAG: one column a layer, channels as curves as wide as the bytes that crossed, stages
 //! coloured by their share of the time.
 
-use agent::picture::{EdgePicture, Picture, StagePicture};
+use runs::picture::{EdgePicture, Picture, StagePicture};
 
 use super::svg::{label, title};
 use crate::render::layout::{bytes, duration};

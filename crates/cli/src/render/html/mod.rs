@@ -5,10 +5,10 @@ mod charts;
 mod dag;
 mod svg;
 
-use agent::picture::Picture;
-use agent::report::{Evidence, Finding, Report};
 use minijinja::Environment;
 use minijinja::value::Serde;
+use report::{Evidence, Finding, Report};
+use runs::picture::Picture;
 use serde::Serialize;
 
 use super::layout::{DiffPart, bytes, duration};

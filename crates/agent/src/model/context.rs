@@ -1,0 +1,436 @@
+//! Makes the prompt of a task and keeps it within its budget of tokens.
+//!
+//! What is too much is cut in a stated order: files, the script away from the findings,
+//! experience, memory, causes ruled out, stages, evidence. Findings are never cut, and nothing is cut in silence:
+//! the prompt and the report say what was left out.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::prompts::PromptError;
+use crate::reasoner::Task;
+use crate::step::StepId;
+use crate::view::View;
+use llm::ToolRound;
+use llm::{Level, Profile};
+use report::Language;
+use report::format::cut;
+
+/// Script lines kept on either side of a finding when the script is cut.
+const LINES_AROUND: usize = 12;
+
+/// Bytes of a passage when experience is cut: its first paragraph or two.
+const PASSAGE_BYTES: usize = 800;
+
+/// Bytes of an earlier conclusion when memory is cut.
+const MEMORY_BYTES: usize = 600;
+
+/// Stages or files listed when the tables are cut.
+const ROWS: usize = 20;
+
+/// Tokens kept for an answer where the profile names none; conclusions take up to three thousand.
+const ANSWER_TOKENS: usize = 4_000;
+
+/// Share of the context that a prompt may fill: the rest covers other vocabularies and the schema.
+const PROMPT_SHARE: f64 = 0.85;
+
+/// Tokens that a prompt for a model may have.
+pub(super) fn budget(profile: &Profile) -> usize {
+    let answer = profile
+        .max_output_tokens
+        .map_or(ANSWER_TOKENS, |n| n as usize);
+    let context = profile.context_tokens();
+    let room = (context as f64 * PROMPT_SHARE) as usize;
+    // A model whose answer may fill its whole context still needs half of it for the prompt.
+    room.saturating_sub(answer).max(context / 2)
+}
+
+/// Causes ruled out that are still named when they are cut.
+const CLEARED: usize = 4;
+
+/// A prompt ready to be sent.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Prompt {
+    pub system: String,
+    pub user: String,
+    /// What was left out, in the language of the prompt.
+    pub cuts: Vec<String>,
+    /// Tokens of both, counted with the bundled vocabulary.
+    pub tokens: usize,
+}
+
+/// Tokens of a text. The vocabulary is one of OpenAI's; others differ by a tenth or two, which the
+/// reserve of the budget covers.
+pub(super) fn tokens(text: &str) -> usize {
+    bpe_openai::o200k_base().count(text)
+}
+
+/// Loads the vocabulary beside the reading of the job, so that the first prompt need not wait.
+pub(super) fn warm_up() {
+    std::thread::spawn(bpe_openai::o200k_base);
+}
+
+/// How a task is put to a model.
+pub(super) struct Form<'a> {
+    /// How the answer is made to follow its schema.
+    pub(super) level: Level,
+    /// That schema; it goes into the text where the server does not take it otherwise.
+    pub(super) schema: &'a Value,
+    /// Whether tools are offered; they take the place of the schema.
+    pub(super) tools: bool,
+    /// Whether the results of tools are sent along: the prompt then leaves them out.
+    pub(super) conversing: bool,
+}
+
+impl Form<'_> {
+    fn schema_in_text(&self, steps: &[StepId]) -> Option<&Value> {
+        let in_text = matches!(self.level, Level::JsonObject | Level::Text);
+        (in_text && !self.tools && !self.marks(steps)).then_some(self.schema)
+    }
+
+    /// Whether the step is answered in the marks of the specification.
+    fn marks(&self, steps: &[StepId]) -> bool {
+        self.level == Level::Text && !self.tools && steps == [StepId::Completeness]
+    }
+}
+
+/// Tokens of the exchanges with tools so far.
+pub(super) fn rounds(rounds: &[ToolRound]) -> usize {
+    let of_round = |round: &ToolRound| {
+        let results: usize = round.results.iter().map(|r| tokens(&r.text)).sum();
+        results + tokens(&round.said.to_string())
+    };
+    rounds.iter().map(of_round).sum()
+}
+
+/// Makes the prompt of a task; together with what tools gave it stays within `budget` tokens.
+pub(super) fn build(
+    task: &Task<'_>,
+    form: &Form<'_>,
+    budget: usize,
+) -> Result<Prompt, PromptError> {
+    let system = task.prompts.render(task.view.language, "system", ())?;
+    let mut draft = Draft::new(task);
+    let mut budget = budget;
+    if form.conversing {
+        draft.view.excerpts.clear();
+        budget = budget.saturating_sub(rounds(task.rounds));
+    }
+    let mut order = Cut::ORDER.iter();
+    loop {
+        let user = draft.render(task, form)?;
+        let total = tokens(&system) + tokens(&user);
+        if total <= budget {
+            return Ok(Prompt {
+                system,
+                user,
+                cuts: draft.cuts,
+                tokens: total,
+            });
+        }
+        match order.next() {
+            Some(next) => draft.apply(*next),
+            None => {
+                return Ok(Prompt {
+                    system,
+                    user,
+                    cuts: draft.cuts,
+                    tokens: total,
+                });
+            }
+        }
+    }
+}
+
+/// What can be cut, in the order in which it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cut {
+    LongFiles,
+    Files,
+    FarScript,
+    LongExperience,
+    FurtherExperience,
+    LongMemory,
+    FurtherCleared,
+    OtherStages,
+    FurtherEvidence,
+    FurtherFiles,
+    Script,
+}
+
+impl Cut {
+    const ORDER: [Cut; 11] = [
+        Cut::LongFiles,
+        Cut::Files,
+        Cut::FarScript,
+        Cut::LongExperience,
+        Cut::FurtherExperience,
+        Cut::LongMemory,
+        Cut::FurtherCleared,
+        Cut::OtherStages,
+        Cut::FurtherEvidence,
+        Cut::FurtherFiles,
+        Cut::Script,
+    ];
+
+    fn label(self, language: Language) -> &'static str {
+        match (self, language) {
+            (Cut::LongFiles, Language::Zh) => "文件的后半部分",
+            (Cut::LongFiles, Language::En) => "the later part of files",
+            (Cut::Files, Language::Zh) => "文件内容",
+            (Cut::Files, Language::En) => "the content of files",
+            (Cut::FarScript, Language::Zh) => "与发现无关的脚本行",
+            (Cut::FarScript, Language::En) => "script lines away from the findings",
+            (Cut::LongExperience, Language::Zh) => "经验的后半部分",
+            (Cut::LongExperience, Language::En) => "the later part of experience",
+            (Cut::FurtherExperience, Language::Zh) => "排名靠后的经验",
+            (Cut::FurtherExperience, Language::En) => "experience of lower rank",
+            (Cut::LongMemory, Language::Zh) => "前面结论的细节",
+            (Cut::LongMemory, Language::En) => "details of earlier conclusions",
+            (Cut::FurtherCleared, Language::Zh) => "部分已排除的原因",
+            (Cut::FurtherCleared, Language::En) => "some of the causes that are ruled out",
+            (Cut::OtherStages, Language::Zh) => "与发现无关的阶段",
+            (Cut::OtherStages, Language::En) => "stages without a finding",
+            (Cut::FurtherEvidence, Language::Zh) => "次要证据",
+            (Cut::FurtherEvidence, Language::En) => "minor evidence",
+            (Cut::FurtherFiles, Language::Zh) => "部分未读文件的名字",
+            (Cut::FurtherFiles, Language::En) => "names of some unread files",
+            (Cut::Script, Language::Zh) => "脚本",
+            (Cut::Script, Language::En) => "the script",
+        }
+    }
+}
+
+/// What the templates see.
+#[derive(Serialize)]
+struct Context<'a> {
+    #[serde(flatten)]
+    view: &'a View,
+    parts: &'a [&'static str],
+    cuts: &'a [String],
+    script_lines: String,
+    /// Whether tools are offered.
+    tools: bool,
+    /// Whether the marks of the specification are asked for.
+    marks: bool,
+}
+
+/// A view on its way to fit.
+struct Draft {
+    view: View,
+    parts: Vec<&'static str>,
+    cuts: Vec<String>,
+    windowed: bool,
+}
+
+impl Draft {
+    fn new(task: &Task<'_>) -> Draft {
+        let mut parts: Vec<&'static str> = Vec::new();
+        for part in task.steps.iter().flat_map(|step| parts_of(*step)) {
+            if !parts.contains(part) {
+                parts.push(part);
+            }
+        }
+        let mut view = task.view.clone();
+        // A step that is drawn again shall not copy what it said before.
+        view.memory
+            .retain(|m| task.steps.iter().all(|s| s.id() != m.step));
+        Draft {
+            view,
+            parts,
+            cuts: Vec::new(),
+            windowed: false,
+        }
+    }
+
+    fn render(&self, task: &Task<'_>, form: &Form<'_>) -> Result<String, PromptError> {
+        let language = self.view.language;
+        let script_lines = self
+            .view
+            .script
+            .as_ref()
+            .map_or_else(String::new, |s| self.script_lines(&s.text));
+        let context = Context {
+            view: &self.view,
+            parts: &self.parts,
+            cuts: &self.cuts,
+            script_lines,
+            tools: form.tools,
+            marks: form.marks(task.steps),
+        };
+        let mut pieces = vec![task.prompts.render(language, "data", &context)?];
+        for step in task.steps {
+            pieces.push(task.prompts.render(language, step.id(), &context)?);
+        }
+        if let Some(schema) = form.schema_in_text(task.steps) {
+            pieces.push(task.prompts.render(
+                language,
+                "schema",
+                serde_json::json!({ "schema": schema }),
+            )?);
+        }
+        Ok(pieces.join("\n\n"))
+    }
+
+    /// The script with line numbers; windowed, only what surrounds the findings.
+    fn script_lines(&self, text: &str) -> String {
+        let mut out = String::new();
+        let mut skipped = 0_usize;
+        for (index, line) in text.lines().enumerate() {
+            let number = index + 1;
+            if self.windowed && !self.is_near(number) {
+                skipped += 1;
+                continue;
+            }
+            if skipped > 0 {
+                out.push_str(&format!("      … {skipped}\n"));
+                skipped = 0;
+            }
+            out.push_str(&format!("{number:>4}  {line}\n"));
+        }
+        if skipped > 0 {
+            out.push_str(&format!("      … {skipped}\n"));
+        }
+        out.truncate(out.trim_end().len());
+        out
+    }
+
+    fn is_near(&self, number: usize) -> bool {
+        self.view
+            .findings
+            .iter()
+            .filter_map(|f| f.script_lines)
+            .any(|[first, last]| {
+                (first as usize).saturating_sub(LINES_AROUND) <= number
+                    && number <= last as usize + LINES_AROUND
+            })
+    }
+
+    fn apply(&mut self, which: Cut) {
+        if self.shorten(which) {
+            self.cuts.push(which.label(self.view.language).to_owned());
+        }
+    }
+
+    /// Cuts one part; whether there was anything to cut.
+    fn shorten(&mut self, which: Cut) -> bool {
+        let uses = |part: &str| self.parts.contains(&part);
+        match which {
+            Cut::LongFiles if uses("excerpts") => shorten_each(
+                self.view.excerpts.iter_mut().map(|e| {
+                    e.cut_bytes += (e.text.len() - cut(&e.text, e.text.len() / 4).len()) as u64;
+                    &mut e.text
+                }),
+                |text| text.len() / 4,
+            ),
+            Cut::Files if uses("excerpts") => empty(&mut self.view.excerpts),
+            Cut::FarScript if uses("script") && self.view.script.is_some() => {
+                !std::mem::replace(&mut self.windowed, true)
+            }
+            Cut::LongExperience if uses("experience") => shorten_each(
+                self.view.experiences.iter_mut().map(|p| &mut p.text),
+                |_| PASSAGE_BYTES,
+            ),
+            Cut::FurtherExperience if uses("experience") => keep(&mut self.view.experiences, 1),
+            Cut::LongMemory if uses("memory") => {
+                shorten_each(self.view.memory.iter_mut().map(|m| &mut m.text), |_| {
+                    MEMORY_BYTES
+                })
+            }
+            Cut::FurtherCleared if uses("cleared") => keep(&mut self.view.cleared, CLEARED),
+            Cut::OtherStages if uses("stages") => self.keep_stages(),
+            Cut::FurtherEvidence => self.keep_evidence(),
+            Cut::FurtherFiles if uses("missing") => keep(&mut self.view.unread, ROWS),
+            Cut::Script if uses("script") => self.view.script.take().is_some(),
+            _ => false,
+        }
+    }
+
+    fn keep_stages(&mut self) -> bool {
+        let before = self.view.stages.len();
+        let findings = &self.view.findings;
+        let named = |name: &String| findings.iter().any(|f| f.stage.as_ref() == Some(name));
+        if findings.iter().any(|f| f.stage.is_some()) {
+            self.view.stages.retain(|s| named(&s.name));
+        }
+        self.view.stages.truncate(ROWS);
+        self.view.stages.len() < before
+    }
+
+    /// Three facts per finding: what it is, where, and against what.
+    fn keep_evidence(&mut self) -> bool {
+        let before = self.view.evidence.len();
+        let findings = &self.view.findings;
+        let first = |id: &String| {
+            findings
+                .iter()
+                .any(|f| f.evidence.iter().take(3).any(|e| e == id))
+        };
+        self.view.evidence.retain(|e| first(&e.id));
+        self.view.evidence.len() < before
+    }
+}
+
+fn empty<T>(items: &mut Vec<T>) -> bool {
+    let any = !items.is_empty();
+    items.clear();
+    any
+}
+
+fn keep<T>(items: &mut Vec<T>, most: usize) -> bool {
+    let any = items.len() > most;
+    items.truncate(most);
+    any
+}
+
+fn shorten_each<'a>(
+    texts: impl Iterator<Item = &'a mut String>,
+    most: impl Fn(&str) -> usize,
+) -> bool {
+    let mut any = false;
+    for text in texts {
+        let kept = cut(text, most(text)).len();
+        if kept < text.len() {
+            text.truncate(kept);
+            text.push('…');
+            any = true;
+        }
+    }
+    any
+}
+
+/// Data that a step looks at.
+fn parts_of(step: StepId) -> &'static [&'static str] {
+    match step {
+        StepId::Classify => &["job", "findings", "cleared", "stages", "experience"],
+        StepId::KeyCode => &[
+            "job",
+            "findings",
+            "stages",
+            "script",
+            "experience",
+            "memory",
+        ],
+        StepId::Experience => &["job", "findings", "cleared", "experience", "memory"],
+        StepId::Completeness => &[
+            "job",
+            "findings",
+            "missing",
+            "excerpts",
+            "experience",
+            "memory",
+        ],
+        StepId::Advice => &[
+            "job",
+            "findings",
+            "script",
+            "suggestions",
+            "excerpts",
+            "experience",
+            "memory",
+        ],
+        StepId::Hypotheses => &[
+            "job", "findings", "cleared", "missing", "excerpts", "memory",
+        ],
+    }
+}

@@ -1,0 +1,107 @@
+//! What would be sent, without sending it: the prompts of each step, their tokens and their price.
+//!
+//! The conclusions that later prompts build on are those of the offline reasoner.
+
+use std::sync::{Arc, Mutex};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde::Serialize;
+
+use crate::conclusion;
+use crate::offline::Offline;
+use crate::progress::Observer;
+use crate::reasoner::{Answer, Reasoner, ReasonerError, Task};
+use crate::step::StepId;
+use report::Engine;
+
+use super::context::{self, Form};
+use llm::Profile;
+use llm::level;
+
+/// A prompt that would be sent.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Preview {
+    /// Ids of the steps that it is for.
+    pub steps: Vec<String>,
+    /// Rules of the game.
+    pub system: String,
+    /// Task with its data.
+    pub user: String,
+    /// Tokens of both.
+    pub tokens: usize,
+    /// What was left out to keep it short.
+    pub cuts: Vec<String>,
+    /// Price of sending it; `None` without a price list.
+    pub cost: Option<f64>,
+}
+
+/// Collects prompts instead of sending them.
+pub struct DryRun {
+    profile: Profile,
+    redact: bool,
+    previews: Arc<Mutex<Vec<Preview>>>,
+}
+
+impl DryRun {
+    /// A dry run for a profile; with `redact`, as it would be masked.
+    pub fn new(profile: Profile, redact: bool) -> DryRun {
+        DryRun {
+            profile,
+            redact,
+            previews: Arc::default(),
+        }
+    }
+
+    /// The place where the prompts gather; keep it before the reasoner is given away.
+    pub fn previews(&self) -> Arc<Mutex<Vec<Preview>>> {
+        Arc::clone(&self.previews)
+    }
+
+    fn preview(&self, task: &Task<'_>) -> Result<Preview, ReasonerError> {
+        let form = Form {
+            level: level::first(&self.profile),
+            schema: &conclusion::schema_of(task.steps),
+            tools: task.steps == [StepId::Completeness] && level::has_tools(&self.profile),
+            conversing: false,
+        };
+        let budget = context::budget(&self.profile);
+        let prompt = context::build(task, &form, budget)
+            .map_err(|e| ReasonerError::Prompt(e.to_string()))?;
+        let user = if self.redact {
+            super::mask::mask(task.view).hide(&prompt.user)
+        } else {
+            prompt.user
+        };
+        Ok(Preview {
+            steps: task.steps.iter().map(|s| s.id().to_owned()).collect(),
+            system: prompt.system,
+            user,
+            tokens: prompt.tokens,
+            cuts: prompt.cuts,
+            cost: self.profile.price(prompt.tokens as u64, 0),
+        })
+    }
+}
+
+impl Reasoner for DryRun {
+    fn engine(&self) -> Engine {
+        Offline.engine()
+    }
+
+    fn reason<'a>(
+        &'a self,
+        task: Task<'a>,
+        observer: &'a mut dyn Observer,
+    ) -> BoxFuture<'a, Result<Answer, ReasonerError>> {
+        match self.preview(&task) {
+            Ok(preview) => {
+                if let Ok(mut previews) = self.previews.lock() {
+                    previews.push(preview);
+                }
+                Offline.reason(task, observer)
+            }
+            Err(error) => std::future::ready(Err(error)).boxed(),
+        }
+    }
+}

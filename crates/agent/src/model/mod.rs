@@ -1,0 +1,14 @@
+//! The reasoner that asks a language model: prompts in its budget, structured answers, repairs.
+
+mod answer;
+mod connect;
+mod context;
+mod dry_run;
+mod markers;
+mod mask;
+mod reasoner;
+mod task;
+
+pub use connect::connect;
+pub use dry_run::{DryRun, Preview};
+pub use reasoner::LlmReasoner;

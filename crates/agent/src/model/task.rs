@@ -1,0 +1,406 @@
+//! One task under way: prompt, call, retries, reading, one turn of repair.
+
+use serde_json::Value;
+
+use crate::conclusion::{self, Conclusion};
+use crate::progress::{Event, Observer};
+use crate::reasoner::{Answer, ReasonerError, Task};
+use crate::step::StepId;
+use crate::tools;
+use llm::ToolCalls;
+use report::{Language, Usage};
+
+use super::answer;
+use super::context::{self, Form, Prompt};
+use llm::Level;
+use llm::Mask;
+use llm::retry::{self, Next};
+use llm::transport::{CallError, Chat, Finish, Piece, Reply};
+use llm::{Lane, LlmOptions};
+
+/// One task under way.
+pub(super) struct Call<'a> {
+    lane: &'a Lane,
+    options: &'a LlmOptions,
+    task: Task<'a>,
+    schema: Value,
+    usage: Usage,
+    remarks: Vec<String>,
+    /// Whether answers come in pieces; not after one that could not be read.
+    stream: bool,
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn new(lane: &'a Lane, options: &'a LlmOptions, task: Task<'a>) -> Call<'a> {
+        Call {
+            lane,
+            options,
+            task,
+            schema: conclusion::schema_of(task.steps),
+            usage: Usage::default(),
+            remarks: Vec::new(),
+            stream: options.stream,
+        }
+    }
+
+    /// Asks, and reads the answer.
+    pub(super) async fn conclude(
+        mut self,
+        observer: &mut dyn Observer,
+    ) -> Result<Answer, ReasonerError> {
+        let faulty = self.task.faulty;
+        let repair = faulty.map(|f| (f.answer.clone(), f.faults.clone()));
+        let reply = self.ask(repair, observer).await?;
+        self.read(reply, observer).await
+    }
+
+    /// Stops a run before it costs more than it may.
+    fn check_cost(&self) -> Result<(), ReasonerError> {
+        let spent = self.task.meter.total().cost.unwrap_or(0.0);
+        match self.options.max_cost {
+            Some(cap) if spent >= cap => Err(ReasonerError::CostCap { spent, cap }),
+            _ => Ok(()),
+        }
+    }
+
+    /// How the task is put now: with tools where the step and the server have them.
+    fn form(&self, collapsed: bool) -> Form<'_> {
+        let level = self.lane.level();
+        let tools = self.task.steps == [StepId::Completeness] && self.lane.has_tools();
+        Form {
+            level,
+            schema: &self.schema,
+            tools,
+            conversing: tools && !collapsed && !self.task.rounds.is_empty(),
+        }
+    }
+
+    /// Sends the prompt, shrinks it once if it is too long, weakens tools and structured output
+    /// where the server does not know them.
+    async fn ask(
+        &mut self,
+        repair: Option<(String, Vec<String>)>,
+        observer: &mut dyn Observer,
+    ) -> Result<Reply, ReasonerError> {
+        let mut budget = context::budget(&self.lane.profile);
+        let mut shrunk = false;
+        loop {
+            self.check_cost()?;
+            // A conversation that is too long is begun anew, with what was read in its prompt.
+            let form = self.form(shrunk || context::rounds(self.task.rounds) > budget / 2);
+            let prompt = self.prompt(&form, budget)?;
+            let chat = self.chat(&prompt, &form, repair.clone())?;
+            let (level, tools) = (form.level, form.tools);
+            let sent = prompt.tokens + context::rounds(&chat.rounds);
+            match self.send(chat, observer).await {
+                Ok(reply) => {
+                    self.note_cuts(&prompt);
+                    return Ok(reply);
+                }
+                Err(CallError::TooLong { .. }) if !shrunk => {
+                    shrunk = true;
+                    budget = sent.min(budget) / 2;
+                }
+                Err(CallError::LevelRefused { .. } | CallError::Unreadable { .. }) if tools => {
+                    self.lane.drop_tools();
+                }
+                Err(CallError::LevelRefused { reason }) => {
+                    if !self.lane.weaken(level) {
+                        return Err(self.error(CallError::LevelRefused { reason }));
+                    }
+                }
+                Err(error) => return Err(self.error(error)),
+            }
+        }
+    }
+
+    fn prompt(&self, form: &Form<'_>, budget: usize) -> Result<Prompt, ReasonerError> {
+        context::build(&self.task, form, budget).map_err(|e| ReasonerError::Prompt(e.to_string()))
+    }
+
+    fn chat(
+        &self,
+        prompt: &Prompt,
+        form: &Form<'_>,
+        repair: Option<(String, Vec<String>)>,
+    ) -> Result<Chat, ReasonerError> {
+        let faults = |faults: Vec<String>| {
+            let context = serde_json::json!({ "faults": faults });
+            self.task
+                .prompts
+                .render(self.task.view.language, "repair", context)
+                .map_err(|e| ReasonerError::Prompt(e.to_string()))
+        };
+        let repair = match repair {
+            Some((answer, lines)) => Some((answer, faults(lines)?)),
+            None => None,
+        };
+        let is_structured = !form.tools;
+        Ok(Chat {
+            step: self.task.step().id().to_owned(),
+            system: prompt.system.clone(),
+            user: prompt.user.clone(),
+            repair,
+            schema: is_structured.then(|| self.schema.clone()),
+            level: if is_structured {
+                form.level
+            } else {
+                Level::Text
+            },
+            max_output_tokens: self.lane.profile.max_output_tokens,
+            stream: self.stream,
+            tools: if form.tools {
+                tools::offered()
+            } else {
+                Vec::new()
+            },
+            rounds: if form.conversing {
+                self.task.rounds.to_vec()
+            } else {
+                Vec::new()
+            },
+        })
+    }
+
+    fn note_cuts(&mut self, prompt: &Prompt) {
+        if !prompt.cuts.is_empty() {
+            self.remarks.push(match self.task.view.language {
+                Language::Zh => format!("提示词中略去：{}", prompt.cuts.join("；")),
+                Language::En => format!("left out of the prompt: {}", prompt.cuts.join("; ")),
+            });
+        }
+    }
+
+    /// One request with its retries.
+    async fn send(
+        &mut self,
+        mut chat: Chat,
+        observer: &mut dyn Observer,
+    ) -> Result<Reply, CallError> {
+        let step = self.task.step();
+        let mask = self
+            .options
+            .redact
+            .then(|| super::mask::mask(self.task.view));
+        if let Some(mask) = &mask {
+            mask.hide_chat(&mut chat);
+        }
+        let retries = self.lane.profile.retries.unwrap_or(2);
+        let mut attempt = 0;
+        loop {
+            let result = self.send_once(&chat, mask.as_ref(), observer).await;
+            let error = match result {
+                Ok(mut reply) => {
+                    if let Some(mask) = &mask {
+                        mask.show_reply(&mut reply);
+                    }
+                    return Ok(reply);
+                }
+                Err(error) => error,
+            };
+            attempt += 1;
+            match retry::after(&error, attempt, retries, retry::spread()) {
+                Next::GiveUp => return Err(error),
+                Next::Again(wait) => {
+                    self.note(&Usage {
+                        retries: 1,
+                        ..Usage::default()
+                    });
+                    let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+                    observer.event(Event::Retry {
+                        step,
+                        attempt,
+                        reason: &error.to_string(),
+                        wait_ms,
+                    });
+                    tokio::time::sleep(wait).await;
+                    // A stream that broke or came empty is asked for in one piece: some breaks lie
+                    // in how the pieces were cut.
+                    chat.stream &= !is_broken_stream(&error);
+                }
+            }
+        }
+    }
+
+    async fn send_once(
+        &mut self,
+        chat: &Chat,
+        mask: Option<&Mask>,
+        observer: &mut dyn Observer,
+    ) -> Result<Reply, CallError> {
+        let step = self.task.step();
+        let mut tell = |piece: Piece<'_>| match piece {
+            Piece::Text(text) if mask.is_none() => observer.event(Event::Token { step, text }),
+            Piece::Text(text) => observer.event(Event::Token {
+                step,
+                text: &mask.map_or(String::new(), |m| m.show(text)),
+            }),
+            Piece::Thought(text) => observer.event(Event::Thinking { step, text }),
+        };
+        let reply = self.lane.transport.send(chat, &mut tell).await?;
+        self.account(chat, &reply);
+        Ok(reply)
+    }
+
+    fn account(&mut self, chat: &Chat, reply: &Reply) {
+        let sent = || (context::tokens(&chat.system) + context::tokens(&chat.user)) as u64;
+        let received = || (context::tokens(&reply.text) + context::tokens(&reply.thoughts)) as u64;
+        let tokens_in = reply.tokens_in.filter(|n| *n > 0).unwrap_or_else(sent);
+        let tokens_out = reply.tokens_out.filter(|n| *n > 0).unwrap_or_else(received);
+        let cost = self.lane.profile.price(tokens_in, tokens_out);
+        self.note(&Usage {
+            calls: 1,
+            retries: 0,
+            tokens_in,
+            tokens_out,
+            cost,
+        });
+    }
+
+    fn note(&mut self, usage: &Usage) {
+        self.usage.add(usage);
+        self.task.meter.add(usage);
+    }
+
+    /// Reads the answer; what is too long is summed up, what is malformed mended, once each.
+    async fn read(
+        &mut self,
+        first: Reply,
+        observer: &mut dyn Observer,
+    ) -> Result<Answer, ReasonerError> {
+        if let Some(calls) = first.calls {
+            return Ok(self.called(&first.text, calls));
+        }
+        let mut reply = first;
+        let mut repaired = false;
+        let steps = self.task.steps;
+        let reader = if self.form(false).tools {
+            answer::read_beside_tools
+        } else {
+            answer::read
+        };
+        let is_whole = |text: &str| reader(steps, text).is_ok_and(|read| !read.repaired);
+        if reply.finish == Finish::Length && !is_whole(&reply.text) {
+            self.remarks.push(match self.task.view.language {
+                Language::Zh => "回答过长，已改为摘要".to_owned(),
+                Language::En => "the answer was too long and was summed up".to_owned(),
+            });
+            reply = self.summarise(&reply, observer).await?;
+        }
+        let read = match reader(steps, &reply.text) {
+            Ok(read) => read,
+            Err(faults) => {
+                repaired = true;
+                // Some proxies lose pieces of a stream; a whole answer shows whose fault it was.
+                self.stream = false;
+                let again = Some((shown(&reply.text), faults));
+                reply = self.ask(again, observer).await?;
+                if let Some(calls) = reply.calls {
+                    return Ok(self.called(&reply.text, calls));
+                }
+                reader(steps, &reply.text).map_err(|faults| ReasonerError::Unusable {
+                    provider: self.lane.name(),
+                    reason: faults.join("; "),
+                })?
+            }
+        };
+        Ok(self.answer(
+            read.conclusions,
+            reply.text,
+            repaired || read.repaired,
+            None,
+        ))
+    }
+
+    /// An answer that calls tools: the conclusion where it hands one in, else what it asks for.
+    fn called(&mut self, said: &str, calls: ToolCalls) -> Answer {
+        match tools::submitted(&calls.calls) {
+            Some(request) => {
+                let raw = calls.calls.first().map(|c| c.arguments.to_string());
+                let conclusion = Conclusion::Completeness(request);
+                self.answer(vec![conclusion], raw.unwrap_or_default(), false, None)
+            }
+            None => {
+                let request = tools::request_of(&calls.calls, said.trim());
+                let conclusion = Conclusion::Completeness(request);
+                self.answer(vec![conclusion], said.to_owned(), false, Some(calls))
+            }
+        }
+    }
+
+    fn answer(
+        &mut self,
+        conclusions: Vec<Conclusion>,
+        raw: String,
+        repaired: bool,
+        calls: Option<ToolCalls>,
+    ) -> Answer {
+        Answer {
+            conclusions,
+            raw,
+            repaired,
+            usage: Some(self.usage.clone()),
+            remarks: std::mem::take(&mut self.remarks),
+            calls,
+        }
+    }
+
+    async fn summarise(
+        &mut self,
+        reply: &Reply,
+        observer: &mut dyn Observer,
+    ) -> Result<Reply, ReasonerError> {
+        self.check_cost()?;
+        let form = self.form(false);
+        let prompt = self.prompt(&form, context::budget(&self.lane.profile))?;
+        let mut chat = self.chat(&prompt, &form, None)?;
+        let ask = self
+            .task
+            .prompts
+            .render(self.task.view.language, "summary", ())
+            .map_err(|e| ReasonerError::Prompt(e.to_string()))?;
+        chat.repair = Some((shown(&reply.text), ask));
+        self.send(chat, observer)
+            .await
+            .map_err(|error| self.error(error))
+    }
+
+    fn error(&self, error: CallError) -> ReasonerError {
+        let provider = self.lane.name();
+        match error {
+            CallError::Transient { reason, .. } => ReasonerError::Transient { provider, reason },
+            CallError::Permanent { reason, hint } => ReasonerError::Permanent {
+                provider,
+                reason,
+                hint,
+            },
+            CallError::Unreadable { reason } => ReasonerError::Transient { provider, reason },
+            CallError::TooLong { reason } => ReasonerError::TooLong { provider, reason },
+            CallError::LevelRefused { reason } => ReasonerError::Permanent {
+                provider,
+                reason,
+                hint: "set `structured_output = \"text\"` in the profile".to_owned(),
+            },
+            CallError::Refused { reason } => ReasonerError::Permanent {
+                provider,
+                reason: format!("the model declined to answer: {reason}"),
+                hint: "try --redact or another profile".to_owned(),
+            },
+        }
+    }
+}
+
+fn is_broken_stream(error: &CallError) -> bool {
+    match error {
+        CallError::Transient {
+            reason, had_text, ..
+        } => *had_text || reason.contains("empty") || reason.contains("cut short"),
+        CallError::Unreadable { .. } => true,
+        _ => false,
+    }
+}
+
+/// The part of a faulty answer that is sent back; its beginning shows what went wrong.
+fn shown(answer: &str) -> String {
+    report::format::cut(answer, 12 << 10).to_owned()
+}

@@ -1,0 +1,260 @@
+//! The analyzer of the index: turns mixed Chinese and English text and identifiers into terms.
+//!
+//! Documents and queries go through the same function. Knows nothing about fields or queries.
+
+mod script;
+mod stop;
+
+use std::sync::OnceLock;
+
+use rust_stemmers::{Algorithm, Stemmer};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+pub(crate) use script::{cjk_share, is_cjk};
+
+/// Stored with the index. Change it whenever [`terms`] gives other terms.
+pub(crate) const VERSION: &str = "mixed-2";
+
+/// Longest term kept, in bytes: hashes and base64 blocks only fill the dictionary.
+const MAX_TERM_BYTES: usize = 128;
+
+/// The terms of `text`, in order: stemmed English words without stop words, identifiers whole and in parts, Chinese,
+/// Japanese and Korean as single characters and pairs.
+pub(crate) fn terms(text: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    for_each_term(text, |term| out.push(term.to_owned()));
+    out
+}
+
+/// As [`terms`], handing each term to `emit`.
+pub(crate) fn for_each_term(text: &str, mut emit: impl FnMut(&str)) {
+    analyze(text, |term, _| emit(term));
+}
+
+/// Adjacent words of `text` as one term each, without stop words: `hot key` says more than `hot` and `key`. CJK
+/// text has its pairs among the [`terms`].
+pub(crate) fn pairs(text: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut before: Option<String> = None;
+    analyze(text, |term, role| match role {
+        Role::Word => {
+            if let Some(before) = before.replace(term.to_owned()) {
+                out.push(format!("{before} {term}"));
+            }
+        }
+        Role::Character => before = None,
+        Role::Whole => {}
+    });
+    out
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// A word, or a part of an identifier.
+    Word,
+    /// An identifier as a whole, in addition to its parts.
+    Whole,
+    /// A CJK character or pair.
+    Character,
+}
+
+fn analyze(text: &str, mut emit: impl FnMut(&str, Role)) {
+    let folded = fold(text);
+    let mut rest = folded.as_str();
+    while let Some(first) = rest.chars().next() {
+        let run = if is_cjk(first) {
+            let run = prefix(rest, is_cjk);
+            cjk_terms(run, &mut emit);
+            run
+        } else if first.is_alphanumeric() {
+            let run = prefix(rest, |c| (c.is_alphanumeric() && !is_cjk(c)) || is_joint(c));
+            compound_terms(run.trim_end_matches(is_joint), &mut emit);
+            run
+        } else {
+            &rest[..first.len_utf8()]
+        };
+        rest = &rest[run.len()..];
+    }
+}
+
+/// Full-width to half-width, ligatures and accented letters to plain ones. Keeps case, which splits identifiers.
+fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_owned();
+    }
+    // Decomposition is only wanted for Latin accents; recomposing keeps Hangul syllables whole.
+    text.nfkd()
+        .filter(|c| !is_combining_mark(*c) || is_kana_mark(*c))
+        .nfc()
+        .collect()
+}
+
+/// The voiced-sound marks of kana are part of the letter, not an accent.
+fn is_kana_mark(c: char) -> bool {
+    matches!(c, '\u{3099}' | '\u{309a}')
+}
+
+/// Characters that join the parts of an identifier, a version or a hyphenated word.
+fn is_joint(c: char) -> bool {
+    matches!(c, '_' | '.' | '-' | '\'' | '’')
+}
+
+fn prefix(text: &str, keep: impl Fn(char) -> bool) -> &str {
+    let end = text
+        .char_indices()
+        .find(|(_, c)| !keep(*c))
+        .map_or(text.len(), |(at, _)| at);
+    &text[..end]
+}
+
+/// Single characters and pairs: no dictionary to load, and no word boundary to get wrong.
+fn cjk_terms(run: &str, emit: &mut impl FnMut(&str, Role)) {
+    let starts: Vec<usize> = run.char_indices().map(|(at, _)| at).collect();
+    let end = |i: usize| starts.get(i).copied().unwrap_or(run.len());
+    for i in 0..starts.len() {
+        let single = &run[starts[i]..end(i + 1)];
+        if !stop::is_chinese(single) {
+            emit(single, Role::Character);
+        }
+        if i + 1 < starts.len() {
+            emit(&run[starts[i]..end(i + 2)], Role::Character);
+        }
+    }
+}
+
+/// A word, or an identifier: whole (lower-cased) and its parts.
+fn compound_terms(run: &str, emit: &mut impl FnMut(&str, Role)) {
+    let mut parts = Vec::new();
+    for piece in run.split(is_joint) {
+        split_case(piece, &mut parts);
+    }
+    let is_word = parts.len() == 1 && parts[0].len() == run.len();
+    // A possessive or a hyphenated word is its parts; only what looks like an identifier is kept whole as well.
+    let is_prose = run.contains(['-', '\'', '’']) && !run.contains(['_', '.']);
+    if !is_word && !is_prose {
+        emit_whole(run, emit);
+    }
+    for part in &parts {
+        word_term(part, emit);
+    }
+}
+
+fn emit_whole(run: &str, emit: &mut impl FnMut(&str, Role)) {
+    let whole = run.to_lowercase();
+    if whole.len() <= MAX_TERM_BYTES {
+        emit(&whole, Role::Whole);
+    }
+}
+
+/// Splits at case changes (`maxRowCount`, `XMLReader`), and a trailing number from its word (`Combine3`), which is
+/// also kept with it, since `SV3` and `p53` are names.
+fn split_case<'a>(piece: &'a str, parts: &mut Vec<&'a str>) {
+    if piece.is_empty() {
+        return;
+    }
+    let chars: Vec<(usize, char)> = piece.char_indices().collect();
+    let mut start = 0;
+    for i in 1..chars.len() {
+        let (at, c) = chars[i];
+        let before = chars[i - 1].1;
+        let after = chars.get(i + 1).map(|&(_, c)| c);
+        let lower_to_upper = before.is_lowercase() && c.is_uppercase();
+        let acronym_ends =
+            before.is_uppercase() && c.is_uppercase() && after.is_some_and(char::is_lowercase);
+        // `RNAs`, `IDs`: the plural of an acronym is not a boundary.
+        let plural = after == Some('s') && i + 2 == chars.len();
+        if lower_to_upper || (acronym_ends && !plural) {
+            parts.push(&piece[start..at]);
+            start = at;
+        }
+    }
+    parts.push(&piece[start..]);
+}
+
+fn word_term(part: &str, emit: &mut impl FnMut(&str, Role)) {
+    let lower = part.to_lowercase();
+    if lower.is_empty() || lower.len() > MAX_TERM_BYTES || stop::is_english(&lower) {
+        return;
+    }
+    if lower.bytes().all(|b| b.is_ascii_alphabetic()) {
+        emit(&stemmer().stem(&lower), Role::Word);
+    } else {
+        emit(&lower, Role::Word);
+    }
+}
+
+fn stemmer() -> &'static Stemmer {
+    static STEMMER: OnceLock<Stemmer> = OnceLock::new();
+    STEMMER.get_or_init(|| Stemmer::create(Algorithm::English))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expect: &[&str]) {
+        assert_eq!(terms(text), expect, "terms of {text:?}");
+    }
+
+    #[test]
+    fn english_is_stemmed_and_stop_words_go() {
+        check("The joins are running", &["join", "run"]);
+    }
+
+    #[test]
+    fn identifiers_are_kept_whole_and_in_parts() {
+        check("maxRowCount", &["maxrowcount", "max", "row", "count"]);
+        check("SV3_Combine", &["sv3_combine", "sv3", "combin"]);
+        check("SKEWJOIN", &["skewjoin"]);
+        check("XMLReader", &["xmlreader", "xml", "reader"]);
+        check(
+            "E_RUNTIME_USER_EXPRESSIONEVALUATION",
+            &[
+                "e_runtime_user_expressionevaluation",
+                "e",
+                "runtim",
+                "user",
+                "expressionevalu",
+            ],
+        );
+        check(
+            "skew.join_hot_key",
+            &["skew.join_hot_key", "skew", "join", "hot", "key"],
+        );
+    }
+
+    #[test]
+    fn prose_is_not_taken_for_an_identifier() {
+        check("hot-key.", &["hot", "key"]);
+        check("job's end.", &["job", "end"]);
+        check("miRNAs", &["mirnas", "mi", "rnas"]);
+    }
+
+    #[test]
+    fn chinese_is_single_characters_and_pairs() {
+        check(
+            "数据倾斜",
+            &["数", "数据", "据", "据倾", "倾", "倾斜", "斜"],
+        );
+    }
+
+    #[test]
+    fn mixed_text_and_full_width_letters_fold() {
+        check("ＳＫＥＷ倾斜", &["skew", "倾", "倾斜", "斜"]);
+        check("naïve café", &["naiv", "cafe"]);
+    }
+
+    #[test]
+    fn neighbouring_words_make_pairs() {
+        assert_eq!(pairs("The hot keys of a join"), ["hot key", "key join"]);
+        assert_eq!(pairs("SV3_Combine 倾斜 join"), ["sv3 combin"]);
+        assert!(pairs("数据倾斜").is_empty());
+    }
+
+    #[test]
+    fn nothing_comes_of_nothing() {
+        check("", &[]);
+        check(" ,.!？。 _ - ", &[]);
+    }
+}

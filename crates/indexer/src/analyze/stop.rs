@@ -1,0 +1,38 @@
+//! Words that carry no topic. A short list: BM25 already gives frequent words little weight, so it only saves
+//! postings and keeps questions (`why is`, `how do I`) from matching by their wording.
+
+const ENGLISH: [&str; 115] = [
+    "a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at",
+    "be", "because", "been", "before", "being", "but", "by", "can", "could", "did", "do", "does",
+    "doing", "during", "each", "for", "from", "further", "had", "has", "have", "having", "he",
+    "her", "here", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "may",
+    "me", "might", "more", "most", "must", "my", "of", "off", "on", "once", "only", "or", "other",
+    "our", "out", "over", "own", "s", "same", "shall", "she", "should", "so", "some", "such", "t",
+    "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those",
+    "through", "to", "too", "until", "up", "upon", "us", "very", "was", "we", "were", "what",
+    "when", "where", "whether", "which", "while", "who", "whom", "whose", "why", "will", "with",
+    "within", "would", "you", "your", "yours",
+];
+
+/// As part of a pair they are kept.
+const CHINESE: &str = "的了是在和与及或也都就这那吗呢吧啊么着过把被让给";
+
+pub(super) fn is_english(word: &str) -> bool {
+    ENGLISH.binary_search(&word).is_ok()
+}
+
+pub(super) fn is_chinese(single: &str) -> bool {
+    CHINESE.contains(single)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_sorted_for_the_search() {
+        assert!(ENGLISH.is_sorted());
+        assert!(is_english("why") && is_english("a") && is_english("yours"));
+        assert!(!is_english("not"), "negation changes the meaning");
+    }
+}

@@ -1,0 +1,357 @@
+//! Build, search, update, reopen.
+
+use std::fs;
+use std::path::Path;
+
+use indexer::build::{update, update_from};
+use indexer::{
+    BuildError, Filter, Fusion, Index, Kind, Language, OpenError, Query, Rebuild, Section, Settings,
+};
+use tempfile::TempDir;
+
+use crate::support::{World, ids};
+
+const SKEW: &str = "---\nid: skew\ntitle: Hot key in a join\nlanguage: en\nproblem_type: data_skew\n\
+causes: [skew.join_hot_key]\nkeywords: [SKEWJOIN]\n---\n# Hot key in a join\n\n## Symptom\n\nOne vertex of SV3_Combine reads most rows.\n\n\
+## Fix\n\nAdd a salt to the hot key, then aggregate twice.\n";
+const GC: &str = "---\nid: gc\ntitle: 垃圾回收压力\nlanguage: zh\nproblem_type: other\ncauses: gc.heap_pressure\n---\n# 垃圾回收压力\n\n\
+## 症状\n\n托管算子把大量时间花在垃圾回收上。\n\n## 修复\n\n减少每行分配的对象，复用缓冲区。\n";
+const GLOSSARY: &str = "[[term]]\nzh = [\"热点键\"]\nen = [\"hot key\"]\n";
+
+fn world() -> World {
+    let world = World::new();
+    world.write("experience/skew.md", SKEW);
+    world.write("experience/gc-zh.md", GC);
+    world.write("glossary.toml", GLOSSARY);
+    world
+}
+
+#[test]
+fn both_languages_and_identifiers_are_found() {
+    let world = world();
+    let summary = world.update();
+    assert_eq!(summary.added.len(), 3);
+    assert!(summary.rebuilt && summary.embedded > 0);
+    assert_eq!(
+        world.search("salt the hot key")[0],
+        "experience/skew.md#fix"
+    );
+    assert_eq!(
+        world.search("怎么处理垃圾回收时间太长的问题")[0],
+        "experience/gc-zh.md#症状"
+    );
+    assert_eq!(world.search("sv3_combine")[0], "experience/skew.md#symptom");
+    let by_glossary = world.search("热点键怎么办");
+    assert!(
+        by_glossary
+            .iter()
+            .any(|id| id.starts_with("experience/skew.md")),
+        "{by_glossary:?}"
+    );
+}
+
+#[test]
+fn a_hit_shows_how_it_came_to_its_rank() {
+    let world = world();
+    world.update();
+    let hits = world
+        .open()
+        .search(&Query::new("salt the hot key", 3))
+        .expect("searched");
+    let first = &hits[0];
+    assert_eq!(first.rank, 1);
+    assert!(first.bm25_rank.is_some());
+    assert!(first.vector_score.is_some() && first.fused > 0.0);
+    assert_eq!(first.chunk.section, Some(Section::Fix));
+    assert_eq!(first.chunk.kind, Kind::Experience);
+    assert_eq!(first.chunk.language, Language::En);
+    assert_eq!(first.chunk.line, 15);
+    assert!(first.chunk.text.starts_with("## Fix"));
+}
+
+#[test]
+fn filters_come_before_the_search() {
+    let world = world();
+    world.update();
+    let index = world.open();
+    let mut query = Query::new("salt the hot key 垃圾", 10);
+    query.filter = Filter {
+        languages: vec![Language::Zh],
+        ..Filter::default()
+    };
+    let hits = index.search(&query).expect("searched");
+    assert!(hits.iter().all(|hit| hit.chunk.language == Language::Zh));
+    assert!(!hits.is_empty(), "what is left is ranked");
+    query.filter = Filter {
+        causes: vec!["skew.".to_owned()],
+        sections: vec![Section::Symptom],
+        ..Filter::default()
+    };
+    assert_eq!(ids(&index, &query), ["experience/skew.md#symptom"]);
+    query.filter = Filter {
+        causes: vec!["queue.wait".to_owned()],
+        ..Filter::default()
+    };
+    assert!(index.search(&query).expect("searched").is_empty());
+}
+
+#[test]
+fn preference_and_prior_move_what_is_alike() {
+    let world = world();
+    world.update();
+    let index = world.open();
+    let mut query = Query::new("hot key", 5);
+    let first = ids(&index, &query)[0].clone();
+    let lowered = first.clone();
+    let prior = move |id: &str| if id == lowered { -1.0 } else { 1.0 };
+    query.prior = Some(&prior);
+    let hits = index.search(&query).expect("searched");
+    let moved = hits
+        .iter()
+        .find(|hit| hit.chunk.id == first)
+        .expect("still there");
+    assert!(moved.prior < 0.0);
+    assert!(
+        hits.iter()
+            .all(|hit| hit.chunk.id == first || hit.prior > 0.0)
+    );
+    query.prior = None;
+    query.prefer = Filter {
+        sections: vec![Section::Fix],
+        ..Filter::default()
+    };
+    let hits = index.search(&query).expect("searched");
+    let boost = |section| {
+        let of_it = hits.iter().filter(|hit| hit.chunk.section == section);
+        of_it.map(|hit| hit.boost).fold(0.0, f32::max)
+    };
+    assert!(boost(Some(Section::Fix)) > boost(Some(Section::Symptom)));
+    assert!(hits.iter().all(|hit| hit.chunk.kind != Kind::Glossary));
+    query.filter.kinds = vec![Kind::Glossary];
+    assert_eq!(ids(&index, &query), ["glossary.toml#hot-key"]);
+}
+
+#[test]
+fn an_update_touches_what_changed() {
+    let world = world();
+    world.update();
+    assert!(!world.update().rebuilt, "nothing changed");
+    let before = world.open();
+
+    world.write(
+        "experience/skew.md",
+        &SKEW.replace("Add a salt", "Use a broadcast hint"),
+    );
+    let summary = world.update();
+    assert_eq!(summary.changed, ["experience/skew.md"]);
+    assert_eq!((summary.embedded, summary.unchanged), (1, 2));
+    let after = world.open();
+    let text = |index: &Index| index.chunk("experience/skew.md#fix").expect("there").text;
+    assert!(text(&after).contains("broadcast"));
+    assert!(
+        text(&before).contains("salt"),
+        "a reader keeps its generation"
+    );
+
+    fs::rename(
+        world.knowledge().join("experience/gc-zh.md"),
+        world.knowledge().join("cases.md"),
+    )
+    .expect("moved");
+    let summary = world.update();
+    assert_eq!(
+        summary.moved,
+        [("experience/gc-zh.md".to_owned(), "cases.md".to_owned())]
+    );
+    assert_eq!(summary.embedded, 0);
+    assert!(world.search("垃圾回收")[0].starts_with("cases.md#"));
+
+    fs::remove_file(world.knowledge().join("cases.md")).expect("removed");
+    let summary = world.update();
+    assert_eq!(summary.removed, ["cases.md"]);
+    assert!(
+        world
+            .search("垃圾回收")
+            .iter()
+            .all(|id| !id.starts_with("cases.md"))
+    );
+}
+
+/// Ids of all chunks that a query brings up in each branch and in both, and whether a text among them has `word`.
+fn brings_up(index: &Index, text: &str, word: &str) -> (Vec<String>, bool) {
+    let mut query = Query::new(text, 50);
+    let (mut found, mut old) = (Vec::new(), false);
+    for fusion in [None, Some(Fusion::Bm25), Some(Fusion::Vector)] {
+        query.fusion = fusion;
+        for hit in index.search(&query).expect("searched") {
+            old |= hit.chunk.text.contains(word);
+            found.push(hit.chunk.id);
+        }
+    }
+    (found, old)
+}
+
+#[test]
+fn what_was_edited_renamed_or_deleted_never_comes_back() {
+    // With few documents an update rewrites the index, with many it marks rows as dead: both ways.
+    for others in [0, 400] {
+        let world = world();
+        for other in 0..others {
+            let text = format!("# Other {other}\n\n## Fix\n\nword{other}x and the hot key\n");
+            world.write(&format!("experience/other{other}.md"), &text);
+        }
+        world.write("experience/gone.md", "# Gone\n\n## Fix\n\nvanishing salt\n");
+        world.update();
+        let before = world.open();
+        assert!(brings_up(&before, "add a salt to the hot key", "Add a salt").1);
+
+        world.write(
+            "experience/skew.md",
+            &SKEW.replace("Add a salt", "Use a broadcast hint"),
+        );
+        let folder = world.knowledge().join("experience");
+        fs::rename(folder.join("gc-zh.md"), folder.join("gc-new-zh.md")).expect("moved");
+        fs::remove_file(folder.join("gone.md")).expect("removed");
+        world.update();
+        assert!(
+            brings_up(&before, "vanishing salt", "vanishing").1,
+            "a reader keeps its generation"
+        );
+        drop(before);
+        let reopened = world.open();
+        let (_, old) = brings_up(&reopened, "add a salt to the hot key", "Add a salt");
+        assert!(!old, "the old text of an edited document");
+        let (found, old) = brings_up(&reopened, "vanishing salt", "vanishing");
+        assert!(!old && !found.iter().any(|id| id.contains("gone.md")));
+        let (found, _) = brings_up(&reopened, "垃圾回收时间", "-");
+        assert!(
+            found
+                .iter()
+                .any(|id| id.starts_with("experience/gc-new-zh.md#"))
+        );
+        assert!(
+            !found
+                .iter()
+                .any(|id| id.starts_with("experience/gc-zh.md#"))
+        );
+    }
+}
+
+#[test]
+fn rebuilds_give_the_same_answers() {
+    let world = world();
+    let first = world.update();
+    let answers = world.search("hot key 垃圾回收");
+    for (rebuild, embeds) in [
+        (Rebuild::Rechunk, false),
+        (Rebuild::Reembed, true),
+        (Rebuild::Full, true),
+    ] {
+        let summary = world.rebuild(rebuild);
+        assert_eq!(summary.embedded > 0, embeds, "{rebuild:?}");
+        assert_ne!(summary.generation, first.generation);
+        assert_eq!(world.search("hot key 垃圾回收"), answers);
+    }
+}
+
+#[test]
+fn documents_may_come_from_memory() {
+    let folder = TempDir::new().expect("a folder");
+    let documents = [("experience/skew.md", SKEW), ("experience/gc-zh.md", GC)];
+    let documents = documents.map(|(path, text)| (path.to_owned(), text.to_owned()));
+    let settings = Settings::default();
+    let summary =
+        update_from(documents.clone(), folder.path(), &settings, &mut |_| {}).expect("built");
+    assert_eq!(summary.added.len(), 2);
+    let again = update_from(documents, folder.path(), &settings, &mut |_| {}).expect("built");
+    assert!(!again.rebuilt);
+    let index = Index::open(folder.path(), &settings).expect("opened");
+    assert_eq!(index.info().documents, 2);
+}
+
+#[test]
+fn what_is_missing_or_damaged_is_named() {
+    let world = world();
+    let missing = Index::open(&world.index(), &Settings::default());
+    assert!(matches!(missing, Err(OpenError::Missing { .. })));
+
+    world.update();
+    let info = world.open().info();
+    let manifest = world.index().join(&info.generation).join("manifest.json");
+    let text = fs::read_to_string(&manifest).expect("read");
+    fs::write(&manifest, text.replace(&info.embedder, "another model")).expect("written");
+    match Index::open(&world.index(), &Settings::default()).map(|_| ()) {
+        Err(OpenError::Mismatch(mismatch)) => {
+            assert_eq!((mismatch.what, mismatch.remedy), ("embedder", "--reembed"));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(matches!(world.try_update(), Err(BuildError::Mismatch(_))));
+    world.rebuild(Rebuild::Reembed);
+    assert!(!world.search("hot key").is_empty());
+
+    let generation = world.open().info().generation;
+    let segment = world.index().join(generation).join("seg-00000002.vec");
+    assert!(segment.exists());
+    fs::write(&segment, b"cut").expect("written");
+    assert!(matches!(
+        Index::open(&world.index(), &Settings::default()),
+        Err(OpenError::Damaged { .. })
+    ));
+    world.rebuild(Rebuild::Full);
+    assert!(!world.search("hot key").is_empty());
+}
+
+#[test]
+fn an_empty_folder_does_not_empty_the_index() {
+    let world = world();
+    world.update();
+    let empty = TempDir::new().expect("a folder");
+    let refused = update(
+        empty.path(),
+        &world.index(),
+        &Settings::default(),
+        &mut |_| {},
+    );
+    assert!(matches!(refused, Err(BuildError::NoDocuments { .. })));
+    let absent = update(
+        Path::new("/nowhere/at/all"),
+        &world.index(),
+        &Settings::default(),
+        &mut |_| {},
+    );
+    assert!(matches!(absent, Err(BuildError::Read { .. })));
+    assert!(!world.search("hot key").is_empty());
+}
+
+#[test]
+fn old_generations_go_when_nobody_reads_them() {
+    let world = world();
+    world.update();
+    let reader = world.open();
+    world.write("experience/new.md", "# New\n\ntext about spilling\n");
+    world.update();
+    assert_eq!(world.generations(), 2);
+    assert!(reader.chunk("experience/new.md#top").is_none());
+    drop(reader);
+    world.update();
+    assert_eq!(world.generations(), 1);
+}
+
+#[test]
+fn what_this_build_lacks_is_named() {
+    let world = world();
+    world.update();
+    let reranker = indexer::Reranker {
+        model: "no-such-model".to_owned(),
+        depth: 20,
+        cache: None,
+        runtime: Some("/nowhere/libonnxruntime.so".into()),
+    };
+    let settings = Settings {
+        reranker: Some(reranker),
+        ..Settings::default()
+    };
+    let refused = Index::open(&world.index(), &settings).map(|_| ());
+    assert!(matches!(refused, Err(OpenError::Embed(_))), "{refused:?}");
+}

@@ -1,0 +1,267 @@
+//! Requests through genai, with guards against what it hides.
+//!
+//! - The effort of reasoning is never read from the model's name.
+//! - A stream without an end counts as cut short, unless the server had said why it finished.
+//! - Errors are worded from status and body; their own text may hold the whole request.
+//! - Refusals are read from the frames.
+//! - Connections, pauses and whole requests have deadlines; dropping the future closes the stream.
+
+use std::sync::{Arc, Mutex};
+
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt};
+use genai::chat::{
+    ChatMessage, ChatOptions, ChatRequest, ChatResponseFormat, ChatStreamEvent, JsonSpec,
+    MessageContent, ReasoningEffort, StreamEnd, Tool, ToolChoice, ToolResponse,
+};
+use genai::{Headers, ServiceTarget};
+use secrecy::SecretString;
+
+use crate::ToolRound;
+use crate::ending::{MAX_ANSWER_BYTES, Notes, SUBMIT, settle, too_much};
+use crate::failure;
+use crate::profile::{Level, Profile, Provider};
+use crate::target::{ClientError, effort, target};
+use crate::transport::{CallError, Chat, Piece, Reply, Transport};
+
+/// A server reached over the network.
+pub struct Server {
+    client: genai::Client,
+    target: ServiceTarget,
+    profile: Profile,
+    effort: Option<ReasoningEffort>,
+}
+
+impl Server {
+    /// Makes a client for a profile; `key` is what its `api_key…` fields resolve to.
+    ///
+    /// # Errors
+    /// If the profile lacks something that its provider needs.
+    pub fn new(profile: &Profile, key: Option<&SecretString>) -> Result<Server, ClientError> {
+        let key = key.or(profile.api_key.as_ref());
+        if key.is_none() && profile.provider.needs_key() {
+            return Err(ClientError::NoKey(profile.provider.name()));
+        }
+        // Fails if a provider is installed already, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder()
+            .connect_timeout(profile.connect_timeout())
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .map_err(ClientError::Http)?;
+        Ok(Server {
+            client: genai::Client::builder()
+                .with_reqwest(http)
+                .build()
+                .map_err(|e| ClientError::BadBaseUrl(e.to_string()))?,
+            target: target(profile, key)?,
+            effort: effort(profile)?,
+            profile: profile.clone(),
+        })
+    }
+
+    fn options(&self, chat: &Chat, notes: &Arc<Mutex<Notes>>) -> ChatOptions {
+        let mut options = ChatOptions::default()
+            .with_capture_usage(true)
+            .with_capture_content(true)
+            .with_capture_tool_calls(true)
+            .with_capture_raw_body(true)
+            .with_normalize_reasoning_content(true)
+            .with_stream_header_timeout(self.profile.read_timeout())
+            .with_stream_read_timeout(self.profile.read_timeout());
+        if let Some(temperature) = self.profile.temperature {
+            options = options.with_temperature(temperature);
+        }
+        if let Some(most) = chat.max_output_tokens.or(self.profile.max_output_tokens) {
+            options = options.with_max_tokens(most);
+        }
+        if let Some(effort) = &self.effort {
+            options = options.with_reasoning_effort(effort.clone());
+        }
+        if !self.profile.headers.is_empty() && self.profile.provider != Provider::Azure {
+            let headers: Vec<(String, String)> = self.profile.headers.clone().into_iter().collect();
+            options = options.with_extra_headers(Headers::from(headers));
+        }
+        options = match (chat.level, &chat.schema) {
+            (Level::Schema, Some(schema)) => options.with_response_format(
+                ChatResponseFormat::JsonSpec(JsonSpec::new("conclusion", schema.clone())),
+            ),
+            (Level::Tool, Some(_)) => options.with_tool_choice(ToolChoice::tool(SUBMIT)),
+            (Level::JsonObject, Some(_)) => {
+                options.with_response_format(ChatResponseFormat::JsonMode)
+            }
+            _ => options,
+        };
+        if self.profile.provider == Provider::Anthropic && self.effort.is_some() {
+            // Signed thoughts have to go back with the results of tools.
+            options = options.with_capture_reasoning_content(!chat.tools.is_empty());
+        }
+        let notes = Arc::clone(notes);
+        options.with_raw_frame_fn(move |_, frame| {
+            if let (Some(json), Ok(mut notes)) = (frame.json(), notes.lock()) {
+                notes.take(&json);
+            }
+        })
+    }
+
+    async fn stream(
+        &self,
+        chat: &Chat,
+        pieces: &mut (dyn FnMut(Piece<'_>) + Send),
+    ) -> Result<Reply, CallError> {
+        let notes = Arc::new(Mutex::new(Notes::default()));
+        let options = self.options(chat, &notes);
+        let provider = self.profile.provider;
+        let response = self
+            .client
+            .exec_chat_stream(self.target.clone(), request(chat), Some(&options))
+            .await
+            .map_err(|error| failure::sort(provider, &error, false))?;
+        let mut stream = response.stream;
+        let mut text = String::new();
+        let mut thoughts = String::new();
+        let mut called = 0;
+        let mut end: Option<StreamEnd> = None;
+        while let Some(event) = stream.next().await {
+            let event = event.map_err(|error| {
+                let failed = notes.lock().ok().and_then(|notes| notes.failed.clone());
+                failed.map_or_else(
+                    || failure::sort(provider, &error, !text.is_empty()),
+                    |body| failure::by_event(provider, &body, !text.is_empty()),
+                )
+            })?;
+            match event {
+                ChatStreamEvent::Chunk(chunk) => {
+                    pieces(Piece::Text(&chunk.content));
+                    text.push_str(&chunk.content);
+                }
+                ChatStreamEvent::ReasoningChunk(chunk) => {
+                    pieces(Piece::Thought(&chunk.content));
+                    thoughts.push_str(&chunk.content);
+                }
+                ChatStreamEvent::ToolCallChunk(chunk) => {
+                    let arguments = &chunk.tool_call.fn_arguments;
+                    called = called.max(arguments.as_str().map_or(0, str::len));
+                }
+                ChatStreamEvent::End(ended) => end = Some(ended),
+                _ => {}
+            }
+            if text.len() + thoughts.len() + called > MAX_ANSWER_BYTES {
+                return Err(too_much());
+            }
+        }
+        let notes = notes.lock().map(|notes| notes.clone()).unwrap_or_default();
+        settle(provider, chat, text, thoughts, end, &notes)
+    }
+
+    async fn whole(&self, chat: &Chat) -> Result<Reply, CallError> {
+        let notes = Arc::new(Mutex::new(Notes::default()));
+        let options = self.options(chat, &notes);
+        let response = self
+            .client
+            .exec_chat(self.target.clone(), request(chat), Some(&options))
+            .await
+            .map_err(|error| failure::sort(self.profile.provider, &error, false))?;
+        let mut notes = Notes::default();
+        if let Some(body) = &response.captured_raw_body {
+            notes.take(body);
+        }
+        let end = StreamEnd {
+            captured_usage: Some(response.usage),
+            captured_stop_reason: response.stop_reason,
+            captured_content: Some(response.content),
+            captured_reasoning_content: response.reasoning_content,
+            captured_response_id: None,
+        };
+        let text = end
+            .captured_texts()
+            .map(|texts| texts.concat())
+            .unwrap_or_default();
+        if text.len() > MAX_ANSWER_BYTES {
+            return Err(too_much());
+        }
+        let thoughts = end.captured_reasoning_content.clone().unwrap_or_default();
+        settle(
+            self.profile.provider,
+            chat,
+            text,
+            thoughts,
+            Some(end),
+            &notes,
+        )
+    }
+}
+
+impl Transport for Server {
+    fn send<'a>(
+        &'a self,
+        chat: &'a Chat,
+        pieces: &'a mut (dyn FnMut(Piece<'_>) + Send),
+    ) -> BoxFuture<'a, Result<Reply, CallError>> {
+        let deadline = self.profile.timeout();
+        async move {
+            let call = async {
+                if chat.stream {
+                    self.stream(chat, pieces).await
+                } else {
+                    self.whole(chat).await
+                }
+            };
+            match tokio::time::timeout(deadline, call).await {
+                Ok(result) => result,
+                Err(_) => Err(CallError::Transient {
+                    reason: format!("no whole answer within {} s", deadline.as_secs()),
+                    wait: None,
+                    had_text: true,
+                }),
+            }
+        }
+        .boxed()
+    }
+}
+
+fn request(chat: &Chat) -> ChatRequest {
+    let mut messages = vec![ChatMessage::user(&chat.user)];
+    for round in &chat.rounds {
+        messages.extend(exchange(round));
+    }
+    if let Some((answer, faults)) = &chat.repair {
+        messages.push(ChatMessage::assistant(answer));
+        messages.push(ChatMessage::user(faults));
+    }
+    let mut tools: Vec<Tool> = chat
+        .tools
+        .iter()
+        .map(|tool| {
+            Tool::new(&tool.name)
+                .with_description(&tool.description)
+                .with_schema(tool.schema.clone())
+        })
+        .collect();
+    if let (Level::Tool, Some(schema)) = (chat.level, &chat.schema) {
+        tools.push(
+            Tool::new(SUBMIT)
+                .with_description("Hands in the conclusion of this step.")
+                .with_schema(schema.clone()),
+        );
+    }
+    let request = ChatRequest::new(messages).with_system(&chat.system);
+    if tools.is_empty() {
+        request
+    } else {
+        request.with_tools(tools)
+    }
+}
+
+/// The answer that called tools, as it was, and what they gave.
+fn exchange(round: &ToolRound) -> Vec<ChatMessage> {
+    let Ok(said) = serde_json::from_value::<MessageContent>(round.said.clone()) else {
+        return Vec::new();
+    };
+    let results: Vec<ToolResponse> = round
+        .results
+        .iter()
+        .map(|result| ToolResponse::new(&result.id, &result.text).with_fn_name(&result.name))
+        .collect();
+    vec![ChatMessage::assistant(said), ChatMessage::from(results)]
+}

@@ -1,0 +1,218 @@
+//! How an answer ended: whole, cut short, refused, empty, or with calls of tools.
+//!
+//! genai leaves some of it out; the frames and bodies that it read are looked at beside it.
+
+use genai::adapter::AdapterKind;
+use genai::chat::{ContentPart, StopReason, StreamEnd};
+use serde_json::Value;
+
+use crate::profile::{Level, Provider};
+use crate::target::adapter;
+use crate::transport::{CallError, Chat, Finish, Reply};
+use crate::{ToolCall, ToolCalls};
+
+/// Tool whose argument is the answer.
+pub(super) const SUBMIT: &str = "submit_step";
+
+/// Most bytes of an answer; a model that goes on for ever is stopped here. Ten times the longest
+/// conclusion seen.
+pub(super) const MAX_ANSWER_BYTES: usize = 512 << 10;
+
+/// What the frames say that genai leaves out.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Notes {
+    refusal: String,
+    finish: Option<String>,
+    /// Body of an error inside the stream.
+    pub(super) failed: Option<Value>,
+}
+
+impl Notes {
+    pub(super) fn take(&mut self, json: &Value) {
+        let texts = [
+            "/choices/0/delta/refusal",
+            "/choices/0/message/refusal",
+            "/delta/stop_details/explanation",
+            "/stop_details/explanation",
+        ];
+        for text in texts
+            .iter()
+            .filter_map(|pointer| json.pointer(pointer)?.as_str())
+        {
+            self.refusal.push_str(text);
+        }
+        match json["type"].as_str() {
+            Some("response.refusal.delta") => self
+                .refusal
+                .push_str(json["delta"].as_str().unwrap_or_default()),
+            Some("response.failed") => self.failed = Some(json["response"].clone()),
+            _ => {}
+        }
+        let parts = json["output"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .flat_map(|item| item["content"].as_array().into_iter().flatten());
+        for part in parts.filter(|part| part["type"] == "refusal") {
+            self.refusal
+                .push_str(part["refusal"].as_str().unwrap_or_default());
+        }
+        let reasons = [
+            "/choices/0/finish_reason",
+            "/delta/stop_reason",
+            "/candidates/0/finishReason",
+            "/stop_reason",
+        ];
+        if let Some(reason) = reasons
+            .iter()
+            .find_map(|pointer| json.pointer(pointer)?.as_str())
+        {
+            self.finish = Some(reason.to_owned());
+        }
+        if let Some(reason) = json
+            .pointer("/promptFeedback/blockReason")
+            .and_then(Value::as_str)
+        {
+            self.refusal.push_str(reason);
+        }
+    }
+}
+
+pub(super) fn too_much() -> CallError {
+    CallError::Permanent {
+        reason: format!(
+            "the answer went on beyond {} KB and was stopped",
+            MAX_ANSWER_BYTES >> 10
+        ),
+        hint: "set `max_output_tokens` in the profile, or choose another model".to_owned(),
+    }
+}
+
+/// Judges how an answer ended.
+pub(super) fn settle(
+    provider: Provider,
+    chat: &Chat,
+    text: String,
+    thoughts: String,
+    end: Option<StreamEnd>,
+    notes: &Notes,
+) -> Result<Reply, CallError> {
+    if !notes.refusal.is_empty() {
+        return Err(CallError::Refused {
+            reason: notes.refusal.clone(),
+        });
+    }
+    let had_text = !text.is_empty();
+    let stopped = end.as_ref().and_then(|e| e.captured_stop_reason.as_ref());
+    if is_cut_short(provider, chat, end.as_ref(), notes) {
+        return Err(CallError::Transient {
+            reason: "the answer was cut short".to_owned(),
+            wait: None,
+            had_text,
+        });
+    }
+    let finish = stopped.map_or(Finish::Done, finish_of);
+    if finish == Finish::Filtered {
+        // What came before the filter struck is no answer either.
+        let reason = notes.finish.clone().or(stopped.map(|s| s.raw().to_owned()));
+        return Err(CallError::Refused {
+            reason: reason.unwrap_or_else(|| "filtered".to_owned()),
+        });
+    }
+    let submitted = end.as_ref().and_then(|e| submitted(chat, e));
+    let calls = end
+        .as_ref()
+        .and_then(|e| calls(provider, chat, e, &thoughts));
+    let usage = end.as_ref().and_then(|e| e.captured_usage.as_ref());
+    let count = |n: Option<i32>| n.and_then(|n| u64::try_from(n).ok());
+    let reply = Reply {
+        text: submitted.unwrap_or(text),
+        thoughts,
+        finish,
+        tokens_in: usage.and_then(|u| count(u.prompt_tokens)),
+        tokens_out: usage.and_then(|u| count(u.completion_tokens)),
+        calls,
+    };
+    if reply.text.trim().is_empty() && reply.calls.is_none() {
+        return Err(empty(&reply));
+    }
+    Ok(reply)
+}
+
+/// Whether a stream broke off. genai ends the streams of two protocols itself where the connection
+/// closes; they are whole only if the server had said why it stopped.
+fn is_cut_short(provider: Provider, chat: &Chat, end: Option<&StreamEnd>, notes: &Notes) -> bool {
+    let Some(end) = end else {
+        return notes.finish.is_none();
+    };
+    let may_be_made_up = matches!(
+        adapter(provider),
+        AdapterKind::Gemini | AdapterKind::OpenAIResp
+    );
+    chat.stream && may_be_made_up && end.captured_stop_reason.is_none()
+}
+
+/// An empty answer is worth another try unless a filter or the token limit made it so.
+fn empty(reply: &Reply) -> CallError {
+    match reply.finish {
+        Finish::Length => CallError::Permanent {
+            reason: "the model used up its tokens before it answered".to_owned(),
+            hint: "raise `max_output_tokens` in the profile, or lower `reasoning_effort`"
+                .to_owned(),
+        },
+        Finish::Done | Finish::Filtered => CallError::Transient {
+            reason: "the answer was empty".to_owned(),
+            wait: None,
+            had_text: false,
+        },
+    }
+}
+
+fn submitted(chat: &Chat, end: &StreamEnd) -> Option<String> {
+    if chat.level != Level::Tool {
+        return None;
+    }
+    let calls = end.captured_tool_calls()?;
+    let call = calls.into_iter().find(|call| call.fn_name == SUBMIT)?;
+    Some(match &call.fn_arguments {
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    })
+}
+
+/// Calls of the tools that were offered, with the answer as it has to go back.
+fn calls(provider: Provider, chat: &Chat, end: &StreamEnd, thoughts: &str) -> Option<ToolCalls> {
+    if chat.tools.is_empty() {
+        return None;
+    }
+    let mut said = end.captured_content.clone()?;
+    let calls: Vec<ToolCall> = said
+        .tool_calls()
+        .into_iter()
+        .map(|call| ToolCall {
+            id: call.call_id.clone(),
+            name: call.fn_name.clone(),
+            arguments: call.fn_arguments.clone(),
+        })
+        .collect();
+    if calls.is_empty() {
+        return None;
+    }
+    // DeepSeek refuses the results of tools without the thoughts that led to the calls.
+    if provider == Provider::DeepSeek && !thoughts.is_empty() {
+        said.push(ContentPart::ReasoningContent(thoughts.to_owned()));
+    }
+    let said = serde_json::to_value(said).ok()?;
+    Some(ToolCalls { said, calls })
+}
+
+fn finish_of(reason: &StopReason) -> Finish {
+    match reason {
+        StopReason::MaxTokens(_) => Finish::Length,
+        StopReason::ContentFilter(_) => Finish::Filtered,
+        StopReason::Completed(_)
+        | StopReason::ToolCall(_)
+        | StopReason::StopSequence(_)
+        | StopReason::Other(_) => Finish::Done,
+    }
+}

@@ -1,0 +1,424 @@
+//! Sorts the errors of a call by what to do next, and words them without the request.
+
+use std::time::Duration;
+
+use genai::webc;
+use reqwest::StatusCode;
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+
+use crate::mask::secrets;
+use crate::profile::Provider;
+use crate::transport::CallError;
+use report::format::cut;
+
+/// Bytes of a server's message that a report quotes.
+const MESSAGE_BYTES: usize = 300;
+
+/// How the providers say that a prompt is too long.
+const TOO_LONG: &[&str] = &[
+    "context_length_exceeded",
+    "maximum context length is",
+    "prompt is too long",
+    "exceeds the maximum",
+    "range of input length should be",
+    "exceed_context_size_error",
+    "exceeds the available context size",
+    "model_context_window_exceeded",
+    "request_too_large",
+    "context length exceeded",
+];
+
+/// Fields of structured output that a server may refuse.
+const LEVEL_FIELDS: &[&str] = &[
+    "response_format",
+    "json_schema",
+    "output_config",
+    "output_format",
+    "tool_choice",
+    "tools",
+    "tool choice",
+    "function calling",
+    "responseschema",
+    "response_schema",
+    "responsejsonschema",
+    "responsemimetype",
+    "json_object",
+    "additionalproperties",
+    "structured output",
+    "forced function call",
+];
+
+/// Sorts an error of genai. `had_text` says whether a part of the answer was seen before it.
+pub(super) fn sort(provider: Provider, error: &genai::Error, had_text: bool) -> CallError {
+    use genai::Error;
+    if let Error::WebStream { error: inner, .. } = error {
+        if let Some(inner) = inner.downcast_ref::<Error>() {
+            return sort(provider, inner, had_text);
+        }
+        return transient(inner_reason(inner.as_ref()), had_text);
+    }
+    match error {
+        Error::HttpError {
+            status,
+            body,
+            headers,
+            ..
+        } => by_status(provider, *status, body, Some(headers), had_text),
+        Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } => {
+            by_web_error(provider, webc_error, had_text)
+        }
+        Error::ChatResponse { body, .. } => by_event(provider, body, had_text),
+        Error::StreamParse { .. }
+        | Error::InvalidJsonResponseElement { .. }
+        | Error::NoChatResponse { .. } => {
+            unreadable("the server sent something that is not an answer")
+        }
+        // The text of this error holds the whole request; only the cause may be shown.
+        Error::ChatResponseGeneration {
+            response_body,
+            cause,
+            ..
+        } => match blocked(response_body) {
+            Some(reason) => CallError::Refused { reason },
+            None => unreadable(&format!(
+                "the answer cannot be read: {}",
+                cut(cause, MESSAGE_BYTES)
+            )),
+        },
+        Error::SerdeJson(_) | Error::JsonValueExt(_) => unreadable("the answer cannot be read"),
+        _ => CallError::Permanent {
+            reason: "the request cannot be made".to_owned(),
+            hint: "check provider, model and base_url of the profile".to_owned(),
+        },
+    }
+}
+
+fn blocked(body: &Value) -> Option<String> {
+    let reason = body
+        .pointer("/promptFeedback/blockReason")
+        .or_else(|| body.pointer("/candidates/0/finishReason"))?;
+    Some(reason.as_str()?.to_owned())
+}
+
+fn transient(reason: String, had_text: bool) -> CallError {
+    CallError::Transient {
+        reason,
+        wait: None,
+        had_text,
+    }
+}
+
+fn unreadable(reason: &str) -> CallError {
+    CallError::Unreadable {
+        reason: reason.to_owned(),
+    }
+}
+
+fn inner_reason(error: &(dyn std::error::Error + 'static)) -> String {
+    if let Some(error) = error.downcast_ref::<reqwest::Error>() {
+        return network(error);
+    }
+    // Time-outs of the stream say which phase; nothing else reaches here with a text of its own.
+    cut(&error.to_string(), MESSAGE_BYTES).to_owned()
+}
+
+/// What a network error means; its own text holds the address, which may hold a key.
+fn network(error: &reqwest::Error) -> String {
+    if error.is_connect() {
+        "no connection to the server".to_owned()
+    } else if error.is_timeout() {
+        "the server took too long".to_owned()
+    } else if error.is_body() || error.is_decode() {
+        "the connection broke while the answer came".to_owned()
+    } else {
+        "the connection failed".to_owned()
+    }
+}
+
+fn by_web_error(provider: Provider, error: &webc::Error, had_text: bool) -> CallError {
+    match error {
+        webc::Error::ResponseFailedStatus {
+            status,
+            body,
+            headers,
+        } => by_status(provider, *status, body, Some(headers), had_text),
+        webc::Error::ResponseFailedNotJson { body, .. }
+        | webc::Error::ResponseFailedInvalidJson { body, .. } => transient(
+            format!("the server did not answer in JSON: {}", message(body)),
+            had_text,
+        ),
+        webc::Error::Reqwest(error) => transient(network(error), had_text),
+        webc::Error::JsonValueExt(_) => unreadable("the answer cannot be read"),
+    }
+}
+
+/// An error inside a stream that began with status 200.
+pub(super) fn by_event(provider: Provider, body: &Value, had_text: bool) -> CallError {
+    let text = body.to_string();
+    let lower = text.to_lowercase();
+    let code = ["code", "status"].iter().find_map(|key| {
+        let value = body
+            .get(*key)
+            .or_else(|| body.pointer(&format!("/error/{key}")))?;
+        value.as_u64().or_else(|| value.as_str()?.parse().ok())
+    });
+    let status = code.and_then(|c| StatusCode::from_u16(u16::try_from(c).ok()?).ok());
+    if is_too_long(&lower) {
+        return CallError::TooLong {
+            reason: message(&text),
+        };
+    }
+    match status {
+        Some(status) if status.is_client_error() => {
+            by_status(provider, status, &text, None, had_text)
+        }
+        _ => transient(
+            format!("the server broke off: {}", message(&text)),
+            had_text,
+        ),
+    }
+}
+
+fn is_too_long(lower: &str) -> bool {
+    TOO_LONG.iter().any(|mark| lower.contains(mark))
+}
+
+fn by_status(
+    provider: Provider,
+    status: StatusCode,
+    body: &str,
+    headers: Option<&HeaderMap>,
+    had_text: bool,
+) -> CallError {
+    let lower = body.to_lowercase();
+    let said = format!("status {}: {}", status.as_u16(), message(body));
+    if status.is_client_error() && is_too_long(&lower) || status == StatusCode::PAYLOAD_TOO_LARGE {
+        return CallError::TooLong { reason: said };
+    }
+    // llama.cpp says so with status 500.
+    let no_template = lower.contains("requires --jinja");
+    let is_bad_request = matches!(status.as_u16(), 400 | 422) || no_template;
+    if is_bad_request
+        && LEVEL_FIELDS.iter().any(|field| lower.contains(field))
+        && !is_key_problem(&lower)
+    {
+        return CallError::LevelRefused { reason: said };
+    }
+    if is_bad_request
+        && (lower.contains("content_filter") || lower.contains("data_inspection_failed"))
+    {
+        return CallError::Refused { reason: said };
+    }
+    let asked = headers
+        .and_then(|h| h.get("x-should-retry"))
+        .and_then(|v| v.to_str().ok());
+    let out_of_credit = lower.contains("insufficient_quota")
+        && !matches!(provider, Provider::Qwen | Provider::QwenIntl);
+    let worth_it = match asked {
+        Some("true") => true,
+        Some("false") => false,
+        _ => matches!(status.as_u16(), 408 | 409 | 429 | 500..) && !out_of_credit,
+    };
+    if worth_it {
+        return CallError::Transient {
+            reason: said,
+            wait: wait(headers, body),
+            had_text,
+        };
+    }
+    CallError::Permanent {
+        reason: said,
+        hint: hint(status, &lower, out_of_credit).to_owned(),
+    }
+}
+
+fn is_key_problem(lower: &str) -> bool {
+    lower.contains("api key") || lower.contains("api_key")
+}
+
+fn hint(status: StatusCode, lower: &str, out_of_credit: bool) -> &'static str {
+    match status.as_u16() {
+        _ if out_of_credit => "the account has no credit left; add some or choose another profile",
+        401 | 403 => "check the key: `api_key_env` or `api_key_command` of the profile",
+        400 if is_key_problem(lower) => {
+            "check the key: `api_key_env` or `api_key_command` of the profile"
+        }
+        404 => "check `model` and `base_url` of the profile",
+        402 => "the account has no credit left; add some or choose another profile",
+        _ => "check the profile with `scopeagent doctor`",
+    }
+}
+
+/// How long the server asks to wait: headers first, then Gemini's place in the body.
+fn wait(headers: Option<&HeaderMap>, body: &str) -> Option<Duration> {
+    let header = |name: &str| headers?.get(name)?.to_str().ok().map(str::trim);
+    if let Some(ms) = header("retry-after-ms").and_then(|v| v.parse::<f64>().ok()) {
+        return duration(ms / 1e3);
+    }
+    if let Some(after) = header("retry-after") {
+        if let Ok(seconds) = after.parse::<f64>() {
+            return duration(seconds);
+        }
+        let when = jiff::fmt::rfc2822::parse(after).ok()?.timestamp();
+        return duration(
+            when.duration_since(jiff::Timestamp::now())
+                .as_secs_f64()
+                .max(0.0),
+        );
+    }
+    let json: Value = serde_json::from_str(body).ok()?;
+    let details = json
+        .pointer("/error/details")
+        .or_else(|| json.pointer("/0/error/details"))?
+        .as_array()?;
+    let delay = details.iter().find_map(|d| d.get("retryDelay")?.as_str())?;
+    duration(delay.trim_end_matches('s').parse().ok()?)
+}
+
+fn duration(seconds: f64) -> Option<Duration> {
+    (seconds.is_finite() && (0.0..1e9).contains(&seconds)).then(|| Duration::from_secs_f64(seconds))
+}
+
+/// The message in an error body, cut and without keys; a page of HTML is only named.
+fn message(body: &str) -> String {
+    let trimmed = body.trim();
+    if trimmed.starts_with('<') {
+        return "a page of HTML instead of an answer".to_owned();
+    }
+    let json: Option<Value> = serde_json::from_str(trimmed).ok();
+    let places = [
+        "/error/message",
+        "/message",
+        "/error",
+        "/0/error/message",
+        "/detail",
+    ];
+    let text = json
+        .as_ref()
+        .and_then(|j| places.iter().find_map(|p| j.pointer(p)?.as_str()));
+    let text = text
+        .unwrap_or(trimmed)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    if text.is_empty() {
+        "no message".to_owned()
+    } else {
+        cut(&secrets(&text), MESSAGE_BYTES).to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(code: u16, body: &str, headers: &[(&'static str, &str)]) -> CallError {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.insert(*name, value.parse().expect("a header value"));
+        }
+        by_status(
+            Provider::OpenAi,
+            StatusCode::from_u16(code).expect("a status"),
+            body,
+            Some(&map),
+            false,
+        )
+    }
+
+    #[test]
+    fn waits_are_read_wherever_a_provider_puts_them() {
+        let waited = |error: CallError| match error {
+            CallError::Transient { wait, .. } => wait,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(
+            waited(status(429, "{}", &[("retry-after-ms", "250")])),
+            Some(Duration::from_millis(250))
+        );
+        assert_eq!(
+            waited(status(503, "{}", &[("retry-after", "7")])),
+            Some(Duration::from_secs(7))
+        );
+        let past = waited(status(
+            429,
+            "{}",
+            &[("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT")],
+        ));
+        assert_eq!(past, Some(Duration::ZERO));
+        let gemini = r#"{"error":{"code":429,"details":[{"@type":"x/google.rpc.RetryInfo","retryDelay":"19s"}]}}"#;
+        assert_eq!(
+            waited(status(429, gemini, &[])),
+            Some(Duration::from_secs(19))
+        );
+    }
+
+    #[test]
+    fn no_credit_is_permanent_but_throttling_at_dashscope_is_not() {
+        let body = r#"{"error":{"code":"insufficient_quota","message":"You exceeded your current quota"}}"#;
+        assert!(matches!(
+            status(429, body, &[]),
+            CallError::Permanent { .. }
+        ));
+        let at_qwen = by_status(
+            Provider::Qwen,
+            StatusCode::TOO_MANY_REQUESTS,
+            body,
+            None,
+            false,
+        );
+        assert!(matches!(at_qwen, CallError::Transient { .. }));
+    }
+
+    #[test]
+    fn the_server_decides_whether_to_try_again() {
+        assert!(matches!(
+            status(500, "{}", &[("x-should-retry", "false")]),
+            CallError::Permanent { .. }
+        ));
+        assert!(matches!(
+            status(400, "{}", &[("x-should-retry", "true")]),
+            CallError::Transient { .. }
+        ));
+    }
+
+    #[test]
+    fn prompts_too_long_are_told_apart() {
+        for body in [
+            r#"{"error":{"code":"context_length_exceeded","message":"x"}}"#,
+            r#"{"type":"error","error":{"message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#,
+            r#"{"error":{"message":"The input token count (9) exceeds the maximum number of tokens allowed"}}"#,
+            r#"{"error":{"message":"Range of input length should be [1, 129024]"}}"#,
+        ] {
+            assert!(
+                matches!(status(400, body, &[]), CallError::TooLong { .. }),
+                "{body}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_refused_way_of_structured_output_is_told_apart_from_a_bad_key() {
+        let body = r#"{"error":{"message":"Invalid parameter: 'response_format' of type 'json_schema' is not supported"}}"#;
+        assert!(matches!(
+            status(400, body, &[]),
+            CallError::LevelRefused { .. }
+        ));
+        let key = r#"{"error":{"message":"API key not valid. Please pass a valid API key."}}"#;
+        match status(400, key, &[]) {
+            CallError::Permanent { hint, .. } => assert!(hint.contains("key"), "{hint}"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn pages_of_html_are_not_quoted() {
+        match status(502, "<html><body>Bad gateway</body></html>", &[]) {
+            CallError::Transient { reason, .. } => {
+                assert!(reason.contains("HTML") && !reason.contains('<'), "{reason}")
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Language models: providers, profiles, streaming, structured answers, tool calls, cost,
+//! transcripts. Knows nothing of jobs, steps or prompts.
+
+mod client;
+mod connect;
+mod doctor;
+mod ending;
+mod failure;
+mod lane;
+pub mod level;
+mod mask;
+pub mod profile;
+pub mod retry;
+mod target;
+mod tool_call;
+mod transcript;
+pub mod transport;
+
+pub use client::Server;
+pub use connect::{ConnectError, Keys};
+pub use doctor::{Symptom, examine};
+pub use lane::{Lane, LlmOptions};
+pub use mask::{Mask, literals, secrets};
+pub use profile::{Level, LlmConfig, Profile, Provider};
+pub use target::ClientError;
+pub use tool_call::{ToolCall, ToolCalls, ToolResult, ToolRound, ToolSpec};
+pub use transcript::{Replay, Transcript, TranscriptError};

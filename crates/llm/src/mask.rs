@@ -1,0 +1,221 @@
+//! Masks what must not leave the machine: paths, names and literals of the job, and secrets.
+//!
+//! A mask is made from what the job holds; each masked text gets a stable stand-in, so that the
+//! answer can be turned back.
+
+use serde_json::Value;
+
+use crate::transport::{Chat, Reply};
+
+/// Shortest name that is masked: shorter ones occur in ordinary words.
+const SHORTEST_NAME: usize = 4;
+
+/// Stand-ins for what is masked, longest original first.
+#[derive(Debug, Clone, Default)]
+pub struct Mask {
+    pairs: Vec<(String, String)>,
+}
+
+impl Mask {
+    /// Masks names that are given, each with the kind that its stand-in is called by.
+    pub fn of_names<'a>(names: impl Iterator<Item = (&'a str, &'static str)>) -> Mask {
+        let mut originals: Vec<(String, &'static str)> = Vec::new();
+        for (name, kind) in names {
+            let name = name.trim().trim_start_matches('@');
+            if name.len() >= SHORTEST_NAME && originals.iter().all(|(known, _)| known != name) {
+                originals.push((name.to_owned(), kind));
+            }
+        }
+        Mask::from_originals(originals)
+    }
+
+    fn from_originals(originals: Vec<(String, &'static str)>) -> Mask {
+        let mut pairs: Vec<(String, String)> = originals
+            .into_iter()
+            .enumerate()
+            .map(|(index, (original, kind))| (original, format!("{kind}_{:03}", index + 1)))
+            .collect();
+        // Longest first, so that a name within a path does not break the path.
+        pairs.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then_with(|| a.0.cmp(&b.0)));
+        Mask { pairs }
+    }
+
+    /// The text with stand-ins.
+    pub fn hide(&self, text: &str) -> String {
+        replace(
+            text,
+            self.pairs
+                .iter()
+                .map(|(original, mask)| (original.as_str(), mask.as_str())),
+        )
+    }
+
+    /// How many stand-ins a text holds.
+    pub fn used_in(&self, text: &str) -> usize {
+        let used = |(_, mask): &&(String, String)| text.contains(mask.as_str());
+        self.pairs.iter().filter(used).count()
+    }
+
+    /// The text with the originals back in place.
+    pub fn show(&self, text: &str) -> String {
+        replace(
+            text,
+            self.pairs
+                .iter()
+                .map(|(original, mask)| (mask.as_str(), original.as_str())),
+        )
+    }
+
+    /// Masks everything of a request that stems from the job.
+    pub fn hide_chat(&self, chat: &mut Chat) {
+        chat.user = self.hide(&chat.user);
+        if let Some((answer, faults)) = &mut chat.repair {
+            *answer = self.hide(answer);
+            *faults = self.hide(faults);
+        }
+        for round in &mut chat.rounds {
+            change_strings(&mut round.said, &|text| self.hide(text));
+            for result in &mut round.results {
+                result.text = self.hide(&result.text);
+            }
+        }
+    }
+
+    /// Puts the originals back into an answer.
+    pub fn show_reply(&self, reply: &mut Reply) {
+        reply.text = self.show(&reply.text);
+        if let Some(calls) = &mut reply.calls {
+            change_strings(&mut calls.said, &|text| self.show(text));
+            for call in &mut calls.calls {
+                change_strings(&mut call.arguments, &|text| self.show(text));
+            }
+        }
+    }
+}
+
+/// Changes every string of a JSON value.
+pub(crate) fn change_strings(value: &mut Value, change: &dyn Fn(&str) -> String) {
+    match value {
+        Value::String(text) => *text = change(text),
+        Value::Array(items) => items.iter_mut().for_each(|i| change_strings(i, change)),
+        Value::Object(map) => map.values_mut().for_each(|v| change_strings(v, change)),
+        _ => {}
+    }
+}
+
+/// Replaces whole names in one pass, the first pair that fits at a place.
+fn replace<'a>(text: &str, pairs: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let pairs: Vec<(&str, &str)> = pairs.collect();
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut before: Option<char> = None;
+    while let Some(first) = rest.chars().next() {
+        let fits = |from: &str| {
+            let inside = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
+            let starts_word = from.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+            let ends_word = from.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+            rest.starts_with(from)
+                && !(starts_word && inside(before))
+                && !(ends_word && inside(rest[from.len()..].chars().next()))
+        };
+        match pairs.iter().find(|(from, _)| fits(from)) {
+            Some((from, to)) => {
+                out.push_str(to);
+                before = from.chars().last();
+                rest = &rest[from.len()..];
+            }
+            None => {
+                out.push(first);
+                before = Some(first);
+                rest = &rest[first.len_utf8()..];
+            }
+        }
+    }
+    out
+}
+
+/// String literals of a script, without their quotes.
+pub fn literals(script: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for line in script.lines() {
+        let mut pieces = line.split('"');
+        while let (Some(_), Some(literal)) = (pieces.next(), pieces.next()) {
+            if literal.len() >= SHORTEST_NAME {
+                found.push(literal.to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// Hides keys in texts that are shown or stored: bearer tokens, `sk-…`, `key=…`.
+pub fn secrets(text: &str) -> String {
+    const MARKS: &[&str] = &[
+        "Bearer ",
+        "sk-",
+        "AIza",
+        "api-key: ",
+        "api_key=",
+        "api_key\":\"",
+        "key=",
+    ];
+    let mut out = text.to_owned();
+    for mark in MARKS {
+        let mut from = 0;
+        while let Some(at) = out[from..].find(mark).map(|at| from + at) {
+            let start = at + mark.len();
+            let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+            let length = out[start..]
+                .find(|c| !is_part(c))
+                .unwrap_or(out.len() - start);
+            // Short runs are words, not keys.
+            if length >= 12 {
+                out.replace_range(start..start + length, "[hidden]");
+            }
+            from = start;
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mask(names: &[&str]) -> Mask {
+        Mask::from_originals(names.iter().map(|n| ((*n).to_owned(), "name")).collect())
+    }
+
+    #[test]
+    fn what_is_hidden_comes_back() {
+        let mask = mask(&["ClickLog", "/shares/team/ClickLog.ss", "UserId"]);
+        let text = "JOIN ClickLog ON UserId, from \"/shares/team/ClickLog.ss\" and ClickLogs";
+        let hidden = mask.hide(text);
+        assert!(
+            !hidden.contains("team") && !hidden.contains("UserId"),
+            "{hidden}"
+        );
+        assert!(
+            hidden.contains("ClickLogs"),
+            "a longer word is another name: {hidden}"
+        );
+        assert_eq!(mask.show(&hidden), text);
+    }
+
+    #[test]
+    fn literals_are_found_per_line() {
+        assert_eq!(
+            literals("x = \"abcd\" + \"ef\";\ny = \"/p/q.ss\";"),
+            ["abcd", "/p/q.ss"]
+        );
+    }
+
+    #[test]
+    fn keys_are_hidden_and_words_are_not() {
+        let shown = secrets(
+            "Authorization: Bearer abcdef0123456789 and sk-proj-0123456789abcdef, sk-learn",
+        );
+        assert!(!shown.contains("0123456789"), "{shown}");
+        assert!(shown.contains("sk-learn"), "{shown}");
+    }
+}

@@ -1,0 +1,100 @@
+//! Repeats requests after passing errors, as the providers' own clients do.
+
+use std::time::Duration;
+
+use crate::transport::CallError;
+
+/// First pause; doubled each time.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+
+/// Longest pause of our own choosing.
+const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+
+/// Longest wait that a server may ask for; a user who waits for longer has gone away.
+pub const LONGEST_WAIT: Duration = Duration::from_secs(120);
+
+/// What to do after an error.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Next {
+    /// Try again after that time.
+    Again(Duration),
+    /// Give the error to the caller.
+    GiveUp,
+}
+
+/// Decides after the `attempt`th failure (from 1) of at most `retries` repetitions. `spread` in
+/// 0..1 shortens the pause by up to a quarter, so that many runs do not knock at once.
+pub fn after(error: &CallError, attempt: u32, retries: u32, spread: f64) -> Next {
+    let wait = match error {
+        CallError::Transient { wait, .. } => wait,
+        CallError::Unreadable { .. } => &None,
+        _ => return Next::GiveUp,
+    };
+    if attempt > retries {
+        return Next::GiveUp;
+    }
+    match wait {
+        Some(wait) if *wait > LONGEST_WAIT => Next::GiveUp,
+        Some(wait) => Next::Again(*wait),
+        None => {
+            let pause = FIRST_PAUSE
+                .saturating_mul(1 << (attempt - 1).min(10))
+                .min(LONGEST_PAUSE);
+            Next::Again(pause.mul_f64(1.0 - 0.25 * spread.clamp(0.0, 1.0)))
+        }
+    }
+}
+
+/// A number in 0..1 that differs from run to run.
+pub fn spread() -> f64 {
+    let nanos = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |d| d.subsec_nanos());
+    f64::from(nanos % 1000) / 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn transient(wait: Option<u64>) -> CallError {
+        CallError::Transient {
+            reason: "busy".to_owned(),
+            wait: wait.map(Duration::from_secs),
+            had_text: false,
+        }
+    }
+
+    #[test]
+    fn pauses_double_up_to_eight_seconds() {
+        let pauses: Vec<Next> = (1..=6)
+            .map(|n| after(&transient(None), n, 9, 0.0))
+            .collect();
+        let millis =
+            [500, 1000, 2000, 4000, 8000, 8000].map(|ms| Next::Again(Duration::from_millis(ms)));
+        assert_eq!(pauses, millis);
+        assert_eq!(
+            after(&transient(None), 1, 2, 1.0),
+            Next::Again(Duration::from_millis(375))
+        );
+    }
+
+    #[test]
+    fn the_server_is_obeyed_but_not_for_ever() {
+        assert_eq!(
+            after(&transient(Some(30)), 1, 2, 0.0),
+            Next::Again(Duration::from_secs(30))
+        );
+        assert_eq!(after(&transient(Some(600)), 1, 2, 0.0), Next::GiveUp);
+    }
+
+    #[test]
+    fn permanent_errors_and_used_up_retries_end_it() {
+        let permanent = CallError::Permanent {
+            reason: "no".to_owned(),
+            hint: String::new(),
+        };
+        assert_eq!(after(&permanent, 1, 2, 0.0), Next::GiveUp);
+        assert_eq!(after(&transient(None), 3, 2, 0.0), Next::GiveUp);
+    }
+}

@@ -1,0 +1,108 @@
+//! Where a profile's requests go: address, key, protocol, effort.
+
+use genai::adapter::AdapterKind;
+use genai::chat::ReasoningEffort;
+use genai::resolver::{AuthData, Endpoint};
+use genai::{Headers, ModelIden, ServiceTarget};
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::profile::{Profile, Provider};
+
+/// Why a client cannot be made from a profile.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// A compatible server or Azure resource has no address.
+    #[error("profile of provider `{0}` has no `base_url`")]
+    NoBaseUrl(&'static str),
+    /// The address cannot be used.
+    #[error("`base_url` is not an http or https address: {0}")]
+    BadBaseUrl(String),
+    /// There is no key.
+    #[error("provider `{0}` needs a key: set `api_key_env` or `api_key_command` in its profile")]
+    NoKey(&'static str),
+    /// The name of the effort is not known.
+    #[error(
+        "`reasoning_effort = \"{0}\"` is not one of none, minimal, low, medium, high, xhigh, max"
+    )]
+    Effort(String),
+    /// The HTTP client cannot be made.
+    #[error("the HTTP client cannot be made")]
+    Http(#[source] reqwest::Error),
+}
+
+pub(super) fn adapter(provider: Provider) -> AdapterKind {
+    match provider {
+        Provider::OpenAiResponses => AdapterKind::OpenAIResp,
+        Provider::Anthropic => AdapterKind::Anthropic,
+        Provider::Gemini => AdapterKind::Gemini,
+        // All others speak OpenAI's chat protocol; their own adapters add fields that not every
+        // model of theirs takes (DeepSeek's switches thinking on).
+        _ => AdapterKind::OpenAI,
+    }
+}
+
+pub(super) fn target(
+    profile: &Profile,
+    key: Option<&SecretString>,
+) -> Result<ServiceTarget, ClientError> {
+    let provider = profile.provider;
+    let base = profile
+        .base_url
+        .as_deref()
+        .or(provider.base_url())
+        .ok_or(ClientError::NoBaseUrl(provider.name()))?;
+    let url = reqwest::Url::parse(base).map_err(|_| ClientError::BadBaseUrl(base.to_owned()))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(ClientError::BadBaseUrl(base.to_owned()));
+    }
+    let base = format!("{}/", base.trim_end_matches('/'));
+    // A server that needs no key still gets one: the client insists on it.
+    let key = key.map_or_else(|| "none".to_owned(), |k| k.expose_secret().to_owned());
+    let auth = if provider == Provider::Azure {
+        azure(profile, &base, key)
+    } else {
+        AuthData::from_single(key)
+    };
+    Ok(ServiceTarget {
+        endpoint: Endpoint::from_owned(base),
+        auth,
+        model: ModelIden::new(adapter(provider), profile.model.clone()),
+    })
+}
+
+/// Azure has the deployment in the path and the key in a header of its own.
+fn azure(profile: &Profile, base: &str, key: String) -> AuthData {
+    let url = match &profile.api_version {
+        Some(version) => {
+            format!(
+                "{base}openai/deployments/{}/chat/completions?api-version={version}",
+                profile.model
+            )
+        }
+        None => format!("{base}openai/v1/chat/completions"),
+    };
+    let mut headers = vec![("api-key".to_owned(), key)];
+    headers.extend(profile.headers.clone());
+    AuthData::RequestOverride {
+        url,
+        headers: Headers::from(headers),
+    }
+}
+
+/// The effort to ask for. For OpenAI's protocol "no wish" must be said, or it would be read from
+/// the end of the model's name.
+pub(super) fn effort(profile: &Profile) -> Result<Option<ReasoningEffort>, ClientError> {
+    match profile.reasoning_effort.as_deref() {
+        Some(name) => ReasoningEffort::from_keyword(name)
+            .map(Some)
+            .ok_or_else(|| ClientError::Effort(name.to_owned())),
+        None if matches!(
+            adapter(profile.provider),
+            AdapterKind::OpenAI | AdapterKind::OpenAIResp
+        ) =>
+        {
+            Ok(Some(ReasoningEffort::Budget(0)))
+        }
+        None => Ok(None),
+    }
+}

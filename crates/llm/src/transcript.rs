@@ -1,0 +1,269 @@
+//! What was said in a run, as lines of JSON, and a run again without a network.
+//!
+//! Line by line: `{"call": {"chat", "outcome": {"reply"} | {"error"}}}` in the order of the
+//! calls, last `{"run": {"run_id", "elapsed_ms"}}`. Keys are hidden before anything is written.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{BufRead, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+
+use crate::ToolRound;
+use crate::mask::{change_strings, secrets};
+use crate::transport::{CallError, Chat, Piece, Reply, Transport};
+use report::Report;
+
+/// One line of a transcript.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Line {
+    Call {
+        chat: Box<Chat>,
+        outcome: Outcome,
+    },
+    Run {
+        run_id: String,
+        elapsed_ms: BTreeMap<String, f64>,
+    },
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Outcome {
+    Reply(Reply),
+    Error(CallError),
+}
+
+/// Where a transcript is written; shared by the lanes of a run.
+#[derive(Clone)]
+pub struct Transcript {
+    out: Arc<Mutex<Box<dyn Write + Send>>>,
+}
+
+impl Transcript {
+    /// Writes to `out`, a line a call, flushed each time.
+    pub fn new(out: impl Write + Send + 'static) -> Transcript {
+        Transcript {
+            out: Arc::new(Mutex::new(Box::new(out))),
+        }
+    }
+
+    /// A transport whose calls are written down.
+    pub fn record(&self, inner: Arc<dyn Transport>) -> Arc<dyn Transport> {
+        Arc::new(Recorder {
+            inner,
+            transcript: self.clone(),
+        })
+    }
+
+    /// Writes the last line: whose run it was and how long its steps took.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn finish(&self, report: &Report) -> std::io::Result<()> {
+        let elapsed_ms = report
+            .steps
+            .iter()
+            .map(|s| (s.id.clone(), s.elapsed_ms))
+            .collect();
+        self.write(&Line::Run {
+            run_id: report.run_id.clone(),
+            elapsed_ms,
+        })
+    }
+
+    fn write(&self, line: &Line) -> std::io::Result<()> {
+        let json = serde_json::to_string(line)?;
+        let mut out = self
+            .out
+            .lock()
+            .map_err(|_| std::io::Error::other("the transcript is broken"))?;
+        writeln!(out, "{json}")?;
+        out.flush()
+    }
+}
+
+struct Recorder {
+    inner: Arc<dyn Transport>,
+    transcript: Transcript,
+}
+
+impl Transport for Recorder {
+    fn send<'a>(
+        &'a self,
+        chat: &'a Chat,
+        pieces: &'a mut (dyn FnMut(Piece<'_>) + Send),
+    ) -> BoxFuture<'a, Result<Reply, CallError>> {
+        async move {
+            let result = self.inner.send(chat, pieces).await;
+            let outcome = match result.clone() {
+                Ok(reply) => Outcome::Reply(reply_without_secrets(reply)),
+                Err(error) => Outcome::Error(error),
+            };
+            // A transcript that cannot be written must not cost the answer.
+            let _ = self.transcript.write(&Line::Call {
+                chat: Box::new(without_secrets(chat)),
+                outcome,
+            });
+            result
+        }
+        .boxed()
+    }
+}
+
+fn without_secrets(chat: &Chat) -> Chat {
+    Chat {
+        system: secrets(&chat.system),
+        user: secrets(&chat.user),
+        repair: chat
+            .repair
+            .as_ref()
+            .map(|(answer, faults)| (secrets(answer), secrets(faults))),
+        rounds: chat.rounds.iter().map(round_without_secrets).collect(),
+        ..chat.clone()
+    }
+}
+
+fn round_without_secrets(round: &ToolRound) -> ToolRound {
+    let mut round = round.clone();
+    change_strings(&mut round.said, &secrets);
+    for result in &mut round.results {
+        result.text = secrets(&result.text);
+    }
+    round
+}
+
+/// The answer without keys; calls of tools go back as they were, so a key in them is hidden there too.
+fn reply_without_secrets(reply: Reply) -> Reply {
+    let mut calls = reply.calls;
+    if let Some(calls) = &mut calls {
+        change_strings(&mut calls.said, &secrets);
+        for call in &mut calls.calls {
+            change_strings(&mut call.arguments, &secrets);
+        }
+    }
+    Reply {
+        text: secrets(&reply.text),
+        thoughts: secrets(&reply.thoughts),
+        calls,
+        ..reply
+    }
+}
+
+/// Why a transcript cannot be replayed.
+#[derive(Debug, thiserror::Error)]
+pub enum TranscriptError {
+    /// It cannot be read.
+    #[error("the transcript cannot be read")]
+    Unreadable(#[from] std::io::Error),
+    /// A line is not one of a transcript.
+    #[error("line {line} of the transcript cannot be understood: {reason}")]
+    Line {
+        /// 1-based line.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// Answers as a transcript did.
+pub struct Replay {
+    calls: Mutex<VecDeque<(Chat, Outcome)>>,
+    run: Option<(String, BTreeMap<String, f64>)>,
+}
+
+impl Replay {
+    /// Reads a transcript.
+    ///
+    /// # Errors
+    /// If it cannot be read or understood.
+    pub fn read(from: impl BufRead) -> Result<Replay, TranscriptError> {
+        let mut calls = VecDeque::new();
+        let mut run = None;
+        for (index, line) in from.lines().enumerate() {
+            let line = line?;
+            if line.trim().is_empty() {
+                continue;
+            }
+            let parsed = serde_json::from_str(&line).map_err(|error| TranscriptError::Line {
+                line: index + 1,
+                reason: error.to_string(),
+            })?;
+            match parsed {
+                Line::Call { chat, outcome } => calls.push_back((*chat, outcome)),
+                Line::Run { run_id, elapsed_ms } => run = Some((run_id, elapsed_ms)),
+            }
+        }
+        Ok(Replay {
+            calls: Mutex::new(calls),
+            run,
+        })
+    }
+
+    /// Gives a replayed report the id and times of the run that was written down.
+    pub fn restore(&self, report: &mut Report) {
+        let Some((run_id, elapsed_ms)) = &self.run else {
+            return;
+        };
+        report.run_id.clone_from(run_id);
+        for step in &mut report.steps {
+            if let Some(elapsed) = elapsed_ms.get(&step.id) {
+                step.elapsed_ms = *elapsed;
+            }
+        }
+    }
+
+    fn next(&self, chat: &Chat) -> Result<Reply, CallError> {
+        let differs = |reason: &str| CallError::Permanent {
+            reason: format!("the transcript does not fit this run: {reason}"),
+            hint: "replay it with the same job, prompts, settings and version".to_owned(),
+        };
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        if calls.is_empty() {
+            return Err(differs("it has no more answers"));
+        }
+        // Calls that ran side by side were written down as they ended, not as they began.
+        let wanted = without_secrets(chat);
+        let at = calls.iter().position(|(said, _)| *said == wanted);
+        let Some((_, outcome)) = at.and_then(|at| calls.remove(at)) else {
+            return Err(differs(&format!("another prompt in step `{}`", chat.step)));
+        };
+        match outcome {
+            Outcome::Reply(reply) => Ok(reply),
+            // Nobody is waited for who is not there.
+            Outcome::Error(CallError::Transient {
+                reason,
+                had_text,
+                wait,
+            }) => {
+                let wait = wait
+                    .filter(|w| *w > crate::retry::LONGEST_WAIT)
+                    .or(Some(Duration::ZERO));
+                Err(CallError::Transient {
+                    reason,
+                    wait,
+                    had_text,
+                })
+            }
+            Outcome::Error(error) => Err(error),
+        }
+    }
+}
+
+impl Transport for Replay {
+    fn send<'a>(
+        &'a self,
+        chat: &'a Chat,
+        pieces: &'a mut (dyn FnMut(Piece<'_>) + Send),
+    ) -> BoxFuture<'a, Result<Reply, CallError>> {
+        let result = self.next(chat);
+        if let Ok(reply) = &result {
+            pieces(Piece::Text(&reply.text));
+        }
+        std::future::ready(result).boxed()
+    }
+}

@@ -1,0 +1,36 @@
+//! Resolved cases: what a job looked like, what it was, what was changed, what came of it. Written
+//! from a run in the fixed form of the knowledge base, for a curator to edit; and checked.
+//!
+//! Knows the form; where cases are kept is the program's business.
+
+mod body;
+mod check;
+mod material;
+mod write;
+
+use report::Language;
+
+pub use check::{Fault, check};
+pub use material::Material;
+pub use write::{CaseError, Draft, draft};
+
+/// What stands where a curator has to write; a case that still holds it is not finished.
+pub(crate) const FILL_IN: &str = "FILL IN";
+
+/// The sections of a case, in their order, in both languages.
+const SECTIONS: [(&str, &str); 6] = [
+    ("作业形态", "Job shape"),
+    ("症状", "Symptoms"),
+    ("诊断", "Diagnosis"),
+    ("改动", "What was changed"),
+    ("结果", "Result"),
+    ("采纳的建议", "Accepted suggestions"),
+];
+
+fn section(index: usize, language: Language) -> &'static str {
+    let (zh, en) = SECTIONS[index];
+    match language {
+        Language::Zh => zh,
+        Language::En => en,
+    }
+}

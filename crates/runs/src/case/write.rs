@@ -1,0 +1,217 @@
+//! A case written from a run.
+
+use std::collections::BTreeSet;
+
+use super::FILL_IN;
+use super::body::body;
+use super::material::{Material, capital, title};
+use crate::shape::OperatorShape;
+use llm::{Mask, literals};
+use report::{Finding, Language, Report, Verdict};
+
+/// Operators and keywords in the front matter.
+const WORDS: usize = 6;
+/// Operators that tell nothing about a case.
+const PLAIN: [&str; 5] = ["extract", "output", "other", "transform", "split"];
+
+/// A case to be edited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    /// Its id, which is its file's name.
+    pub id: String,
+    /// The file's text.
+    pub text: String,
+    /// Names that were masked.
+    pub masked: usize,
+    /// Places that a curator has to fill in.
+    pub open: usize,
+}
+
+/// Why no case can be written.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum CaseError {
+    /// A case without a finding teaches nothing.
+    #[error("run `{0}` found no problem")]
+    NothingFound(String),
+    /// An older program kept the run without the names that would have to be masked.
+    #[error("run `{0}` was kept without the names of its job, so they cannot be masked")]
+    NamesUnknown(String),
+    /// A name that would leave the folder of the cases.
+    #[error("`{0}` is no name of a case: use small letters, digits and `-`")]
+    BadId(String),
+}
+
+impl CaseError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            CaseError::NothingFound(_) => "write a case from a run that has a finding",
+            CaseError::NamesUnknown(_) => "analyze the job again, or mask by hand with --no-redact",
+            CaseError::BadId(_) => "for example `--id clicks-hot-user`",
+        }
+    }
+}
+
+/// Writes a case.
+///
+/// # Errors
+/// See [`CaseError`].
+pub fn draft(material: &Material<'_>) -> Result<Draft, CaseError> {
+    let report = material.report;
+    let top = report
+        .findings
+        .first()
+        .filter(|_| report.verdict == Verdict::Problem)
+        .ok_or_else(|| CaseError::NothingFound(report.run_id.clone()))?;
+    let id = match material.id {
+        Some(id) => checked(id)?,
+        None => id_of(report, top),
+    };
+    let mask = if material.redact {
+        mask(material)?
+    } else {
+        Mask::default()
+    };
+    let body = mask.hide(&body(material, top));
+    let masked = mask.used_in(&body);
+    let text = front(material, &id, top) + &body;
+    Ok(Draft {
+        open: text.matches(FILL_IN).count(),
+        id,
+        text,
+        masked,
+    })
+}
+
+fn checked(id: &str) -> Result<String, CaseError> {
+    let sound = !id.is_empty()
+        && id
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+    if sound {
+        Ok(id.to_owned())
+    } else {
+        Err(CaseError::BadId(id.to_owned()))
+    }
+}
+
+/// `run-skew-join-hot-key-7f3k2q`, with `-zh` behind it for a Chinese case.
+fn id_of(report: &Report, top: &Finding) -> String {
+    let cause = top.cause.code().replace(['.', '_'], "-");
+    let run = report.run_id.to_ascii_lowercase();
+    let tail = &run[run.len().saturating_sub(6)..];
+    let language = match report.language {
+        Language::Zh => "-zh",
+        Language::En => "",
+    };
+    format!("run-{cause}-{tail}{language}")
+}
+
+/// Names of the job, of its data, its rowsets and the literals of its script.
+fn mask(material: &Material<'_>) -> Result<Mask, CaseError> {
+    let report = material.report;
+    let shape = material
+        .shape
+        .filter(|s| !s.drawn_only)
+        .ok_or_else(|| CaseError::NamesUnknown(report.run_id.clone()))?;
+    let found = material
+        .script
+        .map(|s| literals(&s.text))
+        .unwrap_or_default();
+    let job = [
+        Some(report.job.path.as_str()),
+        report.job.name.as_deref(),
+        report.job.id.as_deref(),
+    ];
+    let names = job.into_iter().flatten().map(|n| (n, "job"));
+    let private = shape.private_names.iter().map(|n| (n.as_str(), "name"));
+    let literals = found.iter().map(|n| (n.as_str(), "literal"));
+    Ok(Mask::of_names(names.chain(private).chain(literals)))
+}
+
+fn front(material: &Material<'_>, id: &str, top: &Finding) -> String {
+    let report = material.report;
+    let causes: Vec<&str> = unique(report.findings.iter().map(|f| f.cause.code()));
+    let operators = operators(material, top);
+    let keywords = keywords(report, top);
+    let source = match report.language {
+        Language::Zh => format!("scopeagent 的一次运行 {}", report.run_id),
+        Language::En => format!("run {} of scopeagent", report.run_id),
+    };
+    format!(
+        "---\nid: {id}\ntitle: {}\nlanguage: {}\nproblem_type: {}\ncauses: [{}]\noperators: [{}]\nkeywords: [{}]\nsource: [{}]\nconfidence: observed\nreviewed: {}\norigin: run\n---\n",
+        quoted(&title(material, top)),
+        report.language.code(),
+        report.problem_type.code(),
+        causes.join(", "),
+        operators.join(", "),
+        keywords
+            .iter()
+            .map(|k| quoted(k))
+            .collect::<Vec<_>>()
+            .join(", "),
+        quoted(&source),
+        material.today,
+    )
+}
+
+/// Kinds of operators of the stages in findings, as the playbooks spell them: `HashPartition`.
+fn operators(material: &Material<'_>, top: &Finding) -> Vec<String> {
+    let stages = material.shape.iter().flat_map(|s| &s.stages);
+    let hot = stages.filter(|s| Some(&s.name) == top.stage.as_ref());
+    let kinds: Vec<&str> = unique(
+        hot.flat_map(|s| &s.operators)
+            .map(|o: &OperatorShape| o.kind.as_str())
+            .filter(|kind| !PLAIN.contains(kind)),
+    );
+    kinds
+        .iter()
+        .take(WORDS)
+        .map(|kind| kind.split('_').map(capital).collect())
+        .collect()
+}
+
+/// Counters of the top finding's evidence, and hints that the suggestions add.
+fn keywords(report: &Report, top: &Finding) -> Vec<String> {
+    let counters = report
+        .evidence
+        .iter()
+        .filter(|e| top.evidence.contains(&e.id))
+        .map(|e| e.metric.as_str())
+        .filter(|metric| metric.chars().all(|c| c.is_ascii_alphanumeric()));
+    let added: Vec<&str> = report
+        .suggestions
+        .iter()
+        .filter_map(|s| s.diff.as_deref())
+        .flat_map(str::lines)
+        .filter_map(|line| line.strip_prefix('+')?.trim().strip_prefix('['))
+        .filter_map(|hint| hint.split(['=', '(', ']']).next())
+        .filter(|hint| hint.len() > 2 && hint.chars().all(|c| c.is_ascii_uppercase()))
+        .collect();
+    let words = unique(counters.chain(added.iter().copied()));
+    words.into_iter().take(WORDS).map(str::to_owned).collect()
+}
+
+/// Each item once, in the order of its first place.
+fn unique<'a>(items: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = BTreeSet::new();
+    items.filter(|item| seen.insert(*item)).collect()
+}
+
+/// A YAML text in double quotes.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_stay_in_their_folder() {
+        assert!(checked("clicks-hot-user-2").is_ok());
+        for bad in ["", "../x", "a/b", "A", "a b", "a.md"] {
+            assert!(checked(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Findings that are new, gone, worse or better.
+
+use super::matching::{StagePair, partner};
+use super::{FindingChange, FindingStatus, Pair, Side};
+use report::Finding;
+
+/// Every finding of both runs once: new and worse ones first, the costliest of each kind first.
+pub(crate) fn changes(a: &Side, b: &Side, pairs: &[StagePair]) -> Vec<FindingChange> {
+    let mut left: Vec<&Finding> = a.report.findings.iter().collect();
+    let mut changes: Vec<FindingChange> = Vec::new();
+    for found in &b.report.findings {
+        let same = left
+            .iter()
+            .position(|old| old.cause == found.cause && same_place(old, found, a, b, pairs));
+        let old = same.map(|at| left.remove(at));
+        changes.push(change(old, Some(found)));
+    }
+    changes.extend(left.into_iter().map(|old| change(Some(old), None)));
+    let cost = |c: &FindingChange| {
+        let (a, b) = (c.seconds.a.unwrap_or(0.0), c.seconds.b.unwrap_or(0.0));
+        (b - a).abs()
+    };
+    changes.sort_by(|x, y| {
+        x.status
+            .cmp(&y.status)
+            .then_with(|| cost(y).total_cmp(&cost(x)))
+    });
+    changes
+}
+
+fn same_place(old: &Finding, new: &Finding, a: &Side, b: &Side, pairs: &[StagePair]) -> bool {
+    let index = |side: &Side, name: &Option<String>| {
+        let name = name.as_ref()?;
+        side.shape.stages.iter().position(|s| s.name == *name)
+    };
+    match (index(a, &old.stage), index(b, &new.stage)) {
+        (Some(i), Some(j)) => partner(pairs, i) == Some(j),
+        _ => old.stage == new.stage,
+    }
+}
+
+fn change(old: Option<&Finding>, new: Option<&Finding>) -> FindingChange {
+    let seconds = |f: Option<&Finding>| f.and_then(|f| f.impact.as_ref()).map(|i| i.seconds_saved);
+    let seconds = Pair::new(seconds(old), seconds(new));
+    let status = match (old, new) {
+        (None, _) => FindingStatus::New,
+        (_, None) => FindingStatus::Gone,
+        (Some(old), Some(new)) => compared(old, new, seconds),
+    };
+    let shown = new.or(old);
+    FindingChange {
+        status,
+        cause: shown.map(|f| f.cause.code().to_owned()).unwrap_or_default(),
+        id_a: old.map(|f| f.id.clone()),
+        id_b: new.map(|f| f.id.clone()),
+        stage: shown.and_then(|f| f.stage.clone()),
+        severity_a: old.map(|f| f.severity),
+        severity_b: new.map(|f| f.severity),
+        seconds,
+        script_lines: shown.and_then(|f| f.script_lines),
+    }
+}
+
+/// By seconds where both tell them, else by severity.
+fn compared(old: &Finding, new: &Finding, seconds: Pair) -> FindingStatus {
+    if let Some(difference) = seconds.difference() {
+        return match difference {
+            _ if !seconds.is_notable() => FindingStatus::Same,
+            d if d > 0.0 => FindingStatus::Worse,
+            _ => FindingStatus::Better,
+        };
+    }
+    match new.severity.cmp(&old.severity) {
+        std::cmp::Ordering::Greater => FindingStatus::Worse,
+        std::cmp::Ordering::Less => FindingStatus::Better,
+        std::cmp::Ordering::Equal => FindingStatus::Same,
+    }
+}

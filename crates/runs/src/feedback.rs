@@ -1,0 +1,280 @@
+//! What feedback teaches: a small, bounded, fading preference per (cause, chunk) and per
+//! (cause, kind of suggestion).
+//!
+//! A preference is `BOUND · (a − i) / (a + i + SMOOTHING)`, where `a` and `i` are the accepted and
+//! ignored suggestions that touched it, each weighted by its age. It shifts ranks among
+//! candidates that are close; it cannot lift an unrelated chunk or bury a good one.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use indexer::{Filter, Kind, Query};
+
+use crate::store::{Action, FeedbackRow};
+use agent::experience::ExperienceSource;
+
+/// Largest preference, of the 1 that an index takes at most. An index adds a fifth of it to fused
+/// scores that lie in 0..1 and whose neighbours differ by a few hundredths: half of that moves a
+/// chunk by a few ranks and no more. Measured by the test `learning`.
+pub const BOUND: f32 = 0.5;
+/// Opinions that a preference starts with on neither side: the first click counts a fifth of the bound.
+pub const SMOOTHING: f64 = 4.0;
+/// After so many days an opinion counts half: scripts, data and the engine change within a quarter.
+pub const HALF_LIFE_DAYS: f64 = 90.0;
+/// An ignored suggestion says less about its sources than an accepted one: it may be ignored for
+/// lack of time.
+pub const IGNORE_WEIGHT: f64 = 0.5;
+
+/// Opinions on one thing, weighted by age.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Opinions {
+    /// Accepted.
+    pub accepted: f64,
+    /// Ignored.
+    pub ignored: f64,
+}
+
+impl Opinions {
+    fn add(&mut self, action: Action, weight: f64) {
+        match action {
+            Action::Accept => self.accepted += weight,
+            Action::Ignore => self.ignored += weight * IGNORE_WEIGHT,
+        }
+    }
+
+    /// The preference that they make, within ±[`BOUND`].
+    pub fn preference(self) -> f32 {
+        let sum = self.accepted + self.ignored + SMOOTHING;
+        BOUND * ((self.accepted - self.ignored) / sum) as f32
+    }
+}
+
+/// Preferences learnt from all feedback.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Preferences {
+    chunks: BTreeMap<(String, String), Opinions>,
+    kinds: BTreeMap<(String, String), Opinions>,
+}
+
+/// One learnt preference, for `feedback effect`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Effect {
+    /// Cause that it is about.
+    pub cause: String,
+    /// Chunk id, or kind of suggestion.
+    pub subject: String,
+    /// What was said.
+    #[serde(flatten)]
+    pub opinions: Opinions,
+    /// What it adds to the score.
+    pub preference: f32,
+}
+
+impl Preferences {
+    /// Learns from every opinion as of `now`.
+    pub fn learn(rows: &[FeedbackRow], now: Timestamp) -> Preferences {
+        let mut learnt = Preferences::default();
+        for row in rows {
+            let Some(cause) = &row.cause else { continue };
+            let weight = weight(&row.created_at, now);
+            learnt
+                .kinds
+                .entry((cause.clone(), row.kind.clone()))
+                .or_default()
+                .add(row.action, weight);
+            for chunk in &row.sources {
+                learnt
+                    .chunks
+                    .entry((cause.clone(), chunk.clone()))
+                    .or_default()
+                    .add(row.action, weight);
+            }
+        }
+        learnt
+    }
+
+    /// What to add to the score of a chunk when these causes are looked at: the mean over the
+    /// causes, so that many causes do not add up.
+    pub fn chunk(&self, causes: &[String], chunk: &str) -> f32 {
+        mean(causes, |cause| {
+            self.chunks.get(&(cause.to_owned(), chunk.to_owned()))
+        })
+    }
+
+    /// What speaks for a kind of suggestion when a cause is to be mended.
+    pub fn kind(&self, cause: &str, kind: &str) -> f32 {
+        self.kinds
+            .get(&(cause.to_owned(), kind.to_owned()))
+            .map_or(0.0, |o| o.preference())
+    }
+
+    /// Whether nothing was learnt.
+    pub fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
+    /// Everything learnt about chunks, the strongest first.
+    pub fn chunk_effects(&self) -> Vec<Effect> {
+        effects(&self.chunks)
+    }
+
+    /// Everything learnt about kinds of suggestions, the strongest first.
+    pub fn kind_effects(&self) -> Vec<Effect> {
+        effects(&self.kinds)
+    }
+}
+
+/// Where a chunk stands in what is retrieved on a cause, without feedback and with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Moved {
+    /// The cause.
+    pub cause: String,
+    /// Id of the chunk.
+    pub chunk: String,
+    /// 1-based rank without feedback; `None` if it is not among the first [`LOOKED_AT`].
+    pub rank_before: Option<usize>,
+    /// The same with feedback.
+    pub rank_after: Option<usize>,
+}
+
+/// Ranks that [`Preferences::moved`] looks at.
+pub const LOOKED_AT: usize = 30;
+
+impl Preferences {
+    /// What feedback does to what is retrieved on each cause that it is about: the chunks that have
+    /// a preference, with their ranks for a query of the cause's words.
+    ///
+    /// # Errors
+    /// What the source says.
+    pub fn moved(&self, source: &dyn ExperienceSource) -> Result<Vec<Moved>, String> {
+        let mut moved = Vec::new();
+        let mut causes: Vec<&String> = self.chunks.keys().map(|(cause, _)| cause).collect();
+        causes.dedup();
+        for cause in causes {
+            let before = ranked(source, cause, None)?;
+            let causes = [cause.clone()];
+            let prior = |chunk: &str| self.chunk(&causes, chunk);
+            let after = ranked(source, cause, Some(&prior))?;
+            let place =
+                |ids: &[String], chunk: &str| ids.iter().position(|i| i == chunk).map(|p| p + 1);
+            let mine = self.chunks.keys().filter(|(of, _)| of == cause);
+            moved.extend(mine.map(|(_, chunk)| Moved {
+                cause: cause.clone(),
+                chunk: chunk.clone(),
+                rank_before: place(&before, chunk),
+                rank_after: place(&after, chunk),
+            }));
+        }
+        Ok(moved)
+    }
+}
+
+fn ranked(
+    source: &dyn ExperienceSource,
+    cause: &str,
+    prior: Option<&dyn Fn(&str) -> f32>,
+) -> Result<Vec<String>, String> {
+    let mut query = Query::new(cause.replace(['.', '_'], " "), LOOKED_AT);
+    query.filter = Filter {
+        kinds: vec![Kind::Experience, Kind::Case],
+        causes: vec![cause.to_owned()],
+        ..Filter::default()
+    };
+    query.prior = prior;
+    let hits = source.search(&query)?;
+    Ok(hits.into_iter().map(|hit| hit.chunk.id).collect())
+}
+
+fn mean<'a>(causes: &[String], look_up: impl Fn(&str) -> Option<&'a Opinions>) -> f32 {
+    if causes.is_empty() {
+        return 0.0;
+    }
+    let sum: f32 = causes
+        .iter()
+        .filter_map(|cause| look_up(cause))
+        .map(|o| o.preference())
+        .sum();
+    sum / causes.len() as f32
+}
+
+fn effects(learnt: &BTreeMap<(String, String), Opinions>) -> Vec<Effect> {
+    let mut all: Vec<Effect> = learnt
+        .iter()
+        .map(|((cause, subject), opinions)| Effect {
+            cause: cause.clone(),
+            subject: subject.clone(),
+            opinions: *opinions,
+            preference: opinions.preference(),
+        })
+        .collect();
+    all.sort_by(|a, b| b.preference.abs().total_cmp(&a.preference.abs()));
+    all
+}
+
+/// How much an opinion still counts; one without a readable time counts as new.
+fn weight(created_at: &str, now: Timestamp) -> f64 {
+    let Ok(created) = created_at.parse::<Timestamp>() else {
+        return 1.0;
+    };
+    let days = (now.as_second() - created.as_second()) as f64 / 86_400.0;
+    0.5_f64.powf(days.max(0.0) / HALF_LIFE_DAYS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(action: Action, chunk: &str, created_at: &str) -> FeedbackRow {
+        FeedbackRow {
+            run_id: "01".into(),
+            suggestion: "S1".into(),
+            action,
+            cause: Some("memory.spill".into()),
+            kind: "hint".into(),
+            sources: vec![chunk.into()],
+            note: None,
+            saved_seconds: None,
+            created_at: created_at.into(),
+        }
+    }
+
+    fn now() -> Timestamp {
+        "2026-01-01T00:00:00Z".parse().expect("time")
+    }
+
+    fn learn(rows: &[FeedbackRow]) -> f32 {
+        Preferences::learn(rows, now()).chunk(&["memory.spill".into()], "a")
+    }
+
+    #[test]
+    fn one_click_moves_a_fifth_of_the_bound() {
+        let one = learn(&[row(Action::Accept, "a", "2026-01-01T00:00:00Z")]);
+        assert!((one - BOUND / 5.0).abs() < 1e-6, "{one}");
+    }
+
+    #[test]
+    fn many_clicks_stay_within_the_bound() {
+        let many = vec![row(Action::Ignore, "a", "2026-01-01T00:00:00Z"); 10_000];
+        let preference = learn(&many);
+        assert!((-BOUND..-0.9 * BOUND).contains(&preference), "{preference}");
+    }
+
+    #[test]
+    fn opinions_fade_by_half_in_a_quarter() {
+        let fresh = Preferences::learn(&[row(Action::Accept, "a", "2026-01-01T00:00:00Z")], now());
+        let old = Preferences::learn(&[row(Action::Accept, "a", "2025-10-03T00:00:00Z")], now());
+        let [fresh, old] = [fresh, old].map(|p| p.chunk_effects()[0].opinions.accepted);
+        assert!((old / fresh - 0.5).abs() < 0.01, "{old} {fresh}");
+    }
+
+    #[test]
+    fn causes_do_not_add_up_and_others_are_untouched() {
+        let learnt = Preferences::learn(&[row(Action::Accept, "a", "2026-01-01T00:00:00Z")], now());
+        let both = learnt.chunk(&["memory.spill".into(), "queue.wait".into()], "a");
+        assert!((both - BOUND / 10.0).abs() < 1e-6, "{both}");
+        assert_eq!(learnt.chunk(&["memory.spill".into()], "b"), 0.0);
+        assert_eq!(learnt.chunk(&[], "a"), 0.0);
+    }
+}
