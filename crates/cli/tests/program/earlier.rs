@@ -1,48 +1,37 @@
-//! What version 0.1.0 wrote is still read: its run store, its index.
+//! The run store of version 0.1.0 is still read.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::json;
 
-use crate::support::{User, copy};
+use crate::support::User;
 
 const SKEWED: &str = "01M80K13848C5DABFN2Q8XXBNR";
 const EVEN: &str = "01M80K150MRVH9HEDEDQGB4M0D";
-
-fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
-}
 
 /// A user whose data folder holds the run store of version 0.1.0: two runs, and feedback on the first.
 fn user() -> User {
     let user = User::new();
     let data = user.path("data/scopeagent");
     fs::create_dir_all(&data).expect("made");
-    fs::copy(
-        fixtures().join("runs-0.1.0.sqlite"),
-        data.join("runs.sqlite"),
-    )
-    .expect("copied");
+    let store = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/runs-0.1.0.sqlite");
+    fs::copy(store, data.join("runs.sqlite")).expect("copied");
     user
 }
 
 #[test]
 fn runs_of_the_earlier_version_are_listed_and_shown() {
     let user = user();
-    let rows = json!(user.runs());
-    let seen: Vec<_> = rows
-        .as_array()
-        .expect("rows")
-        .iter()
-        .map(|r| (&r["run_id"], &r["verdict"]))
-        .collect();
+    let rows = user.runs();
+    let seen: Vec<_> = rows.iter().map(|r| (&r["run_id"], &r["verdict"])).collect();
+    let expected = [
+        (json!(EVEN), json!("healthy")),
+        (json!(SKEWED), json!("problem")),
+    ];
     assert_eq!(
         seen,
-        [
-            (&json!(EVEN), &json!("healthy")),
-            (&json!(SKEWED), &json!("problem"))
-        ]
+        expected.each_ref().map(|(run, verdict)| (run, verdict))
     );
     let report = user
         .run_plain(&format!("runs show {SKEWED} --format json"))
@@ -119,23 +108,4 @@ fn feedback_of_the_earlier_version_is_kept() {
     user.run_plain(&format!("feedback {SKEWED} ignore S2"))
         .text();
     assert_eq!(kinds().as_array().map(Vec::len), Some(2));
-}
-
-#[test]
-fn an_index_of_the_earlier_version_is_searched() {
-    let user = User::new();
-    copy(&fixtures().join("index-0.1.0"), &user.path("index"));
-    copy(&fixtures().join("knowledge"), &user.path("knowledge"));
-    for (query, document) in [
-        ("SKEWJOIN", "experience/hot-key.md"),
-        ("用户代码 异常", "experience/user-code-zh.md"),
-    ] {
-        let search = format!("--knowledge knowledge --index index search '{query}' --format json");
-        let hit = &user.run_plain(&search).json()[0];
-        assert_eq!(hit["chunk"]["document"], document);
-        assert_eq!(
-            (&hit["bm25_rank"], &hit["vector_rank"]),
-            (&json!(1), &json!(1))
-        );
-    }
 }
