@@ -33,6 +33,7 @@ pub struct Report {
     /// Where the time went; `None` if no file gives the times of the run.
     #[serde(default)]
     pub time: Option<TimeAccount>,
+    /// What the run cost; `None` if it is unknown.
     #[serde(default)]
     pub cost: Option<Cost>,
     /// What is wrong, most seconds saved first.

@@ -108,6 +108,7 @@ impl Session {
 
     /// Over HTTP.
     pub(crate) async fn connect(server: &HttpServer, listener: Listener) -> Session {
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let direct = reqwest::Client::builder()
             .no_proxy()
             .build()
