@@ -73,9 +73,13 @@ pub(crate) struct Session {
 /// The program as an MCP server with the project's knowledge.
 pub(crate) fn server(user: &User, arguments: &[&str]) -> std::process::Command {
     let mut command = user.process();
-    let knowledge = root().join("knowledge");
-    command.arg("--knowledge").arg(knowledge).arg("--index");
-    command.arg(index()).arg("mcp").args(arguments);
+    command
+        .arg("--knowledge")
+        .arg(root().join("knowledge"))
+        .arg("--index")
+        .arg(index())
+        .arg("mcp")
+        .args(arguments);
     command
 }
 
@@ -108,6 +112,7 @@ impl Session {
 
     /// Over HTTP.
     pub(crate) async fn connect(server: &HttpServer, listener: Listener) -> Session {
+        // A second test finds it installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let direct = reqwest::Client::builder()
             .no_proxy()
