@@ -21,7 +21,7 @@ use report::{
 /// nobody against it, make a sixth.
 const PLACE: f32 = 0.15;
 
-/// Facts that have got an id, each once.
+/// Deduplicated evidence with ids.
 #[derive(Default)]
 pub(crate) struct Numbered {
     pub evidence: Vec<Evidence>,
@@ -100,7 +100,6 @@ pub(crate) fn findings(
     found.iter().enumerate().map(word).collect()
 }
 
-/// What became of each rule.
 pub(crate) fn rules(
     diagnosis: &Diagnosis,
     numbered: &mut Numbered,
@@ -130,8 +129,8 @@ pub(crate) fn rules(
     diagnosis.rules.iter().map(&mut word).collect()
 }
 
-/// The suggestions of a diagnosis, without their sources, and the topics of the latter. For one
-/// finding, the kinds that feedback favours come first.
+/// The suggestions of a diagnosis, without their sources, and their topics. For one finding, the
+/// kinds that feedback favors come first.
 pub(crate) fn suggestions(
     diagnosis: &Diagnosis,
     findings: &[Finding],
