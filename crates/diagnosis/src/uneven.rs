@@ -3,7 +3,7 @@
 use job::model::Source;
 
 use crate::impact::Saved;
-use crate::model::Cause;
+use report::Cause;
 
 /// The value that a hot vertex holds.
 #[derive(Debug, Clone, PartialEq)]

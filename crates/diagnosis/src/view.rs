@@ -9,6 +9,7 @@ use job::model::{ColumnStatistics, Edge, ExchangeKind, JobState, Operator, Opera
 use crate::impact::{RunModel, Saved, StageWork};
 use crate::settings::{Settings, Threshold};
 use crate::uneven::Uneven;
+use report::Language;
 
 /// What rules look at.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub struct View<'a> {
     pub job: &'a Job,
     /// Thresholds in force.
     pub settings: &'a Settings,
+    /// Language of the report.
+    pub language: Language,
     /// The run as work; `None` if nothing tells what its stages cost.
     pub run: Option<RunModel>,
     /// Facts of each stage.
@@ -29,7 +32,7 @@ pub struct View<'a> {
 
 impl<'a> View<'a> {
     /// Looks at a job.
-    pub fn new(job: &'a Job, settings: &'a Settings) -> View<'a> {
+    pub fn new(job: &'a Job, settings: &'a Settings, language: Language) -> View<'a> {
         let n = job.stages.len();
         let mut inputs = vec![Vec::new(); n];
         let mut outputs = vec![Vec::new(); n];
@@ -46,6 +49,7 @@ impl<'a> View<'a> {
         View {
             job,
             settings,
+            language,
             run: RunModel::of(job, &facts),
             facts,
             inputs,
@@ -127,7 +131,7 @@ impl<'a> View<'a> {
         found.into_iter()
     }
 
-    /// The operator for whose sake an edge is partitioned: the first after its sorts and unions.
+    /// The operator that needs the partitioning of an edge: the first after its sorts and unions.
     pub fn consumer_of(&self, edge: &Edge) -> Option<(usize, &'a Operator)> {
         let (mut index, mut operator) = self.reader_of(edge)?;
         for _ in 0..8 {

@@ -17,13 +17,12 @@ mod types;
 mod verify;
 pub(crate) mod window;
 
+use report::Verified;
 use std::collections::BTreeSet;
 
 use job::script::flow::ReadColumns;
 use job::script::{Script, Span, TokenKind};
 use similar::TextDiff;
-
-use crate::model::Verified;
 
 pub(crate) use verify::{changed, verify};
 

@@ -1,29 +1,28 @@
 //! Rule for `failure.compile`: the job failed to compile.
 //!
-//! Which kind of failure it is, is told once for the three failure rules in [`crate::signs::failure`].
+//! Which kind of failure it is, is told once for the three failure rules in [`crate::measurements::failure`].
 
 use job::info::Information;
 
 use super::failure_report;
-use super::support::says;
-use crate::facts::text;
-use crate::model::Cause;
+use super::support::both;
+use crate::measurements::failure;
 use crate::rule::{About, Examination, Rule};
-use crate::signs::failure;
 use crate::view::View;
+use report::{Cause, Text, text};
 
 /// The rule.
 pub(crate) struct CompileFailure;
 
 static ABOUT: About = About {
     cause: Cause::CompileFailure,
-    what: says("作业编译失败", "the job failed to compile"),
+    what: both("作业编译失败", "the job failed to compile"),
     needs: &[Information::ErrorDetails],
     helps: &[Information::VertexEvents, Information::CompileResult],
     thresholds: &[],
     counter_evidence: &[
-        says("作业没有失败", "the job did not fail"),
-        says("错误属于另一类", "the error is of another kind"),
+        both("作业没有失败", "the job did not fail"),
+        both("错误属于另一类", "the error is of another kind"),
     ],
 };
 
@@ -38,7 +37,7 @@ impl Rule for CompileFailure {
             let summary = summarise(view, Some(error));
             result.found(
                 view,
-                failure_report::draft(view, Cause::CompileFailure, Some(error), summary),
+                failure_report::symptom(view, Cause::CompileFailure, Some(error), summary),
             );
         } else if view.failed()
             && view.job.errors.iter().all(|e| failure::kind(e).is_none())
@@ -47,27 +46,26 @@ impl Rule for CompileFailure {
             let summary = summarise(view, None);
             result.found(
                 view,
-                failure_report::draft(view, Cause::CompileFailure, None, summary),
+                failure_report::symptom(view, Cause::CompileFailure, None, summary),
             );
         } else if failure::unknown(view) {
-            let reason = text(
+            let reason = text!(
                 "作业失败，但没有错误文件说明原因",
-                "the job failed, and no file says of what",
+                "the job failed, and no file says of what"
             );
             result.lacks(Information::ErrorDetails, view, None, reason);
         }
-        result.cleared_by("作业没有因此失败", "the job did not fail of this")
+        result.cleared_by(text!("作业没有因此失败", "the job did not fail of this"))
     }
 }
 
-fn summarise(_view: &View<'_>, error: Option<&job::model::JobError>) -> crate::model::Text {
+fn summarise(_view: &View<'_>, error: Option<&job::model::JobError>) -> Text {
     let message = error.map_or("", |e| e.message.as_str());
     let line = error.and_then(|e| e.script_line);
-    let (zh, en) = line.map_or((String::new(), String::new()), |l| {
-        (format!("第 {l} 行"), format!(" at line {l}"))
-    });
-    text(
-        format!("脚本{zh}编译失败：{message}"),
-        format!("the script does not compile{en}: {message}"),
+    let place = line.map_or_else(Text::default, |l| text!("第 {l} 行", " at line {l}"));
+    text!(
+        "脚本{place}编译失败：{message}",
+        "the script does not compile{place}: {message}",
+        place = place
     )
 }

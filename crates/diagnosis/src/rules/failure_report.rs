@@ -1,21 +1,21 @@
 //! Words and evidence of the three failure rules.
 
-use super::support::Draft;
-use crate::facts::{text, word};
-use crate::model::{Cause, Fact, Text};
-use crate::signs::failure::stage_of;
+use super::support::Symptom;
+use crate::measurements::failure::stage_of;
 use crate::view::View;
 use job::model::{JobError, Source};
+use report::format::TIME;
+use report::{Cause, Evidence, Text, text};
 
 /// A candidate of a failure rule.
-pub(crate) fn draft(
+pub(crate) fn symptom(
     view: &View<'_>,
     cause: Cause,
     error: Option<&JobError>,
     summary: Text,
-) -> Draft {
+) -> Symptom {
     let stage = stage_of(view, error);
-    Draft {
+    Symptom {
         cause,
         stage,
         lines: error.and_then(|e| lines(view, e, stage)),
@@ -68,7 +68,7 @@ fn statement_with(view: &View<'_>, expression: &str) -> Option<(u32, u32)> {
     holding.next().map(|s| s.lines)
 }
 
-fn evidence(view: &View<'_>, error: Option<&JobError>, stage: Option<usize>) -> Vec<Fact> {
+fn evidence(view: &View<'_>, error: Option<&JobError>, stage: Option<usize>) -> Vec<Evidence> {
     let mut facts = Vec::new();
     if let Some(error) = error {
         let source = |place: &str| Source {
@@ -76,25 +76,25 @@ fn evidence(view: &View<'_>, error: Option<&JobError>, stage: Option<usize>) -> 
             locator: Some(place.to_owned()),
         };
         if let Some(id) = &error.id {
-            facts.push(word(
+            facts.push(view.word(
                 "errorId",
                 id,
                 source("/errorId"),
-                text(format!("错误号 {id}"), format!("the error is {id}")),
+                text!("错误号 {id}", "the error is {id}"),
             ));
         }
-        facts.push(word(
+        facts.push(view.word(
             "message",
             &error.message,
             source("/message"),
-            text(error.message.clone(), error.message.clone()),
+            text!("{message}", "{message}", message = error.message),
         ));
         if let Some(expression) = &error.expression {
-            let says = text(
-                format!("出错的表达式：{expression}"),
-                format!("the expression that failed: {expression}"),
+            let sentence = text!(
+                "出错的表达式：{expression}",
+                "the expression that failed: {expression}"
             );
-            facts.push(word("expression", expression, source("/details"), says));
+            facts.push(view.word("expression", expression, source("/details"), sentence));
         }
     }
     if let Some(runs) = stage.and_then(|s| view.job.stages[s].runs.as_ref())
@@ -104,20 +104,21 @@ fn evidence(view: &View<'_>, error: Option<&JobError>, stage: Option<usize>) -> 
             file: runs.file.clone(),
             locator: stage.map(|s| view.name(s).to_owned()),
         };
-        let says = text(
-            format!("{event}（{times} 次）"),
-            format!("{event} ({times} times)"),
+        let sentence = text!(
+            "{event}（{times}）",
+            "{event} ({times})",
+            times = TIME.count(*times as f64)
         );
-        facts.push(word("vertex event", event, source, says));
+        facts.push(view.word("vertex event", event, source, sentence));
     }
     if facts.is_empty()
         && let Some(source) = view.job.info.sources.get("state")
     {
-        facts.push(word(
+        facts.push(view.word(
             "State",
             "failed",
             source.clone(),
-            text("作业失败", "the job failed"),
+            text!("作业失败", "the job failed"),
         ));
     }
     facts

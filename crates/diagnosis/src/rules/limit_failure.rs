@@ -1,23 +1,22 @@
 //! Rule for `failure.limit`: the job failed on a limit: vertex time, memory, temporary data.
 //!
-//! Which kind of failure it is, is told once for the three failure rules in [`crate::signs::failure`].
+//! Which kind of failure it is, is told once for the three failure rules in [`crate::measurements::failure`].
 
 use job::info::Information;
 
 use super::failure_report;
-use super::support::says;
-use crate::facts::text;
-use crate::model::Cause;
+use super::support::both;
+use crate::measurements::failure;
 use crate::rule::{About, Examination, Rule};
-use crate::signs::failure;
 use crate::view::View;
+use report::{Cause, text};
 
 /// The rule.
 pub(crate) struct LimitFailure;
 
 static ABOUT: About = About {
     cause: Cause::LimitFailure,
-    what: says(
+    what: both(
         "作业触及限制：顶点时间、内存或临时数据",
         "the job failed on a limit: vertex time, memory, temporary data",
     ),
@@ -25,8 +24,8 @@ static ABOUT: About = About {
     helps: &[Information::VertexEvents, Information::CompileResult],
     thresholds: &[],
     counter_evidence: &[
-        says("作业没有失败", "the job did not fail"),
-        says("错误属于另一类", "the error is of another kind"),
+        both("作业没有失败", "the job did not fail"),
+        both("错误属于另一类", "the error is of another kind"),
     ],
 };
 
@@ -41,7 +40,7 @@ impl Rule for LimitFailure {
             let summary = summarise(view, Some(error));
             result.found(
                 view,
-                failure_report::draft(view, Cause::LimitFailure, Some(error), summary),
+                failure_report::symptom(view, Cause::LimitFailure, Some(error), summary),
             );
         } else if view.failed()
             && view.job.errors.iter().all(|e| failure::kind(e).is_none())
@@ -50,28 +49,28 @@ impl Rule for LimitFailure {
             let summary = summarise(view, None);
             result.found(
                 view,
-                failure_report::draft(view, Cause::LimitFailure, None, summary),
+                failure_report::symptom(view, Cause::LimitFailure, None, summary),
             );
         } else if failure::unknown(view) {
-            let reason = text(
+            let reason = text!(
                 "作业失败，但没有错误文件说明原因",
-                "the job failed, and no file says of what",
+                "the job failed, and no file says of what"
             );
             result.lacks(Information::ErrorDetails, view, None, reason);
         }
-        result.cleared_by("作业没有因此失败", "the job did not fail of this")
+        result.cleared_by(text!("作业没有因此失败", "the job did not fail of this"))
     }
 }
 
-fn summarise(view: &View<'_>, error: Option<&job::model::JobError>) -> crate::model::Text {
+fn summarise(view: &View<'_>, error: Option<&job::model::JobError>) -> report::Text {
     let stage = failure::stage_of(view, error)
         .map(|s| view.name(s))
         .unwrap_or("the job");
     let message = error
         .map(|e| e.description.clone().unwrap_or_else(|| e.message.clone()))
         .unwrap_or_default();
-    text(
-        format!("{stage} 触及限制：{message}"),
-        format!("{stage} hit a limit: {message}"),
+    text!(
+        "{stage} 触及限制：{message}",
+        "{stage} hit a limit: {message}"
     )
 }

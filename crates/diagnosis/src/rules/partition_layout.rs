@@ -1,22 +1,22 @@
 //! Rule for `skew.partition_layout`: the stored or range partitions themselves are uneven, whatever the operator.
 //!
-//! Unevenness, its cost and its kind are found once for all five skew rules, in [`crate::signs::skew`].
+//! Unevenness, its cost and its kind are found once for all five skew rules, in [`crate::measurements::skew`].
 
 use job::info::Information;
 
 use super::skew_report;
-use super::support::says;
-use crate::model::Cause;
+use super::support::both;
+use crate::measurements::skew::MIN_LAYOUT_RATIO;
 use crate::rule::{About, Examination, Rule};
-use crate::signs::skew::MIN_LAYOUT_RATIO;
 use crate::view::View;
+use report::Cause;
 
 /// The rule.
 pub(crate) struct PartitionLayout;
 
 static ABOUT: About = About {
     cause: Cause::PartitionLayout,
-    what: says(
+    what: both(
         "存储分区或范围分区本身不均匀，与算子无关",
         "the stored or range partitions themselves are uneven, whatever the operator",
     ),
@@ -28,15 +28,15 @@ static ABOUT: About = About {
     ],
     thresholds: &[&MIN_LAYOUT_RATIO],
     counter_evidence: &[
-        says(
+        both(
             "输入均匀：慢是因为行宽、用户代码或机器",
             "even input: wide rows, user code or the machine make it slow",
         ),
-        says(
+        both(
             "只有一个顶点：最大值等于总数，不能说明倾斜",
             "one vertex: its maximum is the total and says nothing",
         ),
-        says(
+        both(
             "拉平输入几乎不省时间",
             "even input would save next to nothing",
         ),

@@ -4,21 +4,22 @@ use job::facts::{OperatorFacts, value};
 use job::info::Information;
 use job::model::{ExchangeKind, Operator, Source};
 
-use super::support::Draft;
-use crate::facts::{count, events_source, measured, number, percent, seconds, text, word};
+use super::support::Symptom;
+use crate::facts::events_source;
 use crate::impact::Basis;
-use crate::model::{Cause, Fact, Text};
+use crate::measurements::exchange::feeds_join;
+use crate::measurements::skew::{MIN_LAYOUT_RATIO, MIN_RATIO};
 use crate::rule::Examination;
-use crate::signs::exchange::feeds_join;
-use crate::signs::skew::{MIN_LAYOUT_RATIO, MIN_RATIO};
 use crate::uneven::Uneven;
 use crate::view::View;
+use report::format::{Number, PARTITION, ROW, Seconds, Share, VERTEX};
+use report::{Cause, Evidence, Text, text};
 
 /// Candidates of one kind of skew, what cannot be decided about it, or what clears it.
 pub(crate) fn examine(view: &View<'_>, cause: Cause) -> Examination {
     let mut result = Examination::default();
     for uneven in view.uneven.iter().filter(|u| u.cause == cause) {
-        result.found(view, draft(view, uneven));
+        result.found(view, symptom(view, uneven));
     }
     lacking(view, cause, &mut result);
     let (ratio, stage) = most_even(view, cause);
@@ -28,15 +29,12 @@ pub(crate) fn examine(view: &View<'_>, cause: Cause) -> Examination {
         &MIN_RATIO
     });
     match stage {
-        Some(stage) => result.cleared_by(
-            format!("最不均匀的 stage {stage} 最大/平均为 {ratio:.2}（阈值 {limit:.1}），没有此类倾斜"),
-            format!("the most uneven stage, {stage}, has max/mean {ratio:.2} (threshold {limit:.1}): no skew of this kind"),
-        ),
-        None => result.cleared_by("没有可能出现此类倾斜的 stage", "no stage that could be skewed in this way"),
+        Some(stage) => result.cleared_by(text!("最不均匀的阶段 {stage} 的 最大/平均为 {ratio:.2}（阈值 {limit:.1}），没有此类倾斜", "the most uneven stage, {stage}, has max/mean {ratio:.2} (threshold {limit:.1}): no skew of this kind")),
+        None => result.cleared_by(text!("没有可能出现此类倾斜的阶段", "no stage that could be skewed in this way")),
     }
 }
 
-fn draft(view: &View<'_>, u: &Uneven) -> Draft {
+fn symptom(view: &View<'_>, u: &Uneven) -> Symptom {
     let edge = u.edge.map(|e| &view.job.edges[e]);
     let lines = match edge {
         Some(edge) => view
@@ -47,7 +45,7 @@ fn draft(view: &View<'_>, u: &Uneven) -> Draft {
             .next()
             .and_then(|(op, _)| view.lines(u.stage, op)),
     };
-    Draft {
+    Symptom {
         cause: u.cause,
         stage: Some(u.stage),
         lines,
@@ -76,76 +74,67 @@ fn summarise(view: &View<'_>, u: &Uneven) -> Text {
         .edge
         .map(|e| view.job.edges[e].keys.join(", "))
         .unwrap_or_default();
-    let share = percent(u.largest_share.min(1.0));
+    let share = Share(u.largest_share.min(1.0));
     let ratio = format!("{:.1}", u.ratio);
-    let (hot_zh, hot_en) = hot_words(u);
     match u.cause {
         Cause::JoinHotKey | Cause::GroupHotKey | Cause::NullOrDefaultKey => {
-            let (zh, en) = if u.cause == Cause::JoinHotKey {
-                ("连接", "join")
+            let what = if u.cause == Cause::JoinHotKey {
+                text!("连接", "join")
             } else {
-                ("聚合", "aggregation")
+                text!("聚合", "aggregation")
             };
-            text(
-                format!(
-                    "{stage} 的{zh}按 {keys} 分区时倾斜：最大顶点得到 {share} 的行，是均值的 {ratio} 倍{hot_zh}"
-                ),
-                format!(
-                    "the {en} in {stage} is skewed on {keys}: one vertex gets {share} of the rows, {ratio} times the mean{hot_en}"
-                ),
+            text!(
+                "{stage} 的{what}按 {keys} 分区时数据倾斜：最大的顶点得到 {share} 的行，是均值的 {ratio} 倍{hot}",
+                "the {what} in {stage} is skewed on {keys}: one vertex gets {share} of the rows, {ratio} times the mean{hot}",
+                what = what,
+                share = share,
+                hot = hot_words(u),
             )
         }
         Cause::LowCardinalityKey => {
-            let zh = u
-                .distinct
-                .map(|d| format!("，键只有约 {} 个不同值", count(d as f64)))
-                .unwrap_or_default();
-            let en = u.distinct.map(|d| {
-                format!(
-                    "; the key has only about {} distinct values",
-                    count(d as f64)
+            let distinct = u.distinct.map_or_else(Text::default, |n| {
+                text!(
+                    "，键只有约 {n} 个不同值",
+                    "; the key has only about {n} distinct values",
+                    n = Number(n as f64),
                 )
             });
-            text(
-                format!(
-                    "{stage} 按 {keys} 分成 {} 个分区{zh}，有 {} 个顶点几乎没有数据，最大顶点是均值的 {ratio} 倍",
-                    u.vertices, u.empty
-                ),
-                format!(
-                    "{stage} is partitioned on {keys} into {} parts{}; {} vertices get next to nothing, the largest {ratio} times the mean",
-                    u.vertices,
-                    en.unwrap_or_default(),
-                    u.empty
-                ),
+            text!(
+                "{stage} 按 {keys} 分成 {partitions}{distinct}，有 {empty}几乎没有数据，最大顶点是均值的 {ratio} 倍",
+                "{stage} is partitioned on {keys} into {partitions}{distinct}; {empty} get next to nothing, the largest gets {ratio} times the mean",
+                partitions = PARTITION.count(u.vertices as f64),
+                distinct = distinct,
+                empty = VERTEX.count(u.empty as f64),
             )
         }
-        _ => text(
-            format!("{stage} 读取的分区本身不均匀：最大分区是均值的 {ratio} 倍，占 {share}"),
-            format!(
-                "the partitions that {stage} reads are uneven themselves: the largest is {ratio} times the mean, {share} of all"
-            ),
+        _ => text!(
+            "{stage} 读取的分区本身不均匀：最大分区是均值的 {ratio} 倍，占 {share}",
+            "the partitions that {stage} reads are uneven themselves: the largest is {ratio} times the mean, {share} of all",
+            share = share
         ),
     }
 }
 
-fn hot_words(u: &Uneven) -> (String, String) {
+fn hot_words(u: &Uneven) -> Text {
     let Some(hot) = &u.hot else {
-        return (String::new(), String::new());
+        return Text::default();
     };
-    let (share, column) = (percent(hot.share), &hot.column);
+    let (share, column) = (Share(hot.share), &hot.column);
     match &hot.value {
-        None => (
-            format!("，{column} 有 {share} 为空"),
-            format!(", and {share} of {column} is null"),
+        None => text!(
+            "，{column} 有 {share} 为空",
+            ", and {share} of {column} is null",
+            share = share,
         ),
-        Some(v) => (
-            format!("，{column} 的值 `{v}` 占 {share}"),
-            format!(", and the value `{v}` of {column} has {share} of them"),
+        Some(v) => text!(
+            "，{column} 的值 `{v}` 占 {share}",
+            ", and the value `{v}` of {column} has {share} of them",
+            share = share,
         ),
     }
 }
 
-fn evidence(view: &View<'_>, u: &Uneven) -> Vec<Fact> {
+fn evidence(view: &View<'_>, u: &Uneven) -> Vec<Evidence> {
     let mut facts = Vec::new();
     let stage = &view.job.stages[u.stage];
     let limit = view.limit(if u.edge.is_some() {
@@ -154,37 +143,36 @@ fn evidence(view: &View<'_>, u: &Uneven) -> Vec<Fact> {
         &MIN_LAYOUT_RATIO
     });
     let ratio_text = || {
-        text(
-            format!("{} 最大顶点是均值的 {:.1} 倍", stage.name, u.ratio),
-            format!(
-                "the largest vertex of {} has {:.1} times the mean",
-                stage.name, u.ratio
-            ),
+        text!(
+            "{stage} 最大顶点是均值的 {ratio} 倍",
+            "the largest vertex of {stage} has {ratio} times the mean",
+            stage = stage.name,
+            ratio = format!("{:.1}", u.ratio)
         )
     };
     if let Some(input) = rows_node(view, u)
         && let (Some(max), Some(rows)) = (&input.rows_max, &input.rows)
     {
-        facts.extend(measured(&input.rows_max, "rows"));
-        facts.extend(measured(&input.rows, "rows"));
+        facts.extend(view.measured(&input.rows_max, "rows"));
+        facts.extend(view.measured(&input.rows, "rows"));
         let metric = format!("{} / ({} / vertices)", max.metric, rows.metric);
         facts.push(
-            number(&metric, u.ratio, "ratio", max.source(), ratio_text())
+            view.number(&metric, u.ratio, "ratio", max.source(), ratio_text())
                 .expecting(format!("<= {limit:.1}")),
         );
     } else if let Some(stated) = &view.facts[u.stage].stated
         && let (Some(max), Some(read), Some(n)) =
             (&stated.bytes_read_max, &stated.bytes_read, &stated.vertices)
     {
-        facts.extend(measured(&stated.bytes_read_max, "bytes"));
+        facts.extend(view.measured(&stated.bytes_read_max, "bytes"));
         let metric = format!("{} / ({} / {})", max.metric, read.metric, n.metric);
         facts.push(
-            number(&metric, u.ratio, "ratio", max.source(), ratio_text())
+            view.number(&metric, u.ratio, "ratio", max.source(), ratio_text())
                 .expecting(format!("<= {limit:.1}")),
         );
     } else if let Some(source) = events_source(stage) {
         facts.push(
-            number(
+            view.number(
                 "max bytes read / mean bytes read",
                 u.ratio,
                 "ratio",
@@ -194,8 +182,8 @@ fn evidence(view: &View<'_>, u: &Uneven) -> Vec<Fact> {
             .expecting(format!("<= {limit:.1}")),
         );
     }
-    facts.extend(hot_fact(u));
-    facts.extend(hot_column_fact(u));
+    facts.extend(hot_fact(view, u));
+    facts.extend(hot_column_fact(view, u));
     facts.extend(slowest(view, u.stage));
     facts
 }
@@ -213,67 +201,48 @@ fn rows_node<'a>(view: &'a View<'_>, u: &Uneven) -> Option<&'a OperatorFacts> {
     view.node(u.stage, uid)
 }
 
-fn hot_fact(u: &Uneven) -> Option<Fact> {
+fn hot_fact(view: &View<'_>, u: &Uneven) -> Option<Evidence> {
     let hot = u.hot.as_ref()?;
     let source = hot.source.clone()?;
     let shown = hot.value.clone().unwrap_or_else(|| "NULL".to_owned());
-    let says = text(
-        format!(
-            "{}.{} 中 `{shown}` 有 {} 行，占 {}",
-            hot.table,
-            hot.column,
-            count(hot.rows as f64),
-            percent(hot.share)
-        ),
-        format!(
-            "`{shown}` is in {} rows of {}.{}, {} of them",
-            count(hot.rows as f64),
-            hot.table,
-            hot.column,
-            percent(hot.share)
-        ),
+    let sentence = text!(
+        "{table}.{column} 中 `{shown}` 有 {rows}，占 {share}",
+        "`{shown}` is in {rows} of {table}.{column}, {share} of them",
+        table = hot.table,
+        column = hot.column,
+        share = Share(hot.share),
+        rows = ROW.count(hot.rows as f64)
     );
-    Some(word("hot_key_value", &shown, source, says))
+    Some(view.word("hot_key_value", &shown, source, sentence))
 }
 
 /// The column of the hot value, for those who rewrite the script.
-fn hot_column_fact(u: &Uneven) -> Option<Fact> {
+fn hot_column_fact(view: &View<'_>, u: &Uneven) -> Option<Evidence> {
     let hot = u.hot.as_ref()?;
-    let says = text(
-        format!("热点键的列是 {}", hot.column),
-        format!("the hot key is in the column {}", hot.column),
+    let sentence = text!(
+        "热点键的列是 {column}",
+        "the hot key is in the column {column}",
+        column = hot.column
     );
-    Some(word(
-        "hot_key_column",
-        &hot.column,
-        hot.source.clone()?,
-        says,
-    ))
+    Some(view.word("hot_key_column", &hot.column, hot.source.clone()?, sentence))
 }
 
 /// The slowest vertex against the median, where there are events.
-fn slowest(view: &View<'_>, stage: usize) -> Option<Fact> {
+fn slowest(view: &View<'_>, stage: usize) -> Option<Evidence> {
     let runs = view.job.stages[stage].runs.as_ref()?;
     let source = Source {
         file: runs.file.clone(),
         locator: Some(view.name(stage).to_owned()),
     };
     let (max, median) = (runs.run_ms.max / 1000.0, runs.run_ms.p50 / 1000.0);
-    let says = text(
-        format!(
-            "{} 最慢的顶点运行 {}，中位数 {}",
-            view.name(stage),
-            seconds(max),
-            seconds(median)
-        ),
-        format!(
-            "the slowest vertex of {} ran {}, the median {}",
-            view.name(stage),
-            seconds(max),
-            seconds(median)
-        ),
+    let sentence = text!(
+        "{stage} 最慢的顶点运行 {time}，中位数为 {median}",
+        "the slowest vertex of {stage} ran {time}, the median {median}",
+        stage = view.name(stage),
+        time = Seconds(max),
+        median = Seconds(median)
     );
-    Some(number("slowest vertex", max, "s", source, says))
+    Some(view.number("slowest vertex", max, "s", source, sentence))
 }
 
 /// Stages whose spread nothing tells.
@@ -286,12 +255,10 @@ fn lacking(view: &View<'_>, cause: Cause, result: &mut Examination) {
         if known || view.facts[index].counted.is_some() || !could_be(view, cause, index) {
             continue;
         }
-        let reason = text(
-            format!("不知道 {} 的数据在各顶点间如何分布", stage.name),
-            format!(
-                "how the data of {} is spread over its vertices is not known",
-                stage.name
-            ),
+        let reason = text!(
+            "不知道 {stage} 的数据在各顶点间如何分布",
+            "how the data of {stage} is spread over its vertices is not known",
+            stage = stage.name
         );
         result.lacks(Information::PerVertexData, view, Some(index), reason);
     }

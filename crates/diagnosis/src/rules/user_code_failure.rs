@@ -1,23 +1,22 @@
 //! Rule for `failure.user_code`: the job failed in user code: expression, file and line.
 //!
-//! Which kind of failure it is, is told once for the three failure rules in [`crate::signs::failure`].
+//! Which kind of failure it is, is told once for the three failure rules in [`crate::measurements::failure`].
 
 use job::info::Information;
 
 use super::failure_report;
-use super::support::says;
-use crate::facts::text;
-use crate::model::Cause;
+use super::support::both;
+use crate::measurements::failure;
 use crate::rule::{About, Examination, Rule};
-use crate::signs::failure;
 use crate::view::View;
+use report::{Cause, Text, text};
 
 /// The rule.
 pub(crate) struct UserCodeFailure;
 
 static ABOUT: About = About {
     cause: Cause::UserCodeFailure,
-    what: says(
+    what: both(
         "作业在用户代码中失败：表达式、文件与行",
         "the job failed in user code: expression, file and line",
     ),
@@ -25,8 +24,8 @@ static ABOUT: About = About {
     helps: &[Information::VertexEvents, Information::CompileResult],
     thresholds: &[],
     counter_evidence: &[
-        says("作业没有失败", "the job did not fail"),
-        says("错误属于另一类", "the error is of another kind"),
+        both("作业没有失败", "the job did not fail"),
+        both("错误属于另一类", "the error is of another kind"),
     ],
 };
 
@@ -41,7 +40,7 @@ impl Rule for UserCodeFailure {
             let summary = summarise(view, Some(error));
             result.found(
                 view,
-                failure_report::draft(view, Cause::UserCodeFailure, Some(error), summary),
+                failure_report::symptom(view, Cause::UserCodeFailure, Some(error), summary),
             );
         } else if view.failed()
             && view.job.errors.iter().all(|e| failure::kind(e).is_none())
@@ -50,30 +49,29 @@ impl Rule for UserCodeFailure {
             let summary = summarise(view, None);
             result.found(
                 view,
-                failure_report::draft(view, Cause::UserCodeFailure, None, summary),
+                failure_report::symptom(view, Cause::UserCodeFailure, None, summary),
             );
         } else if failure::unknown(view) {
-            let reason = text(
+            let reason = text!(
                 "作业失败，但没有错误文件说明原因",
-                "the job failed, and no file says of what",
+                "the job failed, and no file says of what"
             );
             result.lacks(Information::ErrorDetails, view, None, reason);
         }
-        result.cleared_by("作业没有因此失败", "the job did not fail of this")
+        result.cleared_by(text!("作业没有因此失败", "the job did not fail of this"))
     }
 }
 
-fn summarise(view: &View<'_>, error: Option<&job::model::JobError>) -> crate::model::Text {
+fn summarise(view: &View<'_>, error: Option<&job::model::JobError>) -> Text {
     let stage = failure::stage_of(view, error)
         .map(|s| view.name(s))
         .unwrap_or("the job");
     let message = error.map_or("", |e| e.message.as_str());
     let place = error.and_then(|e| e.expression.clone().or_else(|| e.class_name.clone()));
-    let (zh, en) = place.map_or((String::new(), String::new()), |p| {
-        (format!("（{p}）"), format!(" ({p})"))
-    });
-    text(
-        format!("{stage} 的用户代码{zh}抛出异常：{message}"),
-        format!("the user code of {stage}{en} threw: {message}"),
+    let place = place.map_or_else(Text::default, |p| text!("（{p}）", " ({p})"));
+    text!(
+        "{stage} 的用户代码{place}抛出异常：{message}",
+        "the user code of {stage}{place} threw: {message}",
+        place = place
     )
 }

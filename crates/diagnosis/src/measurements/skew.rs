@@ -10,10 +10,10 @@ use job::model::{Edge, ExchangeKind, Source, Table};
 use super::exchange::feeds_join;
 use super::{failure, spill};
 use crate::impact::{Basis, flatten};
-use crate::model::Cause;
 use crate::settings::{MIN_SHARE, Threshold};
 use crate::uneven::{HotValue, Uneven};
 use crate::view::View;
+use report::Cause;
 
 /// Largest over mean input from which a shuffled stage is looked at.
 pub(crate) static MIN_RATIO: Threshold = Threshold {

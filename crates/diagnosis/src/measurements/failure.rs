@@ -2,8 +2,8 @@
 
 use job::model::{Job, JobError};
 
-use crate::model::Cause;
 use crate::view::View;
+use report::Cause;
 
 /// Error ids of the job manager that mean a limit.
 const LIMITS: [&str; 8] = [
