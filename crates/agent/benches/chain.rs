@@ -87,7 +87,7 @@ async fn run(index: &indexer::Index, request: &Request, reasoner: Box<dyn Reason
             first.get_or_insert_with(Instant::now);
         }
     };
-    let report = agent::analyze(request, &services, &mut observer)
+    let agent::Analysis { report, .. } = agent::analyze(request, &services, &mut observer)
         .await
         .expect("a report");
     Seen {

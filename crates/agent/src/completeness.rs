@@ -6,16 +6,18 @@
 use serde_json::Value;
 
 use crate::conclusion::{FileRequest, WantedFile};
-use crate::view::View;
+use crate::facts::StepInput;
 use crate::wording::{citing, sentence};
 use report::format::figure;
 use report::{Language, codes};
 
 /// What the rules would have read, in the form of a request: first what they cannot decide
 /// without, then what could still change a judgement.
-pub(crate) fn request(view: &View) -> FileRequest {
+pub(crate) fn request(input: &StepInput) -> FileRequest {
     let mut files: Vec<WantedFile> = Vec::new();
-    let lacking = view
+    let lacking = input
+        .facts
+        .found
         .missing
         .iter()
         .filter(|m| m.information.present)
@@ -23,35 +25,42 @@ pub(crate) fn request(view: &View) -> FileRequest {
             file: m.information.file.clone(),
             reason: m.information.reason.clone(),
         });
-    for wanted in lacking.chain(view.helpful.iter().cloned()) {
-        let unread = view.unread.iter().any(|u| u.file == wanted.file);
+    for wanted in lacking.chain(input.facts.found.helpful.iter().cloned()) {
+        let unread = input
+            .facts
+            .outline
+            .unread
+            .iter()
+            .any(|u| u.file == wanted.file);
         if unread && files.iter().all(|f| f.file != wanted.file) {
             files.push(wanted);
         }
     }
     FileRequest {
         needs_files: !files.is_empty(),
-        basis: round(view, &files),
-        experiences: experience(view),
+        basis: round(input, &files),
+        experiences: experience(input),
         files,
         lookups: Vec::new(),
     }
 }
 
 /// Experience on what was found and on what a missing file would decide.
-pub(crate) fn experience(view: &View) -> Vec<String> {
-    let missing = view
+pub(crate) fn experience(input: &StepInput) -> Vec<String> {
+    let missing = input
+        .facts
+        .found
         .missing
         .iter()
         .flat_map(|m| m.information.would_decide.iter().copied());
-    let found = view.findings.iter().map(|f| f.cause);
+    let found = input.facts.found.findings.iter().map(|f| f.cause);
     let causes: Vec<&str> = found.chain(missing).map(|c| c.code()).collect();
-    view.experience_on(&causes)
+    input.experience_on(&causes)
 }
 
 /// One round in the form of the specification: needed or not, which files, why.
-fn round(view: &View, files: &[WantedFile]) -> String {
-    let language = view.language;
+fn round(input: &StepInput, files: &[WantedFile]) -> String {
+    let language = input.facts.language;
     let needed = match (language, files.is_empty()) {
         (Language::Zh, false) => "【需要文件】: 是",
         (Language::Zh, true) => "【需要文件】: 否",
@@ -67,17 +76,17 @@ fn round(view: &View, files: &[WantedFile]) -> String {
         lines.extend(files.iter().map(|f| format!("- {}: {}", f.file, f.reason)));
     }
     lines.push(match language {
-        Language::Zh => format!("【推断依据】: {}", basis(view)),
-        Language::En => format!("[Basis]: {}", basis(view)),
+        Language::Zh => format!("【推断依据】: {}", basis(input)),
+        Language::En => format!("[Basis]: {}", basis(input)),
     });
     lines.join("\n")
 }
 
-fn basis(view: &View) -> String {
-    let c = &view.completeness;
+fn basis(input: &StepInput) -> String {
+    let c = &input.facts.found.completeness;
     let (score, minimum) = (figure(c.score), figure(c.minimum));
     let progress = figure((c.progress * 100.0).round());
-    match view.language {
+    match input.facts.language {
         Language::Zh => {
             format!("信息充足度 {score}（下限 {minimum}），已能判定 {progress}% 的规则。")
         }
@@ -89,13 +98,13 @@ fn basis(view: &View) -> String {
 
 /// The whole of THINK 4: what was read in which round, how it ended, what is still missing.
 pub(crate) fn summary(
-    view: &View,
+    input: &StepInput,
     last: &str,
     rounds: &[Value],
     ended: &str,
     cited: &[String],
 ) -> String {
-    let language = view.language;
+    let language = input.facts.language;
     let mut lines: Vec<String> = rounds
         .iter()
         .filter_map(|r| round_line(r, language))
@@ -104,7 +113,7 @@ pub(crate) fn summary(
         lines.push(last.to_owned());
     }
     lines.push(ending(ended, language).to_owned() + &citing(cited, language));
-    for missing in &view.missing {
+    for missing in &input.facts.found.missing {
         let m = &missing.information;
         let causes = codes(&m.would_decide);
         let reason = sentence(&m.reason, language);

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use indexer::{Filter, Hit, Kind, Query, Section};
 
+use crate::facts::{Facts, Passage};
 use crate::step::StepId;
-use crate::view::{Passage, View};
 use report::{Experience, Finding, Language};
 
 /// Findings whose causes each get a query of their own; more would leave each a single chunk.
@@ -95,11 +95,11 @@ struct Question {
 pub(crate) fn retrieve(
     asker: &Asker<'_>,
     step: StepId,
-    view: &View,
+    facts: &Facts,
     k: usize,
 ) -> Result<Vec<Hit>, String> {
     let mut lists = Vec::new();
-    for question in questions(step, view) {
+    for question in questions(step, facts) {
         lists.push(ask(asker, &question, k)?);
     }
     Ok(interleave(lists, k))
@@ -113,12 +113,12 @@ pub(crate) fn support(
     asker: &Asker<'_>,
     topic: &str,
     cause: Option<&str>,
-    view: &View,
+    facts: &Facts,
     k: usize,
 ) -> Result<Vec<Hit>, String> {
     let causes: Vec<String> = cause.map(str::to_owned).into_iter().collect();
     let advice = vec![Section::Fix, Section::Example, Section::TradeOffs];
-    let speaks = vec![language(view.language)];
+    let speaks = vec![language(facts.language)];
     let filter = |languages: &[indexer::Language], sections: &[Section]| Filter {
         causes: causes.clone(),
         languages: languages.to_vec(),
@@ -204,19 +204,20 @@ fn knowledge() -> Filter {
 }
 
 /// What a step asks, one question per finding that matters to it.
-fn questions(step: StepId, view: &View) -> Vec<Question> {
+fn questions(step: StepId, facts: &Facts) -> Vec<Question> {
     let sections = sections(step);
-    if view.findings.is_empty() {
-        return vec![without_finding(step, view, sections)];
+    if facts.found.findings.is_empty() {
+        return vec![without_finding(step, facts, sections)];
     }
     let mut seen = BTreeSet::new();
-    let distinct = view
+    let distinct = facts
+        .found
         .findings
         .iter()
         .filter(|f| seen.insert(f.cause))
         .take(FINDINGS_ASKED);
     distinct
-        .map(|finding| about(step, finding, view, &sections))
+        .map(|finding| about(step, finding, facts, &sections))
         .collect()
 }
 
@@ -231,7 +232,7 @@ fn sections(step: StepId) -> Vec<Section> {
     }
 }
 
-fn about(step: StepId, finding: &Finding, view: &View, sections: &[Section]) -> Question {
+fn about(step: StepId, finding: &Finding, facts: &Facts, sections: &[Section]) -> Question {
     let causes = vec![finding.cause.code().to_owned()];
     let family = finding
         .cause
@@ -241,7 +242,7 @@ fn about(step: StepId, finding: &Finding, view: &View, sections: &[Section]) -> 
         .map(|f| vec![format!("{f}.")])
         .unwrap_or_default();
     Question {
-        text: wording(step, finding, view),
+        text: wording(step, finding, facts),
         narrowed: vec![
             Filter {
                 causes: causes.clone(),
@@ -263,7 +264,7 @@ fn about(step: StepId, finding: &Finding, view: &View, sections: &[Section]) -> 
             causes,
             problem_types: vec![finding.problem_type.code().to_owned()],
             sections: sections.to_vec(),
-            languages: vec![language(view.language)],
+            languages: vec![language(facts.language)],
             steps: vec![step.id().to_owned()],
             ..Filter::default()
         },
@@ -271,15 +272,17 @@ fn about(step: StepId, finding: &Finding, view: &View, sections: &[Section]) -> 
 }
 
 /// The words of a step's query: the question, what was found, what earlier steps concluded.
-fn wording(step: StepId, finding: &Finding, view: &View) -> String {
+fn wording(step: StepId, finding: &Finding, facts: &Facts) -> String {
     let cause_words = finding.cause.code().replace(['.', '_'], " ");
     let mut parts = vec![cause_words, finding.summary.clone()];
     match step {
-        StepId::Classify => parts.extend(view.question.clone()),
-        StepId::KeyCode => parts.extend(operators_of(finding, view)),
-        StepId::Experience | StepId::Hypotheses => parts.extend(evidence_of(finding, view)),
+        StepId::Classify => parts.extend(facts.question.clone()),
+        StepId::KeyCode => parts.extend(operators_of(finding, facts)),
+        StepId::Experience | StepId::Hypotheses => parts.extend(evidence_of(finding, facts)),
         StepId::Completeness => parts.extend(
-            view.missing
+            facts
+                .found
+                .missing
                 .iter()
                 .take(3)
                 .map(|m| m.information.reason.clone()),
@@ -287,7 +290,9 @@ fn wording(step: StepId, finding: &Finding, view: &View) -> String {
         StepId::Advice => {
             let mine = |s: &&report::Suggestion| s.finding.as_deref() == Some(&finding.id);
             parts.extend(
-                view.suggestions
+                facts
+                    .found
+                    .suggestions
                     .iter()
                     .filter(mine)
                     .map(|s| s.title.clone()),
@@ -297,28 +302,30 @@ fn wording(step: StepId, finding: &Finding, view: &View) -> String {
     parts.join(" ")
 }
 
-fn operators_of(finding: &Finding, view: &View) -> Vec<String> {
-    let stage = view
+fn operators_of(finding: &Finding, facts: &Facts) -> Vec<String> {
+    let stage = facts
+        .outline
         .stages
         .iter()
         .find(|s| Some(&s.name) == finding.stage.as_ref());
     stage.map(|s| s.operators.clone()).unwrap_or_default()
 }
 
-fn evidence_of(finding: &Finding, view: &View) -> Vec<String> {
+fn evidence_of(finding: &Finding, facts: &Facts) -> Vec<String> {
     finding
         .evidence
         .iter()
-        .filter_map(|id| view.fact(id))
+        .filter_map(|id| facts.found.evidence(id))
         .map(|e| e.metric.clone())
         .collect()
 }
 
 /// The question of a step when no rule has found anything: by what could be decided, else by the
 /// user's question alone.
-fn without_finding(step: StepId, view: &View, sections: Vec<Section>) -> Question {
+fn without_finding(step: StepId, facts: &Facts, sections: Vec<Section>) -> Question {
     // The most relevant gaps; with all of them the query would be about everything.
-    let open: BTreeSet<String> = view
+    let open: BTreeSet<String> = facts
+        .found
         .missing
         .iter()
         .take(3)
@@ -329,15 +336,17 @@ fn without_finding(step: StepId, view: &View, sections: Vec<Section>) -> Questio
                 .map(|c| c.code().to_owned())
         })
         .collect();
-    let mut parts: Vec<String> = view.question.clone().into_iter().collect();
+    let mut parts: Vec<String> = facts.question.clone().into_iter().collect();
     parts.extend(
-        view.missing
+        facts
+            .found
+            .missing
             .iter()
             .take(3)
             .map(|m| format!("{} {}", m.information.info, m.information.reason)),
     );
     parts.extend(open.iter().map(|cause| cause.replace(['.', '_'], " ")));
-    parts.push(match view.language {
+    parts.push(match facts.language {
         Language::Zh => format!("SCOPE 作业 {}", step.title(Language::Zh)),
         Language::En => format!("SCOPE job {}", step.title(Language::En)),
     });
@@ -365,7 +374,7 @@ fn without_finding(step: StepId, view: &View, sections: Vec<Section>) -> Questio
         causes: open.into_iter().collect(),
         prefer: Filter {
             sections,
-            languages: vec![language(view.language)],
+            languages: vec![language(facts.language)],
             steps: vec![step.id().to_owned()],
             ..Filter::default()
         },

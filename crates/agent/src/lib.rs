@@ -13,20 +13,22 @@ mod analyze;
 mod check;
 mod completeness;
 pub mod conclusion;
-pub mod draft;
+mod draft;
 pub mod experience;
+pub mod facts;
 pub mod model;
 pub mod offline;
+pub mod outline;
 pub mod progress;
 pub mod prompts;
 pub mod reasoner;
 mod request;
 pub mod step;
 mod tools;
-pub mod view;
+
 mod wording;
 
-pub use analyze::analyze;
+pub use analyze::{Analysis, analyze};
 pub use experience::ChunkPrior;
 pub use progress::{Event, Observer, Silent};
 pub use prompts::{PromptError, Prompts};

@@ -74,11 +74,6 @@ pub enum Event<'a> {
         /// Milliseconds that it took.
         elapsed_ms: f64,
     },
-    /// The report is about to be given.
-    Finished {
-        /// The job as it was read.
-        job: &'a job::Job,
-    },
 }
 
 /// Listens to an analysis.

@@ -5,10 +5,10 @@ use std::sync::{Mutex, PoisonError};
 use futures::future::BoxFuture;
 
 use crate::conclusion::Conclusion;
+use crate::facts::StepInput;
 use crate::progress::Observer;
 use crate::prompts::Prompts;
 use crate::step::StepId;
-use crate::view::View;
 use llm::{ToolCalls, ToolRound};
 use report::{Engine, Usage};
 
@@ -18,7 +18,7 @@ pub struct Task<'a> {
     /// The step, or THINK 1–3 at once.
     pub steps: &'a [StepId],
     /// Everything that the step may look at.
-    pub view: &'a View,
+    pub input: &'a StepInput,
     /// Templates.
     pub prompts: &'a Prompts,
     /// The answer that was found faulty, for one turn of repair.

@@ -1,7 +1,7 @@
 //! Analyses as the program makes them: index, catalogue, thresholds, templates and what feedback
 //! has taught are opened once and serve any number of jobs, from any thread.
 
-use agent::{AnalyzeError, Event, Limits, Observer, Prompts, Request, Services};
+use agent::{Analysis, AnalyzeError, Limits, Observer, Prompts, Request, Services};
 use indexer::Index;
 use report::{Report, SuggestionKind};
 use runs::feedback::Preferences;
@@ -153,40 +153,15 @@ impl Analyst {
             limits: Limits::default(),
             cancel: self.cancel.clone(),
         };
-        let mut listener = Listener {
-            observer,
-            picture: Picture::default(),
-            shape: JobShape::default(),
-        };
-        let outcome =
-            self.runtime
-                .handle()
-                .block_on(agent::analyze(request, &services, &mut listener));
-        match outcome {
-            Ok(report) => Ok(Made {
+        let analysis = agent::analyze(request, &services, observer);
+        match self.runtime.handle().block_on(analysis) {
+            Ok(Analysis { report, job }) => Ok(Made {
                 report,
-                picture: listener.picture,
-                shape: listener.shape,
+                picture: Picture::of(&job),
+                shape: JobShape::of(&job),
             }),
             Err(error) => Err(analyze_error(&error)),
         }
-    }
-}
-
-/// Passes events on, and keeps what can be drawn and compared of the job.
-struct Listener<'a> {
-    observer: &'a mut dyn Observer,
-    picture: Picture,
-    shape: JobShape,
-}
-
-impl Observer for Listener<'_> {
-    fn event(&mut self, event: Event<'_>) {
-        if let Event::Finished { job } = event {
-            self.picture = Picture::of(job);
-            self.shape = JobShape::of(job);
-        }
-        self.observer.event(event);
     }
 }
 

@@ -1,10 +1,10 @@
-//! The least that a search with tantivy costs: opens an index, asks one question, prints the ids. `scripts/bench-index` compares
+//! The minimum that a search with tantivy costs: opens an index, runs one query, prints the ids. `scripts/bench-index` compares
 //! `scopeagent search` with it.
 //!
 //! ```text
 //! bare_tantivy build INDEX < chunks.jsonl      lines of {"id": …, "text": …}
 //! bare_tantivy search INDEX WORDS
-//! bare_tantivy warm INDEX < queries            prints the microseconds of each query, after one round that is not counted
+//! bare_tantivy warm INDEX < queries            microseconds of each query, after a warm-up round
 //! ```
 
 use std::error::Error;
@@ -17,7 +17,6 @@ use tantivy::query::QueryParser;
 use tantivy::schema::{STORED, STRING, Schema, TEXT, Value};
 use tantivy::{Index, ReloadPolicy, Searcher, TantivyDocument, doc};
 
-/// Hits that are read and printed.
 const HITS: usize = 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -79,7 +78,7 @@ impl Bare {
         Ok(out)
     }
 
-    #[expect(clippy::print_stdout, reason = "a program of its own")]
+    #[expect(clippy::print_stdout, reason = "this is a program")]
     fn print(&self, words: &str) -> Result<(), Box<dyn Error>> {
         for id in self.ask(words, HITS)? {
             println!("{id}");
@@ -88,8 +87,8 @@ impl Bare {
     }
 }
 
-/// Each query asks for as many candidates as somebody who fuses by hand would take.
-#[expect(clippy::print_stdout, reason = "a program of its own")]
+/// With as many candidates per query as fusion by hand would need.
+#[expect(clippy::print_stdout, reason = "this is a program")]
 fn warm(bare: &Bare) -> Result<(), Box<dyn Error>> {
     let queries: Vec<String> = std::io::stdin().lock().lines().collect::<Result<_, _>>()?;
     for round in 0..4 {

@@ -1,25 +1,31 @@
-//! What `scripts/bench-index` needs of the crate beside the program: each command prints what it measured.
+//! What `scripts/bench-index` needs of the crate in addition to the program: each command prints what it measured.
 //!
 //! ```text
-//! index_bench hash FOLDER                             reads and hashes every file, as `sha256sum` would
-//! index_bench embed < queries > vectors               f32, little-endian, one row per query
-//! index_bench warm INDEX exact|graph < queries        a JSON object: times, memory, the best cosines of each query
-//! index_bench graph KNOWLEDGE INDEX                   brings the index up to date and builds graphs, whatever the size
+//! index_bench hash FOLDER                      reads and hashes every file, as `sha256sum` would
+//! index_bench embed < queries > vectors        f32, little-endian, one row per query
+//! index_bench graph INDEX                      builds the graphs of an index of any size
+//! index_bench warm INDEX exact|graph < queries a JSON object: times, memory, the best cosines of each query
+//! index_bench crossing ROWS… < texts           time and recall of scan and graph by number of rows; one text per line
 //! ```
 
 use std::error::Error;
 use std::fs;
 use std::io::{BufRead, Write};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
-use indexer::build::update;
+use indexer::build::update_from;
 use indexer::embed::load;
-use indexer::{EmbedderChoice, Fusion, Index, Query, Settings, VectorSearch};
+use indexer::{EmbedderChoice, Fusion, Index, Query, Session, Settings};
 use serde_json::{Value, json};
 
 /// Rounds over all queries that are counted; one before them is not.
 const ROUNDS: usize = 3;
+
+/// Texts of `crossing` that are queries instead of rows, cut to their first words.
+const QUERIES: usize = 200;
+const QUERY_WORDS: usize = 12;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -27,37 +33,31 @@ fn main() -> Result<(), Box<dyn Error>> {
     match arguments[..] {
         ["hash", folder] => hash(Path::new(folder)),
         ["embed"] => embed(),
-        ["warm", index, way @ ("exact" | "graph")] => warm(Path::new(index), &settings(way)),
-        ["graph", knowledge, index] => {
-            let done = update(
-                Path::new(knowledge),
-                Path::new(index),
-                &settings("graph"),
-                &mut |_| {},
-            );
-            done.map(|_| ()).map_err(Into::into)
-        }
-        _ => Err("usage: index_bench hash FOLDER | embed | warm INDEX exact|graph | graph KNOWLEDGE INDEX".into()),
+        ["graph", index] => open(Path::new(index), "graph").map(drop),
+        ["warm", index, way @ ("exact" | "graph")] => warm(Path::new(index), way),
+        ["crossing", ref sizes @ ..] => crossing(sizes),
+        _ => Err("usage: index_bench hash FOLDER | embed | graph INDEX | warm INDEX exact|graph | crossing ROWS…".into()),
     }
 }
 
-fn settings(way: &str) -> Settings {
-    let vector_search = match way {
-        "graph" => VectorSearch::Resident,
-        _ => VectorSearch::Exact,
-    };
-    Settings {
-        vector_search,
+fn open(index: &Path, way: &str) -> Result<Arc<Index>, Box<dyn Error>> {
+    if way == "exact" {
+        return Ok(Arc::new(Index::open(index, &Settings::default())?));
+    }
+    let settings = Settings {
         graph_from: 0,
         ..Settings::default()
-    }
+    };
+    let session = Session::open(index, &settings)?;
+    session.wait_for_graphs();
+    Ok(session.current()?)
 }
 
 fn queries() -> Result<Vec<String>, std::io::Error> {
     std::io::stdin().lock().lines().collect()
 }
 
-#[expect(clippy::print_stdout, reason = "a program of its own")]
+#[expect(clippy::print_stdout, reason = "this is a program")]
 fn hash(folder: &Path) -> Result<(), Box<dyn Error>> {
     let mut folders = vec![folder.to_owned()];
     let mut all = blake3::Hasher::new();
@@ -86,14 +86,16 @@ fn embed() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-#[expect(clippy::print_stdout, reason = "a program of its own")]
-fn warm(index: &Path, settings: &Settings) -> Result<(), Box<dyn Error>> {
+#[expect(clippy::print_stdout, reason = "this is a program")]
+fn warm(index: &Path, way: &str) -> Result<(), Box<dyn Error>> {
     let queries = queries()?;
     let start = Instant::now();
-    let index = Index::open(index, settings)?;
-    let open_ms = start.elapsed().as_secs_f64() * 1e3;
+    let index = open(index, way)?;
     let mut out = serde_json::Map::new();
-    out.insert("open_ms".to_owned(), json!(open_ms));
+    out.insert(
+        "open_ms".to_owned(),
+        json!(start.elapsed().as_secs_f64() * 1e3),
+    );
     let ways = [
         ("hybrid", None),
         ("bm25", Some(Fusion::Bm25)),
@@ -104,9 +106,57 @@ fn warm(index: &Path, settings: &Settings) -> Result<(), Box<dyn Error>> {
         out.insert(format!("{name}_us"), json!(times));
     }
     out.insert("resident_kb".to_owned(), json!(resident_kb()));
-    let best: Result<Vec<Value>, _> = queries.iter().map(|query| cosines(&index, query)).collect();
+    let best: Result<Vec<_>, _> = queries.iter().map(|query| cosines(&index, query)).collect();
     out.insert("cosines".to_owned(), json!(best?));
     println!("{}", Value::from(out));
+    Ok(())
+}
+
+#[expect(clippy::print_stdout, reason = "this is a program")]
+fn crossing(sizes: &[&str]) -> Result<(), Box<dyn Error>> {
+    let texts = queries()?;
+    let (asked, texts) = texts.split_at(QUERIES.min(texts.len()));
+    let first_words = |text: &String| {
+        text.split(' ')
+            .take(QUERY_WORDS)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let asked: Vec<String> = asked.iter().map(first_words).collect();
+    println!("| rows | scan | graph | recall@10 | built in |\n|---|---|---|---|---|");
+    for size in sizes {
+        let folder = tempfile::tempdir()?;
+        let documents = texts.iter().take(size.parse()?).enumerate();
+        let documents = documents.map(|(i, text)| (format!("{i}.md"), text.clone()));
+        let built = update_from(documents, folder.path(), &Settings::default(), &mut |_| {})?;
+        let by_scan = open(folder.path(), "exact")?;
+        let start = Instant::now();
+        let by_graph = open(folder.path(), "graph")?;
+        let seconds = start.elapsed().as_secs_f64();
+        let median = |index: &Index| -> Result<f64, Box<dyn Error>> {
+            let mut times = times(index, &asked, Some(Fusion::Vector))?;
+            times.sort_by(f64::total_cmp);
+            Ok(times[times.len() / 2] / 1e3)
+        };
+        let (scan, graph) = (median(&by_scan)?, median(&by_graph)?);
+        let (mut found, mut wanted) = (0, 0);
+        for query in &asked {
+            let exact = cosines(&by_scan, query)?;
+            let last = exact.last().copied().unwrap_or(1.0) - 1e-6;
+            let near = cosines(&by_graph, query)?;
+            found += near
+                .iter()
+                .filter(|&&cosine| cosine >= last)
+                .count()
+                .min(exact.len());
+            wanted += exact.len();
+        }
+        let recall = found as f64 / wanted as f64;
+        println!(
+            "| {} | {scan:.2} ms | {graph:.2} ms | {recall:.4} | {seconds:.0} s |",
+            built.chunks
+        );
+    }
     Ok(())
 }
 
@@ -131,9 +181,9 @@ fn times(
     Ok(out)
 }
 
-/// The cosines of the ten chunks that the vector branch ranks first.
-fn cosines(index: &Index, text: &str) -> Result<Value, Box<dyn Error>> {
-    let mut query = Query::new(text, 200);
+/// The cosines of the ten chunks that the vector branch ranks first, with the candidates of a usual query.
+fn cosines(index: &Index, text: &str) -> Result<Vec<f32>, Box<dyn Error>> {
+    let mut query = Query::new(text, 50);
     query.fusion = Some(Fusion::Vector);
     query.diversity = 0.0;
     let mut ranked: Vec<(usize, f32)> = index
@@ -143,11 +193,10 @@ fn cosines(index: &Index, text: &str) -> Result<Value, Box<dyn Error>> {
         .filter(|&(rank, _)| rank <= 10)
         .collect();
     ranked.sort_by_key(|&(rank, _)| rank);
-    let scores: Vec<f32> = ranked.into_iter().map(|(_, score)| score).collect();
-    Ok(json!(scores))
+    Ok(ranked.into_iter().map(|(_, score)| score).collect())
 }
 
-/// Resident memory, mapped files included; `None` where the system does not tell it this way.
+/// Resident memory with mapped files; `None` on systems without `/proc`.
 fn resident_kb() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;

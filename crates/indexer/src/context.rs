@@ -1,16 +1,15 @@
-//! What a chunk is found by: its text in the context of its title, headings and front matter, for either branch.
+//! The text by which either branch finds a chunk: its own, with title, headings and front matter.
 
-use crate::analyse;
+use crate::analyze;
 use crate::model::Chunk;
 
-/// Times the title counts for BM25: a title names the topic, the text mentions much else. Measured on the training
+/// How often the title counts for BM25: a title names the topic, the text mentions much else. Measured on the training
 /// queries of a public collection; more gains nothing.
 const TITLE_WEIGHT: usize = 2;
 
-/// Terms of a chunk for the lexical branch.
 pub(crate) fn lexical_terms(chunk: &Chunk) -> Vec<String> {
     let mut out = Vec::new();
-    let mut add = |text: &str| analyse::for_each_term(text, |term| out.push(term.to_owned()));
+    let mut add = |text: &str| analyze::for_each_term(text, |term| out.push(term.to_owned()));
     for _ in 0..TITLE_WEIGHT {
         add(&chunk.title);
     }
@@ -28,16 +27,14 @@ pub(crate) fn lexical_terms(chunk: &Chunk) -> Vec<String> {
     out
 }
 
-/// Pairs of neighbouring words of a chunk for the lexical branch.
 pub(crate) fn lexical_pairs(chunk: &Chunk) -> Vec<String> {
-    let mut out = analyse::pairs(&chunk.title);
+    let mut out = analyze::pairs(&chunk.title);
     for text in chunk.heading_path.iter().chain([&chunk.text]) {
-        out.extend(analyse::pairs(text));
+        out.extend(analyze::pairs(text));
     }
     out
 }
 
-/// Text of a chunk for the vector branch.
 pub(crate) fn embedded_text(chunk: &Chunk) -> String {
     let mut out = chunk.title.clone();
     for heading in &chunk.heading_path {

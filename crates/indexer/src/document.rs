@@ -1,11 +1,14 @@
-//! A document of the knowledge base: where it lies, its front matter, its kind. Knows nothing of chunks.
+//! A document of the knowledge base: its path, front matter and kind. Knows nothing about chunks.
 
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
-use crate::analyse;
-use crate::model::{Confidence, Kind, Language};
+use crate::analyze;
+use crate::model::{Confidence, Kind};
+use report::Language;
 
-/// A document as it was read: path relative to the knowledge folder, and its text.
+/// A document as read; the path is relative to the knowledge folder.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
     pub(crate) path: String,
@@ -15,18 +18,17 @@ pub(crate) struct Source {
 impl Source {
     /// Drops a byte order mark, and makes the path use `/`.
     pub(crate) fn new(path: &str, text: String) -> Source {
-        let text = match text.strip_prefix('\u{feff}') {
-            Some(rest) => rest.to_owned(),
-            None => text,
-        };
         Source {
             path: path.replace('\\', "/"),
-            text,
+            text: text
+                .strip_prefix('\u{feff}')
+                .map(str::to_owned)
+                .unwrap_or(text),
         }
     }
 }
 
-/// What a document says about itself. Every field may be missing; the linter asks for what should be there.
+/// Every field may be missing; the linter asks for those that should be there.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct FrontMatter {
@@ -51,16 +53,14 @@ pub(crate) struct FrontMatter {
     pub(crate) reviewed: Vec<String>,
 }
 
-/// A Markdown document taken apart.
 pub(crate) struct Document<'a> {
     pub(crate) path: &'a str,
     pub(crate) kind: Kind,
     pub(crate) language: Language,
     pub(crate) front: FrontMatter,
-    /// Byte offset at which the text after the front matter starts.
     pub(crate) body_start: usize,
     pub(crate) text: &'a str,
-    /// Why the front matter could not be read, if it could not; the text is indexed all the same.
+    /// Why the front matter could not be read; the text is indexed anyway.
     pub(crate) front_error: Option<String>,
 }
 
@@ -94,7 +94,6 @@ impl<'a> Document<'a> {
     }
 }
 
-/// The kind of a document follows from where it lies.
 pub(crate) fn kind_of(path: &str) -> Kind {
     match path.split('/').next() {
         Some("experience") => Kind::Experience,
@@ -103,16 +102,27 @@ pub(crate) fn kind_of(path: &str) -> Kind {
     }
 }
 
-/// Chinese technical prose is full of English names, so a third is enough.
+/// Chinese technical prose is full of English names, so a third of it is enough.
 pub(crate) fn detect_language(text: &str) -> Language {
-    if analyse::cjk_share(text) > 0.33 {
+    if analyze::cjk_share(text) > 0.33 {
         Language::Zh
     } else {
         Language::En
     }
 }
 
-/// The YAML between two `---` lines at the start, and where the rest begins. Without a closing line there is none.
+/// Name of the file without folder and `.md`.
+pub(crate) fn file_stem(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.trim_end_matches(".md")
+}
+
+/// The line of the byte offset `at`, from 1.
+pub(crate) fn line_at(text: &[u8], at: usize) -> usize {
+    1 + text[..at].iter().filter(|&&byte| byte == b'\n').count()
+}
+
+/// The YAML between two `---` lines at the start, and the offset of the rest. Without a closing line there is none.
 pub(crate) fn split_front_matter(text: &str) -> (Option<&str>, usize) {
     let Some(first) = text.split_inclusive('\n').next() else {
         return (None, 0);
@@ -131,51 +141,23 @@ pub(crate) fn split_front_matter(text: &str) -> (Option<&str>, usize) {
     (None, 0)
 }
 
-/// Reads `causes: skew.join_hot_key` as well as a list; numbers and dates are taken as their text.
+/// Reads `causes: skew.join_hot_key` as well as a list; numbers and dates are read as text.
 fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    struct Visitor;
-    impl<'de> serde::de::Visitor<'de> for Visitor {
-        type Value = Vec<String>;
-
-        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("a text or a list of texts")
+    let texts = |value| match value {
+        Value::Null => Ok(None),
+        Value::String(text) => Ok(Some(text)),
+        Value::Bool(_) | Value::Number(_) => Ok(Some(value.to_string())),
+        Value::Array(_) | Value::Object(_) => {
+            Err(D::Error::custom("expected a string or a list of strings"))
         }
-        fn visit_unit<E>(self) -> Result<Vec<String>, E> {
-            Ok(Vec::new())
-        }
-        fn visit_none<E>(self) -> Result<Vec<String>, E> {
-            Ok(Vec::new())
-        }
-        fn visit_some<D: Deserializer<'de>>(self, inner: D) -> Result<Vec<String>, D::Error> {
-            inner.deserialize_any(self)
-        }
-        fn visit_str<E>(self, text: &str) -> Result<Vec<String>, E> {
-            Ok(vec![text.to_owned()])
-        }
-        fn visit_bool<E>(self, value: bool) -> Result<Vec<String>, E> {
-            Ok(vec![value.to_string()])
-        }
-        fn visit_i64<E>(self, value: i64) -> Result<Vec<String>, E> {
-            Ok(vec![value.to_string()])
-        }
-        fn visit_u64<E>(self, value: u64) -> Result<Vec<String>, E> {
-            Ok(vec![value.to_string()])
-        }
-        fn visit_f64<E>(self, value: f64) -> Result<Vec<String>, E> {
-            Ok(vec![value.to_string()])
-        }
-        fn visit_seq<A: serde::de::SeqAccess<'de>>(
-            self,
-            mut items: A,
-        ) -> Result<Vec<String>, A::Error> {
-            let mut out = Vec::new();
-            while let Some(item) = items.next_element::<String>()? {
-                out.push(item);
-            }
-            Ok(out)
-        }
+    };
+    match Value::deserialize(deserializer)? {
+        Value::Array(items) => items
+            .into_iter()
+            .filter_map(|item| texts(item).transpose())
+            .collect(),
+        value => Ok(texts(value)?.into_iter().collect()),
     }
-    deserializer.deserialize_any(Visitor)
 }
 
 #[cfg(test)]

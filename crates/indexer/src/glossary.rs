@@ -1,18 +1,16 @@
-//! The glossary: the same thing in Chinese, in English and as it is spelt in scripts. A query that says it in one way
-//! is also searched in the others.
+//! The glossary: names of the same thing in Chinese, in English and in scripts. A query that uses one name is also searched by the
+//! others.
 
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
-use crate::analyse;
+use crate::analyze;
 
-/// Names of the same things.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Glossary {
     terms: Vec<Term>,
 }
 
-/// One thing and its names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Term {
     zh: Vec<String>,
@@ -20,17 +18,17 @@ struct Term {
     scope: Vec<String>,
 }
 
-/// Another name of something that a query names.
+/// Another name for something in the query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Expansion {
     pub(crate) name: String,
-    /// How many names of the same thing are added in the same script, this one included.
+    /// Number of names added for the same thing in the same script, this one included.
     pub(crate) rivals: usize,
 }
 
 impl Glossary {
-    /// Reads `[[term]]` entries with `zh`, `en` and `scope`, each a text or a list; what is not valid TOML is empty
-    /// (the linter says so).
+    /// Reads `[[term]]` entries with `zh`, `en` and `scope`, each a string or a list; invalid TOML gives an empty glossary
+    /// (the linter reports it).
     pub(crate) fn parse(text: &str) -> Glossary {
         let Ok(table) = text.parse::<toml::Table>() else {
             return Glossary::default();
@@ -48,15 +46,15 @@ impl Glossary {
         Glossary { terms }
     }
 
-    /// Other names of what `query` names, each once, without those that the query has already.
+    /// Other names for what `query` mentions, without duplicates and without those it already contains.
     pub(crate) fn expand(&self, query: &str) -> Vec<Expansion> {
         let folded = query.to_lowercase();
-        let padded = pad(&analyse::terms(query));
+        let padded = pad(&analyze::terms(query));
         let says = |name: &String| -> bool {
             if is_cjk(name) {
                 folded.contains(&name.to_lowercase())
             } else {
-                padded.contains(&pad(&analyse::terms(name)))
+                padded.contains(&pad(&analyze::terms(name)))
             }
         };
         let mut out: Vec<Expansion> = Vec::new();
@@ -83,25 +81,25 @@ impl Glossary {
     }
 }
 
-/// Whether a name is Chinese, at least in part.
 fn is_cjk(name: &str) -> bool {
-    name.chars().any(analyse::is_cjk)
+    name.chars().any(analyze::is_cjk)
 }
 
 fn names(value: Option<&Value>) -> Vec<String> {
-    let all = match value {
-        Some(Value::String(name)) => vec![name.clone()],
-        Some(Value::Array(items)) => items
-            .iter()
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .collect(),
-        _ => Vec::new(),
-    };
-    // A name without a single term (`--`) would be found in every query.
+    let all = value.map(texts).unwrap_or_default();
+    // A name without a term (`--`) would be found in every query.
     all.into_iter()
-        .filter(|name| !analyse::terms(name).is_empty())
+        .filter(|name| !analyze::terms(name).is_empty())
         .collect()
+}
+
+/// A string, or the strings of a list.
+pub(crate) fn texts(value: &Value) -> Vec<String> {
+    let items = value
+        .as_array()
+        .map_or(std::slice::from_ref(value), Vec::as_slice);
+    let texts = items.iter().filter_map(Value::as_str);
+    texts.map(str::to_owned).collect()
 }
 
 /// Terms with a space around each, so that a name is found at term boundaries only.

@@ -1,12 +1,12 @@
 //! A hybrid BM25 and vector index over a folder of Markdown knowledge.
 //!
 //! ```text
-//! knowledge/ ─ build ─> index/<generation> ─ Index::search ─> hits
+//! knowledge/ ─ build ─> index/<generation> ─ Index::search ─> hits        a Session keeps an Index open
 //! ```
 //!
-//! Prints nothing, and knows nothing of jobs, of LLMs or of what the chunks are used for.
+//! Prints nothing, and knows nothing about jobs, LLMs or what the chunks are used for.
 
-mod analyse;
+mod analyze;
 pub mod build;
 mod chunk;
 mod context;
@@ -25,9 +25,10 @@ pub mod verify;
 
 pub use embed::{EmbedError, Embedder, EmbedderChoice};
 pub use error::{BuildError, Mismatch, OpenError, SearchError};
-pub use model::{Chunk, Confidence, Filter, Fusion, Hit, Kind, Language, Query, Section};
-pub use search::{Index, Info, info};
-pub use settings::{Rebuild, Reranker, Settings, VectorSearch};
+pub use model::{Chunk, Confidence, Filter, Fusion, Hit, Kind, Query, Section};
+pub use report::Language;
+pub use search::{Index, Info, Session, info};
+pub use settings::{Rebuild, Reranker, Settings};
 
-/// How strongly near-duplicates are thinned out unless a query says otherwise.
+/// Default of [`Query::diversity`].
 pub const DEFAULT_DIVERSITY: f32 = 0.2;

@@ -1,10 +1,30 @@
-//! The vocabulary of the index: chunk, facets, query, hit. Plain data, serialised as it is shown.
+//! The vocabulary of the index: chunk, facets, query, hit. Plain data, serialized as shown.
 //!
-//! Knows nothing of how chunks are cut, stored or ranked.
+//! Knows nothing about how chunks are cut, stored or ranked.
 
+use report::Language;
 use serde::{Deserialize, Serialize};
 
-/// What sort of knowledge a chunk comes from; follows from where its document lies.
+/// The names used in filters, facets and JSON.
+macro_rules! names {
+    ($type:ident { $($variant:ident = $name:literal),+ $(,)? }) => {
+        impl $type {
+            pub const ALL: [$type; [$($name),+].len()] = [$($type::$variant),+];
+
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $($type::$variant => $name),+
+                }
+            }
+
+            pub fn parse(name: &str) -> Option<$type> {
+                $type::ALL.into_iter().find(|value| value.as_str() == name)
+            }
+        }
+    };
+}
+
+/// The sort of knowledge, which follows from the path of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -16,127 +36,53 @@ pub enum Kind {
     File,
     /// An entry of the glossary: `glossary.toml`.
     Glossary,
-    /// Any other document (a test collection, a note elsewhere in the folder).
+    /// Any other document, as in a test collection.
     Document,
 }
 
-impl Kind {
-    /// Every kind.
-    pub const ALL: [Kind; 5] = [
-        Kind::Experience,
-        Kind::Case,
-        Kind::File,
-        Kind::Glossary,
-        Kind::Document,
-    ];
+names!(Kind {
+    Experience = "experience",
+    Case = "case",
+    File = "file",
+    Glossary = "glossary",
+    Document = "document",
+});
 
-    /// The name used in filters, in facets and in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Kind::Experience => "experience",
-            Kind::Case => "case",
-            Kind::File => "file",
-            Kind::Glossary => "glossary",
-            Kind::Document => "document",
-        }
-    }
-
-    /// The kind called `name`, if there is one.
-    pub fn parse(name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.as_str() == name)
-    }
-}
-
-/// The language that a chunk is written in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Language {
-    /// Chinese.
-    Zh,
-    /// English, and whatever is not Chinese.
-    En,
-}
-
-impl Language {
-    /// `zh` or `en`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Language::Zh => "zh",
-            Language::En => "en",
-        }
-    }
-
-    /// The language called `name` (`zh`, `en`), if there is one.
-    pub fn parse(name: &str) -> Option<Language> {
-        [Language::Zh, Language::En]
-            .into_iter()
-            .find(|language| language.as_str() == name)
-    }
-}
-
-/// The part that a chunk plays in its playbook, from its heading in either language.
+/// The part of a playbook that a chunk belongs to, from its heading in either language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Section {
-    /// What is seen when the problem is there.
     Symptom,
-    /// Why it happens.
     Cause,
-    /// How to tell that it is this and not something else.
+    /// How to tell this problem from others.
     Check,
-    /// What to change.
     Fix,
-    /// A worked example.
     Example,
-    /// What the change costs.
     TradeOffs,
-    /// When the advice does not hold.
+    /// When the advice does not apply.
     NotWhen,
 }
 
-impl Section {
-    /// Every section, in the order of a playbook.
-    pub const ALL: [Section; 7] = [
-        Section::Symptom,
-        Section::Cause,
-        Section::Check,
-        Section::Fix,
-        Section::Example,
-        Section::TradeOffs,
-        Section::NotWhen,
-    ];
+names!(Section {
+    Symptom = "symptom",
+    Cause = "cause",
+    Check = "check",
+    Fix = "fix",
+    Example = "example",
+    TradeOffs = "trade-offs",
+    NotWhen = "not-when",
+});
 
-    /// The name used in filters, in facets and in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Section::Symptom => "symptom",
-            Section::Cause => "cause",
-            Section::Check => "check",
-            Section::Fix => "fix",
-            Section::Example => "example",
-            Section::TradeOffs => "trade-offs",
-            Section::NotWhen => "not-when",
-        }
-    }
-
-    /// The section called `name`, if there is one.
-    pub fn parse(name: &str) -> Option<Section> {
-        Section::ALL
-            .into_iter()
-            .find(|section| section.as_str() == name)
-    }
-}
-
-/// How well founded a document says it is.
+/// How well founded the document says its advice is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Confidence {
     /// Stated by the vendor's documentation.
     #[serde(rename = "documented")]
     Documented,
-    /// Seen in real jobs.
+    /// Observed in real jobs.
     #[serde(rename = "observed")]
     Observed,
-    /// True of engines of this kind in general.
+    /// Generally true of engines of this kind.
     #[serde(
         rename = "general knowledge",
         alias = "general-knowledge",
@@ -145,110 +91,94 @@ pub enum Confidence {
     GeneralKnowledge,
 }
 
-/// A piece of a document: what is indexed, retrieved and cited.
+/// A piece of a document: the unit of indexing, retrieval and citation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chunk {
     /// `experience/skew-hot-key.md#fix/salting`: document, `#`, the slugs of its headings.
     pub id: String,
-    /// Path of the document, relative to the knowledge folder, with `/`.
+    /// Path relative to the knowledge folder, with `/`.
     pub document: String,
-    /// Title of the document.
     pub title: String,
     /// Headings above the text, outermost first, without the title.
     pub heading_path: Vec<String>,
-    /// The text itself, as written.
     pub text: String,
-    /// Language of the document.
     pub language: Language,
-    /// Sort of knowledge.
     pub kind: Kind,
-    /// `data_skew`, `excessive_shuffle`, …; `None` if the document names none.
+    /// `data_skew`, `excessive_shuffle`, …
     pub problem_type: Option<String>,
-    /// Causes that the document is about (`skew.join_hot_key`).
+    /// Causes that the document covers (`skew.join_hot_key`).
     pub causes: Vec<String>,
-    /// Part of the playbook; `None` outside the known headings.
+    /// `None` outside the known headings.
     pub section: Option<Section>,
-    /// Steps of an analysis that the chunk suits (`think1` …), from its section unless the document names them.
+    /// Analysis steps that the chunk is for (`think1` …), from its section unless the document names them.
     pub steps: Vec<String>,
-    /// Operators that the document names.
     pub operators: Vec<String>,
-    /// Other words that the document wants to be found by.
+    /// Further words to find the document by.
     pub keywords: Vec<String>,
-    /// Where the knowledge comes from, in the document's words.
+    /// Where the knowledge comes from, as the document puts it.
     pub source: Option<String>,
-    /// How well founded it is.
     pub confidence: Option<Confidence>,
-    /// First line of the text in its document, from 1.
+    /// First line in the document, from 1.
     pub line: usize,
 }
 
-/// Facets to select or to prefer by. An empty list selects everything; lists are joined by AND, values by OR.
+/// Facets to select or prefer chunks by. An empty list selects everything; lists are joined by AND, values by OR.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Sorts of knowledge.
     pub kinds: Vec<Kind>,
-    /// Problem types.
     pub problem_types: Vec<String>,
-    /// Causes; `skew.` (with the dot) selects every cause that starts so.
+    /// `skew.` (with the dot) selects every cause that starts with it.
     pub causes: Vec<String>,
-    /// Parts of a playbook.
     pub sections: Vec<Section>,
-    /// Languages.
     pub languages: Vec<Language>,
-    /// Steps of an analysis.
     pub steps: Vec<String>,
 }
 
 impl Filter {
-    /// Whether nothing is asked for.
     pub fn is_empty(&self) -> bool {
         *self == Filter::default()
     }
 }
 
-/// How the two branches are joined.
+/// How the scores of the two branches are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "method", rename_all = "lowercase")]
 pub enum Fusion {
-    /// Convex mix of normalised scores: `vector * v + (1 - vector) * b`.
+    /// Convex mix of normalized scores: `vector * v + (1 - vector) * b`.
     Convex {
         /// Weight of the vector branch, 0 to 1.
         vector: f32,
     },
-    /// Reciprocal rank fusion; loses when one branch is weak.
+    /// Reciprocal rank fusion; worse than the better branch when the other is weak.
     Rrf {
         /// Rank offset; 60 in the original paper.
         k: f32,
         /// Weight of the vector branch, 0 to 1; 0.5 is the original form.
         vector: f32,
     },
-    /// The lexical branch alone.
     Bm25,
-    /// The vector branch alone.
     Vector,
 }
 
-/// A question to the index.
 #[derive(Clone)]
 pub struct Query<'a> {
-    /// Words to look for, in any language; never parsed as a query language.
+    /// Plain words in any language; there is no query syntax.
     pub text: String,
-    /// Number of hits wanted.
     pub k: usize,
-    /// Chunks that may be returned; applied before the search.
+    /// Applied before the search.
     pub filter: Filter,
-    /// Chunks to favour: each facet that matches raises the score a little.
+    /// Each matching facet raises the score a little.
     pub prefer: Filter,
-    /// A score per chunk id added from outside (feedback), roughly -1 to 1; 0 for the unknown.
+    /// The caller's opinion of a chunk id (from feedback), -1 to 1; 0 if it has none.
     pub prior: Option<&'a dyn Fn(&str) -> f32>,
-    /// `None` for the weights tuned for the embedder and the script of the query.
+    /// `None` for the weights that suit the embedder and the script of the query.
     pub fusion: Option<Fusion>,
-    /// 0 to 1: how strongly near-duplicates are thinned out (MMR); 0 switches it off.
+    /// How strongly near-duplicates are penalized (MMR), 0 (off) to 1.
     pub diversity: f32,
 }
 
 impl Query<'_> {
-    /// A query for `k` chunks with everything else as usual.
+    /// A query for the best `k` chunks, with defaults for everything else.
     pub fn new(text: impl Into<String>, k: usize) -> Self {
         Query {
             text: text.into(),
@@ -262,29 +192,27 @@ impl Query<'_> {
     }
 }
 
-/// A chunk that answers a query, with how it came to its rank.
+/// A chunk found by a query, with the parts of its score.
 #[derive(Debug, Clone, Serialize)]
 pub struct Hit {
-    /// The chunk.
     pub chunk: Chunk,
     /// From 1.
     pub rank: usize,
-    /// Final score; higher is better, comparable within one query only.
+    /// Higher is better; comparable only within one query.
     pub score: f32,
-    /// Rank in the lexical branch, from 1; `None` if it was not among its candidates.
+    /// From 1; `None` if it is not a candidate of this branch.
     pub bm25_rank: Option<usize>,
-    /// BM25 score; `None` if no term matched.
+    /// `None` if no term matched.
     pub bm25_score: Option<f32>,
-    /// Rank in the vector branch, from 1; `None` if it was not among its candidates.
+    /// From 1; `None` if it is not a candidate of this branch.
     pub vector_rank: Option<usize>,
     /// Cosine; `None` if the query has no vector.
     pub vector_score: Option<f32>,
-    /// Share of the fused score before boosts, 0 to 1.
+    /// Fused score before boosts, 0 to 1.
     pub fused: f32,
-    /// What the preferred facets added.
+    /// Added by the preferred facets and the language.
     pub boost: f32,
-    /// What the caller's prior added.
+    /// Added by the caller's prior.
     pub prior: f32,
-    /// Score of the reranker, if one ran.
     pub rerank_score: Option<f32>,
 }

@@ -1,8 +1,8 @@
-//! Work shared among the cores, where there is enough of it: to wake the other threads for a few items costs more than the items do.
+//! Work on all cores where there is enough of it: waking other threads for a few items costs more than the items.
 
 use rayon::prelude::*;
 
-/// `work` of every item, in order; by one thread if there are fewer than `many`.
+/// Applies `work` to every item, in order; on one thread if there are fewer than `many`.
 pub(crate) fn map<T: Sync, R: Send>(
     items: &[T],
     many: usize,

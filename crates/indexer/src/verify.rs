@@ -1,4 +1,4 @@
-//! Proof that an index is whole: manifest against both stores, and every chunk found by its own text in both branches.
+//! Checks that an index is whole: the manifest against both stores, and every chunk found by its own text in both branches.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::Path;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::analyse;
+use crate::analyze;
 use crate::build::{Phase, Progress};
 use crate::context;
 use crate::error::OpenError;
@@ -18,44 +18,34 @@ use crate::store::generation::{DOCUMENTS, MANIFEST, documents};
 use crate::store::lexical::Words;
 use crate::store::manifest::{Manifest, Ordinal};
 
-/// Terms of a chunk that it is looked up by: its rarest ones, which is what makes it findable.
+/// How many of its rarest terms a chunk is looked up by.
 const PROBE_TERMS: usize = 16;
 
 /// A chunk counts as found among this many.
 const PROBE_DEPTH: usize = 10;
 
-/// What was checked and what did not hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Verification {
-    /// Name of the generation.
     pub generation: String,
-    /// Documents that the manifest names.
     pub documents: usize,
-    /// Chunks that are alive.
     pub chunks: usize,
-    /// Chunks found by their own words in the lexical branch.
     pub found_by_words: usize,
-    /// Chunks found by their own vector in the vector branch.
     pub found_by_vector: usize,
-    /// Chunks in which the embedder knows nothing; only the lexical branch can find them.
+    /// Chunks with a zero vector, which only the lexical branch can find.
     pub without_vector: usize,
-    /// What did not hold; empty when the index is whole.
+    /// Empty when the index is whole.
     pub problems: Vec<Problem>,
 }
 
 impl Verification {
-    /// Whether nothing is wrong.
     pub fn is_whole(&self) -> bool {
         self.problems.is_empty()
     }
 }
 
-/// Something that did not hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// File, document or chunk.
     pub place: String,
-    /// What is wrong with it.
     pub reason: String,
 }
 
@@ -103,7 +93,7 @@ impl Verification {
     }
 }
 
-/// Every file is there with its checksum, and no other is.
+/// Every file of the manifest is there with its checksum, and no other file is.
 fn check_files(folder: &Path, manifest: &Manifest, out: &mut Verification) {
     let sums: Vec<(&String, Option<String>)> = manifest
         .files
@@ -156,7 +146,7 @@ fn present(folder: &Path) -> Vec<String> {
     out
 }
 
-/// The rows of the documents are the rows that are alive, each once.
+/// Each live row belongs to exactly one document.
 fn check_documents(open: &Index, out: &mut Verification) -> Result<(), OpenError> {
     let documents = documents(&open.held.folder)?;
     if documents.len() != out.documents {
@@ -194,7 +184,7 @@ fn check_documents(open: &Index, out: &mut Verification) -> Result<(), OpenError
     Ok(())
 }
 
-/// Both stores hold the same chunks; gives them in order.
+/// Both stores hold the same chunks. Returns them in order.
 fn check_stores(open: &Index, out: &mut Verification) -> Vec<Ordinal> {
     let live: BTreeSet<Ordinal> = open.segments.ordinals().collect();
     match open.lexical.damaged_files() {
@@ -230,7 +220,6 @@ fn check_stores(open: &Index, out: &mut Verification) -> Vec<Ordinal> {
     live.into_iter().collect()
 }
 
-/// How a chunk fared in both branches.
 struct Found {
     by_words: bool,
     by_vector: Option<bool>,
@@ -266,7 +255,7 @@ fn find(open: &Index, ordinal: Ordinal) -> Result<Found, String> {
     let probe = rarest(open, terms)?;
     let by_words = if probe.terms.is_empty() {
         // A chunk of nothing but signs has no words to be found by.
-        analyse::terms(&chunk.text).is_empty()
+        analyze::terms(&chunk.text).is_empty()
     } else {
         let hits = open
             .lexical
@@ -288,7 +277,7 @@ fn find(open: &Index, ordinal: Ordinal) -> Result<Found, String> {
     })
 }
 
-/// The chunk itself, or where a text occurs more often than the list is long, a chunk of the same text.
+/// The chunk itself, or one with the same text: there may be more copies than places in the list.
 fn is_among(open: &Index, ordinal: Ordinal, hits: &[(Ordinal, f32)]) -> bool {
     hits.iter()
         .any(|&(hit, _)| hit == ordinal || open.segments.same_text(hit, ordinal))

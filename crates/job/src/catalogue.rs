@@ -17,7 +17,6 @@ const BUILTIN: (&str, &str) = (
     include_str!("../../../knowledge/files.toml"),
 );
 
-/// What it costs to read a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cost {
@@ -29,7 +28,6 @@ pub enum Cost {
     High,
 }
 
-/// One kind of file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
@@ -37,40 +35,31 @@ pub struct Entry {
     pub kind: FileKind,
     /// Name patterns (glob) under which it is usually found.
     pub patterns: Vec<String>,
-    /// What it is called.
     pub title: Text,
-    /// What it holds.
     pub description: Text,
-    /// Information that it provides.
     pub provides: Vec<Information>,
     /// Reader that takes it; `None` if it is only listed.
     pub parser: Option<String>,
     /// Whether it is always read first.
     pub core: bool,
-    /// Typical size in bytes.
     pub typical_bytes: u64,
-    /// What it costs to read.
     pub cost: Cost,
 }
 
-/// All kinds of files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Catalogue {
     /// Entries in the file's order.
     pub entries: Vec<Entry>,
 }
 
-/// What is wrong with a catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {field}: {message}")]
 pub struct CatalogueError {
-    /// The file.
     pub file: String,
     /// 1-based line.
     pub line: usize,
     /// The field, or `file` for an entry as a whole.
     pub field: String,
-    /// What is wrong.
     pub message: String,
 }
 
@@ -81,12 +70,10 @@ impl Default for Catalogue {
 }
 
 impl Catalogue {
-    /// The catalogue that comes with the program.
     pub fn builtin() -> Catalogue {
         Catalogue::parse(BUILTIN.0, BUILTIN.1).expect("a test checks the embedded catalogue")
     }
 
-    /// Reads and checks a catalogue file.
     pub fn load(path: &Path) -> Result<Catalogue, Vec<CatalogueError>> {
         let file = path.display().to_string();
         match std::fs::read_to_string(path) {
@@ -136,7 +123,6 @@ impl Catalogue {
         }
     }
 
-    /// The entry of a kind of file.
     pub fn entry(&self, kind: FileKind) -> Option<&Entry> {
         self.entries.iter().find(|e| e.kind == kind)
     }

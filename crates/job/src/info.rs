@@ -10,7 +10,6 @@ macro_rules! information {
         pub enum Information { $(#[doc = $doc] $variant),* }
 
         impl Information {
-            /// Every kind.
             pub const ALL: &'static [Information] = &[$(Information::$variant),*];
 
             /// Its code in the catalogue and in reports.

@@ -7,64 +7,45 @@ use report::{DiagnosticSeverity, Text, text};
 pub(crate) enum Problem {
     /// Elements nested deeper than that many.
     TooDeep(usize),
-    /// More than that many elements.
     TooMany(usize),
     /// The file ends with that many elements open.
     StillOpen(usize),
-    /// XML without an element.
     NoElement,
     /// Text that is not of its format (`XML`, `JSON`).
     Malformed(&'static str, String),
-    /// The system refuses to give a file.
     Unreadable(String),
     /// Only that many bytes of a file were read.
     OnlyFirst(u64),
     /// Only that many bytes of vertex events in UTF-16 were read.
     OnlyFirstOfUtf16(u64),
-    /// Bytes that are not of the encoding.
     NotOfEncoding(&'static str),
-    /// NUL characters.
     Nul,
-    /// Declarations of entities.
     Entities,
     /// A folder of more than that many files.
     TooManyFiles(usize),
-    /// A file name that is not Unicode.
     NameNotUnicode,
-    /// A link.
     Link,
     /// A socket, a pipe, a device.
     NoFile,
     /// An error in the script, as the parser tells it.
     Syntax(String),
-    /// Output of a vertex without counters.
     NoCounters,
-    /// Command of a vertex without a stage.
     NoStage,
-    /// Table metadata that cannot be decoded.
     Metadata(String),
-    /// No list of tables.
     NoTables,
-    /// A table without name and path.
     TableWithoutName,
     /// Rows of a table's partitions differ from its metadata.
     RowsDiffer {
-        /// Stream.
         stream: String,
-        /// Rows by this file.
         here: u64,
         /// Rows by the metadata.
         there: u64,
     },
     /// A number that cannot be used: attribute and value.
     OutOfRange(String, String),
-    /// A syntax tree without a statement.
     NoStatement,
-    /// An attempt of a vertex that cannot be read.
     Attempt,
-    /// A line that is too long to be one.
     LongLine,
-    /// A last line that is cut off.
     CutLine,
     /// That many further lines that cannot be read.
     MoreLines(u64),

@@ -4,13 +4,11 @@ use serde::Serialize;
 
 use crate::counters::Name;
 
-/// How an attempt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
     /// Its output was used.
     Completed,
-    /// It failed.
     Failed,
     /// The scheduler took its machine away, or a later vertex lost its output.
     Revoked,
@@ -25,7 +23,6 @@ pub enum RunState {
 pub struct VertexRun {
     /// Index of the vertex in its stage: 25 of `SV1_Extract_Split[25]`.
     pub index: u32,
-    /// How it ended.
     pub state: RunState,
     /// Index into [`StageRuns::machines`].
     pub machine: u32,
@@ -37,11 +34,8 @@ pub struct VertexRun {
     pub started_ms: i64,
     /// Began to run.
     pub running_ms: i64,
-    /// Ended.
     pub ended_ms: i64,
-    /// Bytes read.
     pub bytes_read: u64,
-    /// Bytes written.
     pub bytes_written: u64,
     /// 1-based line of the file.
     pub line: u64,
@@ -50,24 +44,16 @@ pub struct VertexRun {
 /// Minimum, mean, percentiles and maximum of some number over vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Distribution {
-    /// How many values.
     pub count: u64,
-    /// Their sum.
     pub total: f64,
-    /// Smallest.
     pub min: f64,
-    /// Median.
     pub p50: f64,
-    /// 95th percentile.
     pub p95: f64,
-    /// Largest.
     pub max: f64,
 }
 
-/// Vertex attempts of one stage.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct StageRuns {
-    /// File they were read from.
     pub file: String,
     /// Attempts in the file's order; a sample where `sampled`.
     pub runs: Vec<VertexRun>,
@@ -75,11 +61,8 @@ pub struct StageRuns {
     pub machines: Vec<Name>,
     /// Whether `runs` holds only a part of the attempts (the slowest and an even sample).
     pub sampled: bool,
-    /// Completed vertices.
     pub completed: u64,
-    /// Failed attempts.
     pub failed: u64,
-    /// Revoked attempts.
     pub revoked: u64,
     /// Attempts that a duplicate made useless, and cancelled ones.
     pub abandoned: u64,

@@ -2,13 +2,11 @@
 
 use std::borrow::Cow;
 
-/// Decoded text, and what had to be guessed.
 pub(crate) struct Decoded<'a> {
     /// The text, byte order mark removed.
     pub(crate) text: Cow<'a, str>,
     /// Whether bytes were replaced because they are not of the encoding.
     pub(crate) replaced: bool,
-    /// Name of the encoding.
     pub(crate) encoding: &'static str,
 }
 

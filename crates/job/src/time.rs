@@ -8,13 +8,8 @@ pub(crate) fn iso_ms(text: &str) -> Option<i64> {
         .ok()
         .or_else(|| {
             let civil: jiff::civil::DateTime = text.parse().ok()?;
-            Some(
-                civil
-                    .to_zoned(jiff::tz::TimeZone::UTC)
-                    .ok()?
-                    .timestamp()
-                    .as_millisecond(),
-            )
+            let utc = civil.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+            Some(utc.timestamp().as_millisecond())
         })
 }
 
@@ -26,7 +21,6 @@ pub(crate) fn filetime_ms(ticks: i64) -> Option<i64> {
         .filter(|ms| *ms > 0)
 }
 
-/// Seconds of ticks of 100 ns.
 pub(crate) fn ticks_seconds(ticks: f64) -> f64 {
     ticks / 1e7
 }
@@ -55,28 +49,14 @@ pub(crate) fn span_seconds(text: &str) -> Option<f64> {
 /// Milliseconds of an ISO 8601 duration: `PT3H9M54.875S`, `P1DT2H`. Months and years have no
 /// fixed length and make it `None`.
 pub(crate) fn duration_ms(text: &str) -> Option<f64> {
-    let mut rest = text.trim().strip_prefix('P')?;
-    let (mut total, mut in_time) = (0.0, false);
-    while !rest.is_empty() {
-        if let Some(after) = rest.strip_prefix('T') {
-            (rest, in_time) = (after, true);
-            continue;
-        }
-        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let value: f64 = rest[..end].parse().ok()?;
-        let unit = rest[end..].chars().next()?;
-        total += value
-            * match (unit, in_time) {
-                ('W', false) => 604_800_000.0,
-                ('D', false) => 86_400_000.0,
-                ('H', true) => 3_600_000.0,
-                ('M', true) => 60_000.0,
-                ('S', true) => 1_000.0,
-                _ => return None,
-            };
-        rest = &rest[end + unit.len_utf8()..];
-    }
-    Some(total).filter(|ms: &f64| ms.is_finite())
+    let text = text.trim();
+    let span: jiff::Span = match text {
+        "PT" => return Some(0.0),
+        _ if text.starts_with('P') => text.parse().ok()?,
+        _ => return None,
+    };
+    let days_have_24_hours = jiff::SpanRelativeTo::days_are_24_hours();
+    Some(span.to_duration(days_have_24_hours).ok()?.as_millis_f64())
 }
 
 #[cfg(test)]

@@ -22,23 +22,18 @@ const MAX_NODES: usize = 200_000;
 pub(crate) struct Fault {
     /// 1-based line.
     pub(crate) line: usize,
-    /// Why.
     pub(crate) problem: Problem,
 }
 
 /// One step of the walk. An empty element gives `Open` and `Close`.
 pub(crate) enum Token<'a> {
-    /// A start tag.
     Open(Tag<'a>),
-    /// An end tag.
     Close,
     /// Text or CDATA, entities other than the predefined ones left as written.
     Text(Cow<'a, str>),
-    /// End of the document.
     End,
 }
 
-/// A start tag.
 pub(crate) struct Tag<'a>(BytesStart<'a>);
 
 impl Tag<'_> {
@@ -47,7 +42,6 @@ impl Tag<'_> {
         self.0.local_name().into_inner()
     }
 
-    /// Element name as written.
     pub(crate) fn full_name(&self) -> &str {
         self.0.name().into_inner()
     }
@@ -64,7 +58,6 @@ impl Tag<'_> {
         self.0.attributes_raw()
     }
 
-    /// The attribute of that name.
     pub(crate) fn get(&self, name: &str) -> Option<String> {
         self.attributes()
             .find(|(n, _)| *n == name)
@@ -131,7 +124,6 @@ fn unescape(text: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// A walk over a document.
 pub(crate) struct Xml<'a> {
     reader: Reader<&'a [u8]>,
     text: &'a str,
@@ -147,7 +139,6 @@ pub(crate) struct Xml<'a> {
 }
 
 impl<'a> Xml<'a> {
-    /// Starts at the beginning.
     pub(crate) fn new(text: &'a str) -> Xml<'a> {
         Xml {
             reader: Reader::from_str(text),
@@ -174,7 +165,6 @@ impl<'a> Xml<'a> {
         }
     }
 
-    /// Open elements.
     pub(crate) fn depth(&self) -> usize {
         self.depth
     }
@@ -274,6 +264,27 @@ impl<'a> Xml<'a> {
     }
 }
 
+/// Walks over a whole document; the answer is why it could not.
+pub(crate) fn walk<'a>(text: &'a str, mut step: impl FnMut(Token<'a>)) -> Option<Fault> {
+    let mut xml = Xml::new(text);
+    loop {
+        match xml.next() {
+            Ok(Token::End) => return None,
+            Ok(token) => step(token),
+            Err(fault) => return Some(fault),
+        }
+    }
+}
+
+/// Walks over the start tags of a document.
+pub(crate) fn each_tag<'a>(text: &'a str, mut step: impl FnMut(Tag<'a>)) -> Option<Fault> {
+    walk(text, |token| {
+        if let Token::Open(tag) = token {
+            step(tag);
+        }
+    })
+}
+
 /// An element of a small document.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Node {
@@ -285,14 +296,12 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Children of that name.
     pub(crate) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Node> {
         self.children
             .iter()
             .filter(move |c| c.name.eq_ignore_ascii_case(name))
     }
 
-    /// First child of that name.
     pub(crate) fn child(&self, name: &str) -> Option<&Node> {
         self.children
             .iter()

@@ -42,6 +42,8 @@ impl Server {
         if key.is_none() && profile.provider.needs_key() {
             return Err(ClientError::NoKey(profile.provider.name()));
         }
+        // Fails if a provider is installed already, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder()
             .connect_timeout(profile.connect_timeout())
             .redirect(reqwest::redirect::Policy::none())

@@ -22,6 +22,12 @@ impl Language {
         }
     }
 
+    pub fn parse(code: &str) -> Option<Language> {
+        [Language::Zh, Language::En]
+            .into_iter()
+            .find(|language| language.code() == code)
+    }
+
     /// Guesses the language of a text: Chinese if it holds a Han character.
     pub fn of(text: &str) -> Language {
         let is_han = |c: char| matches!(u32::from(c), 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF);

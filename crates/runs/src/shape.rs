@@ -9,7 +9,7 @@ use job::runs::StageRuns;
 use serde::{Deserialize, Serialize};
 
 use crate::picture::Picture;
-use agent::draft;
+use agent::outline;
 use report::{JobState, Report};
 
 /// What two runs are compared by.
@@ -172,7 +172,7 @@ impl JobShape {
             job: JobTimes {
                 id: job.info.id.clone(),
                 name: job.info.name.clone(),
-                state: draft::state(job.info.state),
+                state: outline::state(job.info.state),
                 elapsed_seconds: job.info.elapsed_seconds,
                 queued_seconds: job.info.queued_seconds,
                 compile_seconds: job.info.compile_seconds,
@@ -183,7 +183,7 @@ impl JobShape {
                 .collect(),
             edges: job.edges.iter().map(|e| edge(job, e)).collect(),
             inputs: job.tables.iter().map(input).collect(),
-            error: draft::errors(job).into_iter().next(),
+            error: outline::errors(job).into_iter().next(),
             private_names: private_names(job),
             drawn_only: false,
         }
@@ -239,7 +239,7 @@ impl JobShape {
 
 /// Names of data and those of the script's rowsets.
 fn private_names(job: &Job) -> Vec<String> {
-    let mut names = draft::private_names(job);
+    let mut names = outline::private_names(job);
     let statements = job.script.iter().flat_map(|s| &s.statements);
     names.extend(statements.filter_map(|s| s.target.clone()));
     names.sort();

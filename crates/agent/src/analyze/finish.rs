@@ -1,62 +1,57 @@
 //! The report of a run, whole or partial.
 
-use crate::draft::{self, Numbered};
-use crate::progress::{Event, Observer};
+use job::Job;
 use report::{Experience, ReasonerKind, Report, SCHEMA_VERSION, Step, Suggestion};
 
 use super::run::Run;
 
 impl Run<'_> {
-    /// The report of what has been done.
-    pub(crate) fn into_report(mut self, partial: bool, observer: &mut dyn Observer) -> Report {
-        let mut view = self.facts();
-        self.support(&mut view);
-        let mut suggestions = view.suggestions;
-        suggestions.append(&mut self.proposed);
+    /// The report of what has been done, and the job as it was read.
+    pub(super) fn finish(self, partial: bool) -> (Report, Job) {
+        let mut suggestions = self.retrieval.supported(&self.folder.facts());
+        suggestions.extend(self.notebook.proposed);
         for (index, suggestion) in suggestions.iter_mut().enumerate() {
             suggestion.id = format!("S{}", index + 1);
         }
-        let steps: Vec<Step> = self.steps.into_values().collect();
-        let mut experiences: Vec<Experience> = self.experiences.into_values().flatten().collect();
+        let steps: Vec<Step> = self.notebook.steps.into_values().collect();
+        let mut experiences = self.retrieval.into_experiences();
         mark_used(&mut experiences, &steps, &suggestions);
-        let mut diagnostics = draft::diagnostics(self.reader.job(), self.language);
-        diagnostics.extend(self.remarks);
-        let mut numbered = Numbered::default();
-        // Numbered anew in the same order, so that the ids of the findings' facts stay.
-        draft::findings(&self.diagnosis.findings, "F", &mut numbered, self.language);
-        let notes = draft::findings(&self.diagnosis.notes, "N", &mut numbered, self.language);
-        let rules = draft::rules(&self.diagnosis, &mut numbered, self.language);
-        observer.event(Event::Finished {
-            job: self.reader.job(),
-        });
-        let usage = self.meter.total();
-        let with_llm = usage.calls > 0 || self.engine.reasoner == ReasonerKind::Llm;
-        Report {
+        let mut diagnostics = self.folder.diagnostics();
+        diagnostics.extend(self.notebook.remarks);
+        let (evidence, notes, rules) = self.folder.notes_and_rules();
+        let usage = self.panel.meter.total();
+        let engine = self.panel.engine;
+        let with_llm = usage.calls > 0 || engine.reasoner == ReasonerKind::Llm;
+        let (job, facts, files_read) = self.folder.into_parts();
+        let found = &facts.found;
+        let missing = found.missing.iter().map(|m| m.information.clone());
+        let report = Report {
             schema_version: SCHEMA_VERSION,
             run_id: self.id,
-            job: view.job,
-            question: view.question,
+            job: facts.job.clone(),
+            question: facts.question.clone(),
             answer: None,
-            language: view.language,
-            engine: self.engine,
-            verdict: view.verdict,
-            problem_type: view.problem_type,
+            language: facts.language,
+            engine,
+            verdict: found.verdict,
+            problem_type: found.problem_type,
             time: None,
             cost: None,
-            findings: view.findings,
-            evidence: numbered.evidence,
-            missing_information: view.missing.into_iter().map(|m| m.information).collect(),
+            findings: found.findings.clone(),
+            evidence,
+            missing_information: missing.collect(),
             suggestions,
             experiences,
             steps,
-            files_read: self.files_read,
+            files_read,
             diagnostics,
             usage: with_llm.then_some(usage),
-            checks: with_llm.then_some(self.checks),
+            checks: with_llm.then_some(self.notebook.checks),
             notes,
             rules,
             partial,
-        }
+        };
+        (report, job)
     }
 }
 

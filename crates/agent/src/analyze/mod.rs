@@ -4,11 +4,17 @@
 //! reasoner's, what the facts say is the rules'.
 
 mod finish;
+mod folder;
+mod notebook;
+mod panel;
+mod retrieval;
 mod rounds;
 mod run;
 mod serve;
-mod think;
 
+use job::Job;
+
+use crate::facts::Facts;
 use crate::progress::Observer;
 use crate::reasoner::ReasonerError;
 use crate::request::{AnalyzeError, Depth, Request, Services};
@@ -30,9 +36,17 @@ pub(crate) enum Stop {
     Failed(AnalyzeError),
 }
 
-/// Analyses one job folder.
+/// What an analysis returns.
+#[derive(Debug)]
+pub struct Analysis {
+    pub report: Report,
+    /// The job as far as it was read.
+    pub job: Job,
+}
+
+/// Analyzes one job folder.
 ///
-/// A cancelled analysis gives the report of what was done by then, marked `partial`.
+/// A cancelled analysis returns the report of what was done by then, marked `partial`.
 ///
 /// # Errors
 /// If the folder is no job, or the reasoner fails and there is no other.
@@ -40,13 +54,15 @@ pub async fn analyze(
     request: &Request,
     services: &Services<'_>,
     observer: &mut dyn Observer,
-) -> Result<Report, AnalyzeError> {
+) -> Result<Analysis, AnalyzeError> {
     let mut run = Run::open(request, services, observer)?;
-    match chain(&mut run, request, observer).await {
-        Ok(()) => Ok(run.into_report(false, observer)),
-        Err(Stop::Cancelled) => Ok(run.into_report(true, observer)),
-        Err(Stop::Failed(error)) => Err(error),
-    }
+    let partial = match chain(&mut run, request, observer).await {
+        Ok(()) => false,
+        Err(Stop::Cancelled) => true,
+        Err(Stop::Failed(error)) => return Err(error),
+    };
+    let (report, job) = run.finish(partial);
+    Ok(Analysis { report, job })
 }
 
 async fn chain(
@@ -54,22 +70,21 @@ async fn chain(
     request: &Request,
     observer: &mut dyn Observer,
 ) -> Result<(), Stop> {
-    let mut rounds = Rounds::new(run.language);
+    let mut rounds = Rounds::new(request.report_language());
     if request.depth != Depth::Deep {
-        // What the rules lack costs no call of a model, and conclusions drawn without it would have
-        // to be drawn again.
+        // Reading what the rules lack needs no call of a model, and saves repeating the first steps.
         rounds.by_rules(run, observer)?;
     }
     first_steps(run, observer, request.depth == Depth::Quick).await?;
-    let before = run.fingerprint();
-    run.announce(&[StepId::Completeness], observer);
+    let before = run.folder.facts();
+    run.notebook.announce(&[StepId::Completeness], observer);
     rounds.by_rules(run, observer)?;
     if request.depth != Depth::Quick {
         rounds.by_reasoner(run, observer).await?;
     }
     rounds.finish(run, observer);
-    if run.fingerprint() != before {
-        // What was read changed the facts: the first conclusions are drawn again from them.
+    if have_changed(&before, &run.folder.facts()) {
+        // What was read changed the facts that the first steps rest on.
         first_steps(run, observer, request.depth != Depth::Deep).await?;
     }
     if request.hypotheses {
@@ -78,19 +93,27 @@ async fn chain(
     step(run, StepId::Advice, observer).await
 }
 
+/// Whether reading changed what the first steps rest on.
+fn have_changed(before: &Facts, now: &Facts) -> bool {
+    let (a, b) = (&before.found, &now.found);
+    a.findings != b.findings || a.evidence != b.evidence || a.cleared.len() != b.cleared.len()
+}
+
 /// THINK 5 and the appendix, which rest on the same four conclusions and not on each other.
 async fn last_steps(run: &mut Run<'_>, observer: &mut dyn Observer) -> Result<(), Stop> {
     let ids = [StepId::Advice, StepId::Hypotheses];
-    run.announce(&ids, observer);
+    run.notebook.announce(&ids, observer);
     let [(advice, took), (hypotheses, longer)] = run.conclude_both(ids, observer).await?;
     let open = rounds::open_files(&hypotheses);
-    run.remember(&[StepId::Advice], advice, took, observer);
-    run.remember(&[StepId::Hypotheses], hypotheses, longer, observer);
-    let before = run.fingerprint();
+    run.notebook
+        .record_answer(&[StepId::Advice], advice, took, observer);
+    run.notebook
+        .record_answer(&[StepId::Hypotheses], hypotheses, longer, observer);
+    let before = run.folder.facts();
     if rounds::check_files(run, &open, observer) {
         // What the files hold decides hypotheses, and may change the facts under the advice.
         step(run, StepId::Hypotheses, observer).await?;
-        if run.fingerprint() != before {
+        if have_changed(&before, &run.folder.facts()) {
             step(run, StepId::Advice, observer).await?;
         }
     }
@@ -102,7 +125,7 @@ async fn first_steps(
     observer: &mut dyn Observer,
     merged: bool,
 ) -> Result<(), Stop> {
-    if merged && run.reasoner_kind() == ReasonerKind::Llm {
+    if merged && run.panel.kind() == ReasonerKind::Llm {
         return steps(run, &FIRST_STEPS, observer).await;
     }
     for id in FIRST_STEPS {
@@ -116,9 +139,9 @@ async fn step(run: &mut Run<'_>, id: StepId, observer: &mut dyn Observer) -> Res
 }
 
 async fn steps(run: &mut Run<'_>, ids: &[StepId], observer: &mut dyn Observer) -> Result<(), Stop> {
-    run.announce(ids, observer);
+    run.notebook.announce(ids, observer);
     let (answer, elapsed) = run.conclude(ids, observer).await?;
-    run.remember(ids, answer, elapsed, observer);
+    run.notebook.record_answer(ids, answer, elapsed, observer);
     Ok(())
 }
 

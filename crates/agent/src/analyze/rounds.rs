@@ -76,10 +76,10 @@ impl Rounds {
             if run.services.cancel.is_cancelled() {
                 return Err(Stop::Cancelled);
             }
-            let view = run.facts();
-            let asked = completeness::request(&view);
+            let input = run.input_without_experience();
+            let asked = completeness::request(&input);
             let most = run.services.limits.files_per_round;
-            let chosen = serve::choose(&view, &asked.files, "rules", most);
+            let chosen = serve::choose(&input, &asked.files, "rules", most);
             self.step.text.clone_from(&asked.basis);
             if chosen.is_empty() || !self.begin(run) {
                 break;
@@ -100,10 +100,10 @@ impl Rounds {
         loop {
             let started = Instant::now();
             let Asked { request, calls } = self.ask(run, observer).await?;
-            let view = run.facts();
+            let input = run.input_without_experience();
             let most = run.services.limits.files_per_round;
-            let chosen = serve::choose(&view, &request.files, "reasoner", most);
-            let lookups = serve::new_lookups(&view, &request.lookups);
+            let chosen = serve::choose(&input, &request.files, "reasoner", most);
+            let lookups = serve::new_lookups(&input, &request.lookups);
             self.step.text.clone_from(&request.basis);
             self.cited = Some(request.experiences.clone());
             let is_new = !chosen.is_empty() || !lookups.is_empty();
@@ -115,12 +115,12 @@ impl Rounds {
                 self.elapsed += started.elapsed();
                 return Ok(());
             }
-            serve::look_up(run, &lookups, &view);
+            serve::look_up(run, &lookups, &input);
             self.read(run, &chosen, &request, observer);
             serve::quote(run, &chosen);
             if let Some(ToolCalls { said, calls }) = calls {
-                let results = serve::results(run, &calls, &view);
-                run.tool_rounds.push(ToolRound { said, results });
+                let results = serve::results(run, &calls, &input);
+                run.panel.tool_rounds.push(ToolRound { said, results });
             }
             self.elapsed += started.elapsed();
             self.by_rules(run, observer)?;
@@ -129,8 +129,8 @@ impl Rounds {
 
     /// Begins a round; whether the bound allows one more.
     fn begin(&mut self, run: &mut Run<'_>) -> bool {
-        self.bounded = run.round >= run.services.limits.rounds;
-        run.round += u32::from(!self.bounded);
+        self.bounded = run.folder.round >= run.services.limits.rounds;
+        run.folder.round += u32::from(!self.bounded);
         !self.bounded
     }
 
@@ -141,10 +141,10 @@ impl Rounds {
         asked: &FileRequest,
         observer: &mut dyn Observer,
     ) {
-        self.log.push(entry(run.round, chosen, asked));
+        self.log.push(entry(run.folder.round, chosen, asked));
         let names: Vec<&str> = chosen.iter().map(|c| c.file.as_str()).collect();
         if !names.is_empty() {
-            run.read(&names, observer);
+            run.folder.read(&names, observer);
         }
     }
 
@@ -174,15 +174,17 @@ impl Rounds {
     pub(super) fn finish(mut self, run: &mut Run<'_>, observer: &mut dyn Observer) {
         let started = Instant::now();
         // Experience on what is still missing is looked up even where no reasoner was asked.
-        let view = run.view(&[StepId::Completeness]);
+        let input = run.input(&[StepId::Completeness]);
         let ended = if self.bounded {
             "round_limit"
-        } else if view.completeness.sufficient {
+        } else if input.facts.found.completeness.sufficient {
             "sufficient"
         } else {
             "nothing_left"
         };
-        let absent: BTreeSet<&str> = view
+        let absent: BTreeSet<&str> = input
+            .facts
+            .found
             .missing
             .iter()
             .filter(|m| !m.information.present)
@@ -190,20 +192,21 @@ impl Rounds {
             .collect();
         let cited = self
             .cited
-            .unwrap_or_else(|| completeness::experience(&view));
+            .unwrap_or_else(|| completeness::experience(&input));
         self.step.conclusion = json!({
-            "sufficient": view.completeness.sufficient,
-            "score": view.completeness.score,
-            "minimum": view.completeness.minimum,
-            "progress": view.completeness.progress,
+            "sufficient": input.facts.found.completeness.sufficient,
+            "score": input.facts.found.completeness.score,
+            "minimum": input.facts.found.completeness.minimum,
+            "progress": input.facts.found.completeness.progress,
             "ended": ended,
             "rounds": self.log,
             "absent": absent,
             "experiences": cited,
         });
-        self.step.text = completeness::summary(&view, &self.step.text, &self.log, ended, &cited);
+        self.step.text = completeness::summary(&input, &self.step.text, &self.log, ended, &cited);
         self.step.elapsed_ms = (self.elapsed + started.elapsed()).as_secs_f64() * 1e3;
-        run.store(StepId::Completeness, self.step, observer);
+        run.notebook
+            .record(StepId::Completeness, self.step, observer);
     }
 }
 
@@ -231,13 +234,13 @@ pub(super) fn check_files(
     observer: &mut dyn Observer,
 ) -> bool {
     let most = run.services.limits.files_per_round;
-    let chosen = serve::choose(&run.facts(), wanted, "reasoner", most);
+    let chosen = serve::choose(&run.input_without_experience(), wanted, "reasoner", most);
     if chosen.is_empty() {
         return false;
     }
-    run.round += 1;
+    run.folder.round += 1;
     let names: Vec<&str> = chosen.iter().map(|c| c.file.as_str()).collect();
-    run.read(&names, observer);
+    run.folder.read(&names, observer);
     serve::quote(run, &chosen);
     true
 }

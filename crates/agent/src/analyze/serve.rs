@@ -4,9 +4,9 @@
 //! the same: a few files a round, a few look-ups, each cut to size, none of them outside the folder.
 
 use crate::conclusion::{Lookup, WantedFile};
+use crate::facts::StepInput;
 use crate::prompts::fence;
 use crate::tools::{self, Wish};
-use crate::view::View;
 use llm::{ToolCall, ToolResult};
 
 use super::run::Run;
@@ -24,15 +24,15 @@ pub(super) struct Chosen {
 /// Files for this round: those asked for that are in the folder and were not shown before. The
 /// rules only ask for unread ones; a reasoner may also want the text of one that was parsed.
 pub(super) fn choose(
-    view: &View,
+    input: &StepInput,
     asked: &[WantedFile],
     by: &'static str,
     most: usize,
 ) -> Vec<Chosen> {
     let mut chosen: Vec<Chosen> = Vec::new();
     for wanted in asked {
-        let is_new = is_known(view, &wanted.file)
-            && !was_shown(view, &wanted.file)
+        let is_new = is_known(input, &wanted.file)
+            && !was_shown(input, &wanted.file)
             && chosen.iter().all(|c| c.file != wanted.file);
         if is_new && chosen.len() < most {
             chosen.push(Chosen {
@@ -45,19 +45,20 @@ pub(super) fn choose(
     chosen
 }
 
-fn is_known(view: &View, name: &str) -> bool {
-    view.read.iter().any(|read| read == name) || view.unread.iter().any(|u| u.file == name)
+fn is_known(input: &StepInput, name: &str) -> bool {
+    input.reading.read.iter().any(|read| read == name)
+        || input.facts.outline.unread.iter().any(|u| u.file == name)
 }
 
-fn was_shown(view: &View, name: &str) -> bool {
-    view.excerpts.iter().any(|e| e.name == name)
+fn was_shown(input: &StepInput, name: &str) -> bool {
+    input.reading.excerpts.iter().any(|e| e.name == name)
 }
 
 /// Look-ups for this round: those that were not served before.
-pub(super) fn new_lookups<'r>(view: &View, asked: &'r [Lookup]) -> Vec<&'r Lookup> {
+pub(super) fn new_lookups<'r>(input: &StepInput, asked: &'r [Lookup]) -> Vec<&'r Lookup> {
     let mut chosen: Vec<&Lookup> = Vec::new();
     for lookup in asked {
-        let is_new = !was_shown(view, &tools::name(lookup)) && !chosen.contains(&lookup);
+        let is_new = !was_shown(input, &tools::name(lookup)) && !chosen.contains(&lookup);
         if is_new && chosen.len() < LOOKUPS_PER_ROUND {
             chosen.push(lookup);
         }
@@ -66,33 +67,25 @@ pub(super) fn new_lookups<'r>(view: &View, asked: &'r [Lookup]) -> Vec<&'r Looku
 }
 
 /// Serves look-ups.
-pub(super) fn look_up(run: &mut Run<'_>, lookups: &[&Lookup], view: &View) {
+pub(super) fn look_up(run: &mut Run<'_>, lookups: &[&Lookup], input: &StepInput) {
+    let (index, most) = (run.services.index, run.services.limits.excerpt_bytes);
     for lookup in lookups {
-        let most = run.services.limits.excerpt_bytes;
-        let excerpt = tools::look_up(lookup, run.reader.job(), run.services.index, view, most);
-        run.excerpts.push(excerpt);
+        let excerpt = tools::look_up(lookup, run.folder.job(), index, &input.facts, most);
+        run.folder.add_excerpt(excerpt);
     }
 }
 
-/// Quotes the files that the reasoner asked for; what the rules asked for speaks through facts.
+/// Quotes the files that the reasoner asked for; what the rules asked for is in the facts.
 pub(super) fn quote(run: &mut Run<'_>, chosen: &[Chosen]) {
     for file in chosen.iter().filter(|c| c.by == "reasoner") {
-        let bytes = run
-            .reader
-            .files()
-            .iter()
-            .find(|f| f.name == file.file)
-            .map_or(0, |f| f.bytes);
-        let limits = &run.services.limits;
-        match run.reader.text(&file.file, limits.excerpt_bytes) {
-            Ok(text) => run.excerpts.push(tools::excerpt(&file.file, text, bytes)),
-            Err(error) => run.warn(format!("{error}"), None),
+        if let Err(error) = run.folder.quote(&file.file) {
+            run.notebook.warn(error.to_string(), None);
         }
     }
 }
 
 /// What each call got, after the round was served. `before` is what was known when it was asked.
-pub(super) fn results(run: &Run<'_>, calls: &[ToolCall], before: &View) -> Vec<ToolResult> {
+pub(super) fn results(run: &Run<'_>, calls: &[ToolCall], before: &StepInput) -> Vec<ToolResult> {
     calls
         .iter()
         .map(|call| ToolResult {
@@ -103,9 +96,9 @@ pub(super) fn results(run: &Run<'_>, calls: &[ToolCall], before: &View) -> Vec<T
         .collect()
 }
 
-fn result(run: &Run<'_>, call: &ToolCall, before: &View) -> String {
+fn result(run: &Run<'_>, call: &ToolCall, before: &StepInput) -> String {
     match tools::read(call) {
-        Ok(Wish::ListFiles) => listing(&run.facts()),
+        Ok(Wish::ListFiles) => listing(&run.input_without_experience()),
         Ok(Wish::Read(files)) if files.is_empty() => "no file was named".to_owned(),
         Ok(Wish::Read(files)) => {
             let texts: Vec<String> = files.iter().map(|f| text_of(run, f, before)).collect();
@@ -122,7 +115,7 @@ fn result(run: &Run<'_>, call: &ToolCall, before: &View) -> String {
     }
 }
 
-fn text_of(run: &Run<'_>, wanted: &WantedFile, before: &View) -> String {
+fn text_of(run: &Run<'_>, wanted: &WantedFile, before: &StepInput) -> String {
     let name = &wanted.file;
     if !is_known(before, name) {
         return format!(
@@ -140,7 +133,7 @@ fn text_of(run: &Run<'_>, wanted: &WantedFile, before: &View) -> String {
 }
 
 fn quoted(run: &Run<'_>, name: &str) -> Option<String> {
-    let excerpt = run.excerpts.iter().find(|e| e.name == name)?;
+    let excerpt = run.folder.excerpt(name)?;
     let left_out = if excerpt.cut_bytes > 0 {
         format!(" ({} bytes left out)", excerpt.cut_bytes)
     } else {
@@ -152,8 +145,10 @@ fn quoted(run: &Run<'_>, name: &str) -> Option<String> {
     ))
 }
 
-fn listing(view: &View) -> String {
-    let mut lines: Vec<String> = view
+fn listing(input: &StepInput) -> String {
+    let mut lines: Vec<String> = input
+        .facts
+        .outline
         .unread
         .iter()
         .map(|u| {
@@ -163,6 +158,12 @@ fn listing(view: &View) -> String {
             )
         })
         .collect();
-    lines.extend(view.read.iter().map(|name| format!("{name} (read)")));
+    lines.extend(
+        input
+            .reading
+            .read
+            .iter()
+            .map(|name| format!("{name} (read)")),
+    );
     fence(&lines.join("\n"), "files")
 }

@@ -12,7 +12,7 @@ mod seen;
 use job::Job;
 
 use crate::conclusion::{Conclusion, Proposal};
-use crate::view::View;
+use crate::facts::StepInput;
 use report::{Language, Origin, ProblemType, Suggestion, SuggestionKind, Verdict};
 
 use names::Names;
@@ -38,22 +38,22 @@ pub(crate) struct Outcome {
 }
 
 /// What is wrong with conclusions, in short lines; empty if nothing is.
-pub(crate) fn faults(conclusions: &[Conclusion], view: &View, job: &Job) -> Vec<String> {
+pub(crate) fn faults(conclusions: &[Conclusion], input: &StepInput, job: &Job) -> Vec<String> {
     let mut copies = conclusions.to_vec();
     for conclusion in &mut copies {
         // A wrong class is put right without asking: the right one is known.
-        if let (Conclusion::Classify(c), Some(class)) = (conclusion, settled_class(view)) {
+        if let (Conclusion::Classify(c), Some(class)) = (conclusion, settled_class(input)) {
             c.problem_type = class;
         }
     }
-    let mut faults = clean(&mut copies, view, job).remarks;
+    let mut faults = clean(&mut copies, input, job).remarks;
     faults.truncate(FAULTS_NAMED);
     faults
 }
 
 /// Takes out or marks whatever does not stand up to the facts.
-pub(crate) fn clean(conclusions: &mut [Conclusion], view: &View, job: &Job) -> Outcome {
-    let mut checker = Checker::new(view, job);
+pub(crate) fn clean(conclusions: &mut [Conclusion], input: &StepInput, job: &Job) -> Outcome {
+    let mut checker = Checker::new(input, job);
     for conclusion in conclusions {
         checker.structure(conclusion);
         for text in texts(conclusion) {
@@ -70,12 +70,13 @@ pub(crate) fn clean(conclusions: &mut [Conclusion], view: &View, job: &Job) -> O
 }
 
 /// The class where the facts settle it; it is not the model's to change then.
-fn settled_class(view: &View) -> Option<ProblemType> {
-    (view.verdict != Verdict::InsufficientInformation).then_some(view.problem_type)
+fn settled_class(input: &StepInput) -> Option<ProblemType> {
+    (input.facts.found.verdict != Verdict::InsufficientInformation)
+        .then_some(input.facts.found.problem_type)
 }
 
 struct Checker<'a> {
-    view: &'a View,
+    input: &'a StepInput,
     job: &'a Job,
     numbers: Numbers,
     names: Names,
@@ -83,19 +84,19 @@ struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    fn new(view: &'a View, job: &'a Job) -> Checker<'a> {
-        let texts = seen(view);
-        let ids = view.evidence.iter().map(|e| e.id.as_str());
+    fn new(input: &'a StepInput, job: &'a Job) -> Checker<'a> {
+        let texts = seen(input);
+        let ids = input.facts.found.evidence.iter().map(|e| e.id.as_str());
         let ids = ids
-            .chain(view.findings.iter().map(|f| f.id.as_str()))
-            .chain(view.suggestions.iter().map(|s| s.id.as_str()));
-        let cited = view
+            .chain(input.facts.found.findings.iter().map(|f| f.id.as_str()))
+            .chain(input.suggestions.iter().map(|s| s.id.as_str()));
+        let cited = input
             .suggestions
             .iter()
             .flat_map(|s| &s.sources)
             .map(String::as_str);
-        let remembered: Vec<&str> = view.memory.iter().map(|m| m.text.as_str()).collect();
-        let chunks: Vec<&str> = view
+        let remembered: Vec<&str> = input.memory.iter().map(|m| m.text.as_str()).collect();
+        let chunks: Vec<&str> = input
             .experiences
             .iter()
             .map(|p| p.chunk.as_str())
@@ -103,9 +104,9 @@ impl<'a> Checker<'a> {
             .chain(cited_in(&remembered))
             .collect();
         Checker {
-            view,
+            input,
             job,
-            numbers: Numbers::new(measured(view), texts.iter().map(String::as_str)),
+            numbers: Numbers::new(measured(input), texts.iter().map(String::as_str)),
             names: Names::new(texts.iter().map(String::as_str), ids, chunks),
             outcome: Outcome::default(),
         }
@@ -113,7 +114,7 @@ impl<'a> Checker<'a> {
 
     /// Lists and fields that refer to something: what is not there goes.
     fn structure(&mut self, conclusion: &mut Conclusion) {
-        let language = self.view.language;
+        let language = self.input.facts.language;
         match conclusion {
             Conclusion::Classify(c) => {
                 self.keep_ids(&mut c.findings);
@@ -121,7 +122,7 @@ impl<'a> Checker<'a> {
                 self.keep_chunks(&mut c.experiences);
                 self.outcome.claims += 1;
                 if let Some(class) =
-                    settled_class(self.view).filter(|class| *class != c.problem_type)
+                    settled_class(self.input).filter(|class| *class != c.problem_type)
                 {
                     self.drop(self.say(
                         format!("按发现，类别为 `{}`", class.code()),
@@ -159,9 +160,9 @@ impl<'a> Checker<'a> {
             }
             Conclusion::Completeness(c) => self.keep_chunks(&mut c.experiences),
             Conclusion::Advice(c) => {
-                let view = self.view;
+                let input = self.input;
                 self.keep(&mut c.recommendations, |r| {
-                    let known = view.suggestions.iter().any(|s| s.id == r.suggestion);
+                    let known = input.suggestions.iter().any(|s| s.id == r.suggestion);
                     (!known).then(|| {
                         say(
                             language,
@@ -208,7 +209,7 @@ impl<'a> Checker<'a> {
 
     fn keep_ids(&mut self, ids: &mut Vec<String>) {
         let names = std::mem::take(&mut self.names);
-        let language = self.view.language;
+        let language = self.input.facts.language;
         self.keep(ids, |id| {
             (!names.knows_id(id)).then(|| no_such(language, id))
         });
@@ -217,7 +218,7 @@ impl<'a> Checker<'a> {
 
     fn keep_chunks(&mut self, chunks: &mut Vec<String>) {
         let names = std::mem::take(&mut self.names);
-        let language = self.view.language;
+        let language = self.input.facts.language;
         self.keep(chunks, |chunk| {
             (!names.knows_chunk(chunk)).then(|| {
                 say(
@@ -236,7 +237,7 @@ impl<'a> Checker<'a> {
             if self.names.knows_id(&name) {
                 *id = Some(name);
             } else {
-                self.drop(no_such(self.view.language, &name));
+                self.drop(no_such(self.input.facts.language, &name));
             }
         }
     }
@@ -244,7 +245,14 @@ impl<'a> Checker<'a> {
     fn keep_stage(&mut self, stage: &mut Option<String>) {
         if let Some(name) = stage.take() {
             self.outcome.claims += 1;
-            if self.view.stages.iter().any(|s| s.name == name) {
+            if self
+                .input
+                .facts
+                .outline
+                .stages
+                .iter()
+                .any(|s| s.name == name)
+            {
                 *stage = Some(name);
             } else {
                 self.drop(self.say(
@@ -258,25 +266,32 @@ impl<'a> Checker<'a> {
     fn keep_file(&mut self, file: &mut Option<String>) {
         if let Some(name) = file.take() {
             self.outcome.claims += 1;
-            let view = self.view;
-            let known = view.read.contains(&name)
-                || view.unread.iter().any(|u| u.file == name)
-                || view.missing.iter().any(|m| m.information.file == name);
+            let input = self.input;
+            let known = input.reading.read.contains(&name)
+                || input.facts.outline.unread.iter().any(|u| u.file == name)
+                || input
+                    .facts
+                    .found
+                    .missing
+                    .iter()
+                    .any(|m| m.information.file == name);
             if known {
                 *file = Some(name);
             } else {
-                self.drop(no_such(view.language, &name));
+                self.drop(no_such(input.facts.language, &name));
             }
         }
     }
 
     fn say(&self, zh: String, en: String) -> String {
-        say(self.view.language, zh, en)
+        say(self.input.facts.language, zh, en)
     }
 
     fn keep_lines(&mut self, first: &mut Option<u32>, last: &mut Option<u32>) {
         let lines = self
-            .view
+            .input
+            .facts
+            .outline
             .script
             .as_ref()
             .map_or(0, |s| s.text.lines().count());
@@ -295,7 +310,7 @@ impl<'a> Checker<'a> {
 
     fn keep_named<T>(&mut self, items: &mut Vec<T>, name: impl Fn(&T) -> String) {
         let names = std::mem::take(&mut self.names);
-        let language = self.view.language;
+        let language = self.input.facts.language;
         self.keep(items, |item| {
             let name = name(item);
             (!names.knows(&name)).then(|| {
@@ -334,7 +349,7 @@ impl<'a> Checker<'a> {
         }
         marks.sort_by_key(|(at, _)| *at);
         for (at, remark) in marks.into_iter().rev() {
-            text.insert_str(outside_quotes(text, at), mark_of(self.view.language));
+            text.insert_str(outside_quotes(text, at), mark_of(self.input.facts.language));
             self.outcome.unverified += 1;
             self.outcome.remarks.push(remark);
         }
@@ -350,7 +365,7 @@ impl<'a> Checker<'a> {
                 "it cites neither evidence nor experience".to_owned(),
             ));
         }
-        let mark = mark_of(self.view.language).trim();
+        let mark = mark_of(self.input.facts.language).trim();
         if proposal
             .steps
             .iter()
@@ -384,7 +399,7 @@ impl<'a> Checker<'a> {
         self.outcome.unverified += u32::try_from(unverified.len()).unwrap_or(u32::MAX);
         for fault in &unverified {
             self.outcome.remarks.push(say(
-                self.view.language,
+                self.input.facts.language,
                 format!("建议“{}”：{fault}", proposal.title),
                 format!("proposal `{}`: {fault}", proposal.title),
             ));

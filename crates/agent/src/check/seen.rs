@@ -1,7 +1,7 @@
 //! What a step could read, and the prose that it wrote: the two sides of the check.
 
 use crate::conclusion::Conclusion;
-use crate::view::View;
+use crate::facts::StepInput;
 use report::EvidenceValue;
 
 /// Prose of a conclusion.
@@ -50,14 +50,14 @@ pub(super) fn texts(conclusion: &mut Conclusion) -> Vec<&mut String> {
 }
 
 /// Everything that the step could read.
-pub(super) fn seen(view: &View) -> Vec<String> {
-    let mut texts: Vec<String> = view.names.clone();
-    texts.extend(view.question.clone());
-    texts.extend(view.errors.iter().cloned());
-    for finding in &view.findings {
+pub(super) fn seen(input: &StepInput) -> Vec<String> {
+    let mut texts: Vec<String> = input.facts.outline.names.clone();
+    texts.extend(input.facts.question.clone());
+    texts.extend(input.facts.outline.errors.iter().cloned());
+    for finding in &input.facts.found.findings {
         texts.extend([finding.summary.clone(), finding.cause.code().to_owned()]);
     }
-    for e in &view.evidence {
+    for e in &input.facts.found.evidence {
         texts.extend([e.metric.clone(), e.text.clone(), e.source.file.clone()]);
         texts.extend(
             e.expected
@@ -69,14 +69,14 @@ pub(super) fn seen(view: &View) -> Vec<String> {
             texts.push(text.clone());
         }
     }
-    for cleared in &view.cleared {
+    for cleared in &input.facts.found.cleared {
         texts.push(cleared.by.clone());
     }
-    for missing in &view.missing {
+    for missing in &input.facts.found.missing {
         let m = &missing.information;
         texts.extend([m.info.clone(), m.file.clone(), m.reason.clone()]);
     }
-    for s in &view.suggestions {
+    for s in &input.suggestions {
         texts.extend([s.title.clone(), s.gain.clone()]);
         texts.extend(
             s.steps
@@ -87,43 +87,57 @@ pub(super) fn seen(view: &View) -> Vec<String> {
                 .cloned(),
         );
     }
-    for stage in &view.stages {
+    for stage in &input.facts.outline.stages {
         texts.push(stage.name.clone());
         texts.extend(stage.operators.iter().cloned());
         texts.extend(stage.lines.iter().map(u32::to_string));
     }
-    for file in &view.unread {
+    for file in &input.facts.outline.unread {
         texts.extend([file.file.clone(), file.description.clone()]);
     }
     texts.extend(
-        view.script
+        input
+            .facts
+            .outline
+            .script
             .iter()
             .flat_map(|s| [s.text.clone(), s.file.clone()]),
     );
     texts.extend(
-        view.experiences
+        input
+            .experiences
             .iter()
             .flat_map(|p| [p.text.clone(), p.title.clone()]),
     );
     texts.extend(
-        view.excerpts
+        input
+            .reading
+            .excerpts
             .iter()
             .flat_map(|e| [e.text.clone(), e.name.clone()]),
     );
-    texts.extend([view.job.path.clone()]);
-    texts.extend(view.job.name.clone().into_iter().chain(view.job.id.clone()));
+    texts.extend([input.facts.job.path.clone()]);
+    texts.extend(
+        input
+            .facts
+            .job
+            .name
+            .clone()
+            .into_iter()
+            .chain(input.facts.job.id.clone()),
+    );
     texts
 }
 
 /// Values that may be said in another unit or as a percentage.
-pub(super) fn measured(view: &View) -> Vec<f64> {
+pub(super) fn measured(input: &StepInput) -> Vec<f64> {
     let mut values: Vec<f64> = Vec::new();
-    for e in &view.evidence {
+    for e in &input.facts.found.evidence {
         if let EvidenceValue::Number(number) = e.value {
             values.push(number);
         }
     }
-    for finding in &view.findings {
+    for finding in &input.facts.found.findings {
         values.push(finding.confidence);
         values.extend(finding.script_lines.into_iter().flatten().map(f64::from));
         if let Some(impact) = &finding.impact {
@@ -131,38 +145,49 @@ pub(super) fn measured(view: &View) -> Vec<f64> {
             values.extend(impact.share_of_elapsed);
         }
     }
-    values.extend(view.job.elapsed_seconds);
+    values.extend(input.facts.job.elapsed_seconds);
     values.extend(
-        [view.job.stages, view.job.vertices]
+        [input.facts.job.stages, input.facts.job.vertices]
             .into_iter()
             .flatten()
             .map(|n| n as f64),
     );
     values.extend(
-        view.stages
+        input
+            .facts
+            .outline
+            .stages
             .iter()
             .filter_map(|s| s.vertices)
             .map(|n| n as f64),
     );
-    values.extend(view.statements.iter().flat_map(|s| s.lines).map(f64::from));
-    let c = &view.completeness;
+    values.extend(
+        input
+            .facts
+            .outline
+            .statements
+            .iter()
+            .flat_map(|s| s.lines)
+            .map(f64::from),
+    );
+    let c = &input.facts.found.completeness;
     values.extend([
         c.score,
         c.minimum,
         c.progress,
-        f64::from(view.round),
-        f64::from(view.rounds),
+        f64::from(input.reading.round),
+        f64::from(input.reading.rounds),
     ]);
     values.extend(
         [
-            view.stages.len(),
-            view.statements.len(),
-            view.findings.len(),
+            input.facts.outline.stages.len(),
+            input.facts.outline.statements.len(),
+            input.facts.found.findings.len(),
         ]
         .map(|n| n as f64),
     );
-    values.extend(view.missing.iter().map(|m| m.relevance));
-    values.extend(view.unread.iter().map(|u| u.bytes as f64));
+    values.extend(input.facts.found.missing.iter().map(|m| m.relevance));
+    values.extend(input.facts.outline.unread.iter().map(|u| u.bytes as f64));
     values
 }
 

@@ -4,13 +4,15 @@
 //! experience, memory, causes ruled out, stages, evidence. Findings are never cut, and nothing is cut in silence:
 //! the prompt and the report say what was left out.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::facts::{Facts, Found, StepInput};
 use crate::prompts::PromptError;
 use crate::reasoner::Task;
 use crate::step::StepId;
-use crate::view::View;
 use llm::ToolRound;
 use llm::{Level, Profile};
 use report::Language;
@@ -109,32 +111,34 @@ pub(super) fn build(
     form: &Form<'_>,
     budget: usize,
 ) -> Result<Prompt, PromptError> {
-    let system = task.prompts.render(task.view.language, "system", ())?;
-    let mut draft = Draft::new(task);
+    let system = task
+        .prompts
+        .render(task.input.facts.language, "system", ())?;
+    let mut fitting = Fitting::new(task);
     let mut budget = budget;
     if form.conversing {
-        draft.view.excerpts.clear();
+        fitting.input.reading.excerpts.clear();
         budget = budget.saturating_sub(rounds(task.rounds));
     }
     let mut order = Cut::ORDER.iter();
     loop {
-        let user = draft.render(task, form)?;
+        let user = fitting.render(task, form)?;
         let total = tokens(&system) + tokens(&user);
         if total <= budget {
             return Ok(Prompt {
                 system,
                 user,
-                cuts: draft.cuts,
+                cuts: fitting.cuts,
                 tokens: total,
             });
         }
         match order.next() {
-            Some(next) => draft.apply(*next),
+            Some(next) => fitting.apply(*next),
             None => {
                 return Ok(Prompt {
                     system,
                     user,
-                    cuts: draft.cuts,
+                    cuts: fitting.cuts,
                     tokens: total,
                 });
             }
@@ -205,7 +209,7 @@ impl Cut {
 #[derive(Serialize)]
 struct Context<'a> {
     #[serde(flatten)]
-    view: &'a View,
+    input: &'a StepInput,
     parts: &'a [&'static str],
     cuts: &'a [String],
     script_lines: String,
@@ -215,28 +219,29 @@ struct Context<'a> {
     marks: bool,
 }
 
-/// A view on its way to fit.
-struct Draft {
-    view: View,
+/// A input on its way to fit.
+struct Fitting {
+    input: StepInput,
     parts: Vec<&'static str>,
     cuts: Vec<String>,
     windowed: bool,
 }
 
-impl Draft {
-    fn new(task: &Task<'_>) -> Draft {
+impl Fitting {
+    fn new(task: &Task<'_>) -> Fitting {
         let mut parts: Vec<&'static str> = Vec::new();
         for part in task.steps.iter().flat_map(|step| parts_of(*step)) {
             if !parts.contains(part) {
                 parts.push(part);
             }
         }
-        let mut view = task.view.clone();
+        let mut input = task.input.clone();
         // A step that is drawn again shall not copy what it said before.
-        view.memory
+        input
+            .memory
             .retain(|m| task.steps.iter().all(|s| s.id() != m.step));
-        Draft {
-            view,
+        Fitting {
+            input,
             parts,
             cuts: Vec::new(),
             windowed: false,
@@ -244,14 +249,16 @@ impl Draft {
     }
 
     fn render(&self, task: &Task<'_>, form: &Form<'_>) -> Result<String, PromptError> {
-        let language = self.view.language;
+        let language = self.input.facts.language;
         let script_lines = self
-            .view
+            .input
+            .facts
+            .outline
             .script
             .as_ref()
             .map_or_else(String::new, |s| self.script_lines(&s.text));
         let context = Context {
-            view: &self.view,
+            input: &self.input,
             parts: &self.parts,
             cuts: &self.cuts,
             script_lines,
@@ -296,7 +303,9 @@ impl Draft {
     }
 
     fn is_near(&self, number: usize) -> bool {
-        self.view
+        self.input
+            .facts
+            .found
             .findings
             .iter()
             .filter_map(|f| f.script_lines)
@@ -308,7 +317,8 @@ impl Draft {
 
     fn apply(&mut self, which: Cut) {
         if self.shorten(which) {
-            self.cuts.push(which.label(self.view.language).to_owned());
+            self.cuts
+                .push(which.label(self.input.facts.language).to_owned());
         }
     }
 
@@ -317,57 +327,70 @@ impl Draft {
         let uses = |part: &str| self.parts.contains(&part);
         match which {
             Cut::LongFiles if uses("excerpts") => shorten_each(
-                self.view.excerpts.iter_mut().map(|e| {
+                self.input.reading.excerpts.iter_mut().map(|e| {
                     e.cut_bytes += (e.text.len() - cut(&e.text, e.text.len() / 4).len()) as u64;
                     &mut e.text
                 }),
                 |text| text.len() / 4,
             ),
-            Cut::Files if uses("excerpts") => empty(&mut self.view.excerpts),
-            Cut::FarScript if uses("script") && self.view.script.is_some() => {
+            Cut::Files if uses("excerpts") => empty(&mut self.input.reading.excerpts),
+            Cut::FarScript if uses("script") && self.input.facts.outline.script.is_some() => {
                 !std::mem::replace(&mut self.windowed, true)
             }
             Cut::LongExperience if uses("experience") => shorten_each(
-                self.view.experiences.iter_mut().map(|p| &mut p.text),
+                self.input.experiences.iter_mut().map(|p| &mut p.text),
                 |_| PASSAGE_BYTES,
             ),
-            Cut::FurtherExperience if uses("experience") => keep(&mut self.view.experiences, 1),
+            Cut::FurtherExperience if uses("experience") => keep(&mut self.input.experiences, 1),
             Cut::LongMemory if uses("memory") => {
-                shorten_each(self.view.memory.iter_mut().map(|m| &mut m.text), |_| {
+                shorten_each(self.input.memory.iter_mut().map(|m| &mut m.text), |_| {
                     MEMORY_BYTES
                 })
             }
-            Cut::FurtherCleared if uses("cleared") => keep(&mut self.view.cleared, CLEARED),
+            Cut::FurtherCleared if uses("cleared") => {
+                keep(&mut self.facts_mut().found.cleared, CLEARED)
+            }
             Cut::OtherStages if uses("stages") => self.keep_stages(),
             Cut::FurtherEvidence => self.keep_evidence(),
-            Cut::FurtherFiles if uses("missing") => keep(&mut self.view.unread, ROWS),
-            Cut::Script if uses("script") => self.view.script.take().is_some(),
+            Cut::FurtherFiles if uses("missing") => {
+                keep(&mut self.facts_mut().outline.unread, ROWS)
+            }
+            Cut::Script if uses("script") => self.facts_mut().outline.script.take().is_some(),
             _ => false,
         }
     }
 
-    fn keep_stages(&mut self) -> bool {
-        let before = self.view.stages.len();
-        let findings = &self.view.findings;
-        let named = |name: &String| findings.iter().any(|f| f.stage.as_ref() == Some(name));
-        if findings.iter().any(|f| f.stage.is_some()) {
-            self.view.stages.retain(|s| named(&s.name));
-        }
-        self.view.stages.truncate(ROWS);
-        self.view.stages.len() < before
+    /// The facts, copied before the first cut.
+    fn facts_mut(&mut self) -> &mut Facts {
+        Arc::make_mut(&mut self.input.facts)
     }
 
-    /// Three facts per finding: what it is, where, and against what.
-    fn keep_evidence(&mut self) -> bool {
-        let before = self.view.evidence.len();
-        let findings = &self.view.findings;
-        let first = |id: &String| {
-            findings
-                .iter()
-                .any(|f| f.evidence.iter().take(3).any(|e| e == id))
+    fn keep_stages(&mut self) -> bool {
+        let Facts { outline, found, .. } = self.facts_mut();
+        let before = outline.stages.len();
+        let named = |name: &String| {
+            let mut findings = found.findings.iter();
+            findings.any(|f| f.stage.as_ref() == Some(name))
         };
-        self.view.evidence.retain(|e| first(&e.id));
-        self.view.evidence.len() < before
+        if found.findings.iter().any(|f| f.stage.is_some()) {
+            outline.stages.retain(|s| named(&s.name));
+        }
+        outline.stages.truncate(ROWS);
+        outline.stages.len() < before
+    }
+
+    /// Keeps three facts per finding: what it is, where, and compared with what.
+    fn keep_evidence(&mut self) -> bool {
+        let Found {
+            findings, evidence, ..
+        } = &mut self.facts_mut().found;
+        let before = evidence.len();
+        let first = |id: &String| {
+            let mut kept = findings.iter().flat_map(|f| f.evidence.iter().take(3));
+            kept.any(|e| e == id)
+        };
+        evidence.retain(|e| first(&e.id));
+        evidence.len() < before
     }
 }
 

@@ -69,7 +69,7 @@ impl DryRun {
         let prompt = context::build(task, &form, budget)
             .map_err(|e| ReasonerError::Prompt(e.to_string()))?;
         let user = if self.redact {
-            super::mask::mask(task.view).hide(&prompt.user)
+            super::mask::mask(&task.input.facts).hide(&prompt.user)
         } else {
             prompt.user
         };

@@ -2,23 +2,26 @@
 
 use llm::{Mask, literals};
 
-use crate::view::View;
+use crate::facts::Facts;
 
 /// Masks the names, paths and literals of a job.
-pub(super) fn mask(view: &View) -> Mask {
-    let job = view.job.name.iter().chain(&view.job.id);
-    let rowsets = view
+pub(super) fn mask(facts: &Facts) -> Mask {
+    let job = facts.job.name.iter().chain(&facts.job.id);
+    let rowsets = facts
+        .outline
         .statements
         .iter()
         .flat_map(|s| s.inputs.iter().chain(&s.target));
-    let script = view.script.iter().flat_map(|s| literals(&s.text));
+    let script = facts.outline.script.iter().flat_map(|s| literals(&s.text));
     let literals: Vec<String> = script.collect();
-    let path = std::iter::once((view.job.path.as_str(), "path"));
+    let path = std::iter::once((facts.job.path.as_str(), "path"));
     let names = path
         .chain(job.map(|name| (name.as_str(), "job")))
         .chain(rowsets.map(|name| (name.as_str(), "rowset")))
         .chain(
-            view.private_names
+            facts
+                .outline
+                .private_names
                 .iter()
                 .map(|name| (name.as_str(), "name")),
         )

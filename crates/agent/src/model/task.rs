@@ -128,7 +128,7 @@ impl<'a> Call<'a> {
             let context = serde_json::json!({ "faults": faults });
             self.task
                 .prompts
-                .render(self.task.view.language, "repair", context)
+                .render(self.task.input.facts.language, "repair", context)
                 .map_err(|e| ReasonerError::Prompt(e.to_string()))
         };
         let repair = match repair {
@@ -164,7 +164,7 @@ impl<'a> Call<'a> {
 
     fn note_cuts(&mut self, prompt: &Prompt) {
         if !prompt.cuts.is_empty() {
-            self.remarks.push(match self.task.view.language {
+            self.remarks.push(match self.task.input.facts.language {
                 Language::Zh => format!("提示词中略去：{}", prompt.cuts.join("；")),
                 Language::En => format!("left out of the prompt: {}", prompt.cuts.join("; ")),
             });
@@ -181,7 +181,7 @@ impl<'a> Call<'a> {
         let mask = self
             .options
             .redact
-            .then(|| super::mask::mask(self.task.view));
+            .then(|| super::mask::mask(&self.task.input.facts));
         if let Some(mask) = &mask {
             mask.hide_chat(&mut chat);
         }
@@ -281,7 +281,7 @@ impl<'a> Call<'a> {
         };
         let is_whole = |text: &str| reader(steps, text).is_ok_and(|read| !read.repaired);
         if reply.finish == Finish::Length && !is_whole(&reply.text) {
-            self.remarks.push(match self.task.view.language {
+            self.remarks.push(match self.task.input.facts.language {
                 Language::Zh => "回答过长，已改为摘要".to_owned(),
                 Language::En => "the answer was too long and was summed up".to_owned(),
             });
@@ -357,7 +357,7 @@ impl<'a> Call<'a> {
         let ask = self
             .task
             .prompts
-            .render(self.task.view.language, "summary", ())
+            .render(self.task.input.facts.language, "summary", ())
             .map_err(|e| ReasonerError::Prompt(e.to_string()))?;
         chat.repair = Some((shown(&reply.text), ask));
         self.send(chat, observer)

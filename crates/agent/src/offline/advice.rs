@@ -1,7 +1,7 @@
 //! THINK 5 and the appendix in fixed wording: suggestions weighed, hypotheses left open.
 
 use crate::conclusion::{Advice, Hypotheses, Hypothesis, HypothesisResult, Recommendation};
-use crate::view::View;
+use crate::facts::StepInput;
 use crate::wording::{citing, sentence};
 use report::{Finding, Language, Suggestion, Verdict};
 
@@ -11,16 +11,16 @@ use super::steps::saving;
 const HYPOTHESES: usize = 6;
 
 /// THINK 5.
-pub(super) fn advice(view: &View) -> Advice {
-    let recommendations: Vec<Recommendation> = view
+pub(super) fn advice(input: &StepInput) -> Advice {
+    let recommendations: Vec<Recommendation> = input
         .suggestions
         .iter()
-        .map(|s| recommend(s, view))
+        .map(|s| recommend(s, input))
         .collect();
     let text = if recommendations.is_empty() {
-        nothing_to_do(view)
+        nothing_to_do(input)
     } else {
-        advice_text(view) + &citing(&further_reading(view), view.language)
+        advice_text(input) + &citing(&further_reading(input), input.facts.language)
     };
     Advice {
         recommendations,
@@ -30,21 +30,21 @@ pub(super) fn advice(view: &View) -> Advice {
 }
 
 /// Experience of this step on what was found that no suggestion cites.
-fn further_reading(view: &View) -> Vec<String> {
-    let mut found = view.experience_on_findings();
-    found.retain(|chunk| view.suggestions.iter().all(|s| !s.sources.contains(chunk)));
+fn further_reading(input: &StepInput) -> Vec<String> {
+    let mut found = input.experience_on_findings();
+    found.retain(|chunk| input.suggestions.iter().all(|s| !s.sources.contains(chunk)));
     found
 }
 
-fn recommend(suggestion: &Suggestion, view: &View) -> Recommendation {
+fn recommend(suggestion: &Suggestion, input: &StepInput) -> Recommendation {
     let finding = suggestion
         .finding
         .as_deref()
-        .and_then(|id| view.finding(id));
+        .and_then(|id| input.facts.found.finding(id));
     Recommendation {
         suggestion: suggestion.id.clone(),
-        why: why(suggestion, finding, view.language),
-        trade_offs: trade_offs(suggestion, view.language),
+        why: why(suggestion, finding, input.facts.language),
+        trade_offs: trade_offs(suggestion, input.facts.language),
         evidence: finding.map(|f| f.evidence.clone()).unwrap_or_default(),
         experiences: suggestion.sources.clone(),
     }
@@ -104,56 +104,62 @@ fn sentences(items: &[String], language: Language) -> String {
     }
 }
 
-fn advice_text(view: &View) -> String {
+fn advice_text(input: &StepInput) -> String {
     let mut lines = Vec::new();
-    for (index, suggestion) in view.suggestions.iter().enumerate() {
+    for (index, suggestion) in input.suggestions.iter().enumerate() {
         let finding = suggestion
             .finding
             .as_deref()
-            .and_then(|id| view.finding(id));
-        let why = why(suggestion, finding, view.language);
-        let cost = trade_offs(suggestion, view.language);
+            .and_then(|id| input.facts.found.finding(id));
+        let why = why(suggestion, finding, input.facts.language);
+        let cost = trade_offs(suggestion, input.facts.language);
         let sources = suggestion.sources.join(", ");
-        lines.push(match (view.language, sources.is_empty()) {
+        lines.push(match (input.facts.language, sources.is_empty()) {
             (Language::Zh, true) => format!(
                 "{}. {}：{}{why}{cost}",
                 index + 1,
                 suggestion.id,
-                sentence(&suggestion.title, view.language)
+                sentence(&suggestion.title, input.facts.language)
             ),
             (Language::Zh, false) => {
                 format!(
                     "{}. {}：{}{why}{cost}参考经验：{sources}。",
                     index + 1,
                     suggestion.id,
-                    sentence(&suggestion.title, view.language)
+                    sentence(&suggestion.title, input.facts.language)
                 )
             }
             (Language::En, true) => format!(
                 "{}. {}: {} {why} {cost}",
                 index + 1,
                 suggestion.id,
-                sentence(&suggestion.title, view.language)
+                sentence(&suggestion.title, input.facts.language)
             ),
             (Language::En, false) => format!(
                 "{}. {}: {} {why} {cost} Experience: {sources}.",
                 index + 1,
                 suggestion.id,
-                sentence(&suggestion.title, view.language)
+                sentence(&suggestion.title, input.facts.language)
             ),
         });
     }
     lines.join("\n")
 }
 
-fn nothing_to_do(view: &View) -> String {
+fn nothing_to_do(input: &StepInput) -> String {
     let mut absent: Vec<&str> = Vec::new();
-    for missing in view.missing.iter().filter(|m| !m.information.present) {
+    for missing in input
+        .facts
+        .found
+        .missing
+        .iter()
+        .filter(|m| !m.information.present)
+    {
         if !absent.contains(&missing.information.file.as_str()) {
             absent.push(&missing.information.file);
         }
     }
-    match (view.verdict, view.language) {
+    match (input.facts.found.verdict, input.facts.language) {
         (Verdict::Healthy, Language::Zh) => "作业运行正常，无需修改。".to_owned(),
         (Verdict::Healthy, Language::En) => {
             "The job is healthy; nothing needs to change.".to_owned()
@@ -169,9 +175,9 @@ fn nothing_to_do(view: &View) -> String {
 }
 
 /// The appendix: causes that a missing file would decide.
-pub(super) fn hypotheses(view: &View) -> Hypotheses {
+pub(super) fn hypotheses(input: &StepInput) -> Hypotheses {
     let mut hypotheses: Vec<Hypothesis> = Vec::new();
-    for missing in &view.missing {
+    for missing in &input.facts.found.missing {
         let m = &missing.information;
         for cause in &m.would_decide {
             hypotheses.push(Hypothesis {
@@ -184,14 +190,14 @@ pub(super) fn hypotheses(view: &View) -> Hypotheses {
         }
     }
     hypotheses.truncate(HYPOTHESES);
-    let settled = view.findings.iter().map(|f| Hypothesis {
+    let settled = input.facts.found.findings.iter().map(|f| Hypothesis {
         hypothesis: f.cause.code().to_owned(),
         check: f.summary.clone(),
         file: None,
         result: HypothesisResult::Confirmed,
         evidence: f.evidence.clone(),
     });
-    let refuted = view.cleared.iter().map(|c| Hypothesis {
+    let refuted = input.facts.found.cleared.iter().map(|c| Hypothesis {
         hypothesis: c.cause.clone(),
         check: c.by.clone(),
         file: None,
@@ -201,7 +207,7 @@ pub(super) fn hypotheses(view: &View) -> Hypotheses {
     let mut all: Vec<Hypothesis> = settled.collect();
     all.append(&mut hypotheses);
     all.extend(refuted.take(HYPOTHESES));
-    let text = hypotheses_text(&all, view.language);
+    let text = hypotheses_text(&all, input.facts.language);
     Hypotheses {
         hypotheses: all,
         text,

@@ -10,10 +10,10 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use crate::conclusion::Conclusion;
+use crate::facts::StepInput;
 use crate::progress::Observer;
 use crate::reasoner::{Answer, Reasoner, ReasonerError, Task};
 use crate::step::StepId;
-use crate::view::View;
 use report::{Engine, ReasonerKind};
 
 /// Reasons without an LLM.
@@ -38,7 +38,7 @@ impl Reasoner for Offline {
         let conclusions = task
             .steps
             .iter()
-            .map(|step| conclude(*step, task.view))
+            .map(|step| conclude(*step, task.input))
             .collect();
         let answer = Answer {
             conclusions,
@@ -52,13 +52,13 @@ impl Reasoner for Offline {
     }
 }
 
-fn conclude(step: StepId, view: &View) -> Conclusion {
+fn conclude(step: StepId, input: &StepInput) -> Conclusion {
     match step {
-        StepId::Classify => Conclusion::Classify(steps::classify(view)),
-        StepId::KeyCode => Conclusion::KeyCode(steps::key_code(view)),
-        StepId::Experience => Conclusion::Experience(steps::causes(view)),
-        StepId::Completeness => Conclusion::Completeness(crate::completeness::request(view)),
-        StepId::Advice => Conclusion::Advice(advice::advice(view)),
-        StepId::Hypotheses => Conclusion::Hypotheses(advice::hypotheses(view)),
+        StepId::Classify => Conclusion::Classify(steps::classify(input)),
+        StepId::KeyCode => Conclusion::KeyCode(steps::key_code(input)),
+        StepId::Experience => Conclusion::Experience(steps::causes(input)),
+        StepId::Completeness => Conclusion::Completeness(crate::completeness::request(input)),
+        StepId::Advice => Conclusion::Advice(advice::advice(input)),
+        StepId::Hypotheses => Conclusion::Hypotheses(advice::hypotheses(input)),
     }
 }

@@ -1,7 +1,7 @@
 //! THINK 1–3 in fixed wording: class, key code, causes.
 
 use crate::conclusion::{CauseAnalysis, Causes, Classification, KeyCode, Module};
-use crate::view::View;
+use crate::facts::StepInput;
 use crate::wording::{citing, sentence};
 use report::format::{figure, list};
 use report::{Evidence, Finding, Language, ProblemType, Verdict};
@@ -24,17 +24,21 @@ pub(super) fn class(of: ProblemType, language: Language) -> &'static str {
 }
 
 /// THINK 1.
-pub(super) fn classify(view: &View) -> Classification {
+pub(super) fn classify(input: &StepInput) -> Classification {
     let mut also = Vec::new();
-    for finding in view.findings.iter().skip(1) {
-        if finding.problem_type != view.problem_type && !also.contains(&finding.problem_type) {
+    for finding in input.facts.found.findings.iter().skip(1) {
+        if finding.problem_type != input.facts.found.problem_type
+            && !also.contains(&finding.problem_type)
+        {
             also.push(finding.problem_type);
         }
     }
-    let same: Vec<&Finding> = view
+    let same: Vec<&Finding> = input
+        .facts
+        .found
         .findings
         .iter()
-        .filter(|f| f.problem_type == view.problem_type)
+        .filter(|f| f.problem_type == input.facts.found.problem_type)
         .collect();
     let mut evidence: Vec<String> = Vec::new();
     for id in same.iter().flat_map(|f| &f.evidence) {
@@ -42,10 +46,10 @@ pub(super) fn classify(view: &View) -> Classification {
             evidence.push(id.clone());
         }
     }
-    let experiences = view.experience_on_findings();
-    let text = classification_text(view, &also) + &citing(&experiences, view.language);
+    let experiences = input.experience_on_findings();
+    let text = classification_text(input, &also) + &citing(&experiences, input.facts.language);
     Classification {
-        problem_type: view.problem_type,
+        problem_type: input.facts.found.problem_type,
         findings: same.iter().map(|f| f.id.clone()).collect(),
         evidence,
         experiences,
@@ -54,10 +58,10 @@ pub(super) fn classify(view: &View) -> Classification {
     }
 }
 
-fn classification_text(view: &View, also: &[ProblemType]) -> String {
-    let language = view.language;
-    let main = class(view.problem_type, language);
-    let mut text = match (view.verdict, language) {
+fn classification_text(input: &StepInput, also: &[ProblemType]) -> String {
+    let language = input.facts.language;
+    let main = class(input.facts.found.problem_type, language);
+    let mut text = match (input.facts.found.verdict, language) {
         (Verdict::Problem, Language::Zh) => format!("主要问题类别：{main}。"),
         (Verdict::Problem, Language::En) => format!("The main problem is {main}."),
         (Verdict::Healthy, Language::Zh) => "所有适用的规则都有数据可查，没有发现性能问题。".to_owned(),
@@ -71,7 +75,7 @@ fn classification_text(view: &View, also: &[ProblemType]) -> String {
             "The information does not suffice to name the class of the problem; THINK 4 says what is missing.".to_owned()
         }
     };
-    if let Some(top) = view.findings.first() {
+    if let Some(top) = input.facts.found.findings.first() {
         text.push_str(separator(language));
         text.push_str(&sentence(&top.summary, language));
         if let Some(saved) = saving(top, language) {
@@ -90,9 +94,9 @@ fn classification_text(view: &View, also: &[ProblemType]) -> String {
             Language::En => format!("There is also {}.", list(&names, language)),
         });
     }
-    if view.findings.is_empty() && !view.errors.is_empty() {
+    if input.facts.found.findings.is_empty() && !input.facts.outline.errors.is_empty() {
         text.push_str(separator(language));
-        text.push_str(&sentence(&view.errors[0], language));
+        text.push_str(&sentence(&input.facts.outline.errors[0], language));
     }
     text
 }
@@ -122,24 +126,32 @@ pub(super) fn saving(finding: &Finding, language: Language) -> Option<String> {
 }
 
 /// THINK 2.
-pub(super) fn key_code(view: &View) -> KeyCode {
-    let modules: Vec<Module> = view.findings.iter().map(|f| module(f, view)).collect();
-    let experiences = view.experience_on_findings();
+pub(super) fn key_code(input: &StepInput) -> KeyCode {
+    let modules: Vec<Module> = input
+        .facts
+        .found
+        .findings
+        .iter()
+        .map(|f| module(f, input))
+        .collect();
+    let experiences = input.experience_on_findings();
     let text = if modules.is_empty() {
-        code_without_finding(view)
+        code_without_finding(input)
     } else {
-        modules_text(&modules, view.language)
+        modules_text(&modules, input.facts.language)
     };
     KeyCode {
         modules,
-        text: text + &citing(&experiences, view.language),
+        text: text + &citing(&experiences, input.facts.language),
         experiences,
     }
 }
 
-fn module(finding: &Finding, view: &View) -> Module {
+fn module(finding: &Finding, input: &StepInput) -> Module {
     let statement = finding.script_lines.and_then(|[first, last]| {
-        let inside = view
+        let inside = input
+            .facts
+            .outline
             .statements
             .iter()
             .filter(|s| s.lines[0] <= first && last <= s.lines[1]);
@@ -148,14 +160,21 @@ fn module(finding: &Finding, view: &View) -> Module {
     let name = statement
         .map(|s| s.target.clone().unwrap_or_else(|| s.kind.clone()))
         .or_else(|| finding.stage.clone())
-        .unwrap_or_else(|| view.job.name.clone().unwrap_or_else(|| "job".to_owned()));
+        .unwrap_or_else(|| {
+            input
+                .facts
+                .job
+                .name
+                .clone()
+                .unwrap_or_else(|| "job".to_owned())
+        });
     Module {
         name,
         first_line: finding.script_lines.map(|l| l[0]),
         last_line: finding.script_lines.map(|l| l[1]),
         stage: finding.stage.clone(),
         finding: Some(finding.id.clone()),
-        role: sentence(&finding.summary, view.language),
+        role: sentence(&finding.summary, input.facts.language),
     }
 }
 
@@ -186,10 +205,10 @@ fn module_text(module: &Module, language: Language) -> String {
     }
 }
 
-fn code_without_finding(view: &View) -> String {
-    let statements = view.statements.len();
-    let stages = view.stages.len();
-    match view.language {
+fn code_without_finding(input: &StepInput) -> String {
+    let statements = input.facts.outline.statements.len();
+    let stages = input.facts.outline.stages.len();
+    match input.facts.language {
         Language::Zh => {
             format!("脚本有 {statements} 条语句，对应 {stages} 个阶段；没有一处因规则而突出。")
         }
@@ -202,29 +221,35 @@ fn code_without_finding(view: &View) -> String {
 }
 
 /// THINK 3.
-pub(super) fn causes(view: &View) -> Causes {
-    let causes: Vec<CauseAnalysis> = view.findings.iter().map(|f| cause(f, view)).collect();
+pub(super) fn causes(input: &StepInput) -> Causes {
+    let causes: Vec<CauseAnalysis> = input
+        .facts
+        .found
+        .findings
+        .iter()
+        .map(|f| cause(f, input))
+        .collect();
     let text = if causes.is_empty() {
-        no_cause_text(view)
+        no_cause_text(input)
     } else {
-        causes_text(&causes, view)
+        causes_text(&causes, input)
     };
     Causes { causes, text }
 }
 
-fn cause(finding: &Finding, view: &View) -> CauseAnalysis {
+fn cause(finding: &Finding, input: &StepInput) -> CauseAnalysis {
     let facts: Vec<&Evidence> = finding
         .evidence
         .iter()
-        .filter_map(|id| view.fact(id))
+        .filter_map(|id| input.facts.found.evidence(id))
         .take(FACTS_QUOTED)
         .collect();
     let quoted: Vec<String> = facts
         .iter()
         .map(|e| format!("{} [{}]", e.text.trim_end_matches(['.', '。']), e.id))
         .collect();
-    let summary = sentence(&finding.summary, view.language);
-    let explanation = match view.language {
+    let summary = sentence(&finding.summary, input.facts.language);
+    let explanation = match input.facts.language {
         Language::Zh => format!("{summary}依据：{}。", quoted.join("；")),
         Language::En => format!("{summary} Evidence: {}.", quoted.join("; ")),
     };
@@ -232,9 +257,9 @@ fn cause(finding: &Finding, view: &View) -> CauseAnalysis {
         cause: finding.cause.code().to_owned(),
         finding: Some(finding.id.clone()),
         explanation,
-        against: doubt(finding, view.language),
+        against: doubt(finding, input.facts.language),
         evidence: finding.evidence.clone(),
-        experiences: view.experience_on(&[finding.cause.code()]),
+        experiences: input.experience_on(&[finding.cause.code()]),
     }
 }
 
@@ -251,15 +276,15 @@ fn doubt(finding: &Finding, language: Language) -> Option<String> {
     })
 }
 
-fn causes_text(causes: &[CauseAnalysis], view: &View) -> String {
+fn causes_text(causes: &[CauseAnalysis], input: &StepInput) -> String {
     let mut lines: Vec<String> = Vec::new();
     for analysis in causes {
         let mut line = format!("- {}: {}", analysis.cause, analysis.explanation);
         if let Some(against) = &analysis.against {
-            line.push_str(separator(view.language));
+            line.push_str(separator(input.facts.language));
             line.push_str(against);
         }
-        line.push_str(&citing(&analysis.experiences, view.language));
+        line.push_str(&citing(&analysis.experiences, input.facts.language));
         lines.push(line);
     }
     lines.join("\n")
@@ -269,17 +294,17 @@ fn causes_text(causes: &[CauseAnalysis], view: &View) -> String {
 const RULED_OUT: usize = 8;
 
 /// What the facts rule out is worth as much as a cause to somebody who suspects one.
-fn no_cause_text(view: &View) -> String {
+fn no_cause_text(input: &StepInput) -> String {
     let mut lines: Vec<String> = Vec::new();
-    for cleared in view.cleared.iter().take(RULED_OUT) {
+    for cleared in input.facts.found.cleared.iter().take(RULED_OUT) {
         lines.push(format!(
             "- {}: {}",
             cleared.cause,
-            sentence(&cleared.by, view.language)
+            sentence(&cleared.by, input.facts.language)
         ));
     }
-    let more = view.cleared.len().saturating_sub(RULED_OUT);
-    let opening = match (view.language, lines.is_empty()) {
+    let more = input.facts.found.cleared.len().saturating_sub(RULED_OUT);
+    let opening = match (input.facts.language, lines.is_empty()) {
         (Language::Zh, true) => "没有可供推导的原因。",
         (Language::En, true) => "There is no cause to reason about.",
         (Language::Zh, false) => "已有数据排除了下列原因：",
@@ -287,7 +312,7 @@ fn no_cause_text(view: &View) -> String {
     };
     lines.insert(0, opening.to_owned());
     if more > 0 {
-        lines.push(match view.language {
+        lines.push(match input.facts.language {
             Language::Zh => format!("- 以及另外 {more} 个原因。"),
             Language::En => format!("- and {more} more."),
         });

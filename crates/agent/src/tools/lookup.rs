@@ -9,7 +9,7 @@ use job::Job;
 
 use crate::conclusion::{Lookup, Tool};
 use crate::experience::ExperienceSource;
-use crate::view::{Excerpt, View};
+use crate::facts::{Excerpt, Facts};
 use report::Language;
 use report::format::{cut, figure};
 
@@ -45,24 +45,24 @@ pub(crate) fn look_up(
     lookup: &Lookup,
     job: &Job,
     index: Option<&dyn ExperienceSource>,
-    view: &View,
+    facts: &Facts,
     most_bytes: usize,
 ) -> Excerpt {
     let text = match lookup.tool {
-        Tool::AnalyzeScript => analyze_script(view, &lookup.argument),
+        Tool::AnalyzeScript => analyze_script(facts, &lookup.argument),
         Tool::TableMetadata => table_metadata(job, &lookup.argument),
         Tool::ExplainCodegen => explain_codegen(job, &lookup.argument),
-        Tool::SearchExperience => search_experience(index, &lookup.argument, view.language),
+        Tool::SearchExperience => search_experience(index, &lookup.argument, facts.language),
     };
     let bytes = text.len() as u64;
     excerpt(&name(lookup), cut(&text, most_bytes).to_owned(), bytes)
 }
 
 /// Statements that touch the lines `12-18`, or all of them.
-fn analyze_script(view: &View, lines: &str) -> String {
+fn analyze_script(facts: &Facts, lines: &str) -> String {
     let wanted = line_range(lines);
     let mut out = String::new();
-    for statement in &view.statements {
+    for statement in &facts.outline.statements {
         let [first, last] = statement.lines;
         if wanted.is_some_and(|(from, to)| last < from || to < first) {
             continue;
@@ -76,7 +76,7 @@ fn analyze_script(view: &View, lines: &str) -> String {
             let _ = writeln!(out, "  hint {hint}");
         }
     }
-    if let (Some((from, to)), Some(script)) = (wanted, &view.script) {
+    if let (Some((from, to)), Some(script)) = (wanted, &facts.outline.script) {
         for (index, line) in script.text.lines().enumerate() {
             if (from as usize..=to as usize).contains(&(index + 1)) {
                 let _ = writeln!(out, "{:>4}  {line}", index + 1);

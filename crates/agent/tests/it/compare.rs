@@ -1,6 +1,6 @@
 //! A good and a bad run of the same simulated job: the comparison names what was put into the bad one.
 
-use agent::{Event, Request};
+use agent::Request;
 use report::Language;
 use runs::compare::{Comparison, Origin, ReasonKind, Side, compare};
 use runs::picture::Picture;
@@ -17,23 +17,16 @@ async fn side(job: &SimulatedJob) -> Side {
         language: Some(Language::En),
         ..Request::default()
     };
-    let (mut picture, mut shape) = (Picture::default(), JobShape::default());
-    let mut seen = |event: Event<'_>| {
-        if let Event::Finished { job } = event {
-            picture = Picture::of(job);
-            shape = JobShape::of(job);
-        }
-    };
     let catalogue = job::Catalogue::builtin();
     let thresholds = diagnosis::Settings::default();
     let services = support::services(&catalogue, &thresholds);
-    let report = agent::analyze(&request, &services, &mut seen)
+    let agent::Analysis { report, job } = agent::analyze(&request, &services, &mut agent::Silent)
         .await
         .expect("a report");
     Side {
         report,
-        shape,
-        script: picture.script,
+        shape: JobShape::of(&job),
+        script: Picture::of(&job).script,
         origin: Origin::Folder,
     }
 }

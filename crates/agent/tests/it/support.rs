@@ -166,13 +166,9 @@ pub(crate) async fn run(
         cancel: setting.cancel,
     };
     let mut told = Vec::new();
-    let mut observer = |event: Event<'_>| {
-        if !matches!(event, Event::Finished { .. }) {
-            told.push(format!("{event:?}"));
-        }
-    };
+    let mut observer = |event: Event<'_>| told.push(format!("{event:?}"));
     let result = sendable(agent::analyze(request, &services, &mut observer)).await;
-    (result, told)
+    (result.map(|analysis| analysis.report), told)
 }
 
 /// An analysis may be moved to another thread, as servers do.

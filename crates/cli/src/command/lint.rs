@@ -78,7 +78,7 @@ fn coverage(rows: &[lint::CoverageRow], format: Format, terminal: &Terminal) -> 
         for row in rows {
             let mut cells = vec![
                 row.cause.clone(),
-                row.language.as_str().to_owned(),
+                row.language.code().to_owned(),
                 row.playbooks.to_string(),
             ];
             cells.extend(row.sections.iter().map(|(_, documents)| {

@@ -85,7 +85,7 @@ impl From<Hit> for Passage {
             headings: chunk.heading_path,
             text: chunk.text,
             kind: chunk.kind.as_str().to_owned(),
-            language: chunk.language.as_str().to_owned(),
+            language: chunk.language.code().to_owned(),
             causes: chunk.causes,
             source: chunk.source,
             score: hit.score,

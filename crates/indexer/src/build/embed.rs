@@ -1,4 +1,4 @@
-//! Vectors for the texts of new chunks: from the generation before, from the cache, or from the model.
+//! Vectors for the texts of new chunks: from the previous generation, the cache or the model.
 
 use std::collections::HashMap;
 
@@ -9,14 +9,13 @@ use crate::parallel;
 use crate::store::cache::Cache;
 use crate::store::vectors::{TextHash, text_hash};
 
-/// Texts per call of the embedder: small enough that a slow model reports progress and keeps its memory bounded, large enough
-/// that a server is not asked for every text.
+/// Texts per call of the embedder: few enough that a slow model reports progress and its memory stays bounded, enough
+/// that a server need not be called for each text.
 const BATCH: usize = 32;
 
 /// Batches in flight at a time; their vectors reach the cache before the next ones start.
 const BATCHES_PER_ROUND: usize = 16;
 
-/// Vectors by text, and how many were computed.
 pub(crate) struct Embedded {
     pub(crate) hashes: Vec<TextHash>,
     pub(crate) by_hash: HashMap<TextHash, Vec<f32>>,
@@ -24,7 +23,7 @@ pub(crate) struct Embedded {
     pub(crate) cached: usize,
 }
 
-/// Finds or computes the vector of every text. `known` gives those of the generation before.
+/// Finds or computes the vector of every text. `known` looks them up in the previous generation.
 pub(crate) fn embed(
     texts: &[String],
     known: &dyn Fn(&TextHash) -> Option<Vec<f32>>,
@@ -43,7 +42,7 @@ pub(crate) fn embed(
         if found.is_none() {
             wanted.push((*hash, text));
         }
-        // An empty vector holds the place, so that equal texts are embedded once.
+        // An empty vector as a placeholder, so that equal texts are embedded once.
         by_hash.insert(*hash, found.unwrap_or_default());
     }
     let total = wanted.len();
@@ -58,7 +57,7 @@ pub(crate) fn embed(
         if let Some(cache) = &mut cache {
             let pairs = part.iter().map(|(hash, _)| *hash);
             let pairs = pairs.zip(vectors.iter().map(Vec::as_slice));
-            // A cache that cannot be written costs time at the next update, nothing else.
+            // A cache that cannot be written only costs time at the next update.
             let _ = cache.add(pairs);
         }
         by_hash.extend(part.iter().map(|(hash, _)| *hash).zip(vectors));

@@ -1,9 +1,8 @@
 //! From knowledge to a new generation of the index: read, compare, cut, embed, write beside, verify, swap.
 //!
-//! Knows nothing of queries.
+//! Knows nothing about queries.
 
 mod embed;
-mod graphs;
 mod plan;
 mod read;
 mod write;
@@ -25,63 +24,44 @@ use crate::store::generation::{self, Held, Writer};
 use crate::store::manifest::Documents;
 use crate::store::mark;
 
-/// What an update did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// Documents that are new.
     pub added: Vec<String>,
-    /// Documents whose text or front matter changed.
+    /// Text or front matter changed.
     pub changed: Vec<String>,
-    /// Documents that are gone.
     pub removed: Vec<String>,
-    /// Documents that lie elsewhere with the same text: old and new path.
+    /// Old and new path of documents whose text stayed the same.
     pub moved: Vec<(String, String)>,
-    /// Documents left as they were.
     pub unchanged: usize,
-    /// Chunks in the index now.
+    /// Chunks in the index after the update.
     pub chunks: usize,
-    /// Texts that were embedded.
     pub embedded: usize,
-    /// Texts whose vector was already known.
     pub cached: usize,
-    /// Name of the generation that is served now.
     pub generation: String,
-    /// Whether a new generation was made.
+    /// False if nothing had changed.
     pub rebuilt: bool,
 }
 
-/// What an update is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// Listing and hashing documents.
     Read,
-    /// Cutting documents into chunks.
     Chunk,
-    /// Turning texts into vectors.
     Embed,
-    /// Writing the stores.
     Write,
-    /// Building the graph.
-    Graph,
-    /// Checking the new generation before it is served.
     Verify,
 }
 
-/// How far an update is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Current phase.
     pub phase: Phase,
-    /// Units done in it.
     pub done: usize,
-    /// Units in it; 0 if not known.
+    /// 0 if unknown.
     pub total: usize,
 }
 
 /// The document whose entries widen queries.
 pub(crate) const GLOSSARY: &str = "glossary.toml";
 
-/// Reports the start of a phase.
 fn start(progress: &mut dyn FnMut(Progress), phase: Phase, total: usize) {
     progress(Progress {
         phase,
@@ -93,7 +73,7 @@ fn start(progress: &mut dyn FnMut(Progress), phase: Phase, total: usize) {
 /// Brings `index` up to date with the documents under `knowledge`.
 ///
 /// # Errors
-/// See [`BuildError`]; the last good generation is then still served.
+/// See [`BuildError`]; the last good generation is still served.
 pub fn update(
     knowledge: &Path,
     index: &Path,
@@ -105,7 +85,7 @@ pub fn update(
     update_with(listing, &chunk::chunks, index, settings, progress)
 }
 
-/// As [`update`], with documents held in memory: pairs of path (as it would be below the knowledge folder) and text.
+/// As [`update`], with documents in memory: pairs of path (relative to the knowledge folder) and text.
 ///
 /// # Errors
 /// See [`BuildError`].
@@ -125,24 +105,23 @@ pub fn update_from(
     update_with(sources.into(), &chunk::chunks, index, settings, progress)
 }
 
-/// Whether `index` was last brought up to date from documents that this mark stands for, as [`set_mark`] noted. Reads two small
-/// files: a caller whose documents seldom change need not hash them at every start.
+/// Whether `index` is up to date with the documents that `mark` stands for, according to [`set_mark`]. Reads two small
+/// files, so a caller whose documents seldom change need not hash them at every start.
 pub fn has_mark(index: &Path, mark: &[u8]) -> bool {
     mark::holds(index, mark)
 }
 
-/// Notes that the generation of `summary` was made of documents that `mark` stands for.
+/// Records that the generation of `summary` was made from the documents that `mark` stands for.
 ///
 /// # Errors
-/// When the note cannot be written; the index is as good without it.
+/// When the mark cannot be written; the index is usable without it.
 pub fn set_mark(index: &Path, summary: &Summary, mark: &[u8]) -> Result<(), BuildError> {
     mark::set(index, &summary.generation, mark)
 }
 
-/// How a document becomes chunks.
 pub(crate) type Cutter<'a> = &'a (dyn Fn(&Source) -> Vec<Chunk> + Sync);
 
-/// As [`update`], with documents that are listed already and another way to cut them.
+/// As [`update`], with documents already listed and another chunker.
 pub(crate) fn update_with(
     mut listing: Listing,
     cutter: Cutter<'_>,
@@ -160,7 +139,6 @@ pub(crate) fn update_with(
         .map(|(held, documents)| (documents, held.manifest.segments.as_slice()));
     let plan = plan::plan(&listing.sources, &hashes, compared, everything);
     if let (true, Some((held, _))) = (plan.is_empty(), &current) {
-        graphs::update(index, settings, progress)?;
         writer.collect();
         return Ok(Summary {
             chunks: held.manifest.chunks,
@@ -185,14 +163,13 @@ pub(crate) fn update_with(
         rebuild: settings.rebuild,
     };
     let summary = write::run(job, progress)?;
-    // The lock on the old generation goes before the collection, so that it is collected too.
+    // Releases the old generation, so that it is collected too.
     drop(current);
-    graphs::update(index, settings, progress)?;
     writer.collect();
     Ok(summary)
 }
 
-/// The generation to start from; `None` if there is none, or if it is to be ignored.
+/// The generation to start from; `None` to start from scratch.
 fn current(
     index: &Path,
     rebuild: Rebuild,
@@ -206,11 +183,8 @@ fn current(
     };
     let agrees = match rebuild {
         Rebuild::Changed => held.manifest.check(&embedder.fingerprint()),
-        // Texts are cut again, known vectors are kept: the model must be the same.
-        Rebuild::Rechunk => held
-            .manifest
-            .check_format()
-            .and_then(|()| held.manifest.check_embedder(&embedder.fingerprint())),
+        // Known vectors are kept, so the model must be the same.
+        Rebuild::Rechunk => held.manifest.check_embedder(&embedder.fingerprint()),
         Rebuild::Reembed => held.manifest.check_code(),
         Rebuild::Full => Ok(()),
     };
@@ -222,7 +196,7 @@ fn current(
     }
 }
 
-/// The cache of vectors of `embedder`; `None` if it is faster than its cache would be.
+/// `None` if the embedder is faster than a cache.
 fn open_cache(index: &Path, embedder: &dyn Embedder) -> Result<Option<Cache>, BuildError> {
     if !embedder.worth_caching() {
         return Ok(None);

@@ -1,6 +1,6 @@
-//! What changed between the documents and the current generation, and what has to be written for it.
+//! What changed between the documents and the current generation, and what must be written.
 //!
-//! Deletions come from the full listing, never from a window of changes.
+//! Deletions are found by comparing with the full listing, never from a list of changes.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -8,41 +8,38 @@ use super::Summary;
 use crate::document::Source;
 use crate::store::manifest::{Documents, Segment};
 
-/// A generation is rewritten as one segment when more than this share of its rows is dead: dead rows cost scan time
-/// and disk, and keep their terms in BM25's document frequencies.
+/// A generation with more than this share of dead rows is rewritten as one segment: dead rows cost scan time
+/// and disk, and distort BM25's document frequencies.
 const MAX_DEAD_SHARE: f64 = 0.3;
 
-/// Below this many rows a rewrite costs less than to keep account of dead rows.
+/// Below this many rows a rewrite is cheaper than keeping track of dead rows.
 const SMALL_INDEX: usize = 256;
 
-/// More segments than this are folded into the one that is being written: each costs two memory maps at every start.
+/// More segments than this are merged into the new one: each costs two memory maps at every start.
 const MAX_SEGMENTS: usize = 8;
 
-/// Only segments of less than this share of all rows are folded, so that an update never rewrites the large one.
+/// Only segments with less than this share of all rows are merged, so that an update never rewrites the large one.
 const FOLD_SHARE: f64 = 0.1;
 
-/// What to write.
 pub(crate) struct Plan {
-    /// Write all documents into one new segment, into an empty lexical store.
+    /// Rewrite all documents as one segment, with an empty lexical store.
     pub(crate) whole: bool,
-    /// Documents to cut and embed, as positions in the sources.
+    /// Positions of the documents to chunk and embed.
     pub(crate) write: Vec<usize>,
-    /// Documents whose rows die.
+    /// Documents whose rows become dead.
     pub(crate) dead: Vec<String>,
-    /// Segments that have no live row left.
+    /// Segments without a live row.
     pub(crate) dropped: HashSet<u32>,
-    /// Names of what changed.
     pub(crate) summary: Summary,
 }
 
 impl Plan {
-    /// Whether there is anything to do.
     pub(crate) fn is_empty(&self) -> bool {
         !self.whole && self.write.is_empty() && self.dead.is_empty()
     }
 }
 
-/// Compares `sources` (with their hashes) with the `documents` of the current generation; `None` if there is none.
+/// Compares the documents with those of the `current` generation, if there is one.
 pub(crate) fn plan(
     sources: &[Source],
     hashes: &[String],
@@ -110,7 +107,6 @@ pub(crate) fn plan(
     }
 }
 
-/// Added, changed, removed and moved documents, and the positions of those to write.
 fn compare(sources: &[Source], hashes: &[String], documents: &Documents) -> (Summary, Vec<usize>) {
     let present: HashSet<&str> = sources.iter().map(|s| s.path.as_str()).collect();
     let mut gone: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
@@ -140,7 +136,7 @@ fn compare(sources: &[Source], hashes: &[String], documents: &Documents) -> (Sum
     (summary, write)
 }
 
-/// Live rows per segment once the rows of `dead` documents are gone.
+/// Live rows per segment without those of the `dead` documents.
 fn live_after(documents: &Documents, segments: &[Segment], dead: &[String]) -> HashMap<u32, usize> {
     let mut live: HashMap<u32, usize> = segments
         .iter()

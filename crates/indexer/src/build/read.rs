@@ -9,21 +9,20 @@ use crate::error::BuildError;
 use crate::parallel;
 use crate::store::files::read_error;
 
-/// Largest document read; a playbook has a few kilobytes, and what is larger was put there by mistake.
+/// A playbook has a few kilobytes; anything this large is there by mistake.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// Deepest folder entered.
 const MAX_DEPTH: usize = 16;
 
-/// Files from which reading and hashing is shared among threads.
+/// From this many files on, threads share the reading and hashing.
 const MANY: usize = 256;
 
-/// The documents of an update, sorted by path. Those of a folder are read twice: a hash tells whether one changed, and only what is to
-/// be written is kept in memory.
+/// The documents of an update, sorted by path. Files are read twice: once to hash them, and once more only those
+/// that are to be written, so that memory holds no others.
 pub(crate) struct Listing {
-    /// Without text until [`Listing::load`], unless the caller held the texts.
+    /// Without text until [`Listing::load`], unless they came from memory.
     pub(crate) sources: Vec<Source>,
-    /// Where the files are; empty if the caller held the texts.
+    /// Empty if the documents came from memory.
     places: Vec<PathBuf>,
 }
 
@@ -55,7 +54,6 @@ impl Listing {
         })
     }
 
-    /// Hash of every document.
     pub(crate) fn hashes(&self) -> Result<Vec<String>, BuildError> {
         if self.places.is_empty() {
             let hash = |source: &Source| hash(source.text.as_bytes());
@@ -63,7 +61,7 @@ impl Listing {
         }
         let parts: Vec<&[PathBuf]> = self.places.chunks(MANY).collect();
         let part = |places: &&[PathBuf]| -> Result<Vec<String>, BuildError> {
-            // One piece of memory for all files: to ask for thousands costs more than to read them.
+            // One buffer for all files: allocating thousands costs more than reading them.
             let mut bytes = Vec::new();
             let mut hashed = |place: &PathBuf| {
                 read_bytes(place, &mut bytes).map_err(read_error(place))?;
@@ -76,7 +74,7 @@ impl Listing {
         Ok(parts?.into_iter().flatten().collect())
     }
 
-    /// Reads the texts at these positions, and what they hash to now: a document may have changed since it was listed.
+    /// Reads the texts at these positions and updates their hashes: a document may have changed since it was listed.
     pub(crate) fn load(
         &mut self,
         positions: &[usize],
@@ -89,7 +87,7 @@ impl Listing {
             let (place, mut bytes) = (&self.places[at], Vec::new());
             read_bytes(place, &mut bytes).map_err(read_error(place))?;
             let hash = hash(&bytes);
-            // A stray byte in another encoding loses its word, not the document.
+            // A stray byte in another encoding spoils a word, not the document.
             let text = match String::from_utf8(bytes) {
                 Ok(text) => text,
                 Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
@@ -105,7 +103,6 @@ impl Listing {
     }
 }
 
-/// Every document below `knowledge` with its text, sorted by path.
 pub(crate) fn sources(knowledge: &Path) -> Result<Vec<Source>, BuildError> {
     let mut listing = Listing::of(knowledge)?;
     let all: Vec<usize> = (0..listing.sources.len()).collect();
@@ -117,7 +114,7 @@ fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// Adds the documents below `folder`: the path relative to the knowledge folder, and where the file is.
+/// Adds the documents below `folder` as relative and actual path.
 fn walk(
     folder: &Path,
     prefix: &str,
@@ -145,7 +142,6 @@ fn walk(
     Ok(())
 }
 
-/// Whether a file with this path, relative to the knowledge folder, is indexed.
 pub(crate) fn is_document(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_markdown =
@@ -153,7 +149,7 @@ pub(crate) fn is_document(path: &str) -> bool {
     is_markdown || path == "files.toml" || path == "glossary.toml"
 }
 
-/// Puts the whole file into `bytes`, in as few calls as there can be: with thousands of documents they are most of an update's time.
+/// Reads the file in as few system calls as possible: with thousands of documents they take most of an update's time.
 fn read_bytes(path: &Path, bytes: &mut Vec<u8>) -> io::Result<()> {
     let file = File::open(path)?;
     let size = file.metadata()?.len();
@@ -163,12 +159,12 @@ fn read_bytes(path: &Path, bytes: &mut Vec<u8>) -> io::Result<()> {
     }
     bytes.clear();
     bytes.reserve(size as usize);
-    // The limit spares the call that would only find the end.
+    // The limit saves the call that would only find the end.
     file.take(size).read_to_end(bytes)?;
     Ok(())
 }
 
-/// Documents that the caller holds in memory; the last of equal paths counts.
+/// Of equal paths the last counts.
 pub(crate) fn from_memory(documents: impl IntoIterator<Item = (String, String)>) -> Vec<Source> {
     let by_path: std::collections::BTreeMap<String, Source> = documents
         .into_iter()

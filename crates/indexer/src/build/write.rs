@@ -1,4 +1,4 @@
-//! Writes the next generation beside the current one, checks it and swaps the pointer.
+//! Writes the next generation next to the current one, checks it and switches to it.
 
 use std::collections::hash_map::Entry as MapEntry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -16,18 +16,17 @@ use crate::glossary::Glossary;
 use crate::model::Chunk;
 use crate::parallel;
 use crate::settings::Rebuild;
-use crate::store::files::{self, write_error};
+use crate::store::files::{self, read_error, write_error};
 use crate::store::generation::{BM25, DOCUMENTS, GLOSSARY, Held, MANIFEST, Writer};
 use crate::store::lexical::{Entry, Lexical, LexicalWriter};
 use crate::store::manifest::{DocumentEntry, Documents, FileSum, Manifest, Ordinal, Segment};
 use crate::store::vectors::{TextHash, Vectors};
 use crate::store::{FORMAT, chunks, vectors};
-use crate::{analyse, chunk};
+use crate::{analyze, chunk};
 
-/// Documents or chunks from which the work on them is shared among threads.
+/// From this many documents or chunks on, threads share the work.
 const MANY: usize = 16;
 
-/// Everything that the writing of a generation depends on.
 pub(crate) struct Job<'a> {
     pub(crate) writer: &'a Writer,
     pub(crate) index: &'a Path,
@@ -40,7 +39,27 @@ pub(crate) struct Job<'a> {
     pub(crate) rebuild: Rebuild,
 }
 
-/// The chunks of one document that is being written.
+impl<'a> Job<'a> {
+    /// The generation to continue, unless all is rewritten.
+    fn continued(&self) -> Option<(&'a Held, &'a Documents)> {
+        self.current.filter(|_| !self.plan.whole)
+    }
+
+    fn last_segment(&self) -> u32 {
+        let segments = self.current.map(|(held, _)| held.manifest.segments.iter());
+        segments
+            .into_iter()
+            .flatten()
+            .map(|s| s.seq)
+            .max()
+            .unwrap_or(0)
+    }
+
+    fn known_files(&self) -> Option<&'a Files> {
+        self.current.map(|(held, _)| &held.manifest.files)
+    }
+}
+
 struct Cut<'a> {
     source: &'a Source,
     hash: &'a str,
@@ -55,11 +74,15 @@ pub(crate) fn run(job: Job<'_>, progress: &mut dyn FnMut(Progress)) -> Result<Su
     let embedded = embed_chunks(&job, &new_chunks, progress)?;
 
     start(progress, Phase::Write, new_chunks.len());
-    let previous = job
-        .current
-        .map(|(held, _)| held.manifest.generation.as_str());
+    let previous = job.current.map(|(held, _)| &*held.manifest.generation);
     let (name, folder) = job.writer.new_generation(previous)?;
-    let manifest = write_generation(&job, &name, &folder, &cuts, &new_chunks, &embedded)?;
+    let output = Output {
+        seq: 1 + job.last_segment(),
+        job: &job,
+        folder: &folder,
+        files: BTreeMap::new(),
+    };
+    let manifest = output.write(&name, &cuts, &new_chunks, &embedded)?;
 
     start(progress, Phase::Verify, manifest.chunks);
     check(&folder, &manifest)?;
@@ -90,32 +113,24 @@ fn embed_chunks(
 ) -> Result<Embedded, BuildError> {
     let texts = parallel::map(new_chunks, MANY, |chunk| context::embedded_text(chunk));
     let anew = matches!(job.rebuild, Rebuild::Reembed | Rebuild::Full);
-    let known = if anew {
-        Known::default()
-    } else {
-        Known::open(job)
+    let known = match anew {
+        true => Known::default(),
+        false => Known::open(job),
     };
     let mut cache = open_cache(job.index, job.embedder)?;
     let other_model = job
         .current
         .is_some_and(|(held, _)| held.manifest.embedder != job.embedder.fingerprint());
-    if anew && !(job.rebuild == Rebuild::Reembed && other_model) {
-        // What this model computed is not trusted, but what it computes now is kept. Vectors of a model that comes back
-        // after another one are as good as they were.
-        if let Some(cache) = &mut cache {
-            cache.clear();
-        }
+    // A rebuild does not trust cached vectors; those of a model that is used again after another one are still valid.
+    let trusted = !anew || (job.rebuild == Rebuild::Reembed && other_model);
+    if let (false, Some(cache)) = (trusted, &mut cache) {
+        cache.clear();
     }
-    embed(
-        &texts,
-        &|hash| known.get(hash),
-        cache,
-        job.embedder,
-        progress,
-    )
+    let known = |hash: &TextHash| known.get(hash);
+    embed(&texts, &known, cache, job.embedder, progress)
 }
 
-/// Vectors of the generation before that may be used again.
+/// Reusable vectors of the previous generation.
 #[derive(Default)]
 struct Known {
     segments: HashMap<u32, Vectors>,
@@ -123,18 +138,17 @@ struct Known {
 }
 
 impl Known {
-    /// For a whole rewrite every row, else those of the documents that are written again.
+    /// All rows for a rewrite, else those of the documents to be written.
     fn open(job: &Job<'_>) -> Known {
         let mut known = Known::default();
         let Some((held, documents)) = job.current else {
             return known;
         };
         let dead: HashSet<&String> = job.plan.dead.iter().collect();
-        let entries = documents
-            .iter()
-            .filter(|(path, _)| job.plan.whole || dead.contains(path));
-        for (_, entry) in entries {
-            known.add(held, entry);
+        for (path, entry) in documents {
+            if job.plan.whole || dead.contains(path) {
+                known.add(held, entry);
+            }
         }
         known
     }
@@ -146,7 +160,7 @@ impl Known {
         let vectors = match self.segments.entry(entry.seq) {
             MapEntry::Occupied(open) => open.into_mut(),
             MapEntry::Vacant(place) => {
-                // A damaged segment only means that its texts are embedded again.
+                // Texts of a damaged segment are embedded again.
                 match Vectors::open(&held.folder.join(segment.vectors_file())) {
                     Ok(open) => place.insert(open),
                     Err(_) => return,
@@ -165,168 +179,208 @@ impl Known {
     }
 }
 
-fn write_generation(
-    job: &Job<'_>,
-    name: &str,
-    folder: &Path,
-    cuts: &[Cut<'_>],
-    new_chunks: &[&Chunk],
-    embedded: &Embedded,
-) -> Result<Manifest, BuildError> {
-    let mut files = BTreeMap::new();
-    let mut segments = Vec::new();
-    if !job.plan.whole
-        && let Some((held, documents)) = job.current
-    {
-        segments = keep_segments(job, held, documents, folder, &mut files)?;
-    }
-    let seq = job
-        .current
-        .and_then(|(held, _)| held.manifest.segments.iter().map(|s| s.seq).max())
-        .map_or(1, |last| last + 1);
-    let segment = Segment {
-        seq,
-        rows: new_chunks.len(),
-        dead: Vec::new(),
-    };
-    if !new_chunks.is_empty() {
-        write_segment(job, folder, &segment, new_chunks, embedded, &mut files)?;
-        segments.push(segment);
-    }
-    write_lexical(job, folder, seq, cuts, &mut files)?;
-    let documents = write_documents(job, folder, seq, cuts, &mut files)?;
-    write_glossary(job, folder, &mut files)?;
-    let manifest = Manifest {
-        format: FORMAT,
-        chunker: chunk::VERSION.to_owned(),
-        analyser: analyse::VERSION.to_owned(),
-        embedder: job.embedder.fingerprint(),
-        dimension: job.embedder.dimension(),
-        generation: name.to_owned(),
-        documents: documents.len(),
-        chunks: segments.iter().map(Segment::live_rows).sum(),
-        segments,
-        files,
-    };
-    let path = folder.join(MANIFEST);
-    let bytes = to_json(&manifest, &path)?;
-    fs::write(&path, &bytes).map_err(write_error(&path))?;
-    sync(job, folder, &manifest)?;
-    Ok(manifest)
+type Files = BTreeMap<String, FileSum>;
+
+/// The folder of the new generation.
+struct Output<'a> {
+    job: &'a Job<'a>,
+    folder: &'a Path,
+    /// Number of the new segment.
+    seq: u32,
+    /// What has been written.
+    files: Files,
 }
 
-/// Waits until the files that are new in this generation, and the names of all, are on disk.
-fn sync(job: &Job<'_>, folder: &Path, manifest: &Manifest) -> Result<(), BuildError> {
-    let known = job.current.map(|(held, _)| &held.manifest.files);
-    let is_linked =
-        |name: &str| known.is_some_and(|known| known.contains_key(name)) && is_fixed(name);
-    let new = manifest.files.keys().filter(|name| !is_linked(name));
-    let manifest = folder.join(MANIFEST);
-    let new: Vec<PathBuf> = new
-        .map(|name| folder.join(name))
-        .chain([manifest])
-        .collect();
-    files::sync_all(&new).map_err(write_error(folder))?;
-    for folder in [&folder.join(BM25), folder] {
-        files::sync_folder(folder).map_err(write_error(folder))?;
+impl Output<'_> {
+    fn write(
+        mut self,
+        name: &str,
+        cuts: &[Cut<'_>],
+        new_chunks: &[&Chunk],
+        embedded: &Embedded,
+    ) -> Result<Manifest, BuildError> {
+        let mut segments = self.keep_segments()?;
+        if !new_chunks.is_empty() {
+            segments.push(self.write_segment(new_chunks, embedded)?);
+        }
+        self.write_lexical(cuts)?;
+        let documents = self.documents(cuts);
+        self.write_json(DOCUMENTS, &documents)?;
+        self.note(DOCUMENTS)?;
+        let sources = self.job.sources.iter();
+        let glossary = sources.filter(|source| source.path == super::GLOSSARY);
+        let glossary = glossary.map(|source| Glossary::parse(&source.text)).next();
+        self.write_json(GLOSSARY, &glossary.unwrap_or_default())?;
+        self.note(GLOSSARY)?;
+        let manifest = Manifest {
+            format: FORMAT,
+            chunker: chunk::VERSION.to_owned(),
+            analyser: analyze::VERSION.to_owned(),
+            embedder: self.job.embedder.fingerprint(),
+            dimension: self.job.embedder.dimension(),
+            generation: name.to_owned(),
+            documents: documents.len(),
+            chunks: segments.iter().map(Segment::live_rows).sum(),
+            segments,
+            files: std::mem::take(&mut self.files),
+        };
+        self.write_json(MANIFEST, &manifest)?;
+        self.sync(&manifest)?;
+        Ok(manifest)
     }
-    Ok(())
+
+    /// Waits until the new files of this generation and all names are on disk.
+    fn sync(&self, manifest: &Manifest) -> Result<(), BuildError> {
+        let known = self.job.known_files();
+        let is_linked =
+            |name: &str| is_fixed(name) && known.is_some_and(|known| known.contains_key(name));
+        let new = manifest.files.keys().filter(|name| !is_linked(name));
+        let new = new.map(String::as_str).chain([MANIFEST]);
+        let new: Vec<PathBuf> = new.map(|name| self.folder.join(name)).collect();
+        files::sync_all(&new).map_err(write_error(self.folder))?;
+        for folder in [&self.folder.join(BM25), self.folder] {
+            files::sync_folder(folder).map_err(write_error(folder))?;
+        }
+        Ok(())
+    }
+
+    /// Links the segments that are kept and marks newly dead rows.
+    fn keep_segments(&mut self) -> Result<Vec<Segment>, BuildError> {
+        let mut out = Vec::new();
+        let Some((held, documents)) = self.job.continued() else {
+            return Ok(out);
+        };
+        let plan = &self.job.plan;
+        let dead = plan.dead.iter().filter_map(|path| documents.get(path));
+        let dead: Vec<&DocumentEntry> = dead.filter(|entry| entry.count > 0).collect();
+        for segment in &held.manifest.segments {
+            if plan.dropped.contains(&segment.seq) {
+                continue;
+            }
+            let mut segment = segment.clone();
+            let here = dead.iter().filter(|entry| entry.seq == segment.seq);
+            let here: Vec<_> = here.map(|entry| (entry.first, entry.count)).collect();
+            segment.dead.extend(here);
+            segment.dead.sort_unstable();
+            for file in [segment.chunks_file(), segment.vectors_file()] {
+                let to = self.folder.join(&file);
+                files::link_or_copy(&held.folder.join(&file), &to).map_err(write_error(&to))?;
+                if let Some(sum) = held.manifest.files.get(&file) {
+                    self.files.insert(file, sum.clone());
+                }
+            }
+            out.push(segment);
+        }
+        Ok(out)
+    }
+
+    fn write_segment(
+        &mut self,
+        chunks: &[&Chunk],
+        embedded: &Embedded,
+    ) -> Result<Segment, BuildError> {
+        let segment = Segment {
+            seq: self.seq,
+            rows: chunks.len(),
+            dead: Vec::new(),
+        };
+        let (chunks_file, vectors_file) = (segment.chunks_file(), segment.vectors_file());
+        let path = self.folder.join(&chunks_file);
+        chunks::write(&path, chunks).map_err(write_error(&path))?;
+        self.note(&chunks_file)?;
+        let path = self.folder.join(&vectors_file);
+        let rows = embedded.hashes.iter().map(|hash| &*embedded.by_hash[hash]);
+        let (rows, dimension) = (rows.collect::<Vec<_>>(), self.job.embedder.dimension());
+        vectors::write(&path, dimension, &rows, &embedded.hashes).map_err(write_error(&path))?;
+        self.note(&vectors_file)?;
+        Ok(segment)
+    }
+
+    fn write_lexical(&mut self, cuts: &[Cut<'_>]) -> Result<(), BuildError> {
+        let bm25 = self.folder.join(BM25);
+        fs::create_dir(&bm25).map_err(write_error(&bm25))?;
+        let continued = self.job.continued().map(|(held, _)| held.folder.join(BM25));
+        if let Some(before) = &continued {
+            link_lexical(before, &bm25)?;
+        }
+        let write = || -> Result<(), tantivy::TantivyError> {
+            let mut store = match continued {
+                Some(_) => LexicalWriter::resume(&bm25)?,
+                None => LexicalWriter::create(&bm25)?,
+            };
+            for document in &self.job.plan.dead {
+                store.remove(document);
+            }
+            add_chunks(&mut store, self.seq, cuts)?;
+            store.finish()
+        };
+        write().map_err(|error| BuildError::Lexical {
+            path: bm25.clone(),
+            reason: error.to_string(),
+        })?;
+        self.note_lexical(&bm25)
+    }
+
+    fn documents(&self, cuts: &[Cut<'_>]) -> Documents {
+        let before = self.job.continued().map(|(_, documents)| documents.clone());
+        let mut documents = before.unwrap_or_default();
+        for path in &self.job.plan.dead {
+            documents.remove(path);
+        }
+        let mut first = 0;
+        for cut in cuts {
+            let entry = DocumentEntry {
+                hash: cut.hash.to_owned(),
+                seq: self.seq,
+                first,
+                count: cut.chunks.len(),
+            };
+            first += entry.count;
+            documents.insert(cut.source.path.clone(), entry);
+        }
+        documents
+    }
+
+    fn write_json<T: serde::Serialize>(&self, name: &str, value: &T) -> Result<(), BuildError> {
+        let path = self.folder.join(name);
+        let bytes = serde_json::to_vec(value).map_err(|error| write_error(&path)(error.into()))?;
+        fs::write(&path, &bytes).map_err(write_error(&path))
+    }
+
+    /// Records the size and checksum of a file.
+    fn note(&mut self, name: &str) -> Result<(), BuildError> {
+        let path = self.folder.join(name);
+        let bytes = fs::read(&path).map_err(read_error(&path))?;
+        let sum = FileSum {
+            bytes: bytes.len() as u64,
+            blake3: blake3::hash(&bytes).to_hex().to_string(),
+        };
+        self.files.insert(name.to_owned(), sum);
+        Ok(())
+    }
+
+    /// Records the files of the lexical store; linked ones keep their checksum.
+    fn note_lexical(&mut self, bm25: &Path) -> Result<(), BuildError> {
+        let known = self.job.known_files();
+        for entry in fs::read_dir(bm25).map_err(read_error(bm25))? {
+            let entry = entry.map_err(read_error(bm25))?;
+            let name = format!("{BM25}/{}", entry.file_name().to_string_lossy());
+            match known.and_then(|known| known.get(&name)) {
+                _ if name.ends_with(".lock") => {}
+                Some(sum) if is_fixed(&name) => drop(self.files.insert(name, sum.clone())),
+                _ => self.note(&name)?,
+            }
+        }
+        Ok(())
+    }
 }
 
-/// Whether a file of this name never changes from one generation to the next.
+/// Whether a file with this name stays the same from one generation to the next.
 fn is_fixed(name: &str) -> bool {
     !name.ends_with(".json")
 }
 
-/// Links the segments that live on, with the rows that die now marked.
-fn keep_segments(
-    job: &Job<'_>,
-    held: &Held,
-    documents: &Documents,
-    folder: &Path,
-    files: &mut BTreeMap<String, FileSum>,
-) -> Result<Vec<Segment>, BuildError> {
-    let mut dead: HashMap<u32, Vec<(usize, usize)>> = HashMap::new();
-    for entry in job.plan.dead.iter().filter_map(|path| documents.get(path)) {
-        if entry.count > 0 {
-            let rows = dead.entry(entry.seq).or_default();
-            rows.push((entry.first, entry.count));
-        }
-    }
-    let mut out = Vec::new();
-    for segment in &held.manifest.segments {
-        if job.plan.dropped.contains(&segment.seq) {
-            continue;
-        }
-        let mut segment = segment.clone();
-        segment
-            .dead
-            .extend(dead.remove(&segment.seq).unwrap_or_default());
-        segment.dead.sort_unstable();
-        for file in [segment.chunks_file(), segment.vectors_file()] {
-            let to = folder.join(&file);
-            files::link_or_copy(&held.folder.join(&file), &to).map_err(write_error(&to))?;
-            if let Some(sum) = held.manifest.files.get(&file) {
-                files.insert(file, sum.clone());
-            }
-        }
-        out.push(segment);
-    }
-    Ok(out)
-}
-
-fn write_segment(
-    job: &Job<'_>,
-    folder: &Path,
-    segment: &Segment,
-    new_chunks: &[&Chunk],
-    embedded: &Embedded,
-    files: &mut BTreeMap<String, FileSum>,
-) -> Result<(), BuildError> {
-    let path = folder.join(segment.chunks_file());
-    chunks::write(&path, new_chunks).map_err(write_error(&path))?;
-    note(folder, segment.chunks_file(), files)?;
-    let path = folder.join(segment.vectors_file());
-    let rows: Vec<&[f32]> = embedded
-        .hashes
-        .iter()
-        .map(|hash| embedded.by_hash[hash].as_slice())
-        .collect();
-    vectors::write(&path, job.embedder.dimension(), &rows, &embedded.hashes)
-        .map_err(write_error(&path))?;
-    note(folder, segment.vectors_file(), files)
-}
-
-fn write_lexical(
-    job: &Job<'_>,
-    folder: &Path,
-    seq: u32,
-    cuts: &[Cut<'_>],
-    files: &mut BTreeMap<String, FileSum>,
-) -> Result<(), BuildError> {
-    let bm25 = folder.join(BM25);
-    fs::create_dir(&bm25).map_err(write_error(&bm25))?;
-    let failed = |error: tantivy::TantivyError| BuildError::Lexical {
-        path: bm25.clone(),
-        reason: error.to_string(),
-    };
-    let resumed = job.current.filter(|_| !job.plan.whole);
-    let mut store = match resumed {
-        Some((held, _)) => {
-            link_lexical(&held.folder.join(BM25), &bm25)?;
-            LexicalWriter::resume(&bm25).map_err(failed)?
-        }
-        None => LexicalWriter::create(&bm25).map_err(failed)?,
-    };
-    for document in &job.plan.dead {
-        store.remove(document);
-    }
-    add_chunks(&mut store, seq, cuts).map_err(failed)?;
-    store.finish().map_err(failed)?;
-    note_folder(job, folder, files)
-}
-
-/// Terms are made on all cores, a part at a time to bound memory.
+/// Terms are computed on all cores, one part at a time to bound memory.
 fn add_chunks(
     store: &mut LexicalWriter,
     seq: u32,
@@ -350,11 +404,11 @@ fn add_chunks(
     Ok(())
 }
 
-/// Segment files of tantivy never change; `meta.json` and `.managed.json` do, and are copied.
+/// Tantivy's segment files never change; `meta.json` and `.managed.json` do and are copied.
 fn link_lexical(from: &Path, to: &Path) -> Result<(), BuildError> {
-    let entries = fs::read_dir(from).map_err(files::read_error(from))?;
+    let entries = fs::read_dir(from).map_err(read_error(from))?;
     for entry in entries {
-        let entry = entry.map_err(files::read_error(from))?;
+        let entry = entry.map_err(read_error(from))?;
         let name = entry.file_name();
         let target = to.join(&name);
         let done = match name.to_str() {
@@ -367,123 +421,24 @@ fn link_lexical(from: &Path, to: &Path) -> Result<(), BuildError> {
     Ok(())
 }
 
-fn write_documents(
-    job: &Job<'_>,
-    folder: &Path,
-    seq: u32,
-    cuts: &[Cut<'_>],
-    files: &mut BTreeMap<String, FileSum>,
-) -> Result<Documents, BuildError> {
-    let mut documents = match job.current {
-        Some((_, documents)) if !job.plan.whole => documents.clone(),
-        _ => Documents::new(),
-    };
-    for path in &job.plan.dead {
-        documents.remove(path);
-    }
-    let mut first = 0;
-    for cut in cuts {
-        let entry = DocumentEntry {
-            hash: cut.hash.to_owned(),
-            seq,
-            first,
-            count: cut.chunks.len(),
-        };
-        first += entry.count;
-        documents.insert(cut.source.path.clone(), entry);
-    }
-    let path = folder.join(DOCUMENTS);
-    let bytes = to_json(&documents, &path)?;
-    fs::write(&path, &bytes).map_err(write_error(&path))?;
-    note(folder, DOCUMENTS.to_owned(), files)?;
-    Ok(documents)
-}
-
-fn write_glossary(
-    job: &Job<'_>,
-    folder: &Path,
-    files: &mut BTreeMap<String, FileSum>,
-) -> Result<(), BuildError> {
-    let source = job.sources.iter().find(|s| s.path == super::GLOSSARY);
-    let glossary = source.map_or_else(Glossary::default, |s| Glossary::parse(&s.text));
-    let path = folder.join(GLOSSARY);
-    let bytes = to_json(&glossary, &path)?;
-    fs::write(&path, &bytes).map_err(write_error(&path))?;
-    note(folder, GLOSSARY.to_owned(), files)
-}
-
-fn to_json<T: serde::Serialize>(value: &T, path: &Path) -> Result<Vec<u8>, BuildError> {
-    serde_json::to_vec(value).map_err(|error| write_error(path)(error.into()))
-}
-
-/// Notes size and checksum of a file of the generation.
-fn note(
-    folder: &Path,
-    name: String,
-    files: &mut BTreeMap<String, FileSum>,
-) -> Result<(), BuildError> {
-    let path = folder.join(&name);
-    let bytes = fs::read(&path).map_err(files::read_error(&path))?;
-    let sum = FileSum {
-        bytes: bytes.len() as u64,
-        blake3: blake3::hash(&bytes).to_hex().to_string(),
-    };
-    files.insert(name, sum);
-    Ok(())
-}
-
-/// Notes the files of the lexical store; linked ones keep the sum that they had.
-fn note_folder(
-    job: &Job<'_>,
-    folder: &Path,
-    files: &mut BTreeMap<String, FileSum>,
-) -> Result<(), BuildError> {
-    let bm25 = folder.join(BM25);
-    let known = job.current.map(|(held, _)| &held.manifest.files);
-    for entry in fs::read_dir(&bm25).map_err(files::read_error(&bm25))? {
-        let entry = entry.map_err(files::read_error(&bm25))?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.ends_with(".lock") {
-            continue;
-        }
-        let name = format!("{BM25}/{name}");
-        match known.and_then(|known| known.get(&name)) {
-            Some(sum) if is_fixed(&name) => {
-                files.insert(name, sum.clone());
-            }
-            _ => note(folder, name, files)?,
-        }
-    }
-    Ok(())
-}
-
-/// A generation is served only if both stores open and hold what the manifest says.
+/// A generation is served only if both stores open and match the manifest.
 fn check(folder: &Path, manifest: &Manifest) -> Result<(), BuildError> {
-    let wrong = |reason: String| Err(BuildError::Verify { reason });
-    let lexical = match Lexical::open(&folder.join(BM25)) {
-        Ok(lexical) => lexical,
-        Err(error) => return wrong(error.to_string()),
-    };
-    if lexical.len() != manifest.chunks {
-        return wrong(format!(
-            "{} chunks in the BM25 store, {} in the segments",
-            lexical.len(),
-            manifest.chunks
-        ));
+    let wrong = |reason: String| BuildError::Verify { reason };
+    let lexical = Lexical::open(&folder.join(BM25)).map_err(|error| wrong(error.to_string()))?;
+    let (found, expected) = (lexical.len(), manifest.chunks);
+    if found != expected {
+        let reason = format!("{found} chunks in the BM25 store, {expected} in the segments");
+        return Err(wrong(reason));
     }
     for segment in &manifest.segments {
         let path = folder.join(segment.vectors_file());
-        match Vectors::open(&path) {
-            Ok(open) if open.len() == segment.rows => {}
-            Ok(open) => {
-                return wrong(format!(
-                    "{} holds {} vectors, {} were written",
-                    path.display(),
-                    open.len(),
-                    segment.rows
-                ));
-            }
-            Err(reason) => return wrong(format!("{}: {reason}", path.display())),
+        let open = Vectors::open(&path).map_err(|e| wrong(format!("{}: {e}", path.display())))?;
+        let (found, expected) = (open.len(), segment.rows);
+        if found != expected {
+            let place = path.display();
+            return Err(wrong(format!(
+                "{place} has {found} vectors instead of {expected}"
+            )));
         }
     }
     Ok(())

@@ -1,23 +1,18 @@
-//! Top-level blocks of a Markdown text with their byte ranges. Knows nothing of chunk sizes.
+//! Top-level blocks of a Markdown text with their byte ranges.
 
 use std::ops::Range;
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag};
 
-/// What a block is, as far as cutting it is concerned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum BlockKind {
     /// A heading: level, text, explicit anchor (`{#name}`).
     Heading(usize, String, Option<String>),
-    /// A code block.
     Code,
-    /// A table.
     Table,
-    /// Anything else.
     Prose,
 }
 
-/// A top-level block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Block {
     pub(crate) kind: BlockKind,

@@ -1,6 +1,6 @@
 //! The catalogues `files.toml` and `glossary.toml`: one chunk per entry.
 //!
-//! Keys that are not known are indexed as text, so that a curator may add some.
+//! Unknown keys are indexed as text, so curators may add some.
 
 use toml::{Table, Value};
 
@@ -9,10 +9,10 @@ use super::slug::slug;
 use crate::document::{Source, detect_language};
 use crate::model::{Chunk, Kind};
 
-/// Keys of an entry that are facets or ids rather than text to read.
+/// Keys that are facets rather than text.
 const FACET_KEYS: [&str; 5] = ["causes", "problem_type", "keywords", "operators", "steps"];
 
-/// Chunks of a catalogue: every array of tables in it is a list of entries. None if it is not valid TOML.
+/// Every array of tables is a list of entries. Invalid TOML gives no chunks.
 pub(crate) fn catalogue(source: &Source) -> Vec<Chunk> {
     let kind = match source.path.rsplit('/').next() {
         Some("files.toml") => Kind::File,
@@ -80,7 +80,7 @@ fn to_chunk(source: &Source, kind: Kind, entry: &Table) -> Chunk {
     }
 }
 
-/// `key: value` lines of everything that is not a facet.
+/// `key: value` lines of all keys that are not facets.
 fn describe(entry: &Table) -> String {
     let lines: Vec<String> = entry
         .iter()
@@ -102,7 +102,7 @@ fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-/// The line on which the name stands first; 1 if it is written in another way.
+/// The first line with the name; 1 if it is spelled in another way.
 fn line_of(text: &str, name: &str) -> usize {
     let place = text
         .lines()

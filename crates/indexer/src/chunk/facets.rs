@@ -1,129 +1,40 @@
-//! Headings to the part of a playbook, and parts to the steps of an analysis that they serve.
+//! Maps headings to sections of a playbook, and sections to the analysis steps that they are for.
 
 use crate::model::{Kind, Section};
 
-/// Names of each section in either language, as prefixes of a folded heading. Longer names come before names that
-/// they contain.
-const NAMES: [(Section, &[&str]); 7] = [
+/// Names of each section in either language, as prefixes of a folded heading. A name comes before others that it contains.
+const NAMES: [(Section, &str); 7] = [
     (
         Section::NotWhen,
-        &[
-            "not when",
-            "when this does not",
-            "when it does not",
-            "when not",
-            "does not apply",
-            "do not use",
-            "not applicable",
-            "exceptions",
-            "counter",
-            "不适用",
-            "何时不",
-            "例外",
-            "反例",
-        ],
+        "not when|when this does not|when it does not|when not|does not apply|do not use|not applicable|exceptions|counter|\
+         不适用|何时不|例外|反例",
     ),
     (
         Section::TradeOffs,
-        &[
-            "trade",
-            "costs",
-            "caveat",
-            "limits",
-            "limitations",
-            "risks",
-            "drawbacks",
-            "取舍",
-            "代价",
-            "权衡",
-            "注意",
-            "风险",
-        ],
+        "trade|costs|caveat|limits|limitations|risks|drawbacks|取舍|代价|权衡|注意|风险",
     ),
     (
         Section::Symptom,
-        &[
-            "symptom",
-            "signs",
-            "what you see",
-            "observed",
-            "症状",
-            "现象",
-            "表现",
-        ],
+        "symptom|signs|what you see|observed|症状|现象|表现",
     ),
-    (
-        Section::Cause,
-        &[
-            "cause",
-            "root cause",
-            "why",
-            "reason",
-            "原因",
-            "根因",
-            "成因",
-        ],
-    ),
+    (Section::Cause, "cause|root cause|why|reason|原因|根因|成因"),
     (
         Section::Check,
-        &[
-            "check",
-            "diagnos",
-            "how to tell",
-            "how to check",
-            "how to confirm",
-            "如何检查",
-            "如何确认",
-            "如何判断",
-            "confirm",
-            "verify",
-            "evidence",
-            "检查",
-            "诊断",
-            "确认",
-            "判断",
-            "证据",
-            "排查",
-        ],
+        "check|diagnos|how to tell|how to check|how to confirm|如何检查|如何确认|如何判断|confirm|verify|evidence|\
+         检查|诊断|确认|判断|证据|排查",
     ),
     (
         Section::Fix,
-        &[
-            "fix",
-            "remedy",
-            "remedies",
-            "solution",
-            "what to do",
-            "what to change",
-            "what was changed",
-            "accepted",
-            "改动",
-            "采纳",
-            "如何修复",
-            "action",
-            "修复",
-            "解决",
-            "处理",
-            "对策",
-            "措施",
-            "优化",
-        ],
+        "fix|remedy|remedies|solution|what to do|what to change|what was changed|accepted|改动|采纳|如何修复|action|\
+         修复|解决|处理|对策|措施|优化",
     ),
     (
         Section::Example,
-        &[
-            "example",
-            "worked example",
-            "sample",
-            "示例",
-            "例子",
-            "样例",
-            "案例",
-        ],
+        "example|worked example|sample|示例|例子|样例|案例",
     ),
 ];
 
-/// The innermost heading that names a section decides; `None` if none does.
+/// The section named by the innermost heading that names one.
 pub(crate) fn section_of(heading_path: &[String]) -> Option<Section> {
     heading_path
         .iter()
@@ -138,12 +49,12 @@ fn section_named(heading: &str) -> Option<Section> {
         c.is_ascii_digit() || c.is_whitespace() || matches!(c, '.' | ')' | '、' | '．')
     });
     NAMES.into_iter().find_map(|(section, names)| {
-        let names_it = names.iter().any(|name| bare.starts_with(name));
+        let names_it = names.split('|').any(|name| bare.starts_with(name));
         names_it.then_some(section)
     })
 }
 
-/// Steps that a chunk serves: classify (1), find the key code (2), reason from experience (3), check what is
+/// Steps that a chunk is for: classify (1), find the key code (2), reason from experience (3), check what is
 /// missing (4), advise (5).
 pub(crate) fn steps_of(kind: Kind, section: Option<Section>) -> Vec<String> {
     let steps: &[&str] = match (kind, section) {

@@ -1,4 +1,4 @@
-//! Headings to units, units to pieces. A section of level two is never mixed with another; small subsections
+//! From headings to units to pieces. Sections of level two are never mixed; small subsections
 //! share a piece, long ones are split at blocks.
 
 use std::collections::HashMap;
@@ -11,23 +11,21 @@ use super::tokens;
 use crate::document::Document;
 use crate::model::Kind;
 
-/// Pieces aim at no more than this; the usual embedding models read 256 to 512 tokens and blur what is longer.
+/// The usual embedding models read 256 to 512 tokens and blur longer texts.
 pub(crate) const MAX_TOKENS: usize = 400;
 
-/// A subsection smaller than this shares a piece with its neighbours.
+/// A smaller subsection shares a piece with its neighbors.
 const MIN_TOKENS: usize = 200;
 
 /// Anchor of the text before the first heading.
 const TOP: &str = "top";
 
-/// A slice of a document that becomes a chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// What comes after `#` in the chunk's id.
+    /// The part of the chunk id after `#`.
     pub(crate) anchor: String,
     /// Headings above, without the title.
     pub(crate) heading_path: Vec<String>,
-    /// Bytes of the document.
     pub(crate) range: Range<usize>,
     /// Repeated before the slice: the header of a split table, the opening of a split code block.
     pub(crate) prefix: String,
@@ -36,7 +34,7 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// The text of the chunk; `document` is the whole text that the range belongs to.
+    /// `document` is the whole text.
     pub(crate) fn text(&self, document: &str) -> String {
         let slice = document[self.range.clone()]
             .trim_matches(['\n', '\r'])
@@ -59,7 +57,6 @@ struct Heading {
     anchor: Option<String>,
 }
 
-/// The first heading of level one, if the document has one.
 pub(crate) fn first_heading(document: &Document<'_>) -> Option<String> {
     blocks(document.text, document.body_start)
         .into_iter()
@@ -69,7 +66,6 @@ pub(crate) fn first_heading(document: &Document<'_>) -> Option<String> {
         })
 }
 
-/// Cuts a document into pieces that cover its body.
 pub(crate) fn pieces(document: &Document<'_>) -> Vec<Piece> {
     let text = document.text;
     let units = match whole_case(document) {
@@ -105,7 +101,7 @@ pub(crate) fn pieces(document: &Document<'_>) -> Vec<Piece> {
     out
 }
 
-/// A case that fits is one piece: its sections are a few lines each and mean nothing without the others.
+/// A case that fits is one piece: its sections are a few lines each and need each other.
 fn whole_case(document: &Document<'_>) -> Option<Unit> {
     let range = document.body_start..document.text.len();
     let body = &document.text[range.clone()];
@@ -117,7 +113,7 @@ fn whole_case(document: &Document<'_>) -> Option<Unit> {
     })
 }
 
-/// One unit per heading; a heading with nothing under it opens the next unit.
+/// One unit per heading; a heading without text belongs to the next unit.
 fn units(text: &str, body_start: usize) -> Vec<Unit> {
     let mut out: Vec<Unit> = Vec::new();
     let mut current = Unit {
@@ -129,7 +125,7 @@ fn units(text: &str, body_start: usize) -> Vec<Unit> {
         if let BlockKind::Heading(level, title, anchor) = block.kind {
             let mut path = current.path.clone();
             path.retain(|above| above.level < level);
-            // The first heading of level one is the title; further ones are sections like any other.
+            // The first heading of level one is the title; further ones are sections.
             let is_title = level == 1 && out.is_empty() && current.path.is_empty();
             let start = if current.blocks.is_empty() {
                 current.range.start
@@ -162,7 +158,7 @@ fn units(text: &str, body_start: usize) -> Vec<Unit> {
     out
 }
 
-/// Joins small neighbours below the same section; a heading with its own anchor always opens a piece, since
+/// Joins small neighbors within a section; a heading with an explicit anchor always starts a piece, since
 /// something may cite it.
 fn merge(text: &str, units: Vec<Unit>) -> Vec<Unit> {
     let mut out: Vec<Unit> = Vec::new();
@@ -190,7 +186,7 @@ fn merge(text: &str, units: Vec<Unit>) -> Vec<Unit> {
     out
 }
 
-/// An explicit anchor stands alone; else the slugs of the headings, so that an edit elsewhere changes nothing.
+/// The explicit anchor, else the slugs of the headings, so that edits elsewhere do not change it.
 fn anchor_of(path: &[Heading]) -> String {
     match path.last() {
         None => TOP.to_owned(),

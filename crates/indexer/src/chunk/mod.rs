@@ -1,6 +1,6 @@
-//! Documents to chunks. A chunk is a slice of its document under one heading, so that offsets lead back to the text.
+//! Documents to chunks. A chunk is a slice of its document under one heading.
 //!
-//! Knows nothing of stores, terms or vectors.
+//! Knows nothing about stores, terms or vectors.
 
 mod blocks;
 mod catalogue;
@@ -16,13 +16,12 @@ pub(crate) use facets::{section_of, steps_of};
 pub(crate) use markdown::{Piece, pieces};
 pub(crate) use slug::slug;
 
-use crate::document::{Document, Source};
+use crate::document::{Document, Source, file_stem, line_at};
 use crate::model::Chunk;
 
-/// Version of the chunker; stored with the index. Change it whenever other chunks come out of the same text.
+/// Stored with the index. Change it whenever the same text gives other chunks.
 pub(crate) const VERSION: &str = "headings-2";
 
-/// Chunks of a document of any kind that the index knows.
 pub(crate) fn chunks(source: &Source) -> Vec<Chunk> {
     if source.path.ends_with(".toml") {
         return catalogue(source);
@@ -35,17 +34,14 @@ pub(crate) fn chunks(source: &Source) -> Vec<Chunk> {
         .collect()
 }
 
-/// Title from the front matter, else the first level-one heading, else the file name.
+/// From the front matter, else the first heading of level one, else the file name.
 pub(crate) fn title_of(document: &Document<'_>) -> String {
     document
         .front
         .title
         .clone()
         .or_else(|| markdown::first_heading(document))
-        .unwrap_or_else(|| {
-            let name = document.path.rsplit('/').next().unwrap_or(document.path);
-            name.trim_end_matches(".md").to_owned()
-        })
+        .unwrap_or_else(|| file_stem(document.path).to_owned())
 }
 
 fn to_chunk(document: &Document<'_>, title: &str, piece: &Piece) -> Chunk {
@@ -72,12 +68,8 @@ fn to_chunk(document: &Document<'_>, title: &str, piece: &Piece) -> Chunk {
         keywords: front.keywords.clone(),
         source: (!front.source.is_empty()).then(|| front.source.join("; ")),
         confidence: front.confidence,
-        line: 1 + count_newlines(&document.text[..piece.range.start]),
+        line: line_at(document.text.as_bytes(), piece.range.start),
     }
-}
-
-fn count_newlines(text: &str) -> usize {
-    text.bytes().filter(|&b| b == b'\n').count()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Cuts a unit that is too long: at blocks first, inside a block only where it must, and never inside a line of
+//! Cuts units that are too long: between blocks if possible, else inside a block, but never inside a line of
 //! code or a table row.
 
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::blocks::{Block, BlockKind};
 use super::tokens;
 
-/// A part of a unit, with what is repeated around it.
+/// A part of a unit, with the text repeated around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cut {
     pub(crate) range: Range<usize>,
@@ -14,7 +14,7 @@ pub(crate) struct Cut {
     pub(crate) suffix: String,
 }
 
-/// A stretch of text that is not divided any further.
+/// Text that is not divided further.
 struct Atom {
     range: Range<usize>,
     tokens: usize,
@@ -22,7 +22,7 @@ struct Atom {
     suffix: String,
 }
 
-/// Parts of `range` of at most about `max` tokens each, of about the same size, which cover it.
+/// Covers `range` with parts of about equal size, at most about `max` tokens each.
 pub(crate) fn cut(text: &str, range: Range<usize>, blocks: &[Block], max: usize) -> Vec<Cut> {
     let total = tokens::count(&text[range.clone()]);
     if total <= max {
@@ -32,12 +32,12 @@ pub(crate) fn cut(text: &str, range: Range<usize>, blocks: &[Block], max: usize)
             suffix: String::new(),
         }];
     }
-    // Equal parts rather than full ones and a crumb.
+    // Equal parts rather than full ones and a small rest.
     let goal = total.div_ceil(total.div_ceil(max));
     gather(atoms(text, range, blocks, max), goal, max)
 }
 
-/// Blocks as atoms; a block above `max` falls into lines, rows or sentences. Gaps belong to the block before.
+/// Blocks as atoms; a block above `max` is split into lines, rows or sentences. Gaps belong to the block before.
 fn atoms(text: &str, range: Range<usize>, blocks: &[Block], max: usize) -> Vec<Atom> {
     let mut out = Vec::new();
     let mut start = range.start;
@@ -71,14 +71,14 @@ fn plain(range: Range<usize>, tokens: usize) -> Atom {
     }
 }
 
-/// What a split block repeats: bytes up to which the opening reaches, opening, closing.
+/// What each part of a split block repeats.
 struct Frame {
     opening_end: usize,
     prefix: String,
     suffix: String,
 }
 
-/// The fence is repeated; an indented block has none.
+/// Repeats the fence; an indented block has none.
 fn code_frame(text: &str, block: &Block) -> Frame {
     let first = first_line(&text[block.range.clone()]);
     let fence = first.trim_start();
@@ -99,7 +99,7 @@ fn code_frame(text: &str, block: &Block) -> Frame {
     }
 }
 
-/// The header row and the rule below it are repeated.
+/// Repeats the header row and the rule below it.
 fn table_frame(text: &str, block: &Block) -> Frame {
     let body = &text[block.range.clone()];
     let header: usize = body.split_inclusive('\n').take(2).map(str::len).sum();
@@ -114,11 +114,11 @@ fn first_line(text: &str) -> &str {
     text.split_inclusive('\n').next().unwrap_or(text)
 }
 
-/// Groups of whole lines of at most `max` tokens; all but the first carry the frame's prefix, all but the last its
-/// suffix. A single line above `max` is cut hard.
+/// Groups of whole lines of at most `max` tokens; all but the first start with the frame's prefix, all but the last end with its
+/// suffix. A single line above `max` is cut.
 fn lines_with(text: &str, whole: Range<usize>, frame: Frame, max: usize, out: &mut Vec<Atom>) {
     let overhead = tokens::count(&frame.prefix) + tokens::count(&frame.suffix);
-    // A header that fills half a chunk leaves too little room to be worth repeating.
+    // A header that fills half a chunk is not worth repeating.
     let frame = if overhead * 2 > max {
         Frame {
             prefix: String::new(),
@@ -193,7 +193,7 @@ fn sentences(text: &str, whole: Range<usize>, max: usize, out: &mut Vec<Atom>) {
     }
 }
 
-/// The last resort: cuts between characters, after white space where there is some.
+/// The last resort: cuts between characters, after white space if there is any.
 fn hard(text: &str, whole: Range<usize>, max: usize, out: &mut Vec<Atom>) {
     let mut start = whole.start;
     while start < whole.end {
@@ -202,7 +202,7 @@ fn hard(text: &str, whole: Range<usize>, max: usize, out: &mut Vec<Atom>) {
         let mut space = None;
         let mut size = 0;
         for (at, c) in rest.char_indices() {
-            // Each character counts as the most that it may cost on its own.
+            // In sixths of a token, the most that a character may cost.
             size += if c.is_ascii_alphanumeric() { 1 } else { 6 };
             if size > max * 6 {
                 end = start + space.filter(|&s| s > 0).unwrap_or(at);

@@ -1,5 +1,3 @@
-//! Headings to anchors.
-
 /// Lower-case letters and digits of any script, joined by hyphens; `section` if nothing is left.
 pub(crate) fn slug(heading: &str) -> String {
     let mut out = String::new();

@@ -72,7 +72,7 @@ fn a_long_table_repeats_its_header_and_a_long_block_its_fence() {
     }
 }
 
-/// Markdown of all the kinds that matter, and anything else.
+/// Markdown of all relevant kinds, and anything else.
 fn markdown() -> impl Strategy<Value = String> {
     let block = prop_oneof![
         "(#{1,4} [a-zA-Z倾斜键 ]{1,12}\n\n)",
@@ -109,7 +109,7 @@ proptest! {
             let text = piece.text(&source.text);
             let inner = text.strip_prefix(piece.prefix.as_str()).and_then(|t| t.strip_suffix(piece.suffix.as_str()));
             prop_assert!(inner.is_some_and(|inner| source.text[piece.range.clone()].contains(inner)));
-            // Half as much again is left for headings that open a piece and for frames that are repeated.
+            // Half as much again for headings at the start and repeated frames.
             let size = tokens::count(&text);
             prop_assert!(size <= MAX_TOKENS * 3 / 2, "{} tokens", size);
         }
@@ -120,7 +120,7 @@ proptest! {
 
     #[test]
     fn any_text_is_analysed(text in any::<String>()) {
-        for term in crate::analyse::terms(&text) {
+        for term in crate::analyze::terms(&text) {
             prop_assert!(!term.is_empty() && !term.contains(char::is_whitespace));
         }
     }

@@ -1,8 +1,8 @@
-//! How many tokens a text has, near enough to size chunks by. Models differ; none is asked.
+//! An estimate of the number of tokens, good enough for sizing chunks with any model.
 
-use crate::analyse::is_cjk;
+use crate::analyze::is_cjk;
 
-/// One token per CJK character, one per started six bytes of a word, one per other sign: within about 15 % of
+/// One token per CJK character, per started six bytes of a word and per other sign: within about 15 % of
 /// WordPiece on technical prose.
 pub(crate) fn count(text: &str) -> usize {
     let mut tokens = 0;

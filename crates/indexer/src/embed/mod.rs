@@ -1,24 +1,22 @@
-//! Text to vectors: the trait, and the choice among embedders. Knows nothing of chunks or stores.
+//! Text to vectors: the trait and the choice of embedders. Knows nothing about chunks or stores.
 
-#[cfg(feature = "fastembed")]
+#[cfg_attr(not(feature = "fastembed"), path = "no_onnx.rs")]
 pub(crate) mod onnx;
 mod prefix;
-#[cfg(feature = "openai")]
 mod server;
-pub mod static_table;
+mod static_table;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 pub use prefix::Prompts;
 use thiserror::Error;
 
-/// Turns texts into vectors of one dimension. Vectors come out with length 1, or all zero for a text in which
+/// Turns texts into vectors of one dimension. Vectors have length 1, or are all zero for a text in which
 /// nothing is known (the vector branch is then skipped).
 pub trait Embedder: Send + Sync {
-    /// Names model, version and settings: two embedders with the same fingerprint give the same vectors.
+    /// Identifies model, version and settings: embedders with the same fingerprint give the same vectors.
     fn fingerprint(&self) -> String;
 
-    /// Number of components.
     fn dimension(&self) -> usize;
 
     /// One vector per text, in order.
@@ -27,28 +25,25 @@ pub trait Embedder: Send + Sync {
     /// When the model or its server fails.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
 
-    /// As [`Embedder::embed`] for one query; models that tell query from passage differ here.
+    /// As [`Embedder::embed`] for a query, which some models embed differently from a passage.
     ///
     /// # Errors
     /// When the model or its server fails.
     fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
-        let mut vectors = self.embed(&[text])?;
-        vectors.pop().ok_or_else(|| EmbedError::WrongAnswer {
-            reason: "no vector for the query".to_owned(),
-        })
+        only(self.embed(&[text])?)
     }
 
-    /// Whether a vector is worth keeping for a text that comes again; not where computing it is faster than reading it.
+    /// False where computing a vector is as fast as reading it.
     fn worth_caching(&self) -> bool {
         true
     }
 
-    /// Whether Chinese says nothing to it; of the names that the glossary adds to a query it then gets the English ones.
+    /// Whether it understands only English; of the names that the glossary adds to a query it then gets the English ones.
     fn english_only(&self) -> bool {
         false
     }
 
-    /// Weight of the vector branch that suits this embedder.
+    /// The weights of the vector branch that suit this embedder.
     fn weights(&self) -> VectorWeights {
         VectorWeights::default()
     }
@@ -57,16 +52,14 @@ pub trait Embedder: Send + Sync {
 /// Weight of the vector branch (0 to 1) by the script of the query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VectorWeights {
-    /// For queries in Latin script.
     pub latin: f32,
-    /// For queries in Chinese, Japanese or Korean script.
+    /// Chinese, Japanese and Korean.
     pub cjk: f32,
 }
 
 impl VectorWeights {
-    /// For a model that knows no Chinese: a Chinese query says something to it only through the English names that the
-    /// glossary adds. Measured with MiniLM on our tuning judgements: from .3 to .5 are alike in English, more than .15 loses in Chinese.
-    #[cfg(any(feature = "fastembed", feature = "openai"))]
+    /// For a model without Chinese, which understands of a Chinese query only the English names that the
+    /// glossary adds. Measured with MiniLM on our tuning judgments: .3 to .5 do equally well in English; more than .15 loses in Chinese.
     const ENGLISH_ONLY: VectorWeights = VectorWeights {
         latin: 0.45,
         cjk: 0.1,
@@ -74,7 +67,7 @@ impl VectorWeights {
 }
 
 impl Default for VectorWeights {
-    /// What suits a full sentence model (MiniLM: .5 is best on seven English collections).
+    /// For a full sentence model (with MiniLM .5 is best on seven English collections).
     fn default() -> Self {
         VectorWeights {
             latin: 0.5,
@@ -83,10 +76,9 @@ impl Default for VectorWeights {
     }
 }
 
-/// Which embedder to use.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum EmbedderChoice {
-    /// The one inside the program: no download, no set-up.
+    /// Built into the program: no download, no setup.
     #[default]
     Embedded,
     /// A model run by ONNX Runtime through fastembed.
@@ -94,22 +86,20 @@ pub enum EmbedderChoice {
         /// A model name (`bge-small-zh-v1.5`, fetched and cached at first use), or a folder with `model.onnx` and
         /// `tokenizer.json`.
         model: String,
-        /// Where named models are kept.
+        /// Where named models are stored.
         cache: Option<PathBuf>,
-        /// The ONNX Runtime library, or its folder; `None` looks beside the program and in the usual places.
+        /// The ONNX Runtime library or its folder; `None` searches next to the program and in the usual places.
         runtime: Option<PathBuf>,
-        /// Texts before queries and passages.
         prompts: Prompts,
     },
     /// A server with `/v1/embeddings`.
     OpenAiCompatible {
         /// Base address, `http://127.0.0.1:8080/v1`.
         url: String,
-        /// Model name sent along.
+        /// Model name to send.
         model: String,
         /// Bearer token, if the server wants one.
         key: Option<String>,
-        /// Texts before queries and passages.
         prompts: Prompts,
     },
 }
@@ -117,75 +107,56 @@ pub enum EmbedderChoice {
 /// The embedder that `choice` names.
 ///
 /// # Errors
-/// When its model or library is not there, or this build has no support for it.
+/// When its model, library or server is unavailable, or this build has no support for it.
 pub fn load(choice: &EmbedderChoice) -> Result<Box<dyn Embedder>, EmbedError> {
-    match choice {
-        EmbedderChoice::Embedded => Ok(Box::new(static_table::StaticTable::embedded())),
+    Ok(match choice {
+        EmbedderChoice::Embedded => Box::new(static_table::StaticTable::embedded()),
         EmbedderChoice::Fastembed {
             model,
             cache,
             runtime,
             prompts,
-        } => load_onnx(model, cache.as_deref(), runtime.as_deref(), prompts),
+        } => Box::new(onnx::Onnx::load(
+            model,
+            cache.as_deref(),
+            runtime.as_deref(),
+            prompts,
+        )?),
         EmbedderChoice::OpenAiCompatible {
             url,
             model,
             key,
             prompts,
-        } => load_server(url, model, key.as_deref(), prompts),
+        } => Box::new(server::Server::connect(
+            url,
+            model,
+            key.as_deref(),
+            prompts,
+        )?),
+    })
+}
+
+/// The one vector of a query.
+fn only(mut vectors: Vec<Vec<f32>>) -> Result<Vec<f32>, EmbedError> {
+    vectors.pop().ok_or_else(|| EmbedError::WrongAnswer {
+        reason: "no vector for the query".to_owned(),
+    })
+}
+
+/// An error and its causes on one line.
+fn reason(error: &dyn std::error::Error) -> String {
+    let mut out = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        out = format!("{out}: {cause}");
+        next = cause.source();
     }
+    out
 }
 
-#[cfg(feature = "fastembed")]
-fn load_onnx(
-    model: &str,
-    cache: Option<&Path>,
-    runtime: Option<&Path>,
-    prompts: &Prompts,
-) -> Result<Box<dyn Embedder>, EmbedError> {
-    Ok(Box::new(onnx::Onnx::load(model, cache, runtime, prompts)?))
-}
-
-#[cfg(not(feature = "fastembed"))]
-fn load_onnx(
-    _model: &str,
-    _cache: Option<&Path>,
-    _runtime: Option<&Path>,
-    _prompts: &Prompts,
-) -> Result<Box<dyn Embedder>, EmbedError> {
-    Err(EmbedError::NotCompiledIn {
-        what: "ONNX models",
-        feature: "fastembed",
-    })
-}
-
-#[cfg(feature = "openai")]
-fn load_server(
-    url: &str,
-    model: &str,
-    key: Option<&str>,
-    prompts: &Prompts,
-) -> Result<Box<dyn Embedder>, EmbedError> {
-    Ok(Box::new(server::Server::connect(url, model, key, prompts)?))
-}
-
-#[cfg(not(feature = "openai"))]
-fn load_server(
-    _url: &str,
-    _model: &str,
-    _key: Option<&str>,
-    _prompts: &Prompts,
-) -> Result<Box<dyn Embedder>, EmbedError> {
-    Err(EmbedError::NotCompiledIn {
-        what: "embedding servers",
-        feature: "openai",
-    })
-}
-
-/// Makes a vector of length 1; components that are noise become 0, since denormal numbers halve the speed of every
+/// Scales a vector to length 1. Components that are noise become 0, since denormal numbers halve the speed of every
 /// product.
-#[cfg(any(feature = "fastembed", feature = "openai"))]
-fn normalise(vector: &mut [f32]) {
+fn normalize(vector: &mut [f32]) {
     let length = vector.iter().map(|v| v * v).sum::<f32>().sqrt();
     for value in vector {
         *value = if length > 0.0 { *value / length } else { 0.0 };
@@ -195,39 +166,22 @@ fn normalise(vector: &mut [f32]) {
     }
 }
 
-/// Why texts could not be embedded.
 #[derive(Debug, Error)]
 pub enum EmbedError {
-    /// The model is not there or cannot be read.
     #[error("the embedding model `{model}` cannot be loaded: {reason}; {remedy}")]
     Unavailable {
-        /// Name or folder.
         model: String,
-        /// What went wrong.
         reason: String,
-        /// What to do.
         remedy: String,
     },
-    /// The build lacks the support asked for.
     #[error("this build has no support for `{what}`; rebuild with `--features {feature}`")]
     NotCompiledIn {
-        /// The kind of embedder.
         what: &'static str,
-        /// The cargo feature.
+        /// Cargo feature.
         feature: &'static str,
     },
-    /// The server could not be reached or refused.
     #[error("the embedding server {url} failed: {reason}")]
-    Server {
-        /// Address.
-        url: String,
-        /// What went wrong.
-        reason: String,
-    },
-    /// The answer does not fit the question.
+    Server { url: String, reason: String },
     #[error("the embedder gave an unusable answer: {reason}")]
-    WrongAnswer {
-        /// What is wrong with it.
-        reason: String,
-    },
+    WrongAnswer { reason: String },
 }

@@ -1,17 +1,16 @@
-//! What models were trained to see before a query and before a passage.
+//! Text that models were trained to see before queries and passages.
 
-/// Texts put before queries and passages, where the caller knows better than the name of the model tells.
+/// Text before queries and passages, to override what is known about the model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prompts {
-    /// Before a query; `None` for what the model is known to want.
+    /// `None` for what the model is known to need.
     pub query: Option<String>,
-    /// Before a passage; `None` for what the model is known to want.
+    /// `None` for what the model is known to need.
     pub passage: Option<String>,
 }
 
 impl Prompts {
-    /// What the choice adds to the fingerprint of a model: another text before passages gives other vectors.
-    #[cfg(any(feature = "fastembed", feature = "openai"))]
+    /// Suffix for the fingerprint of a model: another text before passages gives other vectors.
     pub(super) fn fingerprint(&self) -> String {
         match &self.passage {
             Some(passage) => {
@@ -23,17 +22,14 @@ impl Prompts {
     }
 }
 
-/// Texts put before queries and passages.
-#[cfg(any(feature = "fastembed", feature = "openai"))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Prefixes {
     pub(super) query: String,
     pub(super) passage: String,
 }
 
-#[cfg(any(feature = "fastembed", feature = "openai"))]
 impl Prefixes {
-    /// By the name of the model; nothing for those that tell no difference.
+    /// By the name of the model; empty for models that treat both alike.
     pub(super) fn of(model: &str) -> Prefixes {
         let model = model.to_lowercase();
         let (query, passage) = if model.contains("e5-") && !model.contains("mistral") {
@@ -61,7 +57,6 @@ impl Prefixes {
         }
     }
 
-    /// With what the caller knows better.
     pub(super) fn with(mut self, prompts: &Prompts) -> Prefixes {
         if let Some(query) = &prompts.query {
             self.query.clone_from(query);
@@ -73,8 +68,7 @@ impl Prefixes {
     }
 }
 
-/// Whether a model on a server is known to have been trained on English alone; of others nobody can tell from here.
-#[cfg(feature = "openai")]
+/// Whether a model is known, by its name, to be trained on English only.
 pub(super) fn english_only(model: &str) -> bool {
     let model = model.to_lowercase();
     let family = [
@@ -83,12 +77,12 @@ pub(super) fn english_only(model: &str) -> bool {
         "mxbai-embed-large",
         "nomic-embed-text",
     ];
-    // The second version of nomic-embed-text reads many languages.
+    // The second version of nomic-embed-text is multilingual.
     let known = family.iter().any(|name| model.contains(name)) && !model.contains("text-v2");
     known || model.split(['-', '/', ':', '_']).any(|part| part == "en")
 }
 
-#[cfg(all(test, any(feature = "fastembed", feature = "openai")))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -108,7 +102,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(feature = "openai")]
     fn english_models_are_told_by_their_names() {
         for name in [
             "all-minilm:l6-v2",

@@ -1,27 +1,29 @@
 //! Embeddings from a server with the OpenAI form of `/v1/embeddings` (OpenAI, llama.cpp, Ollama, vLLM, TEI, …).
 //!
-//! Blocking, so that it may be called from any thread. Knows nothing of chunks or stores.
+//! Its calls block and may come from any thread. Knows nothing about chunks or stores.
 
+use std::sync::{OnceLock, mpsc};
 use std::time::Duration;
 
+use reqwest::{Client, RequestBuilder};
 use serde::{Deserialize, Serialize};
+use tokio::runtime::{Builder, Runtime};
 
 use super::prefix::{self, Prefixes, Prompts};
-use super::{EmbedError, Embedder, VectorWeights, normalise};
+use super::{EmbedError, Embedder, VectorWeights, normalize, only, reason};
 
-/// A batch on a slow CPU server takes its time; a server that says nothing for longer is gone.
+/// A batch on a slow CPU server takes time; a server that is silent for longer is down.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Attempts per request, and the pause after the first failure; it doubles each time.
 const ATTEMPTS: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Largest answer read: 32 vectors of 4,096 numbers in text are about 3 MB.
-const MAX_ANSWER: u64 = 64 << 20;
+/// Largest answer, in bytes; 32 vectors of 4,096 numbers as text take about 3 MB.
+const MAX_ANSWER: usize = 64 << 20;
 
-/// A model on a server.
 pub(super) struct Server {
-    agent: ureq::Agent,
+    client: Client,
     url: String,
     model: String,
     key: Option<String>,
@@ -49,21 +51,20 @@ struct Item {
 }
 
 impl Server {
-    /// Asks the server for one vector, to learn the dimension and that it answers at all.
+    /// Asks the server for one vector, to learn the dimension and to see that it answers.
     pub(super) fn connect(
         url: &str,
         model: &str,
         key: Option<&str>,
         prompts: &Prompts,
     ) -> Result<Server, EmbedError> {
-        let agent = ureq::Agent::config_builder()
-            .timeout_global(Some(TIMEOUT))
-            .http_status_as_error(false)
-            .build()
-            .new_agent();
+        let url = format!("{}/embeddings", url.trim_end_matches('/'));
+        // Fails if the program has chosen a provider already, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = Client::builder().timeout(TIMEOUT).build();
         let mut server = Server {
-            agent,
-            url: format!("{}/embeddings", url.trim_end_matches('/')),
+            client: client.map_err(|error| failed(&url, error))?,
+            url,
             model: model.to_owned(),
             key: key.map(str::to_owned),
             prefixes: Prefixes::of(model).with(prompts),
@@ -81,61 +82,25 @@ impl Server {
     }
 
     fn request(&self, input: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let mut pause = PAUSE;
-        for attempt in 1.. {
-            match self.attempt(input) {
-                Err(Failure::Transient(_)) if attempt < ATTEMPTS => {
-                    std::thread::sleep(pause);
-                    pause *= 2;
-                }
-                Err(Failure::Transient(reason) | Failure::Permanent(reason)) => {
-                    return Err(EmbedError::Server {
-                        url: self.url.clone(),
-                        reason,
-                    });
-                }
-                Ok(answer) => return in_order(answer, input.len()),
-            }
-        }
-        unreachable!("the last attempt returns")
-    }
-
-    fn attempt(&self, input: &[String]) -> Result<Answer, Failure> {
-        let mut request = self.agent.post(&self.url);
-        if let Some(key) = &self.key {
-            request = request.header("Authorization", format!("Bearer {key}"));
-        }
         let body = Request {
             model: &self.model,
             input,
             encoding_format: "float",
         };
-        let mut response = request
-            .send_json(&body)
-            .map_err(|error| Failure::Transient(error.to_string()))?;
-        let status = response.status().as_u16();
-        let body = response.body_mut().with_config().limit(MAX_ANSWER);
-        if status == 200 {
-            return body
-                .read_json()
-                .map_err(|error| Failure::Permanent(format!("unreadable answer: {error}")));
+        let mut request = self.client.post(&self.url).json(&body);
+        if let Some(key) = &self.key {
+            request = request.bearer_auth(key);
         }
-        let text = body.read_to_string().unwrap_or_default();
-        let first: String = text.chars().take(200).collect();
-        let reason = format!("status {status}: {}", first.trim());
-        Err(match status {
-            408 | 429 | 500..=599 => Failure::Transient(reason),
-            401 | 403 => Failure::Permanent(format!("{reason}; check the key")),
-            404 => Failure::Permanent(format!("{reason}; check address and model name")),
-            _ => Failure::Permanent(reason),
-        })
+        let answered =
+            on_runtime(with_retries(request)).map_err(|reason| failed(&self.url, reason));
+        in_order(answered?, input.len())
     }
 
     fn embed_with(&self, prefix: &str, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
-        // An empty input is an error for some servers; a space says as little.
+        // Some servers refuse an empty input.
         let input: Vec<String> = texts
             .iter()
             .map(|text| match text.trim() {
@@ -144,9 +109,48 @@ impl Server {
             })
             .collect();
         let mut vectors = self.request(&input)?;
-        vectors.iter_mut().for_each(|vector| normalise(vector));
+        vectors.iter_mut().for_each(|vector| normalize(vector));
         Ok(vectors)
     }
+}
+
+/// Runs `work` on threads of its own, so that it may be called from any thread, also from one that runs asynchronous code.
+fn on_runtime<T: Send + 'static>(
+    work: impl Future<Output = Result<T, String>> + Send + 'static,
+) -> Result<T, String> {
+    // Never dropped: a runtime must not be dropped inside another.
+    static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
+    let start = || {
+        Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+    };
+    let runtime = RUNTIME.get_or_init(|| start().map_err(|error| error.to_string()));
+    let (send, receive) = mpsc::channel();
+    runtime.as_ref()?.spawn(async move {
+        // Nobody waits any more if the receiver is gone.
+        let _ = send.send(work.await);
+    });
+    receive.recv().map_err(|error| error.to_string())?
+}
+
+async fn with_retries(request: RequestBuilder) -> Result<Answer, String> {
+    let mut pause = PAUSE;
+    for _ in 1..ATTEMPTS {
+        match request.try_clone() {
+            Some(request) => match attempt(request).await {
+                Err(Failure::Transient(_)) => tokio::time::sleep(pause).await,
+                Err(Failure::Permanent(reason)) => return Err(reason),
+                Ok(answer) => return Ok(answer),
+            },
+            None => break,
+        }
+        pause *= 2;
+    }
+    attempt(request).await.map_err(|failure| match failure {
+        Failure::Transient(reason) | Failure::Permanent(reason) => reason,
+    })
 }
 
 enum Failure {
@@ -154,7 +158,42 @@ enum Failure {
     Permanent(String),
 }
 
-/// Servers may answer out of order; the index tells.
+async fn attempt(request: RequestBuilder) -> Result<Answer, Failure> {
+    let unreachable = |error: reqwest::Error| Failure::Transient(reason(&error));
+    let mut response = request.send().await.map_err(unreachable)?;
+    let status = response.status().as_u16();
+    let mut body = Vec::new();
+    while let Some(part) = response.chunk().await.map_err(unreachable)? {
+        body.extend_from_slice(&part);
+        if body.len() > MAX_ANSWER {
+            return Err(Failure::Permanent(format!(
+                "an answer of more than {MAX_ANSWER} bytes"
+            )));
+        }
+    }
+    if status == 200 {
+        return serde_json::from_slice(&body)
+            .map_err(|error| Failure::Permanent(format!("unreadable answer: {error}")));
+    }
+    let text = String::from_utf8_lossy(&body);
+    let first: String = text.chars().take(200).collect();
+    let reason = format!("status {status}: {}", first.trim());
+    Err(match status {
+        408 | 429 | 500..=599 => Failure::Transient(reason),
+        401 | 403 => Failure::Permanent(format!("{reason}; check the key")),
+        404 => Failure::Permanent(format!("{reason}; check address and model name")),
+        _ => Failure::Permanent(reason),
+    })
+}
+
+fn failed(url: &str, reason: impl ToString) -> EmbedError {
+    EmbedError::Server {
+        url: url.to_owned(),
+        reason: reason.to_string(),
+    }
+}
+
+/// Servers may answer out of order; the index gives the order.
 fn in_order(answer: Answer, texts: usize) -> Result<Vec<Vec<f32>>, EmbedError> {
     let mut out: Vec<Option<Vec<f32>>> = vec![None; texts];
     for (place, item) in answer.data.into_iter().enumerate() {
@@ -169,7 +208,7 @@ fn in_order(answer: Answer, texts: usize) -> Result<Vec<Vec<f32>>, EmbedError> {
 }
 
 impl Embedder for Server {
-    /// The address is not part of it: the same model may move.
+    /// Without the address: a model may move.
     fn fingerprint(&self) -> String {
         format!(
             "openai:{}:{}{}",
@@ -199,59 +238,23 @@ impl Embedder for Server {
     }
 
     fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
-        let mut vectors = self.embed_with(&self.prefixes.query, &[text])?;
-        vectors.pop().ok_or_else(|| EmbedError::WrongAnswer {
-            reason: "no vector for the query".to_owned(),
-        })
+        only(self.embed_with(&self.prefixes.query, &[text])?)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Read, Write};
-    use std::net::TcpListener;
+    use testkit::llm::{Server as Scripted, Turn};
 
     use super::*;
 
-    /// Answers one request per entry of `answers` (status and body) and gives what was asked.
-    fn serve(answers: Vec<(u16, String)>) -> (String, std::thread::JoinHandle<Vec<String>>) {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let url = format!("http://{}/v1/", listener.local_addr().expect("an address"));
-        let thread = std::thread::spawn(move || {
-            let mut asked = Vec::new();
-            for (status, body) in answers {
-                let (mut stream, _) = listener.accept().expect("a request");
-                asked.push(read_request(&mut stream));
-                let answer = format!(
-                    "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
-                    body.len()
-                );
-                stream.write_all(answer.as_bytes()).expect("answered");
-            }
-            asked
-        });
-        (url, thread)
-    }
-
-    fn read_request(stream: &mut impl Read) -> String {
-        let mut bytes = Vec::new();
-        let mut part = [0; 4096];
-        loop {
-            let n = stream.read(&mut part).expect("read");
-            bytes.extend(&part[..n]);
-            let text = String::from_utf8_lossy(&bytes).into_owned();
-            let Some((head, body)) = text.split_once("\r\n\r\n") else {
-                continue;
-            };
-            let length = head.lines().find_map(|line| {
-                let (name, value) = line.split_once(':')?;
-                name.eq_ignore_ascii_case("content-length")
-                    .then(|| value.trim().parse::<usize>().ok())?
-            });
-            if body.len() >= length.unwrap_or(0) {
-                return text;
-            }
-        }
+    fn connect(server: &Scripted) -> Result<Server, EmbedError> {
+        Server::connect(
+            &server.url(),
+            "multilingual-e5-small",
+            Some("secret"),
+            &Prompts::default(),
+        )
     }
 
     fn vectors(list: &[(usize, [f32; 2])]) -> String {
@@ -264,61 +267,38 @@ mod tests {
 
     #[test]
     fn vectors_come_back_in_order_and_with_length_one() {
-        let (url, asked) = serve(vec![
-            (200, vectors(&[(0, [1.0, 0.0])])),
-            (200, vectors(&[(1, [0.0, 2.0]), (0, [3.0, 4.0])])),
+        let scripted = Scripted::start([
+            Turn::raw(200, vectors(&[(0, [1.0, 0.0])])),
+            Turn::raw(200, vectors(&[(1, [0.0, 2.0]), (0, [3.0, 4.0])])),
         ]);
-        let server = Server::connect(
-            &url,
-            "multilingual-e5-small",
-            Some("secret"),
-            &Prompts::default(),
-        )
-        .expect("connected");
+        let server = connect(&scripted).expect("connected");
         assert_eq!(server.dimension(), 2);
         assert_eq!(server.fingerprint(), "openai:multilingual-e5-small:2");
         let got = server.embed(&["a", ""]).expect("embedded");
         assert_eq!(got, [vec![0.6, 0.8], vec![0.0, 1.0]]);
-        let asked = asked.join().expect("served");
-        assert!(
-            asked[1]
-                .to_lowercase()
-                .contains("authorization: bearer secret")
-        );
-        assert!(asked[1].contains("\"passage: a\""), "{}", asked[1]);
+        let asked = &scripted.requests()[1];
+        assert_eq!(asked.headers["authorization"], "Bearer secret");
+        assert_eq!(asked.body["input"][0], "passage: a");
     }
 
     #[test]
-    fn transient_failures_are_tried_again_and_others_are_not() {
-        let (url, _) = serve(vec![
-            (503, "busy".to_owned()),
-            (200, vectors(&[(0, [1.0, 0.0])])),
-        ]);
-        assert!(Server::connect(&url, "m", None, &Prompts::default()).is_ok());
-        let (url, _) = serve(vec![(401, "no".to_owned())]);
-        let error = Server::connect(&url, "m", None, &Prompts::default())
-            .err()
-            .expect("refused")
-            .to_string();
-        assert!(
-            error.contains("401") && error.contains("check the key"),
-            "{error}"
-        );
+    fn transient_failures_are_retried_and_others_are_reported() {
+        let good = || Turn::raw(200, vectors(&[(0, [1.0, 0.0])]));
+        assert!(connect(&Scripted::start([Turn::raw(503, "busy"), good()])).is_ok());
+        for (status, body, reported) in [
+            (401, "no", "401: no; check the key"),
+            (200, "{\"data\": []}", "fewer vectors"),
+            (200, "<html>", "unreadable"),
+        ] {
+            let refused = connect(&Scripted::start([Turn::raw(status, body)])).err();
+            let error = refused.expect("refused").to_string();
+            assert!(error.contains(reported), "{error}");
+        }
     }
 
-    #[test]
-    fn wrong_answers_are_named() {
-        let (url, _) = serve(vec![(200, "{\"data\": []}".to_owned())]);
-        let error = Server::connect(&url, "m", None, &Prompts::default())
-            .err()
-            .expect("refused")
-            .to_string();
-        assert!(error.contains("fewer vectors"), "{error}");
-        let (url, _) = serve(vec![(200, "<html>".to_owned())]);
-        let error = Server::connect(&url, "m", None, &Prompts::default())
-            .err()
-            .expect("refused")
-            .to_string();
-        assert!(error.contains("unreadable"), "{error}");
+    #[tokio::test]
+    async fn a_server_may_be_called_from_asynchronous_code() {
+        let scripted = Scripted::start([Turn::raw(200, vectors(&[(0, [1.0, 0.0])]))]);
+        assert_eq!(connect(&scripted).expect("connected").dimension(), 2);
     }
 }

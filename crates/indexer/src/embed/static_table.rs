@@ -1,9 +1,9 @@
-//! The embedder inside the program: needs no download and starts in microseconds.
+//! The built-in embedder: no download, and it starts in microseconds.
 //!
-//! A vector has two parts. The first is a weighted sum of token vectors, fitted so that it points where a sentence
+//! A vector has two parts. The first is a weighted sum of token vectors, fitted to point where a sentence
 //! model's vector points (English meaning). The second is a sum of hashed n-grams (Chinese, identifiers, rare words).
-//! Each part is made unit length and gets its share of the whole by what the text consists of: a Chinese text is all
-//! n-grams. Knows nothing of chunks or stores. `scripts/make-embedder` makes the table.
+//! Each part is normalized and weighted by what the text consists of: a Chinese text is all
+//! n-grams. `scripts/make-embedder` makes the table.
 
 mod file;
 mod ngrams;
@@ -19,30 +19,28 @@ use super::{EmbedError, Embedder, VectorWeights};
 
 static TABLE: &[u8] = include_bytes!("../../data/static-table.bin");
 
-/// Raised whenever this code gives other vectors for the same table.
+/// Increase it whenever this code gives other vectors for the same table.
 const CODE_VERSION: u32 = 1;
 
-/// Share of the squared length that the token part has in a text in Latin script. Between .75 and .85 retrieval
+/// The token part's share of the squared length for text in Latin script. Between .75 and .85 retrieval
 /// hardly changes; identifiers need the rest.
 const MEANING: f32 = 0.8;
 
 /// Weight of a Chinese, Japanese or Korean character against a word in Latin script when the two share a vector: two
-/// characters make a word, and names in a Chinese text (`Spark`, `SKEWJOIN`) tell more than its other words.
+/// characters make a word, and names in a Chinese text (`Spark`, `SKEWJOIN`) say more than its other words.
 /// Of 1, .4 and .2 the smaller found more on Chinese package descriptions (nDCG@10 .653, .687, .718).
 const CHARACTER: f32 = 0.25;
 
 /// Below this length a sum is rounding noise, not a direction.
 const NOISE: f32 = 1e-6;
 
-/// The embedder inside the program.
 #[derive(Debug, Clone, Copy)]
-pub struct StaticTable {
+pub(super) struct StaticTable {
     table: TokenTable<'static>,
 }
 
 impl StaticTable {
-    /// The table of this build, used in place.
-    pub fn embedded() -> Self {
+    pub(super) fn embedded() -> Self {
         StaticTable {
             table: TokenTable::parse(TABLE).expect("the table of the build is checked by a test"),
         }
@@ -72,7 +70,7 @@ impl StaticTable {
         vector
     }
 
-    /// Adds a word to both parts; gives how much it tells.
+    /// Adds a word to both parts and returns its information.
     fn word(&self, raw: &str, normal: &str, tokens: &mut [f32], ngrams: &mut Ngrams) -> f32 {
         let compound = compound_parts(raw).filter(|_| !self.knows(normal));
         let Some(parts) = compound else {
@@ -91,7 +89,7 @@ impl StaticTable {
             information = information.max(self.table.information(token));
             self.table.add(token, tokens);
         });
-        // Punctuation bends a meaning (`C++`) but has none of its own.
+        // Punctuation changes a meaning (`C++`) but has none.
         if !word.contains(char::is_alphanumeric) {
             return 0.0;
         }
@@ -104,7 +102,6 @@ impl StaticTable {
         information
     }
 
-    /// Whether the word is one token.
     fn knows(&self, word: &str) -> bool {
         self.table
             .longest_prefix(word.as_bytes(), false)
@@ -126,7 +123,7 @@ impl Embedder for StaticTable {
         self.table.dimension() + BUCKETS
     }
 
-    /// Computing a vector is about as fast as reading and checking a stored one, and takes no disk.
+    /// Computing a vector is about as fast as reading and checking a stored one.
     fn worth_caching(&self) -> bool {
         false
     }
@@ -135,7 +132,7 @@ impl Embedder for StaticTable {
         Ok(texts.iter().map(|text| self.vector(text)).collect())
     }
 
-    /// The best of the tuning part of our own judgements, on the plateau of public collections: from .3 to .5 in English, any
+    /// The best on the tuning part of our judgments, and on the plateau of public collections: .3 to .5 in English,
     /// up to .4 in Chinese.
     fn weights(&self) -> VectorWeights {
         VectorWeights {
@@ -145,7 +142,7 @@ impl Embedder for StaticTable {
     }
 }
 
-/// Makes both parts unit length and joins them; `latin` is the share of the text that is not Chinese, Japanese, Korean.
+/// Normalizes, weights and joins both parts; `latin` is the share of the text that is not Chinese, Japanese or Korean.
 fn combine(vector: &mut [f32], ngrams: &Ngrams, latin: f32) {
     let (tokens, hashed) = vector.split_at_mut(vector.len() - BUCKETS);
     hashed.copy_from_slice(&ngrams.sums);
@@ -181,7 +178,7 @@ fn fold_width(text: &str) -> Cow<'_, str> {
         .into()
 }
 
-/// The parts of an identifier in camel case (`maxRowCount`), when there are several and each has two letters or more
+/// The parts of an identifier in camel case (`maxRowCount`) if there are several and each has two letters or more
 /// (`mRNA` and `IgG` stay whole).
 fn compound_parts(raw: &str) -> Option<impl Iterator<Item = &str>> {
     let bytes = raw.as_bytes();

@@ -1,5 +1,5 @@
-//! Public test collections in BEIR layout: `corpus.jsonl`, `queries.jsonl`, `qrels/<split>.tsv`. A document of the corpus is
-//! one chunk; analyser, embedder and fusion are those of any other index.
+//! Public test collections in BEIR layout: `corpus.jsonl`, `queries.jsonl`, `qrels/<split>.tsv`. Each document becomes
+//! one chunk; analyzer, embedder and fusion are the usual ones.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,7 +26,7 @@ struct Line {
     text: String,
 }
 
-/// Indexes the collection in `folder` into `scratch` (which an earlier run may have filled) and evaluates its
+/// Indexes the collection in `folder` into `scratch` (an earlier index there is updated) and evaluates its
 /// queries.
 ///
 /// # Errors
@@ -49,7 +49,7 @@ pub fn beir(
     evaluate(&index, &judged, &options)
 }
 
-/// Indexes into `scratch`, whatever an earlier run with another embedder or another version left there.
+/// Indexes into `scratch`, whatever an earlier run with another embedder or version left there.
 fn build(
     sources: &[Source],
     scratch: &Path,
@@ -61,17 +61,11 @@ fn build(
             rebuild,
             ..settings.clone()
         };
-        update_with(
-            sources.to_vec().into(),
-            &one_chunk,
-            scratch,
-            &settings,
-            progress,
-        )
-        .map(drop)
+        let listing = sources.to_vec().into();
+        update_with(listing, &one_chunk, scratch, &settings, progress).map(drop)
     };
     match with(Rebuild::Changed) {
-        // The vectors of each model stay in the cache.
+        // The cache keeps the vectors of each model.
         Err(BuildError::Mismatch(mismatch)) if mismatch.what == "embedder" => {
             with(Rebuild::Reembed)
         }
@@ -80,20 +74,30 @@ fn build(
     }
 }
 
-/// The corpus as documents, each with its line as text.
-fn corpus(path: &Path) -> Result<Vec<Source>, EvalError> {
+/// The lines of a JSONL file, as number, text and value.
+fn json_lines(path: &Path) -> Result<Vec<(usize, String, Line)>, EvalError> {
     let text = fs::read_to_string(path).map_err(|error| read_error(path, &error.to_string()))?;
-    let mut out = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        if line.trim().is_empty() {
-            continue;
-        }
-        let parsed: Line = parse(path, number, line)?;
-        out.push(Source {
-            path: parsed.id,
-            text: line.to_owned(),
-        });
-    }
+    let lines = text
+        .lines()
+        .zip(1..)
+        .filter(|(line, _)| !line.trim().is_empty());
+    let parsed = lines.map(|(line, number)| {
+        let value = serde_json::from_str(line);
+        let value = value.map_err(|error| read_error(path, &format!("line {number}: {error}")));
+        Ok((number, line.to_owned(), value?))
+    });
+    parsed.collect()
+}
+
+/// Each document has its JSON line as text.
+fn corpus(path: &Path) -> Result<Vec<Source>, EvalError> {
+    let lines = json_lines(path)?.into_iter();
+    let mut out: Vec<Source> = lines
+        .map(|(_, text, line)| Source {
+            path: line.id,
+            text,
+        })
+        .collect();
     out.sort_by(|a, b| a.path.cmp(&b.path));
     out.dedup_by(|a, b| a.path == b.path);
     Ok(out)
@@ -127,14 +131,8 @@ fn one_chunk(source: &Source) -> Vec<Chunk> {
 fn judged(folder: &Path, split: &str) -> Result<Vec<Judged>, EvalError> {
     let qrels_path = folder.join("qrels").join(format!("{split}.tsv"));
     let mut qrels = qrels(&qrels_path)?;
-    let path = folder.join("queries.jsonl");
-    let text = fs::read_to_string(&path).map_err(|error| read_error(&path, &error.to_string()))?;
     let mut out = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        if line.trim().is_empty() {
-            continue;
-        }
-        let query: Line = parse(&path, number, line)?;
+    for (number, _, query) in json_lines(&folder.join("queries.jsonl"))? {
         if let Some(relevant) = qrels.remove(&query.id) {
             out.push(Judged {
                 id: query.id,
@@ -143,7 +141,7 @@ fn judged(folder: &Path, split: &str) -> Result<Vec<Judged>, EvalError> {
                 step: None,
                 split: Some(split.to_owned()),
                 relevant,
-                place: (PathBuf::from("queries.jsonl"), number + 1),
+                place: (PathBuf::from("queries.jsonl"), number),
             });
         }
     }
@@ -153,27 +151,28 @@ fn judged(folder: &Path, split: &str) -> Result<Vec<Judged>, EvalError> {
     Ok(out)
 }
 
-/// Query, document and grade per line, tab-separated, with or without a heading. TREC's form (`query 0 document grade`)
-/// is read as well.
+/// Query, document and grade per line, with or without a heading. TREC's form (`query 0 document grade`)
+/// works too.
 fn qrels(path: &Path) -> Result<BTreeMap<String, Vec<Relevant>>, EvalError> {
     let text = fs::read_to_string(path).map_err(|error| read_error(path, &error.to_string()))?;
     let mut out: BTreeMap<String, Vec<Relevant>> = BTreeMap::new();
-    for (number, line) in text.lines().enumerate() {
+    for (line, number) in text.lines().zip(1..) {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let (query, document, grade) = match fields[..] {
             [] => continue,
-            [query, document, grade] => (query, document, grade),
-            [query, _, document, grade] => (query, document, grade),
+            [query, document, grade] | [query, _, document, grade] => (query, document, grade),
             _ => {
-                let reason = format!("line {}: three fields were expected", number + 1);
-                return Err(read_error(path, &reason));
+                return Err(read_error(
+                    path,
+                    &format!("line {number}: expected three fields"),
+                ));
             }
         };
         let Ok(grade) = grade.parse::<f64>() else {
-            if number == 0 {
+            if number == 1 {
                 continue;
             }
-            let reason = format!("line {}: `{grade}` is not a number", number + 1);
+            let reason = format!("line {number}: `{grade}` is not a number");
             return Err(read_error(path, &reason));
         };
         if grade > 0.0 {
@@ -184,11 +183,6 @@ fn qrels(path: &Path) -> Result<BTreeMap<String, Vec<Relevant>>, EvalError> {
         }
     }
     Ok(out)
-}
-
-fn parse(path: &Path, number: usize, line: &str) -> Result<Line, EvalError> {
-    serde_json::from_str(line)
-        .map_err(|error| read_error(path, &format!("line {}: {error}", number + 1)))
 }
 
 #[cfg(test)]
@@ -218,19 +212,22 @@ mod tests {
         folder
     }
 
-    #[test]
-    fn a_collection_is_indexed_and_scored() {
-        let folder = collection();
+    fn evaluated(folder: &tempfile::TempDir) -> Result<Report, EvalError> {
         let scratch = tempfile::tempdir().expect("a folder");
         let (settings, options) = (Settings::default(), Options::default());
-        let report = beir(
+        beir(
             folder.path(),
             scratch.path(),
             &settings,
             &options,
             &mut |_| {},
-        );
-        let report = report.expect("evaluated");
+        )
+    }
+
+    #[test]
+    fn a_collection_is_indexed_and_scored() {
+        let folder = collection();
+        let report = evaluated(&folder).expect("evaluated");
         assert_eq!((report.queries, report.documents), (2, 2));
         assert_eq!(report.branches["bm25"].metrics["ndcg@10"], 1.0);
         assert_eq!(report.branches["hybrid"].metrics["recall@100"], 1.0);
@@ -246,14 +243,7 @@ mod tests {
             "{\"_id\": \"a\"}\nnot json\n",
         )
         .expect("written");
-        let scratch = tempfile::tempdir().expect("a folder");
-        let report = beir(
-            folder.path(),
-            scratch.path(),
-            &Settings::default(),
-            &Options::default(),
-            &mut |_| {},
-        );
-        assert!(report.expect_err("refused").to_string().contains("line 2"));
+        let refused = evaluated(&folder).expect_err("refused");
+        assert!(refused.to_string().contains("line 2"));
     }
 }

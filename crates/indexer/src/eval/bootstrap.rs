@@ -1,22 +1,20 @@
-//! Intervals by resampling queries, with a fixed seed so that a run can be repeated.
+//! Confidence intervals by resampling queries, with a fixed seed.
 
 use serde::{Deserialize, Serialize};
 
 use super::metrics::mean;
 
-/// Resamples; the ends of a 95 % interval then move by about a tenth of its width from seed to seed.
+/// With this many, the ends of a 95 % interval move by about a tenth of its width from seed to seed.
 const RESAMPLES: usize = 2000;
 
 const SEED: u64 = 0x5eed_2026;
 
-/// A difference between two series over the same queries.
+/// The mean difference between two series over the same queries.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
-    /// Mean of the differences.
     pub mean: f64,
-    /// 95 % interval.
     pub ci95: [f64; 2],
-    /// Whether the interval leaves out 0.
+    /// Whether the interval excludes 0.
     pub significant: bool,
 }
 

@@ -19,34 +19,28 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::EvalError;
-use crate::document::detect_language;
-use crate::model::Language;
+use crate::document::{detect_language, line_at};
+use report::Language;
 
-/// A query with its right answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
-    /// Unique among the judgements.
     pub id: String,
-    /// The query.
     pub text: String,
-    /// Language of the query.
     pub language: Language,
-    /// Step of an analysis that asks it.
+    /// The step of an analysis that would ask it.
     pub step: Option<String>,
     /// `tune` or `heldout`.
     pub split: Option<String>,
-    /// The right answers.
     pub relevant: Vec<Relevant>,
-    /// Where it is written: file and line.
+    /// File and line.
     pub place: (PathBuf, usize),
 }
 
-/// A right answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Relevant {
     /// Id of a chunk, or path of a document.
     pub target: String,
-    /// How good an answer; above 0.
+    /// Above 0; higher is better.
     pub grade: f64,
 }
 
@@ -66,7 +60,7 @@ struct RawQuery {
     split: Option<String>,
     #[serde(default)]
     relevant: Vec<RawRelevant>,
-    /// For people; not used.
+    /// For people; unused.
     #[serde(default, rename = "note")]
     _note: Option<String>,
 }
@@ -84,7 +78,7 @@ fn one() -> f64 {
     1.0
 }
 
-/// Reads a file of judgements, or all `*.toml` of a folder in the order of their names.
+/// Reads a file of judgements, or all `*.toml` of a folder by name.
 ///
 /// # Errors
 /// When a file cannot be read or is not of this form, or no query is judged.
@@ -126,7 +120,7 @@ pub(crate) fn read_file(path: &Path) -> Result<Vec<Judged>, EvalError> {
         .map(|stem| stem.to_string_lossy().into_owned());
     let stem = stem.unwrap_or_default();
     let judged = file.query.into_iter().enumerate().map(|(number, query)| {
-        let line = 1 + text[..query.span().start].matches('\n').count();
+        let line = line_at(text.as_bytes(), query.span().start);
         to_judged(
             query.into_inner(),
             (path.to_owned(), line),

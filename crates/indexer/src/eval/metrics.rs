@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use super::Options;
 use super::judgements::Relevant;
 
-/// Scores of one query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct QueryScores {
     pub(crate) ndcg: f64,
@@ -13,8 +12,8 @@ pub(crate) struct QueryScores {
     pub(crate) recall: f64,
 }
 
-/// Scores a ranking of (chunk, document). A judgement of a whole document is met by its first chunk; its other chunks
-/// neither gain nor take a place.
+/// Scores a ranking of (chunk, document). The first chunk of a document meets a judgment of the whole document; its other chunks
+/// are skipped.
 pub(crate) fn score(
     ranking: &[(String, String)],
     relevant: &[Relevant],

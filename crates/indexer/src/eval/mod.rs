@@ -1,6 +1,6 @@
-//! How good retrieval is: nDCG, MRR and recall per branch and language, with intervals, against judgements.
+//! Retrieval quality: nDCG, MRR and recall per branch and language, with confidence intervals, against judgments.
 //!
-//! Knows nothing of where results are shown. The JSON form of [`Report`] is an interface: fields are added, never renamed.
+//! The JSON form of [`Report`] is an interface: fields are added, never renamed.
 
 mod beir;
 mod bootstrap;
@@ -24,52 +24,42 @@ pub use trec::{Run, read as read_run, score as score_run};
 pub use tune::{Tuned, tune};
 
 use crate::error::{BuildError, OpenError, SearchError};
-use crate::model::{Fusion, Language, Query};
+use crate::model::{Fusion, Query};
 use crate::search::Index;
 use metrics::{QueryScores, mean};
+use report::Language;
 
-/// Fewer queries than this decide nothing: the half-width of an nDCG difference is then about .035 (50 queries) to
-/// .025 (100 queries).
+/// Fewer queries decide little: the 95 % half-width of an nDCG difference is about .035 with 50 queries and
+/// .025 with 100.
 const ENOUGH_QUERIES: usize = 100;
 
-/// Why an evaluation could not be made.
 #[derive(Debug, Error)]
 pub enum EvalError {
-    /// A file is missing or cannot be read.
     #[error("cannot read {path}: {reason}")]
     Read {
-        /// The file.
         path: PathBuf,
-        /// What is wrong, with the line if there is one.
+        /// With the line, if there is one.
         reason: String,
     },
-    /// Nothing to measure with.
-    #[error("{path} holds no judged query; see the README there for the format")]
-    NoQueries {
-        /// File or folder.
-        path: PathBuf,
-    },
-    /// The collection could not be indexed.
+    #[error("{path} has no judged query; see the README there for the format")]
+    NoQueries { path: PathBuf },
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The index could not be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// A query failed.
     #[error(transparent)]
     Search(#[from] SearchError),
 }
 
-/// What to measure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// Cut-off of nDCG and MRR.
     pub k: usize,
     /// Cut-off of recall.
     pub recall_at: usize,
-    /// Joins the branches in another way than usual.
+    /// `None` for the usual fusion.
     pub fusion: Option<Fusion>,
-    /// Only judged queries of this part (`tune`, `heldout`).
+    /// Only queries of this part (`tune`, `heldout`).
     pub split: Option<String>,
 }
 
@@ -84,60 +74,44 @@ impl Default for Options {
     }
 }
 
-/// What was measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// Scores of `bm25`, `vector` and `hybrid`.
     pub branches: BTreeMap<String, Scores>,
-    /// The same per language of the query.
     pub languages: BTreeMap<String, LanguageReport>,
-    /// Differences in nDCG between branches, query by query.
+    /// Paired differences in nDCG between branches.
     pub differences: BTreeMap<String, Difference>,
-    /// Judged queries.
     pub queries: usize,
-    /// Documents searched.
     pub documents: usize,
-    /// Chunks searched.
     pub chunks: usize,
-    /// Fingerprint of the embedder.
     pub embedder: String,
-    /// What to keep in mind when reading the numbers.
     pub warnings: Vec<String>,
-    /// nDCG per query and branch; what a later run is compared with.
+    /// nDCG per query and branch, for comparison with a later run.
     pub per_query: BTreeMap<String, BTreeMap<String, f64>>,
 }
 
-/// Means over the queries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scores {
-    /// `ndcg@10`, `mrr@10`, `recall@100` (with the cut-offs that were asked for).
+    /// Means of `ndcg@10`, `mrr@10`, `recall@100` (with the cut-offs of the options).
     #[serde(flatten)]
     pub metrics: BTreeMap<String, f64>,
     /// 95 % bootstrap interval of the nDCG.
     pub ci95: [f64; 2],
 }
 
-/// Scores of the queries in one language.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LanguageReport {
-    /// Queries in this language.
     pub queries: usize,
-    /// Scores per branch.
     pub branches: BTreeMap<String, Scores>,
 }
 
-/// Runs every judged query through the three branches of `index`.
+/// Runs every judged query through all three branches of `index`.
 ///
 /// # Errors
 /// When a query fails.
 pub fn evaluate(index: &Index, judged: &[Judged], options: &Options) -> Result<Report, EvalError> {
-    let judged: Vec<&Judged> = judged
-        .iter()
-        .filter(|query| match &options.split {
-            Some(split) => query.split.as_ref() == Some(split),
-            None => true,
-        })
-        .collect();
+    let is_asked = |query: &&Judged| options.split.is_none() || query.split == options.split;
+    let judged: Vec<&Judged> = judged.iter().filter(is_asked).collect();
     let mut per_branch: BTreeMap<String, Vec<QueryScores>> = BTreeMap::new();
     let branches = [
         ("bm25", Some(Fusion::Bm25)),
@@ -151,7 +125,6 @@ pub fn evaluate(index: &Index, judged: &[Judged], options: &Options) -> Result<R
     Ok(report(index, &judged, &per_branch, options))
 }
 
-/// Scores of every query in one branch.
 fn run_branch(
     index: &Index,
     judged: &[&Judged],
@@ -167,7 +140,7 @@ fn run_branch(
         .collect()
 }
 
-/// Ids of chunk and document, best first.
+/// Pairs of chunk and document id, best first.
 fn rank(
     index: &Index,
     query: &Judged,
@@ -176,11 +149,8 @@ fn rank(
 ) -> Result<Vec<(String, String)>, SearchError> {
     let mut asked = Query::new(&query.text, depth);
     asked.fusion = fusion;
-    let hits = index.search(&asked)?;
-    Ok(hits
-        .into_iter()
-        .map(|hit| (hit.chunk.id, hit.chunk.document))
-        .collect())
+    let hits = index.search(&asked)?.into_iter();
+    Ok(hits.map(|hit| (hit.chunk.id, hit.chunk.document)).collect())
 }
 
 fn report(
@@ -202,7 +172,7 @@ fn report(
         }
     }
     Report {
-        branches: summarise(per_branch, options, |_| true),
+        branches: summarize(per_branch, options, |_| true),
         languages: by_language(judged, per_branch, options),
         differences: differences.collect(),
         queries: judged.len(),
@@ -226,51 +196,51 @@ fn by_language(
         if queries > 0 {
             let report = LanguageReport {
                 queries,
-                branches: summarise(per_branch, options, speaks),
+                branches: summarize(per_branch, options, speaks),
             };
-            out.insert(language.as_str().to_owned(), report);
+            out.insert(language.code().to_owned(), report);
         }
     }
     out
 }
 
-fn summarise(
+fn summarize(
     per_branch: &BTreeMap<String, Vec<QueryScores>>,
     options: &Options,
     keep: impl Fn(usize) -> bool,
 ) -> BTreeMap<String, Scores> {
     let summary = |scores: &Vec<QueryScores>| {
-        let kept: Vec<&QueryScores> = scores
-            .iter()
-            .enumerate()
-            .filter(|(i, _)| keep(*i))
-            .map(|(_, score)| score)
-            .collect();
-        let all =
-            |of: fn(&QueryScores) -> f64| -> Vec<f64> { kept.iter().map(|s| of(s)).collect() };
-        let ndcg = all(|s| s.ndcg);
-        let (k, recall_at) = (options.k, options.recall_at);
-        let metrics = BTreeMap::from([
-            (format!("ndcg@{k}"), mean(&ndcg)),
-            (format!("mrr@{k}"), mean(&all(|s| s.reciprocal_rank))),
-            (format!("recall@{recall_at}"), mean(&all(|s| s.recall))),
-        ]);
-        Scores {
-            metrics,
-            ci95: bootstrap::mean_interval(&ndcg),
-        }
+        let kept = scores.iter().enumerate().filter(|(i, _)| keep(*i));
+        let kept: Vec<QueryScores> = kept.map(|(_, score)| *score).collect();
+        Scores::of(&kept, options)
     };
-    per_branch
-        .iter()
+    let branches = per_branch.iter();
+    branches
         .map(|(branch, scores)| (branch.clone(), summary(scores)))
         .collect()
+}
+
+impl Scores {
+    fn of(scores: &[QueryScores], options: &Options) -> Scores {
+        let all = |of: fn(&QueryScores) -> f64| -> Vec<f64> { scores.iter().map(of).collect() };
+        let ndcg = all(|s| s.ndcg);
+        let (k, recall_at) = (options.k, options.recall_at);
+        Scores {
+            metrics: BTreeMap::from([
+                (format!("ndcg@{k}"), mean(&ndcg)),
+                (format!("mrr@{k}"), mean(&all(|s| s.reciprocal_rank))),
+                (format!("recall@{recall_at}"), mean(&all(|s| s.recall))),
+            ]),
+            ci95: bootstrap::mean_interval(&ndcg),
+        }
+    }
 }
 
 fn warnings(index: &Index, judged: &[&Judged]) -> Vec<String> {
     let mut out = Vec::new();
     if judged.len() < ENOUGH_QUERIES {
         out.push(format!(
-            "{} queries tell only large differences apart; {ENOUGH_QUERIES} or more are better",
+            "{} queries show only large differences; use {ENOUGH_QUERIES} or more",
             judged.len()
         ));
     }
@@ -282,25 +252,24 @@ fn warnings(index: &Index, judged: &[&Judged]) -> Vec<String> {
         .collect();
     if let Some(first) = lost.first() {
         out.push(format!(
-            "{} judgements point at chunks that are not in the index, the first is `{first}`; run `lint`",
+            "{} judgments name chunks that are not in the index, the first is `{first}`; run `lint`",
             lost.len()
         ));
     }
     out
 }
 
-/// Whether quality held against an earlier report.
+/// A comparison with an earlier report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
     /// False if a branch is significantly worse than before.
     pub passed: bool,
-    /// Differences in nDCG, now minus before, over the queries that both have.
+    /// nDCG now minus before, over the common queries.
     pub differences: BTreeMap<String, Difference>,
-    /// Queries that both have.
     pub queries: usize,
 }
 
-/// Compares `now` with `before`: the hybrid branch must not be significantly worse.
+/// Passes if the hybrid branch is not significantly worse than `before`.
 pub fn gate(now: &Report, before: &Report) -> Gate {
     let shared: Vec<_> = now
         .per_query
@@ -315,7 +284,7 @@ pub fn gate(now: &Report, before: &Report) -> Gate {
         let (a, b): (Vec<f64>, Vec<f64>) = pairs.unzip();
         differences.insert(branch.clone(), bootstrap::paired(&a, &b));
     }
-    // Without a query in common nothing was shown to hold.
+    // Without a common query nothing has been shown.
     let held = differences.get("hybrid").is_some_and(|d| d.ci95[1] >= 0.0);
     Gate {
         passed: held && !shared.is_empty(),

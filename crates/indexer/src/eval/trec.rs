@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use super::judgements::read_error;
-use super::metrics::{self, mean};
-use super::{EvalError, Judged, Options, Scores, bootstrap, rank};
+use super::metrics;
+use super::{EvalError, Judged, Options, Scores, rank};
 use crate::model::Fusion;
 use crate::search::Index;
 
@@ -32,14 +32,14 @@ impl Run {
         for query in judged {
             let ranking = rank(index, query, fusion, depth)?;
             let scored = ranking.into_iter().enumerate();
-            // Other tools sort by score, so that the rank must be in it.
+            // Other tools sort by score, so the score must reflect the rank.
             let scored = scored.map(|(place, (chunk, _))| (chunk, 1.0 / (place + 1) as f64));
             run.rankings.insert(query.id.clone(), scored.collect());
         }
         Ok(run)
     }
 
-    /// The run in TREC form. White space in an id becomes `_`, since the form has no quoting.
+    /// White space in an id becomes `_`, since the format has no quoting.
     pub fn to_text(&self, tag: &str) -> String {
         let plain = |id: &str| id.replace(char::is_whitespace, "_");
         let mut out = String::new();
@@ -54,7 +54,7 @@ impl Run {
     }
 }
 
-/// Reads a run; its order is that of the scores, ties by rank as written.
+/// Reads a run, ordered by score; ties keep their order.
 ///
 /// # Errors
 /// When the file cannot be read or a line is malformed.
@@ -63,13 +63,8 @@ pub fn read(path: &Path) -> Result<Run, EvalError> {
     let mut run = Run::default();
     for (number, line) in text.lines().enumerate() {
         let fields: Vec<&str> = line.split_whitespace().collect();
-        let malformed = || {
-            let reason = format!(
-                "line {}: `query Q0 document rank score tag` was expected",
-                number + 1
-            );
-            read_error(path, &reason)
-        };
+        let expected = "expected `query Q0 document rank score tag`";
+        let malformed = || read_error(path, &format!("line {}: {expected}", number + 1));
         match fields[..] {
             [] => {}
             [query, _, id, _, score, _] => {
@@ -86,42 +81,23 @@ pub fn read(path: &Path) -> Result<Run, EvalError> {
     Ok(run)
 }
 
-/// Scores a run, whoever made it, against judgements. A query without a ranking counts as 0.
+/// Scores a run of any origin. A query without a ranking counts as 0.
 pub fn score(run: &Run, judged: &[Judged], options: &Options) -> Scores {
-    let empty = Vec::new();
-    let scores: Vec<metrics::QueryScores> = judged
-        .iter()
-        .map(|query| {
-            let ranking = run.rankings.get(&query.id).unwrap_or(&empty);
-            let ids: Vec<(String, String)> = ranking
-                .iter()
-                .map(|(id, _)| {
-                    let document = id.split('#').next().unwrap_or(id);
-                    (id.clone(), document.to_owned())
-                })
-                .collect();
-            metrics::score(&ids, &query.relevant, options)
-        })
-        .collect();
-    let all =
-        |of: fn(&metrics::QueryScores) -> f64| -> Vec<f64> { scores.iter().map(of).collect() };
-    let ndcg = all(|s| s.ndcg);
-    let (k, recall_at) = (options.k, options.recall_at);
-    Scores {
-        metrics: BTreeMap::from([
-            (format!("ndcg@{k}"), mean(&ndcg)),
-            (format!("mrr@{k}"), mean(&all(|s| s.reciprocal_rank))),
-            (format!("recall@{recall_at}"), mean(&all(|s| s.recall))),
-        ]),
-        ci95: bootstrap::mean_interval(&ndcg),
-    }
+    let scores = judged.iter().map(|query| {
+        let ranking = run.rankings.get(&query.id).into_iter().flatten();
+        let ids: Vec<(String, String)> = ranking
+            .map(|(id, _)| (id.clone(), id.split('#').next().unwrap_or(id).to_owned()))
+            .collect();
+        metrics::score(&ids, &query.relevant, options)
+    });
+    Scores::of(&scores.collect::<Vec<_>>(), options)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::eval::Relevant;
-    use crate::model::Language;
+    use report::Language;
 
     #[test]
     fn a_run_is_read_written_and_scored() {

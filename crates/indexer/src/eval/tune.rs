@@ -1,4 +1,4 @@
-//! Finds the weight of the vector branch on one part of the judgements and shows what it does on the other.
+//! Finds the best weight of the vector branch on one part of the judgments and measures it on the other.
 
 use std::collections::BTreeMap;
 
@@ -6,28 +6,26 @@ use serde::Serialize;
 
 use super::metrics::mean;
 use super::{Difference, EvalError, Judged, Options, bootstrap, run_branch};
-use crate::model::{Fusion, Language};
+use crate::model::Fusion;
 use crate::search::Index;
+use report::Language;
 
-/// Steps of the grid from 0 to 1; finer ones differ by less than the queries can show.
+/// Steps of the grid from 0 to 1; finer ones differ by less than the queries can resolve.
 const STEPS: usize = 20;
 
-/// The best weight for the queries of one script.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Tuned {
-    /// Weight of the vector branch with the best mean nDCG on the tuning part.
+    /// The weight with the best mean nDCG on the tuning part.
     pub vector: f32,
-    /// Queries of the tuning part.
     pub tune_queries: usize,
-    /// nDCG on the tuning part by weight.
+    /// nDCG on the tuning part, by weight.
     pub curve: BTreeMap<String, f64>,
-    /// Queries of the held-out part.
     pub heldout_queries: usize,
-    /// nDCG on the held-out part: the best weight against the usual one; `None` without held-out queries.
+    /// nDCG of the best weight minus that of the usual one on the held-out part, if there is one.
     pub heldout: Option<Difference>,
 }
 
-/// Tunes per language of the query: Chinese queries give the weight for CJK, the others that for Latin script.
+/// Tunes per language: Chinese queries give the weight for CJK script, English ones that for Latin.
 ///
 /// # Errors
 /// When a query fails.
@@ -38,18 +36,14 @@ pub fn tune(
 ) -> Result<BTreeMap<String, Tuned>, EvalError> {
     let mut out = BTreeMap::new();
     for (name, language) in [("cjk", Language::Zh), ("latin", Language::En)] {
-        let part = |split: &str| -> Vec<&Judged> {
-            let speaks = judged.iter().filter(|query| query.language == language);
-            speaks
-                .filter(|query| query.split.as_deref() == Some(split))
-                .collect()
+        let part = |split| -> Vec<&Judged> {
+            let of_it = |q: &&Judged| q.language == language && q.split.as_deref() == Some(split);
+            judged.iter().filter(of_it).collect()
         };
         let (tuning, heldout) = (part("tune"), part("heldout"));
         if !tuning.is_empty() {
-            out.insert(
-                name.to_owned(),
-                tune_script(index, &tuning, &heldout, options)?,
-            );
+            let tuned = tune_script(index, &tuning, &heldout, options)?;
+            out.insert(name.to_owned(), tuned);
         }
     }
     Ok(out)
@@ -65,45 +59,32 @@ fn tune_script(
     let mut best = (f64::MIN, 0.0_f32);
     for step in 0..=STEPS {
         let vector = step as f32 / STEPS as f32;
-        let ndcg = mean(&ndcg(
-            index,
-            tuning,
-            Some(Fusion::Convex { vector }),
-            options,
-        )?);
+        let ndcg = mean(&ndcg(index, tuning, Some(vector), options)?);
         curve.insert(format!("{vector:.2}"), ndcg);
-        // Of equal weights the smaller one: the lexical branch is the one that people can follow.
+        // Among equals the smaller weight: people can follow the lexical branch.
         if ndcg > best.0 + 1e-9 {
             best = (ndcg, vector);
         }
     }
-    let difference = if heldout.is_empty() {
-        None
-    } else {
-        let tuned = ndcg(
-            index,
-            heldout,
-            Some(Fusion::Convex { vector: best.1 }),
-            options,
-        )?;
-        let usual = ndcg(index, heldout, None, options)?;
-        Some(bootstrap::paired(&tuned, &usual))
-    };
+    let tuned = ndcg(index, heldout, Some(best.1), options)?;
+    let usual = ndcg(index, heldout, None, options)?;
+    let difference = bootstrap::paired(&tuned, &usual);
     Ok(Tuned {
         vector: best.1,
         tune_queries: tuning.len(),
         curve,
         heldout_queries: heldout.len(),
-        heldout: difference,
+        heldout: (!heldout.is_empty()).then_some(difference),
     })
 }
 
 fn ndcg(
     index: &Index,
     judged: &[&Judged],
-    fusion: Option<Fusion>,
+    vector: Option<f32>,
     options: &Options,
 ) -> Result<Vec<f64>, EvalError> {
+    let fusion = vector.map(|vector| Fusion::Convex { vector });
     let scores = run_branch(index, judged, fusion, options)?;
     Ok(scores.iter().map(|score| score.ndcg).collect())
 }

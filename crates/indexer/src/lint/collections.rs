@@ -5,17 +5,15 @@ use std::path::Path;
 
 use toml::Value;
 
-use super::{Finding, Known, Options, Severity, finding};
-use crate::document::{Document, Source};
+use super::{Findings, Known, Options};
+use crate::document::{Document, Source, line_at};
 use crate::eval::{judgement_files, read_judgement_file};
-use crate::model::{Kind, Language};
+use crate::glossary::texts;
+use crate::model::Kind;
+use report::Language;
 
 /// Every cause has a playbook, in both languages.
-pub(super) fn check_coverage(
-    documents: &[Document<'_>],
-    options: &Options,
-    out: &mut Vec<Finding>,
-) {
+pub(super) fn check_coverage(documents: &[Document<'_>], options: &Options, out: &mut Findings) {
     let mut covered: BTreeMap<&str, BTreeSet<Language>> = BTreeMap::new();
     for document in documents.iter().filter(|d| d.kind == Kind::Experience) {
         for cause in &document.front.causes {
@@ -27,51 +25,26 @@ pub(super) fn check_coverage(
         let missing = |language| languages.is_none_or(|l| !l.contains(&language));
         if languages.is_none() {
             let message = format!("no playbook covers `{cause}`");
-            out.push(finding(
-                "experience",
-                1,
-                Severity::Error,
-                "uncovered-cause",
-                message,
-            ));
+            out.error("experience", 1, "uncovered-cause", message);
             continue;
         }
         for language in [Language::Zh, Language::En] {
             if missing(language) {
-                let message = format!("no playbook in `{}` covers `{cause}`", language.as_str());
-                out.push(finding(
-                    "experience",
-                    1,
-                    Severity::Warning,
-                    "uncovered-language",
-                    message,
-                ));
+                let message = format!("no playbook in `{}` covers `{cause}`", language.code());
+                out.warn("experience", 1, "uncovered-language", message);
             }
         }
     }
 }
 
 /// `files.toml` and `glossary.toml`.
-pub(super) fn check_catalogue(source: &Source, out: &mut Vec<Finding>) {
+pub(super) fn check_catalogue(source: &Source, out: &mut Findings) {
     let table = match source.text.parse::<toml::Table>() {
         Ok(table) => table,
         Err(error) => {
-            let at = error
-                .span()
-                .map_or(0, |span| span.start.min(source.text.len()));
-            let line = 1 + source.text.as_bytes()[..at]
-                .iter()
-                .filter(|&&b| b == b'\n')
-                .count();
-            let message = error.message().to_owned();
-            out.push(finding(
-                &source.path,
-                line,
-                Severity::Error,
-                "toml",
-                message,
-            ));
-            return;
+            let at = error.span().map_or(0, |span| span.start);
+            let line = line_at(source.text.as_bytes(), at.min(source.text.len()));
+            return out.error(&source.path, line, "toml", error.message());
         }
     };
     let entries: Vec<&toml::Table> = table
@@ -81,47 +54,46 @@ pub(super) fn check_catalogue(source: &Source, out: &mut Vec<Finding>) {
         .filter_map(Value::as_table)
         .collect();
     if entries.is_empty() {
-        let message = "no entry; write `[[file]]` or `[[term]]`".to_owned();
-        out.push(finding(&source.path, 1, Severity::Warning, "toml", message));
+        out.warn(
+            &source.path,
+            1,
+            "toml",
+            "no entry; write `[[file]]` or `[[term]]`",
+        );
     }
     if source.path == "glossary.toml" {
         check_glossary(source, &entries, out);
     }
 }
 
-/// A name under two terms makes each bring in the names of the other: a query then drifts in circles.
-fn check_glossary(source: &Source, entries: &[&toml::Table], out: &mut Vec<Finding>) {
+/// A name of two terms would pull the names of each into queries for the other.
+fn check_glossary(source: &Source, entries: &[&toml::Table], out: &mut Findings) {
     let mut owners: BTreeMap<String, usize> = BTreeMap::new();
-    let starts: Vec<usize> = entry_lines(&source.text);
+    let lines = source.text.lines().zip(1..);
+    let starts: Vec<usize> = lines
+        .filter_map(|(line, number)| line.trim_start().starts_with("[[").then_some(number))
+        .collect();
     for (number, entry) in entries.iter().enumerate() {
         let line = starts.get(number).copied().unwrap_or(1);
         let names: BTreeSet<String> = ["zh", "en", "scope"]
             .iter()
             .filter_map(|key| entry.get(*key))
-            .flat_map(names)
+            .flat_map(texts)
             .map(|name| name.to_lowercase())
             .collect();
         if names.len() < 2 {
-            let message = "a term with fewer than two names brings in nothing".to_owned();
-            out.push(finding(
+            out.warn(
                 &source.path,
                 line,
-                Severity::Warning,
                 "glossary-lone",
-                message,
-            ));
+                "a term with only one name adds nothing to a query",
+            );
         }
         for name in names {
             if let Some(first) = owners.get(&name) {
                 let other = starts.get(*first).copied().unwrap_or(1);
                 let message = format!("`{name}` is also a name of the term on line {other}");
-                out.push(finding(
-                    &source.path,
-                    line,
-                    Severity::Error,
-                    "glossary-loop",
-                    message,
-                ));
+                out.error(&source.path, line, "glossary-loop", message);
             } else {
                 owners.insert(name, number);
             }
@@ -129,68 +101,35 @@ fn check_glossary(source: &Source, entries: &[&toml::Table], out: &mut Vec<Findi
     }
 }
 
-fn names(value: &Value) -> Vec<String> {
-    match value {
-        Value::String(name) => vec![name.clone()],
-        Value::Array(items) => items
-            .iter()
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// Lines on which the entries of an array of tables begin.
-fn entry_lines(text: &str) -> Vec<usize> {
-    text.lines()
-        .enumerate()
-        .filter(|(_, line)| line.trim_start().starts_with("[["))
-        .map(|(number, _)| number + 1)
-        .collect()
-}
-
-/// Judgements are readable, have unique ids, and point at what exists.
-pub(super) fn check_judgements(knowledge: &Path, known: &Known, out: &mut Vec<Finding>) {
+/// Judgments are readable, have unique ids and point to existing targets.
+pub(super) fn check_judgements(knowledge: &Path, known: &Known, out: &mut Findings) {
     let folder = knowledge.join("judgements");
     let Ok(files) = judgement_files(&folder) else {
         return;
     };
     let mut ids: BTreeMap<String, String> = BTreeMap::new();
     for path in files {
-        let name = path
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned());
-        let file = format!("judgements/{}", name.unwrap_or_default());
-        let judged = match read_judgement_file(&path) {
-            Ok(judged) => judged,
-            Err(error) => {
-                let message = error.to_string();
-                out.push(finding(&file, 1, Severity::Error, "judgement", message));
-                continue;
-            }
-        };
-        for query in judged {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let file = format!("judgements/{name}");
+        let judged = read_judgement_file(&path);
+        if let Err(error) = &judged {
+            out.error(&file, 1, "judgement", error.to_string());
+        }
+        for query in judged.into_iter().flatten() {
             let line = query.place.1;
             if let Some(first) = ids.insert(query.id.clone(), file.clone()) {
                 let message = format!("query id `{}` is also in {first}", query.id);
-                out.push(finding(&file, line, Severity::Error, "judgement", message));
+                out.error(&file, line, "judgement", message);
             }
             if query.relevant.is_empty() {
-                let message = format!("query `{}` has no right answer", query.id);
-                out.push(finding(
-                    &file,
-                    line,
-                    Severity::Warning,
-                    "judgement",
-                    message,
-                ));
+                let message = format!("query `{}` has no relevant answer", query.id);
+                out.warn(&file, line, "judgement", message);
             }
             for relevant in &query.relevant {
                 let target = &relevant.target;
                 if !known.chunks.contains(target) && !known.paths.contains(target) {
                     let message = format!("`{target}` is neither a chunk nor a document");
-                    out.push(finding(&file, line, Severity::Error, "judgement", message));
+                    out.error(&file, line, "judgement", message);
                 }
             }
         }

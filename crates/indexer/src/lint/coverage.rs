@@ -1,4 +1,4 @@
-//! Which causes have playbooks with which sections, per language.
+//! Playbooks and their sections per cause and language.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,22 +9,21 @@ use super::{Options, sources};
 use crate::chunk;
 use crate::document::Source;
 use crate::error::BuildError;
-use crate::model::{Chunk, Kind, Language, Section};
+use crate::model::{Chunk, Kind, Section};
+use report::Language;
 
-/// The playbooks of one cause in one language.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CoverageRow {
-    /// The cause.
     pub cause: String,
-    /// Language of the playbooks.
+    /// Of the playbooks.
     pub language: Language,
-    /// Playbooks that name the cause.
+    /// Number of playbooks.
     pub playbooks: usize,
-    /// For each section the number of those playbooks that have it.
+    /// Number of these playbooks with each section.
     pub sections: Vec<(Section, usize)>,
 }
 
-/// A row for every cause and language, in the order of the options.
+/// One row per cause and language, in the order of the options.
 ///
 /// # Errors
 /// When the folder cannot be read or holds no document.

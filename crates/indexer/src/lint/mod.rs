@@ -1,7 +1,7 @@
-//! What a curator should know before an index is built: front matter, headings, links, ids, coverage of causes, judgements
-//! that point nowhere, glossary terms that lead in circles. Each finding has its file and line.
+//! Checks for curators: front matter, headings, links, ids, coverage of causes, judgments
+//! without target, circular glossary terms. Each finding has a file and line.
 //!
-//! Which causes exist is the caller's knowledge, not ours.
+//! The caller knows which causes exist.
 
 mod collections;
 mod coverage;
@@ -20,41 +20,37 @@ pub use fix::fix;
 
 use crate::build::sources;
 use crate::chunk;
-use crate::document::{Document, Source};
+use crate::document::{Document, Source, line_at};
 use crate::error::BuildError;
 use crate::model::Kind;
 
-/// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Something is not indexed as it was meant.
+    /// Something is not indexed as intended.
     Error,
-    /// Retrieval or upkeep would be better.
+    /// Something would improve retrieval or maintenance.
     Warning,
 }
 
-/// Something that a curator should look at.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Finding {
     /// File, relative to the knowledge folder.
     pub file: String,
     /// Line, from 1.
     pub line: usize,
-    /// How bad it is.
     pub severity: Severity,
-    /// Short name of the check (`missing-section`).
+    /// Name of the check (`missing-section`).
     pub code: &'static str,
-    /// What is wrong and what would be right.
+    /// The problem and its remedy.
     pub message: String,
-    /// Whether [`fix()`] can repair it without changing what is said.
+    /// Whether [`fix()`] can fix it.
     pub fixable: bool,
 }
 
-/// What is known outside the knowledge folder.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Every cause that a playbook may name; empty to skip these checks.
+    /// Causes that playbooks may name; empty to skip these checks.
     pub causes: Vec<String>,
 }
 
@@ -64,7 +60,7 @@ pub struct Options {
 /// When the folder cannot be read or holds no document.
 pub fn lint(knowledge: &Path, options: &Options) -> Result<Vec<Finding>, BuildError> {
     let sources = sources(knowledge)?;
-    let mut out = Vec::new();
+    let mut out = Findings::default();
     let markdown: Vec<&Source> = sources
         .iter()
         .filter(|s| !s.path.ends_with(".toml"))
@@ -82,20 +78,18 @@ pub fn lint(knowledge: &Path, options: &Options) -> Result<Vec<Finding>, BuildEr
         collections::check_catalogue(source, &mut out);
     }
     collections::check_judgements(knowledge, &known, &mut out);
-    out.sort();
-    out.dedup();
-    Ok(out)
+    out.0.sort();
+    out.0.dedup();
+    Ok(out.0)
 }
 
-/// What can be pointed at.
+/// Targets of links and judgments.
 pub(crate) struct Known {
-    /// Ids of chunks.
     pub(crate) chunks: HashSet<String>,
-    /// Paths of documents.
     pub(crate) paths: HashSet<String>,
-    /// Ids that documents give themselves.
+    /// Ids of documents.
     pub(crate) ids: HashSet<String>,
-    /// Anchors by path: those of chunks and of every heading.
+    /// Anchors of chunks and headings, by path.
     pub(crate) anchors: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -127,70 +121,78 @@ impl Known {
     }
 }
 
-/// Encoding and line ends, which the reader papers over.
-fn check_encoding(knowledge: &Path, source: &Source, out: &mut Vec<Finding>) {
+/// Encoding and line ends, which the reader tolerates.
+fn check_encoding(knowledge: &Path, source: &Source, out: &mut Findings) {
     let Ok(bytes) = fs::read(knowledge.join(&source.path)) else {
         return;
     };
     if let Err(error) = std::str::from_utf8(&bytes) {
-        let line = 1 + bytes[..error.valid_up_to()]
-            .iter()
-            .filter(|&&b| b == b'\n')
-            .count();
-        let message = "not UTF-8; save the file as UTF-8".to_owned();
-        out.push(finding(
+        let line = line_at(&bytes, error.valid_up_to());
+        out.error(
             &source.path,
             line,
-            Severity::Error,
             "encoding",
-            message,
-        ));
+            "not UTF-8; save the file as UTF-8",
+        );
         return;
     }
     if let Some(at) = bytes.windows(2).position(|pair| pair == b"\r\n") {
-        let line = 1 + bytes[..at].iter().filter(|&&b| b == b'\n').count();
-        let message = "ends in CR LF; LF alone is used here".to_owned();
-        out.push(fixable(&source.path, line, "line-ends", message));
+        let line = line_at(&bytes, at);
+        out.fixable(&source.path, line, "line-ends", "CR LF line ends; use LF");
     }
     if !bytes.is_empty() && !bytes.ends_with(b"\n") {
-        let line = 1 + bytes.iter().filter(|&&b| b == b'\n').count();
-        let message = "the last line has no end".to_owned();
-        out.push(fixable(&source.path, line, "final-newline", message));
+        let line = line_at(&bytes, bytes.len());
+        out.fixable(
+            &source.path,
+            line,
+            "final-newline",
+            "no newline at the end of the file",
+        );
     }
 }
 
-fn finding(
-    file: &str,
-    line: usize,
-    severity: Severity,
-    code: &'static str,
-    message: String,
-) -> Finding {
-    Finding {
-        file: file.to_owned(),
-        line,
-        severity,
-        code,
-        message,
-        fixable: false,
+/// Collects findings; a method per severity.
+#[derive(Default)]
+struct Findings(Vec<Finding>);
+
+impl Findings {
+    fn add(
+        &mut self,
+        file: &str,
+        line: usize,
+        severity: Severity,
+        code: &'static str,
+        message: impl Into<String>,
+    ) {
+        self.0.push(Finding {
+            file: file.to_owned(),
+            line,
+            severity,
+            code,
+            message: message.into(),
+            fixable: false,
+        });
+    }
+
+    fn error(&mut self, file: &str, line: usize, code: &'static str, message: impl Into<String>) {
+        self.add(file, line, Severity::Error, code, message);
+    }
+
+    fn warn(&mut self, file: &str, line: usize, code: &'static str, message: impl Into<String>) {
+        self.add(file, line, Severity::Warning, code, message);
+    }
+
+    fn fixable(&mut self, file: &str, line: usize, code: &'static str, message: impl Into<String>) {
+        self.warn(file, line, code, message);
+        if let Some(added) = self.0.last_mut() {
+            added.fixable = true;
+        }
     }
 }
 
-fn fixable(file: &str, line: usize, code: &'static str, message: String) -> Finding {
-    Finding {
-        fixable: true,
-        ..finding(file, line, Severity::Warning, code, message)
-    }
-}
-
-/// Whether a document is curated knowledge, of which more is asked.
+/// Curated documents have to meet more rules.
 fn is_curated(document: &Document<'_>) -> bool {
     matches!(document.kind, Kind::Experience | Kind::Case)
-}
-
-/// The line of the byte offset `at`, from 1.
-fn line_at(text: &str, at: usize) -> usize {
-    1 + text[..at].bytes().filter(|&b| b == b'\n').count()
 }
 
 #[cfg(test)]

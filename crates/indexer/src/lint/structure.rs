@@ -4,20 +4,18 @@ use std::collections::HashSet;
 
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
-use super::{Finding, Known, Severity, finding, is_curated, line_at};
+use super::{Findings, Known, Severity, is_curated};
 use crate::chunk::{BlockKind, blocks, section_of, slug};
-use crate::document::Document;
+use crate::document::{Document, line_at};
 use crate::model::{Kind, Section};
 
-/// Sections without which a playbook does not help.
-const NEEDED: [Section; 4] = [
-    Section::Symptom,
-    Section::Cause,
-    Section::Check,
-    Section::Fix,
-];
+/// A playbook is useless without these sections.
+const NEEDED: [Section; 4] = {
+    use Section::*;
+    [Symptom, Cause, Check, Fix]
+};
 
-/// Sections that make it safe to follow.
+/// A playbook is safe to follow with these sections.
 const WANTED: [Section; 3] = [Section::Example, Section::TradeOffs, Section::NotWhen];
 
 struct Heading {
@@ -42,7 +40,6 @@ fn headings(document: &Document<'_>) -> Vec<Heading> {
         .collect()
 }
 
-/// Anchors of all headings, as explicit names or slugs.
 pub(super) fn heading_anchors(document: &Document<'_>) -> impl Iterator<Item = String> {
     headings(document)
         .into_iter()
@@ -56,7 +53,7 @@ fn sections_in(headings: &[Heading]) -> HashSet<Section> {
         .collect()
 }
 
-pub(super) fn check(document: &Document<'_>, known: &Known, out: &mut Vec<Finding>) {
+pub(super) fn check(document: &Document<'_>, known: &Known, out: &mut Findings) {
     let headings = headings(document);
     check_headings(document, &headings, out);
     if document.kind == Kind::Experience {
@@ -66,78 +63,58 @@ pub(super) fn check(document: &Document<'_>, known: &Known, out: &mut Vec<Findin
     for id in &document.front.related {
         if !known.ids.contains(id) && !known.paths.contains(id) {
             let message = format!("related `{id}` does not exist");
-            out.push(finding(
-                document.path,
-                1,
-                Severity::Error,
-                "dead-link",
-                message,
-            ));
+            out.error(document.path, 1, "dead-link", message);
         }
     }
 }
 
-fn check_headings(document: &Document<'_>, headings: &[Heading], out: &mut Vec<Finding>) {
+fn check_headings(document: &Document<'_>, headings: &[Heading], out: &mut Findings) {
     let path = document.path;
     if document.body().trim().is_empty() {
-        let message = "nothing but front matter; there is no chunk to find".to_owned();
-        out.push(finding(path, 1, Severity::Error, "empty", message));
+        out.error(
+            path,
+            1,
+            "empty",
+            "only front matter, so there is nothing to find",
+        );
         return;
     }
     let has_title = document.front.title.is_some() || headings.iter().any(|h| h.level == 1);
     if is_curated(document) && !has_title {
-        let message = "no title; add `title:` or a heading of level one".to_owned();
-        out.push(finding(path, 1, Severity::Warning, "title", message));
+        out.warn(
+            path,
+            1,
+            "title",
+            "no title; add `title:` or a heading of level one",
+        );
     }
     let mut path_of: Vec<(usize, String)> = Vec::new();
     let mut seen: HashSet<Vec<String>> = HashSet::new();
     for (i, heading) in headings.iter().enumerate() {
-        let line = line_at(document.text, heading.at);
+        let line = line_at(document.text.as_bytes(), heading.at);
         if i > 0 && heading.level > headings[i - 1].level + 1 {
-            let message = format!(
-                "level {} follows level {}",
-                heading.level,
-                headings[i - 1].level
-            );
-            out.push(finding(
-                path,
-                line,
-                Severity::Warning,
-                "heading-level",
-                message,
-            ));
+            let above = headings[i - 1].level;
+            let message = format!("level {} follows level {above}", heading.level);
+            out.warn(path, line, "heading-level", message);
         }
         if heading.title.is_empty() {
-            let message = "a heading without text".to_owned();
-            out.push(finding(
-                path,
-                line,
-                Severity::Warning,
-                "heading-empty",
-                message,
-            ));
+            out.warn(path, line, "heading-empty", "a heading without text");
         }
         path_of.retain(|(level, _)| *level < heading.level);
         path_of.push((heading.level, slug(&heading.title)));
         let names: Vec<String> = path_of.iter().map(|(_, name)| name.clone()).collect();
         if heading.anchor.is_none() && !seen.insert(names) {
             let message = format!(
-                "`{}` occurs twice in its place; ids of their chunks depend on their order",
+                "`{}` occurs twice here, so chunk ids depend on the order",
                 heading.title
             );
-            out.push(finding(
-                path,
-                line,
-                Severity::Warning,
-                "heading-twice",
-                message,
-            ));
+            out.warn(path, line, "heading-twice", message);
         }
     }
 }
 
-fn check_sections(document: &Document<'_>, headings: &[Heading], out: &mut Vec<Finding>) {
-    // A document about no cause (how to read a graph, what a term means) has another form.
+fn check_sections(document: &Document<'_>, headings: &[Heading], out: &mut Findings) {
+    // A document without a cause (how to read a graph, what a term means) has another form.
     if document.front.causes.is_empty() {
         return;
     }
@@ -149,38 +126,27 @@ fn check_sections(document: &Document<'_>, headings: &[Heading], out: &mut Vec<F
     for (sections, severity) in groups {
         for section in sections.iter().filter(|section| !present.contains(section)) {
             let message = format!("the section `{}` is missing", section.as_str());
-            out.push(finding(
-                document.path,
-                1,
-                severity,
-                "missing-section",
-                message,
-            ));
+            out.add(document.path, 1, severity, "missing-section", message);
         }
     }
 }
 
-fn check_links(document: &Document<'_>, known: &Known, out: &mut Vec<Finding>) {
+fn check_links(document: &Document<'_>, known: &Known, out: &mut Findings) {
     let body = document.body();
     for (event, range) in Parser::new_ext(body, Options::ENABLE_TABLES).into_offset_iter() {
         let Event::Start(Tag::Link { dest_url, .. }) = event else {
             continue;
         };
         if let Some(reason) = broken(document.path, &dest_url, known) {
-            let line = line_at(document.text, document.body_start + range.start);
+            let at = document.body_start + range.start;
+            let line = line_at(document.text.as_bytes(), at);
             let message = format!("link `{dest_url}`: {reason}");
-            out.push(finding(
-                document.path,
-                line,
-                Severity::Error,
-                "dead-link",
-                message,
-            ));
+            out.error(document.path, line, "dead-link", message);
         }
     }
 }
 
-/// Why a link leads nowhere; `None` if it leads somewhere or out of the folder.
+/// Why a link is dead; `None` if it is not, or points out of the folder.
 fn broken(from: &str, link: &str, known: &Known) -> Option<String> {
     if link.contains("://") || link.starts_with("mailto:") || link.is_empty() {
         return None;

@@ -3,7 +3,7 @@ use std::fs;
 use tempfile::TempDir;
 
 use super::*;
-use crate::model::Language;
+use report::Language;
 
 const WHOLE: &str = "---\nid: good\ntitle: Good\nlanguage: en\nproblem_type: data_skew\ncauses: [skew.a]\nsource: own\n\
 confidence: observed\nreviewed: 2026-01-01\n---\n# Good\n\n## Symptom\n\ns\n\n## Cause\n\nc\n\n## Check\n\nk\n\n## Fix\n\nf\n\n\

@@ -1,11 +1,11 @@
-//! Two ranked branches to one list of candidates. Knows ordinals and scores, nothing of texts.
+//! Combines two ranked branches into one list of candidates. Knows ordinals and scores, but no texts.
 
 use std::collections::HashMap;
 
 use crate::model::Fusion;
 use crate::store::manifest::Ordinal;
 
-/// A chunk that at least one branch put forward.
+/// A chunk that at least one branch proposed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Candidate {
     pub(crate) ordinal: Ordinal,
@@ -15,15 +15,15 @@ pub(crate) struct Candidate {
     pub(crate) fused: f32,
 }
 
-/// Score in a branch; the rank, from 1, if it was among those that the branch put forward.
+/// Score in a branch, and the rank, from 1, if the branch proposed it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Ranked {
     pub(crate) rank: Option<usize>,
     pub(crate) score: f32,
 }
 
-/// Joins the branches. `cosine` gives the vector score of a chunk that only the lexical branch put forward; it is not
-/// asked if `vector` is empty.
+/// `cosine` gives the vector score of a chunk that only the lexical branch proposed; it is not
+/// called if `vector` is empty.
 pub(crate) fn fuse(
     bm25: &[(Ordinal, f32)],
     vector: &[(Ordinal, f32)],
@@ -83,8 +83,8 @@ fn union(
     out
 }
 
-/// `weight * v + (1 - weight) * b`, with each branch's scores brought to 0 to 1. Without a vector branch the lexical
-/// one counts alone.
+/// `weight * v + (1 - weight) * b`, with each branch's scores scaled to 0 to 1. Without a vector branch the lexical
+/// one alone counts.
 fn convex(candidates: &mut [Candidate], weight: f32) {
     let top = |score: fn(&Candidate) -> Option<Ranked>| -> f32 {
         let scores = candidates.iter().filter_map(score);

@@ -1,107 +1,117 @@
 //! An open index: one generation, read-only.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::fuse::{Candidate, fuse};
+use super::graphs::Graphs;
 use super::info::Info;
 use super::rerank::Reranking;
 use super::segments::Segments;
 use super::thin::thin;
-use crate::analyse;
+use crate::analyze;
 use crate::context;
 use crate::document::detect_language;
 use crate::embed::{Embedder, VectorWeights, load};
 use crate::error::{OpenError, SearchError};
 use crate::glossary::{Expansion, Glossary};
 use crate::model::{Chunk, Filter, Fusion, Hit, Kind, Query};
-use crate::settings::{Settings, VectorSearch};
-use crate::store::GRAPHS;
+use crate::settings::Settings;
 use crate::store::facets::filter_groups;
-use crate::store::generation::{self, BM25, GLOSSARY, Held, damaged};
+use crate::store::generation::{self, BM25, GLOSSARY, Held, damaged, read_json};
 use crate::store::lexical::{Lexical, Words};
 use crate::store::manifest::Ordinal;
 
-/// Chunks that each branch puts forward, at least. Deeper lists change little and cost time; recall at 100 needs 100.
+/// Candidates per branch, at least. Deeper lists change little and cost time; recall at 100 needs 100.
 const DEPTH: usize = 200;
 
-/// Chunks from which the two branches are asked at the same time; with fewer, to wake another thread costs what it saves.
+/// From this many chunks on, the two branches run in parallel; below, waking another thread costs what it saves.
 const BRANCHES_APART_FROM: usize = 30_000;
 
-/// Chunks considered for thinning per hit wanted.
+/// Candidates for thinning per hit wanted.
 const THIN_FROM: usize = 3;
 
-/// Weight, against a word of the query, that the names which the glossary adds for one thing in one script share: a
-/// translation may be ambiguous, the user's own word is not, and five names of a thing are no more than the thing. Of .25,
-/// .4 and .6 the middle one found most on the tuning judgements.
+/// Weight, relative to a word of the query, that all names added by the glossary for one thing in one script share: a
+/// translation may be ambiguous, and five names of a thing should count no more than the thing. Of .25,
+/// .4 and .6, .4 found most on the tuning judgments.
 const EXPANSION_WEIGHT: f32 = 0.4;
 
 /// Characters of a Chinese word, on average.
 const CJK_WORD: f32 = 2.0;
 
-/// What a chunk that has all preferred facets gains, in shares of the best fused score: enough to decide among
-/// similar chunks, too little to bring up an unrelated one.
+/// Bonus for a chunk with all preferred facets, relative to the best fused score: enough to decide between
+/// similar chunks, too little to promote an unrelated one.
 const PREFERENCE: f32 = 0.15;
 
-/// What a chunk in the language of the query gains: it decides between a document and its translation.
+/// Bonus for a chunk in the language of the query: decides between a document and its translation.
 const LANGUAGE: f32 = 0.03;
 
-/// Candidates, at least, whose chunks are read to see what they gain: those further back have no place among the hits.
+/// Candidates whose facets are read, at least; those further back cannot become hits.
 const BOOST_FROM: usize = 50;
 
-/// What a prior of 1 adds; bounded for the same reason.
+/// Effect of a prior of 1; bounded for the same reason.
 const PRIOR: f32 = 0.2;
 
-/// What a branch puts forward: chunks with their scores, best first.
+/// Chunks with their scores, best first.
 type Ranking = Vec<(Ordinal, f32)>;
 
-/// One generation of an index, open for search. Later updates do not touch it; open again to see them.
+/// One generation of an index, open for search. Later updates do not touch it.
 pub struct Index {
     pub(crate) held: Held,
     pub(crate) segments: Segments,
     pub(crate) lexical: Lexical,
     glossary: Glossary,
+    models: Arc<Models>,
+}
+
+/// What takes time to load and does not depend on the generation.
+pub(crate) struct Models {
     embedder: Box<dyn Embedder>,
     weights: VectorWeights,
     reranker: Option<Reranking>,
 }
 
+impl Models {
+    pub(crate) fn load(settings: &Settings) -> Result<Models, OpenError> {
+        let embedder = load(&settings.embedder)?;
+        let reranker = settings.reranker.as_ref();
+        Ok(Models {
+            weights: settings.weights.unwrap_or_else(|| embedder.weights()),
+            embedder,
+            reranker: reranker.map(Reranking::load).transpose()?,
+        })
+    }
+}
+
 impl Index {
-    /// Opens the generation that is current now.
+    /// Opens the current generation, to be searched by exact scan.
     ///
     /// # Errors
     /// See [`OpenError`].
     pub fn open(index: &Path, settings: &Settings) -> Result<Index, OpenError> {
         let held = generation::hold(index)?;
-        let embedder = load(&settings.embedder)?;
-        held.manifest.check(&embedder.fingerprint())?;
-        let graphs = match settings.vector_search {
-            VectorSearch::Exact => None,
-            VectorSearch::Resident => Some(index.join(GRAPHS)),
-        };
-        let graphs = graphs
-            .as_deref()
-            .map(|folder| (folder, settings.graph_from));
-        let segments = Segments::open(&held.folder, &held.manifest, graphs)?;
+        Index::of(held, Arc::new(Models::load(settings)?), Arc::default())
+    }
+
+    pub(crate) fn of(
+        held: Held,
+        models: Arc<Models>,
+        graphs: Arc<Graphs>,
+    ) -> Result<Index, OpenError> {
+        held.manifest.check(&models.embedder.fingerprint())?;
         let bm25 = held.folder.join(BM25);
-        let lexical = Lexical::open(&bm25).map_err(|error| damaged(&bm25, &error.to_string()))?;
-        let glossary = read_glossary(&held.folder.join(GLOSSARY))?;
+        let lexical = Lexical::open(&bm25).map_err(|error| damaged(&bm25, error))?;
         Ok(Index {
-            held,
-            segments,
+            segments: Segments::open(&held.folder, &held.manifest, graphs)?,
+            glossary: read_json(&held.folder.join(GLOSSARY))?,
             lexical,
-            glossary,
-            weights: settings.weights.unwrap_or_else(|| embedder.weights()),
-            embedder,
-            reranker: settings
-                .reranker
-                .as_ref()
-                .map(Reranking::load)
-                .transpose()?,
+            models,
+            held,
         })
     }
 
-    /// The best chunks for `query`, best first; ties are broken by chunk id. Glossary entries widen every query, but are hits only
-    /// where the filter asks for their kind: an entry is little more than the words of the query.
+    /// The best chunks for `query`, best first; ties are broken by chunk id. Glossary entries expand every query, but are hits only
+    /// if the filter asks for their kind: an entry says little more than the query itself.
     ///
     /// # Errors
     /// See [`SearchError`].
@@ -115,7 +125,7 @@ impl Index {
         } else {
             0
         };
-        // Deeper by as many as are taken out: the same as if they had not been there.
+        // Deeper by the number that is hidden, so that the result is as if they did not exist.
         let depth = DEPTH.max(4 * query.k) + hidden;
         let expansions = self.glossary.expand(&query.text);
         let (text, filter) = (query.text.as_str(), &query.filter);
@@ -134,19 +144,18 @@ impl Index {
         let cosine = |ordinal| self.segments.cosine(ordinal, vector.as_deref()?);
         let candidates = fuse(&bm25, &nearest, cosine, fusion);
         let mut scored = self.score(query, candidates);
-        if let Some(reranker) = &self.reranker {
+        if let Some(reranker) = &self.models.reranker {
             self.rerank(reranker, &query.text, &mut scored)?;
         }
         self.hits(query, scored)
     }
 
-    /// The chunk called `id`; `None` if this generation has none.
+    /// `None` if this generation has no such chunk.
     pub fn chunk(&self, id: &str) -> Option<Chunk> {
         let ordinal = self.lexical.find(id).ok()??;
         self.segments.chunk(ordinal).ok()
     }
 
-    /// What the index holds.
     pub fn info(&self) -> Info {
         Info::of(&self.held, &self.lexical)
     }
@@ -161,15 +170,15 @@ impl Index {
         id.is_some_and(|id| id.starts_with("glossary.toml#"))
     }
 
-    /// The chunks nearest to `vector`, by the way in that queries take.
+    /// The chunks nearest to `vector`, found as for a query.
     pub(crate) fn nearest(&self, vector: &[f32], limit: usize) -> Ranking {
         self.segments.nearest(vector, None, limit)
     }
 
-    /// The weights of the embedder, mixed by the script of the query.
+    /// The weights of the embedder, mixed according to the script of the query.
     fn usual_fusion(&self, text: &str) -> Fusion {
-        let weights = self.weights;
-        let cjk = analyse::cjk_share(text);
+        let weights = self.models.weights;
+        let cjk = analyze::cjk_share(text);
         Fusion::Convex {
             vector: weights.cjk * cjk + weights.latin * (1.0 - cjk),
         }
@@ -209,7 +218,7 @@ impl Index {
         Ok((Some(vector), nearest))
     }
 
-    /// The vector of the query; `None` if it is not needed or says nothing that the embedder knows.
+    /// `None` if no vector is needed or the embedder knows nothing in the query.
     fn query_vector(
         &self,
         text: &str,
@@ -220,18 +229,18 @@ impl Index {
             return Ok(None);
         }
         let mut text = text.to_owned();
-        let english_only = self.embedder.english_only();
+        let english_only = self.models.embedder.english_only();
         for Expansion { name, .. } in expansions {
-            if !(english_only && analyse::cjk_share(name) > 0.0) {
+            if !(english_only && analyze::cjk_share(name) > 0.0) {
                 text.push(' ');
                 text.push_str(name);
             }
         }
-        let vector = self.embedder.embed_query(&text)?;
+        let vector = self.models.embedder.embed_query(&text)?;
         Ok(vector.iter().any(|&value| value != 0.0).then_some(vector))
     }
 
-    /// Boosts and priors, then the order: by score, ties by chunk id.
+    /// Adds boosts and priors and sorts by score, ties by chunk id.
     fn score(&self, query: &Query<'_>, candidates: Vec<Candidate>) -> Vec<Scored<'_>> {
         let mut scored: Vec<Scored<'_>> = candidates
             .into_iter()
@@ -264,7 +273,7 @@ impl Index {
         let language = detect_language(&query.text);
         let preferred = filter_groups(&query.prefer);
         for hit in scored.iter_mut().take(depth) {
-            // A chunk that cannot be read is reported when it is among the hits.
+            // An unreadable chunk is reported if it becomes a hit.
             if let Some(facets) = self.segments.facets(hit.candidate.ordinal) {
                 let speaks = if facets.language == language {
                     LANGUAGE
@@ -279,7 +288,7 @@ impl Index {
         scored
     }
 
-    /// Puts the best candidates into the order of the cross-encoder, before all others.
+    /// Sorts the best candidates by the cross-encoder, before all others.
     fn rerank(
         &self,
         reranker: &Reranking,
@@ -377,31 +386,31 @@ impl Scored<'_> {
     }
 }
 
-/// Terms of the query, each once, with weight 1; those of the glossary's other names with less.
+/// Deduplicated terms of the query with weight 1, and those added by the glossary with less.
 fn query_words(text: &str, expansions: &[Expansion]) -> Words {
     let mut out: Vec<(String, f32)> = Vec::new();
     let mut seen = std::collections::HashSet::new();
-    let own = analyse::terms(text).into_iter().map(|term| (term, 1.0));
+    let own = analyze::terms(text).into_iter().map(|term| (term, 1.0));
     for (term, weight) in own.chain(expansions.iter().flat_map(expansion_terms)) {
         if seen.insert(term.clone()) {
             out.push((term, weight));
         }
     }
-    let mut pairs = analyse::pairs(text);
+    let mut pairs = analyze::pairs(text);
     pairs.sort();
     pairs.dedup();
     Words { terms: out, pairs }
 }
 
-/// Terms of an added name. A Chinese name of four characters is two words in seven terms, which together weigh as much
-/// as two words: else a question in English would mostly ask for Chinese.
+/// A Chinese name of four characters is two words in seven terms, which together weigh as much
+/// as two words; else a question in English would mostly ask for Chinese.
 fn expansion_terms(expansion: &Expansion) -> Vec<(String, f32)> {
-    let terms = analyse::terms(&expansion.name);
+    let terms = analyze::terms(&expansion.name);
     let mut weight = EXPANSION_WEIGHT / expansion.rivals.max(1) as f32;
     let characters = expansion
         .name
         .chars()
-        .filter(|&c| analyse::is_cjk(c))
+        .filter(|&c| analyze::is_cjk(c))
         .count();
     if characters > 0 {
         weight *= (characters as f32 / CJK_WORD).max(1.0) / terms.len().max(1) as f32;
@@ -413,11 +422,6 @@ fn lexical_error(error: tantivy::TantivyError) -> SearchError {
     SearchError::Lexical {
         reason: error.to_string(),
     }
-}
-
-fn read_glossary(path: &Path) -> Result<Glossary, OpenError> {
-    let bytes = std::fs::read(path).map_err(|error| damaged(path, &error.to_string()))?;
-    serde_json::from_slice(&bytes).map_err(|error| damaged(path, &error.to_string()))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What an index holds and how it was made; needs no embedder, so that it answers when the model is the trouble.
+//! What an index holds and how it was built. Needs no embedder, so it works even when the model is the problem.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,52 +6,40 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::error::OpenError;
-use crate::model::{Kind, Language};
+use crate::model::Kind;
 use crate::store::files::folder_bytes;
 use crate::store::generation::{self, BM25, Held, damaged};
 use crate::store::lexical::Lexical;
 use crate::store::manifest::Manifest;
+use report::Language;
 
-/// What an index holds and how it was made.
 #[derive(Debug, Clone, Serialize)]
 pub struct Info {
-    /// Name of the generation.
     pub generation: String,
-    /// Documents.
     pub documents: usize,
-    /// Chunks.
     pub chunks: usize,
-    /// Chunks by kind; kinds without any are left out.
+    /// Chunks by kind, for kinds that occur.
     pub kinds: BTreeMap<String, usize>,
     /// Chunks by language.
     pub languages: BTreeMap<String, usize>,
-    /// Segments that the chunks are in.
     pub segments: usize,
-    /// Rows of deleted or replaced chunks that the segments still hold.
+    /// Rows of deleted or replaced chunks still in the segments.
     pub dead: usize,
-    /// Fingerprint of the embedder.
     pub embedder: String,
-    /// Components of a vector.
     pub dimension: usize,
-    /// Version of the stored format.
     pub format: u32,
-    /// Version of the chunker.
     pub chunker: String,
-    /// Version of the analyser.
     pub analyser: String,
-    /// Bytes on disk.
     pub bytes: u64,
 }
 
-/// What the index in `folder` holds.
 ///
 /// # Errors
 /// When there is none, or it is damaged or of another format.
 pub fn info(folder: &Path) -> Result<Info, OpenError> {
     let held = generation::hold(folder)?;
-    held.manifest.check_format()?;
     let bm25 = held.folder.join(BM25);
-    let lexical = Lexical::open(&bm25).map_err(|error| damaged(&bm25, &error.to_string()))?;
+    let lexical = Lexical::open(&bm25).map_err(|error| damaged(&bm25, error))?;
     Ok(Info::of(&held, &lexical))
 }
 
@@ -70,7 +58,7 @@ impl Info {
             kinds: count("kind", &Kind::ALL.map(Kind::as_str)),
             languages: count(
                 "language",
-                &[Language::Zh, Language::En].map(Language::as_str),
+                &[Language::Zh, Language::En].map(Language::code),
             ),
             generation: manifest.generation,
             documents: manifest.documents,

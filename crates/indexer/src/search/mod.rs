@@ -1,11 +1,14 @@
-//! A question to an open index: two branches, one list.
+//! Search: two branches, one list.
 
 mod fuse;
+mod graphs;
 mod index;
 mod info;
 mod rerank;
 mod segments;
+mod session;
 mod thin;
 
 pub use index::Index;
 pub use info::{Info, info};
+pub use session::Session;

@@ -1,14 +1,14 @@
-//! Thins out near-duplicates: maximal marginal relevance, but only where two chunks say nearly the same, so that the
-//! ranking of different chunks stays as it is.
+//! Penalizes near-duplicates: maximal marginal relevance, but only where two chunks say nearly the same, so that the
+//! order of different chunks stays.
 
-/// Cosine from which two chunks count as near-duplicates; below, likeness is what relevance to one query looks like.
+/// From this cosine on, two chunks are near-duplicates; below, they are similar because both are relevant.
 const NEAR: f32 = 0.9;
 
-/// Chunks of one document before further ones are put back: a reader opens the document anyway.
+/// Chunks of one document before further ones are penalized: a reader opens the document anyway.
 const PER_DOCUMENT: usize = 2;
 
-/// Picks `k` of `scores` (sorted, best first) and gives their positions. Each pick lowers the score of what is like it
-/// by up to `diversity` of the best score; so does a document that has its share already.
+/// Picks `k` of `scores` (sorted, best first) and returns their positions. Each pick lowers the score of similar chunks
+/// by up to `diversity` times the best score, and so does a document that has its share.
 pub(crate) fn thin(
     scores: &[f32],
     k: usize,

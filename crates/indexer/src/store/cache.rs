@@ -1,7 +1,7 @@
-//! Vectors that were computed before, by model fingerprint and hash of the text.
+//! Vectors computed before, by model fingerprint and hash of the text.
 //!
 //! Two append-only files per model: keys (16 bytes of text hash, 8 bytes of checksum of the vector) and vectors
-//! (f32, little-endian). A kill may leave a torn tail: only whole pairs whose checksum holds count.
+//! (f32, little-endian). A killed process may leave a torn tail: only complete pairs with a valid checksum count.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -12,7 +12,6 @@ use super::vectors::TextHash;
 
 const KEY: usize = 24;
 
-/// The vectors of one model.
 pub(crate) struct Cache {
     keys_path: PathBuf,
     vectors_path: PathBuf,
@@ -23,7 +22,7 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// Opens the cache of the model called `fingerprint`; what is not there yet is empty.
+    /// Opens the cache of the model with this fingerprint, or an empty one.
     pub(crate) fn open(folder: &Path, fingerprint: &str, dimension: usize) -> io::Result<Cache> {
         fs::create_dir_all(folder)?;
         let name = &blake3::hash(fingerprint.as_bytes()).to_hex()[..16];
@@ -57,13 +56,13 @@ impl Cache {
         4 * self.dimension.max(1) as u64
     }
 
-    /// Forgets what is there; the next addition writes over it.
+    /// Forgets all vectors; the next addition overwrites them.
     pub(crate) fn clear(&mut self) {
         self.rows.clear();
         self.count = 0;
     }
 
-    /// The vector of a text, if it is there and whole.
+    /// `None` if the vector is absent or damaged.
     pub(crate) fn get(&mut self, hash: &TextHash) -> Option<Vec<f32>> {
         let &(row, sum) = self.rows.get(hash)?;
         let bytes_per_row = self.row_bytes();
@@ -80,7 +79,7 @@ impl Cache {
         Some(floats.collect())
     }
 
-    /// Appends vectors; those of texts that are already there are left out.
+    /// Appends vectors, except those of known texts.
     pub(crate) fn add<'a>(
         &mut self,
         pairs: impl Iterator<Item = (TextHash, &'a [f32])>,
@@ -109,7 +108,7 @@ impl Cache {
     }
 }
 
-/// Writes after the first `kept` bytes, over whatever a kill left there.
+/// Writes after the first `kept` bytes, over the remains of a killed process.
 fn append(path: &Path, kept: u64, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new()
         .write(true)

@@ -4,8 +4,8 @@
 //! "SCACHNK1"  count:u64  offset:u64 × (count + 1)  records
 //! record      id_len:u16  id  chunk as JSON
 //! ```
-//! Integers are little-endian; offsets are from the start of the file. The id stands apart, so that ties can be
-//! broken without reading the whole record.
+//! Integers are little-endian; offsets are from the start of the file. The id is separate, so that ties can be
+//! broken without parsing the record.
 
 use std::io;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::model::Chunk;
 const MAGIC: &[u8; 8] = b"SCACHNK1";
 const HEADER: usize = 16;
 
-/// Writes `chunks` to a new file, without waiting for the disk.
+/// Writes a new file, without waiting for the disk.
 pub(crate) fn write(path: &Path, chunks: &[&Chunk]) -> io::Result<()> {
     let mut records = Vec::new();
     let mut offsets = Vec::with_capacity(chunks.len() + 1);
@@ -41,14 +41,13 @@ pub(crate) fn write(path: &Path, chunks: &[&Chunk]) -> io::Result<()> {
     std::fs::write(path, &out)
 }
 
-/// An open segment of chunks.
 pub(crate) struct Chunks {
     map: Map,
     count: usize,
 }
 
 impl Chunks {
-    /// Opens and checks what can be checked without reading the records.
+    /// Checks everything but the records.
     pub(crate) fn open(path: &Path) -> Result<Chunks, String> {
         let map = Map::open(path).map_err(|error| error.to_string())?;
         if map.get(..8) != Some(MAGIC.as_slice()) {
@@ -73,21 +72,20 @@ impl Chunks {
         self.count
     }
 
-    /// The id of a chunk; `None` if there is none at `row` or the record is damaged.
+    /// `None` if there is no such row or the record is damaged.
     pub(crate) fn id(&self, row: usize) -> Option<&str> {
         let record = self.record(row)?;
         let id_len = usize::from(u16::from_le_bytes([*record.first()?, *record.get(1)?]));
         std::str::from_utf8(record.get(2..2 + id_len)?).ok()
     }
 
-    /// The chunk at `row`.
     pub(crate) fn get(&self, row: usize) -> Result<Chunk, String> {
         let id_len = self.id(row).ok_or("no such record")?.len();
         let record = self.record(row).ok_or("no such record")?;
         serde_json::from_slice(&record[2 + id_len..]).map_err(|error| error.to_string())
     }
 
-    /// The facets of the chunk at `row`; `None` if there is none or the record is damaged.
+    /// `None` if there is no such row or the record is damaged.
     pub(crate) fn facets(&self, row: usize) -> Option<Facets> {
         let id_len = self.id(row)?.len();
         let record = self.record(row)?.get(2 + id_len..)?;

@@ -1,5 +1,5 @@
-//! The folder of a lexical store that is being written: tantivy's own, but that it leaves waiting for the disk to the writer of the
-//! generation, which waits once for all files. Nothing reads these files before that.
+//! The folder of a lexical store while it is written: tantivy's own, except that it does not wait for the disk. The writer of the
+//! generation waits once for all files; nothing reads them before that.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -20,7 +20,6 @@ pub(crate) struct Unsynced {
 }
 
 impl Unsynced {
-    /// The folder, which must exist.
     pub(crate) fn open(folder: &Path) -> tantivy::Result<Unsynced> {
         Ok(Unsynced {
             folder: folder.to_owned(),

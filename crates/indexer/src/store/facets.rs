@@ -1,12 +1,13 @@
-//! What a chunk can be filtered by and preferred for. Knows nothing of words or vectors.
+//! What chunks can be filtered and preferred by.
 
 use std::collections::HashSet;
 
 use serde::Deserialize;
 
-use crate::model::{Chunk, Filter, Kind, Language, Section};
+use crate::model::{Chunk, Filter, Kind, Section};
+use report::Language;
 
-/// The facets of a chunk, read from its record without the rest of it: hundreds of candidates are asked for them in every query.
+/// Read from a chunk's record without the rest of it, for hundreds of candidates per query.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Facets {
     pub(crate) language: Language,
@@ -31,11 +32,11 @@ impl From<&Chunk> for Facets {
 }
 
 impl Facets {
-    /// `name:value` for everything that can be filtered by; a cause stands under its group as well.
+    /// `name:value` for every facet; a cause is listed under its group as well.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut out = vec![
             facet("kind", self.kind.as_str()),
-            facet("language", self.language.as_str()),
+            facet("language", self.language.code()),
         ];
         out.extend(self.problem_type.iter().map(|p| facet("problem_type", p)));
         out.extend(self.section.map(|s| facet("section", s.as_str())));
@@ -49,7 +50,7 @@ impl Facets {
         out
     }
 
-    /// How many of `groups` these facets match, as a share; 0 without groups.
+    /// Share of `groups` that these facets match; 0 without groups.
     pub(crate) fn share(&self, groups: &[Vec<String>]) -> f32 {
         if groups.is_empty() {
             return 0.0;
@@ -63,12 +64,11 @@ impl Facets {
     }
 }
 
-/// A facet as it is stored.
 pub(crate) fn facet(name: &str, value: &str) -> String {
     format!("{name}:{value}")
 }
 
-/// One list of facet values per facet that is asked for.
+/// One list of facet values per facet in the filter.
 pub(crate) fn filter_groups(filter: &Filter) -> Vec<Vec<String>> {
     let named = |name: &str, values: &[String]| -> Vec<String> {
         values.iter().map(|value| facet(name, value)).collect()
@@ -89,7 +89,7 @@ pub(crate) fn filter_groups(filter: &Filter) -> Vec<Vec<String>> {
         filter
             .languages
             .iter()
-            .map(|language| facet("language", language.as_str()))
+            .map(|language| facet("language", language.code()))
             .collect(),
         named("step", &filter.steps),
     ];

@@ -1,4 +1,4 @@
-//! Writing files so that they survive: written under a new name, synced, renamed. The files of a generation are synced together.
+//! Durable writes: under a new name, synced, renamed. The files of a generation are synced together.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::BuildError;
 
-/// A closure for `map_err` that names `path`.
+/// For `map_err`.
 pub(crate) fn write_error(path: &Path) -> impl Fn(io::Error) -> BuildError + '_ {
     move |source| BuildError::Write {
         path: path.to_owned(),
@@ -14,7 +14,7 @@ pub(crate) fn write_error(path: &Path) -> impl Fn(io::Error) -> BuildError + '_ 
     }
 }
 
-/// A closure for `map_err` that names `path`.
+/// For `map_err`.
 pub(crate) fn read_error(path: &Path) -> impl Fn(io::Error) -> BuildError + '_ {
     move |source| BuildError::Read {
         path: path.to_owned(),
@@ -29,10 +29,10 @@ pub(crate) fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_data()
 }
 
-/// Files whose way to the disk is waited for at the same time; the waits of one batch cost little more than one.
+/// Files synced in parallel; a batch costs little more than one file.
 const SYNCED_AT_ONCE: usize = 16;
 
-/// Waits until all of `paths`, written before, are on disk.
+/// Waits until all of these files are on disk.
 pub(crate) fn sync_all(paths: &[PathBuf]) -> io::Result<()> {
     for batch in paths.chunks(SYNCED_AT_ONCE) {
         std::thread::scope(|scope| {
@@ -54,7 +54,7 @@ fn sync(path: &Path) -> io::Result<()> {
     OpenOptions::new().append(true).open(path)?.sync_data()
 }
 
-/// Replaces `path` by `bytes` at one moment: readers see the old content or the new, never a part.
+/// Replaces a file atomically: readers see the old content or the new, never a part.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let beside = path.with_extension("new");
     write_synced(&beside, bytes)?;
@@ -62,7 +62,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     path.parent().map_or(Ok(()), sync_folder)
 }
 
-/// Waits until the names in `folder` are on disk. Systems that cannot open folders do without.
+/// Waits until the names in `folder` are on disk, where the system can open folders.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     match File::open(folder) {
         Ok(file) => file.sync_all(),
@@ -71,7 +71,7 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Gives `from` a second name, or copies it where the file system has no hard links.
+/// Links `from`, or copies it where the file system has no hard links.
 pub(crate) fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
         Ok(()) => Ok(()),
@@ -79,7 +79,6 @@ pub(crate) fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Bytes of all files below `folder`.
 pub(crate) fn folder_bytes(folder: &Path) -> u64 {
     let Ok(entries) = fs::read_dir(folder) else {
         return 0;

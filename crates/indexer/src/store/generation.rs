@@ -1,16 +1,20 @@
-//! Generations: which one is current, who reads it, who writes the next, and when old ones go.
+//! Generations: which one is current, who reads it, who writes the next, and when old ones are removed.
 //!
-//! A reader holds a shared lock on `READERS` of its generation, the collector takes it exclusively; the system drops
-//! locks with the process, so that a killed one blocks nobody. File systems without locks never lose a generation:
-//! what cannot be locked is not collected.
+//! A reader holds a shared lock on `READERS` of its generation, the collector an exclusive one. The system releases
+//! locks with the process, so a killed one blocks nobody. On file systems without locks nothing is
+//! collected.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
 use super::files::{self, write_error};
-use super::manifest::{Documents, Manifest};
+use super::manifest::{Documents, Manifest, check_format};
+use super::{GRAPHS, graph};
 use crate::error::{BuildError, OpenError};
 
 const CURRENT: &str = "CURRENT";
@@ -23,18 +27,18 @@ pub(crate) const GLOSSARY: &str = "glossary.json";
 /// Folder of the lexical store in a generation.
 pub(crate) const BM25: &str = "bm25";
 
-/// How often a reader looks again when the generation that it was about to open is collected under its hands.
+/// How often a reader tries again when the generation that it was about to open has been collected.
 const OPEN_ATTEMPTS: usize = 100;
 const OPEN_PAUSE: Duration = Duration::from_millis(2);
 
-/// The current generation, kept from the collector as long as this lives.
+/// The current generation, protected from the collector as long as this lives.
 pub(crate) struct Held {
     pub(crate) folder: PathBuf,
     pub(crate) manifest: Manifest,
     _readers: Option<File>,
 }
 
-/// Name of the current generation; `None` if there is no index.
+/// `None` if there is no index.
 pub(crate) fn current_name(index: &Path) -> Option<String> {
     let name = fs::read_to_string(index.join(CURRENT)).ok()?;
     let name = name.trim();
@@ -59,7 +63,7 @@ pub(crate) fn hold(index: &Path) -> Result<Held, OpenError> {
         match hold_named(index, &name) {
             Ok(held) => return Ok(held),
             Err(error) => {
-                // The same name twice in a row was not replaced meanwhile: it is damaged, not collected.
+                // The same name twice in a row: the generation is damaged, not collected.
                 let again = last.as_ref() == Some(&name);
                 if again && current_name(index).as_ref() == Some(&name) {
                     return Err(error);
@@ -84,53 +88,41 @@ fn hold_named(index: &Path, name: &str) -> Result<Held, OpenError> {
         return Err(damaged(&folder, "it is being collected"));
     }
     let path = folder.join(MANIFEST);
-    let bytes = fs::read(&path).map_err(|error| damaged(&path, &error.to_string()))?;
-    let manifest = serde_json::from_slice(&bytes).map_err(|error| {
-        // Another format need not parse; its version tells.
-        match format_of(&bytes) {
-            Some(found) if found != super::FORMAT => OpenError::Mismatch(crate::error::Mismatch {
-                what: "format",
-                found: found.to_string(),
-                expected: super::FORMAT.to_string(),
-                remedy: "--full",
-            }),
-            _ => damaged(&path, &error.to_string()),
-        }
-    })?;
+    let raw: Value = read_json(&path)?;
+    if let Some(format) = raw["format"].as_u64() {
+        check_format(format)?;
+    }
     Ok(Held {
+        manifest: serde_json::from_value(raw).map_err(|error| damaged(&path, error))?,
         folder,
-        manifest,
         _readers: readers,
     })
 }
 
-fn format_of(manifest: &[u8]) -> Option<u32> {
-    let value: serde_json::Value = serde_json::from_slice(manifest).ok()?;
-    u32::try_from(value.get("format")?.as_u64()?).ok()
-}
-
-pub(crate) fn damaged(path: &Path, reason: &str) -> OpenError {
+pub(crate) fn damaged(path: &Path, reason: impl ToString) -> OpenError {
     OpenError::Damaged {
         path: path.to_owned(),
-        reason: reason.to_owned(),
+        reason: reason.to_string(),
     }
 }
 
-/// Documents of a generation.
 pub(crate) fn documents(folder: &Path) -> Result<Documents, OpenError> {
-    let path = folder.join(DOCUMENTS);
-    let bytes = fs::read(&path).map_err(|error| damaged(&path, &error.to_string()))?;
-    serde_json::from_slice(&bytes).map_err(|error| damaged(&path, &error.to_string()))
+    read_json(&folder.join(DOCUMENTS))
 }
 
-/// The right to write the index; ends when dropped, or with the process.
+pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, OpenError> {
+    let bytes = fs::read(path).map_err(|error| damaged(path, error))?;
+    serde_json::from_slice(&bytes).map_err(|error| damaged(path, error))
+}
+
+/// The right to write the index, until dropped or until the process ends.
 pub(crate) struct Writer {
     index: PathBuf,
     _lock: File,
 }
 
 impl Writer {
-    /// Takes the right to write, making the folder if need be.
+    /// Creates the folder if necessary.
     pub(crate) fn lock(index: &Path) -> Result<Writer, BuildError> {
         fs::create_dir_all(index).map_err(write_error(index))?;
         let path = index.join(LOCK);
@@ -169,7 +161,7 @@ impl Writer {
         previous: Option<&str>,
     ) -> Result<(String, PathBuf), BuildError> {
         let number = previous.map_or(0, generation_number) + 1;
-        // A generation that a kill left half-built may have the number; names are never used twice.
+        // A killed writer may have left a folder with this number.
         for attempt in 0_u32.. {
             let name = format!("{PREFIX}{number:08}-{:08x}", unique() ^ attempt);
             let folder = self.index.join(&name);
@@ -186,14 +178,14 @@ impl Writer {
         unreachable!("four billion names are taken")
     }
 
-    /// Makes `name` the current generation, at one moment.
+    /// Atomically makes `name` the current generation.
     pub(crate) fn publish(&self, name: &str) -> Result<(), BuildError> {
         files::sync_folder(&self.index).map_err(write_error(&self.index))?;
         let path = self.index.join(CURRENT);
         files::replace(&path, format!("{name}\n").as_bytes()).map_err(write_error(&path))
     }
 
-    /// Removes generations that are neither current nor read. What cannot be removed is tried again next time.
+    /// Removes generations that are neither current nor being read; what cannot be removed now is tried again next time.
     pub(crate) fn collect(&self) {
         let current = current_name(&self.index);
         let Ok(entries) = fs::read_dir(&self.index) else {
@@ -208,6 +200,10 @@ impl Writer {
                 remove_unread(&entry.path());
             }
         }
+        let graphs = self.index.join(GRAPHS);
+        if let (true, Ok(held)) = (graphs.is_dir(), hold(&self.index)) {
+            graph::collect(&graphs, &held.manifest);
+        }
     }
 }
 
@@ -216,12 +212,12 @@ fn remove_unread(folder: &Path) {
     match OpenOptions::new().read(true).write(true).open(&readers) {
         Ok(file) => {
             if file.try_lock().is_ok() {
-                // The manifest goes first: what a kill leaves behind cannot be taken for a generation.
+                // The manifest first: what a killed process leaves behind then cannot pass for a generation.
                 let _ = fs::remove_file(folder.join(MANIFEST));
                 let _ = fs::remove_dir_all(folder);
             }
         }
-        // A folder that a kill left before its lock file was made, or after it was removed.
+        // A process was killed before it created the lock file, or after it removed it.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let _ = fs::remove_dir_all(folder);
         }
@@ -247,7 +243,7 @@ fn note_owner(lock: &mut File) -> io::Result<()> {
     )
 }
 
-/// Differs between processes and between moments; need not be random.
+/// Differs between processes and moments; need not be random.
 fn unique() -> u32 {
     let nanos = SystemTime::now()
         .duration_since(UNIX_EPOCH)

@@ -1,47 +1,227 @@
-//! A graph (HNSW) over the vectors of one segment, for processes that stay: a cache beside the generations, checked before it is
-//! loaded and built again when it does not hold.
+//! A graph (HNSW) over the vectors of one segment, for sessions that keep an index open: a cache next to the generations, checked when it
+//! is opened and rebuilt when it is damaged.
 //!
 //! ```text
-//! index/graph/<segment checksum>/graph.json          what the graph was made of, checksums of the two below
-//! index/graph/<segment checksum>/*.hnsw.{graph,data}
+//! index/graph/<segment checksum>.graph
+//! "SCAGRPH1"  rows:u32  degree:u32  entries:u32  copies:u32  strays:u32  0:u32  BLAKE3 of the rest: 32 bytes
+//! neighbor:u32 × rows × degree (NONE after the last)  entry:u32 × entries  (row, copy):u32 × copies  stray:u32 × strays
 //! ```
+//! Little-endian. hnsw_rs builds the graph. Of its layers the lowest is stored, with the rows of the upper ones as entry points, and searched
+//! here over the mapped int8 vectors of the segment: no second copy of the vectors in memory, nothing to load, and no damaged file that the
+//! library would panic on. The caller compares what is found exactly, so the coarse order costs no recall.
 //!
-//! A point is a vector in int8, as the scan reads it: a quarter of the memory of f32, and products several times faster. What the
-//! graph puts forward is compared exactly by its caller, so that the coarse order costs no recall.
-//!
-//! No point is lost: equal points are inserted once (many copies cut others off), the rest in shuffled order (sorted clusters
-//! do the same), and after the build every point is looked up; those that are not found are scanned in every query.
+//! No row is lost: equal points are inserted once (many copies cut others off), the rest in shuffled order (sorted clusters do the same),
+//! and after the build every point is looked up; those not found (`strays`) are candidates of every query.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::fs;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::path::{Path, PathBuf};
+use std::{fs, io, iter};
 
-use hnsw_rs::api::AnnT;
-use hnsw_rs::prelude::{Distance, Hnsw, HnswIo};
+use hnsw_rs::prelude::{Distance, Hnsw};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
+use super::best::{Best, Scored};
 use super::files::replace;
 use super::kernel::dot_i8;
-use super::vectors::{Quantised, Vectors};
+use super::manifest::Manifest;
+use super::map::Map;
+use super::vectors::{Quantized, Vectors};
 
-/// Neighbours per point and candidates while building.
-const NEIGHBOURS: usize = 16;
+/// Neighbors per point on the upper layers (twice as many on the lowest), and candidates while building.
+const NEIGHBORS: usize = 16;
 const BUILD_CANDIDATES: usize = 200;
 const LAYERS: usize = 16;
 
-/// Candidates while searching, at least.
+/// Rows of this layer and above are entry points: one in 256, so that comparing all of them costs less than a descent.
+const ENTRY_LAYER: u8 = 2;
+
+/// Candidates of a search, at least.
 const SEARCH_CANDIDATES: usize = 128;
 
-/// Rows beyond those wanted that are put forward, since the order in int8 is not quite the exact one.
-const SPARE: usize = 50;
+const MAGIC: &[u8; 8] = b"SCAGRPH1";
+const HEADER: usize = 64;
+const NONE: u32 = u32::MAX;
 
-const NAME: &str = "segment";
-const NOTE: &str = "graph.json";
+/// An open graph.
+pub(crate) struct Graph {
+    bytes: Map,
+    rows: usize,
+    degree: usize,
+    entries: usize,
+    copies: usize,
+}
 
-/// Bytes after the cells of a point: its scale, f32.
-const SCALE: usize = 4;
+impl Graph {
+    /// The graph of the segment of `rows` vectors with this checksum; `None` if there is none or it is damaged.
+    pub(crate) fn open(folder: &Path, segment: &str, rows: usize) -> Option<Graph> {
+        let bytes = Map::open(&place(folder, segment)).ok()?;
+        let sum = blake3::hash(bytes.get(HEADER..)?);
+        if bytes[..8] != *MAGIC || bytes[32..HEADER] != *sum.as_bytes() {
+            return None;
+        }
+        let counts: &[u32] = bytemuck::cast_slice(&bytes[8..32]);
+        let [found, degree, entries, copies, strays] =
+            [0, 1, 2, 3, 4].map(|at| counts[at] as usize);
+        let numbers = rows * degree + entries + 2 * copies + strays;
+        let fits = found == rows && bytes.len() == HEADER + 4 * numbers;
+        fits.then_some(Graph {
+            bytes,
+            rows,
+            degree,
+            entries,
+            copies,
+        })
+    }
+
+    /// Builds and writes the graph of a segment; the same vectors give the same graph. `None` if `stop` says so meanwhile.
+    pub(crate) fn build(
+        vectors: &Vectors,
+        folder: &Path,
+        segment: &str,
+        stop: impl Fn() -> bool,
+    ) -> io::Result<Option<Graph>> {
+        let points = shuffled(distinct(vectors));
+        let hnsw = Hnsw::new(
+            NEIGHBORS,
+            points.len().max(1),
+            LAYERS,
+            BUILD_CANDIDATES,
+            Coarse,
+        );
+        for (point, rows) in &points {
+            if stop() {
+                return Ok(None);
+            }
+            hnsw.insert((point, rows[0] as usize));
+        }
+        let mut parts = Parts::new(&hnsw, vectors.len(), &points);
+        drop(hnsw);
+        fs::create_dir_all(folder)?;
+        let write = |parts: &Parts| {
+            replace(&place(folder, segment), &parts.to_bytes())?;
+            Graph::open(folder, segment, vectors.len())
+                .ok_or_else(|| io::Error::other("the graph changed while it was written"))
+        };
+        let graph = write(&parts)?;
+        let is_lost = |row: usize| {
+            let own = Quantized::stored(vectors, row);
+            !graph.near(vectors, &own, 1, |_| true).contains(&row)
+        };
+        let rows = points.par_iter().map(|(_, rows)| rows[0]);
+        parts.strays = rows.filter(|&row| is_lost(row as usize)).collect();
+        match parts.strays.is_empty() {
+            true => Ok(Some(graph)),
+            false => write(&parts).map(Some),
+        }
+    }
+
+    /// Rows near `query`, most likely with the `limit` nearest among them, in ascending order; only those that `keep` lets pass.
+    pub(crate) fn near(
+        &self,
+        vectors: &Vectors,
+        query: &Quantized,
+        limit: usize,
+        keep: impl Fn(usize) -> bool,
+    ) -> Vec<usize> {
+        let numbers: &[u32] = bytemuck::cast_slice(&self.bytes[HEADER..]);
+        let (neighbors, rest) = numbers.split_at(self.rows * self.degree);
+        let (entries, rest) = rest.split_at(self.entries);
+        let (copies, strays) = rest.split_at(2 * self.copies);
+        let copies: &[[u32; 2]] = bytemuck::cast_slice(copies);
+        // The rows that a point stands for.
+        let group = |row: u32| {
+            let first = copies.partition_point(|pair| pair[0] < row);
+            let same = copies[first..]
+                .iter()
+                .take_while(move |pair| pair[0] == row);
+            let rows = iter::once(row).chain(same.map(|pair| pair[1]));
+            rows.map(|row| row as usize).filter(|&row| keep(row))
+        };
+        let mut best = Best::new(limit.max(SEARCH_CANDIDATES));
+        let mut open = BinaryHeap::new();
+        let mut seen = vec![0_u64; self.rows.div_ceil(64)];
+        let mut visit = |row: u32, open: &mut BinaryHeap<_>, best: &mut Best<u32>| {
+            let (word, bit) = (row as usize / 64, 1 << (row % 64));
+            if row as usize >= self.rows || seen[word] & bit != 0 {
+                return;
+            }
+            seen[word] |= bit;
+            let scored = Scored(vectors.coarse_cosine(row as usize, query), row);
+            if best.bound().is_none_or(|bound| scored.0 > bound) {
+                open.push(scored);
+                if group(row).next().is_some() {
+                    best.offer(scored);
+                }
+            }
+        };
+        for &row in entries {
+            visit(row, &mut open, &mut best);
+        }
+        while let Some(Scored(score, row)) = open.pop() {
+            if best.bound().is_some_and(|bound| score < bound) {
+                break;
+            }
+            let around = &neighbors[row as usize * self.degree..][..self.degree];
+            for &neighbor in around.iter().take_while(|&&neighbor| neighbor != NONE) {
+                visit(neighbor, &mut open, &mut best);
+            }
+        }
+        let found = best.into_keys().chain(strays.iter().copied());
+        let mut rows: Vec<usize> = found.flat_map(group).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        rows
+    }
+}
+
+/// Removes the graphs of segments that are not in `manifest`. What cannot be removed is tried again at the next update.
+pub(crate) fn collect(folder: &Path, manifest: &Manifest) {
+    let checksums = manifest
+        .segments
+        .iter()
+        .filter_map(|segment| manifest.checksum(segment));
+    let kept: Vec<PathBuf> = checksums.map(|sum| place(folder, sum)).collect();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if !kept.contains(&path) {
+            // Graphs of version 0.1 are folders.
+            let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
+        }
+    }
+}
+
+fn place(folder: &Path, segment: &str) -> PathBuf {
+    let name: String = segment.chars().take(32).collect();
+    folder.join(format!("{name}.graph"))
+}
+
+/// A point of the graph: the cells of a vector and the bytes of its scale, and the rows with that vector.
+type Point = (Vec<i8>, Vec<u32>);
+
+/// Zero vectors are left out: only words find them.
+fn distinct(vectors: &Vectors) -> BTreeMap<Vec<i8>, Vec<u32>> {
+    let mut out: BTreeMap<Vec<i8>, Vec<u32>> = BTreeMap::new();
+    for row in 0..vectors.len() {
+        let (cells, scale) = vectors.coarse(row);
+        if scale != 0.0 {
+            let scale = scale.to_le_bytes().map(|byte| byte as i8);
+            out.entry([cells, &scale].concat())
+                .or_default()
+                .push(row as u32);
+        }
+    }
+    out
+}
+
+/// An order that has nothing to do with the documents, and is the same every time.
+fn shuffled(points: BTreeMap<Vec<i8>, Vec<u32>>) -> Vec<Point> {
+    let mut points: Vec<Point> = points.into_iter().collect();
+    points.sort_by_key(|(_, rows)| {
+        let mixed = u64::from(rows[0]).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed.rotate_left(32), rows[0])
+    });
+    points
+}
 
 /// `1 - cosine` of two points, never negative: rounding would otherwise make equal points nearer than equal.
 #[derive(Default, Clone, Copy)]
@@ -54,181 +234,76 @@ impl Distance<i8> for Coarse {
     }
 }
 
-fn point(cells: &[i8], scale: f32) -> Vec<i8> {
-    let scale = scale.to_le_bytes().map(|byte| byte as i8);
-    [cells, &scale].concat()
-}
-
 fn parts(point: &[i8]) -> (&[i8], f32) {
-    match point.split_last_chunk::<SCALE>() {
+    match point.split_last_chunk() {
         Some((cells, scale)) => (cells, f32::from_le_bytes(scale.map(|byte| byte as u8))),
         None => (point, 0.0),
     }
 }
 
-/// A graph in memory.
-pub(crate) struct Graph {
-    hnsw: Hnsw<'static, i8, Coarse>,
-    note: Note,
+/// What is written of a graph.
+struct Parts {
+    /// By row.
+    neighbors: Vec<Vec<u32>>,
+    entries: Vec<u32>,
+    copies: Vec<[u32; 2]>,
+    strays: Vec<u32>,
 }
 
-/// `graph.json`.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Note {
-    /// Checksum of the segment that it was built from.
-    segment: String,
-    /// Points in the graph.
-    points: usize,
-    /// Further rows with the cells of a row in the graph.
-    copies: HashMap<usize, Vec<usize>>,
-    /// Rows that the graph does not find.
-    strays: Vec<usize>,
-    /// Checksums of the dumped files.
-    files: HashMap<String, String>,
-}
-
-impl Graph {
-    /// Builds and audits a graph over all rows of a segment with this checksum. Deterministic.
-    pub(crate) fn build(vectors: &Vectors, segment: &str) -> Graph {
-        let (points, copies) = distinct(vectors);
-        let hnsw = Hnsw::new(
-            NEIGHBOURS,
-            points.len().max(1),
-            LAYERS,
-            BUILD_CANDIDATES,
-            Coarse,
-        );
-        for (row, point) in &points {
-            hnsw.insert((point, *row));
+impl Parts {
+    fn new(hnsw: &Hnsw<'_, i8, Coarse>, rows: usize, points: &[Point]) -> Parts {
+        let mut neighbors = vec![Vec::new(); rows];
+        let mut by_layer: Vec<(u8, u32)> = Vec::with_capacity(points.len());
+        // The library has no iterator over nothing.
+        let stored = (!points.is_empty()).then(|| hnsw.get_point_indexation());
+        for point in stored.into_iter().flatten() {
+            let row = point.get_origin_id();
+            let lowest = point.get_neighborhood_id().into_iter().next();
+            neighbors[row] = lowest
+                .into_iter()
+                .flatten()
+                .map(|near| near.d_id as u32)
+                .collect();
+            by_layer.push((point.get_point_id().0, row as u32));
         }
-        let mut graph = Graph {
-            hnsw,
-            note: Note {
-                segment: segment.to_owned(),
-                points: points.len(),
-                copies,
-                ..Note::default()
-            },
-        };
-        graph.note.strays = points
-            .par_iter()
-            .filter(|(row, point)| !graph.found(point, 10).contains(row))
-            .map(|&(row, _)| row)
-            .collect();
-        graph.note.strays.sort_unstable();
-        graph
-    }
-
-    /// Rows near to `query`: the `limit` nearest with all likelihood, some more and the strays, in no order; their exact scores are
-    /// the caller's to compute.
-    pub(crate) fn rows(&self, query: &Quantised, limit: usize) -> Vec<usize> {
-        let mut out = self.found(&point(&query.cells, query.scale), limit + SPARE);
-        let copies: Vec<usize> = out
+        let top = by_layer.iter().map(|&(layer, _)| layer).max().unwrap_or(0);
+        by_layer.retain(|&(layer, _)| layer >= top.min(ENTRY_LAYER));
+        let copies = points
             .iter()
-            .filter_map(|row| self.note.copies.get(row))
-            .flatten()
-            .copied()
-            .collect();
-        out.extend(copies);
-        out.extend(&self.note.strays);
-        out.sort_unstable();
-        out.dedup();
-        out
+            .flat_map(|(_, rows)| rows[1..].iter().map(|&copy| [rows[0], copy]));
+        let mut parts = Parts {
+            neighbors,
+            entries: by_layer.into_iter().map(|(_, row)| row).collect(),
+            copies: copies.collect(),
+            strays: Vec::new(),
+        };
+        parts.copies.sort_unstable();
+        parts
     }
 
-    fn found(&self, point: &[i8], limit: usize) -> Vec<usize> {
-        if self.note.points == 0 {
-            return Vec::new();
-        }
-        let candidates = SEARCH_CANDIDATES.max(limit + limit / 4);
-        let hits = self.hnsw.search(point, limit, candidates);
-        hits.into_iter().map(|hit| hit.d_id).collect()
+    fn to_bytes(&self) -> Vec<u8> {
+        let degree = self.neighbors.iter().map(Vec::len).max().unwrap_or(0);
+        let padded = |list: &Vec<u32>| {
+            list.clone()
+                .into_iter()
+                .chain(iter::repeat(NONE))
+                .take(degree)
+        };
+        let numbers = self.neighbors.iter().flat_map(padded);
+        let rest = [&self.entries, self.copies.as_flattened(), &self.strays].concat();
+        let body: Vec<u8> = numbers.chain(rest).flat_map(u32::to_le_bytes).collect();
+        let counts = [
+            self.neighbors.len(),
+            degree,
+            self.entries.len(),
+            self.copies.len(),
+            self.strays.len(),
+            0,
+        ];
+        let counts = counts.map(|count| (count as u32).to_le_bytes());
+        let sum = blake3::hash(&body);
+        [MAGIC, counts.as_flattened(), sum.as_bytes(), &body].concat()
     }
-
-    /// Writes the graph below `folder`, complete or not at all.
-    pub(crate) fn save(&mut self, folder: &Path) -> Result<(), String> {
-        let target = place(folder, &self.note.segment);
-        // The library writes beside what is there, under another name; a fresh folder has its own.
-        let _ = fs::remove_dir_all(&target);
-        fs::create_dir_all(&target).map_err(|error| error.to_string())?;
-        if self.note.points > 0 {
-            let dumped = self.hnsw.file_dump(&target, NAME);
-            dumped.map_err(|error| error.to_string())?;
-        }
-        self.note.files = sums(&target)?;
-        // The note comes last: without it the folder is not a graph.
-        let note = serde_json::to_vec(&self.note).map_err(|error| error.to_string())?;
-        replace(&target.join(NOTE), &note).map_err(|error| error.to_string())
-    }
-
-    /// The graph of the segment with this checksum; `None` if there is none or it does not hold. Every byte is checked first,
-    /// since the library panics or ends the process on a damaged file.
-    pub(crate) fn load(folder: &Path, segment: &str) -> Option<Graph> {
-        let folder = place(folder, segment);
-        let note: Note = serde_json::from_slice(&fs::read(folder.join(NOTE)).ok()?).ok()?;
-        if note.segment != segment || note.points == 0 || sums(&folder).ok()? != note.files {
-            return None;
-        }
-        // The graph borrows its reader, though it maps nothing; a resident process loads few and keeps them.
-        let reader: &'static HnswIo = Box::leak(Box::new(HnswIo::new(&folder, NAME)));
-        let hnsw = reader.load_hnsw_with_dist(Coarse).ok()?;
-        (hnsw.get_nb_point() == note.points).then_some(Graph { hnsw, note })
-    }
-}
-
-/// Removes the graphs of segments that are not among `kept`.
-pub(crate) fn collect(folder: &Path, kept: &[&str]) {
-    let kept: Vec<PathBuf> = kept.iter().map(|segment| place(folder, segment)).collect();
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if !kept.contains(&entry.path()) {
-            let _ = fs::remove_dir_all(entry.path());
-        }
-    }
-}
-
-fn place(folder: &Path, segment: &str) -> PathBuf {
-    folder.join(segment.chars().take(32).collect::<String>())
-}
-
-/// A row and its cells, those of its direction alone.
-type Point = (usize, Vec<i8>);
-
-/// One row per distinct point in shuffled order, and the further rows of each. Zero vectors are found by words only.
-fn distinct(vectors: &Vectors) -> (Vec<Point>, HashMap<usize, Vec<usize>>) {
-    let mut first: HashMap<Vec<i8>, usize> = HashMap::new();
-    let mut copies: HashMap<usize, Vec<usize>> = HashMap::new();
-    for row in 0..vectors.len() {
-        let (cells, scale) = vectors.coarse(row);
-        if scale == 0.0 {
-            continue;
-        }
-        match first.entry(point(cells, scale)) {
-            Entry::Occupied(known) => copies.entry(*known.get()).or_default().push(row),
-            Entry::Vacant(place) => {
-                place.insert(row);
-            }
-        }
-    }
-    let mut points: Vec<Point> = first.into_iter().map(|(point, row)| (row, point)).collect();
-    // An order that has nothing to do with the documents, and is the same every time.
-    points.sort_by_key(|&(row, _)| {
-        let mixed = (row as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (mixed.rotate_left(32), row)
-    });
-    (points, copies)
-}
-
-fn sums(folder: &Path) -> Result<HashMap<String, String>, String> {
-    let mut out = HashMap::new();
-    let entries = fs::read_dir(folder).map_err(|error| error.to_string())?;
-    for entry in entries.flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name != NOTE {
-            let bytes = fs::read(entry.path()).map_err(|error| error.to_string())?;
-            out.insert(name, blake3::hash(&bytes).to_hex().to_string());
-        }
-    }
-    Ok(out)
 }
 
 #[cfg(test)]
@@ -236,7 +311,7 @@ mod tests {
     use super::*;
     use crate::store::vectors::{self, text_hash};
 
-    /// Clustered unit vectors with some exact copies, sorted by cluster: what loses points when inserted as it comes.
+    /// Clustered unit vectors with some exact copies, sorted by cluster: inserted in this order, points would be lost.
     fn sample(count: usize, dimension: usize) -> (tempfile::TempDir, Vectors) {
         let mut state = 7_u64;
         let mut random = || {
@@ -246,68 +321,73 @@ mod tests {
             (state >> 40) as f32 / (1 << 23) as f32 - 1.0
         };
         let mut rows: Vec<Vec<f32>> = Vec::new();
-        let mut centre = vec![0.0; dimension];
+        let mut center = vec![0.0; dimension];
         for row in 0..count {
             if row % 50 == 0 {
-                centre = (0..dimension).map(|_| random()).collect();
+                center = (0..dimension).map(|_| random()).collect();
             }
-            let copy = row % 50 > 40;
-            let mut vector: Vec<f32> = centre
-                .iter()
-                .map(|c| if copy { *c } else { c + 0.3 * random() })
-                .collect();
+            let noise = if row % 50 > 40 { 0.0 } else { 0.3 };
+            let mut vector: Vec<f32> = center.iter().map(|c| c + noise * random()).collect();
             let length = vector.iter().map(|v| v * v).sum::<f32>().sqrt();
             vector.iter_mut().for_each(|v| *v /= length);
             rows.push(vector);
         }
+        written(dimension, &rows)
+    }
+
+    fn written(dimension: usize, rows: &[Vec<f32>]) -> (tempfile::TempDir, Vectors) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.vec");
-        let hashes: Vec<_> = (0..count).map(|row| text_hash(&row.to_string())).collect();
+        let hashes: Vec<_> = (0..rows.len())
+            .map(|row| text_hash(&row.to_string()))
+            .collect();
         let slices: Vec<&[f32]> = rows.iter().map(Vec::as_slice).collect();
         vectors::write(&path, dimension, &slices, &hashes).expect("written");
         let open = Vectors::open(&path).expect("opened");
         (folder, open)
     }
 
+    fn build(folder: &tempfile::TempDir, vectors: &Vectors) -> Graph {
+        let graph = Graph::build(vectors, folder.path(), "sum", || false).expect("written");
+        graph.expect("nothing stopped it")
+    }
+
     fn lost(graph: &Graph, vectors: &Vectors) -> usize {
         let reached = |&row: &usize| {
-            let query = Quantised::new(vectors.exact(row));
-            graph.rows(&query, 10).contains(&row)
+            let query = Quantized::new(vectors.exact(row));
+            graph.near(vectors, &query, 10, |_| true).contains(&row)
         };
         (0..vectors.len()).filter(|row| !reached(row)).count()
     }
 
     #[test]
     fn every_point_is_reached_and_recall_is_high() {
-        // Larger sizes take minutes without optimisation: INDEXER_GRAPH_SIZES="30000 100000" and --release.
+        // Larger sizes take minutes without optimization: INDEXER_GRAPH_SIZES="30000 100000" and --release.
         let sizes =
             std::env::var("INDEXER_GRAPH_SIZES").unwrap_or_else(|_| "1 10 300 1000".to_owned());
         for count in sizes
             .split_whitespace()
             .filter_map(|size| size.parse().ok())
         {
-            let (_folder, vectors) = sample(count, 32);
-            let graph = Graph::build(&vectors, "sum");
+            let (folder, vectors) = sample(count, 32);
+            let graph = build(&folder, &vectors);
             assert_eq!(lost(&graph, &vectors), 0, "{count} points");
             let (mut found, mut wanted) = (0, 0);
             for row in (0..count).step_by(count.div_ceil(50)) {
                 let query = vectors.exact(row);
-                let mut exact: Vec<f32> =
-                    (0..count).map(|row| vectors.cosine(row, query)).collect();
-                let rows = graph.rows(&Quantised::new(query), 10);
-                let mut near: Vec<f32> =
-                    rows.iter().map(|&row| vectors.cosine(row, query)).collect();
-                exact.sort_by(|a, b| b.total_cmp(a));
-                near.sort_by(|a, b| b.total_cmp(a));
-                let depth = count.min(10);
-                wanted += depth;
+                let best = |rows: &mut dyn Iterator<Item = usize>| -> Vec<f32> {
+                    let mut cosines: Vec<f32> =
+                        rows.map(|row| vectors.cosine(row, query)).collect();
+                    cosines.sort_by(|a, b| b.total_cmp(a));
+                    cosines.truncate(10);
+                    cosines
+                };
+                let near = graph.near(&vectors, &Quantized::new(query), 10, |_| true);
+                let exact = best(&mut (0..count));
+                wanted += exact.len();
                 // Equal scores are equally right.
-                found += near
-                    .iter()
-                    .take(depth)
-                    .zip(&exact)
-                    .filter(|(a, b)| (*a - *b).abs() < 1e-6)
-                    .count();
+                let pairs = best(&mut near.into_iter()).into_iter().zip(exact);
+                found += pairs.filter(|(a, b)| (a - b).abs() < 1e-6).count();
             }
             assert!(
                 found as f64 >= 0.99 * wanted as f64,
@@ -317,34 +397,46 @@ mod tests {
     }
 
     #[test]
-    fn a_graph_comes_back_and_a_damaged_one_does_not() {
+    fn dead_rows_neither_appear_nor_hide_their_copies() {
         let (folder, vectors) = sample(300, 16);
-        let mut graph = Graph::build(&vectors, "sum");
-        graph.save(folder.path()).expect("saved");
-        let again = Graph::load(folder.path(), "sum").expect("loaded");
-        assert_eq!(lost(&again, &vectors), 0);
-        assert!(Graph::load(folder.path(), "other").is_none());
-        for name in again.note.files.keys() {
-            let path = place(folder.path(), "sum").join(name);
-            let bytes = fs::read(&path).expect("read");
-            fs::write(&path, &bytes[..bytes.len() / 2]).expect("cut");
-            assert!(Graph::load(folder.path(), "sum").is_none(), "{name} is cut");
-            fs::write(&path, &bytes).expect("restored");
-        }
-        assert!(Graph::load(folder.path(), "sum").is_some());
-        collect(folder.path(), &[]);
-        assert!(Graph::load(folder.path(), "sum").is_none());
+        let graph = build(&folder, &vectors);
+        // Rows 41 to 49 are copies of one vector.
+        let query = Quantized::stored(&vectors, 41);
+        let near = graph.near(&vectors, &query, 10, |row| row % 2 == 0);
+        assert!(near.iter().all(|row| row % 2 == 0));
+        assert!(
+            [42, 44, 46, 48].iter().all(|row| near.contains(row)),
+            "{near:?}"
+        );
     }
 
     #[test]
-    fn a_segment_without_vectors_has_no_graph() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("a.vec");
-        vectors::write(&path, 2, &[&[0.0, 0.0]], &[text_hash("a")]).expect("written");
-        let open = Vectors::open(&path).expect("opened");
-        let mut graph = Graph::build(&open, "sum");
-        assert!(graph.rows(&Quantised::new(&[1.0, 0.0]), 5).is_empty());
-        graph.save(&folder.path().join("graph")).expect("saved");
-        assert!(Graph::load(&folder.path().join("graph"), "sum").is_none());
+    fn a_graph_is_opened_again_and_a_damaged_one_is_not() {
+        let (folder, vectors) = sample(300, 16);
+        build(&folder, &vectors);
+        let open = |segment: &str| Graph::open(folder.path(), segment, 300);
+        assert_eq!(lost(&open("sum").expect("opened"), &vectors), 0);
+        assert!(open("other").is_none());
+        let path = place(folder.path(), "sum");
+        let bytes = fs::read(&path).expect("read");
+        let mut flipped = bytes.clone();
+        flipped[100] ^= 1;
+        for damaged in [&bytes[..bytes.len() / 2], &bytes[..20], &flipped] {
+            fs::write(&path, damaged).expect("written");
+            assert!(open("sum").is_none(), "{} bytes", damaged.len());
+        }
+        fs::write(&path, &bytes).expect("restored");
+        assert!(open("sum").is_some());
+    }
+
+    #[test]
+    fn zero_vectors_are_not_in_the_graph_and_a_build_can_be_stopped() {
+        let (folder, vectors) = written(2, &[vec![0.0, 0.0]]);
+        let graph = build(&folder, &vectors);
+        let query = Quantized::new(&[1.0, 0.0]);
+        assert!(graph.near(&vectors, &query, 5, |_| true).is_empty());
+        let (folder, vectors) = sample(300, 16);
+        let stopped = Graph::build(&vectors, folder.path(), "sum", || true);
+        assert!(stopped.expect("no error").is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! Inner products, in the widest form that the processor has.
+//! Inner products, as wide as the processor allows.
 
 /// Inner product of two int8 vectors of the same length.
 pub(crate) fn dot_i8(a: &[i8], b: &[i8]) -> i32 {
@@ -11,7 +11,7 @@ pub(crate) fn dot_i8(a: &[i8], b: &[i8]) -> i32 {
     plain_i8(a, b)
 }
 
-/// Inner product of two f32 vectors of the same length; the same sums on every processor.
+/// Inner product of two f32 vectors of the same length; the same result on every processor.
 pub(crate) fn dot_f32(a: &[f32], b: &[f32]) -> f32 {
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
@@ -22,7 +22,7 @@ pub(crate) fn dot_f32(a: &[f32], b: &[f32]) -> f32 {
 
 #[inline(always)]
 fn plain_f32(a: &[f32], b: &[f32]) -> f32 {
-    // Sixteen running sums let the compiler use whole registers without reordering a single sum.
+    // Sixteen running sums let the compiler use whole registers without reordering any sum.
     let mut sums = [0.0_f32; 16];
     let (a_chunks, b_chunks) = (a.chunks_exact(16), b.chunks_exact(16));
     let tail: f32 = a_chunks
@@ -86,7 +86,7 @@ fn has_vnni() -> bool {
         && std::arch::is_x86_feature_detected!("avx512vnni")
 }
 
-/// Half the time of the AVX2 form: the compiler does not find the instruction that multiplies and adds by itself.
+/// Takes half the time of the AVX2 form: the compiler does not find the multiply-add instruction by itself.
 #[cfg(target_arch = "x86_64")]
 #[expect(
     unsafe_code,

@@ -1,7 +1,7 @@
 //! The BM25 store: one tantivy index per generation, its segment files linked from the one before.
 //!
-//! Terms come from our analyser; tantivy never parses a query, since its parser turns a Chinese sentence into one
-//! exact phrase. Positions are not stored: nothing asks for phrases.
+//! Terms come from our analyzer. Tantivy never parses a query, since its parser turns a Chinese sentence into one
+//! exact phrase. Positions are not stored, since there are no phrase queries.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -26,18 +26,16 @@ use super::facets::{Facets, facet, filter_groups};
 use super::manifest::Ordinal;
 use crate::model::{Chunk, Filter, Kind};
 
-/// Memory of the writer for an update, and for a build; tantivy's minimum is 15 MB a thread.
+/// Memory of the writer for an update and for a build, in bytes; tantivy's minimum is 15 MB per thread.
 const UPDATE_ARENA: usize = 16_000_000;
 const BUILD_ARENA: usize = 200_000_000;
 
-/// What a pair of neighbouring words counts beside its words: it mostly repeats them. Chosen on the training queries of a public
-/// collection, where .15 to .25 are alike.
+/// Weight of a pair of adjacent words relative to a word, which it mostly repeats. Chosen on the training queries of a public
+/// collection, where .15 to .25 do equally well.
 const PAIR_WEIGHT: f32 = 0.25;
 
-/// A term and what its score is multiplied by.
 type Weighted = (String, f32);
 
-/// The fields, found again by name when a store is opened.
 #[derive(Clone, Copy)]
 struct Fields {
     id: Field,
@@ -80,7 +78,6 @@ impl Fields {
     }
 }
 
-/// A chunk on its way into the store.
 pub(crate) struct Entry<'a> {
     pub(crate) chunk: &'a Chunk,
     pub(crate) ordinal: Ordinal,
@@ -88,14 +85,12 @@ pub(crate) struct Entry<'a> {
     pub(crate) pairs: Vec<String>,
 }
 
-/// What to look for.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Words {
     pub(crate) terms: Vec<Weighted>,
     pub(crate) pairs: Vec<String>,
 }
 
-/// Writes the next generation's store.
 pub(crate) struct LexicalWriter {
     writer: IndexWriter,
     fields: Fields,
@@ -111,7 +106,7 @@ impl LexicalWriter {
         Ok(LexicalWriter { writer, fields })
     }
 
-    /// Continues the store whose files were linked into `folder`.
+    /// Continues a store whose files were linked into `folder`.
     pub(crate) fn resume(folder: &Path) -> Result<LexicalWriter, TantivyError> {
         let index = Index::open(Unsynced::open(folder)?)?;
         let fields = Fields::find(&index.schema())?;
@@ -119,7 +114,6 @@ impl LexicalWriter {
         Ok(LexicalWriter { writer, fields })
     }
 
-    /// Removes all chunks of a document.
     pub(crate) fn remove(&mut self, document: &str) {
         self.writer
             .delete_term(Term::from_field_text(self.fields.document, document));
@@ -145,14 +139,14 @@ impl LexicalWriter {
         Ok(())
     }
 
-    /// Writes everything that is still in memory; the caller waits for the disk.
+    /// Writes what is still in memory; the caller waits for the disk.
     pub(crate) fn finish(mut self) -> Result<(), TantivyError> {
         self.writer.commit()?;
         self.writer.wait_merging_threads()
     }
 }
 
-/// One thread that writes and one that merges: more would only be started to wait.
+/// One thread to write and one to merge; more would only wait.
 fn options(arena: usize) -> IndexWriterOptions {
     IndexWriterOptions::builder()
         .memory_budget_per_thread(arena)
@@ -173,13 +167,12 @@ fn pre_tokenized(terms: Vec<String>) -> PreTokenizedString {
     }
 }
 
-/// A store open for search.
 pub(crate) struct Lexical {
     fields: Fields,
-    // Keeps the files mapped; the searcher is its only snapshot.
+    // Keeps the files mapped.
     _reader: IndexReader,
     searcher: Searcher,
-    /// Addresses of the chunks, by segment of the store: every hit asks for one.
+    /// By segment of the store.
     ordinals: Vec<Column<u64>>,
 }
 
@@ -202,12 +195,11 @@ impl Lexical {
         })
     }
 
-    /// Chunks in the store.
     pub(crate) fn len(&self) -> usize {
         usize::try_from(self.searcher.num_docs()).unwrap_or(usize::MAX)
     }
 
-    /// The `limit` best chunks for `words` joined by OR, best first; only those that `filter` lets pass.
+    /// The best `limit` chunks that contain any of `words` and pass `filter`, best first.
     pub(crate) fn search(
         &self,
         words: &Words,
@@ -255,7 +247,7 @@ impl Lexical {
         Ok(out)
     }
 
-    /// The chunks that `filter` lets pass; `None` if that is all of them.
+    /// The chunks that pass `filter`; `None` if all do.
     pub(crate) fn allowed(
         &self,
         filter: &Filter,
@@ -271,7 +263,6 @@ impl Lexical {
         ordinals.map(Some)
     }
 
-    /// Where the chunk called `id` is.
     pub(crate) fn find(&self, id: &str) -> Result<Option<Ordinal>, TantivyError> {
         let term = Term::from_field_text(self.fields.id, id);
         let query = TermQuery::new(term, IndexRecordOption::Basic);
@@ -284,33 +275,31 @@ impl Lexical {
             .transpose()
     }
 
-    /// How many chunks contain `term`, dead ones of unmerged segments included.
+    /// Chunks that contain `term`, including dead ones in unmerged segments.
     pub(crate) fn frequency(&self, term: &str) -> Result<u64, TantivyError> {
         let term = Term::from_field_text(self.fields.body, term);
         self.searcher.doc_freq(&term)
     }
 
-    /// How many chunks are of `kind`, dead ones of unmerged segments included.
+    /// Chunks of this kind, including dead ones in unmerged segments.
     pub(crate) fn count_kind(&self, kind: Kind) -> Result<u64, TantivyError> {
         let value = facet("kind", kind.as_str());
         let term = Term::from_field_text(self.fields.facet, &value);
         self.searcher.doc_freq(&term)
     }
 
-    /// How many live chunks have `value` in `facet`.
+    /// Live chunks with this facet.
     pub(crate) fn count_facet(&self, name: &str, value: &str) -> Result<usize, TantivyError> {
         let term = Term::from_field_text(self.fields.facet, &facet(name, value));
         let query = TermQuery::new(term, IndexRecordOption::Basic);
         self.searcher.search(&query, &Count)
     }
 
-    /// Files whose checksum does not hold.
     pub(crate) fn damaged_files(&self) -> Result<Vec<std::path::PathBuf>, TantivyError> {
         let damaged = self.searcher.index().validate_checksum()?;
         Ok(damaged.into_iter().collect())
     }
 
-    /// Every ordinal in the store.
     pub(crate) fn ordinals(&self) -> Result<Vec<Ordinal>, TantivyError> {
         let all = self
             .searcher

@@ -1,4 +1,4 @@
-//! What a generation consists of and what made it.
+//! What a generation consists of and what built it.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::FORMAT;
 use crate::error::Mismatch;
-use crate::{analyse, chunk};
+use crate::{analyze, chunk};
 
 /// `manifest.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ pub(crate) struct Manifest {
     pub(crate) dimension: usize,
     pub(crate) generation: String,
     pub(crate) documents: usize,
-    /// Chunks that are alive.
+    /// Live chunks.
     pub(crate) chunks: usize,
     pub(crate) segments: Vec<Segment>,
     /// Size and checksum of every other file, by path in the generation.
@@ -31,7 +31,7 @@ pub(crate) struct Segment {
     /// Never used twice in one index.
     pub(crate) seq: u32,
     pub(crate) rows: usize,
-    /// Rows that are no longer served, as first and count, sorted.
+    /// Rows no longer served, as first and count, sorted.
     pub(crate) dead: Vec<(usize, usize)>,
 }
 
@@ -53,20 +53,18 @@ impl Segment {
     }
 }
 
-/// Size and checksum of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FileSum {
     pub(crate) bytes: u64,
     pub(crate) blake3: String,
 }
 
-/// `documents.json`: what an update compares with.
+/// `documents.json`, which an update compares with.
 pub(crate) type Documents = BTreeMap<String, DocumentEntry>;
 
-/// Where the chunks of a document are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DocumentEntry {
-    /// Of the text, front matter included.
+    /// Of the whole text, with front matter.
     pub(crate) hash: String,
     pub(crate) seq: u32,
     pub(crate) first: usize,
@@ -92,29 +90,32 @@ impl Ordinal {
 }
 
 impl Manifest {
-    /// Refuses an index that this program, with this embedder, would not have made.
+    /// Checksum of the vectors of a segment.
+    pub(crate) fn checksum(&self, segment: &Segment) -> Option<&str> {
+        let sum = self.files.get(&segment.vectors_file())?;
+        Some(&sum.blake3)
+    }
+
+    /// Rejects an index that this program would not have built with this embedder.
     pub(crate) fn check(&self, embedder: &str) -> Result<(), Mismatch> {
         self.check_code()?;
         self.check_embedder(embedder)
     }
 
-    /// Refuses another layout of the files.
-    pub(crate) fn check_format(&self) -> Result<(), Mismatch> {
-        let (found, expected) = (self.format.to_string(), FORMAT.to_string());
-        differs("format", &found, &expected, "--full")
-    }
-
-    /// As [`Manifest::check`], whatever the embedder.
+    /// As [`Manifest::check`], but for any embedder.
     pub(crate) fn check_code(&self) -> Result<(), Mismatch> {
-        self.check_format()?;
-        differs("analyser", &self.analyser, analyse::VERSION, "--rechunk")?;
+        differs("analyser", &self.analyser, analyze::VERSION, "--rechunk")?;
         differs("chunker", &self.chunker, chunk::VERSION, "--rechunk")
     }
 
-    /// Refuses the vectors of another model.
     pub(crate) fn check_embedder(&self, embedder: &str) -> Result<(), Mismatch> {
         differs("embedder", &self.embedder, embedder, "--reembed")
     }
+}
+
+pub(crate) fn check_format(found: u64) -> Result<(), Mismatch> {
+    let expected = u64::from(FORMAT).to_string();
+    differs("format", &found.to_string(), &expected, "--full")
 }
 
 fn differs(

@@ -1,4 +1,4 @@
-//! Read-only memory maps. The only place that maps files.
+//! Read-only memory maps; the only place that creates them.
 
 use std::fs::File;
 use std::io;
@@ -11,7 +11,7 @@ use memmap2::Mmap;
 pub(crate) struct Map(Option<Mmap>);
 
 impl Map {
-    /// Maps `path`; an empty file gives no bytes.
+    /// An empty file gives no bytes.
     #[expect(
         unsafe_code,
         reason = "segments are written once under a new name, never changed in place and only ever unlinked, so the \

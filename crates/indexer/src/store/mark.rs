@@ -1,7 +1,7 @@
-//! What the documents of the current generation were, in a caller's own terms: a cache that saves it from hashing them again.
+//! Which documents the current generation was built from, in the caller's own terms: a cache that saves hashing them again.
 //!
-//! `SOURCE` holds the name of a generation and the BLAKE3 of the caller's mark, each on a line. It counts for that generation only:
-//! whatever else writes the index makes it void.
+//! `SOURCE` has two lines: the name of a generation and the BLAKE3 of the caller's mark. It is valid for that generation only,
+//! so any other update invalidates it.
 
 use std::path::Path;
 
@@ -11,13 +11,11 @@ use crate::error::BuildError;
 
 const SOURCE: &str = "SOURCE";
 
-/// Whether the current generation has this mark.
 pub(crate) fn holds(index: &Path, mark: &[u8]) -> bool {
     let noted = std::fs::read_to_string(index.join(SOURCE));
     current_name(index).is_some_and(|name| noted.is_ok_and(|noted| noted == text(&name, mark)))
 }
 
-/// Gives `generation` this mark.
 pub(crate) fn set(index: &Path, generation: &str, mark: &[u8]) -> Result<(), BuildError> {
     let path = index.join(SOURCE);
     replace(&path, text(generation, mark).as_bytes()).map_err(write_error(&path))

@@ -1,5 +1,5 @@
-//! A segment of vectors: int8 with a scale per row for the scan, f32 for the last word, and the hash of the text
-//! that each was made from.
+//! A segment of vectors: int8 with a scale per row to find candidates, f32 to rank them, and the hash of the text that each was made
+//! from.
 //!
 //! ```text
 //! "SCAVECT1"  dimension:u32  rows:u32  (padding to 64)
@@ -20,17 +20,15 @@ use super::map::Map;
 const MAGIC: &[u8; 8] = b"SCAVECT1";
 const ALIGN: usize = 64;
 
-/// Names a text, whatever model embeds it.
 pub(crate) type TextHash = [u8; 16];
 
-/// Hash of a text to embed.
+/// Identifies a text, whatever the model.
 pub(crate) fn text_hash(text: &str) -> TextHash {
     let mut out = [0; 16];
     out.copy_from_slice(&blake3::hash(text.as_bytes()).as_bytes()[..16]);
     out
 }
 
-/// Where the parts of a segment lie.
 struct Layout {
     scales: Range<usize>,
     coarse: Range<usize>,
@@ -57,8 +55,8 @@ impl Layout {
     }
 }
 
-/// A vector in int8: `value ≈ cell * scale`.
-pub(crate) fn quantise(vector: &[f32], cells: &mut Vec<i8>) -> f32 {
+/// Appends a vector in int8 to `cells` and returns its scale: `value ≈ cell * scale`.
+pub(crate) fn quantize(vector: &[f32], cells: &mut Vec<i8>) -> f32 {
     let largest = vector.iter().fold(0.0_f32, |m, v| m.max(v.abs()));
     if largest == 0.0 {
         cells.resize(cells.len() + vector.len(), 0);
@@ -69,7 +67,7 @@ pub(crate) fn quantise(vector: &[f32], cells: &mut Vec<i8>) -> f32 {
     scale
 }
 
-/// Writes `vectors`, all of `dimension`, to a new file, without waiting for the disk.
+/// Writes a new file, without waiting for the disk.
 pub(crate) fn write(
     path: &Path,
     dimension: usize,
@@ -96,7 +94,7 @@ pub(crate) fn write(
         if vector.len() != dimension {
             return Err(io::Error::other("a vector of another dimension"));
         }
-        out.extend(quantise(vector, &mut cells).to_le_bytes());
+        out.extend(quantize(vector, &mut cells).to_le_bytes());
     }
     out.resize(layout.coarse.start, 0);
     out.extend(cells.iter().map(|&cell| cell as u8));
@@ -109,7 +107,6 @@ pub(crate) fn write(
     std::fs::write(path, &out)
 }
 
-/// An open segment of vectors.
 pub(crate) struct Vectors {
     map: Map,
     rows: usize,
@@ -118,7 +115,7 @@ pub(crate) struct Vectors {
 }
 
 impl Vectors {
-    /// Opens and checks the header and the length.
+    /// Checks the header and the length.
     pub(crate) fn open(path: &Path) -> Result<Vectors, String> {
         if cfg!(target_endian = "big") {
             return Err("vectors are stored little-endian, this machine is not".to_owned());
@@ -152,13 +149,12 @@ impl Vectors {
         self.dimension
     }
 
-    /// The vector at `row` as it was embedded.
     pub(crate) fn exact(&self, row: usize) -> &[f32] {
         let all: &[f32] = bytemuck::cast_slice(&self.map[self.layout.exact.clone()]);
         &all[row * self.dimension..(row + 1) * self.dimension]
     }
 
-    /// The vector at `row` in int8, and what its cells are to be multiplied by.
+    /// The vector at `row` in int8, and the factor of its cells.
     pub(crate) fn coarse(&self, row: usize) -> (&[i8], f32) {
         let scales: &[f32] = bytemuck::cast_slice(&self.map[self.layout.scales.clone()]);
         let cells: &[i8] = bytemuck::cast_slice(&self.map[self.layout.coarse.clone()]);
@@ -166,7 +162,6 @@ impl Vectors {
         (cells, scales[row])
     }
 
-    /// Hash of the text at `row`.
     pub(crate) fn hash(&self, row: usize) -> TextHash {
         let at = self.layout.hashes.start + 16 * row;
         let mut out = [0; 16];
@@ -179,37 +174,31 @@ impl Vectors {
         dot_f32(self.exact(row), query)
     }
 
-    /// Hands the approximate cosine of each row in `rows` that `keep` lets pass to `found`.
-    pub(crate) fn scan(
-        &self,
-        rows: Range<usize>,
-        query: &Quantised,
-        keep: impl Fn(usize) -> bool,
-        mut found: impl FnMut(usize, f32),
-    ) {
-        let scales: &[f32] = bytemuck::cast_slice(&self.map[self.layout.scales.clone()]);
-        let cells: &[i8] = bytemuck::cast_slice(&self.map[self.layout.coarse.clone()]);
-        for row in rows {
-            if keep(row) {
-                let cells = &cells[row * self.dimension..(row + 1) * self.dimension];
-                let dot = dot_i8(cells, &query.cells) as f32;
-                found(row, dot * scales[row] * query.scale);
-            }
-        }
+    /// As [`Vectors::cosine`], to about two digits and in a quarter of the memory traffic.
+    pub(crate) fn coarse_cosine(&self, row: usize, query: &Quantized) -> f32 {
+        let (cells, scale) = self.coarse(row);
+        dot_i8(cells, &query.cells) as f32 * scale * query.scale
     }
 }
 
-/// A query in int8.
-pub(crate) struct Quantised {
-    pub(crate) cells: Vec<i8>,
-    pub(crate) scale: f32,
+pub(crate) struct Quantized {
+    cells: Vec<i8>,
+    scale: f32,
 }
 
-impl Quantised {
-    pub(crate) fn new(query: &[f32]) -> Quantised {
+impl Quantized {
+    pub(crate) fn new(query: &[f32]) -> Quantized {
         let mut cells = Vec::with_capacity(query.len());
-        let scale = quantise(query, &mut cells);
-        Quantised { cells, scale }
+        let scale = quantize(query, &mut cells);
+        Quantized { cells, scale }
+    }
+
+    pub(crate) fn stored(vectors: &Vectors, row: usize) -> Quantized {
+        let (cells, scale) = vectors.coarse(row);
+        Quantized {
+            cells: cells.to_vec(),
+            scale,
+        }
     }
 }
 
@@ -233,18 +222,10 @@ mod tests {
         assert_eq!((open.len(), open.dimension()), (3, 3));
         assert_eq!(open.exact(0), [0.6, 0.8, 0.0]);
         assert_eq!(open.hash(2), text_hash("c"));
-        let mut seen = Vec::new();
-        let query = [0.0, 1.0, 0.0];
-        open.scan(
-            0..3,
-            &Quantised::new(&query),
-            |row| row != 1,
-            |row, cosine| {
-                seen.push((row, cosine));
-            },
-        );
-        assert_eq!(seen.len(), 2);
-        assert!((seen[0].1 - 0.8).abs() < 0.01 && (seen[1].1 + 1.0).abs() < 0.01);
+        let query = Quantized::new(&[0.0, 1.0, 0.0]);
+        let cosines = [0, 1, 2].map(|row| open.coarse_cosine(row, &query));
+        let near = |a: f32, b: f32| (a - b).abs() < 0.01;
+        assert!(near(cosines[0], 0.8) && cosines[1] == 0.0 && near(cosines[2], -1.0));
     }
 
     #[test]

@@ -31,7 +31,6 @@ pub struct Measured {
     pub(crate) place: Arc<Place>,
 }
 
-/// What a number was measured on.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Place {
     /// An operator, a channel or the stage itself (empty name) in a tree of counters.
@@ -99,7 +98,6 @@ pub fn value<'a>(measured: impl Into<Option<&'a Measured>>) -> Option<f64> {
 /// What a counted operator does, as far as rules treat it differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Reads a channel.
     ChannelReader,
     /// Writes a channel.
     ChannelWriter,
@@ -206,7 +204,6 @@ impl Gc {
     }
 }
 
-/// Facts of one stage.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StageFacts {
     /// Vertices that ran to their end.
@@ -236,7 +233,6 @@ pub struct StageFacts {
 }
 
 impl StageFacts {
-    /// Facts of an operator by its index in the stage.
     pub fn operator(&self, index: usize) -> Option<&OperatorFacts> {
         self.operators.get((*self.of_operator.get(index)?)?)
     }

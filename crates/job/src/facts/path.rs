@@ -7,7 +7,6 @@ use crate::runs::{RunState, VertexRun};
 /// One step of the critical path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathStep {
-    /// Index of the stage.
     pub stage: usize,
     /// Vertex that the path goes through.
     pub vertex: u32,

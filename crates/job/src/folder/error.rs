@@ -5,29 +5,22 @@ use std::path::PathBuf;
 /// Why a folder could not be opened as a job.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Nothing is there.
     #[error("{} does not exist", .0.display())]
     Missing(PathBuf),
-    /// It is a file.
     #[error("{} is not a folder", .0.display())]
     NotAFolder(PathBuf),
-    /// It has no files.
     #[error("{} is empty", .0.display())]
     Empty(PathBuf),
     /// None of its files belongs to a job.
     #[error("{} has no file of a SCOPE or U-SQL job", .path.display())]
     NoKnownFile {
-        /// The folder.
         path: PathBuf,
         /// A folder in it that has one.
         inside: Option<String>,
     },
-    /// The system refuses to list it.
     #[error("{} cannot be listed", .path.display())]
     Unreadable {
-        /// The folder.
         path: PathBuf,
-        /// What the system says.
         source: std::io::Error,
     },
 }
@@ -68,15 +61,11 @@ pub enum TextError {
     /// The name leads out of the folder, or through a link.
     #[error("`{0}` leads out of the job folder")]
     Outside(String),
-    /// The folder has no such file.
     #[error("the job folder has no file `{0}`")]
     Unknown(String),
-    /// The system refuses to read it.
     #[error("`{name}` cannot be read")]
     Unreadable {
-        /// The file.
         name: String,
-        /// What the system says.
         source: std::io::Error,
     },
 }

@@ -3,7 +3,6 @@
 use crate::model::{FileKind, Job};
 use crate::read::{self, Input};
 
-/// Order in which kinds are read.
 pub(super) fn order(kind: FileKind) -> u8 {
     use FileKind as K;
     match kind {
@@ -19,7 +18,6 @@ pub(super) fn order(kind: FileKind) -> u8 {
     }
 }
 
-/// Hands a file to its reader.
 pub(super) fn take(kind: FileKind, input: &Input<'_>, job: &mut Job) {
     use FileKind as K;
     match kind {

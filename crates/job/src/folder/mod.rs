@@ -25,7 +25,6 @@ pub struct Options {
     /// Largest file that is read as a whole, in bytes; larger ones are skipped with a diagnostic.
     /// `profile` is streamed and has no such limit.
     pub max_file_bytes: u64,
-    /// Files listed at most.
     pub max_files: usize,
     /// Vertex attempts kept per stage before they are sampled.
     pub max_runs_per_stage: usize,

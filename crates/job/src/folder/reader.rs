@@ -20,11 +20,9 @@ pub struct ReadFile {
     pub file: String,
     /// Name of the reader that took it; `None` if it could not be read.
     pub parser: Option<&'static str>,
-    /// Bytes read.
     pub bytes: u64,
 }
 
-/// An opened job folder.
 #[derive(Debug)]
 pub struct JobReader {
     pub(super) job: Job,
@@ -34,7 +32,6 @@ pub struct JobReader {
 }
 
 impl JobReader {
-    /// The folder's files.
     pub fn files(&self) -> &[JobFile] {
         &self.job.files
     }
@@ -52,12 +49,10 @@ impl JobReader {
         self.read_where(|file| catalogue.entry(file.kind).is_some_and(|entry| entry.core))
     }
 
-    /// Reads every file that has a reader.
     pub fn read_all(&mut self) -> Vec<ReadFile> {
         self.read_where(|_| true)
     }
 
-    /// Reads the files of one kind.
     pub fn read_kind(&mut self, kind: FileKind) -> Vec<ReadFile> {
         self.read_where(|file| file.kind == kind)
     }
@@ -139,7 +134,6 @@ impl JobReader {
         Ok(bytes.len() as u64)
     }
 
-    /// Decodes a file and hands it to its reader.
     pub(super) fn take(&mut self, name: &str, kind: FileKind, bytes: &[u8]) {
         let decoded = decode(bytes);
         if decoded.replaced {
@@ -156,10 +150,7 @@ impl JobReader {
             let place = Some(format!("line {line}"));
             self.job.tell(name, place, &Problem::Entities);
         }
-        let input = Input {
-            name,
-            text: &decoded.text,
-        };
+        let input = Input::new(name, &decoded.text);
         if kind == FileKind::Script {
             self.scripts
                 .push((name.to_owned(), decoded.text.into_owned()));
@@ -168,12 +159,10 @@ impl JobReader {
         }
     }
 
-    /// What has been read so far.
     pub fn job(&self) -> &Job {
         &self.job
     }
 
-    /// Gives the job away.
     pub fn into_job(self) -> Job {
         self.job
     }
@@ -225,7 +214,6 @@ fn declared_entity(text: &str) -> Option<usize> {
         .flatten()
 }
 
-/// Notes a file that the system refuses to give.
 pub(super) fn unreadable_file(job: &mut Job, name: &str, error: &std::io::Error) {
     job.tell(name, None, &Problem::Unreadable(error.to_string()));
 }

@@ -253,10 +253,8 @@ impl Job {
     }
 }
 
-/// Stage and operator.
 type At = (usize, usize);
 
-/// From an operator to a neighbour.
 type Step<'a> = dyn Fn(At) -> Option<At> + 'a;
 
 fn lines(statement: &Statement) -> Lines {

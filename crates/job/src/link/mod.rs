@@ -11,7 +11,6 @@ use crate::script::StatementKind;
 /// A thing that was found, and how sure it is the right one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Located<T> {
-    /// What was found.
     pub value: T,
     /// 1.0 where a file says so (uid, file and line, plan map), less where it was concluded.
     pub confidence: f64,
@@ -22,9 +21,7 @@ pub struct Located<T> {
 /// First and last 1-based line of a piece of the script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Lines {
-    /// First line.
     pub first: u32,
-    /// Last line.
     pub last: u32,
 }
 
@@ -122,7 +119,6 @@ impl Job {
         }
     }
 
-    /// Index of the stage of that name.
     pub fn stage_index(&self, name: &str) -> Option<usize> {
         self.stages.iter().position(|s| s.name == name)
     }

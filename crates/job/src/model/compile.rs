@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-/// A class of the generated C#.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct CodegenClass {
     /// Name: `SqlFilterTransformer_3`, `SessionReducer`.
@@ -19,10 +18,8 @@ pub struct CodegenClass {
     pub columns_read: Option<Vec<String>>,
 }
 
-/// The generated C#.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Codegen {
-    /// File it was read from.
     pub file: String,
     /// Classes in the file's order.
     pub classes: Vec<CodegenClass>,
@@ -31,23 +28,16 @@ pub struct Codegen {
 /// What the compiler took in and put out.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct CompileResult {
-    /// File it was read from.
     pub file: String,
-    /// Path of the script as compiled.
     pub script_path: Option<String>,
-    /// Input streams.
     pub inputs: Vec<String>,
-    /// Output streams.
     pub outputs: Vec<CompiledOutput>,
-    /// Settings of the compiler, as written.
     pub settings: Option<String>,
     /// Statements as the compiler saw them: kind, and the beginning of the text.
     pub statements: Vec<(String, String)>,
-    /// Statements of its syntax tree.
     pub syntax: Vec<SyntaxStatement>,
 }
 
-/// One statement of the compiler's syntax tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct SyntaxStatement {
     /// `QueryStatement`, `OutputStatement`, ….
@@ -58,13 +48,9 @@ pub struct SyntaxStatement {
     pub rowset: Option<String>,
 }
 
-/// One output stream as the compiler sees it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct CompiledOutput {
-    /// Path.
     pub path: String,
-    /// Schema as written.
     pub schema: Option<String>,
-    /// Whether it is a structured stream.
     pub structured: Option<bool>,
 }

@@ -9,9 +9,7 @@ use super::operator::Column;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExchangeKind {
-    /// Repartitioned by hash on keys.
     Hash,
-    /// Repartitioned by range on keys.
     Range,
     /// Every reader gets all rows.
     Broadcast,
@@ -37,10 +35,8 @@ impl ExchangeKind {
     }
 }
 
-/// An edge of the stage DAG.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Edge {
-    /// Name of the channel.
     pub channel: String,
     /// Uid of the channel: `Output@opId` at the writer, `Extractor@opId` at the reader.
     pub uid: Option<u32>,
@@ -48,22 +44,15 @@ pub struct Edge {
     pub from: usize,
     /// Index into [`Job::stages`](super::Job::stages) of the reading stage.
     pub to: usize,
-    /// How rows cross.
     pub exchange: ExchangeKind,
-    /// Keys that the rows are partitioned by.
     pub keys: Vec<String>,
-    /// Partitions written.
     pub partitions: Option<u32>,
-    /// Columns that cross.
     pub schema: Vec<Column>,
     /// Operator id of the partitioner in the writing stage.
     pub partitioner: Option<String>,
-    /// Rows written, total.
     pub rows_written: Option<f64>,
-    /// Bytes written, total.
     pub bytes_written: Option<f64>,
     /// Rows read, total (less than written where a reader stopped early; more where broadcast).
     pub rows_read: Option<f64>,
-    /// Bytes read, total.
     pub bytes_read: Option<f64>,
 }

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "snake_case")]
 pub enum FileKind {
-    /// SCOPE or U-SQL script text.
     Script,
     /// `ScopeVertexDef.xml`: stages, operators, channels, schemas.
     VertexDef,
@@ -61,7 +60,6 @@ pub enum FileKind {
     Ast,
     /// Known to be of no use here (logs of the compiler, options).
     Ignored,
-    /// Not recognised.
     Unknown,
 }
 
@@ -100,14 +98,11 @@ impl FileKind {
     }
 }
 
-/// One file of the job folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct JobFile {
     /// Name relative to the job folder, with `/`.
     pub name: String,
-    /// What it is, by its content.
     pub kind: FileKind,
-    /// Size in bytes.
     pub bytes: u64,
     /// Whether its content has been read into the job.
     pub read: bool,

@@ -7,14 +7,10 @@ use serde::Serialize;
 
 use report::{JobState, Source};
 
-/// Name, times and size of the whole job.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 pub struct JobInfo {
-    /// Identifier of the job.
     pub id: Option<String>,
-    /// Name that its submitter gave it.
     pub name: Option<String>,
-    /// How it ended.
     pub state: JobState,
     /// Milliseconds since 1970 (UTC) at which it was submitted.
     pub submitted_ms: Option<i64>,
@@ -26,7 +22,6 @@ pub struct JobInfo {
     pub elapsed_seconds: Option<f64>,
     /// Time between the end of compilation and the start, in seconds.
     pub queued_seconds: Option<f64>,
-    /// Compilation time in seconds.
     pub compile_seconds: Option<f64>,
     /// Tokens (SCOPE) or AUs (U-SQL): vertices that may run at once.
     pub tokens: Option<u32>,

@@ -36,37 +36,25 @@ pub type Diagnostic = report::Diagnostic<report::Text>;
 /// Everything known about one job.
 #[derive(Debug, Default)]
 pub struct Job {
-    /// The folder.
     pub path: PathBuf,
-    /// Its files.
     pub files: Vec<JobFile>,
-    /// Name, times, tokens.
     pub info: JobInfo,
-    /// The user's script.
     pub script: Option<Script>,
     /// Stages in the order of the definition file, else of the counters.
     pub stages: Vec<Stage>,
-    /// The stage DAG.
     pub edges: Vec<Edge>,
-    /// Optimizer's plan.
     pub plan: Option<Plan>,
-    /// Inputs.
     pub tables: Vec<Table>,
     /// Errors, the deciding one first.
     pub errors: Vec<JobError>,
-    /// Compiler warnings.
     pub warnings: Vec<CompilerWarning>,
-    /// Generated C#.
     pub codegen: Option<Codegen>,
-    /// What the compiler took in and put out.
     pub compile: Option<CompileResult>,
-    /// What user code logged.
     pub user_logs: Vec<VertexLog>,
     /// Script text that the algebra holds, and the file; used where the folder has no script file.
     #[doc(hidden)]
     pub embedded_script: Option<(String, String)>,
     /// Time of the compiler's phases, in milliseconds.
     pub compiler_timers: BTreeMap<String, f64>,
-    /// What could not be read.
     pub diagnostics: Vec<Diagnostic>,
 }

@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// One column of a schema.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct Column {
     /// Name as the compiler spells it (`Expr_0`, `partialagg0__` are its own).
@@ -22,23 +21,16 @@ pub enum OperatorKind {
     Extract,
     /// Filters or projects, native or with inlined C#.
     Transform,
-    /// User-defined processor.
     Process,
-    /// User-defined reducer.
     Reduce,
-    /// User-defined combiner.
     Combine,
-    /// Join of two inputs.
     Join,
     /// Aggregation before an exchange.
     PartialAggregate,
-    /// Aggregation.
     Aggregate,
-    /// Sort.
     Sort,
     /// Top N.
     Top,
-    /// Union or concatenation.
     Union,
     /// Partitions its output by hash (`-hash`).
     HashPartition,
@@ -54,37 +46,30 @@ pub enum OperatorKind {
     Partition,
     /// Copies its input to several readers.
     Split,
-    /// Writes a stream, table or file.
     Output,
-    /// Anything else.
     Other,
 }
 
-/// One input or output of an operator.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Channel {
     /// Name; the reader of a channel has an input with the writer's output id.
     pub id: String,
     /// Number under which run-time counters know it.
     pub uid: Option<u32>,
-    /// Columns that pass.
     pub schema: Vec<Column>,
     /// `numberOfInputs` or `numberOfOutputs`; `None` if absent or "ALL".
     pub count: Option<u32>,
     /// Whether one vertex takes every piece (`numberOfInputs="ALL"`).
     pub takes_all: bool,
-    /// Whether it is an output of the job.
     pub is_final: bool,
 }
 
-/// One operator of a stage.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Operator {
     /// Identifier: `Join_5`.
     pub id: String,
     /// Number under which run-time counters know it.
     pub uid: Option<u32>,
-    /// What it does.
     pub kind: OperatorKind,
     /// Class that implements it: `ScopeCombineWrapper_1`.
     pub class_name: String,
@@ -92,7 +77,6 @@ pub struct Operator {
     pub args: String,
     /// Keys it joins, groups, sorts or partitions by (the left input's for a join).
     pub keys: Vec<String>,
-    /// Keys of the right input of a join.
     pub right_keys: Vec<String>,
     /// `-count N` of a partitioner.
     pub partition_count: Option<u32>,
@@ -102,8 +86,6 @@ pub struct Operator {
     pub file: Option<String>,
     /// 1-based script line of the statement, where the file says so.
     pub line: Option<u32>,
-    /// Inputs in order.
     pub inputs: Vec<Channel>,
-    /// Outputs in order.
     pub outputs: Vec<Channel>,
 }

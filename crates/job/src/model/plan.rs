@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use report::Source;
 
-/// One node of the optimizer's physical plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PlanNode {
     /// Name without `PhyOp_`: `MergeJoin`, `Exchange`.
@@ -34,11 +33,9 @@ pub struct PlanNode {
 /// The optimizer's plan and the compiler's counters.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Plan {
-    /// File it was read from.
     pub file: String,
     /// Physical nodes in pre-order.
     pub nodes: Vec<PlanNode>,
-    /// Indices of the roots.
     pub roots: Vec<usize>,
     /// Logical nodes (the plan before optimization) in pre-order; children point into this list.
     pub logical: Vec<PlanNode>,

@@ -25,7 +25,6 @@ pub struct MemoryEstimate {
 /// Statistics of a stage as the ADLA REST interface gives them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct StageSummary {
-    /// File they were read from.
     pub file: String,
     /// Position in the list of stages: `/stages/3`.
     pub pointer: String,
@@ -36,11 +35,9 @@ pub struct StageSummary {
 /// One input channel of one vertex, from its command file.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct VertexInput {
-    /// File that it was read from.
     pub file: String,
     /// Channel, without its indices.
     pub channel: String,
-    /// Path of the data.
     pub path: String,
     /// Exact length in bytes.
     pub bytes: Option<u64>,
@@ -73,14 +70,11 @@ pub struct Stage {
     pub vertex_inputs: Vec<VertexInput>,
     /// Run-time counters; for a local run those of its vertices merged.
     pub counters: Option<CounterTree>,
-    /// Vertex attempts.
     pub runs: Option<StageRuns>,
-    /// REST statistics.
     pub summary: Option<StageSummary>,
 }
 
 impl Stage {
-    /// A place in the definition of the stage.
     pub fn definition(&self, place: &str) -> Option<Source> {
         Some(Source {
             file: self.defined_in.clone()?,

@@ -6,25 +6,19 @@ use serde::Serialize;
 
 use report::Source;
 
-/// A frequent value of a column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TopValue {
-    /// The value as text.
     pub value: String,
-    /// Rows that have it.
     pub rows: u64,
 }
 
-/// Statistics of one column of a stored table.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct ColumnStatistics {
-    /// Name.
     pub name: String,
     /// Type as written, with `?` if nullable.
     pub type_name: Option<String>,
     /// Mean width in bytes.
     pub avg_width: Option<f64>,
-    /// Number of distinct values.
     pub distinct: Option<u64>,
     /// Rows in which it is null.
     pub nulls: Option<u64>,
@@ -32,32 +26,26 @@ pub struct ColumnStatistics {
     pub top_values: Vec<TopValue>,
 }
 
-/// How a stored table is laid out.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Clustering {
     /// `hash`, `range`, `none`, …, as written, lower case.
     pub kind: String,
-    /// Keys.
     pub keys: Vec<String>,
     /// Sort order within a partition.
     pub sorted_by: Vec<String>,
-    /// Number of partitions.
     pub partitions: Option<u32>,
 }
 
 /// One partition of a stored table.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct StoredPartition {
-    /// Bytes in it.
     pub bytes: u64,
-    /// Rows in it.
     pub rows: Option<u64>,
 }
 
 /// Metadata of one input, from every file that tells about it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Table {
-    /// Name.
     pub name: String,
     /// Path or U-SQL table name.
     pub path: Option<String>,
@@ -67,23 +55,17 @@ pub struct Table {
     pub stream_id: Option<String>,
     /// `sstream`, `text`, `table`.
     pub kind: Option<String>,
-    /// Rows.
     pub rows: Option<u64>,
-    /// Bytes.
     pub bytes: Option<u64>,
-    /// Number of files.
     pub file_count: Option<u64>,
     /// Compression (`gzip`).
     pub compressed: Option<String>,
-    /// Layout.
     pub clustering: Option<Clustering>,
     /// When its statistics were taken, ms since 1970.
     pub statistics_ms: Option<i64>,
     /// Rows and bytes at the job's previous run.
     pub previous: Option<(Option<u64>, Option<u64>)>,
-    /// Columns.
     pub columns: Vec<ColumnStatistics>,
-    /// Stored partitions.
     pub partitions: Vec<StoredPartition>,
     /// Where rows, bytes, columns, … were read, by the Rust field name.
     pub sources: BTreeMap<&'static str, Source>,

@@ -12,7 +12,6 @@ use crate::model::Source;
 pub struct Name(Arc<str>);
 
 impl Name {
-    /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -73,7 +72,6 @@ impl Serialize for Name {
 #[derive(Clone, PartialEq, Default)]
 pub struct Counters {
     names: Arc<Vec<Name>>,
-    /// One for each name.
     numbers: Vec<f64>,
 }
 
@@ -119,23 +117,19 @@ impl Counters {
         }
     }
 
-    /// The number of that name.
     pub fn get(&self, name: &str) -> Option<f64> {
         let at = self.names.iter().position(|n| n == name)?;
         self.numbers.get(at).copied()
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.numbers.len()
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
 
-    /// Names and numbers in order.
     pub fn iter(&self) -> impl Iterator<Item = (&Name, f64)> {
         self.names.iter().zip(self.numbers.iter().copied())
     }
@@ -166,7 +160,6 @@ impl Serialize for Counters {
 /// A node of the tree: `Sort`, `Extractor`, `ManagedMemory`, `Time`, ….
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct CounterNode {
-    /// Element name.
     pub name: Name,
     /// `opId`: uid of the operator, or of the channel for `Output` and `Extractor`.
     pub op_id: Option<u32>,
@@ -181,7 +174,6 @@ pub struct CounterNode {
 }
 
 impl CounterNode {
-    /// The counter of that name, if the file has it.
     pub fn value(&self, name: &str) -> Option<f64> {
         self.values.get(name)
     }
@@ -190,7 +182,6 @@ impl CounterNode {
 /// Counters of one stage. Totals are over its completed vertices, `max…` and `avg…` per vertex.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct CounterTree {
-    /// Name of the stage.
     pub stage: String,
     /// File they were read from (the first one, for a local run).
     pub file: String,
@@ -213,12 +204,10 @@ impl CounterNode {
 }
 
 impl CounterTree {
-    /// First node of that name.
     pub fn node(&self, name: &str) -> Option<&CounterNode> {
         self.nodes.iter().find(|n| n.name == name)
     }
 
-    /// Nodes of that name, in order.
     pub fn nodes_named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a CounterNode> {
         self.nodes.iter().filter(move |n| n.name == name)
     }

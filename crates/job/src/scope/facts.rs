@@ -29,7 +29,6 @@ impl Job {
             .collect()
     }
 
-    /// Facts of one stage.
     pub fn stage_facts(&self, index: usize) -> StageFacts {
         let stage = &self.stages[index];
         let mut facts = match &stage.counters {

@@ -1,4 +1,4 @@
-//! A model in a folder: `model.onnx` and `tokenizer.json`, with the notes that sentence-transformers keeps beside them.
+//! A model in a folder: `model.onnx` and `tokenizer.json`, with the configuration files of sentence-transformers next to them.
 
 use std::path::{Path, PathBuf};
 
@@ -13,14 +13,13 @@ use super::{EmbedError, MAX_TOKENS, NO_SPINNING, Prefixes, reason, unavailable};
 const NEEDED: &str =
     "put `model.onnx` (with its weights inside) and `tokenizer.json` into the folder";
 
-/// The files of a model, read.
 pub(super) struct Folder {
     path: PathBuf,
     model: Vec<u8>,
     tokenizer: Vec<u8>,
-    /// Tokens read of a text.
+    /// Tokens of a text that the model reads.
     max_tokens: usize,
-    /// Whether the first token stands for the text; else the mean of all.
+    /// Whether the vector of the text is that of its first token, else the mean of all.
     first_token: bool,
 }
 
@@ -38,7 +37,7 @@ impl Folder {
         })
     }
 
-    /// What is in the folder, not where it lies.
+    /// By content, not by path.
     pub(super) fn identity(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.model).update(&self.tokenizer);
@@ -46,7 +45,7 @@ impl Folder {
         hasher.finalize().to_hex()[..16].to_owned()
     }
 
-    /// As the folder notes them, else by its name.
+    /// From the folder's configuration, else by its name.
     pub(super) fn prefixes(&self) -> Prefixes {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let mut prefixes = Prefixes::of(&name);
@@ -78,7 +77,7 @@ impl Folder {
     }
 }
 
-/// Tokenizer and its notes; models differ in which of these they have, the tokenizer itself is what counts.
+/// The tokenizer and its configuration; models differ in which of these files they have, and only the tokenizer is essential.
 pub(super) fn tokenizer_files(
     path: &Path,
     tokenizer: Vec<u8>,
@@ -106,7 +105,6 @@ pub(super) fn tokenizer_files(
     }
 }
 
-/// A file that must be there.
 pub(super) fn needed(folder: &Path, name: &str) -> Result<Vec<u8>, EmbedError> {
     let path = folder.join(name);
     std::fs::read(&path).map_err(|error| {
@@ -115,7 +113,7 @@ pub(super) fn needed(folder: &Path, name: &str) -> Result<Vec<u8>, EmbedError> {
     })
 }
 
-/// A JSON file that may be there; null if it is not, or is not JSON.
+/// Null if the file is absent or not JSON.
 fn note(folder: &Path, name: &str) -> Value {
     let text = std::fs::read(folder.join(name)).unwrap_or_default();
     serde_json::from_slice(&text).unwrap_or_default()

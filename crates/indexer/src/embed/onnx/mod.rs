@@ -1,6 +1,6 @@
 //! Models run by ONNX Runtime through fastembed: by name (fetched once, then cached) or from a folder.
 //!
-//! The runtime is a library of the user's machine, loaded when it is needed; without it the error says what to install.
+//! The runtime is a library on the user's machine, loaded when needed; the error says what to install if it is missing.
 
 mod folder;
 mod rerank;
@@ -13,28 +13,27 @@ use fastembed::{EmbeddingModel, TextEmbedding, TextInitOptions};
 use ort::environment::Environment;
 
 use super::prefix::{Prefixes, Prompts};
-use super::{EmbedError, Embedder, VectorWeights, normalise};
+use super::{EmbedError, Embedder, VectorWeights, normalize, only, reason};
 pub(crate) use rerank::OnnxReranker;
 
-/// Tokens read of a text where the model does not say; the chunker makes at most about 400.
+/// Tokens of a text that are read unless the model says otherwise; chunks have at most about 400.
 const MAX_TOKENS: usize = 512;
 
-/// Threads of the runtime that have nothing to do sleep: turning in circles is only faster on a machine without other work.
+/// Idle threads of the runtime sleep: spinning is only faster on an otherwise idle machine.
 const NO_SPINNING: (&str, &str) = ("session.intra_op.allow_spinning", "0");
 
 const FETCH: &str = "it is fetched at first use; without a network, give a folder with `model.onnx` and `tokenizer.json`";
 const NAMES: &str = "docs/models.md lists the names, and says how a folder is made";
 
-/// A Chinese sentence; a model whose tokenizer does not know its characters was not trained on Chinese.
+/// A model whose tokenizer does not know these characters was not trained on Chinese.
 const CHINESE_PROBE: &str = "数据倾斜导致作业变慢";
 
-/// A sentence model.
 pub(super) struct Onnx {
     fingerprint: String,
     prefixes: Prefixes,
     dimension: usize,
     english_only: bool,
-    // The session wants to be owned by one call at a time; it uses all cores itself.
+    // A session serves one call at a time, on all cores.
     model: Mutex<TextEmbedding>,
 }
 
@@ -46,7 +45,7 @@ impl Onnx {
         prompts: &Prompts,
     ) -> Result<Onnx, EmbedError> {
         let path = Path::new(model);
-        // What is wrong with the model is said before what is wrong with the machine.
+        // Problems with the model are reported before problems with the machine.
         let source = match path.is_dir() {
             true => Source::Folder(folder::Folder::read(path)?),
             false => Source::Named(known(model)?),
@@ -82,9 +81,9 @@ impl Onnx {
 
     fn run(&self, prefix: &str, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
-        // One text at a time: the fastest on a processor, no padding, bounded memory, and what dynamically quantised
-        // models need, whose vectors depend on their batch. The tokenizer starts no other thread for one text, which
-        // might wait for the lock that is held here.
+        // One text at a time: fastest on a CPU, no padding, bounded memory, and required by dynamically quantized
+        // models, whose vectors depend on the batch. For one text the tokenizer starts no threads, which
+        // might wait for the lock held here.
         texts
             .iter()
             .map(|text| {
@@ -93,7 +92,7 @@ impl Onnx {
                     .map_err(|error| unusable(error.to_string()))?
                     .pop()
                     .ok_or_else(|| unusable("no vector for a text".to_owned()))?;
-                normalise(&mut vector);
+                normalize(&mut vector);
                 Ok(vector)
             })
             .collect()
@@ -119,10 +118,7 @@ impl Embedder for Onnx {
     }
 
     fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
-        let mut vectors = self.run(&self.prefixes.query, &[text])?;
-        vectors
-            .pop()
-            .ok_or_else(|| unusable("no vector for the query".to_owned()))
+        only(self.run(&self.prefixes.query, &[text])?)
     }
 
     fn english_only(&self) -> bool {
@@ -145,11 +141,11 @@ fn reads_chinese(model: &TextEmbedding) -> bool {
     let characters = CHINESE_PROBE.chars().count();
     let is_unknown = |token: &&String| matches!(token.as_str(), "[UNK]" | "<unk>");
     let unknown = tokens.iter().filter(is_unknown).count();
-    // Tokenizers of bytes know everything, but need several tokens for a character that they were not trained on.
+    // Byte tokenizers know everything, but need several tokens for a character that they were not trained on.
     4 * unknown <= characters && 2 * tokens.len() <= 3 * characters
 }
 
-/// The model called `name`: `bge-small-zh-v1.5` as well as `Xenova/bge-small-zh-v1.5`.
+/// Finds `bge-small-zh-v1.5` as well as `Xenova/bge-small-zh-v1.5`.
 fn known(name: &str) -> Result<EmbeddingModel, EmbedError> {
     if name.contains(['/', '\\']) && !Path::new(name).exists() && Path::new(name).has_root() {
         return Err(unavailable(
@@ -174,7 +170,7 @@ fn known(name: &str) -> Result<EmbeddingModel, EmbedError> {
 fn ends_with_name(code: &str, name: &str) -> bool {
     let (code, name) = (code.to_lowercase(), name.to_lowercase());
     let short = code.rsplit('/').next().unwrap_or(&code);
-    // Exports add `-onnx` to the name of the model.
+    // Exports append `-onnx` to the name of the model.
     code == name || short == name || short.strip_suffix("-onnx") == Some(name.as_str())
 }
 
@@ -193,17 +189,6 @@ fn fetch(
         options = options.with_cache_dir(cache.to_owned());
     }
     TextEmbedding::try_new(options).map_err(|error| unavailable(name, reason(&error), FETCH))
-}
-
-/// An error with what caused it, on one line.
-fn reason(error: &dyn std::error::Error) -> String {
-    let mut out = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        out = format!("{out}: {cause}");
-        next = cause.source();
-    }
-    out
 }
 
 fn unavailable(model: &str, reason: String, remedy: &str) -> EmbedError {

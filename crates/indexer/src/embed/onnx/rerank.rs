@@ -1,4 +1,4 @@
-//! Cross-encoders: a model that reads query and text together and gives one number.
+//! Cross-encoders: models that read query and text together and give one score.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -13,7 +13,6 @@ use super::{
     EmbedError, FETCH, MAX_TOKENS, NAMES, ends_with_name, reason, runtime, unavailable, unusable,
 };
 
-/// A cross-encoder.
 pub(crate) struct OnnxReranker {
     model: Mutex<TextRerank>,
 }
@@ -50,11 +49,11 @@ impl OnnxReranker {
         })
     }
 
-    /// A score per text, in order; higher is better.
+    /// One score per text, in order; higher is better.
     pub(crate) fn scores(&self, query: &str, texts: &[String]) -> Result<Vec<f32>, EmbedError> {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
-        // Pair by pair, for the reasons that hold for embedding.
+        // Pair by pair, for the same reasons as in embedding.
         let results = model
             .rerank(query, &texts, false, Some(1))
             .map_err(|error| unusable(error.to_string()))?;
@@ -68,7 +67,7 @@ impl OnnxReranker {
     }
 }
 
-/// `bge-reranker-base` as well as `BAAI/bge-reranker-base`.
+/// Finds `bge-reranker-base` as well as `BAAI/bge-reranker-base`.
 pub(super) fn known(model: &str) -> Result<RerankerModel, EmbedError> {
     TextRerank::list_supported_models()
         .into_iter()

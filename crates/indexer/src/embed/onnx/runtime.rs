@@ -1,4 +1,4 @@
-//! ONNX Runtime: found, loaded once a process, and told apart from what is not it. Knows nothing of models.
+//! Finds ONNX Runtime, checks it and loads it once per process.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -10,11 +10,11 @@ use super::{EmbedError, reason, unavailable};
 const INSTALL: &str = "install ONNX Runtime 1.24 or newer (`pip install 'onnxruntime>=1.24'`) and name the folder of its \
                        library, `…/site-packages/onnxruntime/capi`, as `runtime` in the configuration";
 
-/// The environment that all sessions of the process share: the runtime allows only one, and the first library stays.
+/// Shared by all sessions: the runtime allows one environment per process, so the first library stays.
 static SHARED: Mutex<Option<Environment>> = Mutex::new(None);
 
-/// Loads the runtime for `model`. A missing or old library panics once a session is made; asked this way first, it is an
-/// error.
+/// Loads the runtime for `model`. Loading it this way first turns a missing or old library into an error; creating a session would
+/// panic.
 pub(super) fn environment(model: &str, runtime: Option<&Path>) -> Result<Environment, EmbedError> {
     let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(environment) = &*shared {
@@ -40,7 +40,7 @@ pub(super) fn environment(model: &str, runtime: Option<&Path>) -> Result<Environ
     Ok(environment)
 }
 
-/// Beside the program, and where systems keep libraries.
+/// Next to the program, and where systems keep libraries.
 fn usual_places() -> Vec<PathBuf> {
     let program = std::env::current_exe().ok();
     let beside = program.as_deref().and_then(Path::parent);
@@ -52,8 +52,8 @@ fn usual_places() -> Vec<PathBuf> {
         .collect()
 }
 
-/// The library in `folder`, whatever its version: `libonnxruntime.so.1.24.4`, `libonnxruntime.1.24.4.dylib`,
-/// `onnxruntime.dll`. Of several the last by name.
+/// The library in `folder`, in any version: `libonnxruntime.so.1.24.4`, `libonnxruntime.1.24.4.dylib`,
+/// `onnxruntime.dll`. Of several, the last by name.
 fn library(folder: &Path) -> Option<PathBuf> {
     let start = format!("{}onnxruntime.", std::env::consts::DLL_PREFIX);
     let extension = std::env::consts::DLL_EXTENSION;

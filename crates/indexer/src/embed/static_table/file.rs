@@ -1,5 +1,5 @@
-//! The layout of `data/static-table.bin`: reads a token's row in place, copies and allocates nothing. The written
-//! grammar is in `data/README.md`. Knows nothing of tokenizing or of what the rows mean.
+//! Reads `data/static-table.bin` in place, without copying or allocating. Its
+//! format is described in `data/README.md`.
 
 use thiserror::Error;
 
@@ -7,13 +7,12 @@ const MAGIC: &[u8; 8] = b"SATOKTAB";
 const VERSION: u8 = 1;
 const HEADER: usize = 40;
 
-/// Start of a continuation token (`##ing`).
+/// Prefix of a continuation token (`##ing`).
 const CONTINUATION: &[u8; 2] = b"##";
 
 /// No token is longer, in bytes (`scripts/make-embedder/pack.py` checks it), so no longer prefix is tried.
 pub(super) const LONGEST_TOKEN: usize = 64;
 
-/// Why bytes are not a token table.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub(super) enum TableError {
     #[error("not a token table: it does not start with `SATOKTAB`")]
@@ -26,7 +25,6 @@ pub(super) enum TableError {
     Slots(usize),
 }
 
-/// A token table over borrowed bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TokenTable<'a> {
     dimension: usize,
@@ -40,7 +38,7 @@ pub(super) struct TokenTable<'a> {
 }
 
 impl<'a> TokenTable<'a> {
-    /// Checks the header and cuts the parts; a few nanoseconds whatever the size.
+    /// Checks the header and splits the parts, in a few nanoseconds for any size.
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, TableError> {
         if bytes.len() < HEADER || &bytes[..8] != MAGIC {
             return Err(TableError::Magic);
@@ -54,7 +52,7 @@ impl<'a> TokenTable<'a> {
             number(bytes, 4) as usize,
             number(bytes, 5) as usize,
         );
-        // Without an empty slot a search for an unknown word would not end.
+        // Without an empty slot, the search for an unknown word would not end.
         if !n_slots.is_power_of_two() || n_slots <= n {
             return Err(TableError::Slots(n_slots));
         }
@@ -84,7 +82,6 @@ impl<'a> TokenTable<'a> {
         })
     }
 
-    /// Components of a row.
     pub(super) fn dimension(&self) -> usize {
         self.dimension
     }
@@ -94,19 +91,17 @@ impl<'a> TokenTable<'a> {
         self.digest
     }
 
-    /// Number of tokens.
     pub(super) fn len(&self) -> usize {
         self.information.len()
     }
 
-    /// How much the token tells, from 0 (`the`) to 1 (rare).
+    /// How informative the token is, from 0 (`the`) to 1 (rare).
     pub(super) fn information(&self, token: u32) -> f32 {
         self.information
             .get(token as usize)
             .map_or(0.0, |&b| f32::from(b) / 255.0)
     }
 
-    /// Adds the token's vector to `sum`.
     pub(super) fn add(&self, token: u32, sum: &mut [f32]) {
         let token = token as usize;
         if token >= self.len() {
@@ -119,7 +114,7 @@ impl<'a> TokenTable<'a> {
         }
     }
 
-    /// The bytes of a token, `##` included.
+    /// With `##`, if it has one.
     pub(super) fn bytes(&self, token: u32) -> &'a [u8] {
         let token = token as usize;
         let start = match token {
@@ -149,7 +144,7 @@ impl<'a> TokenTable<'a> {
     fn find(&self, hash: u32, marker: &[u8], text: &[u8]) -> Option<u32> {
         let n_slots = self.slots.len() / 4;
         let hash = spread(hash);
-        // A probe ends at an empty slot, of which there is one; the bound is for damaged tables.
+        // A probe ends at an empty slot; the bound is for damaged tables.
         for step in 0..n_slots {
             let slot = number(self.slots, (hash as usize + step) & (n_slots - 1));
             let token = (slot & 0xFFFF).checked_sub(1)?;
@@ -170,15 +165,13 @@ fn number(bytes: &[u8], index: usize) -> u32 {
         .map_or(0, u32::from_le_bytes)
 }
 
-/// Start value of 32-bit FNV-1a.
 pub(super) const FNV_OFFSET: u32 = 0x811C_9DC5;
 
-/// One step of 32-bit FNV-1a.
 pub(super) fn fnv1a(hash: u32, byte: u8) -> u32 {
     (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
 }
 
-/// Mixes the high bits down: slots and buckets are taken from the low ones.
+/// Mixes the high bits down, since slots and buckets use the low ones.
 pub(super) fn spread(hash: u32) -> u32 {
     let hash = (hash ^ (hash >> 15)).wrapping_mul(0x2C1B_3C6D);
     hash ^ (hash >> 13)

@@ -1,35 +1,34 @@
 //! Hashed n-grams: characters for Chinese, Japanese and Korean, word-bounded letters for everything else (identifiers
-//! above all). Every feature goes to a bucket with a sign, both from its hash, so that dot products of the sums
-//! estimate the overlap of the texts without any vocabulary.
+//! above all). The hash of a feature gives its bucket and sign, so that dot products of the sums
+//! estimate the overlap of texts without a vocabulary.
 
 use super::file::{FNV_OFFSET, fnv1a, spread};
 use super::wordpiece::is_chinese;
 
-/// Number of buckets. The error of an estimated overlap is about 1/√BUCKETS of the lengths.
+/// The error of an estimated overlap is about 1/√BUCKETS of the lengths.
 pub(super) const BUCKETS: usize = 256;
 
 /// Shortest and longest letter n-gram, boundaries included.
 const SHORTEST: usize = 3;
 const LONGEST: usize = 5;
 
-/// Share of a word's weight that goes to the word as a whole; its n-grams share the rest. Whole words tell more,
+/// The whole word's share of its weight; its n-grams share the rest. Whole words say more,
 /// n-grams find other forms of the word and misspellings.
 const WHOLE_WORD: f32 = 0.7;
 
-/// Words above this many bytes are hashes or encoded data: only their start is looked at.
+/// Longer words are hashes or encoded data, of which only the start counts. In bytes.
 const LONGEST_WORD: usize = 48;
 
 /// Weight of one character against that of a pair: pairs are close to words in Chinese.
 const SINGLE: f32 = 0.4;
 
-/// Characters that hardly tell anything: particles, pronouns and question words of Chinese.
+/// Characters that say little: Chinese particles, pronouns and question words.
 const COMMON: &str = "的了是在和与或及也就都而着过被把对为以于其之此这那个些们我你他她它有无不没要会能可该应请\
     吗呢吧啊么什怎哪谁几多少何如因所从到由向给让使用中上下里时后前很更最太还又再只才并但";
 
 /// Weight of a character of [`COMMON`].
 const COMMON_WEIGHT: f32 = 0.2;
 
-/// Bucket sums of one text.
 pub(super) struct Ngrams {
     pub(super) sums: [f32; BUCKETS],
 }
@@ -47,7 +46,7 @@ impl Ngrams {
         self.sums[hash as usize % BUCKETS] += sign;
     }
 
-    /// Adds a lower-case word: itself, and its letters in runs of 3 to 5 with `<` and `>` as its boundaries.
+    /// Adds a lower-case word and its n-grams of 3 to 5 letters, with `<` and `>` as boundaries.
     pub(super) fn word(&mut self, word: &str, weight: f32) {
         let letters = &word.as_bytes()[..word.len().min(LONGEST_WORD)];
         let whole = letters
@@ -67,7 +66,7 @@ impl Ngrams {
         if count == 0 {
             return;
         }
-        // As if independent: the n-grams of a long word weigh as much together as those of a short one.
+        // As if independent: the n-grams of a long word together weigh as much as those of a short one.
         let share = weight * (1.0 - WHOLE_WORD) / (count as f32).sqrt();
         for start in 0..=n - SHORTEST {
             let mut hash = FNV_OFFSET ^ 2;
@@ -80,7 +79,7 @@ impl Ngrams {
         }
     }
 
-    /// Adds the single characters and pairs of the Chinese, Japanese and Korean runs of `text`; gives their weight.
+    /// Adds the single characters and pairs of the Chinese, Japanese and Korean runs of `text`; returns their weight.
     pub(super) fn characters(&mut self, text: &str) -> f32 {
         let (mut previous, mut total) = (None, 0.0);
         for c in text.chars() {
@@ -115,7 +114,7 @@ fn character_hash(hash: u32, c: char) -> u32 {
         .fold(hash, |hash, &b| fnv1a(hash, b))
 }
 
-/// Scripts written without spaces between words, or whose words carry endings (Korean).
+/// Scripts without spaces between words, or whose words have endings (Korean).
 pub(super) fn is_cjk(c: char) -> bool {
     is_chinese(c)
         || matches!(c, '\u{3041}'..='\u{30FF}' | '\u{31F0}'..='\u{31FF}' | '\u{AC00}'..='\u{D7A3}')

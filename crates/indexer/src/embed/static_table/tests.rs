@@ -118,7 +118,7 @@ fn vectors_have_length_one_and_are_the_same_every_time() {
     }
 }
 
-/// Another table or another computation changes these; the latter must raise `CODE_VERSION`.
+/// They change with the table or the code; in the second case increase `CODE_VERSION`.
 #[test]
 fn vectors_are_those_of_this_code_version() {
     let check = |text: &str, expected: &[(usize, f32)]| {

@@ -1,15 +1,14 @@
-//! BERT's uncased tokenizer: text to words to the pieces of the vocabulary, as the Hugging Face `tokenizers` library
-//! does it. Streams over the text and builds no list. Knows nothing of vectors.
+//! BERT's uncased tokenizer: splits text into words and vocabulary pieces, as the Hugging Face `tokenizers` library
+//! does, without building lists.
 
 use unicode_general_category::{GeneralCategory as Category, get_general_category};
 use unicode_normalization::char::decompose_canonical;
 
 use super::file::TokenTable;
 
-/// BERT's bound: a longer word has no pieces.
+/// BERT's limit: a longer word has no pieces.
 const LONGEST_WORD: usize = 100;
 
-/// A word of the text.
 pub(super) struct Word<'a> {
     /// As written.
     pub(super) raw: &'a str,
@@ -36,7 +35,7 @@ pub(super) fn words(text: &str, mut each: impl FnMut(Word<'_>)) {
             at += 1;
             continue;
         }
-        // `at` stays on a character boundary: it advances by whole characters only.
+        // `at` advances by whole characters, so it stays on a boundary.
         let Some(c) = text[at..].chars().next() else {
             break;
         };
@@ -47,7 +46,7 @@ pub(super) fn words(text: &str, mut each: impl FnMut(Word<'_>)) {
     splitter.flush(text.len(), &mut each);
 }
 
-/// Calls `each` with every piece of a word; a word that the vocabulary cannot spell has none.
+/// Calls `each` for every piece of a word; a word that the vocabulary cannot spell has none.
 pub(super) fn pieces(table: &TokenTable<'_>, word: &str, mut each: impl FnMut(u32)) {
     if word.len() > LONGEST_WORD && word.chars().count() > LONGEST_WORD {
         return;
@@ -58,7 +57,7 @@ pub(super) fn pieces(table: &TokenTable<'_>, word: &str, mut each: impl FnMut(u3
         let Some((token, length)) = table.longest_prefix(rest, n > 0) else {
             return;
         };
-        // A piece has at least one character, so a word of at most 100 has at most 100 pieces.
+        // A piece has at least one character, so there are at most 100.
         found[n] = token;
         n += 1;
         rest = &rest[length..];
@@ -66,10 +65,10 @@ pub(super) fn pieces(table: &TokenTable<'_>, word: &str, mut each: impl FnMut(u3
     found[..n].iter().for_each(|&token| each(token));
 }
 
-/// Collects the letters of the word under way.
+/// Collects the letters of the current word.
 struct Splitter<'a> {
     text: &'a str,
-    /// Where the word under way starts in `text`.
+    /// Start of the current word in `text`.
     start: usize,
     normal: String,
 }
@@ -88,7 +87,7 @@ impl Splitter<'_> {
         }
     }
 
-    /// Takes accents off and folds case; what comes out may be punctuation or space, which ends the word.
+    /// Removes accents and folds case; the result may be punctuation or space, which ends the word.
     fn letters(&mut self, c: char, at: usize, next: usize, each: &mut impl FnMut(Word<'_>)) {
         decompose_canonical(c, |part| {
             if !part.is_ascii() && get_general_category(part) == Category::NonspacingMark {
@@ -168,7 +167,7 @@ fn is_punctuation(c: char) -> bool {
     )
 }
 
-/// The blocks that BERT takes for Chinese characters.
+/// The blocks that BERT treats as Chinese characters.
 pub(super) fn is_chinese(c: char) -> bool {
     matches!(c, '\u{4E00}'..='\u{9FFF}' | '\u{3400}'..='\u{4DBF}' | '\u{20000}'..='\u{2A6DF}'
         | '\u{2A700}'..='\u{2B73F}' | '\u{2B740}'..='\u{2B81F}' | '\u{2B820}'..='\u{2CEAF}'

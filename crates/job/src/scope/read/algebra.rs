@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::tables::name_of;
 use super::{Input, StageIndex, count, truth};
 use crate::model::{Job, MemoryEstimate};
-use crate::xml::{Tag, Token, Xml};
+use crate::xml::{self, Tag, Token};
 
 /// Reads either form (`ScriptAndGraph`, `CsJobAlgebra`).
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
@@ -14,35 +14,26 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
         index: StageIndex::of(job),
         ..Walk::default()
     };
-    let mut xml = Xml::new(input.text);
-    let fault = loop {
-        match xml.next() {
-            Ok(Token::Open(tag)) => walk.open(&tag, job),
-            Ok(Token::Close) => walk.close(),
-            Ok(Token::Text(text)) if walk.open.last().is_some_and(|n| n == "Scopescript") => {
-                walk.script.push_str(&text);
-            }
-            Ok(Token::Text(_)) => {}
-            Ok(Token::End) => break None,
-            Err(fault) => break Some(fault),
+    let fault = xml::walk(input.text, |token| match token {
+        Token::Open(tag) => walk.open(&tag, job),
+        Token::Close => walk.close(),
+        Token::Text(text) if walk.open.last().is_some_and(|n| n == "Scopescript") => {
+            walk.script.push_str(&text);
         }
-    };
+        Token::Text(_) | Token::End => {}
+    });
     walk.finish(job);
     if !walk.script.trim().is_empty() {
         job.embedded_script = Some((input.name.to_owned(), walk.script));
     }
-    if let Some(fault) = fault {
-        job.fault(input.name, fault);
-    }
+    job.fault(input.name, fault);
 }
 
 #[derive(Default)]
 struct Walk {
     index: StageIndex,
     open: Vec<String>,
-    /// Stage of the open process.
     stage: Option<usize>,
-    /// Channel of the open input.
     input: Option<String>,
     /// Channels that a dataset joins, by the dataset's name.
     datasets: HashMap<String, Vec<String>>,
@@ -201,13 +192,7 @@ mod tests {
             <output id='SV1_out0'/></process><dataset id='d'><element id='SV1_out0[0]'/></dataset>\
             <process id='SV2'><input id='d'/></process></graph><Scopescript>A = SELECT &lt;x&gt;;</Scopescript></ScriptAndGraph>";
         let mut job = Job::default();
-        read(
-            &Input {
-                name: "a.abr",
-                text,
-            },
-            &mut job,
-        );
+        read(&Input::new("a.abr", text), &mut job);
         assert_eq!(job.stages[0].planned_vertices, Some(1));
         assert_eq!(job.stages[1].reads, ["SV1_out0"]);
         assert_eq!(

@@ -13,7 +13,6 @@ const MAX_STATEMENTS: usize = 10_000;
 /// Longest name kept, in bytes.
 const MAX_NAME: usize = 200;
 
-/// Reads either form.
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     let statements = statements(input.text);
     if statements.is_empty() {
@@ -83,7 +82,7 @@ mod tests {
 
     fn read_text(text: &str) -> Job {
         let mut job = Job::default();
-        read(&Input { name: "a", text }, &mut job);
+        read(&Input::new("a", text), &mut job);
         job
     }
 

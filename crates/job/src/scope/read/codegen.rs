@@ -12,7 +12,6 @@ const MAX_CLASSES: usize = 10_000;
 /// Levels of classes in classes that are looked into.
 const MAX_NESTING: usize = 16;
 
-/// Reads all classes.
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     job.codegen = Some(Codegen {
         file: input.name.to_owned(),

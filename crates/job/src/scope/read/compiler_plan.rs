@@ -16,10 +16,8 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
         Ok(_) | Err(_) => {
             let mut stream = serde_json::Deserializer::from_str(input.text).into_iter();
             plans.extend(stream.by_ref().map_while(Result::ok));
-            if plans.is_empty()
-                && let (_, Some(fault)) = json::parse(input.text)
-            {
-                job.fault(input.name, fault);
+            if plans.is_empty() {
+                job.fault(input.name, json::parse(input.text).1);
             }
         }
     }
@@ -56,7 +54,7 @@ mod tests {
         let mut job = Job::default();
         let text = "{\"Settings\":\"-a\",\"planNodes\":[{\"NodeName\":\"Use\"}]}\n{\"Settings\":\"-b\",\
             \"planNodes\":[{\"NodeName\":\"Query\",\"statementText\":\"SELECT\"}]}";
-        read(&Input { name: "p", text }, &mut job);
+        read(&Input::new("p", text), &mut job);
         let compiled = job.compile.take().expect("result");
         assert_eq!(compiled.settings.as_deref(), Some("-b"));
         assert_eq!(
@@ -64,13 +62,7 @@ mod tests {
             [("Query".to_owned(), "SELECT".to_owned())]
         );
         let old = "{ \"CompilerPlanStart\":\"x\" }, { \"Settings\":\"-c\" }, {\"planNodes\":[{\"NodeName\":\"Q\"}]},";
-        read(
-            &Input {
-                name: "p",
-                text: old,
-            },
-            &mut job,
-        );
+        read(&Input::new("p", old), &mut job);
         assert_eq!(
             job.compile.map(|c| (c.settings, c.statements.len())),
             Some((Some("-c".to_owned()), 1))

@@ -25,9 +25,7 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
         Some(value) => job.errors.extend(from_json(input.name, value)),
         None => job.errors.push(plain(input)),
     }
-    if let Some(fault) = fault {
-        job.fault(input.name, fault);
-    }
+    job.fault(input.name, fault);
 }
 
 /// An error that is not JSON: its first line, and the error id in it.
@@ -146,13 +144,7 @@ mod tests {
 
     fn error(text: &str) -> JobError {
         let mut job = Job::default();
-        read(
-            &Input {
-                name: "Error",
-                text,
-            },
-            &mut job,
-        );
+        read(&Input::new("Error", text), &mut job);
         job.errors.remove(0)
     }
 

@@ -19,7 +19,6 @@ const MAX_PARTITIONS: usize = 100_000;
 /// Numbers looked at while searching for the partition page: well below a second.
 const MAX_WORK: usize = 50_000_000;
 
-/// Reads streams and files.
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     let (document, fault) = tree(input.text);
     let all = document.descendants();
@@ -47,9 +46,7 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
             length(input, owner, file, job);
         }
     }
-    if let Some(fault) = fault {
-        job.fault(input.name, fault);
-    }
+    job.fault(input.name, fault);
 }
 
 /// Length of a file that is an input: outputs are listed with a length of -1.
@@ -308,13 +305,7 @@ mod tests {
             <StreamsetInfo VcName='/shares/b.csv' Length='77'/></StreamsetInfoRecord></StatisticsInfo>"
         );
         let mut job = Job::default();
-        read(
-            &Input {
-                name: "s.xml",
-                text: &text,
-            },
-            &mut job,
-        );
+        read(&Input::new("s.xml", &text), &mut job);
         let table = &job.tables[0];
         assert_eq!(table.path.as_deref(), Some("/shares/a/T.ss"));
         assert_eq!((table.rows, table.bytes), (Some(10), Some(143)));
@@ -337,13 +328,7 @@ mod tests {
         let mut job = Job::default();
         let text =
             "<StatisticsInfo><SStreamMetaData>not base64!</SStreamMetaData></StatisticsInfo>";
-        read(
-            &Input {
-                name: "s.xml",
-                text,
-            },
-            &mut job,
-        );
+        read(&Input::new("s.xml", text), &mut job);
         assert_eq!(job.diagnostics.len(), 1);
         assert!(job.tables.is_empty());
     }

@@ -42,24 +42,27 @@ impl JobInfo {
         }
     }
 
-    /// Sets a time that the job manager logged.
-    pub(crate) fn offer_time(
-        &mut self,
-        place: impl FnOnce(&mut JobInfo) -> &mut Option<i64>,
-        field: &'static str,
-        ms: i64,
-        source: Source,
-    ) {
-        self.offer(place, field, Rank::Events, Some(ms), source);
-    }
-
-    /// Sets the state.
     pub(crate) fn offer_state(&mut self, rank: Rank, state: JobState, source: Source) {
         if state != JobState::Unknown && self.takes("state", rank, source) {
             self.state = state;
         }
     }
 }
+
+/// Sets a field of the job information under its own name; see [`JobInfo::offer`].
+macro_rules! offer {
+    ($info:ident.$field:ident, $rank:expr, $value:expr, $source:expr) => {
+        $info.offer(
+            |i| &mut i.$field,
+            stringify!($field),
+            $rank,
+            $value,
+            $source,
+        )
+    };
+}
+
+pub(super) use offer;
 
 /// State by the words of Cosmos (`CompletedFailure`) and of ADLA (`Ended` with a result).
 pub(crate) fn state(word: &str) -> JobState {
@@ -78,9 +81,7 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     if let Some(root) = document.child("JobInfo") {
         fields(input, root, &mut job.info);
     }
-    if let Some(fault) = fault {
-        job.fault(input.name, fault);
-    }
+    job.fault(input.name, fault);
 }
 
 fn fields(input: &Input<'_>, root: &Node, info: &mut JobInfo) {
@@ -89,46 +90,26 @@ fn fields(input: &Input<'_>, root: &Node, info: &mut JobInfo) {
     let number = |name: &str| root.field(name).and_then(super::number);
     let time = |name: &str| root.field(name).and_then(iso_ms);
     let at = |name: &str| input.at(format!("JobInfo/{name}"));
-    info.offer(|i| &mut i.id, "id", rank, text("Id"), at("Id"));
-    info.offer(|i| &mut i.name, "name", rank, text("Name"), at("Name"));
-    info.offer(
-        |i| &mut i.submitted_ms,
-        "submitted_ms",
+    offer!(info.id, rank, text("Id"), at("Id"));
+    offer!(info.name, rank, text("Name"), at("Name"));
+    offer!(
+        info.submitted_ms,
         rank,
         time("SubmitTime"),
-        at("SubmitTime"),
+        at("SubmitTime")
     );
-    info.offer(
-        |i| &mut i.started_ms,
-        "started_ms",
-        rank,
-        time("StartTime"),
-        at("StartTime"),
-    );
-    info.offer(
-        |i| &mut i.ended_ms,
-        "ended_ms",
-        rank,
-        time("EndTime"),
-        at("EndTime"),
-    );
-    info.offer(
-        |i| &mut i.priority,
-        "priority",
+    offer!(info.started_ms, rank, time("StartTime"), at("StartTime"));
+    offer!(info.ended_ms, rank, time("EndTime"), at("EndTime"));
+    offer!(
+        info.priority,
         rank,
         number("Priority").map(|n| n as i64),
-        at("Priority"),
+        at("Priority")
     );
     let tokens = number("DegreeOfParallelism")
         .filter(|n| *n >= 1.0)
         .map(|n| n as u32);
-    info.offer(
-        |i| &mut i.tokens,
-        "tokens",
-        rank,
-        tokens,
-        at("DegreeOfParallelism"),
-    );
+    offer!(info.tokens, rank, tokens, at("DegreeOfParallelism"));
     // the time span is exact, ticks come next
     let spans = [
         ("RunTime", root.field("RunTime").and_then(span_seconds)),
@@ -136,29 +117,16 @@ fn fields(input: &Input<'_>, root: &Node, info: &mut JobInfo) {
     ];
     for (name, seconds) in spans {
         let seconds = seconds.filter(|s| *s > 0.0);
-        info.offer(
-            |i| &mut i.elapsed_seconds,
-            "elapsed_seconds",
-            rank,
-            seconds,
-            at(name),
-        );
+        offer!(info.elapsed_seconds, rank, seconds, at(name));
     }
     let queued = number("QueuedTimeTicks").map(ticks_seconds);
-    info.offer(
-        |i| &mut i.queued_seconds,
-        "queued_seconds",
-        rank,
-        queued,
-        at("QueuedTimeTicks"),
-    );
+    offer!(info.queued_seconds, rank, queued, at("QueuedTimeTicks"));
     let compile = number("CompilationTimeTicks").map(ticks_seconds);
-    info.offer(
-        |i| &mut i.compile_seconds,
-        "compile_seconds",
+    offer!(
+        info.compile_seconds,
         rank,
         compile,
-        at("CompilationTimeTicks"),
+        at("CompilationTimeTicks")
     );
     for name in ["State", "RuntimeState"] {
         info.offer_state(
@@ -201,11 +169,11 @@ pub(crate) fn command_line(input: &Input<'_>, job: &mut Job) {
     let tokens = after(&["-tokens"])
         .and_then(|v| v.parse().ok())
         .filter(|n| *n > 0);
-    info.offer(|i| &mut i.tokens, "tokens", rank, tokens, at());
+    offer!(info.tokens, rank, tokens, at());
     let priority = after(&["-p", "-priority"]).and_then(|v| v.parse().ok());
-    info.offer(|i| &mut i.priority, "priority", rank, priority, at());
+    offer!(info.priority, rank, priority, at());
     let name = after(&["-f", "-n", "-name"]).map(str::to_owned);
-    info.offer(|i| &mut i.name, "name", rank, name, at());
+    offer!(info.name, rank, name, at());
     if let Some(vc) = after(&["-vc"]) {
         info.other
             .entry("VirtualCluster".to_owned())
@@ -226,10 +194,7 @@ mod tests {
     fn the_record_beats_the_command_line() {
         let mut job = Job::default();
         command_line(
-            &Input {
-                name: "cmd",
-                text: "scope submit -vc a.b -p 7 -tokens 60",
-            },
+            &Input::new("cmd", "scope submit -vc a.b -p 7 -tokens 60"),
             &mut job,
         );
         assert_eq!((job.info.tokens, job.info.priority), (Some(60), Some(7)));
@@ -237,13 +202,7 @@ mod tests {
             <DegreeOfParallelism>50</DegreeOfParallelism><QueuedTimeTicks>20000000</QueuedTimeTicks>\
             <StateAuditRecords><R><NewState>New</NewState><TimeStamp>1970-01-01T00:00:01Z</TimeStamp></R></StateAuditRecords>\
             <Cluster>c8</Cluster></JobInfo>";
-        read(
-            &Input {
-                name: "JobInfo.xml",
-                text,
-            },
-            &mut job,
-        );
+        read(&Input::new("JobInfo.xml", text), &mut job);
         let info = &job.info;
         assert_eq!((info.tokens, info.elapsed_seconds), (Some(50), Some(212.5)));
         assert_eq!(
@@ -253,13 +212,7 @@ mod tests {
         assert_eq!(info.states, [("New".to_owned(), 1_000)]);
         assert_eq!(info.other["Cluster"], "c8");
         assert_eq!(info.sources["tokens"].file, "JobInfo.xml");
-        command_line(
-            &Input {
-                name: "cmd",
-                text: "scope submit -tokens 60",
-            },
-            &mut job,
-        );
+        command_line(&Input::new("cmd", "scope submit -tokens 60"), &mut job);
         assert_eq!(job.info.tokens, Some(50));
     }
 

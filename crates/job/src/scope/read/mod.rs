@@ -50,12 +50,14 @@ pub(crate) use warnings::{compile_result, compiler_timers, read as warnings};
 pub(crate) struct Input<'a> {
     /// Name relative to the job folder.
     pub(crate) name: &'a str,
-    /// Its text, without byte order mark.
     pub(crate) text: &'a str,
 }
 
-impl Input<'_> {
-    /// A place in the file.
+impl<'a> Input<'a> {
+    pub(crate) fn new(name: &'a str, text: &'a str) -> Input<'a> {
+        Input { name, text }
+    }
+
     pub(crate) fn at(&self, locator: impl Into<String>) -> Source {
         Source {
             file: self.name.to_owned(),
@@ -72,7 +74,6 @@ impl StageIndex {
     /// Real jobs have up to a few thousand stages; a file that names more is not of a job.
     const MOST: usize = 100_000;
 
-    /// Index of the stages that the job has.
     pub(crate) fn of(job: &Job) -> StageIndex {
         StageIndex(
             job.stages
@@ -117,9 +118,11 @@ impl Job {
         &mut self.stages[at]
     }
 
-    /// Notes that a file ends before its end.
-    pub(crate) fn fault(&mut self, file: &str, fault: Fault) {
-        self.tell(file, Some(format!("line {}", fault.line)), &fault.problem);
+    /// Notes where reading a file had to stop, if it had to.
+    pub(crate) fn fault(&mut self, file: &str, fault: Option<Fault>) {
+        if let Some(fault) = fault {
+            self.tell(file, Some(format!("line {}", fault.line)), &fault.problem);
+        }
     }
 
     /// Notes something that could not be read; reading goes on.

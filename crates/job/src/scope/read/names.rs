@@ -39,7 +39,6 @@ struct Shape {
 }
 
 impl Names {
-    /// The name, stored once.
     pub(super) fn get(&mut self, text: &str) -> Name {
         match self.known.get(text) {
             Some(name) => name.clone(),

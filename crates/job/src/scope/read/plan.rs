@@ -3,7 +3,7 @@
 
 use super::{Input, number};
 use crate::model::{Job, Plan, PlanNode};
-use crate::xml::{Tag, Token, Xml};
+use crate::xml::{self, Tag, Token};
 
 /// Reads the plan; the map of operators, if read before, is kept.
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
@@ -17,28 +17,20 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
         },
         ..Walk::default()
     };
-    let mut xml = Xml::new(input.text);
-    let fault = loop {
-        match xml.next() {
-            Ok(Token::Open(tag)) => walk.open(&tag),
-            Ok(Token::Close) => walk.close(),
-            Ok(Token::Text(text)) => walk.text(&text),
-            Ok(Token::End) => break None,
-            Err(fault) => break Some(fault),
-        }
-    };
+    let fault = xml::walk(input.text, |token| match token {
+        Token::Open(tag) => walk.open(&tag),
+        Token::Close => drop(walk.open.pop()),
+        Token::Text(text) => walk.text(&text),
+        Token::End => {}
+    });
     job.plan = Some(walk.plan);
-    if let Some(fault) = fault {
-        job.fault(input.name, fault);
-    }
+    job.fault(input.name, fault);
 }
 
 /// What an open element is.
 #[derive(Clone, Copy)]
 enum Open {
-    /// A physical node, by index.
     Physical(usize),
-    /// A logical node, by index.
     Logical(usize),
     /// Child of the plan's `Costs`: its text is a number.
     Total,
@@ -75,10 +67,6 @@ impl Walk {
             }
         };
         self.open.push((kind, name.to_owned()));
-    }
-
-    fn close(&mut self) {
-        self.open.pop();
     }
 
     fn text(&mut self, text: &str) {
@@ -161,26 +149,16 @@ impl Walk {
     }
 }
 
-/// Reads the map of operators to plan groups.
 pub(crate) fn read_map(input: &Input<'_>, job: &mut Job) {
-    let mut xml = Xml::new(input.text);
-    let mut groups = Vec::new();
-    let fault = loop {
-        match xml.next() {
-            Ok(Token::Open(tag)) if tag.name() == "Mapping" => {
-                groups.extend(tag.get("OperatorId").zip(tag.get("PhyPlanGroupNo")));
-            }
-            Ok(Token::End) => break None,
-            Ok(_) => {}
-            Err(fault) => break Some(fault),
-        }
-    };
     let plan = job.plan.get_or_insert_default();
-    plan.group_of_operator.extend(groups);
+    let fault = xml::each_tag(input.text, |tag| {
+        if tag.name() == "Mapping" {
+            let entry = tag.get("OperatorId").zip(tag.get("PhyPlanGroupNo"));
+            plan.group_of_operator.extend(entry);
+        }
+    });
     plan.map_file = Some(input.name.to_owned());
-    if let Some(fault) = fault {
-        job.fault(input.name, fault);
-    }
+    job.fault(input.name, fault);
 }
 
 #[cfg(test)]
@@ -199,20 +177,8 @@ mod tests {
     fn estimates_stand_at_their_nodes() {
         let mut job = Job::default();
         let map = "<M><Mapping OperatorId='Join_5' PhyPlanGroupNo='6.1'/></M>";
-        read_map(
-            &Input {
-                name: "m.xml",
-                text: map,
-            },
-            &mut job,
-        );
-        read(
-            &Input {
-                name: "p.xml",
-                text: PLAN,
-            },
-            &mut job,
-        );
+        read_map(&Input::new("m.xml", map), &mut job);
+        read(&Input::new("p.xml", PLAN), &mut job);
         let plan = job.plan.expect("plan");
         let join = plan
             .by_group(&plan.group_of_operator["Join_5"])

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::error::from_json;
-use super::job_info::{Rank, state};
+use super::job_info::{Rank, offer, state};
 use super::{Input, StageIndex};
 use crate::json::{self, number, text};
 use crate::model::{Job, StageSummary};
@@ -41,9 +41,7 @@ pub(crate) fn statistics(input: &Input<'_>, job: &mut Job) {
             }
         }
     }
-    if let Some(fault) = fault {
-        job.fault(input.name, fault);
-    }
+    job.fault(input.name, fault);
 }
 
 fn numbers(value: &Value, prefix: &str, summary: &mut StageSummary) {
@@ -60,15 +58,12 @@ fn numbers(value: &Value, prefix: &str, summary: &mut StageSummary) {
     }
 }
 
-/// Reads the job: times, tokens, state, errors.
 pub(crate) fn read_job(input: &Input<'_>, job: &mut Job) {
     let (value, fault) = json::parse(input.text);
     if let Some(value) = &value {
         fields(input, value, job);
     }
-    if let Some(fault) = fault {
-        job.fault(input.name, fault);
-    }
+    job.fault(input.name, fault);
 }
 
 fn fields(input: &Input<'_>, value: &Value, job: &mut Job) {
@@ -84,70 +79,47 @@ fn fields(input: &Input<'_>, value: &Value, job: &mut Job) {
             .map(|ms| ms / 1e3)
     };
     let info = &mut job.info;
-    info.offer(|i| &mut i.id, "id", rank, words("jobId"), at("jobId"));
-    info.offer(|i| &mut i.name, "name", rank, words("name"), at("name"));
-    info.offer(
-        |i| &mut i.submitted_ms,
-        "submitted_ms",
+    offer!(info.id, rank, words("jobId"), at("jobId"));
+    offer!(info.name, rank, words("name"), at("name"));
+    offer!(
+        info.submitted_ms,
         rank,
         time("submitTime"),
-        at("submitTime"),
+        at("submitTime")
     );
-    info.offer(
-        |i| &mut i.started_ms,
-        "started_ms",
-        rank,
-        time("startTime"),
-        at("startTime"),
-    );
-    info.offer(
-        |i| &mut i.ended_ms,
-        "ended_ms",
-        rank,
-        time("endTime"),
-        at("endTime"),
-    );
+    offer!(info.started_ms, rank, time("startTime"), at("startTime"));
+    offer!(info.ended_ms, rank, time("endTime"), at("endTime"));
     let whole = |name: &str| field(name).and_then(number);
     let tokens = whole("degreeOfParallelism")
         .filter(|n| *n >= 1.0)
         .map(|n| n as u32);
-    info.offer(
-        |i| &mut i.tokens,
-        "tokens",
-        rank,
-        tokens,
-        at("degreeOfParallelism"),
-    );
-    info.offer(
-        |i| &mut i.priority,
-        "priority",
+    offer!(info.tokens, rank, tokens, at("degreeOfParallelism"));
+    offer!(
+        info.priority,
         rank,
         whole("priority").map(|n| n as i64),
-        at("priority"),
+        at("priority")
     );
     let run = seconds("properties/totalRunningTime").filter(|s| *s > 0.0);
-    info.offer(
-        |i| &mut i.elapsed_seconds,
-        "elapsed_seconds",
+    offer!(
+        info.elapsed_seconds,
         rank,
         run,
-        at("properties/totalRunningTime"),
+        at("properties/totalRunningTime")
     );
     let queued = seconds("properties/totalQueuedTime");
-    info.offer(
-        |i| &mut i.queued_seconds,
-        "queued_seconds",
+    offer!(
+        info.queued_seconds,
         rank,
         queued,
-        at("properties/totalQueuedTime"),
+        at("properties/totalQueuedTime")
     );
     let compile = seconds("properties/totalCompilationTime");
-    info.offer(
-        |i| &mut i.compile_seconds,
-        "compile_seconds",
+    offer!(
+        info.compile_seconds,
         rank,
         compile,
-        at("properties/totalCompilationTime"),
+        at("properties/totalCompilationTime")
     );
     info.offer_state(
         rank,
@@ -195,13 +167,7 @@ mod tests {
         let text = r#"{"stages":[{"stageName":"SV1","totalCount":58,"totalFailedTime":"PT41.5S",
             "maxDataReadVertex":{"name":"SV1[3]","dataRead":7},"totalProgress":100}]}"#;
         let mut job = Job::default();
-        statistics(
-            &Input {
-                name: "s.json",
-                text,
-            },
-            &mut job,
-        );
+        statistics(&Input::new("s.json", text), &mut job);
         let summary = job.stages[0].summary.as_ref().expect("summary");
         assert_eq!(summary.values["totalCount"], 58.0);
         assert_eq!(summary.values["totalFailedTime"], 41_500.0);
@@ -215,13 +181,7 @@ mod tests {
             "errorMessage":[{"errorId":"E","message":"m","innerError":{"details":"d"}}],
             "properties":{"totalRunningTime":"PT2M"}}}}}"#;
         let mut job = Job::default();
-        read_job(
-            &Input {
-                name: "j.json",
-                text,
-            },
-            &mut job,
-        );
+        read_job(&Input::new("j.json", text), &mut job);
         assert_eq!(
             (job.info.tokens, job.info.elapsed_seconds),
             (Some(5), Some(120.0))

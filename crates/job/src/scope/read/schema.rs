@@ -21,7 +21,6 @@ fn split_top_level(text: &str) -> Vec<&str> {
     out
 }
 
-/// Columns of a schema attribute.
 pub(super) fn columns(text: &str) -> Vec<Column> {
     split_top_level(text)
         .into_iter()

@@ -33,9 +33,7 @@ fn read_parts(input: &Input<'_>, parts: usize, min_part: usize, job: &mut Job) {
             let problem = Problem::OutOfRange(odd.name, odd.value);
             job.tell(input.name, Some(odd.place), &problem);
         }
-        if let Some(fault) = part.fault {
-            job.fault(input.name, fault);
-        }
+        job.fault(input.name, part.fault);
     }
 }
 
@@ -53,14 +51,12 @@ fn starts(text: &str, parts: usize) -> Vec<usize> {
 /// Numbers that cannot be used are told one by one up to this many of a part.
 const MAX_ODD: usize = 5;
 
-/// A number that cannot be used.
 struct Odd {
     place: String,
     name: String,
     value: String,
 }
 
-/// What was read of a part of the file.
 struct Part {
     trees: Vec<CounterTree>,
     odd: Vec<Odd>,
@@ -219,13 +215,7 @@ mod tests {
         let text = "<A><SV1><Sort opId=\"1\" a=\"1\" b=\"2\"/><Sort a=\"3\" opId=\"2\" b=\"4\"/><Sort b=\"5\"/>\
                     <Sort  a=\"-6\"  c=\"1234567890123456\"/><Sort a=\"7\" b='8' c=\"\"/></SV1></A>";
         let mut job = Job::default();
-        read(
-            &Input {
-                name: "f.xml",
-                text,
-            },
-            &mut job,
-        );
+        read(&Input::new("f.xml", text), &mut job);
         let tree = job.stages[0].counters.as_ref().expect("counters");
         let of = |at: usize| -> Vec<(&str, f64)> {
             tree.nodes[at]
@@ -261,13 +251,7 @@ mod tests {
                     <Output opId='4' rowCount='10' maxRowCount='1e1'><Sort opId='3' rowCount='bad'/></Output>\
                     <Time elapsedTime='7'/></SV1_Extract><Stage id='SV2_Reduce'/><CollectorInfo version='4'/></AggregatedStats>";
         let mut job = Job::default();
-        read(
-            &Input {
-                name: "f.xml",
-                text,
-            },
-            &mut job,
-        );
+        read(&Input::new("f.xml", text), &mut job);
         assert_eq!(job.stages.len(), 2);
         let tree = job.stages[0].counters.as_ref().expect("counters");
         assert_eq!(tree.vertex.value("maxWorkingSetPeakSize"), Some(9.0));
@@ -290,10 +274,7 @@ mod tests {
 
     /// What `parts` threads read of a text, and how many parts were used.
     fn read_with(text: &str, parts: usize) -> (Job, usize) {
-        let input = Input {
-            name: "f.xml",
-            text,
-        };
+        let input = Input::new("f.xml", text);
         let mut job = Job::default();
         read_parts(&input, parts, 1, &mut job);
         (job, walk_all(&input, &starts(text, parts)).len())

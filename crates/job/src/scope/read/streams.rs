@@ -5,29 +5,21 @@ use super::tables::name_of;
 use super::{Input, count};
 use crate::model::{Job, StoredPartition};
 use crate::problem::Problem;
-use crate::xml::{Token, Xml};
+use crate::xml::each_tag;
 
 /// Partitions kept of one stream. SCOPE allows some 10,000.
 const MAX_PARTITIONS: usize = 100_000;
 
 /// Reads the byte ranges: `processingGroupInfo="{{0:13627573},{13627573:27258542}}"`.
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
-    let mut xml = Xml::new(input.text);
-    let fault = loop {
-        match xml.next() {
-            Ok(Token::Open(tag)) if tag.name() == "SStream" => {
-                let (id, path) = (tag.get("id"), tag.get("path"));
-                let ranges = ranges(&tag.get("processingGroupInfo").unwrap_or_default());
-                stream(input, job, id.as_deref(), path.as_deref(), ranges);
-            }
-            Ok(Token::End) => break None,
-            Ok(_) => {}
-            Err(fault) => break Some(fault),
+    let fault = each_tag(input.text, |tag| {
+        if tag.name() == "SStream" {
+            let (id, path) = (tag.get("id"), tag.get("path"));
+            let ranges = ranges(&tag.get("processingGroupInfo").unwrap_or_default());
+            stream(input, job, id.as_deref(), path.as_deref(), ranges);
         }
-    };
-    if let Some(fault) = fault {
-        job.fault(input.name, fault);
-    }
+    });
+    job.fault(input.name, fault);
 }
 
 fn stream(
@@ -37,10 +29,8 @@ fn stream(
     path: Option<&str>,
     ranges: Vec<u64>,
 ) {
-    let Some(name) = path.map(name_of).or_else(|| id.map(str::to_owned)) else {
-        return;
-    };
-    let Some(table) = job.table_mut(path, id, &name) else {
+    let name = path.map(name_of).or_else(|| id.map(str::to_owned));
+    let Some(table) = name.and_then(|name| job.table_mut(path, id, &name)) else {
         return;
     };
     table.stream_id = id.map(str::to_owned).or(table.stream_id.take());
@@ -50,22 +40,14 @@ fn stream(
         return;
     }
     if table.partitions.len() != ranges.len() {
-        table.partitions = ranges
-            .iter()
-            .map(|_| StoredPartition {
-                bytes: 0,
-                rows: None,
-            })
-            .collect();
+        table.partitions = vec![StoredPartition::default(); ranges.len()];
     }
     for (partition, bytes) in table.partitions.iter_mut().zip(&ranges) {
         partition.bytes = *bytes;
     }
     if !ranges.is_empty() {
-        let place = format!(
-            "SStream[@id={}]/@processingGroupInfo",
-            id.unwrap_or_default()
-        );
+        let id = id.unwrap_or_default();
+        let place = format!("SStream[@id={id}]/@processingGroupInfo");
         table.sources.insert("partitions", input.at(place));
     }
 }
@@ -84,28 +66,18 @@ fn ranges(text: &str) -> Vec<u64> {
 /// Reads the rows of partitions where nothing better is known: real files have been seen that
 /// repeat the values of another stream.
 pub(crate) fn last_rows(input: &Input<'_>, job: &mut Job) {
-    let mut xml = Xml::new(input.text);
     let mut streams: Vec<(String, Vec<u64>)> = Vec::new();
-    let fault = loop {
-        match xml.next() {
-            Ok(Token::Open(tag)) => match (tag.name(), streams.last_mut()) {
-                ("SStream", _) => streams.push((tag.get("id").unwrap_or_default(), Vec::new())),
-                ("Partition", Some((_, rows))) if rows.len() < MAX_PARTITIONS => {
-                    rows.extend(tag.get("LastRowId").and_then(|v| count(&v)));
-                }
-                _ => {}
-            },
-            Ok(Token::End) => break None,
-            Ok(_) => {}
-            Err(fault) => break Some(fault),
+    let fault = each_tag(input.text, |tag| match (tag.name(), streams.last_mut()) {
+        ("SStream", _) => streams.push((tag.get("id").unwrap_or_default(), Vec::new())),
+        ("Partition", Some((_, rows))) if rows.len() < MAX_PARTITIONS => {
+            rows.extend(tag.get("LastRowId").and_then(|v| count(&v)));
         }
-    };
+        _ => {}
+    });
     for (id, rows) in streams.into_iter().filter(|(_, rows)| !rows.is_empty()) {
         last_rows_of(input, job, &id, &rows);
     }
-    if let Some(fault) = fault {
-        job.fault(input.name, fault);
-    }
+    job.fault(input.name, fault);
 }
 
 fn last_rows_of(input: &Input<'_>, job: &mut Job, id: &str, rows: &[u64]) {
@@ -115,13 +87,9 @@ fn last_rows_of(input: &Input<'_>, job: &mut Job, id: &str, rows: &[u64]) {
     let place = format!("SStream[@id={id}]/Partition/@LastRowId");
     let known: Vec<u64> = table.partitions.iter().filter_map(|p| p.rows).collect();
     if known.is_empty() && (table.partitions.is_empty() || table.partitions.len() == rows.len()) {
-        table.partitions.resize(
-            rows.len(),
-            StoredPartition {
-                bytes: 0,
-                rows: None,
-            },
-        );
+        table
+            .partitions
+            .resize(rows.len(), StoredPartition::default());
         for (partition, rows) in table.partitions.iter_mut().zip(rows) {
             partition.rows = Some(*rows);
         }
@@ -145,13 +113,7 @@ mod tests {
     #[test]
     fn byte_ranges_become_partitions() {
         let mut job = Job::default();
-        read(
-            &Input {
-                name: "i.xml",
-                text: INFO,
-            },
-            &mut job,
-        );
+        read(&Input::new("i.xml", INFO), &mut job);
         let table = &job.tables[0];
         assert_eq!(
             table.partitions.iter().map(|p| p.bytes).collect::<Vec<_>>(),
@@ -159,21 +121,9 @@ mod tests {
         );
         assert_eq!(table.name, "T");
         let rows = "<SStreams><SStream id='GetSStream_0'><Partition id='0' LastRowId='3'/><Partition id='1' LastRowId='4'/></SStream></SStreams>";
-        last_rows(
-            &Input {
-                name: "r.xml",
-                text: rows,
-            },
-            &mut job,
-        );
+        last_rows(&Input::new("r.xml", rows), &mut job);
         assert_eq!(job.tables[0].partitions[1].rows, Some(4));
-        last_rows(
-            &Input {
-                name: "r2.xml",
-                text: &rows.replace('4', "9"),
-            },
-            &mut job,
-        );
+        last_rows(&Input::new("r2.xml", &rows.replace('4', "9")), &mut job);
         assert_eq!(job.tables[0].partitions[1].rows, Some(4));
         assert_eq!(job.diagnostics.len(), 1);
     }

@@ -8,7 +8,6 @@ use crate::model::{Clustering, ColumnStatistics, Job, Table, TopValue};
 use crate::problem::Problem;
 use crate::time::iso_ms;
 
-/// Reads the metadata of every table.
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     let (value, fault) = json::parse(input.text);
     let tables = value
@@ -26,9 +25,7 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     if tables.is_none() && fault.is_none() {
         job.tell(input.name, None, &Problem::NoTables);
     }
-    if let Some(fault) = fault {
-        job.fault(input.name, fault);
-    }
+    job.fault(input.name, fault);
 }
 
 fn table(input: &Input<'_>, pointer: &str, value: &Value, job: &mut Job) {
@@ -203,13 +200,7 @@ mod tests {
             "previous_run":{"rows":5},"columns":[{"name":"A","type":"long?","distinct":3,"nulls":0,
             "top_values":[{"value":"","count":7},{"value":null}]}]},{"rows":1}]}"#;
         let mut job = Job::default();
-        read(
-            &Input {
-                name: "tables.json",
-                text,
-            },
-            &mut job,
-        );
+        read(&Input::new("tables.json", text), &mut job);
         let table = &job.tables[0];
         assert_eq!(
             (table.rows, table.bytes, table.previous),
@@ -240,13 +231,7 @@ mod tests {
     fn a_cut_file_keeps_whole_tables() {
         let text = r#"{"tables":[{"name":"T","rows":10},{"name":"U","rows":1"#;
         let mut job = Job::default();
-        read(
-            &Input {
-                name: "tables.json",
-                text,
-            },
-            &mut job,
-        );
+        read(&Input::new("tables.json", text), &mut job);
         assert_eq!(
             job.tables.iter().map(|t| t.rows).collect::<Vec<_>>(),
             [Some(10), None]

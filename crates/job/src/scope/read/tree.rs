@@ -187,11 +187,7 @@ mod tests {
 
     #[test]
     fn depth_is_nesting() {
-        let tree = parse(&Input {
-            name: "f",
-            text: ONE,
-        })
-        .expect("tree");
+        let tree = parse(&Input::new("f", ONE)).expect("tree");
         let names: Vec<&str> = tree.nodes.iter().map(|n| n.name.as_str()).collect();
         assert_eq!(names, ["Output", "Empty", "Extractor", "VertexHost"]);
         assert_eq!(tree.nodes[2].parent, Some(1));
@@ -208,20 +204,8 @@ mod tests {
             "rowCount=10, maxRowCount=10, avgIoTime=2",
             "rowCount=5, maxRowCount=5, avgIoTime=4",
         );
-        read(
-            &Input {
-                name: "a",
-                text: ONE,
-            },
-            &mut job,
-        );
-        read(
-            &Input {
-                name: "b",
-                text: &other,
-            },
-            &mut job,
-        );
+        read(&Input::new("a", ONE), &mut job);
+        read(&Input::new("b", &other), &mut job);
         let tree = job.stages[0].counters.as_ref().expect("counters");
         assert_eq!(tree.merged_vertices, Some(2));
         let output = tree.by_op_id(3).expect("output");
@@ -235,10 +219,7 @@ mod tests {
     fn no_tree_is_told() {
         let mut job = Job::default();
         read(
-            &Input {
-                name: "a",
-                text: "LocaVertexHost Runtime engine initialized\n",
-            },
+            &Input::new("a", "LocaVertexHost Runtime engine initialized\n"),
             &mut job,
         );
         assert!(job.stages.is_empty());

@@ -13,7 +13,6 @@ const MAX_VERTICES: usize = 1_000;
 const MAX_LINES: usize = 20;
 const MAX_LINE: usize = 1_000;
 
-/// Reads the log.
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     let mut xml = Xml::new(input.text);
     let (mut logs, mut place): (Vec<VertexLog>, HashMap<String, usize>) = Default::default();
@@ -55,9 +54,7 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     };
     keep(current.take(), &mut logs, &mut place);
     job.user_logs.extend(logs);
-    if let Some(fault) = fault {
-        job.fault(input.name, fault);
-    }
+    job.fault(input.name, fault);
 }
 
 fn keep(log: Option<VertexLog>, logs: &mut Vec<VertexLog>, place: &mut HashMap<String, usize>) {
@@ -82,7 +79,7 @@ mod tests {
         let text = "<Vertex name=\"SV1[0][0]\" v=\"0\" guid=\"g\"><l>old</l></Vertex>\n\
             <Vertex name=\"SV1[0][0]\" v=\"1\" failed=\"true\"><l>a &amp; b</l><l>c</l></Vertex>\n<Vertex truncated=\"true\"/>";
         let mut job = Job::default();
-        read(&Input { name: "d", text }, &mut job);
+        read(&Input::new("d", text), &mut job);
         assert_eq!(job.user_logs.len(), 2);
         assert_eq!(job.user_logs[0].first_lines, ["a & b", "c"]);
         assert!(job.user_logs[0].failed && job.user_logs[1].truncated);

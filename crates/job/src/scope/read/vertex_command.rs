@@ -8,7 +8,6 @@ use crate::xml::tree;
 /// Inputs kept of one stage. A cluster job may have a command file for each of thousands of vertices.
 const MAX_INPUTS: usize = 100_000;
 
-/// Reads one command file.
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     let (document, fault) = tree(input.text);
     let root = document.child("vertexCommand");
@@ -42,9 +41,7 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
         }
         _ => {}
     }
-    if let Some(fault) = fault {
-        job.fault(input.name, fault);
-    }
+    job.fault(input.name, fault);
 }
 
 #[cfg(test)]
@@ -56,25 +53,13 @@ mod tests {
         let text = "<vertexCommand vertexArg='E.dll -scopeVertex SV3 -vertexNumber 0'><inputs>\
             <input name='SV1_out0[0,0]' path='p' length='12'/></inputs></vertexCommand>";
         let mut job = Job::default();
-        read(
-            &Input {
-                name: "v.xml",
-                text,
-            },
-            &mut job,
-        );
+        read(&Input::new("v.xml", text), &mut job);
         let input = &job.stages[0].vertex_inputs[0];
         assert_eq!(
             (input.channel.as_str(), input.bytes),
             ("SV1_out0", Some(12))
         );
-        read(
-            &Input {
-                name: "w.xml",
-                text: "<vertexCommand/>",
-            },
-            &mut job,
-        );
+        read(&Input::new("w.xml", "<vertexCommand/>"), &mut job);
         assert_eq!(job.diagnostics.len(), 1);
     }
 }

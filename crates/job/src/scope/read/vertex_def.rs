@@ -3,24 +3,16 @@
 use super::schema::{Arguments, arguments, columns};
 use super::{Input, StageIndex, count, truth};
 use crate::model::{Channel, Job, MemoryEstimate, Operator, OperatorKind};
-use crate::xml::{Fault, Tag, Token, Xml};
+use crate::xml::{Tag, each_tag};
 
 /// Reads the definition. Operators replace those of an earlier definition of the same stage.
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     let mut stage: Option<usize> = None;
     let mut index = StageIndex::of(job);
-    let mut xml = Xml::new(input.text);
-    let outcome: Result<(), Fault> = loop {
-        match xml.next() {
-            Ok(Token::Open(tag)) => open(&tag, input, job, &mut index, &mut stage),
-            Ok(Token::End) => break Ok(()),
-            Ok(_) => {}
-            Err(fault) => break Err(fault),
-        }
-    };
-    if let Err(fault) = outcome {
-        job.fault(input.name, fault);
-    }
+    let fault = each_tag(input.text, |tag| {
+        open(&tag, input, job, &mut index, &mut stage);
+    });
+    job.fault(input.name, fault);
 }
 
 fn open(
@@ -48,14 +40,12 @@ fn open(
     };
     match tag.name() {
         "operator" => stage.operators.push(operator(tag)),
-        "input" => {
+        side @ ("input" | "output") => {
             if let Some(operator) = stage.operators.last_mut() {
-                operator.inputs.push(channel(tag));
-            }
-        }
-        "output" => {
-            if let Some(operator) = stage.operators.last_mut() {
-                operator.outputs.push(channel(tag));
+                match side {
+                    "input" => operator.inputs.push(channel(tag)),
+                    _ => operator.outputs.push(channel(tag)),
+                }
             }
         }
         "EstimatedLimitMemory" => stage.memory_limit = Some(memory(tag)),
@@ -167,38 +157,43 @@ fn memory(tag: &Tag<'_>) -> MemoryEstimate {
 mod tests {
     use super::*;
 
-    fn kind_of(id: &str, class: &str, args: &str) -> OperatorKind {
-        kind(id, class, &arguments(args))
-    }
-
     #[test]
     fn kinds_by_class_id_and_arguments() {
         use OperatorKind as K;
-        assert_eq!(kind_of("Process_4", "ScopeSorter_9", "-keys A"), K::Sort);
-        assert_eq!(
-            kind_of("Process_2", "ScopeHashGrouper_9", "-keys A"),
-            K::PartialAggregate
-        );
-        assert_eq!(kind_of("Process_4", "SqlGrouper_3", ""), K::Aggregate);
-        assert_eq!(
-            kind_of("Partition_1", "ScopePartitioner_3", "-hash A -count 3"),
-            K::HashPartition
-        );
-        assert_eq!(
-            kind_of("Split_1", "ScopeRuntime.Splitter", "-broadcast"),
-            K::Broadcast
-        );
-        assert_eq!(kind_of("Split_1", "ScopeRuntime.Splitter", ""), K::Split);
-        assert_eq!(
-            kind_of("Process_1", "SqlFilterTransformer_3", ""),
-            K::Transform
-        );
-        assert_eq!(kind_of("Process_1", "MyProcessor", "5"), K::Process);
-        assert_eq!(
-            kind_of("GetSStream_0", "ScopeRuntime.SStreamExtractor", ""),
-            K::Extract
-        );
-        assert_eq!(kind_of("Other_0", "X", ""), K::Other);
+        for (id, class, args, expected) in [
+            ("Process_4", "ScopeSorter_9", "-keys A", K::Sort),
+            (
+                "Process_2",
+                "ScopeHashGrouper_9",
+                "-keys A",
+                K::PartialAggregate,
+            ),
+            ("Process_4", "SqlGrouper_3", "", K::Aggregate),
+            (
+                "Partition_1",
+                "ScopePartitioner_3",
+                "-hash A -count 3",
+                K::HashPartition,
+            ),
+            (
+                "Split_1",
+                "ScopeRuntime.Splitter",
+                "-broadcast",
+                K::Broadcast,
+            ),
+            ("Split_1", "ScopeRuntime.Splitter", "", K::Split),
+            ("Process_1", "SqlFilterTransformer_3", "", K::Transform),
+            ("Process_1", "MyProcessor", "5", K::Process),
+            (
+                "GetSStream_0",
+                "ScopeRuntime.SStreamExtractor",
+                "",
+                K::Extract,
+            ),
+            ("Other_0", "X", "", K::Other),
+        ] {
+            assert_eq!(kind(id, class, &arguments(args)), expected, "{id} {class}");
+        }
     }
 
     #[test]
@@ -206,7 +201,7 @@ mod tests {
         let text = "<ScopeVertices><ScopeVertex id='SV1' nativeOnly='true'><operator id='Extract_0' uid='1'>\
                     <output id='c' uid='2' schema='a:int?' finalOutput='true'/></operator></ScopeVertex><ScopeVer";
         let mut job = Job::default();
-        read(&Input { name: "f", text }, &mut job);
+        read(&Input::new("f", text), &mut job);
         assert_eq!(job.stages.len(), 1);
         assert_eq!(job.stages[0].operators[0].outputs[0].uid, Some(2));
         assert!(job.stages[0].operators[0].outputs[0].is_final);

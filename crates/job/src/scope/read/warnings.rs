@@ -18,9 +18,7 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
         .filter(|n| n.name.eq_ignore_ascii_case("Warning"));
     job.warnings
         .extend(warnings.take(MAX_WARNINGS).map(|w| warning(w)));
-    if let Some(fault) = fault {
-        job.fault(input.name, fault);
-    }
+    job.fault(input.name, fault);
 }
 
 fn warning(node: &Node) -> CompilerWarning {
@@ -56,9 +54,7 @@ pub(crate) fn compile_result(input: &Input<'_>, job: &mut Job) {
                 .extend(list.children.iter().take(MAX_WARNINGS).map(warning));
         }
     }
-    if let Some(fault) = fault {
-        job.fault(input.name, fault);
-    }
+    job.fault(input.name, fault);
 }
 
 fn streams(root: &Node, result: &mut CompileResult) {
@@ -169,9 +165,7 @@ pub(crate) fn compiler_timers(input: &Input<'_>, job: &mut Job) {
             .or(Some(node.name.as_str()).filter(|n| !n.is_empty()));
         job.compiler_timers.extend(named.map(str::to_owned).zip(ms));
     }
-    if let Some(fault) = fault {
-        job.fault(input.name, fault);
-    }
+    job.fault(input.name, fault);
 }
 
 #[cfg(test)]
@@ -182,13 +176,7 @@ mod tests {
     fn warnings_in_both_forms() {
         let text = "<Warnings><Warning id='132 x' severity='2'><message>m</message></Warning><Warning><id>7</id><occurrences>3</occurrences></Warning></Warnings>";
         let mut job = Job::default();
-        read(
-            &Input {
-                name: "w.xml",
-                text,
-            },
-            &mut job,
-        );
+        read(&Input::new("w.xml", text), &mut job);
         assert_eq!(job.warnings[0].message.as_deref(), Some("m"));
         assert_eq!(
             (job.warnings[1].id.as_str(), job.warnings[1].occurrences),
@@ -200,13 +188,7 @@ mod tests {
     fn a_failed_compilation_names_its_line() {
         let text = "<CompileResult scriptPath='a.usql'><Error><Start>1</Start><Message>E_CSC_USER_SYNTAXERROR: bad token at line 12, column 3\nmore</Message></Error></CompileResult>";
         let mut job = Job::default();
-        compile_result(
-            &Input {
-                name: "r.xml",
-                text,
-            },
-            &mut job,
-        );
+        compile_result(&Input::new("r.xml", text), &mut job);
         let error = &job.errors[0];
         assert_eq!(
             (error.id.as_deref(), error.script_line),
@@ -222,13 +204,7 @@ mod tests {
     fn timers() {
         let mut job = Job::default();
         let text = "<CompilerTimers><Timer name='Total' ms='41'/><Timer name='B' time='00:00:02'/></CompilerTimers>";
-        compiler_timers(
-            &Input {
-                name: "t.xml",
-                text,
-            },
-            &mut job,
-        );
+        compiler_timers(&Input::new("t.xml", text), &mut job);
         assert_eq!(job.compiler_timers["Total"], 41.0);
         assert_eq!(job.compiler_timers["B"], 2_000.0);
     }

@@ -54,7 +54,6 @@ struct Scanner<'a> {
     text: &'a str,
     tokens: &'a [Token],
     at: usize,
-    /// Blocks that are open.
     blocks: usize,
 }
 

@@ -18,12 +18,10 @@ pub enum HintUse {
     Annotation,
 }
 
-/// One known hint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KnownHint {
     /// Name in upper case.
     pub name: &'static str,
-    /// Where it may be written.
     pub allowed: HintUse,
     /// Names allowed inside its value `(K=V, …)`; empty for a plain value.
     pub arguments: &'static [&'static str],
@@ -45,7 +43,6 @@ const PARTITION: &[&str] = &[
     "REQUIRED",
 ];
 
-/// Hints by name.
 pub const KNOWN: &[KnownHint] = &[
     known("SKEWJOIN", HintUse::Both, SKEWJOIN),
     known("PARTITION", HintUse::Scope, PARTITION),

@@ -2,7 +2,6 @@
 //!
 //! Knows where strings, comments, directives and C# blocks end; knows no keywords.
 
-/// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum TokenKind {
@@ -47,7 +46,6 @@ impl TokenKind {
 /// One token; it ends where the next one starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
     pub kind: TokenKind,
     /// Byte at which it starts.
     pub start: u32,

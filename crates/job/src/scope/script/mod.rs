@@ -17,6 +17,7 @@ mod parser;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod words;
 
 pub use flow::{DataFlow, Partitioning, PartitioningKind, Rowset};
 pub use lexer::{Token, TokenKind};
@@ -27,16 +28,13 @@ pub use model::{
 };
 pub use tree::{Node, NodeKind, SyntaxTree};
 
-/// A parsed script.
 #[derive(Debug, Clone, Default)]
 pub struct Script {
     /// File name relative to the job folder.
     pub file: String,
     /// The whole text as read, byte order mark included; every span indexes into it.
     pub text: String,
-    /// SCOPE or U-SQL.
     pub dialect: Dialect,
-    /// Statements in the order of the text.
     pub statements: Vec<Statement>,
     /// What could not be understood; parsing goes on at the next statement.
     pub errors: Vec<SyntaxError>,

@@ -29,20 +29,15 @@ pub struct SyntaxError {
     pub message: String,
 }
 
-/// What a statement does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum StatementKind {
     /// `EXTRACT … FROM path USING extractor`.
     Extract,
     /// `SSTREAM path`, also streamsets.
     SStream,
-    /// `SELECT`.
     Select,
-    /// `PROCESS`.
     Process,
-    /// `REDUCE`.
     Reduce,
-    /// `COMBINE`.
     Combine,
     /// `UNION`, `EXCEPT`, `INTERSECT` of several queries.
     Union,
@@ -52,21 +47,17 @@ pub enum StatementKind {
     View,
     /// `x = y;`, a table or a table-valued function.
     Rowset,
-    /// `OUTPUT`.
     Output,
     /// `#DECLARE`, `DECLARE`.
     Declare,
     /// `SET @@…`.
     Set,
-    /// `REFERENCE`.
     Reference,
-    /// `RESOURCE`.
     Resource,
     /// `USING namespace`.
     Using,
     /// `MODULE`, `IMPORT`.
     Module,
-    /// `USE DATABASE`.
     Use,
     /// `CREATE VIEW/TABLE/FUNCTION/PROCEDURE/…`; with a body, its statements follow.
     Create,
@@ -88,17 +79,14 @@ pub enum StatementKind {
     Call,
     /// A lone `;`.
     Empty,
-    /// Not understood.
     #[default]
     Unknown,
 }
 
-/// One statement.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Statement {
     /// Position in [`Script::statements`](super::Script::statements).
     pub index: usize,
-    /// What it does.
     pub kind: StatementKind,
     /// From its first hint or word to its `;`, without the comments before.
     pub span: Span,
@@ -140,39 +128,30 @@ impl Statement {
 /// A rowset expression: `SELECT`, `REDUCE`, …, or a set operation over branches.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Query {
-    /// What it does.
     pub kind: StatementKind,
-    /// Its text.
     pub span: Span,
     /// Branches of a `UNION`, `EXCEPT` or `INTERSECT`; `inputs` and so on are empty then.
     pub branches: Vec<Query>,
     /// The set operators between the branches as written, upper case: `UNION ALL`.
     pub set_operators: Vec<String>,
-    /// Rowsets that it reads, in the order of the text.
     pub inputs: Vec<RowsetRef>,
     /// `SELECT` list, `EXTRACT` or `PRODUCE` columns in order.
     pub columns: Vec<OutputColumn>,
-    /// `SELECT DISTINCT`.
     pub distinct: bool,
     /// `TOP n` as written.
     pub top: Option<Expression>,
-    /// Joins in the order of the text.
     pub joins: Vec<Join>,
     /// `WHERE`, split at its conjunctions.
     pub filter: Vec<Conjunct>,
     /// Span of the `WHERE` clause from its keyword.
     pub filter_span: Option<Span>,
-    /// `GROUP BY` keys.
     pub group_by: Vec<Expression>,
     /// Span of the `GROUP BY` clause from its keyword.
     pub group_by_span: Option<Span>,
-    /// `HAVING`, split at its conjunctions.
     pub having: Vec<Conjunct>,
-    /// `ORDER BY` keys.
     pub order_by: Vec<OrderItem>,
     /// `ON` keys of `REDUCE` and `COMBINE` (for the latter of its first input).
     pub on: Vec<ColumnRef>,
-    /// `PRESORT` keys.
     pub presort: Vec<OrderItem>,
     /// Whether `REDUCE … ALL`.
     pub all: bool,
@@ -186,7 +165,6 @@ pub struct Query {
     pub aggregates: Vec<Aggregate>,
     /// Path or stream expression read by `EXTRACT` and `SSTREAM`.
     pub paths: Vec<Expression>,
-    /// Parameters of a `VIEW`.
     pub params: Vec<(String, Expression)>,
 }
 
@@ -220,13 +198,10 @@ pub enum RowsetSource {
 pub struct RowsetRef {
     /// Name as written (`Clicks`, `@clicks`, `db.dbo.T`); empty for sub-queries.
     pub name: String,
-    /// Alias, where there is one.
     pub alias: Option<String>,
     /// Index of the statement that bound the name last before this one; `None` for tables.
     pub definition: Option<usize>,
-    /// What is read.
     pub source: RowsetSource,
-    /// Text of the reference with its alias.
     pub span: Span,
     /// `PRESORT` keys of this input of a `COMBINE`.
     pub presort: Vec<OrderItem>,
@@ -248,14 +223,12 @@ pub struct ColumnRef {
     pub qualifier: Option<String>,
     /// Column; `*` for all of them.
     pub name: String,
-    /// Its text, qualifier included.
     pub span: Span,
 }
 
 /// An expression: what is known of it without C# semantics.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Expression {
-    /// Its text.
     pub span: Span,
     /// Names in it that can be columns: not called, not behind a dot, no parameters. A member
     /// access on a column (`Url.Length`) yields the column.
@@ -281,7 +254,6 @@ impl Expression {
 pub struct OutputColumn {
     /// Name; `*` or `alias.*` columns have the name `*`. `None` if the language makes one up.
     pub name: Option<String>,
-    /// Text of the whole item: `COUNT() AS Clicks`.
     pub span: Span,
     /// What it is computed from; for `EXTRACT` and `PRODUCE` the bare column.
     pub expression: Expression,
@@ -296,12 +268,10 @@ impl OutputColumn {
     }
 }
 
-/// An aggregate call.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Aggregate {
     /// Function in upper case: `COUNT`, `SUM`, `ARGMAX`.
     pub function: String,
-    /// `DISTINCT` inside.
     pub distinct: bool,
     /// Arguments; none for `COUNT()` and `COUNT(*)`.
     pub arguments: Vec<Expression>,
@@ -315,7 +285,6 @@ pub struct Aggregate {
     pub column: Option<usize>,
 }
 
-/// One part of a condition between `AND`s.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Conjunct {
     /// Its text and columns.
@@ -327,40 +296,28 @@ pub struct Conjunct {
 /// One key of an order.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OrderItem {
-    /// What is ordered by.
     pub expression: Expression,
-    /// Whether `DESC`.
     pub descending: bool,
 }
 
 /// What a join keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum JoinKind {
-    /// Matching rows.
     #[default]
     Inner,
-    /// All rows of the left.
     LeftOuter,
-    /// All rows of the right.
     RightOuter,
-    /// All rows of both.
     FullOuter,
-    /// Every pair.
     Cross,
-    /// Rows of the left that match.
     LeftSemi,
-    /// Rows of the right that match.
     RightSemi,
-    /// Rows of the left that do not match.
     LeftAntiSemi,
-    /// Rows of the right that do not match.
     RightAntiSemi,
 }
 
 /// A join of a query.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Join {
-    /// What it keeps.
     pub kind: JoinKind,
     /// Strategy words as written, upper case: `BROADCASTRIGHT`, `PAIR HASH`.
     pub strategy: Vec<String>,
@@ -370,7 +327,6 @@ pub struct Join {
     pub right: usize,
     /// Equalities of the `ON` condition as (left column, right column).
     pub keys: Vec<(ColumnRef, ColumnRef)>,
-    /// The `ON` condition.
     pub condition: Vec<Conjunct>,
     /// Span of the words that make the join: `LEFT OUTER JOIN`.
     pub keyword_span: Span,
@@ -378,7 +334,6 @@ pub struct Join {
     pub span: Span,
 }
 
-/// How a hint is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum HintForm {
     /// `[NAME(…)=…]` before a statement.
@@ -388,7 +343,6 @@ pub enum HintForm {
     Option,
 }
 
-/// A hint, annotation or attribute.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Hint {
     /// Name in upper case: `SKEWJOIN`, `ROWCOUNT`, `PRIVACY.ASSET.NONPERSONAL`.
@@ -397,9 +351,7 @@ pub struct Hint {
     pub columns: Vec<String>,
     /// Value behind `=` as written, outer parentheses included.
     pub value: Option<String>,
-    /// How it is written.
     pub form: HintForm,
-    /// Its text; for attributes with the brackets.
     pub span: Span,
 }
 
@@ -412,13 +364,10 @@ pub struct OutputClause {
     pub sstream: bool,
     /// `HASH`, `RANGE`, `DIRECT HASH`, `ROUND ROBIN` before the clustering, upper case.
     pub distribution: Option<String>,
-    /// `CLUSTERED BY` keys.
     pub clustered_by: Vec<OrderItem>,
     /// `SORTED BY` / `ORDER BY` keys.
     pub sorted_by: Vec<OrderItem>,
-    /// `PARTITIONED BY` keys.
     pub partitioned_by: Vec<OrderItem>,
-    /// `INTO n` partitions.
     pub partitions: Option<u32>,
     /// Span from the first of the layout clauses to the last.
     pub layout_span: Option<Span>,

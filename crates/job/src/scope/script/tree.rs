@@ -6,7 +6,6 @@
 use super::lexer::{Token, TokenKind};
 use super::model::Span;
 
-/// What a node is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[expect(missing_docs, reason = "named after the words of the grammar")]
@@ -69,9 +68,7 @@ pub enum NodeKind {
 /// A node: a run of tokens and the nodes inside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Node {
-    /// What it is.
     pub kind: NodeKind,
-    /// First token.
     pub first: u32,
     /// Token behind the last one.
     pub end: u32,
@@ -79,7 +76,6 @@ pub struct Node {
     pub next: u32,
 }
 
-/// The tree of one script.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SyntaxTree {
     pub(super) tokens: Vec<Token>,
@@ -100,7 +96,6 @@ impl SyntaxTree {
         &self.nodes
     }
 
-    /// Bytes of a token.
     pub fn token_span(&self, token: usize) -> Span {
         let start = self
             .tokens
@@ -145,7 +140,6 @@ impl SyntaxTree {
         })
     }
 
-    /// First child of a kind.
     pub fn child(&self, node: usize, kind: NodeKind) -> Option<usize> {
         self.children(node)
             .find(|&child| self.nodes[child].kind == kind)

@@ -24,7 +24,6 @@ const MAX_MESSAGES: usize = 32;
 /// Lines complained about one by one.
 const MAX_COMPLAINTS: u64 = 5;
 
-/// What a whole stream gave.
 pub(super) struct Collected {
     pub(super) stages: Vec<(String, StageRuns)>,
     /// Milliseconds since 1970 and line.

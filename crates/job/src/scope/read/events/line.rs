@@ -3,7 +3,6 @@
 use super::clock::Clock;
 use crate::runs::RunState;
 
-/// A `---HiPriTime` line.
 pub(super) struct Attempt<'a> {
     pub(super) stage: &'a [u8],
     pub(super) index: u32,

@@ -15,6 +15,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use super::job_info::{Rank, offer};
 use crate::folder::Options;
 use crate::model::{Job, Source};
 use crate::problem::Problem;
@@ -88,7 +89,6 @@ pub(crate) fn read_file(
     failure.map_or(Ok(total), Err)
 }
 
-/// Whether a file begins with the byte order mark of UTF-16.
 fn is_utf16(path: &Path) -> std::io::Result<bool> {
     let mut mark = Vec::new();
     File::open(path)?.take(2).read_to_end(&mut mark)?;
@@ -185,13 +185,12 @@ fn finish(name: &str, collector: Collector, job: &mut Job) {
         file: name.to_owned(),
         locator: Some(format!("line {line}")),
     };
+    let info = &mut job.info;
     if let Some((ms, line)) = collected.graph_start {
-        job.info
-            .offer_time(|info| &mut info.started_ms, "started_ms", ms, at(line));
+        offer!(info.started_ms, Rank::Events, Some(ms), at(line));
     }
     if let Some((ms, line)) = collected.finish {
-        job.info
-            .offer_time(|info| &mut info.ended_ms, "ended_ms", ms, at(line));
+        offer!(info.ended_ms, Rank::Events, Some(ms), at(line));
     }
     let mut index = super::StageIndex::of(job);
     for (stage, runs) in collected.stages {

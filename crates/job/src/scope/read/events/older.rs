@@ -23,18 +23,14 @@ pub(super) enum Piece<'a> {
     /// Name of the vertex, milliseconds since 1970 at which it was created, and the seconds that
     /// each of five steps took; negative where it did not come so far.
     Times(&'a str, i64, [f64; 5]),
-    /// Bytes read and written.
     Bytes(u64, u64),
-    /// Where its process ran.
     Machine(&'a str),
-    /// How it ended.
     State(RunState),
 }
 
 /// Attempts that are being put together.
 pub(super) struct Older {
     attempts: HashMap<Key, Parts>,
-    /// Attempts held at most.
     most: usize,
     /// Lines of attempts that were too many.
     lost: u64,

@@ -102,7 +102,6 @@ fn bucket(value: u64) -> usize {
     (shift + 1) * STEPS + ((value >> shift) as usize - STEPS)
 }
 
-/// The value in the middle of a bucket.
 fn middle(bucket: usize) -> f64 {
     if bucket < STEPS {
         return bucket as f64;

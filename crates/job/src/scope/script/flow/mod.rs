@@ -29,7 +29,6 @@ pub enum PartitioningKind {
 /// Partitioning that an operator needs or leaves behind.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Partitioning {
-    /// How.
     pub kind: PartitioningKind,
     /// Columns, by their names in the rowset that is partitioned.
     pub keys: Vec<String>,
@@ -64,12 +63,10 @@ pub struct Rowset {
 /// Rowsets and how they feed each other.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DataFlow {
-    /// Rowsets in the order of their statements.
     pub rowsets: Vec<Rowset>,
 }
 
 impl DataFlow {
-    /// The rowset that a statement makes.
     pub fn of_statement(&self, statement: usize) -> Option<&Rowset> {
         self.rowsets
             .iter()

@@ -3,44 +3,16 @@
 use super::Lowering;
 use super::expression::is_reserved;
 use super::query::Labels;
-use crate::script::lexer::{TokenKind, is_mixed_case};
+use crate::script::lexer::TokenKind;
 use crate::script::model::{Aggregate, Expression};
+use crate::script::words::Words;
 
 /// Aggregate functions of the two languages.
-const AGGREGATES: &[&str] = &[
-    "AGG",
-    "ANY_VALUE",
-    "ARGMAX",
-    "ARGMIN",
-    "ARRAY_AGG",
-    "AVG",
-    "COUNT",
-    "COUNTIF",
-    "CUME_DIST",
-    "DENSE_RANK",
-    "FIRST",
-    "FIRST_VALUE",
-    "LAG",
-    "LAST",
-    "LAST_VALUE",
-    "LEAD",
-    "LIST",
-    "MAP_AGG",
-    "MAX",
-    "MIN",
-    "NTILE",
-    "PERCENTILE_CONT",
-    "PERCENTILE_DISC",
-    "PERCENT_RANK",
-    "RANK",
-    "ROW_NUMBER",
-    "STDEV",
-    "STDEVP",
-    "SUM",
-    "SUMIF",
-    "VAR",
-    "VARP",
-];
+static AGGREGATES: Words = Words::new(
+    "AGG ANY_VALUE ARGMAX ARGMIN ARRAY_AGG AVG COUNT COUNTIF CUME_DIST DENSE_RANK FIRST \
+     FIRST_VALUE LAG LAST LAST_VALUE LEAD LIST MAP_AGG MAX MIN NTILE PERCENTILE_CONT \
+     PERCENTILE_DISC PERCENT_RANK RANK ROW_NUMBER STDEV STDEVP SUM SUMIF VAR VARP",
+);
 
 impl Lowering<'_> {
     /// Aggregates of an expression. With `grouped`, a function that is not known counts as a
@@ -81,7 +53,7 @@ impl Lowering<'_> {
         let name = self.token(tokens[at]);
         let after_dot = at > 0 && matches!(self.token(tokens[at - 1]), "." | "?.");
         let word = self.tree.token_kind(tokens[at]) == TokenKind::Word;
-        let known = !is_mixed_case(name) && AGGREGATES.binary_search(&name).is_ok();
+        let known = AGGREGATES.contain_keyword(name);
         let own = grouped && at == 0 && !is_reserved(name) && name != "IF";
         (word && !after_dot && (known || own)).then_some(())
     }

@@ -5,118 +5,30 @@
 
 use super::Lowering;
 use super::query::Labels;
-use crate::script::lexer::{TokenKind, is_mixed_case};
+use crate::script::lexer::TokenKind;
 use crate::script::model::{ColumnRef, Conjunct, Expression, Span};
 use crate::script::tree::NodeKind;
+use crate::script::words::Words;
 
 /// Words that are neither column nor function.
-const RESERVED: &[&str] = &[
-    "ALL",
-    "AND",
-    "AS",
-    "ASC",
-    "BETWEEN",
-    "BY",
-    "CASE",
-    "DESC",
-    "DISTINCT",
-    "ELSE",
-    "END",
-    "EXISTS",
-    "FALSE",
-    "GROUP",
-    "IN",
-    "IS",
-    "LIKE",
-    "NOT",
-    "NULL",
-    "OR",
-    "ORDER",
-    "OVER",
-    "PARTITION",
-    "THEN",
-    "TRUE",
-    "WHEN",
-    "WITHIN",
-    "as",
-    "bool",
-    "byte",
-    "char",
-    "decimal",
-    "default",
-    "double",
-    "false",
-    "float",
-    "in",
-    "int",
-    "is",
-    "long",
-    "new",
-    "null",
-    "object",
-    "out",
-    "params",
-    "ref",
-    "return",
-    "sbyte",
-    "short",
-    "string",
-    "this",
-    "true",
-    "typeof",
-    "uint",
-    "ulong",
-    "ushort",
-    "var",
-    "void",
-];
+static RESERVED: Words = Words::new(
+    "ALL AND AS ASC BETWEEN BY CASE DESC DISTINCT ELSE END EXISTS FALSE GROUP IN IS LIKE NOT \
+     NULL OR ORDER OVER PARTITION THEN TRUE WHEN WITHIN as bool byte char decimal default \
+     double false float in int is long new null object out params ref return sbyte short \
+     string this true typeof uint ulong ushort var void",
+);
 
 /// Types of the base library that scripts call statically.
-const TYPES: &[&str] = &[
-    "Array",
-    "BitConverter",
-    "Boolean",
-    "Byte",
-    "Char",
-    "Convert",
-    "DateTime",
-    "DateTimeKind",
-    "Decimal",
-    "Double",
-    "Encoding",
-    "Enum",
-    "Enumerable",
-    "Environment",
-    "Guid",
-    "Int16",
-    "Int32",
-    "Int64",
-    "JsonConvert",
-    "Math",
-    "Microsoft",
-    "Path",
-    "Regex",
-    "RegexOptions",
-    "SByte",
-    "SQL",
-    "Single",
-    "SqlArray",
-    "SqlMap",
-    "String",
-    "StringComparison",
-    "StringSplitOptions",
-    "System",
-    "TimeSpan",
-    "Tuple",
-    "UInt16",
-    "UInt32",
-    "UInt64",
-    "Uri",
-];
+static TYPES: Words = Words::new(
+    "Array BitConverter Boolean Byte Char Convert DateTime DateTimeKind Decimal Double \
+     Encoding Enum Enumerable Environment Guid Int16 Int32 Int64 JsonConvert Math Microsoft \
+     Path Regex RegexOptions SByte SQL Single SqlArray SqlMap String StringComparison \
+     StringSplitOptions System TimeSpan Tuple UInt16 UInt32 UInt64 Uri",
+);
 
 /// Whether a word is neither column nor function.
 pub(super) fn is_reserved(word: &str) -> bool {
-    !is_mixed_case(word) && RESERVED.binary_search(&word).is_ok()
+    RESERVED.contain_keyword(word)
 }
 
 /// A dotted name.
@@ -425,9 +337,7 @@ impl<'a> Reader<'_, 'a> {
         if self.is_label(first) && chain.words.len() > 1 {
             return parts >= 2;
         }
-        let class = || {
-            TYPES.binary_search(&first).is_ok() || self.lowering.survey().classes.contains(first)
-        };
+        let class = || TYPES.contain(first) || self.lowering.survey().classes.contains(first);
         match (parts, chain.words.len()) {
             (0, _) => false,
             (_, 1) => true,

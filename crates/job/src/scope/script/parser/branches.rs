@@ -9,14 +9,11 @@ use crate::script::extent::directive_word;
 use crate::script::lexer::TokenKind;
 use crate::script::tree::SyntaxTree;
 
-/// Which branch a reading takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Choice {
     /// The `#ELSE` of `#IF (LOCAL)`, else the first branch: what runs on the cluster.
     Cluster,
-    /// The other one.
     Other,
-    /// Both.
     All,
 }
 

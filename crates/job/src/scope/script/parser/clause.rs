@@ -1,8 +1,9 @@
 //! Clauses that several operators share: column definitions, orders, `USING`, `OPTION`, types.
 
 use super::Parser;
-use crate::script::lexer::{TokenKind, is_mixed_case};
+use crate::script::lexer::TokenKind;
 use crate::script::tree::NodeKind;
+use crate::script::words::Words;
 
 impl Parser<'_> {
     /// `name`, `name type`, `name : type`, `*`, separated by commas, for `EXTRACT` and `PRODUCE`.
@@ -102,29 +103,11 @@ impl Parser<'_> {
 
     /// Whether the next word opens a clause.
     pub(super) fn at_clause(&self) -> bool {
-        const CLAUSES: &[&str] = &[
-            "AS",
-            "CLUSTERED",
-            "FROM",
-            "GROUP",
-            "HAVING",
-            "ON",
-            "OPTION",
-            "ORDER",
-            "PARTITIONED",
-            "PRESORT",
-            "PRODUCE",
-            "READONLY",
-            "REQUIRED",
-            "SORTED",
-            "TO",
-            "USING",
-            "WHERE",
-            "WITH",
-        ];
-        self.kind() == TokenKind::Word
-            && !is_mixed_case(self.text())
-            && CLAUSES.binary_search(&self.text()).is_ok()
+        static CLAUSES: Words = Words::new(
+            "AS CLUSTERED FROM GROUP HAVING ON OPTION ORDER PARTITIONED PRESORT PRODUCE \
+             READONLY REQUIRED SORTED TO USING WHERE WITH",
+        );
+        self.kind() == TokenKind::Word && CLAUSES.contain_keyword(self.text())
     }
 
     /// `expr [ASC | DESC]`, separated by commas.

@@ -7,19 +7,17 @@
 use super::Parser;
 use crate::script::lexer::{TokenKind, is_mixed_case};
 use crate::script::tree::NodeKind;
+use crate::script::words::Words;
 
 /// What may come next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// An operand.
     Need,
-    /// An operator or the end.
     Have,
     /// Any of them: behind what may be a cast, or a `?`.
     Either,
 }
 
-/// An open bracket.
 struct Frame {
     open: u8,
     /// Whether it may be a cast: it stands where an operand could.
@@ -27,85 +25,27 @@ struct Frame {
 }
 
 /// Words that end an expression wherever they stand outside brackets.
-const STOP_WORDS: &[&str] = &[
-    "ANTISEMI",
-    "ANTISEMIJOIN",
-    "AS",
-    "ASC",
-    "BEGIN",
-    "CLUSTERED",
-    "CROSS",
-    "DESC",
-    "DISTRIBUTED",
-    "EXCEPT",
-    "FETCH",
-    "FROM",
-    "FULL",
-    "GROUP",
-    "HAVING",
-    "INNER",
-    "INTERSECT",
-    "INTO",
-    "JOIN",
-    "LEFT",
-    "OFFSET",
-    "ON",
-    "OPTION",
-    "ORDER",
-    "OUTER",
-    "PARAMS",
-    "PARTITIONED",
-    "PIVOT",
-    "PRESORT",
-    "PRODUCE",
-    "READONLY",
-    "REQUIRED",
-    "RIGHT",
-    "SEMI",
-    "SEMIJOIN",
-    "SORTED",
-    "THEN",
-    "TO",
-    "UNION",
-    "UNPIVOT",
-    "USING",
-    "WHERE",
-    "WITH",
-];
+static STOP_WORDS: Words = Words::new(
+    "ANTISEMI ANTISEMIJOIN AS ASC BEGIN CLUSTERED CROSS DESC DISTRIBUTED EXCEPT FETCH FROM \
+     FULL GROUP HAVING INNER INTERSECT INTO JOIN LEFT OFFSET ON OPTION ORDER OUTER PARAMS \
+     PARTITIONED PIVOT PRESORT PRODUCE READONLY REQUIRED RIGHT SEMI SEMIJOIN SORTED THEN TO \
+     UNION UNPIVOT USING WHERE WITH",
+);
 
 /// Words that end an expression only where an operator could stand; elsewhere they are names.
-const SOFT_STOP_WORDS: &[&str] = &[
-    "ALL",
-    "APPLY",
-    "BROADCASTLEFT",
-    "BROADCASTRIGHT",
-    "DIRECT",
-    "FULLCROSS",
-    "HASH",
-    "INDEXLOOKUP",
-    "LOCATION",
-    "LOOP",
-    "MERGE",
-    "PAIR",
-    "PATTERN",
-    "RANGE",
-    "ROUND",
-    "ROWS",
-    "SELECT",
-    "SERIAL",
-    "UNIQUE",
-    "VALUES",
-];
+static SOFT_STOP_WORDS: Words = Words::new(
+    "ALL APPLY BROADCASTLEFT BROADCASTRIGHT DIRECT FULLCROSS HASH INDEXLOOKUP LOCATION LOOP \
+     MERGE PAIR PATTERN RANGE ROUND ROWS SELECT SERIAL UNIQUE VALUES",
+);
 
 fn is_stop_word(word: &str) -> bool {
-    !is_mixed_case(word) && STOP_WORDS.binary_search(&word).is_ok()
+    STOP_WORDS.contain_keyword(word)
 }
 
 fn is_soft_stop_word(word: &str) -> bool {
-    !is_mixed_case(word) && SOFT_STOP_WORDS.binary_search(&word).is_ok()
+    SOFT_STOP_WORDS.contain_keyword(word)
 }
 
-/// What a word does in an expression.
 enum Role {
     Operand,
     /// Stands between operands.

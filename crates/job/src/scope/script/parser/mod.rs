@@ -19,7 +19,6 @@ use super::tree::{Node, NodeKind, SyntaxTree};
 /// stack small on input made to break it.
 const MAX_DEPTH: usize = 48;
 
-/// An error at a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TokenError {
     pub(super) first: u32,
@@ -88,7 +87,6 @@ struct Parser<'a> {
     tree: &'a SyntaxTree,
     /// Tokens of the statement that the grammar sees.
     seen: Vec<u32>,
-    /// Position in `seen`.
     at: usize,
     nodes: Vec<Node>,
     errors: Vec<TokenError>,
@@ -204,7 +202,6 @@ impl<'a> Parser<'a> {
         node.end = end.max(node.first);
     }
 
-    /// Makes a node of one token.
     fn leaf(&mut self, kind: NodeKind) {
         let mark = self.open(kind);
         self.bump();
@@ -262,7 +259,6 @@ impl<'a> Parser<'a> {
         self.text_ahead(ahead) == text
     }
 
-    /// Consumes the next token if it is this one.
     fn eat(&mut self, text: &str) -> bool {
         let found = self.is(text);
         if found {

@@ -1,33 +1,15 @@
 //! `FROM`, the sources in it and their joins.
 
 use super::Parser;
-use crate::script::lexer::{TokenKind, is_mixed_case};
+use crate::script::lexer::TokenKind;
 use crate::script::tree::NodeKind;
+use crate::script::words::Words;
 
 /// Words that a join can be written with, `JOIN` and its likes last in each of them.
-const JOIN_WORDS: &[&str] = &[
-    "ANTISEMI",
-    "ANTISEMIJOIN",
-    "APPLY",
-    "BROADCASTLEFT",
-    "BROADCASTRIGHT",
-    "CROSS",
-    "FULL",
-    "FULLCROSS",
-    "HASH",
-    "INDEXLOOKUP",
-    "INNER",
-    "JOIN",
-    "LEFT",
-    "LOOP",
-    "MERGE",
-    "OUTER",
-    "PAIR",
-    "RIGHT",
-    "SEMI",
-    "SEMIJOIN",
-    "SERIAL",
-];
+static JOIN_WORDS: Words = Words::new(
+    "ANTISEMI ANTISEMIJOIN APPLY BROADCASTLEFT BROADCASTRIGHT CROSS FULL FULLCROSS HASH \
+     INDEXLOOKUP INNER JOIN LEFT LOOP MERGE OUTER PAIR RIGHT SEMI SEMIJOIN SERIAL",
+);
 
 impl Parser<'_> {
     pub(super) fn from(&mut self) {
@@ -50,10 +32,7 @@ impl Parser<'_> {
 
     fn at_join(&self) -> bool {
         let is_word = self.kind() == TokenKind::Word;
-        is_word
-            && !is_mixed_case(self.text())
-            && JOIN_WORDS.binary_search(&self.text()).is_ok()
-            && !self.is_ahead(1, "UNION")
+        is_word && JOIN_WORDS.contain_keyword(self.text()) && !self.is_ahead(1, "UNION")
     }
 
     fn join(&mut self) {

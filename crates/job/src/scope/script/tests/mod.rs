@@ -7,7 +7,6 @@ mod statements;
 
 use super::{Script, Statement, StatementKind};
 
-/// Parses a script that must be understood without an error.
 fn parse(text: &str) -> Script {
     let script = Script::parse("scope.script", text.to_owned());
     assert_eq!(script.errors, [], "in {text}");
@@ -15,7 +14,6 @@ fn parse(text: &str) -> Script {
     script
 }
 
-/// The only statement of a script.
 fn one(text: &str) -> (Script, Statement) {
     let script = parse(text);
     assert_eq!(

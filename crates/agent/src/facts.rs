@@ -1,69 +1,80 @@
-//! Everything that a step may look at, in the words of the report: what the templates render, what
-//! the offline reasoner words, and what an answer is checked against.
+//! What the steps look at, in the words of the report: what the templates render, what the offline
+//! reasoner words, and what an answer is checked against.
 //!
-//! Plain data; built anew from the diagnosis before each step.
+//! [`Facts`] change only when files are read; a step gets them with what is its own.
+
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::conclusion::WantedFile;
+use crate::outline::Outline;
 use crate::step::StepId;
 use report::{
     Evidence, Finding, JobSummary, Language, MissingInformation, ProblemType, Suggestion, Verdict,
 };
 
-/// What a step sees.
+/// What is known about the job.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct View {
-    /// Language of the report.
+pub struct Facts {
     pub language: Language,
     /// What was asked.
     pub question: Option<String>,
-    /// The job.
     pub job: JobSummary,
-    /// Verdict of the rules so far.
+    #[serde(flatten)]
+    pub outline: Outline,
+    #[serde(flatten)]
+    pub found: Found,
+}
+
+/// What the rules say.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Found {
     pub verdict: Verdict,
     /// Class of the top finding.
     pub problem_type: ProblemType,
-    /// Findings so far, ranked.
+    /// Ranked.
     pub findings: Vec<Finding>,
-    /// Their evidence.
+    /// Evidence of the findings.
     pub evidence: Vec<Evidence>,
     /// Causes that the facts rule out.
     pub cleared: Vec<Cleared>,
-    /// What is missing, most relevant first.
+    /// Most relevant first.
     pub missing: Vec<Missing>,
     /// Files that could change a judgement although no rule insists on them, most useful first.
     #[serde(skip)]
     pub helpful: Vec<WantedFile>,
-    /// How complete the information is.
     pub completeness: Score,
-    /// Suggestions of the rules.
-    pub suggestions: Vec<Suggestion>,
-    /// Topics by which experience on the suggestions is looked up, in their order.
-    pub topics: Vec<String>,
-    /// Stages, in the job's order.
-    pub stages: Vec<StageRow>,
-    /// Statements of the script.
-    pub statements: Vec<StatementRow>,
-    /// The script.
-    pub script: Option<ScriptText>,
-    /// Columns, tables, operators and classes of the job: names that an answer may use.
-    pub names: Vec<String>,
-    /// Names that the people of the job chose: tables, columns, their classes.
+    /// Without the experience that supports them.
     #[serde(skip)]
-    pub private_names: Vec<String>,
-    /// Error messages of a failed job.
-    pub errors: Vec<String>,
+    pub suggestions: Vec<Suggestion>,
+    /// By which experience on each suggestion is searched for.
+    #[serde(skip)]
+    pub topics: Vec<String>,
+}
+
+/// What a step, or THINK 1–3 at once, looks at.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StepInput {
+    #[serde(flatten)]
+    pub facts: Arc<Facts>,
+    /// Suggestions of the rules; for THINK 5 with the experience that supports them.
+    pub suggestions: Vec<Suggestion>,
     /// Experience retrieved for this step.
     pub experiences: Vec<Passage>,
     /// Conclusions of earlier steps.
     pub memory: Vec<Remembered>,
-    /// Files of the folder that have not been read.
-    pub unread: Vec<UnreadFile>,
-    /// Files that have been read into the facts; their text can still be asked for.
+    #[serde(flatten)]
+    pub reading: Reading,
+}
+
+/// How far THINK 4 has read.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Reading {
+    /// Files that have been parsed into facts; their text can still be requested.
     pub read: Vec<String>,
-    /// What tools and files gave in THINK 4.
+    /// What tools and files gave.
     pub excerpts: Vec<Excerpt>,
     /// The round of THINK 4, from 1; 0 before it.
     pub round: u32,
@@ -105,43 +116,6 @@ pub struct Score {
     pub progress: f64,
 }
 
-/// One stage in a line.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct StageRow {
-    /// Name.
-    pub name: String,
-    /// Operators, as `Join_5 (join on UserId)`.
-    pub operators: Vec<String>,
-    /// Vertices.
-    pub vertices: Option<u64>,
-    /// Script lines of its operators.
-    pub lines: Vec<u32>,
-}
-
-/// One statement in a line.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct StatementRow {
-    /// Rowset that it binds.
-    pub target: Option<String>,
-    /// What it does.
-    pub kind: String,
-    /// First and last line.
-    pub lines: [u32; 2],
-    /// Rowsets that it reads.
-    pub inputs: Vec<String>,
-    /// Hints on it.
-    pub hints: Vec<String>,
-}
-
-/// The script with its file name.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ScriptText {
-    /// File name.
-    pub file: String,
-    /// Text as read, without a byte order mark.
-    pub text: String,
-}
-
 /// A chunk of experience with its text.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Passage {
@@ -170,19 +144,6 @@ pub struct Remembered {
     pub text: String,
 }
 
-/// A file that could be read.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct UnreadFile {
-    /// Name.
-    pub file: String,
-    /// What it holds, by the catalogue; empty for unknown files.
-    pub description: String,
-    /// Size.
-    pub bytes: u64,
-    /// Parser that reads it.
-    pub parser: Option<String>,
-}
-
 /// What a tool or a file gave.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Excerpt {
@@ -194,13 +155,11 @@ pub struct Excerpt {
     pub cut_bytes: u64,
 }
 
-impl View {
+impl StepInput {
     /// What an earlier step concluded.
     pub fn conclusion(&self, step: StepId) -> Option<&Value> {
-        self.memory
-            .iter()
-            .find(|m| m.step == step.id())
-            .map(|m| &m.conclusion)
+        let of_step = |m: &&Remembered| m.step == step.id();
+        self.memory.iter().find(of_step).map(|m| &m.conclusion)
     }
 
     /// Chunks of this step's experience on some causes.
@@ -212,17 +171,18 @@ impl View {
 
     /// Chunks of this step's experience on the causes that were found.
     pub(crate) fn experience_on_findings(&self) -> Vec<String> {
-        let causes: Vec<&str> = self.findings.iter().map(|f| f.cause.code()).collect();
+        let findings = self.facts.found.findings.iter();
+        let causes: Vec<&str> = findings.map(|f| f.cause.code()).collect();
         self.experience_on(&causes)
     }
+}
 
-    /// The finding with that id.
+impl Found {
     pub fn finding(&self, id: &str) -> Option<&Finding> {
         self.findings.iter().find(|f| f.id == id)
     }
 
-    /// The evidence with that id.
-    pub fn fact(&self, id: &str) -> Option<&Evidence> {
+    pub fn evidence(&self, id: &str) -> Option<&Evidence> {
         self.evidence.iter().find(|e| e.id == id)
     }
 }

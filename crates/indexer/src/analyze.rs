@@ -1,7 +1,6 @@
-//! The one analyser of the index: mixed Chinese and English text, and identifiers, to terms.
+//! The analyzer of the index: turns mixed Chinese and English text and identifiers into terms.
 //!
-//! Documents and queries go through the same function, so that both branches of a comparison agree. Knows nothing
-//! of fields or queries.
+//! Documents and queries go through the same function. Knows nothing about fields or queries.
 
 mod script;
 mod stop;
@@ -14,10 +13,10 @@ use unicode_normalization::char::is_combining_mark;
 
 pub(crate) use script::{cjk_share, is_cjk};
 
-/// Version of the analyser; stored with the index. Change it whenever [`terms`] gives other terms.
+/// Stored with the index. Change it whenever [`terms`] gives other terms.
 pub(crate) const VERSION: &str = "mixed-2";
 
-/// Longest term kept, in bytes: a hash or a base64 block helps nobody and only fills the dictionary.
+/// Longest term kept, in bytes: hashes and base64 blocks only fill the dictionary.
 const MAX_TERM_BYTES: usize = 128;
 
 /// The terms of `text`, in order: stemmed English words without stop words, identifiers whole and in parts, Chinese,
@@ -30,15 +29,15 @@ pub(crate) fn terms(text: &str) -> Vec<String> {
 
 /// As [`terms`], handing each term to `emit`.
 pub(crate) fn for_each_term(text: &str, mut emit: impl FnMut(&str)) {
-    analyse(text, |term, _| emit(term));
+    analyze(text, |term, _| emit(term));
 }
 
-/// Neighbouring words of `text` as one term each, stop words left out: `hot key` tells more than `hot` and `key`. CJK
+/// Adjacent words of `text` as one term each, without stop words: `hot key` says more than `hot` and `key`. CJK
 /// text has its pairs among the [`terms`].
 pub(crate) fn pairs(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut before: Option<String> = None;
-    analyse(text, |term, role| match role {
+    analyze(text, |term, role| match role {
         Role::Word => {
             if let Some(before) = before.replace(term.to_owned()) {
                 out.push(format!("{before} {term}"));
@@ -50,18 +49,17 @@ pub(crate) fn pairs(text: &str) -> Vec<String> {
     out
 }
 
-/// What a term is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     /// A word, or a part of an identifier.
     Word,
-    /// An identifier as a whole, besides its parts.
+    /// An identifier as a whole, in addition to its parts.
     Whole,
     /// A CJK character or pair.
     Character,
 }
 
-fn analyse(text: &str, mut emit: impl FnMut(&str, Role)) {
+fn analyze(text: &str, mut emit: impl FnMut(&str, Role)) {
     let folded = fold(text);
     let mut rest = folded.as_str();
     while let Some(first) = rest.chars().next() {
@@ -80,7 +78,7 @@ fn analyse(text: &str, mut emit: impl FnMut(&str, Role)) {
     }
 }
 
-/// Full-width to half-width, ligatures and accents to plain letters; case is kept, since it splits identifiers.
+/// Full-width to half-width, ligatures and accented letters to plain ones. Keeps case, which splits identifiers.
 fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_owned();

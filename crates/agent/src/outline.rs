@@ -1,17 +1,100 @@
-//! The tables that the steps look at: summary, stages, statements, names, unread files.
+//! A job in the tables that the steps look at: stages, statements, script, names, unread files.
 
 use std::collections::BTreeSet;
 
 use job::Job;
 use job::catalogue::Catalogue;
 use job::model as files;
+use serde::Serialize;
 
-use crate::view::{ScriptText, StageRow, StatementRow, UnreadFile};
 use job::script::Dialect;
 use report::{Diagnostic, DiagnosticSeverity, JobEngine, JobState, JobSummary, Language};
 
+/// What the steps read of a job besides its findings.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outline {
+    /// In the job's order.
+    pub stages: Vec<StageRow>,
+    pub statements: Vec<StatementRow>,
+    pub script: Option<ScriptText>,
+    /// Stages, operators, columns, tables, classes and files: names that an answer may use.
+    #[serde(skip)]
+    pub names: Vec<String>,
+    /// Names that the job's authors chose: tables, columns, their classes.
+    #[serde(skip)]
+    pub private_names: Vec<String>,
+    /// Error messages of a failed job.
+    pub errors: Vec<String>,
+    /// Files of the folder that have not been read.
+    pub unread: Vec<UnreadFile>,
+}
+
+impl Outline {
+    pub(crate) fn of(job: &Job, catalogue: &Catalogue, language: Language) -> Outline {
+        Outline {
+            stages: stages(job),
+            statements: statements(job),
+            script: script(job),
+            names: names(job),
+            private_names: private_names(job),
+            errors: errors(job),
+            unread: unread(job, catalogue, language),
+        }
+    }
+}
+
+/// One stage in a line.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StageRow {
+    /// Name.
+    pub name: String,
+    /// Operators, as `Join_5 (join on UserId)`.
+    pub operators: Vec<String>,
+    /// Vertices.
+    pub vertices: Option<u64>,
+    /// Script lines of its operators.
+    pub lines: Vec<u32>,
+}
+
+/// One statement in a line.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StatementRow {
+    /// Rowset that it binds.
+    pub target: Option<String>,
+    /// What it does.
+    pub kind: String,
+    /// First and last line.
+    pub lines: [u32; 2],
+    /// Rowsets that it reads.
+    pub inputs: Vec<String>,
+    /// Hints on it.
+    pub hints: Vec<String>,
+}
+
+/// The script with its file name.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScriptText {
+    /// File name.
+    pub file: String,
+    /// Text as read, without a byte order mark.
+    pub text: String,
+}
+
+/// A file that could be read.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct UnreadFile {
+    /// Name.
+    pub file: String,
+    /// What it holds, by the catalogue; empty for unknown files.
+    pub description: String,
+    /// Size.
+    pub bytes: u64,
+    /// Parser that reads it.
+    pub parser: Option<String>,
+}
+
 /// Name, state and size of a job; what no file tells is `None`.
-pub fn summary(job: &Job) -> JobSummary {
+pub(crate) fn summary(job: &Job) -> JobSummary {
     let other = |key: &str| job.info.other.get(key).filter(|v| !v.is_empty()).cloned();
     let vertices: Option<u64> = (0..job.stages.len())
         .map(|stage| job.vertex_count(stage).map(|count| count.value))
@@ -64,7 +147,7 @@ pub fn state(state: files::JobState) -> JobState {
 }
 
 /// The stages, one line each.
-pub fn stages(job: &Job) -> Vec<StageRow> {
+fn stages(job: &Job) -> Vec<StageRow> {
     let row = |(index, stage): (usize, &files::Stage)| StageRow {
         name: stage.name.clone(),
         operators: stage.operators.iter().map(operator).collect(),
@@ -89,7 +172,7 @@ fn operator(operator: &files::Operator) -> String {
 }
 
 /// The statements of the script, one line each.
-pub fn statements(job: &Job) -> Vec<StatementRow> {
+fn statements(job: &Job) -> Vec<StatementRow> {
     let Some(script) = &job.script else {
         return Vec::new();
     };
@@ -117,7 +200,7 @@ pub fn statements(job: &Job) -> Vec<StatementRow> {
 }
 
 /// The script's text.
-pub fn script(job: &Job) -> Option<ScriptText> {
+fn script(job: &Job) -> Option<ScriptText> {
     let script = job.script.as_ref().filter(|s| !s.text.is_empty())?;
     Some(ScriptText {
         file: script.file.clone(),
@@ -126,7 +209,7 @@ pub fn script(job: &Job) -> Option<ScriptText> {
 }
 
 /// Every name that an answer may use: stages, operators, columns, tables, rowsets, classes, files.
-pub fn names(job: &Job) -> Vec<String> {
+fn names(job: &Job) -> Vec<String> {
     let mut names = BTreeSet::new();
     for stage in &job.stages {
         names.insert(stage.name.clone());
@@ -200,7 +283,7 @@ pub fn errors(job: &Job) -> Vec<String> {
 }
 
 /// Files that have not been read, with what the catalogue says about them.
-pub fn unread(job: &Job, catalogue: &Catalogue, language: Language) -> Vec<UnreadFile> {
+fn unread(job: &Job, catalogue: &Catalogue, language: Language) -> Vec<UnreadFile> {
     let useful =
         |file: &&files::JobFile| !file.read && !matches!(file.kind, files::FileKind::Ignored);
     let entry = |file: &files::JobFile| {
@@ -218,7 +301,7 @@ pub fn unread(job: &Job, catalogue: &Catalogue, language: Language) -> Vec<Unrea
 }
 
 /// What the readers could not make sense of.
-pub fn diagnostics(job: &Job, language: Language) -> Vec<Diagnostic> {
+pub(crate) fn diagnostics(job: &Job, language: Language) -> Vec<Diagnostic> {
     let entry = |d: &files::Diagnostic| Diagnostic {
         severity: match d.severity {
             files::DiagnosticSeverity::Error => DiagnosticSeverity::Error,

@@ -1,9 +1,7 @@
-//! Words a diagnosis in the report's language: findings, evidence, suggestions with their ids, and
-//! the tables of stages, statements and names that the steps look at.
+//! Words a diagnosis in the report's language: findings, evidence and suggestions with
+//! their ids.
 //!
 //! Evidence is numbered in the order in which the ranked findings use it, each fact once.
-
-mod tables;
 
 use std::collections::HashMap;
 
@@ -12,15 +10,11 @@ use job::Job;
 use job::catalogue::Catalogue;
 
 use crate::conclusion::WantedFile;
+use crate::facts::{Cleared, Missing, Score};
 use crate::request::KindPrior;
-use crate::view::{Cleared, Missing, Score};
 use report::{
     Evidence, Finding, Language, MissingInformation, Origin, ProblemType, RuleOutcome, RuleResult,
     Source, Suggestion,
-};
-
-pub use tables::{
-    diagnostics, errors, names, private_names, script, stages, state, statements, summary, unread,
 };
 
 /// Preference by which a suggestion passes the one before it: two people who accepted it, with
@@ -29,7 +23,7 @@ const PLACE: f32 = 0.15;
 
 /// Facts that have got an id, each once.
 #[derive(Default)]
-pub struct Numbered {
+pub(crate) struct Numbered {
     pub evidence: Vec<Evidence>,
     known: HashMap<FactKey, String>,
 }
@@ -85,7 +79,7 @@ fn entry(id: String, fact: &Fact, language: Language) -> Evidence {
 }
 
 /// Findings with their evidence; ids are `prefix` and a number.
-pub fn findings(
+pub(crate) fn findings(
     found: &[found::Finding],
     prefix: &str,
     numbered: &mut Numbered,
@@ -107,7 +101,7 @@ pub fn findings(
 }
 
 /// What became of each rule.
-pub fn rules(
+pub(crate) fn rules(
     diagnosis: &Diagnosis,
     numbered: &mut Numbered,
     language: Language,
@@ -138,7 +132,7 @@ pub fn rules(
 
 /// The suggestions of a diagnosis, without their sources, and the topics of the latter. For one
 /// finding, the kinds that feedback favours come first.
-pub fn suggestions(
+pub(crate) fn suggestions(
     diagnosis: &Diagnosis,
     findings: &[Finding],
     prior: Option<&KindPrior<'_>>,
@@ -202,7 +196,7 @@ fn suggestion(
 }
 
 /// What is missing, most relevant first.
-pub fn missing(diagnosis: &Diagnosis, language: Language) -> Vec<Missing> {
+pub(crate) fn missing(diagnosis: &Diagnosis, language: Language) -> Vec<Missing> {
     let entry = |m: &found::MissingInformation| Missing {
         information: MissingInformation {
             info: m.info.to_owned(),
@@ -219,7 +213,7 @@ pub fn missing(diagnosis: &Diagnosis, language: Language) -> Vec<Missing> {
 
 /// Unread files that hold information by which a rule gets surer or more exact, those that serve
 /// most rules first. A rule that has its needs may still judge otherwise with them.
-pub fn helpful(job: &Job, catalogue: &Catalogue, language: Language) -> Vec<WantedFile> {
+pub(crate) fn helpful(job: &Job, catalogue: &Catalogue, language: Language) -> Vec<WantedFile> {
     let mut found: Vec<(usize, u64, WantedFile)> = Vec::new();
     for file in job.files.iter().filter(|f| !f.read) {
         let Some(entry) = catalogue.entry(file.kind).filter(|e| e.parser.is_some()) else {
@@ -284,7 +278,7 @@ fn some(names: &[&str], comma: &str, more: &str) -> String {
 }
 
 /// Causes that the facts rule out.
-pub fn cleared(diagnosis: &Diagnosis, language: Language) -> Vec<Cleared> {
+pub(crate) fn cleared(diagnosis: &Diagnosis, language: Language) -> Vec<Cleared> {
     let clear = |rule: &found::RuleOutcome| match &rule.outcome {
         Outcome::Cleared { by } => Some(Cleared {
             cause: rule.cause.code().to_owned(),
@@ -296,7 +290,7 @@ pub fn cleared(diagnosis: &Diagnosis, language: Language) -> Vec<Cleared> {
 }
 
 /// Completeness as the specification scores it.
-pub fn score(diagnosis: &Diagnosis) -> Score {
+pub(crate) fn score(diagnosis: &Diagnosis) -> Score {
     let c = &diagnosis.completeness;
     Score {
         score: c.score,
@@ -307,7 +301,7 @@ pub fn score(diagnosis: &Diagnosis) -> Score {
 }
 
 /// Class of the top finding; `none` without one.
-pub fn top_problem_type(findings: &[Finding]) -> ProblemType {
+pub(crate) fn top_problem_type(findings: &[Finding]) -> ProblemType {
     findings
         .first()
         .map_or(ProblemType::None, |f| f.problem_type)

@@ -12,8 +12,8 @@ pub(crate) fn is_cjk(c: char) -> bool {
         | '\u{20000}'..='\u{3134f}') // Han extensions B to G
 }
 
-/// Share of CJK characters among the letters of `text`, 0 to 1; a Latin word counts as two characters, about what
-/// its translation has, so that `怎么处理 data skew` is half and half.
+/// Share of CJK characters among the letters of `text`, 0 to 1. A Latin word counts as two characters, about the length
+/// of its translation, so `怎么处理 data skew` is 0.5.
 pub(crate) fn cjk_share(text: &str) -> f32 {
     let mut cjk = 0_usize;
     let mut words = 0_usize;

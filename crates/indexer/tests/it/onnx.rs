@@ -1,7 +1,6 @@
-//! Models run by ONNX Runtime: a tiny one from a folder, and what goes wrong. `scripts/export-onnx/make_tiny.py` makes the folders.
+//! Models run by ONNX Runtime: tiny ones from folders, and what can go wrong. `scripts/export-onnx/make_tiny.py` makes the folders.
 //!
-//! What needs the runtime is skipped, visibly, unless `ORT_DYLIB_PATH` names its library or the folder of it.
-#![cfg(feature = "fastembed")]
+//! Tests of the runtime are skipped unless `ORT_DYLIB_PATH` names its library or its folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,14 +10,10 @@ use indexer::embed::{Prompts, load};
 use indexer::{EmbedderChoice, Index, OpenError, Query, Rebuild, Reranker, Settings};
 use serde_json::Value;
 
-fn folder() -> PathBuf {
-    data("tiny-onnx")
-}
+use crate::support::{World, fixture};
 
-fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/data")
-        .join(name)
+fn folder() -> PathBuf {
+    fixture("data/tiny-onnx")
 }
 
 fn choice(model: &Path, runtime: Option<&Path>) -> EmbedderChoice {
@@ -35,11 +30,11 @@ fn refused(model: &Path, runtime: Option<&Path>) -> String {
     error.to_string()
 }
 
-/// The tiny model with the runtime of this machine; `None`, and a line that says so, where there is none.
+/// The tiny model with the runtime of this machine, if it has one.
 fn tiny() -> Option<EmbedderChoice> {
     let runtime = std::env::var_os("ORT_DYLIB_PATH").map(PathBuf::from);
     if runtime.is_none() {
-        testkit::skip("models run by ONNX Runtime", "ORT_DYLIB_PATH names none");
+        testkit::skip("ONNX models", "ORT_DYLIB_PATH names no ONNX Runtime");
     }
     Some(choice(&folder(), Some(&runtime?)))
 }
@@ -107,21 +102,17 @@ fn vectors_are_those_of_another_reader_of_the_same_model() {
 #[test]
 fn an_index_is_built_and_searched_and_knows_its_model() {
     let Some(choice) = tiny() else { return };
-    let world = tempfile::tempdir().expect("a folder");
-    let (knowledge, index) = (world.path().join("knowledge"), world.path().join("index"));
-    fs::create_dir_all(knowledge.join("experience")).expect("a folder");
-    let write = |name: &str, text: &str| {
-        fs::write(knowledge.join("experience").join(name), text).expect("written");
-    };
-    write(
-        "a.md",
+    let world = World::new();
+    world.write(
+        "experience/a.md",
         "# Skew\n\n## Cause\n\nthe join of one hot key\n\n## Fix\n\nthe memory of a vertex\n",
     );
-    write("b.md", "# 倾斜\n\n## 原因\n\n数据倾斜\n");
+    world.write("experience/b.md", "# 倾斜\n\n## 原因\n\n数据倾斜\n");
     let settings = Settings {
         embedder: choice,
         ..Settings::default()
     };
+    let (knowledge, index) = (world.knowledge(), world.index());
     let build =
         |settings: &Settings| update(&knowledge, &index, settings, &mut |_| {}).expect("built");
     assert_eq!(build(&settings).embedded, 3);
@@ -153,28 +144,24 @@ fn a_reranker_orders_the_best_hits_by_its_own_scores() {
     let Some(EmbedderChoice::Fastembed { runtime, .. }) = tiny() else {
         return;
     };
-    let expected = fs::read_to_string(data("tiny-reranker/expected.json")).expect("read");
+    let expected = fs::read_to_string(fixture("data/tiny-reranker/expected.json")).expect("read");
     let expected: Value = serde_json::from_str(&expected).expect("JSON");
-    let world = tempfile::tempdir().expect("a folder");
-    let (knowledge, index) = (world.path().join("knowledge"), world.path().join("index"));
-    fs::create_dir_all(knowledge.join("experience")).expect("a folder");
-    let write = |name: &str, text: &str| {
-        fs::write(knowledge.join("experience").join(name), text).expect("written");
-    };
-    write(
-        "a.md",
+    let world = World::new();
+    world.write(
+        "experience/a.md",
         "# A\n\n## Cause\n\nthe join of one hot key\n\n## Fix\n\nthe memory of a vertex\n",
     );
-    write("b.md", "# B\n\n## 原因\n\n数据倾斜\n");
+    world.write("experience/b.md", "# B\n\n## 原因\n\n数据倾斜\n");
     let settings = Settings {
         reranker: Some(Reranker {
-            model: data("tiny-reranker").display().to_string(),
+            model: fixture("data/tiny-reranker").display().to_string(),
             depth: 3,
             cache: None,
             runtime,
         }),
         ..Settings::default()
     };
+    let (knowledge, index) = (world.knowledge(), world.index());
     update(&knowledge, &index, &settings, &mut |_| {}).expect("built");
     let query = expected["query"].as_str().expect("a text");
     let hits = Index::open(&index, &settings).expect("opened");
@@ -199,6 +186,36 @@ fn a_reranker_orders_the_best_hits_by_its_own_scores() {
             (got - wanted).abs() < 1e-3,
             "{}: {got}, {wanted}",
             hit.chunk.id
+        );
+    }
+}
+
+/// In a process of its own, since a process keeps the first runtime that it loads.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_missing_or_foreign_runtime_is_an_error_with_a_remedy() {
+    let world = World::new();
+    if World::of_parent().is_none() {
+        let test = "onnx::a_missing_or_foreign_runtime_is_an_error_with_a_remedy";
+        let output = world.child(&[], test).output().expect("started");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(
+            output.status.success() && said.contains("1 passed"),
+            "{said}"
+        );
+        return;
+    }
+    let library = world.knowledge().join("libonnxruntime.so.1.0");
+    for runtime in [&library, &world.knowledge()] {
+        let text = refused(&folder(), Some(runtime));
+        assert!(text.contains("pip install 'onnxruntime>=1.24'"), "{text}");
+    }
+    fs::write(&library, b"not a library").expect("written");
+    for runtime in [&library, &world.knowledge()] {
+        let text = refused(&folder(), Some(runtime));
+        assert!(
+            text.contains("libonnxruntime.so.1.0") && text.contains("pip install"),
+            "{text}"
         );
     }
 }

@@ -1,7 +1,6 @@
-//! Words that carry no topic. Short on purpose: BM25 already weighs frequent words down, the list only saves
-//! postings and keeps questions (`why is`, `how do I`) from matching on their form.
+//! Words that carry no topic. A short list: BM25 already gives frequent words little weight, so it only saves
+//! postings and keeps questions (`why is`, `how do I`) from matching by their wording.
 
-/// Function words of English, sorted; articles, pronouns, prepositions, auxiliaries and question words.
 const ENGLISH: [&str; 115] = [
     "a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at",
     "be", "because", "been", "before", "being", "but", "by", "can", "could", "did", "do", "does",
@@ -15,15 +14,13 @@ const ENGLISH: [&str; 115] = [
     "within", "would", "you", "your", "yours",
 ];
 
-/// Function characters of Chinese; as part of a pair they stay.
+/// As part of a pair they are kept.
 const CHINESE: &str = "的了是在和与及或也都就这那吗呢吧啊么着过把被让给";
 
-/// Whether the lower-cased English word says nothing about a topic.
 pub(super) fn is_english(word: &str) -> bool {
     ENGLISH.binary_search(&word).is_ok()
 }
 
-/// Whether the single character says nothing about a topic.
 pub(super) fn is_chinese(single: &str) -> bool {
     CHINESE.contains(single)
 }

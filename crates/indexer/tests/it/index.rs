@@ -1,14 +1,15 @@
-//! The index from outside: build, search, update, reopen.
+//! Build, search, update, reopen.
 
 use std::fs;
 use std::path::Path;
 
-use indexer::build::{Summary, update, update_from};
+use indexer::build::{update, update_from};
 use indexer::{
-    BuildError, Filter, Fusion, Index, Kind, Language, OpenError, Query, Rebuild, Section,
-    Settings, VectorSearch,
+    BuildError, Filter, Fusion, Index, Kind, Language, OpenError, Query, Rebuild, Section, Settings,
 };
 use tempfile::TempDir;
+
+use crate::support::{World, ids};
 
 const SKEW: &str = "---\nid: skew\ntitle: Hot key in a join\nlanguage: en\nproblem_type: data_skew\n\
 causes: [skew.join_hot_key]\nkeywords: [SKEWJOIN]\n---\n# Hot key in a join\n\n## Symptom\n\nOne vertex of SV3_Combine reads most rows.\n\n\
@@ -17,64 +18,17 @@ const GC: &str = "---\nid: gc\ntitle: 垃圾回收压力\nlanguage: zh\nproblem_
 ## 症状\n\n托管算子把大量时间花在垃圾回收上。\n\n## 修复\n\n减少每行分配的对象，复用缓冲区。\n";
 const GLOSSARY: &str = "[[term]]\nzh = [\"热点键\"]\nen = [\"hot key\"]\n";
 
-struct World {
-    folder: TempDir,
-}
-
-impl World {
-    fn new() -> World {
-        let world = World {
-            folder: TempDir::new().expect("a folder"),
-        };
-        world.write("experience/skew.md", SKEW);
-        world.write("experience/gc-zh.md", GC);
-        world.write("glossary.toml", GLOSSARY);
-        world
-    }
-
-    fn knowledge(&self) -> std::path::PathBuf {
-        self.folder.path().join("knowledge")
-    }
-
-    fn index(&self) -> std::path::PathBuf {
-        self.folder.path().join("index")
-    }
-
-    fn write(&self, path: &str, text: &str) {
-        let path = self.knowledge().join(path);
-        fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
-        fs::write(path, text).expect("written");
-    }
-
-    fn update(&self) -> Summary {
-        self.update_with(Rebuild::Changed)
-    }
-
-    fn update_with(&self, rebuild: Rebuild) -> Summary {
-        let settings = Settings {
-            rebuild,
-            ..Settings::default()
-        };
-        update(&self.knowledge(), &self.index(), &settings, &mut |_| {}).expect("updated")
-    }
-
-    fn open(&self) -> Index {
-        Index::open(&self.index(), &Settings::default()).expect("opened")
-    }
-
-    fn search(&self, text: &str) -> Vec<String> {
-        ids(&self.open(), &Query::new(text, 5))
-    }
-}
-
-fn ids(index: &Index, query: &Query<'_>) -> Vec<String> {
-    let hits = index.search(query).expect("searched");
-    hits.into_iter().map(|hit| hit.chunk.id).collect()
+fn world() -> World {
+    let world = World::new();
+    world.write("experience/skew.md", SKEW);
+    world.write("experience/gc-zh.md", GC);
+    world.write("glossary.toml", GLOSSARY);
+    world
 }
 
 #[test]
 fn both_languages_and_identifiers_are_found() {
-    let world = World::new();
+    let world = world();
     let summary = world.update();
     assert_eq!(summary.added.len(), 3);
     assert!(summary.rebuilt && summary.embedded > 0);
@@ -98,7 +52,7 @@ fn both_languages_and_identifiers_are_found() {
 
 #[test]
 fn a_hit_shows_how_it_came_to_its_rank() {
-    let world = World::new();
+    let world = world();
     world.update();
     let hits = world
         .open()
@@ -117,7 +71,7 @@ fn a_hit_shows_how_it_came_to_its_rank() {
 
 #[test]
 fn filters_come_before_the_search() {
-    let world = World::new();
+    let world = world();
     world.update();
     let index = world.open();
     let mut query = Query::new("salt the hot key 垃圾", 10);
@@ -143,7 +97,7 @@ fn filters_come_before_the_search() {
 
 #[test]
 fn preference_and_prior_move_what_is_alike() {
-    let world = World::new();
+    let world = world();
     world.update();
     let index = world.open();
     let mut query = Query::new("hot key", 5);
@@ -179,7 +133,7 @@ fn preference_and_prior_move_what_is_alike() {
 
 #[test]
 fn an_update_touches_what_changed() {
-    let world = World::new();
+    let world = world();
     world.update();
     assert!(!world.update().rebuilt, "nothing changed");
     let before = world.open();
@@ -241,7 +195,7 @@ fn brings_up(index: &Index, text: &str, word: &str) -> (Vec<String>, bool) {
 fn what_was_edited_renamed_or_deleted_never_comes_back() {
     // With few documents an update rewrites the index, with many it marks rows as dead: both ways.
     for others in [0, 400] {
-        let world = World::new();
+        let world = world();
         for other in 0..others {
             let text = format!("# Other {other}\n\n## Fix\n\nword{other}x and the hot key\n");
             world.write(&format!("experience/other{other}.md"), &text);
@@ -284,56 +238,8 @@ fn what_was_edited_renamed_or_deleted_never_comes_back() {
 }
 
 #[test]
-fn graphs_answer_as_the_scan_does() {
-    let world = World::new();
-    for other in 0..400 {
-        let text = format!(
-            "# Other {other}\n\n## Fix\n\nword{other}x {} of the hot key in stage {}\n",
-            ["salt", "spill", "sort", "skew"][other % 4],
-            other / 7
-        );
-        world.write(&format!("experience/other{other}.md"), &text);
-    }
-    let resident = Settings {
-        vector_search: VectorSearch::Resident,
-        graph_from: 1,
-        ..Settings::default()
-    };
-    let compare = || {
-        update(&world.knowledge(), &world.index(), &resident, &mut |_| {}).expect("updated");
-        let graphs = fs::read_dir(world.index().join("graph")).expect("listed");
-        assert!(graphs.count() > 0, "there is a graph");
-        let by_graph = Index::open(&world.index(), &resident).expect("opened");
-        let by_scan = world.open();
-        for text in [
-            "salt of the hot key",
-            "word17x",
-            "垃圾回收",
-            "spill in stage 12",
-        ] {
-            let mut query = Query::new(text, 10);
-            query.fusion = Some(Fusion::Vector);
-            assert_eq!(ids(&by_graph, &query), ids(&by_scan, &query), "{text}");
-            query.filter.languages = vec![Language::Zh];
-            assert_eq!(
-                ids(&by_graph, &query),
-                ids(&by_scan, &query),
-                "{text}, filtered"
-            );
-        }
-    };
-    compare();
-    // Dead rows in the large segment, and a second segment.
-    world.write(
-        "experience/other17.md",
-        "# Other 17\n\n## Fix\n\nsalt, anew\n",
-    );
-    compare();
-}
-
-#[test]
 fn rebuilds_give_the_same_answers() {
-    let world = World::new();
+    let world = world();
     let first = world.update();
     let answers = world.search("hot key 垃圾回收");
     for (rebuild, embeds) in [
@@ -341,7 +247,7 @@ fn rebuilds_give_the_same_answers() {
         (Rebuild::Reembed, true),
         (Rebuild::Full, true),
     ] {
-        let summary = world.update_with(rebuild);
+        let summary = world.rebuild(rebuild);
         assert_eq!(summary.embedded > 0, embeds, "{rebuild:?}");
         assert_ne!(summary.generation, first.generation);
         assert_eq!(world.search("hot key 垃圾回收"), answers);
@@ -365,7 +271,7 @@ fn documents_may_come_from_memory() {
 
 #[test]
 fn what_is_missing_or_damaged_is_named() {
-    let world = World::new();
+    let world = world();
     let missing = Index::open(&world.index(), &Settings::default());
     assert!(matches!(missing, Err(OpenError::Missing { .. })));
 
@@ -380,10 +286,8 @@ fn what_is_missing_or_damaged_is_named() {
         }
         other => panic!("{other:?}"),
     }
-    let settings = Settings::default();
-    let refused = update(&world.knowledge(), &world.index(), &settings, &mut |_| {});
-    assert!(matches!(refused, Err(BuildError::Mismatch(_))));
-    world.update_with(Rebuild::Reembed);
+    assert!(matches!(world.try_update(), Err(BuildError::Mismatch(_))));
+    world.rebuild(Rebuild::Reembed);
     assert!(!world.search("hot key").is_empty());
 
     let generation = world.open().info().generation;
@@ -394,13 +298,13 @@ fn what_is_missing_or_damaged_is_named() {
         Index::open(&world.index(), &Settings::default()),
         Err(OpenError::Damaged { .. })
     ));
-    world.update_with(Rebuild::Full);
+    world.rebuild(Rebuild::Full);
     assert!(!world.search("hot key").is_empty());
 }
 
 #[test]
 fn an_empty_folder_does_not_empty_the_index() {
-    let world = World::new();
+    let world = world();
     world.update();
     let empty = TempDir::new().expect("a folder");
     let refused = update(
@@ -422,28 +326,21 @@ fn an_empty_folder_does_not_empty_the_index() {
 
 #[test]
 fn old_generations_go_when_nobody_reads_them() {
-    let world = World::new();
+    let world = world();
     world.update();
     let reader = world.open();
-    let generations = || {
-        let entries = fs::read_dir(world.index()).expect("listed");
-        entries
-            .flatten()
-            .filter(|e| e.file_name().to_string_lossy().starts_with("gen-"))
-            .count()
-    };
     world.write("experience/new.md", "# New\n\ntext about spilling\n");
     world.update();
-    assert_eq!(generations(), 2);
+    assert_eq!(world.generations(), 2);
     assert!(reader.chunk("experience/new.md#top").is_none());
     drop(reader);
     world.update();
-    assert_eq!(generations(), 1);
+    assert_eq!(world.generations(), 1);
 }
 
 #[test]
 fn what_this_build_lacks_is_named() {
-    let world = World::new();
+    let world = world();
     world.update();
     let reranker = indexer::Reranker {
         model: "no-such-model".to_owned(),

@@ -1,0 +1,111 @@
+//! What the steps concluded, and what the report has to say about how.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::facts::Remembered;
+use crate::progress::{Event, Observer};
+use crate::reasoner::Answer;
+use crate::step::StepId;
+use report::{Checks, Diagnostic, DiagnosticSeverity, Language, Step, Suggestion};
+
+/// The conclusions of one analysis.
+pub(super) struct Notebook {
+    language: Language,
+    pub(super) steps: BTreeMap<StepId, Step>,
+    pub(super) checks: Checks,
+    /// Suggestions that the LLM made.
+    pub(super) proposed: Vec<Suggestion>,
+    pub(super) remarks: Vec<Diagnostic>,
+}
+
+impl Notebook {
+    pub(super) fn new(language: Language) -> Notebook {
+        Notebook {
+            language,
+            steps: BTreeMap::new(),
+            checks: Checks::default(),
+            proposed: Vec::new(),
+            remarks: Vec::new(),
+        }
+    }
+
+    pub(super) fn announce(&self, ids: &[StepId], observer: &mut dyn Observer) {
+        for id in ids {
+            observer.event(Event::StepStarted {
+                step: *id,
+                title: id.title(self.language),
+            });
+        }
+    }
+
+    /// Records the conclusions of one answer.
+    pub(super) fn record_answer(
+        &mut self,
+        ids: &[StepId],
+        answer: Answer,
+        elapsed: Duration,
+        observer: &mut dyn Observer,
+    ) {
+        let share = ids.len().max(1) as u64;
+        let usage = answer.usage.unwrap_or_default();
+        let elapsed_ms = elapsed.as_secs_f64() * 1e3 / share as f64;
+        for (id, conclusion) in ids.iter().zip(&answer.conclusions) {
+            let step = Step {
+                id: id.id().to_owned(),
+                title: id.title(self.language).to_owned(),
+                conclusion: conclusion.to_value(),
+                text: conclusion.text().to_owned(),
+                tokens_in: usage.tokens_in / share,
+                tokens_out: usage.tokens_out / share,
+                elapsed_ms,
+                repaired: answer.repaired,
+                remarks: answer.remarks.clone(),
+            };
+            self.record(*id, step, observer);
+        }
+    }
+
+    /// Records a step; a repeated step keeps what its first conclusion cost.
+    pub(super) fn record(&mut self, id: StepId, mut step: Step, observer: &mut dyn Observer) {
+        observer.event(Event::StepFinished {
+            step: id,
+            text: &step.text,
+            elapsed_ms: step.elapsed_ms,
+        });
+        if let Some(earlier) = self.steps.remove(&id) {
+            step.tokens_in += earlier.tokens_in;
+            step.tokens_out += earlier.tokens_out;
+            step.elapsed_ms += earlier.elapsed_ms;
+            step.repaired |= earlier.repaired;
+            let mut remarks = earlier.remarks;
+            remarks.retain(|r| !step.remarks.contains(r));
+            step.remarks.splice(0..0, remarks);
+        }
+        self.steps.insert(id, step);
+    }
+
+    pub(super) fn warn(&mut self, message: String, hint: Option<&str>) {
+        let warning = Diagnostic {
+            severity: DiagnosticSeverity::Warning,
+            file: None,
+            locator: None,
+            message,
+            hint: hint.filter(|h| !h.is_empty()).map(str::to_owned),
+        };
+        if !self.remarks.contains(&warning) {
+            self.remarks.push(warning);
+        }
+    }
+
+    /// Conclusions so far, for the steps that follow.
+    pub(super) fn memory(&self) -> Vec<Remembered> {
+        let remembered = |step: &Step| Remembered {
+            step: step.id.clone(),
+            title: step.title.clone(),
+            conclusion: step.conclusion.clone(),
+            text: step.text.clone(),
+        };
+        self.steps.values().map(remembered).collect()
+    }
+}

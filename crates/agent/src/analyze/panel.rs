@@ -1,0 +1,212 @@
+//! The reasoners in their order: asks them, checks what a model says, lets it fix its faults once.
+//!
+//! A step's outcome changes nothing until the run accepts it, so that two steps may be reasoned
+//! about concurrently.
+
+use std::time::{Duration, Instant};
+
+use job::Job;
+
+use crate::check;
+use crate::facts::StepInput;
+use crate::progress::{Event, Observer};
+use crate::reasoner::{Answer, Faulty, Meter, Reasoner, ReasonerError, Task};
+use crate::request::Services;
+use crate::step::StepId;
+use llm::ToolRound;
+use report::{Engine, ReasonerKind};
+
+use super::Stop;
+
+/// The reasoners of one analysis.
+pub(super) struct Panel<'a> {
+    services: &'a Services<'a>,
+    pub(super) engine: Engine,
+    /// How many have failed.
+    failed: usize,
+    /// The conversation of THINK 4 with the reasoner that leads it.
+    pub(super) tool_rounds: Vec<ToolRound>,
+    pub(super) meter: Meter,
+}
+
+/// What a reasoner concluded, and what happened on the way.
+pub(super) struct StepOutcome {
+    pub(super) answer: Answer,
+    pub(super) check: Option<check::Outcome>,
+    pub(super) failures: Vec<Failure>,
+    pub(super) elapsed: Duration,
+}
+
+/// A reasoner that gave up.
+pub(super) struct Failure {
+    /// Which one, from 0.
+    reasoner: usize,
+    pub(super) step: StepId,
+    pub(super) error: ReasonerError,
+}
+
+impl<'a> Panel<'a> {
+    pub(super) fn new(services: &'a Services<'a>) -> Panel<'a> {
+        Panel {
+            services,
+            engine: services.reasoner.engine(),
+            failed: 0,
+            tool_rounds: Vec::new(),
+            meter: Meter::default(),
+        }
+    }
+
+    /// Who reasons now.
+    pub(super) fn kind(&self) -> ReasonerKind {
+        self.reasoner(self.failed).engine().reasoner
+    }
+
+    /// The reasoner that takes over after so many have failed.
+    fn reasoner(&self, failed: usize) -> &dyn Reasoner {
+        let fallback = failed
+            .checked_sub(1)
+            .and_then(|index| self.services.fallbacks.get(index));
+        fallback.map_or(self.services.reasoner.as_ref(), |fallback| {
+            fallback.as_ref()
+        })
+    }
+
+    /// Asks for a conclusion and checks it.
+    pub(super) async fn think(
+        &self,
+        ids: &[StepId],
+        input: &StepInput,
+        job: &Job,
+        observer: &mut dyn Observer,
+    ) -> Result<StepOutcome, Stop> {
+        let started = Instant::now();
+        let first = ids.first().copied().unwrap_or(StepId::Classify);
+        let mut failed = self.failed;
+        let mut failures: Vec<Failure> = Vec::new();
+        let answer = loop {
+            match self.ask(failed, ids, input, None, observer).await {
+                Ok(answer) => break answer,
+                Err(error)
+                    if error == ReasonerError::Cancelled
+                        || failed >= self.services.fallbacks.len() =>
+                {
+                    return Err(Stop::of(first, error));
+                }
+                Err(error) => {
+                    let reason = format!("{}: {error}", first.id());
+                    observer.event(Event::Fallback { reason: &reason });
+                    failures.push(Failure {
+                        reasoner: failed,
+                        step: first,
+                        error,
+                    });
+                    failed += 1;
+                }
+            }
+        };
+        let is_llm = self.reasoner(failed).engine().reasoner == ReasonerKind::Llm;
+        let (answer, check) = if is_llm {
+            let (answer, check) = self
+                .check(failed, ids, input, job, answer, observer)
+                .await?;
+            (answer, Some(check))
+        } else {
+            (answer, None)
+        };
+        Ok(StepOutcome {
+            answer,
+            check,
+            failures,
+            elapsed: started.elapsed(),
+        })
+    }
+
+    /// Checks what a model concluded; it is told its faults once, then they are removed or marked.
+    async fn check(
+        &self,
+        failed: usize,
+        ids: &[StepId],
+        input: &StepInput,
+        job: &Job,
+        mut answer: Answer,
+        observer: &mut dyn Observer,
+    ) -> Result<(Answer, check::Outcome), Stop> {
+        let faults = check::faults(&answer.conclusions, input, job);
+        // Tool calls get results, not repairs: the results say what is wrong with them.
+        let can_repair = answer.calls.is_none() && self.reasoner(failed).can_repair();
+        if !faults.is_empty() && can_repair {
+            let faulty = Faulty {
+                answer: answer.raw.clone(),
+                faults,
+            };
+            // A failed repair leaves the first answer, whose faults are removed below.
+            match self.ask(failed, ids, input, Some(&faulty), observer).await {
+                Ok(fixed) if fixed.calls.is_none() => answer = join(answer, fixed),
+                Err(ReasonerError::Cancelled) => return Err(Stop::Cancelled),
+                Ok(_) | Err(_) => {}
+            }
+        }
+        let outcome = check::clean(&mut answer.conclusions, input, job);
+        Ok((answer, outcome))
+    }
+
+    async fn ask(
+        &self,
+        failed: usize,
+        ids: &[StepId],
+        input: &StepInput,
+        faulty: Option<&Faulty>,
+        observer: &mut dyn Observer,
+    ) -> Result<Answer, ReasonerError> {
+        let rounds: &[ToolRound] = match ids {
+            // What one provider signed is useless to another.
+            [StepId::Completeness] if failed == self.failed => &self.tool_rounds,
+            _ => &[],
+        };
+        let task = Task {
+            steps: ids,
+            input,
+            prompts: &self.services.prompts,
+            faulty,
+            rounds,
+            meter: &self.meter,
+        };
+        tokio::select! {
+            biased;
+            () = self.services.cancel.cancelled() => Err(ReasonerError::Cancelled),
+            answer = self.reasoner(failed).reason(task, observer) => answer,
+        }
+    }
+
+    /// Moves on from a reasoner that failed; false if a concurrent step has done so already.
+    pub(super) fn fall_back(&mut self, failure: &Failure) -> bool {
+        if failure.reasoner < self.failed {
+            return false;
+        }
+        self.failed = failure.reasoner + 1;
+        self.tool_rounds.clear();
+        let reason = format!("{}: {}", failure.step.id(), failure.error);
+        let earlier = self.engine.fallback.take();
+        let reasons: Vec<String> = earlier.into_iter().chain([reason]).collect();
+        self.engine = Engine {
+            fallback: Some(reasons.join("; ")),
+            ..self.reasoner(self.failed).engine()
+        };
+        true
+    }
+}
+
+/// The repaired answer, with the usage and remarks of both turns.
+fn join(first: Answer, fixed: Answer) -> Answer {
+    let mut usage = first.usage.unwrap_or_default();
+    usage.add(&fixed.usage.unwrap_or_default());
+    let mut remarks = first.remarks;
+    remarks.extend(fixed.remarks);
+    remarks.dedup();
+    Answer {
+        repaired: true,
+        usage: Some(usage),
+        remarks,
+        ..fixed
+    }
+}

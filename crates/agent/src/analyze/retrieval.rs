@@ -1,0 +1,90 @@
+//! Experience for the steps and for suggestions.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::experience::{self, Answers, Asker};
+use crate::facts::{Facts, Passage};
+use crate::request::{Depth, Request, Services};
+use crate::step::StepId;
+use report::{Experience, Suggestion};
+
+/// Chunks cited per suggestion; a reader follows one or two.
+const SOURCES_PER_SUGGESTION: usize = 2;
+
+/// The searches of one analysis; equal ones are answered once.
+pub(super) struct Retrieval<'a> {
+    services: &'a Services<'a>,
+    answers: Answers,
+    /// Chunks per step.
+    k: usize,
+    by_step: BTreeMap<StepId, Vec<Experience>>,
+}
+
+impl<'a> Retrieval<'a> {
+    pub(super) fn new(request: &Request, services: &'a Services<'a>) -> Retrieval<'a> {
+        let deep = usize::from(request.depth == Depth::Deep) + 1;
+        Retrieval {
+            services,
+            answers: Answers::default(),
+            k: services.limits.experiences_per_step * deep,
+            by_step: BTreeMap::new(),
+        }
+    }
+
+    fn asker(&self) -> Option<Asker<'a>> {
+        self.services.index.map(|source| Asker {
+            source,
+            prior: self.services.prior,
+            answers: Arc::clone(&self.answers),
+        })
+    }
+
+    /// Deduplicated passages for some steps.
+    pub(super) fn passages(
+        &mut self,
+        ids: &[StepId],
+        facts: &Facts,
+    ) -> Result<Vec<Passage>, String> {
+        let mut passages: Vec<Passage> = Vec::new();
+        let Some(asker) = self.asker() else {
+            return Ok(passages);
+        };
+        for id in ids {
+            let hits = experience::retrieve(&asker, *id, facts, self.k)?;
+            self.by_step.insert(*id, experience::entries(*id, &hits));
+            for passage in experience::passages(&hits) {
+                if passages.iter().all(|p| p.chunk != passage.chunk) {
+                    passages.push(passage);
+                }
+            }
+        }
+        Ok(passages)
+    }
+
+    /// The suggestions of the rules with the chunks that support them.
+    pub(super) fn supported(&self, facts: &Facts) -> Vec<Suggestion> {
+        let found = &facts.found;
+        let mut suggestions = found.suggestions.clone();
+        let Some(asker) = self.asker() else {
+            return suggestions;
+        };
+        for (suggestion, topic) in suggestions.iter_mut().zip(&found.topics) {
+            let finding = suggestion.finding.as_deref();
+            let cause = finding
+                .and_then(|id| found.finding(id))
+                .map(|f| f.cause.code());
+            if let Ok(hits) =
+                experience::support(&asker, topic, cause, facts, SOURCES_PER_SUGGESTION)
+            {
+                suggestion.sources = hits.into_iter().map(|hit| hit.chunk.id).collect();
+            }
+        }
+        suggestions
+    }
+
+    /// What the steps were given, in their order.
+    pub(super) fn into_experiences(self) -> Vec<Experience> {
+        self.by_step.into_values().flatten().collect()
+    }
+}

@@ -1,0 +1,97 @@
+//! The graphs of a session: opened if they are there, else built in the background while their segment is scanned.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+
+use super::segments::Open;
+use crate::store::graph::Graph;
+use crate::store::vectors::Vectors;
+
+/// Without a place there are no graphs, and every segment is scanned.
+#[derive(Default)]
+pub(crate) struct Graphs {
+    /// The folder, and the rows from which a segment has a graph.
+    place: Option<(PathBuf, usize)>,
+    state: Mutex<State>,
+    idle: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// By checksum of the segment.
+    ready: HashMap<String, Arc<Graph>>,
+    wanted: Vec<(String, Arc<Vectors>)>,
+    is_building: bool,
+}
+
+impl Graphs {
+    pub(crate) fn new(folder: PathBuf, from_rows: usize) -> Graphs {
+        Graphs {
+            place: Some((folder, from_rows)),
+            ..Graphs::default()
+        }
+    }
+
+    pub(crate) fn get(&self, segment: &Open) -> Option<Arc<Graph>> {
+        self.place.as_ref()?;
+        self.state().ready.get(&segment.checksum).cloned()
+    }
+
+    /// Opens the graphs of these segments, has those built that are missing, and forgets all others.
+    pub(crate) fn want(self: &Arc<Self>, segments: &[Open]) {
+        let Some((folder, from_rows)) = &self.place else {
+            return;
+        };
+        let mut state = self.state();
+        let known = |sum: &str| segments.iter().any(|segment| segment.checksum == sum);
+        state.ready.retain(|sum, _| known(sum));
+        state.wanted.clear();
+        for segment in segments.iter().filter(|s| s.vectors.len() >= *from_rows) {
+            let sum = segment.checksum.clone();
+            if state.ready.contains_key(&sum) {
+                continue;
+            }
+            match Graph::open(folder, &sum, segment.vectors.len()) {
+                Some(graph) => drop(state.ready.insert(sum, Arc::new(graph))),
+                None => state.wanted.push((sum, Arc::clone(&segment.vectors))),
+            }
+        }
+        if !state.wanted.is_empty() && !state.is_building {
+            state.is_building = true;
+            let (session, folder) = (Arc::downgrade(self), folder.clone());
+            std::thread::spawn(move || build(&session, folder));
+        }
+    }
+
+    /// Waits until no graph is being built.
+    pub(crate) fn wait(&self) {
+        let done = self
+            .idle
+            .wait_while(self.state(), |state| state.is_building);
+        drop(done.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Builds what is wanted, one graph after the other, until the session ends.
+fn build(session: &Weak<Graphs>, folder: PathBuf) {
+    while let Some(graphs) = session.upgrade() {
+        let mut state = graphs.state();
+        let Some((sum, vectors)) = state.wanted.pop() else {
+            state.is_building = false;
+            graphs.idle.notify_all();
+            return;
+        };
+        drop(state);
+        drop(graphs);
+        let built = Graph::build(&vectors, &folder, &sum, || session.strong_count() == 0);
+        // Without its graph, as in a folder that cannot be written, a segment is scanned.
+        if let (Ok(Some(graph)), Some(graphs)) = (built, session.upgrade()) {
+            graphs.state().ready.insert(sum, Arc::new(graph));
+        }
+    }
+}

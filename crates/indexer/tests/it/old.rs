@@ -1,0 +1,99 @@
+//! An index that version 0.1 built is opened, searched and continued. `fixtures/knowledge` are its documents.
+
+use std::fs;
+use std::path::Path;
+
+use indexer::Query;
+
+use crate::support::{World, fixture};
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("listed").flatten() {
+        let target = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true => copy(&entry.path(), &target),
+            false => drop(fs::copy(entry.path(), target).expect("copied")),
+        }
+    }
+}
+
+fn old() -> World {
+    let world = World::new();
+    copy(&fixture("fixtures/knowledge"), &world.knowledge());
+    copy(&fixture("fixtures/index-1"), &world.index());
+    world
+}
+
+/// Hits and scores as version 0.1 gave them.
+const ANSWERS: [(&str, &[(&str, f32)]); 3] = [
+    (
+        "why does one vertex read most rows",
+        &[
+            ("experience/skew.md#symptom", 1.03),
+            ("files.toml#profile", 0.482_681),
+            ("cases/late-orders.md#top", 0.279_056),
+            ("experience/skew.md#fix", 0.074_204),
+            ("experience/skew.md#hint", 0.034_514),
+        ],
+    ),
+    (
+        "热点键 join",
+        &[
+            ("experience/skew.md#symptom", 0.994_860),
+            ("experience/skew.md#fix", 0.991_984),
+            ("experience/skew.md#hint", 0.934_371),
+            ("files.toml#profile", 0.578_662),
+            ("cases/late-orders.md#top", 0.361_028),
+        ],
+    ),
+    (
+        "垃圾回收时间太长",
+        &[
+            ("experience/gc-zh.md#症状", 1.03),
+            ("experience/gc-zh.md#修复", 0.689_851),
+        ],
+    ),
+];
+
+fn assert_answers(world: &World) {
+    for (text, expected) in ANSWERS {
+        let hits = world
+            .open()
+            .search(&Query::new(text, 10))
+            .expect("searched");
+        let found: Vec<&str> = hits.iter().map(|hit| hit.chunk.id.as_str()).collect();
+        let ids: Vec<&str> = expected.iter().map(|&(id, _)| id).collect();
+        assert_eq!(found, ids, "{text}");
+        for (hit, (id, score)) in hits.iter().zip(expected) {
+            assert!(
+                (hit.score - score).abs() < 1e-4,
+                "{text}, {id}: {}",
+                hit.score
+            );
+        }
+    }
+}
+
+#[test]
+fn it_answers_as_it_did() {
+    let world = old();
+    world.assert_whole("as it is");
+    assert_answers(&world);
+}
+
+#[test]
+fn it_is_continued_and_built_alike() {
+    let world = old();
+    assert!(!world.update().rebuilt, "nothing changed since");
+    world.write("experience/new.md", "# New\n\n## Fix\n\nspecialword\n");
+    let summary = world.update();
+    assert_eq!(
+        (summary.added.len(), summary.unchanged, summary.embedded),
+        (1, 5, 1)
+    );
+    assert_eq!(world.search("specialword")[0], "experience/new.md#fix");
+    fs::remove_file(world.knowledge().join("experience/new.md")).expect("removed");
+    world.rebuild(indexer::Rebuild::Full);
+    assert_answers(&world);
+}

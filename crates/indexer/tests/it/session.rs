@@ -1,0 +1,99 @@
+//! An index kept open: graphs answer as the scan does, and updates are seen.
+
+use std::fs;
+
+use indexer::{Fusion, Index, Language, OpenError, Query, Session, Settings};
+
+use crate::support::{World, ids};
+
+fn world() -> World {
+    let mut world = World::new();
+    world.settings.graph_from = 1;
+    for number in 0..400 {
+        let topic = ["salt", "spill", "sort", "skew"][number % 4];
+        let stage = number / 7;
+        world.write(
+            &format!("experience/doc{number}.md"),
+            &format!("# Document {number}\n\n## Fix\n\nword{number}x {topic} of the hot key in stage {stage}\n"),
+        );
+    }
+    world.write(
+        "experience/gc-zh.md",
+        "# 垃圾回收\n\n## 修复\n\n减少垃圾回收\n",
+    );
+    world.update();
+    world
+}
+
+fn assert_alike(by_graph: &Index, by_scan: &Index) {
+    for text in [
+        "salt of the hot key",
+        "word17x",
+        "垃圾回收",
+        "spill in stage 12",
+    ] {
+        let mut query = Query::new(text, 10);
+        query.fusion = Some(Fusion::Vector);
+        assert_eq!(ids(by_graph, &query), ids(by_scan, &query), "{text}");
+        query.filter.languages = vec![Language::Zh];
+        assert_eq!(
+            ids(by_graph, &query),
+            ids(by_scan, &query),
+            "{text}, filtered"
+        );
+    }
+}
+
+#[test]
+fn graphs_answer_as_the_scan_does() {
+    let world = world();
+    let session = Session::open(&world.index(), &world.settings).expect("opened");
+    let graphs = || fs::read_dir(world.index().join("graph")).map_or(0, Iterator::count);
+    let check = || {
+        let open = session.current().expect("current");
+        session.wait_for_graphs();
+        assert_alike(&open, &world.open());
+    };
+    check();
+    assert_eq!(graphs(), 1);
+    // Dead rows in the large segment, and a second segment.
+    world.write(
+        "experience/doc17.md",
+        "# Document 17\n\n## Fix\n\nsalt, again\n",
+    );
+    world.update();
+    check();
+    assert_eq!(graphs(), 2);
+    // An update removes the graphs of segments that are gone.
+    world.rebuild(indexer::Rebuild::Full);
+    assert_eq!(graphs(), 0);
+    check();
+}
+
+#[test]
+fn a_session_serves_what_an_update_made() {
+    let world = world();
+    let session = Session::open(&world.index(), &world.settings).expect("opened");
+    let before = session.current().expect("current");
+    assert_eq!(
+        before.info().generation,
+        session.current().expect("current").info().generation
+    );
+    world.write("experience/new.md", "# New\n\n## Fix\n\nspecialword\n");
+    world.update();
+    let after = session.current().expect("current");
+    assert!(after.chunk("experience/new.md#fix").is_some());
+    assert!(
+        before.chunk("experience/new.md#fix").is_none(),
+        "a caller keeps its generation"
+    );
+    fs::remove_dir_all(world.index()).expect("removed");
+    assert!(session.current().is_ok(), "what is open stays open");
+}
+
+#[test]
+fn a_session_without_an_index_is_refused() {
+    let world = World::new();
+    let refused = Session::open(&world.index(), &Settings::default()).err();
+    assert!(matches!(refused, Some(OpenError::Missing { .. })));
+}
