@@ -9,7 +9,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::facts::{Facts, Found, StepInput};
+use crate::facts::{Facts, StepInput};
+use crate::found::Found;
 use crate::prompts::PromptError;
 use crate::reasoner::Task;
 use crate::step::StepId;

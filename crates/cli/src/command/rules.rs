@@ -1,6 +1,7 @@
 //! `scopeagent rules`: what each rule looks for, what it needs, and its thresholds.
 
-use diagnosis::{About, Settings, StaticText};
+use diagnosis::{About, Settings};
+use report::StaticText;
 use serde_json::{Value, json};
 
 use crate::args::{Format, Rules};

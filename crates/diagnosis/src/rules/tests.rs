@@ -42,7 +42,7 @@ fn skew_is_undecided_where_nothing_tells_how_rows_are_spread() {
         diagnosis
             .missing
             .iter()
-            .any(|m| m.info == "per_vertex_data" && !m.present)
+            .any(|m| m.information.info == "per_vertex_data" && !m.information.present)
     );
 }
 
