@@ -1,6 +1,8 @@
 //! Every exit status of the program, in one place: the man page shows this table, and a test holds
 //! the README to it.
 
+use server::ErrorKind;
+
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -40,6 +42,17 @@ pub(crate) const TABLE: [(Exit, &str); 7] = [
     ),
     (Exit::Interrupted, "interrupted; a partial report was made"),
 ];
+
+impl From<ErrorKind> for Exit {
+    fn from(kind: ErrorKind) -> Exit {
+        match kind {
+            ErrorKind::Other => Exit::Failure,
+            ErrorKind::Usage => Exit::Usage,
+            ErrorKind::Input => Exit::Input,
+            ErrorKind::Llm => Exit::Llm,
+        }
+    }
+}
 
 impl From<Exit> for std::process::ExitCode {
     fn from(exit: Exit) -> Self {

@@ -2,21 +2,16 @@
 //!
 //! The only crate that prints, reads the environment or exits. What it shows is made elsewhere.
 
-mod analysis;
 mod args;
 mod batch;
 mod command;
 mod config;
-mod error;
+mod embedding;
 mod exit;
-mod inspection;
-mod keeper;
-mod knowledge;
+mod keys;
 mod log;
-mod mcp;
-mod models;
-mod reasoners;
 mod render;
+mod session;
 mod terminal;
 
 use std::process::ExitCode;
@@ -24,8 +19,8 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Cli, Command};
-use error::Result;
 use exit::Exit;
+use server::Result;
 use terminal::Terminal;
 
 fn main() -> ExitCode {
@@ -33,7 +28,7 @@ fn main() -> ExitCode {
     let terminal = Terminal::new(&cli.global);
     let exit = run(&cli, &terminal).unwrap_or_else(|error| {
         terminal.fail(&error);
-        error.exit()
+        error.kind.into()
     });
     exit.into()
 }
@@ -56,7 +51,7 @@ fn run(cli: &Cli, terminal: &Terminal) -> Result<Exit> {
         Command::Rules(args) => command::rules::run(args, &config, terminal),
         Command::Runs(args) => command::runs::run(args, &config, terminal),
         Command::Feedback(args) => command::feedback::run(args, &config, terminal),
-        Command::Mcp(args) => mcp::run(args, &config, terminal),
+        Command::Mcp(args) => command::mcp::run(args, &config, terminal),
         Command::Case(command) => command::case::run(command, &config, terminal),
         Command::Config(command) => command::config::run(command, &layers, terminal),
     }

@@ -7,8 +7,8 @@ use anstream::{AutoStream, ColorChoice};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::args::{Global, LogFormat, LogLevel, When};
-use crate::error::{CliError, Result};
 use crate::exit::Exit;
+use server::{Error, ErrorKind, Result};
 
 /// What the user wants to see.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +45,7 @@ impl Terminal {
         let mut out = AutoStream::new(io::stdout(), self.color).lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
-                Err(CliError::from_source(Exit::Failure, &e).hint("stdout could not be written"))
+                Err(Error::from_source(ErrorKind::Other, &e).hint("stdout could not be written"))
             }
             _ => Ok(()),
         }
@@ -57,17 +57,17 @@ impl Terminal {
     }
 
     /// Says why the program ends, even if quiet.
-    pub(crate) fn fail(&self, error: &CliError) {
+    pub(crate) fn fail(&self, error: &Error) {
         if self.log_format == LogFormat::Json {
             tracing::error!(
-                causes = error.causes().join(": "),
-                hint = error.remedy().unwrap_or_default(),
-                status = error.exit() as u8,
+                causes = error.causes.join(": "),
+                hint = error.hint.as_deref().unwrap_or_default(),
+                status = Exit::from(error.kind) as u8,
                 "{}",
-                error.message()
+                error.message
             );
         } else {
-            tracing::error!("{error}");
+            tracing::error!("{}", colored(error));
         }
     }
 
@@ -119,6 +119,30 @@ impl Terminal {
     }
 }
 
+impl server::Monitor for Terminal {
+    fn remark(&self, text: &str) {
+        Terminal::remark(self, text);
+    }
+
+    fn progress(&self, task: &str) -> Box<dyn FnMut(&str, usize, usize)> {
+        let line = Terminal::progress(self, task);
+        Box::new(move |item, done, total| line.show(item, done, total))
+    }
+}
+
+/// The error with `error:` and `hint:` in color.
+fn colored(error: &Error) -> String {
+    let red = anstyle::AnsiColor::Red.on_default().bold();
+    let cyan = anstyle::AnsiColor::Cyan.on_default().bold();
+    let text = error
+        .to_string()
+        .replacen("error:", &format!("{red}error:{red:#}"), 1);
+    match text.rsplit_once("\nhint:").filter(|_| error.hint.is_some()) {
+        Some((before, hint)) => format!("{before}\n{cyan}hint:{cyan:#}{hint}"),
+        None => text,
+    }
+}
+
 /// A bar of what is done of many things; stands still where no terminal is.
 pub(crate) struct Bar(ProgressBar);
 
@@ -157,8 +181,12 @@ impl Progress {
         self.0.suspend(say);
     }
 
-    /// Takes the line away.
-    pub(crate) fn finish(self) {
+    /// Removes the line.
+    pub(crate) fn finish(self) {}
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
         self.0.finish_and_clear();
     }
 }

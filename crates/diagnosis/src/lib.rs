@@ -163,7 +163,7 @@ fn cleared_by(e: &Examination) -> Text {
         ),
         None => text!(
             "未能判断的部分影响太小",
-            "what is undecided could cost next to nothing",
+            "what is undecided would cost almost nothing",
         ),
     }
 }

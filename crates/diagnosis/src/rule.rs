@@ -65,7 +65,7 @@ pub struct Examination {
 
 /// Names one cause, or clears it, or abstains.
 pub trait Rule: Sync {
-    /// What it says about itself.
+    /// What it looks for and needs.
     fn about(&self) -> &'static About;
 
     /// Looks for its cause in a job.

@@ -18,7 +18,7 @@ pub struct HotValue {
     pub share: f64,
     /// Table.
     pub table: String,
-    /// Where the statistics stand.
+    /// Where the statistics are.
     pub source: Option<Source>,
 }
 

@@ -20,7 +20,7 @@ pub struct View<'a> {
     pub settings: &'a Settings,
     /// Language of the report.
     pub language: Language,
-    /// The run as work; `None` if nothing tells what its stages cost.
+    /// The run as work; `None` if no file shows what its stages cost.
     pub run: Option<RunModel>,
     /// Facts of each stage.
     pub facts: Vec<StageFacts>,
@@ -213,7 +213,7 @@ impl<'a> View<'a> {
         Some(self.run.as_ref()?.saved(edit))
     }
 
-    /// Largest share of the run that something in this stage could cost; 1 if nothing tells.
+    /// Largest share of the run that something in this stage could cost; 1 if unknown.
     pub fn stake(&self, stage: usize) -> f64 {
         match &self.run {
             Some(run) if !run.stages[stage].vertices.is_empty() => run.stake(stage),

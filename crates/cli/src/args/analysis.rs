@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use report::Language;
 
-use super::Format;
-use crate::config::Language;
+use super::{Format, language};
 
 /// What is asked, who answers, and how much is spent.
 #[derive(Debug, Args)]
@@ -15,7 +15,7 @@ pub(crate) struct Thinking {
     #[arg(long, short, value_name = "TEXT")]
     pub(crate) question: Option<String>,
     /// Language of the report. Default: that of the question, else the configured one, else English.
-    #[arg(long, value_name = "LANG", env = "SCOPEAGENT_LANG")]
+    #[arg(long, value_name = "LANG", env = "SCOPEAGENT_LANG", value_parser = language())]
     pub(crate) lang: Option<Language>,
     /// Who reasons. `auto` uses an LLM if one is configured, else the offline reasoner.
     #[arg(long, value_name = "WHO", default_value = "auto")]
@@ -68,40 +68,6 @@ pub(crate) struct Analyze {
     /// Shows the THINK steps in the text report.
     #[arg(long, short)]
     pub(crate) verbose: bool,
-}
-
-impl Analyze {
-    /// The arguments of an `analyze JOB` that is asked for in another way than on the command line.
-    pub(crate) fn of(job: PathBuf, thinking: Thinking) -> Analyze {
-        Analyze {
-            job,
-            thinking,
-            format: ReportFormat::Text,
-            dry_run: false,
-            transcript: None,
-            replay: None,
-            fail_on: None,
-            no_store: false,
-            explain_rules: false,
-            verbose: false,
-        }
-    }
-}
-
-impl Thinking {
-    /// Facts and findings, without an LLM.
-    pub(crate) fn of_facts() -> Thinking {
-        Thinking {
-            question: None,
-            lang: None,
-            reasoner: Reasoner::Offline,
-            llm: None,
-            no_fallback: false,
-            depth: Depth::Quick,
-            hypotheses: false,
-            redact: false,
-        }
-    }
 }
 
 /// Arguments of `mcp`.
@@ -180,7 +146,7 @@ pub(crate) struct Compare {
     #[arg(long, short, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: CompareFormat,
     /// Language. Default: the configured one, else that of the first run.
-    #[arg(long, value_name = "LANG", env = "SCOPEAGENT_LANG")]
+    #[arg(long, value_name = "LANG", env = "SCOPEAGENT_LANG", value_parser = language())]
     pub(crate) lang: Option<Language>,
     /// Shows stages and inputs that did not change, and every change however small.
     #[arg(long)]
@@ -222,6 +188,16 @@ pub(crate) enum Reasoner {
     Llm,
 }
 
+impl From<Reasoner> for server::Mode {
+    fn from(reasoner: Reasoner) -> server::Mode {
+        match reasoner {
+            Reasoner::Auto => server::Mode::Auto,
+            Reasoner::Offline => server::Mode::Offline,
+            Reasoner::Llm => server::Mode::Llm,
+        }
+    }
+}
+
 /// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Severity {
@@ -229,6 +205,17 @@ pub(crate) enum Severity {
     Medium,
     High,
     Critical,
+}
+
+impl From<Severity> for report::Severity {
+    fn from(severity: Severity) -> report::Severity {
+        match severity {
+            Severity::Low => report::Severity::Low,
+            Severity::Medium => report::Severity::Medium,
+            Severity::High => report::Severity::High,
+            Severity::Critical => report::Severity::Critical,
+        }
+    }
 }
 
 /// Arguments of `inspect`.
@@ -252,6 +239,16 @@ pub(crate) enum Depth {
     Deep,
 }
 
+impl From<Depth> for agent::Depth {
+    fn from(depth: Depth) -> agent::Depth {
+        match depth {
+            Depth::Quick => agent::Depth::Quick,
+            Depth::Normal => agent::Depth::Normal,
+            Depth::Deep => agent::Depth::Deep,
+        }
+    }
+}
+
 /// Arguments of `rules`.
 #[derive(Debug, Args)]
 pub(crate) struct Rules {
@@ -261,6 +258,6 @@ pub(crate) struct Rules {
     #[arg(long, short, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
     /// Language of the explanations.
-    #[arg(long, value_name = "LANG", env = "SCOPEAGENT_LANG")]
+    #[arg(long, value_name = "LANG", env = "SCOPEAGENT_LANG", value_parser = language())]
     pub(crate) lang: Option<Language>,
 }

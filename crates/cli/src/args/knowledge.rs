@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use report::Language;
 
-use super::Format;
-use crate::config::Language;
+use super::{Format, language};
 
 /// Arguments of `search`.
 #[derive(Debug, Args)]
@@ -20,7 +20,7 @@ pub(crate) struct Search {
     #[arg(long, short, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
     /// Only documents in this language.
-    #[arg(long, value_name = "LANG")]
+    #[arg(long, value_name = "LANG", value_parser = language())]
     pub(crate) lang: Option<Language>,
     /// Only chunks that suit this step of an analysis.
     #[arg(long, value_name = "STEP")]

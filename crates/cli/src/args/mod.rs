@@ -6,11 +6,12 @@ mod runs;
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use report::Language;
 
 pub(crate) use analysis::{
-    Analyze, Batch, Compare, CompareFormat, Depth, Inspect, Mcp, Reasoner, ReportFormat, Rules,
-    Severity, Thinking,
+    Analyze, Batch, Compare, CompareFormat, Inspect, Mcp, ReportFormat, Rules, Thinking,
 };
 pub(crate) use knowledge::{CaseCommand, CaseFrom, Eval, Index, IndexCommand, Lint, Search, Step};
 pub(crate) use runs::{Action, FeedbackArgs, FeedbackCommand, Runs};
@@ -213,6 +214,17 @@ impl Cli {
         }
         layer
     }
+}
+
+/// Parses `zh` and `en`.
+fn language() -> impl TypedValueParser<Value = Language> {
+    let value = |language: Language, name| PossibleValue::new(language.code()).help(name);
+    let languages = [
+        value(Language::Zh, "Chinese"),
+        value(Language::En, "English"),
+    ];
+    PossibleValuesParser::new(languages)
+        .try_map(|code| Language::parse(&code).ok_or("neither `zh` nor `en`"))
 }
 
 /// The part of the configuration that `--embedder` stands for.

@@ -18,16 +18,16 @@ pub(crate) use summary::Summary;
 
 /// Analyses the jobs on `workers` threads and hands each line to `take` as it comes. Memory is
 /// bounded by the workers, not by the jobs. `analyze` must not panic; `take` says whether to go on.
-pub(crate) fn run(
+pub(crate) fn run<T: Send>(
     jobs: Vec<PathBuf>,
     workers: usize,
-    analyze: &(dyn Fn(&Path) -> String + Sync),
-    take: &mut dyn FnMut(String) -> bool,
+    analyze: &(dyn Fn(&Path) -> T + Sync),
+    take: &mut dyn FnMut(T) -> bool,
 ) {
     let jobs = Mutex::new(jobs.into_iter());
     let stopped = AtomicBool::new(false);
     // A worker that is ahead waits until its line is taken.
-    let (sender, lines) = mpsc::sync_channel::<String>(workers);
+    let (sender, lines) = mpsc::sync_channel(workers);
     std::thread::scope(|scope| {
         for _ in 0..workers {
             let (sender, jobs, stopped) = (sender.clone(), &jobs, &stopped);

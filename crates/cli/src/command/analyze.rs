@@ -1,105 +1,78 @@
 //! `scopeagent analyze`: one job folder in, one report out.
 
 use agent::{Event, Observer};
-use report::Severity;
+use server::{ReasonerChoice, Result, Task};
+use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
 
-use crate::analysis::{self, Analyst, Made};
-use crate::args::{self, Analyze};
+use crate::args::{Analyze, ReportFormat};
 use crate::config::Config;
-use crate::error::Result;
 use crate::exit::Exit;
-use crate::keeper::{self, Keeper};
-use crate::reasoners::{Asked, Reasoners};
 use crate::render;
+use crate::session;
 use crate::terminal::{Progress, Terminal};
 
 /// Runs the command.
 pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Result<Exit> {
+    let runtime = session::runtime()?;
+    let session = session::open(config, terminal, &runtime)?;
+    let task = task(args);
+    let mut display = Display {
+        terminal,
+        progress: None,
+        cancel: Some(task.cancel.clone()),
+        runtime: runtime.handle(),
+    };
     if args.dry_run {
-        return dry_run(args, config, terminal);
+        let previews = session.preview(&task, &mut display);
+        drop(display);
+        terminal.print(&match args.format {
+            ReportFormat::Json => super::json(&previews?)?,
+            _ => render::previews(&previews?),
+        })?;
+        return Ok(Exit::Success);
     }
-    let keeper = Keeper::open(config, !args.no_store, terminal);
-    let Made {
-        report, picture, ..
-    } = watched(terminal, |shown| {
-        let open = |learnt| {
-            let analyst = Analyst::open(config, learnt, terminal)?;
-            analyst.stop_on_interrupt();
-            Ok(analyst)
-        };
-        keeper::kept(args, config, &keeper, open, shown)
-    })?;
+    let analysis = session.analyze(task, &mut display);
+    drop(display);
+    let analysis = analysis?;
+    let report = &analysis.report;
     terminal.print(&render::report(
-        &report,
-        &picture,
+        report,
+        &analysis.picture,
         args.format,
         args.verbose,
     )?)?;
-    if args.explain_rules && args.format == args::ReportFormat::Text {
-        terminal.print(&render::explained::render(
-            &report,
-            render::layout::stdout_width(),
-        ))?;
+    let is_text = args.format == ReportFormat::Text;
+    if args.explain_rules && is_text {
+        let columns = render::layout::stdout_width();
+        terminal.print(&render::explained::render(report, columns))?;
     }
     if report.partial {
         return Ok(Exit::Interrupted);
     }
-    let asks = config.ask != Some(false) && args.format == args::ReportFormat::Text;
-    if asks && !args.no_store && terminal.is_interactive() {
-        super::ask::ask(&report, &keeper, terminal);
+    if config.ask != Some(false) && is_text && !args.no_store && terminal.is_interactive() {
+        super::ask::ask(report, &session, terminal);
     }
-    let limit = args.fail_on.map(severity);
+    let limit = args.fail_on.map(report::Severity::from);
     let found = limit.is_some_and(|limit| report.findings.iter().any(|f| f.severity >= limit));
     Ok(if found { Exit::Found } else { Exit::Success })
 }
 
-/// Shows what would be sent.
-fn dry_run(args: &Analyze, config: &Config, terminal: &Terminal) -> Result<Exit> {
-    let reasoners = Reasoners::choose(&Asked::from(args), config)?;
-    let previews = reasoners.previews.clone().unwrap_or_default();
-    let keeper = Keeper::open(config, false, terminal);
-    let analyst = Analyst::open(config, keeper.learnt(), terminal)?;
-    let request = analysis::request(&args.job, &args.thinking, config);
-    analyst.stop_on_interrupt();
-    watched(terminal, |shown| {
-        analyst.analyze(&request, reasoners, shown)
-    })?;
-    let previews = previews.lock().map(|p| p.clone()).unwrap_or_default();
-    terminal.print(&if args.format == args::ReportFormat::Json {
-        super::json(&previews)?
-    } else {
-        render::previews(&previews)
-    })?;
-    Ok(Exit::Success)
-}
-
-/// Analyses with a progress line on stderr.
-fn watched(
-    terminal: &Terminal,
-    analyse: impl FnOnce(&mut dyn Observer) -> Result<Made>,
-) -> Result<Made> {
-    let mut shown = Shown {
-        terminal,
-        progress: None,
-    };
-    let made = analyse(&mut shown);
-    if let Some(progress) = shown.progress {
-        progress.finish();
-    }
-    made
-}
-
-fn severity(severity: args::Severity) -> Severity {
-    match severity {
-        args::Severity::Low => Severity::Low,
-        args::Severity::Medium => Severity::Medium,
-        args::Severity::High => Severity::High,
-        args::Severity::Critical => Severity::Critical,
+fn task(args: &Analyze) -> Task {
+    Task {
+        request: session::request(args.job.clone(), &args.thinking),
+        reasoner: ReasonerChoice {
+            dry_run: args.dry_run,
+            transcript: args.transcript.clone(),
+            replay: args.replay.clone(),
+            ..session::reasoner(&args.thinking)
+        },
+        save: !args.no_store,
+        cancel: CancellationToken::new(),
     }
 }
 
-/// Writes an event into the log.
-fn noted(event: Event<'_>) {
+fn log(event: Event<'_>) {
     match event {
         Event::JobOpened { files } => tracing::debug!(files, "job opened"),
         Event::FileRead { file, round } => tracing::debug!(file, round, "file read"),
@@ -119,15 +92,20 @@ fn noted(event: Event<'_>) {
     }
 }
 
-/// Shows on stderr what the analysis is doing, from its first event on: the index may have a
-/// progress line of its own before.
-struct Shown<'a> {
+/// Shows on stderr what the analysis is doing, and ends it early on Ctrl-C. Both start with its first event: until then an index may be
+/// built, which has a progress line of its own and nothing to save.
+struct Display<'a> {
     terminal: &'a Terminal,
     progress: Option<Progress>,
+    cancel: Option<CancellationToken>,
+    runtime: &'a Handle,
 }
 
-impl Observer for Shown<'_> {
+impl Observer for Display<'_> {
     fn event(&mut self, event: Event<'_>) {
+        if let Some(cancel) = self.cancel.take() {
+            session::cancel_on_interrupt(self.runtime, cancel);
+        }
         let progress = self
             .progress
             .get_or_insert_with(|| self.terminal.progress("analyze"));
@@ -144,9 +122,9 @@ impl Observer for Shown<'_> {
             _ => {}
         }
         match event {
-            // Pieces of an answer come by the thousand; the line stays where it is for them.
-            Event::Retry { .. } | Event::Fallback { .. } => progress.aside(|| noted(event)),
-            _ => noted(event),
+            // Tokens of an answer come by the thousand; they leave the line where it is.
+            Event::Retry { .. } | Event::Fallback { .. } => progress.aside(|| log(event)),
+            _ => log(event),
         }
     }
 }

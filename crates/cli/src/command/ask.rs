@@ -4,15 +4,15 @@ use std::io::BufRead;
 
 use report::{Language, Report};
 use runs::store::{Action, Feedback};
+use server::Session;
 
-use crate::keeper::Keeper;
 use crate::terminal::Terminal;
 
 /// How often an answer that makes no sense is asked for again.
 const TRIES: usize = 2;
 
 /// Asks, and stores what was answered. Without an answer nothing is stored.
-pub(crate) fn ask(report: &Report, keeper: &Keeper<'_>, terminal: &Terminal) {
+pub(crate) fn ask(report: &Report, session: &Session, terminal: &Terminal) {
     let known: Vec<&str> = report.suggestions.iter().map(|s| s.id.as_str()).collect();
     if known.is_empty() {
         return;
@@ -25,7 +25,7 @@ pub(crate) fn ask(report: &Report, keeper: &Keeper<'_>, terminal: &Terminal) {
             return;
         }
         match understood(&answer, &known) {
-            Ok(opinions) => return store(report, &opinions, keeper, terminal),
+            Ok(opinions) => return store(report, &opinions, session, terminal),
             Err(word) => terminal.remark(&misunderstood(report.language, &word)),
         }
     }
@@ -77,10 +77,7 @@ fn understood(answer: &str, known: &[&str]) -> Result<Vec<(String, Action)>, Str
         .collect()
 }
 
-fn store(report: &Report, opinions: &[(String, Action)], keeper: &Keeper<'_>, terminal: &Terminal) {
-    let Some(mut store) = keeper.store() else {
-        return;
-    };
+fn store(report: &Report, opinions: &[(String, Action)], session: &Session, terminal: &Terminal) {
     for (suggestion, action) in opinions {
         let feedback = Feedback {
             action: *action,
@@ -88,12 +85,12 @@ fn store(report: &Report, opinions: &[(String, Action)], keeper: &Keeper<'_>, te
             note: None,
             saved_seconds: None,
         };
-        match store.give_feedback(&report.run_id, &feedback) {
+        match session.with_store(|store| store.give_feedback(&report.run_id, &feedback)) {
             Ok(_) => terminal.remark(&match report.language {
                 Language::Zh => format!("已记录：{suggestion}"),
                 Language::En => format!("noted: {suggestion}"),
             }),
-            Err(error) => terminal.remark(&format!("not noted: {error}")),
+            Err(error) => terminal.remark(&format!("not saved: {}", error.one_line())),
         }
     }
 }

@@ -7,16 +7,15 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use agent::Silent;
+use server::{Error, ErrorKind, Result, Session, Task};
+use tokio_util::sync::CancellationToken;
 
-use crate::analysis::{self, Analyst};
 use crate::args::{Batch, Format};
 use crate::batch::{self, Done, Earlier, Line, Outcome, Summary};
 use crate::config::Config;
-use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::keeper::Keeper;
-use crate::reasoners::{Asked, Reasoners};
 use crate::render;
+use crate::session;
 use crate::terminal::{Bar, Terminal};
 
 /// Runs the command.
@@ -47,30 +46,36 @@ pub(crate) fn run(args: &Batch, config: &Config, terminal: &Terminal) -> Result<
             total - left.len()
         ));
     }
-    let keeper = Keeper::open(config, !args.no_store, terminal);
-    let analyst = Analyst::open(config, keeper.learnt(), terminal)?;
-    analyst.stop_on_interrupt();
-    // Chosen once beforehand, so that a wrong profile is told before the first job.
-    terminal.remark(&Reasoners::choose(&asked(args), config)?.said);
+    let runtime = session::runtime()?;
+    let session = session::open_resident(config, terminal, &runtime)?;
+    session.index()?;
+    let cancel = CancellationToken::new();
+    session::cancel_on_interrupt(runtime.handle(), cancel.clone());
+    session.check_reasoner(&session::reasoner(&args.thinking))?;
     let workers = usize::from(args.workers).max(1).min(left.len().max(1));
     let bar = terminal.bar(total - left.len(), total);
-    let one = |job: &Path| line(args, config, &keeper, &analyst, job);
     let new = left.len();
     let mut out = Out {
         file,
         terminal,
         failure: None,
     };
-    batch::run(left, workers, &one, &mut |text| {
-        let written = taken(&text, &mut summary, &bar, &mut out);
-        written && !analyst.is_stopped()
+    let analyze = |job: &Path| line(args, &session, &cancel, job);
+    batch::run(left, workers, &analyze, &mut |line| {
+        // A job that was stopped halfway is left to the next call.
+        let written = line.is_none_or(|line| {
+            summary.add(&line);
+            show(&line, &bar);
+            out.write(&line)
+        });
+        written && !cancel.is_cancelled()
     });
     bar.finish();
     if let Some(failure) = out.failure {
         return Err(failure);
     }
     finish(args, &summary, new, started, terminal)?;
-    if analyst.is_stopped() {
+    if cancel.is_cancelled() {
         return Ok(Exit::Interrupted);
     }
     let nothing = summary.done == 0 && summary.failed > 0;
@@ -81,77 +86,57 @@ pub(crate) fn run(args: &Batch, config: &Config, terminal: &Terminal) -> Result<
 struct Out<'a> {
     file: Option<File>,
     terminal: &'a Terminal,
-    failure: Option<CliError>,
+    failure: Option<Error>,
 }
 
-/// Counts and writes a line; whether to go on.
-fn taken(text: &str, summary: &mut Summary, bar: &Bar, out: &mut Out<'_>) -> bool {
-    match serde_json::from_str::<Line>(text) {
-        // A job that was stopped in its middle is done by the next call.
-        Ok(line) => {
-            summary.add(&line);
-            bar.step(line.job.rsplit('/').next().unwrap_or_default());
-            if let Outcome::Failed { error } = &line.outcome {
-                let first = error.lines().next().unwrap_or_default();
-                bar.aside(|| tracing::warn!("{}: {first}", line.job));
-            }
-        }
-        Err(_) => return true,
+impl Out<'_> {
+    /// Writes a line; returns whether to continue.
+    fn write(&mut self, line: &Line) -> bool {
+        let written = super::json_line(line).and_then(|text| match &mut self.file {
+            Some(file) => file.write_all(text.as_bytes()).map_err(|e| {
+                Error::from_source(ErrorKind::Other, &e).hint("the output file cannot be written")
+            }),
+            None => self.terminal.print(&text),
+        });
+        self.failure = written.err();
+        self.failure.is_none()
     }
-    let written = match &mut out.file {
-        Some(file) => file.write_all(format!("{text}\n").as_bytes()).map_err(|e| {
-            CliError::from_source(Exit::Failure, &e).hint("the output file cannot be written")
-        }),
-        None => out.terminal.print(&format!("{text}\n")),
-    };
-    if let Err(error) = written {
-        out.failure = Some(error);
-        return false;
-    }
-    true
 }
 
-/// The line of one job; empty if it was stopped in its middle.
-fn line(
-    args: &Batch,
-    config: &Config,
-    keeper: &Keeper<'_>,
-    analyst: &Analyst,
-    job: &Path,
-) -> String {
+fn show(line: &Line, bar: &Bar) {
+    bar.step(line.job.rsplit('/').next().unwrap_or_default());
+    if let Outcome::Failed { error } = &line.outcome {
+        let first = error.lines().next().unwrap_or_default();
+        bar.aside(|| tracing::warn!("{}: {first}", line.job));
+    }
+}
+
+/// Analyzes one job; `None` if it was stopped halfway.
+fn line(args: &Batch, session: &Session, cancel: &CancellationToken, job: &Path) -> Option<Line> {
     let started = Instant::now();
-    // A fault of the program in one job must not cost the others.
-    let made = catch_unwind(AssertUnwindSafe(|| {
-        let request = analysis::request(job, &args.thinking, config);
-        let run = keeper.begin(&request);
-        let made = Reasoners::choose(&asked(args), config)
-            .and_then(|reasoners| analyst.analyze(&request, reasoners, &mut Silent));
-        keeper.finish(run, &made);
-        made
-    }));
-    let outcome = match made {
-        Ok(Ok(made)) if made.report.partial => return String::new(),
-        Ok(Ok(made)) => Outcome::Done(Box::new(Done::of(made.report, args.reports))),
+    let task = Task {
+        request: session::request(job.to_owned(), &args.thinking),
+        reasoner: session::reasoner(&args.thinking),
+        save: !args.no_store,
+        cancel: cancel.clone(),
+    };
+    // A bug that shows in one job must not cost the others.
+    let analyzed = catch_unwind(AssertUnwindSafe(|| session.analyze(task, &mut Silent)));
+    let outcome = match analyzed {
+        Ok(Ok(analysis)) if analysis.report.partial => return None,
+        Ok(Ok(analysis)) => Outcome::Done(Box::new(Done::of(analysis.report, args.reports))),
         Ok(Err(error)) => Outcome::Failed {
-            error: told(&error),
+            error: error.one_line(),
         },
         Err(_) => Outcome::Failed {
-            error: "the program failed on this job; please report it".to_owned(),
+            error: "the program crashed on this job; please report it".to_owned(),
         },
     };
-    let line = Line {
+    Some(Line {
         job: absolute(job),
         took_seconds: started.elapsed().as_secs_f64(),
         outcome,
-    };
-    serde_json::to_string(&line).unwrap_or_default()
-}
-
-/// An error with what led to it, in a line.
-fn told(error: &CliError) -> String {
-    let mut parts = vec![error.message().to_owned()];
-    parts.extend(error.causes().iter().cloned());
-    parts.join(": ")
+    })
 }
 
 fn finish(
@@ -175,7 +160,7 @@ fn finish(
 
 fn open(path: &Path, again: bool) -> Result<Earlier> {
     Earlier::open(path, again).map_err(|e| {
-        CliError::from_source(Exit::Usage, &e).hint(format!(
+        Error::from_source(ErrorKind::Usage, &e).hint(format!(
             "`{}` must be new, or a file that `batch --out` wrote",
             path.display()
         ))
@@ -189,13 +174,4 @@ fn absolute(job: &Path) -> String {
         .unwrap_or_else(|_| job.to_path_buf())
         .display()
         .to_string()
-}
-
-fn asked(args: &Batch) -> Asked<'_> {
-    Asked {
-        thinking: &args.thinking,
-        dry_run: false,
-        transcript: None,
-        replay: None,
-    }
 }

@@ -1,7 +1,7 @@
 //! `scopeagent case`: resolved cases written from runs, and checked.
 
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use indexer::lint;
@@ -12,11 +12,9 @@ use serde::Serialize;
 
 use crate::args::{CaseCommand, CaseFrom, Format};
 use crate::config::Config;
-use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::keeper;
-use crate::knowledge::{Documents, Knowledge};
 use crate::terminal::Terminal;
+use server::{Documents, Error, ErrorKind, Result};
 
 /// Folder of the cases in the knowledge folder.
 const FOLDER: &str = "cases";
@@ -31,7 +29,7 @@ pub(crate) fn run(command: &CaseCommand, config: &Config, terminal: &Terminal) -
 
 fn from(args: &CaseFrom, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let folder = cases_folder(config)?;
-    let draft = draft(args, &keeper::open(config)?)?;
+    let draft = draft(args, &super::runs::open(config)?)?;
     let path = folder.join(format!("{}.md", draft.id));
     write(&path, &draft, args.force)?;
     terminal.print(&format!("{}\n", path.display()))?;
@@ -48,17 +46,13 @@ fn from(args: &CaseFrom, config: &Config, terminal: &Terminal) -> Result<Exit> {
 }
 
 fn draft(args: &CaseFrom, store: &Store) -> Result<Draft> {
-    let report = super::runs::stored_report(store, &args.run)?;
+    let report = super::runs::report(store, &args.run)?;
     let run = report.run_id.clone();
-    let picture = store.picture(&run).map_err(keeper::error)?;
-    let shape = store.shape(&run).map_err(keeper::error)?;
-    let feedback = store.feedback_of(&run).map_err(keeper::error)?;
+    let picture = store.picture(&run)?;
+    let shape = store.shape(&run)?;
+    let feedback = store.feedback_of(&run)?;
     let after = match &args.after {
-        Some(later) => {
-            super::runs::stored_report(store, later)?
-                .job
-                .elapsed_seconds
-        }
+        Some(later) => super::runs::report(store, later)?.job.elapsed_seconds,
         None => None,
     };
     let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
@@ -74,10 +68,10 @@ fn draft(args: &CaseFrom, store: &Store) -> Result<Draft> {
     })
     .map_err(|error| {
         let exit = match error {
-            CaseError::BadId(_) => Exit::Usage,
-            _ => Exit::Input,
+            CaseError::BadId(_) => ErrorKind::Usage,
+            _ => ErrorKind::Input,
         };
-        CliError::from_source(exit, &error).hint(error.hint())
+        Error::from_source(exit, &error).hint(error.hint())
     })
 }
 
@@ -94,28 +88,28 @@ fn write(path: &Path, draft: &Draft, force: bool) -> Result<()> {
         .open(path)
         .and_then(|mut file| file.write_all(draft.text.as_bytes()));
     written.map_err(|e| match e.kind() {
-        ErrorKind::AlreadyExists => {
+        io::ErrorKind::AlreadyExists => {
             let error = format!("the case `{}` is there already", path.display());
-            CliError::new(Exit::Input, error)
+            Error::new(ErrorKind::Input, error)
                 .hint("--force overwrites it; --id NAME gives the case another name")
         }
-        _ => CliError::from_source(Exit::Input, &e)
+        _ => Error::from_source(ErrorKind::Input, &e)
             .hint(format!("check that `{}` can be written", path.display())),
     })
 }
 
 /// The folder that cases are written to; made if there is none.
 fn cases_folder(config: &Config) -> Result<PathBuf> {
-    let Documents::Folder(knowledge) = Knowledge::locate(config)?.documents else {
-        return Err(CliError::new(
-            Exit::Input,
+    let Documents::Folder(knowledge) = crate::session::knowledge(config)?.documents else {
+        return Err(Error::new(
+            ErrorKind::Input,
             "there is no knowledge folder to write a case into",
         )
         .hint("give one with --knowledge DIR; `scopeagent init` makes one"));
     };
     let folder = knowledge.join(FOLDER);
     fs::create_dir_all(&folder).map_err(|e| {
-        CliError::from_source(Exit::Input, &e).hint(format!(
+        Error::from_source(ErrorKind::Input, &e).hint(format!(
             "`{}` must be a folder that can be written",
             folder.display()
         ))
@@ -209,7 +203,7 @@ fn lint_of(knowledge: &Path) -> Result<Vec<lint::Finding>> {
     let options = lint::Options {
         causes: Cause::ALL.iter().map(|c| c.code().to_owned()).collect(),
     };
-    lint::lint(knowledge, &options).map_err(|e| CliError::from_source(Exit::Input, &e))
+    lint::lint(knowledge, &options).map_err(|e| Error::from_source(ErrorKind::Input, &e))
 }
 
 /// The knowledge folder that a case is in, and the case's name there.
@@ -219,8 +213,8 @@ fn in_knowledge(path: &Path) -> Result<(PathBuf, String)> {
     let cases = whole.parent().filter(|p| p.ends_with(FOLDER));
     match (cases.and_then(Path::parent), name) {
         (Some(knowledge), Some(name)) => Ok((knowledge.to_path_buf(), format!("{FOLDER}/{name}"))),
-        _ => Err(CliError::new(
-            Exit::Usage,
+        _ => Err(Error::new(
+            ErrorKind::Usage,
             format!(
                 "`{}` is not in the `{FOLDER}` folder of a knowledge folder",
                 path.display()
@@ -230,9 +224,9 @@ fn in_knowledge(path: &Path) -> Result<(PathBuf, String)> {
     }
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> CliError {
-    CliError::new(
-        Exit::Input,
+fn unreadable(path: &Path, error: &io::Error) -> Error {
+    Error::new(
+        ErrorKind::Input,
         format!("`{}` cannot be read: {error}", path.display()),
     )
     .hint("check the name; without a file every case of the knowledge folder is checked")

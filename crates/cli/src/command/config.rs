@@ -4,10 +4,10 @@ use serde_json::json;
 
 use crate::args::{ConfigCommand, Format};
 use crate::config::Layers;
-use crate::error::Result;
 use crate::exit::Exit;
 use crate::render::table::{Align, Table};
 use crate::terminal::Terminal;
+use server::Result;
 
 /// Runs the command.
 pub(crate) fn run(command: &ConfigCommand, layers: &Layers, terminal: &Terminal) -> Result<Exit> {

@@ -4,32 +4,29 @@ use llm::{Server, examine};
 
 use crate::args::{Doctor, Format};
 use crate::config::Config;
-use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::terminal::Terminal;
+use server::{Error, ErrorKind, Result};
 
 /// Runs the command.
 pub(crate) fn run(args: &Doctor, config: &Config, terminal: &Terminal) -> Result<Exit> {
-    let (name, profile) = config
-        .llm
-        .profile(args.llm.as_deref())
-        .map_err(crate::reasoners::connect_error)?;
-    let key = crate::reasoners::key(profile).map_err(|reason| {
-        CliError::new(
-            Exit::Usage,
+    let (name, profile) = config.llm.profile(args.llm.as_deref())?;
+    let key = crate::keys::of_profile(profile).map_err(|reason| {
+        Error::new(
+            ErrorKind::Usage,
             format!("the key of profile `{name}` cannot be fetched: {reason}"),
         )
         .hint("mend `api_key_env` or `api_key_command` of the profile")
     })?;
     let server = Server::new(profile, key.as_ref()).map_err(|e| {
-        CliError::from_source(Exit::Usage, &e).hint(format!("mend `[llm.profiles.{name}]`"))
+        Error::from_source(ErrorKind::Usage, &e).hint(format!("mend `[llm.profiles.{name}]`"))
     })?;
     terminal.remark(&format!(
         "asking {} {} (profile `{name}`)",
         profile.provider.name(),
         profile.model
     ));
-    let symptoms = crate::analysis::runtime()?.block_on(examine(profile, &server));
+    let symptoms = crate::session::runtime()?.block_on(examine(profile, &server));
     match args.format {
         Format::Json => terminal.print(&super::json(&symptoms)?)?,
         Format::Text => {

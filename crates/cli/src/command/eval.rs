@@ -8,11 +8,11 @@ use indexer::{Fusion, Index};
 
 use crate::args::{Eval, Format};
 use crate::config::{self, Config};
-use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::knowledge::{Documents, Knowledge};
 use crate::render::table::{Align, Table};
+use crate::session;
 use crate::terminal::Terminal;
+use server::{Documents, Error, ErrorKind, Knowledge, Result};
 
 /// Rank offset of reciprocal rank fusion in the original paper.
 const RRF_K: f32 = 60.0;
@@ -30,12 +30,13 @@ pub(crate) fn run(args: &Eval, config: &Config, terminal: &Terminal) -> Result<E
         }),
         split: args.split.clone(),
     };
-    let knowledge = Knowledge::locate(config)?;
+    let knowledge = session::knowledge(config)?;
     if let Some(folder) = &args.beir {
         let report = beir(folder, &options, &knowledge, config, terminal)?;
         return finish(&report, args, terminal);
     }
-    let index = knowledge.open(terminal)?;
+    let runtime = session::runtime()?;
+    let index = session::open(config, terminal, &runtime)?.index()?;
     let judged = judgements(args, &knowledge)?;
     if args.tune {
         let tuned = eval::tune(&index, &judged, &options).map_err(error)?;
@@ -83,7 +84,7 @@ fn judgements(args: &Eval, knowledge: &Knowledge) -> Result<Vec<Judged>> {
         (Some(path), _) => path.clone(),
         (None, Documents::Folder(folder)) => folder.join("judgements"),
         (None, Documents::Builtin) => {
-            return Err(CliError::new(Exit::Input, "there are no judgements to measure with")
+            return Err(Error::new(ErrorKind::Input, "there are no judgements to measure with")
                 .hint("give a knowledge folder with --knowledge, a file with --judgements, or a collection with --beir"));
         }
     };
@@ -93,7 +94,7 @@ fn judgements(args: &Eval, knowledge: &Knowledge) -> Result<Vec<Judged>> {
 fn write_run(path: &Path, index: &Index, judged: &[Judged], options: &Options) -> Result<()> {
     let run = eval::Run::of(index, judged, options.fusion, RUN_DEPTH).map_err(error)?;
     fs::write(path, run.to_text("scopeagent")).map_err(|e| {
-        CliError::from_source(Exit::Failure, &e)
+        Error::from_source(ErrorKind::Other, &e)
             .hint(format!("`{}` cannot be written", path.display()))
     })
 }
@@ -126,7 +127,7 @@ fn finish(report: &Report, args: &Eval, terminal: &Terminal) -> Result<Exit> {
 /// The earlier report in a file.
 fn baseline(path: &Path) -> Result<Report> {
     let unusable = |e: &dyn std::error::Error| {
-        CliError::from_source(Exit::Input, e).hint(format!(
+        Error::from_source(ErrorKind::Input, e).hint(format!(
             "`{}` must be a file that `eval --format json` printed",
             path.display()
         ))
@@ -175,6 +176,6 @@ fn text(report: &Report) -> String {
     lines.concat()
 }
 
-fn error(error: EvalError) -> CliError {
-    CliError::from_source(Exit::Input, &error)
+fn error(error: EvalError) -> Error {
+    Error::from_source(ErrorKind::Input, &error)
 }

@@ -5,12 +5,11 @@ use runs::store::{Action, Feedback};
 
 use crate::args::{self, FeedbackArgs, FeedbackCommand, Format};
 use crate::config::Config;
-use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::keeper;
-use crate::knowledge::Knowledge;
 use crate::render::table::{Align, Table};
+use crate::session;
 use crate::terminal::Terminal;
+use server::{Error, ErrorKind, Result};
 
 /// Stores an opinion, or shows what opinions have taught.
 pub(crate) fn run(args: &FeedbackArgs, config: &Config, terminal: &Terminal) -> Result<Exit> {
@@ -37,8 +36,8 @@ fn give(args: &FeedbackArgs, config: &Config, terminal: &Terminal) -> Result<Exi
         note: args.note.clone(),
         saved_seconds: args.saved_seconds,
     };
-    let mut store = keeper::open(config)?;
-    let row = store.give_feedback(run, &feedback).map_err(keeper::error)?;
+    let mut store = super::runs::open(config)?;
+    let row = store.give_feedback(run, &feedback)?;
     terminal.remark(&format!("noted: {} of run {}", row.suggestion, row.run_id));
     Ok(Exit::Success)
 }
@@ -49,9 +48,10 @@ fn effect(format: Format, config: &Config, terminal: &Terminal) -> Result<Exit> 
     let moved = if chunks.is_empty() {
         Vec::new()
     } else {
-        let index = Knowledge::locate(config)?.open(terminal)?;
-        learnt.moved(&index).map_err(|e| {
-            CliError::new(Exit::Input, e).hint("`scopeagent index verify` looks for damage")
+        let runtime = session::runtime()?;
+        let index = session::open(config, terminal, &runtime)?.index()?;
+        learnt.moved(&*index).map_err(|e| {
+            Error::new(ErrorKind::Input, e).hint("`scopeagent index verify` looks for damage")
         })?
     };
     match format {
@@ -93,7 +93,7 @@ fn chunk_table(effects: &[Effect], moved: &[Moved]) -> String {
 
 /// What all stored feedback has taught.
 fn preferences(config: &Config) -> Result<Preferences> {
-    let rows = keeper::open(config)?.feedback().map_err(keeper::error)?;
+    let rows = super::runs::open(config)?.feedback()?;
     Ok(Preferences::learn(&rows, jiff::Timestamp::now()))
 }
 

@@ -9,10 +9,9 @@ use indexer::{Info, Rebuild};
 
 use crate::args::{Format, Index, IndexCommand};
 use crate::config::Config;
-use crate::error::Result;
 use crate::exit::Exit;
-use crate::knowledge::{Knowledge, open_error};
 use crate::terminal::Terminal;
+use server::{Knowledge, Result};
 
 /// Documents listed per kind of change; a first build adds all of them.
 const DOCUMENTS_SHOWN: usize = 10;
@@ -22,7 +21,7 @@ const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Runs the command.
 pub(crate) fn run(args: &Index, config: &Config, terminal: &Terminal) -> Result<Exit> {
-    let knowledge = Knowledge::locate(config)?;
+    let knowledge = crate::session::knowledge(config)?;
     match &args.command {
         Some(IndexCommand::Verify { format }) => verify(&knowledge, *format, terminal),
         Some(IndexCommand::Info { format }) => info(&knowledge, *format, terminal),
@@ -110,7 +109,7 @@ fn verify(knowledge: &Knowledge, format: Format, terminal: &Terminal) -> Result<
     let mut shown = |p: indexer::build::Progress| bar.show("chunks", p.done, p.total);
     let verification = indexer::verify::verify(&knowledge.index, &knowledge.settings, &mut shown);
     bar.finish();
-    let verification = verification.map_err(open_error)?;
+    let verification = verification?;
     match format {
         Format::Json => terminal.print(&super::json(&verification)?)?,
         Format::Text => terminal.print(&verified(&verification))?,
@@ -139,7 +138,7 @@ fn verified(v: &Verification) -> String {
 }
 
 fn info(knowledge: &Knowledge, format: Format, terminal: &Terminal) -> Result<Exit> {
-    let info = indexer::info(&knowledge.index).map_err(open_error)?;
+    let info = indexer::info(&knowledge.index)?;
     match format {
         Format::Json => terminal.print(&super::json(&info)?)?,
         Format::Text => terminal.print(&described(&info))?,

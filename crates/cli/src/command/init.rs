@@ -7,10 +7,9 @@ use clap::CommandFactory;
 
 use crate::args::{Cli, Init};
 use crate::config::PROJECT_FILE;
-use crate::error::{CliError, Result};
 use crate::exit::{Exit, TABLE};
-use crate::knowledge::builtin_documents;
 use crate::terminal::Terminal;
+use server::{Error, ErrorKind, Result, builtin_documents};
 
 /// The file that `init` writes: every key, commented out, with its meaning.
 const TEMPLATE: &str = include_str!("scopeagent.toml");
@@ -19,8 +18,8 @@ const TEMPLATE: &str = include_str!("scopeagent.toml");
 pub(crate) fn run(args: &Init, terminal: &Terminal) -> Result<Exit> {
     let file = args.folder.join(PROJECT_FILE);
     if file.exists() {
-        return Err(CliError::new(
-            Exit::Usage,
+        return Err(Error::new(
+            ErrorKind::Usage,
             format!("`{}` is there already", file.display()),
         )
         .hint("edit it, or move it away and run `scopeagent init` again"));
@@ -45,7 +44,7 @@ fn write_new(path: &Path, text: &str) -> Result<bool> {
     }
     let parent = path.parent().map_or(Ok(()), fs::create_dir_all);
     parent.and_then(|()| fs::write(path, text)).map_err(|e| {
-        CliError::from_source(Exit::Failure, &e)
+        Error::from_source(ErrorKind::Other, &e)
             .hint(format!("`{}` cannot be written", path.display()))
     })?;
     Ok(true)
@@ -65,7 +64,7 @@ pub(crate) fn man(dir: Option<&Path>, terminal: &Terminal) -> Result<Exit> {
         let written =
             fs::create_dir_all(dir).and_then(|()| clap_mangen::generate_to(Cli::command(), dir));
         written.map_err(|e| {
-            CliError::from_source(Exit::Failure, &e).hint(format!(
+            Error::from_source(ErrorKind::Other, &e).hint(format!(
                 "`{}` must be a folder that can be written",
                 dir.display()
             ))
@@ -75,7 +74,7 @@ pub(crate) fn man(dir: Option<&Path>, terminal: &Terminal) -> Result<Exit> {
     let mut out = Vec::new();
     let page = clap_mangen::Man::new(Cli::command());
     page.render(&mut out)
-        .map_err(|e| CliError::from_source(Exit::Failure, &e))?;
+        .map_err(|e| Error::from_source(ErrorKind::Other, &e))?;
     terminal.print(&(String::from_utf8_lossy(&out).into_owned() + &exit_statuses()))?;
     Ok(Exit::Success)
 }

@@ -5,24 +5,23 @@ use report::Cause;
 
 use crate::args::{Format, Lint};
 use crate::config::Config;
-use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::knowledge::{Documents, Knowledge};
 use crate::render::table::{Align, Table};
 use crate::terminal::Terminal;
+use server::{Documents, Error, ErrorKind, Result};
 
 /// Runs the command.
 pub(crate) fn run(args: &Lint, config: &Config, terminal: &Terminal) -> Result<Exit> {
-    let Documents::Folder(folder) = Knowledge::locate(config)?.documents else {
+    let Documents::Folder(folder) = crate::session::knowledge(config)?.documents else {
         return Err(
-            CliError::new(Exit::Input, "there is no knowledge folder to check")
+            Error::new(ErrorKind::Input, "there is no knowledge folder to check")
                 .hint("give one with --knowledge DIR; `scopeagent init` makes one"),
         );
     };
     let options = Options {
         causes: Cause::ALL.iter().map(|c| c.code().to_owned()).collect(),
     };
-    let failed = |e: indexer::BuildError| CliError::from_source(Exit::Input, &e);
+    let failed = |e: indexer::BuildError| Error::from_source(ErrorKind::Input, &e);
     if args.coverage {
         return coverage(
             &lint::coverage(&folder, &options).map_err(failed)?,

@@ -13,18 +13,25 @@ pub(crate) mod index;
 pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod lint;
+pub(crate) mod mcp;
 pub(crate) mod rules;
 pub(crate) mod runs;
 pub(crate) mod search;
 
 use serde::Serialize;
 
-use crate::error::{CliError, Result};
-use crate::exit::Exit;
+use server::{Error, ErrorKind, Result};
+
+/// A value as one line of JSON.
+pub(crate) fn json_line(value: &impl Serialize) -> Result<String> {
+    let text =
+        serde_json::to_string(value).map_err(|e| Error::from_source(ErrorKind::Other, &e))?;
+    Ok(text + "\n")
+}
 
 /// A value as indented JSON with a line end.
 pub(crate) fn json(value: &impl Serialize) -> Result<String> {
     let text = serde_json::to_string_pretty(value)
-        .map_err(|e| CliError::from_source(Exit::Failure, &e))?;
+        .map_err(|e| Error::from_source(ErrorKind::Other, &e))?;
     Ok(text + "\n")
 }

@@ -1,19 +1,19 @@
 //! `scopeagent rules`: what each rule looks for, what it needs, and its thresholds.
 
 use diagnosis::{About, Settings};
-use report::StaticText;
+use report::{Language, StaticText};
 use serde_json::{Value, json};
 
 use crate::args::{Format, Rules};
-use crate::config::{Config, Language};
-use crate::error::Result;
+use crate::config::Config;
 use crate::exit::Exit;
 use crate::render::layout::{stdout_width, wrap};
 use crate::terminal::Terminal;
+use server::Result;
 
 /// Runs the command.
 pub(crate) fn run(args: &Rules, config: &Config, terminal: &Terminal) -> Result<Exit> {
-    let settings = crate::analysis::settings(config)?;
+    let settings = crate::session::thresholds(config)?;
     let language = args.lang.or(config.language).unwrap_or(Language::En);
     let wanted = |about: &&About| {
         args.cause

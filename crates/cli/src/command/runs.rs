@@ -4,14 +4,13 @@ use report::Report;
 use runs::store::{RunFilter, RunRow, Store};
 
 use crate::args::{Format, Runs};
-use crate::config::Config;
-use crate::error::{CliError, Result};
+use crate::config::{self, Config};
 use crate::exit::Exit;
-pub(crate) use crate::keeper::{error, open};
 use crate::render;
 use crate::render::layout::shorten;
 use crate::render::table::{Align, Table};
 use crate::terminal::Terminal;
+use server::Result;
 
 /// Characters of a job's name in the list.
 const NAME: usize = 36;
@@ -25,7 +24,7 @@ pub(crate) fn run(args: &Runs, config: &Config, terminal: &Terminal) -> Result<E
                 job: job.clone(),
                 limit: Some(*limit),
             };
-            let rows = store.runs(&filter).map_err(error)?;
+            let rows = store.runs(&filter)?;
             terminal.print(&match format {
                 Format::Json => super::json(&rows)?,
                 Format::Text => list(&rows),
@@ -36,41 +35,38 @@ pub(crate) fn run(args: &Runs, config: &Config, terminal: &Terminal) -> Result<E
             format,
             verbose,
         } => {
-            let report = stored_report(&store, run)?;
-            let picture = store.picture(run).map_err(error)?.unwrap_or_default();
+            let report = report(&store, run)?;
+            let picture = store.picture(run)?.unwrap_or_default();
             terminal.print(&render::report(&report, &picture, *format, *verbose)?)?;
         }
         Runs::Delete { run } => {
-            let row = store.delete(run).map_err(error)?;
+            let row = store.delete(run)?;
             terminal.remark(&format!("deleted run {} of {}", row.run_id, row.job));
         }
         Runs::Export { run } => match run {
-            Some(run) => terminal.print(&super::json(&stored_report(&store, run)?)?)?,
+            Some(run) => terminal.print(&super::json(&report(&store, run)?)?)?,
             None => export_all(&store, terminal)?,
         },
     }
     Ok(Exit::Success)
 }
 
+/// Opens the run store of the data folder.
+pub(crate) fn open(config: &Config) -> Result<Store> {
+    Ok(Store::open(&config::data_folder(config))?)
+}
+
 /// The report of a run that has one.
-pub(crate) fn stored_report(store: &Store, run: &str) -> Result<Report> {
-    store.report(run).map_err(error)?.ok_or_else(|| {
-        CliError::new(
-            Exit::Input,
-            format!("run `{run}` has no report: it failed or was interrupted"),
-        )
-        .hint("`scopeagent runs list` shows how each run ended; analyze the job again")
-    })
+pub(crate) fn report(store: &Store, run: &str) -> Result<Report> {
+    store.report(run)?.ok_or_else(|| server::no_report(run))
 }
 
 /// One line of JSON a run, the oldest first.
 fn export_all(store: &Store, terminal: &Terminal) -> Result<()> {
-    let rows = store.runs(&RunFilter::default()).map_err(error)?;
+    let rows = store.runs(&RunFilter::default())?;
     for row in rows.iter().rev() {
-        if let Some(report) = store.report(&row.run_id).map_err(error)? {
-            let line = serde_json::to_string(&report)
-                .map_err(|e| CliError::from_source(Exit::Failure, &e))?;
-            terminal.print(&(line + "\n"))?;
+        if let Some(report) = store.report(&row.run_id)? {
+            terminal.print(&super::json_line(&report)?)?;
         }
     }
     Ok(())

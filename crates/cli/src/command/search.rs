@@ -6,24 +6,23 @@ use clap::ValueEnum;
 use indexer::{Filter, Hit, Kind, Query, Section};
 
 use crate::args::{Format, Search, Step};
-use crate::config::{Config, Language};
-use crate::error::{CliError, Result};
+use crate::config::Config;
 use crate::exit::Exit;
-use crate::knowledge::Knowledge;
 use crate::render::layout::{shorten, stdout_width, wrap};
+use crate::session;
 use crate::terminal::Terminal;
+use server::{Error, ErrorKind, Result};
 
 /// Lines of a chunk that are shown.
 const LINES_SHOWN: usize = 4;
 
 /// Runs the command.
 pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result<Exit> {
-    let index = Knowledge::locate(config)?.open(terminal)?;
+    let runtime = session::runtime()?;
+    let index = session::open(config, terminal, &runtime)?.index()?;
     let mut query = Query::new(args.query.join(" "), usize::from(args.k));
     query.filter = filter(args)?;
-    let hits = index
-        .search(&query)
-        .map_err(|e| CliError::from_source(Exit::Failure, &e))?;
+    let hits = index.search(&query)?;
     match args.format {
         Format::Json => terminal.print(&super::json(&hits)?)?,
         Format::Text => terminal.print(&text(&hits, args.explain))?,
@@ -33,18 +32,15 @@ pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result
 
 fn filter(args: &Search) -> Result<Filter> {
     let mut filter = Filter::default();
-    filter.languages.extend(args.lang.map(|lang| match lang {
-        Language::Zh => indexer::Language::Zh,
-        Language::En => indexer::Language::En,
-    }));
+    filter.languages.extend(args.lang);
     filter.steps.extend(args.step.and_then(|step| {
         let value = step.to_possible_value()?;
         Some(value.get_name().to_owned())
     }));
     for (facet, value) in &args.filter {
         add(&mut filter, facet, value).map_err(|known| {
-            CliError::new(
-                Exit::Usage,
+            Error::new(
+                ErrorKind::Usage,
                 format!("`--filter {facet}={value}` is not known"),
             )
             .hint(format!("known are: {known}"))

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::schema::Config;
-use crate::error::{CliError, Result};
-use crate::exit::Exit;
+use server::{Error, ErrorKind, Result};
 
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,17 +44,17 @@ impl Layers {
     /// Adds a file on top. It is checked by itself first, so that an error names file and place.
     pub(crate) fn add_file(&mut self, path: &Path, kind: Origin) -> Result<()> {
         let text = std::fs::read_to_string(path).map_err(|e| {
-            CliError::from_source(Exit::Usage, &e).hint(format!(
+            Error::from_source(ErrorKind::Usage, &e).hint(format!(
                 "the {kind} `{}` must be a readable TOML file; `scopeagent init` writes one",
                 path.display()
             ))
         })?;
         toml::from_str::<Config>(&text).map_err(|e| {
-            CliError::new(Exit::Usage, format!("`{}`: {e}", path.display()))
+            Error::new(ErrorKind::Usage, format!("`{}`: {e}", path.display()))
                 .hint("`scopeagent init` writes a commented file with every known key")
         })?;
         let table: Table = toml::from_str(&text)
-            .map_err(|e| CliError::new(Exit::Usage, format!("`{}`: {e}", path.display())))?;
+            .map_err(|e| Error::new(ErrorKind::Usage, format!("`{}`: {e}", path.display())))?;
         self.add(table, &Origin::File(path.to_path_buf()));
         Ok(())
     }

@@ -9,10 +9,9 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use layers::{Layers, Origin};
 pub(crate) use models::{Embedder, EmbedderProvider};
-pub(crate) use schema::{Config, Language};
+pub(crate) use schema::Config;
 
-use crate::error::{CliError, Result};
-use crate::exit::Exit;
+use server::{Error, ErrorKind, Result};
 
 /// Name of the project's file, looked for in the current folder and the folders above it.
 pub(crate) const PROJECT_FILE: &str = "scopeagent.toml";
@@ -33,8 +32,11 @@ pub(crate) fn load(explicit: Option<&Path>, flags: toml::Table) -> Result<(Confi
     }
     layers.add(flags, &Origin::Flag);
     let config = layers.config().map_err(|e| {
-        CliError::new(Exit::Usage, format!("the configuration does not hold: {e}"))
-            .hint("`scopeagent config show` lists every value and where it comes from")
+        Error::new(
+            ErrorKind::Usage,
+            format!("the configuration does not hold: {e}"),
+        )
+        .hint("`scopeagent config show` lists every value and where it comes from")
     })?;
     Ok((config, layers))
 }

@@ -2,20 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::ValueEnum;
+use report::Language;
 use serde::Deserialize;
 
 use super::models::{Embedder, Reranker};
-
-/// Language of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Language {
-    /// Chinese.
-    Zh,
-    /// English.
-    En,
-}
 
 /// The whole configuration.
 #[derive(Debug, Clone, Default, Deserialize)]

@@ -7,7 +7,7 @@ use job::model::DiagnosticSeverity as Severity;
 
 use super::layout::{bytes, duration, shorten, width, wrap_names};
 use super::table::{Align, Table};
-use crate::inspection::{Inspection, OperatorView, StageView};
+use server::inspection::{Inspection, OperatorView, StageView};
 
 /// Before each line of a section.
 const INDENT: &str = "  ";

@@ -16,8 +16,7 @@ use report::Report;
 use runs::picture::Picture;
 
 use crate::args::ReportFormat;
-use crate::error::{CliError, Result};
-use crate::exit::Exit;
+use server::{Error, ErrorKind, Result};
 
 /// A report in one of its forms.
 pub(crate) fn report(
@@ -30,7 +29,7 @@ pub(crate) fn report(
         ReportFormat::Json => crate::command::json(report),
         ReportFormat::Markdown => Ok(markdown::render(report)),
         ReportFormat::Html => {
-            html::render(report, picture).map_err(|e| CliError::from_source(Exit::Failure, &e))
+            html::render(report, picture).map_err(|e| Error::from_source(ErrorKind::Other, &e))
         }
         ReportFormat::Text => {
             let options = text::TextOptions {

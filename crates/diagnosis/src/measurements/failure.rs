@@ -1,4 +1,4 @@
-//! What a failed job failed of, by its errors and its vertex events.
+//! Why a job failed, by its errors and its vertex events.
 
 use job::model::{Job, JobError};
 

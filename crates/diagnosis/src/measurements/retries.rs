@@ -23,7 +23,7 @@ pub(crate) static MIN_COUNT: Threshold = Threshold {
     name: "retries.min_count",
     default: 4.0,
     unit: "attempts",
-    reason_zh: "小 stage 中一两次失败就超过百分比阈值",
+    reason_zh: "小阶段中一两次失败就超过百分比阈值",
     reason_en: "in a small stage one or two failures exceed any share",
     source: "judgement",
 };
@@ -44,17 +44,17 @@ pub(crate) static MIN_PEAK: Threshold = Threshold {
     default: 0.9,
     unit: "share",
     reason_zh: "峰值远低于限制时，失败不是内存引起的",
-    reason_en: "with a peak far below the limit the failures are not of memory",
+    reason_en: "with a peak far below the limit the failures are not due to memory",
     source: "physics",
 };
 
-/// Failures of memory that a stage must have.
+/// Least number of memory failures in a stage.
 pub(crate) static MIN_FAILURES: Threshold = Threshold {
     name: "memory.min_failures",
     default: 2.0,
     unit: "attempts",
     reason_zh: "单次内存失败可能是机器的问题",
-    reason_en: "a single failure of memory may be the machine's",
+    reason_en: "a single memory failure may be due to the machine",
     source: "judgement",
 };
 
@@ -96,7 +96,7 @@ pub(crate) fn matters(view: &View<'_>, stage: usize, waste: &Waste) -> bool {
         && waste.share >= view.limit(&MIN_WASTE)
 }
 
-/// Attempts of a stage that failed of memory, by their messages; without messages, all failures
+/// Attempts of a stage that ran out of memory, by their messages; without messages, all failures
 /// of a stage whose peak reached its limit.
 pub(crate) fn memory_failures(view: &View<'_>, stage: usize) -> Option<f64> {
     let s = &view.job.stages[stage];

@@ -139,7 +139,7 @@ fn unfinished_ratio(view: &View<'_>, stage: usize, vertices: u64) -> f64 {
     }
 }
 
-/// In a failed job only the stage that failed is told to be uneven.
+/// In a failed job only the stage that failed is reported as uneven.
 fn failed_here(view: &View<'_>, stage: usize) -> bool {
     let named = view
         .job

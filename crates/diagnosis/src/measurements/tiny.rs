@@ -61,7 +61,7 @@ pub(crate) fn is_tiny(view: &View<'_>, stage: usize, max_bytes: f64) -> bool {
     all / n <= max_bytes && run.stages[stage].run_s() / n <= view.limit(&MAX_RUN)
 }
 
-/// What fewer vertices would save: the start-ups, and what each vertex spends beside its
+/// What fewer vertices would save: the start-ups, and what each vertex spends in addition to its
 /// operators.
 pub(crate) fn saved(view: &View<'_>, stage: usize) -> Option<Saved> {
     let fitting = merged_vertices(view, stage)?;

@@ -31,7 +31,7 @@ pub(crate) use verify::{changed, verify};
 pub(crate) struct Edit {
     /// What is replaced.
     pub(crate) span: Span,
-    /// What stands there instead.
+    /// What replaces it.
     pub(crate) text: String,
 }
 

@@ -27,7 +27,7 @@ static ABOUT: About = About {
     helps: &[Information::MemoryEstimate, Information::MemoryUse],
     thresholds: &[&MIN_PEAK, &MIN_FAILURES],
     counter_evidence: &[
-        both("失败的原因不是内存", "the failures are not of memory"),
+        both("失败的原因不是内存", "the failures are not due to memory"),
         both("峰值远低于限制", "the peaks are far below the limit"),
     ],
 };
@@ -44,7 +44,7 @@ impl Rule for EstimateTooLow {
                 result.found(view, symptom(view, stage, failures));
             }
         }
-        result.cleared_by(text!("没有顶点因内存失败", "no vertex failed of memory"))
+        result.cleared_by(text!("没有顶点因内存失败", "no vertex ran out of memory"))
     }
 }
 

@@ -34,11 +34,11 @@ static ABOUT: About = About {
         ),
         both(
             "只有一个顶点：最大值等于总数，不能说明倾斜",
-            "one vertex: its maximum is the total and says nothing",
+            "only one vertex: its maximum is the total and proves nothing",
         ),
         both(
             "拉平输入几乎不省时间",
-            "even input would save next to nothing",
+            "even input would save almost nothing",
         ),
     ],
 };

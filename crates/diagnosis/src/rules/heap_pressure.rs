@@ -20,7 +20,7 @@ pub(crate) static MIN_GC: Threshold = Threshold {
     name: "gc.min_share",
     default: 0.20,
     unit: "share",
-    reason_zh: "健康的托管 stage 在 2–6 %；20 % 以下即使有也几乎不影响运行时间",
+    reason_zh: "健康的托管阶段在 2–6 %；20 % 以下即使有也几乎不影响运行时间",
     reason_en: "healthy managed stages show 2 to 6 %; under 20 % the run hardly notices",
     source: "healthy simulated jobs; .NET guidance names 10 % as the point to look closer",
 };
@@ -38,7 +38,7 @@ static ABOUT: About = About {
     helps: &[Information::UserCode, Information::MemoryUse],
     thresholds: &[&MIN_GC],
     counter_evidence: &[
-        both("stage 全是本机代码", "the stage runs native code only"),
+        both("阶段中全是本机代码", "the stage runs native code only"),
         both(
             "回收比例高但托管算子只占很小一部分时间",
             "a high share of a small part of the stage's time",

@@ -22,7 +22,7 @@ pub(crate) struct TooLow;
 static ABOUT: About = About {
     cause: Cause::ParallelismTooLow,
     what: both(
-        "重负载 stage 的顶点数远少于其数据量所需",
+        "重负载阶段的顶点数远少于其数据量所需",
         "a heavy stage runs on far fewer vertices than its data calls for",
     ),
     needs: &[Information::StageStatistics, Information::StageGraph],
@@ -76,7 +76,7 @@ impl Rule for TooLow {
             }
         }
         result.cleared_by(text!(
-            "每个 stage 的顶点数与其数据量相称",
+            "每个阶段的顶点数与其数据量相称",
             "every stage has the vertices that its data calls for"
         ))
     }

@@ -53,7 +53,7 @@ impl Rule for QueueWait {
             if !view.failed() && !super::is_local(view) {
                 let reason = text!(
                     "没有文件说明作业何时提交、何时开始运行",
-                    "no file tells when the job was submitted and when it began to run"
+                    "no file records when the job was submitted and when it began to run"
                 );
                 result.lacks(Information::QueueTime, view, None, reason);
             }

@@ -29,7 +29,7 @@ pub(crate) fn examine(view: &View<'_>, cause: Cause) -> Examination {
         &MIN_RATIO
     });
     match stage {
-        Some(stage) => result.cleared_by(text!("最不均匀的阶段 {stage} 的 最大/平均为 {ratio:.2}（阈值 {limit:.1}），没有此类倾斜", "the most uneven stage, {stage}, has max/mean {ratio:.2} (threshold {limit:.1}): no skew of this kind")),
+        Some(stage) => result.cleared_by(text!("最不均匀的阶段 {stage} 的 最大/平均为 {ratio:.2}（阈值 {limit:.1}），没有此类倾斜", "the most uneven stage, {stage}, has a max/mean of {ratio:.2} (threshold {limit:.1}): no skew of this kind")),
         None => result.cleared_by(text!("没有可能出现此类倾斜的阶段", "no stage that could be skewed in this way")),
     }
 }
@@ -101,7 +101,7 @@ fn summarise(view: &View<'_>, u: &Uneven) -> Text {
             });
             text!(
                 "{stage} 按 {keys} 分成 {partitions}{distinct}，有 {empty}几乎没有数据，最大顶点是均值的 {ratio} 倍",
-                "{stage} is partitioned on {keys} into {partitions}{distinct}; {empty} get next to nothing, the largest gets {ratio} times the mean",
+                "{stage} is partitioned on {keys} into {partitions}{distinct}; {empty} get almost nothing, the largest gets {ratio} times the mean",
                 partitions = PARTITION.count(u.vertices as f64),
                 distinct = distinct,
                 empty = VERTEX.count(u.empty as f64),
@@ -207,7 +207,7 @@ fn hot_fact(view: &View<'_>, u: &Uneven) -> Option<Evidence> {
     let shown = hot.value.clone().unwrap_or_else(|| "NULL".to_owned());
     let sentence = text!(
         "{table}.{column} 中 `{shown}` 有 {rows}，占 {share}",
-        "`{shown}` is in {rows} of {table}.{column}, {share} of them",
+        "`{shown}` is in {rows} of {table}.{column}, {share} of the table",
         table = hot.table,
         column = hot.column,
         share = Share(hot.share),
@@ -221,7 +221,7 @@ fn hot_column_fact(view: &View<'_>, u: &Uneven) -> Option<Evidence> {
     let hot = u.hot.as_ref()?;
     let sentence = text!(
         "热点键的列是 {column}",
-        "the hot key is in the column {column}",
+        "the hot key is in column {column}",
         column = hot.column
     );
     Some(view.word("hot_key_column", &hot.column, hot.source.clone()?, sentence))
@@ -245,7 +245,7 @@ fn slowest(view: &View<'_>, stage: usize) -> Option<Evidence> {
     Some(view.number("slowest vertex", max, "s", source, sentence))
 }
 
-/// Stages whose spread nothing tells.
+/// Stages whose spread is unknown.
 fn lacking(view: &View<'_>, cause: Cause, result: &mut Examination) {
     for (index, stage) in view.job.stages.iter().enumerate() {
         let known = view
@@ -257,7 +257,7 @@ fn lacking(view: &View<'_>, cause: Cause, result: &mut Examination) {
         }
         let reason = text!(
             "不知道 {stage} 的数据在各顶点间如何分布",
-            "how the data of {stage} is spread over its vertices is not known",
+            "how the data of {stage} is spread over its vertices is unknown",
             stage = stage.name
         );
         result.lacks(Information::PerVertexData, view, Some(index), reason);

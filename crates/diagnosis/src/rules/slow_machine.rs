@@ -37,7 +37,7 @@ pub(crate) static MAX_VERTICES: Threshold = Threshold {
     source: "report contract: a few vertices",
 };
 
-/// Completed vertices without which their usual pace cannot be told.
+/// Least number of completed vertices from which their usual pace can be estimated.
 const MIN_COMPLETED: usize = 4;
 
 /// Part of the run that the work of the stages may leave unexplained before missing vertex events
@@ -110,7 +110,7 @@ impl Rule for SlowMachine {
                 && unexplained > UNEXPLAINED
             {
                 let reason = text!(
-                    "各 stage 的工作量解释不了 {time} 的运行时间",
+                    "各阶段的工作量解释不了 {time} 的运行时间",
                     "the work of the stages leaves {time} of the run unexplained",
                     time = Seconds(run.unexplained_s())
                 );

@@ -36,7 +36,7 @@ pub(crate) static MIN_STAGE_SHARE: Threshold = Threshold {
     name: "udo.min_stage_share",
     default: 0.4,
     unit: "share",
-    reason_zh: "用户代码须主导该 stage 的时间，否则先看读写",
+    reason_zh: "用户代码须占该阶段的大部分时间，否则先看读写",
     reason_en: "user code must dominate the stage's time, else look at reading and writing first",
     source: "report contract: dominates the time of a balanced stage",
 };
@@ -47,7 +47,7 @@ pub(crate) struct CpuBound;
 static ABOUT: About = About {
     cause: Cause::CpuBoundUdo,
     what: both(
-        "用户代码（C# 处理器、归约器、表达式）主导了一个均匀 stage 的时间",
+        "用户代码（C# 处理器、归约器、表达式）占了一个均匀阶段的大部分时间",
         "user code (C# processors, reducers, expressions) dominates the time of a balanced stage",
     ),
     needs: &[Information::RuntimeCounters],

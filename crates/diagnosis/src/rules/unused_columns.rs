@@ -26,7 +26,7 @@ pub(crate) static MIN_BYTES: Threshold = Threshold {
     source: "judgement",
 };
 
-/// Bytes that a row costs on an exchange beside its columns: length marks and null bits.
+/// Bytes that a row costs on an exchange in addition to its columns: length marks and null bits.
 const ROW_OVERHEAD: f64 = 2.0;
 
 /// Milliseconds a sort saves per row and byte that it need not carry.

@@ -1,6 +1,6 @@
 //! Rule for `failure.user_code`: the job failed in user code: expression, file and line.
 //!
-//! Which kind of failure it is, is told once for the three failure rules in [`crate::measurements::failure`].
+//! [`crate::measurements::failure`] classifies the failure once for all three failure rules.
 
 use job::info::Information;
 
@@ -54,11 +54,14 @@ impl Rule for UserCodeFailure {
         } else if failure::unknown(view) {
             let reason = text!(
                 "作业失败，但没有错误文件说明原因",
-                "the job failed, and no file says of what"
+                "the job failed, and no file gives the reason"
             );
             result.lacks(Information::ErrorDetails, view, None, reason);
         }
-        result.cleared_by(text!("作业没有因此失败", "the job did not fail of this"))
+        result.cleared_by(text!(
+            "作业没有因此失败",
+            "the job did not fail because of this"
+        ))
     }
 }
 

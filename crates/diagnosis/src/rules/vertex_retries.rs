@@ -30,7 +30,7 @@ static ABOUT: About = About {
         both("只有个别失败", "only single failures"),
         both(
             "失败由内存估计过低引起（见 memory.estimate_too_low）",
-            "the failures are of memory (see memory.estimate_too_low)",
+            "the failures are due to memory (see memory.estimate_too_low)",
         ),
         both("重试不在关键路径上", "the retries hold up nothing"),
     ],
@@ -58,7 +58,7 @@ impl Rule for VertexRetries {
         {
             let reason = text!(
                 "没有文件说明哪些顶点失败或被收回",
-                "no file tells which vertices failed or were revoked"
+                "no file records which vertices failed or were revoked"
             );
             result.lacks(Information::VertexEvents, view, None, reason);
         }

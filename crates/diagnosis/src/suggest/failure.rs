@@ -10,17 +10,17 @@ pub(super) fn vertex_retries(case: &Case<'_>) -> Vec<Suggested> {
     let why = Proposal::new(
         SuggestionKind::Investigate,
         "vertex retries failures revocations duplicates cause",
-        text!("先查清 {place} 的顶点为何失败：代码、内存、输入还是机器", "find out first why vertices of {place} fail: code, memory, input or machine", place = place),
+        text!("先查清 {place} 的顶点为何失败：代码、内存、输入还是机器", "first find out why vertices of {place} fail: code, memory, input or machine", place = place),
     )
     .step(text!("比较失败尝试的退出码和机器：集中在少数机器上是机器问题，集中在同一输入上是数据问题", "compare exit codes and machines of the failed attempts: few machines mean a machine, one input means data"))
     .step(text!("被撤销（Revoked）说明下游读不到它的输出或被抢占：看临时数据的存放和优先级", "Revoked means that a reader lost its output or that it was preempted: look at temporary data and at the priority"))
     .step(text!("用户代码偶发异常：捕获坏行并计数，不要让整个顶点重来", "occasional exceptions in user code: catch and count bad rows rather than losing the vertex"))
-    .pro(text!("对症下药", "aims at the cause"))
-    .con(text!("需要查看日志", "takes a look at the logs"));
+    .pro(text!("对症下药", "addresses the cause"))
+    .con(text!("需要查看日志", "requires reading the logs"));
     let shorter = Proposal::new(
         SuggestionKind::Parameter,
         "shorter vertices less lost work checkpoint",
-        text!("让每次重试损失更少", "let each retry cost less"),
+        text!("让每次重试损失更少", "make each retry cheaper"),
     )
     .step(text!(
         "增加分区数，使单个顶点只跑几分钟；失败时重做的部分就小",
@@ -28,11 +28,11 @@ pub(super) fn vertex_retries(case: &Case<'_>) -> Vec<Suggested> {
     ))
     .step(text!(
         "把很长的作业拆成两个，中间结果落盘",
-        "cut a very long job in two, with the intermediate result stored"
+        "split a very long job in two and store the intermediate result"
     ))
     .pro(text!(
         "任何原因的重试都变便宜",
-        "every kind of retry gets cheaper"
+        "retries get cheaper, whatever the cause"
     ))
     .con(text!("启动开销略增", "slightly more start-up"));
     vec![case.finish(why), case.finish(shorter)]
@@ -82,7 +82,7 @@ pub(super) fn user_code(case: &Case<'_>) -> Vec<Suggested> {
     let guard = Proposal::new(
         SuggestionKind::Rewrite,
         "user code exception null check TryParse bad rows",
-        text!("在{place}的用户代码{what}中处理异常输入", "let the user code{what} at {place} cope with bad input", place = place),
+        text!("在{place}的用户代码{what}中处理异常输入", "handle bad input in the user code{what} at {place}", place = place),
     )
     .step(text!("按错误中的类型补检查：空值用 `?.` / `== null`，数字和日期用 TryParse，除法先判 0，下标先判长度", "add the check that the error asks for: `?.` or `== null` for nulls, TryParse for numbers and dates, zero before a division, the length before an index"))
     .step(text!("把坏行写到单独的输出并计数，超过比例再让作业失败", "send bad rows to an output of their own and count them; fail only above a share"))
@@ -94,7 +94,7 @@ pub(super) fn user_code(case: &Case<'_>) -> Vec<Suggested> {
         "bad input data filter before user code",
         text!(
             "检查输入数据最近是否变化",
-            "see whether the input has changed lately"
+            "check whether the input changed recently"
         ),
     )
     .step(text!(
@@ -103,9 +103,9 @@ pub(super) fn user_code(case: &Case<'_>) -> Vec<Suggested> {
     ))
     .step(text!(
         "在用户代码之前加过滤条件，先恢复生产",
-        "filter before the user code to get going again"
+        "add a filter before the user code to restore production first"
     ))
-    .pro(text!("可以很快恢复", "gets it running soon"))
+    .pro(text!("可以很快恢复", "gets the job running again quickly"))
     .con(text!("被过滤的行没有结果", "filtered rows have no result"));
     vec![case.finish(guard), case.finish(source)]
 }
@@ -124,20 +124,20 @@ pub(super) fn compile(case: &Case<'_>) -> Vec<Suggested> {
         "compile error syntax script",
         text!(
             "修正{place}的编译错误",
-            "mend the compile error at {place}",
+            "fix the compile error at {place}",
             place = place
         ),
     );
     if !message.is_empty() {
         proposal = proposal.step(text!(
             "编译器报告：{message}",
-            "the compiler says: {message}"
+            "the compiler reports: {message}"
         ));
     }
     if let Some(error) = own {
         proposal = proposal.step(text!(
             "语法检查：第 {line} 行，{message}",
-            "the syntax check says: line {line}, {message}",
+            "the syntax check reports on line {line}: {message}",
             line = error.line.to_string(),
             message = error.message
         ));
@@ -252,7 +252,7 @@ pub(super) fn queue_wait(case: &Case<'_>) -> Vec<Suggested> {
         "确有时限的作业提高优先级（数字更小），批处理降低",
         "give jobs with a deadline a higher priority (a smaller number), batch jobs a lower one"
     ))
-    .pro(text!("不用改脚本", "the script stays as it is"))
+    .pro(text!("不用改脚本", "the script does not change"))
     .con(text!(
         "令牌少时运行阶段会变长",
         "with fewer tokens the run itself takes longer"

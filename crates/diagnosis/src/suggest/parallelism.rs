@@ -98,7 +98,7 @@ pub(super) fn small_files(case: &Case<'_>) -> Vec<Suggested> {
         text!("在上游把小文件合并成 256 MB–1 GB 的文件", "merge small files into ones of 256 MB to 1 GB upstream"),
     )
     .step(text!("采集端按小时或按大小滚动文件；或用一个每日作业合并后写成 SSTREAM", "have the collector roll files by the hour or by size, or merge them in a daily job into an SSTREAM"))
-    .pro(text!("所有读取者都受益，元数据开销也减少", "every reader gains, and there is less metadata"))
+    .pro(text!("所有读取者都受益，元数据开销也减少", "every reader benefits, and there is less metadata"))
     .con(text!("多一个合并步骤，数据可见时间稍晚", "one more step; data is visible a little later"));
     found.push(case.finish(merge));
     found

@@ -138,7 +138,7 @@ pub(super) fn misestimate(case: &Case<'_>) -> Vec<Suggested> {
         let proposal = Proposal::new(
             SuggestionKind::Hint,
             "wrong ROWCOUNT hint outdated",
-            text!("改正过期的 ROWCOUNT 提示（写的是 {says}，实际约 {is}）", "correct the outdated ROWCOUNT hint (it says {says}, there are about {is})"),
+            text!("改正过期的 ROWCOUNT 提示（写的是 {says}，实际约 {is}）", "correct the outdated ROWCOUNT hint (it gives {says}, there are about {is})"),
         )
         .step(text!("用实际行数替换；数据会继续增长时，删除提示让优化器自己估计", "put the true number there; if the data keeps growing, take the hint away and let the optimizer estimate"))
         .pro(text!("优化器按真实规模选择分区数和连接方式", "partitions and joins are chosen for the true size"))

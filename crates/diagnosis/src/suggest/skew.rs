@@ -82,8 +82,8 @@ pub(super) fn partition_layout(case: &Case<'_>) -> Vec<Suggested> {
     )
     .step(text!("在写出该数据的作业中改用取值更多、更均匀的键：`HASH CLUSTERED BY <键> INTO <n>`，n 取数据量 / 1 GB", "in the job that writes it, cluster by a key with more, evener values: `HASH CLUSTERED BY <keys> INTO <n>`, n = size / 1 GB"))
     .step(text!("范围分区请重新取样边界，或改为哈希分区", "for range partitions sample the bounds again, or hash instead"))
-    .pro(text!("所有读取者都受益", "every reader gains"))
-    .con(text!("需要改上游作业，并且要等它重新写出数据", "the other job has to change and write again"));
+    .pro(text!("所有读取者都受益", "every reader benefits"))
+    .con(text!("需要改上游作业，并且要等它重新写出数据", "the upstream job has to change and write its data again"));
     let rewrite = case
         .statement
         .zip(case.script)
@@ -119,7 +119,7 @@ pub(super) fn partition_layout(case: &Case<'_>) -> Vec<Suggested> {
         text!("让每个读取顶点读得更少", "let each reading vertex read less"),
     )
     .step(text!("降低单顶点读取上限（SCOPE 编译选项 -SplitPartitionThreshold；压缩文件改为多个小文件），使大分区由多个顶点读取", "lower what one vertex may read (compiler option -SplitPartitionThreshold; several smaller files in place of one compressed one), so that several vertices share a large partition"))
-    .pro(text!("不改脚本", "the script stays as it is"))
+    .pro(text!("不改脚本", "the script does not change"))
     .con(text!("顶点数增加", "more vertices"));
     vec![
         case.finish(relayout),
@@ -148,7 +148,7 @@ fn split_join(case: &Case<'_>) -> Option<Suggested> {
     .pro(text!("结果与原来完全相同", "the result is exactly the same"))
     .pro(text!("其余行的分布恢复均匀", "all other rows are spread evenly again"))
     .con(text!("左侧读两遍（优化器通常会共用）", "the left side is read twice (the optimizer usually shares it)"))
-    .con(text!("热点值写在脚本里", "the hot values stand in the script"))
+    .con(text!("热点值写在脚本里", "the hot values are written into the script"))
     .rewrite(Some(rewrite));
     case.finish_checked(proposal)
 }
@@ -220,7 +220,7 @@ fn salted(case: &Case<'_>) -> Option<Suggested> {
     .step(text!("第二级只汇总部分结果，每个键最多几十行", "the second level puts partial results together, a few dozen rows a key at most"))
     .pro(text!("结果不变，不依赖具体的热点值", "same result, whatever the hot values are"))
     .con(text!("多一次分区；没有热点时略慢", "one more exchange; slightly slower where nothing is hot"))
-    .con(text!("按名次取行时，名次并列的行仍然不确定取哪一行", "where rows are taken by rank, ties are as undetermined as before"))
+    .con(text!("按名次取行时，名次并列的行仍然不确定取哪一行", "where rows are taken by rank, ties are as arbitrary as before"))
     .rewrite(Some(rewrite));
     case.finish_checked(proposal)
 }
@@ -236,7 +236,7 @@ fn recursive_reducer(case: &Case<'_>) -> Suggested {
     let proposal = Proposal::new(
         SuggestionKind::Rewrite,
         "recursive reducer associative IsRecursive",
-        text!("把 {name} 改成可递归的，使同一键可以分几级处理", "make {name_en} recursive, so that one key can be worked off in several levels"),
+        text!("把 {name} 改成可递归的，使同一键可以分几级处理", "make {name_en} recursive, so that one key can be processed in several levels"),
     )
     .step(text!("确认计算满足结合律，并且输入与输出的列相同", "make sure that it is associative and that its input and output columns are the same"))
     .step(text!("SCOPE：重写 `IsRecursive` 返回 true；U-SQL：`[SqlUserDefinedReducer(IsRecursive = true)]`", "SCOPE: override `IsRecursive` to return true; U-SQL: `[SqlUserDefinedReducer(IsRecursive = true)]`"))
@@ -290,7 +290,7 @@ fn filter_defaults(case: &Case<'_>) -> Suggested {
     )
     .step(text!("内连接中这些行本来就没有匹配：在连接前加 `WHERE 键 != null AND 键 != \"\"`", "in an inner join they match nothing anyway: add `WHERE key != null AND key != \"\"` before it"))
     .step(text!("必须保留时单独处理：拆成两支，只让有值的一支参加连接或聚合，最后 UNION ALL", "if they must stay, treat them apart: two branches, only the one with values is joined or grouped, UNION ALL at the end"))
-    .step(text!("从源头修正：为什么写入了空值或默认值", "mend the source: why is null or a default written there"))
+    .step(text!("从源头修正：为什么写入了空值或默认值", "fix the source: find out why it writes null or a default"))
     .pro(text!("减少数据量，同时消除倾斜", "less data, and no skew"))
     .con(text!("过滤会改变结果，需与使用者确认", "a filter changes the result: ask those who use it"));
     case.finish(proposal)

@@ -38,6 +38,16 @@ pub(super) enum Depth {
     Deep,
 }
 
+impl From<Depth> for agent::Depth {
+    fn from(depth: Depth) -> agent::Depth {
+        match depth {
+            Depth::Quick => agent::Depth::Quick,
+            Depth::Normal => agent::Depth::Normal,
+            Depth::Deep => agent::Depth::Deep,
+        }
+    }
+}
+
 /// Who reasons.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

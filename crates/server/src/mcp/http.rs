@@ -19,31 +19,30 @@ use rmcp::transport::streamable_http_server::session::local::{LocalSessionManage
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::server::{Server, Shared};
-use crate::error::{CliError, Result};
-use crate::exit::Exit;
+use super::handler::Handler;
+use super::shared::Shared;
+use crate::error::{Error, ErrorKind, Result};
 
 /// Where the protocol is spoken.
 const PATH: &str = "/mcp";
 
-/// A session without a message for so long is forgotten; a slow LLM may be silent for minutes.
+/// A session without a message for this long is dropped; a slow LLM may be silent for minutes.
 const IDLE: Duration = Duration::from_secs(60 * 60);
 
-type Service = StreamableHttpService<Server, LocalSessionManager>;
+type Service = StreamableHttpService<Handler, LocalSessionManager>;
 type Body = http_body_util::combinators::BoxBody<Bytes, Infallible>;
 
 /// Serves until the server is stopped.
 pub(super) async fn serve(address: SocketAddr, shared: &Arc<Shared>) -> Result<()> {
     let failed = |e: std::io::Error| {
-        CliError::from_source(Exit::Failure, &e)
+        Error::from_source(ErrorKind::Other, &e)
             .hint(format!("`{address}` must be free; port 0 takes a free one"))
     };
     let listener = TcpListener::bind(address).await.map_err(failed)?;
     let bound = listener.local_addr().map_err(failed)?;
     let service = service(bound, shared);
-    shared
-        .terminal
-        .remark(&format!("serving http://{bound}{PATH}"));
+    let monitor = shared.session.monitor();
+    monitor.remark(&format!("serving http://{bound}{PATH}"));
     loop {
         let stream = tokio::select! {
             () = shared.stop.cancelled() => return Ok(()),
@@ -54,8 +53,8 @@ pub(super) async fn serve(address: SocketAddr, shared: &Arc<Shared>) -> Result<(
                 tokio::spawn(connection(stream, service.clone()));
             }
             Err(error) => {
-                // A connection that was given up, or no file handle left: the next one may do.
-                shared.terminal.remark(&format!("not accepted: {error}"));
+                // The peer gave up, or no file handle is left; the next connection may succeed.
+                monitor.remark(&format!("connection failed: {error}"));
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }
@@ -77,7 +76,7 @@ fn service(bound: SocketAddr, shared: &Arc<Shared>) -> Service {
     sessions.session_config.keep_alive = Some(IDLE);
     let shared = Arc::clone(shared);
     StreamableHttpService::new(
-        move || Ok(Server::new(Arc::clone(&shared))),
+        move || Ok(Handler::new(Arc::clone(&shared))),
         Arc::new(sessions),
         config,
     )

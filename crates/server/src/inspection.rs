@@ -9,115 +9,125 @@ use job::model::{Diagnostic, Edge, ExchangeKind, JobFile, OperatorKind, Table};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use std::path::Path;
+
+use crate::error::{Error, ErrorKind, Result};
+
 /// A job to look at before anything is asked.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Inspection {
+pub struct Inspection {
     /// The job folder.
-    pub(crate) path: String,
+    pub path: String,
     /// Name, times and size of the job.
-    pub(crate) info: job::model::JobInfo,
+    pub info: job::model::JobInfo,
     /// What the folder holds, by content.
-    pub(crate) files: Vec<JobFile>,
+    pub files: Vec<JobFile>,
     /// Stages in the order of the plan.
-    pub(crate) stages: Vec<StageView>,
+    pub stages: Vec<StageView>,
     /// Channels between stages.
-    pub(crate) edges: Vec<EdgeView>,
+    pub edges: Vec<EdgeView>,
     /// Inputs with what is known of them.
-    pub(crate) tables: Vec<TableView>,
+    pub tables: Vec<TableView>,
     /// Statements of the script and the stages that run them.
-    pub(crate) script: Vec<StatementView>,
+    pub script: Vec<StatementView>,
     /// What could not be read.
-    pub(crate) diagnostics: Vec<Diagnostic>,
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// One stage.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct StageView {
-    pub(crate) name: String,
-    pub(crate) vertices: Option<u64>,
+pub struct StageView {
+    pub name: String,
+    pub vertices: Option<u64>,
     /// Vertices over tokens: how often the tokens had to be used again.
-    pub(crate) waves: Option<f64>,
+    pub waves: Option<f64>,
     /// Mean milliseconds that a vertex waited.
-    pub(crate) queue_ms: Option<f64>,
+    pub queue_ms: Option<f64>,
     /// Mean milliseconds that a vertex took to start.
-    pub(crate) start_ms: Option<f64>,
-    pub(crate) mean_run_ms: Option<f64>,
-    pub(crate) max_run_ms: Option<f64>,
+    pub start_ms: Option<f64>,
+    pub mean_run_ms: Option<f64>,
+    pub max_run_ms: Option<f64>,
     /// Slowest vertex over the mean.
-    pub(crate) run_max_over_mean: Option<f64>,
-    pub(crate) bytes_read: Option<f64>,
+    pub run_max_over_mean: Option<f64>,
+    pub bytes_read: Option<f64>,
     /// Vertex that read most over the mean.
-    pub(crate) read_max_over_mean: Option<f64>,
-    pub(crate) bytes_written: Option<f64>,
+    pub read_max_over_mean: Option<f64>,
+    pub bytes_written: Option<f64>,
     /// Share of the time in garbage collection, 0 to 1.
-    pub(crate) gc_share: Option<f64>,
+    pub gc_share: Option<f64>,
     /// Spills to disk that a counter tells of.
-    pub(crate) spills: Option<usize>,
-    pub(crate) memory_peak_bytes: Option<f64>,
-    pub(crate) memory_limit_bytes: Option<f64>,
-    pub(crate) on_critical_path: bool,
-    pub(crate) operators: Vec<OperatorView>,
+    pub spills: Option<usize>,
+    pub memory_peak_bytes: Option<f64>,
+    pub memory_limit_bytes: Option<f64>,
+    pub on_critical_path: bool,
+    pub operators: Vec<OperatorView>,
 }
 
 /// One operator with what the script, the counters and the optimizer say of it.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct OperatorView {
-    pub(crate) id: String,
+pub struct OperatorView {
+    pub id: String,
     /// Identifier in the generated code.
-    pub(crate) uid: Option<u32>,
-    pub(crate) kind: OperatorKind,
-    pub(crate) class_name: String,
+    pub uid: Option<u32>,
+    pub kind: OperatorKind,
+    pub class_name: String,
     /// Columns that it joins, groups or sorts by.
-    pub(crate) keys: Vec<String>,
+    pub keys: Vec<String>,
     /// First and last script line, 1-based.
-    pub(crate) script_lines: Option<[u32; 2]>,
-    pub(crate) rows: Option<f64>,
+    pub script_lines: Option<[u32; 2]>,
+    pub rows: Option<f64>,
     /// Vertex with most rows over the mean.
-    pub(crate) rows_max_over_mean: Option<f64>,
+    pub rows_max_over_mean: Option<f64>,
     /// Rows that the optimizer expected.
-    pub(crate) estimated_rows: Option<f64>,
+    pub estimated_rows: Option<f64>,
     /// Milliseconds in this operator alone, over all vertices.
-    pub(crate) exclusive_ms: Option<f64>,
+    pub exclusive_ms: Option<f64>,
 }
 
 /// One channel between stages.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct EdgeView {
-    pub(crate) from: String,
-    pub(crate) to: String,
+pub struct EdgeView {
+    pub from: String,
+    pub to: String,
     /// How rows cross.
-    pub(crate) exchange: ExchangeKind,
-    pub(crate) keys: Vec<String>,
-    pub(crate) partitions: Option<u32>,
-    pub(crate) rows: Option<f64>,
-    pub(crate) bytes: Option<f64>,
-    pub(crate) columns: Vec<String>,
+    pub exchange: ExchangeKind,
+    pub keys: Vec<String>,
+    pub partitions: Option<u32>,
+    pub rows: Option<f64>,
+    pub bytes: Option<f64>,
+    pub columns: Vec<String>,
 }
 
 /// One input of the job.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct TableView {
-    pub(crate) name: String,
-    pub(crate) rows: Option<u64>,
-    pub(crate) bytes: Option<u64>,
-    pub(crate) files: Option<u64>,
-    pub(crate) layout: Option<String>,
-    pub(crate) partitions: Option<usize>,
+pub struct TableView {
+    pub name: String,
+    pub rows: Option<u64>,
+    pub bytes: Option<u64>,
+    pub files: Option<u64>,
+    pub layout: Option<String>,
+    pub partitions: Option<usize>,
 }
 
 /// One statement of the script and the stages that run it.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct StatementView {
+pub struct StatementView {
     /// First and last script line, 1-based.
-    pub(crate) lines: [u32; 2],
-    pub(crate) kind: String,
-    pub(crate) target: Option<String>,
-    pub(crate) stages: Vec<String>,
+    pub lines: [u32; 2],
+    pub kind: String,
+    pub target: Option<String>,
+    pub stages: Vec<String>,
 }
 
 impl Inspection {
-    /// Everything, or one stage with the channels into and out of it.
-    pub(crate) fn of(job: &Job, stage: Option<usize>) -> Inspection {
+    /// Reads a job folder: everything, or one stage with the channels into and out of it.
+    pub fn read(job: &Path, stage: Option<&str>) -> Result<Inspection> {
+        let job = job::load(job)?;
+        let stage = stage.map(|name| stage_index(&job, name)).transpose()?;
+        Ok(Inspection::of(&job, stage))
+    }
+
+    fn of(job: &Job, stage: Option<usize>) -> Inspection {
         let path = job.critical_path().map(|p| p.value).unwrap_or_default();
         let wanted = |index: usize| stage.is_none_or(|s| s == index);
         let edge_wanted = |edge: &&Edge| stage.is_none_or(|s| s == edge.from || s == edge.to);
@@ -140,6 +150,14 @@ impl Inspection {
             diagnostics: job.diagnostics.clone(),
         }
     }
+}
+
+fn stage_index(job: &Job, name: &str) -> Result<usize> {
+    job.stage_index(name).ok_or_else(|| {
+        let names: Vec<&str> = job.stages.iter().map(|s| s.name.as_str()).collect();
+        Error::new(ErrorKind::Usage, format!("the job has no stage `{name}`"))
+            .hint(format!("its stages are {}", names.join(", ")))
+    })
 }
 
 fn stage_view(job: &Job, index: usize, on_critical_path: bool) -> StageView {

@@ -5,13 +5,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::Config;
-use crate::error::{CliError, Result};
-use crate::exit::Exit;
+use crate::error::{Error, ErrorKind, Result};
 
 /// Folders that may be read with everything below them; their real paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Roots(Vec<PathBuf>);
+pub struct Roots(Vec<PathBuf>);
 
 /// Where a path leads.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,15 +22,10 @@ enum Place {
 }
 
 impl Roots {
-    /// The roots of the flags, else those of the configuration, else the current folder.
-    pub(crate) fn chosen(flags: &[PathBuf], config: &Config) -> Result<Roots> {
-        let configured = &config.mcp.allowed_roots;
-        let chosen = match (flags, configured.as_slice()) {
-            ([], []) => &[PathBuf::from(".")],
-            ([], configured) => configured,
-            (flags, _) => flags,
-        };
-        let real: Result<Vec<PathBuf>> = chosen.iter().map(|root| real_folder(root)).collect();
+    /// # Errors
+    /// If one is not an existing folder.
+    pub fn new(folders: &[PathBuf]) -> Result<Roots> {
+        let real: Result<Vec<PathBuf>> = folders.iter().map(|root| real_folder(root)).collect();
         real.map(Roots)
     }
 
@@ -53,12 +46,12 @@ impl Roots {
         }
         if !places.is_empty() && places.iter().all(|place| *place == Place::Missing) {
             return Err(
-                CliError::new(Exit::Input, format!("`{named}` does not exist"))
+                Error::new(ErrorKind::Input, format!("`{named}` does not exist"))
                     .hint(format!("a relative path begins at {}", self.listed())),
             );
         }
         let error = format!("`{named}` is outside of the folders that this server may read");
-        Err(CliError::new(Exit::Input, error).hint(format!(
+        Err(Error::new(ErrorKind::Input, error).hint(format!(
             "it may read {}; more are allowed by `--root DIR`, or `allowed_roots` of `[mcp]` in scopeagent.toml",
             self.listed()
         )))
@@ -127,7 +120,7 @@ impl Roots {
 
 fn real_folder(root: &Path) -> Result<PathBuf> {
     let real = root.canonicalize().map_err(|e| {
-        CliError::from_source(Exit::Usage, &e).hint(format!(
+        Error::from_source(ErrorKind::Usage, &e).hint(format!(
             "the allowed root `{}` must be a folder that exists",
             root.display()
         ))
@@ -136,7 +129,7 @@ fn real_folder(root: &Path) -> Result<PathBuf> {
         Ok(real)
     } else {
         let error = format!("the allowed root `{}` is not a folder", root.display());
-        Err(CliError::new(Exit::Usage, error).hint("give the folder that the job folders lie in"))
+        Err(Error::new(ErrorKind::Usage, error).hint("give the folder that the job folders lie in"))
     }
 }
 
@@ -261,13 +254,13 @@ mod tests {
     }
 
     #[test]
-    fn flags_come_before_the_configuration() {
-        let Tree { _folder, base, .. } = tree();
-        let mut config = Config::default();
-        config.mcp.allowed_roots = vec![base.join("out")];
-        let chosen = |flags: &[PathBuf]| Roots::chosen(flags, &config).expect("roots");
-        assert_eq!(chosen(&[]), Roots(vec![base.join("out")]));
-        assert_eq!(chosen(&[base.join("in")]), Roots(vec![base.join("in")]));
-        assert!(Roots::chosen(&[base.join("nothing")], &config).is_err());
+    fn a_root_must_exist() {
+        let Tree {
+            _folder,
+            base,
+            roots,
+        } = tree();
+        assert_eq!(Roots::new(&[base.join("in/../in")]).expect("real"), roots);
+        assert!(Roots::new(&[base.join("nothing")]).is_err());
     }
 }

@@ -7,8 +7,7 @@ use indexer::{EmbedderChoice, Reranker, Settings};
 use secrecy::ExposeSecret;
 
 use crate::config::{self, Config, Embedder, EmbedderProvider};
-use crate::error::{CliError, Result};
-use crate::exit::Exit;
+use server::{Error, ErrorKind, Result};
 
 /// Settings of the index as configured.
 pub(crate) fn settings(config: &Config) -> Result<Settings> {
@@ -57,19 +56,19 @@ fn choice(embedder: &Embedder, config: &Config) -> Result<EmbedderChoice> {
 
 fn needed(value: &Option<String>, name: &str) -> Result<String> {
     value.clone().ok_or_else(|| {
-        CliError::new(Exit::Usage, format!("`[embedder]` needs `{name}`"))
+        Error::new(ErrorKind::Usage, format!("`[embedder]` needs `{name}`"))
             .hint("`scopeagent config show` lists what is set; docs/models.md has examples")
     })
 }
 
 fn key(embedder: &Embedder) -> Result<Option<String>> {
-    let key = crate::reasoners::key_from(
+    let key = crate::keys::fetch(
         embedder.api_key_env.as_deref(),
         embedder.api_key_command.as_deref(),
     );
     let key = key.map_err(|reason| {
-        CliError::new(
-            Exit::Usage,
+        Error::new(
+            ErrorKind::Usage,
             format!("the key of the embedder cannot be fetched: {reason}"),
         )
         .hint("mend `api_key_env` or `api_key_command` in `[embedder]`")
@@ -88,8 +87,8 @@ fn weights(embedder: &Embedder) -> Result<Option<VectorWeights>> {
             cjk: weights.cjk,
         }));
     }
-    Err(CliError::new(
-        Exit::Usage,
+    Err(Error::new(
+        ErrorKind::Usage,
         format!(
             "`[embedder.weights]` has latin = {} and cjk = {}",
             weights.latin, weights.cjk

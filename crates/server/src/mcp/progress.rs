@@ -4,10 +4,8 @@ use agent::{Event, Observer, StepId};
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::render::layout::shorten;
-
-/// Columns of a message; clients show it beside a bar.
-const MESSAGE: usize = 160;
+/// Characters of a message at most; clients show it next to a bar.
+const MAX_MESSAGE: usize = 160;
 
 /// Turns the events of an analysis into progress notifications: one when a step begins, one when
 /// it ends, and one for each thing that delays it.
@@ -59,9 +57,16 @@ impl Steps {
     fn tell(&self, message: String) {
         let notification = ProgressNotificationParam::new(self.token.clone(), self.progress)
             .with_total(self.total)
-            .with_message(shorten(&message, MESSAGE));
+            .with_message(shortened(&message));
         // Nobody listens any more when the call was given up.
         let _ = self.send.send(notification);
+    }
+}
+
+fn shortened(message: &str) -> String {
+    match message.char_indices().nth(MAX_MESSAGE) {
+        Some((end, _)) => format!("{}…", &message[..end]),
+        None => message.to_owned(),
     }
 }
 

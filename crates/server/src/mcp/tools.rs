@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use ::runs::store::{Feedback, FeedbackRow, RunFilter};
+use agent::Request;
 use indexer::Query;
 use report::Report;
 use rmcp::handler::server::tool::{Extension, schema_for_output};
@@ -14,39 +14,33 @@ use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::ProgressNotificationParam;
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, tool, tool_router};
-use tokio::runtime::Handle;
+use runs::store::{Feedback, FeedbackRow, RunFilter, StoreError};
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use super::answers::{self, Answer, FilePart, Passages, Runs};
 use super::file_part;
+use super::handler::Handler;
 use super::parameters::{
-    AnalyzeJob, Depth, GiveFeedback, InspectJob, ListRuns, ReadJobFile, Reasoner, SearchExperience,
+    AnalyzeJob, GiveFeedback, InspectJob, ListRuns, ReadJobFile, Reasoner, SearchExperience,
 };
 use super::progress::Steps;
 use super::resources::{self, Form};
 use super::roots::Roots;
-use super::server::{Server, Shared};
-use crate::analysis::Analyst;
-use crate::args::{self, Analyze, Thinking};
-use crate::command::{inspect, runs};
-use crate::config::Language;
-use crate::error::{CliError, Result};
-use crate::exit::Exit;
+use super::shared::Shared;
+use crate::error::Result;
 use crate::inspection::Inspection;
-use crate::keeper::{self, Keeper};
-use crate::knowledge::Knowledge;
-use crate::render;
+use crate::reasoner::{Mode, ReasonerChoice};
+use crate::session::Task;
 
-/// What a tool gives: an answer, or a sentence with its remedy that the model reads.
+/// An answer, or a sentence with its remedy that the model reads.
 type Outcome<T> = std::result::Result<Answer<T>, String>;
 
-/// Passages at most.
-const PASSAGES: u32 = 20;
-/// Runs at most.
-const RUNS: u32 = 200;
+const MAX_PASSAGES: u32 = 20;
+const MAX_RUNS: u32 = 200;
 
 #[tool_router(vis = "pub(super)")]
-impl Server {
+impl Handler {
     /// Finds out why one SCOPE or U-SQL job is slow, expensive or failed, and what to change.
     /// Reads the job folder, names the causes with evidence (file, place, value), estimates the seconds that mending each would save, and suggests rewrites as checked diffs, hints or parameters, with the experience they rest on.
     /// Takes a second for most jobs, longer with an LLM or gigabytes of vertex events; reports progress by step and can be cancelled. The report is kept: its run_id is what give_feedback and the report resources need.
@@ -61,42 +55,41 @@ impl Server {
         Extension(roots): Extension<Roots>,
         context: RequestContext<RoleServer>,
     ) -> Outcome<Report> {
-        let job = roots.admit(&asked.job).map_err(told)?;
+        let job = roots.admit(&asked.job).map_err(plain)?;
         let _place = tokio::select! {
             place = self.shared.places.acquire() => place.map_err(|e| e.to_string())?,
             () = context.ct.cancelled() => return Err("cancelled before it began".to_owned()),
         };
-        let args = self.arguments(job, &asked);
-        let (send, mut told_steps) = mpsc::unbounded_channel();
-        let token = context.meta.get_progress_token();
-        let steps = token.map(|token| Steps::new(token, asked.hypotheses, send));
         let stop = self.shared.stop.child_token();
         // A client that hangs up drops this call; the analysis ends with it.
         let _stops_with_the_call = stop.clone().drop_guard();
-        let mut analysis = {
-            let (shared, stop) = (Arc::clone(&self.shared), stop.clone());
-            self.shared
-                .running
-                .spawn_blocking(move || analyse(&shared, &args, steps, stop))
-        };
+        let task = self.task(job, &asked, stop.clone());
+        let (send, mut notifications) = mpsc::unbounded_channel();
+        let token = context.meta.get_progress_token();
+        let steps = token.map(|token| Steps::new(token, asked.hypotheses, send));
+        let shared = Arc::clone(&self.shared);
+        let mut analysis = self.shared.running.spawn_blocking(move || match steps {
+            Some(mut steps) => shared.session.analyze(task, &mut steps),
+            None => shared.session.analyze(task, &mut agent::Silent),
+        });
         let report = loop {
             tokio::select! {
-                Some(notification) = told_steps.recv() => notify(&context, notification).await,
+                Some(notification) = notifications.recv() => notify(&context, notification).await,
                 () = context.ct.cancelled(), if !stop.is_cancelled() => stop.cancel(),
                 done = &mut analysis => break done,
             }
         };
-        while let Ok(notification) = told_steps.try_recv() {
+        while let Ok(notification) = notifications.try_recv() {
             notify(&context, notification).await;
         }
-        let report = report.map_err(|e| e.to_string())?.map_err(told)?;
+        let report = report.map_err(|e| e.to_string())?.map_err(plain)?.report;
         let links = [Form::Json, Form::Markdown]
             .map(|form| {
                 let name = report.job.name.as_deref().unwrap_or(&report.job.path);
                 resources::resource(&report.run_id, name, form)
             })
             .to_vec();
-        let text = render::markdown::render(&report);
+        let text = (self.shared.renderers.report)(&report);
         Ok(Answer {
             value: report,
             text,
@@ -116,10 +109,10 @@ impl Server {
         Parameters(asked): Parameters<InspectJob>,
         Extension(roots): Extension<Roots>,
     ) -> Outcome<Inspection> {
-        let path = roots.admit(&asked.job).map_err(told)?;
-        self.aside(move |_| {
-            let inspection = inspect::inspection(&path, asked.stage.as_deref())?;
-            let text = plain(&render::inspection::render(&inspection, None));
+        let path = roots.admit(&asked.job).map_err(plain)?;
+        self.blocking(move |shared| {
+            let inspection = Inspection::read(&path, asked.stage.as_deref())?;
+            let text = (shared.renderers.inspection)(&inspection);
             Ok(Answer::new(inspection, text))
         })
         .await
@@ -135,7 +128,7 @@ impl Server {
         &self,
         Parameters(asked): Parameters<SearchExperience>,
     ) -> Outcome<Passages> {
-        self.aside(move |shared| {
+        self.blocking(move |shared| {
             let passages = search(shared, &asked)?;
             let text = passages.text();
             Ok(Answer::new(passages, text))
@@ -155,10 +148,9 @@ impl Server {
         Parameters(asked): Parameters<ReadJobFile>,
         Extension(roots): Extension<Roots>,
     ) -> Outcome<FilePart> {
-        let path = roots.admit(&asked.job).map_err(told)?;
-        self.aside(move |_| {
-            let reader = job::open(&path, &job::Options::default())
-                .map_err(|e| CliError::from_source(Exit::Input, &e).hint(e.hint()))?;
+        let path = roots.admit(&asked.job).map_err(plain)?;
+        self.blocking(move |_| {
+            let reader = job::open(&path, &job::Options::default())?;
             let part = file_part::read(&reader, &asked)?;
             let text = part.text.clone();
             Ok(Answer::new(part, text))
@@ -177,10 +169,10 @@ impl Server {
         Parameters(asked): Parameters<ListRuns>,
         Extension(roots): Extension<Roots>,
     ) -> Outcome<Runs> {
-        self.aside(move |shared| {
+        self.blocking(move |shared| {
             let filter = RunFilter {
                 job: asked.job,
-                limit: Some(asked.limit.clamp(1, RUNS) as usize),
+                limit: Some(asked.limit.clamp(1, MAX_RUNS) as usize),
             };
             let runs = Runs {
                 runs: resources::visible(shared, &roots, &filter)?,
@@ -207,7 +199,7 @@ impl Server {
         Parameters(asked): Parameters<GiveFeedback>,
         Extension(roots): Extension<Roots>,
     ) -> Outcome<FeedbackRow> {
-        self.aside(move |shared| {
+        self.blocking(move |shared| {
             let row = give(shared, &roots, asked)?;
             let text = answers::noted(&row);
             Ok(Answer::new(row, text))
@@ -215,109 +207,71 @@ impl Server {
         .await
     }
 
-    /// Does work that blocks where it holds up nobody.
-    async fn aside<T: Send + 'static>(
+    /// Does blocking work away from the threads that serve messages.
+    async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Shared) -> Result<Answer<T>> + Send + 'static,
     ) -> Outcome<T> {
-        let shared = Arc::clone(&self.shared);
-        let done = self.shared.running.spawn_blocking(move || work(&shared));
-        done.await.map_err(|e| e.to_string())?.map_err(told)
+        let done = self.shared.blocking(work).await;
+        done.map_err(|error| error.message.into_owned())
     }
 
-    /// The arguments of `analyze` that a call stands for.
-    fn arguments(&self, job: std::path::PathBuf, asked: &AnalyzeJob) -> Analyze {
-        let reasoner = match asked.reasoner {
-            Reasoner::Auto => self.shared.reasoner,
-            Reasoner::Offline => args::Reasoner::Offline,
+    fn task(&self, job: std::path::PathBuf, asked: &AnalyzeJob, cancel: CancellationToken) -> Task {
+        let mode = match asked.reasoner {
+            Reasoner::Auto => self.shared.reasoner.mode,
+            Reasoner::Offline => Mode::Offline,
         };
-        let thinking = Thinking {
-            question: asked.question.clone(),
-            lang: asked.language.map(|language| match language {
-                report::Language::Zh => Language::Zh,
-                report::Language::En => Language::En,
-            }),
-            depth: match asked.depth {
-                Depth::Quick => args::Depth::Quick,
-                Depth::Normal => args::Depth::Normal,
-                Depth::Deep => args::Depth::Deep,
+        Task {
+            request: Request {
+                job,
+                question: asked.question.clone(),
+                language: asked.language,
+                depth: asked.depth.into(),
+                hypotheses: asked.hypotheses,
+                run_id: None,
             },
-            hypotheses: asked.hypotheses,
-            reasoner,
-            llm: self.shared.llm.clone(),
-            redact: self.shared.redact,
-            no_fallback: false,
-        };
-        Analyze::of(job, thinking)
+            reasoner: ReasonerChoice {
+                mode,
+                ..self.shared.reasoner.clone()
+            },
+            save: true,
+            cancel,
+        }
     }
-}
-
-fn analyse(
-    shared: &Shared,
-    args: &Analyze,
-    steps: Option<Steps>,
-    stop: tokio_util::sync::CancellationToken,
-) -> Result<Report> {
-    let (mut heard, mut silent) = (steps, agent::Silent);
-    let observer: &mut dyn agent::Observer = match &mut heard {
-        Some(steps) => steps,
-        None => &mut silent,
-    };
-    let (config, terminal) = (&shared.config, &shared.terminal);
-    let keeper = Keeper::open(config, true, terminal);
-    let open = |learnt| Analyst::open_on(Handle::current(), stop, config, learnt, terminal);
-    keeper::kept(args, config, &keeper, open, observer).map(|made| made.report)
 }
 
 async fn notify(context: &RequestContext<RoleServer>, notification: ProgressNotificationParam) {
-    // A client that cannot be told will not be told the result either.
+    // A client that misses this will miss the result too.
     let _ = context.peer.notify_progress(notification).await;
 }
 
 fn search(shared: &Shared, asked: &SearchExperience) -> Result<Passages> {
-    let index = Knowledge::locate(&shared.config)?.open(&shared.terminal)?;
-    let mut query = Query::new(
-        asked.query.as_str(),
-        asked.limit.clamp(1, PASSAGES) as usize,
-    );
+    let limit = asked.limit.clamp(1, MAX_PASSAGES) as usize;
+    let mut query = Query::new(asked.query.as_str(), limit);
     query.filter.causes.extend(asked.cause.clone());
-    query
-        .filter
-        .languages
-        .extend(asked.language.map(|language| match language {
-            report::Language::Zh => indexer::Language::Zh,
-            report::Language::En => indexer::Language::En,
-        }));
-    let hits = index
-        .search(&query)
-        .map_err(|e| CliError::from_source(Exit::Failure, &e))?;
+    query.filter.languages.extend(asked.language);
+    let hits = shared.session.index()?.search(&query)?;
     Ok(Passages {
         passages: hits.into_iter().map(Into::into).collect(),
     })
 }
 
 fn give(shared: &Shared, roots: &Roots, asked: GiveFeedback) -> Result<FeedbackRow> {
-    let mut store = runs::open(&shared.config)?;
-    let run = store.run(&asked.run_id).map_err(runs::error)?;
-    if !roots.cover(Path::new(&run.job)) {
-        let unknown = ::runs::store::StoreError::UnknownRun(asked.run_id);
-        return Err(runs::error(unknown));
-    }
     let feedback = Feedback {
         action: asked.action,
         suggestion: asked.suggestion,
         note: asked.note,
         saved_seconds: asked.saved_seconds,
     };
-    store
-        .give_feedback(&run.run_id, &feedback)
-        .map_err(runs::error)
+    shared.session.with_store(|store| {
+        let run = store.run(&asked.run_id)?;
+        if !roots.cover(Path::new(&run.job)) {
+            return Err(StoreError::UnknownRun(asked.run_id));
+        }
+        store.give_feedback(&run.run_id, &feedback)
+    })
 }
 
-fn told(error: CliError) -> String {
-    error.plain()
-}
-
-fn plain(text: &str) -> String {
-    anstream::adapter::strip_str(text).to_string()
+fn plain(error: crate::Error) -> String {
+    error.to_string()
 }

@@ -4,8 +4,7 @@ use job::JobReader;
 
 use super::answers::FilePart;
 use super::parameters::ReadJobFile;
-use crate::error::{CliError, Result};
-use crate::exit::Exit;
+use crate::error::{Error, ErrorKind, Result};
 
 /// Text of one file that can be reached. The files that people read are far smaller; the events of
 /// a large job are for the readers, not for a model.
@@ -18,7 +17,7 @@ const MOST: u64 = 256 << 10;
 pub(super) fn read(reader: &JobReader, asked: &ReadJobFile) -> Result<FilePart> {
     if asked.line.is_some() && asked.offset.is_some() {
         return Err(
-            CliError::new(Exit::Usage, "`line` and `offset` exclude each other")
+            Error::new(ErrorKind::Usage, "`line` and `offset` exclude each other")
                 .hint("give the line to begin at, or the `next_offset` of the part before"),
         );
     }
@@ -31,7 +30,8 @@ pub(super) fn read(reader: &JobReader, asked: &ReadJobFile) -> Result<FilePart> 
     let text = reader
         .text(&asked.file, wanted.min(REACHABLE) as usize)
         .map_err(|e| {
-            CliError::from_source(Exit::Input, &e).hint("inspect_job lists the files of the folder")
+            Error::from_source(ErrorKind::Input, &e)
+                .hint("inspect_job lists the files of the folder")
         })?;
     let start = match asked.line {
         Some(line) => line_start(&text, line),
@@ -44,7 +44,7 @@ pub(super) fn read(reader: &JobReader, asked: &ReadJobFile) -> Result<FilePart> 
             asked.file,
             text.len()
         );
-        CliError::new(Exit::Input, error).hint("begin further up")
+        Error::new(ErrorKind::Input, error).hint("begin further up")
     })?;
     let (start, end) = bounds(&text, start, most as usize);
     let file = reader.files().iter().find(|f| f.name == asked.file);

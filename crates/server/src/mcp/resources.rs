@@ -5,19 +5,17 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use ::runs::store::{RunFilter, RunRow, StoreError};
 use report::Report;
 use rmcp::ErrorData;
 use rmcp::model::{
     ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
+use runs::store::{RunFilter, RunRow, StoreError};
 use serde_json::json;
 
 use super::roots::Roots;
-use super::server::Shared;
-use crate::command::runs;
-use crate::error::CliError;
-use crate::render::markdown;
+use super::shared::Shared;
+use crate::error::Result;
 
 const SCHEME: &str = "scopeagent://runs/";
 
@@ -86,17 +84,12 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
 }
 
 /// Runs of jobs in the allowed folders, the newest first.
-pub(super) fn visible(
-    shared: &Shared,
-    roots: &Roots,
-    filter: &RunFilter,
-) -> Result<Vec<RunRow>, CliError> {
-    let mut rows = runs::open(&shared.config)?
-        .runs(&RunFilter {
-            limit: None,
-            ..filter.clone()
-        })
-        .map_err(runs::error)?;
+pub(super) fn visible(shared: &Shared, roots: &Roots, filter: &RunFilter) -> Result<Vec<RunRow>> {
+    let all = RunFilter {
+        limit: None,
+        ..filter.clone()
+    };
+    let mut rows = shared.session.with_store(|store| store.runs(&all))?;
     rows.retain(|row| roots.cover(Path::new(&row.job)));
     rows.truncate(filter.limit.unwrap_or(usize::MAX));
     Ok(rows)
@@ -107,9 +100,10 @@ pub(super) async fn list(
     shared: &Arc<Shared>,
     roots: Roots,
     cursor: Option<String>,
-) -> Result<ListResourcesResult, ErrorData> {
-    let shared = Arc::clone(shared);
-    let rows = off_the_loop(move || visible(&shared, &roots, &RunFilter::default())).await?;
+) -> std::result::Result<ListResourcesResult, ErrorData> {
+    let rows = shared
+        .blocking(move |shared| visible(shared, &roots, &RunFilter::default()))
+        .await?;
     // A run has a verdict as soon as it has a report, whole or partial.
     let mut rows: Vec<RunRow> = rows.into_iter().filter(|r| r.verdict.is_some()).collect();
     if let Some(cursor) = cursor {
@@ -140,43 +134,33 @@ pub(super) async fn read(
     shared: &Arc<Shared>,
     roots: Roots,
     uri: String,
-) -> Result<ReadResourceResult, ErrorData> {
+) -> std::result::Result<ReadResourceResult, ErrorData> {
     let missing = || {
-        let told = Some(json!({ "uri": uri }));
-        ErrorData::resource_not_found(format!("there is no report `{uri}`"), told)
+        let data = Some(json!({ "uri": uri }));
+        ErrorData::resource_not_found(format!("there is no report `{uri}`"), data)
     };
     let (run_id, form) = parse(&uri).ok_or_else(missing)?;
-    let (shared, wanted) = (Arc::clone(shared), run_id.to_owned());
-    let report = off_the_loop(move || report(&shared, &roots, &wanted))
+    let wanted = run_id.to_owned();
+    let report = shared
+        .blocking(move |shared| report(shared, &roots, &wanted))
         .await?
         .ok_or_else(missing)?;
     let text = match form {
         Form::Json => serde_json::to_string(&report)
             .map_err(|e| ErrorData::internal_error(e.to_string(), None))?,
-        Form::Markdown => markdown::render(&report),
+        Form::Markdown => (shared.renderers.report)(&report),
     };
     let contents = ResourceContents::text(text, uri.clone()).with_mime_type(form.mime());
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-/// The report of exactly this run, if it is of a job in the allowed folders and has one.
-fn report(shared: &Shared, roots: &Roots, run_id: &str) -> Result<Option<Report>, CliError> {
-    let store = runs::open(&shared.config)?;
-    match store.run(run_id) {
-        Ok(row) if row.run_id == run_id && roots.cover(Path::new(&row.job)) => {
-            store.report(run_id).map_err(runs::error)
-        }
+/// The report of exactly this run, if its job is in the allowed folders.
+fn report(shared: &Shared, roots: &Roots, run_id: &str) -> Result<Option<Report>> {
+    shared.session.with_store(|store| match store.run(run_id) {
+        Ok(row) if row.run_id == run_id && roots.cover(Path::new(&row.job)) => store.report(run_id),
         Ok(_) | Err(StoreError::UnknownRun(_) | StoreError::AmbiguousRun { .. }) => Ok(None),
-        Err(error) => Err(runs::error(error)),
-    }
-}
-
-async fn off_the_loop<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, CliError> + Send + 'static,
-) -> Result<T, ErrorData> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|e| ErrorData::internal_error(e.to_string(), None))?
-        .map_err(|e| ErrorData::internal_error(e.plain(), None))
+        Err(error) => Err(error),
+    })
 }
 
 #[cfg(test)]

@@ -1,0 +1,142 @@
+//! From the configuration to a session: folders, thresholds, templates, models and keys.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use agent::{Prompts, Request};
+use server::{Documents, Error, ErrorKind, Knowledge, ReasonerChoice, Result, Session, Settings};
+use tokio::runtime::{Handle, Runtime};
+use tokio_util::sync::CancellationToken;
+
+use crate::args::Thinking;
+use crate::config::{self, Config};
+use crate::exit::Exit;
+use crate::terminal::Terminal;
+use crate::{embedding, keys};
+
+/// Opens a session for one call.
+pub(crate) fn open(config: &Config, terminal: &Terminal, runtime: &Runtime) -> Result<Session> {
+    open_as(config, terminal, runtime, false)
+}
+
+/// Opens a session for many calls.
+pub(crate) fn open_resident(
+    config: &Config,
+    terminal: &Terminal,
+    runtime: &Runtime,
+) -> Result<Session> {
+    open_as(config, terminal, runtime, true)
+}
+
+fn open_as(
+    config: &Config,
+    terminal: &Terminal,
+    runtime: &Runtime,
+    is_resident: bool,
+) -> Result<Session> {
+    let settings = Settings {
+        knowledge: knowledge(config)?,
+        data: config::data_folder(config),
+        thresholds: thresholds(config)?,
+        prompts: prompts(config)?,
+        llm: config.llm.clone(),
+        keys: keys::of_profile,
+        language: config.language,
+        is_resident,
+    };
+    Session::new(settings, runtime.handle().clone(), Arc::new(*terminal))
+}
+
+/// The configured folders; without any, `./knowledge` and `./index` if the former exists, else the built-in documents with their index in
+/// the data folder.
+pub(crate) fn knowledge(config: &Config) -> Result<Knowledge> {
+    let local = PathBuf::from("knowledge");
+    let documents = match &config.knowledge {
+        Some(folder) if !folder.is_dir() => {
+            let error = format!("the knowledge folder `{}` does not exist", folder.display());
+            return Err(Error::new(ErrorKind::Input, error).hint(
+                "check --knowledge and the configuration; without either, the built-in knowledge is used",
+            ));
+        }
+        Some(folder) => Documents::Folder(folder.clone()),
+        None if local.join("experience").is_dir() => Documents::Folder(local.clone()),
+        None => Documents::Builtin,
+    };
+    let index = match (&config.index, &documents) {
+        (Some(folder), _) => folder.clone(),
+        (None, Documents::Folder(folder)) if *folder == local => PathBuf::from("index"),
+        (None, Documents::Folder(folder)) => folder.join(".index"),
+        (None, Documents::Builtin) => config::data_folder(config).join("builtin-index"),
+    };
+    Ok(Knowledge {
+        is_own: config.index.is_none() && documents == Documents::Builtin,
+        documents,
+        index,
+        settings: embedding::settings(config)?,
+    })
+}
+
+/// The thresholds in force.
+pub(crate) fn thresholds(config: &Config) -> Result<diagnosis::Settings> {
+    diagnosis::Settings::from_table(&config.diagnosis).map_err(|e| {
+        Error::from_source(ErrorKind::Usage, &e)
+            .hint("`scopeagent rules` lists every threshold with its default")
+    })
+}
+
+fn prompts(config: &Config) -> Result<Prompts> {
+    match &config.prompts {
+        None => Ok(Prompts::built_in()),
+        Some(folder) => Prompts::with_folder(folder).map_err(|e| {
+            Error::from_source(ErrorKind::Usage, &e)
+                .hint("fix the template, or remove it to use the built-in one")
+        }),
+    }
+}
+
+/// The threads that LLM calls run on.
+pub(crate) fn runtime() -> Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| {
+            Error::from_source(ErrorKind::Other, &e)
+                .hint("the system does not allow another thread")
+        })
+}
+
+/// From now on Ctrl-C cancels `cancel`, and a second one ends the program.
+pub(crate) fn cancel_on_interrupt(runtime: &Handle, cancel: CancellationToken) {
+    runtime.spawn(async move {
+        // Without a signal handler Ctrl-C ends the process, which is fine too.
+        if tokio::signal::ctrl_c().await.is_ok() {
+            cancel.cancel();
+        }
+        if tokio::signal::ctrl_c().await.is_ok() {
+            std::process::exit(Exit::Interrupted as i32);
+        }
+    });
+}
+
+/// What the flags ask about a job.
+pub(crate) fn request(job: PathBuf, thinking: &Thinking) -> Request {
+    Request {
+        job,
+        question: thinking.question.clone(),
+        language: thinking.lang,
+        depth: thinking.depth.into(),
+        hypotheses: thinking.hypotheses,
+        run_id: None,
+    }
+}
+
+/// The reasoner that the flags ask for.
+pub(crate) fn reasoner(thinking: &Thinking) -> ReasonerChoice {
+    ReasonerChoice {
+        mode: thinking.reasoner.into(),
+        profile: thinking.llm.clone(),
+        redact: thinking.redact,
+        no_fallback: thinking.no_fallback,
+        ..ReasonerChoice::default()
+    }
+}

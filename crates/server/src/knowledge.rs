@@ -1,0 +1,168 @@
+//! The knowledge base and its index: built if there is none, and brought up to date where the documents come with the program.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use indexer::build::{Progress, Summary};
+use indexer::{BuildError, OpenError, Rebuild, Settings};
+use rust_embed::RustEmbed;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::monitor::Monitor;
+
+/// The built-in knowledge base.
+#[derive(RustEmbed)]
+#[folder = "../../knowledge"]
+struct Builtin;
+
+/// How long to wait for a process that builds the same index (a build takes seconds), and how often to look.
+const PATIENCE: Duration = Duration::from_secs(60);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Documents {
+    /// A folder that curators edit.
+    Folder(PathBuf),
+    Builtin,
+}
+
+#[derive(Debug, Clone)]
+pub struct Knowledge {
+    pub documents: Documents,
+    /// Folder of the index.
+    pub index: PathBuf,
+    /// Whether the program owns the index folder, so that it may rebuild an index that it cannot use.
+    pub is_own: bool,
+    pub settings: Settings,
+}
+
+impl Knowledge {
+    /// Opens the index, and builds it first if there is none. The index of the built-in documents follows the program's version. With
+    /// `use_graphs`, large segments get a graph in the background; a single call doesn't live long enough to profit.
+    pub(crate) fn open(&self, use_graphs: bool, monitor: &dyn Monitor) -> Result<indexer::Session> {
+        if self.documents == Documents::Builtin && !indexer::build::has_mark(&self.index, &mark()) {
+            self.bring_up_to_date(Rebuild::Changed, monitor)?;
+        }
+        let mut settings = self.settings.clone();
+        if !use_graphs {
+            settings.graph_from = usize::MAX;
+        }
+        let rebuild = match indexer::Session::open(&self.index, &settings) {
+            Err(OpenError::Missing { .. }) => {
+                monitor.remark(&format!(
+                    "building the knowledge index in `{}` (first use only)",
+                    self.index.display()
+                ));
+                Rebuild::Changed
+            }
+            Err(OpenError::Mismatch(_) | OpenError::Damaged { .. }) if self.is_own => Rebuild::Full,
+            other => return Ok(other?),
+        };
+        self.bring_up_to_date(rebuild, monitor)?;
+        Ok(indexer::Session::open(&self.index, &settings)?)
+    }
+
+    /// Brings the index up to date.
+    ///
+    /// # Errors
+    /// Also if another process is writing the index.
+    pub fn update(&self, rebuild: Rebuild, monitor: &dyn Monitor) -> Result<Summary> {
+        Ok(self.build(rebuild, monitor)?)
+    }
+
+    /// Brings the index up to date before use: waits for another process that does the same, and rebuilds the program's own index if it
+    /// can't be updated.
+    fn bring_up_to_date(&self, mut rebuild: Rebuild, monitor: &dyn Monitor) -> Result<()> {
+        let started = Instant::now();
+        loop {
+            match self.build(rebuild, monitor) {
+                Ok(_) => return Ok(()),
+                Err(BuildError::Locked { .. }) if started.elapsed() < PATIENCE => {
+                    std::thread::sleep(POLL_INTERVAL);
+                }
+                Err(BuildError::Mismatch(mismatch))
+                    if self.is_own && rebuild == Rebuild::Changed =>
+                {
+                    rebuild = match mismatch.what {
+                        "embedder" => Rebuild::Reembed,
+                        _ => Rebuild::Full,
+                    };
+                }
+                Err(BuildError::Mismatch(_) | BuildError::Open(_))
+                    if self.is_own && rebuild != Rebuild::Full =>
+                {
+                    rebuild = Rebuild::Full;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn build(
+        &self,
+        rebuild: Rebuild,
+        monitor: &dyn Monitor,
+    ) -> std::result::Result<Summary, BuildError> {
+        let settings = Settings {
+            rebuild,
+            ..self.settings.clone()
+        };
+        let mut line = monitor.progress("index");
+        let mut show =
+            |p: Progress| line(&format!("{:?}", p.phase).to_lowercase(), p.done, p.total);
+        let done = match &self.documents {
+            Documents::Folder(folder) => {
+                indexer::build::update(folder, &self.index, &settings, &mut show)
+            }
+            Documents::Builtin => {
+                indexer::build::update_from(builtin_documents(), &self.index, &settings, &mut show)
+            }
+        };
+        if let (Ok(summary), Documents::Builtin) = (&done, &self.documents) {
+            // Without the mark the next start compares the documents again.
+            let _ = indexer::build::set_mark(&self.index, summary, &mark());
+        }
+        done
+    }
+
+    /// The knowledge folder's catalogue of files, else the built-in one.
+    pub(crate) fn catalogue(&self) -> Result<job::Catalogue> {
+        let path = match &self.documents {
+            Documents::Folder(folder) => folder.join("files.toml"),
+            Documents::Builtin => return Ok(job::Catalogue::builtin()),
+        };
+        if !path.is_file() {
+            return Ok(job::Catalogue::builtin());
+        }
+        job::Catalogue::load(&path).map_err(|errors| {
+            let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            Error::new(
+                ErrorKind::Usage,
+                format!(
+                    "the file catalogue has {} errors:\n  {}",
+                    lines.len(),
+                    lines.join("\n  ")
+                ),
+            )
+            .hint("fix these lines, or remove the file to use the built-in catalogue")
+        })
+    }
+}
+
+/// The built-in documents, as pairs of relative path and text.
+pub fn builtin_documents() -> impl Iterator<Item = (String, String)> {
+    Builtin::iter().filter_map(|path| {
+        let file = Builtin::get(&path)?;
+        let text = String::from_utf8(file.data.into_owned()).ok()?;
+        Some((path.into_owned(), text))
+    })
+}
+
+/// Identifies the built-in documents: their paths and hashes.
+fn mark() -> Vec<u8> {
+    let files = Builtin::iter().filter_map(|path| {
+        let hash = Builtin::get(&path)?.metadata.sha256_hash();
+        Some([path.as_bytes(), b"\0", &hash].concat())
+    });
+    files.flatten().collect()
+}

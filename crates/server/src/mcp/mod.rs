@@ -1,0 +1,86 @@
+//! MCP server: analyses, searches and runs as tools and resources for models (Model Context Protocol), on stdin and stdout or over HTTP on
+//! this machine.
+//!
+//! ```text
+//! stdio, http ─> handler ─> tools, resources ─> Session
+//!                   └ roots, narrowed by client_roots: what may be read
+//! ```
+
+mod answers;
+mod client_roots;
+mod file_part;
+mod handler;
+mod http;
+mod parameters;
+mod progress;
+mod resources;
+mod roots;
+mod shared;
+mod tools;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use report::Report;
+use rmcp::ServiceExt;
+use rmcp::transport::stdio;
+use tokio_util::sync::CancellationToken;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::inspection::Inspection;
+use crate::reasoner::ReasonerChoice;
+use crate::session::Session;
+use handler::Handler;
+pub use roots::Roots;
+use shared::Shared;
+
+/// How long a stopped analysis may take to save its partial report; it may be in the middle of one large file.
+const GRACE: Duration = Duration::from_secs(10);
+
+pub struct Options {
+    /// Loopback address to serve over HTTP; `None` for stdin and stdout.
+    pub http: Option<SocketAddr>,
+    /// Folders whose jobs may be read.
+    pub roots: Roots,
+    pub reasoner: ReasonerChoice,
+    pub renderers: Renderers,
+}
+
+/// Text of structured answers, for clients that show only text.
+#[derive(Clone, Copy)]
+pub struct Renderers {
+    /// A report as Markdown.
+    pub report: fn(&Report) -> String,
+    /// An inspection as plain text.
+    pub inspection: fn(&Inspection) -> String,
+}
+
+/// Serves until the client leaves or `stop` is cancelled; then stops what still runs, and waits a moment for it to save what it has.
+pub async fn serve(session: Arc<Session>, options: Options, stop: CancellationToken) -> Result<()> {
+    let monitor_roots = format!("jobs may be read in {}", options.roots.listed());
+    session.monitor().remark(&monitor_roots);
+    let http = options.http;
+    let shared = Arc::new(Shared::new(session, options, stop));
+    let served = match http {
+        Some(address) => http::serve(address, &shared).await,
+        None => serve_stdio(&shared).await,
+    };
+    shared.stop.cancel();
+    shared.running.close();
+    // Whatever takes longer ends with the process, and its run is marked as interrupted.
+    let _ = tokio::time::timeout(GRACE, shared.running.wait()).await;
+    served
+}
+
+async fn serve_stdio(shared: &Arc<Shared>) -> Result<()> {
+    let failed = |e: &dyn std::error::Error| {
+        Error::from_source(ErrorKind::Other, e)
+            .hint("`scopeagent mcp` speaks the protocol on stdin and stdout; a client starts it")
+    };
+    let handler = Handler::new(Arc::clone(shared));
+    let serving = handler.serve_with_ct(stdio(), shared.stop.child_token());
+    let service = serving.await.map_err(|e| failed(&e))?;
+    service.waiting().await.map_err(|e| failed(&e))?;
+    Ok(())
+}

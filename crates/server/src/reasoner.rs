@@ -1,0 +1,171 @@
+//! Which reasoner answers: an LLM, the offline rules, a recorded transcript, or a preview of what would be sent.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use agent::Reasoner;
+use agent::model::{DryRun, LlmReasoner, Preview};
+use agent::offline::Offline;
+use llm::transport::Transport;
+use llm::{ConnectError, Lane, LlmConfig, LlmOptions, Profile, Provider, Replay, Transcript};
+use secrecy::SecretString;
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// Fetches the key of a profile; `None` if it needs none, or says why there is none.
+pub type KeySource = fn(&Profile) -> std::result::Result<Option<SecretString>, String>;
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// An LLM if one is configured, otherwise the offline rules.
+    #[default]
+    Auto,
+    Offline,
+    Llm,
+}
+
+/// What the user wants to reason with.
+#[derive(Debug, Clone, Default)]
+pub struct ReasonerChoice {
+    pub mode: Mode,
+    /// LLM profile; `None` for the configured one.
+    pub profile: Option<String>,
+    /// Masks names, paths and literals in everything that is sent.
+    pub redact: bool,
+    /// Fails instead of falling back to another profile or the offline rules.
+    pub no_fallback: bool,
+    /// Sends nothing, and keeps what would be sent.
+    pub dry_run: bool,
+    /// File to which every call is written.
+    pub transcript: Option<PathBuf>,
+    /// File from which answers are taken.
+    pub replay: Option<PathBuf>,
+}
+
+/// The reasoners of one analysis.
+pub(crate) struct Reasoners {
+    pub(crate) first: Box<dyn Reasoner>,
+    /// Tried in order when the first fails.
+    pub(crate) fallbacks: Vec<Box<dyn Reasoner>>,
+    /// For the user.
+    pub(crate) description: String,
+    pub(crate) transcript: Option<Transcript>,
+    pub(crate) replay: Option<Arc<Replay>>,
+    /// Filled by a dry run.
+    pub(crate) previews: Option<Arc<Mutex<Vec<Preview>>>>,
+}
+
+impl Reasoners {
+    pub(crate) fn choose(
+        choice: &ReasonerChoice,
+        llm: &LlmConfig,
+        keys: KeySource,
+    ) -> Result<Reasoners> {
+        if let Some(path) = &choice.replay {
+            return replayed(path, choice, llm);
+        }
+        let is_configured = choice.profile.is_some() || !llm.profiles.is_empty();
+        match choice.mode {
+            Mode::Offline => Ok(Reasoners::offline("offline rules, as requested")),
+            _ if choice.dry_run => dry_run(choice, llm),
+            Mode::Auto if !is_configured => {
+                Ok(Reasoners::offline("offline rules: no LLM is configured"))
+            }
+            Mode::Auto | Mode::Llm => with_llm(choice, llm, keys),
+        }
+    }
+
+    pub(crate) fn offline(description: &str) -> Reasoners {
+        Reasoners::of(Offline, description)
+    }
+
+    fn of(first: impl Reasoner + 'static, description: impl Into<String>) -> Reasoners {
+        Reasoners {
+            first: Box::new(first),
+            fallbacks: Vec::new(),
+            description: description.into(),
+            transcript: None,
+            replay: None,
+            previews: None,
+        }
+    }
+}
+
+fn options(choice: &ReasonerChoice, llm: &LlmConfig) -> LlmOptions {
+    LlmOptions {
+        max_cost: llm.max_cost,
+        redact: choice.redact,
+        stream: true,
+    }
+}
+
+fn with_llm(choice: &ReasonerChoice, llm: &LlmConfig, keys: KeySource) -> Result<Reasoners> {
+    let transcript = choice.transcript.as_deref().map(transcript).transpose()?;
+    let connect = |name: Option<&str>| {
+        let options = options(choice, llm);
+        agent::model::connect(llm, name, &keys, transcript.as_ref(), options)
+    };
+    let (name, profile) = llm.profile(choice.profile.as_deref())?;
+    let description = format!(
+        "reasoning with {} {} (profile `{name}`)",
+        profile.provider.name(),
+        profile.model
+    );
+    let mut reasoners = Reasoners::of(connect(choice.profile.as_deref())?, description);
+    if !choice.no_fallback {
+        if let Some(other) = llm.fallback.as_deref().filter(|other| *other != name) {
+            reasoners.fallbacks.push(Box::new(connect(Some(other))?));
+        }
+        reasoners.fallbacks.push(Box::new(Offline));
+    }
+    Ok(Reasoners {
+        transcript,
+        ..reasoners
+    })
+}
+
+/// Collects what would be sent to the chosen profile; without one, to any server.
+fn dry_run(choice: &ReasonerChoice, llm: &LlmConfig) -> Result<Reasoners> {
+    let dry = DryRun::new(profile_or_any(choice, llm)?, choice.redact);
+    Ok(Reasoners {
+        previews: Some(dry.previews()),
+        ..Reasoners::of(dry, "dry run: nothing is sent")
+    })
+}
+
+fn profile_or_any(choice: &ReasonerChoice, llm: &LlmConfig) -> Result<Profile> {
+    match llm.profile(choice.profile.as_deref()) {
+        Ok((_, profile)) => Ok(profile.clone()),
+        Err(ConnectError::NoProfile) => Ok(Profile::new(Provider::Compatible, "any")),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The profile only determines how prompts are cut, and is named in the report.
+fn replayed(path: &Path, choice: &ReasonerChoice, llm: &LlmConfig) -> Result<Reasoners> {
+    let unreadable = |e: &dyn std::error::Error| {
+        Error::from_source(ErrorKind::Input, e).hint(format!(
+            "`{}` must be a file that `--transcript` wrote",
+            path.display()
+        ))
+    };
+    let file = File::open(path).map_err(|e| unreadable(&e))?;
+    let replay = Arc::new(Replay::read(BufReader::new(file)).map_err(|e| unreadable(&e))?);
+    let transport: Arc<dyn Transport> = Arc::<Replay>::clone(&replay);
+    let lane = Lane::new(profile_or_any(choice, llm)?, transport);
+    let first = LlmReasoner::new(lane, options(choice, llm));
+    Ok(Reasoners {
+        replay: Some(replay),
+        ..Reasoners::of(first, "replaying a transcript: nothing is sent")
+    })
+}
+
+fn transcript(path: &Path) -> Result<Transcript> {
+    let file = File::create(path).map_err(|e| {
+        Error::from_source(ErrorKind::Usage, &e)
+            .hint(format!("`{}` must be a writable file", path.display()))
+    })?;
+    Ok(Transcript::new(file))
+}

@@ -1,0 +1,276 @@
+//! The session: what analyses share, opened once and used from any thread.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use agent::model::Preview;
+use agent::{Limits, Observer, Prompts, Request, Services, Silent};
+use indexer::Index;
+use llm::LlmConfig;
+use report::{Language, Report, SuggestionKind};
+use runs::feedback::Preferences;
+use runs::picture::Picture;
+use runs::shape::JobShape;
+use runs::store::{FILE_NAME, OpenRun, Store, StoreError};
+use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
+
+use crate::error::Result;
+use crate::knowledge::Knowledge;
+use crate::monitor::Monitor;
+use crate::reasoner::{KeySource, Mode, ReasonerChoice, Reasoners};
+
+/// What a session is opened with.
+pub struct Settings {
+    pub knowledge: Knowledge,
+    /// Folder of the run store.
+    pub data: PathBuf,
+    pub thresholds: diagnosis::Settings,
+    pub prompts: Prompts,
+    pub llm: LlmConfig,
+    /// Fetches the keys of LLM profiles.
+    pub keys: KeySource,
+    /// Language of reports; `None` takes that of the question.
+    pub language: Option<Language>,
+    /// Whether the session outlives a single call. Graphs that speed up the search of a large index then pay off.
+    pub is_resident: bool,
+}
+
+/// Index, run store and feedback for any number of analyses. Index and store are opened when they are first needed.
+pub struct Session {
+    settings: Settings,
+    catalogue: job::Catalogue,
+    runtime: Handle,
+    monitor: Arc<dyn Monitor>,
+    index: Mutex<Option<indexer::Session>>,
+    store: Mutex<Option<Store>>,
+    /// The reasoner that was last announced.
+    announced: Mutex<String>,
+}
+
+/// One analysis to make.
+pub struct Task {
+    pub request: Request,
+    pub reasoner: ReasonerChoice,
+    /// Whether to save the run.
+    pub save: bool,
+    /// Ends the analysis early, with a partial report.
+    pub cancel: CancellationToken,
+}
+
+/// A report, and what else is kept of its job.
+pub struct Analysis {
+    pub report: Report,
+    /// What the pages and tickets draw.
+    pub picture: Picture,
+    /// What runs are compared by.
+    pub shape: JobShape,
+}
+
+impl Session {
+    /// # Errors
+    /// If the catalogue of the knowledge folder is invalid.
+    pub fn new(settings: Settings, runtime: Handle, monitor: Arc<dyn Monitor>) -> Result<Session> {
+        Ok(Session {
+            catalogue: settings.knowledge.catalogue()?,
+            settings,
+            runtime,
+            monitor,
+            index: Mutex::default(),
+            store: Mutex::default(),
+            announced: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn monitor(&self) -> &dyn Monitor {
+        &*self.monitor
+    }
+
+    /// Whether an LLM answers in this mode and with this profile.
+    pub(crate) fn uses_llm(&self, mode: Mode, profile: Option<&str>) -> bool {
+        mode != Mode::Offline && (profile.is_some() || !self.settings.llm.profiles.is_empty())
+    }
+
+    /// The newest generation of the index, which is built if there is none.
+    pub fn index(&self) -> Result<Arc<Index>> {
+        let mut open = locked(&self.index);
+        let session = match &mut *open {
+            Some(session) => session,
+            none => none.insert(
+                self.settings
+                    .knowledge
+                    .open(self.settings.is_resident, self.monitor())?,
+            ),
+        };
+        Ok(session.current()?)
+    }
+
+    /// Works with the run store, which is created if there is none.
+    pub fn with_store<T>(
+        &self,
+        work: impl FnOnce(&mut Store) -> std::result::Result<T, StoreError>,
+    ) -> Result<T> {
+        // A thread that panicked left at most an open transaction behind, which SQLite rolls back.
+        let mut open = locked(&self.store);
+        let store = match &mut *open {
+            Some(store) => store,
+            none => none.insert(Store::open(&self.settings.data)?),
+        };
+        Ok(work(store)?)
+    }
+
+    /// Chooses the reasoner and announces it, so that a wrong profile is reported before the first job is read.
+    pub fn check_reasoner(&self, choice: &ReasonerChoice) -> Result<()> {
+        self.reasoners(choice).map(drop)
+    }
+
+    fn reasoners(&self, choice: &ReasonerChoice) -> Result<Reasoners> {
+        let reasoners = Reasoners::choose(choice, &self.settings.llm, self.settings.keys)?;
+        let mut announced = locked(&self.announced);
+        if *announced != reasoners.description {
+            self.monitor.remark(&reasoners.description);
+            announced.clone_from(&reasoners.description);
+        }
+        Ok(reasoners)
+    }
+
+    /// Analyzes one job and saves the run. Blocks; must not be called from a thread that serves asynchronous tasks. A store that fails
+    /// costs the run its place there, not the user the answer.
+    pub fn analyze(&self, mut task: Task, observer: &mut dyn Observer) -> Result<Analysis> {
+        let request = &mut task.request;
+        request.language = request.language.or(self.settings.language);
+        request
+            .run_id
+            .get_or_insert_with(|| ulid::Ulid::generate().to_string());
+        let run = task.save.then(|| self.begin(&task.request)).flatten();
+        let analysis = self.reason(&task, observer);
+        if let Some(run) = run {
+            self.finish(run, &analysis);
+        }
+        analysis
+    }
+
+    fn reason(&self, task: &Task, observer: &mut dyn Observer) -> Result<Analysis> {
+        let reasoners = self.reasoners(&task.reasoner)?;
+        let (transcript, replay) = (reasoners.transcript.clone(), reasoners.replay.clone());
+        let index = self.index()?;
+        let preferences = self.preferences(task.save);
+        let mut analysis = self.run(task, reasoners, Some(&index), &preferences, observer)?;
+        if let Some(replay) = replay {
+            replay.restore(&mut analysis.report);
+        }
+        if let Some(Err(error)) = transcript.map(|t| t.finish(&analysis.report)) {
+            self.monitor
+                .remark(&format!("the transcript is incomplete: {error}"));
+        }
+        Ok(analysis)
+    }
+
+    /// What would be sent to the LLM for a task, step by step.
+    pub fn preview(&self, task: &Task, observer: &mut dyn Observer) -> Result<Vec<Preview>> {
+        let reasoners = self.reasoners(&task.reasoner)?;
+        let previews = reasoners.previews.clone().unwrap_or_default();
+        let index = self.index()?;
+        let preferences = self.preferences(false);
+        self.run(task, reasoners, Some(&index), &preferences, observer)?;
+        let previews = locked(&previews).clone();
+        Ok(previews)
+    }
+
+    /// Reads and diagnoses a job, without experience, an LLM or a saved run.
+    pub(crate) fn diagnose(&self, job: &Path) -> Result<Analysis> {
+        let task = Task {
+            request: Request {
+                job: job.to_owned(),
+                language: self.settings.language,
+                depth: agent::Depth::Quick,
+                ..Request::default()
+            },
+            reasoner: ReasonerChoice::default(),
+            save: false,
+            cancel: CancellationToken::new(),
+        };
+        let nothing = Preferences::default();
+        self.run(&task, Reasoners::offline(""), None, &nothing, &mut Silent)
+    }
+
+    fn run(
+        &self,
+        task: &Task,
+        reasoners: Reasoners,
+        index: Option<&Index>,
+        preferences: &Preferences,
+        observer: &mut dyn Observer,
+    ) -> Result<Analysis> {
+        let chunk_prior = |causes: &[String], chunk: &str| preferences.chunk(causes, chunk);
+        let kind_prior = |cause: &str, kind: SuggestionKind| preferences.kind(cause, kind.code());
+        let services = Services {
+            catalogue: &self.catalogue,
+            diagnosis: &self.settings.thresholds,
+            reading: job::Options::default(),
+            index: index.map(|index| index as _),
+            reasoner: reasoners.first,
+            fallbacks: reasoners.fallbacks,
+            prompts: self.settings.prompts.clone(),
+            prior: Some(&chunk_prior),
+            kind_prior: Some(&kind_prior),
+            limits: Limits::default(),
+            cancel: task.cancel.clone(),
+        };
+        let analyzed = agent::analyze(&task.request, &services, observer);
+        let agent::Analysis { report, job } = self.runtime.block_on(analyzed)?;
+        Ok(Analysis {
+            report,
+            picture: Picture::of(&job),
+            shape: JobShape::of(&job),
+        })
+    }
+
+    /// What all feedback has taught so far. No store is created for the sake of reading it.
+    fn preferences(&self, save: bool) -> Preferences {
+        let exists = save || self.settings.data.join(FILE_NAME).is_file();
+        let rows = exists.then(|| self.with_store(|store| store.feedback()));
+        match rows.transpose() {
+            Ok(rows) => Preferences::learn(&rows.unwrap_or_default(), jiff::Timestamp::now()),
+            Err(error) => {
+                let error = error.one_line();
+                self.monitor
+                    .remark(&format!("feedback is ignored: {error}"));
+                Preferences::default()
+            }
+        }
+    }
+
+    fn begin(&self, request: &Request) -> Option<OpenRun> {
+        // Readers of the run may be in another folder.
+        let job = std::path::absolute(&request.job).unwrap_or_else(|_| request.job.clone());
+        let run_id = request.run_id.as_deref()?;
+        self.saved(self.with_store(|store| {
+            store.begin(
+                run_id,
+                &job.display().to_string(),
+                request.question.as_deref(),
+                request.report_language(),
+            )
+        }))
+    }
+
+    fn finish(&self, run: OpenRun, analysis: &Result<Analysis>) {
+        self.saved(self.with_store(|store| match analysis {
+            Ok(analysis) => store.finish(run, &analysis.report, &analysis.picture, &analysis.shape),
+            Err(error) => store.fail(run, &error.one_line()),
+        }));
+    }
+
+    fn saved<T>(&self, outcome: Result<T>) -> Option<T> {
+        let remark = |error: &crate::Error| {
+            self.monitor
+                .remark(&format!("the run is not saved: {}", error.one_line()));
+        };
+        outcome.inspect_err(remark).ok()
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
