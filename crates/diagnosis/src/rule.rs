@@ -66,7 +66,7 @@ pub struct Examination {
 /// Names one cause, or clears it, or abstains.
 pub trait Rule: Sync {
     /// What it looks for and needs.
-    fn about(&self) -> &'static About;
+    fn about(&self) -> &About;
 
     /// Looks for its cause in a job.
     fn examine(&self, view: &View<'_>) -> Examination;

@@ -1,28 +1,117 @@
-//! Words and evidence of the five skew rules.
+//! Rules for `skew.*`: some vertices get far more data than others.
 
 use job::facts::{OperatorFacts, value};
 use job::info::Information;
 use job::model::{ExchangeKind, Operator, Source};
 
-use super::support::Symptom;
+use super::support::{Symptom, both};
 use crate::facts::events_source;
 use crate::impact::Basis;
 use crate::measurements::exchange::feeds_join;
-use crate::measurements::skew::{MIN_LAYOUT_RATIO, MIN_RATIO};
-use crate::rule::Examination;
+use crate::measurements::skew::{
+    DEFAULT_EXPLAINS, MIN_LAYOUT_RATIO, MIN_NAMED_RATIO, MIN_RATIO, VALUES_PER_PARTITION,
+};
+use crate::rule::{About, Examination, Rule};
 use crate::uneven::Uneven;
 use crate::view::View;
 use report::format::{Number, PARTITION, ROW, Seconds, Share, VERTEX};
 use report::{Cause, Evidence, Text, text};
 
+/// The rule for one kind of skew. Unevenness, its cost and its kind are found once for all of them,
+/// in [`crate::measurements::skew`].
+pub(crate) struct Skew(About);
+
+const SKEW: About = About {
+    cause: Cause::JoinHotKey,
+    what: both("", ""),
+    needs: &[Information::StageGraph, Information::PerVertexData],
+    helps: &[
+        Information::TableStatistics,
+        Information::RuntimeCounters,
+        Information::VertexEvents,
+    ],
+    thresholds: &[&MIN_RATIO, &MIN_NAMED_RATIO],
+    counter_evidence: &[
+        both(
+            "输入均匀：慢是因为行宽、用户代码或机器",
+            "even input: wide rows, user code or the machine make it slow",
+        ),
+        both(
+            "只有一个顶点：最大值等于总数，不能说明倾斜",
+            "only one vertex: its maximum is the total and proves nothing",
+        ),
+        both(
+            "拉平输入几乎不省时间",
+            "even input would save almost nothing",
+        ),
+    ],
+};
+
+pub(crate) static JOIN_HOT_KEY: Skew = Skew(About {
+    what: both(
+        "少数连接键值占了连接所在顶点的大部分行",
+        "few values of a join key carry most rows of a join's vertices",
+    ),
+    ..SKEW
+});
+
+pub(crate) static GROUP_HOT_KEY: Skew = Skew(About {
+    cause: Cause::GroupHotKey,
+    what: both(
+        "少数分组键值占了聚合或 REDUCE 所在顶点的大部分行",
+        "few values of a grouping key carry most rows of an aggregation's or REDUCE's vertices",
+    ),
+    ..SKEW
+});
+
+pub(crate) static NULL_OR_DEFAULT_KEY: Skew = Skew(About {
+    cause: Cause::NullOrDefaultKey,
+    what: both(
+        "热点值是空值、空串或默认值",
+        "the hot value is null, empty or a default",
+    ),
+    thresholds: &[&MIN_RATIO, &MIN_NAMED_RATIO, &DEFAULT_EXPLAINS],
+    ..SKEW
+});
+
+pub(crate) static LOW_CARDINALITY_KEY: Skew = Skew(About {
+    cause: Cause::LowCardinalityKey,
+    what: both(
+        "键的不同值少于分区数，部分顶点没有数据",
+        "fewer distinct key values than partitions: some vertices get nothing",
+    ),
+    thresholds: &[&MIN_RATIO, &MIN_NAMED_RATIO, &VALUES_PER_PARTITION],
+    ..SKEW
+});
+
+pub(crate) static PARTITION_LAYOUT: Skew = Skew(About {
+    cause: Cause::PartitionLayout,
+    what: both(
+        "存储分区或范围分区本身不均匀，与算子无关",
+        "the stored or range partitions themselves are uneven, whatever the operator",
+    ),
+    thresholds: &[&MIN_LAYOUT_RATIO],
+    ..SKEW
+});
+
+impl Rule for Skew {
+    fn about(&self) -> &About {
+        &self.0
+    }
+
+    fn examine(&self, view: &View<'_>) -> Examination {
+        examine(view, self.0.cause)
+    }
+}
+
 /// Candidates of one kind of skew, what cannot be decided about it, or what clears it.
-pub(crate) fn examine(view: &View<'_>, cause: Cause) -> Examination {
+fn examine(view: &View<'_>, cause: Cause) -> Examination {
     let mut result = Examination::default();
     for uneven in view.uneven.iter().filter(|u| u.cause == cause) {
         result.found(view, symptom(view, uneven));
     }
     lacking(view, cause, &mut result);
-    let (ratio, stage) = most_even(view, cause);
+    let (ratio, stage) = most_uneven(view, cause);
     let limit = view.limit(if cause == Cause::PartitionLayout {
         &MIN_LAYOUT_RATIO
     } else {
@@ -49,7 +138,7 @@ fn symptom(view: &View<'_>, u: &Uneven) -> Symptom {
         cause: u.cause,
         stage: Some(u.stage),
         lines,
-        summary: summarise(view, u),
+        summary: summarize(view, u),
         evidence: evidence(view, u),
         saved: u.saved,
         method: "schedule replayed with even input",
@@ -68,7 +157,7 @@ fn strength(u: &Uneven) -> f64 {
     0.5 + 0.3 * ratio + if named { 0.2 } else { 0.0 }
 }
 
-fn summarise(view: &View<'_>, u: &Uneven) -> Text {
+fn summarize(view: &View<'_>, u: &Uneven) -> Text {
     let stage = view.name(u.stage);
     let keys = u
         .edge
@@ -282,7 +371,7 @@ fn could_be(view: &View<'_>, cause: Cause, stage: usize) -> bool {
 }
 
 /// The largest max/mean of the stages that this kind looks at.
-fn most_even<'a>(view: &View<'a>, cause: Cause) -> (f64, Option<&'a str>) {
+fn most_uneven<'a>(view: &View<'a>, cause: Cause) -> (f64, Option<&'a str>) {
     let stored = cause == Cause::PartitionLayout;
     let ratios = (0..view.job.stages.len()).filter_map(|s| {
         let hashed = view.inputs(s).any(|e| e.exchange == ExchangeKind::Hash);
