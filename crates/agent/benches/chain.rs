@@ -16,7 +16,6 @@ use llm::{Lane, LlmOptions, Profile, Provider};
 use serde_json::{Value, json};
 use testkit::llm::{Recorded, Server, Turn};
 
-/// How long the model takes.
 const THINKS: Duration = Duration::from_millis(500);
 
 /// Runs of each way; the median counts.

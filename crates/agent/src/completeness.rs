@@ -1,38 +1,29 @@
 //! What the rules still lack, as a request for files, and THINK 4 in fixed wording with the marks
 //! of the specification.
 //!
-//! Pure: the chain reads the files, and the offline reasoner hands the same request in.
+//! Pure: the chain reads the files, and the offline reasoner makes the same request.
 
 use serde_json::Value;
 
 use crate::conclusion::{FileRequest, WantedFile};
 use crate::facts::StepInput;
 use crate::wording::{citing, sentence};
-use report::format::figure;
-use report::{Language, codes};
+use report::format::{Share, figure};
+use report::{Language, codes, text};
 
-/// What the rules would have read, in the form of a request: first what they cannot decide
-/// without, then what could still change a judgement.
+/// What the rules would have read: first what they cannot decide without, then what could still
+/// change a conclusion.
 pub(crate) fn request(input: &StepInput) -> FileRequest {
+    let facts = &input.facts;
+    let missing = facts.found.missing.iter().map(|m| &m.information);
+    let lacking = missing.filter(|m| m.present).map(|m| WantedFile {
+        file: m.file.clone(),
+        reason: m.reason.clone(),
+    });
     let mut files: Vec<WantedFile> = Vec::new();
-    let lacking = input
-        .facts
-        .found
-        .missing
-        .iter()
-        .filter(|m| m.information.present)
-        .map(|m| WantedFile {
-            file: m.information.file.clone(),
-            reason: m.information.reason.clone(),
-        });
-    for wanted in lacking.chain(input.facts.found.helpful.iter().cloned()) {
-        let unread = input
-            .facts
-            .outline
-            .unread
-            .iter()
-            .any(|u| u.file == wanted.file);
-        if unread && files.iter().all(|f| f.file != wanted.file) {
+    for wanted in lacking.chain(facts.found.helpful.iter().cloned()) {
+        let is_unread = facts.outline.unread.iter().any(|u| u.file == wanted.file);
+        if is_unread && files.iter().all(|f| f.file != wanted.file) {
             files.push(wanted);
         }
     }
@@ -47,53 +38,44 @@ pub(crate) fn request(input: &StepInput) -> FileRequest {
 
 /// Experience on what was found and on what a missing file would decide.
 pub(crate) fn experience(input: &StepInput) -> Vec<String> {
-    let missing = input
-        .facts
-        .found
+    let found = &input.facts.found;
+    let missing = found
         .missing
         .iter()
-        .flat_map(|m| m.information.would_decide.iter().copied());
-    let found = input.facts.found.findings.iter().map(|f| f.cause);
-    let causes: Vec<&str> = found.chain(missing).map(|c| c.code()).collect();
+        .flat_map(|m| &m.information.would_decide);
+    let causes = found.findings.iter().map(|f| &f.cause).chain(missing);
+    let causes: Vec<&str> = causes.map(|c| c.code()).collect();
     input.experience_on(&causes)
 }
 
 /// One round in the form of the specification: needed or not, which files, why.
 fn round(input: &StepInput, files: &[WantedFile]) -> String {
     let language = input.facts.language;
-    let needed = match (language, files.is_empty()) {
-        (Language::Zh, false) => "【需要文件】: 是",
-        (Language::Zh, true) => "【需要文件】: 否",
-        (Language::En, false) => "[Files needed]: yes",
-        (Language::En, true) => "[Files needed]: no",
-    };
-    let mut lines = vec![needed.to_owned()];
-    if !files.is_empty() {
-        lines.push(match language {
-            Language::Zh => "【文件列表】:".to_owned(),
-            Language::En => "[Files]:".to_owned(),
-        });
+    let mut lines = Vec::new();
+    if files.is_empty() {
+        lines.push(
+            language
+                .select("【需要文件】: 否", "[Files needed]: no")
+                .to_owned(),
+        );
+    } else {
+        lines.push(
+            language
+                .select("【需要文件】: 是", "[Files needed]: yes")
+                .to_owned(),
+        );
+        lines.push(language.select("【文件列表】:", "[Files]:").to_owned());
         lines.extend(files.iter().map(|f| format!("- {}: {}", f.file, f.reason)));
     }
-    lines.push(match language {
-        Language::Zh => format!("【推断依据】: {}", basis(input)),
-        Language::En => format!("[Basis]: {}", basis(input)),
-    });
-    lines.join("\n")
-}
-
-fn basis(input: &StepInput) -> String {
     let c = &input.facts.found.completeness;
     let (score, minimum) = (figure(c.score), figure(c.minimum));
-    let progress = figure((c.progress * 100.0).round());
-    match input.facts.language {
-        Language::Zh => {
-            format!("信息充足度 {score}（下限 {minimum}），已能判定 {progress}% 的规则。")
-        }
-        Language::En => format!(
-            "information score {score} (at least {minimum}), {progress}% of the rules decided."
-        ),
-    }
+    let basis = text!(
+        "【推断依据】: 信息充足度 {score}（下限 {minimum}），已能判定 {progress}的规则。",
+        "[Basis]: information score {score} (minimum {minimum}), {progress} of the rules decided.",
+        progress = Share((c.progress * 100.0).round() / 100.0)
+    );
+    lines.push(basis.into(language));
+    lines.join("\n")
 }
 
 /// The whole of THINK 4: what was read in which round, how it ended, what is still missing.
@@ -105,57 +87,56 @@ pub(crate) fn summary(
     cited: &[String],
 ) -> String {
     let language = input.facts.language;
-    let mut lines: Vec<String> = rounds
-        .iter()
-        .filter_map(|r| round_line(r, language))
-        .collect();
+    let rounds = rounds.iter().filter_map(|r| round_line(r, language));
+    let mut lines: Vec<String> = rounds.collect();
     if !last.is_empty() {
         lines.push(last.to_owned());
     }
     lines.push(ending(ended, language).to_owned() + &citing(cited, language));
     for missing in &input.facts.found.missing {
         let m = &missing.information;
-        let causes = codes(&m.would_decide);
+        let (file, causes) = (&m.file, codes(&m.would_decide));
         let reason = sentence(&m.reason, language);
-        lines.push(match (language, m.present) {
-            (Language::Zh, false) => format!(
-                "- 缺少 {}（文件夹中没有）：{reason}它能判定 {causes}。",
-                m.file
-            ),
-            (Language::Zh, true) => format!("- 未读 {}：{reason}它能判定 {causes}。", m.file),
-            (Language::En, false) => format!(
-                "- {} is not in the folder: {reason} It would decide {causes}.",
-                m.file
-            ),
-            (Language::En, true) => format!(
-                "- {} was not read: {reason} It would decide {causes}.",
-                m.file
-            ),
-        });
+        let line = if m.present {
+            text!(
+                "- 未读 {file}：{reason}补齐后可判断：{causes}。",
+                "- {file} was not read: {reason} Needed to check for {causes}."
+            )
+        } else {
+            text!(
+                "- 缺少 {file}（文件夹中没有）：{reason}补齐后可判断：{causes}。",
+                "- {file} is not in the folder: {reason} Needed to check for {causes}."
+            )
+        };
+        lines.push(line.into(language));
     }
     lines.join("\n")
 }
 
 fn round_line(round: &Value, language: Language) -> Option<String> {
-    let files: Vec<&str> = round["files"]
-        .as_array()?
-        .iter()
-        .filter_map(|f| f["file"].as_str())
-        .collect();
-    let number = &round["round"];
-    (!files.is_empty()).then(|| match language {
-        Language::Zh => format!("第 {number} 轮读取：{}。", files.join("、")),
-        Language::En => format!("Round {number} read {}.", files.join(", ")),
-    })
+    let files = round["files"].as_array()?.iter();
+    let names: Vec<&str> = files.filter_map(|f| f["file"].as_str()).collect();
+    let (number, files) = (&round["round"], names.join(language.select("、", ", ")));
+    let line = text!(
+        "第 {number} 轮读取：{files}。",
+        "Round {number} read {files}."
+    );
+    (!names.is_empty()).then(|| line.into(language))
 }
 
 fn ending(ended: &str, language: Language) -> &'static str {
-    match (ended, language) {
-        ("sufficient", Language::Zh) => "信息已经充足，停止读取。",
-        ("sufficient", Language::En) => "The information suffices; reading ended.",
-        ("nothing_left", Language::Zh) => "文件夹中没有能进一步判定的文件，停止读取。",
-        ("nothing_left", Language::En) => "No file of the folder would decide more; reading ended.",
-        (_, Language::Zh) => "已到轮数上限，停止读取。",
-        (_, Language::En) => "The limit of rounds is reached; reading ended.",
+    match ended {
+        "sufficient" => language.select(
+            "信息已经充足，停止读取。",
+            "There is enough information; reading ended.",
+        ),
+        "nothing_left" => language.select(
+            "文件夹中没有能进一步判断的文件，停止读取。",
+            "No other file in the folder would help; reading ended.",
+        ),
+        _ => language.select(
+            "已到轮数上限，停止读取。",
+            "The maximum number of rounds is reached; reading ended.",
+        ),
     }
 }

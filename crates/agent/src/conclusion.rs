@@ -8,7 +8,6 @@ use serde_json::Value;
 use crate::step::StepId;
 use report::ProblemType;
 
-/// Conclusion of any step.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Conclusion {
@@ -91,7 +90,7 @@ pub struct Causes {
     pub text: String,
 }
 
-/// What speaks for and against a cause.
+/// The case for and against a cause.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CauseAnalysis {
     /// Code of the cause.
@@ -99,9 +98,9 @@ pub struct CauseAnalysis {
     /// Id of the finding; null if no rule found it.
     #[serde(default)]
     pub finding: Option<String>,
-    /// How it comes about in this job, in the report's language.
+    /// How it arises in this job, in the report's language.
     pub explanation: String,
-    /// What speaks against it or would, in the report's language; null for nothing.
+    /// Counter-evidence, found or possible, in the report's language; null for none.
     #[serde(default)]
     pub against: Option<String>,
     /// Ids of evidence.
@@ -195,7 +194,7 @@ pub struct Recommendation {
 /// A change that the LLM proposes by itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Proposal {
-    /// Id of the finding that it would mend; null for none.
+    /// Id of the finding that it would fix; null for none.
     #[serde(default)]
     pub finding: Option<String>,
     /// What to do, in one line.
@@ -205,10 +204,10 @@ pub struct Proposal {
     /// Unified diff of the script; null where it is no change of the script.
     #[serde(default)]
     pub diff: Option<String>,
-    /// What speaks for it.
+    /// Advantages.
     #[serde(default)]
     pub pros: Vec<String>,
-    /// What speaks against it.
+    /// Drawbacks.
     #[serde(default)]
     pub cons: Vec<String>,
     /// Ids of evidence.
@@ -246,7 +245,7 @@ pub struct Hypothesis {
     pub evidence: Vec<String>,
 }
 
-/// What became of a hypothesis.
+/// The result of checking a hypothesis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum HypothesisResult {
@@ -259,12 +258,11 @@ pub enum HypothesisResult {
 }
 
 impl Conclusion {
-    /// The conclusion as it stands in reports and memory.
+    /// The conclusion as reports and memory hold it.
     pub fn to_value(&self) -> Value {
         serde_json::to_value(self).unwrap_or(Value::Null)
     }
 
-    /// Its prose.
     pub fn text(&self) -> &str {
         match self {
             Conclusion::Classify(c) => &c.text,

@@ -45,7 +45,6 @@ pub(crate) struct Asker<'a> {
     pub(crate) answers: Answers,
 }
 
-/// Answers by query.
 pub(crate) type Answers = Arc<Mutex<HashMap<String, Vec<Hit>>>>;
 
 impl Asker<'_> {
@@ -105,7 +104,7 @@ pub(crate) fn retrieve(
     Ok(interleave(lists, k))
 }
 
-/// Chunks that support a suggestion, at most `k`, by its topic and the cause that it mends.
+/// Chunks that support a suggestion, at most `k`, by its topic and the cause that it fixes.
 ///
 /// # Errors
 /// What the source says.

@@ -17,7 +17,6 @@ use report::{Evidence, Finding, JobSummary, Language, Suggestion};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Facts {
     pub language: Language,
-    /// What was asked.
     pub question: Option<String>,
     pub job: JobSummary,
     #[serde(flatten)]
@@ -33,9 +32,7 @@ pub struct StepInput {
     pub facts: Arc<Facts>,
     /// Suggestions of the rules; for THINK 5 with the experience that supports them.
     pub suggestions: Vec<Suggestion>,
-    /// Experience retrieved for this step.
     pub experiences: Vec<Passage>,
-    /// Conclusions of earlier steps.
     pub memory: Vec<Remembered>,
     #[serde(flatten)]
     pub reading: Reading,
@@ -46,7 +43,6 @@ pub struct StepInput {
 pub struct Reading {
     /// Files that have been parsed into facts; their text can still be requested.
     pub read: Vec<String>,
-    /// What tools and files gave.
     pub excerpts: Vec<Excerpt>,
     /// The round of THINK 4, from 1; 0 before it.
     pub round: u32,
@@ -57,28 +53,19 @@ pub struct Reading {
 /// A chunk of experience with its text.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Passage {
-    /// Id to cite.
     pub chunk: String,
-    /// Title and headings.
     pub title: String,
-    /// Causes that it is about.
     pub causes: Vec<String>,
-    /// Part of the playbook.
     pub section: Option<String>,
-    /// Its text.
     pub text: String,
 }
 
 /// The conclusion of an earlier step.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Remembered {
-    /// Id of the step.
     pub step: String,
-    /// Its title.
     pub title: String,
-    /// Its structured conclusion.
     pub conclusion: Value,
-    /// In words.
     pub text: String,
 }
 
@@ -87,14 +74,12 @@ pub struct Remembered {
 pub struct Excerpt {
     /// File name, or tool with its argument.
     pub name: String,
-    /// Text, cut to the limits.
     pub text: String,
     /// Bytes that were left out.
     pub cut_bytes: u64,
 }
 
 impl StepInput {
-    /// What an earlier step concluded.
     pub fn conclusion(&self, step: StepId) -> Option<&Value> {
         let of_step = |m: &&Remembered| m.step == step.id();
         self.memory.iter().find(of_step).map(|m| &m.conclusion)

@@ -13,15 +13,12 @@ use crate::request::{KindPrior, Services};
 /// nobody against it, make a sixth.
 const PLACE: f32 = 0.15;
 
-/// What the rules say.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Found {
     pub verdict: Verdict,
-    /// Class of the top finding.
     pub problem_type: ProblemType,
-    /// Ranked.
     pub findings: Vec<Finding>,
-    /// Evidence of the findings.
+    /// Only that of the findings.
     pub evidence: Vec<Evidence>,
     /// Causes that the facts rule out.
     pub cleared: Vec<Cleared>,

@@ -43,38 +43,28 @@ impl Outline {
     }
 }
 
-/// One stage in a line.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StageRow {
-    /// Name.
     pub name: String,
     /// Operators, as `Join_5 (join on UserId)`.
     pub operators: Vec<String>,
-    /// Vertices.
     pub vertices: Option<u64>,
-    /// Script lines of its operators.
     pub lines: Vec<u32>,
 }
 
-/// One statement in a line.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StatementRow {
-    /// Rowset that it binds.
     pub target: Option<String>,
-    /// What it does.
     pub kind: String,
     /// First and last line.
     pub lines: [u32; 2],
-    /// Rowsets that it reads.
     pub inputs: Vec<String>,
-    /// Hints on it.
     pub hints: Vec<String>,
 }
 
 /// The script with its file name.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScriptText {
-    /// File name.
     pub file: String,
     /// Text as read, without a byte order mark.
     pub text: String,
@@ -83,13 +73,10 @@ pub struct ScriptText {
 /// A file that could be read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct UnreadFile {
-    /// Name.
     pub file: String,
     /// What it holds, by the catalogue; empty for unknown files.
     pub description: String,
-    /// Size.
     pub bytes: u64,
-    /// Parser that reads it.
     pub parser: Option<String>,
 }
 
@@ -146,7 +133,6 @@ pub fn state(state: files::JobState) -> JobState {
     }
 }
 
-/// The stages, one line each.
 fn stages(job: &Job) -> Vec<StageRow> {
     let row = |(index, stage): (usize, &files::Stage)| StageRow {
         name: stage.name.clone(),
@@ -199,7 +185,6 @@ fn statements(job: &Job) -> Vec<StatementRow> {
         .collect()
 }
 
-/// The script's text.
 fn script(job: &Job) -> Option<ScriptText> {
     let script = job.script.as_ref().filter(|s| !s.text.is_empty())?;
     Some(ScriptText {

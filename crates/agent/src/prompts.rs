@@ -52,22 +52,16 @@ const BUILT_IN: &[(&str, &str)] = embedded![
 /// Why templates cannot be loaded or rendered.
 #[derive(Debug, thiserror::Error)]
 pub enum PromptError {
-    /// A file of the folder cannot be read.
     #[error("template `{file}` cannot be read")]
     Unreadable {
-        /// The file.
         file: String,
-        /// What the system says.
         source: std::io::Error,
     },
-    /// A template has a mistake.
     #[error("template `{template}`, line {line}: {message}")]
     Template {
-        /// The template.
         template: String,
         /// 1-based line; 0 if not known.
         line: usize,
-        /// What is wrong.
         message: String,
     },
 }

@@ -19,7 +19,6 @@ pub struct Task<'a> {
     pub steps: &'a [StepId],
     /// Everything that the step may look at.
     pub input: &'a StepInput,
-    /// Templates.
     pub prompts: &'a Prompts,
     /// The answer that was found faulty, for one turn of repair.
     pub faulty: Option<&'a Faulty>,
@@ -41,7 +40,6 @@ impl Task<'_> {
 pub struct Meter(Mutex<Usage>);
 
 impl Meter {
-    /// Adds what one call used.
     pub fn add(&self, usage: &Usage) {
         self.0
             .lock()
@@ -49,7 +47,6 @@ impl Meter {
             .add(usage);
     }
 
-    /// All that was used.
     pub fn total(&self) -> Usage {
         self.0
             .lock()
@@ -61,13 +58,10 @@ impl Meter {
 /// An answer and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Faulty {
-    /// The answer as written.
     pub answer: String,
-    /// One short line a fault.
     pub faults: Vec<String>,
 }
 
-/// What a reasoner concluded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// One conclusion per step of the task, in its order.
@@ -89,50 +83,21 @@ pub struct Answer {
 pub enum ReasonerError {
     /// The server could not answer now; retries are used up.
     #[error("{provider} could not answer: {reason}")]
-    Transient {
-        /// Provider and model.
-        provider: String,
-        /// What happened.
-        reason: String,
-    },
-    /// Trying again would not help.
+    Transient { provider: String, reason: String },
     #[error("{provider} refused the request: {reason}")]
     Permanent {
-        /// Provider and model.
         provider: String,
-        /// What happened.
         reason: String,
-        /// What the user can do.
         hint: String,
     },
-    /// The prompt does not fit, even when shrunk.
     #[error("the prompt is too long for {provider}: {reason}")]
-    TooLong {
-        /// Provider and model.
-        provider: String,
-        /// What the server said.
-        reason: String,
-    },
-    /// The answers cannot be read as conclusions.
+    TooLong { provider: String, reason: String },
     #[error("the answer of {provider} cannot be used: {reason}")]
-    Unusable {
-        /// Provider and model.
-        provider: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// The run would cost more than allowed.
+    Unusable { provider: String, reason: String },
     #[error("the run has used {spent:.4} of the {cap:.4} that it may cost")]
-    CostCap {
-        /// Spent so far.
-        spent: f64,
-        /// Allowed.
-        cap: f64,
-    },
-    /// A template cannot be rendered.
+    CostCap { spent: f64, cap: f64 },
     #[error("the prompt cannot be made: {0}")]
     Prompt(String),
-    /// The caller stopped it.
     #[error("interrupted")]
     Cancelled,
 }
@@ -153,7 +118,7 @@ impl ReasonerError {
             }
             ReasonerError::CostCap { .. } => "raise the cost cap, or use --depth quick",
             ReasonerError::Prompt(_) => {
-                "mend the template in the folder of prompts, or remove it to use the built-in one"
+                "fix the template in the prompts folder, or remove it to use the built-in one"
             }
             ReasonerError::Cancelled => "",
         }
@@ -165,12 +130,11 @@ pub trait Reasoner: Send + Sync {
     /// Who it is, for the report.
     fn engine(&self) -> Engine;
 
-    /// Whether it can mend an answer that failed the checks.
+    /// Whether it can fix an answer that failed the checks.
     fn can_repair(&self) -> bool {
         false
     }
 
-    /// Concludes one task.
     fn reason<'a>(
         &'a self,
         task: Task<'a>,

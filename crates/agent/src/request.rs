@@ -9,16 +9,13 @@ use crate::prompts::Prompts;
 use crate::reasoner::Reasoner;
 use report::{Language, SuggestionKind};
 
-/// One question about one job.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// The job folder.
     pub job: PathBuf,
     /// What the engineer asks; `None` stands for "what is wrong, and what shall I change?".
     pub question: Option<String>,
     /// Language of the report; `None` takes that of the question, else English.
     pub language: Option<Language>,
-    /// How much is spent.
     pub depth: Depth,
     /// Whether the step on hypotheses is added.
     pub hypotheses: bool,
@@ -39,14 +36,12 @@ impl Request {
 pub enum Depth {
     /// THINK 1–3 in one call, files chosen by the rules alone.
     Quick,
-    /// One call a step.
     #[default]
     Normal,
     /// More experience a step, more rounds, steps repeated over what was read.
     Deep,
 }
 
-/// Limits of an analysis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
     /// Files that THINK 4 reads in one round. The specification allows three.
@@ -73,27 +68,21 @@ impl Default for Limits {
 /// What feedback says about a kind of suggestion for a cause.
 pub type KindPrior<'a> = dyn Fn(&str, SuggestionKind) -> f32 + Sync + 'a;
 
-/// What an analysis uses.
 pub struct Services<'a> {
     /// Which file of a job folder holds what.
     pub catalogue: &'a job::catalogue::Catalogue,
-    /// Thresholds of the rules.
     pub diagnosis: &'a diagnosis::Settings,
-    /// Bounds of the readers.
     pub reading: job::Options,
     /// Where experience comes from (`indexer::Index` is one); `None` works without.
     pub index: Option<&'a dyn ExperienceSource>,
-    /// Who reasons.
     pub reasoner: Box<dyn Reasoner>,
     /// Who reasons when `reasoner` fails, in order; without any the failure is the analysis's.
     pub fallbacks: Vec<Box<dyn Reasoner>>,
-    /// Templates of the steps.
     pub prompts: Prompts,
     /// What feedback says about a chunk for some causes, roughly -1 to 1.
     pub prior: Option<&'a ChunkPrior<'a>>,
     /// What feedback says about a kind of suggestion for a cause, roughly -1 to 1.
     pub kind_prior: Option<&'a KindPrior<'a>>,
-    /// Limits.
     pub limits: Limits,
     /// Stops the analysis; what is done by then becomes a partial report.
     pub cancel: CancellationToken,
@@ -102,23 +91,17 @@ pub struct Services<'a> {
 /// Why no report could be made.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalyzeError {
-    /// The job folder cannot be read at all.
     #[error(transparent)]
     Job(#[from] job::OpenError),
     /// The LLM failed and there is nothing to fall back to.
     #[error("the reasoning failed in step `{step}`")]
     Reasoner {
-        /// The step.
         step: &'static str,
-        /// Why.
         source: crate::reasoner::ReasonerError,
     },
-    /// A template cannot be rendered.
     #[error("the template of step `{step}` cannot be rendered")]
     Prompt {
-        /// The step.
         step: &'static str,
-        /// Why.
         source: crate::prompts::PromptError,
     },
 }

@@ -2,7 +2,6 @@
 
 use report::Language;
 
-/// One step of the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum StepId {
     /// Which class of problem is it?
@@ -41,7 +40,6 @@ impl StepId {
         }
     }
 
-    /// The step with that identifier.
     pub fn from_id(id: &str) -> Option<StepId> {
         let all = StepId::THINK.into_iter().chain([StepId::Hypotheses]);
         all.into_iter().find(|step| step.id() == id)

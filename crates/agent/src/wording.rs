@@ -36,6 +36,11 @@ pub(crate) fn citing(chunks: &[String], language: Language) -> String {
     }
 }
 
+/// Sentences in a row.
+pub(crate) fn joined(sentences: &[String], language: Language) -> String {
+    sentences.join(language.select("", " "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,7 +12,6 @@ use crate::progress::{Event, Observer};
 use crate::request::{AnalyzeError, Request, Services};
 use report::{Diagnostic, Evidence, FileRead, Finding, Language, RuleOutcome};
 
-/// The folder of one analysis.
 pub(super) struct Folder<'a> {
     services: &'a Services<'a>,
     question: Option<String>,

@@ -30,13 +30,10 @@ const FIRST_STEPS: [StepId; 3] = [StepId::Classify, StepId::KeyCode, StepId::Exp
 /// Why a chain stops before its end.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// The caller asked for it.
     Cancelled,
-    /// No reasoner is left.
     Failed(AnalyzeError),
 }
 
-/// What an analysis returns.
 #[derive(Debug)]
 pub struct Analysis {
     pub report: Report,

@@ -9,12 +9,10 @@ use crate::reasoner::Answer;
 use crate::step::StepId;
 use report::{Checks, Diagnostic, DiagnosticSeverity, Language, Step, Suggestion};
 
-/// The conclusions of one analysis.
 pub(super) struct Notebook {
     language: Language,
     pub(super) steps: BTreeMap<StepId, Step>,
     pub(super) checks: Checks,
-    /// Suggestions that the LLM made.
     pub(super) proposed: Vec<Suggestion>,
     pub(super) remarks: Vec<Diagnostic>,
 }

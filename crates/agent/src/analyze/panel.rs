@@ -18,11 +18,9 @@ use report::{Engine, ReasonerKind};
 
 use super::Stop;
 
-/// The reasoners of one analysis.
 pub(super) struct Panel<'a> {
     services: &'a Services<'a>,
     pub(super) engine: Engine,
-    /// How many have failed.
     failed: usize,
     /// The conversation of THINK 4 with the reasoner that leads it.
     pub(super) tool_rounds: Vec<ToolRound>,
@@ -37,7 +35,6 @@ pub(super) struct StepOutcome {
     pub(super) elapsed: Duration,
 }
 
-/// A reasoner that gave up.
 pub(super) struct Failure {
     /// Which one, from 0.
     reasoner: usize,
@@ -56,7 +53,6 @@ impl<'a> Panel<'a> {
         }
     }
 
-    /// Who reasons now.
     pub(super) fn kind(&self) -> ReasonerKind {
         self.reasoner(self.failed).engine().reasoner
     }
@@ -121,7 +117,7 @@ impl<'a> Panel<'a> {
         })
     }
 
-    /// Checks what a model concluded; it is told its faults once, then they are removed or marked.
+    /// Checks what a model concluded; it may fix its faults once, then they are removed or marked.
     async fn check(
         &self,
         failed: usize,

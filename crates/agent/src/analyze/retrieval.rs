@@ -16,7 +16,6 @@ const SOURCES_PER_SUGGESTION: usize = 2;
 pub(super) struct Retrieval<'a> {
     services: &'a Services<'a>,
     answers: Answers,
-    /// Chunks per step.
     k: usize,
     by_step: BTreeMap<StepId, Vec<Experience>>,
 }
@@ -40,7 +39,6 @@ impl<'a> Retrieval<'a> {
         })
     }
 
-    /// Deduplicated passages for some steps.
     pub(super) fn passages(
         &mut self,
         ids: &[StepId],

@@ -22,7 +22,7 @@ use super::Stop;
 use super::run::Run;
 use super::serve::{self, Chosen, LOOKUPS_PER_ROUND};
 
-/// Rounds of tool calls in a row that may bring nothing new: one mistake may be mended.
+/// Consecutive rounds of tool calls that may bring nothing new: one mistake may be corrected.
 const FRUITLESS: u32 = 2;
 
 /// What a reasoner asks for in one round.
@@ -170,7 +170,6 @@ impl Rounds {
         })
     }
 
-    /// Concludes the step.
     pub(super) fn finish(mut self, run: &mut Run<'_>, observer: &mut dyn Observer) {
         let started = Instant::now();
         // Experience on what is still missing is looked up even where no reasoner was asked.

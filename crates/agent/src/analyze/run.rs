@@ -73,7 +73,6 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Runs steps in one task.
     pub(super) async fn conclude(
         &mut self,
         ids: &[StepId],

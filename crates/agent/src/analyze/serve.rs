@@ -66,7 +66,6 @@ pub(super) fn new_lookups<'r>(input: &StepInput, asked: &'r [Lookup]) -> Vec<&'r
     chosen
 }
 
-/// Serves look-ups.
 pub(super) fn look_up(run: &mut Run<'_>, lookups: &[&Lookup], input: &StepInput) {
     let (index, most) = (run.services.index, run.services.limits.excerpt_bytes);
     for lookup in lookups {

@@ -4,12 +4,10 @@ use job::Job;
 
 use report::Verified;
 
-/// A diff that holds.
 #[derive(Debug)]
 pub(super) struct Checked {
     /// The diff as it applies to the script's bytes.
     pub(super) diff: String,
-    /// What was verified.
     pub(super) verified: Verified,
 }
 
@@ -26,7 +24,6 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// As a lower-case fragment.
     pub(super) fn en(self) -> &'static str {
         match self {
             Fault::NoScript => "there is no script to change",
@@ -41,7 +38,6 @@ impl Fault {
         }
     }
 
-    /// The same in Chinese.
     pub(super) fn zh(self) -> &'static str {
         match self {
             Fault::NoScript => "没有可改的脚本",

@@ -426,7 +426,6 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// One of two sentences.
 fn say(language: Language, zh: String, en: String) -> String {
     match language {
         Language::Zh => zh,

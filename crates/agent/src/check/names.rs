@@ -1,4 +1,4 @@
-//! Names in prose: stages, files, causes, ids, hints and whatever stands in backticks must occur
+//! Names in prose: stages, files, causes, ids, hints and whatever is in backticks must occur
 //! in what the step saw.
 
 use std::collections::HashSet;
@@ -27,7 +27,6 @@ const FILE_ENDINGS: &[&str] = &[
     ".xml", ".json", ".script", ".usql", ".txt", ".cs", ".abr", ".ss", ".dll",
 ];
 
-/// Families of cause codes.
 const FAMILIES: &[&str] = &[
     "skew.",
     "shuffle.",
@@ -140,7 +139,6 @@ fn words(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     })
 }
 
-/// What stands between backticks.
 fn quoted(text: &str) -> Vec<Range<usize>> {
     let ticks: Vec<usize> = text.match_indices('`').map(|(at, _)| at).collect();
     ticks

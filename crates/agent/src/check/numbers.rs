@@ -1,6 +1,6 @@
 //! Numbers in prose against the numbers that are known.
 //!
-//! A number is known if it stands in the facts, findings, suggestions, experience or files that the
+//! A number is known if it occurs in the facts, findings, suggestions, experience or files that the
 //! step saw, as written, rounded, as a percentage, or in another unit of size or time.
 
 use std::ops::Range;
@@ -37,7 +37,7 @@ const FACTORS: &[f64] = &[
     1.0 / 1_099_511_627_776.0,
 ];
 
-/// A number as it stands in a text.
+/// A number in a text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Figure {
     /// Where it stands.
@@ -58,7 +58,7 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// Collects numbers: `measured` values and whatever stands in `texts`.
+    /// Collects numbers: `measured` values and every number in `texts`.
     pub(super) fn new<'a>(
         measured: impl IntoIterator<Item = f64>,
         texts: impl IntoIterator<Item = &'a str>,

@@ -4,7 +4,6 @@ use crate::conclusion::Conclusion;
 use crate::facts::StepInput;
 use report::EvidenceValue;
 
-/// Prose of a conclusion.
 pub(super) fn texts(conclusion: &mut Conclusion) -> Vec<&mut String> {
     match conclusion {
         Conclusion::Classify(c) => vec![&mut c.text],

@@ -19,7 +19,6 @@ const ERRORS_QUOTED: usize = 5;
 /// A conclusion that could be read.
 #[derive(Debug, PartialEq)]
 pub(super) struct Read {
-    /// One per step.
     pub conclusions: Vec<Conclusion>,
     /// Whether the JSON had to be repaired.
     pub repaired: bool,

@@ -206,7 +206,6 @@ impl Cut {
     }
 }
 
-/// What the templates see.
 #[derive(Serialize)]
 struct Context<'a> {
     #[serde(flatten)]

@@ -24,11 +24,8 @@ use llm::level;
 pub struct Preview {
     /// Ids of the steps that it is for.
     pub steps: Vec<String>,
-    /// Rules of the game.
     pub system: String,
-    /// Task with its data.
     pub user: String,
-    /// Tokens of both.
     pub tokens: usize,
     /// What was left out to keep it short.
     pub cuts: Vec<String>,

@@ -5,7 +5,6 @@
 
 use crate::conclusion::{FileRequest, WantedFile};
 
-/// What a mark stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Needed,

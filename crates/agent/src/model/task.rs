@@ -18,7 +18,6 @@ use llm::retry::{self, Next};
 use llm::transport::{CallError, Chat, Finish, Piece, Reply};
 use llm::{Lane, LlmOptions};
 
-/// One task under way.
 pub(super) struct Call<'a> {
     lane: &'a Lane,
     options: &'a LlmOptions,
@@ -43,7 +42,6 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Asks, and reads the answer.
     pub(super) async fn conclude(
         mut self,
         observer: &mut dyn Observer,
@@ -171,7 +169,6 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// One request with its retries.
     async fn send(
         &mut self,
         mut chat: Chat,
@@ -262,7 +259,7 @@ impl<'a> Call<'a> {
         self.task.meter.add(usage);
     }
 
-    /// Reads the answer; what is too long is summed up, what is malformed mended, once each.
+    /// Reads the answer; one that is too long is summarized, one that is malformed repaired, once each.
     async fn read(
         &mut self,
         first: Reply,

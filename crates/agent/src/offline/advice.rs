@@ -2,25 +2,23 @@
 
 use crate::conclusion::{Advice, Hypotheses, Hypothesis, HypothesisResult, Recommendation};
 use crate::facts::StepInput;
-use crate::wording::{citing, sentence};
-use report::{Finding, Language, Suggestion, Verdict};
+use crate::wording::{citing, joined, sentence};
+use report::{Finding, Language, Suggestion, Verdict, text};
 
 use super::steps::saving;
 
-/// Hypotheses listed; the most relevant ones come first.
+/// Open and refuted hypotheses listed; the most relevant ones come first.
 const HYPOTHESES: usize = 6;
 
 /// THINK 5.
 pub(super) fn advice(input: &StepInput) -> Advice {
-    let recommendations: Vec<Recommendation> = input
-        .suggestions
-        .iter()
-        .map(|s| recommend(s, input))
-        .collect();
+    let suggestions = input.suggestions.iter();
+    let recommendations: Vec<Recommendation> = suggestions.map(|s| recommend(s, input)).collect();
     let text = if recommendations.is_empty() {
         nothing_to_do(input)
     } else {
-        advice_text(input) + &citing(&further_reading(input), input.facts.language)
+        advice_text(input, &recommendations)
+            + &citing(&further_reading(input), input.facts.language)
     };
     Advice {
         recommendations,
@@ -37,10 +35,8 @@ fn further_reading(input: &StepInput) -> Vec<String> {
 }
 
 fn recommend(suggestion: &Suggestion, input: &StepInput) -> Recommendation {
-    let finding = suggestion
-        .finding
-        .as_deref()
-        .and_then(|id| input.facts.found.finding(id));
+    let id = suggestion.finding.as_deref();
+    let finding = id.and_then(|id| input.facts.found.finding(id));
     Recommendation {
         suggestion: suggestion.id.clone(),
         why: why(suggestion, finding, input.facts.language),
@@ -51,198 +47,135 @@ fn recommend(suggestion: &Suggestion, input: &StepInput) -> Recommendation {
 }
 
 fn why(suggestion: &Suggestion, finding: Option<&Finding>, language: Language) -> String {
-    let mut parts: Vec<String> = Vec::new();
-    if let Some(finding) = finding {
-        parts.push(match language {
-            Language::Zh => format!("针对 {}（{}）。", finding.id, finding.cause),
-            Language::En => format!("Mends {} ({}).", finding.id, finding.cause),
-        });
+    let mut sentences: Vec<String> = Vec::new();
+    if let Some(Finding { id, cause, .. }) = finding {
+        sentences.push(text!("针对 {id}（{cause}）。", "Fixes {id} ({cause}).").into(language));
     }
     if suggestion.gain.is_empty() {
-        parts.extend(finding.and_then(|f| saving(f, language)));
+        sentences.extend(finding.and_then(|f| saving(f, language)));
     } else {
-        parts.push(sentence(&suggestion.gain, language));
+        sentences.push(sentence(&suggestion.gain, language));
     }
-    parts.join(match language {
-        Language::Zh => "",
-        Language::En => " ",
-    })
+    joined(&sentences, language)
 }
 
 fn trade_offs(suggestion: &Suggestion, language: Language) -> String {
-    let (for_it, against_it, none) = match language {
-        Language::Zh => ("优点：", "缺点：", "没有已知的代价。"),
-        Language::En => ("For it: ", "Against it: ", "No known cost."),
-    };
-    let mut parts = Vec::new();
+    let mut sentences = Vec::new();
     if !suggestion.pros.is_empty() {
-        parts.push(format!("{for_it}{}", sentences(&suggestion.pros, language)));
+        let pros = clauses(&suggestion.pros, language);
+        sentences.push(text!("优点：{pros}。", "Pros: {pros}.").into(language));
     }
     if !suggestion.cons.is_empty() {
-        parts.push(format!(
-            "{against_it}{}",
-            sentences(&suggestion.cons, language)
-        ));
+        let cons = clauses(&suggestion.cons, language);
+        sentences.push(text!("缺点：{cons}。", "Cons: {cons}.").into(language));
     }
-    if parts.is_empty() {
-        return none.to_owned();
+    if sentences.is_empty() {
+        sentences.push(text!("没有已知的代价。", "No known cost.").into(language));
     }
-    parts.join(match language {
-        Language::Zh => "",
-        Language::En => " ",
-    })
+    joined(&sentences, language)
 }
 
-fn sentences(items: &[String], language: Language) -> String {
-    let bare: Vec<&str> = items
+fn clauses(items: &[String], language: Language) -> String {
+    let bare = items
         .iter()
-        .map(|i| i.trim_end_matches(['.', '。', ';', '；']))
-        .collect();
-    match language {
-        Language::Zh => format!("{}。", bare.join("；")),
-        Language::En => format!("{}.", bare.join("; ")),
-    }
+        .map(|i| i.trim_end_matches(['.', '。', ';', '；']));
+    bare.collect::<Vec<_>>().join(language.select("；", "; "))
 }
 
-fn advice_text(input: &StepInput) -> String {
-    let mut lines = Vec::new();
-    for (index, suggestion) in input.suggestions.iter().enumerate() {
-        let finding = suggestion
-            .finding
-            .as_deref()
-            .and_then(|id| input.facts.found.finding(id));
-        let why = why(suggestion, finding, input.facts.language);
-        let cost = trade_offs(suggestion, input.facts.language);
-        let sources = suggestion.sources.join(", ");
-        lines.push(match (input.facts.language, sources.is_empty()) {
-            (Language::Zh, true) => format!(
-                "{}. {}：{}{why}{cost}",
-                index + 1,
-                suggestion.id,
-                sentence(&suggestion.title, input.facts.language)
-            ),
-            (Language::Zh, false) => {
-                format!(
-                    "{}. {}：{}{why}{cost}参考经验：{sources}。",
-                    index + 1,
-                    suggestion.id,
-                    sentence(&suggestion.title, input.facts.language)
-                )
-            }
-            (Language::En, true) => format!(
-                "{}. {}: {} {why} {cost}",
-                index + 1,
-                suggestion.id,
-                sentence(&suggestion.title, input.facts.language)
-            ),
-            (Language::En, false) => format!(
-                "{}. {}: {} {why} {cost} Experience: {sources}.",
-                index + 1,
-                suggestion.id,
-                sentence(&suggestion.title, input.facts.language)
-            ),
-        });
-    }
-    lines.join("\n")
+fn advice_text(input: &StepInput, recommendations: &[Recommendation]) -> String {
+    let language = input.facts.language;
+    let line = |(index, (s, r)): (usize, (&Suggestion, &Recommendation))| {
+        let title = sentence(&s.title, language);
+        let mut sentences = vec![title, r.why.clone(), r.trade_offs.clone()];
+        if !s.sources.is_empty() {
+            let sources = s.sources.join(", ");
+            sentences.push(text!("参考经验：{sources}。", "Experience: {sources}.").into(language));
+        }
+        let (number, id) = (index + 1, &s.id);
+        let rest = joined(&sentences, language);
+        text!("{number}. {id}：{rest}", "{number}. {id}: {rest}").into(language)
+    };
+    let pairs = input.suggestions.iter().zip(recommendations).enumerate();
+    pairs.map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn nothing_to_do(input: &StepInput) -> String {
+    let found = &input.facts.found;
     let mut absent: Vec<&str> = Vec::new();
-    for missing in input
-        .facts
-        .found
-        .missing
-        .iter()
-        .filter(|m| !m.information.present)
-    {
-        if !absent.contains(&missing.information.file.as_str()) {
-            absent.push(&missing.information.file);
+    for missing in found.missing.iter().map(|m| &m.information) {
+        if !missing.present && !absent.contains(&missing.file.as_str()) {
+            absent.push(&missing.file);
         }
     }
-    match (input.facts.found.verdict, input.facts.language) {
-        (Verdict::Healthy, Language::Zh) => "作业运行正常，无需修改。".to_owned(),
-        (Verdict::Healthy, Language::En) => {
-            "The job is healthy; nothing needs to change.".to_owned()
-        }
-        (_, Language::Zh) if absent.is_empty() => "没有可以给出的改写建议。".to_owned(),
-        (_, Language::En) if absent.is_empty() => "There is no change to suggest.".to_owned(),
-        (_, Language::Zh) => format!("先补充下列文件再分析一次：{}。", absent.join("、")),
-        (_, Language::En) => format!(
-            "Add these files to the folder and analyse it again: {}.",
-            absent.join(", ")
+    let files = absent.join(input.facts.language.select("、", ", "));
+    let text = match found.verdict {
+        Verdict::Healthy => text!(
+            "作业运行正常，无需修改。",
+            "The job is healthy; nothing needs to change."
         ),
-    }
+        _ if absent.is_empty() => {
+            text!("没有可以给出的改写建议。", "There is no change to suggest.")
+        }
+        _ => text!(
+            "先补充下列文件再分析一次：{files}。",
+            "Add these files to the folder and analyze it again: {files}."
+        ),
+    };
+    text.into(input.facts.language)
 }
 
-/// The appendix: causes that a missing file would decide.
+/// The appendix: what was found, what a missing file would decide, what was ruled out.
 pub(super) fn hypotheses(input: &StepInput) -> Hypotheses {
-    let mut hypotheses: Vec<Hypothesis> = Vec::new();
-    for missing in &input.facts.found.missing {
-        let m = &missing.information;
-        for cause in &m.would_decide {
-            hypotheses.push(Hypothesis {
-                hypothesis: cause.code().to_owned(),
-                check: m.reason.clone(),
-                file: Some(m.file.clone()),
-                result: HypothesisResult::Open,
-                evidence: Vec::new(),
-            });
-        }
-    }
-    hypotheses.truncate(HYPOTHESES);
-    let settled = input.facts.found.findings.iter().map(|f| Hypothesis {
-        hypothesis: f.cause.code().to_owned(),
-        check: f.summary.clone(),
+    let found = &input.facts.found;
+    let hypothesis = |cause: &str, check: &str, result| Hypothesis {
+        hypothesis: cause.to_owned(),
+        check: check.to_owned(),
         file: None,
-        result: HypothesisResult::Confirmed,
-        evidence: f.evidence.clone(),
-    });
-    let refuted = input.facts.found.cleared.iter().map(|c| Hypothesis {
-        hypothesis: c.cause.clone(),
-        check: c.by.clone(),
-        file: None,
-        result: HypothesisResult::Refuted,
+        result,
         evidence: Vec::new(),
+    };
+    let confirmed = found.findings.iter().map(|f| Hypothesis {
+        evidence: f.evidence.clone(),
+        ..hypothesis(f.cause.code(), &f.summary, HypothesisResult::Confirmed)
     });
-    let mut all: Vec<Hypothesis> = settled.collect();
-    all.append(&mut hypotheses);
-    all.extend(refuted.take(HYPOTHESES));
-    let text = hypotheses_text(&all, input.facts.language);
+    let missing = found.missing.iter().map(|m| &m.information);
+    let open = missing.flat_map(|m| {
+        m.would_decide.iter().map(|cause| Hypothesis {
+            file: Some(m.file.clone()),
+            ..hypothesis(cause.code(), &m.reason, HypothesisResult::Open)
+        })
+    });
+    let cleared = found.cleared.iter();
+    let refuted = cleared.map(|c| hypothesis(&c.cause, &c.by, HypothesisResult::Refuted));
+    let hypotheses: Vec<Hypothesis> = confirmed
+        .chain(open.take(HYPOTHESES))
+        .chain(refuted.take(HYPOTHESES))
+        .collect();
     Hypotheses {
-        hypotheses: all,
-        text,
+        text: hypotheses_text(&hypotheses, input.facts.language),
+        hypotheses,
     }
 }
 
 fn hypotheses_text(all: &[Hypothesis], language: Language) -> String {
-    let (none, words) = match language {
-        Language::Zh => ("没有待验证的假设。", ["成立", "不成立", "待验证"]),
-        Language::En => (
-            "No hypothesis is left open.",
-            ["confirmed", "refuted", "open"],
-        ),
-    };
     if all.is_empty() {
-        return none.to_owned();
+        return text!("没有待验证的假设。", "No hypothesis is left open.").into(language);
     }
-    let word = |result: HypothesisResult| match result {
-        HypothesisResult::Confirmed => words[0],
-        HypothesisResult::Refuted => words[1],
-        HypothesisResult::Open => words[2],
-    };
-    let line = |h: &Hypothesis| match language {
-        Language::Zh => format!(
-            "- 假设：{}（{}）；验证方式：{}",
-            h.hypothesis,
-            word(h.result),
-            h.check
-        ),
-        Language::En => format!(
-            "- {} ({}); check: {}",
-            h.hypothesis,
-            word(h.result),
-            h.check
-        ),
+    let line = |h: &Hypothesis| {
+        let result = match h.result {
+            HypothesisResult::Confirmed => text!("成立", "confirmed"),
+            HypothesisResult::Refuted => text!("不成立", "refuted"),
+            HypothesisResult::Open => text!("待验证", "open"),
+        };
+        let Hypothesis {
+            hypothesis, check, ..
+        } = h;
+        text!(
+            "- 假设：{hypothesis}（{result}）；验证方式：{check}",
+            "- {hypothesis} ({result}); check: {check}",
+            result = result
+        )
+        .into(language)
     };
     all.iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -2,44 +2,35 @@
 
 use crate::conclusion::{CauseAnalysis, Causes, Classification, KeyCode, Module};
 use crate::facts::StepInput;
-use crate::wording::{citing, sentence};
-use report::format::{figure, list};
-use report::{Evidence, Finding, Language, ProblemType, Verdict};
+use crate::wording::{citing, joined, sentence};
+use report::format::{STAGE, STATEMENT, Seconds, Share, list};
+use report::{Evidence, Finding, Language, ProblemType, StaticText, Verdict, text};
 
-/// Facts quoted per cause; a sentence with more is not read.
-const FACTS_QUOTED: usize = 3;
+/// Evidence quoted per cause; a longer sentence is not read.
+const EVIDENCE_QUOTED: usize = 3;
 
-/// Name of a class of problems.
 pub(super) fn class(of: ProblemType, language: Language) -> &'static str {
-    match (of, language) {
-        (ProblemType::DataSkew, Language::Zh) => "数据倾斜",
-        (ProblemType::DataSkew, Language::En) => "data skew",
-        (ProblemType::ExcessiveShuffle, Language::Zh) => "过多 Shuffle",
-        (ProblemType::ExcessiveShuffle, Language::En) => "excessive shuffle",
-        (ProblemType::Other, Language::Zh) => "其他问题",
-        (ProblemType::Other, Language::En) => "another kind of problem",
-        (ProblemType::None, Language::Zh) => "无明显问题",
-        (ProblemType::None, Language::En) => "no problem",
+    match of {
+        ProblemType::DataSkew => language.select("数据倾斜", "data skew"),
+        ProblemType::ExcessiveShuffle => language.select("过多 Shuffle", "excessive shuffle"),
+        ProblemType::Other => language.select("其他问题", "another kind of problem"),
+        ProblemType::None => language.select("无明显问题", "no problem"),
     }
 }
 
 /// THINK 1.
 pub(super) fn classify(input: &StepInput) -> Classification {
-    let mut also = Vec::new();
-    for finding in input.facts.found.findings.iter().skip(1) {
-        if finding.problem_type != input.facts.found.problem_type
-            && !also.contains(&finding.problem_type)
-        {
+    let found = &input.facts.found;
+    let (same, others): (Vec<&Finding>, Vec<&Finding>) = found
+        .findings
+        .iter()
+        .partition(|f| f.problem_type == found.problem_type);
+    let mut also: Vec<ProblemType> = Vec::new();
+    for finding in others {
+        if !also.contains(&finding.problem_type) {
             also.push(finding.problem_type);
         }
     }
-    let same: Vec<&Finding> = input
-        .facts
-        .found
-        .findings
-        .iter()
-        .filter(|f| f.problem_type == input.facts.found.problem_type)
-        .collect();
     let mut evidence: Vec<String> = Vec::new();
     for id in same.iter().flat_map(|f| &f.evidence) {
         if !evidence.contains(id) {
@@ -49,7 +40,7 @@ pub(super) fn classify(input: &StepInput) -> Classification {
     let experiences = input.experience_on_findings();
     let text = classification_text(input, &also) + &citing(&experiences, input.facts.language);
     Classification {
-        problem_type: input.facts.found.problem_type,
+        problem_type: found.problem_type,
         findings: same.iter().map(|f| f.id.clone()).collect(),
         evidence,
         experiences,
@@ -59,76 +50,68 @@ pub(super) fn classify(input: &StepInput) -> Classification {
 }
 
 fn classification_text(input: &StepInput, also: &[ProblemType]) -> String {
-    let language = input.facts.language;
-    let main = class(input.facts.found.problem_type, language);
-    let mut text = match (input.facts.found.verdict, language) {
-        (Verdict::Problem, Language::Zh) => format!("主要问题类别：{main}。"),
-        (Verdict::Problem, Language::En) => format!("The main problem is {main}."),
-        (Verdict::Healthy, Language::Zh) => "所有适用的规则都有数据可查，没有发现性能问题。".to_owned(),
-        (Verdict::Healthy, Language::En) => {
-            "Every rule that applies had its facts, and none of them shows a problem.".to_owned()
-        }
-        (Verdict::InsufficientInformation, Language::Zh) => {
-            "目前的信息不足以判断问题类别，缺少的信息见 THINK 4。".to_owned()
-        }
-        (Verdict::InsufficientInformation, Language::En) => {
-            "The information does not suffice to name the class of the problem; THINK 4 says what is missing.".to_owned()
-        }
+    let (found, language) = (&input.facts.found, input.facts.language);
+    let class_of = |of: ProblemType| StaticText {
+        zh: class(of, Language::Zh),
+        en: class(of, Language::En),
     };
-    if let Some(top) = input.facts.found.findings.first() {
-        text.push_str(separator(language));
-        text.push_str(&sentence(&top.summary, language));
-        if let Some(saved) = saving(top, language) {
-            text.push_str(separator(language));
-            text.push_str(&saved);
-        }
+    let main = match found.verdict {
+        Verdict::Problem => text!(
+            "主要问题类别：{main}。",
+            "The main problem is {main}.",
+            main = class_of(found.problem_type)
+        ),
+        Verdict::Healthy => text!(
+            "所有适用的规则都有数据可查，没有发现性能问题。",
+            "Every rule that applies had its facts, and none of them shows a problem."
+        ),
+        Verdict::InsufficientInformation => text!(
+            "目前的信息不足以判断问题类别，缺少的信息见 THINK 4。",
+            "There is not enough information to classify the problem; THINK 4 lists what is missing."
+        ),
+    };
+    let mut sentences = vec![main.into(language)];
+    if let Some(top) = found.findings.first() {
+        sentences.push(sentence(&top.summary, language));
+        sentences.extend(saving(top, language));
+    } else if let Some(error) = input.facts.outline.errors.first() {
+        sentences.push(sentence(error, language));
     }
     if !also.is_empty() {
         let names: Vec<String> = also
             .iter()
             .map(|p| class(*p, language).to_owned())
             .collect();
-        text.push_str(separator(language));
-        text.push_str(&match language {
-            Language::Zh => format!("此外还涉及{}。", list(&names, language)),
-            Language::En => format!("There is also {}.", list(&names, language)),
-        });
+        let names = list(&names, language);
+        sentences.push(text!("此外还涉及{names}。", "There is also {names}.").into(language));
     }
-    if input.facts.found.findings.is_empty() && !input.facts.outline.errors.is_empty() {
-        text.push_str(separator(language));
-        text.push_str(&sentence(&input.facts.outline.errors[0], language));
-    }
-    text
+    joined(&sentences, language)
 }
 
-fn separator(language: Language) -> &'static str {
-    match language {
-        Language::Zh => "",
-        Language::En => " ",
-    }
-}
-
-/// What mending a finding would save, in a sentence.
+/// What fixing a finding would save, in a sentence.
 pub(super) fn saving(finding: &Finding, language: Language) -> Option<String> {
     let impact = finding.impact.as_ref().filter(|i| i.seconds_saved > 0.0)?;
-    let seconds = figure(impact.seconds_saved);
-    let share = impact.share_of_elapsed.map(|s| figure((s * 100.0).round()));
-    Some(match (language, share) {
-        (Language::Zh, Some(share)) => {
-            format!("解决后估计可节省 {seconds} 秒（占运行时间的 {share}%）。")
-        }
-        (Language::Zh, None) => format!("解决后估计可节省 {seconds} 秒。"),
-        (Language::En, Some(share)) => {
-            format!("Mending it would save about {seconds} s ({share}% of the run).")
-        }
-        (Language::En, None) => format!("Mending it would save about {seconds} s."),
-    })
+    let saved = Seconds(impact.seconds_saved);
+    let sentence = match impact.share_of_elapsed {
+        Some(share) => text!(
+            "解决后估计可节省 {saved}（占运行时间的 {share}）。",
+            "Fixing it would save about {saved} ({share} of the run).",
+            saved = saved,
+            share = Share(share)
+        ),
+        None => text!(
+            "解决后估计可节省 {saved}。",
+            "Fixing it would save about {saved}.",
+            saved = saved
+        ),
+    };
+    Some(sentence.into(language))
 }
 
 /// THINK 2.
 pub(super) fn key_code(input: &StepInput) -> KeyCode {
-    let modules: Vec<Module> = input
-        .facts
+    let facts = &input.facts;
+    let modules: Vec<Module> = facts
         .found
         .findings
         .iter()
@@ -138,38 +121,28 @@ pub(super) fn key_code(input: &StepInput) -> KeyCode {
     let text = if modules.is_empty() {
         code_without_finding(input)
     } else {
-        modules_text(&modules, input.facts.language)
+        let lines = modules.iter().map(|m| module_text(m, facts.language));
+        lines.collect::<Vec<_>>().join("\n")
     };
     KeyCode {
         modules,
-        text: text + &citing(&experiences, input.facts.language),
+        text: text + &citing(&experiences, facts.language),
         experiences,
     }
 }
 
 fn module(finding: &Finding, input: &StepInput) -> Module {
     let statement = finding.script_lines.and_then(|[first, last]| {
-        let inside = input
-            .facts
-            .outline
-            .statements
-            .iter()
-            .filter(|s| s.lines[0] <= first && last <= s.lines[1]);
-        inside.min_by_key(|s| s.lines[1] - s.lines[0])
+        let statements = input.facts.outline.statements.iter();
+        let around = statements.filter(|s| s.lines[0] <= first && last <= s.lines[1]);
+        around.min_by_key(|s| s.lines[1] - s.lines[0])
     });
     let name = statement
         .map(|s| s.target.clone().unwrap_or_else(|| s.kind.clone()))
         .or_else(|| finding.stage.clone())
-        .unwrap_or_else(|| {
-            input
-                .facts
-                .job
-                .name
-                .clone()
-                .unwrap_or_else(|| "job".to_owned())
-        });
+        .or_else(|| input.facts.job.name.clone());
     Module {
-        name,
+        name: name.unwrap_or_else(|| "job".to_owned()),
         first_line: finding.script_lines.map(|l| l[0]),
         last_line: finding.script_lines.map(|l| l[1]),
         stage: finding.stage.clone(),
@@ -178,86 +151,65 @@ fn module(finding: &Finding, input: &StepInput) -> Module {
     }
 }
 
-fn modules_text(modules: &[Module], language: Language) -> String {
-    let lines: Vec<String> = modules
-        .iter()
-        .map(|m| format!("- {}", module_text(m, language)))
-        .collect();
-    lines.join("\n")
-}
-
 fn module_text(module: &Module, language: Language) -> String {
-    let place = match (module.first_line.zip(module.last_line), language) {
-        (Some((first, last)), Language::Zh) if first == last => format!("（第 {first} 行）"),
-        (Some((first, last)), Language::Zh) => format!("（第 {first}–{last} 行）"),
-        (Some((first, last)), Language::En) if first == last => format!(" (line {first})"),
-        (Some((first, last)), Language::En) => format!(" (lines {first}–{last})"),
-        (None, _) => String::new(),
+    let place = match module.first_line.zip(module.last_line) {
+        Some((line, last)) if line == last => text!("（第 {line} 行）", " (line {line})"),
+        Some((first, last)) => text!("（第 {first}–{last} 行）", " (lines {first}–{last})"),
+        None => text!("", ""),
     };
-    let stage = match (&module.stage, language) {
-        (Some(stage), Language::Zh) if *stage != module.name => format!("，在阶段 {stage} 中运行"),
-        (Some(stage), Language::En) if *stage != module.name => format!(", run by stage {stage}"),
-        _ => String::new(),
+    let stage = match &module.stage {
+        Some(stage) if *stage != module.name => {
+            text!("，在阶段 {stage} 中运行", ", run by stage {stage}")
+        }
+        _ => text!("", ""),
     };
-    match language {
-        Language::Zh => format!("{}{place}{stage}：{}", module.name, module.role),
-        Language::En => format!("{}{place}{stage}: {}", module.name, module.role),
-    }
+    let Module { name, role, .. } = module;
+    text!(
+        "- {name}{place}{stage}：{role}",
+        "- {name}{place}{stage}: {role}",
+        place = place,
+        stage = stage
+    )
+    .into(language)
 }
 
 fn code_without_finding(input: &StepInput) -> String {
-    let statements = input.facts.outline.statements.len();
-    let stages = input.facts.outline.stages.len();
-    match input.facts.language {
-        Language::Zh => {
-            format!("脚本有 {statements} 条语句，对应 {stages} 个阶段；没有一处因规则而突出。")
-        }
-        Language::En => {
-            format!(
-                "The script has {statements} statements, run by {stages} stages; no rule singles one of them out."
-            )
-        }
-    }
+    let outline = &input.facts.outline;
+    text!(
+        "脚本有 {statements}，对应 {stages}；没有哪一处被规则指出。",
+        "The script has {statements}, run by {stages}; no rule singles one of them out.",
+        statements = STATEMENT.count(outline.statements.len() as f64),
+        stages = STAGE.count(outline.stages.len() as f64)
+    )
+    .into(input.facts.language)
 }
 
 /// THINK 3.
 pub(super) fn causes(input: &StepInput) -> Causes {
-    let causes: Vec<CauseAnalysis> = input
-        .facts
-        .found
-        .findings
-        .iter()
-        .map(|f| cause(f, input))
-        .collect();
+    let findings = input.facts.found.findings.iter();
+    let causes: Vec<CauseAnalysis> = findings.map(|f| cause(f, input)).collect();
     let text = if causes.is_empty() {
         no_cause_text(input)
     } else {
-        causes_text(&causes, input)
+        let lines = causes.iter().map(|c| cause_text(c, input.facts.language));
+        lines.collect::<Vec<_>>().join("\n")
     };
     Causes { causes, text }
 }
 
 fn cause(finding: &Finding, input: &StepInput) -> CauseAnalysis {
-    let facts: Vec<&Evidence> = finding
-        .evidence
-        .iter()
-        .filter_map(|id| input.facts.found.evidence(id))
-        .take(FACTS_QUOTED)
-        .collect();
-    let quoted: Vec<String> = facts
-        .iter()
-        .map(|e| format!("{} [{}]", e.text.trim_end_matches(['.', '。']), e.id))
-        .collect();
-    let summary = sentence(&finding.summary, input.facts.language);
-    let explanation = match input.facts.language {
-        Language::Zh => format!("{summary}依据：{}。", quoted.join("；")),
-        Language::En => format!("{summary} Evidence: {}.", quoted.join("; ")),
-    };
+    let (found, language) = (&input.facts.found, input.facts.language);
+    let quote = |e: &Evidence| format!("{} [{}]", e.text.trim_end_matches(['.', '。']), e.id);
+    let evidence = finding.evidence.iter().filter_map(|id| found.evidence(id));
+    let quoted: Vec<String> = evidence.take(EVIDENCE_QUOTED).map(quote).collect();
+    let quoted = quoted.join(language.select("；", "; "));
+    let summary = sentence(&finding.summary, language);
     CauseAnalysis {
         cause: finding.cause.code().to_owned(),
         finding: Some(finding.id.clone()),
-        explanation,
-        against: doubt(finding, input.facts.language),
+        explanation: text!("{summary}依据：{quoted}。", "{summary} Evidence: {quoted}.")
+            .into(language),
+        against: doubt(finding, language),
         evidence: finding.evidence.clone(),
         experiences: input.experience_on(&[finding.cause.code()]),
     }
@@ -265,57 +217,41 @@ fn cause(finding: &Finding, input: &StepInput) -> CauseAnalysis {
 
 /// What is uncertain about a finding; `None` where it is nearly certain.
 fn doubt(finding: &Finding, language: Language) -> Option<String> {
-    (finding.confidence < 0.9).then(|| {
-        let percent = figure((finding.confidence * 100.0).round());
-        match language {
-            Language::Zh => format!("这一判断的置信度为 {percent}%，动手之前请先核对证据。"),
-            Language::En => {
-                format!("The confidence is {percent}%; check the evidence before acting on it.")
-            }
-        }
-    })
+    let doubt = || {
+        text!(
+            "这一判断的置信度为 {confidence}，动手之前请先核对证据。",
+            "The confidence is {confidence}; check the evidence before acting on it.",
+            confidence = Share((finding.confidence * 100.0).round() / 100.0)
+        )
+    };
+    (finding.confidence < 0.9).then(|| doubt().into(language))
 }
 
-fn causes_text(causes: &[CauseAnalysis], input: &StepInput) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for analysis in causes {
-        let mut line = format!("- {}: {}", analysis.cause, analysis.explanation);
-        if let Some(against) = &analysis.against {
-            line.push_str(separator(input.facts.language));
-            line.push_str(against);
-        }
-        line.push_str(&citing(&analysis.experiences, input.facts.language));
-        lines.push(line);
-    }
-    lines.join("\n")
+fn cause_text(analysis: &CauseAnalysis, language: Language) -> String {
+    let mut sentences = vec![format!("- {}: {}", analysis.cause, analysis.explanation)];
+    sentences.extend(analysis.against.clone());
+    joined(&sentences, language) + &citing(&analysis.experiences, language)
 }
 
-/// Causes that the facts rule out and that are listed in words; the report holds them all.
+/// Ruled-out causes listed in words; the report has them all.
 const RULED_OUT: usize = 8;
 
-/// What the facts rule out is worth as much as a cause to somebody who suspects one.
+/// Someone who suspects a cause wants to know that it was ruled out.
 fn no_cause_text(input: &StepInput) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for cleared in input.facts.found.cleared.iter().take(RULED_OUT) {
-        lines.push(format!(
-            "- {}: {}",
-            cleared.cause,
-            sentence(&cleared.by, input.facts.language)
-        ));
-    }
-    let more = input.facts.found.cleared.len().saturating_sub(RULED_OUT);
-    let opening = match (input.facts.language, lines.is_empty()) {
-        (Language::Zh, true) => "没有可供推导的原因。",
-        (Language::En, true) => "There is no cause to reason about.",
-        (Language::Zh, false) => "已有数据排除了下列原因：",
-        (Language::En, false) => "The facts rule out these causes:",
+    let (cleared, language) = (&input.facts.found.cleared, input.facts.language);
+    let opening = if cleared.is_empty() {
+        text!("没有可供推导的原因。", "There is no cause to reason about.")
+    } else {
+        text!(
+            "已有数据排除了下列原因：",
+            "The facts rule out these causes:"
+        )
     };
-    lines.insert(0, opening.to_owned());
-    if more > 0 {
-        lines.push(match input.facts.language {
-            Language::Zh => format!("- 以及另外 {more} 个原因。"),
-            Language::En => format!("- and {more} more."),
-        });
+    let mut lines = vec![opening.into(language)];
+    let shown = cleared.iter().take(RULED_OUT);
+    lines.extend(shown.map(|c| format!("- {}: {}", c.cause, sentence(&c.by, language))));
+    if let more @ 1.. = cleared.len().saturating_sub(RULED_OUT) {
+        lines.push(text!("- 以及另外 {more} 个原因。", "- and {more} more.").into(language));
     }
     lines.join("\n")
 }

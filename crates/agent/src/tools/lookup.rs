@@ -16,7 +16,6 @@ use report::format::{cut, figure};
 /// Chunks that a search gives; as many as a step gets by itself.
 const SEARCH_HITS: usize = 3;
 
-/// Frequent values listed per column.
 const TOP_VALUES: usize = 5;
 
 /// Name of a look-up in logs and prompts: `table_metadata(Clicks)`.
@@ -40,7 +39,6 @@ pub(crate) fn excerpt(name: &str, text: String, bytes: u64) -> Excerpt {
     }
 }
 
-/// Serves a look-up.
 pub(crate) fn look_up(
     lookup: &Lookup,
     job: &Job,

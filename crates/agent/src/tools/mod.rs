@@ -18,14 +18,10 @@ pub(crate) use lookup::{excerpt, look_up, name};
 /// The tool that ends THINK 4.
 pub(crate) const SUBMIT: &str = "submit_check";
 
-/// What a call asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Wish {
-    /// Which files there are.
     ListFiles,
-    /// Files to read.
     Read(Vec<WantedFile>),
-    /// A look-up.
     LookUp(Lookup),
     /// The end of the step.
     Submit(Check),

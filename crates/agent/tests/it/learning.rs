@@ -17,9 +17,7 @@ use runs::store::{Action, FeedbackRow};
 
 use crate::support::{index, root};
 
-/// Chunks that support a suggestion.
 const SOURCES: usize = 3;
-/// Ranks looked at.
 const DEPTH: usize = 20;
 /// Times that each training query comes up: a cause recurs in many jobs.
 const ROUNDS: usize = 6;

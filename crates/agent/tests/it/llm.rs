@@ -344,7 +344,7 @@ async fn a_server_without_schemas_is_asked_in_a_weaker_way() {
     assert_eq!(last.body["response_format"]["type"], "json_object");
     assert!(
         last.prompt().contains("JSON Schema:"),
-        "the schema stands in the prompt"
+        "the schema is in the prompt"
     );
 }
 

@@ -11,19 +11,16 @@ use report::Report;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-/// Root of the workspace.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Folder of a simulated job.
 pub(crate) fn case(name: &str) -> PathBuf {
     simulator::cases_in(env!("CARGO_TARGET_TMPDIR"))
         .join(name)
         .join("job")
 }
 
-/// Names of simulated jobs.
 pub(crate) const CASES: [&str; 3] = ["join-hot-key-skew", "excessive-shuffle", "healthy"];
 
 /// The knowledge base, indexed once for all tests.
@@ -51,7 +48,6 @@ pub(crate) struct Setting {
     pub(crate) reasoner: Box<dyn Reasoner>,
     pub(crate) fallbacks: Vec<Box<dyn Reasoner>>,
     pub(crate) indexed: bool,
-    /// In place of the index.
     pub(crate) source: Option<&'static dyn agent::experience::ExperienceSource>,
     pub(crate) rounds: u32,
     pub(crate) cancel: CancellationToken,
