@@ -32,36 +32,38 @@ use crate::rule::Rule;
 use crate::settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Threshold};
 use crate::view::View;
 
+static RULES: [&dyn Rule; 26] = [
+    &skew::JOIN_HOT_KEY,
+    &skew::GROUP_HOT_KEY,
+    &skew::NULL_OR_DEFAULT_KEY,
+    &skew::LOW_CARDINALITY_KEY,
+    &skew::PARTITION_LAYOUT,
+    &redundant_repartition::RedundantRepartition,
+    &unused_columns::UnusedColumns,
+    &late_filter::LateFilter,
+    &missed_broadcast::MissedBroadcast,
+    &serial_gather::SerialGather,
+    &unaligned_input::UnalignedInput,
+    &heap_pressure::HeapPressure,
+    &spill::Spill,
+    &estimate_too_low::EstimateTooLow,
+    &misestimate::CardinalityMisestimate,
+    &join_explosion::JoinExplosion,
+    &udo::CpuBound,
+    &parallelism_too_low::TooLow,
+    &tiny_vertices::TinyVertices,
+    &small_files::SmallFiles,
+    &vertex_retries::VertexRetries,
+    &slow_machine::SlowMachine,
+    &failure::USER_CODE,
+    &failure::COMPILE,
+    &failure::LIMIT,
+    &queue_wait::QueueWait,
+];
+
 /// Every rule, in the order of the contract.
 pub fn rules() -> &'static [&'static dyn Rule] {
-    &[
-        &skew::JOIN_HOT_KEY,
-        &skew::GROUP_HOT_KEY,
-        &skew::NULL_OR_DEFAULT_KEY,
-        &skew::LOW_CARDINALITY_KEY,
-        &skew::PARTITION_LAYOUT,
-        &redundant_repartition::RedundantRepartition,
-        &unused_columns::UnusedColumns,
-        &late_filter::LateFilter,
-        &missed_broadcast::MissedBroadcast,
-        &serial_gather::SerialGather,
-        &unaligned_input::UnalignedInput,
-        &heap_pressure::HeapPressure,
-        &spill::Spill,
-        &estimate_too_low::EstimateTooLow,
-        &misestimate::CardinalityMisestimate,
-        &join_explosion::JoinExplosion,
-        &udo::CpuBound,
-        &parallelism_too_low::TooLow,
-        &tiny_vertices::TinyVertices,
-        &small_files::SmallFiles,
-        &vertex_retries::VertexRetries,
-        &slow_machine::SlowMachine,
-        &failure::USER_CODE,
-        &failure::COMPILE,
-        &failure::LIMIT,
-        &queue_wait::QueueWait,
-    ]
+    &RULES
 }
 
 /// Every threshold: those of the whole diagnosis first, then those of the rules.
