@@ -1,13 +1,13 @@
-"""The peers of `scripts/bench-index`, which runs this with a Python that has them; not meant to be run by hand.
+"""The peers of `scripts/bench-index`, which runs this script with a Python that has them.
 
-    installed WORK          names of the peers that can be imported
+    installed WORK          prints the peers that can be imported
     build NAME WORK         indexes chunks.jsonl and vectors.f32
-    search NAME I WORK      answers query number I in this one process
-    truth WORK              the ten best cosines of every query over all vectors
-    warm WORK               tantivy and usearch by hand, many queries in one process
+    search NAME I WORK      answers query number I
+    truth WORK              prints the ten best cosines of each query over all vectors
+    warm WORK               runs many queries with tantivy and usearch
 
-Each peer is used as its documentation shows, hybrid where it can: LanceDB with its full-text index, Chroma by vectors alone (the local one
-has no BM25), tantivy and usearch fused by reciprocal rank.
+Each peer is used as its documentation recommends, with hybrid search if it has one: LanceDB with its full-text index, Chroma with vectors
+alone (the local version has no BM25), tantivy and usearch with reciprocal rank fusion.
 """
 
 import importlib.util
@@ -21,7 +21,7 @@ from pathlib import Path
 HITS = 10
 DEPTH = 100
 NEEDS = {"lancedb": ["lancedb", "pyarrow", "numpy"], "chroma": ["chromadb", "numpy"], "hand": ["tantivy", "usearch", "numpy"]}
-# What usearch may be asked for; the fastest that reaches the recall counts.
+# Settings of usearch to try; the fastest that reaches the recall counts.
 KINDS = ["f32", "bf16", "i8"]
 EXPANSIONS = [64, 128, 192, 256, 384]
 
@@ -124,7 +124,7 @@ def search_chroma(folder, query, vector):
     return collection.query(query_embeddings=[vector], n_results=HITS)["ids"][0]
 
 
-# ---- tantivy and usearch by hand ------------------------------------------------------------------------------------
+# ---- tantivy and usearch --------------------------------------------------------------------------------------------
 
 
 def build_hand(work, folder):
@@ -195,7 +195,6 @@ def search_hand(folder, query, vector):
 
 
 def warm(work):
-
     folder = work / "peer-hand"
     queries = (work / "queries.txt").read_text().splitlines()
     wanted, rows = query_vectors(work), vectors(work)
@@ -217,7 +216,7 @@ def warm(work):
 
 
 def timed(calls):
-    """Median microseconds over three rounds after one that is not counted."""
+    """Returns the median in microseconds over three rounds, after a warm-up round."""
     out = []
     for turn in range(4):
         for call in calls:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes the folder of an ONNX model from a BERT sentence model in safetensors form; PyTorch is not needed.
+"""Exports a BERT sentence model (safetensors) to a folder with an ONNX model, without PyTorch.
 
-The graph takes input_ids and attention_mask and gives last_hidden_state; pooling is left to the reader, who finds it in
-1_Pooling/config.json. The tokenizer's files and the notes of sentence-transformers are copied as they are.
+The graph takes input_ids and attention_mask and returns last_hidden_state; the reader does the pooling as configured in
+1_Pooling/config.json. The files of the tokenizer and of sentence-transformers are copied unchanged.
 """
 import argparse
 import json
@@ -18,7 +18,7 @@ COPIED = ["tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", 
 
 
 def bert(weights, layers, heads, epsilon=1e-12):
-    """The encoder as an ONNX graph; `weights` are named as in Hugging Face's BertModel."""
+    """Returns the encoder as an ONNX graph; `weights` are named as in Hugging Face's BertModel."""
     nodes, constants = [], []
 
     def const(array):
@@ -41,7 +41,7 @@ def bert(weights, layers, heads, epsilon=1e-12):
         return op("LayerNormalization", x, const(w(name + ".weight")), const(w(name + ".bias")), axis=-1, epsilon=epsilon)
 
     width = weights["embeddings.word_embeddings.weight"].shape[1]
-    # One sentence only: the type of every token is the first.
+    # There is only one sentence, so every token has the first type.
     places = w("embeddings.position_embeddings.weight") + w("embeddings.token_type_embeddings.weight")[0]
     length = op("Slice", op("Shape", "input_ids"), const(np.array([1])), const(np.array([2])))
     positions = op("Slice", const(places), const(np.array([0])), length, const(np.array([0])))
@@ -80,11 +80,11 @@ def main():
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", type=Path, required=True, help="folder with model.safetensors, config.json, tokenizer.json")
-    parser.add_argument("--out", type=Path, required=True, help="folder to make")
+    parser.add_argument("--out", type=Path, required=True, help="folder to create")
     args = parser.parse_args()
     config = json.loads((args.model / "config.json").read_text())
     if config["model_type"] != "bert" or config["hidden_act"] != "gelu":
-        parser.error(f"{args.model} holds a {config['model_type']} model with {config['hidden_act']}; only BERT with gelu is known here")
+        parser.error(f"{args.model} holds a {config['model_type']} model with {config['hidden_act']}; only BERT with gelu is supported")
     model = bert(load_file(args.model / "model.safetensors"), config["num_hidden_layers"], config["num_attention_heads"],
                  config["layer_norm_eps"])
     for name in COPIED:

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the models of a few kilobytes that the tests of the crate `indexer` load, and what they should give: an embedder and
-a reranker.
+"""Creates the tiny embedder and reranker for the tests of the crate `indexer`, with their expected output.
 
-The weights are random with a fixed seed: they tell texts apart and mean nothing.
+The weights are random with a fixed seed: they distinguish texts but carry no meaning.
 """
 import argparse
 import json
@@ -19,17 +18,17 @@ from export import bert
 WORDS = "a the hot key join skew data vertex slow memory spill of in by one row ##s ##ed 数 据 倾 斜".split()
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 WIDTH, INNER, LAYERS, HEADS = 8, 16, 1, 2
-# Tokens that the embedder and the reranker read.
+# Maximum number of tokens of the embedder and the reranker.
 LONGEST, LONGEST_PAIR = 8, 48
-# The last one is longer than the model reads.
+# The last text exceeds the maximum length of the model.
 TEXTS = ["hot keys", "the join of one hot key is slow", "数据倾斜", "spill", "", "data skew " * 20]
-# Passages as the index hands them over: title, headings, text.
+# Passages in the form that the index passes them: title, headings, text.
 PAIRS = ("the hot key of a join", ["A > Cause\n# A\n\n## Cause\n\nthe join of one hot key", "A > Fix\n## Fix\n\nthe memory of a vertex",
                                    "B > 原因\n# B\n\n## 原因\n\n数据倾斜"])
 
 
 def weights(longest):
-    """Random weights under the names of BertModel; norms leave their input as it is."""
+    """Returns random weights with the names of BertModel; norms are the identity."""
     random = np.random.default_rng(5)
     shapes = {
         "embeddings.word_embeddings.weight": (len(SPECIAL) + len(WORDS), WIDTH),
@@ -73,7 +72,7 @@ def tokenizer():
 
 
 def reranker():
-    """The encoder with one number on top, as sequence classifiers have it."""
+    """Returns the encoder with a single output, like a sequence classifier."""
     model = bert(weights(LONGEST_PAIR), LAYERS, HEADS)
     head = numpy_helper.from_array(np.random.default_rng(6).normal(size=(WIDTH, 1)).astype(np.float32), "head")
     model.graph.initializer.append(head)
@@ -88,7 +87,7 @@ def reranker():
 
 
 def save(folder, model, longest):
-    """Writes model and tokenizer; gives a reader of both."""
+    """Writes model and tokenizer; returns a function that runs them."""
     folder.mkdir(parents=True, exist_ok=True)
     onnx.save(model, folder / "model.onnx")
     write(folder / "tokenizer.json", tokenizer())
@@ -109,7 +108,7 @@ def write(path, value):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, required=True, help="folder to make the folders of the models in")
+    parser.add_argument("--out", type=Path, required=True, help="parent folder of the model folders")
     out = parser.parse_args().out
     rounded = lambda numbers: numbers.astype(float).round(5).tolist()
 

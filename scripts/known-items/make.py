@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes test collections in BEIR layout from documentation in Debian packages: known-item search, English and Chinese.
+"""Creates BEIR test collections for known-item search, English and Chinese, from documentation in Debian packages.
 
-A query is the title, the one-line description or the first paragraph of a page; the page without it is the one right answer.
-The collections are for measuring only and stay outside the project.
+A query is the title, the one-line description or the first paragraph of a page; the only correct answer is that page, from which
+the query text was removed. The collections are only for measurements and are not part of the project.
 """
 import argparse
 import collections
@@ -19,7 +19,7 @@ BLOCKS = ("h1", "h2", "h3", "p", "td", "li", "pre")
 
 
 class Blocks(HTMLParser):
-    """The headings, paragraphs and cells of a page as (tag, text)."""
+    """Headings, paragraphs and cells of a page as (tag, text)."""
 
     def __init__(self):
         super().__init__()
@@ -125,7 +125,7 @@ def help_sets(pages, out, language, name):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--packages", type=Path, required=True, help="folder that the packages were unpacked into")
+    parser.add_argument("--packages", type=Path, required=True, help="folder with the unpacked packages")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     random.seed(7)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Fits the token table to the teacher's vectors and writes it with pack.py.
 
-A text's vector is the sum of its tokens' rows; the loss is one minus the cosine to the teacher's vector, plus a
-ranking term: within a batch, each text's similarities to the others, as a softmax, should match the teacher's
-(cross entropy). Lazy Adam on the rows that a batch touches. One text in fifty is held out; agreement with the
-teacher is measured there and nowhere else.
+The vector of a text is the sum of its tokens' rows. The loss is one minus the cosine to the teacher's vector, plus a
+ranking term: within a batch, the softmax over each text's similarities to the others should match the teacher's
+(cross entropy). The optimizer is lazy Adam on the rows that a batch touches. One text in fifty is held out, and
+agreement with the teacher is measured only on these.
 """
 import argparse
 import glob
@@ -30,7 +30,7 @@ def load(folder, limit=None):
 
 
 def bags(lengths, flat, n_tokens):
-    """Texts as a sparse count matrix; special ids ([UNK]) are dropped."""
+    """Returns the texts as a sparse count matrix without special ids ([UNK])."""
     rows = np.repeat(np.arange(len(lengths)), lengths)
     keep = flat >= SPECIAL
     return sp.csr_matrix((np.ones(keep.sum(), np.float32), (rows[keep], flat[keep])), (len(lengths), n_tokens))
@@ -41,7 +41,7 @@ def unit(x):
 
 
 def agreement(table, bag, target, width=10):
-    """Mean cosine, and the share of the teacher's nearest ten that are the student's nearest ten."""
+    """Returns the mean cosine, and the share of the teacher's ten nearest neighbors that are also the student's."""
     student = unit(bag @ table)
     n = min(len(target), 1000)
     best = {}
@@ -59,7 +59,7 @@ def softmax(x):
 
 
 def gradient(summed, goal, ranking, temperature):
-    """Loss gradient with respect to the summed (not normalised) student vectors."""
+    """Returns the loss gradient with respect to the summed (not normalized) student vectors."""
     size = np.maximum(np.linalg.norm(summed, axis=1, keepdims=True), 1e-6)
     s = summed / size
     grad = -goal
@@ -100,7 +100,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", required=True, help="folder with tokenizer.json")
     parser.add_argument("--data", default=".", help="folder with teacher-NNN.npz and tokens.npy")
-    parser.add_argument("--shards", type=int, help="use the first shards of it only")
+    parser.add_argument("--shards", type=int, help="use only this many shards of the data")
     parser.add_argument("--lists", help="folder with the shards of the word lists")
     parser.add_argument("--out", default="static-table.bin")
     parser.add_argument("--width", type=int, default=256)
@@ -110,8 +110,8 @@ def main():
     parser.add_argument("--ranking", type=float, default=1.0)
     parser.add_argument("--temperature", type=float, default=0.05)
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--limit", type=int, help="keep the first tokens only (a small table for tests)")
-    parser.add_argument("--save", help="also the f32 table, as .npy")
+    parser.add_argument("--limit", type=int, help="keep only this many tokens (a small table for tests)")
+    parser.add_argument("--save", help="also save the f32 table, as .npy")
     args = parser.parse_args()
     clock = time.time()
 
@@ -123,7 +123,7 @@ def main():
     if args.lists:
         lengths, flat, vectors = (np.concatenate(pair) for pair in zip((lengths, flat, vectors), load(args.lists)))
     bag = bags(lengths, flat, len(names))
-    # Principal axes of the teacher's sentence vectors, not of the tokens: it is sentences that are compared.
+    # Principal axes of the teacher's sentence vectors, not of the tokens, because sentences are compared.
     axes = np.linalg.eigh(vectors[:50_000].T @ vectors[:50_000])[1][:, ::-1][:, :args.width].astype(np.float32)
     target = unit(vectors @ axes)
     print(f"{len(lengths)} texts, {lengths.mean():.0f} tokens each; {np.linalg.norm(vectors[:5000] @ axes, axis=1).mean():.3f} of the length kept", flush=True)
@@ -140,7 +140,7 @@ def main():
 
     def check(epoch):
         cosine, shared = agreement(table, held_bag, held_target)
-        print(f"epoch {epoch}: held out cosine {cosine:.4f}, shared nearest ten {shared:.4f}, {time.time() - clock:.0f} s", flush=True)
+        print(f"epoch {epoch}: held out cosine {cosine:.4f}, shared neighbors {shared:.4f}, {time.time() - clock:.0f} s", flush=True)
 
     check("none")
     train(table, bag[rest], target[rest], args.epochs, args.rate, args.batch, args.ranking, args.temperature,
@@ -152,7 +152,7 @@ def main():
     peak = np.abs(table).max(1)
     scales = np.maximum(peak, 1e-9) / 127
     rows = np.rint(table / scales[:, None]).astype(np.int8)
-    # Same shape as the weight in retrieval by inverse frequency: 1 at one occurrence in 100,000 tokens, 0 at 1 in 20.
+    # Shaped like inverse document frequency: 1 at one occurrence per 100,000 tokens, 0 at one per 20.
     information = np.clip(np.log(0.05 / np.maximum(frequency, 1e-9)) / np.log(0.05 / 1e-5), 0, 1)
     pack(args.out, [names[i] for i in kept], rows[kept], scales[kept].astype(np.float32), information[kept])
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Gathers unlabelled text from this machine into texts.jsonl ({"text", "source"} a line, shuffled).
+"""Gathers unlabeled text from this machine into texts.jsonl (one {"text", "source"} per line, shuffled).
 
-Sources, each skipped when absent: Debian package descriptions (apt lists), README files and doc comments of
+Sources, each skipped if absent: Debian package descriptions (apt lists), README files and doc comments of
 the crates in the Cargo registry, the Rust documentation, Python module docs, the botocore service
-descriptions, manual pages. Nothing is downloaded and nothing here carries a label or a judgement.
+descriptions, manual pages. Nothing is downloaded, and no text carries a label or a judgment.
 """
 import argparse
 import glob
@@ -31,7 +31,7 @@ def clean(text):
 
 
 def pieces(text, rng, longest=90):
-    """Cuts a paragraph into pieces of whole sentences with a varying bound, so that lengths are mixed."""
+    """Cuts a paragraph into pieces of whole sentences, with a random maximum so that lengths vary."""
     bound, piece, n = rng.choice([10, 20, 40, longest]), [], 0
     for sentence in SENTENCE_END.split(text):
         words = len(sentence.split())
@@ -45,7 +45,7 @@ def pieces(text, rng, longest=90):
 
 
 def usable(text):
-    """Accepts prose: at least three words, mostly letters, not a wall of code."""
+    """Whether a text is prose: at least three words, mostly letters."""
     if not 12 <= len(text) <= 1500 or len(text.split()) < 3:
         return False
     letters = sum(c.isalpha() or c == " " for c in text)
@@ -53,7 +53,7 @@ def usable(text):
 
 
 def paragraphs(markdown):
-    """The prose paragraphs and headings of a Markdown text, code fences removed."""
+    """Yields the prose paragraphs and headings of a Markdown text, without code blocks."""
     markdown = re.sub(r"```.*?(```|\Z)", "\n\n", markdown, flags=re.S)
     for block in re.split(r"\n\s*\n", markdown):
         if block.lstrip().startswith(("|", "[!", "<")):
@@ -62,7 +62,7 @@ def paragraphs(markdown):
 
 
 def debian(lists):
-    """(short description, paragraph) texts of every distinct package description."""
+    """Yields the short descriptions and paragraphs of all package descriptions."""
     for name in glob.glob(f"{lists}/*_Translation-en*"):
         raw = subprocess.run(["/usr/lib/apt/apt-helper", "cat-file", name], capture_output=True).stdout.decode("utf-8", "replace")
         for entry in raw.split("\n\n"):
@@ -137,7 +137,7 @@ def main():
     parser.add_argument("--seed", type=int, default=7)
     args = parser.parse_args()
     rng = random.Random(args.seed)
-    # The bounds keep one rich source from drowning the others.
+    # The bounds keep one large source from dominating.
     plan = [("debian", debian(args.apt_lists), 170_000), ("crates", crates(), 90_000), ("rust-docs", html_docs(), 30_000),
             ("botocore", botocore(), 70_000), ("python", python_docs(), 50_000), ("manuals", manuals(), 30_000)]
     seen, texts = set(), []
@@ -147,13 +147,13 @@ def main():
             if len(paragraph) > 20_000:
                 continue
             for piece in pieces(paragraph, rng):
-                # The first 60 letters decide: boilerplate endings would otherwise pass as different texts.
+                # Only the first 60 letters count: texts that differ only in boilerplate at the end are duplicates.
                 key = re.sub(r"[^a-z]", "", piece.lower())[:60]
                 if usable(piece) and key not in seen:
                     seen.add(key)
                     found.append(piece)
         rng.shuffle(found)
-        print(f"{source}: {len(found)} found, {min(len(found), bound)} taken")
+        print(f"{source}: {len(found)} found, {min(len(found), bound)} used")
         texts += [{"text": t, "source": source} for t in found[:bound]]
     rng.shuffle(texts)
     with open(args.out, "w") as f:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes crates/indexer/data/wordpiece-cases.json: texts of our own with the tokens that the reference library gives."""
+"""Writes crates/indexer/data/wordpiece-cases.json: texts with the tokens of the reference library."""
 import argparse
 import json
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes word lists as further texts, so that words which the gathered text seldom has are fitted too.
+"""Creates word lists as additional texts, so that words that are rare in the gathered text are fitted too.
 
-Three kinds, from the teacher's vocabulary and the words of texts.jsonl: one rare word alone (its pieces learn to
-spell it together), a few words of one neighbourhood (a topic), and words drawn at random.
+There are three kinds, from the teacher's vocabulary and the words of texts.jsonl: a single rare word (its pieces
+learn to represent it together), a few neighboring words (a topic), and random words.
 """
 import argparse
 import collections
@@ -17,10 +17,10 @@ def unit(x):
     return x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-9)
 
 
-def neighbours(vectors, centres, n=24, at_once=512):
-    """The words nearest to each point; between two words lies a text of two topics."""
-    for start in range(0, len(centres), at_once):
-        yield from np.argpartition(-(centres[start:start + at_once] @ vectors.T), n, axis=1)[:, :n]
+def neighbors(vectors, centers, n=24, at_once=512):
+    """Yields the words nearest to each center; a center between two words gives a text of two topics."""
+    for start in range(0, len(centers), at_once):
+        yield from np.argpartition(-(centers[start:start + at_once] @ vectors.T), n, axis=1)[:, :n]
 
 
 def main():
@@ -43,24 +43,24 @@ def main():
     counts = collections.Counter()
     for line in open(args.texts):
         counts.update(re.findall(r"[a-z]{4,20}", json.loads(line)["text"].lower()))
-    spelt = [w for w, n in counts.most_common() if n >= 2 and w not in vocabulary][:args.alone]
+    spelled = [w for w, n in counts.most_common() if n >= 2 and w not in vocabulary][:args.alone]
 
-    texts = list(spelt)
-    # Every word leads a list in turn, the rare ones as often as the frequent ones; then pairs of words do.
-    centres = np.concatenate([vectors, vectors + vectors[rng.sample(range(len(whole)), len(whole))]])
-    for i, near in enumerate(neighbours(vectors, centres)):
+    texts = list(spelled)
+    # Each word, rare or frequent, is the center of a list; then pairs of words are.
+    centers = np.concatenate([vectors, vectors + vectors[rng.sample(range(len(whole)), len(whole))]])
+    for i, near in enumerate(neighbors(vectors, centers)):
         lead = i % len(whole)
         for _ in range(args.per_topic):
             words = [whole[lead]] + [whole[j] for j in rng.sample(list(near), rng.randint(1, 6)) if j != lead]
             rng.shuffle(words)
             texts.append(" ".join(words))
     for _ in range(args.mixed):
-        texts.append(" ".join(rng.sample(whole, rng.randint(2, 6)) + rng.sample(spelt, rng.randint(0, 2))))
+        texts.append(" ".join(rng.sample(whole, rng.randint(2, 6)) + rng.sample(spelled, rng.randint(0, 2))))
     rng.shuffle(texts)
     with open(args.out, "w") as f:
         for text in texts:
             f.write(json.dumps({"text": text, "source": "lists"}) + "\n")
-    print(f"{len(texts)} lists; {len(whole)} words, {len(spelt)} spelt in pieces")
+    print(f"{len(texts)} lists; {len(whole)} words, {len(spelled)} spelled in pieces")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the token table in the layout of crates/indexer/data/README.md (which see for the meaning of each part)."""
+"""Writes the token table in the layout that crates/indexer/data/README.md describes."""
 import struct
 
 import blake3
@@ -10,7 +10,7 @@ FNV_OFFSET, FNV_PRIME, MASK = 0x811C9DC5, 0x01000193, 0xFFFFFFFF
 
 
 def fnv1a(data):
-    """32-bit FNV-1a; grows byte by byte, so that the reader hashes every prefix of a word in one pass."""
+    """32-bit FNV-1a. It works byte by byte, so the reader hashes all prefixes of a word in one pass."""
     h = FNV_OFFSET
     for b in data:
         h = ((h ^ b) * FNV_PRIME) & MASK
@@ -18,7 +18,7 @@ def fnv1a(data):
 
 
 def spread(h):
-    """Mixes the high bits down: the slot is taken from the low ones."""
+    """Mixes the high bits into the low ones, which select the slot."""
     h ^= h >> 15
     h = (h * 0x2C1B3C6D) & MASK
     return h ^ (h >> 13)

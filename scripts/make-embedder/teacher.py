@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Encodes texts.jsonl with the teacher (all-MiniLM-L6-v2) into teacher-NNN.npz shards (ids, lengths, vectors).
 
-The BERT graph is written out here from the safetensors weights, quantised to int8 per channel, and run by ONNX
-Runtime. Batches hold texts of one length only, so the graph needs no attention mask. Also writes tokens.npy:
-each vocabulary entry alone ([CLS] token [SEP]) through the teacher, the start of the student's table.
+Builds the BERT graph from the safetensors weights, quantizes it to int8 per channel, and runs it with ONNX
+Runtime. All texts of a batch have the same length, so the graph needs no attention mask. Also writes tokens.npy:
+the teacher's vector of each vocabulary entry ([CLS] token [SEP]), with which the student's table starts.
 """
 import argparse
 import json
@@ -24,7 +24,7 @@ HEADS, WIDTH, LAYERS = 12, 384, 6
 
 
 def build(weights):
-    """The teacher as an ONNX graph: ids [B, L] -> mean-pooled, normalised vectors [B, 384]."""
+    """Returns the teacher as an ONNX graph: ids [B, L] -> mean-pooled, normalized vectors [B, 384]."""
     nodes, inits, count = [], [], [0]
 
     def const(array):
@@ -82,7 +82,7 @@ def session(path, threads):
 
 
 def encode(model, ids, batch=32):
-    """Teacher vectors of token lists; texts of one length share a batch."""
+    """Returns the teacher's vectors of token lists; texts of the same length share a batch."""
     by_length = defaultdict(list)
     for i, tokens in enumerate(ids):
         by_length[len(tokens)].append(i)
@@ -99,7 +99,7 @@ def main():
     parser.add_argument("--model", required=True, help="folder with model.safetensors and tokenizer.json")
     parser.add_argument("--texts", default="texts.jsonl")
     parser.add_argument("--out", default=".")
-    parser.add_argument("--tokens", type=int, default=120, help="longest text, in tokens with [CLS] and [SEP]")
+    parser.add_argument("--tokens", type=int, default=120, help="maximum length, in tokens including [CLS] and [SEP]")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--shard", type=int, default=4000)
     args = parser.parse_args()
@@ -116,7 +116,7 @@ def main():
     texts = [json.loads(line)["text"] for line in open(args.texts)]
     sample = [e.ids for e in tokenizer.encode_batch(texts[:200])]
     agreement = (encode(session(exact, args.threads), sample) * encode(model, sample)).sum(1)
-    print(f"int8 against f32: cosine mean {agreement.mean():.4f}, least {agreement.min():.4f}", flush=True)
+    print(f"int8 compared with f32: cosine mean {agreement.mean():.4f}, minimum {agreement.min():.4f}", flush=True)
     if not (out / "tokens.npy").exists():
         n = tokenizer.get_vocab_size()
         np.save(out / "tokens.npy", encode(model, [[101, i, 102] for i in range(n)], 256))

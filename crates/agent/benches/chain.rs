@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use agent::model::LlmReasoner;
 use agent::offline::Offline;
 use agent::{Depth, Event, Prompts, Reasoner, Request, Services};
-use llm::{Lane, LlmOptions, Profile, Provider};
+use llm::{LlmOptions, Model, Profile, Provider};
 use serde_json::{Value, json};
 use testkit::llm::{Recorded, Server, Turn};
 
@@ -104,8 +104,8 @@ fn asking() -> (Server, Box<dyn Reasoner>) {
         stream: true,
         ..LlmOptions::default()
     };
-    let lane = Lane::new(profile, Arc::new(transport));
-    (server, Box::new(LlmReasoner::new(lane, options)))
+    let model = Model::new(profile, Arc::new(transport));
+    (server, Box::new(LlmReasoner::new(model, options)))
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {

@@ -1,4 +1,4 @@
-//! From the configuration to the models that retrieval uses; keys are fetched from where the configuration says they are.
+//! From the configuration to the models of the index.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,6 @@ use secrecy::ExposeSecret;
 use crate::config::{self, Config, Embedder, EmbedderProvider};
 use server::{Error, ErrorKind, Result};
 
-/// Settings of the index as configured.
 pub(crate) fn settings(config: &Config) -> Result<Settings> {
     let embedder = &config.embedder;
     Ok(Settings {
@@ -71,7 +70,7 @@ fn key(embedder: &Embedder) -> Result<Option<String>> {
             ErrorKind::Usage,
             format!("the key of the embedder cannot be fetched: {reason}"),
         )
-        .hint("mend `api_key_env` or `api_key_command` in `[embedder]`")
+        .hint("fix `api_key_env` or `api_key_command` in `[embedder]`")
     })?;
     Ok(key.map(|key| key.expose_secret().to_owned()))
 }
@@ -94,7 +93,7 @@ fn weights(embedder: &Embedder) -> Result<Option<VectorWeights>> {
             weights.latin, weights.cjk
         ),
     )
-    .hint("weights lie between 0 (words alone) and 1 (vectors alone)"))
+    .hint("weights are between 0 (only words) and 1 (only vectors)"))
 }
 
 fn cache(configured: Option<&Path>, config: &Config) -> PathBuf {

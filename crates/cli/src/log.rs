@@ -1,5 +1,4 @@
-//! The log: what the program says beside its answer, on stderr. As text for people, or as one JSON
-//! object a line for machines; how much, `--log-level` and `--quiet` say.
+//! The log on stderr: text for people, or one JSON object per line.
 
 use std::fmt;
 use std::io;
@@ -15,11 +14,10 @@ use tracing_subscriber::registry::LookupSpan;
 
 use crate::args::{Global, LogFormat, LogLevel};
 
-/// Name under which the program's own messages run.
+/// Target of the program's own messages.
 const OWN: &str = "scopeagent";
 
-/// Starts the log. Libraries below the program are heard from `debug` on, so that `info` stays
-/// readable.
+/// Starts the log. Libraries log from `debug` on, so that `info` stays readable.
 pub(crate) fn start(global: &Global, color: anstream::ColorChoice) {
     let own = level(global);
     let others = match own {
@@ -61,7 +59,7 @@ fn level(global: &Global) -> LevelFilter {
     }
 }
 
-/// Lines for people: remarks as they are, everything else behind its level.
+/// Lines for people: remarks as they are, warnings with a prefix.
 struct Plain;
 
 impl<S, N> FormatEvent<S, N> for Plain
@@ -80,7 +78,7 @@ where
         let dim = anstyle::Style::new().dimmed();
         let yellow = anstyle::AnsiColor::Yellow.on_default().bold();
         match *event.metadata().level() {
-            // An error brings its own `error:` and its hint, on lines of their own.
+            // An error brings its own `error:` and hint.
             Level::ERROR => write!(out, "{}", line.message),
             Level::WARN => writeln!(
                 out,
@@ -95,7 +93,6 @@ where
     }
 }
 
-/// What an event says, and its fields behind it.
 #[derive(Default)]
 struct Line {
     message: String,

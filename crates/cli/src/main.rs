@@ -1,6 +1,6 @@
 //! The program `scopeagent`: arguments, configuration, progress, rendering, exit statuses.
 //!
-//! The only crate that prints, reads the environment or exits. What it shows is made elsewhere.
+//! The only crate that prints, reads the environment or exits.
 
 mod args;
 mod batch;
@@ -8,6 +8,7 @@ mod command;
 mod config;
 mod embedding;
 mod exit;
+mod json;
 mod keys;
 mod log;
 mod render;

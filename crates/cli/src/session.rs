@@ -47,8 +47,8 @@ fn open_as(
     Session::new(settings, runtime.handle().clone(), Arc::new(*terminal))
 }
 
-/// The configured folders; without any, `./knowledge` and `./index` if the former exists, else the built-in documents with their index in
-/// the data folder.
+/// The configured folders; without any, `./knowledge` and `./index` if there is such a knowledge folder, else the built-in documents
+/// with their index in the data folder.
 pub(crate) fn knowledge(config: &Config) -> Result<Knowledge> {
     let local = PathBuf::from("knowledge");
     let documents = match &config.knowledge {

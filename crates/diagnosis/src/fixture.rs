@@ -242,7 +242,7 @@ pub(crate) fn set(job: &mut Job, stage: usize, node: &str, counter: &str, value:
     let found = tree
         .nodes
         .iter_mut()
-        .find(|n| n.name == *node)
+        .find(|n| *n.name == *node)
         .expect("the node is there");
     found.values.set(counter, value);
 }

@@ -2,8 +2,8 @@
 //! quick-xml loop for counters, and a whole folder of 20,000 vertices.
 //!
 //! `cargo bench -p job --bench reading [-- MEGABYTES] [PART…]`; the profile has 1,000 MB unless
-//! told, the parts are `profile`, `statistics`, `folder` and `line`, all unless told. Each measurement is
-//! the best of several runs, the two sides of a ratio by turns, files in the page cache. Prints a
+//! by default, the parts are `profile`, `statistics`, `folder` and `line`, all by default. Each measurement is
+//! the best of several runs, the two sides of a ratio alternately, files in the page cache. Prints a
 //! table in Markdown.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its measurements")]
@@ -16,7 +16,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 fn main() {
-    // `cargo bench` passes `--bench`; `cargo test` runs the binary without it, to no use
+    // `cargo bench` passes `--bench`; `cargo test` runs the binary without it, for which it is useless
     let arguments: Vec<String> = std::env::args().collect();
     if !arguments.iter().any(|a| a == "--bench") {
         return;
@@ -52,7 +52,7 @@ struct Times {
     processor: Option<Duration>,
 }
 
-/// Times of several runs, of two things by turns.
+/// Times of several runs, of two things alternately.
 fn best(rounds: u32, mut ours: impl FnMut(), mut theirs: impl FnMut()) -> (Times, Times) {
     let new = || Times {
         best: Duration::MAX,
@@ -217,7 +217,7 @@ fn long_line(folder: &Path) {
 }
 
 /// Processor time of this process and of its finished children so far; on a machine that others
-/// use as well it is steadier than the clock. `None` where the system does not tell.
+/// use as well it is steadier than the clock. `None` where the system does not say.
 fn cpu() -> Option<Duration> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
     let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
@@ -227,7 +227,7 @@ fn cpu() -> Option<Duration> {
     Some(time(ticks(11)? + ticks(12)? + ticks(13)? + ticks(14)?))
 }
 
-/// Largest resident size of this process so far, in bytes; `None` where the system does not tell.
+/// Largest resident size of this process so far, in bytes; `None` where the system does not say.
 fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;

@@ -1,7 +1,7 @@
-//! The catalogue of the files of a job folder: what each holds, in both languages, which
+//! The catalogue of the files of a job folder: what each contains, in both languages, which
 //! information it provides and what it costs to read. Written by curators as TOML.
 //!
-//! Knows nothing of folders; a file's kind is told by its content elsewhere.
+//! Knows nothing of folders; files are recognized by their content elsewhere.
 
 use std::path::Path;
 
@@ -282,7 +282,7 @@ impl Check<'_> {
         let before = piece.text.get(..offset).unwrap_or_default();
         let own_line = before.matches('\n').count();
         let text = piece.text.lines().nth(own_line).unwrap_or_default();
-        // a missing field is named in the message, any other stands in the line
+        // a missing field is named in the message, any other is in the line
         let field = error
             .message()
             .strip_prefix("missing field `")
@@ -373,7 +373,7 @@ mod tests {
             errors(&bad("core = true", "core = true\nsize = 3")),
             ["10:size"]
         );
-        // both are told, and the second of a kind
+        // both are reported, and so is the second entry of a kind
         let two = format!(
             "{head}{}{GOOD}",
             GOOD.replace("zh = \"错\", en = \"e\" }\nd", "zh = \"\", en = \"e\" }\nd")

@@ -1,11 +1,11 @@
-//! JSON that may be cut off or malformed: what stands before the fault is kept.
+//! JSON that may be cut off or malformed: what comes before the fault is kept.
 
 use serde_json::Value;
 
 use crate::problem::Problem;
 use crate::xml::Fault;
 
-/// Parses JSON. With a fault, the value holds what could be read before it, if anything.
+/// Parses JSON. With a fault, the value is what could be read before it, if anything.
 pub(crate) fn parse(text: &str) -> (Option<Value>, Option<Fault>) {
     let error = match serde_json::from_str(text) {
         Ok(value) => return (Some(value), None),

@@ -27,7 +27,7 @@ pub(crate) enum Problem {
     Link,
     /// A socket, a pipe, a device.
     NoFile,
-    /// An error in the script, as the parser tells it.
+    /// An error in the script, as the parser reports it.
     Syntax(String),
     NoCounters,
     NoStage,

@@ -1,11 +1,8 @@
 //! Vertex attempts of a stage: every attempt where memory allows, distributions always.
 
-use serde::Serialize;
-
 use crate::counters::Name;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RunState {
     /// Its output was used.
     Completed,
@@ -19,7 +16,7 @@ pub enum RunState {
 }
 
 /// One attempt at a vertex. Times are milliseconds since 1970 in the job's own clock.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VertexRun {
     /// Index of the vertex in its stage: 25 of `SV1_Extract_Split[25]`.
     pub index: u32,
@@ -42,7 +39,7 @@ pub struct VertexRun {
 }
 
 /// Minimum, mean, percentiles and maximum of some number over vertices.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Distribution {
     pub count: u64,
     pub total: f64,
@@ -52,14 +49,14 @@ pub struct Distribution {
     pub max: f64,
 }
 
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct StageRuns {
     pub file: String,
     /// Attempts in the file's order; a sample where `sampled`.
     pub runs: Vec<VertexRun>,
     /// Names of the machines that `runs` point at.
     pub machines: Vec<Name>,
-    /// Whether `runs` holds only a part of the attempts (the slowest and an even sample).
+    /// Whether `runs` is only a part of the attempts (the slowest and an even sample).
     pub sampled: bool,
     pub completed: u64,
     pub failed: u64,

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn encodings_are_told_by_mark_nul_or_declaration() {
+    fn encodings_are_recognized_by_mark_nul_or_declaration() {
         let utf16 = |text: &str, big: bool| -> Vec<u8> {
             text.encode_utf16()
                 .flat_map(|u| {
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_no_encoding_are_replaced_and_told() {
+    fn bytes_of_no_encoding_are_replaced_and_reported() {
         let decoded = decode(b"abc\xff\xfe\x00d");
         assert!(decoded.replaced);
         assert!(decoded.text.starts_with("abc"));

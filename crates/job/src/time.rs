@@ -15,7 +15,7 @@ pub(crate) fn iso_ms(text: &str) -> Option<i64> {
 
 /// Milliseconds since 1970 of a FILETIME (ticks of 100 ns since 1601).
 pub(crate) fn filetime_ms(ticks: i64) -> Option<i64> {
-    // 11,644,473,600 s lie between 1601 and 1970
+    // 11,644,473,600 s are between 1601 and 1970
     (ticks / 10_000)
         .checked_sub(11_644_473_600_000)
         .filter(|ms| *ms > 0)

@@ -53,7 +53,7 @@ impl Tag<'_> {
         }
     }
 
-    /// What stands between the name and the end of the tag.
+    /// The text between the name and the end of the tag.
     pub(crate) fn attributes_written(&self) -> &str {
         self.0.attributes_raw()
     }
@@ -132,7 +132,7 @@ pub(crate) struct Xml<'a> {
     depth: usize,
     /// Elements opened outside of all others so far.
     roots: usize,
-    /// The last tag was of an empty element, whose end is still to be told.
+    /// The last tag was of an empty element, whose end has not been returned yet.
     at_empty: bool,
     /// Name of the root if it was opened before the walk began.
     around: Option<String>,

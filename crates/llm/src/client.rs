@@ -1,10 +1,10 @@
-//! Requests through genai, with guards against what it hides.
+//! Sends requests through genai and guards against its defaults:
 //!
-//! - The effort of reasoning is never read from the model's name.
-//! - A stream without an end counts as cut short, unless the server had said why it finished.
-//! - Errors are worded from status and body; their own text may hold the whole request.
-//! - Refusals are read from the frames.
-//! - Connections, pauses and whole requests have deadlines; dropping the future closes the stream.
+//! - The reasoning effort is never derived from the model name.
+//! - A stream without an end counts as cut short unless the server gave a finish reason.
+//! - Error messages come from status and body; genai's own text may contain the whole request.
+//! - Refusals are read from the raw frames.
+//! - Connections, pauses and requests have deadlines; dropping the future closes the stream.
 
 use std::sync::{Arc, Mutex};
 
@@ -18,13 +18,12 @@ use genai::{Headers, ServiceTarget};
 use secrecy::SecretString;
 
 use crate::ToolRound;
-use crate::ending::{MAX_ANSWER_BYTES, Notes, SUBMIT, settle, too_much};
+use crate::ending::{self, MAX_ANSWER_BYTES, RawDetails, SUBMIT};
 use crate::failure;
 use crate::profile::{Level, Profile, Provider};
 use crate::target::{ClientError, effort, target};
 use crate::transport::{CallError, Chat, Piece, Reply, Transport};
 
-/// A server reached over the network.
 pub struct Server {
     client: genai::Client,
     target: ServiceTarget,
@@ -33,10 +32,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Makes a client for a profile; `key` is what its `api_key…` fields resolve to.
-    ///
-    /// # Errors
-    /// If the profile lacks something that its provider needs.
+    /// `key` is what the `api_key…` fields of the profile resolve to.
     pub fn new(profile: &Profile, key: Option<&SecretString>) -> Result<Server, ClientError> {
         let key = key.or(profile.api_key.as_ref());
         if key.is_none() && profile.provider.needs_key() {
@@ -60,7 +56,7 @@ impl Server {
         })
     }
 
-    fn options(&self, chat: &Chat, notes: &Arc<Mutex<Notes>>) -> ChatOptions {
+    fn options(&self, chat: &Chat, details: &Arc<Mutex<RawDetails>>) -> ChatOptions {
         let mut options = ChatOptions::default()
             .with_capture_usage(true)
             .with_capture_content(true)
@@ -93,13 +89,13 @@ impl Server {
             _ => options,
         };
         if self.profile.provider == Provider::Anthropic && self.effort.is_some() {
-            // Signed thoughts have to go back with the results of tools.
+            // Signed reasoning must go back with the tool results.
             options = options.with_capture_reasoning_content(!chat.tools.is_empty());
         }
-        let notes = Arc::clone(notes);
+        let details = Arc::clone(details);
         options.with_raw_frame_fn(move |_, frame| {
-            if let (Some(json), Ok(mut notes)) = (frame.json(), notes.lock()) {
-                notes.take(&json);
+            if let (Some(json), Ok(mut details)) = (frame.json(), details.lock()) {
+                details.read(&json);
             }
         })
     }
@@ -109,14 +105,14 @@ impl Server {
         chat: &Chat,
         pieces: &mut (dyn FnMut(Piece<'_>) + Send),
     ) -> Result<Reply, CallError> {
-        let notes = Arc::new(Mutex::new(Notes::default()));
-        let options = self.options(chat, &notes);
+        let details = Arc::new(Mutex::new(RawDetails::default()));
+        let options = self.options(chat, &details);
         let provider = self.profile.provider;
         let response = self
             .client
             .exec_chat_stream(self.target.clone(), request(chat), Some(&options))
             .await
-            .map_err(|error| failure::sort(provider, &error, false))?;
+            .map_err(|error| failure::classify(provider, &error, false))?;
         let mut stream = response.stream;
         let mut text = String::new();
         let mut thoughts = String::new();
@@ -124,9 +120,12 @@ impl Server {
         let mut end: Option<StreamEnd> = None;
         while let Some(event) = stream.next().await {
             let event = event.map_err(|error| {
-                let failed = notes.lock().ok().and_then(|notes| notes.failed.clone());
+                let failed = details
+                    .lock()
+                    .ok()
+                    .and_then(|details| details.failed.clone());
                 failed.map_or_else(
-                    || failure::sort(provider, &error, !text.is_empty()),
+                    || failure::classify(provider, &error, !text.is_empty()),
                     |body| failure::by_event(provider, &body, !text.is_empty()),
                 )
             })?;
@@ -147,24 +146,27 @@ impl Server {
                 _ => {}
             }
             if text.len() + thoughts.len() + called > MAX_ANSWER_BYTES {
-                return Err(too_much());
+                return Err(ending::too_long());
             }
         }
-        let notes = notes.lock().map(|notes| notes.clone()).unwrap_or_default();
-        settle(provider, chat, text, thoughts, end, &notes)
+        let details = details
+            .lock()
+            .map(|details| details.clone())
+            .unwrap_or_default();
+        ending::reply(provider, chat, text, thoughts, end, &details)
     }
 
-    async fn whole(&self, chat: &Chat) -> Result<Reply, CallError> {
-        let notes = Arc::new(Mutex::new(Notes::default()));
-        let options = self.options(chat, &notes);
+    async fn unstreamed(&self, chat: &Chat) -> Result<Reply, CallError> {
+        let details = Arc::new(Mutex::new(RawDetails::default()));
+        let options = self.options(chat, &details);
         let response = self
             .client
             .exec_chat(self.target.clone(), request(chat), Some(&options))
             .await
-            .map_err(|error| failure::sort(self.profile.provider, &error, false))?;
-        let mut notes = Notes::default();
+            .map_err(|error| failure::classify(self.profile.provider, &error, false))?;
+        let mut details = RawDetails::default();
         if let Some(body) = &response.captured_raw_body {
-            notes.take(body);
+            details.read(body);
         }
         let end = StreamEnd {
             captured_usage: Some(response.usage),
@@ -178,16 +180,16 @@ impl Server {
             .map(|texts| texts.concat())
             .unwrap_or_default();
         if text.len() > MAX_ANSWER_BYTES {
-            return Err(too_much());
+            return Err(ending::too_long());
         }
         let thoughts = end.captured_reasoning_content.clone().unwrap_or_default();
-        settle(
+        ending::reply(
             self.profile.provider,
             chat,
             text,
             thoughts,
             Some(end),
-            &notes,
+            &details,
         )
     }
 }
@@ -204,13 +206,13 @@ impl Transport for Server {
                 if chat.stream {
                     self.stream(chat, pieces).await
                 } else {
-                    self.whole(chat).await
+                    self.unstreamed(chat).await
                 }
             };
             match tokio::time::timeout(deadline, call).await {
                 Ok(result) => result,
                 Err(_) => Err(CallError::Transient {
-                    reason: format!("no whole answer within {} s", deadline.as_secs()),
+                    reason: format!("no complete answer within {} s", deadline.as_secs()),
                     wait: None,
                     had_text: true,
                 }),
@@ -223,7 +225,7 @@ impl Transport for Server {
 fn request(chat: &Chat) -> ChatRequest {
     let mut messages = vec![ChatMessage::user(&chat.user)];
     for round in &chat.rounds {
-        messages.extend(exchange(round));
+        messages.extend(tool_messages(round));
     }
     if let Some((answer, faults)) = &chat.repair {
         messages.push(ChatMessage::assistant(answer));
@@ -253,9 +255,8 @@ fn request(chat: &Chat) -> ChatRequest {
     }
 }
 
-/// The answer that called tools, as it was, and what they gave.
-fn exchange(round: &ToolRound) -> Vec<ChatMessage> {
-    let Ok(said) = serde_json::from_value::<MessageContent>(round.said.clone()) else {
+fn tool_messages(round: &ToolRound) -> Vec<ChatMessage> {
+    let Ok(message) = serde_json::from_value::<MessageContent>(round.message.clone()) else {
         return Vec::new();
     };
     let results: Vec<ToolResponse> = round
@@ -263,5 +264,5 @@ fn exchange(round: &ToolRound) -> Vec<ChatMessage> {
         .iter()
         .map(|result| ToolResponse::new(&result.id, &result.text).with_fn_name(&result.name))
         .collect();
-    vec![ChatMessage::assistant(said), ChatMessage::from(results)]
+    vec![ChatMessage::assistant(message), ChatMessage::from(results)]
 }

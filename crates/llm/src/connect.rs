@@ -1,65 +1,41 @@
-//! From a configuration to a model: the named profile, its key, its transport.
+//! Makes a model from its profile in the configuration.
 
 use std::sync::Arc;
 
 use secrecy::SecretString;
 
 use crate::client::Server;
-use crate::lane::Lane;
+use crate::model::Model;
 use crate::profile::{LlmConfig, Profile};
 use crate::target::ClientError;
 use crate::transcript::Transcript;
 use crate::transport::Transport;
 
-/// Fetches the key of a profile from where its `api_key…` fields say; `None` if they say nothing.
+/// Fetches the key that the `api_key…` fields of a profile refer to; `None` if they are absent.
 pub type Keys<'a> = dyn Fn(&Profile) -> Result<Option<SecretString>, String> + 'a;
 
-/// Why a configuration gives no reasoner.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// No profile is configured.
     #[error("no LLM is configured: add `[llm.profiles.NAME]` and `[llm] default = \"NAME\"`")]
     NoProfile,
-    /// The named profile does not exist.
     #[error("there is no profile `{name}`; configured are: {known}")]
-    Unknown {
-        /// As named.
-        name: String,
-        /// Those that exist.
-        known: String,
-    },
-    /// `[llm.steps]` names a step that does not exist.
+    Unknown { name: String, known: String },
     #[error("`[llm.steps]` has no step `{0}`; steps are think1 to think5 and hypotheses")]
     UnknownStep(String),
-    /// The key of a profile cannot be fetched.
     #[error("the key of profile `{profile}` cannot be fetched: {reason}")]
-    Key {
-        /// The profile.
-        profile: String,
-        /// Why.
-        reason: String,
-    },
-    /// A profile lacks something.
+    Key { profile: String, reason: String },
     #[error("profile `{profile}` cannot be used")]
     Client {
-        /// The profile.
         profile: String,
-        /// What it lacks.
         source: ClientError,
     },
 }
 
 impl LlmConfig {
-    /// The profile of that name, or the default one; with only one profile, that one.
-    ///
-    /// # Errors
-    /// If there is none.
+    /// The named profile, else the default, else the only one.
     pub fn profile(&self, name: Option<&str>) -> Result<(&str, &Profile), ConnectError> {
-        let only = if self.profiles.len() == 1 {
-            self.profiles.keys().next().map(String::as_str)
-        } else {
-            None
-        };
+        let only = self.profiles.keys().next().map(String::as_str);
+        let only = only.filter(|_| self.profiles.len() == 1);
         let name = name
             .or(self.default.as_deref())
             .or(only)
@@ -74,16 +50,13 @@ impl LlmConfig {
         Ok((found.0, found.1))
     }
 
-    /// The model of a profile, with calls recorded in `transcript`.
-    ///
-    /// # Errors
-    /// If the profile is unknown or lacks something, or its key cannot be fetched.
-    pub fn lane(
+    /// The model of a profile; its calls are recorded in `transcript`.
+    pub fn model(
         &self,
         name: Option<&str>,
         keys: &Keys<'_>,
         transcript: Option<&Transcript>,
-    ) -> Result<Lane, ConnectError> {
+    ) -> Result<Model, ConnectError> {
         let (name, profile) = self.profile(name)?;
         let key = keys(profile).map_err(|reason| ConnectError::Key {
             profile: name.to_owned(),
@@ -93,10 +66,11 @@ impl LlmConfig {
             profile: name.to_owned(),
             source,
         })?;
-        let server: Arc<dyn Transport> = Arc::new(server);
-        let transport =
-            transcript.map_or_else(|| Arc::clone(&server), |t| t.record(Arc::clone(&server)));
-        Ok(Lane::new(profile.clone(), transport))
+        let mut transport: Arc<dyn Transport> = Arc::new(server);
+        if let Some(transcript) = transcript {
+            transport = transcript.record(transport);
+        }
+        Ok(Model::new(profile.clone(), transport))
     }
 }
 
@@ -134,7 +108,7 @@ mod tests {
 
     fn error(config: &LlmConfig, name: Option<&str>) -> String {
         config
-            .lane(name, &keys, None)
+            .model(name, &keys, None)
             .err()
             .map(|e| e.to_string())
             .unwrap_or_default()

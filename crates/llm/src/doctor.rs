@@ -1,5 +1,5 @@
-//! Looks whether a profile works: key, reachability, model, structured output, streaming; and what
-//! to mend where it does not.
+//! Checks whether a profile works (key, reachability, model, structured output, streaming) and how
+//! to fix it.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -8,30 +8,28 @@ use crate::level;
 use crate::profile::{Level, Profile};
 use crate::transport::{CallError, Chat, Piece, Transport};
 
-/// Tokens that an answer of the examination may take; a thinking model needs room to think.
+/// Token limit of an answer; reasoning models need some room.
 const ANSWER_TOKENS: u32 = 2_000;
 
-/// What one look showed.
+/// Result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Symptom {
-    /// What was looked at: `answer`, `structured output`, `streaming`.
+    /// `answer`, `structured output` or `streaming`.
     pub check: &'static str,
-    /// Whether it works.
     pub ok: bool,
-    /// What was seen.
     pub detail: String,
-    /// What to mend; `None` where it works.
+    /// How to fix it; `None` if it works.
     pub hint: Option<String>,
 }
 
-/// Examines a profile. At most six short requests are sent.
+/// Checks a profile with at most six short requests.
 pub async fn examine(profile: &Profile, transport: &dyn Transport) -> Vec<Symptom> {
     let mut symptoms = Vec::new();
     let plain = ask(transport, chat(None, Level::Text, false)).await;
     let reached = plain.result.is_ok();
     symptoms.push(symptom("answer", plain, "the model answered"));
     if !reached {
-        // Without an answer the other looks would show the same.
+        // The other checks would fail for the same reason.
         return symptoms;
     }
     symptoms.push(structured(profile, transport).await);
@@ -41,34 +39,30 @@ pub async fn examine(profile: &Profile, transport: &dyn Transport) -> Vec<Sympto
     symptoms
 }
 
-/// Tries the ways of structured output, strictest first.
+/// Tries the levels of structured output, strictest first.
 async fn structured(profile: &Profile, transport: &dyn Transport) -> Symptom {
+    const CHECK: &str = "structured output";
     let schema = json!({
         "type": "object", "properties": { "ok": { "type": "boolean" } }, "required": ["ok"], "additionalProperties": false
     });
-    let mut next = Some(level::first(profile));
-    let mut last = None;
-    while let Some(level) = next {
-        let seen = ask(transport, chat(Some(schema.clone()), level, false)).await;
-        match &seen.result {
+    let mut level = level::first(profile);
+    let last = loop {
+        let attempt = ask(transport, chat(Some(schema.clone()), level, false)).await;
+        let weaker = match &attempt.result {
             Ok(text) if serde_json::from_str::<Value>(text).is_ok_and(|v| v["ok"].is_boolean()) => {
-                return Symptom {
-                    check: "structured output",
-                    ok: true,
-                    detail: format!("works as `{}`", level_name(level)),
-                    hint: None,
-                };
+                let name = json!(level);
+                let detail = format!("works as `{}`", name.as_str().unwrap_or_default());
+                return symptom(CHECK, attempt, &detail);
             }
-            Err(CallError::LevelRefused { .. }) | Ok(_) => next = level::weaker(level),
-            Err(_) => next = None,
+            Err(CallError::LevelRefused { .. }) | Ok(_) => level::weaker(level),
+            Err(_) => None,
+        };
+        match weaker {
+            Some(weaker) => level = weaker,
+            None => break attempt,
         }
-        last = Some(seen);
-    }
-    let mut symptom = symptom(
-        "structured output",
-        last.unwrap_or_default(),
-        "the model answered, but not in JSON",
-    );
+    };
+    let mut symptom = symptom(CHECK, last, "the model answered, but not in JSON");
     symptom.ok = false;
     symptom.hint.get_or_insert_with(|| {
         "answers will be read from text; a model that follows schemas does better".to_owned()
@@ -76,37 +70,19 @@ async fn structured(profile: &Profile, transport: &dyn Transport) -> Symptom {
     symptom
 }
 
-fn level_name(level: Level) -> &'static str {
-    match level {
-        Level::Schema => "schema",
-        Level::Tool => "tool",
-        Level::JsonObject => "json_object",
-        Level::Text => "text",
-    }
-}
-
-struct Seen {
+struct Attempt {
     result: Result<String, CallError>,
     pieces: usize,
 }
 
-impl Default for Seen {
-    fn default() -> Self {
-        Seen {
-            result: Ok(String::new()),
-            pieces: 0,
-        }
-    }
-}
-
-async fn ask(transport: &dyn Transport, chat: Chat) -> Seen {
+async fn ask(transport: &dyn Transport, chat: Chat) -> Attempt {
     let mut pieces = 0;
     let mut count = |_: Piece<'_>| pieces += 1;
     let result = transport
         .send(&chat, &mut count)
         .await
         .map(|reply| reply.text);
-    Seen { result, pieces }
+    Attempt { result, pieces }
 }
 
 fn chat(schema: Option<Value>, level: Level, stream: bool) -> Chat {
@@ -124,24 +100,19 @@ fn chat(schema: Option<Value>, level: Level, stream: bool) -> Chat {
     }
 }
 
-fn symptom(check: &'static str, seen: Seen, fine: &str) -> Symptom {
-    match seen.result {
-        Ok(_) => Symptom {
-            check,
-            ok: true,
-            detail: fine.to_owned(),
-            hint: None,
-        },
-        Err(error) => Symptom {
-            check,
-            ok: false,
-            detail: error.to_string(),
-            hint: Some(mend(&error)),
-        },
+fn symptom(check: &'static str, attempt: Attempt, fine: &str) -> Symptom {
+    let error = attempt.result.err();
+    Symptom {
+        check,
+        ok: error.is_none(),
+        detail: error
+            .as_ref()
+            .map_or_else(|| fine.to_owned(), CallError::to_string),
+        hint: error.as_ref().map(remedy),
     }
 }
 
-fn mend(error: &CallError) -> String {
+fn remedy(error: &CallError) -> String {
     match error {
         CallError::Permanent { hint, .. } => hint.clone(),
         CallError::Transient { reason, .. } if reason.contains("connection") => {

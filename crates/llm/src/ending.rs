@@ -1,6 +1,6 @@
-//! How an answer ended: whole, cut short, refused, empty, or with calls of tools.
+//! How an answer ended: complete, cut short, refused, empty, or with tool calls.
 //!
-//! genai leaves some of it out; the frames and bodies that it read are looked at beside it.
+//! genai drops some of that, so the raw frames and bodies are read as well.
 
 use genai::adapter::AdapterKind;
 use genai::chat::{ContentPart, StopReason, StreamEnd};
@@ -14,21 +14,20 @@ use crate::{ToolCall, ToolCalls};
 /// Tool whose argument is the answer.
 pub(super) const SUBMIT: &str = "submit_step";
 
-/// Most bytes of an answer; a model that goes on for ever is stopped here. Ten times the longest
-/// conclusion seen.
+/// Stops a model that never ends; ten times the longest answer seen.
 pub(super) const MAX_ANSWER_BYTES: usize = 512 << 10;
 
-/// What the frames say that genai leaves out.
+/// What genai drops from the raw frames.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Notes {
+pub(super) struct RawDetails {
     refusal: String,
     finish: Option<String>,
     /// Body of an error inside the stream.
     pub(super) failed: Option<Value>,
 }
 
-impl Notes {
-    pub(super) fn take(&mut self, json: &Value) {
+impl RawDetails {
+    pub(super) fn read(&mut self, json: &Value) {
         let texts = [
             "/choices/0/delta/refusal",
             "/choices/0/message/refusal",
@@ -78,7 +77,7 @@ impl Notes {
     }
 }
 
-pub(super) fn too_much() -> CallError {
+pub(super) fn too_long() -> CallError {
     CallError::Permanent {
         reason: format!(
             "the answer went on beyond {} KB and was stopped",
@@ -88,23 +87,23 @@ pub(super) fn too_much() -> CallError {
     }
 }
 
-/// Judges how an answer ended.
-pub(super) fn settle(
+/// Makes the reply, or the error that the ending amounts to.
+pub(super) fn reply(
     provider: Provider,
     chat: &Chat,
     text: String,
     thoughts: String,
     end: Option<StreamEnd>,
-    notes: &Notes,
+    details: &RawDetails,
 ) -> Result<Reply, CallError> {
-    if !notes.refusal.is_empty() {
+    if !details.refusal.is_empty() {
         return Err(CallError::Refused {
-            reason: notes.refusal.clone(),
+            reason: details.refusal.clone(),
         });
     }
     let had_text = !text.is_empty();
     let stopped = end.as_ref().and_then(|e| e.captured_stop_reason.as_ref());
-    if is_cut_short(provider, chat, end.as_ref(), notes) {
+    if is_cut_short(provider, chat, end.as_ref(), details) {
         return Err(CallError::Transient {
             reason: "the answer was cut short".to_owned(),
             wait: None,
@@ -113,8 +112,11 @@ pub(super) fn settle(
     }
     let finish = stopped.map_or(Finish::Done, finish_of);
     if finish == Finish::Filtered {
-        // What came before the filter struck is no answer either.
-        let reason = notes.finish.clone().or(stopped.map(|s| s.raw().to_owned()));
+        // Text before the filter stopped it is not an answer either.
+        let reason = details
+            .finish
+            .clone()
+            .or(stopped.map(|s| s.raw().to_owned()));
         return Err(CallError::Refused {
             reason: reason.unwrap_or_else(|| "filtered".to_owned()),
         });
@@ -139,20 +141,25 @@ pub(super) fn settle(
     Ok(reply)
 }
 
-/// Whether a stream broke off. genai ends the streams of two protocols itself where the connection
-/// closes; they are whole only if the server had said why it stopped.
-fn is_cut_short(provider: Provider, chat: &Chat, end: Option<&StreamEnd>, notes: &Notes) -> bool {
+/// Whether a stream broke off. For two protocols genai ends the stream itself when the connection
+/// closes; those are complete only if the server gave a reason for stopping.
+fn is_cut_short(
+    provider: Provider,
+    chat: &Chat,
+    end: Option<&StreamEnd>,
+    details: &RawDetails,
+) -> bool {
     let Some(end) = end else {
-        return notes.finish.is_none();
+        return details.finish.is_none();
     };
-    let may_be_made_up = matches!(
+    let ended_by_client = matches!(
         adapter(provider),
         AdapterKind::Gemini | AdapterKind::OpenAIResp
     );
-    chat.stream && may_be_made_up && end.captured_stop_reason.is_none()
+    chat.stream && ended_by_client && end.captured_stop_reason.is_none()
 }
 
-/// An empty answer is worth another try unless a filter or the token limit made it so.
+/// An empty answer is worth retrying unless the token limit caused it.
 fn empty(reply: &Reply) -> CallError {
     match reply.finish {
         Finish::Length => CallError::Permanent {
@@ -180,13 +187,13 @@ fn submitted(chat: &Chat, end: &StreamEnd) -> Option<String> {
     })
 }
 
-/// Calls of the tools that were offered, with the answer as it has to go back.
+/// Calls of offered tools, with the answer to send back.
 fn calls(provider: Provider, chat: &Chat, end: &StreamEnd, thoughts: &str) -> Option<ToolCalls> {
     if chat.tools.is_empty() {
         return None;
     }
-    let mut said = end.captured_content.clone()?;
-    let calls: Vec<ToolCall> = said
+    let mut message = end.captured_content.clone()?;
+    let calls: Vec<ToolCall> = message
         .tool_calls()
         .into_iter()
         .map(|call| ToolCall {
@@ -198,12 +205,12 @@ fn calls(provider: Provider, chat: &Chat, end: &StreamEnd, thoughts: &str) -> Op
     if calls.is_empty() {
         return None;
     }
-    // DeepSeek refuses the results of tools without the thoughts that led to the calls.
+    // DeepSeek refuses tool results without the reasoning that led to the calls.
     if provider == Provider::DeepSeek && !thoughts.is_empty() {
-        said.push(ContentPart::ReasoningContent(thoughts.to_owned()));
+        message.push(ContentPart::ReasoningContent(thoughts.to_owned()));
     }
-    let said = serde_json::to_value(said).ok()?;
-    Some(ToolCalls { said, calls })
+    let message = serde_json::to_value(message).ok()?;
+    Some(ToolCalls { message, calls })
 }
 
 fn finish_of(reason: &StopReason) -> Finish {

@@ -1,4 +1,4 @@
-//! Sorts the errors of a call by what to do next, and words them without the request.
+//! Classifies the errors of a call by what to do next; their text never contains the request.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::profile::Provider;
 use crate::transport::CallError;
 use report::format::cut;
 
-/// Bytes of a server's message that a report quotes.
+/// Longest server message that is quoted.
 const MESSAGE_BYTES: usize = 300;
 
-/// How the providers say that a prompt is too long.
+/// How providers report that a prompt is too long.
 const TOO_LONG: &[&str] = &[
     "context_length_exceeded",
     "maximum context length is",
@@ -29,7 +29,7 @@ const TOO_LONG: &[&str] = &[
     "context length exceeded",
 ];
 
-/// Fields of structured output that a server may refuse.
+/// Structured output fields that a server may refuse.
 const LEVEL_FIELDS: &[&str] = &[
     "response_format",
     "json_schema",
@@ -49,12 +49,12 @@ const LEVEL_FIELDS: &[&str] = &[
     "forced function call",
 ];
 
-/// Sorts an error of genai. `had_text` says whether a part of the answer was seen before it.
-pub(super) fn sort(provider: Provider, error: &genai::Error, had_text: bool) -> CallError {
+/// Classifies an error of genai; `had_text`: part of the answer had arrived before.
+pub(super) fn classify(provider: Provider, error: &genai::Error, had_text: bool) -> CallError {
     use genai::Error;
     if let Error::WebStream { error: inner, .. } = error {
         if let Some(inner) = inner.downcast_ref::<Error>() {
-            return sort(provider, inner, had_text);
+            return classify(provider, inner, had_text);
         }
         return transient(inner_reason(inner.as_ref()), had_text);
     }
@@ -71,10 +71,8 @@ pub(super) fn sort(provider: Provider, error: &genai::Error, had_text: bool) -> 
         Error::ChatResponse { body, .. } => by_event(provider, body, had_text),
         Error::StreamParse { .. }
         | Error::InvalidJsonResponseElement { .. }
-        | Error::NoChatResponse { .. } => {
-            unreadable("the server sent something that is not an answer")
-        }
-        // The text of this error holds the whole request; only the cause may be shown.
+        | Error::NoChatResponse { .. } => unreadable("the server's response is not an answer"),
+        // The text of this error contains the whole request; only its cause may be shown.
         Error::ChatResponseGeneration {
             response_body,
             cause,
@@ -88,7 +86,7 @@ pub(super) fn sort(provider: Provider, error: &genai::Error, had_text: bool) -> 
         },
         Error::SerdeJson(_) | Error::JsonValueExt(_) => unreadable("the answer cannot be read"),
         _ => CallError::Permanent {
-            reason: "the request cannot be made".to_owned(),
+            reason: "the request cannot be built".to_owned(),
             hint: "check provider, model and base_url of the profile".to_owned(),
         },
     }
@@ -119,11 +117,11 @@ fn inner_reason(error: &(dyn std::error::Error + 'static)) -> String {
     if let Some(error) = error.downcast_ref::<reqwest::Error>() {
         return network(error);
     }
-    // Time-outs of the stream say which phase; nothing else reaches here with a text of its own.
+    // Only stream timeouts get here; their text names the phase.
     cut(&error.to_string(), MESSAGE_BYTES).to_owned()
 }
 
-/// What a network error means; its own text holds the address, which may hold a key.
+/// The error's own text contains the address, which may contain a key.
 fn network(error: &reqwest::Error) -> String {
     if error.is_connect() {
         "no connection to the server".to_owned()
@@ -153,7 +151,7 @@ fn by_web_error(provider: Provider, error: &webc::Error, had_text: bool) -> Call
     }
 }
 
-/// An error inside a stream that began with status 200.
+/// Classifies an error inside a stream that began with status 200.
 pub(super) fn by_event(provider: Provider, body: &Value, had_text: bool) -> CallError {
     let text = body.to_string();
     let lower = text.to_lowercase();
@@ -165,9 +163,8 @@ pub(super) fn by_event(provider: Provider, body: &Value, had_text: bool) -> Call
     });
     let status = code.and_then(|c| StatusCode::from_u16(u16::try_from(c).ok()?).ok());
     if is_too_long(&lower) {
-        return CallError::TooLong {
-            reason: message(&text),
-        };
+        let reason = message(&text);
+        return CallError::TooLong { reason };
     }
     match status {
         Some(status) if status.is_client_error() => {
@@ -192,43 +189,43 @@ fn by_status(
     had_text: bool,
 ) -> CallError {
     let lower = body.to_lowercase();
-    let said = format!("status {}: {}", status.as_u16(), message(body));
+    let reason = format!("status {}: {}", status.as_u16(), message(body));
     if status.is_client_error() && is_too_long(&lower) || status == StatusCode::PAYLOAD_TOO_LARGE {
-        return CallError::TooLong { reason: said };
+        return CallError::TooLong { reason };
     }
-    // llama.cpp says so with status 500.
+    // llama.cpp reports this with status 500.
     let no_template = lower.contains("requires --jinja");
     let is_bad_request = matches!(status.as_u16(), 400 | 422) || no_template;
     if is_bad_request
         && LEVEL_FIELDS.iter().any(|field| lower.contains(field))
         && !is_key_problem(&lower)
     {
-        return CallError::LevelRefused { reason: said };
+        return CallError::LevelRefused { reason };
     }
     if is_bad_request
         && (lower.contains("content_filter") || lower.contains("data_inspection_failed"))
     {
-        return CallError::Refused { reason: said };
+        return CallError::Refused { reason };
     }
-    let asked = headers
+    let should_retry = headers
         .and_then(|h| h.get("x-should-retry"))
         .and_then(|v| v.to_str().ok());
     let out_of_credit = lower.contains("insufficient_quota")
         && !matches!(provider, Provider::Qwen | Provider::QwenIntl);
-    let worth_it = match asked {
+    let retryable = match should_retry {
         Some("true") => true,
         Some("false") => false,
         _ => matches!(status.as_u16(), 408 | 409 | 429 | 500..) && !out_of_credit,
     };
-    if worth_it {
+    if retryable {
         return CallError::Transient {
-            reason: said,
+            reason,
             wait: wait(headers, body),
             had_text,
         };
     }
     CallError::Permanent {
-        reason: said,
+        reason,
         hint: hint(status, &lower, out_of_credit).to_owned(),
     }
 }
@@ -237,20 +234,21 @@ fn is_key_problem(lower: &str) -> bool {
     lower.contains("api key") || lower.contains("api_key")
 }
 
+const KEY_HINT: &str = "check the key: `api_key_env` or `api_key_command` of the profile";
+const CREDIT_HINT: &str = "the account has no credit left; add some or choose another profile";
+
 fn hint(status: StatusCode, lower: &str, out_of_credit: bool) -> &'static str {
     match status.as_u16() {
-        _ if out_of_credit => "the account has no credit left; add some or choose another profile",
-        401 | 403 => "check the key: `api_key_env` or `api_key_command` of the profile",
-        400 if is_key_problem(lower) => {
-            "check the key: `api_key_env` or `api_key_command` of the profile"
-        }
+        _ if out_of_credit => CREDIT_HINT,
+        401 | 403 => KEY_HINT,
+        400 if is_key_problem(lower) => KEY_HINT,
         404 => "check `model` and `base_url` of the profile",
-        402 => "the account has no credit left; add some or choose another profile",
+        402 => CREDIT_HINT,
         _ => "check the profile with `scopeagent doctor`",
     }
 }
 
-/// How long the server asks to wait: headers first, then Gemini's place in the body.
+/// How long the server asks to wait: from the headers, else from Gemini's body.
 fn wait(headers: Option<&HeaderMap>, body: &str) -> Option<Duration> {
     let header = |name: &str| headers?.get(name)?.to_str().ok().map(str::trim);
     if let Some(ms) = header("retry-after-ms").and_then(|v| v.parse::<f64>().ok()) {
@@ -280,11 +278,11 @@ fn duration(seconds: f64) -> Option<Duration> {
     (seconds.is_finite() && (0.0..1e9).contains(&seconds)).then(|| Duration::from_secs_f64(seconds))
 }
 
-/// The message in an error body, cut and without keys; a page of HTML is only named.
+/// The message of an error body, shortened and without keys; HTML is not quoted.
 fn message(body: &str) -> String {
     let trimmed = body.trim();
     if trimmed.starts_with('<') {
-        return "a page of HTML instead of an answer".to_owned();
+        return "an HTML page instead of an answer".to_owned();
     }
     let json: Option<Value> = serde_json::from_str(trimmed).ok();
     let places = [
@@ -313,78 +311,62 @@ fn message(body: &str) -> String {
 mod tests {
     use super::*;
 
-    fn status(code: u16, body: &str, headers: &[(&'static str, &str)]) -> CallError {
-        let mut map = HeaderMap::new();
-        for (name, value) in headers {
-            map.insert(*name, value.parse().expect("a header value"));
+    const NO_CREDIT: &str =
+        r#"{"error":{"code":"insufficient_quota","message":"You exceeded your current quota"}}"#;
+
+    fn failure(code: u16, body: &str, header: Option<(&'static str, &str)>) -> CallError {
+        let mut headers = HeaderMap::new();
+        if let Some((name, value)) = header {
+            headers.insert(name, value.parse().expect("a header value"));
         }
-        by_status(
-            Provider::OpenAi,
-            StatusCode::from_u16(code).expect("a status"),
-            body,
-            Some(&map),
-            false,
-        )
+        let status = StatusCode::from_u16(code).expect("a status");
+        by_status(Provider::OpenAi, status, body, Some(&headers), false)
     }
 
     #[test]
     fn waits_are_read_wherever_a_provider_puts_them() {
-        let waited = |error: CallError| match error {
-            CallError::Transient { wait, .. } => wait,
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(
-            waited(status(429, "{}", &[("retry-after-ms", "250")])),
-            Some(Duration::from_millis(250))
-        );
-        assert_eq!(
-            waited(status(503, "{}", &[("retry-after", "7")])),
-            Some(Duration::from_secs(7))
-        );
-        let past = waited(status(
-            429,
-            "{}",
-            &[("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT")],
-        ));
-        assert_eq!(past, Some(Duration::ZERO));
         let gemini = r#"{"error":{"code":429,"details":[{"@type":"x/google.rpc.RetryInfo","retryDelay":"19s"}]}}"#;
-        assert_eq!(
-            waited(status(429, gemini, &[])),
-            Some(Duration::from_secs(19))
-        );
+        for (code, body, header, millis) in [
+            (429, "{}", Some(("retry-after-ms", "250")), 250),
+            (503, "{}", Some(("retry-after", "7")), 7_000),
+            (
+                429,
+                "{}",
+                Some(("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT")),
+                0,
+            ),
+            (429, gemini, None, 19_000),
+        ] {
+            match failure(code, body, header) {
+                CallError::Transient { wait, .. } => {
+                    assert_eq!(wait, Some(Duration::from_millis(millis)), "{header:?}");
+                }
+                other => panic!("{other:?}"),
+            }
+        }
     }
 
     #[test]
     fn no_credit_is_permanent_but_throttling_at_dashscope_is_not() {
-        let body = r#"{"error":{"code":"insufficient_quota","message":"You exceeded your current quota"}}"#;
         assert!(matches!(
-            status(429, body, &[]),
+            failure(429, NO_CREDIT, None),
             CallError::Permanent { .. }
         ));
-        let at_qwen = by_status(
-            Provider::Qwen,
-            StatusCode::TOO_MANY_REQUESTS,
-            body,
-            None,
-            false,
-        );
+        let status = StatusCode::TOO_MANY_REQUESTS;
+        let at_qwen = by_status(Provider::Qwen, status, NO_CREDIT, None, false);
         assert!(matches!(at_qwen, CallError::Transient { .. }));
     }
 
     #[test]
-    fn the_server_decides_whether_to_try_again() {
-        assert!(matches!(
-            status(500, "{}", &[("x-should-retry", "false")]),
-            CallError::Permanent { .. }
-        ));
-        assert!(matches!(
-            status(400, "{}", &[("x-should-retry", "true")]),
-            CallError::Transient { .. }
-        ));
+    fn the_server_decides_whether_to_retry() {
+        let no = failure(500, "{}", Some(("x-should-retry", "false")));
+        assert!(matches!(no, CallError::Permanent { .. }));
+        let yes = failure(400, "{}", Some(("x-should-retry", "true")));
+        assert!(matches!(yes, CallError::Transient { .. }));
     }
 
     #[test]
-    fn prompts_too_long_are_told_apart() {
+    fn prompts_that_are_too_long_are_recognized() {
         for body in [
             r#"{"error":{"code":"context_length_exceeded","message":"x"}}"#,
             r#"{"type":"error","error":{"message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#,
@@ -392,31 +374,31 @@ mod tests {
             r#"{"error":{"message":"Range of input length should be [1, 129024]"}}"#,
         ] {
             assert!(
-                matches!(status(400, body, &[]), CallError::TooLong { .. }),
+                matches!(failure(400, body, None), CallError::TooLong { .. }),
                 "{body}"
             );
         }
     }
 
     #[test]
-    fn a_refused_way_of_structured_output_is_told_apart_from_a_bad_key() {
+    fn a_refused_level_is_not_a_bad_key() {
         let body = r#"{"error":{"message":"Invalid parameter: 'response_format' of type 'json_schema' is not supported"}}"#;
         assert!(matches!(
-            status(400, body, &[]),
+            failure(400, body, None),
             CallError::LevelRefused { .. }
         ));
         let key = r#"{"error":{"message":"API key not valid. Please pass a valid API key."}}"#;
-        match status(400, key, &[]) {
+        match failure(400, key, None) {
             CallError::Permanent { hint, .. } => assert!(hint.contains("key"), "{hint}"),
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
-    fn pages_of_html_are_not_quoted() {
-        match status(502, "<html><body>Bad gateway</body></html>", &[]) {
+    fn html_is_not_quoted() {
+        match failure(502, "<html><body>Bad gateway</body></html>", None) {
             CallError::Transient { reason, .. } => {
-                assert!(reason.contains("HTML") && !reason.contains('<'), "{reason}")
+                assert!(reason.contains("HTML") && !reason.contains('<'), "{reason}");
             }
             other => panic!("{other:?}"),
         }

@@ -1,8 +1,8 @@
-//! Which way of structured output a model knows, by provider and model name.
+//! Which level of structured output a model supports, by provider and model name.
 
 use crate::profile::{Level, Profile, Provider};
 
-/// Model prefixes that differ from the rule of their provider. First match counts.
+/// Model prefixes that differ from their provider's default; the first match counts.
 const EXCEPTIONS: &[(Provider, &str, Level)] = &[
     (Provider::OpenAi, "gpt-3.5", Level::Tool),
     (Provider::OpenAi, "gpt-4-", Level::Tool),
@@ -15,14 +15,14 @@ const EXCEPTIONS: &[(Provider, &str, Level)] = &[
     (Provider::Gemini, "gemma", Level::Text),
 ];
 
-/// The way to begin with: the profile's wish, else what the model is known to support.
+/// The level to start with: the configured one, else what the model is known to support.
 pub fn first(profile: &Profile) -> Level {
     profile
         .structured_output
         .unwrap_or_else(|| known(profile.provider, &profile.model))
 }
 
-/// Whether the model is worth offering tools: every one that takes more than plain text.
+/// Whether to offer tools: to every model that supports more than plain text.
 pub fn has_tools(profile: &Profile) -> bool {
     first(profile) != Level::Text
 }
@@ -35,13 +35,12 @@ fn known(provider: Provider, model: &str) -> Level {
         return *level;
     }
     match provider {
-        // Both take nothing but `json_object`; DeepSeek refuses forced tools while it thinks.
+        // Both support only `json_object`; DeepSeek refuses forced tool calls while reasoning.
         Provider::DeepSeek | Provider::Qwen | Provider::QwenIntl => Level::JsonObject,
         _ => Level::Schema,
     }
 }
 
-/// The next weaker way; `None` after the weakest.
 pub fn weaker(level: Level) -> Option<Level> {
     match level {
         Level::Schema => Some(Level::Tool),

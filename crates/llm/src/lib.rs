@@ -1,14 +1,14 @@
-//! Language models: providers, profiles, streaming, structured answers, tool calls, cost,
-//! transcripts. Knows nothing of jobs, steps or prompts.
+//! Language models: providers, profiles, streaming, structured answers, tool calls, cost and
+//! transcripts. Knows nothing about jobs, steps or prompts.
 
 mod client;
 mod connect;
 mod doctor;
 mod ending;
 mod failure;
-mod lane;
 pub mod level;
 mod mask;
+mod model;
 pub mod profile;
 pub mod retry;
 mod target;
@@ -19,8 +19,8 @@ pub mod transport;
 pub use client::Server;
 pub use connect::{ConnectError, Keys};
 pub use doctor::{Symptom, examine};
-pub use lane::{Lane, LlmOptions};
 pub use mask::{Mask, literals, secrets};
+pub use model::{LlmOptions, Model};
 pub use profile::{Level, LlmConfig, Profile, Provider};
 pub use target::ClientError;
 pub use tool_call::{ToolCall, ToolCalls, ToolResult, ToolRound, ToolSpec};

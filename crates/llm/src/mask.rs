@@ -1,72 +1,52 @@
-//! Masks what must not leave the machine: paths, names and literals of the job, and secrets.
+//! Masks what must not leave the machine: given names, string literals and secrets.
 //!
-//! A mask is made from what the job holds; each masked text gets a stable stand-in, so that the
-//! answer can be turned back.
+//! Each name gets a stable placeholder, so that answers can be unmasked.
 
 use serde_json::Value;
 
 use crate::transport::{Chat, Reply};
 
-/// Shortest name that is masked: shorter ones occur in ordinary words.
+/// Shorter names occur in ordinary words.
 const SHORTEST_NAME: usize = 4;
 
-/// Stand-ins for what is masked, longest original first.
+/// Originals and placeholders, longest original first.
 #[derive(Debug, Clone, Default)]
 pub struct Mask {
     pairs: Vec<(String, String)>,
 }
 
 impl Mask {
-    /// Masks names that are given, each with the kind that its stand-in is called by.
+    /// Masks names, each with the prefix of its placeholder.
     pub fn of_names<'a>(names: impl Iterator<Item = (&'a str, &'static str)>) -> Mask {
-        let mut originals: Vec<(String, &'static str)> = Vec::new();
+        let mut pairs: Vec<(String, String)> = Vec::new();
         for (name, kind) in names {
             let name = name.trim().trim_start_matches('@');
-            if name.len() >= SHORTEST_NAME && originals.iter().all(|(known, _)| known != name) {
-                originals.push((name.to_owned(), kind));
+            if name.len() >= SHORTEST_NAME && pairs.iter().all(|(known, _)| known != name) {
+                let placeholder = format!("{kind}_{:03}", pairs.len() + 1);
+                pairs.push((name.to_owned(), placeholder));
             }
         }
-        Mask::from_originals(originals)
-    }
-
-    fn from_originals(originals: Vec<(String, &'static str)>) -> Mask {
-        let mut pairs: Vec<(String, String)> = originals
-            .into_iter()
-            .enumerate()
-            .map(|(index, (original, kind))| (original, format!("{kind}_{:03}", index + 1)))
-            .collect();
         // Longest first, so that a name within a path does not break the path.
         pairs.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then_with(|| a.0.cmp(&b.0)));
         Mask { pairs }
     }
 
-    /// The text with stand-ins.
     pub fn hide(&self, text: &str) -> String {
-        replace(
-            text,
-            self.pairs
-                .iter()
-                .map(|(original, mask)| (original.as_str(), mask.as_str())),
-        )
+        replace(text, &self.pairs, |(name, placeholder)| (name, placeholder))
     }
 
-    /// How many stand-ins a text holds.
+    /// How many different placeholders a text contains.
     pub fn used_in(&self, text: &str) -> usize {
-        let used = |(_, mask): &&(String, String)| text.contains(mask.as_str());
-        self.pairs.iter().filter(used).count()
+        self.pairs
+            .iter()
+            .filter(|(_, placeholder)| text.contains(placeholder))
+            .count()
     }
 
-    /// The text with the originals back in place.
     pub fn show(&self, text: &str) -> String {
-        replace(
-            text,
-            self.pairs
-                .iter()
-                .map(|(original, mask)| (mask.as_str(), original.as_str())),
-        )
+        replace(text, &self.pairs, |(name, placeholder)| (placeholder, name))
     }
 
-    /// Masks everything of a request that stems from the job.
     pub fn hide_chat(&self, chat: &mut Chat) {
         chat.user = self.hide(&chat.user);
         if let Some((answer, faults)) = &mut chat.repair {
@@ -74,18 +54,17 @@ impl Mask {
             *faults = self.hide(faults);
         }
         for round in &mut chat.rounds {
-            change_strings(&mut round.said, &|text| self.hide(text));
+            change_strings(&mut round.message, &|text| self.hide(text));
             for result in &mut round.results {
                 result.text = self.hide(&result.text);
             }
         }
     }
 
-    /// Puts the originals back into an answer.
     pub fn show_reply(&self, reply: &mut Reply) {
         reply.text = self.show(&reply.text);
         if let Some(calls) = &mut reply.calls {
-            change_strings(&mut calls.said, &|text| self.show(text));
+            change_strings(&mut calls.message, &|text| self.show(text));
             for call in &mut calls.calls {
                 change_strings(&mut call.arguments, &|text| self.show(text));
             }
@@ -93,7 +72,6 @@ impl Mask {
     }
 }
 
-/// Changes every string of a JSON value.
 pub(crate) fn change_strings(value: &mut Value, change: &dyn Fn(&str) -> String) {
     match value {
         Value::String(text) => *text = change(text),
@@ -103,9 +81,12 @@ pub(crate) fn change_strings(value: &mut Value, change: &dyn Fn(&str) -> String)
     }
 }
 
-/// Replaces whole names in one pass, the first pair that fits at a place.
-fn replace<'a>(text: &str, pairs: impl Iterator<Item = (&'a str, &'a str)>) -> String {
-    let pairs: Vec<(&str, &str)> = pairs.collect();
+/// Replaces whole names in one pass; the first matching pair wins.
+fn replace(
+    text: &str,
+    pairs: &[(String, String)],
+    direction: fn(&(String, String)) -> (&String, &String),
+) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     let mut before: Option<char> = None;
@@ -118,7 +99,7 @@ fn replace<'a>(text: &str, pairs: impl Iterator<Item = (&'a str, &'a str)>) -> S
                 && !(starts_word && inside(before))
                 && !(ends_word && inside(rest[from.len()..].chars().next()))
         };
-        match pairs.iter().find(|(from, _)| fits(from)) {
+        match pairs.iter().map(direction).find(|(from, _)| fits(from)) {
             Some((from, to)) => {
                 out.push_str(to);
                 before = from.chars().last();
@@ -148,7 +129,7 @@ pub fn literals(script: &str) -> Vec<String> {
     found
 }
 
-/// Hides keys in texts that are shown or stored: bearer tokens, `sk-…`, `key=…`.
+/// Hides keys in texts that are displayed or saved: bearer tokens, `sk-…`, `key=…`.
 pub fn secrets(text: &str) -> String {
     const MARKS: &[&str] = &[
         "Bearer ",
@@ -183,7 +164,7 @@ mod tests {
     use super::*;
 
     fn mask(names: &[&str]) -> Mask {
-        Mask::from_originals(names.iter().map(|n| ((*n).to_owned(), "name")).collect())
+        Mask::of_names(names.iter().map(|name| (*name, "name")))
     }
 
     #[test]

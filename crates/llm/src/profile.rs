@@ -1,7 +1,6 @@
-//! Named profiles of LLMs as the configuration spells them. The names are an interface.
+//! Named LLM profiles as configured; field names are part of the interface.
 //!
-//! Where a key comes from is said here; fetching it from the environment or a command is the
-//! program's business, which hands the key over.
+//! The program itself fetches keys from the environment or a command.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,15 +12,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LlmConfig {
-    /// Profile that is used unless another is named.
     pub default: Option<String>,
-    /// Profile that takes over when the first fails; none leaves it to the offline reasoner.
+    /// Profile that takes over when the first fails; without one, the offline rules do.
     pub fallback: Option<String>,
-    /// Profiles of single steps, by step (`think1` … `think5`, `hypotheses`).
+    /// Profiles for individual steps (`think1` … `think5`, `hypotheses`).
     pub steps: BTreeMap<String, String>,
-    /// Most that a run may cost, in the currency of the prices.
+    /// Limit for a run, in the currency of the prices.
     pub max_cost: Option<f64>,
-    /// The profiles by name.
     pub profiles: BTreeMap<String, Profile>,
 }
 
@@ -29,90 +26,63 @@ pub struct LlmConfig {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// Whose protocol the server speaks.
     pub provider: Provider,
-    /// Model, or Azure's deployment.
+    /// Model, or Azure deployment.
     pub model: String,
-    /// Server; each provider has its usual one, but Azure and compatible servers need it.
-    #[serde(default)]
+    /// Required for Azure and compatible servers.
     pub base_url: Option<String>,
-    /// The key itself; better one of the next two.
-    #[serde(default)]
+    /// The key itself; prefer one of the next two.
     pub api_key: Option<SecretString>,
     /// Environment variable that holds the key.
-    #[serde(default)]
     pub api_key_env: Option<String>,
     /// Command whose first output line is the key.
-    #[serde(default)]
     pub api_key_command: Option<String>,
-    /// Version of Azure's interface; none uses the version-less `/openai/v1`.
-    #[serde(default)]
+    /// Azure API version; by default the versionless `/openai/v1`.
     pub api_version: Option<String>,
-    /// Headers to add.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// Seconds until a connection must stand; 10 by default, as a reachable server needs far less.
-    #[serde(default)]
+    /// Default 10: a reachable server needs far less.
     pub connect_timeout_seconds: Option<f64>,
-    /// Seconds between two pieces of an answer; 120 by default, as thinking models pause.
-    #[serde(default)]
+    /// Longest pause within an answer; default 120, as reasoning models pause.
     pub read_timeout_seconds: Option<f64>,
-    /// Seconds that one request may take in all; 600 by default.
-    #[serde(default)]
+    /// Total for one request; default 600.
     pub timeout_seconds: Option<f64>,
-    /// Sampling temperature; none leaves it to the model (reasoning models refuse one).
-    #[serde(default)]
+    /// By default left to the model; reasoning models refuse one.
     pub temperature: Option<f64>,
-    /// `minimal`, `low`, `medium`, `high`, …; none leaves it to the model.
-    #[serde(default)]
+    /// `minimal`, `low`, `medium`, `high`, …; by default left to the model.
     pub reasoning_effort: Option<String>,
-    /// Most tokens of an answer, thinking included.
-    #[serde(default)]
+    /// Reasoning included.
     pub max_output_tokens: Option<u32>,
-    /// Tokens that prompt and answer may have together; 32,000 by default, which the models in use today all have.
-    #[serde(default)]
+    /// Tokens of prompt and answer together; default 32,000, which all current models support.
     pub context_tokens: Option<usize>,
-    /// How answers are made to follow the schema; none takes what the model is known to support.
-    #[serde(default)]
+    /// By default what the model is known to support.
     pub structured_output: Option<Level>,
-    /// Price of a million tokens sent.
-    #[serde(default)]
     pub price_per_million_in: Option<f64>,
-    /// Price of a million tokens received.
-    #[serde(default)]
     pub price_per_million_out: Option<f64>,
-    /// Requests repeated after a passing error; 2 by default, as the providers' own clients do.
-    #[serde(default)]
+    /// Retries after a transient error; default 2, as in the providers' own clients.
     pub retries: Option<u32>,
 }
 
-/// Whose protocol a server speaks.
+/// The protocol of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Provider {
-    /// OpenAI chat completions.
     #[serde(rename = "openai")]
     OpenAi,
-    /// OpenAI Responses.
     #[serde(rename = "openai_responses")]
     OpenAiResponses,
     /// Azure OpenAI; `model` is the deployment, `base_url` the resource.
     Azure,
-    /// Anthropic.
     Anthropic,
-    /// Google Gemini.
     Gemini,
     /// Qwen on DashScope, China.
     Qwen,
     /// Qwen on DashScope, international.
     QwenIntl,
-    /// DeepSeek.
     #[serde(rename = "deepseek")]
     DeepSeek,
-    /// OpenRouter.
     #[serde(rename = "openrouter")]
     OpenRouter,
-    /// Ollama.
     Ollama,
     /// Any other OpenAI-compatible server: vLLM, llama.cpp, a gateway.
     #[serde(
@@ -125,7 +95,7 @@ pub enum Provider {
     Compatible,
 }
 
-/// How an answer is made to follow its schema, strictest first.
+/// How the schema of an answer is enforced, strictest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
@@ -133,14 +103,13 @@ pub enum Level {
     Schema,
     /// The answer is the argument of the tool `submit_step`.
     Tool,
-    /// The server enforces JSON; the schema stands in the prompt.
+    /// The server enforces JSON; the schema is in the prompt.
     JsonObject,
     /// The prompt asks for JSON or marks; nothing is enforced.
     Text,
 }
 
 impl Provider {
-    /// Name in configuration and reports.
     pub fn name(self) -> &'static str {
         match self {
             Provider::OpenAi => "openai",
@@ -157,7 +126,7 @@ impl Provider {
         }
     }
 
-    /// Server that is used without a `base_url`; none for those that every user runs elsewhere.
+    /// Default server; `None` for those that have no common address.
     pub fn base_url(self) -> Option<&'static str> {
         match self {
             Provider::OpenAi | Provider::OpenAiResponses => Some("https://api.openai.com/v1/"),
@@ -172,14 +141,12 @@ impl Provider {
         }
     }
 
-    /// Whether a request without a key is sent at all.
     pub fn needs_key(self) -> bool {
         !matches!(self, Provider::Ollama | Provider::Compatible)
     }
 }
 
 impl Profile {
-    /// A profile with everything optional left out.
     pub fn new(provider: Provider, model: impl Into<String>) -> Profile {
         Profile {
             provider,
@@ -204,27 +171,23 @@ impl Profile {
         }
     }
 
-    /// Time until a connection must stand.
     pub fn connect_timeout(&self) -> Duration {
         seconds(self.connect_timeout_seconds, 10.0)
     }
 
-    /// Time between two pieces of an answer.
     pub fn read_timeout(&self) -> Duration {
         seconds(self.read_timeout_seconds, 120.0)
     }
 
-    /// Time that one request may take in all.
     pub fn timeout(&self) -> Duration {
         seconds(self.timeout_seconds, 600.0)
     }
 
-    /// Tokens that prompt and answer may have together.
     pub fn context_tokens(&self) -> usize {
         self.context_tokens.unwrap_or(32_000)
     }
 
-    /// Price of a number of tokens; `None` without a price list.
+    /// `None` if the profile has no prices.
     pub fn price(&self, tokens_in: u64, tokens_out: u64) -> Option<f64> {
         let million = 1e6;
         Some(

@@ -1,30 +1,27 @@
-//! Repeats requests after passing errors, as the providers' own clients do.
+//! When to retry after a transient error, like the providers' own clients.
 
 use std::time::Duration;
 
 use crate::transport::CallError;
 
-/// First pause; doubled each time.
+/// Doubled on each retry.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 
-/// Longest pause of our own choosing.
+/// Longest pause unless the server asks for one.
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 
-/// Longest wait that a server may ask for; a user who waits for longer has gone away.
+/// Longest wait that a server may ask for; people give up on a report sooner.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(120);
 
-/// What to do after an error.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Next {
-    /// Try again after that time.
     Again(Duration),
-    /// Give the error to the caller.
     GiveUp,
 }
 
-/// Decides after the `attempt`th failure (from 1) of at most `retries` repetitions. `spread` in
-/// 0..1 shortens the pause by up to a quarter, so that many runs do not knock at once.
-pub fn after(error: &CallError, attempt: u32, retries: u32, spread: f64) -> Next {
+/// Decides after failure number `attempt` (from 1). `jitter` in 0..1 shortens the pause by up to a
+/// quarter, so that concurrent runs do not all retry at the same time.
+pub fn after(error: &CallError, attempt: u32, retries: u32, jitter: f64) -> Next {
     let wait = match error {
         CallError::Transient { wait, .. } => wait,
         CallError::Unreadable { .. } => &None,
@@ -40,13 +37,13 @@ pub fn after(error: &CallError, attempt: u32, retries: u32, spread: f64) -> Next
             let pause = FIRST_PAUSE
                 .saturating_mul(1 << (attempt - 1).min(10))
                 .min(LONGEST_PAUSE);
-            Next::Again(pause.mul_f64(1.0 - 0.25 * spread.clamp(0.0, 1.0)))
+            Next::Again(pause.mul_f64(1.0 - 0.25 * jitter.clamp(0.0, 1.0)))
         }
     }
 }
 
-/// A number in 0..1 that differs from run to run.
-pub fn spread() -> f64 {
+/// A number in 0..1 that differs between runs.
+pub fn jitter() -> f64 {
     let nanos = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .map_or(0, |d| d.subsec_nanos());
@@ -80,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn the_server_is_obeyed_but_not_for_ever() {
+    fn the_server_sets_the_wait_up_to_a_limit() {
         assert_eq!(
             after(&transient(Some(30)), 1, 2, 0.0),
             Next::Again(Duration::from_secs(30))

@@ -1,4 +1,4 @@
-//! Where a profile's requests go: address, key, protocol, effort.
+//! Where the requests of a profile go: address, key, protocol, reasoning effort.
 
 use genai::adapter::AdapterKind;
 use genai::chat::ReasoningEffort;
@@ -8,24 +8,18 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::profile::{Profile, Provider};
 
-/// Why a client cannot be made from a profile.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// A compatible server or Azure resource has no address.
     #[error("profile of provider `{0}` has no `base_url`")]
     NoBaseUrl(&'static str),
-    /// The address cannot be used.
     #[error("`base_url` is not an http or https address: {0}")]
     BadBaseUrl(String),
-    /// There is no key.
     #[error("provider `{0}` needs a key: set `api_key_env` or `api_key_command` in its profile")]
     NoKey(&'static str),
-    /// The name of the effort is not known.
     #[error(
         "`reasoning_effort = \"{0}\"` is not one of none, minimal, low, medium, high, xhigh, max"
     )]
     Effort(String),
-    /// The HTTP client cannot be made.
     #[error("the HTTP client cannot be made")]
     Http(#[source] reqwest::Error),
 }
@@ -35,8 +29,8 @@ pub(super) fn adapter(provider: Provider) -> AdapterKind {
         Provider::OpenAiResponses => AdapterKind::OpenAIResp,
         Provider::Anthropic => AdapterKind::Anthropic,
         Provider::Gemini => AdapterKind::Gemini,
-        // All others speak OpenAI's chat protocol; their own adapters add fields that not every
-        // model of theirs takes (DeepSeek's switches thinking on).
+        // All others speak OpenAI's chat protocol; their own adapters add fields that some of their
+        // models refuse (DeepSeek's enables reasoning).
         _ => AdapterKind::OpenAI,
     }
 }
@@ -56,7 +50,7 @@ pub(super) fn target(
         return Err(ClientError::BadBaseUrl(base.to_owned()));
     }
     let base = format!("{}/", base.trim_end_matches('/'));
-    // A server that needs no key still gets one: the client insists on it.
+    // genai insists on a key even if the server needs none.
     let key = key.map_or_else(|| "none".to_owned(), |k| k.expose_secret().to_owned());
     let auth = if provider == Provider::Azure {
         azure(profile, &base, key)
@@ -70,7 +64,7 @@ pub(super) fn target(
     })
 }
 
-/// Azure has the deployment in the path and the key in a header of its own.
+/// Azure expects the deployment in the path and the key in `api-key`.
 fn azure(profile: &Profile, base: &str, key: String) -> AuthData {
     let url = match &profile.api_version {
         Some(version) => {
@@ -89,8 +83,8 @@ fn azure(profile: &Profile, base: &str, key: String) -> AuthData {
     }
 }
 
-/// The effort to ask for. For OpenAI's protocol "no wish" must be said, or it would be read from
-/// the end of the model's name.
+/// The reasoning effort to request. With OpenAI's protocol, genai would read it from the model name
+/// unless it is set.
 pub(super) fn effort(profile: &Profile) -> Result<Option<ReasoningEffort>, ClientError> {
     match profile.reasoning_effort.as_deref() {
         Some(name) => ReasoningEffort::from_keyword(name)

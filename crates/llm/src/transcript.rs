@@ -1,7 +1,7 @@
-//! What was said in a run, as lines of JSON, and a run again without a network.
+//! Records the calls of a run as lines of JSON, and replays them without a network.
 //!
-//! Line by line: `{"call": {"chat", "outcome": {"reply"} | {"error"}}}` in the order of the
-//! calls, last `{"run": {"run_id", "elapsed_ms"}}`. Keys are hidden before anything is written.
+//! One line per call: `{"call": {"chat", "outcome": {"reply"} | {"error"}}}`, finally
+//! `{"run": {"run_id", "elapsed_ms"}}`. Keys are hidden before anything is written.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, Write};
@@ -17,7 +17,6 @@ use crate::mask::{change_strings, secrets};
 use crate::transport::{CallError, Chat, Piece, Reply, Transport};
 use report::Report;
 
-/// One line of a transcript.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Line {
@@ -38,21 +37,20 @@ enum Outcome {
     Error(CallError),
 }
 
-/// Where a transcript is written; shared by the lanes of a run.
+/// Shared by the models of a run.
 #[derive(Clone)]
 pub struct Transcript {
     out: Arc<Mutex<Box<dyn Write + Send>>>,
 }
 
 impl Transcript {
-    /// Writes to `out`, a line a call, flushed each time.
+    /// Writes one line per call to `out` and flushes it.
     pub fn new(out: impl Write + Send + 'static) -> Transcript {
         Transcript {
             out: Arc::new(Mutex::new(Box::new(out))),
         }
     }
 
-    /// A transport whose calls are written down.
     pub fn record(&self, inner: Arc<dyn Transport>) -> Arc<dyn Transport> {
         Arc::new(Recorder {
             inner,
@@ -60,10 +58,7 @@ impl Transcript {
         })
     }
 
-    /// Writes the last line: whose run it was and how long its steps took.
-    ///
-    /// # Errors
-    /// If it cannot be written.
+    /// Writes the last line: the run's id and the durations of its steps.
     pub fn finish(&self, report: &Report) -> std::io::Result<()> {
         let elapsed_ms = report
             .steps
@@ -104,7 +99,7 @@ impl Transport for Recorder {
                 Ok(reply) => Outcome::Reply(reply_without_secrets(reply)),
                 Err(error) => Outcome::Error(error),
             };
-            // A transcript that cannot be written must not cost the answer.
+            // The answer counts even if the transcript cannot be written.
             let _ = self.transcript.write(&Line::Call {
                 chat: Box::new(without_secrets(chat)),
                 outcome,
@@ -130,18 +125,17 @@ fn without_secrets(chat: &Chat) -> Chat {
 
 fn round_without_secrets(round: &ToolRound) -> ToolRound {
     let mut round = round.clone();
-    change_strings(&mut round.said, &secrets);
+    change_strings(&mut round.message, &secrets);
     for result in &mut round.results {
         result.text = secrets(&result.text);
     }
     round
 }
 
-/// The answer without keys; calls of tools go back as they were, so a key in them is hidden there too.
 fn reply_without_secrets(reply: Reply) -> Reply {
     let mut calls = reply.calls;
     if let Some(calls) = &mut calls {
-        change_strings(&mut calls.said, &secrets);
+        change_strings(&mut calls.message, &secrets);
         for call in &mut calls.calls {
             change_strings(&mut call.arguments, &secrets);
         }
@@ -154,33 +148,21 @@ fn reply_without_secrets(reply: Reply) -> Reply {
     }
 }
 
-/// Why a transcript cannot be replayed.
 #[derive(Debug, thiserror::Error)]
 pub enum TranscriptError {
-    /// It cannot be read.
     #[error("the transcript cannot be read")]
     Unreadable(#[from] std::io::Error),
-    /// A line is not one of a transcript.
     #[error("line {line} of the transcript cannot be understood: {reason}")]
-    Line {
-        /// 1-based line.
-        line: usize,
-        /// What is wrong.
-        reason: String,
-    },
+    Line { line: usize, reason: String },
 }
 
-/// Answers as a transcript did.
+/// Gives the answers of a transcript.
 pub struct Replay {
     calls: Mutex<VecDeque<(Chat, Outcome)>>,
     run: Option<(String, BTreeMap<String, f64>)>,
 }
 
 impl Replay {
-    /// Reads a transcript.
-    ///
-    /// # Errors
-    /// If it cannot be read or understood.
     pub fn read(from: impl BufRead) -> Result<Replay, TranscriptError> {
         let mut calls = VecDeque::new();
         let mut run = None;
@@ -204,7 +186,7 @@ impl Replay {
         })
     }
 
-    /// Gives a replayed report the id and times of the run that was written down.
+    /// Sets the id and times of a replayed report to those recorded.
     pub fn restore(&self, report: &mut Report) {
         let Some((run_id, elapsed_ms)) = &self.run else {
             return;
@@ -226,15 +208,15 @@ impl Replay {
         if calls.is_empty() {
             return Err(differs("it has no more answers"));
         }
-        // Calls that ran side by side were written down as they ended, not as they began.
+        // Concurrent calls were recorded in the order in which they ended.
         let wanted = without_secrets(chat);
-        let at = calls.iter().position(|(said, _)| *said == wanted);
+        let at = calls.iter().position(|(recorded, _)| *recorded == wanted);
         let Some((_, outcome)) = at.and_then(|at| calls.remove(at)) else {
             return Err(differs(&format!("another prompt in step `{}`", chat.step)));
         };
         match outcome {
             Outcome::Reply(reply) => Ok(reply),
-            // Nobody is waited for who is not there.
+            // There is no server to wait for.
             Outcome::Error(CallError::Transient {
                 reason,
                 had_text,

@@ -33,6 +33,7 @@ pub struct Report {
     /// Where the time went; `None` if no file gives the times of the run.
     #[serde(default)]
     pub time: Option<TimeAccount>,
+    /// What the run cost, as far as the files tell.
     #[serde(default)]
     pub cost: Option<Cost>,
     /// What is wrong, most seconds saved first.
@@ -41,6 +42,7 @@ pub struct Report {
     pub evidence: Vec<Evidence>,
     /// What could not be decided, and which file would decide it.
     pub missing_information: Vec<MissingInformation>,
+    /// Changes to make, most useful first.
     pub suggestions: Vec<Suggestion>,
     /// Chunks of the knowledge base that the steps were given.
     pub experiences: Vec<Experience>,
@@ -48,6 +50,7 @@ pub struct Report {
     pub steps: Vec<Step>,
     /// In the order of reading.
     pub files_read: Vec<FileRead>,
+    /// What could not be read, and what to do about it.
     pub diagnostics: Vec<Diagnostic>,
     /// `None` without an LLM.
     #[serde(default)]
@@ -58,6 +61,7 @@ pub struct Report {
     /// Findings too small to matter; their evidence is in `evidence`.
     #[serde(default)]
     pub notes: Vec<Finding>,
+    /// The outcome of every rule.
     #[serde(default)]
     pub rules: Vec<RuleOutcome>,
     /// Whether the run was stopped before its last step.

@@ -1,7 +1,8 @@
-//! What `inspect` shows of a job: its stages, operators, channels, tables and script, tied together.
+//! What `inspect` shows of a job: stages, operators, channels, tables and script, linked together.
 //!
-//! Selects and names; computes nothing that the `job` crate does not offer. Numbers that no file
-//! holds are `null`.
+//! Only selects from what the `job` crate computes. Numbers that no file contains are `null`.
+
+use std::path::Path;
 
 use job::Job;
 use job::facts::{Derived, Spread, StageFacts, value};
@@ -9,24 +10,22 @@ use job::model::{Diagnostic, Edge, ExchangeKind, JobFile, OperatorKind, Table};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use std::path::Path;
-
 use crate::error::{Error, ErrorKind, Result};
 
-/// A job to look at before anything is asked.
+/// What a job folder contains.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Inspection {
     /// The job folder.
     pub path: String,
     /// Name, times and size of the job.
     pub info: job::model::JobInfo,
-    /// What the folder holds, by content.
+    /// Files, classified by content.
     pub files: Vec<JobFile>,
     /// Stages in the order of the plan.
     pub stages: Vec<StageView>,
     /// Channels between stages.
     pub edges: Vec<EdgeView>,
-    /// Inputs with what is known of them.
+    /// Inputs of the job.
     pub tables: Vec<TableView>,
     /// Statements of the script and the stages that run them.
     pub script: Vec<StatementView>,
@@ -39,7 +38,7 @@ pub struct Inspection {
 pub struct StageView {
     pub name: String,
     pub vertices: Option<u64>,
-    /// Vertices over tokens: how often the tokens had to be used again.
+    /// Vertices divided by tokens.
     pub waves: Option<f64>,
     /// Mean milliseconds that a vertex waited.
     pub queue_ms: Option<f64>,
@@ -47,15 +46,15 @@ pub struct StageView {
     pub start_ms: Option<f64>,
     pub mean_run_ms: Option<f64>,
     pub max_run_ms: Option<f64>,
-    /// Slowest vertex over the mean.
+    /// Slowest vertex divided by the mean.
     pub run_max_over_mean: Option<f64>,
     pub bytes_read: Option<f64>,
-    /// Vertex that read most over the mean.
+    /// Vertex that read most, divided by the mean.
     pub read_max_over_mean: Option<f64>,
     pub bytes_written: Option<f64>,
-    /// Share of the time in garbage collection, 0 to 1.
+    /// Share of time in garbage collection, 0 to 1.
     pub gc_share: Option<f64>,
-    /// Spills to disk that a counter tells of.
+    /// Spills to disk.
     pub spills: Option<usize>,
     pub memory_peak_bytes: Option<f64>,
     pub memory_limit_bytes: Option<f64>,
@@ -63,7 +62,7 @@ pub struct StageView {
     pub operators: Vec<OperatorView>,
 }
 
-/// One operator with what the script, the counters and the optimizer say of it.
+/// One operator: script, counters, and estimates of the optimizer.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OperatorView {
     pub id: String,
@@ -76,11 +75,11 @@ pub struct OperatorView {
     /// First and last script line, 1-based.
     pub script_lines: Option<[u32; 2]>,
     pub rows: Option<f64>,
-    /// Vertex with most rows over the mean.
+    /// Vertex with the most rows, divided by the mean.
     pub rows_max_over_mean: Option<f64>,
     /// Rows that the optimizer expected.
     pub estimated_rows: Option<f64>,
-    /// Milliseconds in this operator alone, over all vertices.
+    /// Milliseconds in this operator alone, summed over vertices.
     pub exclusive_ms: Option<f64>,
 }
 
@@ -248,9 +247,9 @@ fn statements(job: &Job) -> Vec<StatementView> {
             kind: format!("{:?}", statement.kind).to_uppercase(),
             target: statement.target.clone(),
             stages: job
-                .stage_of(statement.index)
+                .stages_of(statement.index)
                 .iter()
-                .map(|l| job.stages[l.value].name.clone())
+                .map(|stage| job.stages[*stage].name.clone())
                 .collect(),
         })
         .filter(|view| view.target.is_some() || !view.stages.is_empty())

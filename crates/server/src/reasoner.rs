@@ -1,4 +1,4 @@
-//! Which reasoner answers: an LLM, the offline rules, a recorded transcript, or a preview of what would be sent.
+//! Which reasoner answers: an LLM, the offline reasoner, a recorded transcript, or a preview of what would be sent.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -9,7 +9,7 @@ use agent::Reasoner;
 use agent::model::{DryRun, LlmReasoner, Preview};
 use agent::offline::Offline;
 use llm::transport::Transport;
-use llm::{ConnectError, Lane, LlmConfig, LlmOptions, Profile, Provider, Replay, Transcript};
+use llm::{ConnectError, LlmConfig, LlmOptions, Model, Profile, Provider, Replay, Transcript};
 use secrecy::SecretString;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -19,7 +19,7 @@ pub type KeySource = fn(&Profile) -> std::result::Result<Option<SecretString>, S
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// An LLM if one is configured, otherwise the offline rules.
+    /// An LLM if one is configured, otherwise the offline reasoner.
     #[default]
     Auto,
     Offline,
@@ -34,7 +34,7 @@ pub struct ReasonerChoice {
     pub profile: Option<String>,
     /// Masks names, paths and literals in everything that is sent.
     pub redact: bool,
-    /// Fails instead of falling back to another profile or the offline rules.
+    /// Fails instead of falling back to another profile or the offline reasoner.
     pub no_fallback: bool,
     /// Sends nothing, and keeps what would be sent.
     pub dry_run: bool,
@@ -68,10 +68,10 @@ impl Reasoners {
         }
         let is_configured = choice.profile.is_some() || !llm.profiles.is_empty();
         match choice.mode {
-            Mode::Offline => Ok(Reasoners::offline("offline rules, as requested")),
+            Mode::Offline => Ok(Reasoners::offline("offline reasoner, as requested")),
             _ if choice.dry_run => dry_run(choice, llm),
             Mode::Auto if !is_configured => {
-                Ok(Reasoners::offline("offline rules: no LLM is configured"))
+                Ok(Reasoners::offline("offline reasoner: no LLM is configured"))
             }
             Mode::Auto | Mode::Llm => with_llm(choice, llm, keys),
         }
@@ -154,8 +154,8 @@ fn replayed(path: &Path, choice: &ReasonerChoice, llm: &LlmConfig) -> Result<Rea
     let file = File::open(path).map_err(|e| unreadable(&e))?;
     let replay = Arc::new(Replay::read(BufReader::new(file)).map_err(|e| unreadable(&e))?);
     let transport: Arc<dyn Transport> = Arc::<Replay>::clone(&replay);
-    let lane = Lane::new(profile_or_any(choice, llm)?, transport);
-    let first = LlmReasoner::new(lane, options(choice, llm));
+    let model = Model::new(profile_or_any(choice, llm)?, transport);
+    let first = LlmReasoner::new(model, options(choice, llm));
     Ok(Reasoners {
         replay: Some(replay),
         ..Reasoners::of(first, "replaying a transcript: nothing is sent")

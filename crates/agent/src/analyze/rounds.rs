@@ -118,9 +118,9 @@ impl Rounds {
             serve::look_up(run, &lookups, &input);
             self.read(run, &chosen, &request, observer);
             serve::quote(run, &chosen);
-            if let Some(ToolCalls { said, calls }) = calls {
+            if let Some(ToolCalls { message, calls }) = calls {
                 let results = serve::results(run, &calls, &input);
-                run.panel.tool_rounds.push(ToolRound { said, results });
+                run.panel.tool_rounds.push(ToolRound { message, results });
             }
             self.elapsed += started.elapsed();
             self.by_rules(run, observer)?;

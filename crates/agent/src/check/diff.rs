@@ -1,8 +1,10 @@
 //! Diffs that a model writes: they must apply, parse, keep the columns, and use known hints.
 
-use job::Job;
+use std::iter::Peekable;
 
+use job::Job;
 use report::Verified;
+use similar::TextDiff;
 
 #[derive(Debug)]
 pub(super) struct Checked {
@@ -70,10 +72,10 @@ pub(super) fn check(job: &Job, diff: &str) -> Result<Checked, Fault> {
     if let Some((_, fault)) = faults.iter().find(|(fine, _)| !fine) {
         return Err(*fault);
     }
-    let diff = diffy::DiffOptions::new()
-        .set_original_filename(format!("a/{}", script.file))
-        .set_modified_filename(format!("b/{}", script.file))
-        .create_patch(&script.text, &changed)
+    let diff = TextDiff::from_lines(&script.text, &changed)
+        .unified_diff()
+        .context_radius(3)
+        .header(&format!("a/{}", script.file), &format!("b/{}", script.file))
         .to_string();
     Ok(Checked {
         diff,
@@ -96,16 +98,104 @@ fn apply(text: &str, diff: &str) -> Result<String, Fault> {
         }
     };
     let diff = plain(diff);
-    let patch = diffy::Patch::from_str(&diff).map_err(|_| Fault::NotADiff)?;
-    if patch.hunks().is_empty() {
-        return Err(Fault::NotADiff);
-    }
-    let changed = diffy::apply(&plain(text), &patch).map_err(|_| Fault::DoesNotApply)?;
+    let hunks = hunks(&diff).ok_or(Fault::NotADiff)?;
+    let changed = patched(&plain(text), &hunks).ok_or(Fault::DoesNotApply)?;
     Ok(if has_crlf {
         changed.replace('\n', "\r\n")
     } else {
         changed
     })
+}
+
+/// Lines that replace others, all with their line feeds.
+struct Hunk<'a> {
+    /// Where the new lines are expected, from 0.
+    start: usize,
+    old: Vec<&'a str>,
+    new: Vec<&'a str>,
+}
+
+/// The hunks of a unified diff; `None` unless each is as long as its header says.
+fn hunks(diff: &str) -> Option<Vec<Hunk<'_>>> {
+    let mut lines = diff.split_inclusive('\n').peekable();
+    let names_file = |line: &str| line.starts_with("--- ") || line.starts_with("+++ ");
+    let is_header = |line: &str| line.starts_with("@@ ");
+    while lines.next_if(|l| !names_file(l) && !is_header(l)).is_some() {}
+    while lines.next_if(|l| names_file(l)).is_some() {}
+    let mut hunks = Vec::new();
+    while let Some(header) = lines.next_if(|l| is_header(l)) {
+        hunks.push(hunk(header, &mut lines)?);
+    }
+    // A header behind other text is a hunk that would be lost.
+    let complete = !hunks.is_empty() && !lines.any(is_header);
+    (complete && hunks.is_sorted_by_key(|h| h.start)).then_some(hunks)
+}
+
+fn hunk<'a>(header: &str, lines: &mut Peekable<impl Iterator<Item = &'a str>>) -> Option<Hunk<'a>> {
+    let (ranges, _) = header.strip_prefix("@@ ")?.split_once(" @@")?;
+    let (old, new) = ranges.split_once(' ')?;
+    let (_, old_lines) = range(old.strip_prefix('-')?)?;
+    let (first, new_lines) = range(new.strip_prefix('+')?)?;
+    let (mut old, mut new) = (Vec::new(), Vec::new());
+    let mut last = ' ';
+    loop {
+        let missing = old.len() < old_lines || new.len() < new_lines;
+        let belongs = |l: &&str| l.starts_with('\\') || missing && !l.starts_with('@');
+        let Some(line) = lines.next_if(belongs) else {
+            break;
+        };
+        let mark = line.chars().next()?;
+        match mark {
+            ' ' | '\n' => {
+                old.push(line.strip_prefix(' ').unwrap_or(line));
+                new.push(line.strip_prefix(' ').unwrap_or(line));
+            }
+            '-' => old.push(&line[1..]),
+            '+' => new.push(&line[1..]),
+            // `\ No newline at end of file`
+            '\\' => {
+                for (side, other) in [(&mut old, '+'), (&mut new, '-')] {
+                    if last != other {
+                        let line = side.last_mut()?;
+                        *line = line.strip_suffix('\n')?;
+                    }
+                }
+            }
+            _ => return None,
+        }
+        last = mark;
+    }
+    let start = first.saturating_sub(1);
+    (old.len() == old_lines && new.len() == new_lines).then_some(Hunk { start, old, new })
+}
+
+/// First line and number of lines.
+fn range(text: &str) -> Option<(usize, usize)> {
+    let (first, lines) = text.split_once(',').unwrap_or((text, "1"));
+    Some((first.parse().ok()?, lines.parse().ok()?))
+}
+
+/// The text with each hunk applied where its old lines are, closest to where they are expected.
+fn patched(text: &str, hunks: &[Hunk<'_>]) -> Option<String> {
+    let mut lines: Vec<(&str, bool)> = text.split_inclusive('\n').map(|l| (l, false)).collect();
+    for hunk in hunks {
+        let fits = |at: &usize| {
+            let part = lines.get(*at..*at + hunk.old.len());
+            part.is_some_and(|part| {
+                part.iter()
+                    .copied()
+                    .eq(hunk.old.iter().map(|l| (*l, false)))
+            })
+        };
+        let expected = hunk.start.min(lines.len());
+        let at = (0..=lines.len())
+            .flat_map(|distance| [expected.checked_sub(distance), Some(expected + distance)])
+            .flatten()
+            .find(fits)?;
+        let new = hunk.new.iter().map(|l| (*l, true));
+        lines.splice(at..at + hunk.old.len(), new);
+    }
+    Some(lines.into_iter().map(|(line, _)| line).collect())
 }
 
 #[cfg(test)]
@@ -119,5 +209,38 @@ mod tests {
         assert_eq!(apply("a\nb\n", diff).as_deref(), Ok("a\nx\nb\n"));
         assert!(apply("c\nd\n", diff).is_err());
         assert!(apply("a\nb\n", "nothing of the kind").is_err());
+    }
+
+    #[test]
+    fn hunks_are_applied_where_their_lines_are() {
+        let text = "a\nb\nc\nd\ne";
+        let last = "@@ -3,2 +3,2 @@ note\n d\n-e\n\\ No newline at end of file\n+f\n\\ No newline at end of file\n";
+        for (diff, expected) in [
+            ("@@ -2 +2 @@\n-b\n+x\n".to_owned(), Ok("a\nx\nc\nd\ne")),
+            // five lines off, with text around
+            (
+                format!("Here:\n--- a\n+++ b\n{last}Done."),
+                Ok("a\nb\nc\nd\nf"),
+            ),
+            (
+                format!("@@ -1 +1,2 @@\n a\n+x\n{last}"),
+                Ok("a\nx\nb\nc\nd\nf"),
+            ),
+            // not as long as the header says; out of order; a second hunk behind prose
+            ("@@ -2,2 +2 @@\n-b\n+x\n".to_owned(), Err(Fault::NotADiff)),
+            (format!("{last}@@ -1 +1 @@\n-a\n+x\n"), Err(Fault::NotADiff)),
+            (
+                format!("@@ -1 +1 @@\n-a\n+x\nand\n{last}"),
+                Err(Fault::NotADiff),
+            ),
+            // the file's last line has no line feed
+            ("@@ -5 +5 @@\n-e\n+f\n".to_owned(), Err(Fault::DoesNotApply)),
+        ] {
+            assert_eq!(
+                apply(text, &diff).as_deref(),
+                expected.as_ref().copied(),
+                "{diff}"
+            );
+        }
     }
 }

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::markers;
+use super::{markers, validate};
 use crate::conclusion::{self, Conclusion, FileRequest};
 use crate::step::StepId;
 use crate::tools::Check;
@@ -210,20 +210,8 @@ fn conclude(steps: &[StepId], value: Value) -> Result<Vec<Conclusion>, Vec<Strin
 fn one(step: StepId, mut value: Value) -> Result<Conclusion, Vec<String>> {
     let schema = conclusion::schema(step);
     fill_gaps(&mut value, &schema);
-    let validator = jsonschema::validator_for(&schema).map_err(|e| vec![e.to_string()])?;
-    let errors: Vec<String> = validator
-        .iter_errors(&value)
-        .take(ERRORS_QUOTED)
-        .map(|error| {
-            let place = error.instance_path().to_string();
-            let message = error.masked().to_string();
-            if place.is_empty() {
-                message
-            } else {
-                format!("{place}: {message}")
-            }
-        })
-        .collect();
+    let mut errors = validate::faults(&value, &schema);
+    errors.truncate(ERRORS_QUOTED);
     if !errors.is_empty() {
         return Err(errors);
     }

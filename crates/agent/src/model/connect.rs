@@ -18,12 +18,12 @@ pub fn connect(
     transcript: Option<&Transcript>,
     options: LlmOptions,
 ) -> Result<LlmReasoner, ConnectError> {
-    let mut reasoner = LlmReasoner::new(config.lane(name, keys, transcript)?, options);
+    let mut reasoner = LlmReasoner::new(config.model(name, keys, transcript)?, options);
     if name.is_none() {
         for (step, other) in &config.steps {
             let id =
                 StepId::from_id(step).ok_or_else(|| ConnectError::UnknownStep(step.clone()))?;
-            reasoner = reasoner.with_step(id, config.lane(Some(other), keys, transcript)?);
+            reasoner = reasoner.with_step(id, config.model(Some(other), keys, transcript)?);
         }
     }
     Ok(reasoner)

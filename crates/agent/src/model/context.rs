@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
+pub(super) use super::tokens::tokens;
 use crate::facts::{Facts, StepInput};
 use crate::found::Found;
 use crate::prompts::PromptError;
@@ -58,19 +59,8 @@ pub(super) struct Prompt {
     pub user: String,
     /// What was left out, in the language of the prompt.
     pub cuts: Vec<String>,
-    /// Tokens of both, counted with the bundled vocabulary.
+    /// Estimated tokens of both.
     pub tokens: usize,
-}
-
-/// Tokens of a text. The vocabulary is one of OpenAI's; others differ by a tenth or two, which the
-/// reserve of the budget covers.
-pub(super) fn tokens(text: &str) -> usize {
-    bpe_openai::o200k_base().count(text)
-}
-
-/// Loads the vocabulary beside the reading of the job, so that the first prompt need not wait.
-pub(super) fn warm_up() {
-    std::thread::spawn(bpe_openai::o200k_base);
 }
 
 /// How a task is put to a model.
@@ -101,7 +91,7 @@ impl Form<'_> {
 pub(super) fn rounds(rounds: &[ToolRound]) -> usize {
     let of_round = |round: &ToolRound| {
         let results: usize = round.results.iter().map(|r| tokens(&r.text)).sum();
-        results + tokens(&round.said.to_string())
+        results + tokens(&round.message.to_string())
     };
     rounds.iter().map(of_round).sum()
 }

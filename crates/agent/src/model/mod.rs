@@ -8,6 +8,8 @@ mod markers;
 mod mask;
 mod reasoner;
 mod task;
+mod tokens;
+mod validate;
 
 pub use connect::connect;
 pub use dry_run::{DryRun, Preview};

@@ -10,36 +10,34 @@ use crate::reasoner::{Answer, Reasoner, ReasonerError, Task};
 use crate::step::StepId;
 use report::{Engine, ReasonerKind};
 
-use super::context;
 use super::task::Call;
-use llm::{Lane, LlmOptions};
+use llm::{LlmOptions, Model};
 
 /// Reasons by asking a language model.
 pub struct LlmReasoner {
-    main: Lane,
-    lanes: BTreeMap<StepId, Lane>,
+    main: Model,
+    models: BTreeMap<StepId, Model>,
     options: LlmOptions,
 }
 
 impl LlmReasoner {
     /// A reasoner that asks one model.
-    pub fn new(main: Lane, options: LlmOptions) -> LlmReasoner {
-        context::warm_up();
+    pub fn new(main: Model, options: LlmOptions) -> LlmReasoner {
         LlmReasoner {
             main,
-            lanes: BTreeMap::new(),
+            models: BTreeMap::new(),
             options,
         }
     }
 
     /// Asks another model for one step.
-    pub fn with_step(mut self, step: StepId, lane: Lane) -> LlmReasoner {
-        self.lanes.insert(step, lane);
+    pub fn with_step(mut self, step: StepId, model: Model) -> LlmReasoner {
+        self.models.insert(step, model);
         self
     }
 
-    fn lane(&self, step: StepId) -> &Lane {
-        self.lanes.get(&step).unwrap_or(&self.main)
+    fn model(&self, step: StepId) -> &Model {
+        self.models.get(&step).unwrap_or(&self.main)
     }
 }
 
@@ -62,7 +60,7 @@ impl Reasoner for LlmReasoner {
         task: Task<'a>,
         observer: &'a mut dyn Observer,
     ) -> BoxFuture<'a, Result<Answer, ReasonerError>> {
-        let call = Call::new(self.lane(task.step()), &self.options, task);
+        let call = Call::new(self.model(task.step()), &self.options, task);
         call.conclude(observer).boxed()
     }
 }

@@ -16,10 +16,10 @@ use llm::Level;
 use llm::Mask;
 use llm::retry::{self, Next};
 use llm::transport::{CallError, Chat, Finish, Piece, Reply};
-use llm::{Lane, LlmOptions};
+use llm::{LlmOptions, Model};
 
 pub(super) struct Call<'a> {
-    lane: &'a Lane,
+    model: &'a Model,
     options: &'a LlmOptions,
     task: Task<'a>,
     schema: Value,
@@ -30,9 +30,9 @@ pub(super) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    pub(super) fn new(lane: &'a Lane, options: &'a LlmOptions, task: Task<'a>) -> Call<'a> {
+    pub(super) fn new(model: &'a Model, options: &'a LlmOptions, task: Task<'a>) -> Call<'a> {
         Call {
-            lane,
+            model,
             options,
             task,
             schema: conclusion::schema_of(task.steps),
@@ -63,8 +63,8 @@ impl<'a> Call<'a> {
 
     /// How the task is put now: with tools where the step and the server have them.
     fn form(&self, collapsed: bool) -> Form<'_> {
-        let level = self.lane.level();
-        let tools = self.task.steps == [StepId::Completeness] && self.lane.has_tools();
+        let level = self.model.level();
+        let tools = self.task.steps == [StepId::Completeness] && self.model.has_tools();
         Form {
             level,
             schema: &self.schema,
@@ -80,7 +80,7 @@ impl<'a> Call<'a> {
         repair: Option<(String, Vec<String>)>,
         observer: &mut dyn Observer,
     ) -> Result<Reply, ReasonerError> {
-        let mut budget = context::budget(&self.lane.profile);
+        let mut budget = context::budget(&self.model.profile);
         let mut shrunk = false;
         loop {
             self.check_cost()?;
@@ -100,10 +100,10 @@ impl<'a> Call<'a> {
                     budget = sent.min(budget) / 2;
                 }
                 Err(CallError::LevelRefused { .. } | CallError::Unreadable { .. }) if tools => {
-                    self.lane.drop_tools();
+                    self.model.drop_tools();
                 }
                 Err(CallError::LevelRefused { reason }) => {
-                    if !self.lane.weaken(level) {
+                    if !self.model.weaken(level) {
                         return Err(self.error(CallError::LevelRefused { reason }));
                     }
                 }
@@ -145,7 +145,7 @@ impl<'a> Call<'a> {
             } else {
                 Level::Text
             },
-            max_output_tokens: self.lane.profile.max_output_tokens,
+            max_output_tokens: self.model.profile.max_output_tokens,
             stream: self.stream,
             tools: if form.tools {
                 tools::offered()
@@ -182,7 +182,7 @@ impl<'a> Call<'a> {
         if let Some(mask) = &mask {
             mask.hide_chat(&mut chat);
         }
-        let retries = self.lane.profile.retries.unwrap_or(2);
+        let retries = self.model.profile.retries.unwrap_or(2);
         let mut attempt = 0;
         loop {
             let result = self.send_once(&chat, mask.as_ref(), observer).await;
@@ -196,7 +196,7 @@ impl<'a> Call<'a> {
                 Err(error) => error,
             };
             attempt += 1;
-            match retry::after(&error, attempt, retries, retry::spread()) {
+            match retry::after(&error, attempt, retries, retry::jitter()) {
                 Next::GiveUp => return Err(error),
                 Next::Again(wait) => {
                     self.note(&Usage {
@@ -234,7 +234,7 @@ impl<'a> Call<'a> {
             }),
             Piece::Thought(text) => observer.event(Event::Thinking { step, text }),
         };
-        let reply = self.lane.transport.send(chat, &mut tell).await?;
+        let reply = self.model.transport.send(chat, &mut tell).await?;
         self.account(chat, &reply);
         Ok(reply)
     }
@@ -244,7 +244,7 @@ impl<'a> Call<'a> {
         let received = || (context::tokens(&reply.text) + context::tokens(&reply.thoughts)) as u64;
         let tokens_in = reply.tokens_in.filter(|n| *n > 0).unwrap_or_else(sent);
         let tokens_out = reply.tokens_out.filter(|n| *n > 0).unwrap_or_else(received);
-        let cost = self.lane.profile.price(tokens_in, tokens_out);
+        let cost = self.model.profile.price(tokens_in, tokens_out);
         self.note(&Usage {
             calls: 1,
             retries: 0,
@@ -296,7 +296,7 @@ impl<'a> Call<'a> {
                     return Ok(self.called(&reply.text, calls));
                 }
                 reader(steps, &reply.text).map_err(|faults| ReasonerError::Unusable {
-                    provider: self.lane.name(),
+                    provider: self.model.name(),
                     reason: faults.join("; "),
                 })?
             }
@@ -349,7 +349,7 @@ impl<'a> Call<'a> {
     ) -> Result<Reply, ReasonerError> {
         self.check_cost()?;
         let form = self.form(false);
-        let prompt = self.prompt(&form, context::budget(&self.lane.profile))?;
+        let prompt = self.prompt(&form, context::budget(&self.model.profile))?;
         let mut chat = self.chat(&prompt, &form, None)?;
         let ask = self
             .task
@@ -363,7 +363,7 @@ impl<'a> Call<'a> {
     }
 
     fn error(&self, error: CallError) -> ReasonerError {
-        let provider = self.lane.name();
+        let provider = self.model.name();
         match error {
             CallError::Transient { reason, .. } => ReasonerError::Transient { provider, reason },
             CallError::Permanent { reason, hint } => ReasonerError::Permanent {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use agent::model::{DryRun, LlmReasoner};
 use agent::{Prompts, Request};
-use llm::{Lane, LlmOptions, Replay, Transcript};
+use llm::{LlmOptions, Model, Replay, Transcript};
 use report::Report;
 use testkit::llm::{Server, Turn};
 
@@ -63,8 +63,8 @@ async fn recorded() -> (Report, Vec<u8>) {
     let paper = Paper::default();
     let transcript = Transcript::new(paper.clone());
     let real = Arc::new(llm::Server::new(&profile, None).expect("a sound profile"));
-    let lane = Lane::new(profile, transcript.record(real));
-    let setting = Setting::with(LlmReasoner::new(lane, options()));
+    let model = Model::new(profile, transcript.record(real));
+    let setting = Setting::with(LlmReasoner::new(model, options()));
     let report = support::run(&skewed(), setting).await.0.expect("a report");
     transcript.finish(&report).expect("paper is patient");
     let written = paper.0.lock().expect("no writer fails").clone();
@@ -74,8 +74,8 @@ async fn recorded() -> (Report, Vec<u8>) {
 async fn replayed(transcript: &[u8], request: &Request) -> Report {
     let replay = Arc::new(Replay::read(transcript).expect("a transcript"));
     // Nobody listens there: whatever is asked must come from the transcript.
-    let lane = Lane::new(profile("http://127.0.0.1:9/v1"), replay.clone());
-    let setting = Setting::with(LlmReasoner::new(lane, options())).or_offline();
+    let model = Model::new(profile("http://127.0.0.1:9/v1"), replay.clone());
+    let setting = Setting::with(LlmReasoner::new(model, options())).or_offline();
     let mut report = support::run(request, setting).await.0.expect("a report");
     replay.restore(&mut report);
     report

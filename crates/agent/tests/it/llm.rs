@@ -174,8 +174,8 @@ async fn hypotheses_that_a_file_decides_are_checked_with_it() {
 async fn a_step_may_have_a_model_of_its_own() {
     let (small, strong) = (agreeable(), agreeable());
     let server = llm::Server::new(&profile(&strong.url()), None).expect("a sound profile");
-    let lane = llm::Lane::new(profile(&strong.url()), std::sync::Arc::new(server));
-    let reasoner = asking(&profile(&small.url())).with_step(agent::StepId::Advice, lane);
+    let model = llm::Model::new(profile(&strong.url()), std::sync::Arc::new(server));
+    let reasoner = asking(&profile(&small.url())).with_step(agent::StepId::Advice, model);
     let report = report(&about("healthy"), Setting::with(reasoner)).await;
     assert_eq!(report.steps[4].text, "advice");
     assert_eq!(

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use agent::model::LlmReasoner;
 use agent::offline::Offline;
 use agent::{AnalyzeError, Event, Prompts, Reasoner, Request, Services};
-use llm::{Lane, LlmOptions, Profile, Provider, Server};
+use llm::{LlmOptions, Model, Profile, Provider, Server};
 use report::Report;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -109,7 +109,7 @@ pub(crate) fn asking(profile: &Profile) -> LlmReasoner {
 pub(crate) fn asking_with(profile: &Profile, options: LlmOptions) -> LlmReasoner {
     let server = Server::new(profile, None).expect("a sound profile");
     LlmReasoner::new(
-        Lane::new(profile.clone(), std::sync::Arc::new(server)),
+        Model::new(profile.clone(), std::sync::Arc::new(server)),
         options,
     )
 }

@@ -1,4 +1,4 @@
-//! Arguments of the commands that look at jobs.
+//! Arguments of the commands that work on jobs.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -8,84 +8,82 @@ use report::Language;
 
 use super::{Format, language};
 
-/// What is asked, who answers, and how much is spent.
+/// The question, who answers it, and how much to spend.
 #[derive(Debug, Args)]
 pub(crate) struct Thinking {
     /// What you want to know about the job.
     #[arg(long, short, value_name = "TEXT")]
     pub(crate) question: Option<String>,
-    /// Language of the report. Default: that of the question, else the configured one, else English.
+    /// Language of the report. Default: the configured one, else that of the question, else English.
     #[arg(long, value_name = "LANG", env = "SCOPEAGENT_LANG", value_parser = language())]
     pub(crate) lang: Option<Language>,
-    /// Who reasons. `auto` uses an LLM if one is configured, else the offline reasoner.
+    /// Who reasons: `auto` uses an LLM if one is configured, otherwise the offline reasoner.
     #[arg(long, value_name = "WHO", default_value = "auto")]
     pub(crate) reasoner: Reasoner,
-    /// LLM profile of the configuration to use.
+    /// LLM profile to use.
     #[arg(long, value_name = "NAME", env = "SCOPEAGENT_LLM")]
     pub(crate) llm: Option<String>,
-    /// Fails (status 4) if the LLM fails, instead of going on with the offline reasoner.
+    /// Fail with status 4 if the LLM fails, instead of falling back to the offline reasoner.
     #[arg(long)]
     pub(crate) no_fallback: bool,
-    /// How much is spent: `quick` merges THINK 1–3 into one call, `deep` repeats steps over what was read.
+    /// How much to spend: `quick` merges THINK 1–3 into one call, `deep` repeats steps after reading more files.
     #[arg(long, value_name = "DEPTH", default_value = "normal")]
     pub(crate) depth: Depth,
-    /// Adds the step on hypotheses: how each would be checked, and checks what files can decide.
+    /// Add the hypotheses step: how to check each one, and which ones the files can settle.
     #[arg(long)]
     pub(crate) hypotheses: bool,
-    /// Masks paths, names and literals before anything leaves the machine.
+    /// Mask paths, names and literals before anything leaves the machine.
     #[arg(long)]
     pub(crate) redact: bool,
 }
 
-/// Arguments of `analyze`.
 #[derive(Debug, Args)]
 pub(crate) struct Analyze {
     /// Job folder.
     pub(crate) job: PathBuf,
     #[command(flatten)]
     pub(crate) thinking: Thinking,
-    /// How to print the report.
+    /// Format of the report.
     #[arg(long, short, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: ReportFormat,
-    /// Shows what would be sent to the LLM, with tokens and price, and sends nothing.
+    /// Show what would be sent to the LLM, with tokens and price, but send nothing.
     #[arg(long, conflicts_with = "replay")]
     pub(crate) dry_run: bool,
-    /// Writes every call of the LLM into a file (JSON lines).
+    /// Write every LLM call to a file (JSON lines).
     #[arg(long, value_name = "FILE")]
     pub(crate) transcript: Option<PathBuf>,
-    /// Takes the answers from such a file instead of a server.
+    /// Take the answers from such a file instead of a server.
     #[arg(long, value_name = "FILE")]
     pub(crate) replay: Option<PathBuf>,
-    /// Ends with status 10 if a finding of this severity or worse is present.
+    /// Exit with status 10 if there is a finding of at least this severity.
     #[arg(long, value_name = "SEVERITY")]
     pub(crate) fail_on: Option<Severity>,
-    /// Does not keep the run (and cannot be given feedback on).
+    /// Don't save the run; feedback is then impossible.
     #[arg(long)]
     pub(crate) no_store: bool,
-    /// Shows for every rule what became of it, and why.
+    /// Show the outcome of every rule, and why.
     #[arg(long)]
     pub(crate) explain_rules: bool,
-    /// Shows the THINK steps in the text report.
+    /// Show the THINK steps in the text report.
     #[arg(long, short)]
     pub(crate) verbose: bool,
 }
 
-/// Arguments of `mcp`.
 #[derive(Debug, Args)]
 pub(crate) struct Mcp {
-    /// Listens on this loopback address instead of stdin and stdout. Port 0 takes a free one.
+    /// Serve on this loopback address instead of stdin and stdout. Port 0 picks a free port.
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = loopback)]
     pub(crate) http: Option<SocketAddr>,
-    /// Folder whose jobs may be read; may be repeated. Default: `allowed_roots` of `[mcp]`, else the current folder.
+    /// Folder whose jobs may be read; repeatable. Default: `allowed_roots` of `[mcp]`, else the current folder.
     #[arg(long = "root", value_name = "DIR")]
     pub(crate) roots: Vec<PathBuf>,
-    /// Who reasons. `auto` uses an LLM if one is configured, else the offline reasoner.
+    /// Who reasons: `auto` uses an LLM if one is configured, otherwise the offline reasoner.
     #[arg(long, value_name = "WHO", default_value = "auto")]
     pub(crate) reasoner: Reasoner,
-    /// LLM profile of the configuration to use.
+    /// LLM profile to use.
     #[arg(long, value_name = "NAME", env = "SCOPEAGENT_LLM")]
     pub(crate) llm: Option<String>,
-    /// Masks paths, names and literals before anything is sent to an LLM.
+    /// Mask paths, names and literals before anything is sent to an LLM.
     #[arg(long)]
     pub(crate) redact: bool,
 }
@@ -94,15 +92,14 @@ pub(crate) struct Mcp {
 fn loopback(text: &str) -> Result<SocketAddr, String> {
     let address: SocketAddr = text
         .parse()
-        .map_err(|_| "expected an address and a port, such as 127.0.0.1:8719".to_owned())?;
+        .map_err(|_| "expected an address and a port, e.g. 127.0.0.1:8719".to_owned())?;
     if address.ip().is_loopback() {
         Ok(address)
     } else {
-        Err("only loopback addresses (127.0.0.1, [::1]) are served: there is no login".to_owned())
+        Err("only loopback addresses (127.0.0.1, [::1]) are allowed: there is no login".to_owned())
     }
 }
 
-/// Arguments of `batch`.
 #[derive(Debug, Args)]
 pub(crate) struct Batch {
     /// Job folders, or folders of job folders.
@@ -110,50 +107,48 @@ pub(crate) struct Batch {
     pub(crate) jobs: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) thinking: Thinking,
-    /// Jobs analysed at once. Default: one a processor.
-    #[arg(long, short, value_name = "N", default_value_t = processors(), value_parser = clap::value_parser!(u16).range(1..=256))]
+    /// Jobs to analyze concurrently. Default: one per CPU.
+    #[arg(long, short, value_name = "N", default_value_t = cpus(), value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) workers: u16,
-    /// Writes the lines into this file instead of stdout, and goes on where an earlier call stopped.
+    /// Write the lines to this file instead of stdout, and resume where an earlier call stopped.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Tries jobs again that failed in an earlier call.
+    /// Retry jobs that failed in an earlier call.
     #[arg(long, requires = "out")]
     pub(crate) retry_failed: bool,
-    /// Puts the whole report into each line (a hundred kilobytes), not only its gist.
+    /// Put the whole report (about 100 KB) into each line instead of a summary.
     #[arg(long)]
     pub(crate) reports: bool,
-    /// Does not keep the runs.
+    /// Don't save the runs.
     #[arg(long)]
     pub(crate) no_store: bool,
-    /// How to print the summary where `--out` takes the lines.
+    /// Format of the summary when `--out` takes the lines.
     #[arg(long, short, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
 }
 
-fn processors() -> u16 {
+fn cpus() -> u16 {
     let found = std::thread::available_parallelism().map_or(1, usize::from);
     u16::try_from(found).unwrap_or(u16::MAX).min(256)
 }
 
-/// Arguments of `compare`.
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// The first run (the good one, if one is): a job folder, or a run by its identifier, `last`, `last~1`, ….
+    /// The first run, normally the good one: a job folder, or the id of a saved run, `last`, `last~1`, ….
     pub(crate) a: String,
-    /// The second run, likewise.
+    /// The second run, in the same form.
     pub(crate) b: String,
-    /// How to print the comparison.
+    /// Format of the comparison.
     #[arg(long, short, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: CompareFormat,
     /// Language. Default: the configured one, else that of the first run.
     #[arg(long, value_name = "LANG", env = "SCOPEAGENT_LANG", value_parser = language())]
     pub(crate) lang: Option<Language>,
-    /// Shows stages and inputs that did not change, and every change however small.
+    /// Show unchanged stages and inputs too, and every change however small.
     #[arg(long)]
     pub(crate) all: bool,
 }
 
-/// How to print a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CompareFormat {
     /// For a terminal.
@@ -164,7 +159,6 @@ pub(crate) enum CompareFormat {
     Markdown,
 }
 
-/// How to print a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
     /// For a terminal.
@@ -177,10 +171,9 @@ pub(crate) enum ReportFormat {
     Html,
 }
 
-/// Who reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Reasoner {
-    /// An LLM if one is configured, else offline.
+    /// An LLM if one is configured, otherwise offline.
     Auto,
     /// Without an LLM.
     Offline,
@@ -198,7 +191,6 @@ impl From<Reasoner> for server::Mode {
     }
 }
 
-/// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Severity {
     Low,
@@ -218,20 +210,18 @@ impl From<Severity> for report::Severity {
     }
 }
 
-/// Arguments of `inspect`.
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
     /// Job folder.
     pub(crate) job: PathBuf,
-    /// How to print it.
+    /// Output format.
     #[arg(long, short, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
-    /// Only this stage and the channels into and out of it.
+    /// Show only this stage and the channels into and out of it.
     #[arg(long, value_name = "STAGE")]
     pub(crate) stage: Option<String>,
 }
 
-/// How much an analysis may spend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Depth {
     Quick,
@@ -249,12 +239,11 @@ impl From<Depth> for agent::Depth {
     }
 }
 
-/// Arguments of `rules`.
 #[derive(Debug, Args)]
 pub(crate) struct Rules {
-    /// Only causes that begin so: `skew`, `memory.spill`.
+    /// Show only causes that start with this: `skew`, `memory.spill`.
     pub(crate) cause: Option<String>,
-    /// How to print them.
+    /// Output format.
     #[arg(long, short, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
     /// Language of the explanations.

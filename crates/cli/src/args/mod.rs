@@ -1,4 +1,4 @@
-//! Command line: what can be asked for. Nothing here acts.
+//! The command line. Nothing here acts.
 
 mod analysis;
 mod knowledge;
@@ -26,31 +26,30 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// Flags that every command takes.
 #[derive(Debug, Args)]
 pub(crate) struct Global {
     /// Configuration file to use instead of the nearest `scopeagent.toml`.
     #[arg(long, global = true, value_name = "FILE", env = "SCOPEAGENT_CONFIG")]
     pub(crate) config: Option<PathBuf>,
-    /// Knowledge folder (playbooks, cases, glossary). Default: `./knowledge`, else the built-in one.
+    /// Knowledge folder (playbooks, cases, glossary). Default: `./knowledge`, else the built-in knowledge.
     #[arg(long, global = true, value_name = "DIR", env = "SCOPEAGENT_KNOWLEDGE")]
     pub(crate) knowledge: Option<PathBuf>,
-    /// Index folder. Default: `./index` beside `./knowledge`, else in the data folder.
+    /// Index folder. Default: `./index` next to `./knowledge`, else in the data folder.
     #[arg(long, global = true, value_name = "DIR", env = "SCOPEAGENT_INDEX")]
     pub(crate) index: Option<PathBuf>,
     /// Embedder of the index: `embedded`, the name of a model, or a folder with `model.onnx`. Default: as configured.
     #[arg(long, global = true, value_name = "MODEL", env = "SCOPEAGENT_EMBEDDER")]
     pub(crate) embedder: Option<String>,
-    /// When to colour. NO_COLOR is honoured.
+    /// When to use color. NO_COLOR is respected.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: When,
-    /// The same as `--color never`.
+    /// Same as `--color never`.
     #[arg(long, global = true)]
     pub(crate) no_color: bool,
-    /// No progress and no remarks on stderr; errors are still shown. The same as `--log-level error` without progress.
+    /// Print only errors to stderr, and no progress.
     #[arg(long, global = true)]
     pub(crate) quiet: bool,
-    /// How to write what goes to stderr: for people, or one JSON object a line.
+    /// Format of stderr: text for people, or one JSON object per line.
     #[arg(
         long,
         global = true,
@@ -59,7 +58,7 @@ pub(crate) struct Global {
         env = "SCOPEAGENT_LOG_FORMAT"
     )]
     pub(crate) log_format: LogFormat,
-    /// How much goes to stderr: `debug` tells every file and step.
+    /// How much to write to stderr; `debug` includes every file and step.
     #[arg(
         long,
         global = true,
@@ -70,92 +69,88 @@ pub(crate) struct Global {
     pub(crate) log_level: LogLevel,
 }
 
-/// How to write the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
     /// For people.
     Text,
-    /// One object a line.
+    /// One JSON object per line.
     Json,
 }
 
-/// How much to log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum LogLevel {
-    /// What went wrong.
+    /// Errors.
     Error,
-    /// And what was done otherwise than asked.
+    /// Also warnings, e.g. a fallback.
     Warn,
-    /// And remarks.
+    /// Also remarks.
     Info,
-    /// And every file and step.
+    /// Also every file and step.
     Debug,
-    /// And what the libraries say.
+    /// Also messages of libraries.
     Trace,
 }
 
-/// When to do something that only suits a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {
-    /// On a terminal.
+    /// If the output is a terminal.
     Auto,
-    /// In any case.
+    /// Always.
     Always,
-    /// In no case.
+    /// Never.
     Never,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Says why a job is slow, expensive or failed, and what to change.
+    /// Find out why a job is slow, expensive or failed, and what to change.
     Analyze(Analyze),
-    /// Analyses many job folders in one call: one JSON line a job, a table at the end; can be stopped and gone on with.
+    /// Analyze many job folders: one JSON line per job and a summary table; resumable.
     Batch(Batch),
-    /// Says what changed between two runs, and the most probable reason: times, rows, plan, inputs, script, findings.
+    /// Compare two runs: what changed (times, rows, plan, inputs, script, findings), and the most likely reason.
     Compare(Compare),
-    /// Shows what a job folder holds: stages, operators, channels, inputs, script.
+    /// Show what a job folder contains: stages, operators, channels, inputs, script.
     Inspect(Inspect),
-    /// Searches the knowledge base.
+    /// Search the knowledge base.
     Search(Search),
-    /// Builds the knowledge index, or brings it up to date.
+    /// Build the knowledge index or bring it up to date.
     Index(Index),
-    /// Checks the knowledge folder: front matter, headings, links, ids, coverage of the causes.
+    /// Check the knowledge folder: front matter, headings, links, ids, coverage of causes.
     Lint(Lint),
-    /// Measures how well the index answers judged queries.
+    /// Measure how well the index answers judged queries.
     Eval(Eval),
-    /// Tries an LLM profile: key, address, model, structured output, streaming.
+    /// Test an LLM profile: key, address, model, structured output, streaming.
     Doctor(Doctor),
-    /// Lists the rules: what each looks for, what it needs, its thresholds.
+    /// List the rules: what each one detects, what it needs, its thresholds.
     Rules(Rules),
-    /// The runs that were kept.
+    /// List, show, export and delete saved runs.
     #[command(subcommand)]
     Runs(Runs),
-    /// Says what became of a suggestion, so that later answers are better.
+    /// Record what happened to a suggestion, to improve later answers.
     Feedback(FeedbackArgs),
-    /// Serves the tools to an MCP client, on stdin and stdout or over HTTP on this machine.
+    /// Run the MCP server, on stdin and stdout or over HTTP on this machine.
     Mcp(Mcp),
-    /// Resolved cases: written from a run for the knowledge base, and checked.
+    /// Write resolved cases from runs into the knowledge base, and check them.
     #[command(subcommand)]
     Case(CaseCommand),
-    /// The configuration in force.
+    /// Show the effective configuration.
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// Writes a commented `scopeagent.toml` and a knowledge folder with the built-in documents.
+    /// Write a commented `scopeagent.toml` and a knowledge folder with the built-in documents.
     Init(Init),
-    /// Prints the completions of a shell.
+    /// Print shell completions.
     Completions {
-        /// Which shell.
+        /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Prints the man page.
+    /// Print the man page.
     Man {
-        /// Writes a page for every command into this folder instead.
+        /// Write one page per command into this folder instead.
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
     },
 }
 
-/// How to print other things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// For a terminal.
@@ -164,18 +159,16 @@ pub(crate) enum Format {
     Json,
 }
 
-/// Arguments of `doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    /// Profile to try. Default: the configured one.
+    /// Profile to test. Default: the configured one.
     #[arg(long, value_name = "NAME", env = "SCOPEAGENT_LLM")]
     pub(crate) llm: Option<String>,
-    /// How to print what was seen.
+    /// Output format.
     #[arg(long, short, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
 }
 
-/// Arguments of `init`.
 #[derive(Debug, Args)]
 pub(crate) struct Init {
     /// Folder to write into.
@@ -183,19 +176,18 @@ pub(crate) struct Init {
     pub(crate) folder: PathBuf,
 }
 
-/// What to do with the configuration.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Shows every value that is set, and where it comes from.
+    /// Show every value that is set, and where it comes from.
     Show {
-        /// How to print them.
+        /// Output format.
         #[arg(long, short, value_name = "FORMAT", default_value = "text")]
         format: Format,
     },
 }
 
 impl Cli {
-    /// The flags that stand for configuration values, as the topmost layer.
+    /// Flags that set configuration values, as the topmost layer.
     pub(crate) fn flags(&self) -> toml::Table {
         let mut layer = toml::Table::new();
         for (key, folder) in [
@@ -210,7 +202,10 @@ impl Cli {
             }
         }
         if let Some(embedder) = &self.global.embedder {
-            layer.insert("embedder".to_owned(), toml::Value::Table(chosen(embedder)));
+            layer.insert(
+                "embedder".to_owned(),
+                toml::Value::Table(embedder_layer(embedder)),
+            );
         }
         layer
     }
@@ -227,8 +222,8 @@ fn language() -> impl TypedValueParser<Value = Language> {
         .try_map(|code| Language::parse(&code).ok_or("neither `zh` nor `en`"))
 }
 
-/// The part of the configuration that `--embedder` stands for.
-fn chosen(embedder: &str) -> toml::Table {
+/// The `[embedder]` table for `--embedder`.
+fn embedder_layer(embedder: &str) -> toml::Table {
     let (provider, model) = match embedder {
         "embedded" => ("embedded", None),
         model => ("fastembed", Some(model)),
@@ -247,7 +242,7 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_command_line_holds_together() {
+    fn the_command_line_is_consistent() {
         super::Cli::command().debug_assert();
     }
 }

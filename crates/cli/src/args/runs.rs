@@ -1,86 +1,82 @@
-//! Arguments of the commands about kept runs and what people thought of them.
+//! Arguments of the commands about saved runs and feedback.
 
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{Format, ReportFormat};
 
-/// What to do with runs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Runs {
-    /// Lists runs, the newest first.
+    /// List runs, newest first.
     List {
-        /// Only runs of jobs whose folder or name contains this.
+        /// List only runs of jobs whose folder or name contains this.
         #[arg(long, value_name = "TEXT")]
         job: Option<String>,
-        /// At most so many.
+        /// Maximum number of runs.
         #[arg(long, default_value_t = 50)]
         limit: usize,
-        /// How to print them.
+        /// Output format.
         #[arg(long, short, value_name = "FORMAT", default_value = "text")]
         format: Format,
     },
-    /// Shows the report of a run again.
+    /// Show the report of a run.
     Show {
-        /// Identifier of the run, or its beginning.
+        /// Id of the run or the start of it, or `last`.
         run: String,
-        /// How to print the report.
+        /// Format of the report.
         #[arg(long, short, value_name = "FORMAT", default_value = "text")]
         format: ReportFormat,
-        /// Shows the THINK steps in the text report.
+        /// Show the THINK steps in the text report.
         #[arg(long, short)]
         verbose: bool,
     },
-    /// Deletes a run with its feedback.
+    /// Delete a run and its feedback.
     Delete {
-        /// Identifier of the run, or its beginning.
+        /// Id of the run or the start of it, or `last`.
         run: String,
     },
-    /// Prints the report of a run as JSON, or of all runs, one a line.
+    /// Print the report of a run as JSON, or all reports, one per line.
     Export {
-        /// Identifier of the run, or its beginning; all runs if left out.
+        /// Id of the run or the start of it. Default: all runs.
         run: Option<String>,
     },
 }
 
-/// Arguments of `feedback`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct FeedbackArgs {
     #[command(subcommand)]
     pub(crate) command: Option<FeedbackCommand>,
-    /// Identifier of the run, or its beginning.
+    /// Id of the run or the start of it, or `last`.
     #[arg(required = true)]
     pub(crate) run: Option<String>,
-    /// What became of the suggestion.
+    /// What happened to the suggestion.
     #[arg(required = true)]
     pub(crate) action: Option<Action>,
-    /// The suggestion: S1.
+    /// Id of the suggestion, e.g. S1.
     #[arg(required = true)]
     pub(crate) suggestion: Option<String>,
-    /// Why, in a sentence.
+    /// The reason, in one sentence.
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
-    /// Seconds that the change really saved.
+    /// Seconds that the change actually saved.
     #[arg(long, value_name = "N")]
     pub(crate) saved_seconds: Option<f64>,
 }
 
-/// Other things to do with feedback.
 #[derive(Debug, Subcommand)]
 pub(crate) enum FeedbackCommand {
-    /// Shows what all feedback has taught.
+    /// Show how feedback changes retrieval and ranking.
     Effect {
-        /// How to print it.
+        /// Output format.
         #[arg(long, short, value_name = "FORMAT", default_value = "text")]
         format: Format,
     },
 }
 
-/// What became of a suggestion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Action {
-    /// It was taken.
+    /// It was applied.
     Accept,
-    /// It was not.
+    /// It was not applied.
     Ignore,
 }

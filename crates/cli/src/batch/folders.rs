@@ -6,14 +6,13 @@ use std::path::{Path, PathBuf};
 
 use job::model::FileKind;
 
-/// Folders of folders are looked through so deep: `cluster/month/day/job`.
+/// Levels of folders that are searched: `cluster/month/day/job`.
 const DEPTH: usize = 4;
-/// Bytes by which a file is told; the readers look no further.
+/// Bytes by which a file is recognized; the readers look no further.
 const HEAD: u64 = 4096;
 
-/// The job folders under a path: the folder itself if it holds a file of a job, else those in the
-/// folders below it, in order. A folder that holds neither stands for itself, so that its error is
-/// told.
+/// The job folders under a path: the folder itself if it contains a file of a job, else those below it, sorted. A folder without any is
+/// returned itself, so that its error is reported.
 pub(crate) fn jobs_under(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     collect(folder, DEPTH, &mut found);
@@ -35,8 +34,7 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     }
     let below: Vec<&PathBuf> = paths.iter().filter(|p| p.is_dir()).collect();
     if below.is_empty() || depth == 0 {
-        // An empty folder, or one of foreign files: a job that cannot be read, unless it is the
-        // folder that was asked for.
+        // An empty folder, or one with other files, counts as a job that cannot be read, unless it is the folder that was given.
         if depth < DEPTH {
             found.push(folder.to_path_buf());
         }

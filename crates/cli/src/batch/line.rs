@@ -1,33 +1,26 @@
-//! One line of a batch: what an analysis came to, or why there is none.
+//! One line of a batch: the result of an analysis, or why there is none.
 
 use report::{JobState, ProblemType, Report, Severity, Verdict};
 use serde::{Deserialize, Serialize};
 
-/// What became of one job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Line {
-    /// The job folder, as an absolute path: by it a later call knows that the job is done.
+    /// Absolute path of the job folder; a later call skips it.
     pub(crate) job: String,
-    /// How long the analysis took, in seconds.
+    /// Seconds that the analysis took.
     pub(crate) took_seconds: f64,
     #[serde(flatten)]
     pub(crate) outcome: Outcome,
 }
 
-/// An answer or an error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub(crate) enum Outcome {
-    /// A report was made.
     Done(Box<Done>),
-    /// It was not.
-    Failed {
-        /// Why.
-        error: String,
-    },
+    Failed { error: String },
 }
 
-/// The gist of a report.
+/// Summary of a report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Done {
     pub(crate) run_id: String,
@@ -38,12 +31,11 @@ pub(crate) struct Done {
     pub(crate) problem_type: ProblemType,
     pub(crate) findings: Vec<Found>,
     pub(crate) suggestions: usize,
-    /// The whole report, where it was asked for.
+    /// The whole report, on request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) report: Option<Report>,
 }
 
-/// The gist of a finding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Found {
     pub(crate) cause: String,
@@ -54,7 +46,6 @@ pub(crate) struct Found {
 }
 
 impl Done {
-    /// The gist of a report, with the report itself if it is wanted.
     pub(crate) fn of(report: Report, whole: bool) -> Done {
         let found = report.findings.iter().map(|f| Found {
             cause: f.cause.code().to_owned(),

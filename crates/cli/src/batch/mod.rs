@@ -1,5 +1,4 @@
-//! Many jobs in one call: which folders are jobs, one line a job, where an earlier call stopped,
-//! and what it all came to. What analyses a job is given by the caller.
+//! Many jobs in one call: which folders are jobs, one line per job, resuming, and a summary. The caller supplies the analysis.
 
 mod folders;
 mod line;
@@ -16,8 +15,8 @@ pub(crate) use line::{Done, Line, Outcome};
 pub(crate) use resume::Earlier;
 pub(crate) use summary::Summary;
 
-/// Analyses the jobs on `workers` threads and hands each line to `take` as it comes. Memory is
-/// bounded by the workers, not by the jobs. `analyze` must not panic; `take` says whether to go on.
+/// Analyzes the jobs on `workers` threads and passes each result to `take` as it comes, until `take` returns false. Memory grows with the
+/// workers, not the jobs. `analyze` must not panic.
 pub(crate) fn run<T: Send>(
     jobs: Vec<PathBuf>,
     workers: usize,
@@ -26,7 +25,7 @@ pub(crate) fn run<T: Send>(
 ) {
     let jobs = Mutex::new(jobs.into_iter());
     let stopped = AtomicBool::new(false);
-    // A worker that is ahead waits until its line is taken.
+    // A worker that is ahead waits until its result is taken.
     let (sender, lines) = mpsc::sync_channel(workers);
     std::thread::scope(|scope| {
         for _ in 0..workers {
@@ -75,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_taker_who_has_enough_stops_the_workers() {
+    fn taking_no_more_stops_the_workers() {
         let jobs = vec![PathBuf::from("a"); 10_000];
         let mut taken = 0;
         run(jobs, 2, &|_| String::new(), &mut |_| {

@@ -1,4 +1,4 @@
-//! Where an earlier call stopped: the lines that its file holds.
+//! Resuming: the lines that an earlier call wrote.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
@@ -7,23 +7,20 @@ use std::path::Path;
 
 use super::{Line, Outcome, Summary};
 
-/// What an earlier call left, and the file to go on with.
 pub(crate) struct Earlier {
-    /// Open for writing behind the last whole line.
+    /// Open for appending after the last complete line.
     pub(crate) file: File,
-    /// Jobs that are done.
     pub(crate) done: HashSet<String>,
-    /// What they came to.
     pub(crate) summary: Summary,
 }
 
 impl Earlier {
-    /// Opens the file, or makes it. A last line without its end was being written when the call
-    /// was killed; it is taken away. With `again`, jobs that failed are not counted as done.
+    /// Opens or creates the file. An incomplete last line, left by a killed call, is removed. With `retry_failed`, failed jobs don't count
+    /// as done.
     ///
     /// # Errors
-    /// If the file cannot be read or written, or holds a line that is none of a batch.
-    pub(crate) fn open(path: &Path, again: bool) -> io::Result<Earlier> {
+    /// If the file cannot be read or written, or contains a line that `batch` didn't write.
+    pub(crate) fn open(path: &Path, retry_failed: bool) -> io::Result<Earlier> {
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -44,11 +41,11 @@ impl Earlier {
             let line: Line = serde_json::from_str(&text).map_err(|e| {
                 io::Error::new(
                     io::ErrorKind::InvalidData,
-                    format!("line {number} is none that `batch` wrote: {e}"),
+                    format!("line {number} was not written by `batch`: {e}"),
                 )
             })?;
             let failed = matches!(line.outcome, Outcome::Failed { .. });
-            if failed && again {
+            if failed && retry_failed {
                 continue;
             }
             earlier.1.add(&line);
@@ -83,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_line_is_taken_away_and_writing_goes_on_behind_the_last_whole_one() {
+    fn an_incomplete_line_is_removed_and_writing_resumes_after_the_last_complete_one() {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("lines");
         std::fs::write(&path, line("a") + "{\"job\": \"b\", \"tru").expect("write");
@@ -96,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_file_is_refused_with_its_line() {
+    fn another_file_is_refused_with_the_line() {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("lines");
         std::fs::write(&path, line("a") + "hello\n").expect("write");

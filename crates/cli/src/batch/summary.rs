@@ -1,4 +1,4 @@
-//! What a batch came to: verdicts, causes, seconds that could be saved.
+//! Summary of a batch: verdicts, causes, potential savings.
 
 use std::collections::BTreeMap;
 
@@ -7,38 +7,31 @@ use serde::Serialize;
 
 use super::{Line, Outcome};
 
-/// Counts over all lines.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(crate) struct Summary {
     /// Jobs with a report.
     pub(crate) done: usize,
     /// Jobs without one.
     pub(crate) failed: usize,
-    /// Jobs by verdict.
     pub(crate) problem: usize,
     pub(crate) healthy: usize,
     pub(crate) insufficient_information: usize,
-    /// Run time of all jobs that tell it, in seconds.
+    /// Total run time of the jobs that report it, in seconds.
     pub(crate) elapsed_seconds: f64,
-    /// Seconds that mending the costliest finding of each job would save.
+    /// Seconds saved by fixing the costliest finding of each job.
     pub(crate) seconds_saved: f64,
-    /// The same by cause.
     pub(crate) causes: BTreeMap<String, OfCause>,
 }
 
-/// Counts of one cause.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(crate) struct OfCause {
-    /// Jobs that have it.
     pub(crate) jobs: usize,
-    /// Findings of it.
     pub(crate) findings: usize,
-    /// Seconds that mending them would save, each by itself.
+    /// Seconds saved by fixing each finding on its own.
     pub(crate) seconds_saved: f64,
 }
 
 impl Summary {
-    /// Adds one line.
     pub(crate) fn add(&mut self, line: &Line) {
         let done = match &line.outcome {
             Outcome::Failed { .. } => {
@@ -54,7 +47,7 @@ impl Summary {
             Verdict::InsufficientInformation => self.insufficient_information += 1,
         }
         self.elapsed_seconds += done.elapsed_seconds.unwrap_or(0.0);
-        // What two findings of a job save overlaps; the costliest alone is safe to add up.
+        // Savings of two findings overlap; only the costliest is safe to add up.
         let saved = done.findings.iter().filter_map(|f| f.seconds_saved);
         self.seconds_saved += saved.fold(0.0, f64::max);
         let mut seen: Vec<&str> = Vec::new();
@@ -69,7 +62,7 @@ impl Summary {
         }
     }
 
-    /// Causes, the most seconds first.
+    /// Causes by seconds saved, most first.
     pub(crate) fn ranked(&self) -> Vec<(&str, &OfCause)> {
         let mut ranked: Vec<_> = self.causes.iter().map(|(c, of)| (c.as_str(), of)).collect();
         ranked.sort_by(|x, y| {

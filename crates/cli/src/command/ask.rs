@@ -1,4 +1,4 @@
-//! The question at the end of an interactive analysis: which suggestions were taken, which not.
+//! The question at the end of an interactive analysis: which suggestions the user plans to apply.
 
 use std::io::BufRead;
 
@@ -8,10 +8,10 @@ use server::Session;
 
 use crate::terminal::Terminal;
 
-/// How often an answer that makes no sense is asked for again.
+/// Attempts at an answer that can be understood.
 const TRIES: usize = 2;
 
-/// Asks, and stores what was answered. Without an answer nothing is stored.
+/// Asks, and saves the answer if there is one.
 pub(crate) fn ask(report: &Report, session: &Session, terminal: &Terminal) {
     let known: Vec<&str> = report.suggestions.iter().map(|s| s.id.as_str()).collect();
     if known.is_empty() {
@@ -24,7 +24,7 @@ pub(crate) fn ask(report: &Report, session: &Session, terminal: &Terminal) {
         if !matches!(std::io::stdin().lock().read_line(&mut answer), Ok(n) if n > 0) {
             return;
         }
-        match understood(&answer, &known) {
+        match parse(&answer, &known) {
             Ok(opinions) => return store(report, &opinions, session, terminal),
             Err(word) => terminal.remark(&misunderstood(report.language, &word)),
         }
@@ -40,23 +40,26 @@ fn question(language: Language, known: &[&str]) -> String {
     };
     match language {
         Language::Zh => {
-            format!("\n哪些建议会采用？（{range}；不采用写 -{last}；直接回车跳过）：")
+            format!("\n您打算采用哪些建议？（{range}；不采用请写 -{last}；直接回车跳过）：")
         }
         Language::En => format!(
-            "\nWhich suggestions will you take? ({range}; -{last} for one you will not; Enter to skip): "
+            "\nWhich suggestions do you plan to apply? ({range}; -{last} for one you won't; Enter to skip): "
         ),
     }
 }
 
 fn misunderstood(language: Language, word: &str) -> String {
     match language {
-        Language::Zh => format!("没有建议“{word}”；例如：S1 -S2"),
-        Language::En => format!("there is no suggestion `{word}`; for example: S1 -S2"),
+        Language::Zh => format!("没有“{word}”这条建议；示例：S1 -S2"),
+        Language::En => format!("there is no suggestion `{word}`; example: S1 -S2"),
     }
 }
 
-/// `S1 -S2`, `1 -2`, `s1, -s2`: what was accepted and what not; the word that makes no sense else.
-fn understood(answer: &str, known: &[&str]) -> Result<Vec<(String, Action)>, String> {
+/// Parses `S1 -S2`, `1 -2` or `s1, -s2`.
+///
+/// # Errors
+/// The first word that is no suggestion.
+fn parse(answer: &str, known: &[&str]) -> Result<Vec<(String, Action)>, String> {
     let words = answer
         .split(|c: char| c.is_whitespace() || c == ',' || c == '，')
         .filter(|word| !word.is_empty());
@@ -88,7 +91,7 @@ fn store(report: &Report, opinions: &[(String, Action)], session: &Session, term
         match session.with_store(|store| store.give_feedback(&report.run_id, &feedback)) {
             Ok(_) => terminal.remark(&match report.language {
                 Language::Zh => format!("已记录：{suggestion}"),
-                Language::En => format!("noted: {suggestion}"),
+                Language::En => format!("saved: {suggestion}"),
             }),
             Err(error) => terminal.remark(&format!("not saved: {}", error.one_line())),
         }
@@ -102,16 +105,16 @@ mod tests {
     #[test]
     fn answers_are_understood_in_several_spellings() {
         let known = ["S1", "S2", "S3"];
-        let told = |answer| understood(answer, &known);
+        let parsed = |answer| parse(answer, &known);
         let wanted = vec![
             ("S1".to_owned(), Action::Accept),
             ("S3".to_owned(), Action::Ignore),
         ];
         for answer in ["S1 -S3\n", "1, -3", "s1，-s3\r\n"] {
-            assert_eq!(told(answer), Ok(wanted.clone()), "{answer}");
+            assert_eq!(parsed(answer), Ok(wanted.clone()), "{answer}");
         }
-        assert_eq!(told("\n"), Ok(Vec::new()));
-        assert_eq!(told("S1 S9"), Err("S9".to_owned()));
-        assert_eq!(told("yes"), Err("yes".to_owned()));
+        assert_eq!(parsed("\n"), Ok(Vec::new()));
+        assert_eq!(parsed("S1 S9"), Err("S9".to_owned()));
+        assert_eq!(parsed("yes"), Err("yes".to_owned()));
     }
 }

@@ -1,4 +1,4 @@
-//! `scopeagent batch`: many job folders in one call, one JSON line a job.
+//! `scopeagent batch`: many job folders in one call, one JSON line per job.
 
 use std::fs::File;
 use std::io::Write;
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Batch, config: &Config, terminal: &Terminal) -> Result<
         .collect();
     if left.len() < total {
         terminal.remark(&format!(
-            "{} of {total} jobs are done already",
+            "{} of {total} jobs are already done",
             total - left.len()
         ));
     }
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Batch, config: &Config, terminal: &Terminal) -> Result<
     Ok(if nothing { Exit::Input } else { Exit::Success })
 }
 
-/// Where lines go: the file, else stdout.
+/// Receives the lines: the file, else stdout.
 struct Out<'a> {
     file: Option<File>,
     terminal: &'a Terminal,
@@ -148,7 +148,7 @@ fn finish(
 ) -> Result<()> {
     let took = started.elapsed().as_secs_f64();
     if args.out.is_none() {
-        // stdout holds the lines; the table goes where remarks go.
+        // The lines are on stdout; the table goes to stderr.
         terminal.remark(render::batch::table(summary, new, took).trim_end());
         return Ok(());
     }
@@ -158,8 +158,8 @@ fn finish(
     })
 }
 
-fn open(path: &Path, again: bool) -> Result<Earlier> {
-    Earlier::open(path, again).map_err(|e| {
+fn open(path: &Path, retry_failed: bool) -> Result<Earlier> {
+    Earlier::open(path, retry_failed).map_err(|e| {
         Error::from_source(ErrorKind::Usage, &e).hint(format!(
             "`{}` must be new, or a file that `batch --out` wrote",
             path.display()

@@ -34,13 +34,15 @@ fn from(args: &CaseFrom, config: &Config, terminal: &Terminal) -> Result<Exit> {
     write(&path, &draft, args.force)?;
     terminal.print(&format!("{}\n", path.display()))?;
     if args.no_redact {
-        terminal.remark("names, paths and literals of the job stand in it as they are");
+        terminal.remark("the job's names, paths and literals are not masked");
     } else {
-        terminal.remark(&format!("{} names of the job were masked", draft.masked));
+        terminal.remark(&format!("masked {} names of the job", draft.masked));
     }
     terminal.remark(&match draft.open {
-        0 => "read it once more, then `scopeagent index` takes it in".to_owned(),
-        n => format!("fill in the {n} places marked `FILL IN`; `scopeagent case check` shows them"),
+        0 => "read it once more; then `scopeagent index` adds it to the index".to_owned(),
+        n => {
+            format!("fill in the places marked `FILL IN` ({n}); `scopeagent case check` lists them")
+        }
     });
     Ok(Exit::Success)
 }
@@ -75,7 +77,7 @@ fn draft(args: &CaseFrom, store: &Store) -> Result<Draft> {
     })
 }
 
-/// Writes a new file; an old one only if that is wanted.
+/// Writes a new file; overwrites an existing one only with `force`.
 fn write(path: &Path, draft: &Draft, force: bool) -> Result<()> {
     let mut options = fs::OpenOptions::new();
     options.write(true).truncate(true);
@@ -89,35 +91,31 @@ fn write(path: &Path, draft: &Draft, force: bool) -> Result<()> {
         .and_then(|mut file| file.write_all(draft.text.as_bytes()));
     written.map_err(|e| match e.kind() {
         io::ErrorKind::AlreadyExists => {
-            let error = format!("the case `{}` is there already", path.display());
+            let error = format!("the case `{}` already exists", path.display());
             Error::new(ErrorKind::Input, error)
-                .hint("--force overwrites it; --id NAME gives the case another name")
+                .hint("use --force to overwrite it, or --id NAME for another name")
         }
         _ => Error::from_source(ErrorKind::Input, &e)
             .hint(format!("check that `{}` can be written", path.display())),
     })
 }
 
-/// The folder that cases are written to; made if there is none.
+/// The folder of cases, which is created if there is none.
 fn cases_folder(config: &Config) -> Result<PathBuf> {
     let Documents::Folder(knowledge) = crate::session::knowledge(config)?.documents else {
-        return Err(Error::new(
-            ErrorKind::Input,
-            "there is no knowledge folder to write a case into",
-        )
-        .hint("give one with --knowledge DIR; `scopeagent init` makes one"));
+        return Err(
+            Error::new(ErrorKind::Input, "there is no knowledge folder for cases")
+                .hint("give one with --knowledge DIR; `scopeagent init` creates one"),
+        );
     };
     let folder = knowledge.join(FOLDER);
     fs::create_dir_all(&folder).map_err(|e| {
-        Error::from_source(ErrorKind::Input, &e).hint(format!(
-            "`{}` must be a folder that can be written",
-            folder.display()
-        ))
+        Error::from_source(ErrorKind::Input, &e)
+            .hint(format!("`{}` must be a writable folder", folder.display()))
     })?;
     Ok(folder)
 }
 
-/// Something to mend in a case, with its place.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 struct Fault {
     file: String,
@@ -146,7 +144,7 @@ fn check(files: &[PathBuf], format: Format, config: &Config, terminal: &Terminal
                     f.file, f.line, f.code, f.message
                 ))?;
             }
-            terminal.remark(&format!("{} findings", faults.len()));
+            terminal.remark(&super::count(faults.len(), "finding"));
         }
     }
     Ok(if faults.is_empty() {
@@ -166,7 +164,7 @@ fn markdown_in(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The form of each case, and what the lint of its knowledge folder says about it.
+/// Faults in the form of each case, and lint findings about it.
 fn faults_of(files: &[PathBuf]) -> Result<Vec<Fault>> {
     let mut faults = Vec::new();
     let mut linted: Vec<(PathBuf, Vec<lint::Finding>)> = Vec::new();
@@ -220,7 +218,7 @@ fn in_knowledge(path: &Path) -> Result<(PathBuf, String)> {
                 path.display()
             ),
         )
-        .hint("cases stand in KNOWLEDGE/cases/NAME.md")),
+        .hint("cases are KNOWLEDGE/cases/NAME.md")),
     }
 }
 
@@ -229,5 +227,5 @@ fn unreadable(path: &Path, error: &io::Error) -> Error {
         ErrorKind::Input,
         format!("`{}` cannot be read: {error}", path.display()),
     )
-    .hint("check the name; without a file every case of the knowledge folder is checked")
+    .hint("check the name; without a file, every case in the knowledge folder is checked")
 }

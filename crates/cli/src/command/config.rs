@@ -31,7 +31,7 @@ pub(crate) fn run(command: &ConfigCommand, layers: &Layers, terminal: &Terminal)
             }
             let text = table.render("");
             terminal.print(if text.is_empty() {
-                "nothing is configured; every value is the built-in one\n"
+                "nothing is configured; all values are built-in\n"
             } else {
                 &text
             })?;
@@ -40,7 +40,7 @@ pub(crate) fn run(command: &ConfigCommand, layers: &Layers, terminal: &Terminal)
     Ok(Exit::Success)
 }
 
-/// A value as it is shown: keys and headers of LLM servers stay secret.
+/// The value, with keys and headers of LLM servers hidden.
 fn masked(key: &str, value: &toml::Value) -> String {
     let secret = key.ends_with(".api_key") || key.contains(".headers.");
     if secret {

@@ -1,4 +1,4 @@
-//! `scopeagent doctor`: whether an LLM profile works, and what to mend.
+//! `scopeagent doctor`: whether an LLM profile works, and what to fix.
 
 use llm::{Server, examine};
 
@@ -16,10 +16,10 @@ pub(crate) fn run(args: &Doctor, config: &Config, terminal: &Terminal) -> Result
             ErrorKind::Usage,
             format!("the key of profile `{name}` cannot be fetched: {reason}"),
         )
-        .hint("mend `api_key_env` or `api_key_command` of the profile")
+        .hint("fix `api_key_env` or `api_key_command` of the profile")
     })?;
     let server = Server::new(profile, key.as_ref()).map_err(|e| {
-        Error::from_source(ErrorKind::Usage, &e).hint(format!("mend `[llm.profiles.{name}]`"))
+        Error::from_source(ErrorKind::Usage, &e).hint(format!("fix `[llm.profiles.{name}]`"))
     })?;
     terminal.remark(&format!(
         "asking {} {} (profile `{name}`)",

@@ -16,7 +16,7 @@ use server::{Documents, Error, ErrorKind, Knowledge, Result};
 
 /// Rank offset of reciprocal rank fusion in the original paper.
 const RRF_K: f32 = 60.0;
-/// Rankings written to a TREC run.
+/// Hits per query in a TREC run.
 const RUN_DEPTH: usize = 100;
 
 /// Runs the command.
@@ -75,7 +75,7 @@ fn beir(
         bar.show(&format!("{:?}", p.phase).to_lowercase(), p.done, p.total)
     };
     let report = eval::beir(folder, &scratch, &knowledge.settings, options, &mut show);
-    bar.finish();
+    drop(bar);
     report.map_err(error)
 }
 
@@ -84,7 +84,7 @@ fn judgements(args: &Eval, knowledge: &Knowledge) -> Result<Vec<Judged>> {
         (Some(path), _) => path.clone(),
         (None, Documents::Folder(folder)) => folder.join("judgements"),
         (None, Documents::Builtin) => {
-            return Err(Error::new(ErrorKind::Input, "there are no judgements to measure with")
+            return Err(Error::new(ErrorKind::Input, "there are no judgements to evaluate with")
                 .hint("give a knowledge folder with --knowledge, a file with --judgements, or a collection with --beir"));
         }
     };
@@ -95,7 +95,7 @@ fn write_run(path: &Path, index: &Index, judged: &[Judged], options: &Options) -
     let run = eval::Run::of(index, judged, options.fusion, RUN_DEPTH).map_err(error)?;
     fs::write(path, run.to_text("scopeagent")).map_err(|e| {
         Error::from_source(ErrorKind::Other, &e)
-            .hint(format!("`{}` cannot be written", path.display()))
+            .hint(format!("`{}` is not writable", path.display()))
     })
 }
 
@@ -113,7 +113,7 @@ fn finish(report: &Report, args: &Eval, terminal: &Terminal) -> Result<Exit> {
     let gate = eval::gate(report, &baseline(path)?);
     for (branch, d) in &gate.differences {
         terminal.remark(&format!(
-            "{branch}: {:+.4} against the baseline (95 % {:+.4} … {:+.4})",
+            "{branch}: {:+.4} from the baseline (95 % {:+.4} … {:+.4})",
             d.mean, d.ci95[0], d.ci95[1]
         ));
     }

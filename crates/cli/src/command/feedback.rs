@@ -1,4 +1,4 @@
-//! `scopeagent feedback`: what became of a suggestion, and what all feedback has taught.
+//! `scopeagent feedback`: what happened to a suggestion, and the effect of all feedback.
 
 use runs::feedback::{Effect, Moved, Preferences};
 use runs::store::{Action, Feedback};
@@ -11,7 +11,7 @@ use crate::session;
 use crate::terminal::Terminal;
 use server::{Error, ErrorKind, Result};
 
-/// Stores an opinion, or shows what opinions have taught.
+/// Runs the command.
 pub(crate) fn run(args: &FeedbackArgs, config: &Config, terminal: &Terminal) -> Result<Exit> {
     match &args.command {
         Some(FeedbackCommand::Effect { format }) => effect(*format, config, terminal),
@@ -38,27 +38,27 @@ fn give(args: &FeedbackArgs, config: &Config, terminal: &Terminal) -> Result<Exi
     };
     let mut store = super::runs::open(config)?;
     let row = store.give_feedback(run, &feedback)?;
-    terminal.remark(&format!("noted: {} of run {}", row.suggestion, row.run_id));
+    terminal.remark(&format!("saved: {} of run {}", row.suggestion, row.run_id));
     Ok(Exit::Success)
 }
 
 fn effect(format: Format, config: &Config, terminal: &Terminal) -> Result<Exit> {
-    let learnt = preferences(config)?;
-    let (chunks, kinds) = (learnt.chunk_effects(), learnt.kind_effects());
+    let preferences = preferences(config)?;
+    let (chunks, kinds) = (preferences.chunk_effects(), preferences.kind_effects());
     let moved = if chunks.is_empty() {
         Vec::new()
     } else {
         let runtime = session::runtime()?;
         let index = session::open(config, terminal, &runtime)?.index()?;
-        learnt.moved(&*index).map_err(|e| {
-            Error::new(ErrorKind::Input, e).hint("`scopeagent index verify` looks for damage")
+        preferences.moved(&*index).map_err(|e| {
+            Error::new(ErrorKind::Input, e).hint("`scopeagent index verify` checks for damage")
         })?
     };
     match format {
         Format::Json => terminal.print(&super::json(
             &serde_json::json!({ "chunks": chunks, "kinds": kinds, "moved": moved }),
         )?)?,
-        Format::Text if learnt.is_empty() => terminal.print("no feedback yet\n")?,
+        Format::Text if preferences.is_empty() => terminal.print("no feedback yet\n")?,
         Format::Text => {
             terminal.print(&chunk_table(&chunks, &moved))?;
             terminal.print(&format!("\n{}", kind_table(&kinds)))?;
@@ -67,7 +67,7 @@ fn effect(format: Format, config: &Config, terminal: &Terminal) -> Result<Exit> 
     Ok(Exit::Success)
 }
 
-/// What was said about each chunk, and where it stands among what is retrieved on its cause.
+/// Feedback on each chunk, and how it moves the chunk among the hits on its cause.
 fn chunk_table(effects: &[Effect], moved: &[Moved]) -> String {
     let mut table = Table::new(&[
         ("cause", Align::Left),
@@ -82,7 +82,7 @@ fn chunk_table(effects: &[Effect], moved: &[Moved]) -> String {
             .iter()
             .find(|m| m.cause == effect.cause && m.chunk == effect.subject);
         let rank = |r: Option<usize>| r.map_or_else(|| "–".to_owned(), |r| r.to_string());
-        let mut cells = told(effect);
+        let mut cells = cells(effect);
         cells.push(of.map_or_else(String::new, |m| {
             format!("{} → {}", rank(m.rank_before), rank(m.rank_after))
         }));
@@ -91,7 +91,6 @@ fn chunk_table(effects: &[Effect], moved: &[Moved]) -> String {
     table.render("")
 }
 
-/// What all stored feedback has taught.
 fn preferences(config: &Config) -> Result<Preferences> {
     let rows = super::runs::open(config)?.feedback()?;
     Ok(Preferences::learn(&rows, jiff::Timestamp::now()))
@@ -106,13 +105,13 @@ fn kind_table(effects: &[Effect]) -> String {
         ("preference", Align::Right),
     ]);
     for effect in effects {
-        table.row(told(effect));
+        table.row(cells(effect));
     }
     table.render("")
 }
 
-/// What was said; an opinion counts less the older it is.
-fn told(effect: &Effect) -> Vec<String> {
+/// Older feedback counts less.
+fn cells(effect: &Effect) -> Vec<String> {
     vec![
         effect.cause.clone(),
         effect.subject.clone(),

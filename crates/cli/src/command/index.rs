@@ -1,4 +1,4 @@
-//! `scopeagent index`: brings the knowledge index up to date, watches, checks and describes it.
+//! `scopeagent index`: updates, watches, verifies and describes the knowledge index.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,10 +13,9 @@ use crate::exit::Exit;
 use crate::terminal::Terminal;
 use server::{Knowledge, Result};
 
-/// Documents listed per kind of change; a first build adds all of them.
+/// Documents listed per kind of change; a first build adds all documents.
 const DOCUMENTS_SHOWN: usize = 10;
-/// Between two looks at the folder. A look that finds nothing costs milliseconds, and polling works
-/// on network folders, which do not notify.
+/// Interval of polling, which costs milliseconds and works on network folders, unlike notifications.
 const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Runs the command.
@@ -48,11 +47,11 @@ fn update(args: &Index, knowledge: &Knowledge, terminal: &Terminal) -> Result<Ex
     Ok(Exit::Success)
 }
 
-/// Updates whenever a document changes, until it is interrupted.
+/// Updates whenever a document changes, until interrupted.
 fn watch(args: &Index, knowledge: &Knowledge, terminal: &Terminal) -> Result<()> {
     loop {
         std::thread::sleep(WATCH_INTERVAL);
-        // A document that cannot be read now is being written; the next look finds it whole.
+        // A document that cannot be read is being written; the next look finds it complete.
         match knowledge.update(Rebuild::Changed, terminal) {
             Ok(summary) if summary.rebuilt => show(&summary, args.format, knowledge, terminal)?,
             Ok(_) => {}
@@ -108,7 +107,7 @@ fn verify(knowledge: &Knowledge, format: Format, terminal: &Terminal) -> Result<
     let bar = terminal.progress("verify");
     let mut shown = |p: indexer::build::Progress| bar.show("chunks", p.done, p.total);
     let verification = indexer::verify::verify(&knowledge.index, &knowledge.settings, &mut shown);
-    bar.finish();
+    drop(bar);
     let verification = verification?;
     match format {
         Format::Json => terminal.print(&super::json(&verification)?)?,
@@ -123,16 +122,16 @@ fn verify(knowledge: &Knowledge, format: Format, terminal: &Terminal) -> Result<
 
 fn verified(v: &Verification) -> String {
     let mut out = format!(
-        "generation {}: {} documents, {} chunks; {} found by their words, {} by their vector, {} without a vector\n",
+        "generation {}: {} documents, {} chunks; {} found by words, {} by vector, {} without a vector\n",
         v.generation, v.documents, v.chunks, v.found_by_words, v.found_by_vector, v.without_vector
     );
     for problem in &v.problems {
         out.push_str(&format!("  {}: {}\n", problem.place, problem.reason));
     }
     out.push_str(if v.is_whole() {
-        "the index is whole\n"
+        "the index is intact\n"
     } else {
-        "`scopeagent index --full` builds it again\n"
+        "`scopeagent index --full` rebuilds it\n"
     });
     out
 }
@@ -169,7 +168,7 @@ fn described(info: &Info) -> String {
             format!("{} ({} components)", info.embedder, info.dimension),
         ),
         ("chunker", info.chunker.clone()),
-        ("analyser", info.analyser.clone()),
+        ("analyzer", info.analyser.clone()),
         ("format", info.format.to_string()),
         ("size", format!("{} bytes", info.bytes)),
     ];

@@ -1,4 +1,4 @@
-//! `scopeagent init`: a place to work in; `completions` and `man`: the program's own papers.
+//! `scopeagent init` writes a configuration; `completions` and `man` print documentation.
 
 use std::fs;
 use std::path::Path;
@@ -11,16 +11,16 @@ use crate::exit::{Exit, TABLE};
 use crate::terminal::Terminal;
 use server::{Error, ErrorKind, Result, builtin_documents};
 
-/// The file that `init` writes: every key, commented out, with its meaning.
+/// Every key, commented out, with its meaning.
 const TEMPLATE: &str = include_str!("scopeagent.toml");
 
-/// Writes the configuration and the knowledge folder; nothing that is there is changed.
+/// Writes the configuration and the knowledge folder; existing files are not changed.
 pub(crate) fn run(args: &Init, terminal: &Terminal) -> Result<Exit> {
     let file = args.folder.join(PROJECT_FILE);
     if file.exists() {
         return Err(Error::new(
             ErrorKind::Usage,
-            format!("`{}` is there already", file.display()),
+            format!("`{}` already exists", file.display()),
         )
         .hint("edit it, or move it away and run `scopeagent init` again"));
     }
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Init, terminal: &Terminal) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Writes a file unless it is there; whether it was written.
+/// Writes a file unless it exists; returns whether it was written.
 fn write_new(path: &Path, text: &str) -> Result<bool> {
     if path.exists() {
         return Ok(false);
@@ -45,12 +45,11 @@ fn write_new(path: &Path, text: &str) -> Result<bool> {
     let parent = path.parent().map_or(Ok(()), fs::create_dir_all);
     parent.and_then(|()| fs::write(path, text)).map_err(|e| {
         Error::from_source(ErrorKind::Other, &e)
-            .hint(format!("`{}` cannot be written", path.display()))
+            .hint(format!("`{}` is not writable", path.display()))
     })?;
     Ok(true)
 }
 
-/// Prints the completions of a shell.
 pub(crate) fn completions(shell: clap_complete::Shell, terminal: &Terminal) -> Result<Exit> {
     let mut out = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "scopeagent", &mut out);
@@ -58,16 +57,14 @@ pub(crate) fn completions(shell: clap_complete::Shell, terminal: &Terminal) -> R
     Ok(Exit::Success)
 }
 
-/// Prints the man page, or writes one for every command into a folder.
+/// Prints the man page, or writes one per command into a folder.
 pub(crate) fn man(dir: Option<&Path>, terminal: &Terminal) -> Result<Exit> {
     if let Some(dir) = dir {
         let written =
             fs::create_dir_all(dir).and_then(|()| clap_mangen::generate_to(Cli::command(), dir));
         written.map_err(|e| {
-            Error::from_source(ErrorKind::Other, &e).hint(format!(
-                "`{}` must be a folder that can be written",
-                dir.display()
-            ))
+            Error::from_source(ErrorKind::Other, &e)
+                .hint(format!("`{}` must be a writable folder", dir.display()))
         })?;
         return Ok(Exit::Success);
     }
@@ -79,7 +76,7 @@ pub(crate) fn man(dir: Option<&Path>, terminal: &Terminal) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The section on exit statuses, in the language of man pages.
+/// The section on exit statuses, as roff.
 fn exit_statuses() -> String {
     let mut out = ".SH \"EXIT STATUS\"\n".to_owned();
     for (exit, text) in TABLE {
@@ -98,7 +95,7 @@ mod tests {
     use crate::config::Config;
 
     #[test]
-    fn the_template_holds_with_and_without_its_comments() {
+    fn the_template_is_valid_with_and_without_its_comments() {
         toml::from_str::<Config>(TEMPLATE).expect("as written");
         let uncommented: String = TEMPLATE
             .lines()

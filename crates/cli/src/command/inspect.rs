@@ -1,4 +1,4 @@
-//! `scopeagent inspect`: shows what a job folder holds, before anything is asked.
+//! `scopeagent inspect`: what a job folder contains.
 
 use crate::args::{Format, Inspect};
 use crate::exit::Exit;
@@ -11,7 +11,7 @@ use server::inspection::Inspection;
 pub(crate) fn run(args: &Inspect, terminal: &Terminal) -> Result<Exit> {
     let progress = terminal.progress("reading");
     let inspection = Inspection::read(&args.job, args.stage.as_deref());
-    progress.finish();
+    drop(progress);
     let inspection = inspection?;
     match args.format {
         Format::Json => terminal.print(&super::json(&inspection)?)?,

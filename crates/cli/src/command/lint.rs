@@ -1,4 +1,4 @@
-//! `scopeagent lint`: what a curator should mend in the knowledge folder.
+//! `scopeagent lint`: what a curator should fix in the knowledge folder.
 
 use indexer::lint::{self, Options, Severity};
 use report::Cause;
@@ -15,7 +15,7 @@ pub(crate) fn run(args: &Lint, config: &Config, terminal: &Terminal) -> Result<E
     let Documents::Folder(folder) = crate::session::knowledge(config)?.documents else {
         return Err(
             Error::new(ErrorKind::Input, "there is no knowledge folder to check")
-                .hint("give one with --knowledge DIR; `scopeagent init` makes one"),
+                .hint("give one with --knowledge DIR; `scopeagent init` creates one"),
         );
     };
     let options = Options {
@@ -47,13 +47,17 @@ pub(crate) fn run(args: &Lint, config: &Config, terminal: &Terminal) -> Result<E
                     Severity::Warning => anstyle::AnsiColor::Yellow,
                 }
                 .on_default();
-                let fixable = if f.fixable { " (--fix mends it)" } else { "" };
+                let fixable = if f.fixable {
+                    " (fixable with --fix)"
+                } else {
+                    ""
+                };
                 terminal.print(&format!(
                     "{}:{}: {color}{}{color:#}: {}{fixable}\n",
                     f.file, f.line, f.code, f.message
                 ))?;
             }
-            terminal.remark(&format!("{} findings", findings.len()));
+            terminal.remark(&super::count(findings.len(), "finding"));
         }
     }
     Ok(if findings.is_empty() {

@@ -1,4 +1,4 @@
-//! One module a command: look things up, call the library, hand the answer to a renderer.
+//! One module per command: call the libraries, pass the answer to a renderer.
 
 pub(crate) mod analyze;
 mod ask;
@@ -18,20 +18,10 @@ pub(crate) mod rules;
 pub(crate) mod runs;
 pub(crate) mod search;
 
-use serde::Serialize;
+use crate::json::{line as json_line, pretty as json};
 
-use server::{Error, ErrorKind, Result};
-
-/// A value as one line of JSON.
-pub(crate) fn json_line(value: &impl Serialize) -> Result<String> {
-    let text =
-        serde_json::to_string(value).map_err(|e| Error::from_source(ErrorKind::Other, &e))?;
-    Ok(text + "\n")
-}
-
-/// A value as indented JSON with a line end.
-pub(crate) fn json(value: &impl Serialize) -> Result<String> {
-    let text = serde_json::to_string_pretty(value)
-        .map_err(|e| Error::from_source(ErrorKind::Other, &e))?;
-    Ok(text + "\n")
+/// A count with its noun.
+fn count(n: usize, noun: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{n} {noun}{plural}")
 }

@@ -1,4 +1,4 @@
-//! `scopeagent runs`: the runs that were kept.
+//! `scopeagent runs`: saved runs.
 
 use report::Report;
 use runs::store::{RunFilter, RunRow, Store};
@@ -12,7 +12,7 @@ use crate::render::table::{Align, Table};
 use crate::terminal::Terminal;
 use server::Result;
 
-/// Characters of a job's name in the list.
+/// Columns of a job's name in the list.
 const NAME: usize = 36;
 
 /// Runs the command.
@@ -61,7 +61,7 @@ pub(crate) fn report(store: &Store, run: &str) -> Result<Report> {
     store.report(run)?.ok_or_else(|| server::no_report(run))
 }
 
-/// One line of JSON a run, the oldest first.
+/// One line of JSON per run, oldest first.
 fn export_all(store: &Store, terminal: &Terminal) -> Result<()> {
     let rows = store.runs(&RunFilter::default())?;
     for row in rows.iter().rev() {
@@ -74,7 +74,7 @@ fn export_all(store: &Store, terminal: &Terminal) -> Result<()> {
 
 fn list(rows: &[RunRow]) -> String {
     if rows.is_empty() {
-        return "no run is kept yet; `scopeagent analyze JOB` makes one\n".to_owned();
+        return "no saved runs; `scopeagent analyze JOB` saves one\n".to_owned();
     }
     let mut table = Table::new(&[
         ("run", Align::Left),

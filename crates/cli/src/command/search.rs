@@ -1,4 +1,4 @@
-//! `scopeagent search`: asks the knowledge base.
+//! `scopeagent search`: searches the knowledge base.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,6 @@ use crate::session;
 use crate::terminal::Terminal;
 use server::{Error, ErrorKind, Result};
 
-/// Lines of a chunk that are shown.
 const LINES_SHOWN: usize = 4;
 
 /// Runs the command.
@@ -41,15 +40,18 @@ fn filter(args: &Search) -> Result<Filter> {
         add(&mut filter, facet, value).map_err(|known| {
             Error::new(
                 ErrorKind::Usage,
-                format!("`--filter {facet}={value}` is not known"),
+                format!("`--filter {facet}={value}` is unknown"),
             )
-            .hint(format!("known are: {known}"))
+            .hint(format!("use one of: {known}"))
         })?;
     }
     Ok(filter)
 }
 
-/// Adds a facet; what there is instead if the facet or its value is not known.
+/// Adds a facet.
+///
+/// # Errors
+/// What is possible instead of an unknown facet or value.
 fn add(filter: &mut Filter, facet: &str, value: &str) -> std::result::Result<(), String> {
     let known = |names: Vec<&str>| names.join(", ");
     match facet {

@@ -1,4 +1,4 @@
-//! Layers of configuration merged key by key, with the origin of each value.
+//! Configuration layers merged key by key, with the origin of each value.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,16 +9,13 @@ use toml::{Table, Value};
 use super::schema::Config;
 use server::{Error, ErrorKind, Result};
 
-/// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// The user's own file.
     User,
     /// The project's file, or the one given by `--config`.
     Project,
-    /// A flag or the environment variable that stands for it.
+    /// A flag or its environment variable.
     Flag,
-    /// One of the files, by its path.
     File(PathBuf),
 }
 
@@ -33,7 +30,6 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The merged values and where each came from.
 #[derive(Debug, Default)]
 pub(crate) struct Layers {
     merged: Table,
@@ -41,7 +37,7 @@ pub(crate) struct Layers {
 }
 
 impl Layers {
-    /// Adds a file on top. It is checked by itself first, so that an error names file and place.
+    /// Adds a file on top. It is checked on its own first, so that an error names file and line.
     pub(crate) fn add_file(&mut self, path: &Path, kind: Origin) -> Result<()> {
         let text = std::fs::read_to_string(path).map_err(|e| {
             Error::from_source(ErrorKind::Usage, &e).hint(format!(
@@ -59,17 +55,15 @@ impl Layers {
         Ok(())
     }
 
-    /// Adds a layer on top.
     pub(crate) fn add(&mut self, layer: Table, origin: &Origin) {
         merge(&mut self.merged, layer, "", origin, &mut self.origins);
     }
 
-    /// The configuration that all layers make together.
     pub(crate) fn config(&self) -> std::result::Result<Config, toml::de::Error> {
         self.merged.clone().try_into()
     }
 
-    /// Every value that some layer sets, with its origin, in the order of the keys.
+    /// Every value that a layer sets, with its origin, sorted by key.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, &Value, &Origin)> {
         self.origins.iter().filter_map(|(key, origin)| {
             let value = look_up(&self.merged, key)?;
@@ -109,7 +103,7 @@ fn merge(
 }
 
 fn look_up<'a>(table: &'a Table, path: &str) -> Option<&'a Value> {
-    // Keys with a dot inside are found by trying every split.
+    // A key may contain dots: try every split.
     if let Some(value) = table.get(path) {
         return Some(value);
     }

@@ -1,5 +1,4 @@
-//! Configuration: built-in values, the user's file, the project's file, the environment, flags.
-//! A later layer wins, key by key; every value remembers where it came from.
+//! Configuration in layers: built-in values, the user's file, the project's file, the environment, flags. Later layers win, key by key.
 
 mod layers;
 mod models;
@@ -13,7 +12,7 @@ pub(crate) use schema::Config;
 
 use server::{Error, ErrorKind, Result};
 
-/// Name of the project's file, looked for in the current folder and the folders above it.
+/// The project's file, in the current folder or the nearest one above.
 pub(crate) const PROJECT_FILE: &str = "scopeagent.toml";
 
 /// Reads every layer. `explicit` is `--config FILE` and replaces the project's file.
@@ -32,21 +31,18 @@ pub(crate) fn load(explicit: Option<&Path>, flags: toml::Table) -> Result<(Confi
     }
     layers.add(flags, &Origin::Flag);
     let config = layers.config().map_err(|e| {
-        Error::new(
-            ErrorKind::Usage,
-            format!("the configuration does not hold: {e}"),
-        )
-        .hint("`scopeagent config show` lists every value and where it comes from")
+        Error::new(ErrorKind::Usage, format!("invalid configuration: {e}"))
+            .hint("`scopeagent config show` lists every value and where it comes from")
     })?;
     Ok((config, layers))
 }
 
-/// `$XDG_CONFIG_HOME/scopeagent/config.toml`, or its like on the platform.
+/// `$XDG_CONFIG_HOME/scopeagent/config.toml`, or the platform's equivalent.
 pub(crate) fn user_file() -> Option<PathBuf> {
     Some(platform_folders()?.config_dir().join("config.toml"))
 }
 
-/// Folder for what the program itself writes: the index of the built-in knowledge, the run store.
+/// Folder for the index of the built-in knowledge and the run store.
 pub(crate) fn data_folder(config: &Config) -> PathBuf {
     config
         .data

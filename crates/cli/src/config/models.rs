@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-/// What makes the vectors of the index.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Embedder {
@@ -18,11 +17,11 @@ pub(crate) struct Embedder {
     pub(crate) api_key_env: Option<String>,
     /// Command that prints the key of the server.
     pub(crate) api_key_command: Option<String>,
-    /// Folder of models that were fetched by name. Default: `models` in the data folder.
+    /// Folder of downloaded models. Default: `models` in the data folder.
     pub(crate) cache: Option<PathBuf>,
     /// Library of ONNX Runtime, or its folder. Default: `ORT_DYLIB_PATH`, then the usual places.
     pub(crate) runtime: Option<PathBuf>,
-    /// Text before a query, where the model wants another one than its name tells.
+    /// Text before a query, if the model needs another one than its name suggests.
     pub(crate) query_prefix: Option<String>,
     /// Text before a passage.
     pub(crate) passage_prefix: Option<String>,
@@ -30,11 +29,10 @@ pub(crate) struct Embedder {
     pub(crate) weights: Option<Weights>,
 }
 
-/// Kinds of embedder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum EmbedderProvider {
-    /// The one inside the program.
+    /// The built-in one.
     Embedded,
     /// A model run by ONNX Runtime.
     Fastembed,
@@ -58,8 +56,8 @@ pub(crate) struct Weights {
 pub(crate) struct Reranker {
     /// Name of a model, or a folder with `model.onnx` and `tokenizer.json`.
     pub(crate) model: String,
-    /// Hits that it looks at.
-    #[serde(default = "usual_depth")]
+    /// Number of hits that it reorders.
+    #[serde(default = "default_depth")]
     pub(crate) depth: usize,
     /// As for the embedder.
     pub(crate) cache: Option<PathBuf>,
@@ -67,7 +65,7 @@ pub(crate) struct Reranker {
     pub(crate) runtime: Option<PathBuf>,
 }
 
-/// A cross-encoder reads some ten texts a second on a processor; further back it seldom changes the first page.
-fn usual_depth() -> usize {
+/// A cross-encoder reads about ten texts per second on a CPU, and deeper hits seldom reach the first page.
+fn default_depth() -> usize {
     20
 }

@@ -31,7 +31,7 @@ pub(crate) fn table(summary: &Summary, new: usize, took_seconds: f64) -> String 
     }
     let bold = anstyle::Style::new().bold();
     out.push_str(&format!(
-        "{bold}{} jobs{bold:#}: {} with a problem, {} healthy, {} undecided, {} not readable\n",
+        "{bold}{} jobs{bold:#}: {} with a problem, {} healthy, {} inconclusive, {} unreadable\n",
         summary.done + summary.failed,
         summary.problem,
         summary.healthy,
@@ -40,14 +40,14 @@ pub(crate) fn table(summary: &Summary, new: usize, took_seconds: f64) -> String 
     ));
     if summary.elapsed_seconds > 0.0 {
         out.push_str(&format!(
-            "they ran {}; mending the costliest finding of each would save {} ({:.0} %)\n",
+            "total run time {}; fixing the costliest finding of each job would save {} ({:.0} %)\n",
             duration(summary.elapsed_seconds),
             duration(summary.seconds_saved),
             summary.seconds_saved / summary.elapsed_seconds * 100.0
         ));
     }
     out.push_str(&format!(
-        "{new} analysed now in {} ({:.1} jobs a second)\n",
+        "{new} analyzed in {} ({:.1} jobs per second)\n",
         duration(took_seconds),
         new as f64 / took_seconds.max(0.001)
     ));

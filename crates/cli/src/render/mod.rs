@@ -26,7 +26,7 @@ pub(crate) fn report(
     verbose: bool,
 ) -> Result<String> {
     match format {
-        ReportFormat::Json => crate::command::json(report),
+        ReportFormat::Json => crate::json::pretty(report),
         ReportFormat::Markdown => Ok(markdown::render(report)),
         ReportFormat::Html => {
             html::render(report, picture).map_err(|e| Error::from_source(ErrorKind::Other, &e))

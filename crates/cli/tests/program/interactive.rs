@@ -67,7 +67,7 @@ fn on_a_terminal_the_answer_is_stored() {
         return;
     };
     assert!(
-        shown.contains("Which suggestions will you take?"),
+        shown.contains("Which suggestions do you plan to apply?"),
         "{shown}"
     );
     let learnt = learnt(&user);
@@ -82,7 +82,7 @@ fn enter_skips_the_question_and_nonsense_is_asked_again() {
     let Some(shown) = on_a_terminal(&user, &["--lang", "zh"], "S9\n\n") else {
         return;
     };
-    assert_eq!(shown.matches("哪些建议会采用").count(), 2, "{shown}");
+    assert_eq!(shown.matches("您打算采用哪些建议").count(), 2, "{shown}");
     assert!(learnt(&user).is_empty());
 }
 

@@ -48,7 +48,7 @@ const LAYERS: [(&str, &[&str]); 11] = [
 ];
 
 /// Folders of crates whose modules are still to be untangled.
-const TANGLED: [&str; 2] = ["cli", "job"];
+const TANGLED: [&str; 1] = ["job"];
 
 type Graph = BTreeMap<String, BTreeSet<String>>;
 

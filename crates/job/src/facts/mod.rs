@@ -18,11 +18,11 @@ pub use spread::{Spread, TimeSplit};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Derived<T> {
     pub value: T,
-    /// What it was computed from, the most telling first.
+    /// What it was computed from, the most significant first.
     pub sources: Vec<Source>,
 }
 
-/// A number as a file holds it.
+/// A number as it is in a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     pub value: f64,
@@ -131,7 +131,7 @@ pub struct OperatorFacts {
     pub role: Role,
     /// The operator that takes its rows, by its index in [`StageFacts::operators`].
     pub parent: Option<usize>,
-    /// Rows put out, over all vertices.
+    /// Output rows, over all vertices.
     pub rows: Option<Measured>,
     /// Rows of the vertex with most of them.
     pub rows_max: Option<Measured>,

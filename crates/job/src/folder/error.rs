@@ -1,4 +1,4 @@
-//! Why a folder or a file of it cannot be had.
+//! Why a folder or one of its files is unavailable.
 
 use std::path::PathBuf;
 

@@ -11,7 +11,7 @@ use crate::model::{FileKind, Job, JobFile};
 use crate::problem::Problem;
 use crate::sniff::{HEAD_BYTES, sniff};
 
-/// Lists a folder and tells its files apart. Reads only their first bytes.
+/// Lists a folder and recognizes its files. Reads only their first bytes.
 pub fn open(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
     let unreadable = |source| OpenError::Unreadable {
         path: path.to_owned(),
@@ -37,7 +37,7 @@ pub fn open(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
     let mut inside = None;
     for folder in folders {
         let from = job.files.len();
-        // a folder that cannot be listed is told like a file that cannot be read
+        // a folder that cannot be listed is reported like a file that cannot be read
         if let Err(error) = list(&path.join(&folder), &folder, options, &mut job) {
             reader::unreadable_file(&mut job, &folder, &error);
         }
@@ -70,7 +70,7 @@ pub fn open(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
     })
 }
 
-/// Folders inside a job folder hold logs (`logs/`, `diagnosticstreams/`). Anything else in them is
+/// Folders inside a job folder contain logs (`logs/`, `diagnosticstreams/`). Anything else in them is
 /// of another job.
 fn belongs_below(kind: FileKind) -> bool {
     use FileKind as K;
@@ -92,13 +92,13 @@ fn list(
     if entries.len() > options.max_files {
         entries.truncate(options.max_files);
         let problem = Problem::TooManyFiles(options.max_files);
-        job.tell(prefix, None, &problem);
+        job.note(prefix, None, &problem);
     }
     for entry in entries {
         let entry = entry?;
         let Ok(own_name) = entry.file_name().into_string() else {
             let lossy = entry.file_name().to_string_lossy().into_owned();
-            job.tell(&lossy, None, &Problem::NameNotUnicode);
+            job.note(&lossy, None, &Problem::NameNotUnicode);
             continue;
         };
         let name = if prefix.is_empty() {
@@ -108,11 +108,11 @@ fn list(
         };
         match entry.file_type() {
             Ok(kind) if kind.is_symlink() => {
-                job.tell(&name, None, &Problem::Link);
+                job.note(&name, None, &Problem::Link);
             }
             Ok(kind) if kind.is_dir() => folders.push(name),
             Ok(kind) if kind.is_file() => file(&entry.path(), name, job),
-            Ok(_) => job.tell(&name, None, &Problem::NoFile),
+            Ok(_) => job.note(&name, None, &Problem::NoFile),
             Err(error) => reader::unreadable_file(job, &name, &error),
         }
     }

@@ -1,4 +1,4 @@
-//! Lists a job folder, tells its files apart by their content and reads them into a [`Job`].
+//! Lists a job folder, recognizes its files by their content and reads them into a [`Job`].
 //!
 //! Knows which reader takes which kind of file, and nothing of what the numbers mean.
 
@@ -43,7 +43,7 @@ impl Default for Options {
     }
 }
 
-/// Opens a folder and reads everything it holds.
+/// Opens a folder and reads everything in it.
 pub fn load(path: &Path) -> Result<Job, OpenError> {
     let mut reader = open(path, &Options::default())?;
     reader.read_all();

@@ -36,7 +36,7 @@ impl JobReader {
         &self.job.files
     }
 
-    /// Reads those files into the job, if they were not yet, and ties everything together again.
+    /// Reads those files into the job, unless they have been read, and links everything again.
     /// Names that the folder does not have, and files of no known kind, are left out of the answer.
     pub fn read(&mut self, names: &[&str]) -> Vec<ReadFile> {
         self.read_where(|file| names.contains(&file.name.as_str()))
@@ -51,10 +51,6 @@ impl JobReader {
 
     pub fn read_all(&mut self) -> Vec<ReadFile> {
         self.read_where(|_| true)
-    }
-
-    pub fn read_kind(&mut self, kind: FileKind) -> Vec<ReadFile> {
-        self.read_where(|file| file.kind == kind)
     }
 
     fn read_where(&mut self, wanted: impl Fn(&JobFile) -> bool) -> Vec<ReadFile> {
@@ -128,7 +124,7 @@ impl JobReader {
         let mut bytes = Vec::with_capacity(expected);
         file.take(limit).read_to_end(&mut bytes)?;
         if bytes.len() as u64 == limit {
-            self.job.tell(name, None, &Problem::OnlyFirst(limit));
+            self.job.note(name, None, &Problem::OnlyFirst(limit));
         }
         self.take(name, kind, &bytes);
         Ok(bytes.len() as u64)
@@ -138,17 +134,17 @@ impl JobReader {
         let decoded = decode(bytes);
         if decoded.replaced {
             let problem = Problem::NotOfEncoding(decoded.encoding);
-            self.job.tell(name, None, &problem);
+            self.job.note(name, None, &problem);
         }
         if let Some(at) = memchr::memchr(0, decoded.text.as_bytes()) {
             let line = line_at(&decoded.text, at);
             let place = Some(format!("line {line}"));
-            self.job.tell(name, place, &Problem::Nul);
+            self.job.note(name, place, &Problem::Nul);
         }
         if let Some(at) = declared_entity(&decoded.text) {
             let line = line_at(&decoded.text, at);
             let place = Some(format!("line {line}"));
-            self.job.tell(name, place, &Problem::Entities);
+            self.job.note(name, place, &Problem::Entities);
         }
         let input = Input::new(name, &decoded.text);
         if kind == FileKind::Script {
@@ -215,5 +211,5 @@ fn declared_entity(text: &str) -> Option<usize> {
 }
 
 pub(super) fn unreadable_file(job: &mut Job, name: &str, error: &std::io::Error) {
-    job.tell(name, None, &Problem::Unreadable(error.to_string()));
+    job.note(name, None, &Problem::Unreadable(error.to_string()));
 }

@@ -4,11 +4,11 @@ use super::reader::JobReader;
 use crate::problem::Problem;
 
 /// Syntax errors named per script; the first few show what is wrong with the rest.
-const SYNTAX_ERRORS_TOLD: usize = 10;
+const MAX_SYNTAX_ERRORS: usize = 10;
 
 impl JobReader {
     /// The script is the file that the stages were compiled from; else the one with the name of a
-    /// user's script (a cluster folder also holds the compiler's `request.script`); else the
+    /// user's script (a cluster folder also contains the compiler's `request.script`); else the
     /// largest.
     pub(super) fn choose_script(&mut self) {
         let defined = self
@@ -49,10 +49,10 @@ impl JobReader {
             .is_none_or(|script| script.file != name)
         {
             let script = crate::script::Script::parse(&name, text);
-            for error in script.errors.iter().take(SYNTAX_ERRORS_TOLD) {
+            for error in script.errors.iter().take(MAX_SYNTAX_ERRORS) {
                 let place = Some(format!("line {}", error.line));
                 let problem = Problem::Syntax(error.message.clone());
-                self.job.tell(&name, place, &problem);
+                self.job.note(&name, place, &problem);
             }
             self.job.script = Some(script);
         }

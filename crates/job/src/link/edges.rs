@@ -1,4 +1,4 @@
-//! The stage DAG: who reads what whom wrote, how the rows cross, and how many.
+//! The stage DAG: which stage reads which, how the rows cross, and how many.
 
 use std::collections::HashMap;
 

@@ -6,7 +6,7 @@ use crate::script::{
     JoinKind, OutputColumn, Query, RowsetSource, Script, Statement, StatementKind,
 };
 
-/// Statements looked at on the way from one to another.
+/// Statements visited between two others.
 const MAX_STATEMENTS: usize = 1_000;
 
 /// The one statement whose `USING` clause names the operator's class.
@@ -44,7 +44,7 @@ pub(super) fn statements(job: &Job, script: &Script, op: &Operator) -> Vec<usize
     }
 }
 
-/// Those of several statements that fit the operator's columns best: all, if columns do not tell.
+/// Those of several statements that fit the operator's columns best: all, if columns don't decide.
 pub(super) fn narrowed(script: &Script, op: &Operator, all: &[usize]) -> Vec<usize> {
     let mut fits = all.to_vec();
     let mut narrow = |keep: &dyn Fn(&Statement) -> bool| {
@@ -85,7 +85,7 @@ pub(super) fn on_the_way(
     op: &Operator,
 ) -> Option<usize> {
     if from == to {
-        // nothing else lies between
+        // nothing is between
         return from;
     }
     let way: Vec<&Statement> = way(script, from, to)
@@ -129,7 +129,7 @@ pub(super) fn on_the_way(
 }
 
 /// Statements through which rows go from one statement to another, both included; where an end is
-/// not known, all that lie on that side.
+/// not known, all on that side.
 fn way(script: &Script, from: Option<usize>, to: Option<usize>) -> Vec<usize> {
     let flow = script.flow();
     let inputs = |statement: usize| -> Vec<usize> {
@@ -197,7 +197,7 @@ fn any_query(query: &Query, fits: &dyn Fn(&Query) -> bool) -> bool {
         })
 }
 
-/// Columns that an operator puts out and does not take in.
+/// Columns of an operator's output that are not in its inputs.
 fn new_columns(op: &Operator) -> Vec<&str> {
     let taken: Vec<&str> = op.inputs.iter().flat_map(|i| names(&i.schema)).collect();
     let put_out = op.outputs.first().map_or(&[][..], |o| &o.schema);
@@ -221,7 +221,7 @@ fn has_name(column: &OutputColumn, name: &str) -> bool {
         .is_some_and(|n| n.eq_ignore_ascii_case(name))
 }
 
-/// Whether a query puts out a column of that name, other than through `*`.
+/// Whether a query has a column of that name, other than through `*`.
 fn provides(query: &Query, name: &str) -> bool {
     any_query(query, &|q| q.columns.iter().any(|c| has_name(c, name)))
 }

@@ -1,7 +1,7 @@
 //! Operators and script lines.
 //!
-//! Where the definition of the stages names file and line, that is the tie. Where it does not (local
-//! runs), an operator is tied to the statement that has its keys, class or columns; what lies
+//! Where the definition of the stages names file and line, that is the link. Where it does not (local
+//! runs), an operator is linked to the statement that has its keys, class or columns; what is
 //! between (sorts, partitioners, filters) to the statement of its neighbours. Each step away costs
 //! confidence.
 
@@ -19,7 +19,7 @@ const BY_ORDER: f64 = 0.6;
 const PER_STEP: f64 = 0.85;
 /// At most, for a statement between two others.
 const BETWEEN: f64 = 0.75;
-/// Below this a tie is not told.
+/// Links below this are dropped.
 const LEAST: f64 = 0.4;
 
 impl Job {
@@ -109,7 +109,7 @@ impl Job {
         }
     }
 
-    /// Whether the reader of an operator needs its rows sorted by keys of its own.
+    /// Whether the reader of an operator needs its rows sorted by its own keys.
     fn serves_keys(&self, (stage, operator): At) -> bool {
         use OperatorKind as K;
         let reader = self.reader_of(stage, operator);
@@ -158,7 +158,7 @@ impl Job {
         found.filter(|(_, sure)| *sure >= LEAST)
     }
 
-    /// The first operator with a tie of its own along a way, and what the way costs.
+    /// The nearest operator that has its own statement, and how sure that is.
     fn nearest(&self, script: &Script, from: At, step: &Step<'_>) -> Option<(usize, f64)> {
         let (mut at, mut confidence) = (from, PER_STEP);
         while confidence >= LEAST {
@@ -209,47 +209,17 @@ impl Job {
             .find_map(|to| Some((to, self.stages[to].operators.iter().position(reads)?)))
     }
 
-    /// Stages (indices) that run a statement of the script, by the statement's index; the stage
-    /// with most operators of it first.
-    pub fn stage_of(&self, statement: usize) -> Vec<Located<usize>> {
-        self.stages_where(|stage, op| {
-            self.statement_of(stage, op)
-                .filter(|(s, _)| *s == statement)
-                .map(|(_, sure)| sure)
-        })
-    }
-
-    /// Stages (indices) that run code of these script lines; the stage with most operators first.
-    pub fn stages_of_lines(&self, lines: Lines) -> Vec<Located<usize>> {
-        self.stages_where(|stage, op| {
-            let found = self.line_of(stage, op)?;
-            let overlaps = found.value.first <= lines.last && lines.first <= found.value.last;
-            overlaps.then_some(found.confidence)
-        })
-    }
-
-    fn stages_where(&self, fits: impl Fn(usize, usize) -> Option<f64>) -> Vec<Located<usize>> {
-        let mut found: Vec<(usize, Located<usize>)> = Vec::new();
-        for (at, stage) in self.stages.iter().enumerate() {
-            let sure: Vec<f64> = (0..stage.operators.len())
-                .filter_map(|op| fits(at, op))
-                .collect();
-            if let Some(confidence) = sure.iter().copied().reduce(f64::max) {
-                let source = stage
-                    .definition("operator/@line")
-                    .filter(|_| confidence >= 1.0);
-                found.push((
-                    sure.len(),
-                    Located {
-                        value: at,
-                        confidence,
-                        source,
-                    },
-                ));
-            }
-        }
-        found.sort_by_key(|(n, _)| std::cmp::Reverse(*n));
-        found.into_iter().map(|(_, located)| located).collect()
+    /// Stages (indices) that run a statement of the script, the one with most operators of it first.
+    pub fn stages_of(&self, statement: usize) -> Vec<usize> {
+        let operators = |stage: usize| {
+            let all = 0..self.stages[stage].operators.len();
+            all.filter(|op| matches!(self.statement_of(stage, *op), Some((s, _)) if s == statement))
+                .count()
+        };
+        let counts = (0..self.stages.len()).map(|stage| (stage, operators(stage)));
+        let mut found: Vec<(usize, usize)> = counts.filter(|(_, n)| *n > 0).collect();
+        found.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+        found.into_iter().map(|(stage, _)| stage).collect()
     }
 }
 

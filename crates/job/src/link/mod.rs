@@ -1,4 +1,4 @@
-//! Ties script lines, operators, stages, counters and estimates together.
+//! Links script lines, operators, stages, counters and estimates together.
 
 mod edges;
 mod fit;
@@ -12,9 +12,9 @@ use crate::script::StatementKind;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Located<T> {
     pub value: T,
-    /// 1.0 where a file says so (uid, file and line, plan map), less where it was concluded.
+    /// 1.0 where a file says so (uid, file and line, plan map), less where it was inferred.
     pub confidence: f64,
-    /// Where the tie is written.
+    /// Where the files state the link.
     pub source: Option<Source>,
 }
 
@@ -26,7 +26,7 @@ pub struct Lines {
 }
 
 impl Job {
-    /// Ties together what has been read so far. Safe to run again after more was read.
+    /// Links what has been read so far; can be repeated after more was read.
     pub(crate) fn link(&mut self) {
         self.link_edges();
         self.link_times();
@@ -88,7 +88,7 @@ impl Job {
 
     /// Puts the error that decided first, and finds the expression behind one in generated code.
     fn link_errors(&mut self) {
-        // a record of the job manager may wrap the error of the vertex, which tells more
+        // a record of the job manager may wrap the error of the vertex, which says more
         let wrapper = |e: &JobError| {
             e.id.as_deref()
                 .is_some_and(|id| id.contains("VertexFailedFast"))

@@ -1,8 +1,6 @@
-//! What the compiler took in and put out.
+//! What the compiler read and produced.
 
-use serde::Serialize;
-
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct CodegenClass {
     /// Name: `SqlFilterTransformer_3`, `SessionReducer`.
     pub name: String,
@@ -14,19 +12,19 @@ pub struct CodegenClass {
     pub base: Option<String>,
     /// Script expressions that it evaluates.
     pub expressions: Vec<String>,
-    /// Columns that it names; `None` if it reads columns in a way that names do not tell.
+    /// Columns that it names; `None` if it reads columns by position rather than by name.
     pub columns_read: Option<Vec<String>>,
 }
 
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Codegen {
     pub file: String,
     /// Classes in the file's order.
     pub classes: Vec<CodegenClass>,
 }
 
-/// What the compiler took in and put out.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+/// What the compiler read and produced.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct CompileResult {
     pub file: String,
     pub script_path: Option<String>,
@@ -38,7 +36,7 @@ pub struct CompileResult {
     pub syntax: Vec<SyntaxStatement>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SyntaxStatement {
     /// `QueryStatement`, `OutputStatement`, ….
     pub kind: String,
@@ -48,7 +46,7 @@ pub struct SyntaxStatement {
     pub rowset: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct CompiledOutput {
     pub path: String,
     pub schema: Option<String>,

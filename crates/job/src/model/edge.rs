@@ -17,7 +17,7 @@ pub enum ExchangeKind {
     Gather,
     /// Vertex i feeds vertex i: nothing is shuffled.
     OneToOne,
-    /// No file tells.
+    /// No file says.
     Unknown,
 }
 
@@ -35,7 +35,7 @@ impl ExchangeKind {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Edge {
     pub channel: String,
     /// Uid of the channel: `Output@opId` at the writer, `Extractor@opId` at the reader.

@@ -1,8 +1,6 @@
 //! What went wrong: errors, warnings, and what user code logged.
 
-use serde::Serialize;
-
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct JobError {
     pub file: String,
     /// `E_RUNTIME_USER_EXPRESSIONEVALUATION`.
@@ -23,11 +21,11 @@ pub struct JobError {
     /// 1-based line of the generated C# that the stack names.
     pub codegen_line: Option<u32>,
     pub class_name: Option<String>,
-    /// Script text of the expression that failed, where it can be told.
+    /// Script text of the expression that failed, where known.
     pub expression: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CompilerWarning {
     /// Number and title as written.
     pub id: String,
@@ -39,7 +37,7 @@ pub struct CompilerWarning {
     pub occurrences: Option<u32>,
 }
 
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct VertexLog {
     /// Vertex: `SV1_Extract[0][0]`.
     pub vertex: String,

@@ -1,7 +1,7 @@
 //! What is known about one job, whatever files it was read from.
 //!
-//! Everything here is plain data: readers fill it, `link` ties it together, the other crates look
-//! at it. A number that no file holds is `None`, never 0. Times are milliseconds and sizes are
+//! Everything here is plain data: readers fill it, `link` connects it, the other crates look
+//! at it. A number that is in no file is `None`, never 0. Times are milliseconds and sizes are
 //! bytes unless a name says otherwise. Nothing here knows rules, causes or thresholds.
 
 mod compile;
@@ -51,7 +51,7 @@ pub struct Job {
     pub codegen: Option<Codegen>,
     pub compile: Option<CompileResult>,
     pub user_logs: Vec<VertexLog>,
-    /// Script text that the algebra holds, and the file; used where the folder has no script file.
+    /// Script text in the algebra, and the file; used where the folder has no script file.
     #[doc(hidden)]
     pub embedded_script: Option<(String, String)>,
     /// Time of the compiler's phases, in milliseconds.

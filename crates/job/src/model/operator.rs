@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Column {
     /// Name as the compiler spells it (`Expr_0`, `partialagg0__` are its own).
     pub name: String,
@@ -42,7 +42,7 @@ pub enum OperatorKind {
     Window,
     /// Sends all its output to one reader (`-merge`).
     Gather,
-    /// Partitions in a way that the arguments do not tell.
+    /// Partitions in a way that the arguments do not show.
     Partition,
     /// Copies its input to several readers.
     Split,
@@ -50,7 +50,7 @@ pub enum OperatorKind {
     Other,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Channel {
     /// Name; the reader of a channel has an input with the writer's output id.
     pub id: String,
@@ -64,7 +64,7 @@ pub struct Channel {
     pub is_final: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Operator {
     /// Identifier: `Join_5`.
     pub id: String,

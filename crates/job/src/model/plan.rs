@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use report::Source;
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PlanNode {
     /// Name without `PhyOp_`: `MergeJoin`, `Exchange`.
     pub name: String,
@@ -31,7 +29,7 @@ pub struct PlanNode {
 }
 
 /// The optimizer's plan and the compiler's counters.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Plan {
     pub file: String,
     /// Physical nodes in pre-order.
@@ -64,7 +62,7 @@ impl Plan {
         self.nodes.iter().find(|n| n.hts.as_deref() == Some(hts))
     }
 
-    /// Where an attribute of a node stands (`Card`, `PrtnSkewFactor`, `Partitions`, …).
+    /// Source of an attribute of a node (`Card`, `PrtnSkewFactor`, `Partitions`, …).
     pub fn source(&self, node: &PlanNode, attribute: &str) -> Source {
         const OF_COSTS: [&str; 3] = ["TotalCosts", "BubbleCost", "BubblePartitions"];
         const OF_GROUP: [&str; 7] = [

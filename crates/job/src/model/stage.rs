@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::operator::Operator;
 use crate::counters::CounterTree;
 use crate::runs::StageRuns;
 use report::Source;
 
 /// Memory that the compiler sets aside for one vertex, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MemoryEstimate {
     /// Whole process.
     pub process_bytes: Option<u64>,
@@ -23,7 +21,7 @@ pub struct MemoryEstimate {
 }
 
 /// Statistics of a stage as the ADLA REST interface gives them.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct StageSummary {
     pub file: String,
     /// Position in the list of stages: `/stages/3`.
@@ -33,7 +31,7 @@ pub struct StageSummary {
 }
 
 /// One input channel of one vertex, from its command file.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct VertexInput {
     pub file: String,
     /// Channel, without its indices.
@@ -44,13 +42,13 @@ pub struct VertexInput {
 }
 
 /// One stage (SCOPE calls it a super vertex): operators that run in the same process.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Stage {
     /// Name: `SV3_Combine`.
     pub name: String,
     /// Operators in the file's order; inputs come before their readers. Empty if no file lists them.
     pub operators: Vec<Operator>,
-    /// Whether managed code never runs in it; `None` if no file tells.
+    /// Whether managed code never runs in it; `None` if no file says.
     pub native_only: Option<bool>,
     /// Memory limit that the compiler set.
     pub memory_limit: Option<MemoryEstimate>,

@@ -2,17 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use report::Source;
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct TopValue {
     pub value: String,
     pub rows: u64,
 }
 
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct ColumnStatistics {
     pub name: String,
     /// Type as written, with `?` if nullable.
@@ -26,7 +24,7 @@ pub struct ColumnStatistics {
     pub top_values: Vec<TopValue>,
 }
 
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Clustering {
     /// `hash`, `range`, `none`, …, as written, lower case.
     pub kind: String,
@@ -37,14 +35,14 @@ pub struct Clustering {
 }
 
 /// One partition of a stored table.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StoredPartition {
     pub bytes: u64,
     pub rows: Option<u64>,
 }
 
-/// Metadata of one input, from every file that tells about it.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+/// Metadata of one input, from every file that mentions it.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Table {
     pub name: String,
     /// Path or U-SQL table name.

@@ -1,71 +1,12 @@
 //! The tree of run-time counters of one stage: operators, channels, allocators, as the engine
-//! nests them. Kept generic: a counter that nobody foresaw is still there.
+//! nests them. Kept generic: unforeseen counters are kept too.
 
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
-
 use crate::model::Source;
 
-/// A name that occurs many times and is stored once. Compares with and derefs to `str`.
-#[derive(Default, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Name(Arc<str>);
-
-impl Name {
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl From<&str> for Name {
-    fn from(text: &str) -> Self {
-        Name(Arc::from(text))
-    }
-}
-
-impl std::ops::Deref for Name {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl std::borrow::Borrow<str> for Name {
-    fn borrow(&self) -> &str {
-        &self.0
-    }
-}
-
-impl PartialEq<str> for Name {
-    fn eq(&self, other: &str) -> bool {
-        &*self.0 == other
-    }
-}
-
-impl PartialEq<&str> for Name {
-    fn eq(&self, other: &&str) -> bool {
-        &*self.0 == *other
-    }
-}
-
-impl std::fmt::Display for Name {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(&self.0)
-    }
-}
-
-impl std::fmt::Debug for Name {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        std::fmt::Debug::fmt(&*self.0, f)
-    }
-}
-
-impl Serialize for Name {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
-    }
-}
+/// A name that occurs many times and is stored once.
+pub type Name = Arc<str>;
 
 /// Named numbers in the file's order. Nodes with the same names share them: a job has millions of
 /// counters and a few dozen lists of names.
@@ -111,14 +52,14 @@ impl Counters {
 
     /// Sets the number of that name, adding the name if it is new.
     pub fn set(&mut self, name: &str, number: f64) {
-        match self.names.iter().position(|n| n == name) {
+        match self.names.iter().position(|n| **n == *name) {
             Some(at) => self.numbers[at] = number,
             None => self.push(Name::from(name), number),
         }
     }
 
     pub fn get(&self, name: &str) -> Option<f64> {
-        let at = self.names.iter().position(|n| n == name)?;
+        let at = self.names.iter().position(|n| **n == *name)?;
         self.numbers.get(at).copied()
     }
 
@@ -151,14 +92,8 @@ impl std::fmt::Debug for Counters {
     }
 }
 
-impl Serialize for Counters {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.iter())
-    }
-}
-
 /// A node of the tree: `Sort`, `Extractor`, `ManagedMemory`, `Time`, ….
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct CounterNode {
     pub name: Name,
     /// `opId`: uid of the operator, or of the channel for `Output` and `Extractor`.
@@ -180,7 +115,7 @@ impl CounterNode {
 }
 
 /// Counters of one stage. Totals are over its completed vertices, `max…` and `avg…` per vertex.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct CounterTree {
     pub stage: String,
     /// File they were read from (the first one, for a local run).
@@ -198,18 +133,18 @@ impl CounterNode {
     pub fn text(&self, name: &str) -> Option<&str> {
         self.texts
             .iter()
-            .find(|(n, _)| n == name)
+            .find(|(n, _)| **n == *name)
             .map(|(_, v)| v.as_str())
     }
 }
 
 impl CounterTree {
     pub fn node(&self, name: &str) -> Option<&CounterNode> {
-        self.nodes.iter().find(|n| n.name == name)
+        self.nodes.iter().find(|n| *n.name == *name)
     }
 
     pub fn nodes_named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a CounterNode> {
-        self.nodes.iter().filter(move |n| n.name == name)
+        self.nodes.iter().filter(move |n| *n.name == *name)
     }
 
     /// First node with that `opId`. Channels and operators share one numbering.
@@ -217,7 +152,7 @@ impl CounterTree {
         self.nodes.iter().find(|n| n.op_id == Some(op_id))
     }
 
-    /// Where a counter of a node stands: `SV3_Combine/Sort[@opId=5]/@rowCount`.
+    /// Source of a counter: `SV3_Combine/Sort[@opId=5]/@rowCount`.
     pub fn source(&self, node: &CounterNode, counter: &str) -> Source {
         let place = match node.op_id {
             Some(id) => format!("{}/{}[@opId={id}]/@{counter}", self.stage, node.name),

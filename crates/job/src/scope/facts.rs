@@ -12,7 +12,7 @@ use crate::model::{
     Channel, ExchangeKind, Job, Operator, OperatorKind, Source, Stage, StageSummary,
 };
 
-/// Counters that show that a sort or hash table went to disk, the most telling first.
+/// Counters that show that a sort or hash table went to disk, the most significant first.
 const SPILLS: [&str; 5] = [
     "maxSpillBucketCount",
     "avgSpillBucketCount",
@@ -126,7 +126,7 @@ impl Job {
     /// A reader that takes one piece from each of n vertices says n; a stage that reads hash or
     /// range partitions has a vertex for each.
     fn vertices_by_pieces(&self, stage: usize) -> Option<Derived<u64>> {
-        let told_by_reader = |(stage, name): (&Stage, &str)| {
+        let reader_count = |(stage, name): (&Stage, &str)| {
             let operators = stage.operators.iter();
             let input = operators
                 .flat_map(|o| &o.inputs)
@@ -138,7 +138,7 @@ impl Job {
         let readers = self.edges.iter().filter(|e| e.from == stage);
         let by_reader = readers
             .filter_map(|e| Some((self.stages.get(e.to)?, e.channel.as_str())))
-            .find_map(told_by_reader);
+            .find_map(reader_count);
         let by_writer = || {
             use ExchangeKind as X;
             let edge = self
@@ -242,9 +242,9 @@ fn operators<'a>(
             operators.push(operator(&at(node), parent));
             continue;
         }
-        // stored data is counted in a node of its own
+        // stored data is counted in a separate node
         if let Some(reader) =
-            parent.filter(|_| node.name == "ProcessingGroup" && node.parent.is_some())
+            parent.filter(|_| *node.name == *"ProcessingGroup" && node.parent.is_some())
         {
             let bytes = &mut operators[reader].bytes;
             *bytes = bytes.take().or_else(|| at(node).get("bytes"));

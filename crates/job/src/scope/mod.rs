@@ -1,4 +1,4 @@
-//! Front end for SCOPE and U-SQL: tells their files apart, reads them and parses the script.
+//! Front end for SCOPE and U-SQL: recognizes their files, reads them and parses the script.
 
 pub mod counters;
 mod facts;

@@ -1,12 +1,12 @@
 //! Tells what a file is from its first bytes: root element, JSON keys, or the shape of its lines.
 //!
-//! Never looks at the name: a file called `Algebra.xml` may hold a compile result or a path.
+//! Never looks at the name: a file called `Algebra.xml` may contain a compile result or a path.
 
 use crate::json;
 use crate::model::FileKind;
 use crate::text::{decode, head};
 
-/// Bytes looked at. Vertex events may start after a page of other log lines.
+/// Bytes examined. Vertex events may start after a page of other log lines.
 pub(crate) const HEAD_BYTES: usize = 64 << 10;
 
 /// What a file is, by its first bytes.
@@ -211,7 +211,7 @@ fn is_statement_start(line: &str) -> bool {
         })
     };
     match words.as_slice() {
-        // `name = SELECT …`; the right side may stand on the next line
+        // `name = SELECT …`; the right side may be on the next line
         [name, "=", rest @ ..] if is_rowset_name(name) => {
             rest.is_empty() || begins(rest) || rest.first() == Some(&"SSTREAM")
         }

@@ -1,4 +1,4 @@
-//! Bad input: nothing panics, nothing is lost that stands before the fault, nothing outside the
+//! Bad input: nothing panics, nothing before the fault is lost, nothing outside the
 //! folder is read.
 
 use std::path::Path;
@@ -20,7 +20,7 @@ fn load(files: &[(&str, &[u8])]) -> Job {
 
 /// Asserts that a diagnostic names file, place and remedy of what is wrong.
 #[track_caller]
-fn assert_told(
+fn assert_reported(
     job: &Job,
     severity: DiagnosticSeverity,
     file: &str,
@@ -31,7 +31,7 @@ fn assert_told(
         .diagnostics
         .iter()
         .find(|d| d.message.en.contains(message))
-        .unwrap_or_else(|| panic!("`{message}` is not told: {:?}", job.diagnostics));
+        .unwrap_or_else(|| panic!("`{message}` is not reported: {:?}", job.diagnostics));
     assert_eq!(
         (
             found.severity,
@@ -91,7 +91,7 @@ fn a_cut_file_keeps_what_it_has() {
         Some(10.0)
     );
     let message = "ends with 2 elements still open";
-    assert_told(
+    assert_reported(
         &job,
         DiagnosticSeverity::Error,
         "stats.xml",
@@ -118,9 +118,9 @@ fn utf16_and_broken_bytes() {
     let job = load(&[("x", &broken)]);
     assert_eq!(job.info.id.as_deref(), Some("7"));
     let message = "contains bytes that are not UTF-8";
-    assert_told(&job, DiagnosticSeverity::Warning, "x", None, message);
+    assert_reported(&job, DiagnosticSeverity::Warning, "x", None, message);
     let message = "contains NUL characters";
-    assert_told(
+    assert_reported(
         &job,
         DiagnosticSeverity::Warning,
         "x",
@@ -139,7 +139,7 @@ fn bombs_and_deep_nesting_are_bounded() {
     let job = load(&[("b", bomb.as_bytes())]);
     assert_eq!(job.info.name.as_deref(), Some("&e30;"));
     let message = "declares entities, which are not expanded";
-    assert_told(
+    assert_reported(
         &job,
         DiagnosticSeverity::Warning,
         "b",
@@ -166,7 +166,7 @@ fn bombs_and_deep_nesting_are_bounded() {
     ] {
         let deep = format!("{open}{}", again.repeat(100_000));
         let job = load(&[("d", deep.as_bytes())]);
-        assert_told(
+        assert_reported(
             &job,
             DiagnosticSeverity::Error,
             "d",
@@ -208,7 +208,7 @@ fn numbers_out_of_range_are_no_numbers() {
     ] {
         let place = format!("SV1_X/Output/@{counter}");
         let message = format!("`{value}` is out of range for `{counter}`");
-        assert_told(
+        assert_reported(
             &job,
             DiagnosticSeverity::Warning,
             "s",
@@ -221,7 +221,7 @@ fn numbers_out_of_range_are_no_numbers() {
         99999999999999999999,45\n";
     let job = load(&[("profile", attempt.as_bytes())]);
     let message = "an attempt that cannot be read";
-    assert_told(
+    assert_reported(
         &job,
         DiagnosticSeverity::Warning,
         "profile",
@@ -251,11 +251,11 @@ fn files_larger_than_memory_are_read_in_part() {
     let job = reader.into_job();
     assert_eq!(job.info.name.as_deref(), Some("a"));
     let (file, message) = ("JobInfo.xml", "only the first 1048576 bytes were read");
-    assert_told(&job, DiagnosticSeverity::Warning, file, None, message);
+    assert_reported(&job, DiagnosticSeverity::Warning, file, None, message);
 }
 
 #[test]
-fn a_file_that_is_gone_is_told() {
+fn a_file_that_is_gone_is_reported() {
     let folder = folder(&[
         ("stats.xml", STATISTICS.as_bytes()),
         ("JobInfo.xml", b"<JobInfo><Name>a</Name></JobInfo>"),
@@ -269,7 +269,7 @@ fn a_file_that_is_gone_is_told() {
     );
     let job = reader.into_job();
     assert_eq!(job.info.name.as_deref(), Some("a"));
-    assert_told(
+    assert_reported(
         &job,
         DiagnosticSeverity::Error,
         "stats.xml",
@@ -280,7 +280,7 @@ fn a_file_that_is_gone_is_told() {
 
 #[cfg(unix)]
 #[test]
-fn an_unreadable_file_is_told() {
+fn an_unreadable_file_is_reported() {
     use std::os::unix::fs::PermissionsExt as _;
     use std::os::unix::process::CommandExt as _;
     let folder = folder(&[
@@ -292,7 +292,7 @@ fn an_unreadable_file_is_told() {
     if std::fs::read(&path).is_err() {
         let job = job::load(folder.path()).expect("a job");
         assert_eq!(job.info.name.as_deref(), Some("a"));
-        assert_told(
+        assert_reported(
             &job,
             DiagnosticSeverity::Error,
             "stats.xml",
@@ -306,7 +306,7 @@ fn an_unreadable_file_is_told() {
     const NOBODY: u32 = 65_534;
     let own = std::env::current_exe().expect("a path");
     let run = std::process::Command::new(own)
-        .args(["--exact", "hostile::an_unreadable_file_is_told"])
+        .args(["--exact", "hostile::an_unreadable_file_is_reported"])
         .env(AGAIN, "1")
         .uid(NOBODY)
         .gid(NOBODY)
@@ -358,7 +358,7 @@ fn nothing_outside_the_folder_is_read() {
         let reader = job::open(inner.path(), &Options::default()).expect("a job");
         assert!(reader.files().iter().all(|f| f.name != "Error"));
         let message = "a link is not followed";
-        assert_told(
+        assert_reported(
             reader.job(),
             DiagnosticSeverity::Warning,
             "Error",
@@ -378,7 +378,7 @@ fn nothing_outside_the_folder_is_read() {
         let read = reader.read(&["stats.xml"]);
         assert_eq!((read[0].parser, reader.job().stages.len()), (None, 0));
         let message = "it has become a link, which is not followed";
-        assert_told(
+        assert_reported(
             reader.job(),
             DiagnosticSeverity::Error,
             "stats.xml",

@@ -1,4 +1,4 @@
-//! Numbers of real local runs, as they stand in their files.
+//! Numbers of real local runs, as they are in their files.
 
 use job::model::{ExchangeKind, FileKind, JobState};
 use job::{Job, JobReader};
@@ -173,7 +173,7 @@ fn the_script_of_a_local_run_stands_in_its_algebra_and_operators_are_tied_to_it(
             .expect("there")
     );
     let join = job.statement_of(2, output).expect("tied").0;
-    assert!(job.stage_of(join).iter().any(|s| s.value == 2));
+    assert!(job.stages_of(join).contains(&2));
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn two_phase_aggregation_of_2016() {
     assert_eq!(job.tables[0].bytes, Some(358_926));
 }
 
-/// Folders that are not among those beside the project; the reference names their repositories
+/// Folders that are not among those next to the project; the reference names their repositories
 /// (kumarsendhi/datalakeUsql `Postcodeareatotals`, imcuteani/PacktAzureTraining `Script`).
 #[test]
 fn an_input_of_unknown_size_is_estimated_as_one_row() {
@@ -357,7 +357,7 @@ fn sample_lines_of_a_job_manager_are_read() {
         return;
     };
     let folder = tempfile::tempdir().expect("a folder");
-    // read where it lies: the test folder only points at it
+    // the file is not copied into the project
     let text = std::fs::read(notes.join("jm_stdout_samples.txt")).expect("readable");
     std::fs::write(folder.path().join("profile"), text).expect("written");
     let job = job::load(folder.path()).expect("a job");

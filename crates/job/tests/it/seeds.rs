@@ -38,7 +38,7 @@ fn readers_take_any_input() {
 }
 
 #[test]
-fn seeds_are_told_apart_by_their_content() {
+fn seeds_are_recognized_by_their_content() {
     for (path, bytes) in inputs("readers") {
         let name = path
             .file_name()

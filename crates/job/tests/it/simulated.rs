@@ -50,18 +50,14 @@ fn every_operator_is_tied_to_its_line() {
                 let (statement, _) = job
                     .statement_of(s, o)
                     .unwrap_or_else(|| panic!("{name}: {}", op.id));
-                assert!(
-                    job.stage_of(statement).iter().any(|l| l.value == s),
-                    "{name} {}",
-                    op.id
-                );
+                assert!(job.stages_of(statement).contains(&s), "{name} {}", op.id);
                 assert!(script.statements[statement].lines.0 <= line);
             }
         }
     });
 }
 
-/// Without the lines in the definition, the tie by keys and classes must find the same statement.
+/// Without the lines in the definition, the link by keys and classes must find the same statement.
 #[test]
 fn most_operators_are_tied_without_lines_too() {
     let (mut right, mut wrong, mut none) = (0, 0, 0);
@@ -97,7 +93,7 @@ fn most_operators_are_tied_without_lines_too() {
         }
     }
     eprintln!("tied without lines: {right} right, {wrong} wrong, {none} not tied");
-    // a wrong tie is worse than none
+    // a wrong link is worse than none
     assert!(
         right >= 100 * wrong && right >= 25 * none,
         "{right} right, {wrong} wrong, {none} not tied"
@@ -225,7 +221,7 @@ fn derived_facts_agree_with_each_other() {
 }
 
 #[test]
-fn faults_are_only_told_of_what_is_cut() {
+fn only_cut_files_have_faults() {
     each(|name, job| {
         for diagnostic in &job.diagnostics {
             assert_ne!(

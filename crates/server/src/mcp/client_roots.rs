@@ -1,13 +1,11 @@
-//! The roots that a client declares: folders that its user works in. They narrow what the server
-//! may read and never widen it.
+//! The roots that a client declares, i.e. the folders that its user works in. They narrow what the server may read and never widen it.
 //!
-//! Sessions that began with `initialize` are asked by a request of the server. Since revision
-//! 2026-07-28 a server sends no requests; there the answer to a call asks for the roots, and the
-//! client calls again with them.
+//! In sessions that started with `initialize` the server requests the roots. Since revision 2026-07-28 servers send no requests: the answer to
+//! a call asks for the roots, and the client repeats the call with them.
 
 #![expect(
     deprecated,
-    reason = "later revisions of the protocol discourage roots; clients still declare them"
+    reason = "later protocol revisions discourage roots, but clients still declare them"
 )]
 
 use std::path::PathBuf;
@@ -22,7 +20,7 @@ use rmcp::{ErrorData, RoleServer};
 
 use super::roots::Roots;
 
-/// How long a client may take to list its roots. It has them at hand.
+/// How long a client may take to list its roots.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Name of the question in answers that ask for roots.
@@ -32,15 +30,14 @@ const QUESTION: &str = "roots";
 pub(super) enum Scope {
     /// These folders.
     Known(Roots),
-    /// The client has to tell its roots first.
+    /// The client must list its roots first.
     Ask(InputRequiredResult),
 }
 
 /// The allowed roots, narrowed by those of the client if it declares any.
 ///
 /// # Errors
-/// If the client declares roots and does not list them: to read more than its user wants is worse
-/// than to read nothing.
+/// If the client declares roots but does not list them: reading nothing is better than reading more than its user wants.
 pub(super) async fn scope(
     allowed: &Roots,
     context: &RequestContext<RoleServer>,
@@ -73,7 +70,7 @@ pub(super) async fn scope(
     Ok(Scope::Known(narrowed(allowed, &listed)))
 }
 
-/// Whether the protocol forbids requests of the server.
+/// Whether the protocol forbids requests from the server.
 fn asks_in_answers(context: &RequestContext<RoleServer>) -> bool {
     context
         .protocol_version()
@@ -85,7 +82,7 @@ fn question() -> InputRequiredResult {
     InputRequiredResult::from_input_requests(InputRequests::from([(QUESTION.to_owned(), request)]))
 }
 
-/// A client without any root has no wish; one whose roots are no local folders may read nothing.
+/// A client without any root accepts all folders; one whose roots are not local folders may read nothing.
 fn narrowed(allowed: &Roots, listed: &ListRootsResult) -> Roots {
     if listed.roots.is_empty() {
         return allowed.clone();

@@ -6,11 +6,10 @@ use super::answers::FilePart;
 use super::parameters::ReadJobFile;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Text of one file that can be reached. The files that people read are far smaller; the events of
-/// a large job are for the readers, not for a model.
+/// Readable bytes of a file. Files that people read are far smaller; the events of a large job are not for a model.
 const REACHABLE: u64 = 64 << 20;
 
-/// Bytes of text at most in one answer: about as much as a model reads at once.
+/// Bytes of text in one answer at most: about as much as a model takes in at once.
 const MOST: u64 = 256 << 10;
 
 /// Reads the part that was asked for.
@@ -18,11 +17,11 @@ pub(super) fn read(reader: &JobReader, asked: &ReadJobFile) -> Result<FilePart> 
     if asked.line.is_some() && asked.offset.is_some() {
         return Err(
             Error::new(ErrorKind::Usage, "`line` and `offset` exclude each other")
-                .hint("give the line to begin at, or the `next_offset` of the part before"),
+                .hint("give the first line, or the `next_offset` of the previous part"),
         );
     }
     let most = asked.max_bytes.clamp(1, MOST);
-    // One byte more tells whether there is another part.
+    // One extra byte shows whether there is another part.
     let wanted = match (asked.line, asked.offset) {
         (Some(_), _) => REACHABLE,
         (None, offset) => offset.unwrap_or(0).saturating_add(most).saturating_add(1),
@@ -40,11 +39,11 @@ pub(super) fn read(reader: &JobReader, asked: &ReadJobFile) -> Result<FilePart> 
     let start = start.filter(|s| *s <= text.len()).ok_or_else(|| {
         let lines = text.lines().count();
         let error = format!(
-            "`{}` has {lines} lines and {} bytes of text that can be reached",
+            "`{}` has {lines} lines and {} bytes of readable text",
             asked.file,
             text.len()
         );
-        Error::new(ErrorKind::Input, error).hint("begin further up")
+        Error::new(ErrorKind::Input, error).hint("start earlier")
     })?;
     let (start, end) = bounds(&text, start, most as usize);
     let file = reader.files().iter().find(|f| f.name == asked.file);
@@ -59,7 +58,7 @@ pub(super) fn read(reader: &JobReader, asked: &ReadJobFile) -> Result<FilePart> 
     })
 }
 
-/// Byte at which a line begins, from line 1; `None` beyond the last.
+/// Byte where a line starts, counted from 1; `None` beyond the last line.
 fn line_start(text: &str, line: u64) -> Option<usize> {
     match line {
         0 | 1 => Some(0),
@@ -71,7 +70,7 @@ fn line_start(text: &str, line: u64) -> Option<usize> {
     }
 }
 
-/// Begin and end of a part of at most `most` bytes that cuts no character, and always goes on.
+/// Start and end of a part of at most `most` bytes that splits no character and is never empty before the end of the text.
 fn bounds(text: &str, start: usize, most: usize) -> (usize, usize) {
     let start = text.floor_char_boundary(start);
     let end = text.floor_char_boundary(start.saturating_add(most));

@@ -1,8 +1,7 @@
 //! Streamable HTTP on a loopback address.
 //!
-//! Whoever can connect can read the allowed folders, so only this machine is listened to. A page in
-//! a browser could still make requests to this machine: those with a foreign `Host` (a name that
-//! was rebound to it) or a foreign `Origin` are refused.
+//! Whoever can connect can read the allowed folders, so only this machine may connect. Requests of web pages are refused: they have a foreign
+//! `Host` (after DNS rebinding) or a foreign `Origin`.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -23,7 +22,6 @@ use super::handler::Handler;
 use super::shared::Shared;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Where the protocol is spoken.
 const PATH: &str = "/mcp";
 
 /// A session without a message for this long is dropped; a slow LLM may be silent for minutes.
@@ -61,8 +59,7 @@ pub(super) async fn serve(address: SocketAddr, shared: &Arc<Shared>) -> Result<(
     }
 }
 
-/// The protocol with its guards. `Host` must name this address; `Origin`, where a browser sends it,
-/// must be the server's own.
+/// The protocol and its guards: `Host` must be this address; `Origin`, if sent, the server's own.
 fn service(bound: SocketAddr, shared: &Arc<Shared>) -> Service {
     let port = bound.port();
     let names = ["localhost", "127.0.0.1", "[::1]"];
@@ -87,7 +84,7 @@ async fn connection(stream: TcpStream, service: Service) {
         let service = service.clone();
         async move { Ok::<_, Infallible>(answer(&service, request).await) }
     });
-    // A client that hangs up or speaks something else ends its own connection only.
+    // A client that hangs up or speaks another protocol ends only its own connection.
     let _ = http1::Builder::new()
         .timer(TokioTimer::new())
         .serve_connection(TokioIo::new(stream), answer)
@@ -98,7 +95,7 @@ async fn answer(service: &Service, request: Request<Incoming>) -> Response<Body>
     if request.uri().path() == PATH {
         return service.handle(request).await;
     }
-    let body = Full::new(Bytes::from_static(b"the protocol is spoken at /mcp\n")).boxed();
+    let body = Full::new(Bytes::from_static(b"the MCP endpoint is /mcp\n")).boxed();
     let mut response = Response::new(body);
     *response.status_mut() = StatusCode::NOT_FOUND;
     response

@@ -1,4 +1,4 @@
-//! What happens in an analysis, as progress of the call that asked for it.
+//! Events of an analysis as progress notifications of its call.
 
 use agent::{Event, Observer, StepId};
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
@@ -7,11 +7,10 @@ use tokio::sync::mpsc::UnboundedSender;
 /// Characters of a message at most; clients show it next to a bar.
 const MAX_MESSAGE: usize = 160;
 
-/// Turns the events of an analysis into progress notifications: one when a step begins, one when
-/// it ends, and one for each thing that delays it.
+/// Sends a progress notification when a step starts, when it ends, and for each delay.
 ///
-/// The progress is the number of steps that are done. It has to grow with every notification, so
-/// whatever happens within a step goes half of the way to its end.
+/// The progress is the number of finished steps. It must grow with every notification, so each event within a step advances half of the way to
+/// the end of the step.
 pub(super) struct Steps {
     token: ProgressToken,
     send: UnboundedSender<ProgressNotificationParam>,
@@ -35,14 +34,14 @@ impl Steps {
         }
     }
 
-    /// A step is drawn again when files that were read change the facts; that ends nothing new.
+    /// Steps are repeated when more files change the facts; that finishes nothing new.
     fn ended(&mut self, step: &'static str, message: String) {
         if self.done.contains(&step) {
             return self.within(message);
         }
         self.done.push(step);
         self.progress = self.done.len() as f64;
-        self.tell(message);
+        self.notify(message);
     }
 
     fn within(&mut self, message: String) {
@@ -50,15 +49,15 @@ impl Steps {
         let progress = self.progress + (next - self.progress) / 2.0;
         if progress > self.progress && progress < next {
             self.progress = progress;
-            self.tell(message);
+            self.notify(message);
         }
     }
 
-    fn tell(&self, message: String) {
+    fn notify(&self, message: String) {
         let notification = ProgressNotificationParam::new(self.token.clone(), self.progress)
             .with_total(self.total)
             .with_message(shortened(&message));
-        // Nobody listens any more when the call was given up.
+        // After the call was abandoned nobody listens.
         let _ = self.send.send(notification);
     }
 }
@@ -97,7 +96,7 @@ mod tests {
 
     #[test]
     fn progress_grows_with_every_notification_and_ends_at_the_total() {
-        let (send, mut told) = tokio::sync::mpsc::unbounded_channel();
+        let (send, mut received) = tokio::sync::mpsc::unbounded_channel();
         let mut steps = Steps::new(ProgressToken(NumberOrString::Number(1)), false, send);
         let order = [
             StepId::Classify,
@@ -118,7 +117,7 @@ mod tests {
             });
         }
         let mut seen = Vec::new();
-        while let Ok(notification) = told.try_recv() {
+        while let Ok(notification) = received.try_recv() {
             seen.push(notification.progress);
         }
         assert_eq!(seen.len(), 2 * order.len());

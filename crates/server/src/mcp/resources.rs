@@ -1,6 +1,6 @@
-//! Reports as resources: `scopeagent://runs/{run_id}/report`, and the same as Markdown.
+//! Reports as resources: `scopeagent://runs/{run_id}/report`, and `report.md` for Markdown.
 //!
-//! Only reports of jobs in the allowed folders are there: a report quotes its job.
+//! Only reports on jobs in the allowed folders are visible: a report quotes its job.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::error::Result;
 
 const SCHEME: &str = "scopeagent://runs/";
 
-/// Runs a page; each has two resources.
+/// Runs per page; each has two resources.
 const PAGE: usize = 50;
 
 /// The form of a report.
@@ -48,8 +48,10 @@ impl Form {
 
     fn description(self) -> &'static str {
         match self {
-            Form::Json => "Report of one analysis: the report contract, version 1",
-            Form::Markdown => "Report of one analysis, to be read or pasted into a ticket",
+            Form::Json => "Report of one analysis as JSON (report contract, version 1)",
+            Form::Markdown => {
+                "Report of one analysis as Markdown, to read or to paste into a ticket"
+            }
         }
     }
 }
@@ -83,7 +85,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     Form::ALL.into_iter().map(template).collect()
 }
 
-/// Runs of jobs in the allowed folders, the newest first.
+/// Runs of jobs in the allowed folders, newest first.
 pub(super) fn visible(shared: &Shared, roots: &Roots, filter: &RunFilter) -> Result<Vec<RunRow>> {
     let all = RunFilter {
         limit: None,
@@ -95,7 +97,7 @@ pub(super) fn visible(shared: &Shared, roots: &Roots, filter: &RunFilter) -> Res
     Ok(rows)
 }
 
-/// A page of the reports; the cursor is the last run of the page before.
+/// A page of the reports; the cursor is the last run of the previous page.
 pub(super) async fn list(
     shared: &Arc<Shared>,
     roots: Roots,
@@ -104,7 +106,7 @@ pub(super) async fn list(
     let rows = shared
         .blocking(move |shared| visible(shared, &roots, &RunFilter::default()))
         .await?;
-    // A run has a verdict as soon as it has a report, whole or partial.
+    // A run has a verdict as soon as it has a report, complete or partial.
     let mut rows: Vec<RunRow> = rows.into_iter().filter(|r| r.verdict.is_some()).collect();
     if let Some(cursor) = cursor {
         let at = rows.iter().position(|row| row.run_id == cursor);
@@ -168,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn uris_lead_back_to_run_and_form() {
+    fn uris_round_trip() {
         for form in Form::ALL {
             assert_eq!(parse(&uri("01ABC", form)), Some(("01ABC", form)));
         }

@@ -1,22 +1,20 @@
-//! The folders that the server may read, and whether a path lies in them.
+//! The folders that the server may read, and whether a path is in them.
 //!
-//! A path is judged by where it really leads: links and `..` are resolved first. What lies outside
-//! is refused in the same words whether it exists or not.
+//! Links and `..` are resolved first. A path outside is refused in the same words whether it exists or not.
 
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// Folders that may be read with everything below them; their real paths.
+/// Real paths of folders that may be read, with everything below them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Roots(Vec<PathBuf>);
 
-/// Where a path leads.
 #[derive(Debug, PartialEq, Eq)]
 enum Place {
-    /// To this real path in a root.
+    /// The real path.
     Inside(PathBuf),
-    /// Into a root, but nothing is there.
+    /// In a root, but there is nothing.
     Missing,
     Outside,
 }
@@ -29,7 +27,7 @@ impl Roots {
         real.map(Roots)
     }
 
-    /// The real path of something that a client names; a relative one is looked for in each root.
+    /// The real path of what a client names; a relative path is looked up in each root.
     pub(crate) fn admit(&self, named: &str) -> Result<PathBuf> {
         let path = Path::new(named);
         let places: Vec<Place> = self
@@ -47,22 +45,22 @@ impl Roots {
         if !places.is_empty() && places.iter().all(|place| *place == Place::Missing) {
             return Err(
                 Error::new(ErrorKind::Input, format!("`{named}` does not exist"))
-                    .hint(format!("a relative path begins at {}", self.listed())),
+                    .hint(format!("relative paths start at {}", self.listed())),
             );
         }
-        let error = format!("`{named}` is outside of the folders that this server may read");
+        let error = format!("`{named}` is outside the folders that this server may read");
         Err(Error::new(ErrorKind::Input, error).hint(format!(
-            "it may read {}; more are allowed by `--root DIR`, or `allowed_roots` of `[mcp]` in scopeagent.toml",
+            "it may read {}; allow more with `--root DIR`, or `allowed_roots` of `[mcp]` in scopeagent.toml",
             self.listed()
         )))
     }
 
-    /// Whether an absolute path leads into a root, be it still there or not.
+    /// Whether an absolute path is in a root, even if it no longer exists.
     pub(crate) fn cover(&self, path: &Path) -> bool {
         path.is_absolute() && self.place(path) != Place::Outside
     }
 
-    /// What these roots and other folders have in common.
+    /// The intersection of these roots and other folders.
     pub(crate) fn narrowed(&self, folders: &[PathBuf]) -> Roots {
         let real: Vec<PathBuf> = folders
             .iter()
@@ -94,7 +92,7 @@ impl Roots {
             .map(|root| format!("`{}`", root.display()))
             .collect();
         if names.is_empty() {
-            "nothing: the client's own roots have no folder in common with them".to_owned()
+            "nothing: the client's roots and the allowed roots have no folder in common".to_owned()
         } else {
             names.join(", ")
         }
@@ -109,7 +107,7 @@ impl Roots {
                 Place::Outside
             };
         }
-        // Nothing is there: what counts is where the part that exists leads.
+        // Nothing exists there: the existing part of the path decides.
         let existing = path.ancestors().find_map(|part| part.canonicalize().ok());
         match existing {
             Some(real) if within(&real) => Place::Missing,
@@ -121,7 +119,7 @@ impl Roots {
 fn real_folder(root: &Path) -> Result<PathBuf> {
     let real = root.canonicalize().map_err(|e| {
         Error::from_source(ErrorKind::Usage, &e).hint(format!(
-            "the allowed root `{}` must be a folder that exists",
+            "the allowed root `{}` must be an existing folder",
             root.display()
         ))
     })?;
@@ -129,7 +127,8 @@ fn real_folder(root: &Path) -> Result<PathBuf> {
         Ok(real)
     } else {
         let error = format!("the allowed root `{}` is not a folder", root.display());
-        Err(Error::new(ErrorKind::Usage, error).hint("give the folder that the job folders lie in"))
+        Err(Error::new(ErrorKind::Usage, error)
+            .hint("give the folder that contains the job folders"))
     }
 }
 
@@ -206,7 +205,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_are_judged_by_where_they_lead() {
+    fn links_are_resolved() {
         let Tree {
             _folder,
             base,
@@ -224,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_path_in_a_root_is_told_as_missing() {
+    fn a_missing_path_in_a_root_is_reported_as_missing() {
         let Tree {
             _folder,
             base,

@@ -1,7 +1,6 @@
-//! The tools. Their comments are what a model reads before it chooses one.
+//! The tools. Models read the comments before they choose one.
 //!
-//! Each names its parameters, judges the path against the roots of the call, and hands the work to
-//! the code behind the command of the same purpose, off the threads that serve messages.
+//! Each tool checks the path against the roots of the call and passes the work to the session, away from the threads that serve messages.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -42,8 +41,8 @@ const MAX_RUNS: u32 = 200;
 #[tool_router(vis = "pub(super)")]
 impl Handler {
     /// Finds out why one SCOPE or U-SQL job is slow, expensive or failed, and what to change.
-    /// Reads the job folder, names the causes with evidence (file, place, value), estimates the seconds that mending each would save, and suggests rewrites as checked diffs, hints or parameters, with the experience they rest on.
-    /// Takes a second for most jobs, longer with an LLM or gigabytes of vertex events; reports progress by step and can be cancelled. The report is kept: its run_id is what give_feedback and the report resources need.
+    /// Reads the job folder, names the causes with evidence (file, place, value), estimates the seconds that fixing each one would save, and suggests rewrites as verified diffs, hints or parameters, with the experience behind them.
+    /// Takes a second for most jobs, longer with an LLM or gigabytes of vertex events; reports progress by step and can be cancelled. The report is saved; give_feedback and the report resources need its run_id.
     #[tool(
         title = "Diagnose a job",
         output_schema = schema_for_output::<Report>(),
@@ -58,7 +57,7 @@ impl Handler {
         let job = roots.admit(&asked.job).map_err(plain)?;
         let _place = tokio::select! {
             place = self.shared.places.acquire() => place.map_err(|e| e.to_string())?,
-            () = context.ct.cancelled() => return Err("cancelled before it began".to_owned()),
+            () = context.ct.cancelled() => return Err("cancelled before it started".to_owned()),
         };
         let stop = self.shared.stop.child_token();
         // A client that hangs up drops this call; the analysis ends with it.
@@ -97,10 +96,10 @@ impl Handler {
         })
     }
 
-    /// Shows what a job folder holds before anything is judged: files by kind, stages with times, bytes and skew, operators with rows against estimates, channels, input tables, script statements with the stages that run them, and what could not be read.
-    /// Use it for facts that a report does not quote. It judges nothing; analyze_job does.
+    /// Shows what a job folder contains: files by kind, stages with times, bytes and skew, operators with rows against estimates, channels, input tables, script statements with the stages that run them, and what could not be read.
+    /// Use it for facts that a report does not quote. It draws no conclusions; analyze_job does.
     #[tool(
-        title = "Look into a job",
+        title = "Inspect a job",
         output_schema = schema_for_output::<Inspection>(),
         annotations(read_only_hint = true, open_world_hint = false)
     )]
@@ -137,7 +136,7 @@ impl Handler {
     }
 
     /// Reads the text of one file of a job folder, in parts: the script around the lines of a finding, an error, a warning, generated C#.
-    /// Give `line` to begin at a line, or the `next_offset` of the part before. Only files of that folder; links are not followed.
+    /// Give the first `line`, or the `next_offset` of the previous part. Only files of that folder; links are not followed.
     #[tool(
         title = "Read a file of a job",
         output_schema = schema_for_output::<FilePart>(),
@@ -158,7 +157,7 @@ impl Handler {
         .await
     }
 
-    /// Lists earlier analyses of jobs in the allowed folders, the newest first: run_id, job, status, verdict, top cause. The report of each is the resource scopeagent://runs/{run_id}/report.
+    /// Lists earlier analyses of jobs in the allowed folders, newest first: run_id, job, status, verdict, top cause. The report of each is the resource scopeagent://runs/{run_id}/report.
     #[tool(
         title = "List analyses",
         output_schema = schema_for_output::<Runs>(),
@@ -183,7 +182,7 @@ impl Handler {
         .await
     }
 
-    /// Notes what the user did with a suggestion of a report, so that later searches and rankings are better. Only after the user said so; a later opinion on the same suggestion replaces the earlier one.
+    /// Records what the user did with a suggestion of a report, to improve later searches and rankings. Only use it after the user said so; later feedback on the same suggestion replaces earlier feedback.
     #[tool(
         title = "Give feedback",
         output_schema = schema_for_output::<FeedbackRow>(),
@@ -201,7 +200,7 @@ impl Handler {
     ) -> Outcome<FeedbackRow> {
         self.blocking(move |shared| {
             let row = give(shared, &roots, asked)?;
-            let text = answers::noted(&row);
+            let text = answers::saved(&row);
             Ok(Answer::new(row, text))
         })
         .await

@@ -34,10 +34,7 @@ async fn refused(session: &Session, job: &str) {
         ("read_job_file", file),
     ] {
         let told = session.refusal(tool, arguments).await;
-        assert!(
-            told.contains("outside of the folders"),
-            "{tool} {job}: {told}"
-        );
+        assert!(told.contains("outside the folders"), "{tool} {job}: {told}");
     }
 }
 

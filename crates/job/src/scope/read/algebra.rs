@@ -1,5 +1,5 @@
 //! `Algebra.xml` / `__script__.abr`: processes, the channels between them, input streams, memory.
-//! A local run's also lists its vertices and holds the script.
+//! A local run's also lists its vertices and contains the script.
 
 use std::collections::HashMap;
 

@@ -16,7 +16,7 @@ const MAX_NAME: usize = 200;
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     let statements = statements(input.text);
     if statements.is_empty() {
-        job.tell(input.name, None, &Problem::NoStatement);
+        job.note(input.name, None, &Problem::NoStatement);
         return;
     }
     let result = job.compile.get_or_insert_with(|| CompileResult {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_without_statements_is_told() {
+    fn a_tree_without_statements_is_reported() {
         let job = read_text("{\"Batch\":{\"x\":\"y\\");
         assert_eq!((job.compile, job.diagnostics.len()), (None, 1));
     }

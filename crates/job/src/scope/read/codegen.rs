@@ -7,7 +7,7 @@ use crate::script::flow::user_code::columns_read;
 
 /// Class around what the compiler generates.
 const GENERATED: &str = "___Scope_Generated_Classes___";
-/// Classes kept. Real files have at most some hundred.
+/// Classes kept. Real files have at most a few hundred.
 const MAX_CLASSES: usize = 10_000;
 /// Levels of classes in classes that are looked into.
 const MAX_NESTING: usize = 16;
@@ -19,7 +19,7 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     });
 }
 
-/// Classes of a piece of C#; `lines_before` stand before it in its file.
+/// Classes of a piece of C#; `lines_before` precede it in its file.
 pub(crate) fn classes(code: &str, lines_before: u32) -> Vec<CodegenClass> {
     let masked = mask(code);
     let mut found: Vec<Declared<'_>> = Vec::new();
@@ -42,7 +42,7 @@ pub(crate) fn classes(code: &str, lines_before: u32) -> Vec<CodegenClass> {
         at: 0,
         line: lines_before + 1,
     };
-    // classes in classes in classes …: each text is looked at once per level, so levels are bounded
+    // classes in classes in classes …: each text is read once per level, so levels are bounded
     let mut budget = code.len().saturating_mul(MAX_NESTING);
     found
         .iter()
@@ -89,13 +89,13 @@ impl Lines {
 struct Declared<'a> {
     name: &'a str,
     base: Option<&'a str>,
-    /// Offset of the word `class`, of the brace that opens its body, and behind the closing one.
+    /// Offset of the word `class`, of the brace that opens its body, and after the closing one.
     start: usize,
     open: usize,
     end: usize,
 }
 
-/// The declaration whose word `class` stands at `at`; `None` for `where T : class` and the like.
+/// The declaration whose word `class` is at `at`; `None` for `where T : class` and the like.
 fn declaration<'a>(code: &'a str, masked: &[u8], at: usize) -> Option<Declared<'a>> {
     let is_word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_' || *b >= 0x80;
     let space = |from: usize| {
@@ -178,7 +178,7 @@ fn mask(code: &str) -> Vec<u8> {
     out
 }
 
-/// Length of `@"…"`, in which `""` stands for a quote.
+/// Length of `@"…"`, in which `""` is a quote.
 fn verbatim_length(text: &[u8]) -> usize {
     let mut at = 2;
     while let Some(quote) = memchr::memchr(b'"', text.get(at..).unwrap_or_default()) {

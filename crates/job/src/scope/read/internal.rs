@@ -1,7 +1,7 @@
 //! `ScopeInternalStatistics.xml`: metadata of the inputs. What the compiler knows of structured
-//! streams is a base64 block that holds readable XML between binary pages.
+//! streams is a base64 block that contains readable XML between binary pages.
 //!
-//! The pages have no documented form. The one with the partitions is found by what must hold in it:
+//! The pages have no documented form. The one with the partitions is found by what must be true of it:
 //! offsets add up to lengths, and rows to the row count that the XML states.
 
 use std::cell::Cell;
@@ -14,9 +14,9 @@ use crate::model::{Clustering, ColumnStatistics, Job, StoredPartition};
 use crate::problem::Problem;
 use crate::xml::{Node, tree};
 
-/// A structured stream has at most some ten thousand partitions; more is not searched for.
+/// A structured stream has at most some ten thousand partitions.
 const MAX_PARTITIONS: usize = 100_000;
-/// Numbers looked at while searching for the partition page: well below a second.
+/// Numbers read while searching for the partition page: well below a second.
 const MAX_WORK: usize = 50_000_000;
 
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
@@ -33,7 +33,7 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
             Err(error) => {
                 let place = "SStreamMetaData".to_owned();
                 let problem = Problem::Metadata(error.to_string());
-                job.tell(input.name, Some(place), &problem);
+                job.note(input.name, Some(place), &problem);
             }
         }
     }
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_block_is_told() {
+    fn a_broken_block_is_reported() {
         let mut job = Job::default();
         let text =
             "<StatisticsInfo><SStreamMetaData>not base64!</SStreamMetaData></StatisticsInfo>";

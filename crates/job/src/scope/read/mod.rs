@@ -121,13 +121,13 @@ impl Job {
     /// Notes where reading a file had to stop, if it had to.
     pub(crate) fn fault(&mut self, file: &str, fault: Option<Fault>) {
         if let Some(fault) = fault {
-            self.tell(file, Some(format!("line {}", fault.line)), &fault.problem);
+            self.note(file, Some(format!("line {}", fault.line)), &fault.problem);
         }
     }
 
-    /// Notes something that could not be read; reading goes on.
-    pub(crate) fn tell(&mut self, file: &str, locator: Option<String>, problem: &Problem) {
-        /// More of the same from one file tell nothing new and would fill the report.
+    /// Notes something that could not be read; the reader continues.
+    pub(crate) fn note(&mut self, file: &str, locator: Option<String>, problem: &Problem) {
+        /// More from one file say nothing new and would fill the report.
         const MOST_PER_FILE: usize = 20;
         let so_far = self
             .diagnostics

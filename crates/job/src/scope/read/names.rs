@@ -16,7 +16,7 @@ const MAX_VALUES: usize = 1_000;
 /// Characters kept of an attribute that is not a number.
 const MAX_TEXT: usize = 1_000;
 
-/// Numbers that cannot be used are told one by one up to this many of a file.
+/// Numbers out of range are reported one by one up to this many of a file.
 const MAX_ODD: usize = 5;
 
 /// Names seen so far.
@@ -34,7 +34,7 @@ pub(super) struct Names {
 struct Shape {
     node: Name,
     counters: Arc<Vec<Name>>,
-    /// ` name="` for each counter: what stands before its number.
+    /// ` name="` for each counter: the text before its number.
     written: Vec<Box<str>>,
 }
 
@@ -100,7 +100,7 @@ impl Names {
                 self.note_odd(node, name, value);
             }
         } else if node.values.len() + node.texts.len() >= MAX_VALUES {
-            // made up
+            // no real node has so many
         } else if let Some(value) = number(value) {
             node.values.push(self.get(name), value);
         } else {
@@ -139,7 +139,7 @@ impl Shape {
         }
     }
 
-    /// Takes counters as long as they are the expected ones, and `opId` wherever it stands. Returns
+    /// Takes counters as long as they are the expected ones, and `opId` wherever it is. Returns
     /// what is left.
     fn take<'a>(&self, node: &mut CounterNode, mut rest: &'a str) -> &'a str {
         while let Some(written) = self.written.get(node.values.len()) {
@@ -162,7 +162,7 @@ impl Shape {
     }
 }
 
-/// The number that the text begins with, and what follows the quote behind it. Up to 15 digits,
+/// The number that the text begins with, and what follows the quote after it. Up to 15 digits,
 /// which are exact in a float.
 fn whole_number(text: &str) -> Option<(u64, &str)> {
     let mut whole = 0_u64;

@@ -55,7 +55,7 @@ impl Arguments {
     }
 }
 
-/// Reads `-flag value -flag value …`. `-key`, `-keys`, `-hash` and `-range` hold keys; a `|`
+/// Reads `-flag value -flag value …`. `-key`, `-keys`, `-hash` and `-range` take keys; a `|`
 /// separates those of the left and the right input.
 pub(super) fn arguments(text: &str) -> Arguments {
     let mut out = Arguments::default();

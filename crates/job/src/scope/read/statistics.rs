@@ -1,7 +1,7 @@
-//! `__ScopeRuntimeStatistics__.xml`: the counters of every stage (form of a cluster job; modelled
+//! `__ScopeRuntimeStatistics__.xml`: the counters of every stage (form of a cluster job; modeled
 //! on readers of such files, since none is public).
 //!
-//! A large file is read in parts at the same time. Where a part begins is a guess, and what was
+//! A large file is read in parts concurrently. Where a part begins is a guess, and what was
 //! read from there counts only if the part before ends at that very place, between two stages.
 
 use super::names::Names;
@@ -31,7 +31,7 @@ fn read_parts(input: &Input<'_>, parts: usize, min_part: usize, job: &mut Job) {
         }
         for odd in part.odd.into_iter().take(MAX_ODD) {
             let problem = Problem::OutOfRange(odd.name, odd.value);
-            job.tell(input.name, Some(odd.place), &problem);
+            job.note(input.name, Some(odd.place), &problem);
         }
         job.fault(input.name, part.fault);
     }
@@ -48,7 +48,7 @@ fn starts(text: &str, parts: usize) -> Vec<usize> {
     starts
 }
 
-/// Numbers that cannot be used are told one by one up to this many of a part.
+/// Numbers out of range are reported one by one up to this many of a part.
 const MAX_ODD: usize = 5;
 
 struct Odd {
@@ -66,7 +66,7 @@ struct Part {
     meets_next: bool,
 }
 
-/// Walks through the file, from each start at the same time.
+/// Walks through the file, from each start concurrently.
 fn walk_all(input: &Input<'_>, starts: &[usize]) -> Vec<Part> {
     let (Some(root), Some(first)) = (root(input.text), starts.first()) else {
         return vec![walk(Xml::new(input.text), input.name, None)];
@@ -179,7 +179,7 @@ impl Builder {
             return;
         }
         for (node, name, value) in self.names.take_odd() {
-            let place = match node.as_str() {
+            let place = match &*node {
                 node if node == stage => format!("{stage}/@{name}"),
                 node => format!("{stage}/{node}/@{name}"),
             };
@@ -191,7 +191,7 @@ impl Builder {
         self.open.pop();
     }
 
-    /// Keeps what was read if it is a stage: by the grammar of their names, or because it holds
+    /// Keeps what was read if it is a stage: by the grammar of their names, or because it has
     /// operators. A note of the collector about itself is not.
     fn close_stage(&mut self) {
         self.open.clear();
@@ -221,7 +221,7 @@ mod tests {
             tree.nodes[at]
                 .values
                 .iter()
-                .map(|(n, v)| (n.as_str(), v))
+                .map(|(n, v)| (&**n, v))
                 .collect()
         };
         assert_eq!(

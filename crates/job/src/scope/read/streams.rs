@@ -100,7 +100,7 @@ fn last_rows_of(input: &Input<'_>, job: &mut Job, id: &str, rows: &[u64]) {
             here: rows.iter().sum(),
             there: known.iter().sum(),
         };
-        job.tell(input.name, Some(place), &problem);
+        job.note(input.name, Some(place), &problem);
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
         table(input, &format!("{prefix}/{at}"), value, job);
     }
     if tables.is_none() && fault.is_none() {
-        job.tell(input.name, None, &Problem::NoTables);
+        job.note(input.name, None, &Problem::NoTables);
     }
     job.fault(input.name, fault);
 }
@@ -36,7 +36,7 @@ fn table(input: &Input<'_>, pointer: &str, value: &Value, job: &mut Job) {
         .or_else(|| path.as_deref().map(name_of))
     else {
         let place = Some(pointer.to_owned());
-        job.tell(input.name, place, &Problem::TableWithoutName);
+        job.note(input.name, place, &Problem::TableWithoutName);
         return;
     };
     let at = |field: &str| input.at(format!("{pointer}/{field}"));
@@ -140,7 +140,7 @@ pub(crate) fn name_of(path: &str) -> String {
         .to_owned()
 }
 
-/// Whether two paths are the same; local runs mix both slashes and do not tell case apart.
+/// Whether two paths are the same; local runs mix both slashes and ignore case.
 fn same_path(a: &str, b: &str) -> bool {
     let plain = |byte: u8| {
         if byte == b'\\' {
@@ -169,7 +169,7 @@ impl Job {
             .tables
             .iter()
             .position(|t| same(t.path.as_deref(), path) || same(t.stream_id.as_deref(), stream_id));
-        // a name alone does not tell two streams of the same name apart
+        // a name alone does not distinguish two streams
         let found = found.or_else(|| {
             self.tables.iter().position(|t| {
                 (path.is_none() || t.path.is_none()) && t.name.eq_ignore_ascii_case(name)

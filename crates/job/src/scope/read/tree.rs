@@ -15,7 +15,7 @@ const MAX_DEPTH: usize = 1_000;
 /// Reads the tree and merges it with those of the stage's other vertices.
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     let Some(tree) = parse(input) else {
-        job.tell(input.name, None, &Problem::NoCounters);
+        job.note(input.name, None, &Problem::NoCounters);
         return;
     };
     let stage = job.stage_mut(&tree.stage);
@@ -153,7 +153,7 @@ pub(crate) fn merge(tree: &mut CounterTree, other: CounterTree) {
 }
 
 fn merge_node(into: &mut CounterNode, from: &CounterNode, weights: (f64, f64)) {
-    // a merged value stands in several files: its line means nothing any more
+    // a merged value comes from several files, so it has no line
     into.line = None;
     for (name, value) in from.values.iter() {
         match into.value(name) {
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn depth_is_nesting() {
         let tree = parse(&Input::new("f", ONE)).expect("tree");
-        let names: Vec<&str> = tree.nodes.iter().map(|n| n.name.as_str()).collect();
+        let names: Vec<&str> = tree.nodes.iter().map(|n| &*n.name).collect();
         assert_eq!(names, ["Output", "Empty", "Extractor", "VertexHost"]);
         assert_eq!(tree.nodes[2].parent, Some(1));
         assert_eq!(tree.nodes[2].line, Some(7));
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn no_tree_is_told() {
+    fn no_tree_is_reported() {
         let mut job = Job::default();
         read(
             &Input::new("a", "LocaVertexHost Runtime engine initialized\n"),

@@ -37,7 +37,7 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
         }
         _ if fault.is_none() => {
             let place = "vertexCommand/@vertexArg".to_owned();
-            job.tell(input.name, Some(place), &Problem::NoStage);
+            job.note(input.name, Some(place), &Problem::NoStage);
         }
         _ => {}
     }

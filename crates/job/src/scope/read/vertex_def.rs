@@ -81,8 +81,8 @@ fn operator(tag: &Tag<'_>) -> Operator {
     }
 }
 
-/// What an operator does. The class tells more than the id (`Process_4` may be a sort); the
-/// arguments tell how a partitioner partitions.
+/// What an operator does. The class says more than the id (`Process_4` may be a sort); the
+/// arguments say how a partitioner partitions.
 fn kind(id: &str, class_name: &str, arguments: &Arguments) -> OperatorKind {
     use OperatorKind as K;
     let class = class_name

@@ -6,7 +6,7 @@ use crate::model::{CompileResult, CompiledOutput, CompilerWarning, Job, JobError
 use crate::time::span_seconds;
 use crate::xml::{Node, tree};
 
-/// Warnings kept: more of them help nobody.
+/// Warnings kept: more of them would not help.
 const MAX_WARNINGS: usize = 1_000;
 
 /// Reads warnings; their fields may be elements or attributes.

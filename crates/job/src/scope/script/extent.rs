@@ -10,7 +10,7 @@ use super::lexer::{Token, TokenKind};
 pub(super) struct Extent {
     /// First token that is not a blank, comment or directive.
     pub(super) first: usize,
-    /// Token behind the last one.
+    /// Token after the last one.
     pub(super) end: usize,
     /// How it ended.
     pub(super) stop: Stop,
@@ -73,7 +73,7 @@ impl<'a> Scanner<'a> {
         Some(Extent { first, end, stop })
     }
 
-    /// Whether a token can lie between statements.
+    /// Whether a token can be between statements.
     fn is_between(&self, at: usize) -> bool {
         let kind = self.tokens[at].kind;
         kind.is_trivia() || kind == TokenKind::Directive
@@ -145,7 +145,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// A `;` inside a branch of `#IF` ends the statement only at `#ENDIF`, when the statement
-    /// began before the `#IF` and every branch holds nothing but an end of it.
+    /// began before the `#IF` and every branch contains only an end of it.
     fn semicolon(&self, at: usize, scan: &Scan) -> Option<(usize, Stop)> {
         if scan.conditions <= 0 {
             return Some((at + 1, Stop::Semicolon));
@@ -166,7 +166,7 @@ impl<'a> Scanner<'a> {
                 TokenKind::Punct if self.byte(next) == b';' => ended = true,
                 _ => {}
             }
-            // An end of a statement is short; what is longer holds statements of its own.
+            // An end of a statement is short; what is longer contains its own statements.
             if next > at + 400 {
                 break;
             }

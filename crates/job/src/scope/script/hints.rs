@@ -160,7 +160,7 @@ fn argument_problem(known: &KnownHint, argument: &Hint) -> Option<String> {
     (!fits).then(|| format!("`{value}` is no value of `{name}`"))
 }
 
-/// Reads the hints of `[…]`, or of what stands in the parentheses of `OPTION(…)`.
+/// Reads the hints of `[…]`, or those in the parentheses of `OPTION(…)`.
 /// `offset` is the byte at which `text` begins; each hint of attribute form gets the whole span.
 pub(super) fn read(text: &str, offset: usize, form: HintForm) -> Vec<Hint> {
     let open = if form == HintForm::Attribute {

@@ -29,7 +29,7 @@ pub enum TokenKind {
     CsBlock,
     /// Operator or bracket of one or two characters.
     Punct,
-    /// A character that no script holds.
+    /// A character that is in no script.
     Unknown,
 }
 
@@ -160,13 +160,13 @@ impl Lexer<'_> {
         TokenKind::Text
     }
 
-    /// A backslash may stand before a character of several bytes.
+    /// A backslash may precede a character of several bytes.
     fn skip_to_char_boundary(&mut self) {
         self.at = self.at.min(self.bytes.len());
         self.skip_while(|byte| (0x80..0xc0).contains(&byte));
     }
 
-    /// `@"…"` may hold line ends; `""` is a quote in it.
+    /// `@"…"` may contain line ends; `""` is a quote in it.
     fn verbatim(&mut self) -> TokenKind {
         while let Some(found) = memchr::memchr(b'"', &self.bytes[self.at..]) {
             self.at += found + 1;
@@ -236,7 +236,7 @@ impl Lexer<'_> {
         self.at += memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
     }
 
-    /// Upper-case word behind the `#`, with blanks between them allowed.
+    /// Upper-case word after the `#`, with blanks between them allowed.
     fn hash(&mut self) -> TokenKind {
         let mut from = self.at + 1;
         while matches!(self.bytes.get(from), Some(b' ' | b'\t')) {

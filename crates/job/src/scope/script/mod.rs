@@ -1,6 +1,6 @@
 //! The script: syntax, statements, data flow.
 //!
-//! A script is read in three layers: [`SyntaxTree`] holds every byte of the text, [`Statement`]s
+//! A script is read in three layers: [`SyntaxTree`] contains every byte of the text, [`Statement`]s
 //! say what it means, [`DataFlow`] ties the statements together by the rowsets that they pass.
 //! Nothing here knows a job folder, run-time numbers or causes.
 
@@ -36,7 +36,7 @@ pub struct Script {
     pub text: String,
     pub dialect: Dialect,
     pub statements: Vec<Statement>,
-    /// What could not be understood; parsing goes on at the next statement.
+    /// What could not be understood; parsing resumes at the next statement.
     pub errors: Vec<SyntaxError>,
     tree: SyntaxTree,
     flow: OnceLock<DataFlow>,
@@ -76,7 +76,7 @@ impl Script {
         script
     }
 
-    /// The syntax tree, which holds every byte of the text.
+    /// The syntax tree, which contains every byte of the text.
     pub fn tree(&self) -> &SyntaxTree {
         &self.tree
     }
@@ -86,7 +86,7 @@ impl Script {
         self.flow.get_or_init(|| flow::of_script(self))
     }
 
-    /// 1-based line that holds the byte at `offset`.
+    /// 1-based line of the byte at `offset`.
     pub fn line_of(&self, offset: usize) -> u32 {
         self.line_starts.partition_point(|&start| start <= offset) as u32
     }

@@ -69,7 +69,7 @@ pub enum StatementKind {
     If,
     /// `LOOP (…) {`.
     Loop,
-    /// `BEGIN` of a block without a statement of its own.
+    /// `BEGIN` of a block that belongs to no statement.
     Begin,
     /// `END` or `}`.
     End,
@@ -98,7 +98,7 @@ pub struct Statement {
     pub target: Option<String>,
     /// The rowset expression; empty for statements without one. For `OUTPUT` its one input.
     pub query: Query,
-    /// Hints as attribute lines before the statement and as `OPTION(…)` behind it.
+    /// Hints as attribute lines before the statement and as `OPTION(…)` after it.
     pub hints: Vec<Hint>,
     /// Where and how an `OUTPUT` writes.
     pub output: Option<OutputClause>,
@@ -150,7 +150,7 @@ pub struct Query {
     pub group_by_span: Option<Span>,
     pub having: Vec<Conjunct>,
     pub order_by: Vec<OrderItem>,
-    /// `ON` keys of `REDUCE` and `COMBINE` (for the latter of its first input).
+    /// `ON` keys of `REDUCE`, and of the first input of `COMBINE`.
     pub on: Vec<ColumnRef>,
     pub presort: Vec<OrderItem>,
     /// Whether `REDUCE … ALL`.
@@ -230,7 +230,7 @@ pub struct ColumnRef {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Expression {
     pub span: Span,
-    /// Names in it that can be columns: not called, not behind a dot, no parameters. A member
+    /// Names in it that can be columns: not called, not after a dot, no parameters. A member
     /// access on a column (`Url.Length`) yields the column.
     pub uses: Vec<ColumnRef>,
     /// `@name` and `@@name@@` in it.
@@ -339,7 +339,7 @@ pub enum HintForm {
     /// `[NAME(…)=…]` before a statement.
     #[default]
     Attribute,
-    /// `OPTION(NAME…)` behind a query.
+    /// `OPTION(NAME…)` after a query.
     Option,
 }
 
@@ -347,9 +347,9 @@ pub enum HintForm {
 pub struct Hint {
     /// Name in upper case: `SKEWJOIN`, `ROWCOUNT`, `PRIVACY.ASSET.NONPERSONAL`.
     pub name: String,
-    /// Columns in the parentheses behind the name.
+    /// Columns in the parentheses after the name.
     pub columns: Vec<String>,
-    /// Value behind `=` as written, outer parentheses included.
+    /// Value after `=` as written, outer parentheses included.
     pub value: Option<String>,
     pub form: HintForm,
     pub span: Span,

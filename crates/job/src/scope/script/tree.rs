@@ -1,6 +1,6 @@
 //! Lossless syntax tree: tokens that cover the whole text, nodes that cover the tokens.
 //!
-//! Nodes lie in pre-order in one vector, so that building, walking and dropping need no recursion
+//! Nodes are in pre-order in one vector, so that building, walking and dropping need no recursion
 //! however deep the script nests. Knows no meaning.
 
 use super::lexer::{Token, TokenKind};
@@ -70,9 +70,9 @@ pub enum NodeKind {
 pub struct Node {
     pub kind: NodeKind,
     pub first: u32,
-    /// Token behind the last one.
+    /// Token after the last one.
     pub end: u32,
-    /// Node behind the last one inside it.
+    /// Node after the last one inside it.
     pub next: u32,
 }
 
@@ -162,7 +162,7 @@ impl SyntaxTree {
         })
     }
 
-    /// Kind of a token; [`TokenKind::Unknown`] behind the end.
+    /// Kind of a token; [`TokenKind::Unknown`] after the end.
     pub(super) fn token_kind(&self, token: usize) -> TokenKind {
         self.tokens
             .get(token)

@@ -17,7 +17,7 @@ use crate::time::filetime_ms;
 
 /// Attempts kept over all stages: 72 bytes each, so 6 MB, and some slack while lists grow.
 const MAX_RUNS: usize = 80_000;
-/// Stages and machines told apart; more are made up.
+/// Distinct stages and machines; more are not from a real job.
 const MAX_NAMES: usize = 100_000;
 /// Different messages kept per stage.
 const MAX_MESSAGES: usize = 32;

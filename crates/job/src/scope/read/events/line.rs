@@ -113,7 +113,7 @@ pub(super) enum Event<'a> {
     Vertex(&'a str, String),
 }
 
-/// Reads a line other than `---HiPriTime`; `None` if it tells nothing that is kept.
+/// Reads a line other than `---HiPriTime`; `None` if it says nothing that is kept.
 pub(super) fn event(line: &[u8]) -> Option<Event<'_>> {
     // nearly all other lines report ordinary progress
     match line.first()? {

@@ -2,7 +2,7 @@
 //!
 //! One `---HiPriTime` line per finished attempt, or in the older form several lines (see `older`);
 //! sentences about failures, revocations, read failures and duplicates between them. The six times
-//! are taken as created, queued, process started, running, ended, queued (modelled: no public file
+//! are taken as created, queued, process started, running, ended, queued (modeled: no public file
 //! states it).
 
 mod clock;
@@ -29,7 +29,7 @@ const MAX_LINE: usize = 64 << 10;
 /// Below this a file is read by one thread: starting more costs as much as it saves.
 const MIN_PART: u64 = 16 << 20;
 
-/// Reads a file, a large one in parts at the same time. Returns the bytes read.
+/// Reads a file, a large one in parts concurrently. Returns the bytes read.
 pub(crate) fn read_file(
     name: &str,
     path: &Path,
@@ -95,7 +95,7 @@ fn is_utf16(path: &Path) -> std::io::Result<bool> {
     Ok(matches!(mark[..], [0xff, 0xfe] | [0xfe, 0xff]))
 }
 
-/// Reads a file in UTF-16 as a whole: someone saved it again, which nobody does with large ones.
+/// Reads a file in UTF-16 as a whole: somebody saved it again, which is not done with large files.
 fn read_utf16(name: &str, path: &Path, options: &Options, job: &mut Job) -> std::io::Result<u64> {
     let mut bytes = Vec::new();
     File::open(path)?
@@ -103,13 +103,13 @@ fn read_utf16(name: &str, path: &Path, options: &Options, job: &mut Job) -> std:
         .read_to_end(&mut bytes)?;
     if bytes.len() as u64 == options.max_file_bytes {
         let problem = Problem::OnlyFirstOfUtf16(options.max_file_bytes);
-        job.tell(name, None, &problem);
+        job.note(name, None, &problem);
     }
     read(name, &bytes, options, job);
     Ok(bytes.len() as u64)
 }
 
-/// Cuts a file behind line feeds into about equal parts.
+/// Cuts a file after line feeds into about equal parts.
 fn bounds(path: &Path, size: u64, parts: u64) -> std::io::Result<Vec<(u64, u64)>> {
     let mut cuts = vec![0];
     for part in 1..parts {
@@ -135,7 +135,7 @@ pub(crate) fn read(name: &str, text: &[u8], options: &Options, job: &mut Job) {
     finish(name, collector, job);
 }
 
-/// Feeds the collector line by line, straight from the stream's buffer where a line lies in it.
+/// Feeds the collector line by line, straight from the stream's buffer where it contains the whole line.
 fn lines(stream: &mut dyn BufRead, collector: &mut Collector) -> std::io::Result<u64> {
     let (mut total, mut carry, mut skipping) = (0_u64, Vec::new(), false);
     loop {
@@ -199,7 +199,7 @@ fn finish(name: &str, collector: Collector, job: &mut Job) {
         }
     }
     for (line, problem) in collected.complaints {
-        job.tell(name, Some(format!("line {line}")), &problem);
+        job.note(name, Some(format!("line {line}")), &problem);
     }
 }
 
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_10_gb_is_skipped_and_told() {
+    fn a_line_of_10_gb_is_skipped_and_reported() {
         let mut collector = Collector::new("profile", &Options::default(), 1);
         let mut endless = Endless {
             left: 10_000_000_000,
@@ -309,9 +309,9 @@ mod tests {
         let mut job = Job::default();
         finish("profile", collector, &mut job);
         assert_eq!(job.stages[0].runs.as_ref().map(|r| r.completed), Some(1));
-        let told = &job.diagnostics[0];
-        assert_eq!(told.message.en, "a line that is too long to read");
-        assert_eq!(told.locator.as_deref(), Some("line 2"));
+        let reported = &job.diagnostics[0];
+        assert_eq!(reported.message.en, "a line that is too long to read");
+        assert_eq!(reported.locator.as_deref(), Some("line 2"));
     }
 
     #[test]
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_last_line_is_told() {
+    fn a_cut_last_line_is_reported() {
         let job = read_text(&LINE.as_bytes()[..LINE.len() - 60], 4096);
         assert!(job.stages.is_empty());
         assert!(
@@ -352,7 +352,7 @@ mod tests {
         assert_eq!((runs.completed, runs.run_ms.max), (1, 8_000.0));
         assert_eq!(runs.wait_ms.max, 1_500.0);
         assert_eq!((runs.bytes_read.total, runs.runs[0].line), (460.0, 2));
-        assert_eq!(runs.machines[0], "m7");
+        assert_eq!(&*runs.machines[0], "m7");
         for text in [format!("{older}{LINE}"), format!("{LINE}{older}")] {
             let job = read_text(text.as_bytes(), 4096);
             let runs = job.stages[0].runs.as_ref().expect("runs");

@@ -17,7 +17,7 @@ const MAX_NAME: usize = 200;
 /// Number of the vertex in the job, and version of the attempt.
 type Key = (u32, u32);
 
-/// What one line tells of an attempt.
+/// What one line says about an attempt.
 #[derive(Debug, PartialEq)]
 pub(super) enum Piece<'a> {
     /// Name of the vertex, milliseconds since 1970 at which it was created, and the seconds that
@@ -74,7 +74,7 @@ impl Older {
         });
     }
 
-    /// Adds what the part of the file behind `lines` lines gave.
+    /// Adds what the part of the file after `lines` lines gave.
     pub(super) fn absorb(&mut self, next: Older, lines: u64) {
         self.lost += next.lost;
         self.most += next.most;
@@ -103,7 +103,7 @@ impl Older {
 impl Parts {
     fn take(&mut self, piece: &Piece<'_>, line: u64) {
         match piece {
-            // times that are told again of an attempt that was stopped afterwards are wrong
+            // times repeated for an attempt that was stopped afterwards are wrong
             Piece::Times(..) if self.steps_s.is_some() => {}
             Piece::Times(name, created_ms, steps) => {
                 self.name = head(name, MAX_NAME).into();
@@ -161,7 +161,7 @@ impl Parts {
     }
 }
 
-/// What a line tells, and of which attempt; of several if one process ran several vertices.
+/// What a line says, and about which attempts: several if one process ran several vertices.
 fn pieces<'a>(text: &'a str, take: &mut dyn FnMut(Key, Piece<'a>)) -> Option<()> {
     if let Some(rest) = text.strip_prefix("Timing Information ") {
         let (key, name, numbers) = numbered(rest, 6)?;
@@ -200,7 +200,7 @@ fn pieces<'a>(text: &'a str, take: &mut dyn FnMut(Key, Piece<'a>)) -> Option<()>
     Some(())
 }
 
-/// Vertex, version, name and the `n` last words of a line; the name may hold spaces.
+/// Vertex, version, name and the `n` last words of a line; the name may contain spaces.
 fn numbered(text: &str, n: usize) -> Option<(Key, &str, Vec<&str>)> {
     let (vertex, rest) = text.split_once(' ')?;
     let (version, rest) = rest.split_once(' ')?;

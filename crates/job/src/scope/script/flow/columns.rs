@@ -5,7 +5,7 @@ use crate::script::model::{Query, RowsetRef, RowsetSource, StatementKind};
 /// Columns that the statement with that index provides.
 pub(super) type Known<'a> = dyn Fn(usize) -> Option<Vec<String>> + 'a;
 
-/// Columns of a query in order; `None` if the script does not tell.
+/// Columns of a query in order; `None` if the script doesn't say.
 pub(super) fn provided(query: &Query, known: &Known<'_>) -> Option<Vec<String>> {
     match query.kind {
         StatementKind::Union => provided(query.branches.first()?, known),

@@ -14,10 +14,10 @@ use std::collections::{HashMap, HashSet};
 use super::Script;
 use super::model::{Query, RowsetRef, RowsetSource, Statement, StatementKind};
 
-/// How rows are spread, as far as the script tells.
+/// How rows are spread, as far as the script says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PartitioningKind {
-    /// The script does not tell.
+    /// The script does not say.
     #[default]
     Unknown,
     /// Rows with equal keys are together.
@@ -47,11 +47,11 @@ pub struct Rowset {
     pub sources: Vec<String>,
     /// Rowsets made from it.
     pub readers: Vec<usize>,
-    /// Columns that it provides, in order; `None` if the script does not tell (`*` over a stream).
+    /// Columns that it provides, in order; `None` if the script doesn't say (`*` over a stream).
     pub columns: Option<Vec<String>>,
     /// Those that some reader, or the job's output, needs in the end.
     pub used: Vec<String>,
-    /// Those that nobody needs.
+    /// Those that no reader needs.
     pub dropped: Vec<String>,
     /// Keys by which the operator needs its inputs together: group, join, reduce keys; one entry
     /// an input.
@@ -92,7 +92,7 @@ impl Script {
     }
 }
 
-/// The flow of a script, with the C# blocks of its own as the only known user code.
+/// The flow of a script, with its own C# blocks as the only known user code.
 pub(super) fn of_script(script: &Script) -> DataFlow {
     let blocks = script
         .statements

@@ -11,7 +11,7 @@ use crate::script::model::{
 
 type LeftBy<'a> = dyn Fn(usize) -> Option<Partitioning> + 'a;
 
-/// Needs, one entry an input, and what the statement leaves behind.
+/// Needs, one entry per input, and what the statement leaves behind.
 pub(super) fn of_statement(
     statement: &Statement,
     left_by: &LeftBy<'_>,

@@ -1,10 +1,10 @@
-//! Which columns user code reads, as far as its text tells.
+//! Which columns user code reads, as far as its text shows.
 //!
 //! Looks for the names in string literals of a class (`row["Url"]`). Code that goes over columns
 //! by position or by schema may read any of them, and is said to.
 
 /// Column names in the string literals of a class; `None` if the class is not in `code`, or
-/// reads columns in a way that names do not tell.
+/// reads columns by position rather than by name.
 pub fn columns_read(code: &str, class: &str) -> Option<Vec<String>> {
     let body = class_body(code, class.rsplit('.').next().unwrap_or(class))?;
     if reads_by_position(body) {

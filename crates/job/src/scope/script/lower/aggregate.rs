@@ -36,7 +36,7 @@ impl Lowering<'_> {
                     // Aggregates do not nest.
                     at = close + 1;
                 }
-                // Not called, or never closed, and then nothing behind it is either.
+                // Not called, or never closed, and then nothing after it is either.
                 None if tokens
                     .get(at + 1)
                     .is_some_and(|&next| self.token(next) == "(") =>

@@ -35,7 +35,7 @@ pub(super) fn is_reserved(word: &str) -> bool {
 struct Chain {
     /// Positions of its words in the token list.
     words: Vec<usize>,
-    /// Position behind it and its type arguments.
+    /// Position after it and its type arguments.
     end: usize,
     called: bool,
 }
@@ -229,7 +229,7 @@ impl<'a> Reader<'_, 'a> {
         found
     }
 
-    /// Takes one token or name; gives the position behind it.
+    /// Takes one token or name; gives the position after it.
     fn step(&self, at: usize, into: &mut Expression) -> usize {
         match self.token_kind(at) {
             TokenKind::Variable | TokenKind::Parameter => {
@@ -253,7 +253,7 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// Length of `[Order]`, `[Order Id]` where an operand stands.
+    /// Length of `[Order]`, `[Order Id]` where an operand is expected.
     fn quoted_name(&self, at: usize) -> Option<usize> {
         let operand = match self.token_kind(at.wrapping_sub(1)) {
             TokenKind::Punct => !matches!(self.before(at), ")" | "]" | "."),

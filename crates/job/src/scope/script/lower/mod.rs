@@ -56,15 +56,15 @@ struct Lowering<'a> {
     names: HashMap<String, usize>,
     /// Last statement that made a rowset, and its name.
     previous: Option<(usize, Option<String>)>,
-    /// Looked at only where a name before a dot has to be told from a class.
+    /// Needed only to distinguish a name before a dot from a class.
     survey: OnceCell<Survey<'a>>,
 }
 
-/// What the whole text tells about words.
+/// How the whole text uses words.
 struct Survey<'a> {
     /// Classes of the C# blocks.
     classes: HashSet<&'a str>,
-    /// Words that stand alone or behind a dot somewhere, as columns do and classes do not.
+    /// Words that occur alone or after a dot somewhere, as columns do and classes do not.
     bare: HashSet<&'a str>,
 }
 
@@ -135,7 +135,7 @@ impl<'a> Lowering<'a> {
         self.previous = Some((statement.index, statement.target.clone()));
     }
 
-    /// Whether what follows lies in a block of this statement.
+    /// Whether what follows is in a block of this statement.
     fn opens_block(&self, node: usize) -> bool {
         let last = self.tree.seen_tokens(node).last();
         let last = last.map_or("", |token| self.token(token));
@@ -143,7 +143,7 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// Names behind `class`, `struct` and `enum`.
+/// Names after `class`, `struct` and `enum`.
 fn class_names(code: &str) -> impl Iterator<Item = &str> {
     let mut words = code.split(|c: char| !(c.is_alphanumeric() || c == '_'));
     std::iter::from_fn(move || {

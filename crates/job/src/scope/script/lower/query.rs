@@ -136,7 +136,7 @@ impl Lowering<'_> {
         self.inner_queries(node, query);
     }
 
-    /// Queries inside conditions and columns are inputs as well.
+    /// Queries inside conditions and columns are inputs too.
     fn inner_queries(&self, node: usize, query: &mut Query) {
         let end = self.tree.nodes()[node].next as usize;
         let mut at = node + 1;

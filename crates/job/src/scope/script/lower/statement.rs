@@ -44,7 +44,7 @@ impl Lowering<'_> {
         statement
     }
 
-    /// First token behind the hints.
+    /// First token after the hints.
     fn first_word(&self, node: usize) -> &str {
         let children = self.tree.children(node);
         let hints = children

@@ -1,7 +1,7 @@
 //! Ways of reading a statement with `#IF` branches in it.
 //!
 //! The value of a condition is not known, so each way takes one branch of every `#IF`, or all
-//! of them one behind the other; the parser keeps the first way that fits the grammar.
+//! of them one after the other; the parser keeps the first that fits the grammar.
 
 use std::ops::Range;
 
@@ -80,7 +80,7 @@ fn branches(text: &str, tree: &SyntaxTree, tokens: Range<usize>) -> Vec<Branch> 
     let mut open: Vec<Condition> = Vec::new();
     let mut current = both;
     if closes_unopened(text, tree, tokens.clone()) {
-        // The statement begins inside a branch whose `#IF` lies before it.
+        // The statement begins inside a branch whose `#IF` precedes it.
         open.push(Condition {
             outer: both,
             local: false,

@@ -41,7 +41,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A word, `[quoted word]` or macro as a node of its own.
+    /// A word, `[quoted word]` or macro as its own node.
     pub(super) fn name_token(&mut self, kind: NodeKind) -> bool {
         match self.kind() {
             TokenKind::Word | TokenKind::Variable => self.leaf(kind),

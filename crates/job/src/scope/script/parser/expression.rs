@@ -1,8 +1,8 @@
 //! Expressions: C# with the operators of the language.
 //!
 //! They are followed with a small automaton over operands and operators instead of a grammar of
-//! C#, which finds where an expression ends, what stands in it, and whether something is missing
-//! or superfluous; it cannot tell types. Brackets are kept on a stack, so depth costs nothing.
+//! C#, which finds where an expression ends, what is in it, and whether something is missing
+//! or superfluous; it does not know types. Brackets are kept on a stack, so depth costs nothing.
 
 use super::Parser;
 use crate::script::lexer::{TokenKind, is_mixed_case};
@@ -14,17 +14,17 @@ use crate::script::words::Words;
 enum State {
     Need,
     Have,
-    /// Any of them: behind what may be a cast, or a `?`.
+    /// Either: after what may be a cast, or a `?`.
     Either,
 }
 
 struct Frame {
     open: u8,
-    /// Whether it may be a cast: it stands where an operand could.
+    /// Whether it may be a cast: it is where an operand could be.
     cast: bool,
 }
 
-/// Words that end an expression wherever they stand outside brackets.
+/// Words that end an expression anywhere outside brackets.
 static STOP_WORDS: Words = Words::new(
     "ANTISEMI ANTISEMIJOIN AS ASC BEGIN CLUSTERED CROSS DESC DISTRIBUTED EXCEPT FETCH FROM \
      FULL GROUP HAVING INNER INTERSECT INTO JOIN LEFT OFFSET ON OPTION ORDER OUTER PARAMS \
@@ -32,7 +32,7 @@ static STOP_WORDS: Words = Words::new(
      UNION UNPIVOT USING WHERE WITH",
 );
 
-/// Words that end an expression only where an operator could stand; elsewhere they are names.
+/// Words that end an expression only where an operator could be; elsewhere they are names.
 static SOFT_STOP_WORDS: Words = Words::new(
     "ALL APPLY BROADCASTLEFT BROADCASTRIGHT DIRECT FULLCROSS HASH INDEXLOOKUP LOCATION LOOP \
      MERGE PAIR PATTERN RANGE ROUND ROWS SELECT SERIAL UNIQUE VALUES",
@@ -160,7 +160,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether no blank lies before the next token: `@@Prefix@@Name` is one name.
+    /// Whether there is no blank before the next token: `@@Prefix@@Name` is one name.
     fn touches_previous(&self) -> bool {
         let Some(previous) = self.at.checked_sub(1) else {
             return false;
@@ -279,7 +279,7 @@ impl Parser<'_> {
         state
     }
 
-    /// Length of `<int, List<string>>` behind a name, if it is that and no comparison. Decided
+    /// Length of `<int, List<string>>` after a name, if it is that and no comparison. Decided
     /// as C# does: by what it is made of and by what follows.
     fn type_arguments(&self) -> Option<usize> {
         let mut depth = 0;

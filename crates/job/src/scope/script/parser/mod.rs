@@ -208,7 +208,7 @@ impl<'a> Parser<'a> {
         self.close(mark);
     }
 
-    /// Token behind the last one consumed.
+    /// Token after the last one consumed.
     fn last_end(&self) -> u32 {
         let last = self.at.checked_sub(1).and_then(|at| self.seen.get(at));
         last.or(self.seen.first())
@@ -267,6 +267,13 @@ impl<'a> Parser<'a> {
         found
     }
 
+    /// Consumes any of these words, as often as they come.
+    fn skip(&mut self, words: &[&str]) {
+        while words.contains(&self.text()) {
+            self.bump();
+        }
+    }
+
     /// Consumes the token, or notes that it is missing.
     fn expect(&mut self, text: &str) -> bool {
         let found = self.eat(text);
@@ -276,7 +283,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// Notes an error at the next token; at the end, behind the last one.
+    /// Notes an error at the next token; at the end, after the last one.
     fn error(&mut self, message: &str) {
         let found = shorten(self.text());
         let message = match found.is_empty() {

@@ -65,9 +65,7 @@ impl Parser<'_> {
             self.bump();
         }
         self.bump();
-        while matches!(self.text(), "ALL" | "DISTINCT" | "BY" | "NAME") {
-            self.bump();
-        }
+        self.skip(&["ALL", "DISTINCT", "BY", "NAME"]);
         if self.eat("ON") && self.is("(") {
             self.balanced();
         }
@@ -171,15 +169,11 @@ impl Parser<'_> {
         self.key_clause(NodeKind::OrderBy, &["ORDER", "BY"]);
         while matches!(self.text(), "OFFSET" | "FETCH") {
             self.bump();
-            while matches!(self.text(), "FIRST" | "NEXT") {
-                self.bump();
-            }
+            self.skip(&["FIRST", "NEXT"]);
             if !matches!(self.text(), "ROWS" | "ROW") {
                 self.expression();
             }
-            while matches!(self.text(), "ROWS" | "ROW" | "ONLY") {
-                self.bump();
-            }
+            self.skip(&["ROWS", "ROW", "ONLY"]);
         }
     }
 
@@ -218,9 +212,7 @@ impl Parser<'_> {
 
     /// A path, or a streamset described by its pattern.
     pub(super) fn stream(&mut self) {
-        while matches!(self.text(), "SPARSE" | "STREAMSET" | "STREAM" | "VOLATILE") {
-            self.bump();
-        }
+        self.skip(&["SPARSE", "STREAMSET", "STREAM", "VOLATILE"]);
         self.expression();
         loop {
             match self.text() {

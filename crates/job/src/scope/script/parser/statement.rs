@@ -105,7 +105,7 @@ impl Parser<'_> {
         )
     }
 
-    /// Whether no blank lies before a token: `Log@@Day@@` is one name.
+    /// Whether there is no blank before a token: `Log@@Day@@` is one name.
     fn touches(&self, ahead: usize) -> bool {
         self.seen[self.at + ahead - 1] + 1 == self.seen[self.at + ahead]
     }
@@ -114,9 +114,7 @@ impl Parser<'_> {
     fn declaration(&mut self) {
         let mark = self.open(NodeKind::Declaration);
         self.bump();
-        while matches!(self.text(), "EXTERNAL" | "CONST" | "DECLARE" | "EXPORT") {
-            self.bump();
-        }
+        self.skip(&["EXTERNAL", "CONST", "DECLARE", "EXPORT"]);
         if matches!(
             self.text(),
             "FUNCTION" | "ASSEMBLY" | "RESOURCE" | "CREDENTIAL"
@@ -133,7 +131,7 @@ impl Parser<'_> {
         self.close(mark);
     }
 
-    /// A value is an expression; a rowset function can be exported under a name as well.
+    /// A value is an expression; a rowset function can also be exported under a name.
     fn declared_value(&mut self) {
         match self.text() {
             "SELECT" | "EXTRACT" => self.query(),
@@ -166,12 +164,7 @@ impl Parser<'_> {
     fn output_to(&mut self) {
         let mark = self.open(NodeKind::To);
         self.bump();
-        while matches!(
-            self.text(),
-            "SSTREAM" | "STREAM" | "VOLATILE" | "SPARSE" | "TABLE"
-        ) {
-            self.bump();
-        }
+        self.skip(&["SSTREAM", "STREAM", "VOLATILE", "SPARSE", "TABLE"]);
         self.expression();
         self.close(mark);
     }
@@ -196,9 +189,7 @@ impl Parser<'_> {
     pub(super) fn layout_clause(&mut self) {
         if matches!(self.text(), "HASH" | "RANGE" | "DIRECT" | "ROUND") {
             let mark = self.open(NodeKind::Distribution);
-            while matches!(self.text(), "HASH" | "RANGE" | "DIRECT" | "ROUND" | "ROBIN") {
-                self.bump();
-            }
+            self.skip(&["HASH", "RANGE", "DIRECT", "ROUND", "ROBIN"]);
             self.close(mark);
         }
         let kind = match self.text() {
@@ -209,13 +200,9 @@ impl Parser<'_> {
         };
         let mark = self.open(kind);
         self.bump();
-        while matches!(self.text(), "UNIQUE" | "NOT") {
-            self.bump();
-        }
+        self.skip(&["UNIQUE", "NOT"]);
         self.expect("BY");
-        while matches!(self.text(), "HASH" | "RANGE" | "DIRECT" | "ROUND" | "ROBIN") {
-            self.bump();
-        }
+        self.skip(&["HASH", "RANGE", "DIRECT", "ROUND", "ROBIN"]);
         self.order_items();
         if self.eat("INTO") {
             self.expression();
@@ -264,7 +251,7 @@ impl Parser<'_> {
     }
 
     /// The head of a block: `IF … THEN`, `ELSE`, `LOOP (i, 3) {`. What is inside follows as
-    /// statements of its own.
+    /// its own statements.
     fn block(&mut self) {
         let mark = self.open(NodeKind::Block);
         self.at = self.seen.len();
@@ -297,7 +284,7 @@ impl Parser<'_> {
         self.close(mark);
     }
 
-    /// Definitions: only brackets are checked, and a query behind `AS` is parsed.
+    /// Definitions: only brackets are checked, and a query after `AS` is parsed.
     fn ddl(&mut self) {
         let mark = self.open(NodeKind::Ddl);
         self.bump();

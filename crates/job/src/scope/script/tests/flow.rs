@@ -64,7 +64,7 @@ fn code_that_goes_by_position_may_read_any_column() {
 }
 
 #[test]
-fn keys_tell_what_is_partitioned_how() {
+fn keys_show_what_is_partitioned_how() {
     let script = parse(
         "a = SELECT K, L, V FROM t;\n\
          g = SELECT K AS Key, SUM(V) AS S FROM a GROUP BY K;\n\

@@ -1,4 +1,4 @@
-//! What scripts mean, construct by construct, and what holds for any text at all.
+//! What scripts mean, construct by construct, and properties of any text.
 
 mod flow;
 mod properties;

@@ -67,7 +67,7 @@ fn select_gives_columns_filter_groups_and_aggregates() {
 }
 
 #[test]
-fn join_keys_are_told_left_from_right_however_they_are_written() {
+fn join_keys_are_known_left_from_right_however_they_are_written() {
     let (_, statement) = one("J = SELECT a.X, b.Y FROM A AS a LEFT OUTER JOIN B AS b\n\
          ON b.K == a.K AND a.L == b.L AND a.T > b.T;");
     let join = &statement.query.joins[0];
@@ -404,7 +404,7 @@ fn blocks_hold_their_statements() {
 }
 
 #[test]
-fn classes_are_told_from_columns() {
+fn classes_are_distinguished_from_columns() {
     let script = parse(
         "x = SELECT UrlHelper.Domain(Url) AS d, Time.Date AS day, Math.Max(A, B) AS m,\n\
          string.IsNullOrEmpty(C) ? (long) D : new Node(E).Value AS e, Name.ToUpper() AS n\n\

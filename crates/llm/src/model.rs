@@ -1,4 +1,4 @@
-//! A model with the way to reach it, and what it was found to take.
+//! A model, its transport, and what the run has learned about its server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -7,26 +7,21 @@ use crate::level;
 use crate::profile::{Level, Profile};
 use crate::transport::Transport;
 
-/// A model with the way to reach it.
-pub struct Lane {
-    /// Its profile.
+pub struct Model {
     pub profile: Profile,
-    /// Carries its requests.
     pub transport: Arc<dyn Transport>,
     level: AtomicU8,
-    /// Whether the server has refused tools.
-    without_tools: AtomicBool,
+    tools_refused: AtomicBool,
 }
 
-impl Lane {
-    /// A lane that begins with the way of structured output that suits the model.
-    pub fn new(profile: Profile, transport: Arc<dyn Transport>) -> Lane {
+impl Model {
+    pub fn new(profile: Profile, transport: Arc<dyn Transport>) -> Model {
         let level = AtomicU8::new(level::first(&profile) as u8);
-        Lane {
+        Model {
             profile,
             transport,
             level,
-            without_tools: AtomicBool::new(false),
+            tools_refused: AtomicBool::new(false),
         }
     }
 
@@ -37,7 +32,7 @@ impl Lane {
             .unwrap_or(Level::Text)
     }
 
-    /// Takes the next weaker way for the rest of the run; whether there is one.
+    /// Falls back to the next weaker level for the rest of the run; `false` if there is none.
     pub fn weaken(&self, from: Level) -> bool {
         let next = level::weaker(from);
         if let Some(next) = next {
@@ -46,14 +41,13 @@ impl Lane {
         next.is_some()
     }
 
-    /// Whether tools are offered to the model.
     pub fn has_tools(&self) -> bool {
-        level::has_tools(&self.profile) && !self.without_tools.load(Ordering::Relaxed)
+        level::has_tools(&self.profile) && !self.tools_refused.load(Ordering::Relaxed)
     }
 
-    /// Offers no more tools for the rest of the run.
+    /// Stops offering tools for the rest of the run.
     pub fn drop_tools(&self) {
-        self.without_tools.store(true, Ordering::Relaxed);
+        self.tools_refused.store(true, Ordering::Relaxed);
     }
 
     pub fn name(&self) -> String {
@@ -61,13 +55,12 @@ impl Lane {
     }
 }
 
-/// What the reasoner is to do besides asking.
+/// How models are used in a run.
 #[derive(Debug, Clone, Default)]
 pub struct LlmOptions {
-    /// Most that the run may cost, in the currency of the prices.
+    /// Limit for the run, in the currency of the prices.
     pub max_cost: Option<f64>,
     /// Whether paths, names and literals are masked before anything leaves the machine.
     pub redact: bool,
-    /// Whether answers are streamed.
     pub stream: bool,
 }

@@ -1,0 +1,19 @@
+//! JSON output.
+
+use serde::Serialize;
+use server::{Error, ErrorKind, Result};
+
+/// A value as indented JSON.
+pub(crate) fn pretty(value: &impl Serialize) -> Result<String> {
+    line_of(serde_json::to_string_pretty(value))
+}
+
+/// A value as one line of JSON.
+pub(crate) fn line(value: &impl Serialize) -> Result<String> {
+    line_of(serde_json::to_string(value))
+}
+
+fn line_of(text: serde_json::Result<String>) -> Result<String> {
+    let text = text.map_err(|e| Error::from_source(ErrorKind::Other, &e))?;
+    Ok(text + "\n")
+}
