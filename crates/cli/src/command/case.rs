@@ -4,8 +4,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use diagnosis::model::Cause;
 use indexer::lint;
+use report::Cause;
 use runs::case::{self, CaseError, Draft, Material};
 use runs::store::Store;
 use serde::Serialize;

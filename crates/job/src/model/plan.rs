@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use report::Source;
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct PlanNode {
     /// Name without `PhyOp_`: `MergeJoin`, `Exchange`.
     pub name: String,

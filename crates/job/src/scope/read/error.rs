@@ -124,18 +124,9 @@ fn class_of(frame: &str) -> Option<String> {
     let method = frame.split('(').next()?;
     let class = method.rsplit_once('.')?.0;
     // an iterator or lambda is a nested class: `SessionReducer.<Reduce>d__0.MoveNext`
-    let class = class
-        .split(".<")
-        .next()
-        .unwrap_or(class)
-        .split('+')
-        .next()
-        .unwrap_or(class);
-    class
-        .rsplit('.')
-        .next()
-        .filter(|c| !c.is_empty())
-        .map(str::to_owned)
+    let outer = class.split(".<").next()?.split('+').next()?;
+    let name = outer.rsplit('.').next()?;
+    (!name.is_empty()).then(|| name.to_owned())
 }
 
 #[cfg(test)]

@@ -84,18 +84,12 @@ impl Walk {
         let node = PlanNode {
             name: name.unwrap_or(&id).to_owned(),
             element_id: id.clone(),
-            group: None,
-            card: None,
-            row_bytes: None,
-            skew_factor: None,
-            hts: None,
-            cost: None,
             attributes: tag
                 .attributes()
                 .filter(|(name, _)| *name != "Id")
                 .map(|(name, value)| (name.to_owned(), value.into_owned()))
                 .collect(),
-            children: Vec::new(),
+            ..PlanNode::default()
         };
         let parent = self.open.iter().rev().find_map(|(open, _)| match open {
             Open::Physical(at) if physical => Some(*at),

@@ -45,17 +45,15 @@ fn table(input: &Input<'_>, pointer: &str, value: &Value, job: &mut Job) {
     };
     table.name = name;
     table.path = path.or(table.path.take());
-    if let Some(rows) = field("rows").and_then(count) {
-        table.rows = Some(rows);
-        table.sources.insert("rows", at("rows"));
-    }
-    if let Some(bytes) = field("bytes").and_then(count) {
-        table.bytes = Some(bytes);
-        table.sources.insert("bytes", at("bytes"));
-    }
-    if let Some(files) = field("file_count").and_then(count) {
-        table.file_count = Some(files);
-        table.sources.insert("file_count", at("file_count"));
+    for (name, number) in [
+        ("rows", &mut table.rows),
+        ("bytes", &mut table.bytes),
+        ("file_count", &mut table.file_count),
+    ] {
+        if let Some(stated) = field(name).and_then(count) {
+            *number = Some(stated);
+            table.sources.insert(name, at(name));
+        }
     }
     table.kind = field("kind").and_then(text).or(table.kind.take());
     table.compressed = field("compressed").and_then(text);

@@ -1,8 +1,6 @@
 //! Gathers attempts per stage: distributions over all of them, and as many single ones as memory
 //! allows.
 
-use std::collections::hash_map::Entry;
-
 use foldhash::{HashMap, HashMapExt};
 
 use super::clock::Clock;
@@ -33,6 +31,7 @@ pub(super) struct Collected {
 }
 
 /// Takes lines, one after the other.
+#[derive(Default)]
 pub(crate) struct Collector {
     file: String,
     per_stage: usize,
@@ -78,19 +77,8 @@ impl Collector {
             file: file.to_owned(),
             per_stage: (options.max_runs_per_stage / parts).max(16),
             in_all: MAX_RUNS / parts,
-            clock: Clock::default(),
-            line: 0,
-            kept: 0,
-            stages: Vec::new(),
-            stage_ids: HashMap::new(),
-            last: 0,
-            machines: Vec::new(),
-            machine_ids: HashMap::new(),
-            graph_start: None,
-            finish: None,
-            complaints: Vec::new(),
-            malformed: 0,
             older: Some(Older::new(MAX_RUNS / parts)),
+            ..Collector::default()
         }
     }
 
@@ -151,15 +139,7 @@ impl Collector {
             }
             Some(Event::Vertex(name, message)) => {
                 if let Some(at) = self.stage(name.as_bytes()) {
-                    let events = &mut self.stages[at].events;
-                    let room = events.len() < MAX_MESSAGES;
-                    match events.entry(message) {
-                        Entry::Occupied(mut entry) => *entry.get_mut() += 1,
-                        Entry::Vacant(entry) if room => {
-                            entry.insert(1);
-                        }
-                        Entry::Vacant(_) => {}
-                    }
+                    self.stages[at].count(message, 1);
                 }
             }
             None => {}
@@ -239,11 +219,8 @@ impl Collector {
     /// Adds what was collected from the part of the file that follows.
     pub(super) fn absorb(&mut self, next: Collector) {
         let lines = self.line;
-        let machines: Vec<u32> = next
-            .machines
-            .iter()
-            .map(|name| self.machine(name.as_bytes()))
-            .collect();
+        let machines = next.machines.iter();
+        let machines: Vec<u32> = machines.map(|name| self.machine(name.as_bytes())).collect();
         for mut stage in next.stages {
             let Some(at) = self.stage(&stage.name) else {
                 continue;
@@ -261,18 +238,12 @@ impl Collector {
             self.stages[at].runs.extend(runs);
             self.stages[at].absorb(stage);
         }
-        self.graph_start = self
-            .graph_start
-            .or(next.graph_start.map(|(ms, line)| (ms, line + lines)));
-        self.finish = next
-            .finish
-            .map(|(ms, line)| (ms, line + lines))
-            .or(self.finish);
-        self.complaints.extend(
-            next.complaints
-                .into_iter()
-                .map(|(line, problem)| (line + lines, problem)),
-        );
+        let moved = |(ms, line): (i64, u64)| (ms, line + lines);
+        self.graph_start = self.graph_start.or(next.graph_start.map(moved));
+        self.finish = next.finish.map(moved).or(self.finish);
+        for (line, problem) in next.complaints {
+            self.complaints.push((line + lines, problem));
+        }
         self.malformed += next.malformed;
         self.older = match (self.older.take(), next.older) {
             (Some(mut older), Some(next)) => {
@@ -361,6 +332,12 @@ impl Stage {
         before - self.runs.len()
     }
 
+    fn count(&mut self, message: String, n: u64) {
+        if self.events.len() < MAX_MESSAGES || self.events.contains_key(&message) {
+            *self.events.entry(message).or_default() += n;
+        }
+    }
+
     /// Adds the measures of a later part; its runs were added before.
     fn absorb(&mut self, next: Stage) {
         self.stride = self.stride.max(next.stride);
@@ -375,14 +352,7 @@ impl Stage {
         self.bytes_written.absorb(next.bytes_written);
         self.wasted_ms += next.wasted_ms;
         for (message, n) in next.events {
-            let room = self.events.len() < MAX_MESSAGES;
-            match self.events.entry(message) {
-                Entry::Occupied(mut entry) => *entry.get_mut() += n,
-                Entry::Vacant(entry) if room => {
-                    entry.insert(n);
-                }
-                Entry::Vacant(_) => {}
-            }
+            self.count(message, n);
         }
     }
 
@@ -391,12 +361,8 @@ impl Stage {
         let mut names: Vec<Name> = Vec::new();
         for run in &mut self.runs {
             run.machine = *local.entry(run.machine).or_insert_with(|| {
-                names.push(
-                    machines
-                        .get(run.machine as usize)
-                        .cloned()
-                        .unwrap_or_default(),
-                );
+                let name = machines.get(run.machine as usize).cloned();
+                names.push(name.unwrap_or_default());
                 names.len() as u32 - 1
             });
         }
