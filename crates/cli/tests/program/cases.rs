@@ -61,10 +61,7 @@ fn a_case_is_written_checked_indexed_and_found() {
     let feedback = format!("feedback last accept S1 --note '{note}' --saved-seconds 18");
     user.run_plain(&feedback).text();
     let text = written(&user, "trips-hot-key", "last --force");
-    assert!(
-        text.contains("18 s saved") && text.contains(note),
-        "{text}"
-    );
+    assert!(text.contains("18 s saved") && text.contains(note), "{text}");
     let path = "knowledge/cases/trips-hot-key.md";
     assert_eq!(faults(&user, path), Vec::<Value>::new());
 
