@@ -26,12 +26,14 @@ pub struct Feedback {
     pub saved_seconds: Option<f64>,
 }
 
-/// Saved feedback with what it was about.
+/// Saved feedback with what it was about. MCP clients see what is said about each field.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FeedbackRow {
+    /// Identifier of the run.
     pub run_id: String,
-    /// Id of the suggestion in the run.
+    /// Id of the suggestion in the run: `S1`.
     pub suggestion: String,
+    /// Whether it was accepted or ignored.
     pub action: Action,
     /// Cause that the suggestion addresses.
     pub cause: Option<String>,

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::{OpenRun, Store, StoreError, old};
 use crate::{RunSummary, code};
 
+/// How far a run got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
@@ -32,26 +33,34 @@ impl RunStatus {
     }
 }
 
-/// One line of the list of runs. Times are RFC 3339, UTC.
+/// One line of the list of runs. MCP clients see what is said about each field.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RunRow {
+    /// Identifier of the run.
     pub run_id: String,
     /// Job folder as given.
     pub job: String,
+    /// Name of the job, if its files have one.
     pub job_name: Option<String>,
+    /// The question asked about the job.
     pub question: Option<String>,
+    /// How far the run got.
     pub status: RunStatus,
-    /// `None` before the end.
+    /// Verdict; absent before the end.
     pub verdict: Option<String>,
     /// Class of the top finding.
     pub problem_type: Option<String>,
+    /// Cause of the top finding.
     pub top_cause: Option<String>,
     /// Number of findings.
     pub findings: u32,
     /// `offline` or `llm`.
     pub reasoner: Option<String>,
+    /// Model of the LLM.
     pub model: Option<String>,
+    /// RFC 3339, UTC.
     pub created_at: String,
+    /// RFC 3339, UTC.
     pub finished_at: Option<String>,
     /// Why it failed.
     pub failure: Option<String>,
