@@ -1,4 +1,4 @@
-//! The script parser: nothing is lost, spans lie in the text.
+//! The script parser: nothing is lost, and spans are within the text.
 
 #![no_main]
 

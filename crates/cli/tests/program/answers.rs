@@ -22,7 +22,7 @@ fn causes(report: &Value) -> Vec<&str> {
 fn the_injected_cause_is_the_first_finding_and_everything_hangs_on_it() {
     let report = User::new().report(
         &case("join-hot-key-skew"),
-        &["--question", "Why is this job so slow?"],
+        "--question 'Why is this job so slow?'",
     );
     assert_eq!(report["verdict"], "problem");
     assert_eq!(causes(&report)[0], "skew.join_hot_key");
@@ -60,9 +60,9 @@ fn the_injected_cause_is_the_first_finding_and_everything_hangs_on_it() {
 }
 
 #[test]
-fn evidence_stands_in_the_files() {
+fn evidence_is_in_the_files() {
     let job = case("join-hot-key-skew");
-    let report = User::new().report(&job, &[]);
+    let report = User::new().report(&job, "");
     let statistics =
         fs::read_to_string(job.join("__ScopeRuntimeStatistics__.xml")).expect("statistics");
     let mut looked_up = 0;
@@ -87,7 +87,7 @@ fn evidence_stands_in_the_files() {
 
 #[test]
 fn a_healthy_job_is_left_alone() {
-    let report = User::new().report(&case("healthy"), &[]);
+    let report = User::new().report(&case("healthy"), "");
     assert_eq!(report["verdict"], "healthy");
     assert_eq!(report["problem_type"], "none");
     assert!(
@@ -113,7 +113,7 @@ fn every_case_gets_its_causes_and_no_others() {
     let user = User::new();
     let mut wrong = Vec::new();
     for (folder, truth) in truths() {
-        let report = user.report(&folder.join("job"), &["--no-store"]);
+        let report = user.report(&folder.join("job"), "--no-store");
         let wanted: Vec<&str> = truth["causes"]
             .as_array()
             .expect("causes")
@@ -155,7 +155,8 @@ fn each_cause_meets_its_own_experience() {
             "这个作业为什么慢？应该怎么改？",
             "Why is this job slow, and what should I change?",
         ] {
-            let report = user.report(&folder.join("job"), &["--no-store", "--question", question]);
+            let flags = format!("--no-store --question '{question}'");
+            let report = user.report(&folder.join("job"), &flags);
             for step in ["think3", "think5"] {
                 let fits = report["experiences"]
                     .as_array()
@@ -198,7 +199,7 @@ fn real_folders_are_read_and_only_the_failed_one_has_a_finding() {
     let user = User::new();
     for entry in fs::read_dir(jobs).expect("jobs") {
         let folder = entry.expect("entry").path();
-        let report = user.report(&folder, &["--no-store"]);
+        let report = user.report(&folder, "--no-store");
         let failed = folder.ends_with("usql-runtime-failure");
         let expected: &[&str] = if failed { &["failure.user_code"] } else { &[] };
         assert_eq!(causes(&report), expected, "{}", folder.display());
@@ -206,18 +207,13 @@ fn real_folders_are_read_and_only_the_failed_one_has_a_finding() {
 }
 
 #[test]
-fn the_antisemijoin_shows_its_stages_and_the_estimate_beside_the_count() {
+fn the_antisemijoin_shows_its_stages_and_the_estimate_next_to_the_count() {
     let Some(jobs) = shared("real/jobs") else {
         return;
     };
-    let output = User::new()
-        .program()
-        .arg("inspect")
-        .arg(jobs.join("usql-antisemijoin"))
-        .args(["--format", "json"])
-        .output()
-        .expect("runs");
-    let seen: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let job = jobs.join("usql-antisemijoin");
+    let line = format!("inspect '{}' --format json", job.display());
+    let seen = User::new().run_plain(&line).json();
     let stages = seen["stages"].as_array().expect("stages");
     assert_eq!(stages.len(), 3);
     let operators = stages

@@ -3,18 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{User, case};
+use serde_json::Value;
+
+use crate::support::{User, case, copy};
 
 fn refused(job: &Path) -> String {
-    let output = User::new()
-        .expert()
-        .arg("analyze")
-        .arg(job)
-        .output()
-        .expect("it runs");
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(3), "{errors}");
-    assert!(output.stdout.is_empty(), "stdout carries data only");
+    let answer = User::new().analyze(job, "");
+    assert_eq!(answer.out, "", "stdout carries data only");
+    let errors = answer.refused(3);
     assert!(
         errors.contains("error:") && errors.contains("hint:"),
         "{errors}"
@@ -25,14 +21,20 @@ fn refused(job: &Path) -> String {
 /// A copy of a case in which one file was changed.
 fn damaged(name: &str, change: impl FnOnce(Vec<u8>) -> Vec<u8>) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("folder");
-    for entry in fs::read_dir(case("join-hot-key-skew")).expect("case") {
-        let path = entry.expect("entry").path();
-        fs::copy(&path, folder.path().join(path.file_name().expect("name"))).expect("copy");
-    }
+    copy(&case("join-hot-key-skew"), folder.path());
     let path = folder.path().join(name);
     let bytes = fs::read(&path).expect("file");
     fs::write(&path, change(bytes)).expect("write");
     folder
+}
+
+/// What the report says about the files of a damaged job.
+fn diagnostics(job: &tempfile::TempDir) -> Vec<Value> {
+    let report = User::new().report(job.path(), "");
+    report["diagnostics"]
+        .as_array()
+        .expect("diagnostics")
+        .clone()
 }
 
 #[test]
@@ -71,17 +73,14 @@ fn a_truncated_file_is_a_diagnostic_and_the_rest_is_read() {
         bytes.truncate(bytes.len() / 2);
         bytes
     });
-    let report = User::new().report(job.path(), &[]);
+    let report = User::new().report(job.path(), "");
     let diagnostics = report["diagnostics"].as_array().expect("diagnostics");
     let named = diagnostics
         .iter()
         .find(|d| d["file"] == "__ScopeRuntimeStatistics__.xml")
         .expect("a diagnostic names the file");
     assert!(named["message"].as_str().is_some_and(|m| !m.is_empty()) && named["hint"].is_string());
-    assert_eq!(
-        report["job"]["stages"], 3,
-        "the definition file was read all the same"
-    );
+    assert_eq!(report["job"]["stages"], 3, "the definition file was read");
 }
 
 #[test]
@@ -92,13 +91,7 @@ fn garbage_in_a_known_file_is_no_panic() {
             .map(|b| if b == b'"' { 0 } else { b })
             .collect()
     });
-    let report = User::new().report(job.path(), &[]);
-    assert!(
-        !report["diagnostics"]
-            .as_array()
-            .expect("diagnostics")
-            .is_empty()
-    );
+    assert!(!diagnostics(&job).is_empty());
 }
 
 #[test]
@@ -107,8 +100,7 @@ fn a_script_that_does_not_parse_is_a_diagnostic() {
         bytes.extend_from_slice(b"\nBroken = SELECT FROM WHERE GROUP (((;\n");
         bytes
     });
-    let report = User::new().report(job.path(), &[]);
-    let diagnostics = report["diagnostics"].as_array().expect("diagnostics");
+    let diagnostics = diagnostics(&job);
     assert!(
         diagnostics.iter().any(|d| d["file"] == "scope.script"),
         "{diagnostics:?}"
@@ -118,32 +110,16 @@ fn a_script_that_does_not_parse_is_a_diagnostic() {
 #[test]
 fn wrong_usage_is_status_2() {
     let user = User::new();
-    user.program().args(["analyze"]).assert().code(2);
-    user.program()
-        .args(["analyze", "x", "--format", "pdf"])
-        .assert()
-        .code(2);
-    user.expert()
-        .args(["analyze", "x", "--reasoner", "llm"])
-        .assert()
-        .code(2);
+    user.run_plain("analyze").refused(2);
+    user.run_plain("analyze x --format pdf").refused(2);
+    user.run("analyze x --reasoner llm").refused(2);
 }
 
 #[test]
 fn a_typo_in_the_configuration_is_named() {
     let user = User::new();
-    fs::write(
-        user.home.path().join("scopeagent.toml"),
-        "langauge = \"en\"\n",
-    )
-    .expect("write");
-    let output = user
-        .program()
-        .args(["config", "show"])
-        .output()
-        .expect("runs");
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{errors}");
+    user.write("scopeagent.toml", "langauge = \"en\"\n");
+    let errors = user.run_plain("config show").refused(2);
     assert!(
         errors.contains("langauge") && errors.contains("scopeagent.toml"),
         "{errors}"

@@ -19,7 +19,7 @@ const FLAGS: [&str; 9] = [
     "--enable-logging=stderr",
 ];
 
-/// The browser's program; `None`, and a line that says so, where none is installed.
+/// The name of an installed browser; `None`, and a printed line, if there is none.
 fn chromium() -> Option<&'static str> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let found = names.into_iter().find(|name| {
@@ -32,7 +32,7 @@ fn chromium() -> Option<&'static str> {
     found
 }
 
-/// Opens a page with a profile of its own.
+/// Opens a page with a fresh profile.
 fn open(browser: &str, profile: &Path, action: &str, page: &Path) -> Output {
     Command::new(browser)
         .args(FLAGS)
@@ -48,23 +48,12 @@ fn open(browser: &str, profile: &Path, action: &str, page: &Path) -> Output {
 fn a_page_opens_without_errors_and_marks_the_hot_stage() {
     let Some(browser) = chromium() else { return };
     let user = User::new();
-    let report = user
-        .expert()
-        .args([
-            "analyze",
-            "--format",
-            "html",
-            "--question",
-            "为什么这么慢？",
-        ])
-        .arg(case("join-hot-key-skew"))
-        .output()
-        .expect("the program runs");
-    assert!(report.status.success());
-    let page = user.home.path().join("report.html");
-    std::fs::write(&page, &report.stdout).expect("the page is written");
+    let flags = "--format html --question '为什么这么慢？'";
+    let report = user.analyze(&case("join-hot-key-skew"), flags).text();
+    user.write("report.html", &report);
+    let page = user.path("report.html");
 
-    let opened = open(browser, &user.home.path().join("dom"), "--dump-dom", &page);
+    let opened = open(browser, &user.path("dom"), "--dump-dom", &page);
     let dom = String::from_utf8_lossy(&opened.stdout);
     let hot: Vec<&str> = dom
         .split("<g ")
@@ -91,7 +80,7 @@ fn a_page_opens_without_errors_and_marks_the_hot_stage() {
 
     let screenshot = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("report.png");
     let action = format!("--screenshot={}", screenshot.display());
-    open(browser, &user.home.path().join("picture"), &action, &page);
+    open(browser, &user.path("picture"), &action, &page);
     let bytes = std::fs::read(&screenshot).expect("a screenshot");
     assert!(
         bytes.starts_with(b"\x89PNG") && bytes.len() > 20_000,

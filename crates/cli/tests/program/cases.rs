@@ -1,134 +1,85 @@
-//! Resolved cases: written from a run, checked, taken in by the index, found.
+//! Resolved cases: written from a run, checked, indexed, found.
 
 use std::fs;
-use std::path::PathBuf;
 
 use serde_json::Value;
 
 use crate::support::{User, case, root};
 
-/// A user with a small knowledge folder of his own and one analysed job.
-fn curator() -> (User, PathBuf) {
+/// A user with a small knowledge folder and one analyzed job.
+fn curator() -> User {
     let user = User::new();
-    let knowledge = user.home.path().join("knowledge");
-    for folder in ["experience", "cases"] {
-        fs::create_dir_all(knowledge.join(folder)).expect("folder");
-    }
     for file in [
         "experience/skew-join-hot-key.md",
         "glossary.toml",
         "files.toml",
     ] {
-        fs::copy(root().join("knowledge").join(file), knowledge.join(file)).expect("copied");
+        let text = fs::read_to_string(root().join("knowledge").join(file)).expect(file);
+        user.write(&format!("knowledge/{file}"), &text);
     }
-    user.program()
-        .arg("analyze")
-        .arg(case("join-hot-key-skew"))
-        .args(["--lang", "en", "--format", "json"])
-        .assert()
-        .success();
-    (user, knowledge)
+    fs::create_dir_all(user.path("knowledge/cases")).expect("made");
+    analyze(&user, "join-hot-key-skew");
+    user
 }
 
-fn written(user: &User, arguments: &[&str]) -> (PathBuf, String) {
-    let output = user
-        .program()
-        .args(["case", "from", "last"])
-        .args(arguments)
-        .output()
-        .expect("runs");
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}");
-    let path = user
-        .home
-        .path()
-        .join(String::from_utf8_lossy(&output.stdout).trim());
-    let text = fs::read_to_string(&path).expect("the case");
-    (path, text)
+fn analyze(user: &User, name: &str) {
+    let line = format!("analyze '{}' --lang en", case(name).display());
+    user.run_plain(&line).text();
 }
 
-fn faults(user: &User, arguments: &[&str]) -> Vec<Value> {
-    let output = user
-        .program()
-        .args(["case", "check", "--format", "json"])
-        .args(arguments)
-        .output()
-        .expect("runs");
-    let faults: Vec<Value> = serde_json::from_slice(&output.stdout).expect("JSON");
+/// Writes a case and returns its text.
+fn written(user: &User, id: &str, arguments: &str) -> String {
+    let line = format!("case from {arguments} --id {id}");
+    let path = user.run_plain(&line).text();
+    assert_eq!(path.trim(), format!("knowledge/cases/{id}.md"));
+    user.read(path.trim())
+}
+
+fn faults(user: &User, files: &str) -> Vec<Value> {
+    let answer = user.run_plain(&format!("case check --format json {files}"));
+    let faults: Vec<Value> = serde_json::from_str(&answer.out).expect("JSON");
     let expected = if faults.is_empty() { 0 } else { 10 };
-    assert_eq!(output.status.code(), Some(expected));
+    answer.refused(expected);
     faults
 }
 
 #[test]
 fn a_case_is_written_checked_indexed_and_found() {
-    let (user, _) = curator();
-    let (path, text) = written(&user, &["--id", "trips-hot-key"]);
-    assert!(path.ends_with("knowledge/cases/trips-hot-key.md"));
+    let user = curator();
+    let text = written(&user, "trips-hot-key", "last");
     assert!(text.contains("causes: [skew.join_hot_key]") && text.contains("7,460,676"));
-    let open: Vec<Value> = faults(&user, &[]);
+    let open = faults(&user, "");
     assert!(
         !open.is_empty() && open.iter().all(|f| f["code"] == "fill-in"),
         "{open:?}"
     );
     let line = open[0]["line"].as_u64().expect("a line") as usize;
-    assert!(
-        text.lines()
-            .nth(line - 1)
-            .is_some_and(|l| l.contains("FILL IN"))
-    );
+    let line = text.lines().nth(line - 1).expect("the line");
+    assert!(line.contains("FILL IN"), "{line}");
 
-    user.program()
-        .args([
-            "feedback",
-            "last",
-            "accept",
-            "S1",
-            "--note",
-            "in production since May",
-            "--saved-seconds",
-            "18",
-        ])
-        .assert()
-        .success();
-    let (_, text) = written(&user, &["--id", "trips-hot-key", "--force"]);
-    assert!(
-        text.contains("18.0 s saved") && text.contains("in production since May"),
-        "{text}"
-    );
-    assert_eq!(
-        faults(&user, &[path.to_str().expect("UTF-8")]),
-        Vec::<Value>::new()
-    );
+    let note = "in production since May";
+    let feedback = format!("feedback last accept S1 --note '{note}' --saved-seconds 18");
+    user.run_plain(&feedback).text();
+    let text = written(&user, "trips-hot-key", "last --force");
+    assert!(text.contains("18 s saved") && text.contains(note), "{text}");
+    let path = "knowledge/cases/trips-hot-key.md";
+    assert_eq!(faults(&user, path), Vec::<Value>::new());
 
-    user.program().args(["index"]).assert().success();
-    let output = user
-        .program()
-        .args([
-            "search",
-            "one vertex gets 22 % of the rows, production since May",
-            "--format",
-            "json",
-        ])
-        .output()
-        .expect("runs");
-    let hits: Vec<Value> = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert!(
-        hits.iter()
-            .any(|h| h["chunk"]["document"] == "cases/trips-hot-key.md"),
-        "the new case is not among {} hits",
-        hits.len()
-    );
+    user.run_plain("index").text();
+    let search = "search 'one vertex gets 22 % of the rows, production since May' --format json";
+    let hits = user.run_plain(search).list();
+    let is_new = |hit: &Value| hit["chunk"]["document"] == "cases/trips-hot-key.md";
+    assert!(hits.iter().any(is_new), "not among {} hits", hits.len());
 }
 
 #[test]
 fn names_paths_and_literals_are_masked_unless_that_is_declined() {
-    let (user, _) = curator();
-    user.program()
-        .args(["feedback", "last", "accept", "S1"])
-        .assert()
-        .success();
-    let private = [
+    let user = curator();
+    user.run_plain("feedback last accept S1").text();
+    let plain = written(&user, "plain", "last --no-redact");
+    assert!(plain.contains("TripId") && plain.contains("5880333575"));
+    let masked = written(&user, "masked", "last");
+    for name in [
         "TripId",
         "5880333575",
         "RouteQuality",
@@ -136,11 +87,7 @@ fn names_paths_and_literals_are_masked_unless_that_is_declined() {
         "psilva",
         "translate.quality",
         "补充维度信息",
-    ];
-    let (_, plain) = written(&user, &["--id", "plain", "--no-redact"]);
-    assert!(plain.contains("TripId") && plain.contains("5880333575"));
-    let (_, masked) = written(&user, &["--id", "masked"]);
-    for name in private {
+    ] {
         assert!(!masked.contains(name), "{name} is left in\n{masked}");
     }
     assert!(
@@ -152,58 +99,26 @@ fn names_paths_and_literals_are_masked_unless_that_is_declined() {
 
 #[test]
 fn a_case_is_never_overwritten_by_accident_and_needs_a_finding() {
-    let (user, _) = curator();
-    written(&user, &["--id", "a"]);
-    user.program()
-        .args(["case", "from", "last", "--id", "a"])
-        .assert()
-        .code(3);
-    user.program()
-        .args(["case", "from", "last", "--id", "../a"])
-        .assert()
-        .code(2);
-    user.program()
-        .arg("analyze")
-        .arg(case("healthy"))
-        .assert()
-        .success();
-    user.program()
-        .args(["case", "from", "last"])
-        .assert()
-        .code(3);
+    let user = curator();
+    written(&user, "a", "last");
+    user.run_plain("case from last --id a").refused(3);
+    user.run_plain("case from last --id ../a").refused(2);
+    analyze(&user, "healthy");
+    user.run_plain("case from last").refused(3);
 }
 
 #[test]
 fn a_later_run_measures_the_result() {
-    let (user, _) = curator();
-    user.program()
-        .arg("analyze")
-        .arg(case("near-join-hot-key-skew"))
-        .assert()
-        .success();
-    let output = user
-        .program()
-        .args([
-            "case", "from", "last~1", "--after", "last", "--id", "measured",
-        ])
-        .output()
-        .expect("runs");
-    assert!(output.status.success());
-    let text =
-        fs::read_to_string(user.home.path().join("knowledge/cases/measured.md")).expect("case");
+    let user = curator();
+    analyze(&user, "near-join-hot-key-skew");
+    let text = written(&user, "measured", "last~1 --after last");
     assert!(
-        text.contains("measured.") && text.contains("1 min 47 s after it"),
+        text.contains("measured)") && text.contains("1 min 47 s after it"),
         "{text}"
     );
 }
 
 #[test]
 fn every_case_of_the_project_has_the_form() {
-    let output = User::new()
-        .expert()
-        .args(["case", "check"])
-        .output()
-        .expect("runs");
-    let faults = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{faults}");
+    User::new().run("case check").text();
 }

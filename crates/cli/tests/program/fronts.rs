@@ -1,9 +1,11 @@
 //! Each front shows the same report: a walk through the fields of the JSON report, looked for in
 //! text, Markdown and HTML.
 
+use std::path::PathBuf;
+
 use serde_json::Value;
 
-use crate::support::{User, case};
+use crate::support::{User, case, copy};
 
 /// Words that a front may write between others: marks of styles, lines, tables and escapes.
 fn flat(text: &str) -> String {
@@ -219,15 +221,12 @@ fn every_front_shows_every_field_of_the_report() {
             };
             // Without the profile some rules lack their facts.
             let job = without_profile(&user, name, language == "en");
-            let report = user.report(&job, &["--lang", language, "--question", question]);
+            let flags = format!("--lang {language} --question '{question}'");
+            let report = user.report(&job, &flags);
             let run = report["run_id"].as_str().expect("run").to_owned();
             for format in ["text", "markdown", "html"] {
-                let output = user
-                    .program()
-                    .args(["runs", "show", &run, "--format", format, "--color", "never"])
-                    .output()
-                    .expect("runs");
-                let raw = String::from_utf8_lossy(&output.stdout).into_owned();
+                let line = format!("runs show {run} --format {format} --color never");
+                let raw = user.run_plain(&line).text();
                 let seen = match format {
                     "html" => page(&raw),
                     _ => wanted(&raw),
@@ -255,15 +254,11 @@ fn every_front_shows_every_field_of_the_report() {
 }
 
 /// A copy of a case, complete or without its vertex events.
-fn without_profile(user: &User, name: &str, complete: bool) -> std::path::PathBuf {
-    let folder = user.home.path().join(format!("{name}-{complete}"));
-    std::fs::create_dir_all(&folder).expect("folder");
-    for entry in std::fs::read_dir(case(name)).expect("case") {
-        let path = entry.expect("entry").path();
-        let file = path.file_name().expect("name");
-        if complete || file != "profile" {
-            std::fs::copy(&path, folder.join(file)).expect("copy");
-        }
+fn without_profile(user: &User, name: &str, complete: bool) -> PathBuf {
+    let folder = user.path(&format!("{name}-{complete}"));
+    copy(&case(name), &folder);
+    if !complete && folder.join("profile").exists() {
+        std::fs::remove_file(folder.join("profile")).expect("removed");
     }
     folder
 }

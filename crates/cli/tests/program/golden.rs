@@ -1,38 +1,27 @@
 //! Whole reports on the committed cases as a reader sees them. After a change of wording,
 //! `INSTA_UPDATE=always cargo test -p scopeagent --test program golden` writes them anew: read the diff.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::LazyLock;
 
 use insta::assert_snapshot;
 
-use crate::support::{User, root};
-
-fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
-}
+use crate::support::{Answer, User, root, words};
 
 /// A report about a committed case in its folder. The knowledge is a small copy, so that no edit of a playbook
 /// changes these reports.
 fn report(case: &str, language: &str, format: &str) -> String {
     static READER: LazyLock<User> = LazyLock::new(User::new);
-    let output = READER
-        .program()
+    let mut command = READER.program();
+    command
         .current_dir(root().join("tests/cases").join(case))
         .arg("--knowledge")
-        .arg(fixtures().join("knowledge"))
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/knowledge"))
         .arg("--index")
-        .arg(READER.home.path().join("index"))
-        .args(["--quiet", "analyze", "job", "--no-store"])
-        .args(["--lang", language, "--format", format])
-        .output()
-        .expect("runs");
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success(),
-        "{case} {language} {format}: {errors}"
-    );
-    String::from_utf8(output.stdout).expect("UTF-8")
+        .arg(READER.path("index"))
+        .args(words("--quiet analyze job --no-store"))
+        .args(["--lang", language, "--format", format]);
+    Answer::of(&mut command).text()
 }
 
 fn check(case: &str) {

@@ -1,4 +1,4 @@
-//! The question at the end of an analysis: only where a person sits at a terminal.
+//! The question at the end of an analysis: asked only in a terminal.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::support::{User, case};
 
-/// Runs the program on a terminal of its own, by the `script` command of util-linux, and types
-/// `answer`; `None`, and a line that says so, where there is no such command.
+/// Runs the program in a terminal, using `script` from util-linux, and types `answer`; `None`, and a
+/// printed line, if there is no such command.
 fn on_a_terminal(user: &User, arguments: &[&str], answer: &str) -> Option<String> {
     let known = Command::new("script").arg("--version").output();
     if !known.is_ok_and(|out| String::from_utf8_lossy(&out.stdout).contains("util-linux")) {
@@ -51,12 +51,7 @@ fn on_a_terminal(user: &User, arguments: &[&str], answer: &str) -> Option<String
 }
 
 fn learnt(user: &User) -> Vec<Value> {
-    let output = user
-        .expert()
-        .args(["feedback", "effect", "--format", "json"])
-        .output()
-        .expect("runs");
-    let effect: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let effect = user.run("feedback effect --format json").json();
     effect["kinds"].as_array().expect("kinds").clone()
 }
 
@@ -103,7 +98,7 @@ fn nothing_is_asked_where_nobody_wants_to_be_asked() {
         .output()
         .expect("runs");
     assert!(!String::from_utf8_lossy(&piped.stderr).contains("Which suggestions"));
-    std::fs::write(user.home.path().join("scopeagent.toml"), "ask = false\n").expect("write");
+    user.write("scopeagent.toml", "ask = false\n");
     if let Some(shown) = on_a_terminal(&user, &[], "S1\n") {
         assert!(!shown.contains("Which suggestions"), "{shown}");
     }

@@ -3,24 +3,13 @@
 use std::fs;
 use std::path::PathBuf;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::support::{User, root};
+use crate::support::{Answer, User, root};
 
-fn hits(user: &User, arguments: &[&str]) -> Vec<Value> {
-    let output = user
-        .expert()
-        .arg("search")
-        .args(arguments)
-        .args(["--format", "json"])
-        .output()
-        .expect("runs");
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    serde_json::from_slice(&output.stdout).expect("JSON")
+fn about(hits: &[Value], subject: &str) -> bool {
+    let id = |hit: &Value| hit["chunk"]["id"].as_str().map(str::to_owned);
+    hits.iter().filter_map(id).any(|id| id.contains(subject))
 }
 
 #[test]
@@ -31,36 +20,22 @@ fn chinese_and_english_questions_find_the_playbook() {
         "one hot key makes the join slow",
         "SKEWJOIN",
     ] {
-        let found = hits(&user, &[query, "-k", "5"]);
+        let line = format!("search '{query}' -k 5 --format json");
+        let found = user.run(&line).list();
         assert_eq!(found.len(), 5);
-        assert!(
-            found.iter().any(|h| h["chunk"]["id"]
-                .as_str()
-                .is_some_and(|id| id.contains("skew"))),
-            "{query}"
-        );
+        assert!(about(&found, "skew"), "{query}");
     }
 }
 
 #[test]
 fn the_built_in_knowledge_needs_no_folder() {
-    let user = User::new();
-    let output = user
-        .program()
-        .args(["search", "spill", "--format", "json"])
-        .output()
-        .expect("runs");
-    let found: Vec<Value> = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert!(found.iter().any(|h| {
-        h["chunk"]["id"]
-            .as_str()
-            .is_some_and(|id| id.contains("spill"))
-    }));
+    let found = User::new().run_plain("search spill --format json").list();
+    assert!(about(&found, "spill"));
 }
 
 /// The index of the built-in knowledge in a user's data folder.
 fn own_index(user: &User) -> PathBuf {
-    let mut folders = vec![user.home.path().join("data")];
+    let mut folders = vec![user.path("data")];
     while let Some(folder) = folders.pop() {
         if folder.ends_with("builtin-index") {
             return folder;
@@ -72,11 +47,7 @@ fn own_index(user: &User) -> PathBuf {
 }
 
 fn ask(user: &User) {
-    let output = user.program().args(["search", "spill"]).output();
-    let output = output.expect("runs");
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{errors}");
-    assert!(!output.stdout.is_empty());
+    assert!(!user.run_plain("search spill").text().is_empty());
 }
 
 #[test]
@@ -100,7 +71,7 @@ fn a_later_start_does_not_write_the_built_in_index() {
 }
 
 #[test]
-fn the_built_in_index_mends_itself() {
+fn the_built_in_index_repairs_itself() {
     let user = User::new();
     ask(&user);
     let index = own_index(&user);
@@ -137,75 +108,45 @@ fn the_built_in_index_mends_itself() {
 }
 
 #[test]
-fn the_projects_knowledge_is_clean() {
-    let output = User::new().expert().arg("lint").output().expect("runs");
-    let findings = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{findings}");
-}
-
-#[test]
-fn the_index_is_whole() {
-    User::new()
-        .expert()
-        .args(["index", "verify"])
-        .assert()
-        .success();
+fn the_projects_knowledge_is_clean_and_its_index_whole() {
+    let user = User::new();
+    user.run("lint").text();
+    user.run("index verify").text();
 }
 
 #[test]
 fn a_second_update_changes_nothing() {
     let user = User::new();
-    let copy = user.home.path().join("index");
     let update = || {
-        let mut command = user.program();
-        command
-            .arg("--knowledge")
-            .arg(root().join("knowledge"))
-            .arg("--index")
-            .arg(&copy);
-        let output = command
-            .args(["index", "--format", "json"])
-            .output()
-            .expect("runs");
-        serde_json::from_slice::<Value>(&output.stdout).expect("JSON")
+        let mut command = user.knowing(&user.path("index"));
+        Answer::of(command.args(["index", "--format", "json"])).json()
     };
     assert_eq!(update()["rebuilt"], true);
     let again = update();
     assert_eq!(
         (&again["rebuilt"], &again["embedded"]),
-        (&Value::from(false), &Value::from(0))
+        (&json!(false), &json!(0))
     );
 }
 
 #[test]
 fn init_writes_a_place_to_work_in() {
     let user = User::new();
-    user.program().args(["init", "."]).assert().success();
-    assert!(user.home.path().join("scopeagent.toml").is_file());
-    user.program().args(["lint"]).assert().success();
-    user.program().args(["init", "."]).assert().code(2);
+    user.run_plain("init .").text();
+    assert!(user.path("scopeagent.toml").is_file());
+    user.run_plain("lint").text();
+    user.run_plain("init .").refused(2);
 }
 
 #[test]
 fn several_that_need_the_first_index_wait_for_one_that_builds_it() {
     let user = User::new();
-    let experience = user.home.path().join("knowledge/experience");
-    std::fs::create_dir_all(&experience).expect("made");
     let playbook = "experience/skew-join-hot-key.md";
-    let from = root().join("knowledge").join(playbook);
-    std::fs::copy(from, user.home.path().join("knowledge").join(playbook)).expect("copied");
-    let errors: Vec<String> = std::thread::scope(|scope| {
-        let search = || {
-            let output = user.program().args(["search", "hot key"]).output();
-            let output = output.expect("runs");
-            let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-            (!output.status.success()).then_some(errors)
-        };
-        let threads: Vec<_> = (0..6).map(|_| scope.spawn(search)).collect();
-        let ended = threads
-            .into_iter()
-            .filter_map(|t| t.join().expect("no panic"));
-        ended.collect()
+    let text = fs::read_to_string(root().join("knowledge").join(playbook)).expect("a playbook");
+    user.write(&format!("knowledge/{playbook}"), &text);
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| user.run_plain("search 'hot key'").text());
+        }
     });
-    assert!(errors.is_empty(), "{errors:?}");
 }

@@ -1,18 +1,18 @@
-//! The LLM path from configuration to report, against a server on loopback that streams.
+//! The LLM from configuration to report, against a local server that streams.
 
-use std::fs;
-
+use serde_json::Value;
 use testkit::llm::{Server, Turn};
 
 use crate::support::{User, case};
 
+/// A user whose configuration names this server.
 pub(crate) fn configured(server: &Server) -> User {
     let user = User::new();
     let config = format!(
         "[llm]\ndefault = \"test\"\n[llm.profiles.test]\nprovider = \"openai_compatible\"\nmodel = \"scripted\"\nbase_url = \"{}\"\nretries = 0\n",
         server.url()
     );
-    fs::write(user.home.path().join("scopeagent.toml"), config).expect("write");
+    user.write("scopeagent.toml", &config);
     user
 }
 
@@ -20,11 +20,11 @@ pub(crate) fn configured(server: &Server) -> User {
 fn auto_uses_the_configured_llm_and_keeps_the_findings_of_the_rules() {
     let server = Server::start([]).rule(|_| Some(Turn::text("not a conclusion at all")));
     let user = configured(&server);
-    let report = user.report(&case("join-hot-key-skew"), &[]);
+    let report = user.report(&case("join-hot-key-skew"), "");
     assert!(!server.requests().is_empty(), "the server was asked");
     assert!(
         server.requests().first().is_some_and(|r| r.streams()),
-        "answers are streamed; what came out wrong is asked for again in one piece"
+        "answers are streamed; a bad one is requested again in one piece"
     );
     assert_eq!(report["findings"][0]["cause"], "skew.join_hot_key");
     assert!(
@@ -37,15 +37,8 @@ fn auto_uses_the_configured_llm_and_keeps_the_findings_of_the_rules() {
 fn without_a_fallback_a_failing_llm_is_status_4() {
     let server = Server::start([]).rule(|_| Some(Turn::error(401, "bad key")));
     let user = configured(&server);
-    let output = user
-        .expert()
-        .arg("analyze")
-        .arg(case("healthy"))
-        .arg("--no-fallback")
-        .output()
-        .expect("runs");
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(4), "{errors}");
+    let answer = user.analyze(&case("healthy"), "--no-fallback");
+    let errors = answer.refused(4);
     assert!(errors.contains("hint:"), "{errors}");
 }
 
@@ -53,20 +46,9 @@ fn without_a_fallback_a_failing_llm_is_status_4() {
 fn a_dry_run_sends_nothing_and_shows_the_prompts() {
     let server = Server::start([]);
     let user = configured(&server);
-    let output = user
-        .expert()
-        .arg("analyze")
-        .arg(case("join-hot-key-skew"))
-        .args(["--dry-run", "--format", "json"])
-        .output()
-        .expect("runs");
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let job = case("join-hot-key-skew");
+    let previews: Vec<Value> = user.analyze(&job, "--dry-run --format json").list();
     assert!(server.requests().is_empty());
-    let previews: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).expect("JSON");
     assert!(previews.iter().all(|p| p["tokens"].as_u64() > Some(100)));
-    assert!(previews.len() >= 4, "one prompt a step");
+    assert!(previews.len() >= 4, "one prompt per step");
 }

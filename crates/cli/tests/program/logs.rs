@@ -1,30 +1,22 @@
 //! What goes to stderr, how much and in which form; completions, man page, exit statuses.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::support::{User, case};
+use crate::support::{Answer, User, case};
 
-fn analyzed(user: &User, flags: &[&str]) -> (String, String) {
-    let output = user
-        .expert()
-        .args(flags)
-        .arg("analyze")
-        .arg(case("join-hot-key-skew"))
-        .output()
-        .expect("runs");
-    assert!(output.status.success());
-    (
-        String::from_utf8(output.stdout).expect("UTF-8"),
-        String::from_utf8(output.stderr).expect("UTF-8"),
-    )
+fn analyzed(user: &User, flags: &str) -> Answer {
+    let answer = user.analyze(&case("join-hot-key-skew"), flags);
+    assert_eq!(answer.code, Some(0), "{answer:#?}");
+    answer
 }
 
 #[test]
 fn the_json_log_is_one_object_a_line_and_stdout_stays_the_report() {
     let user = User::new();
-    let (out, log) = analyzed(&user, &["--log-format", "json", "--log-level", "debug"]);
-    assert!(out.starts_with("Problem found"));
-    let lines: Vec<Value> = log
+    let answer = analyzed(&user, "--log-format json --log-level debug");
+    assert!(answer.out.starts_with("Problem found"));
+    let lines: Vec<Value> = answer
+        .err
         .lines()
         .map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}")))
         .collect();
@@ -37,51 +29,39 @@ fn the_json_log_is_one_object_a_line_and_stdout_stays_the_report() {
         .iter()
         .filter(|l| l["message"] == "step finished")
         .count();
-    assert!(steps >= 5, "{steps} steps are told");
+    assert!(steps >= 5, "only {steps} steps are logged");
     assert!(lines.iter().any(|l| l["file"] == "ScopeVertexDef.xml"));
-    let output = user
-        .program()
-        .args(["--log-format", "json", "runs", "show", "nothing"])
-        .output()
-        .expect("runs");
-    let error: Value = serde_json::from_slice(&output.stderr).expect("one object");
+    let error = user
+        .run_plain("--log-format json runs show nothing")
+        .refused(3);
+    let error: Value = serde_json::from_str(&error).expect("one object");
     assert_eq!(
         (&error["level"], &error["status"]),
-        (&Value::from("ERROR"), &Value::from(3))
+        (&json!("ERROR"), &json!(3))
     );
-    assert!(
-        error["hint"]
-            .as_str()
-            .is_some_and(|h| h.contains("runs list"))
-    );
+    let hint = error["hint"].as_str();
+    assert!(hint.is_some_and(|h| h.contains("runs list")));
 }
 
 #[test]
-fn levels_and_quiet_say_how_much() {
+fn levels_and_quiet_decide_how_much() {
     let user = User::new();
-    assert!(analyzed(&user, &[]).1.contains("offline reasoner"));
-    assert_eq!(analyzed(&user, &["--quiet"]).1, "");
-    assert_eq!(analyzed(&user, &["--log-level", "warn"]).1, "");
+    assert!(analyzed(&user, "").err.contains("offline reasoner"));
+    assert_eq!(analyzed(&user, "--quiet").err, "");
+    assert_eq!(analyzed(&user, "--log-level warn").err, "");
     assert!(
-        analyzed(&user, &["--log-level", "debug"])
-            .1
+        analyzed(&user, "--log-level debug")
+            .err
             .contains("file read")
     );
-    let output = user
-        .program()
-        .args(["--quiet", "runs", "show", "nothing"])
-        .output()
-        .expect("runs");
-    assert!(
-        String::from_utf8_lossy(&output.stderr).starts_with("error:"),
-        "errors are always told"
-    );
+    let errors = user.run_plain("--quiet runs show nothing").refused(3);
+    assert!(errors.starts_with("error:"), "errors are always printed");
 }
 
 #[test]
-fn colours_come_only_where_they_are_wanted() {
+fn colors_are_printed_only_where_they_are_wanted() {
     let user = User::new();
-    let coloured = |flags: &[&str], no_color: bool| {
+    let colored = |flags: &[&str], no_color: bool| {
         let mut command = user.expert();
         command.args(flags).arg("analyze").arg(case("healthy"));
         if no_color {
@@ -89,11 +69,11 @@ fn colours_come_only_where_they_are_wanted() {
         }
         command.output().expect("runs").stdout.contains(&0x1b)
     };
-    assert!(!coloured(&[], false), "a pipe has no colours");
-    assert!(coloured(&["--color", "always"], false));
-    assert!(!coloured(&["--color", "never"], false));
-    assert!(!coloured(&["--no-color", "--color", "always"], false));
-    assert!(!coloured(&[], true), "NO_COLOR is honoured");
+    assert!(!colored(&[], false), "a pipe has no colors");
+    assert!(colored(&["--color", "always"], false));
+    assert!(!colored(&["--color", "never"], false));
+    assert!(!colored(&["--no-color", "--color", "always"], false));
+    assert!(!colored(&[], true), "NO_COLOR is honored");
 }
 
 #[test]
@@ -103,30 +83,14 @@ fn completions_and_man_pages_know_every_command() {
         "analyze", "batch", "compare", "case", "feedback", "runs", "search", "index",
     ];
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let output = user
-            .program()
-            .args(["completions", shell])
-            .output()
-            .expect("runs");
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(
-            output.status.success() && commands.iter().all(|c| text.contains(c)),
-            "{shell}"
-        );
+        let text = user.run_plain(&format!("completions {shell}")).text();
+        assert!(commands.iter().all(|c| text.contains(c)), "{shell}");
     }
-    let output = user.program().arg("man").output().expect("runs");
-    let page = String::from_utf8_lossy(&output.stdout).into_owned();
+    let page = user.run_plain("man").text();
     assert!(page.contains("EXIT STATUS") && page.contains("130"));
-    user.program()
-        .args(["man", "--dir", "pages"])
-        .assert()
-        .success();
+    user.run_plain("man --dir pages").text();
     for command in commands {
-        let path = user
-            .home
-            .path()
-            .join("pages")
-            .join(format!("scopeagent-{command}.1"));
-        assert!(path.is_file(), "{} is missing", path.display());
+        let page = user.path(&format!("pages/scopeagent-{command}.1"));
+        assert!(page.is_file(), "{} is missing", page.display());
     }
 }

@@ -1,11 +1,9 @@
-//! Embedders from configuration to hits: a server on loopback, a model that does not fit, what is set up wrongly.
-
-use std::fs;
+//! Embedders from configuration to hits: a local server, a model that does not fit, wrong settings.
 
 use serde_json::{Value, json};
 use testkit::llm::{Recorded, Server, Turn};
 
-use crate::support::User;
+use crate::support::{Answer, User, words};
 
 const COMPONENTS: usize = 24;
 
@@ -39,42 +37,22 @@ fn texts(request: &Recorded) -> Vec<&str> {
 /// A user with three chunks of knowledge and this configuration.
 fn user(embedder: &str) -> User {
     let user = User::new();
-    let write = |path: &str, text: &str| {
-        let path = user.home.path().join(path);
-        fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
-        fs::write(path, text).expect("written");
-    };
-    write(
+    user.write(
         "knowledge/experience/skew.md",
         "# Skew\n\n## Cause\n\nThe join has a hot key.\n\n## Fix\n\nSalt it and aggregate twice.\n",
     );
-    write(
+    user.write(
         "knowledge/experience/gc-zh.md",
         "# 垃圾回收\n\n## 原因\n\n对象太多。\n",
     );
-    write("scopeagent.toml", &format!("[embedder]\n{embedder}"));
+    user.write("scopeagent.toml", &format!("[embedder]\n{embedder}"));
     user
 }
 
-fn run(user: &User, arguments: &[&str]) -> (Option<i32>, String, String) {
+fn run(user: &User, line: &str) -> Answer {
     let mut command = user.program();
-    let output = command
-        .env("TEST_EMBEDDINGS_KEY", "sesame")
-        .args(arguments)
-        .output()
-        .expect("runs");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (
-        output.status.code(),
-        text(&output.stdout),
-        text(&output.stderr),
-    )
-}
-
-fn succeeds(user: &User, arguments: &[&str]) -> String {
-    let (code, out, errors) = run(user, arguments);
-    assert_eq!(code, Some(0), "{arguments:?}: {errors}");
-    out
+    command.env("TEST_EMBEDDINGS_KEY", "sesame");
+    Answer::of(command.args(words(line)))
 }
 
 #[test]
@@ -84,8 +62,7 @@ fn a_server_makes_the_vectors_of_index_and_search() {
         "model = \"tiny-e5-small\"\nbase_url = \"{}\"\napi_key_env = \"TEST_EMBEDDINGS_KEY\"\nweights = {{ latin = 0.9, cjk = 0.9 }}\n",
         server.url()
     ));
-    let built: Value =
-        serde_json::from_str(&succeeds(&user, &["index", "--format", "json"])).expect("JSON");
+    let built = run(&user, "index --format json").json();
     assert_eq!(built["embedded"], 3);
     let asked = server.requests();
     assert!(
@@ -105,8 +82,7 @@ fn a_server_makes_the_vectors_of_index_and_search() {
             .any(|text| text.starts_with("passage: Skew > Cause"))
     );
 
-    let found = succeeds(&user, &["search", "a hot key", "--format", "json"]);
-    let found: Vec<Value> = serde_json::from_str(&found).expect("JSON");
+    let found = run(&user, "search 'a hot key' --format json").list();
     assert_eq!(found.len(), 3);
     assert!(found.iter().all(|hit| hit["vector_score"].is_number()));
     let asked = server.requests();
@@ -114,10 +90,14 @@ fn a_server_makes_the_vectors_of_index_and_search() {
 
     // What did not change is not asked for again: the one request is for the dimension.
     let before = server.requests().len();
-    succeeds(&user, &["index", "--rechunk"]);
+    run(&user, "index --rechunk").text();
     assert_eq!(server.requests().len(), before + 1);
-    assert!(succeeds(&user, &["index", "info"]).contains("openai:tiny-e5-small:24"));
-    let shown = succeeds(&user, &["config", "show"]);
+    assert!(
+        run(&user, "index info")
+            .text()
+            .contains("openai:tiny-e5-small:24")
+    );
+    let shown = run(&user, "config show").text();
     let line = shown
         .lines()
         .find(|l| l.contains("embedder.base_url"))
@@ -132,48 +112,41 @@ fn a_server_makes_the_vectors_of_index_and_search() {
 fn an_index_of_another_model_is_refused_with_the_command_to_run() {
     let server = Server::start([]).rule(embeddings);
     let user = user(&format!("model = \"m\"\nbase_url = \"{}\"\n", server.url()));
-    succeeds(&user, &["index"]);
+    run(&user, "index").text();
     for arguments in [
-        &["--embedder", "embedded", "search", "hot key"][..],
-        &["--embedder", "embedded", "index"],
-        &["--embedder", "embedded", "index", "verify"],
+        "--embedder embedded search skew",
+        "--embedder embedded index",
+        "--embedder embedded index verify",
     ] {
-        let (code, _, errors) = run(&user, arguments);
-        assert_eq!(code, Some(3), "{errors}");
+        let errors = run(&user, arguments).refused(3);
         assert!(
             errors.contains("openai:m:24") && errors.contains("scopeagent index --reembed"),
             "{errors}"
         );
     }
-    // What the index was made with can be asked all the same.
-    assert!(succeeds(&user, &["--embedder", "embedded", "index", "info"]).contains("openai:m:24"));
-    succeeds(&user, &["--embedder", "embedded", "index", "--reembed"]);
-    let found = succeeds(
-        &user,
-        &[
-            "--embedder",
-            "embedded",
-            "search",
-            "hot key",
-            "--format",
-            "json",
-        ],
+    // `info` still works: it needs no model.
+    assert!(
+        run(&user, "--embedder embedded index info")
+            .text()
+            .contains("openai:m:24")
     );
+    run(&user, "--embedder embedded index --reembed").text();
+    let found = run(&user, "--embedder embedded search 'hot key' --format json").text();
     assert!(found.contains("skew.md"));
-    let (code, _, errors) = run(&user, &["search", "hot key"]);
-    assert_eq!(code, Some(3), "the configured one no longer fits: {errors}");
+    // The configured one no longer fits.
+    run(&user, "search skew").refused(3);
 }
 
 #[test]
 fn a_flag_wins_and_is_shown_as_its_origin() {
     let user = user("model = \"m\"\nbase_url = \"http://127.0.0.1:9/v1\"\n");
-    let shown = succeeds(&user, &["--embedder", "embedded", "config", "show"]);
+    let shown = run(&user, "--embedder embedded config show").text();
     let line = shown
         .lines()
         .find(|l| l.contains("embedder.provider"))
         .expect("shown");
     assert!(line.contains("embedded") && line.contains("flag"), "{line}");
-    succeeds(&user, &["--embedder", "embedded", "index"]);
+    run(&user, "--embedder embedded index").text();
 }
 
 #[test]
@@ -197,8 +170,7 @@ fn what_is_set_up_wrongly_is_named() {
         ),
         (refusing.as_str(), 3, "check the key"),
     ] {
-        let (got, _, errors) = run(&user(embedder), &["index"]);
-        assert_eq!(got, Some(code), "{embedder}: {errors}");
+        let errors = run(&user(embedder), "index").refused(code);
         assert!(errors.contains(part), "{embedder}: {errors}");
     }
 }
@@ -207,8 +179,7 @@ fn what_is_set_up_wrongly_is_named() {
 #[cfg(not(feature = "fastembed"))]
 fn a_build_without_onnx_says_how_to_get_one() {
     let user = user("");
-    let (code, _, errors) = run(&user, &["--embedder", "all-MiniLM-L6-v2", "index"]);
-    assert_eq!(code, Some(3));
+    let errors = run(&user, "--embedder all-MiniLM-L6-v2 index").refused(3);
     assert!(
         errors.contains("--features fastembed") && errors.contains("docs/models.md"),
         "{errors}"
@@ -219,8 +190,7 @@ fn a_build_without_onnx_says_how_to_get_one() {
 #[cfg(feature = "fastembed")]
 fn a_model_that_is_not_there_is_named_with_a_remedy() {
     let user = user("");
-    let (code, _, errors) = run(&user, &["--embedder", "no-such-model", "index"]);
-    assert_eq!(code, Some(3));
+    let errors = run(&user, "--embedder no-such-model index").refused(3);
     assert!(
         errors.contains("no-such-model") && errors.contains("docs/models.md"),
         "{errors}"

@@ -4,25 +4,10 @@ use serde_json::Value;
 
 use crate::support::User;
 
-fn hits(arguments: &[&str]) -> Vec<Value> {
-    let user = User::new();
-    let output = user
-        .expert()
-        .args([
-            "search",
-            "data skew 数据倾斜 hot key",
-            "--format",
-            "json",
-            "-k",
-            "8",
-        ])
-        .args(arguments)
-        .output()
-        .expect("runs");
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {errors}");
-    let found: Vec<Value> = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert!(!found.is_empty(), "{arguments:?} finds something");
+fn hits(flags: &str) -> Vec<Value> {
+    let line = format!("search 'data skew 数据倾斜 hot key' --format json -k 8 {flags}");
+    let found = User::new().run(&line).list();
+    assert!(!found.is_empty(), "{flags} finds something");
     found
 }
 
@@ -35,40 +20,31 @@ fn says(hit: &Value, field: &str, value: &str) -> bool {
 
 #[test]
 fn every_facet_narrows_what_is_found() {
-    for (arguments, field, value) in [
-        (["--step", "think5"], "steps", "think5"),
-        (["--lang", "zh"], "language", "zh"),
-        (["--filter", "kind=case"], "kind", "case"),
+    for (flags, field, value) in [
+        ("--step think5", "steps", "think5"),
+        ("--lang zh", "language", "zh"),
+        ("--filter kind=case", "kind", "case"),
         (
-            ["--filter", "problem_type=excessive_shuffle"],
+            "--filter problem_type=excessive_shuffle",
             "problem_type",
             "excessive_shuffle",
         ),
-        (["--filter", "cause=memory.spill"], "causes", "memory.spill"),
-        (["--filter", "cause=skew"], "causes", "skew."),
-        (["--filter", "section=fix"], "section", "fix"),
-        (["--filter", "language=en"], "language", "en"),
-        (["--filter", "step=think2"], "steps", "think2"),
-        (["--filter", "kind=glossary"], "kind", "glossary"),
+        ("--filter cause=memory.spill", "causes", "memory.spill"),
+        ("--filter cause=skew", "causes", "skew."),
+        ("--filter section=fix", "section", "fix"),
+        ("--filter language=en", "language", "en"),
+        ("--filter step=think2", "steps", "think2"),
+        ("--filter kind=glossary", "kind", "glossary"),
     ] {
-        for hit in hits(&arguments) {
-            assert!(says(&hit, field, value), "{arguments:?}: {hit}");
+        for hit in hits(flags) {
+            assert!(says(&hit, field, value), "{flags}: {hit}");
         }
     }
 }
 
 #[test]
 fn values_of_one_facet_widen_and_facets_narrow() {
-    let found = hits(&[
-        "--filter",
-        "section=fix",
-        "--filter",
-        "section=symptom",
-        "--filter",
-        "cause=skew",
-        "--lang",
-        "en",
-    ]);
+    let found = hits("--filter section=fix --filter section=symptom --filter cause=skew --lang en");
     for hit in &found {
         assert!(says(hit, "section", "fix") || says(hit, "section", "symptom"));
         assert!(says(hit, "causes", "skew.") && says(hit, "language", "en"));
@@ -87,32 +63,16 @@ fn an_unknown_facet_or_value_is_refused_with_what_there_is() {
         ("language=de", "zh, en"),
         ("section", "section=fix"),
     ] {
-        let output = User::new()
-            .expert()
-            .args(["search", "skew", "--filter", filter])
-            .output()
-            .expect("runs");
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{filter}: {errors}");
+        let line = format!("search skew --filter {filter}");
+        let errors = User::new().run(&line).refused(2);
         assert!(errors.contains(known), "{filter}: {errors}");
     }
 }
 
 #[test]
 fn explain_shows_rank_and_score_of_each_branch_and_what_was_added() {
-    let output = User::new()
-        .expert()
-        .args([
-            "search",
-            "one hot key makes the join slow",
-            "--explain",
-            "-k",
-            "2",
-        ])
-        .output()
-        .expect("runs");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success());
+    let line = "search 'one hot key makes the join slow' --explain -k 2";
+    let text = User::new().run(line).text();
     for part in [
         "bm25 #",
         "vector #",
@@ -126,7 +86,7 @@ fn explain_shows_rank_and_score_of_each_branch_and_what_was_added() {
 
 #[test]
 fn json_has_the_chunk_and_how_it_came_to_its_rank() {
-    let found = hits(&[]);
+    let found = hits("");
     for (place, hit) in found.iter().enumerate() {
         assert_eq!(hit["rank"], place + 1);
         for field in ["score", "fused", "vector_score", "boost", "prior"] {
@@ -140,12 +100,7 @@ fn json_has_the_chunk_and_how_it_came_to_its_rank() {
 
 #[test]
 fn info_says_what_the_index_holds_and_how_it_was_made() {
-    let output = User::new()
-        .expert()
-        .args(["index", "info", "--format", "json"])
-        .output()
-        .expect("runs");
-    let info: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let info = User::new().run("index info --format json").json();
     let sum = |field: &str| -> u64 {
         let counts = info[field].as_object().expect("counts");
         counts.values().filter_map(Value::as_u64).sum()

@@ -1,6 +1,6 @@
-//! The sessions of `tests/sessions`, which the documentation shows: each command in them is run and
-//! its answer compared. `TRYCMD=overwrite cargo test -p scopeagent --test program sessions` writes
-//! the answers anew; identifiers of runs are then masked by hand.
+//! Runs the sessions of `tests/sessions`, which the documentation shows, and compares the answers.
+//! `TRYCMD=overwrite cargo test -p scopeagent --test program sessions` rewrites the answers; mask the
+//! identifiers of runs by hand afterwards.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use simulator::{Cause, Request, simulate_twins};
 
 use crate::support::{index, root};
 
-/// Runs one session in a folder of its own, with a good and a bad run of one job in `jobs`.
+/// Runs one session in a temporary folder, with a good and a bad run of one job in `jobs`.
 fn session(name: &str, prepare: impl FnOnce(&Path, &trycmd::TestCases)) {
     let home = tempfile::tempdir().expect("folder");
     let place = home.path().join(format!("{name}.in"));
@@ -62,7 +62,7 @@ fn compare_session() {
 #[test]
 fn cases_session() {
     session("cases", |place, _| {
-        // A small knowledge folder of its own, which the session writes into.
+        // A small knowledge folder, which the session writes into.
         for folder in ["experience", "cases"] {
             fs::create_dir_all(place.join("knowledge").join(folder)).expect("folder");
         }

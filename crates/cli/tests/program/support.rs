@@ -1,5 +1,6 @@
-//! A place to run the program in: its own data folder, a knowledge index shared by all tests.
+//! Where tests run the program: a data folder per user, and one knowledge index for all.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -22,7 +23,7 @@ pub(crate) fn case(name: &str) -> PathBuf {
     cases().join(name).join("job")
 }
 
-/// One user with a data folder of his own.
+/// A user with an empty data folder.
 pub(crate) struct User {
     pub(crate) home: TempDir,
 }
@@ -39,7 +40,7 @@ impl User {
         Command::from_std(self.process())
     }
 
-    /// The same for those who talk with it while it runs.
+    /// The same, for tests that talk to it while it runs.
     pub(crate) fn process(&self) -> std::process::Command {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_scopeagent"));
         command
@@ -52,52 +53,135 @@ impl User {
         command
     }
 
-    /// The program with the project's knowledge.
+    /// The program with the project's knowledge and its index.
     pub(crate) fn expert(&self) -> Command {
+        self.knowing(index())
+    }
+
+    /// The program with the project's knowledge and an index of it in this folder.
+    pub(crate) fn knowing(&self, index: &Path) -> Command {
         let mut command = self.program();
         command
             .arg("--knowledge")
             .arg(root().join("knowledge"))
             .arg("--index")
-            .arg(index());
+            .arg(index);
         command
     }
 
-    /// The JSON report on a job.
-    pub(crate) fn report(&self, job: &Path, arguments: &[&str]) -> Value {
-        let output = self
-            .expert()
-            .arg("analyze")
-            .arg(job)
-            .args(["--format", "json"])
-            .args(arguments)
-            .output()
-            .expect("it runs");
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            output.status.success(),
-            "{} ended with {}: {errors}",
-            job.display(),
-            output.status
-        );
-        serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|e| panic!("stdout of {} is not JSON: {e}", job.display()))
+    /// Runs the program with the project's knowledge.
+    pub(crate) fn run(&self, line: &str) -> Answer {
+        Answer::of(self.expert().args(words(line)))
+    }
+
+    /// Runs the program with the knowledge in the user's folder, or else the built-in one.
+    pub(crate) fn run_plain(&self, line: &str) -> Answer {
+        Answer::of(self.program().args(words(line)))
+    }
+
+    /// Analyzes a job.
+    pub(crate) fn analyze(&self, job: &Path, flags: &str) -> Answer {
+        Answer::of(self.expert().arg("analyze").arg(job).args(words(flags)))
+    }
+
+    /// Returns the JSON report on a job.
+    pub(crate) fn report(&self, job: &Path, flags: &str) -> Value {
+        self.analyze(job, &format!("{flags} --format json")).json()
+    }
+
+    /// Returns the runs that were saved, the newest first.
+    pub(crate) fn runs(&self) -> Vec<Value> {
+        self.run_plain("runs list --format json").list()
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.home.path().join(name)
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).expect(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        fs::write(path, text).expect("written");
     }
 }
 
-/// The index of the project's knowledge, built once a test run.
+/// Splits a command line at spaces outside of single quotes.
+pub(crate) fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split('\'').enumerate().flat_map(|(i, part)| {
+        let quoted = i % 2 == 1;
+        part.split(move |c: char| !quoted && c.is_whitespace())
+            .filter(move |word| quoted || !word.is_empty())
+    })
+}
+
+/// How the program ended and what it printed.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Answer {
+    pub(crate) fn of(command: &mut Command) -> Answer {
+        let output = command.output().expect("it runs");
+        Answer {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).expect("UTF-8"),
+            err: String::from_utf8(output.stderr).expect("UTF-8"),
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn text(self) -> String {
+        assert_eq!(self.code, Some(0), "{self:#?}");
+        self.out
+    }
+
+    #[track_caller]
+    pub(crate) fn json(self) -> Value {
+        serde_json::from_str(&self.text()).expect("JSON")
+    }
+
+    #[track_caller]
+    pub(crate) fn list(self) -> Vec<Value> {
+        serde_json::from_str(&self.text()).expect("a JSON array")
+    }
+
+    /// Returns what the program wrote to stderr, after it ended with this status.
+    #[track_caller]
+    pub(crate) fn refused(self, code: i32) -> String {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        self.err
+    }
+}
+
+/// Copies the files and folders of a folder.
+pub(crate) fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("made");
+    for entry in fs::read_dir(from).expect("listed") {
+        let (path, target) = entry
+            .map(|e| (e.path(), to.join(e.file_name())))
+            .expect("an entry");
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(path, target).expect("copied");
+        }
+    }
+}
+
+/// The index of the project's knowledge, built once per test run.
 pub(crate) fn index() -> &'static Path {
     static INDEX: OnceLock<TempDir> = OnceLock::new();
     let folder = INDEX.get_or_init(|| {
         let folder = TempDir::new().expect("a temporary folder");
         let user = User::new();
-        let mut command = user.program();
-        command
-            .arg("--knowledge")
-            .arg(root().join("knowledge"))
-            .arg("--index")
-            .arg(folder.path());
-        command.arg("index").assert().success();
+        user.knowing(folder.path()).arg("index").assert().success();
         folder
     });
     folder.path()

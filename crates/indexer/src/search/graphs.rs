@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
-use super::segments::Open;
 use crate::store::graph::Graph;
 use crate::store::vectors::Vectors;
 
@@ -33,28 +32,29 @@ impl Graphs {
         }
     }
 
-    pub(crate) fn get(&self, segment: &Open) -> Option<Arc<Graph>> {
+    /// The graph of the segment with this checksum.
+    pub(crate) fn get(&self, sum: &str) -> Option<Arc<Graph>> {
         self.place.as_ref()?;
-        self.state().ready.get(&segment.checksum).cloned()
+        self.state().ready.get(sum).cloned()
     }
 
-    /// Opens the graphs of these segments, has those built that are missing, and forgets all others.
-    pub(crate) fn want(self: &Arc<Self>, segments: &[Open]) {
+    /// Opens the graphs of these segments (checksum and vectors), has missing ones built, and forgets all others.
+    pub(crate) fn want(self: &Arc<Self>, segments: &[(&str, &Arc<Vectors>)]) {
         let Some((folder, from_rows)) = &self.place else {
             return;
         };
         let mut state = self.state();
-        let known = |sum: &str| segments.iter().any(|segment| segment.checksum == sum);
+        let known = |sum: &str| segments.iter().any(|(other, _)| *other == sum);
         state.ready.retain(|sum, _| known(sum));
         state.wanted.clear();
-        for segment in segments.iter().filter(|s| s.vectors.len() >= *from_rows) {
-            let sum = segment.checksum.clone();
-            if state.ready.contains_key(&sum) {
+        for (sum, vectors) in segments.iter().filter(|(_, v)| v.len() >= *from_rows) {
+            if state.ready.contains_key(*sum) {
                 continue;
             }
-            match Graph::open(folder, &sum, segment.vectors.len()) {
+            let sum = (*sum).to_owned();
+            match Graph::open(folder, &sum, vectors.len()) {
                 Some(graph) => drop(state.ready.insert(sum, Arc::new(graph))),
-                None => state.wanted.push((sum, Arc::clone(&segment.vectors))),
+                None => state.wanted.push((sum, Arc::clone(vectors))),
             }
         }
         if !state.wanted.is_empty() && !state.is_building {

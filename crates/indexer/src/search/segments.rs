@@ -74,7 +74,11 @@ impl Segments {
         };
         let all: Result<Vec<Open>, OpenError> = manifest.segments.iter().map(open).collect();
         let all = all?;
-        graphs.want(&all);
+        let vectors: Vec<_> = all
+            .iter()
+            .map(|segment| (segment.checksum.as_str(), &segment.vectors))
+            .collect();
+        graphs.want(&vectors);
         Ok(Segments { all, graphs })
     }
 
@@ -136,7 +140,11 @@ impl Segments {
         let depth = limit + RESCORE;
         let (mut found, mut scans) = (Vec::new(), Vec::new());
         for open in &self.all {
-            let Some(graph) = self.graphs.get(open).filter(|_| allowed.is_none()) else {
+            let Some(graph) = self
+                .graphs
+                .get(&open.checksum)
+                .filter(|_| allowed.is_none())
+            else {
                 scans.extend(tasks(open));
                 continue;
             };

@@ -11,7 +11,7 @@ use super::tools::cases;
 use crate::support::User;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_are_served_side_by_side_with_progress() {
+async fn clients_are_served_concurrently_with_progress() {
     let user = User::new();
     let server = HttpServer::start(&user, &["--root", &cases()]);
     let first = Session::connect(&server, Listener::default()).await;
@@ -102,9 +102,6 @@ fn foreign_hosts_and_origins_are_turned_away() {
 fn only_loopback_addresses_are_listened_on() {
     let user = User::new();
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:80", "example.com:80"] {
-        let output = user.program().args(["mcp", "--http", address]).output();
-        let output = output.expect("it ends");
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{address}: {errors}");
+        user.run_plain(&format!("mcp --http {address}")).refused(2);
     }
 }

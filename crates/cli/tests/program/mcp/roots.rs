@@ -7,22 +7,12 @@ use serde_json::{Value, json};
 
 use super::client::{Listener, Session};
 use super::tools::cases;
-use crate::support::{User, case, root};
+use crate::support::{User, case, copy, root};
 
 fn uri(path: &Path) -> String {
     url::Url::from_file_path(path.canonicalize().expect("it exists"))
         .expect("absolute")
         .to_string()
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("made");
-    for entry in fs::read_dir(from).expect("listed") {
-        let entry = entry.expect("an entry");
-        if entry.path().is_file() {
-            fs::copy(entry.path(), to.join(entry.file_name())).expect("copied");
-        }
-    }
 }
 
 async fn refused(session: &Session, job: &str) {
@@ -41,7 +31,7 @@ async fn refused(session: &Session, job: &str) {
 #[tokio::test]
 async fn the_current_folder_is_the_root_unless_another_is_given() {
     let user = User::new();
-    copy(&case("healthy"), &user.home.path().join("job"));
+    copy(&case("healthy"), &user.path("job"));
     let session = Session::open(&user, &[], Listener::default()).await;
     let report = session.answer("analyze_job", json!({ "job": "job" })).await;
     assert_eq!(report["verdict"], "healthy");
@@ -62,17 +52,14 @@ async fn the_configuration_names_roots_and_flags_come_before_it() {
     let user = User::new();
     let allowed = Path::new(&cases()).join("healthy");
     let config = format!("[mcp]\nallowed_roots = ['{}']\n", allowed.display());
-    fs::write(user.home.path().join("scopeagent.toml"), config).expect("written");
+    user.write("scopeagent.toml", &config);
     let session = Session::open(&user, &[], Listener::default()).await;
     session.answer("inspect_job", json!({ "job": "job" })).await;
     refused(&session, &case("join-hot-key-skew").display().to_string()).await;
     let session = Session::open(&user, &["--root", &cases()], Listener::default()).await;
     let job = case("join-hot-key-skew").display().to_string();
     session.answer("inspect_job", json!({ "job": job })).await;
-    user.program()
-        .args(["mcp", "--root", "no/such/folder"])
-        .assert()
-        .code(2);
+    user.run_plain("mcp --root no/such/folder").refused(2);
 }
 
 #[cfg(unix)]
@@ -116,7 +103,7 @@ async fn links_that_leave_the_roots_are_refused() {
 #[tokio::test]
 async fn runs_of_jobs_outside_are_not_there() {
     let user = User::new();
-    let report = user.report(&case("join-hot-key-skew"), &[]);
+    let report = user.report(&case("join-hot-key-skew"), "");
     let run = report["run_id"].as_str().expect("run");
     let healthy = format!("{}/healthy", cases());
     let session = Session::open(&user, &["--root", &healthy], Listener::default()).await;

@@ -76,8 +76,7 @@ async fn held_up(
 fn ended_run(user: &User) -> Value {
     let begun = Instant::now();
     loop {
-        let output = user.program().args(["runs", "list", "-f", "json"]).output();
-        let rows: Value = serde_json::from_slice(&output.expect("runs").stdout).expect("JSON");
+        let rows = user.runs();
         if rows[0]["status"] != "running" {
             return rows[0].clone();
         }

@@ -84,11 +84,7 @@ async fn every_tool_answers_by_its_schema_and_the_report_is_one_object() {
     );
     let (markdown, kind) = session.resource(links[1]).await.expect("the report");
     assert_eq!((markdown, kind.as_str()), (text(&result), "text/markdown"));
-    let shown = user
-        .program()
-        .args(["runs", "show", &run, "-f", "json"])
-        .output();
-    let shown: Value = serde_json::from_slice(&shown.expect("runs").stdout).expect("JSON");
+    let shown = user.run_plain(&format!("runs show {run} -f json")).json();
     assert_eq!(shown, report, "the command line shows another report");
 
     let seen = session.answer("inspect_job", json!({ "job": job })).await;
@@ -278,7 +274,7 @@ fn stdout_carries_the_protocol_and_nothing_else() {
 #[tokio::test]
 async fn a_report_is_read_again_in_another_session() {
     let user = User::new();
-    let report = user.report(&case("healthy"), &[]);
+    let report = user.report(&case("healthy"), "");
     let uri = format!(
         "scopeagent://runs/{}/report",
         report["run_id"].as_str().expect("id")

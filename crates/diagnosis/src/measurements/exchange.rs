@@ -1,0 +1,55 @@
+//! What an exchange is for, and what shows it.
+
+use job::model::{Edge, ExchangeKind, OperatorKind};
+
+use crate::view::View;
+use report::{Evidence, text};
+
+/// Whether the operator that wants this exchange joins its inputs.
+pub(crate) fn feeds_join(view: &View<'_>, edge: &Edge) -> bool {
+    view.consumer_of(edge)
+        .is_some_and(|(_, o)| matches!(o.kind, OperatorKind::Join | OperatorKind::Combine))
+        || view.inputs(edge.to).any(|e| {
+            e.channel != edge.channel
+                && e.exchange == ExchangeKind::Hash
+                && joined_with(view, edge, e)
+        })
+}
+
+/// Whether two exchanges meet in one join of their reader, an aggregation before it or not.
+fn joined_with(view: &View<'_>, edge: &Edge, other: &Edge) -> bool {
+    let (Some((a, _)), Some((b, _))) = (view.consumer_of(edge), view.consumer_of(other)) else {
+        return false;
+    };
+    let operators = &view.job.stages[edge.to].operators;
+    a == b
+        && matches!(
+            operators[a].kind,
+            OperatorKind::Join | OperatorKind::Combine
+        )
+}
+
+/// The partitioner of an edge as the definition file has it.
+pub(crate) fn partitioner_fact(view: &View<'_>, edge: &Edge) -> Option<Evidence> {
+    let id = edge.partitioner.as_deref()?;
+    let stage = &view.job.stages[edge.from];
+    let operator = stage.operators.iter().find(|o| o.id == id)?;
+    let file = view
+        .job
+        .files
+        .iter()
+        .find(|f| f.kind == job::model::FileKind::VertexDef)?
+        .name
+        .clone();
+    let source = job::model::Source {
+        file,
+        locator: Some(format!("{}/{id}/@args", stage.name)),
+    };
+    let sentence = text!(
+        "{stage} 的 {id} 参数为 {args}",
+        "{id} of {stage} has the arguments {args}",
+        stage = stage.name,
+        args = operator.args
+    );
+    Some(view.word("args", &operator.args, source, sentence))
+}

@@ -1,0 +1,14 @@
+//! What several rules see in a job: a sign is measured here once, and a rule decides what it means.
+//!
+//! They know no rule. A threshold is declared next to the measurement that is compared with it.
+
+pub(crate) mod estimate;
+pub(crate) mod exchange;
+pub(crate) mod failure;
+pub(crate) mod load;
+pub(crate) mod managed;
+pub(crate) mod retries;
+pub(crate) mod sizing;
+pub(crate) mod skew;
+pub(crate) mod spill;
+pub(crate) mod tiny;

@@ -1,0 +1,180 @@
+//! Attempts that were lost: how many, what they cost, and whether memory is why.
+
+use job::facts::value;
+use job::model::Source;
+
+use crate::settings::Threshold;
+use crate::view::View;
+use report::format::{Number, TIME};
+use report::{Evidence, text};
+
+/// Wasted attempts per vertex of a stage.
+pub(crate) static MIN_ATTEMPTS: Threshold = Threshold {
+    name: "retries.min_attempts_per_vertex",
+    default: 0.08,
+    unit: "share",
+    reason_zh: "每个作业都有个别顶点失败或被收回；百分之几以内是正常的",
+    reason_en: "every job has single vertices that fail or are revoked; a few in a hundred are normal",
+    source: "healthy simulated jobs: up to 4 %",
+};
+
+/// Wasted attempts that a stage must have.
+pub(crate) static MIN_COUNT: Threshold = Threshold {
+    name: "retries.min_count",
+    default: 4.0,
+    unit: "attempts",
+    reason_zh: "小阶段中一两次失败就超过百分比阈值",
+    reason_en: "in a small stage one or two failures exceed any share",
+    source: "judgement",
+};
+
+/// Wasted time of a stage over the time of its completed vertices.
+pub(crate) static MIN_WASTE: Threshold = Threshold {
+    name: "retries.min_waste",
+    default: 0.05,
+    unit: "share",
+    reason_zh: "报告契约：浪费了大量工作",
+    reason_en: "report contract: a large share of the work",
+    source: "report contract",
+};
+
+/// Peak of a vertex over the limit that the compiler set.
+pub(crate) static MIN_PEAK: Threshold = Threshold {
+    name: "memory.min_peak_over_limit",
+    default: 0.9,
+    unit: "share",
+    reason_zh: "峰值远低于限制时，失败不是内存引起的",
+    reason_en: "with a peak far below the limit the failures are not due to memory",
+    source: "physics",
+};
+
+/// Least number of memory failures in a stage.
+pub(crate) static MIN_FAILURES: Threshold = Threshold {
+    name: "memory.min_failures",
+    default: 2.0,
+    unit: "attempts",
+    reason_zh: "单次内存失败可能是机器的问题",
+    reason_en: "a single memory failure may be due to the machine",
+    source: "judgement",
+};
+
+/// Wasted attempts of a stage.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Waste {
+    pub(crate) attempts: f64,
+    pub(crate) seconds: f64,
+    pub(crate) share: f64,
+}
+
+/// What a stage wasted, by its events, else by its statistics.
+pub(crate) fn waste(view: &View<'_>, stage: usize) -> Option<Waste> {
+    let s = &view.job.stages[stage];
+    let run = view.run.as_ref().map_or(0.0, |r| r.stages[stage].run_s());
+    let (attempts, seconds) = match (&s.runs, &view.facts[stage].stated) {
+        (Some(runs), _) => ((runs.failed + runs.revoked) as f64, runs.wasted_ms / 1000.0),
+        (None, Some(stated)) => {
+            let known = |number| value(number).unwrap_or(0.0);
+            (
+                known(&stated.failed) + known(&stated.revoked),
+                known(&stated.failed_ms) / 1000.0,
+            )
+        }
+        (None, None) => return None,
+    };
+    Some(Waste {
+        attempts,
+        seconds,
+        share: if run > 0.0 { seconds / run } else { 0.0 },
+    })
+}
+
+/// Whether that is more than single failures.
+pub(crate) fn matters(view: &View<'_>, stage: usize, waste: &Waste) -> bool {
+    let vertices = view.vertices(stage).unwrap_or(1).max(1) as f64;
+    waste.attempts >= view.limit(&MIN_COUNT)
+        && waste.attempts / vertices >= view.limit(&MIN_ATTEMPTS)
+        && waste.share >= view.limit(&MIN_WASTE)
+}
+
+/// Attempts of a stage that ran out of memory, by their messages; without messages, all failures
+/// of a stage whose peak reached its limit.
+pub(crate) fn memory_failures(view: &View<'_>, stage: usize) -> Option<f64> {
+    let s = &view.job.stages[stage];
+    let failures = match &s.runs {
+        Some(runs) => {
+            let of_memory = |m: &str| {
+                let m = m.to_uppercase();
+                m.contains("MEMORY") || m.contains("OOM")
+            };
+            let by_message: u64 = runs
+                .events
+                .iter()
+                .filter(|(m, _)| of_memory(m))
+                .map(|(_, n)| n)
+                .sum();
+            by_message.min(runs.failed.max(1)) as f64
+        }
+        None => {
+            let failed = value(&view.facts[stage].stated.as_ref()?.failed).unwrap_or(0.0);
+            let enough = waste(view, stage).is_some_and(|w| matters(view, stage, &w));
+            if enough && peak_over_limit(view, stage)? >= view.limit(&MIN_PEAK) {
+                failed
+            } else {
+                0.0
+            }
+        }
+    };
+    (failures >= view.limit(&MIN_FAILURES)).then_some(failures)
+}
+
+pub(crate) fn peak_over_limit(view: &View<'_>, stage: usize) -> Option<f64> {
+    let s = &view.job.stages[stage];
+    let limit = s.memory_limit?.process_bytes? as f64;
+    let peak = value(&view.facts[stage].private_peak)?;
+    (limit > 0.0).then(|| peak / limit)
+}
+
+pub(crate) fn evidence(view: &View<'_>, stage: usize, waste: &Waste) -> Vec<Evidence> {
+    let s = &view.job.stages[stage];
+    let mut facts = Vec::new();
+    if let Some(runs) = &s.runs {
+        let source = Source {
+            file: runs.file.clone(),
+            locator: Some(s.name.clone()),
+        };
+        let sentence = text!(
+            "{failed} 次失败，{revoked} 次被收回",
+            "{failed} failed, {revoked} revoked",
+            failed = Number(runs.failed as f64),
+            revoked = Number(runs.revoked as f64),
+        );
+        facts.push(
+            view.number(
+                "failed and revoked attempts",
+                waste.attempts,
+                "count",
+                source,
+                sentence,
+            )
+            .expecting(text!("百分之几以内", "a few percent at most").into(view.language)),
+        );
+        if let Some((event, times)) = runs.events.first() {
+            let source = Source {
+                file: runs.file.clone(),
+                locator: Some(s.name.clone()),
+            };
+            let sentence = text!(
+                "{event}：{times}",
+                "{event}: {times}",
+                times = TIME.count(*times as f64)
+            );
+            facts.push(view.number(event, *times as f64, "count", source, sentence));
+        }
+    }
+    if let Some(stated) = &view.facts[stage].stated {
+        facts.extend(view.measured(&stated.failed, "count"));
+        facts.extend(view.measured(&stated.revoked, "count"));
+        facts.extend(view.measured(&stated.failed_ms, "ms"));
+    }
+    facts
+}

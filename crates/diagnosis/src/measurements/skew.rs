@@ -1,0 +1,362 @@
+//! Uneven input of a stage: where it is, how much it costs and which of the five kinds it is.
+//!
+//! Shared by the five skew rules, which only pick their kind and word it. What counts is the
+//! time that even input would save, not the ratio: a stage whose largest vertex has ten times the
+//! rows and still ends with the others is not a problem.
+
+use job::facts::value;
+use job::model::{Edge, ExchangeKind, Source, Table};
+
+use super::exchange::feeds_join;
+use super::{failure, spill};
+use crate::impact::{Basis, flatten};
+use crate::settings::{MIN_SHARE, Threshold};
+use crate::uneven::{HotValue, Uneven};
+use crate::view::View;
+use report::Cause;
+
+/// Largest over mean input from which a shuffled stage is looked at.
+pub(crate) static MIN_RATIO: Threshold = Threshold {
+    name: "skew.max_over_mean",
+    default: 2.0,
+    unit: "ratio",
+    reason_zh: "哈希分区在没有热点键时的最大值与均值之比很少超过 1.5；2 以下属于正常波动",
+    reason_en: "hash partitions without a hot key rarely exceed 1.5; below 2 it is ordinary imbalance",
+    source: "balanced stages of simulated jobs; PrtnSkewFactor of real plans (1.0003)",
+};
+
+/// Largest over mean input that suffices where the statistics name a value that explains it.
+pub(crate) static MIN_NAMED_RATIO: Threshold = Threshold {
+    name: "skew.named_max_over_mean",
+    default: 1.25,
+    unit: "ratio",
+    reason_zh: "分区少时最大值与均值之比不可能很大；统计信息点名的热点值可以补足证据",
+    reason_en: "with few partitions the ratio cannot be large; a hot value named by the statistics makes up for it",
+    source: "four partitions, one of them with a third of the rows: 1.33",
+};
+
+/// Largest over mean input from which stored partitions are looked at.
+pub(crate) static MIN_LAYOUT_RATIO: Threshold = Threshold {
+    name: "skew.layout_max_over_mean",
+    default: 2.5,
+    unit: "ratio",
+    reason_zh: "存储分区按区段切分，最大值达均值两倍很常见",
+    reason_en: "stored partitions are cut at extents; twice the mean is common without harm",
+    source: "healthy simulated jobs reach 1.9",
+};
+
+/// Distinct key values per partition up to which a key counts as one of low cardinality.
+pub(crate) static VALUES_PER_PARTITION: Threshold = Threshold {
+    name: "skew.values_per_partition",
+    default: 3.0,
+    unit: "ratio",
+    reason_zh: "每个分区平均不到三个键值时，哈希后必有空分区（λ=3 时 5 % 为空）",
+    reason_en: "with under three values a partition, hashing leaves partitions empty (5 % at λ = 3)",
+    source: "Poisson distribution",
+};
+
+/// Part of the hot vertex's rows that a null or default value must explain.
+pub(crate) static DEFAULT_EXPLAINS: Threshold = Threshold {
+    name: "skew.default_explains",
+    default: 0.4,
+    unit: "share",
+    reason_zh: "空值或默认值须解释最大顶点多数的行；过滤会使统计略有偏差",
+    reason_en: "the null or default value must explain most of the largest vertex; filters blur the statistics",
+    source: "physics",
+};
+
+/// Every stage with uneven input.
+pub(crate) fn find(view: &View<'_>) -> Vec<Uneven> {
+    (0..view.job.stages.len())
+        .filter_map(|s| uneven(view, s))
+        .collect()
+}
+
+fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
+    let vertices = view.vertices(stage).filter(|n| *n >= 2)?;
+    let (edge, rows_ratio) = most_uneven_edge(view, stage, vertices);
+    let (bytes_ratio, empty) = bytes_of_vertices(view, stage);
+    let ratio = rows_ratio
+        .max(bytes_ratio)
+        .max(unfinished_ratio(view, stage, vertices));
+    let stored = edge.is_none();
+    let limit = if stored {
+        &MIN_LAYOUT_RATIO
+    } else {
+        &MIN_NAMED_RATIO
+    };
+    if ratio < view.limit(limit) || (stored && view.extracts(stage).next().is_none()) {
+        return None;
+    }
+    let spilled = view.run_seconds(stage, spill::surplus_ms(view, stage));
+    let saved = view.saved(|stages| flatten(&mut stages[stage], spilled));
+    let matters = match saved {
+        Some(saved) => saved.share >= view.limit(&MIN_SHARE),
+        None => view.failed() && failure::hit_limit(view) && failed_here(view, stage),
+    };
+    let mut found = Uneven {
+        stage,
+        edge,
+        ratio,
+        largest_share: ratio / vertices as f64,
+        vertices,
+        empty,
+        distinct: None,
+        hot: None,
+        cause: Cause::PartitionLayout,
+        saved,
+        matters,
+    };
+    classify(view, &mut found);
+    let named = found
+        .hot
+        .as_ref()
+        .is_some_and(|h| h.share >= 0.5 * (found.largest_share - 1.0 / vertices as f64));
+    (stored || ratio >= view.limit(&MIN_RATIO) || named).then_some(found)
+}
+
+/// Largest over mean input of a stage that did not end: what the vertices that ended left unread,
+/// against the mean. 0 in a job that did not fail.
+fn unfinished_ratio(view: &View<'_>, stage: usize, vertices: u64) -> f64 {
+    let ended = view.job.stages[stage]
+        .runs
+        .as_ref()
+        .map_or(vertices, |r| r.completed);
+    if !view.failed() || ended >= vertices {
+        return 0.0;
+    }
+    let shuffled = || {
+        view.inputs(stage)
+            .filter(|e| e.exchange == ExchangeKind::Hash)
+    };
+    let written: f64 = shuffled().filter_map(|e| e.bytes_written).sum();
+    let read: f64 = shuffled().filter_map(|e| e.bytes_read).sum();
+    let left = (written - read).max(0.0) / (vertices - ended) as f64;
+    if written > 0.0 {
+        left / (written / vertices as f64)
+    } else {
+        0.0
+    }
+}
+
+/// In a failed job only the stage that failed is reported as uneven.
+fn failed_here(view: &View<'_>, stage: usize) -> bool {
+    let named = view
+        .job
+        .errors
+        .iter()
+        .filter_map(|e| e.stage.as_deref())
+        .next();
+    named.is_none_or(|name| name == view.name(stage))
+}
+
+/// The repartitioning edge with the largest max/mean of rows, by the reader's counters.
+fn most_uneven_edge(view: &View<'_>, stage: usize, vertices: u64) -> (Option<usize>, f64) {
+    let mut best: (Option<usize>, f64) = (None, 0.0);
+    for (index, edge) in view
+        .job
+        .edges
+        .iter()
+        .enumerate()
+        .filter(|(_, e)| e.to == stage)
+    {
+        if !matches!(edge.exchange, ExchangeKind::Hash | ExchangeKind::Range) {
+            continue;
+        }
+        let ratio = view.node(stage, edge.uid).and_then(|n| {
+            let (rows, max) = (value(&n.rows)?, value(&n.rows_max)?);
+            (rows > 0.0).then(|| max / rows * vertices as f64)
+        });
+        // Among equally uneven inputs the one with more bytes is what the vertex works on.
+        let ratio = ratio.unwrap_or(0.0);
+        let better = match best.0 {
+            None => true,
+            Some(b) => {
+                let bytes = |e: &Edge| e.bytes_written.unwrap_or(0.0);
+                ratio > best.1 * 1.1
+                    || (ratio > best.1 * 0.9 && bytes(edge) > bytes(&view.job.edges[b]))
+            }
+        };
+        if better {
+            best = (Some(index), ratio);
+        }
+    }
+    best
+}
+
+/// Largest over mean bytes read, and vertices that read next to nothing.
+fn bytes_of_vertices(view: &View<'_>, stage: usize) -> (f64, u64) {
+    let Some(run) = &view.run else {
+        return (0.0, 0);
+    };
+    let (work, basis) = (&run.stages[stage], run.basis[stage]);
+    let mean = work.bytes() / work.vertices.len().max(1) as f64;
+    if basis == Basis::Unknown || mean <= 0.0 {
+        return (0.0, 0);
+    }
+    let max = work.vertices.iter().map(|v| v.bytes).fold(0.0, f64::max);
+    let empty = match basis {
+        // Every vertex reads its part of a small second input; below a fiftieth nothing else came.
+        Basis::Events => work
+            .vertices
+            .iter()
+            .filter(|v| v.bytes < 0.02 * mean)
+            .count() as u64,
+        _ => 0,
+    };
+    (max / mean, empty)
+}
+
+fn classify(view: &View<'_>, found: &mut Uneven) {
+    let Some(edge) = found.edge.map(|e| &view.job.edges[e]) else {
+        return;
+    };
+    if edge.exchange == ExchangeKind::Range {
+        return;
+    }
+    found.distinct = distinct_values(view, edge);
+    let partitions = edge.partitions.map_or(found.vertices, u64::from) as f64;
+    let few = match found.distinct {
+        Some(distinct) => distinct as f64 <= partitions * view.limit(&VALUES_PER_PARTITION),
+        None => found.empty as f64 >= 0.2 * partitions && found.empty >= 2,
+    };
+    found.hot = hottest(view, edge);
+    let explained =
+        |hot: &HotValue| hot.share >= found.largest_share * view.limit(&DEFAULT_EXPLAINS);
+    found.cause = if few {
+        Cause::LowCardinalityKey
+    } else if found
+        .hot
+        .as_ref()
+        .is_some_and(|h| is_default(h.value.as_deref()) && explained(h))
+    {
+        Cause::NullOrDefaultKey
+    } else if feeds_join(view, edge) {
+        Cause::JoinHotKey
+    } else {
+        Cause::GroupHotKey
+    };
+    if found.hot.as_ref().is_some_and(|h| !explained(h)) {
+        found.hot = None;
+    }
+}
+
+/// Distinct values of the whole key: the product over its columns, at most the rows; `None` if a
+/// column has no statistics.
+fn distinct_values(view: &View<'_>, edge: &Edge) -> Option<u64> {
+    let mut product = 1_u64;
+    for key in &edge.keys {
+        let (_, column) = view.column_statistics(edge, key)?;
+        product = product.saturating_mul(column.distinct?.max(1));
+    }
+    (!edge.keys.is_empty()).then_some(product)
+}
+
+/// The most frequent value of a one-column key, null included.
+fn hottest(view: &View<'_>, edge: &Edge) -> Option<HotValue> {
+    let [key] = edge.keys.as_slice() else {
+        return None;
+    };
+    let (table, column) = view.column_statistics(edge, key)?;
+    let rows = table.rows.filter(|r| *r > 0)?;
+    let of = |value: Option<&str>, count: u64| HotValue {
+        column: key.clone(),
+        value: value.map(str::to_owned),
+        rows: count,
+        share: count as f64 / rows as f64,
+        table: table.name.clone(),
+        source: source_of(table),
+    };
+    let null = column.nulls.filter(|n| *n > 0).map(|n| of(None, n));
+    let top = column
+        .top_values
+        .first()
+        .map(|v| of(Some(&v.value), v.rows));
+    match (null, top) {
+        (Some(null), Some(top)) => Some(if null.rows >= top.rows { null } else { top }),
+        (null, top) => null.or(top),
+    }
+}
+
+fn source_of(table: &Table) -> Option<Source> {
+    table
+        .sources
+        .get("columns")
+        .or_else(|| table.sources.values().next())
+        .cloned()
+}
+
+/// Whether a value is one that stands for "none": null, empty, zero, minus one and what people
+/// write for unknown.
+pub(crate) fn is_default(value: Option<&str>) -> bool {
+    let Some(value) = value else { return true };
+    let plain = value
+        .trim()
+        .trim_matches(|c| matches!(c, '"' | '(' | ')' | '<' | '>' | '#' | '{' | '}'))
+        .to_lowercase();
+    let zeros = plain.contains('0')
+        && plain
+            .chars()
+            .all(|c| matches!(c, '0' | '-' | '.' | ':' | 't' | 'z' | ' '));
+    let sentinel = matches!(
+        plain.as_str(),
+        "" | "-1"
+            | "null"
+            | "nil"
+            | "none"
+            | "na"
+            | "n/a"
+            | "nan"
+            | "unknown"
+            | "undefined"
+            | "unspecified"
+            | "default"
+            | "anonymous"
+            | "anon"
+            | "guest"
+            | "empty"
+            | "missing"
+            | "not set"
+            | "notset"
+            | "other"
+            | "-"
+            | "?"
+            | "dummy"
+            | "test"
+            | "-2147483648"
+            | "2147483647"
+            | "-9223372036854775808"
+            | "9223372036854775807"
+            | "ffffffff-ffff-ffff-ffff-ffffffffffff"
+    );
+    zeros
+        || sentinel
+        || plain.starts_with("0001-01-01")
+        || plain.starts_with("1900-01-01")
+        || plain.starts_with("1970-01-01")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_stand_for_none_are_told_from_real_ones() {
+        for value in [
+            "",
+            "0",
+            "-1",
+            "N/A",
+            "(null)",
+            "00000000-0000-0000-0000-000000000000",
+            "unknown",
+            "0001-01-01",
+        ] {
+            assert!(is_default(Some(value)), "{value}");
+        }
+        assert!(is_default(None));
+        for value in ["en-US", "7093984517510", "weather", "10", "A0118035", "100"] {
+            assert!(!is_default(Some(value)), "{value}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Vertices that do next to nothing, and the small files that make them so.
+
+use job::model::{Source, Table};
+
+use super::load;
+use super::sizing::{bytes_read, merged_vertices};
+use crate::impact::{Saved, regroup};
+use crate::settings::Threshold;
+use crate::view::View;
+use report::format::Bytes;
+use report::{Evidence, Localize, text};
+
+/// Mean run time of a vertex up to which it counts as tiny.
+pub(crate) static MAX_RUN: Threshold = Threshold {
+    name: "tiny_vertices.max_run",
+    default: 8.0,
+    unit: "s",
+    reason_zh: "启动一个顶点需 1–3 秒；运行几秒的顶点有相当部分时间花在启动上",
+    reason_en: "starting a vertex takes one to three seconds, a large part of one that runs a few seconds",
+    source: "start-up times of simulated jobs; the service recycles containers between short vertices",
+};
+
+/// Bytes per vertex up to which it counts as tiny.
+pub(crate) static MAX_BYTES: Threshold = Threshold {
+    name: "tiny_vertices.max_bytes",
+    default: 24e6,
+    unit: "bytes",
+    reason_zh: "远小于通常每顶点 250 MB 的数据量",
+    reason_en: "far below the usual 250 MB of a vertex",
+    source: "partition sizes of healthy simulated jobs",
+};
+
+/// Mean size up to which a file is small.
+pub(crate) static MAX_FILE: Threshold = Threshold {
+    name: "small_files.max_bytes",
+    default: 64e6,
+    unit: "bytes",
+    reason_zh: "默认每个文件一个顶点；远小于一个区段（250 MB）的文件不值得一个顶点",
+    reason_en: "by default each file gets a vertex; one far below an extent (250 MB) is not worth it",
+    source: "documentation of the service (one vertex per file)",
+};
+
+/// Files that an input must have.
+pub(crate) static MIN_FILES: Threshold = Threshold {
+    name: "small_files.min_files",
+    default: 50.0,
+    unit: "files",
+    reason_zh: "少量文件的启动开销可以忽略",
+    reason_en: "the start-up for a few files does not matter",
+    source: "judgement; the replayed saving decides",
+};
+
+/// Whether the vertices of a stage each do next to nothing.
+pub(crate) fn is_tiny(view: &View<'_>, stage: usize, max_bytes: f64) -> bool {
+    let (Some(vertices), Some(run), Some(all)) =
+        (view.vertices(stage), &view.run, bytes_read(view, stage))
+    else {
+        return false;
+    };
+    let n = vertices as f64;
+    all / n <= max_bytes && run.stages[stage].run_s() / n <= view.limit(&MAX_RUN)
+}
+
+/// What fewer vertices would save: the start-ups, and what each vertex spends in addition to its
+/// operators.
+pub(crate) fn saved(view: &View<'_>, stage: usize) -> Option<Saved> {
+    let fitting = merged_vertices(view, stage)?;
+    let run = view.run.as_ref()?.stages[stage].run_s();
+    let work = view.stage_ms(stage) / 1000.0;
+    let overhead = if work > 0.0 {
+        (run - work).max(0.0)
+    } else {
+        run * 0.5
+    };
+    view.saved(|stages| regroup(&mut stages[stage], fitting, overhead))
+}
+
+/// The files that a stage reads.
+pub(crate) struct Files {
+    pub(crate) operator: usize,
+    pub(crate) name: String,
+    pub(crate) count: f64,
+    pub(crate) mean_bytes: f64,
+    pub(crate) source: Option<Source>,
+}
+
+/// Small files that a stage reads one vertex each: by the table's metadata, or for text without
+/// metadata because that is what the engine does by default.
+pub(crate) fn reads_small_files(view: &View<'_>, stage: usize) -> Option<Files> {
+    let n = view.vertices(stage)? as f64;
+    let all = bytes_read(view, stage)?;
+    view.extracts(stage).find_map(|(operator, o)| {
+        let files = match view.table_of(stage, o) {
+            Some(table) => of_table(operator, table)?,
+            None if o.id.starts_with("Extract") => Files {
+                operator,
+                name: o.id.clone(),
+                count: n,
+                mean_bytes: all / n,
+                source: None,
+            },
+            None => return None,
+        };
+        let small =
+            files.mean_bytes <= view.limit(&MAX_FILE) && files.count >= view.limit(&MIN_FILES);
+        (small && n >= files.count * 0.3).then_some(files)
+    })
+}
+
+fn of_table(operator: usize, table: &Table) -> Option<Files> {
+    let count = table.file_count? as f64;
+    let source = table
+        .sources
+        .get("file_count")
+        .or_else(|| table.sources.values().next())
+        .cloned();
+    Some(Files {
+        operator,
+        name: table.name.clone(),
+        count,
+        mean_bytes: table.bytes? as f64 / count.max(1.0),
+        source,
+    })
+}
+
+pub(crate) fn evidence(view: &View<'_>, stage: usize) -> Vec<Evidence> {
+    let mut facts: Vec<Evidence> = Vec::new();
+    let of = &view.facts[stage];
+    if let Some(counted) = &of.counted {
+        facts.extend(view.measured(&counted.run_ms, "ms"));
+        facts.extend(view.measured(&counted.bytes_read, "bytes"));
+        if let (Some(n), Some(all)) = (view.vertices(stage), &counted.bytes_read) {
+            let each = all.value / n as f64;
+            let sentence = text!(
+                "每个顶点读取 {size}",
+                "each vertex reads {size}",
+                size = Bytes(each)
+            );
+            let limit = view.limit(&MAX_BYTES);
+            let metric = format!("{} / vertices", all.metric);
+            facts.push(
+                view.number(&metric, each, "bytes", all.source(), sentence)
+                    .expecting(format!(">= {}", Bytes(limit).localize(view.language))),
+            );
+        }
+    }
+    if let Some(stated) = &of.stated {
+        facts.extend(view.measured(&stated.vertices, "vertices"));
+        facts.extend(view.measured(&stated.bytes_read, "bytes"));
+    }
+    if facts.is_empty() {
+        facts.extend(load::evidence(view, stage, 0.0));
+    }
+    facts
+}

@@ -1,0 +1,198 @@
+//! Runs survive kills, concurrent writers, and older and newer programs.
+
+use report::Language;
+use runs::store::{Action, FILE_NAME, Feedback, RunFilter, RunStatus, Store, StoreError};
+use runs::{RunSummary, StageSummary};
+use rusqlite::Connection;
+use testkit::knowledge::root;
+
+use crate::support::{self, Report};
+
+fn finished(store: &mut Store, run_id: &str) -> Report {
+    let run = store
+        .begin(run_id, "jobs/daily", None, Language::En)
+        .expect("begin");
+    let report = Report {
+        run_id: run_id.to_owned(),
+        findings: vec![support::finding("skew.join_hot_key", 10.0)],
+        suggestions: vec![support::suggestion()],
+        ..support::report()
+    };
+    store
+        .finish(run, &report, &RunSummary::default())
+        .expect("finish");
+    report
+}
+
+#[test]
+fn a_finished_run_gives_its_report_back() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut store = Store::open(folder.path()).expect("open");
+    let report = finished(&mut store, "01AAAA");
+    assert_eq!(store.report("01A").expect("read"), Some(report));
+    let row = store.run("01aaaa").expect("row");
+    assert_eq!((row.status, row.findings), (RunStatus::Finished, 1));
+    assert_eq!(row.top_cause.as_deref(), Some("skew.join_hot_key"));
+}
+
+#[test]
+fn a_run_whose_process_is_gone_is_interrupted() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::open(folder.path()).expect("open");
+    let alive = store
+        .begin("01ALIVE", "a", None, Language::Zh)
+        .expect("begin");
+    let killed = store
+        .begin("01KILLED", "b", None, Language::Zh)
+        .expect("begin");
+    drop(killed);
+    let again = Store::open(folder.path()).expect("open again");
+    assert_eq!(
+        again.run("01ALIVE").expect("row").status,
+        RunStatus::Running
+    );
+    assert_eq!(
+        again.run("01KILLED").expect("row").status,
+        RunStatus::Interrupted
+    );
+    drop(alive);
+}
+
+#[test]
+fn a_prefix_must_name_one_run() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut store = Store::open(folder.path()).expect("open");
+    finished(&mut store, "01AB");
+    finished(&mut store, "01ABC");
+    assert!(matches!(
+        store.run("01"),
+        Err(StoreError::AmbiguousRun { count: 2, .. })
+    ));
+    assert_eq!(store.run("01AB").expect("exact").run_id, "01AB");
+    assert!(matches!(store.run("02"), Err(StoreError::UnknownRun(_))));
+}
+
+#[test]
+fn last_counts_back_from_the_newest_run() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut store = Store::open(folder.path()).expect("open");
+    assert!(matches!(store.run("last"), Err(StoreError::UnknownRun(_))));
+    finished(&mut store, "01AB");
+    finished(&mut store, "01AC");
+    assert_eq!(store.run("last").expect("newest").run_id, "01AC");
+    assert_eq!(store.run("last~1").expect("before").run_id, "01AB");
+    assert!(store.run("last~2").is_err() && store.run("last~x").is_err());
+}
+
+#[test]
+fn runs_of_version_0_1_0_have_one_summary() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join(FILE_NAME);
+    let fixture = root().join("crates/cli/tests/fixtures/runs-0.1.0.sqlite");
+    std::fs::copy(fixture, &path).expect("copied");
+    let mut store = Store::open(folder.path()).expect("open");
+    let whole = store.summary("last").expect("read").expect("a summary");
+    assert!(!whole.drawn_only && whole.timeline.is_some() && whole.script.is_some());
+    assert!(whole.tokens.is_some() && !whole.inputs.is_empty());
+    assert!(whole.edges.iter().any(|e| e.partitions.is_some()));
+    for stage in &whole.stages {
+        assert!(!stage.operators.is_empty() && stage.run_ms.is_some());
+    }
+
+    let raw = Connection::open(&path).expect("raw");
+    let unread = "SELECT count(*) FROM sqlite_schema WHERE name IN ('steps', 'experiences')";
+    let tables = raw.query_row(unread, [], |row| row.get(0));
+    assert_eq!(tables, Ok(0), "tables that nobody reads are dropped");
+    raw.execute("UPDATE runs SET shape = NULL", [])
+        .expect("as the first stores were");
+    let drawn = store.summary("last").expect("read").expect("a summary");
+    assert!(drawn.drawn_only && drawn.inputs.is_empty());
+    assert_eq!(drawn.tokens, whole.tokens);
+    for (stage, known) in drawn.stages.iter().zip(&whole.stages) {
+        let same = |s: &StageSummary| (s.name.clone(), s.vertices, s.busy_ms, s.run_ms.clone());
+        assert_eq!(same(stage), same(known));
+    }
+    finished(&mut store, "01NEW");
+    let saved = store.summary("01NEW").expect("read");
+    assert_eq!(saved, Some(RunSummary::default()));
+}
+
+#[test]
+fn later_feedback_replaces_earlier_and_unknown_suggestions_are_named() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut store = Store::open(folder.path()).expect("open");
+    finished(&mut store, "01AB");
+    let opinion = |action, suggestion: &str| Feedback {
+        action,
+        suggestion: suggestion.into(),
+        note: None,
+        saved_seconds: Some(5.0),
+    };
+    store
+        .give_feedback("01AB", &opinion(Action::Ignore, "S1"))
+        .expect("first");
+    let row = store
+        .give_feedback("01AB", &opinion(Action::Accept, "S1"))
+        .expect("second");
+    assert_eq!(row.cause.as_deref(), Some("skew.join_hot_key"));
+    assert_eq!(row.sources, ["experience/a.md#fix", "experience/b.md#fix"]);
+    assert_eq!(store.feedback().expect("all").len(), 1);
+    let error = store
+        .give_feedback("01AB", &opinion(Action::Accept, "S7"))
+        .expect_err("no S7");
+    assert!(error.to_string().contains("it has S1"), "{error}");
+}
+
+#[test]
+fn deleting_a_run_takes_everything_with_it() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut store = Store::open(folder.path()).expect("open");
+    finished(&mut store, "01AB");
+    store
+        .give_feedback(
+            "01AB",
+            &Feedback {
+                action: Action::Accept,
+                suggestion: "S1".into(),
+                note: None,
+                saved_seconds: None,
+            },
+        )
+        .expect("feedback");
+    store.delete("01AB").expect("delete");
+    assert!(store.runs(&RunFilter::default()).expect("list").is_empty());
+    assert!(store.feedback().expect("feedback").is_empty());
+}
+
+#[test]
+fn a_newer_store_is_refused() {
+    let folder = tempfile::tempdir().expect("folder");
+    drop(Store::open(folder.path()).expect("open"));
+    let connection = Connection::open(folder.path().join(FILE_NAME)).expect("raw");
+    connection
+        .pragma_update(None, "user_version", 99)
+        .expect("bump");
+    drop(connection);
+    assert!(matches!(
+        Store::open(folder.path()),
+        Err(StoreError::TooNew { found: 99, .. })
+    ));
+}
+
+#[test]
+fn eight_writers_at_once_lose_nothing() {
+    let folder = tempfile::tempdir().expect("folder");
+    std::thread::scope(|scope| {
+        for writer in 0..8 {
+            let path = folder.path();
+            scope.spawn(move || {
+                let mut store = Store::open(path).expect("open");
+                for n in 0..5 {
+                    finished(&mut store, &format!("01W{writer}N{n}"));
+                }
+            });
+        }
+    });
+    let store = Store::open(folder.path()).expect("open");
+    assert_eq!(store.runs(&RunFilter::default()).expect("list").len(), 40);
+}
