@@ -44,7 +44,7 @@ const LAYERS: [(&str, &[&str]); 11] = [
         ],
     ),
     ("simulator", &["job"]),
-    ("testkit", &[]),
+    ("testkit", &["indexer"]),
 ];
 
 /// Folders of crates whose modules are still to be untangled.
