@@ -8,12 +8,10 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::conclusion::WantedFile;
+use crate::found::Found;
 use crate::outline::Outline;
 use crate::step::StepId;
-use report::{
-    Evidence, Finding, JobSummary, Language, MissingInformation, ProblemType, Suggestion, Verdict,
-};
+use report::{Evidence, Finding, JobSummary, Language, Suggestion};
 
 /// What is known about the job.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -25,28 +23,6 @@ pub struct Facts {
     pub outline: Outline,
     #[serde(flatten)]
     pub found: Found,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Found {
-    pub verdict: Verdict,
-    pub problem_type: ProblemType,
-    pub findings: Vec<Finding>,
-    pub evidence: Vec<Evidence>,
-    /// Causes that the facts rule out.
-    pub cleared: Vec<Cleared>,
-    /// Most relevant first.
-    pub missing: Vec<Missing>,
-    /// Files that could change a judgement although no rule insists on them, most useful first.
-    #[serde(skip)]
-    pub helpful: Vec<WantedFile>,
-    pub completeness: Score,
-    /// Without the experience that supports them.
-    #[serde(skip)]
-    pub suggestions: Vec<Suggestion>,
-    /// By which experience on each suggestion is searched for.
-    #[serde(skip)]
-    pub topics: Vec<String>,
 }
 
 /// What a step, or THINK 1–3 at once, looks at.
@@ -72,36 +48,6 @@ pub struct Reading {
     pub round: u32,
     /// Rounds that THINK 4 may take.
     pub rounds: u32,
-}
-
-/// A cause that the facts rule out.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Cleared {
-    pub cause: String,
-    pub by: String,
-}
-
-/// Missing information with what THINK 4 needs to decide.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Missing {
-    /// As it stands in the report.
-    #[serde(flatten)]
-    pub information: MissingInformation,
-    /// Share of the undecided impact that the file would settle.
-    pub relevance: f64,
-    pub parser: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Score {
-    /// Share that is there, 0..1.
-    pub score: f64,
-    /// Least share that suffices.
-    pub minimum: f64,
-    /// Whether it suffices.
-    pub sufficient: bool,
-    /// Share of the rules that are decided.
-    pub progress: f64,
 }
 
 /// A chunk of experience with its text.

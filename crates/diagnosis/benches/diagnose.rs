@@ -5,6 +5,7 @@ use divan::counter::ItemsCount;
 use job::model::{Edge, ExchangeKind, JobInfo, JobState, Operator, OperatorKind, Stage};
 use job::runs::{Distribution, RunState, StageRuns, VertexRun};
 use job::{Catalogue, Job};
+use report::Language;
 
 fn main() {
     divan::main();
@@ -113,5 +114,5 @@ fn vertices(bencher: divan::Bencher<'_, '_>, n: u32) {
     let (job, catalogue, settings) = (job(10, n / 10), Catalogue::builtin(), Settings::default());
     bencher
         .counter(ItemsCount::new(n))
-        .bench(|| diagnose(&job, &catalogue, &settings));
+        .bench(|| diagnose(&job, &catalogue, &settings, Language::En));
 }

@@ -4,7 +4,7 @@
 //! anew, says on which seeds, and measures the calibration error on a seed that it kept back. They
 //! know nothing of the job at hand but what the rule itself says of its evidence.
 
-use crate::model::Cause;
+use report::Cause;
 
 /// Chance that a finding is right, by cause, strength of its evidence and share of the run.
 ///

@@ -7,9 +7,10 @@ use job::info::Information;
 use job::model::FileKind;
 use job::{Catalogue, Job};
 
-use crate::model::{Cause, Completeness, Finding, MissingInformation, ProblemType, Text};
-use crate::rule::Examination;
+use crate::diagnosis::{Completeness, Missing};
+use crate::rule::{Candidate as Found, Examination};
 use crate::settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Settings};
+use report::{Cause, MissingInformation, ProblemType};
 
 /// Share of the required information that suffices for skew and shuffle, and for other problems:
 /// section 5.6 of the specification.
@@ -21,7 +22,7 @@ struct Question<'a> {
     info: Information,
     cause: Cause,
     stake: f64,
-    reason: &'a Text,
+    reason: &'a str,
 }
 
 /// What is missing in a job, most relevant first.
@@ -30,13 +31,13 @@ pub(crate) fn assess(
     catalogue: &Catalogue,
     settings: &Settings,
     examined: &[(Cause, Examination)],
-    findings: &[Finding],
-) -> Completeness {
+    findings: &[Found],
+) -> (Completeness, Vec<Missing>) {
     let questions = questions(examined, settings);
     let missing = missing(job, catalogue, settings, &questions);
     let kind = findings
         .first()
-        .map_or(ProblemType::None, |f| f.cause.problem_type());
+        .map_or(ProblemType::None, |f| f.finding.problem_type);
     let minimum = if matches!(kind, ProblemType::DataSkew | ProblemType::ExcessiveShuffle) {
         MINIMUM
     } else {
@@ -52,13 +53,13 @@ pub(crate) fn assess(
         })
         .count();
     let progress = 1.0 - undecided as f64 / examined.len().max(1) as f64;
-    Completeness {
+    let completeness = Completeness {
         score,
         minimum,
         sufficient: score >= minimum && questions.is_empty(),
         progress,
-        missing,
-    }
+    };
+    (completeness, missing)
 }
 
 /// What is undecided and could cost a share that matters.
@@ -84,9 +85,9 @@ fn missing(
     catalogue: &Catalogue,
     settings: &Settings,
     questions: &[Question<'_>],
-) -> Vec<MissingInformation> {
+) -> Vec<Missing> {
     let all: f64 = per_cause(questions.iter()).values().sum();
-    let mut entries: Vec<MissingInformation> = Vec::new();
+    let mut entries: Vec<Missing> = Vec::new();
     let mut infos: Vec<Information> = questions.iter().map(|q| q.info).collect();
     infos.sort_unstable();
     infos.dedup();
@@ -105,12 +106,14 @@ fn missing(
             continue;
         };
         for file in files_for(job, catalogue, info) {
-            entries.push(MissingInformation {
-                info: info.code(),
-                file: file.name,
-                present: file.present,
-                would_decide: causes.clone(),
-                reason: worst.reason.clone(),
+            entries.push(Missing {
+                information: MissingInformation {
+                    info: info.code().to_owned(),
+                    file: file.name,
+                    present: file.present,
+                    would_decide: causes.clone(),
+                    reason: worst.reason.to_owned(),
+                },
                 relevance,
                 parser: file.parser,
             });
@@ -119,7 +122,7 @@ fn missing(
     entries.sort_by(|a, b| {
         b.relevance
             .total_cmp(&a.relevance)
-            .then(b.present.cmp(&a.present))
+            .then(b.information.present.cmp(&a.information.present))
     });
     keep_round(&mut entries, settings);
     entries
@@ -137,12 +140,12 @@ fn per_cause<'a>(questions: impl Iterator<Item = &'a Question<'a>>) -> BTreeMap<
 
 /// Present files beyond the round's number or below the threshold are left for a later round.
 /// Absent ones stay: they cost nothing to name.
-fn keep_round(entries: &mut Vec<MissingInformation>, settings: &Settings) {
+fn keep_round(entries: &mut Vec<Missing>, settings: &Settings) {
     let threshold = settings.get(&MIN_RELEVANCE);
     let most = settings.get(&FILES_PER_ROUND).max(1.0) as usize;
     let mut recommended = 0;
     entries.retain(|e| {
-        if !e.present {
+        if !e.information.present {
             return true;
         }
         recommended += usize::from(e.relevance >= threshold);

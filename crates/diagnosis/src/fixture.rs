@@ -8,8 +8,8 @@ use job::model::{
 };
 use job::{Catalogue, Job};
 
-use crate::model::{Cause, Diagnosis, Outcome, RuleOutcome};
-use crate::{Settings, diagnose};
+use crate::{Diagnosis, Settings, diagnose};
+use report::{Cause, Language, RuleResult};
 
 /// Rows that the exchange of [`aggregation`] carries.
 pub(crate) const ROWS: f64 = 100e6;
@@ -262,22 +262,16 @@ pub(crate) fn add(
     tree.nodes.push(node(name, op_id, None, values));
 }
 
-/// Diagnoses with the defaults.
+/// Diagnoses with the defaults, in English.
 pub(crate) fn diagnosed(job: &Job) -> Diagnosis {
-    diagnose(job, &Catalogue::builtin(), &Settings::default())
+    let settings = Settings::default();
+    diagnose(job, &Catalogue::builtin(), &settings, Language::En)
 }
 
-/// What became of a rule.
-pub(crate) fn outcome(job: &Job, cause: Cause) -> &'static str {
+/// How the rule for a cause ended.
+pub(crate) fn outcome(job: &Job, cause: Cause) -> RuleResult {
     let diagnosis = diagnosed(job);
-    let rule: &RuleOutcome = diagnosis
-        .rules
-        .iter()
-        .find(|r| r.cause == cause)
-        .expect("every cause has a rule");
-    match rule.outcome {
-        Outcome::Fired { .. } => "fired",
-        Outcome::Cleared { .. } => "cleared",
-        Outcome::Abstained { .. } => "abstained",
-    }
+    let mut rules = diagnosis.rules.iter();
+    let rule = rules.find(|r| r.cause == cause);
+    rule.expect("every cause has a rule").outcome
 }

@@ -93,7 +93,7 @@ pub(crate) fn unread_columns<'a>(view: &View<'_>, edge: &'a Edge) -> Vec<&'a Col
 }
 
 /// Names of the columns of an edge that its reader needs, directly or for later; `None` if that
-/// cannot be told.
+/// is unknown.
 fn read_after(view: &View<'_>, edge: &Edge, depth: usize) -> Option<BTreeSet<String>> {
     if depth > 32 {
         return None;

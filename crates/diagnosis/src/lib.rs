@@ -1,23 +1,23 @@
-//! Turns a [`job::Job`] into facts, findings, impact and verified suggestions. Pure: it opens no
-//! file, asks no LLM and prints nothing.
+//! Turns a [`job::Job`] into evidence, findings, impact and verified suggestions, in the types of
+//! the report. Pure: it opens no file, asks no LLM and prints nothing.
 //!
-//! [`diagnose`] examines the job with every rule, weighs what each sees by replaying the run
-//! without it, and says what is missing where a rule cannot decide.
+//! [`diagnose`] examines the job with every rule, weighs what each finds by replaying the run
+//! without it, and names what is missing where a rule cannot decide.
 
 mod calibration;
 mod completeness;
+mod diagnosis;
 mod facts;
 #[cfg(test)]
 mod fixture;
 mod flow;
 pub mod impact;
-pub mod model;
+mod measurements;
 mod rewrite;
 mod rule;
 mod rules;
 mod settings;
-mod signs;
-pub mod suggest;
+mod suggest;
 mod uneven;
 mod view;
 mod weigh;
@@ -25,71 +25,81 @@ mod weigh;
 use job::info::Information;
 use job::{Catalogue, Job};
 
-use crate::model::{Cause, Diagnosis, Finding, Outcome, RuleOutcome, Text, Verdict};
+use crate::diagnosis::Numbering;
+use report::{Cause, Language, RuleOutcome, RuleResult, Text, Verdict, text};
 
-pub use rule::{About, Candidate, Examination, Rule, StaticText, Undecided};
+pub use diagnosis::{Completeness, Diagnosis, Missing, Suggested};
+pub use rule::{About, Candidate, Examination, Rule, Undecided};
 pub use rules::{rules, thresholds};
 pub use settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Settings, SettingsError, Threshold};
 pub use suggest::verify_script;
 pub use uneven::{HotValue, Uneven};
 pub use view::View;
 
-/// Examines a job with every rule.
-pub fn diagnose(job: &Job, catalogue: &Catalogue, settings: &Settings) -> Diagnosis {
-    let mut view = View::new(job, settings);
-    view.uneven = signs::skew::find(&view);
+/// Examines a job with every rule; sentences are in `language`.
+pub fn diagnose(
+    job: &Job,
+    catalogue: &Catalogue,
+    settings: &Settings,
+    language: Language,
+) -> Diagnosis {
+    let mut view = View::new(job, settings, language);
+    view.uneven = measurements::skew::find(&view);
     let examined: Vec<(Cause, Examination)> = rules()
         .iter()
         .map(|r| (r.about().cause, examine(*r, &view)))
         .collect();
     let weighed = weigh::weigh(&examined, settings, failure(&view).as_ref());
-    let completeness = completeness::assess(job, catalogue, settings, &examined, &weighed.findings);
+    let (completeness, missing) =
+        completeness::assess(job, catalogue, settings, &examined, &weighed.findings);
+    let suggestions = suggest::suggest(job, &weighed.findings, language);
+    let fired: Vec<Cause> = weighed.findings.iter().map(|c| c.finding.cause).collect();
+    let mut numbering = Numbering::default();
+    let findings = numbering.findings("F", weighed.findings);
+    let notes = numbering.findings("N", weighed.notes);
     Diagnosis {
-        verdict: verdict(&weighed.findings, &examined, settings),
+        verdict: verdict(&fired, &examined, settings),
+        findings,
+        notes,
         rules: examined
-            .iter()
-            .map(|(cause, e)| outcome(*cause, e, &weighed.findings, settings))
+            .into_iter()
+            .map(|(cause, e)| outcome(cause, e, &fired, &view, &mut numbering))
             .collect(),
-        suggestions: suggest::suggest(job, &weighed.findings),
-        findings: weighed.findings,
-        notes: weighed.notes,
+        evidence: numbering.evidence,
+        suggestions,
         completeness,
+        missing,
     }
 }
 
-/// Lets a rule look at the job; without the stage graph those that need it abstain, whatever the
-/// counters alone may look like.
+/// Runs a rule; without the stage graph those that need it abstain, whatever the counters alone
+/// may look like.
 fn examine(rule: &dyn Rule, view: &View<'_>) -> Examination {
     let mut examined = rule.examine(view);
     let needs = rule.about().needs.contains(&Information::StageGraph);
     if needs && !view.has_graph() && !view.failed() {
         examined.candidates.clear();
-        let reason = facts::text(
-            "没有 stage 与算子的定义，不知道数据如何流动",
-            "without the definition of stages and operators it is not known how the data flows",
+        let reason = text!(
+            "没有阶段与算子的定义，不知道数据如何流动",
+            "without the definitions of stages and operators, the flow of the data is unknown",
         );
         examined.lacks(Information::StageGraph, view, None, reason);
     }
     examined
 }
 
-/// What is known of the failure of a failed job.
+/// How a failed job failed; `None` if it did not.
 fn failure(view: &View<'_>) -> Option<weigh::Failure> {
-    let stage =
-        signs::failure::stage_of(view, view.job.errors.first()).map(|s| view.name(s).to_owned());
+    use measurements::failure;
     view.failed().then(|| weigh::Failure {
-        on_limit: signs::failure::hit_limit(view),
-        stage,
+        on_limit: failure::hit_limit(view),
+        stage: failure::stage_of(view, view.job.errors.first()).map(|s| view.name(s).to_owned()),
     })
 }
 
-/// Problem, if anything was found; healthy, if nothing that matters is undecided.
-fn verdict(
-    findings: &[Finding],
-    examined: &[(Cause, Examination)],
-    settings: &Settings,
-) -> Verdict {
-    if !findings.is_empty() {
+/// A problem if anything was found; healthy if nothing that matters is undecided.
+fn verdict(fired: &[Cause], examined: &[(Cause, Examination)], settings: &Settings) -> Verdict {
+    if !fired.is_empty() {
         Verdict::Problem
     } else if examined.iter().any(|(_, e)| matters(e, settings)) {
         Verdict::InsufficientInformation
@@ -100,59 +110,60 @@ fn verdict(
 
 /// Whether what a rule could not decide could cost a share that matters.
 fn matters(examination: &Examination, settings: &Settings) -> bool {
-    examination
-        .undecided
-        .iter()
-        .any(|u| u.share_at_stake >= settings.get(&MIN_SHARE))
+    let least = settings.get(&MIN_SHARE);
+    let mut undecided = examination.undecided.iter();
+    undecided.any(|u| u.share_at_stake >= least)
 }
 
 fn outcome(
     cause: Cause,
-    e: &Examination,
-    findings: &[Finding],
-    settings: &Settings,
+    e: Examination,
+    fired: &[Cause],
+    view: &View<'_>,
+    numbering: &mut Numbering,
 ) -> RuleOutcome {
-    let fired = findings.iter().filter(|f| f.cause == cause).count();
-    let outcome = if fired > 0 {
-        Outcome::Fired { findings: fired }
-    } else if matters(e, settings) {
-        let mut lacking: Vec<&'static str> = e.undecided.iter().map(|u| u.info.code()).collect();
+    let findings = fired.iter().filter(|f| **f == cause).count();
+    let mut lacking = Vec::new();
+    let (outcome, text) = if findings > 0 {
+        (RuleResult::Fired, findings.to_string())
+    } else if matters(&e, view.settings) {
+        lacking = e
+            .undecided
+            .iter()
+            .map(|u| u.info.code().to_owned())
+            .collect();
         lacking.sort_unstable();
         lacking.dedup();
-        Outcome::Abstained { lacking }
+        (RuleResult::Abstained, lacking.join(", "))
     } else {
-        Outcome::Cleared { by: cleared_by(e) }
+        (RuleResult::Cleared, cleared_by(&e).into(view.language))
     };
-    let mut facts = e.facts.clone();
-    facts.extend(
-        e.candidates
-            .iter()
-            .flat_map(|c| c.finding.evidence.iter().cloned()),
-    );
+    let seen = e.candidates.into_iter().flat_map(|c| c.evidence);
     RuleOutcome {
         cause,
         outcome,
-        facts,
+        by: None,
+        text,
+        lacking,
+        evidence: numbering.ids(e.evidence.into_iter().chain(seen)),
     }
 }
 
-/// Why a rule did not fire: its own words, or that what it saw costs too little or follows from
+/// Why a rule did not fire: its own reason, or that what it found costs too little or follows from
 /// another finding.
 fn cleared_by(e: &Examination) -> Text {
-    if let Some(by) = &e.cleared {
-        return by.clone();
+    if let Some(reason) = &e.cleared {
+        return reason.clone();
     }
     match e.candidates.first() {
-        Some(c) => facts::text(
-            format!("影响太小或由其他原因引起：{}", c.finding.summary.zh),
-            format!(
-                "costs too little, or follows from another cause: {}",
-                c.finding.summary.en
-            ),
+        Some(c) => text!(
+            "影响太小或由其他原因引起：{summary}",
+            "costs too little, or follows from another cause: {summary}",
+            summary = c.finding.summary,
         ),
-        None => facts::text(
-            "剩余的疑问影响太小",
-            "what is undecided could cost next to nothing",
+        None => text!(
+            "未能判断的部分影响太小",
+            "what is undecided would cost almost nothing",
         ),
     }
 }

@@ -5,29 +5,11 @@
 
 use job::info::Information;
 
-use crate::model::{Cause, Fact, Text};
 use crate::settings::Threshold;
 use crate::view::View;
+use report::{Cause, Evidence, Finding, StaticText, Text};
 
-/// A pair of sentences known at compile time: Chinese, English.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StaticText {
-    /// Chinese.
-    pub zh: &'static str,
-    /// English.
-    pub en: &'static str,
-}
-
-impl From<StaticText> for Text {
-    fn from(t: StaticText) -> Text {
-        Text {
-            zh: t.zh.to_owned(),
-            en: t.en.to_owned(),
-        }
-    }
-}
-
-/// What a rule says about itself, for `scopeagent rules`.
+/// What a rule looks for and what it needs, for `scopeagent rules`.
 #[derive(Debug)]
 pub struct About {
     /// Cause that it names.
@@ -44,11 +26,13 @@ pub struct About {
     pub counter_evidence: &'static [StaticText],
 }
 
-/// A cause that a rule sees in a job, before its impact is weighed.
+/// A cause that a rule finds in a job, before its impact is weighed.
 #[derive(Debug, Clone)]
 pub struct Candidate {
-    /// What was found; its impact decides whether it is a finding or a note.
-    pub finding: crate::model::Finding,
+    /// Without ids and confidence; its impact decides whether it becomes a finding or a note.
+    pub finding: Finding,
+    /// What shows it; never empty.
+    pub evidence: Vec<Evidence>,
     /// Strength of the evidence, 0..1, the input of the calibration.
     pub strength: f64,
 }
@@ -63,7 +47,7 @@ pub struct Undecided {
     /// Largest share of the run that could hide behind it, 0..1; 1 if even that is not known.
     pub share_at_stake: f64,
     /// Why it matters here.
-    pub reason: Text,
+    pub reason: String,
 }
 
 /// What a rule made of a job.
@@ -75,14 +59,14 @@ pub struct Examination {
     pub undecided: Vec<Undecided>,
     /// What cleared the cause, where it is neither seen nor open.
     pub cleared: Option<Text>,
-    /// Facts that it looked at.
-    pub facts: Vec<Fact>,
+    /// What it looked at.
+    pub evidence: Vec<Evidence>,
 }
 
 /// Names one cause, or clears it, or abstains.
 pub trait Rule: Sync {
-    /// What it says about itself.
-    fn about(&self) -> &'static About;
+    /// What it looks for and needs.
+    fn about(&self) -> &About;
 
     /// Looks for its cause in a job.
     fn examine(&self, view: &View<'_>) -> Examination;

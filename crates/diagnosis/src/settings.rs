@@ -1,6 +1,6 @@
 //! Thresholds of the rules: each with its default, unit, reason and source, all of them settable.
 //!
-//! A threshold is declared beside the rule that uses it and listed by [`crate::thresholds`]. It
+//! A threshold is declared next to the rule that uses it and listed by [`crate::thresholds`]. It
 //! does not know where configuration files live; the caller hands over their text.
 
 use std::collections::BTreeMap;

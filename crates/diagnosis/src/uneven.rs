@@ -3,7 +3,7 @@
 use job::model::Source;
 
 use crate::impact::Saved;
-use crate::model::Cause;
+use report::Cause;
 
 /// The value that a hot vertex holds.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,7 +18,7 @@ pub struct HotValue {
     pub share: f64,
     /// Table.
     pub table: String,
-    /// Where the statistics stand.
+    /// Where the statistics are.
     pub source: Option<Source>,
 }
 

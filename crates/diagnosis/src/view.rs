@@ -9,6 +9,7 @@ use job::model::{ColumnStatistics, Edge, ExchangeKind, JobState, Operator, Opera
 use crate::impact::{RunModel, Saved, StageWork};
 use crate::settings::{Settings, Threshold};
 use crate::uneven::Uneven;
+use report::Language;
 
 /// What rules look at.
 #[derive(Debug)]
@@ -17,7 +18,9 @@ pub struct View<'a> {
     pub job: &'a Job,
     /// Thresholds in force.
     pub settings: &'a Settings,
-    /// The run as work; `None` if nothing tells what its stages cost.
+    /// Language of the report.
+    pub language: Language,
+    /// The run as work; `None` if no file shows what its stages cost.
     pub run: Option<RunModel>,
     /// Facts of each stage.
     pub facts: Vec<StageFacts>,
@@ -29,7 +32,7 @@ pub struct View<'a> {
 
 impl<'a> View<'a> {
     /// Looks at a job.
-    pub fn new(job: &'a Job, settings: &'a Settings) -> View<'a> {
+    pub fn new(job: &'a Job, settings: &'a Settings, language: Language) -> View<'a> {
         let n = job.stages.len();
         let mut inputs = vec![Vec::new(); n];
         let mut outputs = vec![Vec::new(); n];
@@ -46,6 +49,7 @@ impl<'a> View<'a> {
         View {
             job,
             settings,
+            language,
             run: RunModel::of(job, &facts),
             facts,
             inputs,
@@ -127,7 +131,7 @@ impl<'a> View<'a> {
         found.into_iter()
     }
 
-    /// The operator for whose sake an edge is partitioned: the first after its sorts and unions.
+    /// The operator that needs the partitioning of an edge: the first after its sorts and unions.
     pub fn consumer_of(&self, edge: &Edge) -> Option<(usize, &'a Operator)> {
         let (mut index, mut operator) = self.reader_of(edge)?;
         for _ in 0..8 {
@@ -209,7 +213,7 @@ impl<'a> View<'a> {
         Some(self.run.as_ref()?.saved(edit))
     }
 
-    /// Largest share of the run that something in this stage could cost; 1 if nothing tells.
+    /// Largest share of the run that something in this stage could cost; 1 if unknown.
     pub fn stake(&self, stage: usize) -> f64 {
         match &self.run {
             Some(run) if !run.stages[stage].vertices.is_empty() => run.stake(stage),

@@ -2,12 +2,12 @@
 //! the rest is ranked by what it costs.
 
 use crate::calibration::confidence;
-use crate::model::{Cause, Finding};
 use crate::rule::{Candidate, Examination};
 use crate::settings::{MIN_SHARE, Settings};
+use report::{Cause, Finding};
 
 /// Causes that show in a stage because another one is there: (what follows, what it follows
-/// from). The first needs no mending once the second is mended.
+/// from). The first needs no fix once the second is fixed.
 const FOLLOWS: &[(Cause, &[Cause])] = &[
     (
         Cause::Spill,
@@ -34,8 +34,8 @@ const FOLLOWS: &[(Cause, &[Cause])] = &[
 
 /// Findings, ranked; and what is too small to be one.
 pub(crate) struct Weighed {
-    pub(crate) findings: Vec<Finding>,
-    pub(crate) notes: Vec<Finding>,
+    pub(crate) findings: Vec<Candidate>,
+    pub(crate) notes: Vec<Candidate>,
 }
 
 /// Weighs the candidates of all rules.
@@ -52,19 +52,19 @@ pub(crate) fn weigh(
         .copied()
         .filter(|c| matters(&c.finding))
         .collect();
-    let mut findings: Vec<Finding> = Vec::new();
-    let mut notes: Vec<Finding> = Vec::new();
+    let (mut findings, mut notes) = (Vec::new(), Vec::new());
     for candidate in candidates {
-        let mut finding = candidate.finding.clone();
-        finding.confidence = confidence(finding.cause, candidate.strength, share(&finding));
+        let mut weighed = candidate.clone();
+        let finding = &mut weighed.finding;
+        finding.confidence = confidence(finding.cause, candidate.strength, share(finding));
         let answers = match failure {
             None => finding.impact.is_some(),
-            Some(failure) => explains(&finding, failure),
+            Some(failure) => explains(finding, failure),
         };
-        if answers && matters(&finding) && !follows(&finding, &large) {
-            findings.push(finding);
+        if answers && matters(finding) && !follows(finding, &large) {
+            findings.push(weighed);
         } else {
-            notes.push(finding);
+            notes.push(weighed);
         }
     }
     findings.sort_by(rank);
@@ -117,7 +117,8 @@ fn follows(finding: &Finding, all: &[&Candidate]) -> bool {
 }
 
 /// Failures first, then the most seconds saved, then the order of the contract.
-fn rank(a: &Finding, b: &Finding) -> std::cmp::Ordering {
+fn rank(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
+    let (a, b) = (&a.finding, &b.finding);
     let failure = |f: &Finding| {
         matches!(
             f.cause,
@@ -133,16 +134,11 @@ fn rank(a: &Finding, b: &Finding) -> std::cmp::Ordering {
 
 /// A cause that shows in several stages is one finding, in the stage where it costs most; the
 /// others are notes.
-fn keep_best_of_each_cause(findings: &mut Vec<Finding>, notes: &mut Vec<Finding>) {
+fn keep_best_of_each_cause(findings: &mut Vec<Candidate>, notes: &mut Vec<Candidate>) {
     let mut seen: Vec<Cause> = Vec::new();
-    let mut kept = Vec::new();
-    for finding in findings.drain(..) {
-        if seen.contains(&finding.cause) {
-            notes.push(finding);
-        } else {
-            seen.push(finding.cause);
-            kept.push(finding);
-        }
-    }
-    *findings = kept;
+    notes.extend(findings.extract_if(.., |c| {
+        let again = seen.contains(&c.finding.cause);
+        seen.push(c.finding.cause);
+        again
+    }));
 }

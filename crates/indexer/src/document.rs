@@ -1,12 +1,12 @@
 //! A document of the knowledge base: its path, front matter and kind. Knows nothing about chunks.
 
+use report::Language;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::analyze;
 use crate::model::{Confidence, Kind};
-use report::Language;
 
 /// A document as read; the path is relative to the knowledge folder.
 #[derive(Debug, Clone)]

@@ -122,6 +122,30 @@ pub struct Chunk {
     pub line: usize,
 }
 
+impl Chunk {
+    /// A whole document as one chunk, without facets.
+    pub(crate) fn whole(document: String, kind: Kind, language: Language, text: String) -> Chunk {
+        Chunk {
+            id: document.clone(),
+            document,
+            title: String::new(),
+            heading_path: Vec::new(),
+            text,
+            language,
+            kind,
+            problem_type: None,
+            causes: Vec::new(),
+            section: None,
+            steps: Vec::new(),
+            operators: Vec::new(),
+            keywords: Vec::new(),
+            source: None,
+            confidence: None,
+            line: 1,
+        }
+    }
+}
+
 /// Facets to select or prefer chunks by. An empty list selects everything; lists are joined by AND, values by OR.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {

@@ -41,6 +41,13 @@ impl Verification {
     pub fn is_whole(&self) -> bool {
         self.problems.is_empty()
     }
+
+    fn problem(&mut self, place: impl Into<String>, reason: impl Into<String>) {
+        self.problems.push(Problem {
+            place: place.into(),
+            reason: reason.into(),
+        });
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -61,11 +68,14 @@ pub fn verify(
     let open = Index::open(index, settings)?;
     let manifest = &open.held.manifest;
     let total = manifest.chunks;
-    progress(Progress {
-        phase: Phase::Verify,
-        done: 0,
-        total,
-    });
+    let mut report = |done| {
+        progress(Progress {
+            phase: Phase::Verify,
+            done,
+            total,
+        });
+    };
+    report(0);
     let mut out = Verification {
         generation: manifest.generation.clone(),
         documents: manifest.documents,
@@ -76,68 +86,41 @@ pub fn verify(
     check_documents(&open, &mut out)?;
     let live = check_stores(&open, &mut out);
     check_findable(&open, &live, &mut out);
-    progress(Progress {
-        phase: Phase::Verify,
-        done: total,
-        total,
-    });
+    report(total);
     Ok(out)
-}
-
-impl Verification {
-    fn problem(&mut self, place: impl Into<String>, reason: impl Into<String>) {
-        self.problems.push(Problem {
-            place: place.into(),
-            reason: reason.into(),
-        });
-    }
 }
 
 /// Every file of the manifest is there with its checksum, and no other file is.
 fn check_files(folder: &Path, manifest: &Manifest, out: &mut Verification) {
-    let sums: Vec<(&String, Option<String>)> = manifest
-        .files
-        .par_iter()
-        .map(|(name, _)| {
-            let sum = fs::read(folder.join(name)).ok();
-            (
-                name,
-                sum.map(|bytes| blake3::hash(&bytes).to_hex().to_string()),
-            )
-        })
-        .collect();
-    for (name, sum) in sums {
-        match sum {
+    let files: Vec<_> = manifest.files.par_iter().collect();
+    let checked = files.into_par_iter().map(|(name, expected)| {
+        let bytes = fs::read(folder.join(name)).ok();
+        let whole = bytes.map(|bytes| *blake3::hash(&bytes).to_hex() == *expected.blake3);
+        (name, whole)
+    });
+    for (name, whole) in checked.collect::<Vec<_>>() {
+        match whole {
             None => out.problem(name, "missing"),
-            Some(sum) if sum != manifest.files[name].blake3 => {
-                out.problem(name, "its checksum does not hold");
-            }
-            Some(_) => {}
+            Some(false) => out.problem(name, "its checksum is wrong"),
+            Some(true) => {}
         }
     }
     for name in present(folder) {
         let expected = name == MANIFEST || name == "READERS" || name.ends_with(".lock");
         if !expected && !manifest.files.contains_key(&name) {
-            out.problem(name, "not named in the manifest");
+            out.problem(name, "not in the manifest");
         }
     }
 }
 
+/// Files of the folder and of its subfolders, sorted.
 fn present(folder: &Path) -> Vec<String> {
-    let list = |folder: &Path, prefix: &str| -> Vec<(String, bool)> {
-        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        let named = entries.map(|entry| {
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            let name = entry.file_name().to_string_lossy().into_owned();
-            (format!("{prefix}{name}"), is_folder)
-        });
-        named.collect()
-    };
     let mut out = Vec::new();
-    for (name, is_folder) in list(folder, "") {
-        if is_folder {
-            let inside = list(&folder.join(&name), &format!("{name}/"));
-            out.extend(inside.into_iter().map(|(name, _)| name));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            let inside = present(&entry.path()).into_iter();
+            out.extend(inside.map(|inner| format!("{name}/{inner}")));
         } else {
             out.push(name);
         }
@@ -150,12 +133,11 @@ fn present(folder: &Path) -> Vec<String> {
 fn check_documents(open: &Index, out: &mut Verification) -> Result<(), OpenError> {
     let documents = documents(&open.held.folder)?;
     if documents.len() != out.documents {
-        let reason = format!(
-            "{} documents, the manifest has {}",
-            documents.len(),
-            out.documents
+        let (found, expected) = (documents.len(), out.documents);
+        out.problem(
+            DOCUMENTS,
+            format!("{found} documents, the manifest has {expected}"),
         );
-        out.problem(DOCUMENTS, reason);
     }
     let live: HashSet<Ordinal> = open.segments.ordinals().collect();
     let mut owned: HashSet<Ordinal> = HashSet::with_capacity(live.len());
@@ -163,48 +145,42 @@ fn check_documents(open: &Index, out: &mut Verification) -> Result<(), OpenError
         for row in entry.first..entry.first + entry.count {
             let ordinal = Ordinal::new(entry.seq, row);
             if !live.contains(&ordinal) {
-                out.problem(
-                    path,
-                    format!("row {row} of segment {} is not alive", entry.seq),
-                );
+                out.problem(path, format!("row {row} of segment {} is dead", entry.seq));
             }
             if !owned.insert(ordinal) {
-                out.problem(path, format!("row {row} belongs to another document too"));
+                out.problem(path, format!("row {row} also belongs to another document"));
             }
             let chunk = open.segments.chunk(ordinal);
             if chunk.as_ref().is_ok_and(|chunk| chunk.document != *path) {
-                out.problem(path, format!("row {row} holds a chunk of another document"));
+                out.problem(path, format!("row {row} has a chunk of another document"));
             }
         }
     }
     for ordinal in live.difference(&owned) {
-        let id = open.segments.id(*ordinal).unwrap_or("?");
-        out.problem(id, "no document has it");
+        out.problem(name_of(open, *ordinal), "belongs to no document");
     }
     Ok(())
+}
+
+fn name_of(open: &Index, ordinal: Ordinal) -> &str {
+    open.segments.id(ordinal).unwrap_or("?")
 }
 
 /// Both stores hold the same chunks. Returns them in order.
 fn check_stores(open: &Index, out: &mut Verification) -> Vec<Ordinal> {
     let live: BTreeSet<Ordinal> = open.segments.ordinals().collect();
-    match open.lexical.damaged_files() {
-        Ok(files) => {
-            for file in files {
-                out.problem(file.display().to_string(), "its checksum does not hold");
+    let lexical = open.lexical.damaged_files();
+    match lexical.and_then(|damaged| Ok((damaged, open.lexical.ordinals()?))) {
+        Ok((damaged, words)) => {
+            for file in damaged {
+                out.problem(file.display().to_string(), "its checksum is wrong");
             }
-        }
-        Err(error) => out.problem("bm25", error.to_string()),
-    }
-    match open.lexical.ordinals() {
-        Ok(words) => {
             let words: BTreeSet<Ordinal> = words.into_iter().collect();
             for ordinal in live.difference(&words) {
-                let id = open.segments.id(*ordinal).unwrap_or("?");
-                out.problem(id, "not in the BM25 store");
+                out.problem(name_of(open, *ordinal), "not in the BM25 store");
             }
             for ordinal in words.difference(&live) {
-                let place = format!("bm25 entry {}", ordinal.0);
-                out.problem(place, "no such chunk is alive");
+                out.problem(format!("bm25 entry {}", ordinal.0), "has no live chunk");
             }
         }
         Err(error) => out.problem("bm25", error.to_string()),
@@ -220,61 +196,42 @@ fn check_stores(open: &Index, out: &mut Verification) -> Vec<Ordinal> {
     live.into_iter().collect()
 }
 
-struct Found {
-    by_words: bool,
-    by_vector: Option<bool>,
-}
-
 fn check_findable(open: &Index, live: &[Ordinal], out: &mut Verification) {
-    let found: Vec<Result<Found, String>> = live
-        .par_iter()
-        .map(|&ordinal| find(open, ordinal))
-        .collect();
-    for (ordinal, found) in live.iter().zip(found) {
-        let id = open.segments.id(*ordinal).unwrap_or("?");
+    let found = live.par_iter().map(|&ordinal| find(open, ordinal));
+    for (ordinal, found) in live.iter().zip(found.collect::<Vec<_>>()) {
+        let id = name_of(open, *ordinal);
         match found {
-            Ok(found) => {
-                out.found_by_words += usize::from(found.by_words);
-                out.found_by_vector += usize::from(found.by_vector == Some(true));
-                out.without_vector += usize::from(found.by_vector.is_none());
-                if !found.by_words {
+            Err(reason) => out.problem(id, reason),
+            Ok((by_words, by_vector)) => {
+                out.found_by_words += usize::from(by_words);
+                out.found_by_vector += usize::from(by_vector == Some(true));
+                out.without_vector += usize::from(by_vector.is_none());
+                if !by_words {
                     out.problem(id, "not found by its own words");
                 }
-                if found.by_vector == Some(false) {
+                if by_vector == Some(false) {
                     out.problem(id, "not found by its own vector");
                 }
             }
-            Err(reason) => out.problem(id, reason),
         }
     }
 }
 
-fn find(open: &Index, ordinal: Ordinal) -> Result<Found, String> {
+/// Whether a chunk is found by its words, and by its vector if that is not zero.
+fn find(open: &Index, ordinal: Ordinal) -> Result<(bool, Option<bool>), String> {
     let chunk = open.segments.chunk(ordinal)?;
-    let terms = context::lexical_terms(&chunk);
-    let probe = rarest(open, terms)?;
+    let probe = rarest(open, context::lexical_terms(&chunk)).map_err(|e| e.to_string())?;
+    // A chunk of nothing but signs has no words to be found by.
     let by_words = if probe.terms.is_empty() {
-        // A chunk of nothing but signs has no words to be found by.
         analyze::terms(&chunk.text).is_empty()
     } else {
-        let hits = open
-            .lexical
-            .search(&probe, &Filter::default(), PROBE_DEPTH)
-            .map_err(|error| error.to_string())?;
-        is_among(open, ordinal, &hits)
+        let hits = open.lexical.search(&probe, &Filter::default(), PROBE_DEPTH);
+        is_among(open, ordinal, &hits.map_err(|error| error.to_string())?)
     };
-    let vector = open
-        .segments
-        .vector(ordinal)
-        .ok_or("it has no vector row")?;
-    let by_vector = vector.iter().any(|&value| value != 0.0).then(|| {
-        let hits = open.nearest(vector, PROBE_DEPTH);
-        is_among(open, ordinal, &hits)
-    });
-    Ok(Found {
-        by_words,
-        by_vector,
-    })
+    let vector = open.segments.vector(ordinal).ok_or("it has no vector")?;
+    let is_known = vector.iter().any(|&value| value != 0.0);
+    let by_vector = is_known.then(|| is_among(open, ordinal, &open.nearest(vector, PROBE_DEPTH)));
+    Ok((by_words, by_vector))
 }
 
 /// The chunk itself, or one with the same text: there may be more copies than places in the list.
@@ -283,17 +240,13 @@ fn is_among(open: &Index, ordinal: Ordinal, hits: &[(Ordinal, f32)]) -> bool {
         .any(|&(hit, _)| hit == ordinal || open.segments.same_text(hit, ordinal))
 }
 
-fn rarest(open: &Index, mut terms: Vec<String>) -> Result<Words, String> {
+fn rarest(open: &Index, mut terms: Vec<String>) -> tantivy::Result<Words> {
     terms.sort();
     terms.dedup();
-    let mut counted = Vec::with_capacity(terms.len());
-    for term in terms {
-        let frequency = open
-            .lexical
-            .frequency(&term)
-            .map_err(|error| error.to_string())?;
-        counted.push((frequency, term));
-    }
+    let counted = terms
+        .into_iter()
+        .map(|term| Ok((open.lexical.frequency(&term)?, term)));
+    let mut counted = counted.collect::<tantivy::Result<Vec<(u64, String)>>>()?;
     counted.sort();
     counted.truncate(PROBE_TERMS);
     Ok(Words {

@@ -71,6 +71,15 @@ pub struct Evidence {
     pub text: String,
 }
 
+impl Evidence {
+    /// Adds what a healthy job would show.
+    #[must_use]
+    pub fn expecting(mut self, expected: impl Into<String>) -> Evidence {
+        self.expected = Some(expected.into());
+        self
+    }
+}
+
 /// A value of evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]

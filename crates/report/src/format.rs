@@ -21,6 +21,28 @@ pub struct Share(pub f64);
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ratio(pub f64);
 
+/// A change in percent of the earlier value: `+354 %`, `−40 %`; `–` if there was nothing before.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Change(pub Option<f64>);
+
+impl Change {
+    pub fn between(before: f64, after: f64) -> Change {
+        Change((before > 0.0).then(|| (after - before) / before))
+    }
+}
+
+impl Localize for Change {
+    fn localize(&self, _: Language) -> String {
+        match self.0.filter(|share| share.is_finite()) {
+            None => "–".to_owned(),
+            Some(share) => {
+                let sign = if share < 0.0 { '−' } else { '+' };
+                format!("{sign}{:.0} %", share.abs() * 100.0)
+            }
+        }
+    }
+}
+
 /// A bare count: `1,234`, `63.0 M`, `6300 万`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Number(pub f64);
@@ -50,6 +72,7 @@ pub const LINE: Noun = noun("line", "lines", " 行");
 pub const TOKEN: Noun = noun("token", "tokens", " 个令牌");
 pub const ATTEMPT: Noun = noun("attempt", "attempts", " 次尝试");
 pub const TIME: Noun = noun("time", "times", " 次");
+pub const PLACE: Noun = noun("place", "places", " 处");
 pub const JOB: Noun = noun("job", "jobs", " 个作业");
 pub const RUN: Noun = noun("run", "runs", " 次运行");
 pub const FINDING: Noun = noun("finding", "findings", " 个问题");
@@ -217,6 +240,13 @@ pub fn list(items: &[String], language: Language) -> String {
         [one] => one.clone(),
         [head @ .., last] => format!("{}{and}{last}", head.join(comma)),
     }
+}
+
+/// `text` with its first letter in upper case.
+pub fn with_capital(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().into_iter().flat_map(char::to_uppercase);
+    first.collect::<String>() + chars.as_str()
 }
 
 /// `text` cut to at most `max` bytes at a character boundary.

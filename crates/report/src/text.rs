@@ -49,6 +49,18 @@ impl<S: AsRef<str>> Localize for Text<S> {
     }
 }
 
+impl Localize for str {
+    fn localize(&self, _: Language) -> String {
+        self.to_owned()
+    }
+}
+
+impl Localize for String {
+    fn localize(&self, _: Language) -> String {
+        self.clone()
+    }
+}
+
 impl<T: Localize + ?Sized> Localize for &T {
     fn localize(&self, language: Language) -> String {
         (**self).localize(language)

@@ -1,28 +1,26 @@
-//! The two sides of a comparison: saved runs, or job folders that are read now.
+//! The two runs of a comparison: saved runs, or job folders that are read now.
 
 use std::path::Path;
 
 use report::Report;
-use runs::compare::{Origin, Side};
-use runs::shape::JobShape;
+use runs::compare::{ComparedRun, Origin};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::session::{Analysis, Session};
 
 impl Session {
     /// The job in a folder, else the run with this identifier (or `last`, `last~1`, …).
-    pub fn side(&self, name: &str) -> Result<Side> {
+    pub fn compared_run(&self, name: &str) -> Result<ComparedRun> {
         let folder = Path::new(name);
         if folder.is_dir() {
             let read = self.read(folder)?;
-            return Ok(Side {
+            return Ok(ComparedRun {
                 report: read.report,
-                shape: read.shape,
-                script: read.picture.script,
+                summary: read.summary,
                 origin: Origin::Folder,
             });
         }
-        self.saved_side(name).map_err(|error| {
+        self.saved_run(name).map_err(|error| {
             error.hint(format!(
                 "`{name}` must be a job folder or a run; `scopeagent runs list` shows every run"
             ))
@@ -35,28 +33,25 @@ impl Session {
     }
 
     /// What was saved of a run. A run of an older version is completed from its folder if that still holds the same job.
-    fn saved_side(&self, run: &str) -> Result<Side> {
-        let (row, picture, shape) =
-            self.with_store(|store| Ok((store.run(run)?, store.picture(run)?, store.shape(run)?)))?;
+    fn saved_run(&self, run: &str) -> Result<ComparedRun> {
+        let (row, summary) = self.with_store(|store| Ok((store.run(run)?, store.summary(run)?)))?;
         let report = self.report(run)?;
-        let picture = picture.unwrap_or_default();
-        let (shape, origin) = match shape {
-            Some(shape) => (shape, Origin::Kept),
-            None => {
-                let folder = Path::new(&row.job);
-                let again = folder.is_dir().then(|| self.read(folder));
-                match again.and_then(Result::ok) {
-                    Some(read) if is_same_run(&read.report, &report) => {
-                        (read.shape, Origin::ReadAgain)
-                    }
-                    _ => (JobShape::drawn(&picture, &report), Origin::Drawn),
+        let summary = summary.unwrap_or_default();
+        let (summary, origin) = if summary.drawn_only {
+            let folder = Path::new(&row.job);
+            let again = folder.is_dir().then(|| self.read(folder));
+            match again.and_then(Result::ok) {
+                Some(read) if is_same_run(&read.report, &report) => {
+                    (read.summary, Origin::ReadAgain)
                 }
+                _ => (summary, Origin::Drawn),
             }
+        } else {
+            (summary, Origin::Kept)
         };
-        Ok(Side {
+        Ok(ComparedRun {
             report,
-            shape,
-            script: picture.script,
+            summary,
             origin,
         })
     }

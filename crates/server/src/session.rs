@@ -8,9 +8,8 @@ use agent::{Limits, Observer, Prompts, Request, Services, Silent};
 use indexer::Index;
 use llm::LlmConfig;
 use report::{Language, Report, SuggestionKind};
+use runs::RunSummary;
 use runs::feedback::Preferences;
-use runs::picture::Picture;
-use runs::shape::JobShape;
 use runs::store::{FILE_NAME, OpenRun, Store, StoreError};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
@@ -58,13 +57,10 @@ pub struct Task {
     pub cancel: CancellationToken,
 }
 
-/// A report, and what else is kept of its job.
+/// A report with the summary of its job.
 pub struct Analysis {
     pub report: Report,
-    /// What the pages and tickets draw.
-    pub picture: Picture,
-    /// What runs are compared by.
-    pub shape: JobShape,
+    pub summary: RunSummary,
 }
 
 impl Session {
@@ -221,8 +217,7 @@ impl Session {
         let agent::Analysis { report, job } = self.runtime.block_on(analyzed)?;
         Ok(Analysis {
             report,
-            picture: Picture::of(&job),
-            shape: JobShape::of(&job),
+            summary: RunSummary::of(&job),
         })
     }
 
@@ -257,7 +252,7 @@ impl Session {
 
     fn finish(&self, run: OpenRun, analysis: &Result<Analysis>) {
         self.saved(self.with_store(|store| match analysis {
-            Ok(analysis) => store.finish(run, &analysis.report, &analysis.picture, &analysis.shape),
+            Ok(analysis) => store.finish(run, &analysis.report, &analysis.summary),
             Err(error) => store.fail(run, &error.one_line()),
         }));
     }

@@ -1,5 +1,7 @@
-//! Helpers of the tests: a scripted LLM server, files shared between projects, skipped tests.
+//! Helpers of the tests: a scripted LLM server, the knowledge base, files shared between projects,
+//! skipped tests.
 
+pub mod knowledge;
 pub mod llm;
 mod shared;
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use diagnosis::model::Diagnosis;
+use diagnosis::Diagnosis;
 use job::{Job, JobReader, ReadFile};
 
-use crate::draft::{self, Numbered};
-use crate::facts::{Excerpt, Facts, Found, Reading};
+use crate::facts::{Excerpt, Facts, Reading};
+use crate::found::Found;
 use crate::outline::{self, Outline};
 use crate::progress::{Event, Observer};
 use crate::request::{AnalyzeError, Request, Services};
@@ -37,7 +37,7 @@ impl<'a> Folder<'a> {
         });
         let core = reader.read_core();
         let language = request.report_language();
-        let diagnosis = diagnosis::diagnose(reader.job(), services.catalogue, services.diagnosis);
+        let diagnosis = diagnose(reader.job(), services, language);
         let facts = facts(
             reader.job(),
             &diagnosis,
@@ -63,12 +63,7 @@ impl<'a> Folder<'a> {
     /// Reads files through their parsers and diagnoses again.
     pub(super) fn read(&mut self, names: &[&str], observer: &mut dyn Observer) {
         let read = self.reader.read(names);
-        let Services {
-            catalogue,
-            diagnosis,
-            ..
-        } = self.services;
-        self.diagnosis = diagnosis::diagnose(self.reader.job(), catalogue, diagnosis);
+        self.diagnosis = diagnose(self.reader.job(), self.services, self.language);
         self.facts = Arc::new(facts(
             self.reader.job(),
             &self.diagnosis,
@@ -137,14 +132,10 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// All evidence, notes and outcomes of the rules. The findings' evidence comes first, with the
-    /// ids that it has in the facts.
+    /// All evidence, notes and outcomes of the rules.
     pub(super) fn notes_and_rules(&self) -> (Vec<Evidence>, Vec<Finding>, Vec<RuleOutcome>) {
-        let mut numbered = Numbered::default();
-        draft::findings(&self.diagnosis.findings, "F", &mut numbered, self.language);
-        let notes = draft::findings(&self.diagnosis.notes, "N", &mut numbered, self.language);
-        let rules = draft::rules(&self.diagnosis, &mut numbered, self.language);
-        (numbered.evidence, notes, rules)
+        let d = &self.diagnosis;
+        (d.evidence.clone(), d.notes.clone(), d.rules.clone())
     }
 
     /// What the readers could not make sense of.
@@ -157,6 +148,10 @@ impl<'a> Folder<'a> {
     }
 }
 
+fn diagnose(job: &Job, services: &Services<'_>, language: Language) -> Diagnosis {
+    diagnosis::diagnose(job, services.catalogue, services.diagnosis, language)
+}
+
 fn facts(
     job: &Job,
     diagnosis: &Diagnosis,
@@ -164,26 +159,11 @@ fn facts(
     question: Option<String>,
     language: Language,
 ) -> Facts {
-    let mut numbered = Numbered::default();
-    let findings = draft::findings(&diagnosis.findings, "F", &mut numbered, language);
-    let (suggestions, topics) =
-        draft::suggestions(diagnosis, &findings, services.kind_prior, language);
     Facts {
         language,
         question,
         job: outline::summary(job),
         outline: Outline::of(job, services.catalogue, language),
-        found: Found {
-            verdict: diagnosis.verdict,
-            problem_type: draft::top_problem_type(&findings),
-            findings,
-            evidence: numbered.evidence,
-            cleared: draft::cleared(diagnosis, language),
-            missing: draft::missing(diagnosis, language),
-            helpful: draft::helpful(job, services.catalogue, language),
-            completeness: draft::score(diagnosis),
-            suggestions,
-            topics,
-        },
+        found: Found::of(job, diagnosis, services, language),
     }
 }

@@ -147,7 +147,7 @@ impl<'a> Checker<'a> {
                     self.keep_chunks(&mut cause.experiences);
                 }
                 self.keep(&mut c.causes, |c| {
-                    let known = diagnosis::model::Cause::from_code(&c.cause).is_some();
+                    let known = report::Cause::from_code(&c.cause).is_some();
                     let based = c.finding.is_some() || !c.evidence.is_empty();
                     (!known || !based).then(|| {
                         say(

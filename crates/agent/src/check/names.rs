@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use diagnosis::model::Cause;
 use job::script::hints;
+use report::Cause;
 
 /// A name that is not known, and what it claims to be.
 #[derive(Debug, Clone, PartialEq, Eq)]

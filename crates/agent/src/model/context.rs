@@ -10,7 +10,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub(super) use super::tokens::tokens;
-use crate::facts::{Facts, Found, StepInput};
+use crate::facts::{Facts, StepInput};
+use crate::found::Found;
 use crate::prompts::PromptError;
 use crate::reasoner::Task;
 use crate::step::StepId;

@@ -1,10 +1,8 @@
 //! Whole analyses: of simulated jobs with the offline reasoner, and against a scripted LLM.
 
 mod claims;
-mod compare;
 mod faults;
 mod kept;
-mod learning;
 mod llm;
 mod malformed;
 mod offline;

@@ -158,6 +158,7 @@ async fn reading_on_demand_finds_what_reading_everything_finds() {
             &job,
             &job::Catalogue::builtin(),
             &diagnosis::Settings::default(),
+            report::Language::En,
         );
         let found: Vec<(&str, Option<&str>)> = report
             .findings
@@ -282,6 +283,7 @@ async fn every_shared_job_gets_a_report_with_the_diagnosis_of_a_fully_read_folde
             &job,
             &job::Catalogue::builtin(),
             &diagnosis::Settings::default(),
+            report::Language::En,
         );
         let found: Vec<&str> = report.findings.iter().map(|f| f.cause.code()).collect();
         let expected: Vec<&str> = whole.findings.iter().map(|f| f.cause.code()).collect();

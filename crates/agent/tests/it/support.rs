@@ -1,7 +1,6 @@
 //! Jobs, an index of the real knowledge base, and analyses of the former with the latter.
 
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::path::PathBuf;
 
 use agent::model::LlmReasoner;
 use agent::offline::Offline;
@@ -9,11 +8,8 @@ use agent::{AnalyzeError, Event, Prompts, Reasoner, Request, Services};
 use llm::{LlmOptions, Model, Profile, Provider, Server};
 use report::Report;
 use serde_json::{Value, json};
+pub(crate) use testkit::knowledge::{index, root};
 use tokio_util::sync::CancellationToken;
-
-pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 pub(crate) fn case(name: &str) -> PathBuf {
     simulator::cases_in(env!("CARGO_TARGET_TMPDIR"))
@@ -22,26 +18,6 @@ pub(crate) fn case(name: &str) -> PathBuf {
 }
 
 pub(crate) const CASES: [&str; 3] = ["join-hot-key-skew", "excessive-shuffle", "healthy"];
-
-/// The knowledge base, indexed once for all tests.
-pub(crate) fn index() -> &'static indexer::Index {
-    static INDEX: OnceLock<(tempfile::TempDir, indexer::Index)> = OnceLock::new();
-    let (_, index) = INDEX.get_or_init(|| {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let settings = indexer::Settings::default();
-        indexer::build::update(
-            &root().join("knowledge"),
-            folder.path(),
-            &settings,
-            &mut |_| {},
-        )
-        .expect("the knowledge base is sound");
-        let index =
-            indexer::Index::open(folder.path(), &settings).expect("an index was just built");
-        (folder, index)
-    });
-    index
-}
 
 /// What a test changes about an analysis.
 pub(crate) struct Setting {
@@ -112,26 +88,6 @@ pub(crate) fn asking_with(profile: &Profile, options: LlmOptions) -> LlmReasoner
         Model::new(profile.clone(), std::sync::Arc::new(server)),
         options,
     )
-}
-
-/// What an offline analysis without an index needs.
-pub(crate) fn services<'a>(
-    catalogue: &'a job::Catalogue,
-    thresholds: &'a diagnosis::Settings,
-) -> Services<'a> {
-    Services {
-        catalogue,
-        diagnosis: thresholds,
-        reading: job::Options::default(),
-        index: None,
-        reasoner: Box::new(Offline),
-        fallbacks: Vec::new(),
-        prompts: Prompts::built_in(),
-        prior: None,
-        kind_prior: None,
-        limits: agent::Limits::default(),
-        cancel: CancellationToken::new(),
-    }
 }
 
 /// Analyses a job and collects what was told meanwhile, as lines.

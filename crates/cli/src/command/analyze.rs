@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Resul
     let report = &analysis.report;
     terminal.print(&render::report(
         report,
-        &analysis.picture,
+        &analysis.summary,
         args.format,
         args.verbose,
     )?)?;

@@ -4,9 +4,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use diagnosis::model::Cause;
 use indexer::lint;
-use runs::case::{self, CaseError, Draft, Material};
+use report::Cause;
+use runs::case::{self, CaseError, Material, NewCase};
 use runs::store::Store;
 use serde::Serialize;
 
@@ -29,16 +29,16 @@ pub(crate) fn run(command: &CaseCommand, config: &Config, terminal: &Terminal) -
 
 fn from(args: &CaseFrom, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let folder = cases_folder(config)?;
-    let draft = draft(args, &super::runs::open(config)?)?;
-    let path = folder.join(format!("{}.md", draft.id));
-    write(&path, &draft, args.force)?;
+    let case = written(args, &super::runs::open(config)?)?;
+    let path = folder.join(format!("{}.md", case.id));
+    write(&path, &case, args.force)?;
     terminal.print(&format!("{}\n", path.display()))?;
     if args.no_redact {
         terminal.remark("the job's names, paths and literals are not masked");
     } else {
-        terminal.remark(&format!("masked {} names of the job", draft.masked));
+        terminal.remark(&format!("masked {} names of the job", case.masked));
     }
-    terminal.remark(&match draft.open {
+    terminal.remark(&match case.open {
         0 => "read it once more; then `scopeagent index` adds it to the index".to_owned(),
         n => {
             format!("fill in the places marked `FILL IN` ({n}); `scopeagent case check` lists them")
@@ -47,21 +47,19 @@ fn from(args: &CaseFrom, config: &Config, terminal: &Terminal) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-fn draft(args: &CaseFrom, store: &Store) -> Result<Draft> {
+fn written(args: &CaseFrom, store: &Store) -> Result<NewCase> {
     let report = super::runs::report(store, &args.run)?;
     let run = report.run_id.clone();
-    let picture = store.picture(&run)?;
-    let shape = store.shape(&run)?;
+    let summary = store.summary(&run)?;
     let feedback = store.feedback_of(&run)?;
     let after = match &args.after {
         Some(later) => super::runs::report(store, later)?.job.elapsed_seconds,
         None => None,
     };
     let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
-    case::draft(&Material {
+    case::write(&Material {
         report: &report,
-        shape: shape.as_ref(),
-        script: picture.as_ref().and_then(|p| p.script.as_ref()),
+        summary: &summary.unwrap_or_default(),
         feedback: &feedback,
         after_seconds: after,
         today: &today,
@@ -78,7 +76,7 @@ fn draft(args: &CaseFrom, store: &Store) -> Result<Draft> {
 }
 
 /// Writes a new file; overwrites an existing one only with `force`.
-fn write(path: &Path, draft: &Draft, force: bool) -> Result<()> {
+fn write(path: &Path, case: &NewCase, force: bool) -> Result<()> {
     let mut options = fs::OpenOptions::new();
     options.write(true).truncate(true);
     if force {
@@ -88,7 +86,7 @@ fn write(path: &Path, draft: &Draft, force: bool) -> Result<()> {
     }
     let written = options
         .open(path)
-        .and_then(|mut file| file.write_all(draft.text.as_bytes()));
+        .and_then(|mut file| file.write_all(case.text.as_bytes()));
     written.map_err(|e| match e.kind() {
         io::ErrorKind::AlreadyExists => {
             let error = format!("the case `{}` already exists", path.display());

@@ -14,7 +14,10 @@ use crate::terminal::Terminal;
 pub(crate) fn run(args: &Compare, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let runtime = session::runtime()?;
     let session = session::open(config, terminal, &runtime)?;
-    let (a, b) = (session.side(&args.a)?, session.side(&args.b)?);
+    let (a, b) = (
+        session.compared_run(&args.a)?,
+        session.compared_run(&args.b)?,
+    );
     let language = args.lang.or(config.language).unwrap_or(a.report.language);
     let comparison = compare::compare(&a, &b, language);
     let columns = render::layout::stdout_width();

@@ -1,7 +1,7 @@
 //! `scopeagent lint`: what a curator should fix in the knowledge folder.
 
-use diagnosis::model::Cause;
 use indexer::lint::{self, Options, Severity};
+use report::Cause;
 
 use crate::args::{Format, Lint};
 use crate::config::Config;

@@ -1,7 +1,7 @@
 //! `scopeagent rules`: what each rule detects, what it needs, and its thresholds.
 
-use diagnosis::{About, Settings, StaticText};
-use report::Language;
+use diagnosis::{About, Settings};
+use report::{Language, StaticText};
 use serde_json::{Value, json};
 
 use crate::args::{Format, Rules};

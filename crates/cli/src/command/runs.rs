@@ -36,8 +36,8 @@ pub(crate) fn run(args: &Runs, config: &Config, terminal: &Terminal) -> Result<E
             verbose,
         } => {
             let report = report(&store, run)?;
-            let picture = store.picture(run)?.unwrap_or_default();
-            terminal.print(&render::report(&report, &picture, *format, *verbose)?)?;
+            let summary = store.summary(run)?.unwrap_or_default();
+            terminal.print(&render::report(&report, &summary, *format, *verbose)?)?;
         }
         Runs::Delete { run } => {
             let row = store.delete(run)?;

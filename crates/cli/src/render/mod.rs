@@ -13,7 +13,7 @@ pub(crate) mod words;
 
 use agent::model::Preview;
 use report::Report;
-use runs::picture::Picture;
+use runs::RunSummary;
 
 use crate::args::ReportFormat;
 use server::{Error, ErrorKind, Result};
@@ -21,7 +21,7 @@ use server::{Error, ErrorKind, Result};
 /// A report in one of its forms.
 pub(crate) fn report(
     report: &Report,
-    picture: &Picture,
+    summary: &RunSummary,
     format: ReportFormat,
     verbose: bool,
 ) -> Result<String> {
@@ -29,7 +29,7 @@ pub(crate) fn report(
         ReportFormat::Json => crate::json::pretty(report),
         ReportFormat::Markdown => Ok(markdown::render(report)),
         ReportFormat::Html => {
-            html::render(report, picture).map_err(|e| Error::from_source(ErrorKind::Other, &e))
+            html::render(report, summary).map_err(|e| Error::from_source(ErrorKind::Other, &e))
         }
         ReportFormat::Text => {
             let options = text::TextOptions {

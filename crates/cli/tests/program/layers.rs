@@ -21,7 +21,7 @@ const LAYERS: [(&str, &str); 11] = [
         "report job diagnosis indexer llm agent runs server",
     ),
     ("simulator", "job"),
-    ("testkit", ""),
+    ("testkit", "indexer"),
 ];
 
 type Graph = BTreeMap<String, BTreeSet<String>>;

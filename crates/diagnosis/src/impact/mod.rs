@@ -37,7 +37,7 @@ pub struct RunModel {
     pub basis: Vec<Basis>,
     /// Vertices that may run at once.
     pub tokens: usize,
-    /// Whether a file tells the tokens.
+    /// Whether a file gives the tokens.
     pub tokens_known: bool,
     /// Seconds that the replay of the run as it was takes.
     pub replayed_s: f64,
@@ -46,7 +46,7 @@ pub struct RunModel {
 }
 
 impl RunModel {
-    /// The model of a job; `None` if nothing tells what its stages cost.
+    /// The model of a job; `None` if no file shows what its stages cost.
     pub fn of(job: &Job, facts: &[StageFacts]) -> Option<RunModel> {
         let (stages, basis): (Vec<StageWork>, Vec<Basis>) =
             work::stage_works(job, facts).into_iter().unzip();

@@ -22,7 +22,7 @@ const MAX_VERTICES: u64 = 200_000;
 /// Where the work of a stage was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Basis {
-    /// Nothing tells.
+    /// Unknown.
     Unknown,
     /// Stage statistics: a total and the largest vertex's bytes.
     Summary,

@@ -17,13 +17,12 @@ mod types;
 mod verify;
 pub(crate) mod window;
 
+use report::Verified;
 use std::collections::BTreeSet;
 
 use job::script::flow::ReadColumns;
 use job::script::{Script, Span, TokenKind};
 use similar::TextDiff;
-
-use crate::model::Verified;
 
 pub(crate) use verify::{changed, verify};
 
@@ -32,7 +31,7 @@ pub(crate) use verify::{changed, verify};
 pub(crate) struct Edit {
     /// What is replaced.
     pub(crate) span: Span,
-    /// What stands there instead.
+    /// What replaces it.
     pub(crate) text: String,
 }
 

@@ -11,7 +11,7 @@ use job::script::flow::{DataFlow, ReadColumns};
 use job::script::{Hint, Script, Statement, StatementKind, hints};
 
 use super::types;
-use crate::model::Verified;
+use report::Verified;
 
 /// A script with its flow.
 struct Side<'a> {

@@ -3,23 +3,23 @@
 
 use job::info::Information;
 
-use super::support::{Draft, says};
-use crate::facts::{bytes, count, measured, seconds, text};
+use super::support::{Symptom, both};
 use crate::impact::drop_waste;
-use crate::model::{Cause, Fact};
-use crate::rule::{About, Examination, Rule};
-use crate::signs::load;
-use crate::signs::retries::{
+use crate::measurements::load;
+use crate::measurements::retries::{
     MIN_FAILURES, MIN_PEAK, evidence as waste_evidence, memory_failures, peak_over_limit, waste,
 };
+use crate::rule::{About, Examination, Rule};
 use crate::view::View;
+use report::format::{ATTEMPT, Bytes, Seconds};
+use report::{Cause, Evidence, Text, text};
 
 /// The rule.
 pub(crate) struct EstimateTooLow;
 
 static ABOUT: About = About {
     cause: Cause::MemoryEstimateTooLow,
-    what: says(
+    what: both(
         "内存估计过小，顶点因此失败或重试",
         "vertices fail or retry because the memory estimate is too small",
     ),
@@ -27,8 +27,8 @@ static ABOUT: About = About {
     helps: &[Information::MemoryEstimate, Information::MemoryUse],
     thresholds: &[&MIN_PEAK, &MIN_FAILURES],
     counter_evidence: &[
-        says("失败的原因不是内存", "the failures are not of memory"),
-        says("峰值远低于限制", "the peaks are far below the limit"),
+        both("失败的原因不是内存", "the failures are not due to memory"),
+        both("峰值远低于限制", "the peaks are far below the limit"),
     ],
 };
 
@@ -41,40 +41,32 @@ impl Rule for EstimateTooLow {
         let mut result = Examination::default();
         for stage in (0..view.job.stages.len()).filter(|_| !view.failed()) {
             if let Some(failures) = memory_failures(view, stage) {
-                result.found(view, draft(view, stage, failures));
+                result.found(view, symptom(view, stage, failures));
             }
         }
-        result.cleared_by("没有顶点因内存失败", "no vertex failed of memory")
+        result.cleared_by(text!("没有顶点因内存失败", "no vertex ran out of memory"))
     }
 }
 
-fn draft(view: &View<'_>, stage: usize, failures: f64) -> Draft {
+fn symptom(view: &View<'_>, stage: usize, failures: f64) -> Symptom {
     let lost = waste(view, stage).map_or(0.0, |w| w.seconds);
     let limit = view.job.stages[stage]
         .memory_limit
         .and_then(|m| m.process_bytes);
-    let (zh, en) = limit.map_or((String::new(), String::new()), |l| {
-        (
-            format!("（限制 {}）", bytes(l as f64)),
-            format!(" (limit {})", bytes(l as f64)),
-        )
+    let limit = limit.map_or_else(Text::default, |l| {
+        text!("（限制 {size}）", " (limit {size})", size = Bytes(l as f64))
     });
-    let n = count(failures);
-    Draft {
+    Symptom {
         cause: Cause::MemoryEstimateTooLow,
         stage: Some(stage),
         lines: load::lines(view, stage),
-        summary: text(
-            format!(
-                "{} 有 {n} 次尝试因内存不足失败{zh}，重试浪费 {}",
-                view.name(stage),
-                seconds(lost)
-            ),
-            format!(
-                "{n} attempts in {} failed of memory{en}; retrying them lost {}",
-                view.name(stage),
-                seconds(lost)
-            ),
+        summary: text!(
+            "{stage} 有 {n}因内存不足失败{limit}，重试浪费 {time}",
+            "{n} in {stage} ran out of memory{limit}; retrying them wasted {time}",
+            stage = view.name(stage),
+            limit = limit,
+            n = ATTEMPT.count(failures),
+            time = Seconds(lost)
         ),
         evidence: evidence(view, stage),
         saved: view.saved(|stages| drop_waste(&mut stages[stage])),
@@ -83,10 +75,10 @@ fn draft(view: &View<'_>, stage: usize, failures: f64) -> Draft {
     }
 }
 
-fn evidence(view: &View<'_>, stage: usize) -> Vec<Fact> {
+fn evidence(view: &View<'_>, stage: usize) -> Vec<Evidence> {
     let s = &view.job.stages[stage];
     let mut facts = Vec::new();
-    let peak = measured(&view.facts[stage].private_peak, "bytes");
+    let peak = view.measured(&view.facts[stage].private_peak, "bytes");
     let limit = s
         .memory_limit
         .and_then(|m| m.process_bytes)

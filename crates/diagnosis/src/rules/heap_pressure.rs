@@ -5,22 +5,22 @@
 //! `1 / (1 − share)`, so the vertices with a high share weigh most; the share is taken to be
 //! spread evenly around its mean up to the worst.
 
-use super::support::{Draft, says};
-use crate::facts::{measured, percent, seconds, text};
+use super::support::{Symptom, both};
 use crate::impact::{Saved, StageWork};
-use crate::model::Cause;
+use crate::measurements::managed::{gc, gc_part, managed_ms, runs_user_code};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
-use crate::signs::managed::{gc, gc_part, managed_ms, runs_user_code};
 use crate::view::View;
 use job::info::Information;
+use report::format::{Seconds, Share};
+use report::{Cause, text};
 
 /// Mean share of time in garbage collection from which a stage is looked at.
 pub(crate) static MIN_GC: Threshold = Threshold {
     name: "gc.min_share",
     default: 0.20,
     unit: "share",
-    reason_zh: "健康的托管 stage 在 2–6 %；20 % 以下即使有也几乎不影响运行时间",
+    reason_zh: "健康的托管阶段在 2–6 %；20 % 以下即使有也几乎不影响运行时间",
     reason_en: "healthy managed stages show 2 to 6 %; under 20 % the run hardly notices",
     source: "healthy simulated jobs; .NET guidance names 10 % as the point to look closer",
 };
@@ -30,7 +30,7 @@ pub(crate) struct HeapPressure;
 
 static ABOUT: About = About {
     cause: Cause::HeapPressure,
-    what: says(
+    what: both(
         "托管算子大量时间花在垃圾回收上",
         "managed operators spend a large share of their time in garbage collection",
     ),
@@ -38,12 +38,12 @@ static ABOUT: About = About {
     helps: &[Information::UserCode, Information::MemoryUse],
     thresholds: &[&MIN_GC],
     counter_evidence: &[
-        says("stage 全是本机代码", "the stage runs native code only"),
-        says(
+        both("阶段中全是本机代码", "the stage runs native code only"),
+        both(
             "回收比例高但托管算子只占很小一部分时间",
             "a high share of a small part of the stage's time",
         ),
-        says(
+        both(
             "只有倾斜的顶点回收多，平均占比不高",
             "only a skewed vertex collects much, and the mean share is low",
         ),
@@ -63,64 +63,56 @@ impl Rule for HeapPressure {
                 Some((mean, max)) => {
                     worst = worst.max(mean);
                     if mean >= view.limit(&MIN_GC) {
-                        result.found(view, draft(view, index, mean, max));
+                        result.found(view, symptom(view, index, mean, max));
                     }
                 }
                 None if runs_user_code(view, index)
                     && view.facts[index].counted.is_none()
                     && !view.failed() =>
                 {
-                    let reason = text(
-                        format!("{} 运行用户代码，但没有垃圾回收计数器", stage.name),
-                        format!(
-                            "{} runs user code, and no file gives its garbage collection time",
-                            stage.name
-                        ),
+                    let reason = text!(
+                        "{stage} 运行用户代码，但没有垃圾回收计数器",
+                        "{stage} runs user code, and no file gives its garbage collection time",
+                        stage = stage.name
                     );
                     result.lacks(Information::GcTime, view, Some(index), reason);
                 }
                 None => {}
             }
         }
-        let limit = percent(view.limit(&MIN_GC));
-        result.cleared_by(
-            format!("垃圾回收平均占比最高 {}，阈值 {limit}", percent(worst)),
-            format!(
-                "the highest mean share of garbage collection is {}, the threshold {limit}",
-                percent(worst)
-            ),
-        )
+        let limit = Share(view.limit(&MIN_GC));
+        result.cleared_by(text!(
+            "垃圾回收平均占比最高 {share}，阈值 {limit}",
+            "the highest mean share of garbage collection is {share}, the threshold {limit}",
+            share = Share(worst),
+            limit = limit
+        ))
     }
 }
 
-fn draft(view: &View<'_>, stage: usize, mean: f64, max: f64) -> Draft {
+fn symptom(view: &View<'_>, stage: usize, mean: f64, max: f64) -> Symptom {
     let (managed, operator) = managed_ms(view, stage);
     let surplus = managed * gc_part(mean, max);
     let counted = &view.facts[stage].gc;
     let limit = format!("<= {:.0} %", view.limit(&MIN_GC) * 100.0);
     let mut evidence = Vec::new();
-    evidence.extend(measured(&counted.mean_percent, "%").map(|f| f.expecting(limit)));
-    evidence.extend(measured(&counted.max_percent, "%"));
-    evidence.extend(measured(&counted.full_collections, "count"));
-    Draft {
+    evidence.extend(
+        view.measured(&counted.mean_percent, "%")
+            .map(|f| f.expecting(limit)),
+    );
+    evidence.extend(view.measured(&counted.max_percent, "%"));
+    evidence.extend(view.measured(&counted.full_collections, "count"));
+    Symptom {
         cause: Cause::HeapPressure,
         stage: Some(stage),
         lines: operator.and_then(|o| view.lines(stage, o)),
-        summary: text(
-            format!(
-                "{} 平均 {} 的时间（最差顶点 {}）用于垃圾回收，用户代码共耗时 {}",
-                view.name(stage),
-                percent(mean),
-                percent(max),
-                seconds(managed / 1000.0)
-            ),
-            format!(
-                "{} spends {} of its time (the worst vertex {}) in garbage collection; its user code takes {} in all",
-                view.name(stage),
-                percent(mean),
-                percent(max),
-                seconds(managed / 1000.0)
-            ),
+        summary: text!(
+            "{stage} 平均 {share} 的时间（最差顶点 {share_2}）用于垃圾回收，用户代码共耗时 {time}",
+            "{stage} spends {share} of its time (the worst vertex {share_2}) in garbage collection; its user code takes {time} in all",
+            stage = view.name(stage),
+            share = Share(mean),
+            share_2 = Share(max),
+            time = Seconds(managed / 1000.0)
         ),
         evidence,
         saved: saved(view, stage, surplus),

@@ -6,13 +6,13 @@ use job::facts::{OperatorFacts, Role, value};
 use job::info::Information;
 use job::model::{Operator, OperatorKind};
 
-use super::support::{Draft, says};
-use crate::facts::{count, measured, number, text};
+use super::support::{Symptom, both};
 use crate::impact::{Saved, scale_run};
-use crate::model::Cause;
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
+use report::format::{Number, ROW};
+use report::{Cause, text};
 
 /// Output rows over the rows of the larger input.
 pub(crate) static MIN_FACTOR: Threshold = Threshold {
@@ -33,7 +33,7 @@ pub(crate) struct JoinExplosion;
 
 static ABOUT: About = About {
     cause: Cause::JoinExplosion,
-    what: says(
+    what: both(
         "多对多连接的输出行数远多于输入",
         "a many-to-many join puts out far more rows than it takes in",
     ),
@@ -41,11 +41,11 @@ static ABOUT: About = About {
     helps: &[Information::TableStatistics, Information::Estimates],
     thresholds: &[&MIN_FACTOR],
     counter_evidence: &[
-        says(
+        both(
             "输出与较大一侧相当",
             "the output is about the size of the larger side",
         ),
-        says(
+        both(
             "输出多但后续很便宜",
             "the output is large but what follows is cheap",
         ),
@@ -73,29 +73,24 @@ impl Rule for JoinExplosion {
                 let larger = inputs.iter().copied().fold(1.0, f64::max);
                 most = most.max(out / larger);
                 if out / larger >= view.limit(&MIN_FACTOR) {
-                    result.found(view, draft(view, stage, index, out, larger));
+                    result.found(view, symptom(view, stage, index, out, larger));
                 }
             }
         }
         for stage in 0..view.job.stages.len() {
             if view.facts[stage].counted.is_none() && !view.failed() && slow_join(view, stage) {
-                let reason = text(
-                    format!(
-                        "{} 的连接每字节耗时偏高，但没有行数说明其输出",
-                        view.name(stage)
-                    ),
-                    format!(
-                        "the join in {} is slow for its bytes, and no file gives the rows that it puts out",
-                        view.name(stage)
-                    ),
+                let reason = text!(
+                    "{stage} 的连接每字节耗时偏高，但没有行数说明其输出",
+                    "the join in {stage} is slow for its bytes, and no file gives the rows that it puts out",
+                    stage = view.name(stage)
                 );
                 result.lacks(Information::RuntimeCounters, view, Some(stage), reason);
             }
         }
-        result.cleared_by(
-            format!("连接输出最多为较大输入的 {most:.1} 倍"),
-            format!("joins put out at most {most:.1} times their larger input"),
-        )
+        result.cleared_by(text!(
+            "连接输出最多为较大输入的 {most:.1} 倍",
+            "joins put out at most {most:.1} times their larger input"
+        ))
     }
 }
 
@@ -135,45 +130,38 @@ fn rows(view: &View<'_>, stage: usize, join: &Operator) -> Option<(f64, Vec<f64>
     (inputs.len() >= 2).then_some((out, inputs))
 }
 
-fn draft(view: &View<'_>, stage: usize, index: usize, out: f64, larger: f64) -> Draft {
+fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, larger: f64) -> Symptom {
     let join = &view.job.stages[stage].operators[index];
     let factor = out / larger;
     let keys = join.keys.join(", ");
     let mut evidence = Vec::new();
     if let Some(rows) = view.node(stage, join.uid).and_then(|o| o.rows.as_ref()) {
-        evidence.extend(measured(rows, "rows"));
-        let says = text(
-            format!("输出是较大输入的 {factor:.1} 倍"),
-            format!("the output is {factor:.1} times the larger input"),
+        evidence.extend(view.measured(rows, "rows"));
+        let sentence = text!(
+            "输出是较大输入的 {factor:.1} 倍",
+            "the output is {factor:.1} times the larger input"
         );
         let limit = view.limit(&MIN_FACTOR);
         let metric = format!("{} / rows of the larger input", rows.metric);
         evidence.push(
-            number(&metric, factor, "ratio", rows.source(), says)
+            view.number(&metric, factor, "ratio", rows.source(), sentence)
                 .expecting(format!("<= {limit:.0}")),
         );
         for edge in view.inputs(stage) {
             let read = view.node(stage, edge.uid);
-            evidence.extend(read.and_then(|o| measured(&o.rows, "rows")));
+            evidence.extend(read.and_then(|o| view.measured(&o.rows, "rows")));
         }
     }
-    Draft {
+    Symptom {
         cause: Cause::JoinExplosion,
         stage: Some(stage),
         lines: view.lines(stage, index),
-        summary: text(
-            format!(
-                "{} 按 {keys} 的连接输出 {} 行，是较大输入（{} 行）的 {factor:.1} 倍：两侧的键都有重复",
-                view.name(stage),
-                count(out),
-                count(larger)
-            ),
-            format!(
-                "the join on {keys} in {} puts out {} rows, {factor:.1} times its larger input ({}): the key repeats on both sides",
-                view.name(stage),
-                count(out),
-                count(larger)
-            ),
+        summary: text!(
+            "{stage} 按 {keys} 的连接输出 {rows}，是较大输入（{n_2} 行）的 {factor:.1} 倍：两侧的键都有重复",
+            "the join on {keys} in {stage} puts out {rows}, {factor:.1} times its larger input ({n_2}): the key repeats on both sides",
+            stage = view.name(stage),
+            n_2 = Number(larger),
+            rows = ROW.count(out)
         ),
         evidence,
         saved: saved(view, stage, join, larger / out, out),

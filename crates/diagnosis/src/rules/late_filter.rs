@@ -8,13 +8,13 @@ use job::facts::value;
 use job::info::Information;
 use job::model::{Edge, Operator, OperatorKind};
 
-use super::support::{Draft, says};
-use crate::facts::{measured, number, percent, text};
+use super::support::{Symptom, both};
 use crate::impact::scale_run;
-use crate::model::{Cause, Fact};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
+use report::format::Share;
+use report::{Cause, Evidence, text};
 
 /// Share of the rows that the filter must drop.
 pub(crate) static MIN_DROPPED: Threshold = Threshold {
@@ -31,7 +31,7 @@ pub(crate) struct LateFilter;
 
 static ABOUT: About = About {
     cause: Cause::LateFilter,
-    what: says(
+    what: both(
         "交换之后的过滤本可以在交换之前执行",
         "a filter after an exchange could have run before it",
     ),
@@ -39,15 +39,15 @@ static ABOUT: About = About {
     helps: &[Information::Script],
     thresholds: &[&MIN_DROPPED],
     counter_evidence: &[
-        says(
+        both(
             "优化器已把过滤下推到交换之前",
             "the optimizer has pushed the filter below the exchange",
         ),
-        says(
+        both(
             "过滤用到连接两侧的列，或外连接被补空一侧的列",
             "the filter reads columns of both sides, or of the side that an outer join fills with nulls",
         ),
-        says("过滤只丢弃少量行", "the filter drops few rows"),
+        both("过滤只丢弃少量行", "the filter drops few rows"),
     ],
 };
 
@@ -66,15 +66,15 @@ impl Rule for LateFilter {
                 .filter(|(_, o)| o.kind == OperatorKind::Transform)
             {
                 match late(view, stage, index, operator) {
-                    Some(draft) => result.found(view, draft),
+                    Some(symptom) => result.found(view, symptom),
                     None => lacking(view, stage, index, operator, &mut result),
                 }
             }
         }
-        result.cleared_by(
+        result.cleared_by(text!(
             "没有能提前到交换之前的过滤",
-            "no filter could move below an exchange",
-        )
+            "no filter could move below an exchange"
+        ))
     }
 }
 
@@ -93,23 +93,19 @@ fn lacking(
         return;
     }
     if view.facts[stage].counted.is_none() {
-        let reason = text(
-            format!("不知道 {} 中连接之后的过滤丢弃多少行", s.name),
-            format!(
-                "how many rows the filter after the join in {} drops is not known",
-                s.name
-            ),
+        let reason = text!(
+            "不知道 {s} 中连接之后的过滤丢弃多少行",
+            "how many rows the filter after the join in {s} drops is not known",
+            s = s.name
         );
         result.lacks(Information::RuntimeCounters, view, Some(stage), reason);
     } else if drops_enough(view, stage, filter).is_some()
         && filter_columns(view, stage, index, filter).is_none()
     {
-        let reason = text(
-            format!("{} 中的过滤丢弃很多行，但没有脚本说明它用到哪些列", s.name),
-            format!(
-                "the filter in {} drops many rows, and without the script its columns are not known",
-                s.name
-            ),
+        let reason = text!(
+            "{s} 中的过滤丢弃很多行，但没有脚本说明它用到哪些列",
+            "the filter in {s} drops many rows, and without the script its columns are not known",
+            s = s.name
         );
         result.lacks(Information::Script, view, Some(stage), reason);
     }
@@ -122,7 +118,7 @@ fn drops_enough(view: &View<'_>, stage: usize, filter: &Operator) -> Option<f64>
     (dropped >= view.limit(&MIN_DROPPED)).then_some(dropped)
 }
 
-fn late(view: &View<'_>, stage: usize, index: usize, filter: &Operator) -> Option<Draft> {
+fn late(view: &View<'_>, stage: usize, index: usize, filter: &Operator) -> Option<Symptom> {
     let dropped = drops_enough(view, stage, filter)?;
     let columns = filter_columns(view, stage, index, filter)?;
     let source = operator_before(view, stage, filter)?;
@@ -141,23 +137,16 @@ fn late(view: &View<'_>, stage: usize, index: usize, filter: &Operator) -> Optio
         let factor = 1.0 - view.fraction(stage, (read + join) * dropped);
         scale_run(&mut stages[stage], factor);
     });
-    Some(Draft {
+    Some(Symptom {
         cause: Cause::LateFilter,
         stage: Some(stage),
         lines: view.lines(stage, index),
-        summary: text(
-            format!(
-                "{} 中的过滤（列 {}）丢弃 {} 的行，但它在数据交换之后才执行",
-                view.name(stage),
-                columns.join(", "),
-                percent(dropped)
-            ),
-            format!(
-                "the filter on {} in {} drops {} of the rows, but only after they have been exchanged",
-                columns.join(", "),
-                view.name(stage),
-                percent(dropped)
-            ),
+        summary: text!(
+            "{stage} 中的过滤（列 {columns}）丢弃 {share} 的行，但它在数据交换之后才执行",
+            "the filter on {columns} in {stage} drops {share} of the rows, but only after they have been exchanged",
+            stage = view.name(stage),
+            columns = columns.join(", "),
+            share = Share(dropped)
         ),
         evidence: evidence(view, stage, filter, &edges, dropped),
         saved,
@@ -322,27 +311,22 @@ fn evidence(
     filter: &Operator,
     edges: &[&Edge],
     dropped: f64,
-) -> Vec<Fact> {
+) -> Vec<Evidence> {
     let mut facts = Vec::new();
     if let Some(out) = view.node(stage, filter.uid).and_then(|o| o.rows.as_ref()) {
-        facts.extend(measured(out, "rows"));
-        let says = text(
-            format!("过滤丢弃 {} 的行", percent(dropped)),
-            format!("the filter drops {} of its rows", percent(dropped)),
+        facts.extend(view.measured(out, "rows"));
+        let sentence = text!(
+            "过滤丢弃 {share} 的行",
+            "the filter drops {share} of its rows",
+            share = Share(dropped)
         );
         let source = out.source();
-        facts.push(number(
-            "dropped rows / rows",
-            dropped,
-            "ratio",
-            source,
-            says,
-        ));
+        facts.push(view.number("dropped rows / rows", dropped, "ratio", source, sentence));
     }
     for edge in edges {
         if let Some(o) = view.node(stage, edge.uid) {
-            facts.extend(measured(&o.rows, "rows"));
-            facts.extend(measured(&o.bytes, "bytes"));
+            facts.extend(view.measured(&o.rows, "rows"));
+            facts.extend(view.measured(&o.bytes, "bytes"));
         }
     }
     facts

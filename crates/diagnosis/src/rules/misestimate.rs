@@ -7,19 +7,19 @@
 use job::info::Information;
 use job::model::{Edge, ExchangeKind, Source};
 
-use super::support::{Draft, says};
-use crate::facts::{bytes, count, measured, number, text};
+use super::support::{Symptom, both};
 use crate::impact::{regroup, scale_run};
-use crate::model::{Cause, Fact};
-use crate::rule::{About, Examination, Rule};
-use crate::settings::Threshold;
-use crate::signs::estimate::{MIN_FACTOR, Misestimate, misestimated_upstream};
-use crate::signs::load::{
+use crate::measurements::estimate::{MIN_FACTOR, Misestimate, misestimated_upstream};
+use crate::measurements::load::{
     evidence as load_evidence, lines as stage_lines, reason as limiting_reason,
 };
-use crate::signs::sizing::{fitting_vertices, too_few};
-use crate::signs::spill::surplus_ms;
+use crate::measurements::sizing::{fitting_vertices, too_few};
+use crate::measurements::spill::surplus_ms;
+use crate::rule::{About, Examination, Rule};
+use crate::settings::Threshold;
 use crate::view::View;
+use report::format::{Bytes, PARTITION, ROW};
+use report::{Cause, Evidence, Text, text};
 
 /// Bytes from which a broadcast is too big.
 pub(crate) static MAX_BROADCAST: Threshold = Threshold {
@@ -36,7 +36,7 @@ pub(crate) struct CardinalityMisestimate;
 
 static ABOUT: About = About {
     cause: Cause::Misestimate,
-    what: says(
+    what: both(
         "估计行数与实际相差太大，计划不适合数据（包括 ROWCOUNT 提示）",
         "estimated and actual rows differ so much that the plan is wrong for the data (ROWCOUNT hints included)",
     ),
@@ -48,15 +48,15 @@ static ABOUT: About = About {
     helps: &[Information::TableStatistics, Information::Script],
     thresholds: &[&MIN_FACTOR, &MAX_BROADCAST],
     counter_evidence: &[
-        says(
+        both(
             "估计虽错，但分区数与连接方式仍合适",
             "the estimate is off, yet partitions and joins suit the data",
         ),
-        says(
+        both(
             "聚合前后的中间估计总有偏差",
             "estimates around aggregations are always off",
         ),
-        says(
+        both(
             "ROWCOUNT 提示接近实际",
             "the ROWCOUNT hint is close to the truth",
         ),
@@ -100,24 +100,19 @@ impl Rule for CardinalityMisestimate {
                     && too_few(view, stage, false).is_some()
                     && limiting_reason(view, stage).is_none()
                 {
-                    let reason = text(
-                        format!(
-                            "{} 分区太少，但没有优化器的估计可以说明原因",
-                            view.name(stage)
-                        ),
-                        format!(
-                            "{} has too few partitions, and without the optimizer's estimates the reason is unknown",
-                            view.name(stage)
-                        ),
+                    let reason = text!(
+                        "{stage} 分区太少，但没有优化器的估计可以说明原因",
+                        "{stage} has too few partitions, and without the optimizer's estimates the reason is unknown",
+                        stage = view.name(stage)
                     );
                     result.lacks(Information::Estimates, view, Some(stage), reason);
                 }
             }
         }
-        result.cleared_by(
+        result.cleared_by(text!(
             "没有估计误差影响到分区数或连接方式",
-            "no estimate is so far off that partitions or joins do not suit the data",
-        )
+            "no estimate is so far off that partitions or joins do not suit the data"
+        ))
     }
 }
 
@@ -126,7 +121,7 @@ fn too_few_partitions(
     stage: usize,
     per_vertex: f64,
     wrong: &Misestimate,
-) -> Draft {
+) -> Symptom {
     let vertices = view.vertices(stage).unwrap_or(1);
     let fitting = fitting_vertices(view, stage)
         .unwrap_or(1)
@@ -134,22 +129,18 @@ fn too_few_partitions(
     let surplus = view.run_seconds(stage, surplus_ms(view, stage));
     let mut evidence = estimate_facts(view, wrong);
     evidence.extend(load_evidence(view, stage, per_vertex));
-    let (zh, en) = estimate_words(view, wrong);
-    Draft {
+    let estimate = estimate_words(view, wrong);
+    Symptom {
         cause: Cause::Misestimate,
         stage: Some(stage),
         lines: lines_of(view, wrong).or_else(|| stage_lines(view, stage)),
-        summary: text(
-            format!(
-                "{zh}，于是 {} 只分成 {vertices} 个分区，每个 {}（需要约 {fitting} 个）",
-                view.name(stage),
-                bytes(per_vertex)
-            ),
-            format!(
-                "{en}, so that {} got only {vertices} partitions of {} (its data calls for about {fitting})",
-                view.name(stage),
-                bytes(per_vertex)
-            ),
+        summary: text!(
+            "{estimate}，于是 {stage} 只分成 {vertices}，每个 {size}（需要约 {fitting} 个）",
+            "{estimate}, so that {stage} got only {vertices} of {size} (its data calls for about {fitting})",
+            estimate = estimate,
+            stage = view.name(stage),
+            size = Bytes(per_vertex),
+            vertices = PARTITION.count(vertices as f64)
         ),
         evidence,
         saved: view.saved(|stages| regroup(&mut stages[stage], fitting, surplus)),
@@ -158,31 +149,26 @@ fn too_few_partitions(
     }
 }
 
-fn too_big_broadcast(view: &View<'_>, edge: &Edge, wrong: &Misestimate) -> Draft {
+fn too_big_broadcast(view: &View<'_>, edge: &Edge, wrong: &Misestimate) -> Symptom {
     let size = edge.bytes_written.unwrap_or(0.0);
     let copies = view.vertices(edge.to).unwrap_or(1) as f64;
     let read = view.node_ms(edge.to, edge.uid).unwrap_or(0.0);
     let fraction = view.fraction(edge.to, read * (1.0 - 1.0 / copies));
-    let (zh, en) = estimate_words(view, wrong);
+    let estimate = estimate_words(view, wrong);
     let mut evidence = estimate_facts(view, wrong);
     if let Some(read) = view.node(edge.to, edge.uid) {
-        evidence.extend(measured(&read.bytes, "bytes"));
+        evidence.extend(view.measured(&read.bytes, "bytes"));
     }
-    Draft {
+    Symptom {
         cause: Cause::Misestimate,
         stage: Some(edge.to),
         lines: lines_of(view, wrong),
-        summary: text(
-            format!(
-                "{zh}，于是 {} 被广播到 {} 的每个顶点",
-                bytes(size),
-                view.name(edge.to)
-            ),
-            format!(
-                "{en}, so that {} are broadcast to every vertex of {}",
-                bytes(size),
-                view.name(edge.to)
-            ),
+        summary: text!(
+            "{estimate}，于是 {size} 被广播到 {stage} 的每个顶点",
+            "{estimate}, so that {size} is broadcast to every vertex of {stage}",
+            estimate = estimate,
+            size = Bytes(size),
+            stage = view.name(edge.to)
         ),
         evidence,
         saved: view.saved(|stages| scale_run(&mut stages[edge.to], 1.0 - fraction)),
@@ -197,7 +183,7 @@ fn lines_of(view: &View<'_>, wrong: &Misestimate) -> Option<(u32, u32)> {
         .or_else(|| view.lines(wrong.stage, wrong.operator))
 }
 
-fn estimate_words(view: &View<'_>, wrong: &Misestimate) -> (String, String) {
+fn estimate_words(view: &View<'_>, wrong: &Misestimate) -> Text {
     let operator = &view.job.stages[wrong.stage].operators[wrong.operator].id;
     let table = view
         .table_of(
@@ -205,21 +191,25 @@ fn estimate_words(view: &View<'_>, wrong: &Misestimate) -> (String, String) {
             &view.job.stages[wrong.stage].operators[wrong.operator],
         )
         .map_or(operator.as_str(), |t| t.name.as_str());
-    let (est, act) = (count(wrong.estimated), count(wrong.actual));
+    let estimated = ROW.count(wrong.estimated);
     if wrong.hint_lines.is_some() {
-        (
-            format!("ROWCOUNT 提示称 {table} 有 {est} 行，实际 {act} 行"),
-            format!("a ROWCOUNT hint says that {table} has {est} rows, it has {act}"),
+        text!(
+            "ROWCOUNT 提示称 {table} 有 {estimated}，实际 {actual}",
+            "a ROWCOUNT hint gives {table} {estimated}, but it has {actual}",
+            estimated = estimated,
+            actual = ROW.count(wrong.actual),
         )
     } else {
-        (
-            format!("优化器估计 {table} 有 {est} 行，实际 {act} 行"),
-            format!("the optimizer expected {est} rows of {table}, it has {act}"),
+        text!(
+            "优化器估计 {table} 有 {estimated}，实际 {actual}",
+            "the optimizer expected {estimated} in {table}, but it has {actual}",
+            estimated = estimated,
+            actual = ROW.count(wrong.actual),
         )
     }
 }
 
-fn estimate_facts(view: &View<'_>, wrong: &Misestimate) -> Vec<Fact> {
+fn estimate_facts(view: &View<'_>, wrong: &Misestimate) -> Vec<Evidence> {
     let mut facts = Vec::new();
     let operator = &view.job.stages[wrong.stage].operators[wrong.operator];
     if let (Some(plan), Some(found)) = (
@@ -236,17 +226,18 @@ fn estimate_facts(view: &View<'_>, wrong: &Misestimate) -> Vec<Fact> {
             locator,
         };
         let estimated = found.value.card.unwrap_or(wrong.estimated);
-        let says = text(
-            format!("优化器估计 {} 行", count(estimated)),
-            format!("the optimizer expected {} rows", count(estimated)),
+        let sentence = text!(
+            "优化器估计 {rows}",
+            "the optimizer expected {rows}",
+            rows = ROW.count(estimated)
         );
         facts.push(
-            number("Card", estimated, "rows", source, says)
-                .expecting(format!("about {}", count(wrong.actual))),
+            view.number("Card", estimated, "rows", source, sentence)
+                .expecting(view.about(ROW.count(wrong.actual))),
         );
     }
     if let Some(counted) = view.node(wrong.stage, operator.uid) {
-        facts.extend(measured(&counted.rows, "rows"));
+        facts.extend(view.measured(&counted.rows, "rows"));
     }
     facts
 }

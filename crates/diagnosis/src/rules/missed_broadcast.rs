@@ -4,14 +4,14 @@
 use job::info::Information;
 use job::model::{Edge, ExchangeKind, Operator, OperatorKind};
 
-use super::support::{Draft, says};
-use crate::facts::{bytes, count, measured, text};
+use super::support::{Symptom, both};
 use crate::impact::{Saved, merge_into, scale_run};
-use crate::model::{Cause, Fact};
+use crate::measurements::exchange::partitioner_fact;
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
-use crate::signs::exchange::partitioner_fact;
 use crate::view::View;
+use report::format::{Bytes, Number};
+use report::{Cause, Evidence, text};
 
 /// Bytes up to which a side can be broadcast.
 pub(crate) static MAX_BYTES: Threshold = Threshold {
@@ -56,7 +56,7 @@ pub(crate) struct MissedBroadcast;
 
 static ABOUT: About = About {
     cause: Cause::MissedBroadcast,
-    what: says(
+    what: both(
         "小到可以广播的一侧与大表一起被重分区",
         "a side small enough to broadcast is repartitioned together with a big one",
     ),
@@ -64,15 +64,15 @@ static ABOUT: About = About {
     helps: &[Information::Estimates, Information::TableStatistics],
     thresholds: &[&MAX_BYTES, &SURE_BYTES, &MIN_FACTOR],
     counter_evidence: &[
-        says(
+        both(
             "连接之后还要按同样的键聚合，大侧仍需重分区",
             "an aggregation on the same keys follows: the big side must be repartitioned anyway",
         ),
-        says(
+        both(
             "大侧已按连接键分区，不需要重分区",
             "the big side is partitioned on the key already",
         ),
-        says(
+        both(
             "小侧是外连接保留的一侧，不能广播",
             "the small side is the one that an outer join keeps",
         ),
@@ -96,14 +96,14 @@ impl Rule for MissedBroadcast {
                 if let Some((small, big)) =
                     sides(view, stage, index).filter(|_| frees_big_side(view, stage, join))
                 {
-                    result.found(view, draft(view, stage, index, small, big));
+                    result.found(view, symptom(view, stage, index, small, big));
                 }
             }
         }
-        result.cleared_by(
+        result.cleared_by(text!(
             "没有小到可以广播却被重分区的连接输入",
-            "no join input that is small enough to broadcast is repartitioned",
-        )
+            "no join input that is small enough to broadcast is repartitioned"
+        ))
     }
 }
 
@@ -198,30 +198,24 @@ fn frees_big_side(view: &View<'_>, stage: usize, join: &Operator) -> bool {
     true
 }
 
-fn draft(view: &View<'_>, stage: usize, join: usize, small: &Edge, big: &Edge) -> Draft {
+fn symptom(view: &View<'_>, stage: usize, join: usize, small: &Edge, big: &Edge) -> Symptom {
     let (s, b) = (
         small.bytes_written.unwrap_or(0.0),
         big.bytes_written.unwrap_or(0.0),
     );
-    let rows = count(small.rows_written.unwrap_or(0.0));
+    let rows = Number(small.rows_written.unwrap_or(0.0));
     let keys = big.keys.join(", ");
-    Draft {
+    Symptom {
         cause: Cause::MissedBroadcast,
         stage: Some(stage),
         lines: view.lines(stage, join),
-        summary: text(
-            format!(
-                "{} 的连接为了一侧仅 {}（{rows} 行）的小表，把另一侧 {} 按 {keys} 重分区；小表可以广播",
-                view.name(stage),
-                bytes(s),
-                bytes(b)
-            ),
-            format!(
-                "the join in {} repartitions {} on {keys} to meet a side of only {} ({rows} rows), which could be broadcast",
-                view.name(stage),
-                bytes(b),
-                bytes(s)
-            ),
+        summary: text!(
+            "{stage} 的连接为了一侧仅 {size}（{rows} 行）的小表，把另一侧 {size_2} 按 {keys} 重分区；小表可以广播",
+            "the join in {stage} repartitions {size_2} on {keys} to meet a side of only {size} ({rows} rows), which could be broadcast",
+            stage = view.name(stage),
+            size = Bytes(s),
+            rows = rows,
+            size_2 = Bytes(b)
         ),
         evidence: evidence(view, small, big),
         saved: saved(view, stage, small, big),
@@ -244,16 +238,16 @@ fn saved(view: &View<'_>, stage: usize, small: &Edge, big: &Edge) -> Option<Save
     })
 }
 
-fn evidence(view: &View<'_>, small: &Edge, big: &Edge) -> Vec<Fact> {
+fn evidence(view: &View<'_>, small: &Edge, big: &Edge) -> Vec<Evidence> {
     let mut facts = Vec::new();
     for (edge, expected) in [(small, None), (big, Some("not repartitioned"))] {
         if let Some(written) = view.node(edge.from, edge.uid) {
-            let fact = measured(&written.bytes, "bytes");
+            let fact = view.measured(&written.bytes, "bytes");
             facts.extend(fact.map(|f| match expected {
                 Some(e) => f.expecting(e),
                 None => f,
             }));
-            facts.extend(measured(&written.rows, "rows"));
+            facts.extend(view.measured(&written.rows, "rows"));
         }
         facts.extend(partitioner_fact(view, edge));
     }

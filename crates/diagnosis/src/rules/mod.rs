@@ -1,24 +1,17 @@
-//! The rules, one file a cause, and the thresholds that they use.
+//! The rules, one file per cause or family of causes, and the thresholds that they use.
 
-mod compile_failure;
 mod estimate_too_low;
-mod failure_report;
-mod group_hot_key;
+mod failure;
 mod heap_pressure;
 mod join_explosion;
-mod join_hot_key;
 mod late_filter;
-mod limit_failure;
-mod low_cardinality_key;
 mod misestimate;
 mod missed_broadcast;
-mod null_or_default_key;
 mod parallelism_too_low;
-mod partition_layout;
 mod queue_wait;
 mod redundant_repartition;
 mod serial_gather;
-mod skew_report;
+mod skew;
 mod slow_machine;
 mod small_files;
 mod spill;
@@ -29,7 +22,6 @@ mod tiny_vertices;
 mod udo;
 mod unaligned_input;
 mod unused_columns;
-mod user_code_failure;
 mod vertex_retries;
 
 use std::sync::LazyLock;
@@ -40,36 +32,38 @@ use crate::rule::Rule;
 use crate::settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Threshold};
 use crate::view::View;
 
+static RULES: [&dyn Rule; 26] = [
+    &skew::JOIN_HOT_KEY,
+    &skew::GROUP_HOT_KEY,
+    &skew::NULL_OR_DEFAULT_KEY,
+    &skew::LOW_CARDINALITY_KEY,
+    &skew::PARTITION_LAYOUT,
+    &redundant_repartition::RedundantRepartition,
+    &unused_columns::UnusedColumns,
+    &late_filter::LateFilter,
+    &missed_broadcast::MissedBroadcast,
+    &serial_gather::SerialGather,
+    &unaligned_input::UnalignedInput,
+    &heap_pressure::HeapPressure,
+    &spill::Spill,
+    &estimate_too_low::EstimateTooLow,
+    &misestimate::CardinalityMisestimate,
+    &join_explosion::JoinExplosion,
+    &udo::CpuBound,
+    &parallelism_too_low::TooLow,
+    &tiny_vertices::TinyVertices,
+    &small_files::SmallFiles,
+    &vertex_retries::VertexRetries,
+    &slow_machine::SlowMachine,
+    &failure::USER_CODE,
+    &failure::COMPILE,
+    &failure::LIMIT,
+    &queue_wait::QueueWait,
+];
+
 /// Every rule, in the order of the contract.
 pub fn rules() -> &'static [&'static dyn Rule] {
-    &[
-        &join_hot_key::JoinHotKey,
-        &group_hot_key::GroupHotKey,
-        &null_or_default_key::NullOrDefaultKey,
-        &low_cardinality_key::LowCardinalityKey,
-        &partition_layout::PartitionLayout,
-        &redundant_repartition::RedundantRepartition,
-        &unused_columns::UnusedColumns,
-        &late_filter::LateFilter,
-        &missed_broadcast::MissedBroadcast,
-        &serial_gather::SerialGather,
-        &unaligned_input::UnalignedInput,
-        &heap_pressure::HeapPressure,
-        &spill::Spill,
-        &estimate_too_low::EstimateTooLow,
-        &misestimate::CardinalityMisestimate,
-        &join_explosion::JoinExplosion,
-        &udo::CpuBound,
-        &parallelism_too_low::TooLow,
-        &tiny_vertices::TinyVertices,
-        &small_files::SmallFiles,
-        &vertex_retries::VertexRetries,
-        &slow_machine::SlowMachine,
-        &user_code_failure::UserCodeFailure,
-        &compile_failure::CompileFailure,
-        &limit_failure::LimitFailure,
-        &queue_wait::QueueWait,
-    ]
+    &RULES
 }
 
 /// Every threshold: those of the whole diagnosis first, then those of the rules.

@@ -3,26 +3,26 @@
 use job::info::Information;
 use job::model::ExchangeKind;
 
-use super::support::{Draft, says};
-use crate::facts::{bytes, text};
+use super::support::{Symptom, both};
 use crate::impact::regroup;
-use crate::model::Cause;
-use crate::rule::{About, Examination, Rule};
-use crate::signs::estimate::misestimated_upstream;
-use crate::signs::load::{evidence, limiting_hint, lines, reason};
-use crate::signs::sizing::{
+use crate::measurements::estimate::misestimated_upstream;
+use crate::measurements::load::{evidence, limiting_hint, lines, reason};
+use crate::measurements::sizing::{
     HEAVY_BYTES, HEAVY_STORED_BYTES, SHUFFLE_BYTES, STORED_BYTES, fitting_vertices, too_few,
 };
-use crate::signs::spill::surplus_ms;
+use crate::measurements::spill::surplus_ms;
+use crate::rule::{About, Examination, Rule};
 use crate::view::View;
+use report::format::{Bytes, VERTEX};
+use report::{Cause, Text, text};
 
 /// The rule.
 pub(crate) struct TooLow;
 
 static ABOUT: About = About {
     cause: Cause::ParallelismTooLow,
-    what: says(
-        "重负载 stage 的顶点数远少于其数据量所需",
+    what: both(
+        "重负载阶段的顶点数远少于其数据量所需",
         "a heavy stage runs on far fewer vertices than its data calls for",
     ),
     needs: &[Information::StageStatistics, Information::StageGraph],
@@ -38,15 +38,15 @@ static ABOUT: About = About {
         &STORED_BYTES,
     ],
     counter_evidence: &[
-        says(
+        both(
             "令牌已全部占用，更多顶点也只能排队",
             "all tokens are in use: more vertices would only queue",
         ),
-        says(
+        both(
             "全局汇集到一个顶点（见 shuffle.serial_gather）",
             "a gather into one vertex (see shuffle.serial_gather)",
         ),
-        says(
+        both(
             "分区少是因为估计错误（见 cardinality.misestimate）",
             "few partitions because of a wrong estimate (see cardinality.misestimate)",
         ),
@@ -72,43 +72,39 @@ impl Rule for TooLow {
             if let Some(per_vertex) =
                 too_few(view, stage, limiting_hint(view, stage).is_some()).filter(|_| known)
             {
-                result.found(view, draft(view, stage, per_vertex));
+                result.found(view, symptom(view, stage, per_vertex));
             }
         }
-        result.cleared_by(
-            "每个 stage 的顶点数与其数据量相称",
-            "every stage has the vertices that its data calls for",
-        )
+        result.cleared_by(text!(
+            "每个阶段的顶点数与其数据量相称",
+            "every stage has the vertices that its data calls for"
+        ))
     }
 }
 
-fn draft(view: &View<'_>, stage: usize, per_vertex: f64) -> Draft {
+fn symptom(view: &View<'_>, stage: usize, per_vertex: f64) -> Symptom {
     let vertices = view.vertices(stage).unwrap_or(1);
     let fitting = fitting_vertices(view, stage)
         .unwrap_or(1)
         .max(vertices as usize);
     let surplus = view.run_seconds(stage, surplus_ms(view, stage));
     let why = reason(view, stage);
-    let (why_zh, why_en) = why.as_ref().map_or((String::new(), String::new()), |f| {
-        (format!("（{}）", f.text.zh), format!(" ({})", f.text.en))
+    let shown = why.as_ref().map_or_else(Text::default, |e| {
+        text!("（{why}）", " ({why})", why = e.text)
     });
     let mut evidence = evidence(view, stage, per_vertex);
     evidence.extend(why);
-    Draft {
+    Symptom {
         cause: Cause::ParallelismTooLow,
         stage: Some(stage),
         lines: lines(view, stage),
-        summary: text(
-            format!(
-                "{} 只用 {vertices} 个顶点，每个读取 {}，而数据量需要约 {fitting} 个{why_zh}",
-                view.name(stage),
-                bytes(per_vertex)
-            ),
-            format!(
-                "{} runs on {vertices} vertices that read {} each; its data calls for about {fitting}{why_en}",
-                view.name(stage),
-                bytes(per_vertex)
-            ),
+        summary: text!(
+            "{stage} 只用 {vertices}，每个读取 {size}，而数据量需要约 {fitting} 个{why}",
+            "{stage} runs on {vertices} that read {size} each; its data calls for about {fitting}{why}",
+            stage = view.name(stage),
+            why = shown,
+            size = Bytes(per_vertex),
+            vertices = VERTEX.count(vertices as f64)
         ),
         evidence,
         saved: view.saved(|stages| regroup(&mut stages[stage], fitting, surplus)),

@@ -2,13 +2,13 @@
 
 use job::info::Information;
 
-use super::support::{Draft, says};
-use crate::facts::{number, percent, seconds, text};
+use super::support::{Symptom, both};
 use crate::impact::Saved;
-use crate::model::Cause;
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
+use report::format::{Seconds, Share};
+use report::{Cause, text};
 
 /// Time in the queue over the time from submission to end.
 pub(crate) static MIN_SHARE: Threshold = Threshold {
@@ -25,7 +25,7 @@ pub(crate) struct QueueWait;
 
 static ABOUT: About = About {
     cause: Cause::QueueWait,
-    what: says(
+    what: both(
         "作业大部分时间在等待资源",
         "the job mostly waited for capacity",
     ),
@@ -33,11 +33,11 @@ static ABOUT: About = About {
     helps: &[Information::JobTimes],
     thresholds: &[&MIN_SHARE],
     counter_evidence: &[
-        says(
+        both(
             "排队只占总时间的一小部分",
             "queueing is a small part of the total time",
         ),
-        says("本地运行不排队", "a local run does not queue"),
+        both("本地运行不排队", "a local run does not queue"),
     ],
 };
 
@@ -51,27 +51,25 @@ impl Rule for QueueWait {
         let info = &view.job.info;
         let Some(queued) = info.queued_seconds else {
             if !view.failed() && !super::is_local(view) {
-                let reason = text(
+                let reason = text!(
                     "没有文件说明作业何时提交、何时开始运行",
-                    "no file tells when the job was submitted and when it began to run",
+                    "no file records when the job was submitted and when it began to run"
                 );
                 result.lacks(Information::QueueTime, view, None, reason);
             }
-            return result.cleared_by("本地运行，没有排队", "a local run, without a queue");
+            return result.cleared_by(text!("本地运行，没有排队", "a local run, without a queue"));
         };
         let total = total_seconds(view).unwrap_or(queued).max(queued);
         let share = if total > 0.0 { queued / total } else { 0.0 };
         if share >= view.limit(&MIN_SHARE) {
-            result.found(view, draft(view, queued, total, share));
+            result.found(view, symptom(view, queued, total, share));
         }
-        result.cleared_by(
-            format!("排队 {}，占总时间的 {}", seconds(queued), percent(share)),
-            format!(
-                "it queued for {}, {} of the total time",
-                seconds(queued),
-                percent(share)
-            ),
-        )
+        result.cleared_by(text!(
+            "排队 {time}，占总时间的 {share}",
+            "it queued for {time}, {share} of the total time",
+            time = Seconds(queued),
+            share = Share(share)
+        ))
     }
 }
 
@@ -88,41 +86,42 @@ fn total_seconds(view: &View<'_>) -> Option<f64> {
     }
 }
 
-fn draft(view: &View<'_>, queued: f64, total: f64, share: f64) -> Draft {
+fn symptom(view: &View<'_>, queued: f64, total: f64, share: f64) -> Symptom {
     let mut evidence = Vec::new();
     if let Some(source) = view.job.info.sources.get("queued_seconds") {
-        let says = text(
-            format!("排队 {}", seconds(queued)),
-            format!("it queued for {}", seconds(queued)),
+        let sentence = text!(
+            "排队 {time}",
+            "it queued for {time}",
+            time = Seconds(queued)
         );
-        evidence.push(number("QueuedTime", queued, "s", source.clone(), says));
+        evidence.push(view.number("QueuedTime", queued, "s", source.clone(), sentence));
         let limit = view.limit(&MIN_SHARE);
-        let says = text(
-            format!("排队占总时间的 {}", percent(share)),
-            format!("queueing is {} of the total time", percent(share)),
+        let sentence = text!(
+            "排队占总时间的 {share}",
+            "queueing is {share} of the total time",
+            share = Share(share)
         );
         evidence.push(
-            number("queued / total time", share, "ratio", source.clone(), says)
-                .expecting(format!("< {limit}")),
+            view.number(
+                "queued / total time",
+                share,
+                "ratio",
+                source.clone(),
+                sentence,
+            )
+            .expecting(format!("< {limit}")),
         );
     }
-    Draft {
+    Symptom {
         cause: Cause::QueueWait,
         stage: None,
         lines: None,
-        summary: text(
-            format!(
-                "作业等待资源 {}，占从提交到结束的 {} 的 {}",
-                seconds(queued),
-                seconds(total),
-                percent(share)
-            ),
-            format!(
-                "the job waited {} for capacity, {} of the {} from submission to end",
-                seconds(queued),
-                percent(share),
-                seconds(total)
-            ),
+        summary: text!(
+            "作业等待资源 {time}，占从提交到结束的 {time_2} 的 {share}",
+            "the job waited {time} for capacity, {share} of the {time_2} from submission to end",
+            time = Seconds(queued),
+            time_2 = Seconds(total),
+            share = Share(share)
         ),
         evidence,
         saved: Some(Saved {

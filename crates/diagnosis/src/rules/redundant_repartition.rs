@@ -8,15 +8,15 @@
 use job::info::Information;
 use job::model::{Edge, ExchangeKind};
 
-use super::support::{Draft, says};
-use crate::facts::{bytes, measured, text};
+use super::support::{Symptom, both};
 use crate::flow::partitioned_by;
 use crate::impact::{Saved, merge_into, scale_run};
-use crate::model::{Cause, Fact};
+use crate::measurements::exchange::{feeds_join, partitioner_fact};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
-use crate::signs::exchange::{feeds_join, partitioner_fact};
 use crate::view::View;
+use report::format::Bytes;
+use report::{Cause, Evidence, text};
 
 /// Vertices of the writing stage, as a share of the partitions written, that must suffice for the
 /// work after it.
@@ -34,7 +34,7 @@ pub(crate) struct RedundantRepartition;
 
 static ABOUT: About = About {
     cause: Cause::RedundantRepartition,
-    what: says(
+    what: both(
         "数据已按这些键（或其子集）分区，却再次重分区",
         "rows are repartitioned on keys by which they are partitioned already, or on more keys",
     ),
@@ -42,11 +42,11 @@ static ABOUT: About = About {
     helps: &[Information::RuntimeCounters, Information::StoredLayout],
     thresholds: &[&MIN_PARALLEL],
     counter_evidence: &[
-        says(
+        both(
             "连接需要两侧同样分区，而键不同",
             "a join that needs both sides alike, and other keys",
         ),
-        says(
+        both(
             "重分区是为了提高并行度或打散倾斜",
             "the repartition raises the parallelism or spreads a skew",
         ),
@@ -67,13 +67,13 @@ impl Rule for RedundantRepartition {
             .filter(|e| e.exchange == ExchangeKind::Hash && !e.keys.is_empty())
         {
             if let Some(have) = redundant(view, edge) {
-                result.found(view, draft(view, edge, &have));
+                result.found(view, symptom(view, edge, &have));
             }
         }
-        result.cleared_by(
+        result.cleared_by(text!(
             "没有对已按兼容键分区的数据再次重分区",
-            "no rows are repartitioned that were partitioned on compatible keys",
-        )
+            "no rows are repartitioned that were partitioned on compatible keys"
+        ))
     }
 }
 
@@ -119,25 +119,20 @@ fn all_stored_alike(view: &View<'_>, edge: &Edge) -> bool {
     })
 }
 
-fn draft(view: &View<'_>, edge: &Edge, have: &[String]) -> Draft {
+fn symptom(view: &View<'_>, edge: &Edge, have: &[String]) -> Symptom {
     let (from, to) = (view.name(edge.from), view.name(edge.to));
-    let moved = bytes(edge.bytes_written.unwrap_or(0.0));
+    let moved = Bytes(edge.bytes_written.unwrap_or(0.0));
     let consumer = view.consumer_of(edge);
-    Draft {
+    Symptom {
         cause: Cause::RedundantRepartition,
         stage: Some(edge.to),
         lines: consumer.and_then(|(op, _)| view.lines(edge.to, op)),
-        summary: text(
-            format!(
-                "{from} 到 {to} 按 {} 重分区（{moved}），但数据已按 {} 分区",
-                edge.keys.join(", "),
-                have.join(", ")
-            ),
-            format!(
-                "{from} to {to} repartitions {moved} on {}, though the rows are partitioned on {} already",
-                edge.keys.join(", "),
-                have.join(", ")
-            ),
+        summary: text!(
+            "{from} 到 {to} 按 {edge} 重分区（{moved}），但数据已按 {have} 分区",
+            "{from} to {to} repartitions {moved} on {edge}, though the rows are partitioned on {have} already",
+            edge = edge.keys.join(", "),
+            moved = moved,
+            have = have.join(", ")
         ),
         evidence: evidence(view, edge),
         saved: without_exchange(view, edge),
@@ -159,11 +154,11 @@ pub(crate) fn without_exchange(view: &View<'_>, edge: &Edge) -> Option<Saved> {
     })
 }
 
-fn evidence(view: &View<'_>, edge: &Edge) -> Vec<Fact> {
+fn evidence(view: &View<'_>, edge: &Edge) -> Vec<Evidence> {
     let mut facts = Vec::new();
     if let Some(written) = view.node(edge.from, edge.uid) {
-        facts.extend(measured(&written.bytes, "bytes"));
-        facts.extend(measured(&written.rows, "rows"));
+        facts.extend(view.measured(&written.bytes, "bytes"));
+        facts.extend(view.measured(&written.rows, "rows"));
     }
     facts.extend(partitioner_fact(view, edge));
     for before in view

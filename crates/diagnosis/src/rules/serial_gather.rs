@@ -4,15 +4,15 @@
 use job::info::Information;
 use job::model::{Edge, ExchangeKind};
 
-use super::support::{Draft, says};
-use crate::facts::{bytes, count, measured, seconds, text};
+use super::support::{Symptom, both};
 use crate::impact::{Saved, VertexWork, regroup};
-use crate::model::Cause;
+use crate::measurements::exchange::partitioner_fact;
+use crate::measurements::load::evidence as load_evidence;
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
-use crate::signs::exchange::partitioner_fact;
-use crate::signs::load::evidence as load_evidence;
 use crate::view::View;
+use report::format::{Bytes, ROW, Seconds};
+use report::{Cause, Localize, text};
 
 /// Bytes that must be gathered.
 pub(crate) static MIN_BYTES: Threshold = Threshold {
@@ -35,7 +35,7 @@ pub(crate) struct SerialGather;
 
 static ABOUT: About = About {
     cause: Cause::SerialGather,
-    what: says(
+    what: both(
         "大的中间结果被汇集到一个顶点（全局排序、无分区的聚合）",
         "a large intermediate is gathered into one vertex (global sort, unpartitioned aggregate)",
     ),
@@ -43,11 +43,11 @@ static ABOUT: About = About {
     helps: &[Information::RuntimeCounters, Information::VertexEvents],
     thresholds: &[&MIN_BYTES],
     counter_evidence: &[
-        says(
+        both(
             "汇集的数据很少，例如对少量行排序",
             "little is gathered, such as an order by over few rows",
         ),
-        says(
+        both(
             "汇集不在关键路径上",
             "the gather is not on the critical path",
         ),
@@ -73,13 +73,14 @@ impl Rule for SerialGather {
             if gathered.is_some_and(|b| b >= view.limit(&MIN_BYTES))
                 && view.vertices(edge.to).is_none_or(|n| n == 1)
             {
-                result.found(view, draft(view, edge, gathered.unwrap_or(0.0)));
+                result.found(view, symptom(view, edge, gathered.unwrap_or(0.0)));
             }
         }
-        result.cleared_by(
-            format!("汇集到一个顶点的数据最多 {}", bytes(largest)),
-            format!("at most {} are gathered into one vertex", bytes(largest)),
-        )
+        result.cleared_by(text!(
+            "汇集到一个顶点的数据最多 {size}",
+            "at most {size} are gathered into one vertex",
+            size = Bytes(largest)
+        ))
     }
 }
 
@@ -92,43 +93,39 @@ fn gathered_bytes(view: &View<'_>, edge: &Edge) -> Option<f64> {
     })
 }
 
-fn draft(view: &View<'_>, edge: &Edge, gathered: f64) -> Draft {
+fn symptom(view: &View<'_>, edge: &Edge, gathered: f64) -> Symptom {
     let stage = edge.to;
     let run = view.run.as_ref().map_or(0.0, |r| r.stages[stage].run_s());
-    let rows = edge.rows_written.map(count).unwrap_or_default();
+    let rows = ROW.count(edge.rows_written.unwrap_or(0.0));
     let consumer = view.consumer_of(edge);
     let mut evidence = Vec::new();
     if let Some(read) = view.node(stage, edge.uid) {
-        evidence.extend(measured(&read.rows, "rows"));
-        evidence.extend(
-            measured(&read.bytes, "bytes")
-                .map(|f| f.expecting(format!("<= {}", bytes(view.limit(&MIN_BYTES))))),
-        );
+        evidence.extend(view.measured(&read.rows, "rows"));
+        evidence.extend(view.measured(&read.bytes, "bytes").map(|f| {
+            f.expecting(format!(
+                "<= {}",
+                Bytes(view.limit(&MIN_BYTES)).localize(view.language)
+            ))
+        }));
         if let Some(counted) = &view.facts[stage].counted {
-            evidence.extend(measured(&counted.run_ms, "ms"));
+            evidence.extend(view.measured(&counted.run_ms, "ms"));
         }
     }
     evidence.extend(partitioner_fact(view, edge));
     if evidence.is_empty() {
         evidence.extend(load_evidence(view, stage, gathered));
     }
-    Draft {
+    Symptom {
         cause: Cause::SerialGather,
         stage: Some(stage),
         lines: consumer.and_then(|(op, _)| view.lines(stage, op)),
-        summary: text(
-            format!(
-                "{rows} 行（{}）被汇集到 {} 的一个顶点，单独运行 {}",
-                bytes(gathered),
-                view.name(stage),
-                seconds(run)
-            ),
-            format!(
-                "{rows} rows ({}) are gathered into the one vertex of {}, which runs {}",
-                bytes(gathered),
-                view.name(stage),
-                seconds(run)
-            ),
+        summary: text!(
+            "{rows}（{size}）被汇集到 {stage} 的一个顶点，单独运行 {time}",
+            "{rows} ({size}) are gathered into the one vertex of {stage}, which runs {time}",
+            size = Bytes(gathered),
+            stage = view.name(stage),
+            time = Seconds(run),
+            rows = rows
         ),
         evidence,
         saved: saved(view, stage, gathered),

@@ -7,15 +7,15 @@ use job::info::Information;
 use job::model::Source;
 use job::runs::{RunState, StageRuns};
 
-use super::support::{Draft, says};
-use crate::facts::{measured, number, seconds, text, word};
+use super::support::{Symptom, both};
 use crate::impact::Basis;
-use crate::model::{Cause, Fact};
+use crate::measurements::load::lines;
+use crate::measurements::spill::spills_in_part;
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
-use crate::signs::load::lines;
-use crate::signs::spill::spills_in_part;
 use crate::view::View;
+use report::format::{Seconds, VERTEX};
+use report::{Cause, Evidence, text};
 
 /// Run time of a vertex over what its data explains.
 pub(crate) static MIN_SLOWDOWN: Threshold = Threshold {
@@ -37,7 +37,7 @@ pub(crate) static MAX_VERTICES: Threshold = Threshold {
     source: "report contract: a few vertices",
 };
 
-/// Completed vertices without which their usual pace cannot be told.
+/// Least number of completed vertices from which their usual pace can be estimated.
 const MIN_COMPLETED: usize = 4;
 
 /// Part of the run that the work of the stages may leave unexplained before missing vertex events
@@ -49,7 +49,7 @@ pub(crate) struct SlowMachine;
 
 static ABOUT: About = About {
     cause: Cause::SlowMachine,
-    what: says(
+    what: both(
         "少数顶点数据不多却很慢：问题在机器而不在数据",
         "a few vertices are slow without more data: the machine, not the data",
     ),
@@ -57,15 +57,15 @@ static ABOUT: About = About {
     helps: &[Information::StageStatistics],
     thresholds: &[&MIN_SLOWDOWN, &MAX_VERTICES],
     counter_evidence: &[
-        says(
+        both(
             "慢的顶点数据更多（倾斜）",
             "the slow vertices have more data (skew)",
         ),
-        says(
+        both(
             "同一台机器上的其他顶点不慢，且偏差在波动范围内",
             "other vertices on the machine are not slow, and the deviation is ordinary",
         ),
-        says(
+        both(
             "慢的顶点溢出或在回收垃圾",
             "the slow vertices spill or collect garbage",
         ),
@@ -95,9 +95,9 @@ impl Rule for SlowMachine {
             };
             let slow = slow_vertices(view, stage, runs);
             if !slow.is_empty() {
-                result.found(view, draft(view, stage, runs, &slow));
-            } else if let Some(draft) = unseen_slow(view, stage, runs) {
-                result.found(view, draft);
+                result.found(view, symptom(view, stage, runs, &slow));
+            } else if let Some(symptom) = unseen_slow(view, stage, runs) {
+                result.found(view, symptom);
             }
         }
         if let (Some(run), false) = (&view.run, view.failed()) {
@@ -109,15 +109,10 @@ impl Rule for SlowMachine {
                 && view.job.stages.iter().all(|s| s.runs.is_none())
                 && unexplained > UNEXPLAINED
             {
-                let reason = text(
-                    format!(
-                        "各 stage 的工作量解释不了 {} 的运行时间",
-                        seconds(run.unexplained_s())
-                    ),
-                    format!(
-                        "the work of the stages leaves {} of the run unexplained",
-                        seconds(run.unexplained_s())
-                    ),
+                let reason = text!(
+                    "各阶段的工作量解释不了 {time} 的运行时间",
+                    "the work of the stages leaves {time} of the run unexplained",
+                    time = Seconds(run.unexplained_s())
                 );
                 result.lacks(Information::VertexEvents, view, None, reason);
                 if let Some(last) = result.undecided.last_mut() {
@@ -125,10 +120,10 @@ impl Rule for SlowMachine {
                 }
             }
         }
-        result.cleared_by(
+        result.cleared_by(text!(
             "没有数据不多却很慢的顶点",
-            "no vertex is slow without more data",
-        )
+            "no vertex is slow without more data"
+        ))
     }
 }
 
@@ -182,7 +177,7 @@ fn slow_vertices(view: &View<'_>, stage: usize, runs: &StageRuns) -> Vec<Slow> {
 
 /// Vertices that the events lack because they were cut off, and that by the totals of the stage
 /// took far longer than the others for the same data.
-fn unseen_slow(view: &View<'_>, stage: usize, runs: &StageRuns) -> Option<Draft> {
+fn unseen_slow(view: &View<'_>, stage: usize, runs: &StageRuns) -> Option<Symptom> {
     let seen = vertex_indices(runs).len();
     let work = &view.run.as_ref()?.stages[stage];
     let (known, unseen) = work.vertices.split_at_checked(seen)?;
@@ -200,27 +195,22 @@ fn unseen_slow(view: &View<'_>, stage: usize, runs: &StageRuns) -> Option<Draft>
     {
         return None;
     }
-    let (run, times) = (seconds(worst.run_s), worst.run_s / usual);
-    let mut evidence: Vec<Fact> = Vec::new();
+    let times = worst.run_s / usual;
+    let mut evidence: Vec<Evidence> = Vec::new();
     if let Some(stated) = &view.facts[stage].stated {
-        evidence.extend(measured(&stated.run_ms, "ms"));
-        evidence.extend(measured(&stated.bytes_read_max, "bytes"));
+        evidence.extend(view.measured(&stated.run_ms, "ms"));
+        evidence.extend(view.measured(&stated.bytes_read_max, "bytes"));
     }
-    Some(Draft {
+    Some(Symptom {
         cause: Cause::SlowMachine,
         stage: Some(stage),
         lines: lines(view, stage),
-        summary: text(
-            format!(
-                "{} 有 {} 个顶点不在被截断的事件中，按合计每个最多运行 {run}，是同样数据的 {times:.1} 倍",
-                view.name(stage),
-                unseen.len()
-            ),
-            format!(
-                "{} vertices of {} are not in the cut-off events; by the totals one ran {run}, {times:.1} times what its data explains",
-                unseen.len(),
-                view.name(stage)
-            ),
+        summary: text!(
+            "{stage} 有 {unseen}不在被截断的事件中，按合计每个最多运行 {run}，是同样数据的 {times:.1} 倍",
+            "{unseen} of {stage} are not in the cut-off events; by the totals one ran {run}, {times:.1} times what its data explains",
+            stage = view.name(stage),
+            run = Seconds(worst.run_s),
+            unseen = VERTEX.count(unseen.len() as f64)
         ),
         evidence,
         saved: view.saved(|stages| {
@@ -248,7 +238,7 @@ fn clashing(runs: &StageRuns, slow: &[Slow], usual: f64) -> bool {
     on_fast * 2 > slow.len()
 }
 
-fn draft(view: &View<'_>, stage: usize, runs: &StageRuns, slow: &[Slow]) -> Draft {
+fn symptom(view: &View<'_>, stage: usize, runs: &StageRuns, slow: &[Slow]) -> Symptom {
     let worst = slow
         .iter()
         .max_by(|a, b| a.run_s.total_cmp(&b.run_s))
@@ -260,25 +250,18 @@ fn draft(view: &View<'_>, stage: usize, runs: &StageRuns, slow: &[Slow]) -> Draf
         .iter()
         .map(|s| (s.index, over(s.run_s, s.usual_s)))
         .collect();
-    Draft {
+    Symptom {
         cause: Cause::SlowMachine,
         stage: Some(stage),
         lines: lines(view, stage),
-        summary: text(
-            format!(
-                "{} 有 {} 个顶点数据不多却很慢：{machine} 上的一个运行 {}，是同样数据的 {times:.1} 倍",
-                view.name(stage),
-                slow.len(),
-                seconds(worst.run_s)
-            ),
-            format!(
-                "{} vertices of {} are slow without more data: one on {machine} ran {}, {times:.1} times what its data explains",
-                slow.len(),
-                view.name(stage),
-                seconds(worst.run_s)
-            ),
+        summary: text!(
+            "{stage} 有 {slow}数据不多却很慢：{machine} 上的一个运行 {time}，是同样数据的 {times:.1} 倍",
+            "{slow} of {stage} are slow without more data: one on {machine} ran {time}, {times:.1} times what its data explains",
+            stage = view.name(stage),
+            time = Seconds(worst.run_s),
+            slow = VERTEX.count(slow.len() as f64)
         ),
-        evidence: evidence(runs, worst, machine),
+        evidence: evidence(view, runs, worst, machine),
         saved: view.saved(|stages| {
             let indices = vertex_indices(runs);
             for (vertex, index) in stages[stage].vertices.iter_mut().zip(indices) {
@@ -300,31 +283,30 @@ fn vertex_indices(runs: &StageRuns) -> Vec<u32> {
     indices
 }
 
-fn evidence(runs: &StageRuns, worst: &Slow, machine: &str) -> Vec<Fact> {
+fn evidence(view: &View<'_>, runs: &StageRuns, worst: &Slow, machine: &str) -> Vec<Evidence> {
+    let index = worst.index;
     let place = || Source {
         file: runs.file.clone(),
         locator: Some(format!("line {}", worst.line)),
     };
     vec![
-        number(
+        view.number(
             "run time of the slowest vertex",
             worst.run_s,
             "s",
             place(),
-            text(
-                format!("顶点 {} 运行 {}", worst.index, seconds(worst.run_s)),
-                format!("vertex {} ran {}", worst.index, seconds(worst.run_s)),
+            text!(
+                "顶点 {index} 运行 {time}",
+                "vertex {index} ran {time}",
+                time = Seconds(worst.run_s)
             ),
         )
-        .expecting(format!("about {}", seconds(worst.usual_s))),
-        word(
+        .expecting(view.about(Seconds(worst.usual_s))),
+        view.word(
             "machine",
             machine,
             place(),
-            text(
-                format!("在机器 {machine} 上"),
-                format!("on machine {machine}"),
-            ),
+            text!("在机器 {machine} 上", "on machine {machine}"),
         ),
     ]
 }

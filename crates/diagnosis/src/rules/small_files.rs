@@ -2,27 +2,27 @@
 
 use job::info::Information;
 
-use super::support::{Draft, says};
-use crate::facts::{bytes, count, number, text};
-use crate::model::Cause;
-use crate::rule::{About, Examination, Rule};
-use crate::signs::tiny::{
+use super::support::{Symptom, both};
+use crate::measurements::tiny::{
     Files, MAX_FILE, MIN_FILES, evidence as load_evidence, is_tiny, reads_small_files, saved,
 };
+use crate::rule::{About, Examination, Rule};
 use crate::view::View;
+use report::format::{Bytes, FILE, Number};
+use report::{Cause, text};
 
 /// The rule.
 pub(crate) struct SmallFiles;
 
 static ABOUT: About = About {
     cause: Cause::SmallFiles,
-    what: says("输入由大量小文件组成", "very many small input files"),
+    what: both("输入由大量小文件组成", "very many small input files"),
     needs: &[Information::StageGraph, Information::StageStatistics],
     helps: &[Information::TableStatistics],
     thresholds: &[&MAX_FILE, &MIN_FILES],
     counter_evidence: &[
-        says("文件多但每个都很大", "many files, but each is large"),
-        says("输入已是一个流", "the input is one stream"),
+        both("文件多但每个都很大", "many files, but each is large"),
+        both("输入已是一个流", "the input is one stream"),
     ],
 };
 
@@ -36,54 +36,42 @@ impl Rule for SmallFiles {
         for stage in (0..view.job.stages.len()).filter(|s| is_tiny(view, *s, view.limit(&MAX_FILE)))
         {
             if let Some(files) = reads_small_files(view, stage) {
-                result.found(view, draft(view, stage, &files));
+                result.found(view, symptom(view, stage, &files));
             }
         }
-        result.cleared_by(
+        result.cleared_by(text!(
             "没有由大量小文件组成的输入",
-            "no input consists of very many small files",
-        )
+            "no input consists of very many small files"
+        ))
     }
 }
 
-fn draft(view: &View<'_>, stage: usize, files: &Files) -> Draft {
+fn symptom(view: &View<'_>, stage: usize, files: &Files) -> Symptom {
     let mut evidence = load_evidence(view, stage);
     if let Some(source) = files.source.clone() {
-        let says = text(
-            format!(
-                "{} 有 {} 个文件，平均 {}",
-                files.name,
-                count(files.count),
-                bytes(files.mean_bytes)
-            ),
-            format!(
-                "{} has {} files of {} on average",
-                files.name,
-                count(files.count),
-                bytes(files.mean_bytes)
-            ),
+        let sentence = text!(
+            "{files} 有 {n}，平均 {size}",
+            "{files} has {n} of {size} on average",
+            files = files.name,
+            size = Bytes(files.mean_bytes),
+            n = FILE.count(files.count)
         );
-        evidence.insert(0, number("file_count", files.count, "files", source, says));
+        evidence.insert(
+            0,
+            view.number("file_count", files.count, "files", source, sentence),
+        );
     }
-    Draft {
+    Symptom {
         cause: Cause::SmallFiles,
         stage: Some(stage),
         lines: view.lines(stage, files.operator),
-        summary: text(
-            format!(
-                "{} 读取 {} 的 {} 个小文件（平均 {}），每个文件一个顶点",
-                view.name(stage),
-                files.name,
-                count(files.count),
-                bytes(files.mean_bytes)
-            ),
-            format!(
-                "{} reads {} small files of {} ({} on average), each with a vertex of its own",
-                view.name(stage),
-                count(files.count),
-                files.name,
-                bytes(files.mean_bytes)
-            ),
+        summary: text!(
+            "{stage} 读取 {files} 的 {n} 个小文件（平均 {size}），每个文件一个顶点",
+            "{stage} reads {n} small files of {files} ({size} on average), each with a vertex of its own",
+            stage = view.name(stage),
+            files = files.name,
+            n = Number(files.count),
+            size = Bytes(files.mean_bytes)
         ),
         evidence,
         saved: saved(view, stage),

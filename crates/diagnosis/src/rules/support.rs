@@ -1,21 +1,21 @@
 //! What the rule files share: building candidates, and saying cleared or undecided.
 
-use crate::facts::{percent, seconds, text};
 use crate::impact::Saved;
-use crate::model::{Cause, Fact, Finding, Impact, Severity, Text};
-use crate::rule::{Candidate, Examination, StaticText, Undecided};
+use crate::rule::{Candidate, Examination, Undecided};
 use crate::view::View;
 use job::info::Information;
+use report::format::{Seconds, Share};
+use report::{Cause, Evidence, Finding, Impact, Severity, StaticText, Text, text};
 
 /// A candidate before its severity and confidence are known.
 #[derive(Debug)]
-pub(crate) struct Draft {
+pub(crate) struct Symptom {
     pub(crate) cause: Cause,
     /// Index of the stage in which it shows.
     pub(crate) stage: Option<usize>,
     pub(crate) lines: Option<(u32, u32)>,
     pub(crate) summary: Text,
-    pub(crate) evidence: Vec<Fact>,
+    pub(crate) evidence: Vec<Evidence>,
     pub(crate) saved: Option<Saved>,
     /// How the saving was computed.
     pub(crate) method: &'static str,
@@ -23,17 +23,18 @@ pub(crate) struct Draft {
     pub(crate) strength: f64,
 }
 
-impl Draft {
-    pub(crate) fn candidate(self, view: &View<'_>) -> Candidate {
-        let share = self.saved.map(|s| s.share);
+impl Symptom {
+    fn candidate(self, view: &View<'_>) -> Candidate {
         let finding = Finding {
+            id: String::new(),
             cause: self.cause,
-            severity: severity(share),
+            problem_type: self.cause.problem_type(),
+            severity: severity(self.saved.map(|s| s.share)),
             confidence: 0.0,
             stage: self.stage.map(|s| view.name(s).to_owned()),
-            script_lines: self.lines,
-            summary: with_saving(self.summary, self.saved),
-            evidence: self.evidence,
+            script_lines: self.lines.map(|(first, last)| [first, last]),
+            summary: with_saving(self.summary, self.saved).into(view.language),
+            evidence: Vec::new(),
             impact: self.saved.map(|s| Impact {
                 seconds_saved: s.seconds,
                 share_of_elapsed: Some(s.share),
@@ -42,6 +43,7 @@ impl Draft {
         };
         Candidate {
             finding,
+            evidence: self.evidence,
             strength: self.strength.clamp(0.0, 1.0),
         }
     }
@@ -59,22 +61,20 @@ fn severity(share: Option<f64>) -> Severity {
     }
 }
 
-fn with_saving(mut summary: Text, saved: Option<Saved>) -> Text {
-    if let Some(saved) = saved {
-        let (time, share) = (seconds(saved.seconds), percent(saved.share));
-        summary
-            .zh
-            .push_str(&format!("；消除后约可节省 {time}（{share}）"));
-        summary.en.push_str(&format!(
-            "; without it the run would take about {time} ({share}) less"
-        ));
-    }
-    summary
+fn with_saving(summary: Text, saved: Option<Saved>) -> Text {
+    let Some(saved) = saved else { return summary };
+    text!(
+        "{summary}；修复后约可节省 {time}（{share}）",
+        "{summary}; fixing this would save about {time} ({share})",
+        summary = summary,
+        time = Seconds(saved.seconds),
+        share = Share(saved.share),
+    )
 }
 
 impl Examination {
     /// Adds a cause that was seen.
-    pub(crate) fn found(&mut self, view: &View<'_>, draft: Draft) {
+    pub(crate) fn found(&mut self, view: &View<'_>, draft: Symptom) {
         self.candidates.push(draft.candidate(view));
     }
 
@@ -91,24 +91,20 @@ impl Examination {
             info,
             stage: stage.map(|s| view.name(s).to_owned()),
             share_at_stake,
-            reason,
+            reason: reason.into(view.language),
         });
     }
 
     /// Says what cleared the cause.
-    pub(crate) fn cleared_by(
-        mut self,
-        zh: impl Into<String>,
-        en: impl Into<String>,
-    ) -> Examination {
+    pub(crate) fn cleared_by(mut self, reason: Text) -> Examination {
         if self.candidates.is_empty() && self.undecided.is_empty() {
-            self.cleared = Some(text(zh, en));
+            self.cleared = Some(reason);
         }
         self
     }
 }
 
 /// A pair of sentences for an [`crate::rule::About`].
-pub(crate) const fn says(zh: &'static str, en: &'static str) -> StaticText {
+pub(crate) const fn both(zh: &'static str, en: &'static str) -> StaticText {
     StaticText { zh, en }
 }

@@ -3,7 +3,8 @@
 use job::model::{ExchangeKind, JobError, JobState, OperatorKind};
 
 use crate::fixture::{ROWS, VERTICES, add, aggregation, diagnosed, operator, outcome, set};
-use crate::model::{Cause, Verdict};
+use report::RuleResult::{Abstained, Cleared, Fired};
+use report::{Cause, Verdict};
 
 #[test]
 fn a_balanced_aggregation_is_healthy() {
@@ -13,7 +14,7 @@ fn a_balanced_aggregation_is_healthy() {
         diagnosis.verdict,
         Verdict::Healthy,
         "{:?}",
-        diagnosis.completeness.missing
+        diagnosis.missing
     );
 }
 
@@ -22,9 +23,9 @@ fn one_vertex_with_most_rows_is_a_hot_key() {
     let mut job = aggregation();
     set(&mut job, 1, "Extractor", "maxRowCount", ROWS * 0.6);
     job.stages[1].summary = None;
-    assert_eq!(outcome(&job, Cause::GroupHotKey), "fired");
-    assert_eq!(outcome(&job, Cause::JoinHotKey), "cleared");
-    assert_eq!(outcome(&aggregation(), Cause::GroupHotKey), "cleared");
+    assert_eq!(outcome(&job, Cause::GroupHotKey), Fired);
+    assert_eq!(outcome(&job, Cause::JoinHotKey), Cleared);
+    assert_eq!(outcome(&aggregation(), Cause::GroupHotKey), Cleared);
 }
 
 #[test]
@@ -34,15 +35,14 @@ fn skew_is_undecided_where_nothing_tells_how_rows_are_spread() {
         stage.counters = None;
         stage.summary = None;
     }
-    assert_eq!(outcome(&job, Cause::GroupHotKey), "abstained");
+    assert_eq!(outcome(&job, Cause::GroupHotKey), Abstained);
     let diagnosis = diagnosed(&job);
     assert_eq!(diagnosis.verdict, Verdict::InsufficientInformation);
     assert!(
         diagnosis
-            .completeness
             .missing
             .iter()
-            .any(|m| m.info == "per_vertex_data" && !m.present)
+            .any(|m| m.information.info == "per_vertex_data" && !m.information.present)
     );
 }
 
@@ -55,17 +55,17 @@ fn a_stage_of_one_vertex_is_not_skewed() {
         summary.values.insert("succeededCount".to_owned(), 1.0);
     }
     job.edges[0].partitions = Some(1);
-    assert_eq!(outcome(&job, Cause::GroupHotKey), "cleared");
+    assert_eq!(outcome(&job, Cause::GroupHotKey), Cleared);
 }
 
 #[test]
 fn spilling_counts_by_the_time_it_costs() {
     let mut job = aggregation();
     set(&mut job, 1, "Sort", "maxSpillBucketCount", 4.0);
-    assert_eq!(outcome(&job, Cause::Spill), "cleared", "at the usual pace");
+    assert_eq!(outcome(&job, Cause::Spill), Cleared, "at the usual pace");
     set(&mut job, 1, "Sort", "exclusiveTime", 600e3);
     set(&mut job, 1, "Time", "elapsedTime", 1200e3);
-    assert_eq!(outcome(&job, Cause::Spill), "fired");
+    assert_eq!(outcome(&job, Cause::Spill), Fired);
 }
 
 #[test]
@@ -96,12 +96,12 @@ fn garbage_collection_needs_a_managed_stage_and_a_high_share() {
         set(&mut job, 1, "ScopeReduce", "exclusiveTime", 300e3);
         job
     };
-    assert_eq!(outcome(&reducing(60.0), Cause::HeapPressure), "fired");
-    assert_eq!(outcome(&reducing(4.0), Cause::HeapPressure), "cleared");
+    assert_eq!(outcome(&reducing(60.0), Cause::HeapPressure), Fired);
+    assert_eq!(outcome(&reducing(4.0), Cause::HeapPressure), Cleared);
     let mut unknown = reducing(60.0);
     unknown.stages[1].counters = None;
-    assert_eq!(outcome(&unknown, Cause::HeapPressure), "abstained");
-    assert_eq!(outcome(&unknown, Cause::CpuBoundUdo), "abstained");
+    assert_eq!(outcome(&unknown, Cause::HeapPressure), Abstained);
+    assert_eq!(outcome(&unknown, Cause::CpuBoundUdo), Abstained);
 }
 
 #[test]
@@ -120,13 +120,13 @@ fn user_code_is_slow_by_its_time_per_row() {
     set(&mut job, 1, "ScopeReduce", "exclusiveTime", 100e3);
     assert_eq!(
         outcome(&job, Cause::CpuBoundUdo),
-        "cleared",
+        Cleared,
         "a microsecond a row"
     );
     set(&mut job, 1, "ScopeReduce", "exclusiveTime", 5000e3);
     assert_eq!(
         outcome(&job, Cause::CpuBoundUdo),
-        "fired",
+        Fired,
         "fifty microseconds a row"
     );
 }
@@ -156,16 +156,16 @@ fn a_second_repartition_on_the_same_keys_is_redundant_unless_it_spreads_the_work
     };
     assert_eq!(
         outcome(&chain("Key,Value", 20), Cause::RedundantRepartition),
-        "fired"
+        Fired
     );
     assert_eq!(
         outcome(&chain("Value", 20), Cause::RedundantRepartition),
-        "cleared",
+        Cleared,
         "other keys"
     );
     assert_eq!(
         outcome(&chain("Key", 400), Cause::RedundantRepartition),
-        "cleared",
+        Cleared,
         "twenty times the partitions"
     );
 }
@@ -183,8 +183,8 @@ fn a_gather_counts_by_what_is_gathered() {
         }
         job
     };
-    assert_eq!(outcome(&gather(5e9), Cause::SerialGather), "fired");
-    assert_eq!(outcome(&gather(5e6), Cause::SerialGather), "cleared");
+    assert_eq!(outcome(&gather(5e9), Cause::SerialGather), Fired);
+    assert_eq!(outcome(&gather(5e6), Cause::SerialGather), Cleared);
 }
 
 #[test]
@@ -194,9 +194,9 @@ fn waiting_is_measured_against_the_whole_time() {
         job.info.queued_seconds = seconds;
         job
     };
-    assert_eq!(outcome(&queued(Some(300.0)), Cause::QueueWait), "fired");
-    assert_eq!(outcome(&queued(Some(8.0)), Cause::QueueWait), "cleared");
-    assert_eq!(outcome(&queued(None), Cause::QueueWait), "abstained");
+    assert_eq!(outcome(&queued(Some(300.0)), Cause::QueueWait), Fired);
+    assert_eq!(outcome(&queued(Some(8.0)), Cause::QueueWait), Cleared);
+    assert_eq!(outcome(&queued(None), Cause::QueueWait), Abstained);
 }
 
 #[test]
@@ -210,10 +210,10 @@ fn retries_count_from_a_share_of_the_vertices_on() {
             .insert("totalFailedTime".to_owned(), attempts * 30_000.0);
         job
     };
-    assert_eq!(outcome(&failing(1.0), Cause::VertexRetries), "cleared");
+    assert_eq!(outcome(&failing(1.0), Cause::VertexRetries), Cleared);
     assert!(matches!(
         outcome(&failing(VERTICES), Cause::VertexRetries),
-        "fired"
+        Fired
     ));
 }
 
@@ -232,17 +232,14 @@ fn few_partitions_are_too_few_where_each_is_heavy_and_tokens_are_idle() {
         job.plan = Some(job::model::Plan::default());
         job
     };
-    assert_eq!(
-        outcome(&partitioned(2.0), Cause::ParallelismTooLow),
-        "fired"
-    );
+    assert_eq!(outcome(&partitioned(2.0), Cause::ParallelismTooLow), Fired);
     assert_eq!(
         outcome(&partitioned(20.0), Cause::ParallelismTooLow),
-        "cleared"
+        Cleared
     );
     let mut without_plan = partitioned(2.0);
     without_plan.plan = None;
-    assert_eq!(outcome(&without_plan, Cause::Misestimate), "abstained");
+    assert_eq!(outcome(&without_plan, Cause::Misestimate), Abstained);
 }
 
 #[test]
@@ -260,19 +257,19 @@ fn failures_are_told_apart_by_their_error() {
         job
     };
     let user = failed(Some("E_RUNTIME_USER_EXPRESSIONEVALUATION"));
-    assert_eq!(outcome(&user, Cause::UserCodeFailure), "fired");
-    assert_eq!(outcome(&user, Cause::LimitFailure), "cleared");
+    assert_eq!(outcome(&user, Cause::UserCodeFailure), Fired);
+    assert_eq!(outcome(&user, Cause::LimitFailure), Cleared);
     let limit = failed(Some("E_USER_JM_AM_TempDataHeldBytesPerTokenLimitExceeded"));
-    assert_eq!(outcome(&limit, Cause::LimitFailure), "fired");
+    assert_eq!(outcome(&limit, Cause::LimitFailure), Fired);
     assert_eq!(
         outcome(
             &failed(Some("E_CSC_USER_SYNTAXERROR")),
             Cause::CompileFailure
         ),
-        "fired"
+        Fired
     );
-    assert_eq!(outcome(&failed(None), Cause::UserCodeFailure), "abstained");
-    assert_eq!(outcome(&aggregation(), Cause::UserCodeFailure), "cleared");
+    assert_eq!(outcome(&failed(None), Cause::UserCodeFailure), Abstained);
+    assert_eq!(outcome(&aggregation(), Cause::UserCodeFailure), Cleared);
 }
 
 #[test]
@@ -281,7 +278,7 @@ fn without_operators_the_rules_of_the_data_flow_abstain() {
     for stage in &mut job.stages {
         stage.operators.clear();
     }
-    assert_eq!(outcome(&job, Cause::MissedBroadcast), "abstained");
+    assert_eq!(outcome(&job, Cause::MissedBroadcast), Abstained);
     assert_eq!(diagnosed(&job).verdict, Verdict::InsufficientInformation);
 }
 

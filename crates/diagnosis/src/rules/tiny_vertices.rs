@@ -3,15 +3,15 @@
 
 use job::info::Information;
 
-use super::support::{Draft, says};
-use crate::facts::{bytes, seconds, text};
-use crate::model::Cause;
+use super::support::{Symptom, both};
+use crate::measurements::load::lines;
+use crate::measurements::sizing::{LEAST_BYTES, bytes_read};
+use crate::measurements::tiny::{MAX_BYTES, MAX_RUN, evidence, is_tiny, reads_small_files, saved};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
-use crate::signs::load::lines;
-use crate::signs::sizing::{LEAST_BYTES, bytes_read};
-use crate::signs::tiny::{MAX_BYTES, MAX_RUN, evidence, is_tiny, reads_small_files, saved};
 use crate::view::View;
+use report::format::{Bytes, Seconds, VERTEX};
+use report::{Cause, text};
 
 /// Vertices that a stage must have.
 pub(crate) static MIN_VERTICES: Threshold = Threshold {
@@ -38,7 +38,7 @@ pub(crate) struct TinyVertices;
 
 static ABOUT: About = About {
     cause: Cause::TinyVertices,
-    what: says(
+    what: both(
         "大量顶点各只运行几秒，启动时间占主导",
         "very many vertices of a few seconds each: start-up dominates",
     ),
@@ -52,15 +52,15 @@ static ABOUT: About = About {
         &LEAST_BYTES,
     ],
     counter_evidence: &[
-        says(
+        both(
             "小顶点来自小文件（见 io.small_files）",
             "the vertices are small because the input files are (see io.small_files)",
         ),
-        says(
+        both(
             "顶点就是表存储时的分区",
             "the vertices are the partitions of a table as it is stored",
         ),
-        says(
+        both(
             "这些顶点不占用关键路径",
             "the vertices do not hold up anything",
         ),
@@ -80,13 +80,13 @@ impl Rule for TinyVertices {
                 && reads_small_files(view, stage).is_none()
                 && !stored_in_parts(view, stage)
             {
-                result.found(view, draft(view, stage));
+                result.found(view, symptom(view, stage));
             }
         }
-        result.cleared_by(
+        result.cleared_by(text!(
             "没有大量只运行几秒的顶点",
-            "no stage has very many vertices of a few seconds",
-        )
+            "no stage has very many vertices of a few seconds"
+        ))
     }
 }
 
@@ -106,7 +106,7 @@ fn in_many_waves(view: &View<'_>, stage: usize) -> bool {
     n >= view.limit(&MIN_VERTICES) && n >= tokens * view.limit(&MIN_WAVES)
 }
 
-fn draft(view: &View<'_>, stage: usize) -> Draft {
+fn symptom(view: &View<'_>, stage: usize) -> Symptom {
     let n = view.vertices(stage).unwrap_or(1);
     let all = bytes_read(view, stage).unwrap_or(0.0);
     let run = view.run.as_ref().map_or(0.0, |r| r.stages[stage].run_s()) / n as f64;
@@ -117,25 +117,18 @@ fn draft(view: &View<'_>, stage: usize) -> Draft {
             .map(|v| v.start_s)
             .sum::<f64>()
     }) / n as f64;
-    Draft {
+    Symptom {
         cause: Cause::TinyVertices,
         stage: Some(stage),
         lines: lines(view, stage),
-        summary: text(
-            format!(
-                "{} 有 {n} 个顶点，每个只读 {}，运行 {}，启动却要 {}",
-                view.name(stage),
-                bytes(all / n as f64),
-                seconds(run),
-                seconds(start)
-            ),
-            format!(
-                "{} has {n} vertices that read {} and run {} each, after a start-up of {}",
-                view.name(stage),
-                bytes(all / n as f64),
-                seconds(run),
-                seconds(start)
-            ),
+        summary: text!(
+            "{stage} 有 {vertices}，每个只读 {size}，运行 {time}，启动却要 {time_2}",
+            "{stage} has {vertices} that read {size} and run {time} each, after a start-up of {time_2}",
+            stage = view.name(stage),
+            size = Bytes(all / n as f64),
+            time = Seconds(run),
+            time_2 = Seconds(start),
+            vertices = VERTEX.count(n as f64)
         ),
         evidence: evidence(view, stage),
         saved: saved(view, stage),

@@ -7,14 +7,14 @@ use job::facts::value;
 use job::info::Information;
 use job::model::Operator;
 
-use super::support::{Draft, says};
-use crate::facts::{measured, percent, seconds, text};
+use super::support::{Symptom, both};
 use crate::impact::scale_run;
-use crate::model::Cause;
+use crate::measurements::managed::{column_width, gc, gc_part, managed, runs_user_code};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
-use crate::signs::managed::{column_width, gc, gc_part, managed, runs_user_code};
 use crate::view::View;
+use report::format::{Seconds, Share};
+use report::{Cause, text};
 
 /// Milliseconds that managed code usually takes per input row, and per byte of it.
 const MANAGED_MS_PER_ROW: f64 = 0.6e-3;
@@ -36,7 +36,7 @@ pub(crate) static MIN_STAGE_SHARE: Threshold = Threshold {
     name: "udo.min_stage_share",
     default: 0.4,
     unit: "share",
-    reason_zh: "用户代码须主导该 stage 的时间，否则先看读写",
+    reason_zh: "用户代码须占该阶段的大部分时间，否则先看读写",
     reason_en: "user code must dominate the stage's time, else look at reading and writing first",
     source: "report contract: dominates the time of a balanced stage",
 };
@@ -46,23 +46,23 @@ pub(crate) struct CpuBound;
 
 static ABOUT: About = About {
     cause: Cause::CpuBoundUdo,
-    what: says(
-        "用户代码（C# 处理器、归约器、表达式）主导了一个均匀 stage 的时间",
+    what: both(
+        "用户代码（C# 处理器、归约器、表达式）占了一个均匀阶段的大部分时间",
         "user code (C# processors, reducers, expressions) dominates the time of a balanced stage",
     ),
     needs: &[Information::RuntimeCounters],
     helps: &[Information::UserCode, Information::GcTime],
     thresholds: &[&MIN_SLOWDOWN, &MIN_STAGE_SHARE],
     counter_evidence: &[
-        says(
+        both(
             "时间花在垃圾回收上，而不是代码本身",
             "the time goes to garbage collection, not to the code itself",
         ),
-        says(
+        both(
             "每行耗时正常，代码只是行数多",
             "the usual time per row, of which there are many",
         ),
-        says(
+        both(
             "代码看着复杂，但每行耗时正常",
             "code that looks expensive but takes the usual time a row",
         ),
@@ -78,28 +78,26 @@ impl Rule for CpuBound {
         let mut result = Examination::default();
         for (index, stage) in view.job.stages.iter().enumerate() {
             if view.facts[index].counted.is_some() {
-                if let Some(draft) = slow_code(view, index) {
-                    result.found(view, draft);
+                if let Some(symptom) = slow_code(view, index) {
+                    result.found(view, symptom);
                 }
             } else if runs_user_code(view, index) && !view.failed() {
-                let reason = text(
-                    format!("{} 运行用户代码，但没有算子耗时", stage.name),
-                    format!(
-                        "{} runs user code, and no file gives the time of its operators",
-                        stage.name
-                    ),
+                let reason = text!(
+                    "{stage} 运行用户代码，但没有算子耗时",
+                    "{stage} runs user code, and no file gives the time of its operators",
+                    stage = stage.name
                 );
                 result.lacks(Information::RuntimeCounters, view, Some(index), reason);
             }
         }
-        result.cleared_by(
+        result.cleared_by(text!(
             "用户代码每行的耗时正常",
-            "user code takes the usual time per row",
-        )
+            "user code takes the usual time per row"
+        ))
     }
 }
 
-fn slow_code(view: &View<'_>, stage: usize) -> Option<Draft> {
+fn slow_code(view: &View<'_>, stage: usize) -> Option<Symptom> {
     // Garbage collection is another cause; and a skewed vertex pays more of it than the mean says.
     let in_gc = gc(view, stage).map_or(0.0, |(mean, max)| gc_part(mean, max));
     let margin = if view.is_uneven(stage) { 2.0 } else { 1.0 };
@@ -120,34 +118,29 @@ fn slow_code(view: &View<'_>, stage: usize) -> Option<Draft> {
     let surplus = view.fraction(stage, spent - usual);
     let mut evidence = Vec::new();
     evidence.extend(
-        measured(&node.own_ms, "ms")
-            .map(|f| f.expecting(format!("about {}", seconds(usual / 1000.0)))),
+        view.measured(&node.own_ms, "ms")
+            .map(|f| f.expecting(view.about(Seconds(usual / 1000.0)))),
     );
-    evidence.extend(measured(&node.rows, "rows"));
+    evidence.extend(view.measured(&node.rows, "rows"));
     let facts = &view.facts[stage];
     evidence.extend(
         facts
             .counted
             .as_ref()
-            .and_then(|c| measured(&c.cpu_ms, "ms")),
+            .and_then(|c| view.measured(&c.cpu_ms, "ms")),
     );
-    evidence.extend(measured(&facts.gc.mean_percent, "%"));
-    let (times, all) = (spent / usual, seconds(spent / 1000.0));
-    Some(Draft {
+    evidence.extend(view.measured(&facts.gc.mean_percent, "%"));
+    let times = spent / usual;
+    Some(Symptom {
         cause: Cause::CpuBoundUdo,
         stage: Some(stage),
         lines: view.lines(stage, operator),
-        summary: text(
-            format!(
-                "{} 的用户代码 {class} 共耗时 {all}，占该 stage 的 {}，是同等行通常开销的 {times:.1} 倍",
-                view.name(stage),
-                percent(share)
-            ),
-            format!(
-                "the user code {class} in {} takes {all}, {} of the stage's time and {times:.1} times the usual for such rows",
-                view.name(stage),
-                percent(share)
-            ),
+        summary: text!(
+            "{stage} 的用户代码 {class} 共耗时 {all}，占该阶段的 {share}，是同等行通常开销的 {times:.1} 倍",
+            "the user code {class} in {stage} takes {all}, {share} of the stage's time and {times:.1} times the usual for such rows",
+            stage = view.name(stage),
+            all = Seconds(spent / 1000.0),
+            share = Share(share),
         ),
         evidence,
         saved: view.saved(|stages| scale_run(&mut stages[stage], 1.0 - surplus)),

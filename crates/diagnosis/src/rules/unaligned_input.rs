@@ -7,14 +7,14 @@
 use job::info::Information;
 use job::model::{Edge, ExchangeKind, Operator, Table};
 
-use super::support::{Draft, says};
-use crate::facts::{bytes, measured, text, word};
+use super::support::{Symptom, both};
 use crate::flow::stored_input;
 use crate::impact::{merge_into, scale_run};
-use crate::model::{Cause, Fact};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
+use report::format::Bytes;
+use report::{Cause, Evidence, text};
 
 /// Bytes that must be repartitioned because of the layout.
 pub(crate) static MIN_BYTES: Threshold = Threshold {
@@ -31,7 +31,7 @@ pub(crate) struct UnalignedInput;
 
 static ABOUT: About = About {
     cause: Cause::UnalignedInput,
-    what: says(
+    what: both(
         "大输入的存储分区键与所有使用者需要的键不同，每次运行都要重分区",
         "large inputs stored on other keys than every consumer needs, repartitioned in each run",
     ),
@@ -39,15 +39,15 @@ static ABOUT: About = About {
     helps: &[Information::RuntimeCounters],
     thresholds: &[&MIN_BYTES],
     counter_evidence: &[
-        says(
+        both(
             "输入没有按任何键分区存储",
             "the input is not stored by any key",
         ),
-        says(
+        both(
             "另一侧也要重分区，改一张表没有用",
             "the other side has to be repartitioned as well, so that one table changes nothing",
         ),
-        says(
+        both(
             "分区键已与使用者一致",
             "the stored keys are those that the consumer needs",
         ),
@@ -80,13 +80,13 @@ impl Rule for UnalignedInput {
                 && unaligned.len() == edges.len()
                 && moved >= view.limit(&MIN_BYTES)
             {
-                result.found(view, draft(view, stage, &unaligned, moved));
+                result.found(view, symptom(view, stage, &unaligned, moved));
             }
         }
-        result.cleared_by(
+        result.cleared_by(text!(
             "没有按其他键分区存储、且所有使用者都要重分区的大输入",
-            "no large inputs that are stored on other keys and repartitioned by every consumer",
-        )
+            "no large inputs that are stored on other keys and repartitioned by every consumer"
+        ))
     }
 }
 
@@ -109,7 +109,7 @@ fn unaligned<'a>(view: &View<'a>, edge: &'a Edge) -> Option<Unaligned<'a>> {
     })
 }
 
-fn draft(view: &View<'_>, stage: usize, unaligned: &[Unaligned<'_>], moved: f64) -> Draft {
+fn symptom(view: &View<'_>, stage: usize, unaligned: &[Unaligned<'_>], moved: f64) -> Symptom {
     let largest = unaligned.iter().max_by(|a, b| {
         a.edge
             .bytes_written
@@ -156,23 +156,17 @@ fn draft(view: &View<'_>, stage: usize, unaligned: &[Unaligned<'_>], moved: f64)
         }
         merge_into(stages, stage, main.edge.from, kept_s);
     });
-    Draft {
+    Symptom {
         cause: Cause::UnalignedInput,
         stage: Some(main.edge.from),
         lines: consumer.and_then(|(op, _)| view.lines(stage, op)),
-        summary: text(
-            format!(
-                "{} 按 {keys} 重分区了 {}，因为输入按其他键存储：{}",
-                view.name(stage),
-                bytes(moved),
-                stored.join("，")
-            ),
-            format!(
-                "{} repartitions {} on {keys} because its inputs are stored on other keys: {}",
-                view.name(stage),
-                bytes(moved),
-                stored.join(", ")
-            ),
+        summary: text!(
+            "{stage} 按 {keys} 重分区了 {size}，因为输入按其他键存储：{stored}",
+            "{stage} repartitions {size} on {keys} because its inputs are stored on other keys: {stored_2}",
+            stage = view.name(stage),
+            size = Bytes(moved),
+            stored = stored.join("，"),
+            stored_2 = stored.join(", ")
         ),
         evidence: evidence(view, unaligned),
         saved,
@@ -181,11 +175,14 @@ fn draft(view: &View<'_>, stage: usize, unaligned: &[Unaligned<'_>], moved: f64)
     }
 }
 
-fn evidence(view: &View<'_>, unaligned: &[Unaligned<'_>]) -> Vec<Fact> {
+fn evidence(view: &View<'_>, unaligned: &[Unaligned<'_>]) -> Vec<Evidence> {
     let mut facts = Vec::new();
     for u in unaligned {
         if let Some(written) = view.node(u.edge.from, u.edge.uid) {
-            facts.extend(measured(&written.bytes, "bytes").map(|f| f.expecting("0")));
+            facts.extend(
+                view.measured(&written.bytes, "bytes")
+                    .map(|f| f.expecting("0")),
+            );
         }
         let (Some(source), Some(clustering)) = (
             u.table
@@ -197,12 +194,15 @@ fn evidence(view: &View<'_>, unaligned: &[Unaligned<'_>]) -> Vec<Fact> {
             continue;
         };
         let keys = clustering.keys.join(", ");
-        let says = text(
-            format!("{}（{}）按 {keys} 存储", u.table.name, u.extract.id),
-            format!("{} ({}) is stored on {keys}", u.table.name, u.extract.id),
+        let sentence = text!(
+            "{table}（{id}）按 {keys} 存储",
+            "{table} ({id}) is stored on {keys}",
+            table = u.table.name,
+            id = u.extract.id
         );
         facts.push(
-            word("clustering keys", &keys, source.clone(), says).expecting(u.edge.keys.join(", ")),
+            view.word("clustering keys", &keys, source.clone(), sentence)
+                .expecting(u.edge.keys.join(", ")),
         );
     }
     facts

@@ -6,15 +6,15 @@
 use job::info::Information;
 use job::model::{Column, Edge, FileKind, OperatorKind};
 
-use super::support::{Draft, says};
-use crate::facts::{bytes, measured, number, percent, text, word};
+use super::support::{Symptom, both};
 use crate::flow::{columns_read, is_generated_class, unread_columns};
 use crate::impact::scale_run;
-use crate::model::{Cause, Fact};
+use crate::measurements::managed::column_width;
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
-use crate::signs::managed::column_width;
 use crate::view::View;
+use report::format::{Bytes, Share, TIME};
+use report::{Cause, Evidence, text};
 
 /// Share of the bytes of an exchange that unused columns must have.
 pub(crate) static MIN_BYTES: Threshold = Threshold {
@@ -26,7 +26,7 @@ pub(crate) static MIN_BYTES: Threshold = Threshold {
     source: "judgement",
 };
 
-/// Bytes that a row costs on an exchange beside its columns: length marks and null bits.
+/// Bytes that a row costs on an exchange in addition to its columns: length marks and null bits.
 const ROW_OVERHEAD: f64 = 2.0;
 
 /// Milliseconds a sort saves per row and byte that it need not carry.
@@ -37,7 +37,7 @@ pub(crate) struct UnusedColumns;
 
 static ABOUT: About = About {
     cause: Cause::UnusedColumns,
-    what: says(
+    what: both(
         "列经过数据交换后再没有被使用",
         "columns cross an exchange and are never used after it",
     ),
@@ -45,8 +45,8 @@ static ABOUT: About = About {
     helps: &[Information::RuntimeCounters, Information::TableStatistics],
     thresholds: &[&MIN_BYTES],
     counter_evidence: &[
-        says("用户代码读取了这些列", "the user's code reads them"),
-        says(
+        both("用户代码读取了这些列", "the user's code reads them"),
+        both(
             "优化器已经裁掉了这些列",
             "the optimizer has dropped them already",
         ),
@@ -71,13 +71,13 @@ impl Rule for UnusedColumns {
             .iter()
             .max_by(|a, b| a.waste_ms.total_cmp(&b.waste_ms))
         {
-            result.found(view, draft(view, &carried, widest));
+            result.found(view, symptom(view, &carried, widest));
         }
         lacking(view, &mut result);
-        result.cleared_by(
+        result.cleared_by(text!(
             "经过交换的列之后都被使用",
-            "every column that crosses an exchange is used after it",
-        )
+            "every column that crosses an exchange is used after it"
+        ))
     }
 }
 
@@ -111,7 +111,7 @@ fn carried<'a>(view: &View<'a>, edge: &'a Edge) -> Option<Carried<'a>> {
     })
 }
 
-fn draft(view: &View<'_>, carried: &[Carried<'_>], widest: &Carried<'_>) -> Draft {
+fn symptom(view: &View<'_>, carried: &[Carried<'_>], widest: &Carried<'_>) -> Symptom {
     let last = last_reader(view, carried).unwrap_or(widest.edge.to);
     let names: Vec<&str> = widest.columns.iter().map(|c| c.name.as_str()).collect();
     let wasted: f64 = carried
@@ -122,25 +122,17 @@ fn draft(view: &View<'_>, carried: &[Carried<'_>], widest: &Carried<'_>) -> Draf
         .iter()
         .find(|c| c.edge.to == last)
         .and_then(|c| view.consumer_of(c.edge));
-    Draft {
+    Symptom {
         cause: Cause::UnusedColumns,
         stage: Some(last),
         lines: consumer.and_then(|(op, _)| view.lines(last, op)),
-        summary: text(
-            format!(
-                "列 {} 经过 {} 次数据交换（约 {}，占交换字节的 {}）后没有被使用",
-                names.join(", "),
-                carried.len(),
-                bytes(wasted),
-                percent(widest.share)
-            ),
-            format!(
-                "the columns {} cross an exchange and are never used after ({} in all: about {}, {} of their bytes)",
-                names.join(", "),
-                carried.len(),
-                bytes(wasted),
-                percent(widest.share)
-            ),
+        summary: text!(
+            "列 {names} 经过 {times}数据交换（约 {size}，占交换字节的 {share}）后没有被使用",
+            "the columns {names} cross an exchange {times} and are never used afterwards (about {size}, {share} of its bytes)",
+            names = names.join(", "),
+            times = TIME.count(carried.len() as f64),
+            size = Bytes(wasted),
+            share = Share(widest.share)
         ),
         evidence: evidence(view, widest, &names),
         saved: view.saved(|stages| {
@@ -170,34 +162,28 @@ fn last_reader(view: &View<'_>, carried: &[Carried<'_>]) -> Option<usize> {
     })
 }
 
-fn evidence(view: &View<'_>, widest: &Carried<'_>, names: &[&str]) -> Vec<Fact> {
+fn evidence(view: &View<'_>, widest: &Carried<'_>, names: &[&str]) -> Vec<Evidence> {
     let mut facts = Vec::new();
     let stage = &view.job.stages[widest.edge.from];
     if let Some(written) = view.node(widest.edge.from, widest.edge.uid)
         && let Some(all) = &written.bytes
     {
-        facts.extend(measured(&written.bytes, "bytes"));
-        facts.extend(measured(&written.rows, "rows"));
-        let says = text(
-            format!(
-                "未使用的列约占 {} 输出字节的 {}",
-                stage.name,
-                percent(widest.share)
-            ),
-            format!(
-                "unused columns are about {} of the bytes that {} writes",
-                percent(widest.share),
-                stage.name
-            ),
+        facts.extend(view.measured(&written.bytes, "bytes"));
+        facts.extend(view.measured(&written.rows, "rows"));
+        let sentence = text!(
+            "未使用的列约占 {stage} 输出字节的 {share}",
+            "unused columns are about {share} of the bytes that {stage} writes",
+            stage = stage.name,
+            share = Share(widest.share)
         );
         let source = all.source();
         facts.push(
-            number(
+            view.number(
                 "bytes of unused columns / bytes",
                 widest.share,
                 "ratio",
                 source,
-                says,
+                sentence,
             )
             .expecting("0"),
         );
@@ -208,11 +194,11 @@ fn evidence(view: &View<'_>, widest: &Carried<'_>, names: &[&str]) -> Vec<Fact> 
             locator: None,
         };
         let list = names.join(", ");
-        let says = text(
-            format!("用户代码没有读取 {list}"),
-            format!("the user's code does not read {list}"),
+        let sentence = text!(
+            "用户代码没有读取 {list}",
+            "the user's code does not read {list}"
         );
-        facts.push(word("columns never read", &list, source, says));
+        facts.push(view.word("columns never read", &list, source, sentence));
     }
     facts
 }
@@ -238,12 +224,10 @@ fn lacking(view: &View<'_>, result: &mut Examination) {
         if !behind || exchange <= 0.0 {
             continue;
         }
-        let reason = text(
-            format!("没有 {} 的用户代码，不知道它读取哪些列", stage.name),
-            format!(
-                "without the user code of {} it is not known which columns it reads",
-                stage.name
-            ),
+        let reason = text!(
+            "没有 {stage} 的用户代码，不知道它读取哪些列",
+            "without the user code of {stage} it is not known which columns it reads",
+            stage = stage.name
         );
         result.lacks(Information::UserCode, view, Some(index), reason);
         if let Some(last) = result.undecided.last_mut() {

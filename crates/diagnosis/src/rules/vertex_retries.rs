@@ -3,23 +3,23 @@
 
 use job::info::Information;
 
-use super::support::{Draft, says};
-use crate::facts::{count, percent, seconds, text};
+use super::support::{Symptom, both};
 use crate::impact::drop_waste;
-use crate::model::Cause;
-use crate::rule::{About, Examination, Rule};
-use crate::signs::load;
-use crate::signs::retries::{
+use crate::measurements::load;
+use crate::measurements::retries::{
     MIN_ATTEMPTS, MIN_COUNT, MIN_WASTE, Waste, evidence, matters, memory_failures, waste,
 };
+use crate::rule::{About, Examination, Rule};
 use crate::view::View;
+use report::format::{Number, Seconds, Share, VERTEX};
+use report::{Cause, text};
 
 /// The rule.
 pub(crate) struct VertexRetries;
 
 static ABOUT: About = About {
     cause: Cause::VertexRetries,
-    what: says(
+    what: both(
         "失败、被收回或重复执行的顶点浪费了大量工作",
         "failed, revoked or duplicated vertices waste a large share of the work",
     ),
@@ -27,12 +27,12 @@ static ABOUT: About = About {
     helps: &[Information::StageStatistics],
     thresholds: &[&MIN_ATTEMPTS, &MIN_COUNT, &MIN_WASTE],
     counter_evidence: &[
-        says("只有个别失败", "only single failures"),
-        says(
+        both("只有个别失败", "only single failures"),
+        both(
             "失败由内存估计过低引起（见 memory.estimate_too_low）",
-            "the failures are of memory (see memory.estimate_too_low)",
+            "the failures are due to memory (see memory.estimate_too_low)",
         ),
-        says("重试不在关键路径上", "the retries hold up nothing"),
+        both("重试不在关键路径上", "the retries hold up nothing"),
     ],
 };
 
@@ -48,7 +48,7 @@ impl Rule for VertexRetries {
                 && !view.failed()
                 && memory_failures(view, stage).is_none()
             {
-                result.found(view, draft(view, stage, waste));
+                result.found(view, symptom(view, stage, waste));
             }
         }
         if !view.failed()
@@ -56,39 +56,34 @@ impl Rule for VertexRetries {
                 .all(|(stage, facts)| stage.runs.is_none() && facts.stated.is_none())
             && !super::is_local(view)
         {
-            let reason = text(
+            let reason = text!(
                 "没有文件说明哪些顶点失败或被收回",
-                "no file tells which vertices failed or were revoked",
+                "no file records which vertices failed or were revoked"
             );
             result.lacks(Information::VertexEvents, view, None, reason);
         }
-        result.cleared_by(
+        result.cleared_by(text!(
             "失败与被收回的顶点很少",
-            "few vertices failed or were revoked",
-        )
+            "few vertices failed or were revoked"
+        ))
     }
 }
 
-fn draft(view: &View<'_>, stage: usize, waste: Waste) -> Draft {
+fn symptom(view: &View<'_>, stage: usize, waste: Waste) -> Symptom {
     let vertices = view.vertices(stage).unwrap_or(1);
-    let attempts = count(waste.attempts);
-    Draft {
+    let attempts = Number(waste.attempts);
+    Symptom {
         cause: Cause::VertexRetries,
         stage: Some(stage),
         lines: load::lines(view, stage),
-        summary: text(
-            format!(
-                "{} 的 {vertices} 个顶点有 {attempts} 次尝试失败或被收回，浪费 {}（有效时间的 {}）",
-                view.name(stage),
-                seconds(waste.seconds),
-                percent(waste.share)
-            ),
-            format!(
-                "{attempts} attempts at the {vertices} vertices of {} failed or were revoked, {} of work wasted ({} of the useful time)",
-                view.name(stage),
-                seconds(waste.seconds),
-                percent(waste.share)
-            ),
+        summary: text!(
+            "{stage} 的 {vertices}有 {attempts} 次尝试失败或被收回，浪费 {time}（有效时间的 {share}）",
+            "{attempts} attempts at the {vertices} of {stage} failed or were revoked, {time} of work wasted ({share} of the useful time)",
+            stage = view.name(stage),
+            attempts = attempts,
+            time = Seconds(waste.seconds),
+            share = Share(waste.share),
+            vertices = VERTEX.count(vertices as f64)
         ),
         evidence: evidence(view, stage, &waste),
         saved: view.saved(|stages| drop_waste(&mut stages[stage])),

@@ -5,14 +5,22 @@ use job::Job;
 use job::script::flow::user_code;
 use job::script::{Join, Script, Statement, StatementKind};
 
-use crate::model::{Finding, Suggestion, SuggestionKind, Text, Value};
+use crate::Suggested;
 use crate::rewrite::{Checked, Rewrite};
+use crate::rule::Candidate;
+use report::format::{Seconds, Share};
+use report::{
+    Evidence, EvidenceValue, Finding, Language, Origin, Suggestion, SuggestionKind, Text, text,
+};
 
 /// A finding in its job.
 pub(super) struct Case<'a> {
     pub(super) job: &'a Job,
-    pub(super) index: usize,
+    /// Id that the finding will have.
+    id: String,
     pub(super) finding: &'a Finding,
+    evidence: &'a [Evidence],
+    language: Language,
     /// The script, if it was read.
     pub(super) script: Option<&'a Script>,
     /// The statement that the finding names.
@@ -20,7 +28,7 @@ pub(super) struct Case<'a> {
 }
 
 /// A suggestion in the making.
-pub(super) struct Draft {
+pub(super) struct Proposal {
     pub(super) kind: SuggestionKind,
     pub(super) title: Text,
     pub(super) steps: Vec<Text>,
@@ -30,17 +38,9 @@ pub(super) struct Draft {
     pub(super) topic: &'static str,
 }
 
-/// A sentence in both languages.
-pub(super) fn t(zh: impl Into<String>, en: impl Into<String>) -> Text {
-    Text {
-        zh: zh.into(),
-        en: en.into(),
-    }
-}
-
-impl Draft {
-    pub(super) fn new(kind: SuggestionKind, topic: &'static str, title: Text) -> Draft {
-        Draft {
+impl Proposal {
+    pub(super) fn new(kind: SuggestionKind, topic: &'static str, title: Text) -> Proposal {
+        Proposal {
             kind,
             title,
             steps: Vec::new(),
@@ -51,37 +51,45 @@ impl Draft {
         }
     }
 
-    pub(super) fn step(mut self, zh: impl Into<String>, en: impl Into<String>) -> Draft {
-        self.steps.push(t(zh, en));
+    pub(super) fn step(mut self, text: Text) -> Proposal {
+        self.steps.push(text);
         self
     }
 
-    pub(super) fn pro(mut self, zh: impl Into<String>, en: impl Into<String>) -> Draft {
-        self.pros.push(t(zh, en));
+    pub(super) fn pro(mut self, text: Text) -> Proposal {
+        self.pros.push(text);
         self
     }
 
-    pub(super) fn con(mut self, zh: impl Into<String>, en: impl Into<String>) -> Draft {
-        self.cons.push(t(zh, en));
+    pub(super) fn con(mut self, text: Text) -> Proposal {
+        self.cons.push(text);
         self
     }
 
-    pub(super) fn rewrite(mut self, rewrite: Option<Rewrite>) -> Draft {
+    pub(super) fn rewrite(mut self, rewrite: Option<Rewrite>) -> Proposal {
         self.rewrite = rewrite;
         self
     }
 }
 
 impl<'a> Case<'a> {
-    pub(super) fn new(job: &'a Job, index: usize, finding: &'a Finding) -> Case<'a> {
+    pub(super) fn new(
+        job: &'a Job,
+        index: usize,
+        found: &'a Candidate,
+        language: Language,
+    ) -> Case<'a> {
+        let finding = &found.finding;
         let script = job.script.as_ref();
         let statement = script
             .zip(finding.script_lines)
             .and_then(|(script, lines)| named(script, lines));
         Case {
             job,
-            index,
+            id: format!("F{}", index + 1),
             finding,
+            evidence: &found.evidence,
+            language,
             script,
             statement,
         }
@@ -98,82 +106,82 @@ impl<'a> Case<'a> {
         rewrite.checked(script, &|class| self.reads(class))
     }
 
-    /// The suggestion; without a diff, if the rewrite does not pass its checks.
-    pub(super) fn finish(&self, draft: Draft) -> Suggestion {
-        let checked = draft
-            .rewrite
-            .as_ref()
-            .and_then(|rewrite| self.check(rewrite));
+    /// The suggestion; without a diff if the rewrite does not pass its checks.
+    pub(super) fn finish(&self, proposal: Proposal) -> Suggested {
+        let rewrite = proposal.rewrite.as_ref();
+        let checked = rewrite.and_then(|rewrite| self.check(rewrite));
         let (diff, verified) = checked.map(|c| (c.diff, c.verified)).unzip();
-        Suggestion {
-            finding: self.index,
-            kind: draft.kind,
-            title: draft.title,
-            steps: draft.steps,
+        let language = self.language;
+        let code = self.finding.cause.code();
+        // A topic is in English; the title finds what readers of another language can read.
+        let topic = match language {
+            Language::En => format!("{code} {}", proposal.topic),
+            Language::Zh => format!("{code} {} {}", proposal.topic, proposal.title.zh),
+        };
+        let all = |texts: Vec<Text>| texts.into_iter().map(|t| t.into(language)).collect();
+        let suggestion = Suggestion {
+            id: String::new(),
+            finding: Some(self.id.clone()),
+            kind: proposal.kind,
+            title: proposal.title.into(language),
+            steps: all(proposal.steps),
             diff,
             verified,
-            gain: self.gain(),
-            pros: draft.pros,
-            cons: draft.cons,
-            topic: format!("{} {}", self.finding.cause.code(), draft.topic),
-        }
+            gain: self.gain().into(language),
+            pros: all(proposal.pros),
+            cons: all(proposal.cons),
+            sources: Vec::new(),
+            origin: Origin::Rules,
+            unverified: Vec::new(),
+        };
+        Suggested { suggestion, topic }
     }
 
-    /// The suggestion, if its rewrite passes its checks; without a diff it would say nothing.
-    pub(super) fn finish_checked(&self, draft: Draft) -> Option<Suggestion> {
-        let suggestion = self.finish(draft);
-        suggestion.diff.is_some().then_some(suggestion)
+    /// The suggestion if its rewrite passes its checks; without a diff it would be empty words.
+    pub(super) fn finish_checked(&self, proposal: Proposal) -> Option<Suggested> {
+        let suggested = self.finish(proposal);
+        suggested.suggestion.diff.is_some().then_some(suggested)
     }
 
     /// What the finding's impact promises.
     fn gain(&self) -> Text {
         let Some(impact) = &self.finding.impact else {
-            return t(
-                "收益无法从现有数据估计",
-                "the gain cannot be estimated from the data at hand",
+            return text!(
+                "现有数据不足以估计收益",
+                "the gain cannot be estimated from the available data",
             );
         };
-        let seconds = impact.seconds_saved;
+        let time = Seconds(impact.seconds_saved);
         match impact.share_of_elapsed {
-            Some(share) => t(
-                format!(
-                    "最多约省 {seconds:.0} 秒（运行时间的 {:.0} %）",
-                    share * 100.0
-                ),
-                format!(
-                    "up to about {seconds:.0} s ({:.0} % of the run)",
-                    share * 100.0
-                ),
+            Some(share) => text!(
+                "最多约节省 {time}（占运行时间的 {share}）",
+                "up to about {time} ({share} of the run)",
+                time = time,
+                share = Share(share),
             ),
-            None => t(
-                format!("最多约省 {seconds:.0} 秒"),
-                format!("up to about {seconds:.0} s"),
-            ),
+            None => text!("最多约节省 {time}", "up to about {time}", time = time),
         }
+    }
+
+    fn value(&self, metric: &str) -> Option<&'a EvidenceValue> {
+        let mut evidence = self.evidence.iter();
+        Some(&evidence.find(|e| e.metric == metric)?.value)
     }
 
     /// Text value of the evidence with that metric.
     pub(super) fn evidence_text(&self, metric: &str) -> Option<&'a str> {
-        self.finding
-            .evidence
-            .iter()
-            .find(|fact| fact.metric == metric)
-            .and_then(|fact| match &fact.value {
-                Value::Text(text) => Some(text.as_str()),
-                _ => None,
-            })
+        match self.value(metric)? {
+            EvidenceValue::Text(text) => Some(text),
+            _ => None,
+        }
     }
 
     /// Number of the evidence with that metric.
     pub(super) fn evidence_number(&self, metric: &str) -> Option<f64> {
-        self.finding
-            .evidence
-            .iter()
-            .find(|fact| fact.metric == metric)
-            .and_then(|fact| match fact.value {
-                Value::Number(number) => Some(number),
-                _ => None,
-            })
+        match self.value(metric)? {
+            EvidenceValue::Number(number) => Some(*number),
+            _ => None,
+        }
     }
 
     /// The join of the statement that the finding is about: the one on the keys by which rows
@@ -199,43 +207,36 @@ impl<'a> Case<'a> {
                     .iter()
                     .all(|(l, r)| keys.contains(&&l.name) || keys.contains(&&r.name))
         };
-        let found =
-            joins
-                .iter()
-                .position(fits)
-                .or(if joins.is_empty() { None } else { Some(0) })?;
-        Some((found, &joins[found]))
+        let found = joins.iter().position(fits).unwrap_or(0);
+        Some((found, joins.get(found)?))
     }
 
     /// Stage of the finding, or words for the whole job.
     pub(super) fn place(&self) -> Text {
         match &self.finding.stage {
-            Some(stage) => t(stage.clone(), stage.clone()),
-            None => t("整个作业", "the job"),
+            Some(stage) => text!("{stage}", "{stage}"),
+            None => text!("整个作业", "the job"),
         }
     }
 
-    /// Name of the rowset that the statement binds, for texts.
+    /// Name of the rowset that the statement binds, for sentences.
     pub(super) fn rowset(&self) -> Text {
-        let target = self
-            .statement
-            .and_then(|statement| statement.target.clone());
+        let target = self.statement.and_then(|s| s.target.as_ref());
         match (target, self.finding.script_lines) {
-            (Some(name), _) => t(format!("`{name}`"), format!("`{name}`")),
-            (None, Some((first, _))) => t(
-                format!("第 {first} 行的语句"),
-                format!("the statement in line {first}"),
-            ),
-            (None, None) => t("对应的语句", "the statement"),
+            (Some(name), _) => text!("`{name}`", "`{name}`"),
+            (None, Some([first, _])) => {
+                text!("第 {first} 行的语句", "the statement on line {first}")
+            }
+            (None, None) => text!("对应的语句", "the statement"),
         }
     }
 }
 
 /// The statement that shares most lines with the finding; of equals the one that makes rows.
-fn named(script: &Script, lines: (u32, u32)) -> Option<&Statement> {
+fn named(script: &Script, lines: [u32; 2]) -> Option<&Statement> {
     let shared = |statement: &Statement| {
-        let first = statement.lines.0.max(lines.0);
-        let last = statement.lines.1.min(lines.1);
+        let first = statement.lines.0.max(lines[0]);
+        let last = statement.lines.1.min(lines[1]);
         (last + 1).saturating_sub(first)
     };
     let candidates = script

@@ -1,96 +1,76 @@
 //! Suggestions for jobs that failed, were retried or had to wait.
 
-use super::case::{Case, Draft, t};
-use crate::model::{Suggestion, SuggestionKind};
+use super::case::{Case, Proposal};
+use crate::Suggested;
+use report::{SuggestionKind, text};
 
 /// Work lost to failed, revoked or duplicated vertices.
-pub(super) fn vertex_retries(case: &Case<'_>) -> Vec<Suggestion> {
+pub(super) fn vertex_retries(case: &Case<'_>) -> Vec<Suggested> {
     let place = case.place();
-    let why = Draft::new(
+    let why = Proposal::new(
         SuggestionKind::Investigate,
         "vertex retries failures revocations duplicates cause",
-        t(
-            format!("先查清 {} 的顶点为何失败：代码、内存、输入还是机器", place.zh),
-            format!("find out first why vertices of {} fail: code, memory, input or machine", place.en),
-        ),
+        text!("先查清 {place} 的顶点为何失败：代码、内存、输入还是机器", "first find out why vertices of {place} fail: code, memory, input or machine", place = place),
     )
-    .step(
-        "比较失败尝试的退出码和机器：集中在少数机器上是机器问题，集中在同一输入上是数据问题",
-        "compare exit codes and machines of the failed attempts: few machines mean a machine, one input means data",
-    )
-    .step(
-        "被撤销（Revoked）说明下游读不到它的输出或被抢占：看临时数据的存放和优先级",
-        "Revoked means that a reader lost its output or that it was preempted: look at temporary data and at the priority",
-    )
-    .step(
-        "用户代码偶发异常：捕获坏行并计数，不要让整个顶点重来",
-        "occasional exceptions in user code: catch and count bad rows rather than losing the vertex",
-    )
-    .pro("对症下药", "aims at the cause")
-    .con("需要查看日志", "takes a look at the logs");
-    let shorter = Draft::new(
+    .step(text!("比较失败尝试的退出码和机器：集中在少数机器上是机器问题，集中在同一输入上是数据问题", "compare exit codes and machines of the failed attempts: few machines mean a machine, one input means data"))
+    .step(text!("被撤销（Revoked）说明下游读不到它的输出或被抢占：看临时数据的存放和优先级", "Revoked means that a reader lost its output or that it was preempted: look at temporary data and at the priority"))
+    .step(text!("用户代码偶发异常：捕获坏行并计数，不要让整个顶点重来", "occasional exceptions in user code: catch and count bad rows rather than losing the vertex"))
+    .pro(text!("对症下药", "addresses the cause"))
+    .con(text!("需要查看日志", "requires reading the logs"));
+    let shorter = Proposal::new(
         SuggestionKind::Parameter,
         "shorter vertices less lost work checkpoint",
-        t("让每次重试损失更少", "let each retry cost less"),
+        text!("让每次重试损失更少", "make each retry cheaper"),
     )
-    .step(
+    .step(text!(
         "增加分区数，使单个顶点只跑几分钟；失败时重做的部分就小",
-        "use more partitions, so that a vertex runs for minutes only and little is done again",
-    )
-    .step(
+        "use more partitions, so that a vertex runs for minutes only and little is done again"
+    ))
+    .step(text!(
         "把很长的作业拆成两个，中间结果落盘",
-        "cut a very long job in two, with the intermediate result stored",
-    )
-    .pro("任何原因的重试都变便宜", "every kind of retry gets cheaper")
-    .con("启动开销略增", "slightly more start-up");
+        "split a very long job in two and store the intermediate result"
+    ))
+    .pro(text!(
+        "任何原因的重试都变便宜",
+        "retries get cheaper, whatever the cause"
+    ))
+    .con(text!("启动开销略增", "slightly more start-up"));
     vec![case.finish(why), case.finish(shorter)]
 }
 
 /// A few vertices are slow without more data.
-pub(super) fn slow_machine(case: &Case<'_>) -> Vec<Suggestion> {
+pub(super) fn slow_machine(case: &Case<'_>) -> Vec<Suggested> {
     let machine = case.evidence_text("machine").map(str::to_owned);
     let (zh, en) = machine.map_or_else(
         || ("慢的机器".to_owned(), "the slow machine".to_owned()),
         |name| (format!("机器 {name}"), format!("machine {name}")),
     );
-    let report = Draft::new(
+    let report = Proposal::new(
         SuggestionKind::Investigate,
         "slow machine straggler duplicate execution",
-        t(
-            format!("报告{zh}，不要为此改脚本"),
-            format!("report {en}; don't change the script for it"),
-        ),
+        text!("报告{zh}，不要为此改脚本", "report {en}; don't change the script for it"),
     )
-    .step(
-        "把机器名、时间和慢的倍数交给集群运维；同样数据在别的机器上正常",
-        "give the machine's name, the time and how much slower it was to the operators of the cluster: the same data runs well elsewhere",
-    )
-    .step(
-        "重跑一次作业确认：不再出现就与脚本无关",
-        "run the job again: if it does not come back, the script is not to blame",
-    )
-    .pro("避免对健康的脚本做无谓的改动", "no needless change of a healthy script")
-    .con("取决于运维", "depends on the operators");
-    let robust = Draft::new(
+    .step(text!("把机器名、时间和慢的倍数交给集群运维；同样数据在别的机器上正常", "give the machine's name, the time and how much slower it was to the operators of the cluster: the same data runs well elsewhere"))
+    .step(text!("重跑一次作业确认：不再出现就与脚本无关", "run the job again: if it does not come back, the script is not to blame"))
+    .pro(text!("避免对健康的脚本做无谓的改动", "no needless change of a healthy script"))
+    .con(text!("取决于运维", "depends on the operators"));
+    let robust = Proposal::new(
         SuggestionKind::Parameter,
         "straggler mitigation smaller partitions backup vertices",
-        t("降低对单台机器的依赖", "depend less on a single machine"),
+        text!("降低对单台机器的依赖", "depend less on a single machine"),
     )
-    .step(
-        "使用更多、更小的分区，慢机器只会拖住少量数据，备份执行也更快接手",
-        "use more and smaller partitions: a slow machine holds up little, and a duplicate takes over sooner",
-    )
-    .pro("对偶发的慢机器普遍有效", "helps against any occasional slow machine")
-    .con("启动开销略增", "slightly more start-up");
+    .step(text!("使用更多、更小的分区，慢机器只会拖住少量数据，备份执行也更快接手", "use more and smaller partitions: a slow machine holds up little, and a duplicate takes over sooner"))
+    .pro(text!("对偶发的慢机器普遍有效", "helps against any occasional slow machine"))
+    .con(text!("启动开销略增", "slightly more start-up"));
     vec![case.finish(report), case.finish(robust)]
 }
 
 /// Failed in user code.
-pub(super) fn user_code(case: &Case<'_>) -> Vec<Suggestion> {
+pub(super) fn user_code(case: &Case<'_>) -> Vec<Suggested> {
     let error = case.job.errors.first();
     let place = error.and_then(|error| error.script_line).map_or_else(
         || case.rowset(),
-        |line| t(format!("第 {line} 行"), format!("line {line}")),
+        |line| text!("第 {line} 行", "line {line}"),
     );
     let what = error.and_then(|error| {
         error
@@ -99,97 +79,79 @@ pub(super) fn user_code(case: &Case<'_>) -> Vec<Suggestion> {
             .or_else(|| error.class_name.clone())
     });
     let what = what.map_or_else(String::new, |what| format!(" (`{what}`)"));
-    let guard = Draft::new(
+    let guard = Proposal::new(
         SuggestionKind::Rewrite,
         "user code exception null check TryParse bad rows",
-        t(
-            format!("在{}的用户代码{what}中处理异常输入", place.zh),
-            format!("let the user code{what} at {} cope with bad input", place.en),
-        ),
+        text!("在{place}的用户代码{what}中处理异常输入", "handle bad input in the user code{what} at {place}", place = place),
     )
-    .step(
-        "按错误中的类型补检查：空值用 `?.` / `== null`，数字和日期用 TryParse，除法先判 0，下标先判长度",
-        "add the check that the error asks for: `?.` or `== null` for nulls, TryParse for numbers and dates, zero before a division, the length before an index",
-    )
-    .step(
-        "把坏行写到单独的输出并计数，超过比例再让作业失败",
-        "send bad rows to an output of their own and count them; fail only above a share",
-    )
-    .step(
-        "用失败顶点的输入在本地重现，再加成单元测试",
-        "reproduce it locally with the failed vertex's input, and make a unit test of it",
-    )
-    .pro("作业不再因个别行失败", "single rows no longer fail the job")
-    .con("可能掩盖数据质量问题，所以要计数", "may hide bad data, hence the count");
-    let source = Draft::new(
+    .step(text!("按错误中的类型补检查：空值用 `?.` / `== null`，数字和日期用 TryParse，除法先判 0，下标先判长度", "add the check that the error asks for: `?.` or `== null` for nulls, TryParse for numbers and dates, zero before a division, the length before an index"))
+    .step(text!("把坏行写到单独的输出并计数，超过比例再让作业失败", "send bad rows to an output of their own and count them; fail only above a share"))
+    .step(text!("用失败顶点的输入在本地重现，再加成单元测试", "reproduce it locally with the failed vertex's input, and make a unit test of it"))
+    .pro(text!("作业不再因个别行失败", "single rows no longer fail the job"))
+    .con(text!("可能掩盖数据质量问题，所以要计数", "may hide bad data, hence the count"));
+    let source = Proposal::new(
         SuggestionKind::Investigate,
         "bad input data filter before user code",
-        t(
+        text!(
             "检查输入数据最近是否变化",
-            "see whether the input has changed lately",
+            "check whether the input changed recently"
         ),
     )
-    .step(
+    .step(text!(
         "与上一次成功运行比较列的空值率、长度和取值范围",
-        "compare null shares, lengths and ranges of the columns with the last good run",
-    )
-    .step(
+        "compare null shares, lengths and ranges of the columns with the last good run"
+    ))
+    .step(text!(
         "在用户代码之前加过滤条件，先恢复生产",
-        "filter before the user code to get going again",
-    )
-    .pro("可以很快恢复", "gets it running soon")
-    .con("被过滤的行没有结果", "filtered rows have no result");
+        "add a filter before the user code to restore production first"
+    ))
+    .pro(text!("可以很快恢复", "gets the job running again quickly"))
+    .con(text!("被过滤的行没有结果", "filtered rows have no result"));
     vec![case.finish(guard), case.finish(source)]
 }
 
 /// Failed to compile.
-pub(super) fn compile(case: &Case<'_>) -> Vec<Suggestion> {
+pub(super) fn compile(case: &Case<'_>) -> Vec<Suggested> {
     let error = case.job.errors.first();
     let message = error.map_or("", |error| error.message.as_str());
     let place = error.and_then(|error| error.script_line).map_or_else(
         || case.rowset(),
-        |line| t(format!("第 {line} 行"), format!("line {line}")),
+        |line| text!("第 {line} 行", "line {line}"),
     );
     let own = case.script.and_then(|script| script.errors.first());
-    let mut draft = Draft::new(
+    let mut proposal = Proposal::new(
         SuggestionKind::Rewrite,
         "compile error syntax script",
-        t(
-            format!("修正{}的编译错误", place.zh),
-            format!("mend the compile error at {}", place.en),
+        text!(
+            "修正{place}的编译错误",
+            "fix the compile error at {place}",
+            place = place
         ),
     );
     if !message.is_empty() {
-        draft = draft.step(
-            format!("编译器报告：{message}"),
-            format!("the compiler says: {message}"),
-        );
+        proposal = proposal.step(text!(
+            "编译器报告：{message}",
+            "the compiler reports: {message}"
+        ));
     }
     if let Some(error) = own {
-        draft = draft.step(
-            format!("语法检查：第 {} 行，{}", error.line, error.message),
-            format!(
-                "the syntax check says: line {}, {}",
-                error.line, error.message
-            ),
-        );
+        proposal = proposal.step(text!(
+            "语法检查：第 {line} 行，{message}",
+            "the syntax check reports on line {line}: {message}",
+            line = error.line.to_string(),
+            message = error.message
+        ));
     }
-    let draft = draft
-        .step(
-            "检查该行及上一行：缺少的逗号、分号、括号，拼错的列名，未引用的程序集",
-            "look at that line and the one before: a missing comma, semicolon or bracket, a misspelt column, an assembly that is not referenced",
-        )
-        .step(
-            "提交前先在本地编译（VS / `scope.exe compile`），把它加入代码评审",
-            "compile locally before submitting, and make that part of the review",
-        )
-        .pro("不消耗运行时间就能发现", "found without using any run time")
-        .con("无", "none");
-    vec![case.finish(draft)]
+    let proposal = proposal
+        .step(text!("检查该行及上一行：缺少的逗号、分号、括号，拼错的列名，未引用的程序集", "look at that line and the one before: a missing comma, semicolon or bracket, a misspelt column, an assembly that is not referenced"))
+        .step(text!("提交前先在本地编译（VS / `scope.exe compile`），把它加入代码评审", "compile locally before submitting, and make that part of the review"))
+        .pro(text!("不消耗运行时间就能发现", "found without using any run time"))
+        .con(text!("无", "none"));
+    vec![case.finish(proposal)]
 }
 
 /// Failed on a limit.
-pub(super) fn limit(case: &Case<'_>) -> Vec<Suggestion> {
+pub(super) fn limit(case: &Case<'_>) -> Vec<Suggested> {
     let message = case
         .job
         .errors
@@ -197,54 +159,46 @@ pub(super) fn limit(case: &Case<'_>) -> Vec<Suggestion> {
         .map_or("", |error| error.message.as_str());
     let kind = LimitKind::of(message);
     let place = case.place();
-    let mut draft = Draft::new(
+    let mut proposal = Proposal::new(
         SuggestionKind::Rewrite,
         "limit exceeded vertex time memory temporary data",
-        t(
-            format!("让 {} 的单个顶点处理更少的数据", place.zh),
-            format!("let a single vertex of {} handle less", place.en),
+        text!(
+            "让 {place} 的单个顶点处理更少的数据",
+            "let a single vertex of {place} handle less",
+            place = place
         ),
     );
-    draft = match kind {
-        LimitKind::Time => draft.step(
-            "单个顶点超过 5 小时：先消除该阶段的倾斜，再增加分区；提高令牌数没有帮助",
-            "one vertex ran over five hours: remove the skew of the stage first, then use more partitions; more tokens don't help",
-        ),
-        LimitKind::Memory => draft.step(
-            "单个顶点超过内存上限：逐行处理，不要缓存整组；加 ROWSIZE 提示；分散热点键",
-            "one vertex went over its memory: go row by row, keep no groups; hint ROWSIZE; spread hot keys",
-        ),
-        LimitKind::Storage => draft.step(
-            "临时数据超限：提前过滤和投影，去掉多对多连接，把作业拆成两段",
-            "too much temporary data: filter and project early, avoid many-to-many joins, cut the job in two",
-        ),
-        LimitKind::Unknown => draft.step(
-            "查错误信息中的上限：顶点时间（5 小时）、内存（6 GB）、临时数据",
-            "see which limit the error names: vertex time (5 h), memory (6 GB), temporary data",
-        ),
+    proposal = match kind {
+        LimitKind::Time => proposal.step(text!("单个顶点超过 5 小时：先消除该阶段的倾斜，再增加分区；提高令牌数没有帮助", "one vertex ran over five hours: remove the skew of the stage first, then use more partitions; more tokens don't help")),
+        LimitKind::Memory => proposal.step(text!("单个顶点超过内存上限：逐行处理，不要缓存整组；加 ROWSIZE 提示；分散热点键", "one vertex went over its memory: go row by row, keep no groups; hint ROWSIZE; spread hot keys")),
+        LimitKind::Storage => proposal.step(text!("临时数据超限：提前过滤和投影，去掉多对多连接，把作业拆成两段", "too much temporary data: filter and project early, avoid many-to-many joins, cut the job in two")),
+        LimitKind::Unknown => proposal.step(text!("查错误信息中的上限：顶点时间（5 小时）、内存（6 GB）、临时数据", "see which limit the error names: vertex time (5 h), memory (6 GB), temporary data")),
     };
-    let draft = draft
-        .step(
+    let proposal = proposal
+        .step(text!(
             "同时出现的倾斜或行数放大才是根因时，先按那条建议处理",
-            "where skew or a multiplying join is reported as well, follow that suggestion first",
-        )
-        .pro("作业可以跑完", "the job can finish")
-        .con("提高上限只是推迟问题", "a higher limit only puts it off");
-    let mut found = vec![case.finish(draft)];
-    let cut = Draft::new(
+            "where skew or a multiplying join is reported as well, follow that suggestion first"
+        ))
+        .pro(text!("作业可以跑完", "the job can finish"))
+        .con(text!(
+            "提高上限只是推迟问题",
+            "a higher limit only puts it off"
+        ));
+    let mut found = vec![case.finish(proposal)];
+    let cut = Proposal::new(
         SuggestionKind::Parameter,
         "split job smaller range incremental",
-        t("缩小一次处理的范围", "handle a smaller range at a time"),
+        text!("缩小一次处理的范围", "handle a smaller range at a time"),
     )
-    .step(
+    .step(text!(
         "按天或按小时增量处理，而不是一次处理整个历史",
-        "go day by day or hour by hour rather than through all history at once",
-    )
-    .pro("立即可用的权宜之计", "works at once, as a stopgap")
-    .con(
+        "go day by day or hour by hour rather than through all history at once"
+    ))
+    .pro(text!("立即可用的权宜之计", "works at once, as a stopgap"))
+    .con(text!(
         "跨范围的聚合要另外合并",
-        "totals across ranges have to be put together",
-    );
+        "totals across ranges have to be put together"
+    ));
     found.push(case.finish(cut));
     found
 }
@@ -274,46 +228,43 @@ impl LimitKind {
 }
 
 /// The job mostly waited.
-pub(super) fn queue_wait(case: &Case<'_>) -> Vec<Suggestion> {
+pub(super) fn queue_wait(case: &Case<'_>) -> Vec<Suggested> {
     let tokens = case.job.info.tokens;
     let named = tokens.map_or_else(String::new, |tokens| format!("（现在 {tokens}）"));
     let named_en = tokens.map_or_else(String::new, |tokens| format!(" (now {tokens})"));
-    let submit = Draft::new(
+    let submit = Proposal::new(
         SuggestionKind::Parameter,
         "queue wait tokens priority submission time",
-        t(
+        text!(
             "作业大部分时间在排队：调整提交方式，而不是脚本",
-            "the job mostly waited in the queue: change how it is submitted, not the script",
+            "the job mostly waited in the queue: change how it is submitted, not the script"
         ),
     )
-    .step(
-        format!("请求更少的令牌{named}：能更早开始，总时间往往更短"),
-        format!("ask for fewer tokens{named_en}: it starts sooner, and is often done sooner"),
-    )
-    .step(
+    .step(text!(
+        "请求更少的令牌{named}：能更早开始，总时间往往更短",
+        "ask for fewer tokens{named_en}: it starts sooner, and is often done sooner"
+    ))
+    .step(text!(
         "错开整点高峰，或与同一 VC 的其他定时作业错峰",
-        "avoid the full hour, and the other scheduled jobs of the virtual cluster",
-    )
-    .step(
+        "avoid the full hour, and the other scheduled jobs of the virtual cluster"
+    ))
+    .step(text!(
         "确有时限的作业提高优先级（数字更小），批处理降低",
-        "give jobs with a deadline a higher priority (a smaller number), batch jobs a lower one",
-    )
-    .pro("不用改脚本", "the script stays as it is")
-    .con(
+        "give jobs with a deadline a higher priority (a smaller number), batch jobs a lower one"
+    ))
+    .pro(text!("不用改脚本", "the script does not change"))
+    .con(text!(
         "令牌少时运行阶段会变长",
-        "with fewer tokens the run itself takes longer",
-    );
-    let capacity = Draft::new(
+        "with fewer tokens the run itself takes longer"
+    ));
+    let capacity = Proposal::new(
         SuggestionKind::Investigate,
         "capacity virtual cluster quota queue",
-        t("检查虚拟集群的容量与占用者", "look at the capacity of the virtual cluster and who uses it"),
+        text!("检查虚拟集群的容量与占用者", "look at the capacity of the virtual cluster and who uses it"),
     )
-    .step(
-        "查看等待期间占用令牌的作业；长作业移到夜间或别的 VC",
-        "see which jobs held the tokens meanwhile; move long ones to the night or to another cluster",
-    )
-    .step("长期不足时申请扩容", "ask for more capacity if it is always short")
-    .pro("解决所有作业的等待", "helps every job that waits")
-    .con("需要协调与预算", "takes agreement and money");
+    .step(text!("查看等待期间占用令牌的作业；长作业移到夜间或别的 VC", "see which jobs held the tokens meanwhile; move long ones to the night or to another cluster"))
+    .step(text!("长期不足时申请扩容", "ask for more capacity if it is always short"))
+    .pro(text!("解决所有作业的等待", "helps every job that waits"))
+    .con(text!("需要协调与预算", "takes agreement and money"));
     vec![case.finish(submit), case.finish(capacity)]
 }

@@ -1,7 +1,7 @@
 //! What to change: for every finding one or more suggestions, with a verified diff where the
 //! script can be rewritten safely, and as steps otherwise.
 //!
-//! Knows how each cause is mended; how a script is rewritten and checked is in
+//! Knows how to fix each cause; how a script is rewritten and checked is in
 //! `crate::rewrite`.
 
 mod case;
@@ -17,18 +17,20 @@ mod tests;
 
 use job::Job;
 
-use crate::model::{Cause, Finding, Suggestion, Verified};
+use crate::Suggested;
 use crate::rewrite;
+use crate::rule::Candidate;
 use case::{Case, reads};
+use report::{Cause, Language, Verified};
 
 /// Suggestions for the findings of a job, in their order; the surest for each finding first.
-pub fn suggest(job: &Job, findings: &[Finding]) -> Vec<Suggestion> {
-    let mut found = Vec::new();
-    for (index, finding) in findings.iter().enumerate() {
-        let case = Case::new(job, index, finding);
-        found.extend(of_cause(&case));
+pub(crate) fn suggest(job: &Job, findings: &[Candidate], language: Language) -> Vec<Suggested> {
+    let of = |(index, found)| of_cause(&Case::new(job, index, found, language));
+    let mut all: Vec<Suggested> = findings.iter().enumerate().flat_map(of).collect();
+    for (index, suggested) in all.iter_mut().enumerate() {
+        suggested.suggestion.id = format!("S{}", index + 1);
     }
-    found
+    all
 }
 
 /// Checks a script that somebody else rewrote, as the rewrites of this crate are checked: it
@@ -46,7 +48,7 @@ pub fn verify_script(job: &Job, text: &str) -> Verified {
     rewrite::verify(script, text, &touched, &|class| reads(job, class))
 }
 
-fn of_cause(case: &Case<'_>) -> Vec<Suggestion> {
+fn of_cause(case: &Case<'_>) -> Vec<Suggested> {
     match case.finding.cause {
         Cause::JoinHotKey => skew::join_hot_key(case),
         Cause::GroupHotKey => skew::group_hot_key(case),

@@ -3,11 +3,14 @@
 use job::Job;
 use job::model::{ColumnStatistics, Table, TopValue};
 use job::script::Script;
-
-use super::{suggest, verify_script};
-use crate::model::{
-    Cause, Fact, Finding, Impact, Severity, Suggestion, SuggestionKind, Text, Value,
+use report::{
+    Cause, Evidence, EvidenceValue, Finding, Impact, Language, Severity, Source, Suggestion,
+    SuggestionKind,
 };
+
+use super::verify_script;
+use crate::Suggested;
+use crate::rule::Candidate;
 
 const SCRIPT: &str = "#DECLARE In string = @\"/shares/team/log.ss\";\n\
     Raw = SSTREAM @In;\n\
@@ -62,21 +65,33 @@ fn job(text: &str) -> Job {
     }
 }
 
-fn finding(cause: Cause, line: Option<u32>) -> Finding {
-    Finding {
+fn finding(cause: Cause, line: Option<u32>) -> Candidate {
+    let finding = Finding {
+        id: String::new(),
         cause,
+        problem_type: cause.problem_type(),
         severity: Severity::High,
         confidence: 0.9,
         stage: Some("SV3_Combine".to_owned()),
-        script_lines: line.map(|line| (line, line)),
-        summary: Text::default(),
+        script_lines: line.map(|line| [line, line]),
+        summary: String::new(),
         evidence: Vec::new(),
         impact: Some(Impact {
             seconds_saved: 120.0,
             share_of_elapsed: Some(0.25),
             method: String::new(),
         }),
+    };
+    Candidate {
+        finding,
+        evidence: Vec::new(),
+        strength: 1.0,
     }
+}
+
+fn suggest(job: &Job, findings: &[Candidate]) -> Vec<Suggestion> {
+    let found = super::suggest(job, findings, Language::En).into_iter();
+    found.map(|s| s.suggestion).collect()
 }
 
 fn suggestions(cause: Cause, line: u32) -> Vec<Suggestion> {
@@ -101,28 +116,24 @@ fn every_cause_gets_a_complete_suggestion_whatever_is_known() {
             (&full, Some(JOIN_LINE)),
             (&full, Some(GROUP_LINE)),
         ] {
-            let found = suggest(job, &[finding(cause, line)]);
-            assert!(!found.is_empty(), "{cause} gets none");
-            for suggestion in found {
-                let texts = [&suggestion.title, &suggestion.gain];
-                let texts = texts.into_iter().chain(&suggestion.steps);
-                let texts = texts.chain(&suggestion.pros).chain(&suggestion.cons);
-                for text in texts {
-                    assert!(
-                        !text.zh.is_empty() && !text.en.is_empty(),
-                        "{cause}: {text:?}"
-                    );
-                    let chinese = |c: char| ('\u{4e00}'..='\u{9fff}').contains(&c);
-                    assert!(!text.en.contains(chinese), "{cause}: {}", text.en);
+            for (language, gain) in [
+                (Language::En, "2 min 0 s (25 %"),
+                (Language::Zh, "2 分 0 秒（占运行时间的 25 %"),
+            ] {
+                let found = super::suggest(job, &[finding(cause, line)], language);
+                assert!(!found.is_empty(), "{cause} gets none");
+                for Suggested { suggestion: s, .. } in found {
+                    let texts = [&s.title, &s.gain].into_iter().chain(&s.steps);
+                    for text in texts.chain(&s.pros).chain(&s.cons) {
+                        assert!(!text.is_empty(), "{cause}: {s:?}");
+                        let chinese = |c: char| ('\u{4e00}'..='\u{9fff}').contains(&c);
+                        let wrong = language == Language::En && text.contains(chinese);
+                        assert!(!wrong, "{cause}: {text}");
+                    }
+                    assert!(!s.steps.is_empty() && !s.pros.is_empty() && !s.cons.is_empty());
+                    assert_eq!(s.diff.is_some(), s.verified.is_some());
+                    assert!(s.gain.contains(gain), "{}", s.gain);
                 }
-                assert!(!suggestion.steps.is_empty() && !suggestion.pros.is_empty());
-                assert!(!suggestion.cons.is_empty());
-                assert_eq!(suggestion.diff.is_some(), suggestion.verified.is_some());
-                assert!(
-                    suggestion.gain.en.contains("120 s (25 %"),
-                    "{}",
-                    suggestion.gain.en
-                );
             }
         }
     }
@@ -170,16 +181,17 @@ fn the_side_with_fewer_rows_is_broadcast() {
 fn a_wrong_row_count_is_corrected_by_what_was_counted() {
     let text = SCRIPT.replace("L = SELECT", "[ROWCOUNT=5000]\nL = SELECT");
     let mut wrong = finding(Cause::Misestimate, Some(4));
-    wrong.evidence.push(Fact {
+    wrong.evidence.push(Evidence {
+        id: String::new(),
         metric: "rowCount".to_owned(),
-        value: Value::Number(1_000_000.0),
-        unit: Some("rows"),
+        value: EvidenceValue::Number(1_000_000.0),
+        unit: Some("rows".to_owned()),
         expected: None,
-        source: job::model::Source {
+        source: Source {
             file: "x".to_owned(),
             locator: None,
         },
-        text: Text::default(),
+        text: String::new(),
     });
     let found = suggest(&job(&text), &[wrong]);
     assert!(diffs(&found)[0].contains("-[ROWCOUNT=5000]\n+[ROWCOUNT=1000000]"));
@@ -201,14 +213,18 @@ fn suggestions_point_to_their_findings() {
         finding(Cause::QueueWait, None),
         finding(Cause::JoinHotKey, Some(JOIN_LINE)),
     ];
-    let found = suggest(&job(SCRIPT), &findings);
-    assert!(found.iter().any(|suggestion| suggestion.finding == 0));
-    let of_join = found.iter().filter(|suggestion| suggestion.finding == 1);
-    assert!(of_join.clone().count() > 1);
+    let found = super::suggest(&job(SCRIPT), &findings, Language::En);
+    let of = |id: &str| {
+        let fits = |s: &&Suggested| s.suggestion.finding.as_deref() == Some(id);
+        found.iter().filter(fits).collect::<Vec<_>>()
+    };
+    assert!(!of("F1").is_empty());
+    let of_join = of("F2");
+    assert!(of_join.len() > 1);
     assert!(
         of_join
-            .into_iter()
-            .all(|suggestion| suggestion.topic.starts_with("skew.join_hot_key"))
+            .iter()
+            .all(|s| s.topic.starts_with("skew.join_hot_key"))
     );
 }
 

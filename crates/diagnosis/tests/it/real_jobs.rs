@@ -1,14 +1,15 @@
 //! Real folders of local runs, read in place.
 
-use diagnosis::model::{Cause, Diagnosis, ProblemType, Verdict};
-use diagnosis::{Settings, diagnose};
-use job::Catalogue;
+use diagnosis::Diagnosis;
+use report::{Cause, ProblemType, Verdict};
 use testkit::shared;
+
+use crate::support::diagnose;
 
 fn diagnosed(name: &str) -> Option<Diagnosis> {
     let jobs = shared("real/jobs")?;
     let job = job::load(&jobs.join(name)).expect("a real job can be read");
-    Some(diagnose(&job, &Catalogue::builtin(), &Settings::default()))
+    Some(diagnose(&job))
 }
 
 #[test]
@@ -20,12 +21,7 @@ fn healthy_single_vertex_runs_get_no_finding() {
     ] {
         let Some(d) = diagnosed(name) else { return };
         assert!(d.findings.is_empty(), "{name}: {:?}", d.findings);
-        assert_eq!(
-            d.verdict,
-            Verdict::Healthy,
-            "{name}: {:?}",
-            d.completeness.missing
-        );
+        assert_eq!(d.verdict, Verdict::Healthy, "{name}: {:?}", d.missing);
     }
 }
 
@@ -39,12 +35,12 @@ fn the_failed_run_names_expression_and_line() {
     assert!(
         d.findings
             .iter()
-            .all(|f| f.cause.problem_type() != ProblemType::DataSkew)
+            .all(|f| f.problem_type != ProblemType::DataSkew)
     );
     assert!(
-        finding.summary.en.contains("SET_NUMBER.IndexOf"),
+        finding.summary.contains("SET_NUMBER.IndexOf"),
         "{}",
-        finding.summary.en
+        finding.summary
     );
     assert!(
         finding.script_lines.is_some(),

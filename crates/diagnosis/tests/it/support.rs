@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use diagnosis::model::{Diagnosis, Verdict};
-use diagnosis::{Settings, diagnose};
-use job::Catalogue;
+use diagnosis::{Diagnosis, Settings};
+use job::{Catalogue, Job};
+use report::{Language, Verdict};
 use serde_json::Value;
 
 /// Score of one job.
@@ -36,8 +36,13 @@ impl Scored {
 /// Reads a folder, diagnoses it and compares with its truth.
 pub(crate) fn score_folder(folder: &Path, truth: &Value) -> Scored {
     let job = job::load(folder).expect("a simulated job can be read");
-    let diagnosis = diagnose(&job, &Catalogue::builtin(), &Settings::default());
-    score(&diagnosis, truth)
+    score(&diagnose(&job), truth)
+}
+
+/// Diagnoses with the defaults, in English.
+pub(crate) fn diagnose(job: &Job) -> Diagnosis {
+    let settings = Settings::default();
+    diagnosis::diagnose(job, &Catalogue::builtin(), &settings, Language::En)
 }
 
 fn texts(value: &Value) -> Vec<String> {
@@ -73,10 +78,9 @@ fn score(d: &Diagnosis, truth: &Value) -> Scored {
         kind: truth["kind"].as_str().unwrap_or_default().to_owned(),
         verdict_ok: truth["verdict"] == verdict,
         named_file: d
-            .completeness
             .missing
             .iter()
-            .any(|m| files.contains(&m.file)),
+            .any(|m| files.contains(&m.information.file)),
         found: codes
             .iter()
             .filter(|c| wanted.contains(c))

@@ -81,24 +81,21 @@ fn embed_round(
         check(&vectors, texts.len(), embedder.dimension())?;
         Ok(vectors)
     };
-    let vectors: Result<Vec<_>, EmbedError> =
-        parallel::map(&batches, 2, embed).into_iter().collect();
-    Ok(vectors?.into_iter().flatten().collect())
+    let vectors = parallel::map(&batches, 2, embed).into_iter();
+    let vectors = vectors.collect::<Result<Vec<_>, EmbedError>>()?;
+    Ok(vectors.into_iter().flatten().collect())
 }
 
 fn check(vectors: &[Vec<f32>], texts: usize, dimension: usize) -> Result<(), EmbedError> {
-    let wrong = |reason: String| Err(EmbedError::WrongAnswer { reason });
-    if vectors.len() != texts {
-        return wrong(format!("{} vectors for {texts} texts", vectors.len()));
-    }
-    match vectors.iter().find(|vector| vector.len() != dimension) {
-        Some(vector) => wrong(format!(
-            "a vector of {} components, {dimension} were expected",
-            vector.len()
-        )),
-        None if vectors.iter().flatten().any(|value| !value.is_finite()) => {
-            wrong("a component is not a number".to_owned())
-        }
-        None => Ok(()),
-    }
+    let other = vectors.iter().map(Vec::len).find(|&len| len != dimension);
+    let reason = if vectors.len() != texts {
+        format!("{} vectors for {texts} texts", vectors.len())
+    } else if let Some(len) = other {
+        format!("a vector of {len} components instead of {dimension}")
+    } else if vectors.iter().flatten().any(|value| !value.is_finite()) {
+        "a component is not a number".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(EmbedError::WrongAnswer { reason })
 }

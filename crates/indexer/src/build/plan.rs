@@ -49,55 +49,50 @@ pub(crate) fn plan(
     let empty = Documents::new();
     let (documents, segments) = current.unwrap_or((&empty, &[]));
     let (summary, mut write) = compare(sources, hashes, documents);
-    let known: HashMap<&str, usize> = sources
+    let positions = sources
         .iter()
-        .enumerate()
-        .map(|(i, source)| (source.path.as_str(), i))
-        .collect();
+        .zip(0..)
+        .map(|(source, i)| (source.path.as_str(), i));
+    let known: HashMap<&str, usize> = positions.collect();
     let gone = documents
         .keys()
         .filter(|path| !known.contains_key(path.as_str()));
     let rewritten = write.iter().map(|&i| &sources[i].path);
-    let dead: Vec<String> = gone
-        .chain(rewritten.filter(|path| documents.contains_key(*path)))
-        .cloned()
-        .collect();
+    let rewritten = rewritten.filter(|path| documents.contains_key(*path));
+    let mut dead: Vec<String> = gone.chain(rewritten).cloned().collect();
     let live = live_after(documents, segments, &dead);
     let rows: usize = segments.iter().map(|segment| segment.rows).sum();
     let live_rows: usize = live.values().sum();
     let too_dead = (rows - live_rows) as f64 > MAX_DEAD_SHARE * rows as f64;
     let nothing_changed = write.is_empty() && dead.is_empty();
+    let mut dropped = HashSet::new();
     let whole =
         everything || current.is_none() || (!nothing_changed && (rows < SMALL_INDEX || too_dead));
     if whole {
-        return Plan {
-            whole,
-            write: (0..sources.len()).collect(),
-            dead: Vec::new(),
-            dropped: HashSet::new(),
-            summary,
-        };
+        write = (0..sources.len()).collect();
+        dead.clear();
+    } else {
+        dropped.extend(
+            live.iter()
+                .filter(|&(_, &rows)| rows == 0)
+                .map(|(&seq, _)| seq),
+        );
+        if !nothing_changed {
+            let folded = foldable(segments, &live, &dropped);
+            let dying: HashSet<&String> = dead.iter().collect();
+            let carried = documents
+                .iter()
+                .filter(|(_, entry)| folded.contains(&entry.seq));
+            let carried = carried
+                .map(|(path, _)| path)
+                .filter(|path| !dying.contains(path));
+            let carried: Vec<String> = carried.cloned().collect();
+            write.extend(carried.iter().filter_map(|path| known.get(path.as_str())));
+            dead.extend(carried);
+            dropped.extend(folded);
+        }
+        write.sort_unstable();
     }
-    let mut dead = dead;
-    let mut dropped: HashSet<u32> = segments
-        .iter()
-        .map(|segment| segment.seq)
-        .filter(|seq| live.get(seq).is_none_or(|&rows| rows == 0))
-        .collect();
-    if !nothing_changed {
-        let folded = foldable(segments, &live, &dropped);
-        let dying: HashSet<&String> = dead.iter().collect();
-        let carried: Vec<&String> = documents
-            .iter()
-            .filter(|(path, entry)| folded.contains(&entry.seq) && !dying.contains(path))
-            .map(|(path, _)| path)
-            .collect();
-        let carried: Vec<String> = carried.into_iter().cloned().collect();
-        write.extend(carried.iter().filter_map(|path| known.get(path.as_str())));
-        dead.extend(carried);
-        dropped.extend(folded);
-    }
-    write.sort_unstable();
     Plan {
         whole,
         write,
@@ -138,10 +133,10 @@ fn compare(sources: &[Source], hashes: &[String], documents: &Documents) -> (Sum
 
 /// Live rows per segment without those of the `dead` documents.
 fn live_after(documents: &Documents, segments: &[Segment], dead: &[String]) -> HashMap<u32, usize> {
-    let mut live: HashMap<u32, usize> = segments
+    let rows = segments
         .iter()
-        .map(|segment| (segment.seq, segment.live_rows()))
-        .collect();
+        .map(|segment| (segment.seq, segment.live_rows()));
+    let mut live: HashMap<u32, usize> = rows.collect();
     for entry in dead.iter().filter_map(|path| documents.get(path)) {
         if let Some(rows) = live.get_mut(&entry.seq) {
             *rows = rows.saturating_sub(entry.count);
@@ -160,15 +155,11 @@ fn foldable(
         return HashSet::new();
     }
     let total: usize = live.values().sum();
-    segments
+    let is_small = |rows: usize| (rows as f64) < FOLD_SHARE * total as f64;
+    let small = live
         .iter()
-        .filter(|segment| !dropped.contains(&segment.seq))
-        .filter(|segment| {
-            let rows = live.get(&segment.seq).copied().unwrap_or(0);
-            (rows as f64) < FOLD_SHARE * total as f64
-        })
-        .map(|segment| segment.seq)
-        .collect()
+        .filter(|&(seq, &rows)| !dropped.contains(seq) && is_small(rows));
+    small.map(|(&seq, _)| seq).collect()
 }
 
 #[cfg(test)]

@@ -23,15 +23,14 @@ pub(crate) fn catalogue(source: &Source) -> Vec<Chunk> {
         return Vec::new();
     };
     let mut out: Vec<Chunk> = Vec::new();
-    for entry in table.values().filter_map(Value::as_array).flatten() {
-        if let Some(entry) = entry.as_table() {
-            let mut chunk = to_chunk(source, kind, entry);
-            let same = out.iter().filter(|c| same_anchor(&c.id, &chunk.id)).count();
-            if same > 0 {
-                chunk.id = format!("{}-{}", chunk.id, same + 1);
-            }
-            out.push(chunk);
+    let entries = table.values().filter_map(Value::as_array).flatten();
+    for entry in entries.filter_map(Value::as_table) {
+        let mut chunk = to_chunk(source, kind, entry);
+        let same = out.iter().filter(|c| same_anchor(&c.id, &chunk.id)).count();
+        if same > 0 {
+            chunk.id = format!("{}-{}", chunk.id, same + 1);
         }
+        out.push(chunk);
     }
     out
 }
@@ -52,43 +51,34 @@ fn to_chunk(source: &Source, kind: Kind, entry: &Table) -> Chunk {
         .unwrap_or_else(|| "entry".to_owned());
     let text = describe(entry);
     let list = |key: &str| entry.get(key).map(texts).unwrap_or_default();
-    let explicit_steps = list("steps");
+    let (titles, steps) = (list("title"), list("steps"));
+    let language = detect_language(&text);
     Chunk {
         id: format!("{}#{}", source.path, slug(&name)),
-        document: source.path.clone(),
-        title: match list("title") {
-            titles if titles.is_empty() => name.clone(),
-            titles => titles.join(" / "),
+        line: line_of(&source.text, &name),
+        title: match titles.is_empty() {
+            true => name,
+            false => titles.join(" / "),
         },
-        heading_path: Vec::new(),
-        language: detect_language(&text),
-        text,
-        kind,
         problem_type: list("problem_type").into_iter().next(),
         causes: list("causes"),
-        section: None,
-        steps: if explicit_steps.is_empty() {
-            steps_of(kind, None)
-        } else {
-            explicit_steps
+        steps: match steps.is_empty() {
+            true => steps_of(kind, None),
+            false => steps,
         },
         operators: list("operators"),
         keywords: list("keywords"),
-        source: None,
-        confidence: None,
-        line: line_of(&source.text, &name),
+        ..Chunk::whole(source.path.clone(), kind, language, text)
     }
 }
 
 /// `key: value` lines of all keys that are not facets.
 fn describe(entry: &Table) -> String {
-    let lines: Vec<String> = entry
-        .iter()
-        .filter(|(key, _)| !FACET_KEYS.contains(&key.as_str()))
-        .map(|(key, value)| (key, texts(value).join(", ")))
-        .filter(|(_, text)| !text.is_empty())
-        .map(|(key, text)| format!("{key}: {text}"))
-        .collect();
+    let is_text = |key: &str| !FACET_KEYS.contains(&key);
+    let entries = entry.iter().filter(|(key, _)| is_text(key));
+    let lines = entries.map(|(key, value)| (key, texts(value).join(", ")));
+    let lines = lines.filter(|(_, text)| !text.is_empty());
+    let lines: Vec<String> = lines.map(|(key, text)| format!("{key}: {text}")).collect();
     lines.join("\n")
 }
 

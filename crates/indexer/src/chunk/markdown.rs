@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::blocks::{Block, BlockKind, blocks};
-use super::pack::{Cut, cut};
+use super::pack::{Cut, Frame, cut};
 use super::slug::slug;
 use super::tokens;
 use crate::document::Document;
@@ -27,10 +27,7 @@ pub(crate) struct Piece {
     /// Headings above, without the title.
     pub(crate) heading_path: Vec<String>,
     pub(crate) range: Range<usize>,
-    /// Repeated before the slice: the header of a split table, the opening of a split code block.
-    pub(crate) prefix: String,
-    /// Repeated after the slice: the closing of a split code block.
-    pub(crate) suffix: String,
+    pub(crate) frame: Frame,
 }
 
 impl Piece {
@@ -39,7 +36,7 @@ impl Piece {
         let slice = document[self.range.clone()]
             .trim_matches(['\n', '\r'])
             .trim_end();
-        format!("{}{slice}{}", self.prefix, self.suffix)
+        format!("{}{slice}{}", self.frame.prefix, self.frame.suffix)
     }
 }
 
@@ -77,15 +74,8 @@ pub(crate) fn pieces(document: &Document<'_>) -> Vec<Piece> {
     for unit in units {
         let anchor = anchors.unique(&anchor_of(&unit.path));
         let heading_path: Vec<String> = unit.path.iter().map(|h| h.title.clone()).collect();
-        for (n, part) in cut(text, unit.range, &unit.blocks, MAX_TOKENS)
-            .into_iter()
-            .enumerate()
-        {
-            let Cut {
-                range,
-                prefix,
-                suffix,
-            } = part;
+        let cuts = cut(text, unit.range, &unit.blocks, MAX_TOKENS);
+        for (n, Cut { range, frame }) in cuts.into_iter().enumerate() {
             out.push(Piece {
                 anchor: match n {
                     0 => anchor.clone(),
@@ -93,8 +83,7 @@ pub(crate) fn pieces(document: &Document<'_>) -> Vec<Piece> {
                 },
                 heading_path: heading_path.clone(),
                 range,
-                prefix,
-                suffix,
+                frame,
             });
         }
     }
@@ -127,14 +116,12 @@ fn units(text: &str, body_start: usize) -> Vec<Unit> {
             path.retain(|above| above.level < level);
             // The first heading of level one is the title; further ones are sections.
             let is_title = level == 1 && out.is_empty() && current.path.is_empty();
-            let start = if current.blocks.is_empty() {
-                current.range.start
-            } else {
-                current.range.end = block.range.start;
-                let start = block.range.start;
+            let mut start = current.range.start;
+            if !current.blocks.is_empty() {
+                start = block.range.start;
+                current.range.end = start;
                 out.push(current);
-                start
-            };
+            }
             if !is_title {
                 path.push(Heading {
                     level,

@@ -6,31 +6,41 @@ use std::ops::Range;
 use super::blocks::{Block, BlockKind};
 use super::tokens;
 
-/// A part of a unit, with the text repeated around it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Cut {
-    pub(crate) range: Range<usize>,
+/// What is repeated around a part: the header of a table, the fence of a code block.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Frame {
     pub(crate) prefix: String,
     pub(crate) suffix: String,
 }
 
-/// Text that is not divided further.
-struct Atom {
-    range: Range<usize>,
-    tokens: usize,
-    prefix: String,
-    suffix: String,
+impl Frame {
+    fn tokens(&self) -> usize {
+        tokens::count(&self.prefix) + tokens::count(&self.suffix)
+    }
+}
+
+/// A part of a unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Cut {
+    pub(crate) range: Range<usize>,
+    pub(crate) frame: Frame,
+}
+
+/// A part that is not divided further, and its tokens.
+struct Atom(Cut, usize);
+
+impl Atom {
+    fn new(range: Range<usize>, tokens: usize) -> Atom {
+        let frame = Frame::default();
+        Atom(Cut { range, frame }, tokens)
+    }
 }
 
 /// Covers `range` with parts of about equal size, at most about `max` tokens each.
 pub(crate) fn cut(text: &str, range: Range<usize>, blocks: &[Block], max: usize) -> Vec<Cut> {
     let total = tokens::count(&text[range.clone()]);
     if total <= max {
-        return vec![Cut {
-            range,
-            prefix: String::new(),
-            suffix: String::new(),
-        }];
+        return vec![Atom::new(range, total).0];
     }
     // Equal parts rather than full ones and a small rest.
     let goal = total.div_ceil(total.div_ceil(max));
@@ -47,7 +57,7 @@ fn atoms(text: &str, range: Range<usize>, blocks: &[Block], max: usize) -> Vec<A
         start = end;
         let size = tokens::count(&text[whole.clone()]);
         if size <= max {
-            out.push(plain(whole, size));
+            out.push(Atom::new(whole, size));
             continue;
         }
         match block.kind {
@@ -62,81 +72,57 @@ fn atoms(text: &str, range: Range<usize>, blocks: &[Block], max: usize) -> Vec<A
     out
 }
 
-fn plain(range: Range<usize>, tokens: usize) -> Atom {
-    Atom {
-        range,
-        tokens,
-        prefix: String::new(),
-        suffix: String::new(),
-    }
-}
-
-/// What each part of a split block repeats.
-struct Frame {
-    opening_end: usize,
-    prefix: String,
-    suffix: String,
-}
-
-/// Repeats the fence; an indented block has none.
-fn code_frame(text: &str, block: &Block) -> Frame {
-    let first = first_line(&text[block.range.clone()]);
+/// Repeats the fence; an indented block has none. Returns the end of the opening as well.
+fn code_frame(text: &str, block: &Block) -> (usize, Frame) {
+    let first = text[block.range.clone()].split_inclusive('\n').next();
+    let first = first.unwrap_or_default();
     let fence = first.trim_start();
     let marks = fence
         .find(|c| c != '`' && c != '~')
         .unwrap_or(fence.trim_end().len());
     if marks < 3 {
-        return Frame {
-            opening_end: block.range.start,
-            prefix: String::new(),
-            suffix: String::new(),
-        };
+        return (block.range.start, Frame::default());
     }
-    Frame {
-        opening_end: block.range.start + first.len(),
+    let frame = Frame {
         prefix: format!("{}\n", fence.trim_end()),
         suffix: format!("\n{}", &fence[..marks]),
-    }
+    };
+    (block.range.start + first.len(), frame)
 }
 
-/// Repeats the header row and the rule below it.
-fn table_frame(text: &str, block: &Block) -> Frame {
-    let body = &text[block.range.clone()];
-    let header: usize = body.split_inclusive('\n').take(2).map(str::len).sum();
-    Frame {
-        opening_end: block.range.start + header,
-        prefix: body[..header].to_owned(),
+/// Repeats the header row and the rule below it. Returns the end of the header as well.
+fn table_frame(text: &str, block: &Block) -> (usize, Frame) {
+    let rows = text[block.range.clone()].split_inclusive('\n');
+    let frame = Frame {
+        prefix: rows.take(2).collect(),
         suffix: String::new(),
-    }
-}
-
-fn first_line(text: &str) -> &str {
-    text.split_inclusive('\n').next().unwrap_or(text)
+    };
+    (block.range.start + frame.prefix.len(), frame)
 }
 
 /// Groups of whole lines of at most `max` tokens; all but the first start with the frame's prefix, all but the last end with its
 /// suffix. A single line above `max` is cut.
-fn lines_with(text: &str, whole: Range<usize>, frame: Frame, max: usize, out: &mut Vec<Atom>) {
-    let overhead = tokens::count(&frame.prefix) + tokens::count(&frame.suffix);
+fn lines_with(
+    text: &str,
+    whole: Range<usize>,
+    (opening_end, mut frame): (usize, Frame),
+    max: usize,
+    out: &mut Vec<Atom>,
+) {
+    let overhead = frame.tokens();
     // A header that fills half a chunk is not worth repeating.
-    let frame = if overhead * 2 > max {
-        Frame {
-            prefix: String::new(),
-            suffix: String::new(),
-            ..frame
-        }
-    } else {
-        frame
-    };
-    let room = max - (tokens::count(&frame.prefix) + tokens::count(&frame.suffix)).min(max / 2);
+    if overhead * 2 > max {
+        frame = Frame::default();
+    }
+    let room = max - frame.tokens().min(max / 2);
     let first_atom = out.len();
     let mut start = whole.start;
-    let mut end = frame.opening_end;
+    let mut end = opening_end;
     let mut size = tokens::count(&text[start..end]);
-    for line in text[frame.opening_end..whole.end].split_inclusive('\n') {
+    for line in text[opening_end..whole.end].split_inclusive('\n') {
         let line_size = tokens::count(line);
-        if size + line_size > room && end > start && end > frame.opening_end {
-            out.push(plain(start..end, size));
+        if size + line_size > room && end > start && end > opening_end {
+            out.push(Atom::new(start..end, size));
             start = end;
             size = 0;
         }
@@ -149,17 +135,17 @@ fn lines_with(text: &str, whole: Range<usize>, frame: Frame, max: usize, out: &m
         }
     }
     if start < whole.end {
-        out.push(plain(start..whole.end, size));
+        out.push(Atom::new(start..whole.end, size));
     }
     let last_atom = out.len().saturating_sub(1);
-    for (i, atom) in out.iter_mut().enumerate().skip(first_atom) {
+    for (i, Atom(cut, tokens)) in out.iter_mut().enumerate().skip(first_atom) {
         if i > first_atom {
-            atom.prefix.clone_from(&frame.prefix);
+            cut.frame.prefix.clone_from(&frame.prefix);
         }
         if i < last_atom {
-            atom.suffix.clone_from(&frame.suffix);
+            cut.frame.suffix.clone_from(&frame.suffix);
         }
-        atom.tokens += overhead;
+        *tokens += overhead;
     }
 }
 
@@ -187,7 +173,7 @@ fn sentences(text: &str, whole: Range<usize>, max: usize, out: &mut Vec<Atom>) {
         if size > max {
             hard(text, start..end, max, out);
         } else {
-            out.push(plain(start..end, size));
+            out.push(Atom::new(start..end, size));
         }
         start = end;
     }
@@ -213,7 +199,7 @@ fn hard(text: &str, whole: Range<usize>, max: usize, out: &mut Vec<Atom>) {
             }
         }
         let end = if end == start { whole.end } else { end };
-        out.push(plain(start..end, tokens::count(&text[start..end])));
+        out.push(Atom::new(start..end, tokens::count(&text[start..end])));
         start = end;
     }
 }
@@ -222,23 +208,19 @@ fn hard(text: &str, whole: Range<usize>, max: usize, out: &mut Vec<Atom>) {
 fn gather(atoms: Vec<Atom>, goal: usize, max: usize) -> Vec<Cut> {
     let mut out: Vec<Cut> = Vec::new();
     let mut size = 0;
-    for atom in atoms {
-        let framed = !atom.prefix.is_empty();
-        let closed = out.last().is_none_or(|last| !last.suffix.is_empty());
-        let full = size >= goal || size + atom.tokens > max;
+    for Atom(cut, tokens) in atoms {
+        let framed = !cut.frame.prefix.is_empty();
+        let closed = out.last().is_none_or(|last| !last.frame.suffix.is_empty());
+        let full = size >= goal || size + tokens > max;
         match out.last_mut() {
             Some(last) if !framed && !closed && !full => {
-                last.range.end = atom.range.end;
-                last.suffix = atom.suffix;
-                size += atom.tokens;
+                last.range.end = cut.range.end;
+                last.frame.suffix = cut.frame.suffix;
+                size += tokens;
             }
             _ => {
-                size = atom.tokens;
-                out.push(Cut {
-                    range: atom.range,
-                    prefix: atom.prefix,
-                    suffix: atom.suffix,
-                });
+                size = tokens;
+                out.push(cut);
             }
         }
     }

@@ -107,7 +107,7 @@ proptest! {
             prop_assert!(piece.range.start >= end, "an overlap");
             end = piece.range.end;
             let text = piece.text(&source.text);
-            let inner = text.strip_prefix(piece.prefix.as_str()).and_then(|t| t.strip_suffix(piece.suffix.as_str()));
+            let inner = text.strip_prefix(piece.frame.prefix.as_str()).and_then(|t| t.strip_suffix(piece.frame.suffix.as_str()));
             prop_assert!(inner.is_some_and(|inner| source.text[piece.range.clone()].contains(inner)));
             // Half as much again for headings at the start and repeated frames.
             let size = tokens::count(&text);

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::EmbedError;
 use super::prefix::Prompts;
 use super::static_table::StaticTable;
+use crate::settings::Reranker;
 
 pub(super) enum Onnx {}
 
@@ -20,19 +21,18 @@ impl Onnx {
     }
 }
 
-pub(crate) struct OnnxReranker(Infallible);
+pub(crate) struct OnnxReranker {
+    pub(crate) depth: usize,
+    never: Infallible,
+}
 
 impl OnnxReranker {
-    pub(crate) fn load(
-        _model: &str,
-        _cache: Option<&Path>,
-        _runtime: Option<&Path>,
-    ) -> Result<OnnxReranker, EmbedError> {
+    pub(crate) fn load(_settings: &Reranker) -> Result<OnnxReranker, EmbedError> {
         Err(absent("rerankers"))
     }
 
     pub(crate) fn scores(&self, _query: &str, _texts: &[String]) -> Result<Vec<f32>, EmbedError> {
-        match self.0 {}
+        match self.never {}
     }
 }
 

@@ -12,13 +12,9 @@ pub struct Prompts {
 impl Prompts {
     /// Suffix for the fingerprint of a model: another text before passages gives other vectors.
     pub(super) fn fingerprint(&self) -> String {
-        match &self.passage {
-            Some(passage) => {
-                let hash = blake3::hash(passage.as_bytes()).to_hex();
-                format!(":{}", &hash[..8])
-            }
-            None => String::new(),
-        }
+        let hash = |passage: &String| blake3::hash(passage.as_bytes()).to_hex();
+        let passage = self.passage.as_ref().map(hash);
+        passage.map_or_else(String::new, |hash| format!(":{}", &hash[..8]))
     }
 }
 
@@ -27,6 +23,8 @@ pub(super) struct Prefixes {
     pub(super) query: String,
     pub(super) passage: String,
 }
+
+const REPRESENT: &str = "Represent this sentence for searching relevant passages: ";
 
 impl Prefixes {
     /// By the name of the model; empty for models that treat both alike.
@@ -44,10 +42,7 @@ impl Prefixes {
             || model.contains("mxbai-embed")
             || model.contains("snowflake-arctic-embed")
         {
-            (
-                "Represent this sentence for searching relevant passages: ",
-                "",
-            )
+            (REPRESENT, "")
         } else {
             ("", "")
         };
@@ -57,28 +52,20 @@ impl Prefixes {
         }
     }
 
-    pub(super) fn with(mut self, prompts: &Prompts) -> Prefixes {
-        if let Some(query) = &prompts.query {
-            self.query.clone_from(query);
+    pub(super) fn with(self, prompts: &Prompts) -> Prefixes {
+        Prefixes {
+            query: prompts.query.clone().unwrap_or(self.query),
+            passage: prompts.passage.clone().unwrap_or(self.passage),
         }
-        if let Some(passage) = &prompts.passage {
-            self.passage.clone_from(passage);
-        }
-        self
     }
 }
 
 /// Whether a model is known, by its name, to be trained on English only.
 pub(super) fn english_only(model: &str) -> bool {
     let model = model.to_lowercase();
-    let family = [
-        "all-minilm",
-        "all-mpnet",
-        "mxbai-embed-large",
-        "nomic-embed-text",
-    ];
+    let family = "all-minilm all-mpnet mxbai-embed-large nomic-embed-text";
     // The second version of nomic-embed-text is multilingual.
-    let known = family.iter().any(|name| model.contains(name)) && !model.contains("text-v2");
+    let known = family.split(' ').any(|name| model.contains(name)) && !model.contains("text-v2");
     known || model.split(['-', '/', ':', '_']).any(|part| part == "en")
 }
 
@@ -88,36 +75,19 @@ mod tests {
 
     #[test]
     fn models_get_what_they_were_trained_with() {
-        assert_eq!(
-            Prefixes::of("intfloat/multilingual-e5-small").query,
-            "query: "
-        );
-        assert_eq!(Prefixes::of("BAAI/bge-m3").query, "");
-        assert!(
-            Prefixes::of("BAAI/bge-small-zh-v1.5")
-                .query
-                .starts_with('为')
-        );
+        let query = |model: &str| Prefixes::of(model).query;
+        assert_eq!(query("intfloat/multilingual-e5-small"), "query: ");
+        assert_eq!(query("BAAI/bge-m3"), "");
+        assert!(query("BAAI/bge-small-zh-v1.5").starts_with('为'));
         assert_eq!(Prefixes::of("all-MiniLM-L6-v2").passage, "");
     }
 
     #[test]
     fn english_models_are_told_by_their_names() {
-        for name in [
-            "all-minilm:l6-v2",
-            "BAAI/bge-small-en-v1.5",
-            "nomic-embed-text",
-        ] {
-            assert!(english_only(name), "{name}");
-        }
-        for name in [
-            "bge-m3",
-            "nomic-embed-text-v2-moe",
-            "qwen3-embedding",
-            "multilingual-e5-small",
-        ] {
-            assert!(!english_only(name), "{name}");
-        }
+        let english = "all-minilm:l6-v2 BAAI/bge-small-en-v1.5 nomic-embed-text";
+        let other = "bge-m3 nomic-embed-text-v2-moe qwen3-embedding multilingual-e5-small";
+        assert!(english.split(' ').all(english_only));
+        assert!(!other.split(' ').any(english_only));
     }
 
     #[test]

@@ -2,12 +2,11 @@
 //! one chunk; analyzer, embedder and fusion are the usual ones.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::judgements::read_error;
+use super::judgements::{read_error, read_text};
 use super::{EvalError, Judged, Options, Relevant, Report, evaluate};
 use crate::build::{Progress, update_with};
 use crate::document::{Source, detect_language};
@@ -76,14 +75,14 @@ fn build(
 
 /// The lines of a JSONL file, as number, text and value.
 fn json_lines(path: &Path) -> Result<Vec<(usize, String, Line)>, EvalError> {
-    let text = fs::read_to_string(path).map_err(|error| read_error(path, &error.to_string()))?;
+    let text = read_text(path)?;
     let lines = text
         .lines()
         .zip(1..)
         .filter(|(line, _)| !line.trim().is_empty());
     let parsed = lines.map(|(line, number)| {
         let value = serde_json::from_str(line);
-        let value = value.map_err(|error| read_error(path, &format!("line {number}: {error}")));
+        let value = value.map_err(|error| read_error(path, format!("line {number}: {error}")));
         Ok((number, line.to_owned(), value?))
     });
     parsed.collect()
@@ -109,22 +108,8 @@ fn one_chunk(source: &Source) -> Vec<Chunk> {
     };
     let language = detect_language(&line.text);
     vec![Chunk {
-        id: line.id.clone(),
-        document: line.id,
         title: line.title,
-        heading_path: Vec::new(),
-        text: line.text,
-        language,
-        kind: Kind::Document,
-        problem_type: None,
-        causes: Vec::new(),
-        section: None,
-        steps: Vec::new(),
-        operators: Vec::new(),
-        keywords: Vec::new(),
-        source: None,
-        confidence: None,
-        line: 1,
+        ..Chunk::whole(line.id, Kind::Document, language, line.text)
     }]
 }
 
@@ -154,7 +139,7 @@ fn judged(folder: &Path, split: &str) -> Result<Vec<Judged>, EvalError> {
 /// Query, document and grade per line, with or without a heading. TREC's form (`query 0 document grade`)
 /// works too.
 fn qrels(path: &Path) -> Result<BTreeMap<String, Vec<Relevant>>, EvalError> {
-    let text = fs::read_to_string(path).map_err(|error| read_error(path, &error.to_string()))?;
+    let text = read_text(path)?;
     let mut out: BTreeMap<String, Vec<Relevant>> = BTreeMap::new();
     for (line, number) in text.lines().zip(1..) {
         let fields: Vec<&str> = line.split_whitespace().collect();
@@ -164,7 +149,7 @@ fn qrels(path: &Path) -> Result<BTreeMap<String, Vec<Relevant>>, EvalError> {
             _ => {
                 return Err(read_error(
                     path,
-                    &format!("line {number}: expected three fields"),
+                    format!("line {number}: expected three fields"),
                 ));
             }
         };
@@ -173,7 +158,7 @@ fn qrels(path: &Path) -> Result<BTreeMap<String, Vec<Relevant>>, EvalError> {
                 continue;
             }
             let reason = format!("line {number}: `{grade}` is not a number");
-            return Err(read_error(path, &reason));
+            return Err(read_error(path, reason));
         };
         if grade > 0.0 {
             out.entry(query.to_owned()).or_default().push(Relevant {
@@ -187,6 +172,8 @@ fn qrels(path: &Path) -> Result<BTreeMap<String, Vec<Relevant>>, EvalError> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn collection() -> tempfile::TempDir {

@@ -16,11 +16,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use report::Language;
 use serde::Deserialize;
 
 use super::EvalError;
 use crate::document::{detect_language, line_at};
-use report::Language;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
@@ -99,34 +99,26 @@ pub(crate) fn files(path: &Path) -> Result<Vec<PathBuf>, EvalError> {
     if path.is_file() {
         return Ok(vec![path.to_owned()]);
     }
-    let entries = fs::read_dir(path).map_err(|error| read_error(path, &error.to_string()))?;
-    let mut files: Vec<PathBuf> = entries
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "toml")
-        })
-        .collect();
+    let entries = fs::read_dir(path).map_err(|error| read_error(path, error))?;
+    let files = entries.flatten().map(|entry| entry.path());
+    let is_toml = |path: &PathBuf| {
+        path.extension()
+            .is_some_and(|extension| extension == "toml")
+    };
+    let mut files: Vec<PathBuf> = files.filter(is_toml).collect();
     files.sort();
     Ok(files)
 }
 
 pub(crate) fn read_file(path: &Path) -> Result<Vec<Judged>, EvalError> {
-    let text = fs::read_to_string(path).map_err(|error| read_error(path, &error.to_string()))?;
-    let file: File = toml::from_str(&text).map_err(|error| read_error(path, &error.to_string()))?;
-    let stem = path
-        .file_stem()
-        .map(|stem| stem.to_string_lossy().into_owned());
-    let stem = stem.unwrap_or_default();
-    let judged = file.query.into_iter().enumerate().map(|(number, query)| {
+    let text = read_text(path)?;
+    let file: File = toml::from_str(&text).map_err(|error| read_error(path, error))?;
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let numbered = file.query.into_iter().zip(1..);
+    let judged = numbered.map(|(query, number)| {
         let line = line_at(text.as_bytes(), query.span().start);
-        to_judged(
-            query.into_inner(),
-            (path.to_owned(), line),
-            &stem,
-            number + 1,
-        )
+        let id = || format!("{stem}-{number}");
+        to_judged(query.into_inner(), (path.to_owned(), line), id)
     });
     judged.collect()
 }
@@ -134,23 +126,20 @@ pub(crate) fn read_file(path: &Path) -> Result<Vec<Judged>, EvalError> {
 fn to_judged(
     raw: RawQuery,
     place: (PathBuf, usize),
-    stem: &str,
-    number: usize,
+    id: impl FnOnce() -> String,
 ) -> Result<Judged, EvalError> {
-    let mut relevant = Vec::with_capacity(raw.relevant.len());
-    for answer in raw.relevant {
-        let Some(target) = answer.chunk.or(answer.document) else {
+    let answers = raw.relevant.into_iter().map(|answer| {
+        let target = answer.chunk.or(answer.document).ok_or_else(|| {
             let reason = format!("line {}: an answer without `chunk` or `document`", place.1);
-            return Err(read_error(&place.0, &reason));
-        };
-        relevant.push(Relevant {
-            target,
-            grade: answer.grade,
+            read_error(&place.0, reason)
         });
-    }
+        let grade = answer.grade;
+        target.map(|target| Relevant { target, grade })
+    });
+    let relevant = answers.collect::<Result<_, _>>()?;
     let language = raw.language.as_deref().and_then(Language::parse);
     Ok(Judged {
-        id: raw.id.unwrap_or_else(|| format!("{stem}-{number}")),
+        id: raw.id.unwrap_or_else(id),
         language: language.unwrap_or_else(|| detect_language(&raw.text)),
         text: raw.text,
         step: raw.step,
@@ -164,11 +153,15 @@ fn to_judged(
     })
 }
 
-pub(crate) fn read_error(path: &Path, reason: &str) -> EvalError {
+pub(crate) fn read_error(path: &Path, reason: impl ToString) -> EvalError {
     EvalError::Read {
         path: path.to_owned(),
-        reason: reason.to_owned(),
+        reason: reason.to_string(),
     }
+}
+
+pub(crate) fn read_text(path: &Path) -> Result<String, EvalError> {
+    fs::read_to_string(path).map_err(|error| read_error(path, error))
 }
 
 #[cfg(test)]

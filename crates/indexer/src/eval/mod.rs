@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use rayon::prelude::*;
+use report::Language;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -27,7 +28,6 @@ use crate::error::{BuildError, OpenError, SearchError};
 use crate::model::{Fusion, Query};
 use crate::search::Index;
 use metrics::{QueryScores, mean};
-use report::Language;
 
 /// Fewer queries decide little: the 95 % half-width of an nDCG difference is about .035 with 50 queries and
 /// .025 with 100.

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 
-use super::judgements::read_error;
+use super::judgements::{read_error, read_text};
 use super::metrics;
 use super::{EvalError, Judged, Options, Scores, rank};
 use crate::model::Fusion;
@@ -59,12 +58,12 @@ impl Run {
 /// # Errors
 /// When the file cannot be read or a line is malformed.
 pub fn read(path: &Path) -> Result<Run, EvalError> {
-    let text = fs::read_to_string(path).map_err(|error| read_error(path, &error.to_string()))?;
+    let text = read_text(path)?;
     let mut run = Run::default();
     for (number, line) in text.lines().enumerate() {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let expected = "expected `query Q0 document rank score tag`";
-        let malformed = || read_error(path, &format!("line {}: {expected}", number + 1));
+        let malformed = || read_error(path, format!("line {}: {expected}", number + 1));
         match fields[..] {
             [] => {}
             [query, _, id, _, score, _] => {
@@ -95,9 +94,12 @@ pub fn score(run: &Run, judged: &[Judged], options: &Options) -> Scores {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
+    use report::Language;
+
     use super::*;
     use crate::eval::Relevant;
-    use report::Language;
 
     #[test]
     fn a_run_is_read_written_and_scored() {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use report::Language;
 use serde::Serialize;
 
 use super::metrics::mean;
 use super::{Difference, EvalError, Judged, Options, bootstrap, run_branch};
 use crate::model::Fusion;
 use crate::search::Index;
-use report::Language;
 
 /// Steps of the grid from 0 to 1; finer ones differ by less than the queries can resolve.
 const STEPS: usize = 20;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use report::Language;
 use toml::Value;
 
 use super::{Findings, Known, Options};
@@ -10,7 +11,6 @@ use crate::document::{Document, Source, line_at};
 use crate::eval::{judgement_files, read_judgement_file};
 use crate::glossary::texts;
 use crate::model::Kind;
-use report::Language;
 
 /// Every cause has a playbook, in both languages.
 pub(super) fn check_coverage(documents: &[Document<'_>], options: &Options, out: &mut Findings) {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use report::Language;
 use serde::Serialize;
 
 use super::{Options, sources};
@@ -10,7 +11,6 @@ use crate::chunk;
 use crate::document::Source;
 use crate::error::BuildError;
 use crate::model::{Chunk, Kind, Section};
-use report::Language;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CoverageRow {

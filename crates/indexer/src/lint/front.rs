@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use report::Language;
+
 use super::{Findings, Options, is_curated};
 use crate::document::{Document, detect_language, file_stem, split_front_matter};
 use crate::model::Kind;
-use report::Language;
 
 /// Known keys; others are most likely typos.
 const KEYS: &str = "id title language problem_type causes operators keywords steps related source confidence reviewed \

@@ -1,9 +1,9 @@
 use std::fs;
 
+use report::Language;
 use tempfile::TempDir;
 
 use super::*;
-use report::Language;
 
 const WHOLE: &str = "---\nid: good\ntitle: Good\nlanguage: en\nproblem_type: data_skew\ncauses: [skew.a]\nsource: own\n\
 confidence: observed\nreviewed: 2026-01-01\n---\n# Good\n\n## Symptom\n\ns\n\n## Cause\n\nc\n\n## Check\n\nk\n\n## Fix\n\nf\n\n\
@@ -36,70 +36,42 @@ fn a_good_playbook_has_no_finding() {
     check(&[("experience/good.md", WHOLE)], &[]);
 }
 
+/// Checks the good playbook with `old` replaced by `new`; `expect` has line and code of each finding.
+fn check_edit(old: &str, new: &str, expect: &[&str]) {
+    let expect: Vec<String> = expect
+        .iter()
+        .map(|e| format!("experience/good.md:{e}"))
+        .collect();
+    let expect: Vec<&str> = expect.iter().map(String::as_str).collect();
+    check(&[("experience/good.md", &WHOLE.replace(old, new))], &expect);
+}
+
 #[test]
 fn front_matter_is_asked_for() {
     check(
         &[("experience/a.md", "# A\n\ntext\n")],
         &["experience/a.md:1 front-matter"],
     );
-    check(
-        &[(
-            "experience/good.md",
-            &WHOLE.replace("causes: [skew.a]", "causes: [skew.a"),
-        )],
-        &["experience/good.md:1 front-matter"],
+    check_edit("causes: [skew.a]", "causes: [skew.a", &["1 front-matter"]);
+    check_edit(
+        "source: own",
+        "sources: own",
+        &["1 missing-key", "7 unknown-key"],
     );
-    check(
-        &[(
-            "experience/good.md",
-            &WHOLE.replace("source: own", "sources: own"),
-        )],
-        &[
-            "experience/good.md:1 missing-key",
-            "experience/good.md:7 unknown-key",
-        ],
-    );
-    check(
-        &[(
-            "experience/good.md",
-            &WHOLE.replace("language: en", "language: zh"),
-        )],
-        &["experience/good.md:4 language"],
-    );
+    check_edit("language: en", "language: zh", &["4 language"]);
 }
 
 #[test]
 fn sections_headings_and_links_are_checked() {
-    check(
-        &[(
-            "experience/good.md",
-            &WHOLE.replace("## Fix\n", "#### Fixed [x](../gone.md)\n"),
-        )],
-        &[
-            "experience/good.md:25 dead-link",
-            "experience/good.md:25 heading-level",
-        ],
+    let fixed = "#### Fixed [x](../gone.md)\n";
+    check_edit("## Fix\n", fixed, &["25 dead-link", "25 heading-level"]);
+    check_edit(
+        "## Cause",
+        "## Symptom",
+        &["1 missing-section", "17 heading-twice"],
     );
-    check(
-        &[(
-            "experience/good.md",
-            &WHOLE.replace("## Cause", "## Symptom"),
-        )],
-        &[
-            "experience/good.md:1 missing-section",
-            "experience/good.md:17 heading-twice",
-        ],
-    );
-    check(
-        &[(
-            "experience/good.md",
-            &WHOLE.replace(
-                "\nf\n",
-                "\n[a](good.md#fix) [b](good.md#nowhere) [c](https://x.org)\n",
-            ),
-        )],
-        &["experience/good.md:27 dead-link"],
-    );
+    let links = "\n[a](good.md#fix) [b](good.md#nowhere) [c](https://x.org)\n";
+    check_edit("\nf\n", links, &["27 dead-link"]);
 }
 
 #[test]
@@ -116,14 +88,12 @@ fn ids_are_unique_and_causes_covered() {
         ],
     );
     let codes = codes(&folder, &["skew.b"]);
-    assert!(
-        codes.contains(&"experience:1 uncovered-cause".to_owned()),
-        "{codes:?}"
-    );
-    assert!(
-        codes.contains(&"experience/good.md:6 unknown-cause".to_owned()),
-        "{codes:?}"
-    );
+    for code in [
+        "experience:1 uncovered-cause",
+        "experience/good.md:6 unknown-cause",
+    ] {
+        assert!(codes.iter().any(|known| known == code), "{codes:?}");
+    }
 }
 
 #[test]
@@ -134,9 +104,8 @@ fn coverage_counts_playbooks_and_sections_per_language() {
     };
     let rows = coverage(folder.path(), &options).expect("counted");
     let of = |cause: &str, language| {
-        let row = rows
-            .iter()
-            .find(|row| row.cause == cause && row.language == language);
+        let mut rows = rows.iter();
+        let row = rows.find(|row| row.cause == cause && row.language == language);
         row.expect("a row").clone()
     };
     assert_eq!(rows.len(), 4);

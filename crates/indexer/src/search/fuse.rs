@@ -47,29 +47,26 @@ fn union(
 ) -> Vec<Candidate> {
     let mut out: Vec<Candidate> = Vec::with_capacity(bm25.len() + vector.len());
     let mut places: HashMap<Ordinal, usize> = HashMap::with_capacity(out.capacity());
+    let ranked = |score, i| {
+        let rank = Some(i + 1);
+        Some(Ranked { rank, score })
+    };
     for (i, &(ordinal, score)) in bm25.iter().enumerate() {
-        places.insert(ordinal, out.len());
+        places.insert(ordinal, i);
         out.push(Candidate {
             ordinal,
-            bm25: Some(Ranked {
-                rank: Some(i + 1),
-                score,
-            }),
+            bm25: ranked(score, i),
             vector: None,
             fused: 0.0,
         });
     }
     for (i, &(ordinal, score)) in vector.iter().enumerate() {
-        let ranked = Some(Ranked {
-            rank: Some(i + 1),
-            score,
-        });
         match places.get(&ordinal) {
-            Some(&place) => out[place].vector = ranked,
+            Some(&place) => out[place].vector = ranked(score, i),
             None => out.push(Candidate {
                 ordinal,
                 bm25: None,
-                vector: ranked,
+                vector: ranked(score, i),
                 fused: 0.0,
             }),
         }
@@ -97,10 +94,8 @@ fn convex(candidates: &mut [Candidate], weight: f32) {
             Some(ranked) if top > 0.0 => (ranked.score / top).max(0.0),
             _ => 0.0,
         };
-        let (b, v) = (
-            share(candidate.bm25, top_bm25),
-            share(candidate.vector, top_vector),
-        );
+        let b = share(candidate.bm25, top_bm25);
+        let v = share(candidate.vector, top_vector);
         candidate.fused = weight * v + (1.0 - weight) * b;
     }
 }
@@ -140,16 +135,8 @@ mod tests {
         assert_eq!(order(Fusion::Convex { vector: 0.1 }, &vector), [1, 2, 3]);
         assert_eq!(order(Fusion::Bm25, &vector), [1, 2, 3]);
         assert_eq!(order(Fusion::Vector, &vector), [3, 2, 1]);
-        assert_eq!(
-            order(
-                Fusion::Rrf {
-                    k: 60.0,
-                    vector: 0.5
-                },
-                &vector
-            )[0],
-            2
-        );
+        let (k, weight) = (60.0, 0.5);
+        assert_eq!(order(Fusion::Rrf { k, vector: weight }, &vector)[0], 2);
     }
 
     #[test]

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use super::fuse::{Candidate, fuse};
 use super::graphs::Graphs;
 use super::info::Info;
-use super::rerank::Reranking;
 use super::segments::Segments;
 use super::thin::thin;
 use crate::analyze;
 use crate::context;
 use crate::document::detect_language;
+use crate::embed::onnx::OnnxReranker;
 use crate::embed::{Embedder, VectorWeights, load};
 use crate::error::{OpenError, SearchError};
 use crate::glossary::{Expansion, Glossary};
@@ -68,7 +68,7 @@ pub struct Index {
 pub(crate) struct Models {
     embedder: Box<dyn Embedder>,
     weights: VectorWeights,
-    reranker: Option<Reranking>,
+    reranker: Option<OnnxReranker>,
 }
 
 impl Models {
@@ -78,7 +78,7 @@ impl Models {
         Ok(Models {
             weights: settings.weights.unwrap_or_else(|| embedder.weights()),
             embedder,
-            reranker: reranker.map(Reranking::load).transpose()?,
+            reranker: reranker.map(OnnxReranker::load).transpose()?,
         })
     }
 }
@@ -119,11 +119,9 @@ impl Index {
         let fusion = query
             .fusion
             .unwrap_or_else(|| self.usual_fusion(&query.text));
-        let hides_glossary = !query.filter.kinds.contains(&Kind::Glossary);
-        let hidden = if hides_glossary {
-            self.glossary_entries()?
-        } else {
-            0
+        let hidden = match query.filter.kinds.contains(&Kind::Glossary) {
+            true => 0,
+            false => self.glossary_entries()?,
         };
         // Deeper by the number that is hidden, so that the result is as if they did not exist.
         let depth = DEPTH.max(4 * query.k) + hidden;
@@ -196,9 +194,8 @@ impl Index {
             return Ok(Vec::new());
         }
         let words = query_words(text, expansions);
-        self.lexical
-            .search(&words, filter, depth)
-            .map_err(lexical_error)
+        let found = self.lexical.search(&words, filter, depth);
+        found.map_err(lexical_error)
     }
 
     /// The vector of the query, and the chunks nearest to it.
@@ -242,19 +239,15 @@ impl Index {
 
     /// Adds boosts and priors and sorts by score, ties by chunk id.
     fn score(&self, query: &Query<'_>, candidates: Vec<Candidate>) -> Vec<Scored<'_>> {
+        let prior = |id| match query.prior.map_or(0.0, |prior| prior(id)) {
+            prior if prior.is_finite() => PRIOR * prior.clamp(-1.0, 1.0),
+            _ => 0.0,
+        };
+        let candidates = candidates.into_iter().filter(|c| c.fused > 0.0);
         let mut scored: Vec<Scored<'_>> = candidates
-            .into_iter()
-            .filter(|candidate| candidate.fused > 0.0)
             .map(|candidate| {
                 let id = self.segments.id(candidate.ordinal).unwrap_or_default();
-                let prior = query.prior.map_or(0.0, |prior| {
-                    let prior = prior(id);
-                    if prior.is_finite() {
-                        PRIOR * prior.clamp(-1.0, 1.0)
-                    } else {
-                        0.0
-                    }
-                });
+                let prior = prior(id);
                 Scored {
                     id,
                     boost: 0.0,
@@ -275,12 +268,8 @@ impl Index {
         for hit in scored.iter_mut().take(depth) {
             // An unreadable chunk is reported if it becomes a hit.
             if let Some(facets) = self.segments.facets(hit.candidate.ordinal) {
-                let speaks = if facets.language == language {
-                    LANGUAGE
-                } else {
-                    0.0
-                };
-                hit.boost = speaks + PREFERENCE * facets.share(&preferred);
+                let same = f32::from(u8::from(facets.language == language));
+                hit.boost = LANGUAGE * same + PREFERENCE * facets.share(&preferred);
                 hit.score += hit.boost;
             }
         }
@@ -291,7 +280,7 @@ impl Index {
     /// Sorts the best candidates by the cross-encoder, before all others.
     fn rerank(
         &self,
-        reranker: &Reranking,
+        reranker: &OnnxReranker,
         query: &str,
         scored: &mut [Scored<'_>],
     ) -> Result<(), SearchError> {
@@ -325,10 +314,8 @@ impl Index {
     ) -> Result<Vec<Hit>, SearchError> {
         scored.truncate(query.k.saturating_mul(THIN_FROM));
         let scores: Vec<f32> = scored.iter().map(|hit| hit.score).collect();
-        let vectors: Vec<Option<&[f32]>> = scored
-            .iter()
-            .map(|hit| self.segments.vector(hit.candidate.ordinal))
-            .collect();
+        let vector = |hit: &Scored<'_>| self.segments.vector(hit.candidate.ordinal);
+        let vectors: Vec<Option<&[f32]>> = scored.iter().map(vector).collect();
         let similarity = |a: usize, b: usize| match (vectors[a], vectors[b]) {
             (Some(a), Some(b)) => crate::store::kernel::dot_f32(a, b),
             _ => 0.0,
@@ -407,11 +394,8 @@ fn query_words(text: &str, expansions: &[Expansion]) -> Words {
 fn expansion_terms(expansion: &Expansion) -> Vec<(String, f32)> {
     let terms = analyze::terms(&expansion.name);
     let mut weight = EXPANSION_WEIGHT / expansion.rivals.max(1) as f32;
-    let characters = expansion
-        .name
-        .chars()
-        .filter(|&c| analyze::is_cjk(c))
-        .count();
+    let characters = expansion.name.chars();
+    let characters = characters.filter(|&c| analyze::is_cjk(c)).count();
     if characters > 0 {
         weight *= (characters as f32 / CJK_WORD).max(1.0) / terms.len().max(1) as f32;
     }

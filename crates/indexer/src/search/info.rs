@@ -11,7 +11,6 @@ use crate::store::files::folder_bytes;
 use crate::store::generation::{self, BM25, Held, damaged};
 use crate::store::lexical::Lexical;
 use crate::store::manifest::Manifest;
-use report::Language;
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Info {
@@ -32,8 +31,6 @@ pub struct Info {
     pub analyser: String,
     pub bytes: u64,
 }
-
-///
 /// # Errors
 /// When there is none, or it is damaged or of another format.
 pub fn info(folder: &Path) -> Result<Info, OpenError> {
@@ -45,21 +42,18 @@ pub fn info(folder: &Path) -> Result<Info, OpenError> {
 
 impl Info {
     pub(crate) fn of(held: &Held, lexical: &Lexical) -> Info {
+        // A store that cannot count is reported by `verify`.
+        let chunks = |facet: &str, value: &str| lexical.count_facet(facet, value).unwrap_or(0);
         let count = |facet: &str, values: &[&str]| -> BTreeMap<String, usize> {
-            let counted = values.iter().map(|&value| {
-                // A store that cannot count is reported by `verify`.
-                let chunks = lexical.count_facet(facet, value).unwrap_or(0);
-                (value.to_owned(), chunks)
-            });
+            let counted = values
+                .iter()
+                .map(|&value| (value.to_owned(), chunks(facet, value)));
             counted.filter(|(_, chunks)| *chunks > 0).collect()
         };
         let manifest: Manifest = held.manifest.clone();
         Info {
             kinds: count("kind", &Kind::ALL.map(Kind::as_str)),
-            languages: count(
-                "language",
-                &[Language::Zh, Language::En].map(Language::code),
-            ),
+            languages: count("language", &["zh", "en"]),
             generation: manifest.generation,
             documents: manifest.documents,
             chunks: manifest.chunks,

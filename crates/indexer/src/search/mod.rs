@@ -4,7 +4,6 @@ mod fuse;
 mod graphs;
 mod index;
 mod info;
-mod rerank;
 mod segments;
 mod session;
 mod thin;

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
+use report::Language;
 use serde::Deserialize;
 
 use crate::model::{Chunk, Filter, Kind, Section};
-use report::Language;
 
 /// Read from a chunk's record without the rest of it, for hundreds of candidates per query.
 #[derive(Debug, Clone, Deserialize)]

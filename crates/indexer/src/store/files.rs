@@ -1,7 +1,7 @@
 //! Durable writes: under a new name, synced, renamed. The files of a generation are synced together.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::BuildError;
@@ -22,13 +22,6 @@ pub(crate) fn read_error(path: &Path) -> impl Fn(io::Error) -> BuildError + '_ {
     }
 }
 
-/// Writes a new file and waits until it is on disk.
-pub(crate) fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(bytes)?;
-    file.sync_data()
-}
-
 /// Files synced in parallel; a batch costs little more than one file.
 const SYNCED_AT_ONCE: usize = 16;
 
@@ -36,14 +29,12 @@ const SYNCED_AT_ONCE: usize = 16;
 pub(crate) fn sync_all(paths: &[PathBuf]) -> io::Result<()> {
     for batch in paths.chunks(SYNCED_AT_ONCE) {
         std::thread::scope(|scope| {
-            let waits: Vec<_> = batch
-                .iter()
-                .map(|path| scope.spawn(|| sync(path)))
-                .collect();
-            let mut ends = waits.into_iter().map(|wait| {
-                wait.join()
-                    .unwrap_or_else(|_| Err(io::Error::other("a thread that synced a file failed")))
-            });
+            let waits = batch.iter().map(|path| scope.spawn(|| sync(path)));
+            let waits: Vec<_> = waits.collect();
+            let failed = |_| Err(io::Error::other("a thread that synced a file failed"));
+            let mut ends = waits
+                .into_iter()
+                .map(|wait| wait.join().unwrap_or_else(failed));
             ends.try_for_each(|end| end)
         })?;
     }
@@ -57,7 +48,8 @@ fn sync(path: &Path) -> io::Result<()> {
 /// Replaces a file atomically: readers see the old content or the new, never a part.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let beside = path.with_extension("new");
-    write_synced(&beside, bytes)?;
+    fs::write(&beside, bytes)?;
+    sync(&beside)?;
     fs::rename(&beside, path)?;
     path.parent().map_or(Ok(()), sync_folder)
 }

@@ -231,22 +231,21 @@ fn generation_number(name: &str) -> u64 {
 }
 
 fn note_owner(lock: &mut File) -> io::Result<()> {
-    let seconds = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs());
     lock.set_len(0)?;
     lock.rewind()?;
+    let (process, seconds) = (std::process::id(), since_1970().as_secs());
     write!(
         lock,
-        "process {} (since {seconds} seconds after 1970)",
-        std::process::id()
+        "process {process} (since {seconds} seconds after 1970)"
     )
+}
+
+fn since_1970() -> Duration {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.unwrap_or_default()
 }
 
 /// Differs between processes and moments; need not be random.
 fn unique() -> u32 {
-    let nanos = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.subsec_nanos());
-    nanos ^ std::process::id().rotate_left(16)
+    since_1970().subsec_nanos() ^ std::process::id().rotate_left(16)
 }

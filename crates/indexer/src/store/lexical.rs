@@ -4,13 +4,13 @@
 //! exact phrase. Positions are not stored, since there are no phrase queries.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tantivy::collector::{Count, DocSetCollector, TopDocs};
 use tantivy::fastfield::Column;
 use tantivy::indexer::IndexWriterOptions;
 use tantivy::query::{
-    BooleanQuery, BoostQuery, ConstScoreQuery, Occur, Query, TermQuery, TermSetQuery,
+    AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, Occur, Query, TermQuery, TermSetQuery,
 };
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions,
@@ -47,26 +47,23 @@ struct Fields {
 }
 
 impl Fields {
-    fn build() -> (Schema, Fields) {
+    fn schema() -> Schema {
         let mut schema = Schema::builder();
-        let body = TextOptions::default().set_indexing_options(
-            TextFieldIndexing::default()
-                .set_tokenizer("raw")
-                .set_index_option(IndexRecordOption::WithFreqs)
-                .set_fieldnorms(true),
-        );
-        let fields = Fields {
-            id: schema.add_text_field("id", STRING),
-            document: schema.add_text_field("document", STRING),
-            facet: schema.add_text_field("facet", STRING),
-            body: schema.add_text_field("body", body.clone()),
-            pairs: schema.add_text_field("pairs", body),
-            ordinal: schema.add_u64_field("ordinal", FAST),
-        };
-        (schema.build(), fields)
+        let terms = TextFieldIndexing::default()
+            .set_tokenizer("raw")
+            .set_index_option(IndexRecordOption::WithFreqs);
+        let terms = TextOptions::default().set_indexing_options(terms.set_fieldnorms(true));
+        for name in ["id", "document", "facet"] {
+            schema.add_text_field(name, STRING);
+        }
+        for name in ["body", "pairs"] {
+            schema.add_text_field(name, terms.clone());
+        }
+        schema.add_u64_field("ordinal", FAST);
+        schema.build()
     }
 
-    fn find(schema: &Schema) -> Result<Fields, TantivyError> {
+    fn find(schema: &Schema) -> tantivy::Result<Fields> {
         Ok(Fields {
             id: schema.get_field("id")?,
             document: schema.get_field("document")?,
@@ -98,28 +95,35 @@ pub(crate) struct LexicalWriter {
 
 impl LexicalWriter {
     /// A new, empty store in `folder`, which must exist.
-    pub(crate) fn create(folder: &Path) -> Result<LexicalWriter, TantivyError> {
-        let (schema, fields) = Fields::build();
-        let settings = IndexSettings::default();
+    pub(crate) fn create(folder: &Path) -> tantivy::Result<LexicalWriter> {
+        let (schema, settings) = (Fields::schema(), IndexSettings::default());
         let index = Index::create(Unsynced::open(folder)?, schema, settings)?;
-        let writer = index.writer_with_options(options(BUILD_ARENA))?;
-        Ok(LexicalWriter { writer, fields })
+        LexicalWriter::of(&index, BUILD_ARENA)
     }
 
     /// Continues a store whose files were linked into `folder`.
-    pub(crate) fn resume(folder: &Path) -> Result<LexicalWriter, TantivyError> {
-        let index = Index::open(Unsynced::open(folder)?)?;
-        let fields = Fields::find(&index.schema())?;
-        let writer = index.writer_with_options(options(UPDATE_ARENA))?;
-        Ok(LexicalWriter { writer, fields })
+    pub(crate) fn resume(folder: &Path) -> tantivy::Result<LexicalWriter> {
+        LexicalWriter::of(&Index::open(Unsynced::open(folder)?)?, UPDATE_ARENA)
+    }
+
+    fn of(index: &Index, arena: usize) -> tantivy::Result<LexicalWriter> {
+        // One thread to write and one to merge; more would only wait.
+        let options = IndexWriterOptions::builder()
+            .memory_budget_per_thread(arena)
+            .num_worker_threads(1)
+            .num_merge_threads(1);
+        Ok(LexicalWriter {
+            fields: Fields::find(&index.schema())?,
+            writer: index.writer_with_options(options.build())?,
+        })
     }
 
     pub(crate) fn remove(&mut self, document: &str) {
-        self.writer
-            .delete_term(Term::from_field_text(self.fields.document, document));
+        let term = Term::from_field_text(self.fields.document, document);
+        self.writer.delete_term(term);
     }
 
-    pub(crate) fn add(&mut self, entry: Entry<'_>) -> Result<(), TantivyError> {
+    pub(crate) fn add(&mut self, entry: Entry<'_>) -> tantivy::Result<()> {
         let Entry {
             chunk,
             ordinal,
@@ -140,19 +144,10 @@ impl LexicalWriter {
     }
 
     /// Writes what is still in memory; the caller waits for the disk.
-    pub(crate) fn finish(mut self) -> Result<(), TantivyError> {
+    pub(crate) fn finish(mut self) -> tantivy::Result<()> {
         self.writer.commit()?;
         self.writer.wait_merging_threads()
     }
-}
-
-/// One thread to write and one to merge; more would only wait.
-fn options(arena: usize) -> IndexWriterOptions {
-    IndexWriterOptions::builder()
-        .memory_budget_per_thread(arena)
-        .num_worker_threads(1)
-        .num_merge_threads(1)
-        .build()
 }
 
 fn pre_tokenized(terms: Vec<String>) -> PreTokenizedString {
@@ -177,13 +172,11 @@ pub(crate) struct Lexical {
 }
 
 impl Lexical {
-    pub(crate) fn open(folder: &Path) -> Result<Lexical, TantivyError> {
+    pub(crate) fn open(folder: &Path) -> tantivy::Result<Lexical> {
         let index = Index::open_in_dir(folder)?;
         let fields = Fields::find(&index.schema())?;
-        let reader: IndexReader = index
-            .reader_builder()
-            .reload_policy(ReloadPolicy::Manual)
-            .try_into()?;
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
+        let reader: IndexReader = reader.try_into()?;
         let searcher = reader.searcher();
         let segments = searcher.segment_readers().iter();
         let ordinals = segments.map(|segment| segment.fast_fields().u64("ordinal"));
@@ -205,111 +198,90 @@ impl Lexical {
         words: &Words,
         filter: &Filter,
         limit: usize,
-    ) -> Result<Vec<(Ordinal, f32)>, TantivyError> {
+    ) -> tantivy::Result<Vec<(Ordinal, f32)>> {
         if words.terms.is_empty() || limit == 0 {
             return Ok(Vec::new());
         }
         let clause = |field: Field, term: &str, weight: f32| {
             let term = Term::from_field_text(field, term);
-            let query: Box<dyn Query> =
-                Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
-            let query = if weight == 1.0 {
-                query
-            } else {
-                Box::new(BoostQuery::new(query, weight))
+            let query = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
+            let query: Box<dyn Query> = match weight {
+                1.0 => query,
+                _ => Box::new(BoostQuery::new(query, weight)),
             };
             (Occur::Should, query)
         };
+        let Fields { body, pairs, .. } = self.fields;
         let terms = words
             .terms
             .iter()
-            .map(|(term, weight)| clause(self.fields.body, term, *weight));
+            .map(|(term, weight)| clause(body, term, *weight));
         let pairs = words
             .pairs
             .iter()
-            .map(|pair| clause(self.fields.pairs, pair, PAIR_WEIGHT));
-        let clauses = terms.chain(pairs);
-        let mut query: Box<dyn Query> = Box::new(BooleanQuery::new(clauses.collect()));
+            .map(|pair| clause(pairs, pair, PAIR_WEIGHT));
+        let clauses = terms.chain(pairs).collect();
+        let mut query: Box<dyn Query> = Box::new(BooleanQuery::new(clauses));
         if let Some(filter) = self.filter_query(filter) {
             let silent = Box::new(ConstScoreQuery::new(filter, 0.0));
-            query = Box::new(BooleanQuery::new(vec![
-                (Occur::Must, query),
-                (Occur::Must, silent),
-            ]));
+            let both = vec![(Occur::Must, query), (Occur::Must, silent as _)];
+            query = Box::new(BooleanQuery::new(both));
         }
-        let top = self
-            .searcher
-            .search(&*query, &TopDocs::with_limit(limit).order_by_score())?;
-        let mut out = Vec::with_capacity(top.len());
-        for (score, address) in top {
-            out.push((self.ordinal(address)?, score));
-        }
-        Ok(out)
+        let top = TopDocs::with_limit(limit).order_by_score();
+        let found = self.searcher.search(&*query, &top)?.into_iter();
+        let ranked = found.map(|(score, address)| Ok((self.ordinal(address)?, score)));
+        ranked.collect()
     }
 
     /// The chunks that pass `filter`; `None` if all do.
-    pub(crate) fn allowed(
-        &self,
-        filter: &Filter,
-    ) -> Result<Option<HashSet<Ordinal>>, TantivyError> {
+    pub(crate) fn allowed(&self, filter: &Filter) -> tantivy::Result<Option<HashSet<Ordinal>>> {
         let Some(query) = self.filter_query(filter) else {
             return Ok(None);
         };
-        let found = self.searcher.search(&*query, &DocSetCollector)?;
-        let ordinals: Result<HashSet<Ordinal>, TantivyError> = found
-            .into_iter()
-            .map(|address| self.ordinal(address))
-            .collect();
-        ordinals.map(Some)
+        self.matching(&*query).map(Some)
     }
 
-    pub(crate) fn find(&self, id: &str) -> Result<Option<Ordinal>, TantivyError> {
+    fn matching<C: FromIterator<Ordinal>>(&self, query: &dyn Query) -> tantivy::Result<C> {
+        let found = self.searcher.search(query, &DocSetCollector)?;
+        let ordinals = found.into_iter().map(|address| self.ordinal(address));
+        ordinals.collect()
+    }
+
+    pub(crate) fn find(&self, id: &str) -> tantivy::Result<Option<Ordinal>> {
         let term = Term::from_field_text(self.fields.id, id);
         let query = TermQuery::new(term, IndexRecordOption::Basic);
-        let found = self
-            .searcher
-            .search(&query, &TopDocs::with_limit(1).order_by_score())?;
-        found
-            .first()
-            .map(|&(_, address)| self.ordinal(address))
-            .transpose()
+        Ok(self.matching::<Vec<_>>(&query)?.pop())
     }
 
     /// Chunks that contain `term`, including dead ones in unmerged segments.
-    pub(crate) fn frequency(&self, term: &str) -> Result<u64, TantivyError> {
+    pub(crate) fn frequency(&self, term: &str) -> tantivy::Result<u64> {
         let term = Term::from_field_text(self.fields.body, term);
         self.searcher.doc_freq(&term)
     }
 
     /// Chunks of this kind, including dead ones in unmerged segments.
-    pub(crate) fn count_kind(&self, kind: Kind) -> Result<u64, TantivyError> {
+    pub(crate) fn count_kind(&self, kind: Kind) -> tantivy::Result<u64> {
         let value = facet("kind", kind.as_str());
         let term = Term::from_field_text(self.fields.facet, &value);
         self.searcher.doc_freq(&term)
     }
 
     /// Live chunks with this facet.
-    pub(crate) fn count_facet(&self, name: &str, value: &str) -> Result<usize, TantivyError> {
+    pub(crate) fn count_facet(&self, name: &str, value: &str) -> tantivy::Result<usize> {
         let term = Term::from_field_text(self.fields.facet, &facet(name, value));
         let query = TermQuery::new(term, IndexRecordOption::Basic);
         self.searcher.search(&query, &Count)
     }
 
-    pub(crate) fn damaged_files(&self) -> Result<Vec<std::path::PathBuf>, TantivyError> {
-        let damaged = self.searcher.index().validate_checksum()?;
-        Ok(damaged.into_iter().collect())
+    pub(crate) fn damaged_files(&self) -> tantivy::Result<HashSet<PathBuf>> {
+        self.searcher.index().validate_checksum()
     }
 
-    pub(crate) fn ordinals(&self) -> Result<Vec<Ordinal>, TantivyError> {
-        let all = self
-            .searcher
-            .search(&tantivy::query::AllQuery, &DocSetCollector)?;
-        all.into_iter()
-            .map(|address| self.ordinal(address))
-            .collect()
+    pub(crate) fn ordinals(&self) -> tantivy::Result<Vec<Ordinal>> {
+        self.matching(&AllQuery)
     }
 
-    fn ordinal(&self, address: DocAddress) -> Result<Ordinal, TantivyError> {
+    fn ordinal(&self, address: DocAddress) -> tantivy::Result<Ordinal> {
         let column = self.ordinals.get(address.segment_ord as usize);
         column
             .and_then(|column| column.first(address.doc_id))
@@ -318,16 +290,13 @@ impl Lexical {
     }
 
     fn filter_query(&self, filter: &Filter) -> Option<Box<dyn Query>> {
-        let clauses: Vec<(Occur, Box<dyn Query>)> = filter_groups(filter)
-            .into_iter()
-            .map(|values| {
-                let terms = values
-                    .iter()
-                    .map(|value| Term::from_field_text(self.fields.facet, value));
-                let any: Box<dyn Query> = Box::new(TermSetQuery::new(terms));
-                (Occur::Must, any)
-            })
-            .collect();
+        let any = |values: Vec<String>| -> (Occur, Box<dyn Query>) {
+            let terms = values
+                .iter()
+                .map(|value| Term::from_field_text(self.fields.facet, value));
+            (Occur::Must, Box::new(TermSetQuery::new(terms)))
+        };
+        let clauses: Vec<_> = filter_groups(filter).into_iter().map(any).collect();
         (!clauses.is_empty()).then(|| Box::new(BooleanQuery::new(clauses)) as Box<dyn Query>)
     }
 }

@@ -35,5 +35,14 @@ pub(crate) const FORMAT: u32 = 1;
 /// Folder of the graphs in an index.
 pub(crate) const GRAPHS: &str = "graph";
 
-/// Rows from which a session searches a segment by graph instead of scanning it.
+/// Rows from which a session searches a segment by graph instead of scanning it. Measured with `index_bench crossing` on paragraphs of
+/// documentation, 512 components, one thread; milliseconds of a query's vector branch, and the graph's recall of the ten nearest (target .99):
+///
+/// ```text
+/// rows     5,009   10,017   20,043   40,100   80,185
+/// scan      0.84     1.35     1.69    12.01     8.01
+/// graph     1.14     1.36     1.53     2.23     1.33
+/// recall  1.0000    .9985    .9970    .9970    .9965
+/// ```
+/// The machine was busy, so compare within a column. Building the graph takes minutes from about 40,000 rows on.
 pub(crate) const GRAPH_FROM: usize = 20_000;

@@ -78,16 +78,10 @@ pub(crate) fn write(
     let layout = Layout::new(vectors.len(), dimension).ok_or_else(too_large)?;
     let mut out = Vec::with_capacity(layout.hashes.end);
     out.extend(MAGIC);
-    out.extend(
-        u32::try_from(dimension)
-            .map_err(|_| too_large())?
-            .to_le_bytes(),
-    );
-    out.extend(
-        u32::try_from(vectors.len())
-            .map_err(|_| too_large())?
-            .to_le_bytes(),
-    );
+    for number in [dimension, vectors.len()] {
+        let number = u32::try_from(number).map_err(|_| too_large())?;
+        out.extend(number.to_le_bytes());
+    }
     out.resize(layout.scales.start, 0);
     let mut cells = Vec::with_capacity(layout.coarse.len());
     for vector in vectors {

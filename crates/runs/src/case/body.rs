@@ -2,23 +2,22 @@
 
 use std::collections::BTreeSet;
 
-use super::material::{Material, capital, title};
+use report::format::{Bytes, Change, ROW, STAGE, Seconds, Share, TOKEN, VERTEX, with_capital};
+use report::{Finding, Localize, Report, StaticText, Suggestion, Text, text};
+
+use super::material::{Material, title};
 use super::{FILL_IN, section};
 use crate::store::{Action, FeedbackRow};
-use crate::wording::{bytes, duration};
-use report::format::figure;
-use report::{Finding, Language, Report, Suggestion};
 
-/// Evidence told per finding; the rest is in the report.
+/// Items of evidence per finding; the rest is in the report.
 const EVIDENCE: usize = 5;
-/// Inputs told; a case is about few of them.
 const INPUTS: usize = 4;
+const EDGES: usize = 12;
 
 /// Title and sections, as Markdown.
 pub(super) fn body(material: &Material<'_>, top: &Finding) -> String {
-    let language = material.report.language;
     let parts = [
-        shape(material),
+        layout(material),
         symptoms(material.report),
         diagnosis(material.report),
         change(material),
@@ -27,177 +26,140 @@ pub(super) fn body(material: &Material<'_>, top: &Finding) -> String {
     ];
     let mut out = format!("\n# {}\n", title(material, top));
     for (index, text) in parts.iter().enumerate() {
-        out.push_str(&format!(
-            "\n## {}\n\n{}\n",
-            section(index, language),
-            text.trim_end()
-        ));
+        let heading = section(index, material.report.language);
+        out.push_str(&format!("\n## {heading}\n\n{}\n", text.trim_end()));
     }
     out
 }
 
-fn shape(material: &Material<'_>) -> String {
-    let report = material.report;
-    let zh = report.language == Language::Zh;
-    let mut facts: Vec<String> = Vec::new();
-    let mut add = |value: Option<String>, in_zh: &str, in_en: &str| {
-        if let Some(value) = value {
-            facts.push(if zh {
-                format!("{value} {in_zh}")
-            } else {
-                format!("{value} {in_en}")
-            });
-        }
-    };
-    add(report.job.stages.map(|n| n.to_string()), "个阶段", "stages");
-    add(
-        report.job.vertices.map(|n| figure(n as f64)),
-        "个顶点",
-        "vertices",
+/// Size of the job, its inputs, its stages.
+fn layout(material: &Material<'_>) -> String {
+    let language = material.report.language;
+    let (job, summary) = (&material.report.job, material.summary);
+    let (comma, stop, colon) = language.select(("，", "。", "："), (", ", ".", ": "));
+    let sizes = [
+        job.stages.map(|n| STAGE.count(n as f64)),
+        job.vertices.map(|n| VERTEX.count(n as f64)),
+        summary.tokens.map(|n| TOKEN.count(f64::from(n))),
+    ];
+    let mut facts: Vec<String> = localized(sizes, language);
+    facts.extend(
+        job.elapsed_seconds
+            .map(|s| text!("运行 {time}", "{time} run time", time = Seconds(s)).into(language)),
     );
-    let tokens = material.shape.and_then(|s| s.job.tokens);
-    add(tokens.map(|n| n.to_string()), "个令牌", "tokens");
-    add(
-        report.job.elapsed_seconds.map(duration),
-        "运行时间",
-        "run time",
-    );
-    let mut out = facts.join(if zh { "，" } else { ", " }) + if zh { "。\n" } else { ".\n" };
-    let Some(shape) = material.shape else {
-        return out;
-    };
-    let mut inputs: Vec<_> = shape.inputs.iter().collect();
+    let mut out = format!("{}{stop}\n", facts.join(comma));
+    let mut inputs: Vec<_> = summary.inputs.iter().collect();
     inputs.sort_by_key(|i| std::cmp::Reverse(i.bytes.or(i.rows)));
     for input in inputs.into_iter().take(INPUTS) {
-        let rows = input
-            .rows
-            .map(|n| format!("{} {}", figure(n as f64), if zh { "行" } else { "rows" }));
-        let size = input.bytes.map(|n| bytes(n as f64));
-        let facts: Vec<String> = [rows, size, input.layout.clone().filter(|l| l != "none")]
-            .into_iter()
-            .flatten()
-            .collect();
-        out.push_str(&format!("\n- `{}`: {}", input.name, facts.join(", ")));
+        let rows = input.rows.map(|n| ROW.count(n as f64).localize(language));
+        let size = input.bytes.map(|n| Bytes(n as f64).localize(language));
+        let layout = input.layout.clone().filter(|l| l != "none");
+        let facts: Vec<String> = [rows, size, layout].into_iter().flatten().collect();
+        out.push_str(&format!("\n- `{}`{colon}{}", input.name, facts.join(comma)));
     }
-    if !shape.edges.is_empty() {
-        let (before, between) = if zh {
-            ("阶段图：", "；")
-        } else {
-            ("Stages: ", "; ")
+    if !summary.edges.is_empty() {
+        let edge = |e: &crate::EdgeSummary| {
+            let [from, to] = [e.from, e.to].map(|stage| &summary.stages[stage].name);
+            let keys = e.keys.join(", ");
+            let exchange = format!("{} {keys}", e.exchange);
+            format!("`{from}` → `{to}` ({})", exchange.trim_end())
         };
-        let edge = |e: &crate::shape::EdgeShape| {
-            let keys = if e.keys.is_empty() {
-                String::new()
-            } else {
-                format!(" {}", e.keys.join(", "))
-            };
-            format!("`{}` → `{}` ({}{keys})", e.from, e.to, e.exchange)
-        };
-        let edges: Vec<String> = shape.edges.iter().take(12).map(edge).collect();
-        out.push_str(&format!("\n\n{before}{}.", edges.join(between)));
+        let edges: Vec<String> = summary.edges.iter().take(EDGES).map(edge).collect();
+        let (stages, semicolon) = language.select(("阶段图：", "；"), ("Stages: ", "; "));
+        out.push_str(&format!("\n\n{stages}{}{stop}", edges.join(semicolon)));
     }
     out
+}
+
+fn localized<T: Localize>(
+    values: impl IntoIterator<Item = Option<T>>,
+    language: report::Language,
+) -> Vec<String> {
+    let known = values.into_iter().flatten();
+    known.map(|value| value.localize(language)).collect()
 }
 
 fn symptoms(report: &Report) -> String {
     let mut out = String::new();
-    let mut told: BTreeSet<&str> = BTreeSet::new();
+    let mut listed: BTreeSet<&str> = BTreeSet::new();
     for finding in &report.findings {
-        let mine = report
+        let items = report
             .evidence
             .iter()
-            .filter(|e| finding.evidence.contains(&e.id) && told.insert(e.id.as_str()));
-        for item in mine.take(EVIDENCE) {
-            let expected = item
-                .expected
-                .as_ref()
-                .map(|e| match report.language {
-                    Language::Zh => format!("（正常应为 {e}）"),
-                    Language::En => format!(" (expected {e})"),
-                })
-                .unwrap_or_default();
-            out.push_str(&format!(
-                "- {}{expected}; `{}`.\n",
-                item.text, item.source.file
-            ));
+            .filter(|e| finding.evidence.contains(&e.id) && listed.insert(e.id.as_str()));
+        for item in items.take(EVIDENCE) {
+            let (text, file) = (&item.text, &item.source.file);
+            let expected = item.expected.as_ref().map_or_else(Text::default, |e| {
+                text!("（正常应为 {e}）", " (expected {e})")
+            });
+            let line = text!(
+                "- {text}{expected}；`{file}`。\n",
+                "- {text}{expected}; `{file}`.\n",
+                expected = expected
+            );
+            out.push_str(line.pick(report.language));
         }
     }
     out
 }
 
 fn diagnosis(report: &Report) -> String {
-    let zh = report.language == Language::Zh;
     let line = |f: &Finding| {
-        let confidence = f.confidence * 100.0;
-        let stop = if zh { "。" } else { "." };
-        let summary = f.summary.trim_end_matches(['.', '。']);
-        if zh {
-            format!(
-                "- `{}`（置信度 {confidence:.0} %）：{summary}{stop}\n",
-                f.cause
-            )
-        } else {
-            format!(
-                "- `{}` (confidence {confidence:.0} %): {summary}{stop}\n",
-                f.cause
-            )
-        }
+        let summary = without_stop(&f.summary);
+        let cause = f.cause;
+        let text = text!(
+            "- `{cause}`（置信度 {confidence}）：{summary}。\n",
+            "- `{cause}` (confidence {confidence}): {summary}.\n",
+            confidence = Share(f.confidence)
+        );
+        text.into(report.language)
     };
     report.findings.iter().map(line).collect()
+}
+
+fn without_stop(text: &str) -> &str {
+    text.trim_end_matches(['.', '。'])
 }
 
 fn suggestions<'a>(
     material: &Material<'a>,
     action: Action,
 ) -> Vec<(&'a Suggestion, &'a FeedbackRow)> {
-    let of = |row: &'a FeedbackRow| {
-        let found = material
-            .report
-            .suggestions
-            .iter()
-            .find(|s| s.id == row.suggestion)?;
-        Some((found, row))
-    };
-    material
-        .feedback
-        .iter()
-        .filter(|row| row.action == action)
-        .filter_map(of)
-        .collect()
+    let known = &material.report.suggestions;
+    let of = |row: &'a FeedbackRow| Some((known.iter().find(|s| s.id == row.suggestion)?, row));
+    let rows = material.feedback.iter().filter(|row| row.action == action);
+    rows.filter_map(of).collect()
 }
 
 fn change(material: &Material<'_>) -> String {
-    let taken = suggestions(material, Action::Accept);
-    if taken.is_empty() {
-        return fill_in(
-            material,
-            "改了什么（脚本、提示、参数）",
-            "what was changed (script, hint, parameter)",
-        );
+    let accepted = suggestions(material, Action::Accept);
+    if accepted.is_empty() {
+        let what = Text {
+            zh: "改了什么（脚本、提示、参数）",
+            en: "what was changed (script, hint, parameter)",
+        };
+        return fill_in(material, what);
     }
     let mut out = String::new();
-    for (suggestion, _) in taken {
+    for (suggestion, _) in accepted {
         out.push_str(&format!("{}\n\n", suggestion.title));
-        match &suggestion.diff {
-            Some(diff) => {
-                let mut diff = diff.replace('\r', "");
-                if material.redact {
-                    diff = without_comments(&diff);
-                }
-                out.push_str(&format!("```diff\n{}\n```\n\n", diff.trim_end()));
+        if let Some(diff) = &suggestion.diff {
+            let mut diff = diff.replace('\r', "");
+            if material.redact {
+                diff = without_comments(&diff);
             }
-            None => {
-                for (n, step) in suggestion.steps.iter().enumerate() {
-                    out.push_str(&format!("{}. {step}\n", n + 1));
-                }
-                out.push('\n');
+            out.push_str(&format!("```diff\n{}\n```\n\n", diff.trim_end()));
+        } else {
+            for (n, step) in suggestion.steps.iter().enumerate() {
+                out.push_str(&format!("{}. {step}\n", n + 1));
             }
+            out.push('\n');
         }
     }
     out
 }
 
-/// The diff of a script without what its comments say: nobody knows what stands there.
+/// The diff of a script without the text of its comments, which may hold anything.
 fn without_comments(diff: &str) -> String {
     let mut out = String::with_capacity(diff.len());
     let mut in_block = false;
@@ -235,92 +197,94 @@ fn without_comments(diff: &str) -> String {
     out
 }
 
-/// What was measured goes before what was estimated, and is told apart from it.
+/// What was measured comes before what was estimated, and is marked as such.
 fn result(material: &Material<'_>, top: &Finding) -> String {
-    let zh = material.report.language == Language::Zh;
+    let language = material.report.language;
     let before = material.report.job.elapsed_seconds;
     if let (Some(before), Some(after)) = (before, material.after_seconds) {
-        let (was, is, by) = (
-            duration(before),
-            duration(after),
-            duration((before - after).abs()),
+        let text = text!(
+            "改动前 {was}，改动后 {is}（{change}，实测）。",
+            "{was} before the change, {is} after it ({change}, measured).",
+            was = Seconds(before),
+            is = Seconds(after),
+            change = Change::between(before, after)
         );
-        let share = (before - after).abs() / before.max(f64::MIN_POSITIVE) * 100.0;
-        return match (zh, after <= before) {
-            (true, true) => format!("改动前 {was}，改动后 {is}：省 {by}，{share:.0} %（实测）。"),
-            (true, false) => {
-                format!("改动前 {was}，改动后 {is}：慢了 {by}，{share:.0} %（实测）。")
-            }
-            (false, true) => format!(
-                "{was} before the change, {is} after it: {by} or {share:.0} % less, measured."
-            ),
-            (false, false) => format!(
-                "{was} before the change, {is} after it: {by} or {share:.0} % more, measured."
-            ),
-        };
+        return text.into(language);
     }
-    let saved: Vec<f64> = suggestions(material, Action::Accept)
+    let accepted = suggestions(material, Action::Accept);
+    let saved: Vec<f64> = accepted
         .iter()
         .filter_map(|(_, row)| row.saved_seconds)
         .collect();
     if !saved.is_empty() {
-        let sum = duration(saved.iter().sum());
-        return match (zh, before.map(duration)) {
-            (true, Some(was)) => format!("改动前 {was}；反馈记录实际省 {sum}。"),
-            (true, None) => format!("反馈记录实际省 {sum}。"),
-            (false, Some(was)) => {
-                format!("{was} before the change; {sum} saved, as given with the feedback.")
-            }
-            (false, None) => format!("{sum} saved, as given with the feedback."),
-        };
+        let was = before.map_or_else(Text::default, |was| {
+            text!(
+                "改动前 {was}；",
+                "{was} before the change; ",
+                was = Seconds(was)
+            )
+        });
+        let text = text!(
+            "{was}反馈记录实际节省 {sum}。",
+            "{was}{sum} saved, according to the feedback.",
+            was = was,
+            sum = Seconds(saved.iter().sum())
+        );
+        return text.into(language);
     }
-    let estimate = top.impact.as_ref().map(|i| duration(i.seconds_saved));
-    let open = fill_in(
-        material,
-        "改动后的运行时间",
-        "the run time after the change",
-    );
-    match (estimate, zh) {
-        (Some(saved), true) => format!("估计可省 {saved}，尚未实测。\n\n{open}"),
-        (Some(saved), false) => format!("Estimated to save {saved}; not measured yet.\n\n{open}"),
-        (None, _) => open,
+    let missing = Text {
+        zh: "改动后的运行时间",
+        en: "the run time after the change",
+    };
+    let open = fill_in(material, missing);
+    match &top.impact {
+        Some(impact) => text!(
+            "估计可省 {saved}，尚未实测。\n\n{open}",
+            "Estimated to save {saved}; not measured yet.\n\n{open}",
+            saved = Seconds(impact.seconds_saved)
+        )
+        .into(language),
+        None => open,
     }
 }
 
 fn accepted(material: &Material<'_>) -> String {
-    let taken = suggestions(material, Action::Accept);
-    if taken.is_empty() {
-        return fill_in(material, "采纳了哪些建议", "which suggestions were taken");
+    let accepted = suggestions(material, Action::Accept);
+    if accepted.is_empty() {
+        let what = Text {
+            zh: "采纳了哪些建议",
+            en: "which suggestions were accepted",
+        };
+        return fill_in(material, what);
     }
-    let stop = match material.report.language {
-        Language::Zh => "。",
-        Language::En => ".",
+    let language = material.report.language;
+    let line = |text: Text| {
+        let stop = language.select("。", ".");
+        format!(
+            "- {}{stop}\n",
+            with_capital(without_stop(text.pick(language)))
+        )
     };
-    let line = |text: &str| format!("- {}{stop}\n", capital(text.trim_end_matches(['.', '。'])));
-    let mut out: String = taken
-        .iter()
-        .map(|(s, row)| match &row.note {
-            Some(note) => line(&format!("{} ({note})", s.title)),
-            None => line(&s.title),
+    let accepted = accepted.into_iter().map(|(suggestion, row)| {
+        let title = &suggestion.title;
+        line(match &row.note {
+            Some(note) => text!("{title}（{note}）", "{title} ({note})"),
+            None => text!("{title}", "{title}"),
         })
-        .collect();
-    for (suggestion, row) in suggestions(material, Action::Ignore) {
-        if let Some(note) = &row.note {
-            let text = match material.report.language {
-                Language::Zh => format!("未采纳：{}（{note}）", suggestion.title),
-                Language::En => format!("not taken: {} ({note})", suggestion.title),
-            };
-            out.push_str(&line(&text));
-        }
-    }
-    out
+    });
+    let ignored = suggestions(material, Action::Ignore);
+    let ignored = ignored.into_iter().filter_map(|(suggestion, row)| {
+        let (title, note) = (&suggestion.title, row.note.as_ref()?);
+        Some(line(text!(
+            "未采纳：{title}（{note}）",
+            "not accepted: {title} ({note})"
+        )))
+    });
+    accepted.chain(ignored).collect()
 }
 
-fn fill_in(material: &Material<'_>, zh: &str, en: &str) -> String {
-    match material.report.language {
-        Language::Zh => format!("{FILL_IN}：{zh}"),
-        Language::En => format!("{FILL_IN}: {en}"),
-    }
+fn fill_in(material: &Material<'_>, what: StaticText) -> String {
+    text!("{FILL_IN}：{what}", "{FILL_IN}: {what}", what = what).into(material.report.language)
 }
 
 #[cfg(test)]

@@ -1,22 +1,21 @@
-//! Checks of one case: its sections, its origin, what a curator left open.
+//! Checks of one case: its sections, its origin, open places.
 
 use super::{FILL_IN, SECTIONS};
 
 /// Origins that a case may have.
 const ORIGINS: [&str; 3] = ["real", "simulated", "run"];
 
-/// Something to mend in a case.
+/// Something to fix in a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Line, from 1.
+    /// From 1.
     pub line: usize,
     /// Short name of the check.
     pub code: &'static str,
-    /// What is wrong and what would be right.
     pub message: String,
 }
 
-/// Everything to mend in the text of a case, by line.
+/// Everything to fix in the text of a case, by line.
 pub fn check(text: &str) -> Vec<Fault> {
     let mut faults = Vec::new();
     origin(text, &mut faults);
@@ -26,7 +25,7 @@ pub fn check(text: &str) -> Vec<Fault> {
             faults.push(Fault {
                 line: index + 1,
                 code: "fill-in",
-                message: "still to be written by whoever knows what was done".to_owned(),
+                message: "to be filled in by someone who knows what was done".to_owned(),
             });
         }
     }
@@ -40,10 +39,10 @@ fn origin(text: &str, faults: &mut Vec<Fault>) {
         .enumerate()
         .skip(1)
         .take_while(|(_, l)| *l != "---");
-    let said = front
+    let origin = front
         .filter_map(|(index, line)| Some((index + 1, line.strip_prefix("origin:")?.trim())))
         .next();
-    let fault = match said {
+    let fault = match origin {
         None => Some((1, "`origin` is missing".to_owned())),
         Some((line, origin)) if !ORIGINS.contains(&origin) => {
             Some((line, format!("origin `{origin}`")))
@@ -54,7 +53,7 @@ fn origin(text: &str, faults: &mut Vec<Fault>) {
         faults.push(Fault {
             line,
             code: "origin",
-            message: format!("{what}; one of {} was expected", ORIGINS.join(", ")),
+            message: format!("{what}; expected one of {}", ORIGINS.join(", ")),
         });
     }
 }
@@ -80,7 +79,7 @@ fn sections(text: &str, faults: &mut Vec<Fault>) {
             faults.push(Fault {
                 line: at + 1,
                 code: "empty-section",
-                message: format!("the section `{en}` (`{zh}`) says nothing"),
+                message: format!("the section `{en}` (`{zh}`) is empty"),
             });
         }
     }

@@ -1,27 +1,21 @@
 //! What a case is written from, and its title.
 
-use crate::picture::ScriptText;
-use crate::shape::JobShape;
-use crate::store::FeedbackRow;
-use crate::wording::duration;
-use report::{Finding, Language, Report};
+use report::format::{Seconds, with_capital};
+use report::{Finding, Report, text};
 
-/// What a case is written from.
+use crate::RunSummary;
+use crate::store::FeedbackRow;
+
 #[derive(Debug, Clone, Copy)]
 pub struct Material<'a> {
-    /// The report of the run.
     pub report: &'a Report,
-    /// The shape of its job; `None` if an older program kept the run.
-    pub shape: Option<&'a JobShape>,
-    /// Its script.
-    pub script: Option<&'a ScriptText>,
-    /// What people thought of its suggestions.
+    pub summary: &'a RunSummary,
     pub feedback: &'a [FeedbackRow],
     /// Run time of a later run with the change, in seconds.
     pub after_seconds: Option<f64>,
-    /// Today, `YYYY-MM-DD`.
+    /// `YYYY-MM-DD`.
     pub today: &'a str,
-    /// Name of the case; `None` makes one from the cause and the run.
+    /// `None` derives an id from the cause and the run.
     pub id: Option<&'a str>,
     /// Whether names, paths and literals of the job are masked.
     pub redact: bool,
@@ -30,23 +24,16 @@ pub struct Material<'a> {
 /// What was found, where, and what it costs.
 pub(super) fn title(material: &Material<'_>, top: &Finding) -> String {
     let cause = top.cause.code().replace(['.', '_'], " ");
-    let place = top.stage.as_deref();
-    let saved = top.impact.as_ref().map(|i| duration(i.seconds_saved));
-    match (material.report.language, place, saved) {
-        (Language::Zh, Some(stage), Some(saved)) => format!("{stage}：{cause}，约 {saved}"),
-        (Language::Zh, stage, _) => format!("{}：{cause}", stage.unwrap_or("作业")),
-        (Language::En, Some(stage), Some(saved)) => {
-            format!("{} in {stage}, about {saved}", capital(&cause))
-        }
-        (Language::En, Some(stage), None) => format!("{} in {stage}", capital(&cause)),
-        (Language::En, None, _) => capital(&cause),
-    }
-}
-
-/// The text with a capital at its beginning.
-pub(super) fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| {
-        first.to_uppercase().collect::<String>() + chars.as_str()
-    })
+    let capital = with_capital(&cause);
+    let saved = top.impact.as_ref().map(|i| Seconds(i.seconds_saved));
+    let text = match (&top.stage, saved) {
+        (Some(stage), Some(saved)) => text!(
+            "{stage}：{cause}，约 {saved}",
+            "{capital} in {stage}, about {saved}",
+            saved = saved
+        ),
+        (Some(stage), None) => text!("{stage}：{cause}", "{capital} in {stage}"),
+        (None, _) => text!("作业：{cause}", "{capital}"),
+    };
+    text.into(material.report.language)
 }

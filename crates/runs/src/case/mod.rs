@@ -1,7 +1,5 @@
-//! Resolved cases: what a job looked like, what it was, what was changed, what came of it. Written
+//! Resolved cases: what a job looked like, what was wrong, what was changed, and the result. Written
 //! from a run in the fixed form of the knowledge base, for a curator to edit; and checked.
-//!
-//! Knows the form; where cases are kept is the program's business.
 
 mod body;
 mod check;
@@ -12,10 +10,10 @@ use report::Language;
 
 pub use check::{Fault, check};
 pub use material::Material;
-pub use write::{CaseError, Draft, draft};
+pub use write::{CaseError, NewCase, write};
 
-/// What stands where a curator has to write; a case that still holds it is not finished.
-pub(crate) const FILL_IN: &str = "FILL IN";
+/// Marks a place for the curator to fill in; a case that still holds it is not finished.
+const FILL_IN: &str = "FILL IN";
 
 /// The sections of a case, in their order, in both languages.
 const SECTIONS: [(&str, &str); 6] = [
@@ -29,8 +27,5 @@ const SECTIONS: [(&str, &str); 6] = [
 
 fn section(index: usize, language: Language) -> &'static str {
     let (zh, en) = SECTIONS[index];
-    match language {
-        Language::Zh => zh,
-        Language::En => en,
-    }
+    language.select(zh, en)
 }

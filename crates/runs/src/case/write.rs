@@ -4,40 +4,35 @@ use std::collections::BTreeSet;
 
 use super::FILL_IN;
 use super::body::body;
-use super::material::{Material, capital, title};
-use crate::shape::OperatorShape;
+use super::material::{Material, title};
 use llm::{Mask, literals};
-use report::{Finding, Language, Report, Verdict};
+use report::format::with_capital;
+use report::{Finding, Report, Verdict, text};
 
 /// Operators and keywords in the front matter.
 const WORDS: usize = 6;
-/// Operators that tell nothing about a case.
+/// Operators that say nothing about a case.
 const PLAIN: [&str; 5] = ["extract", "output", "other", "transform", "split"];
 
-/// A case to be edited.
+/// A case for a curator to edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Draft {
-    /// Its id, which is its file's name.
+pub struct NewCase {
+    /// Its file's name without extension.
     pub id: String,
-    /// The file's text.
     pub text: String,
-    /// Names that were masked.
+    /// Number of masked names.
     pub masked: usize,
-    /// Places that a curator has to fill in.
+    /// Number of places for the curator to fill in.
     pub open: usize,
 }
 
-/// Why no case can be written.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum CaseError {
-    /// A case without a finding teaches nothing.
     #[error("run `{0}` found no problem")]
     NothingFound(String),
-    /// An older program kept the run without the names that would have to be masked.
-    #[error("run `{0}` was kept without the names of its job, so they cannot be masked")]
+    #[error("run `{0}` was saved without the names of its job, so they cannot be masked")]
     NamesUnknown(String),
-    /// A name that would leave the folder of the cases.
-    #[error("`{0}` is no name of a case: use small letters, digits and `-`")]
+    #[error("`{0}` is not a case id: use lowercase letters, digits and `-`")]
     BadId(String),
 }
 
@@ -46,7 +41,9 @@ impl CaseError {
     pub fn hint(&self) -> &'static str {
         match self {
             CaseError::NothingFound(_) => "write a case from a run that has a finding",
-            CaseError::NamesUnknown(_) => "analyze the job again, or mask by hand with --no-redact",
+            CaseError::NamesUnknown(_) => {
+                "analyze the job again, or mask manually with --no-redact"
+            }
             CaseError::BadId(_) => "for example `--id clicks-hot-user`",
         }
     }
@@ -56,7 +53,7 @@ impl CaseError {
 ///
 /// # Errors
 /// See [`CaseError`].
-pub fn draft(material: &Material<'_>) -> Result<Draft, CaseError> {
+pub fn write(material: &Material<'_>) -> Result<NewCase, CaseError> {
     let report = material.report;
     let top = report
         .findings
@@ -75,7 +72,7 @@ pub fn draft(material: &Material<'_>) -> Result<Draft, CaseError> {
     let body = mask.hide(&body(material, top));
     let masked = mask.used_in(&body);
     let text = front(material, &id, top) + &body;
-    Ok(Draft {
+    Ok(NewCase {
         open: text.matches(FILL_IN).count(),
         id,
         text,
@@ -95,36 +92,30 @@ fn checked(id: &str) -> Result<String, CaseError> {
     }
 }
 
-/// `run-skew-join-hot-key-7f3k2q`, with `-zh` behind it for a Chinese case.
+/// `run-skew-join-hot-key-7f3k2q`, with the suffix `-zh` for a Chinese case.
 fn id_of(report: &Report, top: &Finding) -> String {
     let cause = top.cause.code().replace(['.', '_'], "-");
     let run = report.run_id.to_ascii_lowercase();
     let tail = &run[run.len().saturating_sub(6)..];
-    let language = match report.language {
-        Language::Zh => "-zh",
-        Language::En => "",
-    };
-    format!("run-{cause}-{tail}{language}")
+    format!("run-{cause}-{tail}{}", report.language.select("-zh", ""))
 }
 
 /// Names of the job, of its data, its rowsets and the literals of its script.
 fn mask(material: &Material<'_>) -> Result<Mask, CaseError> {
     let report = material.report;
-    let shape = material
-        .shape
-        .filter(|s| !s.drawn_only)
-        .ok_or_else(|| CaseError::NamesUnknown(report.run_id.clone()))?;
-    let found = material
-        .script
-        .map(|s| literals(&s.text))
-        .unwrap_or_default();
+    let summary = material.summary;
+    if summary.drawn_only {
+        return Err(CaseError::NamesUnknown(report.run_id.clone()));
+    }
+    let script = summary.script.as_ref();
+    let found = script.map(|s| literals(&s.text)).unwrap_or_default();
     let job = [
         Some(report.job.path.as_str()),
         report.job.name.as_deref(),
         report.job.id.as_deref(),
     ];
     let names = job.into_iter().flatten().map(|n| (n, "job"));
-    let private = shape.private_names.iter().map(|n| (n.as_str(), "name"));
+    let private = summary.private_names.iter().map(|n| (n.as_str(), "name"));
     let literals = found.iter().map(|n| (n.as_str(), "literal"));
     Ok(Mask::of_names(names.chain(private).chain(literals)))
 }
@@ -134,10 +125,8 @@ fn front(material: &Material<'_>, id: &str, top: &Finding) -> String {
     let causes: Vec<&str> = unique(report.findings.iter().map(|f| f.cause.code()));
     let operators = operators(material, top);
     let keywords = keywords(report, top);
-    let source = match report.language {
-        Language::Zh => format!("scopeagent 的一次运行 {}", report.run_id),
-        Language::En => format!("run {} of scopeagent", report.run_id),
-    };
+    let run = &report.run_id;
+    let source = text!("scopeagent 的运行 {run}", "scopeagent run {run}").into(report.language);
     format!(
         "---\nid: {id}\ntitle: {}\nlanguage: {}\nproblem_type: {}\ncauses: [{}]\noperators: [{}]\nkeywords: [{}]\nsource: [{}]\nconfidence: observed\nreviewed: {}\norigin: run\n---\n",
         quoted(&title(material, top)),
@@ -155,23 +144,23 @@ fn front(material: &Material<'_>, id: &str, top: &Finding) -> String {
     )
 }
 
-/// Kinds of operators of the stages in findings, as the playbooks spell them: `HashPartition`.
+/// Kinds of operators in the top finding's stage, as the playbooks spell them: `HashPartition`.
 fn operators(material: &Material<'_>, top: &Finding) -> Vec<String> {
-    let stages = material.shape.iter().flat_map(|s| &s.stages);
+    let stages = material.summary.stages.iter();
     let hot = stages.filter(|s| Some(&s.name) == top.stage.as_ref());
     let kinds: Vec<&str> = unique(
         hot.flat_map(|s| &s.operators)
-            .map(|o: &OperatorShape| o.kind.as_str())
+            .map(|o| o.kind.as_str())
             .filter(|kind| !PLAIN.contains(kind)),
     );
     kinds
         .iter()
         .take(WORDS)
-        .map(|kind| kind.split('_').map(capital).collect())
+        .map(|kind| kind.split('_').map(with_capital).collect())
         .collect()
 }
 
-/// Counters of the top finding's evidence, and hints that the suggestions add.
+/// Counters in the top finding's evidence, and hints that the suggestions add.
 fn keywords(report: &Report, top: &Finding) -> Vec<String> {
     let counters = report
         .evidence
@@ -192,13 +181,13 @@ fn keywords(report: &Report, top: &Finding) -> Vec<String> {
     words.into_iter().take(WORDS).map(str::to_owned).collect()
 }
 
-/// Each item once, in the order of its first place.
+/// Deduplicated, in order of first occurrence.
 fn unique<'a>(items: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = BTreeSet::new();
     items.filter(|item| seen.insert(*item)).collect()
 }
 
-/// A YAML text in double quotes.
+/// A YAML string in double quotes.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -1,11 +1,11 @@
 //! Findings that are new, gone, worse or better.
 
 use super::matching::{StagePair, partner};
-use super::{FindingChange, FindingStatus, Pair, Side};
+use super::{ComparedRun, FindingChange, FindingStatus, Pair};
 use report::Finding;
 
-/// Every finding of both runs once: new and worse ones first, the costliest of each kind first.
-pub(crate) fn changes(a: &Side, b: &Side, pairs: &[StagePair]) -> Vec<FindingChange> {
+/// Every finding of either run: new and worse ones first, the costliest of each kind first.
+pub(super) fn changes(a: &ComparedRun, b: &ComparedRun, pairs: &[StagePair]) -> Vec<FindingChange> {
     let mut left: Vec<&Finding> = a.report.findings.iter().collect();
     let mut changes: Vec<FindingChange> = Vec::new();
     for found in &b.report.findings {
@@ -28,11 +28,15 @@ pub(crate) fn changes(a: &Side, b: &Side, pairs: &[StagePair]) -> Vec<FindingCha
     changes
 }
 
-fn same_place(old: &Finding, new: &Finding, a: &Side, b: &Side, pairs: &[StagePair]) -> bool {
-    let index = |side: &Side, name: &Option<String>| {
-        let name = name.as_ref()?;
-        side.shape.stages.iter().position(|s| s.name == *name)
-    };
+fn same_place(
+    old: &Finding,
+    new: &Finding,
+    a: &ComparedRun,
+    b: &ComparedRun,
+    pairs: &[StagePair],
+) -> bool {
+    let index =
+        |run: &ComparedRun, stage: &Option<String>| run.summary.stage_named(stage.as_ref()?);
     match (index(a, &old.stage), index(b, &new.stage)) {
         (Some(i), Some(j)) => partner(pairs, i) == Some(j),
         _ => old.stage == new.stage,
@@ -61,7 +65,7 @@ fn change(old: Option<&Finding>, new: Option<&Finding>) -> FindingChange {
     }
 }
 
-/// By seconds where both tell them, else by severity.
+/// By seconds where both have them, else by severity.
 fn compared(old: &Finding, new: &Finding, seconds: Pair) -> FindingStatus {
     if let Some(difference) = seconds.difference() {
         return match difference {

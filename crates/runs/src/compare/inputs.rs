@@ -1,20 +1,20 @@
-//! What the job reads: sizes and layouts side by side.
+//! What the job reads: sizes and layouts in both runs.
 
-use super::{InputChange, Pair, Side};
-use crate::shape::InputShape;
+use super::{ComparedRun, InputChange, Pair};
+use crate::InputSummary;
 
-/// Every input of both runs once, the biggest change of bytes (or rows) first.
-pub(crate) fn changes(a: &Side, b: &Side) -> Vec<InputChange> {
-    if a.shape.inputs.is_empty() || b.shape.inputs.is_empty() {
-        // One of the runs does not tell what it reads; that is named elsewhere.
+/// Every input of either run, the biggest change of bytes (or rows) first.
+pub(super) fn changes(a: &ComparedRun, b: &ComparedRun) -> Vec<InputChange> {
+    if a.summary.inputs.is_empty() || b.summary.inputs.is_empty() {
+        // Reported as a gap.
         return Vec::new();
     }
-    let mut left: Vec<&InputShape> = a.shape.inputs.iter().collect();
+    let mut left: Vec<&InputSummary> = a.summary.inputs.iter().collect();
     let mut changes: Vec<InputChange> = Vec::new();
-    for new in &b.shape.inputs {
+    for new in &b.summary.inputs {
         let exact = left.iter().position(|old| old.name == new.name);
         let at = exact.or_else(|| {
-            let same = |old: &&InputShape| undated(&old.name) == undated(&new.name);
+            let same = |old: &&InputSummary| undated(&old.name) == undated(&new.name);
             left.iter().position(same)
         });
         changes.push(change(at.map(|at| left.remove(at)), Some(new)));
@@ -32,25 +32,21 @@ pub(crate) fn changes(a: &Side, b: &Side) -> Vec<InputChange> {
     changes
 }
 
-/// Whether two runs are of one job. Where names or inputs are not known, they are taken to be.
-pub(crate) fn same_job(a: &Side, b: &Side) -> bool {
-    let name = |side: &Side| side.report.job.name.as_deref().map(undated);
+/// Whether the runs are of one job; assumed where names or inputs are unknown.
+pub(super) fn same_job(a: &ComparedRun, b: &ComparedRun) -> bool {
+    let name = |run: &ComparedRun| run.report.job.name.as_deref().map(undated);
     let (Some(x), Some(y)) = (name(a), name(b)) else {
         return true;
     };
-    let common = a.shape.inputs.iter().any(|old| {
-        b.shape
-            .inputs
-            .iter()
-            .any(|new| undated(&old.name) == undated(&new.name))
-    });
-    let unknown = a.shape.inputs.is_empty() || b.shape.inputs.is_empty();
-    x == y || common || unknown
+    let (old, new) = (&a.summary.inputs, &b.summary.inputs);
+    let is_common =
+        |input: &InputSummary| new.iter().any(|n| undated(&n.name) == undated(&input.name));
+    x == y || old.is_empty() || new.is_empty() || old.iter().any(is_common)
 }
 
-fn change(old: Option<&InputShape>, new: Option<&InputShape>) -> InputChange {
-    let both = |value: fn(&InputShape) -> Option<u64>| {
-        let of = |input: Option<&InputShape>| input.and_then(value).map(|n| n as f64);
+fn change(old: Option<&InputSummary>, new: Option<&InputSummary>) -> InputChange {
+    let both = |value: fn(&InputSummary) -> Option<u64>| {
+        let of = |input: Option<&InputSummary>| input.and_then(value).map(|n| n as f64);
         Pair::new(of(old), of(new))
     };
     let name = new.or(old).map(|i| i.name.clone()).unwrap_or_default();
@@ -67,7 +63,7 @@ fn change(old: Option<&InputShape>, new: Option<&InputShape>) -> InputChange {
     }
 }
 
-/// A name with its digits masked: `/logs/2026/11/20/clicks.ss` and the next day's are one input.
+/// A name with masked digits: `/logs/2026/11/20/clicks.ss` and the next day's are one input.
 fn undated(name: &str) -> String {
     name.chars()
         .map(|c| if c.is_ascii_digit() { '0' } else { c })

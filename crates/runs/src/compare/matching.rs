@@ -1,67 +1,71 @@
-//! Which stage of one run is which of the other: by name where the operators agree, else by what a
-//! stage does and what it stands between.
+//! Matches the stages of two runs: by name where the operators agree, else by what a stage does and
+//! what is before and after it.
 
 use std::collections::BTreeMap;
 
 use super::MatchedBy;
-use crate::shape::{JobShape, StageShape};
+use crate::{RunSummary, StageSummary};
 
-/// Two stages of the same name that agree less than this are looked at again: an inserted stage
-/// shifts the numbers in the names of all later ones.
+/// Stages of the same name that agree less than this are matched by likeness first: an inserted
+/// stage shifts the numbers in the names of all later ones.
 const NAMESAKE: f64 = 0.5;
-/// Stages of other names that agree less than this are two stages.
+/// Stages of different names that agree less than this are different stages.
 const ALIKE: f64 = 0.6;
 
-/// One stage of both runs, or of one; indices into their shapes.
+/// A stage of either run or both; indices into the stages of their summaries.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct StagePair {
-    pub(crate) a: Option<usize>,
-    pub(crate) b: Option<usize>,
-    pub(crate) matched_by: Option<MatchedBy>,
-    pub(crate) confidence: f64,
+pub(super) struct StagePair {
+    pub(super) a: Option<usize>,
+    pub(super) b: Option<usize>,
+    pub(super) matched_by: Option<MatchedBy>,
+    pub(super) confidence: f64,
 }
 
-/// Every stage of both runs once, in the order of B, then what only A has.
-pub(crate) fn stages(a: &JobShape, b: &JobShape) -> Vec<StagePair> {
+/// Every stage of either run, in the order of B, then what only A has.
+pub(super) fn stages(a: &RunSummary, b: &RunSummary) -> Vec<StagePair> {
     let mut matched: Vec<StagePair> = Vec::new();
     let (of_a, of_b) = (Surroundings::of(a), Surroundings::of(b));
     let alike = |i: usize, j: usize| likeness(a, i, &of_a, b, j, &of_b);
     namesakes(a, b, NAMESAKE, &alike, &mut matched);
     by_likeness(a, b, &alike, &mut matched);
-    // What is left with the same name has changed beyond recognition, but is still that stage.
+    // What is left with the same name has changed beyond recognition but is still that stage.
     namesakes(a, b, 0.0, &alike, &mut matched);
-    for j in 0..b.stages.len() {
-        if matched.iter().all(|p| p.b != Some(j)) {
-            matched.push(StagePair {
-                a: None,
-                b: Some(j),
-                matched_by: None,
-                confidence: 1.0,
-            });
-        }
+    for j in unmatched(b.stages.len(), &matched, |p| p.b) {
+        matched.push(alone(None, Some(j)));
     }
     matched.sort_by_key(|p| p.b);
-    for i in 0..a.stages.len() {
-        if matched.iter().all(|p| p.a != Some(i)) {
-            matched.push(StagePair {
-                a: Some(i),
-                b: None,
-                matched_by: None,
-                confidence: 1.0,
-            });
-        }
+    for i in unmatched(a.stages.len(), &matched, |p| p.a) {
+        matched.push(alone(Some(i), None));
     }
     matched
 }
 
-/// Index of the stage of B that stage `i` of A is.
-pub(crate) fn partner(pairs: &[StagePair], i: usize) -> Option<usize> {
+fn unmatched(
+    stages: usize,
+    matched: &[StagePair],
+    of: fn(&StagePair) -> Option<usize>,
+) -> Vec<usize> {
+    let is_free = |at: &usize| matched.iter().all(|p| of(p) != Some(*at));
+    (0..stages).filter(is_free).collect()
+}
+
+fn alone(a: Option<usize>, b: Option<usize>) -> StagePair {
+    StagePair {
+        a,
+        b,
+        matched_by: None,
+        confidence: 1.0,
+    }
+}
+
+/// Index of the stage of B that matches stage `i` of A.
+pub(super) fn partner(pairs: &[StagePair], i: usize) -> Option<usize> {
     pairs.iter().find(|p| p.a == Some(i)).and_then(|p| p.b)
 }
 
 fn namesakes(
-    a: &JobShape,
-    b: &JobShape,
+    a: &RunSummary,
+    b: &RunSummary,
     least: f64,
     alike: &dyn Fn(usize, usize) -> f64,
     matched: &mut Vec<StagePair>,
@@ -84,14 +88,14 @@ fn namesakes(
 }
 
 fn by_likeness(
-    a: &JobShape,
-    b: &JobShape,
+    a: &RunSummary,
+    b: &RunSummary,
     alike: &dyn Fn(usize, usize) -> f64,
     matched: &mut Vec<StagePair>,
 ) {
     let mut candidates: Vec<(f64, usize, usize)> = Vec::new();
-    for i in (0..a.stages.len()).filter(|i| matched.iter().all(|p| p.a != Some(*i))) {
-        for j in (0..b.stages.len()).filter(|j| matched.iter().all(|p| p.b != Some(*j))) {
+    for i in unmatched(a.stages.len(), matched, |p| p.a) {
+        for j in unmatched(b.stages.len(), matched, |p| p.b) {
             let likeness = alike(i, j);
             if likeness >= ALIKE {
                 candidates.push((likeness, i, j));
@@ -121,29 +125,26 @@ struct Surroundings {
 type Counts = BTreeMap<String, usize>;
 
 impl Surroundings {
-    fn of(shape: &JobShape) -> Surroundings {
-        let mut before = vec![Counts::new(); shape.stages.len()];
+    fn of(run: &RunSummary) -> Surroundings {
+        let mut before = vec![Counts::new(); run.stages.len()];
         let mut after = before.clone();
-        for edge in &shape.edges {
-            let place = |name: &str| shape.stages.iter().position(|s| s.name == name);
-            if let (Some(from), Some(to)) = (place(&edge.from), place(&edge.to)) {
-                let said =
-                    |stage: usize| format!("{} {}", edge.exchange, kind_of(&shape.stages[stage]));
-                *before[to].entry(said(from)).or_default() += 1;
-                *after[from].entry(said(to)).or_default() += 1;
-            }
+        for edge in &run.edges {
+            let neighbor =
+                |stage: usize| format!("{} {}", edge.exchange, kind_of(&run.stages[stage]));
+            *before[edge.to].entry(neighbor(edge.from)).or_default() += 1;
+            *after[edge.from].entry(neighbor(edge.to)).or_default() += 1;
         }
         Surroundings { before, after }
     }
 }
 
-/// How much two stages agree, 0..1: what they do counts half, their keys, their neighbours and the
-/// words of their names the rest. A part that neither side tells is left out.
+/// How much two stages agree, 0..1: what they do counts half; their keys, their neighbors and the
+/// words of their names count the rest. A part that neither stage has is left out.
 fn likeness(
-    a: &JobShape,
+    a: &RunSummary,
     i: usize,
     of_a: &Surroundings,
-    b: &JobShape,
+    b: &RunSummary,
     j: usize,
     of_b: &Surroundings,
 ) -> f64 {
@@ -167,7 +168,7 @@ fn likeness(
     }
 }
 
-/// Common things over all things; `None` if neither side has any.
+/// Common things over all things; `None` if there are none.
 fn overlap(a: &Counts, b: &Counts) -> Option<f64> {
     let all: usize = a.values().chain(b.values()).sum();
     if all == 0 {
@@ -188,11 +189,11 @@ fn counted<'a>(items: impl Iterator<Item = &'a str>) -> Counts {
     counts
 }
 
-fn kinds(stage: &StageShape) -> Counts {
+fn kinds(stage: &StageSummary) -> Counts {
     counted(stage.operators.iter().map(|o| o.kind.as_str()))
 }
 
-fn keys(stage: &StageShape) -> Counts {
+fn keys(stage: &StageSummary) -> Counts {
     counted(
         stage
             .operators
@@ -207,7 +208,7 @@ fn words(name: &str) -> Counts {
     counted(name.split('_').filter(word))
 }
 
-/// What a stage does, in a word that does not depend on its number.
-fn kind_of(stage: &StageShape) -> String {
+/// The words of its name, in one string.
+fn kind_of(stage: &StageSummary) -> String {
     words(&stage.name).into_keys().collect::<Vec<_>>().join("_")
 }

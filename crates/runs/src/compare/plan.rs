@@ -1,17 +1,17 @@
 //! What changed in the plan: stages, channels, operators, and the estimates behind it.
 
 use super::matching::{StagePair, partner};
-use super::{EstimateChange, Pair, PlanChange, PlanChangeKind, Side};
-use crate::shape::{EdgeShape, JobShape, OperatorShape, StageShape};
+use super::{EstimateChange, Pair, PlanChange, PlanChangeKind};
+use crate::{EdgeSummary, OperatorSummary, RunSummary, StageSummary, with_keys};
 
-/// An estimate, or its error, that changed by less than this factor decides no plan.
+/// A smaller change of an estimate, or of its error, does not change a plan.
 const ESTIMATE_FACTOR: f64 = 2.0;
 
-/// Every change, stages first, then channels, then operators.
-pub(crate) fn changes(a: &Side, b: &Side, pairs: &[StagePair]) -> Vec<PlanChange> {
+/// Every change: stages, then channels, then operators.
+pub(super) fn changes(a: &RunSummary, b: &RunSummary, pairs: &[StagePair]) -> Vec<PlanChange> {
     let mut changes = Vec::new();
-    stages(&a.shape, &b.shape, pairs, &mut changes);
-    channels(&a.shape, &b.shape, pairs, &mut changes);
+    stages(a, b, pairs, &mut changes);
+    channels(a, b, pairs, &mut changes);
     for (old, new) in matched(a, b, pairs) {
         operators(old, new, &mut changes);
     }
@@ -20,7 +20,11 @@ pub(crate) fn changes(a: &Side, b: &Side, pairs: &[StagePair]) -> Vec<PlanChange
 }
 
 /// Operators of both runs whose estimate, or its error, changed a lot; the worst error first.
-pub(crate) fn estimates(a: &Side, b: &Side, pairs: &[StagePair]) -> Vec<EstimateChange> {
+pub(super) fn estimates(
+    a: &RunSummary,
+    b: &RunSummary,
+    pairs: &[StagePair],
+) -> Vec<EstimateChange> {
     let mut changes: Vec<EstimateChange> = Vec::new();
     for (old, new) in matched(a, b, pairs) {
         for (x, y) in same_operators(old, new) {
@@ -63,7 +67,7 @@ fn error_ratio(change: &EstimateChange) -> Option<f64> {
     Some(error(change.estimated.b, change.rows.b)? / old)
 }
 
-fn stages(a: &JobShape, b: &JobShape, pairs: &[StagePair], out: &mut Vec<PlanChange>) {
+fn stages(a: &RunSummary, b: &RunSummary, pairs: &[StagePair], out: &mut Vec<PlanChange>) {
     for pair in pairs {
         let (kind, stage) = match (pair.a, pair.b) {
             (None, Some(j)) => (PlanChangeKind::StageAppeared, &b.stages[j]),
@@ -82,58 +86,53 @@ fn stages(a: &JobShape, b: &JobShape, pairs: &[StagePair], out: &mut Vec<PlanCha
     }
 }
 
-/// Channels between stages that both runs have; those of a stage that came or went say nothing more.
-fn channels(a: &JobShape, b: &JobShape, pairs: &[StagePair], out: &mut Vec<PlanChange>) {
-    let index = |shape: &JobShape, name: &str| shape.stages.iter().position(|s| s.name == name);
-    let ends_in_b = |edge: &EdgeShape| {
-        let from = partner(pairs, index(a, &edge.from)?)?;
-        let to = partner(pairs, index(a, &edge.to)?)?;
-        Some((from, to))
-    };
-    let mut old: Vec<(&EdgeShape, (usize, usize))> = a
+/// Channels between stages that both runs have; those of a stage that appeared or is gone add nothing.
+fn channels(a: &RunSummary, b: &RunSummary, pairs: &[StagePair], out: &mut Vec<PlanChange>) {
+    let in_both = |stage: usize| pairs.iter().any(|p| p.b == Some(stage) && p.a.is_some());
+    let ends_in_b =
+        |edge: &EdgeSummary| Some((partner(pairs, edge.from)?, partner(pairs, edge.to)?));
+    let mut old: Vec<(&EdgeSummary, (usize, usize))> = a
         .edges
         .iter()
         .filter_map(|e| Some((e, ends_in_b(e)?)))
         .collect();
     for edge in &b.edges {
-        let (Some(from), Some(to)) = (index(b, &edge.from), index(b, &edge.to)) else {
-            continue;
-        };
+        let place = place(b, edge);
+        let (from, to) = (edge.from, edge.to);
         let between: Vec<usize> = (0..old.len()).filter(|n| old[*n].1 == (from, to)).collect();
         let same =
             |n: &&usize| old[**n].0.exchange == edge.exchange && old[**n].0.keys == edge.keys;
-        let found = between.iter().find(same).or(between.first()).copied();
-        match found {
-            Some(n) => channel(old.remove(n).0, edge, out),
-            None => {
-                let known =
-                    |stage: usize| pairs.iter().any(|p| p.b == Some(stage) && p.a.is_some());
-                if known(from) && known(to) {
-                    out.push(PlanChange {
-                        kind: PlanChangeKind::ChannelAppeared,
-                        place: place(edge),
-                        a: None,
-                        b: Some(described(edge)),
-                    });
-                }
-            }
+        match between.iter().find(same).or(between.first()).copied() {
+            Some(n) => channel(old.remove(n).0, edge, &place, out),
+            None if in_both(from) && in_both(to) => out.push(PlanChange {
+                kind: PlanChangeKind::ChannelAppeared,
+                place,
+                a: None,
+                b: Some(with_keys(&edge.exchange, &edge.keys)),
+            }),
+            None => {}
         }
     }
     for (edge, _) in old {
         out.push(PlanChange {
             kind: PlanChangeKind::ChannelGone,
-            place: place(edge),
-            a: Some(described(edge)),
+            place: place(a, edge),
+            a: Some(with_keys(&edge.exchange, &edge.keys)),
             b: None,
         });
     }
 }
 
-fn channel(old: &EdgeShape, new: &EdgeShape, out: &mut Vec<PlanChange>) {
+fn place(run: &RunSummary, edge: &EdgeSummary) -> String {
+    let [from, to] = [edge.from, edge.to].map(|stage| &run.stages[stage].name);
+    format!("{from} → {to}")
+}
+
+fn channel(old: &EdgeSummary, new: &EdgeSummary, place: &str, out: &mut Vec<PlanChange>) {
     let mut push = |kind, a: String, b: String| {
         out.push(PlanChange {
             kind,
-            place: place(new),
+            place: place.to_owned(),
             a: Some(a),
             b: Some(b),
         });
@@ -141,8 +140,8 @@ fn channel(old: &EdgeShape, new: &EdgeShape, out: &mut Vec<PlanChange>) {
     if old.exchange != new.exchange {
         push(
             PlanChangeKind::ExchangeChanged,
-            described(old),
-            described(new),
+            with_keys(&old.exchange, &old.keys),
+            with_keys(&new.exchange, &new.keys),
         );
     } else if old.keys != new.keys {
         push(
@@ -162,67 +161,48 @@ fn channel(old: &EdgeShape, new: &EdgeShape, out: &mut Vec<PlanChange>) {
     }
 }
 
-fn place(edge: &EdgeShape) -> String {
-    format!("{} → {}", edge.from, edge.to)
-}
-
-fn described(edge: &EdgeShape) -> String {
-    if edge.keys.is_empty() {
-        edge.exchange.clone()
-    } else {
-        format!("{} ({})", edge.exchange, edge.keys.join(", "))
-    }
-}
-
-fn operators(old: &StageShape, new: &StageShape, out: &mut Vec<PlanChange>) {
+fn operators(old: &StageSummary, new: &StageSummary, out: &mut Vec<PlanChange>) {
     if old.operators.is_empty() || new.operators.is_empty() {
-        // No file lists them in one of the runs.
+        // One of the runs has no file that lists them.
         return;
     }
-    let place = |o: &OperatorShape| format!("{}/{}", new.name, o.id);
+    let place = |o: &OperatorSummary| format!("{}/{}", new.name, o.id);
+    let described = |o: &OperatorSummary| with_keys(&o.kind, &o.keys);
     let same = same_operators(old, new);
-    let mut gone: Vec<&OperatorShape> = left_over(&old.operators, same.iter().map(|(x, _)| *x));
-    let came: Vec<&OperatorShape> = left_over(&new.operators, same.iter().map(|(_, y)| *y));
+    let mut gone: Vec<&OperatorSummary> = left_over(&old.operators, same.iter().map(|(x, _)| *x));
+    let came: Vec<&OperatorSummary> = left_over(&new.operators, same.iter().map(|(_, y)| *y));
     for operator in came {
         let before = gone.iter().position(|o| o.kind == operator.kind);
         let (kind, a) = match before.map(|at| gone.remove(at)) {
-            Some(was) => (PlanChangeKind::OperatorChanged, Some(worded(was))),
+            Some(was) => (PlanChangeKind::OperatorChanged, Some(described(was))),
             None => (PlanChangeKind::OperatorAppeared, None),
         };
         out.push(PlanChange {
             kind,
             place: place(operator),
             a,
-            b: Some(worded(operator)),
+            b: Some(described(operator)),
         });
     }
     for operator in gone {
         out.push(PlanChange {
             kind: PlanChangeKind::OperatorGone,
             place: place(operator),
-            a: Some(worded(operator)),
+            a: Some(described(operator)),
             b: None,
         });
     }
 }
 
-fn worded(operator: &OperatorShape) -> String {
-    if operator.keys.is_empty() {
-        operator.kind.clone()
-    } else {
-        format!("{} ({})", operator.kind, operator.keys.join(", "))
-    }
-}
-
 /// Operators that do the same on the same keys, paired in their order; ids may differ.
 fn same_operators<'a>(
-    old: &'a StageShape,
-    new: &'a StageShape,
-) -> Vec<(&'a OperatorShape, &'a OperatorShape)> {
-    let mut left: Vec<&OperatorShape> = old.operators.iter().collect();
+    old: &'a StageSummary,
+    new: &'a StageSummary,
+) -> Vec<(&'a OperatorSummary, &'a OperatorSummary)> {
+    let mut left: Vec<&OperatorSummary> = old.operators.iter().collect();
     let mut same = Vec::new();
     for operator in &new.operators {
-        let alike = |o: &&OperatorShape| o.kind == operator.kind && o.keys == operator.keys;
+        let alike = |o: &&OperatorSummary| o.kind == operator.kind && o.keys == operator.keys;
         let exact = left.iter().position(|o| alike(o) && o.id == operator.id);
         if let Some(at) = exact.or_else(|| left.iter().position(alike)) {
             same.push((left.remove(at), operator));
@@ -232,20 +212,20 @@ fn same_operators<'a>(
 }
 
 fn left_over<'a>(
-    all: &'a [OperatorShape],
-    used: impl Iterator<Item = &'a OperatorShape> + Clone,
-) -> Vec<&'a OperatorShape> {
+    all: &'a [OperatorSummary],
+    used: impl Iterator<Item = &'a OperatorSummary> + Clone,
+) -> Vec<&'a OperatorSummary> {
     all.iter()
         .filter(|o| !used.clone().any(|u| std::ptr::eq(*o, u)))
         .collect()
 }
 
 fn matched<'a>(
-    a: &'a Side,
-    b: &'a Side,
+    a: &'a RunSummary,
+    b: &'a RunSummary,
     pairs: &'a [StagePair],
-) -> impl Iterator<Item = (&'a StageShape, &'a StageShape)> {
+) -> impl Iterator<Item = (&'a StageSummary, &'a StageSummary)> {
     pairs
         .iter()
-        .filter_map(|pair| Some((a.shape.stages.get(pair.a?)?, b.shape.stages.get(pair.b?)?)))
+        .filter_map(|pair| Some((a.stages.get(pair.a?)?, b.stages.get(pair.b?)?)))
 }

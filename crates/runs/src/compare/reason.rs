@@ -1,31 +1,30 @@
-//! Why the runs differ: each possible reason says how many seconds of the difference it would
-//! explain; the ranking weighs them by how much such an estimate can be trusted.
+//! Why the runs differ. Each candidate states how many seconds of the difference it would explain;
+//! the ranking weighs candidates by how reliable such an estimate is.
 
 use super::totals::{input_bytes, input_rows};
-use super::wording::Said;
 use super::{
-    Comparison, FindingChange, Pair, PlanChangeKind, Reason, ReasonKind, ScriptChange, Side,
-    StageChange,
+    ComparedRun, Comparison, FindingChange, Pair, PlanChange, PlanChangeKind, Reason, ReasonKind,
+    ScriptChange, StageChange, wording,
 };
-use report::{JobState, Language};
+use report::format::{Bytes, PLACE, ROW, Ratio, Seconds, TOKEN};
+use report::{JobState, Language, Text, text};
 
-/// Runs whose times differ by less than this share do not differ.
+/// Runs whose times differ by less than this share, or by less than [`SAME_SECONDS`], count as equal.
 const SAME_TIME: f64 = 0.05;
-/// Nor do runs that differ by less than this many seconds.
 const SAME_SECONDS: f64 = 2.0;
-/// Growth of the input below this explains nothing.
+/// Smaller growth of the input explains nothing.
 const GROWTH: f64 = 1.1;
-/// A stage whose slowest vertex stands out by this factor more than in the other run.
+/// The slowest vertex of a stage stands out by this factor more than in the other run.
 const IMBALANCE: f64 = 1.3;
-/// Rows that take this factor longer each.
+/// Each row takes this factor longer.
 const SLOWER_ROWS: f64 = 1.25;
 /// Reasons shown; the rest explain little.
 const SHOWN: usize = 5;
 
-/// How much the estimate of each kind of reason can be trusted. A measured wait is certain; the
-/// rules' replay of the DAG is good; that time grows in proportion to the input is a rule of thumb;
-/// slower rows are what remains when nothing else is seen.
-fn trust(kind: ReasonKind) -> f64 {
+/// How reliable the estimate of each kind of reason is. A measured wait is certain; the rules'
+/// replay of the DAG is good; that time grows in proportion to the input is a rule of thumb; slower
+/// rows are what remains if nothing else is found.
+fn reliability(kind: ReasonKind) -> f64 {
     match kind {
         ReasonKind::Failure | ReasonKind::NoDifference => 1.0,
         ReasonKind::Queue | ReasonKind::Finding => 0.95,
@@ -38,18 +37,27 @@ fn trust(kind: ReasonKind) -> f64 {
     }
 }
 
-/// Both runs, the slower one told apart.
-struct Sides<'a> {
-    slow: &'a Side,
-    fast: &'a Side,
+/// Both runs, by speed.
+struct Contrast<'a> {
+    slow: &'a ComparedRun,
+    fast: &'a ComparedRun,
     slow_is_b: bool,
-    /// Seconds by which the slower run took longer, queue included where both tell it.
+    /// Seconds by which the slower run took longer, including the queue if both runs have it.
     delta: Option<f64>,
     seen: &'a Comparison,
-    said: Said,
+    language: Language,
 }
 
-impl Sides<'_> {
+impl Contrast<'_> {
+    /// `A` and `B`, the slower run first.
+    fn names(&self) -> (&'static str, &'static str) {
+        if self.slow_is_b {
+            ("B", "A")
+        } else {
+            ("A", "B")
+        }
+    }
+
     /// The two values of a pair, the slower run's first.
     fn of(&self, pair: Pair) -> (Option<f64>, Option<f64>) {
         if self.slow_is_b {
@@ -62,6 +70,11 @@ impl Sides<'_> {
     fn both(&self, pair: Pair) -> Option<(f64, f64)> {
         let (slow, fast) = self.of(pair);
         Some((slow?, fast?))
+    }
+
+    /// The direction in which the slower run has more: 1 from A to B, else −1.
+    fn sign(&self) -> f64 {
+        if self.slow_is_b { 1.0 } else { -1.0 }
     }
 
     /// By how much more the slower run has.
@@ -91,15 +104,15 @@ impl Sides<'_> {
         kind: ReasonKind,
         seconds: Option<f64>,
         stage: Option<&String>,
-        text: String,
+        text: Text,
     ) -> Reason {
         let seconds = seconds.map(|s| self.delta.map_or(s, |delta| s.min(delta)));
         let share = seconds
             .zip(self.delta)
             .filter(|(_, delta)| *delta > 0.0)
             .map(|(s, delta)| s / delta);
-        // Half of the trust for being seen at all, half for explaining the difference.
-        let confidence = trust(kind) * (0.5 + 0.5 * share.unwrap_or(0.0));
+        // Half for being found at all, half for explaining the difference.
+        let confidence = reliability(kind) * (0.5 + 0.5 * share.unwrap_or(0.0));
         Reason {
             kind,
             seconds,
@@ -107,29 +120,37 @@ impl Sides<'_> {
             confidence: (confidence * 100.0).round() / 100.0,
             stage: stage.cloned(),
             cause: None,
-            text,
+            text: text.into(self.language),
         }
     }
 }
 
 /// Reasons of the difference, the most probable first; at least one.
-pub(crate) fn reasons(a: &Side, b: &Side, seen: &Comparison, language: Language) -> Vec<Reason> {
-    let sides = oriented(a, b, seen, language);
+pub(super) fn reasons(
+    a: &ComparedRun,
+    b: &ComparedRun,
+    seen: &Comparison,
+    language: Language,
+) -> Vec<Reason> {
+    let runs = oriented(a, b, seen, language);
     let mut found: Vec<Reason> = Vec::new();
-    found.extend(failure(&sides));
-    if let Some(same) = no_difference(&sides).filter(|_| found.is_empty()) {
+    found.extend(failure(&runs));
+    if let Some(same) = no_difference(&runs).filter(|_| found.is_empty()) {
         return vec![same];
     }
-    found.extend(findings(&sides));
-    found.extend(data(&sides));
-    found.extend(tokens(&sides));
-    found.extend(queue(&sides));
-    found.extend(plan(&sides));
-    found.extend(machines(&sides));
-    found.extend(lost_work(&sides));
-    found.extend(imbalance(&sides));
-    found.extend(work_per_row(&sides));
-    told_by_findings(&mut found);
+    found.extend(findings(&runs));
+    let others = [
+        data,
+        tokens,
+        queue,
+        plan,
+        machines,
+        lost_work,
+        imbalance,
+        work_per_row,
+    ];
+    found.extend(others.into_iter().filter_map(|reason| reason(&runs)));
+    drop_explained(&mut found);
     found.sort_by(|x, y| {
         let first = |r: &Reason| r.kind != ReasonKind::Failure;
         first(x)
@@ -137,184 +158,203 @@ pub(crate) fn reasons(a: &Side, b: &Side, seen: &Comparison, language: Language)
             .then_with(|| y.confidence.total_cmp(&x.confidence))
     });
     if found.is_empty() {
-        found.push(unknown(&sides));
+        found.push(unknown(&runs));
     }
     found.truncate(SHOWN);
     found
 }
 
-fn oriented<'a>(a: &'a Side, b: &'a Side, seen: &'a Comparison, language: Language) -> Sides<'a> {
-    let (x, y) = (&a.shape.job, &b.shape.job);
-    let elapsed = Pair::new(x.elapsed_seconds, y.elapsed_seconds).difference();
-    let queued = Pair::new(x.queued_seconds, y.queued_seconds).difference();
+fn oriented<'a>(
+    a: &'a ComparedRun,
+    b: &'a ComparedRun,
+    seen: &'a Comparison,
+    language: Language,
+) -> Contrast<'a> {
+    let elapsed = |run: &ComparedRun| run.report.job.elapsed_seconds;
+    let elapsed = Pair::new(elapsed(a), elapsed(b)).difference();
+    let queued = Pair::new(a.summary.queued_seconds, b.summary.queued_seconds).difference();
     let difference = elapsed.map(|e| e + queued.unwrap_or(0.0));
-    // Without run times the work of the vertices decides which run is called the slower one.
+    // Without run times, the work of the vertices decides which run is the slower one.
     let work: f64 = seen.stages.iter().map(|s| s.weight_seconds).sum();
     let slow_is_b = difference.unwrap_or(work) >= 0.0;
-    Sides {
+    Contrast {
         slow: if slow_is_b { b } else { a },
         fast: if slow_is_b { a } else { b },
         slow_is_b,
         delta: difference.map(f64::abs),
         seen,
-        said: Said::new(language, slow_is_b),
+        language,
     }
 }
 
-/// One run failed where the other did not.
-fn failure(sides: &Sides<'_>) -> Option<Reason> {
-    let ended = |side: &Side| side.shape.job.state;
-    let broken = |state| matches!(state, JobState::Failed | JobState::Cancelled);
-    let (failed, other) = match (broken(ended(sides.slow)), broken(ended(sides.fast))) {
-        (true, false) => (sides.slow, sides.fast),
-        (false, true) => (sides.fast, sides.slow),
+/// One run failed and the other did not.
+fn failure(runs: &Contrast<'_>) -> Option<Reason> {
+    let ended = |run: &ComparedRun| run.report.job.state;
+    let broken = |run| matches!(ended(run), JobState::Failed | JobState::Cancelled);
+    let (slow, fast) = runs.names();
+    let ((failed, name), (other, other_name)) = match (broken(runs.slow), broken(runs.fast)) {
+        (true, false) => ((runs.slow, slow), (runs.fast, fast)),
+        (false, true) => ((runs.fast, fast), (runs.slow, slow)),
         _ => return None,
     };
-    let failed_is_b = std::ptr::eq(failed, sides.slow) == sides.slow_is_b;
-    let text = sides.said.failure(
-        failed_is_b,
-        ended(failed),
-        ended(other),
-        failed.shape.error.as_deref(),
+    let error = failed.summary.error.as_ref();
+    let text = text!(
+        "{name} {failed_state}，{other_name} {other_state}{because}",
+        "{name} {failed_state}, {other_name} {other_state}{because}",
+        failed_state = wording::state(ended(failed)),
+        other_state = wording::state(ended(other)),
+        because = error.map_or_else(Text::default, |e| text!("：{e}", ": {e}"))
     );
-    let cause = failed
-        .report
-        .findings
+    let findings = &failed.report.findings;
+    let cause = findings
         .iter()
         .find(|f| f.cause.code().starts_with("failure."));
+    let stage = cause.and_then(|f| f.stage.as_ref());
     Some(Reason {
         cause: cause.map(|f| f.cause.code().to_owned()),
-        ..sides.reason(
-            ReasonKind::Failure,
-            None,
-            cause.and_then(|f| f.stage.as_ref()),
-            text,
-        )
+        ..runs.reason(ReasonKind::Failure, None, stage, text)
     })
 }
 
-fn no_difference(sides: &Sides<'_>) -> Option<Reason> {
-    let delta = sides.delta?;
-    let whole =
-        sides.slow.shape.job.elapsed_seconds? + sides.slow.shape.job.queued_seconds.unwrap_or(0.0);
-    (delta < SAME_SECONDS || delta < SAME_TIME * whole).then(|| {
-        sides.reason(
-            ReasonKind::NoDifference,
-            None,
-            None,
-            sides.said.no_difference(),
-        )
-    })
+fn no_difference(runs: &Contrast<'_>) -> Option<Reason> {
+    let delta = runs.delta?;
+    let slow = runs.slow;
+    let whole = slow.report.job.elapsed_seconds? + slow.summary.queued_seconds.unwrap_or(0.0);
+    let text = text!("两次运行用时相近", "both took about the same time");
+    (delta < SAME_SECONDS || delta < SAME_TIME * whole)
+        .then(|| runs.reason(ReasonKind::NoDifference, None, None, text))
 }
 
 /// Findings that only the slower run has, or that cost it more.
-fn findings(sides: &Sides<'_>) -> Vec<Reason> {
+fn findings(runs: &Contrast<'_>) -> Vec<Reason> {
+    let (slow, fast) = runs.names();
     let of = |change: &FindingChange| {
-        let (slow, fast) = sides.of(change.seconds);
-        let slow_has_it = if sides.slow_is_b {
-            change.id_b.is_some()
-        } else {
-            change.id_a.is_some()
-        };
-        let fast_has_it = change.id_a.is_some() && change.id_b.is_some();
-        let seconds = slow? - fast.unwrap_or(0.0);
-        if !slow_has_it || seconds <= 0.0 || (fast_has_it && !change.seconds.is_notable()) {
+        let (more, less) = runs.of(change.seconds);
+        let ids = (&change.id_b, &change.id_a);
+        let (slow_id, fast_id) = if runs.slow_is_b { ids } else { (ids.1, ids.0) };
+        let in_both = slow_id.is_some() && fast_id.is_some();
+        let seconds = more? - less.unwrap_or(0.0);
+        if slow_id.is_none() || seconds <= 0.0 || (in_both && !change.seconds.is_notable()) {
             return None;
         }
-        let text = sides
-            .said
-            .finding(change, slow?, fast.filter(|_| fast_has_it));
+        let cause = &change.cause;
+        let stage = change.stage.as_ref();
+        let place = stage.map_or_else(Text::default, |s| text!("（{s}）", " in {s}"));
+        let text = match less.filter(|_| in_both) {
+            None => text!(
+                "`{cause}`{place}只在 {slow} 中出现，约耗时 {time}",
+                "`{cause}`{place} occurs only in {slow} and costs about {time}",
+                place = place,
+                time = Seconds(more?)
+            ),
+            Some(less) => text!(
+                "`{cause}`{place}在 {slow} 中约耗时 {time}，在 {fast} 中约 {before}",
+                "`{cause}`{place} costs about {time} in {slow} and {before} in {fast}",
+                place = place,
+                time = Seconds(more?),
+                before = Seconds(less)
+            ),
+        };
         Some(Reason {
             cause: Some(change.cause.clone()),
-            ..sides.reason(
-                ReasonKind::Finding,
-                Some(seconds),
-                change.stage.as_ref(),
-                text,
-            )
+            ..runs.reason(ReasonKind::Finding, Some(seconds), stage, text)
         })
     };
-    sides.seen.findings.iter().filter_map(of).collect()
+    runs.seen.findings.iter().filter_map(of).collect()
 }
 
-/// Time is taken to grow in proportion to the input.
-fn data(sides: &Sides<'_>) -> Option<Reason> {
-    let bytes = input_bytes(&sides.slow.shape).zip(input_bytes(&sides.fast.shape));
-    let rows = input_rows(&sides.slow.shape).zip(input_rows(&sides.fast.shape));
-    let ratio = |pair: Option<(f64, f64)>| pair.filter(|(_, fast)| *fast > 0.0).map(|(s, f)| s / f);
-    let by_bytes = ratio(bytes).filter(|r| *r >= GROWTH);
-    let by_rows = ratio(rows).filter(|r| *r >= GROWTH);
-    let grown = by_bytes.or(by_rows)?;
-    let elapsed = sides.fast.shape.job.elapsed_seconds;
-    let text = match (by_bytes, bytes, rows) {
-        (Some(_), Some((slow, fast)), _) => sides.said.data_bytes(grown, slow, fast),
-        (_, _, Some((slow, fast))) => sides.said.data_rows(grown, slow, fast),
-        _ => return None,
+/// Time is assumed to grow in proportion to the input.
+fn data(runs: &Contrast<'_>) -> Option<Reason> {
+    let both = |of: fn(&crate::RunSummary) -> Option<f64>| {
+        let (more, less) = (of(&runs.slow.summary)?, of(&runs.fast.summary)?);
+        (less > 0.0 && more / less >= GROWTH).then_some((more, less))
     };
-    Some(sides.reason(
-        ReasonKind::Data,
-        elapsed.map(|e| e * (grown - 1.0)),
-        None,
-        text,
-    ))
+    let (slow, fast) = runs.names();
+    let by_bytes = both(input_bytes);
+    let (more, less) = by_bytes.or_else(|| both(input_rows))?;
+    let amount = |n: f64| match by_bytes {
+        Some(_) => text!("{n}", "{n}", n = Bytes(n)),
+        None => text!("{n}", "{n}", n = ROW.count(n)),
+    };
+    let text = text!(
+        "{slow} 的输入是 {fast} 的 {ratio}（{more} 对 {less}）",
+        "{slow} read {ratio} the input of {fast} ({more} vs. {less})",
+        ratio = Ratio(more / less),
+        more = amount(more),
+        less = amount(less)
+    );
+    let elapsed = runs.fast.report.job.elapsed_seconds;
+    let seconds = elapsed.map(|e| e * (more / less - 1.0));
+    Some(runs.reason(ReasonKind::Data, seconds, None, text))
 }
 
 /// Fewer tokens cost time as far as they were in use.
-fn tokens(sides: &Sides<'_>) -> Option<Reason> {
-    let (slow, fast) = (&sides.slow.shape.job, &sides.fast.shape.job);
-    let (few, many) = (f64::from(slow.tokens?), f64::from(fast.tokens?));
+fn tokens(runs: &Contrast<'_>) -> Option<Reason> {
+    let few = f64::from(runs.slow.summary.tokens?);
+    let many = f64::from(runs.fast.summary.tokens?);
     if few * GROWTH > many {
         return None;
     }
-    let elapsed = slow.elapsed_seconds;
-    let busy: Option<f64> = sides.slow.shape.stages.iter().map(|s| s.busy_ms).sum();
-    let in_use = busy
+    let elapsed = runs.slow.report.job.elapsed_seconds;
+    let in_use = busy_seconds(runs.slow)
         .zip(elapsed)
-        .map(|(busy, e)| (busy / 1000.0 / (few * e).max(1.0)).min(1.0));
+        .map(|(busy, e)| (busy / (few * e).max(1.0)).min(1.0));
     let seconds = elapsed.map(|e| e * (1.0 - few / many) * in_use.unwrap_or(1.0));
-    Some(sides.reason(
-        ReasonKind::Tokens,
-        seconds,
-        None,
-        sides.said.tokens(few, many),
-    ))
-}
-
-fn queue(sides: &Sides<'_>) -> Option<Reason> {
-    let (slow, fast) = (
-        sides.slow.shape.job.queued_seconds?,
-        sides.fast.shape.job.queued_seconds?,
+    let (slow, fast) = runs.names();
+    let text = text!(
+        "{slow} 只有 {few}，{fast} 有 {many}",
+        "{slow} ran with {few}, {fast} with {many}",
+        few = TOKEN.count(few),
+        many = TOKEN.count(many)
     );
-    let more = slow - fast;
-    (more >= SAME_SECONDS && more > SAME_TIME * slow).then(|| {
-        sides.reason(
-            ReasonKind::Queue,
-            Some(more),
-            None,
-            sides.said.queue(slow, fast),
-        )
-    })
+    Some(runs.reason(ReasonKind::Tokens, seconds, None, text))
 }
 
-/// What the changed stages and channels took longer; with the script's change where there is one.
-fn plan(sides: &Sides<'_>) -> Option<Reason> {
-    use PlanChangeKind as Kind;
-    let script = match &sides.seen.script {
+fn queue(runs: &Contrast<'_>) -> Option<Reason> {
+    let longer = runs.slow.summary.queued_seconds?;
+    let shorter = runs.fast.summary.queued_seconds?;
+    let more = longer - shorter;
+    let (slow, fast) = runs.names();
+    let text = text!(
+        "{slow} 排队 {longer}，{fast} 排队 {shorter}",
+        "{slow} queued for {longer}, {fast} for {shorter}",
+        longer = Seconds(longer),
+        shorter = Seconds(shorter)
+    );
+    (more >= SAME_SECONDS && more > SAME_TIME * longer)
+        .then(|| runs.reason(ReasonKind::Queue, Some(more), None, text))
+}
+
+/// By how much the changed stages and channels took longer; with the script's change if there is one.
+fn plan(runs: &Contrast<'_>) -> Option<Reason> {
+    let script = match &runs.seen.script {
         ScriptChange::Changed { added, removed, .. } => Some((*added, *removed)),
         _ => None,
     };
-    // Another count of partitions alone follows the size of the data.
-    let changes: Vec<_> = sides
-        .seen
-        .plan
-        .iter()
-        .filter(|c| c.kind != Kind::PartitionsChanged)
+    // The number of partitions alone follows the size of the data.
+    let plan = runs.seen.plan.iter();
+    let changes: Vec<&PlanChange> = plan
+        .filter(|c| c.kind != PlanChangeKind::PartitionsChanged)
         .collect();
-    if changes.is_empty() {
-        let (added, removed) = script?;
-        let text = sides.said.script(added, removed, None);
-        return Some(sides.reason(ReasonKind::Script, None, None, text));
-    }
+    let first = changes.first().map(|change| described(change));
+    let text = match (script, first) {
+        (None, None) => return None,
+        (None, Some(first)) => text!(
+            "脚本未变，执行计划有 {places}变化：{first}",
+            "the script is unchanged, but the plan changed in {places}: {first}",
+            places = PLACE.count(changes.len() as f64),
+            first = first
+        ),
+        (Some((added, removed)), first) => text!(
+            "脚本有改动（+{added} −{removed} 行）{plan}",
+            "the script changed (+{added} −{removed} lines){plan}",
+            plan = first.map_or_else(Text::default, |first| text!(
+                "，执行计划随之改变：{first}",
+                ", and the plan with it: {first}",
+                first = first
+            ))
+        ),
+    };
     let touches = |stage: &StageChange| {
         let names = [&stage.a, &stage.b].map(|n| n.as_deref());
         changes.iter().any(|c| {
@@ -322,137 +362,163 @@ fn plan(sides: &Sides<'_>) -> Option<Reason> {
             places.any(|p| names.contains(&Some(p)))
         })
     };
-    let sign = if sides.slow_is_b { 1.0 } else { -1.0 };
-    let grown: f64 = sides
-        .deciding()
-        .filter(|s| touches(s))
-        .map(|s| s.weight_seconds * sign)
-        .sum();
-    let kind = if script.is_some() {
-        ReasonKind::Script
-    } else {
-        ReasonKind::Plan
+    let touched = runs.deciding().filter(|s| touches(s));
+    let grown: f64 = touched.map(|s| s.weight_seconds * runs.sign()).sum();
+    let kind = match script {
+        Some(_) => ReasonKind::Script,
+        None => ReasonKind::Plan,
     };
-    let text = match script {
-        Some((added, removed)) => sides.said.script(added, removed, changes.first().copied()),
-        None => sides.said.plan(changes.len(), changes.first().copied()),
-    };
-    Some(sides.reason(kind, Some(grown).filter(|s| *s > 0.0), None, text))
+    Some(runs.reason(kind, Some(grown).filter(|s| *s > 0.0), None, text))
 }
 
-/// Vertices that waited longer, where neither tokens nor the number of vertices tell why.
-fn machines(sides: &Sides<'_>) -> Option<Reason> {
-    if sides.slow.shape.job.tokens != sides.fast.shape.job.tokens {
+fn described(change: &PlanChange) -> Text {
+    let place = &change.place;
+    match (&change.a, &change.b) {
+        (Some(a), Some(b)) => text!("{place} 由 {a} 变为 {b}", "{place} changed from {a} to {b}"),
+        _ => {
+            let run = match change.kind {
+                PlanChangeKind::StageAppeared
+                | PlanChangeKind::ChannelAppeared
+                | PlanChangeKind::OperatorAppeared => "B",
+                _ => "A",
+            };
+            text!("{place} 只出现在 {run} 中", "{place} exists only in {run}")
+        }
+    }
+}
+
+/// Vertices that waited longer although tokens and number of vertices are the same.
+fn machines(runs: &Contrast<'_>) -> Option<Reason> {
+    if runs.slow.summary.tokens != runs.fast.summary.tokens {
         return None;
     }
-    let waits: f64 = sides
-        .deciding()
-        .filter(|s| !s.vertices.is_notable())
-        .filter_map(|s| sides.more(s.wait_seconds))
-        .sum();
-    (waits >= SAME_SECONDS).then(|| {
-        sides.reason(
-            ReasonKind::Machines,
-            Some(waits),
-            None,
-            sides.said.machines(waits),
-        )
-    })
+    let stages = runs.deciding().filter(|s| !s.vertices.is_notable());
+    let waits: f64 = stages.filter_map(|s| runs.more(s.wait_seconds)).sum();
+    let (slow, _) = runs.names();
+    let text = text!(
+        "{slow} 的顶点等待机器的时间更长（关键路径上约多 {time}）",
+        "vertices in {slow} waited longer for machines (about {time} on the critical path)",
+        time = Seconds(waits)
+    );
+    (waits >= SAME_SECONDS).then(|| runs.reason(ReasonKind::Machines, Some(waits), None, text))
 }
 
-/// Lost attempts cost their time divided by how many vertices ran at once.
-fn lost_work(sides: &Sides<'_>) -> Option<Reason> {
-    let lost = |side: &Side| -> Option<f64> {
-        let ms: Option<f64> = side.shape.stages.iter().map(|s| s.wasted_ms).sum();
+/// Lost attempts cost their time divided by the number of vertices that ran concurrently.
+fn lost_work(runs: &Contrast<'_>) -> Option<Reason> {
+    let lost = |run: &ComparedRun| -> Option<f64> {
+        let ms: Option<f64> = run.summary.stages.iter().map(|s| s.wasted_ms).sum();
         ms.map(|ms| ms / 1000.0)
     };
-    let (slow, fast) = (lost(sides.slow)?, lost(sides.fast)?);
-    let busy: Option<f64> = sides.slow.shape.stages.iter().map(|s| s.busy_ms).sum();
-    let at_once = busy? / 1000.0 / sides.slow.shape.job.elapsed_seconds?.max(1.0);
-    let seconds = (slow - fast) / at_once.max(1.0);
-    (seconds >= SAME_SECONDS).then(|| {
-        sides.reason(
-            ReasonKind::LostWork,
-            Some(seconds),
-            None,
-            sides.said.lost_work(slow, fast),
-        )
-    })
+    let (more, less) = (lost(runs.slow)?, lost(runs.fast)?);
+    let concurrent = busy_seconds(runs.slow)? / runs.slow.report.job.elapsed_seconds?.max(1.0);
+    let seconds = (more - less) / concurrent.max(1.0);
+    let (slow, fast) = runs.names();
+    let text = text!(
+        "失败和重跑的尝试在 {slow} 中耗时 {more}，在 {fast} 中耗时 {less}",
+        "lost attempts took {more} in {slow} and {less} in {fast}",
+        more = Seconds(more),
+        less = Seconds(less)
+    );
+    (seconds >= SAME_SECONDS).then(|| runs.reason(ReasonKind::LostWork, Some(seconds), None, text))
 }
 
-/// The stage whose slowest vertex came to stand out most.
-fn imbalance(sides: &Sides<'_>) -> Option<Reason> {
+fn busy_seconds(run: &ComparedRun) -> Option<f64> {
+    let ms: Option<f64> = run.summary.stages.iter().map(|s| s.busy_ms).sum();
+    ms.map(|ms| ms / 1000.0)
+}
+
+/// The stage whose slowest vertex stands out most, compared with the other run.
+fn imbalance(runs: &Contrast<'_>) -> Option<Reason> {
+    let (slow, fast) = runs.names();
     let of = |stage: &StageChange| {
-        let (ratio, before) = sides.both(stage.max_over_mean)?;
-        let (longest, was) = sides.both(stage.max_seconds)?;
+        let (ratio, before) = runs.both(stage.max_over_mean)?;
+        let (longest, was) = runs.both(stage.max_seconds)?;
         if ratio < IMBALANCE * before {
             return None;
         }
         let above = |longest: f64, ratio: f64| longest * (1.0 - 1.0 / ratio.max(1.0));
         let seconds = above(longest, ratio) - above(was, before);
-        let name = sides.name(stage)?;
-        (seconds >= SAME_SECONDS).then(|| {
-            let text = sides.said.imbalance(name, ratio, before);
-            sides.reason(ReasonKind::Imbalance, Some(seconds), Some(name), text)
-        })
+        let name = runs.name(stage)?;
+        let text = text!(
+            "{name} 最慢的顶点在 {slow} 中是均值的 {ratio}，在 {fast} 中是 {before}",
+            "the slowest vertex of {name} took {ratio} the mean in {slow}, {before} in {fast}",
+            ratio = Ratio(ratio),
+            before = Ratio(before)
+        );
+        (seconds >= SAME_SECONDS)
+            .then(|| runs.reason(ReasonKind::Imbalance, Some(seconds), Some(name), text))
     };
-    strongest(sides.deciding().filter_map(of))
+    strongest(runs.deciding().filter_map(of))
 }
 
-/// The stage in which the same rows took longer.
-fn work_per_row(sides: &Sides<'_>) -> Option<Reason> {
+/// The stage in which each row took longer.
+fn work_per_row(runs: &Contrast<'_>) -> Option<Reason> {
+    let (slow, fast) = runs.names();
     let of = |stage: &StageChange| {
-        let (rows, rows_before) = sides.both(stage.rows_in)?;
-        let (busy, busy_before) = sides.both(stage.busy_seconds)?;
-        let (longest, was) = sides.both(stage.max_seconds)?;
+        let (rows, rows_before) = runs.both(stage.rows_in)?;
+        let (busy, busy_before) = runs.both(stage.busy_seconds)?;
+        let (longest, was) = runs.both(stage.max_seconds)?;
         if rows <= 0.0 || rows_before <= 0.0 || busy_before <= 0.0 {
             return None;
         }
         let slower = (busy / rows) / (busy_before / rows_before);
         let seconds = (longest - was).min(longest * (1.0 - 1.0 / slower));
-        let name = sides.name(stage)?;
-        (slower >= SLOWER_ROWS && seconds >= SAME_SECONDS).then(|| {
-            let text = sides.said.work_per_row(name, slower);
-            sides.reason(ReasonKind::WorkPerRow, Some(seconds), Some(name), text)
-        })
+        let name = runs.name(stage)?;
+        let text = text!(
+            "{name} 处理每行的时间在 {slow} 中是 {fast} 的 {slower}",
+            "each row of {name} took {slower} as long in {slow} as in {fast}",
+            slower = Ratio(slower)
+        );
+        (slower >= SLOWER_ROWS && seconds >= SAME_SECONDS)
+            .then(|| runs.reason(ReasonKind::WorkPerRow, Some(seconds), Some(name), text))
     };
-    strongest(sides.deciding().filter_map(of))
+    strongest(runs.deciding().filter_map(of))
 }
 
 fn strongest(reasons: impl Iterator<Item = Reason>) -> Option<Reason> {
     reasons.max_by(|x, y| x.confidence.total_cmp(&y.confidence))
 }
 
-/// Drops what a finding says better.
-fn told_by_findings(reasons: &mut Vec<Reason>) {
-    let told: Vec<(String, Option<String>)> = reasons
+/// Drops reasons that a finding explains better.
+fn drop_explained(reasons: &mut Vec<Reason>) {
+    let causes: Vec<(String, Option<String>)> = reasons
         .iter()
         .filter_map(|r| Some((r.cause.clone()?, r.stage.clone())))
         .collect();
-    let about = |prefix: &str, stage: &Option<String>| {
-        told.iter()
-            .any(|(cause, place)| cause.starts_with(prefix) && (stage.is_none() || place == stage))
+    let found = |prefix: &str, stage: &Option<String>| {
+        let is_same = |place: &Option<String>| stage.is_none() || place == stage;
+        causes
+            .iter()
+            .any(|(cause, place)| cause.starts_with(prefix) && is_same(place))
     };
     reasons.retain(|r| match r.kind {
-        ReasonKind::Queue => !about("queue.", &None),
-        ReasonKind::LostWork => !about("failure.", &None),
-        ReasonKind::Imbalance => !about("skew.", &r.stage) && !about("failure.slow", &r.stage),
-        ReasonKind::WorkPerRow => !about("", &r.stage),
+        ReasonKind::Queue => !found("queue.", &None),
+        ReasonKind::LostWork => !found("failure.", &None),
+        ReasonKind::Imbalance => !found("skew.", &r.stage) && !found("failure.slow", &r.stage),
+        ReasonKind::WorkPerRow => !found("", &r.stage),
         _ => true,
     });
 }
 
-/// Nothing explains the difference; the stage that grew most is the place to look at.
-fn unknown(sides: &Sides<'_>) -> Reason {
-    let sign = if sides.slow_is_b { 1.0 } else { -1.0 };
-    let most = sides
-        .seen
-        .stages
-        .iter()
-        .max_by(|x, y| (x.weight_seconds * sign).total_cmp(&(y.weight_seconds * sign)))
-        .filter(|s| s.weight_seconds * sign > 0.0);
-    let name = most.and_then(|s| sides.name(s));
-    let grown = most.map(|s| s.weight_seconds.abs());
-    let text = sides.said.unknown(name.map(String::as_str), grown);
-    sides.reason(ReasonKind::Unknown, grown, name, text)
+/// Nothing explains the difference; the stage that grew the most is where to look.
+fn unknown(runs: &Contrast<'_>) -> Reason {
+    let grown = |s: &StageChange| s.weight_seconds * runs.sign();
+    let stages = runs.seen.stages.iter();
+    let most = stages
+        .max_by(|x, y| grown(x).total_cmp(&grown(y)))
+        .filter(|s| grown(s) > 0.0);
+    let name = most.and_then(|s| runs.name(s));
+    let seconds = most.map(grown);
+    let text = match name.zip(seconds) {
+        Some((stage, seconds)) => text!(
+            "没有单一原因；{stage} 的用时增加最多（{by}）",
+            "no single cause; {stage} grew the most (by {by})",
+            by = Seconds(seconds)
+        ),
+        None => text!(
+            "保存的数据不足以判断原因",
+            "the saved data does not show why"
+        ),
+    };
+    runs.reason(ReasonKind::Unknown, seconds, name, text)
 }

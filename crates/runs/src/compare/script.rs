@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use similar::{Algorithm, ChangeTag, TextDiff};
 
-use super::{ScriptChange, Side};
+use super::ScriptChange;
+use crate::RunSummary;
 
-/// Two scripts of ten thousand lines that share nothing take seconds otherwise; past this the diff
-/// is coarser.
+/// After this the diff is coarser: two scripts of ten thousand lines that share nothing would take longer.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Unchanged lines shown around a change.
 const AROUND: usize = 3;
 
-/// Compares the texts; line ends do not count.
-pub(crate) fn change(a: &Side, b: &Side) -> ScriptChange {
+/// Compares the texts; line endings don't count.
+pub(super) fn change(a: &RunSummary, b: &RunSummary) -> ScriptChange {
     let (Some(old), Some(new)) = (&a.script, &b.script) else {
         return ScriptChange::Unknown;
     };

@@ -1,27 +1,27 @@
-//! Numbers of the stages side by side, the biggest change of time first.
+//! The numbers of each stage in both runs.
 
 use super::matching::StagePair;
-use super::{Pair, Side, StageChange};
-use crate::shape::StageShape;
+use super::{ComparedRun, Pair, StageChange};
+use crate::StageSummary;
 
-/// A stage that grew by less than this many seconds is noise whatever its ratio.
+/// A stage that grew by less than this many seconds is noise, whatever its ratio.
 const LEAST_SECONDS: f64 = 1.0;
 
-/// Every stage of both runs once.
-pub(crate) fn changes(a: &Side, b: &Side, pairs: &[StagePair]) -> Vec<StageChange> {
+/// Every stage of either run, the biggest change of time first.
+pub(super) fn changes(a: &ComparedRun, b: &ComparedRun, pairs: &[StagePair]) -> Vec<StageChange> {
     let mut changes: Vec<StageChange> = pairs.iter().map(|pair| change(a, b, *pair)).collect();
     changes.sort_by(|x, y| y.weight_seconds.abs().total_cmp(&x.weight_seconds.abs()));
     changes
 }
 
-fn change(a: &Side, b: &Side, pair: StagePair) -> StageChange {
-    let old = pair.a.and_then(|i| a.shape.stages.get(i));
-    let new = pair.b.and_then(|j| b.shape.stages.get(j));
-    let both = |value: &dyn Fn(&StageShape) -> Option<f64>| {
+fn change(a: &ComparedRun, b: &ComparedRun, pair: StagePair) -> StageChange {
+    let old = pair.a.and_then(|i| a.summary.stages.get(i));
+    let new = pair.b.and_then(|j| b.summary.stages.get(j));
+    let both = |value: &dyn Fn(&StageSummary) -> Option<f64>| {
         Pair::new(old.and_then(value), new.and_then(value))
     };
     let seconds =
-        |value: &dyn Fn(&StageShape) -> Option<f64>| both(&|s| value(s).map(|ms| ms / 1000.0));
+        |value: &dyn Fn(&StageSummary) -> Option<f64>| both(&|s| value(s).map(|ms| ms / 1000.0));
     let mut change = StageChange {
         a: old.map(|s| s.name.clone()),
         b: new.map(|s| s.name.clone()),
@@ -49,7 +49,7 @@ fn change(a: &Side, b: &Side, pair: StagePair) -> StageChange {
     change
 }
 
-/// Seconds by which a stage counts. One that only one run has counts with all of its time.
+/// Seconds by which a stage counts; a stage that only one run has counts with all of its time.
 fn weight(change: &StageChange) -> f64 {
     let whole = change.a.is_none() || change.b.is_none();
     let of = |pair: Pair| {

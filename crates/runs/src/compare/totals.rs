@@ -1,68 +1,66 @@
 //! Numbers of the whole job.
 
-use super::{Pair, Side, Total, TotalMetric};
-use crate::shape::{JobShape, StageShape};
+use super::{ComparedRun, Pair, Total, TotalMetric};
+use crate::{RunSummary, StageSummary, sum};
 
-/// How a number is read from a shape.
-type Reading = fn(&JobShape) -> Option<f64>;
-
-/// The numbers that at least one run tells, in a fixed order.
-pub(crate) fn totals(a: &Side, b: &Side) -> Vec<Total> {
-    let rows: [(TotalMetric, Reading); 11] = [
-        (TotalMetric::ElapsedSeconds, |s| s.job.elapsed_seconds),
-        (TotalMetric::QueuedSeconds, |s| s.job.queued_seconds),
-        (TotalMetric::CompileSeconds, |s| s.job.compile_seconds),
-        (TotalMetric::VertexSeconds, |s| {
-            of_stages(s, |stage| stage.busy_ms).map(|ms| ms / 1000.0)
+/// The numbers that at least one run has, in a fixed order.
+pub(super) fn totals(a: &ComparedRun, b: &ComparedRun) -> Vec<Total> {
+    use TotalMetric as M;
+    type Reading = fn(&RunSummary) -> Option<f64>;
+    let readings: [(M, Reading); 10] = [
+        (M::QueuedSeconds, |s| s.queued_seconds),
+        (M::CompileSeconds, |s| s.compile_seconds),
+        (M::VertexSeconds, |s| {
+            of_stages(s, |x| x.busy_ms).map(seconds)
         }),
-        (TotalMetric::LostSeconds, |s| {
-            of_stages(s, |stage| stage.wasted_ms).map(|ms| ms / 1000.0)
+        (M::LostSeconds, |s| {
+            of_stages(s, |x| x.wasted_ms).map(seconds)
         }),
-        (TotalMetric::Tokens, |s| s.job.tokens.map(f64::from)),
-        (TotalMetric::Stages, |s| {
+        (M::Tokens, |s| s.tokens.map(f64::from)),
+        (M::Stages, |s| {
             Some(s.stages.len() as f64).filter(|n| *n > 0.0)
         }),
-        (TotalMetric::Vertices, |s| {
-            of_stages(s, |stage| stage.vertices.map(|n| n as f64))
+        (M::Vertices, |s| {
+            of_stages(s, |x| x.vertices.map(|n| n as f64))
         }),
-        (TotalMetric::InputRows, input_rows),
-        (TotalMetric::InputBytes, input_bytes),
-        (TotalMetric::ShuffledBytes, |s| {
-            all(s.edges.iter().map(|e| e.bytes))
-        }),
+        (M::InputRows, input_rows),
+        (M::InputBytes, input_bytes),
+        (M::ShuffledBytes, |s| sum(s.edges.iter().map(|e| e.bytes))),
     ];
-    rows.into_iter()
-        .map(|(metric, of)| Total {
-            metric,
-            values: Pair::new(of(&a.shape), of(&b.shape)),
-        })
-        .filter(|total| total.values.is_known())
+    let elapsed = |run: &ComparedRun| run.report.job.elapsed_seconds;
+    let elapsed = (M::ElapsedSeconds, Pair::new(elapsed(a), elapsed(b)));
+    let others = readings
+        .into_iter()
+        .map(|(metric, of)| (metric, Pair::new(of(&a.summary), of(&b.summary))));
+    std::iter::once(elapsed)
+        .chain(others)
+        .filter(|(_, values)| values.is_known())
+        .map(|(metric, values)| Total { metric, values })
         .collect()
 }
 
+fn seconds(ms: f64) -> f64 {
+    ms / 1000.0
+}
+
 /// Rows of all inputs: of the tables, else of the stages that nothing feeds.
-pub(crate) fn input_rows(shape: &JobShape) -> Option<f64> {
-    all(shape.inputs.iter().map(|i| i.rows.map(|n| n as f64)))
-        .or_else(|| all(roots(shape).map(|stage| stage.rows_in)))
+pub(super) fn input_rows(summary: &RunSummary) -> Option<f64> {
+    sum(summary.inputs.iter().map(|i| i.rows.map(|n| n as f64)))
+        .or_else(|| sum(roots(summary).map(|stage| stage.rows_in)))
 }
 
 /// Bytes of all inputs, likewise.
-pub(crate) fn input_bytes(shape: &JobShape) -> Option<f64> {
-    all(shape.inputs.iter().map(|i| i.bytes.map(|n| n as f64)))
-        .or_else(|| all(roots(shape).map(|stage| stage.bytes_read)))
+pub(super) fn input_bytes(summary: &RunSummary) -> Option<f64> {
+    sum(summary.inputs.iter().map(|i| i.bytes.map(|n| n as f64)))
+        .or_else(|| sum(roots(summary).map(|stage| stage.bytes_read)))
 }
 
-fn roots(shape: &JobShape) -> impl Iterator<Item = &StageShape> {
-    let fed = |stage: &StageShape| shape.edges.iter().any(|e| e.to == stage.name);
-    shape.stages.iter().filter(move |stage| !fed(stage))
+fn roots(summary: &RunSummary) -> impl Iterator<Item = &StageSummary> {
+    let is_fed = |stage: usize| summary.edges.iter().any(|e| e.to == stage);
+    let stages = summary.stages.iter().enumerate();
+    stages.filter(move |(at, _)| !is_fed(*at)).map(|(_, s)| s)
 }
 
-fn of_stages(shape: &JobShape, value: impl Fn(&StageShape) -> Option<f64>) -> Option<f64> {
-    all(shape.stages.iter().map(value))
-}
-
-/// The sum; `None` if there is nothing to add or a part is unknown.
-fn all(parts: impl Iterator<Item = Option<f64>>) -> Option<f64> {
-    let parts: Option<Vec<f64>> = parts.collect();
-    parts.filter(|p| !p.is_empty()).map(|p| p.iter().sum())
+fn of_stages(summary: &RunSummary, value: fn(&StageSummary) -> Option<f64>) -> Option<f64> {
+    sum(summary.stages.iter().map(value))
 }

@@ -1,34 +1,22 @@
-//! What people thought of suggestions.
+//! Feedback: what users did with suggestions.
 
 use rusqlite::{Row, params};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Store, StoreError, runs::now};
+use crate::code;
 
-/// What somebody did with a suggestion.
+/// What a user did with a suggestion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
-    /// It was taken.
     Accept,
-    /// It was not.
     Ignore,
 }
 
-impl Action {
-    fn code(self) -> &'static str {
-        match self {
-            Action::Accept => "accept",
-            Action::Ignore => "ignore",
-        }
-    }
-}
-
-/// One opinion to store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Feedback {
-    /// What was done.
     pub action: Action,
     /// Id of the suggestion: `S1`.
     pub suggestion: String,
@@ -38,16 +26,14 @@ pub struct Feedback {
     pub saved_seconds: Option<f64>,
 }
 
-/// One stored opinion with what it was about.
+/// Saved feedback with what it was about.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FeedbackRow {
-    /// The run.
     pub run_id: String,
-    /// Id of the suggestion in it.
+    /// Id of the suggestion in the run.
     pub suggestion: String,
-    /// What was done.
     pub action: Action,
-    /// Cause that the suggestion was to mend.
+    /// Cause that the suggestion addresses.
     pub cause: Option<String>,
     /// Kind of the suggestion.
     pub kind: String,
@@ -62,7 +48,7 @@ pub struct FeedbackRow {
 }
 
 impl Store {
-    /// Stores an opinion; a later one about the same suggestion replaces it.
+    /// Saves feedback; it replaces earlier feedback on the same suggestion.
     ///
     /// # Errors
     /// If there is no such run or suggestion.
@@ -73,20 +59,18 @@ impl Store {
     ) -> Result<FeedbackRow, StoreError> {
         let run_id = self.run(prefix)?.run_id;
         self.require_suggestion(&run_id, &feedback.suggestion)?;
-        let path = self.path.clone();
-        let stored = (|| {
-            let transaction = self.connection.transaction()?;
+        self.write(|connection| {
+            let transaction = connection.transaction()?;
             transaction.execute(
                 "DELETE FROM feedback WHERE run_id = ?1 AND suggestion = ?2",
                 params![run_id, feedback.suggestion],
             )?;
             transaction.execute(
                 "INSERT INTO feedback (run_id, suggestion, action, note, saved_seconds, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                params![run_id, feedback.suggestion, feedback.action.code(), feedback.note, feedback.saved_seconds, now()],
+                params![run_id, feedback.suggestion, code(&feedback.action), feedback.note, feedback.saved_seconds, now()],
             )?;
             transaction.commit()
-        })();
-        stored.map_err(|source| StoreError::Database { path, source })?;
+        })?;
         let mut rows = self.select_feedback(
             "WHERE f.run_id = ?1 AND f.suggestion = ?2",
             &[&run_id, &feedback.suggestion],
@@ -94,7 +78,7 @@ impl Store {
         rows.pop().ok_or(StoreError::UnknownRun(run_id))
     }
 
-    /// Every opinion, the oldest first.
+    /// All feedback, the oldest first.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -102,7 +86,7 @@ impl Store {
         self.select_feedback("", &[])
     }
 
-    /// The opinions about one run.
+    /// The feedback on one run.
     ///
     /// # Errors
     /// If there is no such run.
@@ -112,26 +96,19 @@ impl Store {
     }
 
     fn require_suggestion(&self, run_id: &str, suggestion: &str) -> Result<(), StoreError> {
-        let mut statement = self
-            .connection
-            .prepare("SELECT id FROM suggestions WHERE run_id = ?1 ORDER BY CAST(substr(id, 2) AS INTEGER)")
-            .map_err(|e| self.database(e))?;
-        let known: Vec<String> = statement
-            .query_map([run_id], |row| row.get(0))
-            .and_then(Iterator::collect)
-            .map_err(|e| self.database(e))?;
+        let sql =
+            "SELECT id FROM suggestions WHERE run_id = ?1 ORDER BY CAST(substr(id, 2) AS INTEGER)";
+        let known: Vec<String> = self.select(sql, [run_id], |row| row.get(0))?;
         if known.iter().any(|id| id == suggestion) {
             return Ok(());
         }
-        let known = if known.is_empty() {
-            "none".to_owned()
-        } else {
-            known.join(", ")
-        };
         Err(StoreError::UnknownSuggestion {
             run: run_id.to_owned(),
             suggestion: suggestion.to_owned(),
-            known,
+            known: match known.as_slice() {
+                [] => "none".to_owned(),
+                ids => ids.join(", "),
+            },
         })
     }
 
@@ -144,15 +121,7 @@ impl Store {
             "SELECT f.run_id, f.suggestion, f.action, s.cause, s.kind, s.sources, f.note, f.saved_seconds, f.created_at
              FROM feedback f JOIN suggestions s ON s.run_id = f.run_id AND s.id = f.suggestion {condition} ORDER BY f.id"
         );
-        let mut statement = self
-            .connection
-            .prepare(&sql)
-            .map_err(|e| self.database(e))?;
-        let rows = statement
-            .query_map(values, feedback_row)
-            .map_err(|e| self.database(e))?;
-        rows.collect::<rusqlite::Result<_>>()
-            .map_err(|e| self.database(e))
+        self.select(&sql, values, feedback_row)
     }
 }
 

@@ -1,11 +1,12 @@
-//! The run store: one SQLite file with every run, what it found, what was shown, and what people
-//! thought of it.
+//! The run store: one SQLite file with every run, its findings and suggestions, and the feedback on
+//! them.
 //!
-//! Several processes may use it at once (WAL). A run holds a lock file while it is under way; a run
-//! that is `running` without a held lock was killed and is marked `interrupted` by whoever looks
-//! next. Knows nothing of how reports come about or look.
+//! Several processes may use it concurrently (WAL). A run holds a lock file while it is in progress;
+//! a run that is `running` without a held lock was killed, and the next process that opens the store
+//! marks it `interrupted`.
 
 mod feedback;
+mod old;
 mod runs;
 mod schema;
 
@@ -13,7 +14,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Params, Row};
 
 pub use feedback::{Action, Feedback, FeedbackRow};
 pub use runs::{RunFilter, RunRow, RunStatus};
@@ -21,65 +22,40 @@ pub use runs::{RunFilter, RunRow, RunStatus};
 /// Name of the file in the data folder.
 pub const FILE_NAME: &str = "runs.sqlite";
 
-/// How long a writer waits for another. Writes take milliseconds; a minute of waiting means a stuck process.
+/// How long a writer waits for another. Writes take milliseconds; after a minute the other process is stuck.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Why the store could not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The data folder cannot be made or written.
     #[error("`{}` cannot be written", .path.display())]
     Folder {
-        /// The folder or file.
         path: PathBuf,
-        /// What the system says.
         source: std::io::Error,
     },
-    /// SQLite refuses.
     #[error("the run store `{}` failed", .path.display())]
     Database {
-        /// The store's file.
         path: PathBuf,
-        /// What SQLite says.
         source: rusqlite::Error,
     },
-    /// A newer program made the store.
     #[error("the run store `{}` has version {found}; this program knows versions up to {known}", .path.display())]
     TooNew {
-        /// The store's file.
         path: PathBuf,
-        /// Its version.
         found: u32,
-        /// The last version known here.
         known: u32,
     },
-    /// No such run.
     #[error("there is no run `{0}`")]
     UnknownRun(String),
-    /// Several runs begin so.
-    #[error("`{prefix}` is the beginning of {count} runs")]
-    AmbiguousRun {
-        /// What was given.
-        prefix: String,
-        /// How many runs begin so.
-        count: usize,
-    },
-    /// The run has no such suggestion.
+    #[error("`{prefix}` matches {count} runs")]
+    AmbiguousRun { prefix: String, count: usize },
     #[error("run `{run}` has no suggestion `{suggestion}`; it has {known}")]
     UnknownSuggestion {
-        /// The run.
         run: String,
-        /// What was given.
         suggestion: String,
-        /// Those it has.
         known: String,
     },
-    /// A stored report cannot be read.
     #[error("the report of run `{run}` cannot be read")]
     Report {
-        /// The run.
         run: String,
-        /// What is wrong.
         source: serde_json::Error,
     },
 }
@@ -89,14 +65,14 @@ impl StoreError {
     pub fn hint(&self) -> &'static str {
         match self {
             StoreError::Folder { .. } => {
-                "choose another data folder (`data` in the configuration), or mend its permissions"
+                "choose another data folder (`data` in the configuration), or fix its permissions"
             }
             StoreError::Database { .. } => {
-                "if the file is damaged, move it away; the next run starts a new one"
+                "if the file is damaged, move it away; the next run creates a new one"
             }
             StoreError::TooNew { .. } => "use the newer program, or another data folder",
             StoreError::UnknownRun(_) | StoreError::AmbiguousRun { .. } => {
-                "`scopeagent runs list` shows every run"
+                "`scopeagent runs list` lists all runs"
             }
             StoreError::UnknownSuggestion { .. } => {
                 "`scopeagent runs show RUN` shows its suggestions"
@@ -106,48 +82,41 @@ impl StoreError {
     }
 }
 
-/// An open run store.
 pub struct Store {
     connection: Connection,
     path: PathBuf,
     locks: PathBuf,
 }
 
-/// A run under way. Dropping it without finishing leaves the run to be marked `interrupted`.
+/// A run in progress. If it is dropped unfinished, the run is later marked `interrupted`.
 #[derive(Debug)]
 pub struct OpenRun {
-    /// Its identifier.
     pub run_id: String,
     lock: File,
     lock_path: PathBuf,
 }
 
 impl OpenRun {
-    /// Gives the lock up once the run's end is stored.
     fn close(self) {
         drop(self.lock);
-        // A lock file that stays behind is taken away with its run.
+        // A lock file that cannot be removed now is removed with its run.
         let _ = fs::remove_file(&self.lock_path);
     }
 }
 
 impl Store {
-    /// Opens the store in a data folder; makes folder and file if there are none, and brings an
-    /// older file up to date.
+    /// Opens the store in a data folder. Creates what is missing, and migrates an older file.
     ///
     /// # Errors
-    /// See [`StoreError`].
+    /// If folder or file cannot be written, or a newer program wrote the file.
     pub fn open(data: &Path) -> Result<Store, StoreError> {
         let locks = data.join("running");
+        let path = data.join(FILE_NAME);
         fs::create_dir_all(&locks).map_err(|source| StoreError::Folder {
             path: locks.clone(),
             source,
         })?;
-        let path = data.join(FILE_NAME);
-        let connection = Connection::open(&path).map_err(|source| StoreError::Database {
-            path: path.clone(),
-            source,
-        })?;
+        let connection = Connection::open(&path).map_err(|e| database(&path, e))?;
         let mut store = Store {
             connection,
             path,
@@ -164,22 +133,13 @@ impl Store {
         let gate = self.locks.join("open.lock");
         let held = File::create(&gate).and_then(|file| file.lock().map(|()| file));
         let _held = held.map_err(|source| StoreError::Folder { path: gate, source })?;
-        let path = self.path.clone();
-        let fail = |source| StoreError::Database {
-            path: path.clone(),
-            source,
-        };
-        self.connection.busy_timeout(BUSY_TIMEOUT).map_err(fail)?;
-        self.connection
-            .pragma_update(None, "journal_mode", "WAL")
-            .map_err(fail)?;
-        self.connection
-            .pragma_update(None, "synchronous", "NORMAL")
-            .map_err(fail)?;
-        self.connection
-            .pragma_update(None, "foreign_keys", "ON")
-            .map_err(fail)?;
-        let found = schema::migrate(&mut self.connection).map_err(fail)?;
+        let found = self.write(|connection| {
+            connection.busy_timeout(BUSY_TIMEOUT)?;
+            connection.pragma_update(None, "journal_mode", "WAL")?;
+            connection.pragma_update(None, "synchronous", "NORMAL")?;
+            connection.pragma_update(None, "foreign_keys", "ON")?;
+            schema::migrate(connection)
+        })?;
         if found > schema::VERSION {
             return Err(StoreError::TooNew {
                 path: self.path.clone(),
@@ -190,11 +150,31 @@ impl Store {
         Ok(())
     }
 
-    fn database(&self, source: rusqlite::Error) -> StoreError {
-        StoreError::Database {
-            path: self.path.clone(),
-            source,
-        }
+    fn write<T>(
+        &mut self,
+        work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        work(&mut self.connection).map_err(|source| database(&self.path, source))
+    }
+
+    fn execute(&self, sql: &str, values: impl Params) -> Result<(), StoreError> {
+        let done = self.connection.execute(sql, values);
+        done.map(drop).map_err(|e| database(&self.path, e))
+    }
+
+    fn select<T>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let rows = || {
+            let mut statement = self.connection.prepare(sql)?;
+            statement
+                .query_map(values, row)?
+                .collect::<rusqlite::Result<_>>()
+        };
+        rows().map_err(|e| database(&self.path, e))
     }
 
     fn lock_path(&self, run_id: &str) -> PathBuf {
@@ -202,5 +182,9 @@ impl Store {
     }
 }
 
-#[cfg(test)]
-mod tests;
+fn database(path: &Path, source: rusqlite::Error) -> StoreError {
+    StoreError::Database {
+        path: path.to_owned(),
+        source,
+    }
+}

@@ -1,42 +1,27 @@
-//! Runs: begun, finished, listed, shown, deleted.
+//! Runs: started, finished, listed, shown, deleted.
 
 use std::fs::{self, File, TryLockError};
 
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+use report::{Language, Report};
+use rusqlite::{Connection, Row, TransactionBehavior, params};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
 
-use super::{OpenRun, Store, StoreError};
-use crate::picture::Picture;
-use crate::shape::JobShape;
-use report::{Language, Report};
+use super::{OpenRun, Store, StoreError, old};
+use crate::{RunSummary, code};
 
-/// How far a run got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
-    /// Under way.
     Running,
     /// It has a report.
     Finished,
     /// It was stopped or killed; a stopped one may have a partial report.
     Interrupted,
-    /// It ended with an error.
     Failed,
 }
 
 impl RunStatus {
-    fn code(self) -> &'static str {
-        match self {
-            RunStatus::Running => "running",
-            RunStatus::Finished => "finished",
-            RunStatus::Interrupted => "interrupted",
-            RunStatus::Failed => "failed",
-        }
-    }
-
     fn from_code(code: &str) -> RunStatus {
         match code {
             "running" => RunStatus::Running,
@@ -47,34 +32,26 @@ impl RunStatus {
     }
 }
 
-/// One line of the list of runs.
+/// One line of the list of runs. Times are RFC 3339, UTC.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RunRow {
-    /// Identifier.
     pub run_id: String,
     /// Job folder as given.
     pub job: String,
-    /// Name of the job, where its files tell.
     pub job_name: Option<String>,
-    /// What was asked.
     pub question: Option<String>,
-    /// How far it got.
     pub status: RunStatus,
-    /// Verdict; `None` before the end.
+    /// `None` before the end.
     pub verdict: Option<String>,
     /// Class of the top finding.
     pub problem_type: Option<String>,
-    /// Cause of the top finding.
     pub top_cause: Option<String>,
     /// Number of findings.
     pub findings: u32,
     /// `offline` or `llm`.
     pub reasoner: Option<String>,
-    /// Model of the LLM.
     pub model: Option<String>,
-    /// RFC 3339, UTC.
     pub created_at: String,
-    /// RFC 3339, UTC.
     pub finished_at: Option<String>,
     /// Why it failed.
     pub failure: Option<String>,
@@ -83,9 +60,9 @@ pub struct RunRow {
 /// Which runs to list.
 #[derive(Debug, Clone, Default)]
 pub struct RunFilter {
-    /// Only runs of job folders or names that contain this.
+    /// Only runs whose job folder or name contains this.
     pub job: Option<String>,
-    /// At most so many, the newest first; `None` for all.
+    /// At most this many, the newest first; `None` for all.
     pub limit: Option<usize>,
 }
 
@@ -95,7 +72,7 @@ const SELECT: &str = "SELECT run_id, job, job_name, question, status, verdict, p
     FROM runs";
 
 impl Store {
-    /// Notes that a run begins.
+    /// Records that a run starts.
     ///
     /// # Errors
     /// If the store cannot be written.
@@ -107,18 +84,15 @@ impl Store {
         language: Language,
     ) -> Result<OpenRun, StoreError> {
         let lock_path = self.lock_path(run_id);
-        let folder = |source| StoreError::Folder {
+        let held = File::create(&lock_path).and_then(|file| file.lock().map(|()| file));
+        let lock = held.map_err(|source| StoreError::Folder {
             path: lock_path.clone(),
             source,
-        };
-        let lock = File::create(&lock_path).map_err(folder)?;
-        lock.lock().map_err(folder)?;
-        self.connection
-            .execute(
-                "INSERT INTO runs (run_id, job, question, language, status, created_at) VALUES (?1, ?2, ?3, ?4, 'running', ?5)",
-                params![run_id, job, question, language.code(), now()],
-            )
-            .map_err(|e| self.database(e))?;
+        })?;
+        self.execute(
+            "INSERT INTO runs (run_id, job, question, language, status, created_at) VALUES (?1, ?2, ?3, ?4, 'running', ?5)",
+            params![run_id, job, question, language.code(), now()],
+        )?;
         Ok(OpenRun {
             run_id: run_id.to_owned(),
             lock,
@@ -126,8 +100,8 @@ impl Store {
         })
     }
 
-    /// Stores the report of a run, what can be drawn of its job, and what it is compared by; a
-    /// partial report leaves the run `interrupted`.
+    /// Saves the report of a run and the summary of its job; a partial report leaves the run
+    /// `interrupted`.
     ///
     /// # Errors
     /// If the store cannot be written.
@@ -135,27 +109,22 @@ impl Store {
         &mut self,
         run: OpenRun,
         report: &Report,
-        picture: &Picture,
-        shape: &JobShape,
+        summary: &RunSummary,
     ) -> Result<(), StoreError> {
-        let path = self.path.clone();
-        let stored = store_report(&mut self.connection, &run.run_id, report, picture, shape);
-        stored.map_err(|source| StoreError::Database { path, source })?;
+        self.write(|connection| save(connection, &run.run_id, report, summary))?;
         run.close();
         Ok(())
     }
 
-    /// Notes that a run ended with an error.
+    /// Records that a run ended with an error.
     ///
     /// # Errors
     /// If the store cannot be written.
     pub fn fail(&self, run: OpenRun, reason: &str) -> Result<(), StoreError> {
-        self.connection
-            .execute(
-                "UPDATE runs SET status = 'failed', failure = ?2, finished_at = ?3 WHERE run_id = ?1",
-                params![run.run_id, reason, now()],
-            )
-            .map_err(|e| self.database(e))?;
+        self.execute(
+            "UPDATE runs SET status = 'failed', failure = ?2, finished_at = ?3 WHERE run_id = ?1",
+            params![run.run_id, reason, now()],
+        )?;
         run.close();
         Ok(())
     }
@@ -172,22 +141,14 @@ impl Store {
         let limit = filter
             .limit
             .map_or(-1, |n| i64::try_from(n).unwrap_or(i64::MAX));
-        let mut statement = self
-            .connection
-            .prepare(&sql)
-            .map_err(|e| self.database(e))?;
-        let rows = statement
-            .query_map(params![filter.job, limit], run_row)
-            .map_err(|e| self.database(e))?;
-        rows.collect::<rusqlite::Result<_>>()
-            .map_err(|e| self.database(e))
+        self.select(&sql, params![filter.job, limit], run_row)
     }
 
-    /// The run whose identifier is, or begins with, `prefix`. `last` is the newest one, `last~1`
+    /// The run whose identifier is `prefix` or starts with it. `last` is the newest run, `last~1`
     /// the one before it.
     ///
     /// # Errors
-    /// If there is none, or several begin so.
+    /// If no run or several runs match.
     pub fn run(&self, prefix: &str) -> Result<RunRow, StoreError> {
         if let Some(back) = counted_from_last(prefix) {
             return self.nth_newest(back, prefix);
@@ -195,16 +156,7 @@ impl Store {
         let wanted = prefix.to_ascii_uppercase();
         let sql =
             format!("{SELECT} WHERE substr(run_id, 1, length(?1)) = ?1 ORDER BY run_id LIMIT 100");
-        let mut statement = self
-            .connection
-            .prepare(&sql)
-            .map_err(|e| self.database(e))?;
-        let rows = statement
-            .query_map(params![wanted], run_row)
-            .map_err(|e| self.database(e))?;
-        let mut rows: Vec<RunRow> = rows
-            .collect::<rusqlite::Result<_>>()
-            .map_err(|e| self.database(e))?;
+        let mut rows = self.select(&sql, params![wanted], run_row)?;
         match rows.len() {
             0 => Err(StoreError::UnknownRun(prefix.to_owned())),
             1 => Ok(rows.remove(0)),
@@ -227,82 +179,71 @@ impl Store {
         found.ok_or_else(|| StoreError::UnknownRun(asked.to_owned()))
     }
 
-    /// The stored report of a run; `None` if it has none.
+    /// The report of a run; `None` if it has none.
     ///
     /// # Errors
     /// If there is no such run, or its report cannot be read.
     pub fn report(&self, prefix: &str) -> Result<Option<Report>, StoreError> {
-        self.stored(prefix, "SELECT report FROM runs WHERE run_id = ?1")
+        let run = self.run(prefix)?.run_id;
+        let [report]: [_; 1] = self.texts("SELECT report FROM runs WHERE run_id = ?1", &run)?;
+        let parsed = report.map(|text| serde_json::from_str(&text)).transpose();
+        parsed.map_err(|source| StoreError::Report { run, source })
     }
 
-    /// What can be drawn of the job of a run; `None` if it has no report.
+    /// The summary of a run's job; `None` if the run has no report.
     ///
     /// # Errors
-    /// If there is no such run, or what is stored cannot be read.
-    pub fn picture(&self, prefix: &str) -> Result<Option<Picture>, StoreError> {
-        self.stored(prefix, "SELECT picture FROM runs WHERE run_id = ?1")
+    /// If there is no such run, or its summary cannot be read.
+    pub fn summary(&self, prefix: &str) -> Result<Option<RunSummary>, StoreError> {
+        let run = self.run(prefix)?.run_id;
+        let columns = "SELECT summary, picture, shape FROM runs WHERE run_id = ?1";
+        let texts: [_; 3] = self.texts(columns, &run)?;
+        let parsed = match texts {
+            [Some(summary), ..] => serde_json::from_str(&summary).map(Some),
+            [None, Some(picture), shape] => old::summary(&picture, shape.as_deref()).map(Some),
+            [None, None, _] => Ok(None),
+        };
+        parsed.map_err(|source| StoreError::Report { run, source })
     }
 
-    /// What a run is compared by; `None` if it has no report, or an older program kept it.
-    ///
-    /// # Errors
-    /// If there is no such run, or what is stored cannot be read.
-    pub fn shape(&self, prefix: &str) -> Result<Option<JobShape>, StoreError> {
-        self.stored(prefix, "SELECT shape FROM runs WHERE run_id = ?1")
-    }
-
-    fn stored<T: DeserializeOwned>(
+    /// The text columns of one run.
+    fn texts<const N: usize>(
         &self,
-        prefix: &str,
         sql: &str,
-    ) -> Result<Option<T>, StoreError> {
-        let run_id = self.run(prefix)?.run_id;
-        let text: Option<String> = self
-            .connection
-            .query_row(sql, [&run_id], |row| row.get(0))
-            .optional()
-            .map_err(|e| self.database(e))?
-            .flatten();
-        text.map(|text| {
-            serde_json::from_str(&text).map_err(|source| StoreError::Report {
-                run: run_id,
-                source,
-            })
-        })
-        .transpose()
+        run_id: &str,
+    ) -> Result<[Option<String>; N], StoreError> {
+        let mut rows = self.select(sql, [run_id], |row| {
+            let mut texts = [const { None }; N];
+            for (at, text) in texts.iter_mut().enumerate() {
+                *text = row.get(at)?;
+            }
+            Ok(texts)
+        })?;
+        rows.pop()
+            .ok_or_else(|| StoreError::UnknownRun(run_id.to_owned()))
     }
 
-    /// Deletes a run with all that hangs on it.
+    /// Deletes a run with its findings, suggestions and feedback.
     ///
     /// # Errors
     /// If there is no such run.
     pub fn delete(&self, prefix: &str) -> Result<RunRow, StoreError> {
         let row = self.run(prefix)?;
-        self.connection
-            .execute("DELETE FROM runs WHERE run_id = ?1", [&row.run_id])
-            .map_err(|e| self.database(e))?;
-        // The lock file of an interrupted run has served.
+        self.execute("DELETE FROM runs WHERE run_id = ?1", [&row.run_id])?;
+        // An interrupted run may have left its lock file.
         let _ = fs::remove_file(self.lock_path(&row.run_id));
         Ok(row)
     }
 
-    /// Marks runs as interrupted whose process is gone.
+    /// Marks runs whose process is gone as interrupted.
     pub(super) fn mark_interrupted(&self) -> Result<(), StoreError> {
-        let mut statement = self
-            .connection
-            .prepare("SELECT run_id FROM runs WHERE status = 'running'")
-            .map_err(|e| self.database(e))?;
-        let running: Vec<String> = statement
-            .query_map([], |row| row.get(0))
-            .and_then(Iterator::collect)
-            .map_err(|e| self.database(e))?;
+        let sql = "SELECT run_id FROM runs WHERE status = 'running'";
+        let running: Vec<String> = self.select(sql, [], |row| row.get(0))?;
         for run_id in running.iter().filter(|id| !self.is_held(id)) {
-            self.connection
-                .execute(
-                    "UPDATE runs SET status = 'interrupted', finished_at = ?2 WHERE run_id = ?1 AND status = 'running'",
-                    params![run_id, now()],
-                )
-                .map_err(|e| self.database(e))?;
+            self.execute(
+                "UPDATE runs SET status = 'interrupted', finished_at = ?2 WHERE run_id = ?1 AND status = 'running'",
+                params![run_id, now()],
+            )?;
             let _ = fs::remove_file(self.lock_path(run_id));
         }
         Ok(())
@@ -317,12 +258,11 @@ impl Store {
     }
 }
 
-fn store_report(
+fn save(
     connection: &mut Connection,
     run_id: &str,
     report: &Report,
-    picture: &Picture,
-    shape: &JobShape,
+    summary: &RunSummary,
 ) -> rusqlite::Result<()> {
     let status = if report.partial {
         RunStatus::Interrupted
@@ -331,15 +271,14 @@ fn store_report(
     };
     let unwritable = |e| rusqlite::Error::ToSqlConversionFailure(Box::new(e));
     let text = serde_json::to_string(report).map_err(unwritable)?;
-    let drawn = serde_json::to_string(picture).map_err(unwritable)?;
-    let shape = serde_json::to_string(shape).map_err(unwritable)?;
+    let summary = serde_json::to_string(summary).map_err(unwritable)?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute(
-        "UPDATE runs SET status = ?2, finished_at = ?3, job_name = ?4, verdict = ?5, problem_type = ?6, reasoner = ?7, model = ?8, report = ?9, picture = ?10, shape = ?11
+        "UPDATE runs SET status = ?2, finished_at = ?3, job_name = ?4, verdict = ?5, problem_type = ?6, reasoner = ?7, model = ?8, report = ?9, summary = ?10
          WHERE run_id = ?1",
         params![
             run_id,
-            status.code(),
+            code(&status),
             now(),
             report.job.name,
             code(&report.verdict),
@@ -347,8 +286,7 @@ fn store_report(
             code(&report.engine.reasoner),
             report.engine.model,
             text,
-            drawn,
-            shape
+            summary
         ],
     )?;
     for f in &report.findings {
@@ -384,27 +322,6 @@ fn store_report(
             ],
         )?;
     }
-    for e in &report.experiences {
-        transaction.execute(
-            "INSERT OR REPLACE INTO experiences VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![run_id, e.step, e.rank, e.chunk, e.score],
-        )?;
-    }
-    for (position, step) in report.steps.iter().enumerate() {
-        transaction.execute(
-            "INSERT OR REPLACE INTO steps VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            params![
-                run_id,
-                number(position),
-                step.id,
-                step.text,
-                step.conclusion.to_string(),
-                number(step.tokens_in),
-                number(step.tokens_out),
-                step.elapsed_ms
-            ],
-        )?;
-    }
     transaction.commit()
 }
 
@@ -432,19 +349,6 @@ fn counted_from_last(text: &str) -> Option<usize> {
     match text.strip_prefix("last")? {
         "" => Some(0),
         rest => rest.strip_prefix('~')?.parse().ok(),
-    }
-}
-
-/// A count as SQLite stores it.
-fn number(count: impl TryInto<i64>) -> i64 {
-    count.try_into().unwrap_or(i64::MAX)
-}
-
-/// The name under which an enum of the contract stands in reports.
-fn code(value: &impl Serialize) -> Option<String> {
-    match serde_json::to_value(value) {
-        Ok(Value::String(code)) => Some(code),
-        _ => None,
     }
 }
 

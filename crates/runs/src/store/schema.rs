@@ -1,93 +1,21 @@
 //! The tables, as a list of migrations; `PRAGMA user_version` says how many were applied.
 
-use std::ops::Range;
-
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Version of the tables that this program writes.
 pub(super) const VERSION: u32 = MIGRATIONS.len() as u32;
 
 /// Never edit a migration that was released; add one.
-const MIGRATIONS: &[&str] = &["
-    CREATE TABLE runs (
-        run_id        TEXT PRIMARY KEY,
-        job           TEXT NOT NULL,
-        job_name      TEXT,
-        question      TEXT,
-        language      TEXT NOT NULL,
-        status        TEXT NOT NULL CHECK (status IN ('running', 'finished', 'interrupted', 'failed')),
-        created_at    TEXT NOT NULL,
-        finished_at   TEXT,
-        verdict       TEXT,
-        problem_type  TEXT,
-        reasoner      TEXT,
-        model         TEXT,
-        failure       TEXT,
-        report        TEXT,
-        picture       TEXT
-    ) STRICT;
-    CREATE INDEX runs_by_time ON runs (created_at);
-    CREATE TABLE findings (
-        run_id        TEXT NOT NULL REFERENCES runs ON DELETE CASCADE,
-        id            TEXT NOT NULL,
-        cause         TEXT NOT NULL,
-        stage         TEXT,
-        severity      TEXT NOT NULL,
-        confidence    REAL NOT NULL,
-        seconds_saved REAL,
-        PRIMARY KEY (run_id, id)
-    ) STRICT;
-    CREATE TABLE suggestions (
-        run_id        TEXT NOT NULL REFERENCES runs ON DELETE CASCADE,
-        id            TEXT NOT NULL,
-        finding       TEXT,
-        cause         TEXT,
-        kind          TEXT NOT NULL,
-        title         TEXT NOT NULL,
-        sources       TEXT NOT NULL,
-        PRIMARY KEY (run_id, id)
-    ) STRICT;
-    CREATE TABLE experiences (
-        run_id        TEXT NOT NULL REFERENCES runs ON DELETE CASCADE,
-        step          TEXT NOT NULL,
-        rank          INTEGER NOT NULL,
-        chunk         TEXT NOT NULL,
-        score         REAL,
-        PRIMARY KEY (run_id, step, rank)
-    ) STRICT;
-    CREATE TABLE steps (
-        run_id        TEXT NOT NULL REFERENCES runs ON DELETE CASCADE,
-        position      INTEGER NOT NULL,
-        id            TEXT NOT NULL,
-        text          TEXT NOT NULL,
-        conclusion    TEXT NOT NULL,
-        tokens_in     INTEGER NOT NULL,
-        tokens_out    INTEGER NOT NULL,
-        elapsed_ms    REAL NOT NULL,
-        PRIMARY KEY (run_id, position)
-    ) STRICT;
-    CREATE TABLE feedback (
-        id            INTEGER PRIMARY KEY,
-        run_id        TEXT NOT NULL REFERENCES runs ON DELETE CASCADE,
-        suggestion    TEXT NOT NULL,
-        action        TEXT NOT NULL CHECK (action IN ('accept', 'ignore')),
-        note          TEXT,
-        saved_seconds REAL,
-        created_at    TEXT NOT NULL
-    ) STRICT;
-    CREATE INDEX feedback_by_run ON feedback (run_id);
-",
-    // What two runs are compared by.
-    "ALTER TABLE runs ADD COLUMN shape TEXT;"
+const MIGRATIONS: &[&str] = &[
+    include_str!("v1.sql"),
+    // What two runs were compared by.
+    "ALTER TABLE runs ADD COLUMN shape TEXT;",
+    // One summary instead of `picture` and `shape`, which stay for the runs that have them; tables
+    // that nobody read.
+    "ALTER TABLE runs ADD COLUMN summary TEXT;
+     DROP TABLE experiences;
+     DROP TABLE steps;",
 ];
-
-/// Applies some migrations and notes the version that they lead to.
-pub(super) fn apply(connection: &Connection, which: Range<usize>) -> rusqlite::Result<()> {
-    for migration in &MIGRATIONS[which.clone()] {
-        connection.execute_batch(migration)?;
-    }
-    connection.pragma_update(None, "user_version", which.end as u32)
-}
 
 /// Applies what is missing, in one transaction, so that a kill leaves the old version. Returns the
 /// version that the file had or now has; a newer one is left alone.
@@ -97,7 +25,10 @@ pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<u32> {
     if found >= VERSION {
         return Ok(found);
     }
-    apply(&transaction, found as usize..MIGRATIONS.len())?;
+    for migration in &MIGRATIONS[found as usize..] {
+        transaction.execute_batch(migration)?;
+    }
+    transaction.pragma_update(None, "user_version", VERSION)?;
     transaction.commit()?;
     Ok(VERSION)
 }

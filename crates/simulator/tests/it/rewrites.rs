@@ -2,9 +2,9 @@
 //! script gave.
 
 use diagnosis::Settings;
-use diagnosis::model::Suggestion;
 use job::script::Script;
 use job::{Catalogue, Job};
+use report::{Language, Suggestion};
 use simulator::exec::World;
 use simulator::{CAUSES, Dialect, Request, Scale, simulate};
 use std::path::Path;
@@ -14,7 +14,13 @@ use std::process::Command;
 const SEEDS: u64 = 3;
 
 fn suggestions(job: &Job) -> Vec<Suggestion> {
-    diagnosis::diagnose(job, &Catalogue::builtin(), &Settings::default()).suggestions
+    let settings = Settings::default();
+    let found = diagnosis::diagnose(job, &Catalogue::builtin(), &settings, Language::En);
+    found
+        .suggestions
+        .into_iter()
+        .map(|s| s.suggestion)
+        .collect()
 }
 
 /// Applies a unified diff strictly: context and removed lines must stand where they are said to stand.
@@ -97,7 +103,7 @@ fn check_folder(folder: &Path, name: &str, seed: u64, tally: &mut Tally) {
             continue;
         };
         tally.diffs += 1;
-        let about = format!("{name}: {}", suggestion.title.en);
+        let about = format!("{name}: {}", suggestion.title);
         if patch_accepts(&folder.join(&file), diff) == Some(false) {
             tally.wrong.push(format!("{about}: patch refuses\n{diff}"));
         }

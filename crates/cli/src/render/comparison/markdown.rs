@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use runs::compare::{Comparison, ScriptChange, Summary};
+use runs::compare::{Comparison, RunHeader, ScriptChange};
 
 use super::{
     change, estimate_sides, finding_cost, input_name, input_numbers, known, stage_marks,
@@ -109,7 +109,7 @@ fn write_all(out: &mut String, c: &Comparison, all: bool) -> fmt::Result {
     Ok(())
 }
 
-fn write_side(out: &mut String, name: &str, side: &Summary, words: Words) -> fmt::Result {
+fn write_side(out: &mut String, name: &str, side: &RunHeader, words: Words) -> fmt::Result {
     let time = side.elapsed_seconds.map(duration).unwrap_or_default();
     let place = match &side.run_id {
         Some(run) => format!("{} `{run}`", words.run()),

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use anstyle::{AnsiColor, Effects, Style};
-use runs::compare::{Comparison, FindingStatus, Pair, Reason, ScriptChange, Summary};
+use runs::compare::{Comparison, FindingStatus, Pair, Reason, RunHeader, ScriptChange};
 
 use super::{
     SHOWN, estimate_sides, finding_cost, input_name, input_numbers, known, stage_marks,
@@ -71,7 +71,7 @@ impl Page {
         self.gaps(c)
     }
 
-    fn side(&mut self, name: &str, side: &Summary) -> fmt::Result {
+    fn side(&mut self, name: &str, side: &RunHeader) -> fmt::Result {
         let mut facts = vec![side.name.clone(), self.words.state(side.state).to_owned()];
         facts.extend(side.elapsed_seconds.map(duration));
         facts.push(self.words.verdict(side.verdict).to_owned());

@@ -1,6 +1,6 @@
 //! Histograms over vertices, and the use of tokens over time.
 
-use runs::picture::{Histogram, StagePicture, Timeline};
+use runs::{Histogram, RunSummary, StageSummary, Timeline};
 
 use super::svg::{escape, label, title};
 use crate::render::layout::duration;
@@ -69,13 +69,14 @@ pub(super) fn histogram(
 }
 
 /// Running vertices over time, stages stacked, with the tokens as a line.
-pub(super) fn timeline(data: &Timeline, stages: &[StagePicture], words: Words) -> String {
+pub(super) fn timeline(data: &Timeline, summary: &RunSummary, words: Words) -> String {
     let (width, height) = TIMELINE;
     let slots = data.running.first().map_or(0, Vec::len);
     let stacked: Vec<f32> = (0..slots)
         .map(|t| data.running.iter().map(|row| row[t]).sum())
         .collect();
-    let tokens = data.tokens.map(|n| n as f32);
+    let stages = &summary.stages;
+    let tokens = summary.tokens.map(|n| n as f32);
     let most = stacked
         .iter()
         .copied()
@@ -134,7 +135,7 @@ pub(super) fn timeline(data: &Timeline, stages: &[StagePicture], words: Words) -
 }
 
 /// Which colour is which stage, the busiest first.
-fn key(data: &Timeline, stages: &[StagePicture]) -> String {
+fn key(data: &Timeline, stages: &[StageSummary]) -> String {
     let busy = |i: usize| {
         data.running
             .get(i)

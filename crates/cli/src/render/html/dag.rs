@@ -1,7 +1,7 @@
 //! The stage DAG: one column a layer, channels as curves as wide as the bytes that crossed, stages
 //! coloured by their share of the time.
 
-use runs::picture::{EdgePicture, Picture, StagePicture};
+use runs::{EdgeSummary, RunSummary, StageSummary};
 
 use super::svg::{label, title};
 use crate::render::layout::{bytes, duration};
@@ -24,32 +24,32 @@ struct Places {
 }
 
 /// Draws the DAG; `hot` are the stages in findings with the finding's id.
-pub(super) fn draw(picture: &Picture, hot: &[(String, String)]) -> String {
-    if picture.stages.is_empty() {
+pub(super) fn draw(summary: &RunSummary, hot: &[(String, String)]) -> String {
+    if summary.stages.is_empty() {
         return String::new();
     }
-    let places = place(picture);
-    let most = picture
+    let places = place(summary);
+    let most = summary
         .edges
         .iter()
         .filter_map(|e| e.bytes)
         .fold(0.0, f64::max);
     // Sizes are written last, so that no channel runs through them.
-    let channels: String = picture
+    let channels: String = summary
         .edges
         .iter()
         .map(|edge| channel(edge, &places, most))
         .collect();
-    let sizes: String = picture
+    let sizes: String = summary
         .edges
         .iter()
         .map(|edge| size_of(edge, &places))
         .collect();
-    let boxes: String = picture
+    let boxes: String = summary
         .stages
         .iter()
         .enumerate()
-        .map(|(i, stage)| stage_box(stage, places.at[i], hot))
+        .map(|(i, stage)| stage_box(stage, summary.share(stage), places.at[i], hot))
         .collect();
     format!(
         r#"<svg class="dag" viewBox="0 0 {w:.0} {h:.0}" width="{w:.0}" height="{h:.0}" role="img">{channels}{boxes}{sizes}</svg>"#,
@@ -58,8 +58,8 @@ pub(super) fn draw(picture: &Picture, hot: &[(String, String)]) -> String {
     )
 }
 
-fn place(picture: &Picture) -> Places {
-    let layers = layers(picture);
+fn place(summary: &RunSummary) -> Places {
+    let layers = layers(summary);
     let columns = layers.iter().max().map_or(1, |m| m + 1);
     let mut order: Vec<Vec<usize>> = vec![Vec::new(); columns];
     for (stage, layer) in layers.iter().enumerate() {
@@ -67,11 +67,11 @@ fn place(picture: &Picture) -> Places {
     }
     let tallest = order.iter().map(Vec::len).max().unwrap_or(1) as f64;
     let height = 2.0 * MARGIN + tallest * BOX_HEIGHT + (tallest - 1.0) * GAP_Y;
-    let mut at = vec![(0.0, 0.0); picture.stages.len()];
+    let mut at = vec![(0.0, 0.0); summary.stages.len()];
     for (column, members) in order.iter().enumerate() {
         // A stage stands near the mean height of what feeds it, so that few channels cross.
         let mean_y = |stage: usize| {
-            let from = picture
+            let from = summary
                 .edges
                 .iter()
                 .filter(|e| e.to == stage && layers[e.from] < column);
@@ -96,12 +96,12 @@ fn place(picture: &Picture) -> Places {
 }
 
 /// Longest way from an input to each stage. A cycle, which no sound file has, is cut off.
-fn layers(picture: &Picture) -> Vec<usize> {
-    let mut layers = vec![0; picture.stages.len()];
-    for _ in 0..picture.stages.len() {
+fn layers(summary: &RunSummary) -> Vec<usize> {
+    let mut layers = vec![0; summary.stages.len()];
+    for _ in 0..summary.stages.len() {
         let mut changed = false;
-        for edge in picture.edges.iter().filter(|e| e.from != e.to) {
-            let least = (layers[edge.from] + 1).min(picture.stages.len() - 1);
+        for edge in summary.edges.iter().filter(|e| e.from != e.to) {
+            let least = (layers[edge.from] + 1).min(summary.stages.len() - 1);
             if layers[edge.to] < least {
                 layers[edge.to] = least;
                 changed = true;
@@ -114,7 +114,7 @@ fn layers(picture: &Picture) -> Vec<usize> {
     layers
 }
 
-fn channel(edge: &EdgePicture, places: &Places, most: f64) -> String {
+fn channel(edge: &EdgeSummary, places: &Places, most: f64) -> String {
     let (from, to) = (places.at[edge.from], places.at[edge.to]);
     let (x1, y1) = (from.0 + BOX_WIDTH, from.1 + BOX_HEIGHT / 2.0);
     let (x2, y2) = (to.0, to.1 + BOX_HEIGHT / 2.0);
@@ -140,7 +140,7 @@ fn channel(edge: &EdgePicture, places: &Places, most: f64) -> String {
 }
 
 /// The bytes of a channel, a third of the way along, where channels into one stage still stand apart.
-fn size_of(edge: &EdgePicture, places: &Places) -> String {
+fn size_of(edge: &EdgeSummary, places: &Places) -> String {
     let Some(size) = edge.bytes else {
         return String::new();
     };
@@ -151,7 +151,12 @@ fn size_of(edge: &EdgePicture, places: &Places) -> String {
     label(x1 + along, y1 + rise - 5.0, "size", "middle", &bytes(size))
 }
 
-fn stage_box(stage: &StagePicture, (x, y): (f64, f64), hot: &[(String, String)]) -> String {
+fn stage_box(
+    stage: &StageSummary,
+    share: Option<f64>,
+    (x, y): (f64, f64),
+    hot: &[(String, String)],
+) -> String {
     let finding = hot
         .iter()
         .find(|(name, _)| *name == stage.name)
@@ -163,10 +168,8 @@ fn stage_box(stage: &StagePicture, (x, y): (f64, f64), hot: &[(String, String)])
     if stage.critical {
         class.push_str(" critical");
     }
-    let percent = stage.share.map_or(0.0, |s| s * 100.0);
-    let share = stage
-        .share
-        .map_or_else(|| "–".to_owned(), |s| format!("{:.0} %", s * 100.0));
+    let percent = share.map_or(0.0, |s| s * 100.0);
+    let share = share.map_or_else(|| "–".to_owned(), |s| format!("{:.0} %", s * 100.0));
     let busy = stage
         .busy_ms
         .map_or_else(|| "–".to_owned(), |ms| duration(ms / 1000.0));
@@ -205,37 +208,35 @@ fn stage_box(stage: &StagePicture, (x, y): (f64, f64), hot: &[(String, String)])
 mod tests {
     use super::*;
 
-    fn stage(name: &str) -> StagePicture {
-        StagePicture {
+    fn stage(name: &str) -> StageSummary {
+        StageSummary {
             name: name.into(),
             vertices: Some(4),
             busy_ms: Some(1000.0),
-            share: Some(0.5),
-            critical: false,
-            run_ms: None,
-            bytes_read: None,
+            ..StageSummary::default()
         }
     }
 
-    fn edge(from: usize, to: usize) -> EdgePicture {
-        EdgePicture {
+    fn edge(from: usize, to: usize) -> EdgeSummary {
+        EdgeSummary {
             from,
             to,
             bytes: Some(2048.0),
             exchange: "hash".into(),
             keys: vec!["UserId".into()],
+            ..EdgeSummary::default()
         }
     }
 
     #[test]
     fn stages_stand_right_of_what_feeds_them_and_do_not_overlap() {
-        let picture = Picture {
+        let summary = RunSummary {
             stages: ["a", "b", "c", "d"].map(stage).into(),
             edges: vec![edge(0, 2), edge(1, 2), edge(2, 3), edge(0, 3)],
-            ..Picture::default()
+            ..RunSummary::default()
         };
-        let places = place(&picture);
-        for e in &picture.edges {
+        let places = place(&summary);
+        for e in &summary.edges {
             assert!(places.at[e.from].0 + BOX_WIDTH < places.at[e.to].0);
         }
         assert_eq!(places.at[0].0, places.at[1].0);
@@ -244,21 +245,21 @@ mod tests {
 
     #[test]
     fn a_cycle_is_drawn_and_ends() {
-        let picture = Picture {
+        let summary = RunSummary {
             stages: ["a", "b"].map(stage).into(),
             edges: vec![edge(0, 1), edge(1, 0)],
-            ..Picture::default()
+            ..RunSummary::default()
         };
-        assert!(draw(&picture, &[]).contains("</svg>"));
+        assert!(draw(&summary, &[]).contains("</svg>"));
     }
 
     #[test]
     fn the_hot_stage_is_marked() {
-        let picture = Picture {
+        let summary = RunSummary {
             stages: vec![stage("SV1"), stage("SV2")],
-            ..Picture::default()
+            ..RunSummary::default()
         };
-        let drawn = draw(&picture, &[("SV2".into(), "F1".into())]);
+        let drawn = draw(&summary, &[("SV2".into(), "F1".into())]);
         assert_eq!(drawn.matches("stage hot").count(), 1);
         assert!(
             drawn.contains(r#"class="stage hot" data-stage="SV2""#),

@@ -8,7 +8,7 @@ mod svg;
 use minijinja::Environment;
 use minijinja::value::Serde;
 use report::{Evidence, Finding, Report};
-use runs::picture::Picture;
+use runs::RunSummary;
 use serde::Serialize;
 
 use super::layout::{DiffPart, bytes, duration};
@@ -74,7 +74,7 @@ struct FindingView<'a> {
 ///
 /// # Errors
 /// If the built-in page does not fit the report, which a test excludes.
-pub(crate) fn render(report: &Report, picture: &Picture) -> Result<String, minijinja::Error> {
+pub(crate) fn render(report: &Report, summary: &RunSummary) -> Result<String, minijinja::Error> {
     let words = Words(report.language);
     let mut environment = Environment::new();
     environment.add_template("report.html", PAGE)?;
@@ -92,7 +92,7 @@ pub(crate) fn render(report: &Report, picture: &Picture) -> Result<String, minij
         findings: report
             .findings
             .iter()
-            .map(|f| finding_view(f, report, picture, words))
+            .map(|f| finding_view(f, report, summary, words))
             .collect(),
         diffs: report
             .suggestions
@@ -104,13 +104,13 @@ pub(crate) fn render(report: &Report, picture: &Picture) -> Result<String, minij
             .iter()
             .map(|s| words.suggestion_kind(s.kind))
             .collect(),
-        dag: dag::draw(picture, &hot_stages(report)),
-        timeline: picture
+        dag: dag::draw(summary, &hot_stages(report)),
+        timeline: summary
             .timeline
             .as_ref()
-            .map(|t| charts::timeline(t, &picture.stages, words)),
-        script_file: picture.script.as_ref().map(|s| s.file.as_str()),
-        script: script_lines(report, picture),
+            .map(|t| charts::timeline(t, summary, words)),
+        script_file: summary.script.as_ref().map(|s| s.file.as_str()),
+        script: script_lines(report, summary),
     };
     environment
         .get_template("report.html")?
@@ -120,7 +120,7 @@ pub(crate) fn render(report: &Report, picture: &Picture) -> Result<String, minij
 fn finding_view<'a>(
     finding: &'a Finding,
     report: &'a Report,
-    picture: &Picture,
+    summary: &RunSummary,
     words: Words,
 ) -> FindingView<'a> {
     let items: Vec<&Evidence> = finding
@@ -128,7 +128,7 @@ fn finding_view<'a>(
         .iter()
         .filter_map(|id| report.evidence.iter().find(|e| e.id == *id))
         .collect();
-    let stage = picture
+    let stage = summary
         .stages
         .iter()
         .find(|s| Some(&s.name) == finding.stage.as_ref());
@@ -154,7 +154,7 @@ fn finding_view<'a>(
             .and_then(|s| s.run_ms.as_ref())
             .map(|h| charts::histogram(h, words.run_time_per_vertex(), words, seconds)),
         bytes_histogram: stage
-            .and_then(|s| s.bytes_read.as_ref())
+            .and_then(|s| s.vertex_bytes_read.as_ref())
             .map(|h| charts::histogram(h, words.bytes_read_per_vertex(), words, bytes)),
     }
 }
@@ -181,8 +181,8 @@ fn diff_lines(diff: &str) -> Vec<DiffLine> {
         .collect()
 }
 
-fn script_lines<'a>(report: &'a Report, picture: &Picture) -> Vec<ScriptLine<'a>> {
-    let Some(script) = &picture.script else {
+fn script_lines<'a>(report: &'a Report, summary: &RunSummary) -> Vec<ScriptLine<'a>> {
+    let Some(script) = &summary.script else {
         return Vec::new();
     };
     let ranges: Vec<(&str, [u32; 2])> = report

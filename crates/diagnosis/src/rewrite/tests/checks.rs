@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::parse;
-use crate::model::Verified;
 use crate::rewrite::{Edit, Rewrite, verify};
+use report::Verified;
 
 const TEXT: &str = "A = SELECT K, X FROM (SSTREAM @a);\nB = SELECT K, SUM(X) AS S FROM A GROUP BY K;\n\
     OUTPUT B TO SSTREAM @o CLUSTERED BY K;\n";

@@ -46,21 +46,15 @@ impl Onnx {
     ) -> Result<Onnx, EmbedError> {
         let path = Path::new(model);
         // Problems with the model are reported before problems with the machine.
-        let source = match path.is_dir() {
-            true => Source::Folder(folder::Folder::read(path)?),
-            false => Source::Named(known(model)?),
-        };
-        let environment = runtime::environment(model, runtime)?;
-        let (embedding, identity, prefixes) = match source {
-            Source::Folder(folder) => {
-                let identity = folder.identity();
-                let prefixes = folder.prefixes();
-                (folder.load(environment)?, identity, prefixes)
-            }
-            Source::Named(known) => {
-                let embedding = fetch(model, known, cache, environment)?;
-                (embedding, model.to_lowercase(), Prefixes::of(model))
-            }
+        let environment = || runtime::environment(model, runtime);
+        let (embedding, identity, prefixes) = if path.is_dir() {
+            let folder = folder::Folder::read(path)?;
+            let (identity, prefixes) = (folder.identity(), folder.prefixes());
+            (folder.load(environment()?)?, identity, prefixes)
+        } else {
+            let known = known(model)?;
+            let embedding = fetch(model, known, cache, environment()?)?;
+            (embedding, model.to_lowercase(), Prefixes::of(model))
         };
         let prefixes = prefixes.with(prompts);
         let mut onnx = Onnx {
@@ -71,11 +65,8 @@ impl Onnx {
             model: Mutex::new(embedding),
         };
         onnx.dimension = onnx.run("", &["dimension"])?.first().map_or(0, Vec::len);
-        onnx.fingerprint = format!(
-            "onnx:{identity}:{}{}",
-            onnx.dimension,
-            prompts.fingerprint()
-        );
+        let (dimension, prompts) = (onnx.dimension, prompts.fingerprint());
+        onnx.fingerprint = format!("onnx:{identity}:{dimension}{prompts}");
         Ok(onnx)
     }
 
@@ -97,11 +88,6 @@ impl Onnx {
             })
             .collect()
     }
-}
-
-enum Source {
-    Folder(folder::Folder),
-    Named(EmbeddingModel),
 }
 
 impl Embedder for Onnx {
@@ -147,12 +133,9 @@ fn reads_chinese(model: &TextEmbedding) -> bool {
 
 /// Finds `bge-small-zh-v1.5` as well as `Xenova/bge-small-zh-v1.5`.
 fn known(name: &str) -> Result<EmbeddingModel, EmbedError> {
-    if name.contains(['/', '\\']) && !Path::new(name).exists() && Path::new(name).has_root() {
-        return Err(unavailable(
-            name,
-            "there is no such folder".to_owned(),
-            NAMES,
-        ));
+    if Path::new(name).has_root() && !Path::new(name).exists() {
+        let reason = "there is no such folder".to_owned();
+        return Err(unavailable(name, reason, NAMES));
     }
     TextEmbedding::list_supported_models()
         .into_iter()
@@ -209,14 +192,8 @@ mod tests {
 
     #[test]
     fn names_are_known_with_and_without_their_owner() {
-        for name in [
-            "all-MiniLM-L6-v2",
-            "bge-small-zh-v1.5",
-            "multilingual-e5-small",
-            "bge-m3",
-            "Xenova/bge-small-zh-v1.5",
-            "BGESmallZHV15",
-        ] {
+        let names = "all-MiniLM-L6-v2 bge-small-zh-v1.5 multilingual-e5-small bge-m3 Xenova/bge-small-zh-v1.5 BGESmallZHV15";
+        for name in names.split(' ') {
             assert!(known(name).is_ok(), "{name}");
         }
         assert!(rerank::known("bge-reranker-base").is_ok());

@@ -12,39 +12,36 @@ use super::folder::{needed, tokenizer_files};
 use super::{
     EmbedError, FETCH, MAX_TOKENS, NAMES, ends_with_name, reason, runtime, unavailable, unusable,
 };
+use crate::settings::Reranker;
 
 pub(crate) struct OnnxReranker {
+    /// Number of candidates that it sees.
+    pub(crate) depth: usize,
     model: Mutex<TextRerank>,
 }
 
 impl OnnxReranker {
-    pub(crate) fn load(
-        model: &str,
-        cache: Option<&Path>,
-        runtime: Option<&Path>,
-    ) -> Result<OnnxReranker, EmbedError> {
-        let folder = Path::new(model);
+    pub(crate) fn load(settings: &Reranker) -> Result<OnnxReranker, EmbedError> {
+        let (model, folder) = (&*settings.model, Path::new(&settings.model));
+        let environment = || runtime::environment(model, settings.runtime.as_deref());
         let loaded = if folder.is_dir() {
             let onnx = needed(folder, "model.onnx")?;
             let tokenizer = needed(folder, "tokenizer.json")?;
-            let files = UserDefinedRerankingModel::new(
-                onnx,
-                tokenizer_files(folder, tokenizer, MAX_TOKENS),
-            );
-            let options = RerankInitOptionsUserDefined::new()
-                .with_environment(runtime::environment(model, runtime)?);
+            let tokenizer = tokenizer_files(folder, tokenizer, MAX_TOKENS);
+            let files = UserDefinedRerankingModel::new(onnx, tokenizer);
+            let options = RerankInitOptionsUserDefined::new().with_environment(environment()?);
             TextRerank::try_new_from_user_defined(files, options)
         } else {
-            let mut options = RerankInitOptions::new(known(model)?)
-                .with_environment(runtime::environment(model, runtime)?)
-                .with_show_download_progress(false);
-            if let Some(cache) = cache {
-                options = options.with_cache_dir(cache.to_owned());
+            let options = RerankInitOptions::new(known(model)?).with_environment(environment()?);
+            let mut options = options.with_show_download_progress(false);
+            if let Some(cache) = &settings.cache {
+                options = options.with_cache_dir(cache.clone());
             }
             TextRerank::try_new(options)
         };
         let loaded = loaded.map_err(|error| unavailable(model, reason(&error), FETCH))?;
         Ok(OnnxReranker {
+            depth: settings.depth,
             model: Mutex::new(loaded),
         })
     }

@@ -1,6 +1,6 @@
 //! What several rules see in a job: a sign is measured here once, and a rule decides what it means.
 //!
-//! Signs know no rule. A threshold that a sign holds numbers against stands beside it.
+//! They know no rule. A threshold is declared next to the measurement that is compared with it.
 
 pub(crate) mod estimate;
 pub(crate) mod exchange;

@@ -1,85 +1,25 @@
-//! Runs survive kills, several writers and newer programs.
+//! Runs survive kills, concurrent writers, and older and newer programs.
 
-use super::*;
-use crate::picture::Picture;
-use crate::shape::JobShape;
-use report::*;
+use report::Language;
+use runs::store::{Action, FILE_NAME, Feedback, RunFilter, RunStatus, Store, StoreError};
+use runs::{RunSummary, StageSummary};
+use rusqlite::Connection;
+use testkit::knowledge::root;
 
-fn report(run_id: &str) -> Report {
-    Report {
-        schema_version: SCHEMA_VERSION,
-        run_id: run_id.to_owned(),
-        job: JobSummary {
-            id: None,
-            name: Some("Daily".into()),
-            path: "jobs/daily".into(),
-            state: JobState::Succeeded,
-            elapsed_seconds: Some(10.0),
-            stages: Some(2),
-            vertices: None,
-            ..JobSummary::default()
-        },
-        question: None,
-        answer: None,
-        time: None,
-        cost: None,
-        language: Language::En,
-        engine: Engine {
-            reasoner: ReasonerKind::Offline,
-            provider: None,
-            model: None,
-            fallback: None,
-        },
-        verdict: Verdict::Problem,
-        problem_type: ProblemType::DataSkew,
-        findings: vec![Finding {
-            id: "F1".into(),
-            cause: Cause::JoinHotKey,
-            problem_type: ProblemType::DataSkew,
-            severity: Severity::High,
-            confidence: 0.9,
-            stage: Some("SV3_Combine".into()),
-            script_lines: Some([3, 9]),
-            summary: "one key has most rows".into(),
-            evidence: vec!["E1".into()],
-            impact: None,
-        }],
-        evidence: Vec::new(),
-        missing_information: Vec::new(),
-        suggestions: vec![Suggestion {
-            id: "S1".into(),
-            finding: Some("F1".into()),
-            kind: SuggestionKind::Hint,
-            title: "add a hint".into(),
-            steps: Vec::new(),
-            diff: None,
-            verified: None,
-            gain: String::new(),
-            pros: Vec::new(),
-            cons: Vec::new(),
-            sources: vec!["experience/a.md#fix".into(), "experience/b.md#fix".into()],
-            origin: Origin::Rules,
-            unverified: Vec::new(),
-        }],
-        experiences: Vec::new(),
-        steps: Vec::new(),
-        files_read: Vec::new(),
-        diagnostics: Vec::new(),
-        usage: None,
-        checks: None,
-        notes: Vec::new(),
-        rules: Vec::new(),
-        partial: false,
-    }
-}
+use crate::support::{self, Report};
 
 fn finished(store: &mut Store, run_id: &str) -> Report {
     let run = store
         .begin(run_id, "jobs/daily", None, Language::En)
         .expect("begin");
-    let report = report(run_id);
+    let report = Report {
+        run_id: run_id.to_owned(),
+        findings: vec![support::finding("skew.join_hot_key", 10.0)],
+        suggestions: vec![support::suggestion()],
+        ..support::report()
+    };
     store
-        .finish(run, &report, &Picture::default(), &JobShape::default())
+        .finish(run, &report, &RunSummary::default())
         .expect("finish");
     report
 }
@@ -145,21 +85,36 @@ fn last_counts_back_from_the_newest_run() {
 }
 
 #[test]
-fn a_store_of_the_first_version_is_brought_up_to_date() {
+fn runs_of_version_0_1_0_have_one_summary() {
     let folder = tempfile::tempdir().expect("folder");
-    let connection = Connection::open(folder.path().join(FILE_NAME)).expect("raw");
-    schema::apply(&connection, 0..1).expect("first version");
-    connection
-        .execute_batch("INSERT INTO runs (run_id, job, language, status, created_at) VALUES ('01OLD', 'a', 'en', 'finished', '2026-01-01T00:00:00Z')")
-        .expect("an old run");
-    drop(connection);
+    let path = folder.path().join(FILE_NAME);
+    let fixture = root().join("crates/cli/tests/fixtures/runs-0.1.0.sqlite");
+    std::fs::copy(fixture, &path).expect("copied");
     let mut store = Store::open(folder.path()).expect("open");
-    assert_eq!(store.shape("01OLD").expect("read"), None);
+    let whole = store.summary("last").expect("read").expect("a summary");
+    assert!(!whole.drawn_only && whole.timeline.is_some() && whole.script.is_some());
+    assert!(whole.tokens.is_some() && !whole.inputs.is_empty());
+    assert!(whole.edges.iter().any(|e| e.partitions.is_some()));
+    for stage in &whole.stages {
+        assert!(!stage.operators.is_empty() && stage.run_ms.is_some());
+    }
+
+    let raw = Connection::open(&path).expect("raw");
+    let unread = "SELECT count(*) FROM sqlite_schema WHERE name IN ('steps', 'experiences')";
+    let tables = raw.query_row(unread, [], |row| row.get(0));
+    assert_eq!(tables, Ok(0), "tables that nobody reads are dropped");
+    raw.execute("UPDATE runs SET shape = NULL", [])
+        .expect("as the first stores were");
+    let drawn = store.summary("last").expect("read").expect("a summary");
+    assert!(drawn.drawn_only && drawn.inputs.is_empty());
+    assert_eq!(drawn.tokens, whole.tokens);
+    for (stage, known) in drawn.stages.iter().zip(&whole.stages) {
+        let same = |s: &StageSummary| (s.name.clone(), s.vertices, s.busy_ms, s.run_ms.clone());
+        assert_eq!(same(stage), same(known));
+    }
     finished(&mut store, "01NEW");
-    assert_eq!(
-        store.shape("01NEW").expect("read"),
-        Some(JobShape::default())
-    );
+    let saved = store.summary("01NEW").expect("read");
+    assert_eq!(saved, Some(RunSummary::default()));
 }
 
 #[test]

@@ -1,9 +1,9 @@
-//! What a failed job failed of, by its errors and its vertex events.
+//! Why a job failed, by its errors and its vertex events.
 
 use job::model::{Job, JobError};
 
-use crate::model::Cause;
 use crate::view::View;
+use report::Cause;
 
 /// Error ids of the job manager that mean a limit.
 const LIMITS: [&str; 8] = [

@@ -10,10 +10,10 @@ use job::model::{Edge, ExchangeKind, Source, Table};
 use super::exchange::feeds_join;
 use super::{failure, spill};
 use crate::impact::{Basis, flatten};
-use crate::model::Cause;
 use crate::settings::{MIN_SHARE, Threshold};
 use crate::uneven::{HotValue, Uneven};
 use crate::view::View;
+use report::Cause;
 
 /// Largest over mean input from which a shuffled stage is looked at.
 pub(crate) static MIN_RATIO: Threshold = Threshold {
@@ -139,7 +139,7 @@ fn unfinished_ratio(view: &View<'_>, stage: usize, vertices: u64) -> f64 {
     }
 }
 
-/// In a failed job only the stage that failed is told to be uneven.
+/// In a failed job only the stage that failed is reported as uneven.
 fn failed_here(view: &View<'_>, stage: usize) -> bool {
     let named = view
         .job

@@ -2,9 +2,8 @@
 
 use job::model::{Edge, ExchangeKind, OperatorKind};
 
-use crate::facts::{text, word};
-use crate::model::Fact;
 use crate::view::View;
+use report::{Evidence, text};
 
 /// Whether the operator that wants this exchange joins its inputs.
 pub(crate) fn feeds_join(view: &View<'_>, edge: &Edge) -> bool {
@@ -31,7 +30,7 @@ fn joined_with(view: &View<'_>, edge: &Edge, other: &Edge) -> bool {
 }
 
 /// The partitioner of an edge as the definition file has it.
-pub(crate) fn partitioner_fact(view: &View<'_>, edge: &Edge) -> Option<Fact> {
+pub(crate) fn partitioner_fact(view: &View<'_>, edge: &Edge) -> Option<Evidence> {
     let id = edge.partitioner.as_deref()?;
     let stage = &view.job.stages[edge.from];
     let operator = stage.operators.iter().find(|o| o.id == id)?;
@@ -46,9 +45,11 @@ pub(crate) fn partitioner_fact(view: &View<'_>, edge: &Edge) -> Option<Fact> {
         file,
         locator: Some(format!("{}/{id}/@args", stage.name)),
     };
-    let says = text(
-        format!("{} 的 {id} 参数为 {}", stage.name, operator.args),
-        format!("{id} of {} has the arguments {}", stage.name, operator.args),
+    let sentence = text!(
+        "{stage} 的 {id} 参数为 {args}",
+        "{id} of {stage} has the arguments {args}",
+        stage = stage.name,
+        args = operator.args
     );
-    Some(word("args", &operator.args, source, says))
+    Some(view.word("args", &operator.args, source, sentence))
 }

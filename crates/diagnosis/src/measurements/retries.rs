@@ -3,10 +3,10 @@
 use job::facts::value;
 use job::model::Source;
 
-use crate::facts::{measured, number, text};
-use crate::model::Fact;
 use crate::settings::Threshold;
 use crate::view::View;
+use report::format::{Number, TIME};
+use report::{Evidence, text};
 
 /// Wasted attempts per vertex of a stage.
 pub(crate) static MIN_ATTEMPTS: Threshold = Threshold {
@@ -23,7 +23,7 @@ pub(crate) static MIN_COUNT: Threshold = Threshold {
     name: "retries.min_count",
     default: 4.0,
     unit: "attempts",
-    reason_zh: "小 stage 中一两次失败就超过百分比阈值",
+    reason_zh: "小阶段中一两次失败就超过百分比阈值",
     reason_en: "in a small stage one or two failures exceed any share",
     source: "judgement",
 };
@@ -44,17 +44,17 @@ pub(crate) static MIN_PEAK: Threshold = Threshold {
     default: 0.9,
     unit: "share",
     reason_zh: "峰值远低于限制时，失败不是内存引起的",
-    reason_en: "with a peak far below the limit the failures are not of memory",
+    reason_en: "with a peak far below the limit the failures are not due to memory",
     source: "physics",
 };
 
-/// Failures of memory that a stage must have.
+/// Least number of memory failures in a stage.
 pub(crate) static MIN_FAILURES: Threshold = Threshold {
     name: "memory.min_failures",
     default: 2.0,
     unit: "attempts",
     reason_zh: "单次内存失败可能是机器的问题",
-    reason_en: "a single failure of memory may be the machine's",
+    reason_en: "a single memory failure may be due to the machine",
     source: "judgement",
 };
 
@@ -96,7 +96,7 @@ pub(crate) fn matters(view: &View<'_>, stage: usize, waste: &Waste) -> bool {
         && waste.share >= view.limit(&MIN_WASTE)
 }
 
-/// Attempts of a stage that failed of memory, by their messages; without messages, all failures
+/// Attempts of a stage that ran out of memory, by their messages; without messages, all failures
 /// of a stage whose peak reached its limit.
 pub(crate) fn memory_failures(view: &View<'_>, stage: usize) -> Option<f64> {
     let s = &view.job.stages[stage];
@@ -134,7 +134,7 @@ pub(crate) fn peak_over_limit(view: &View<'_>, stage: usize) -> Option<f64> {
     (limit > 0.0).then(|| peak / limit)
 }
 
-pub(crate) fn evidence(view: &View<'_>, stage: usize, waste: &Waste) -> Vec<Fact> {
+pub(crate) fn evidence(view: &View<'_>, stage: usize, waste: &Waste) -> Vec<Evidence> {
     let s = &view.job.stages[stage];
     let mut facts = Vec::new();
     if let Some(runs) = &s.runs {
@@ -142,36 +142,39 @@ pub(crate) fn evidence(view: &View<'_>, stage: usize, waste: &Waste) -> Vec<Fact
             file: runs.file.clone(),
             locator: Some(s.name.clone()),
         };
-        let says = text(
-            format!("{} 次失败，{} 次被收回", runs.failed, runs.revoked),
-            format!("{} failed, {} revoked", runs.failed, runs.revoked),
+        let sentence = text!(
+            "{failed} 次失败，{revoked} 次被收回",
+            "{failed} failed, {revoked} revoked",
+            failed = Number(runs.failed as f64),
+            revoked = Number(runs.revoked as f64),
         );
         facts.push(
-            number(
+            view.number(
                 "failed and revoked attempts",
                 waste.attempts,
                 "count",
                 source,
-                says,
+                sentence,
             )
-            .expecting("a few in a hundred"),
+            .expecting(text!("百分之几以内", "a few percent at most").into(view.language)),
         );
         if let Some((event, times)) = runs.events.first() {
             let source = Source {
                 file: runs.file.clone(),
                 locator: Some(s.name.clone()),
             };
-            let says = text(
-                format!("{event}：{times} 次"),
-                format!("{event}: {times} times"),
+            let sentence = text!(
+                "{event}：{times}",
+                "{event}: {times}",
+                times = TIME.count(*times as f64)
             );
-            facts.push(number(event, *times as f64, "count", source, says));
+            facts.push(view.number(event, *times as f64, "count", source, sentence));
         }
     }
     if let Some(stated) = &view.facts[stage].stated {
-        facts.extend(measured(&stated.failed, "count"));
-        facts.extend(measured(&stated.revoked, "count"));
-        facts.extend(measured(&stated.failed_ms, "ms"));
+        facts.extend(view.measured(&stated.failed, "count"));
+        facts.extend(view.measured(&stated.revoked, "count"));
+        facts.extend(view.measured(&stated.failed_ms, "ms"));
     }
     facts
 }

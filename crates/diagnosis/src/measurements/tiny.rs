@@ -4,11 +4,11 @@ use job::model::{Source, Table};
 
 use super::load;
 use super::sizing::{bytes_read, merged_vertices};
-use crate::facts::{bytes, measured, number, text};
 use crate::impact::{Saved, regroup};
-use crate::model::Fact;
 use crate::settings::Threshold;
 use crate::view::View;
+use report::format::Bytes;
+use report::{Evidence, Localize, text};
 
 /// Mean run time of a vertex up to which it counts as tiny.
 pub(crate) static MAX_RUN: Threshold = Threshold {
@@ -61,7 +61,7 @@ pub(crate) fn is_tiny(view: &View<'_>, stage: usize, max_bytes: f64) -> bool {
     all / n <= max_bytes && run.stages[stage].run_s() / n <= view.limit(&MAX_RUN)
 }
 
-/// What fewer vertices would save: the start-ups, and what each vertex spends beside its
+/// What fewer vertices would save: the start-ups, and what each vertex spends in addition to its
 /// operators.
 pub(crate) fn saved(view: &View<'_>, stage: usize) -> Option<Saved> {
     let fitting = merged_vertices(view, stage)?;
@@ -123,29 +123,30 @@ fn of_table(operator: usize, table: &Table) -> Option<Files> {
     })
 }
 
-pub(crate) fn evidence(view: &View<'_>, stage: usize) -> Vec<Fact> {
-    let mut facts: Vec<Fact> = Vec::new();
+pub(crate) fn evidence(view: &View<'_>, stage: usize) -> Vec<Evidence> {
+    let mut facts: Vec<Evidence> = Vec::new();
     let of = &view.facts[stage];
     if let Some(counted) = &of.counted {
-        facts.extend(measured(&counted.run_ms, "ms"));
-        facts.extend(measured(&counted.bytes_read, "bytes"));
+        facts.extend(view.measured(&counted.run_ms, "ms"));
+        facts.extend(view.measured(&counted.bytes_read, "bytes"));
         if let (Some(n), Some(all)) = (view.vertices(stage), &counted.bytes_read) {
             let each = all.value / n as f64;
-            let says = text(
-                format!("每个顶点读取 {}", bytes(each)),
-                format!("each vertex reads {}", bytes(each)),
+            let sentence = text!(
+                "每个顶点读取 {size}",
+                "each vertex reads {size}",
+                size = Bytes(each)
             );
             let limit = view.limit(&MAX_BYTES);
             let metric = format!("{} / vertices", all.metric);
             facts.push(
-                number(&metric, each, "bytes", all.source(), says)
-                    .expecting(format!(">= {}", bytes(limit))),
+                view.number(&metric, each, "bytes", all.source(), sentence)
+                    .expecting(format!(">= {}", Bytes(limit).localize(view.language))),
             );
         }
     }
     if let Some(stated) = &of.stated {
-        facts.extend(measured(&stated.vertices, "vertices"));
-        facts.extend(measured(&stated.bytes_read, "bytes"));
+        facts.extend(view.measured(&stated.vertices, "vertices"));
+        facts.extend(view.measured(&stated.bytes_read, "bytes"));
     }
     if facts.is_empty() {
         facts.extend(load::evidence(view, stage, 0.0));

@@ -3,9 +3,9 @@
 use job::model::{FileKind, Source};
 
 use super::sizing::{HEAVY_BYTES, bytes_read};
-use crate::facts::{bytes, measured, number, text, word};
-use crate::model::Fact;
 use crate::view::View;
+use report::format::Bytes;
+use report::{Evidence, Localize, text};
 
 /// The statement for which the data is partitioned, or that reads it.
 pub(crate) fn lines(view: &View<'_>, stage: usize) -> Option<(u32, u32)> {
@@ -22,12 +22,12 @@ pub(crate) fn lines(view: &View<'_>, stage: usize) -> Option<(u32, u32)> {
 }
 
 /// What made the vertices few: a hint of the script, or a compressed input.
-pub(crate) fn reason(view: &View<'_>, stage: usize) -> Option<Fact> {
+pub(crate) fn reason(view: &View<'_>, stage: usize) -> Option<Evidence> {
     limiting_hint(view, stage).or_else(|| compressed_input(view, stage))
 }
 
 /// A hint that sets how many vertices a stage has.
-pub(crate) fn limiting_hint(view: &View<'_>, stage: usize) -> Option<Fact> {
+pub(crate) fn limiting_hint(view: &View<'_>, stage: usize) -> Option<Evidence> {
     let script = view.job.script.as_ref()?;
     let statement = script.statement_at_line(lines(view, stage)?.0)?;
     let limiting =
@@ -39,53 +39,52 @@ pub(crate) fn limiting_hint(view: &View<'_>, stage: usize) -> Option<Fact> {
         file: script.file.clone(),
         locator: Some(format!("line {line}")),
     };
-    let says = text(
-        format!("第 {line} 行的提示 {written}"),
-        format!("the hint {written} in line {line}"),
+    let sentence = text!(
+        "第 {line} 行的提示 {written}",
+        "the hint {written} in line {line}"
     );
-    Some(word("hint", &written, source, says))
+    Some(view.word("hint", &written, source, sentence))
 }
 
-fn compressed_input(view: &View<'_>, stage: usize) -> Option<Fact> {
+fn compressed_input(view: &View<'_>, stage: usize) -> Option<Evidence> {
     let tables = view
         .extracts(stage)
         .filter_map(|(_, o)| view.table_of(stage, o));
     let table = tables.into_iter().find(|t| t.compressed.is_some())?;
     let source = table.sources.values().next().cloned()?;
-    let says = text(
-        format!("{} 是压缩文件，只能由一个顶点读取", table.name),
-        format!(
-            "{} is compressed and can only be read by one vertex a file",
-            table.name
-        ),
+    let sentence = text!(
+        "{table} 是压缩文件，只能由一个顶点读取",
+        "{table} is compressed and can only be read by one vertex a file",
+        table = table.name
     );
-    Some(word(
+    Some(view.word(
         "compressed",
         table.compressed.as_deref().unwrap_or_default(),
         source,
-        says,
+        sentence,
     ))
 }
 
-pub(crate) fn evidence(view: &View<'_>, stage: usize, per_vertex: f64) -> Vec<Fact> {
+pub(crate) fn evidence(view: &View<'_>, stage: usize, per_vertex: f64) -> Vec<Evidence> {
     let s = &view.job.stages[stage];
     let mut facts = Vec::new();
     let of = &view.facts[stage];
     if let Some(stated) = &of.stated {
-        facts.extend(measured(&stated.vertices, "vertices"));
-        facts.extend(measured(&stated.bytes_read, "bytes"));
+        facts.extend(view.measured(&stated.vertices, "vertices"));
+        facts.extend(view.measured(&stated.bytes_read, "bytes"));
     }
     if let Some(read) = of.counted.as_ref().and_then(|c| c.bytes_read.as_ref()) {
-        facts.extend(measured(read, "bytes"));
+        facts.extend(view.measured(read, "bytes"));
         let limit = view.limit(&HEAVY_BYTES);
-        let says = text(
-            format!("每个顶点读取 {}", bytes(per_vertex)),
-            format!("each vertex reads {}", bytes(per_vertex)),
+        let sentence = text!(
+            "每个顶点读取 {size}",
+            "each vertex reads {size}",
+            size = Bytes(per_vertex)
         );
         let metric = format!("{} / vertices", read.metric);
         facts.push(
-            number(&metric, per_vertex, "bytes", read.source(), says)
-                .expecting(format!("<= {}", bytes(limit))),
+            view.number(&metric, per_vertex, "bytes", read.source(), sentence)
+                .expecting(format!("<= {}", Bytes(limit).localize(view.language))),
         );
     }
     if facts.is_empty() {
@@ -97,11 +96,13 @@ pub(crate) fn evidence(view: &View<'_>, stage: usize, per_vertex: f64) -> Vec<Fa
                 .map(|f| f.name.clone())
         });
         if let (Some(file), Some(all)) = (file, bytes_read(view, stage)) {
-            let says = text(
-                format!("{} 共读取 {}", s.name, bytes(all)),
-                format!("{} reads {} in all", s.name, bytes(all)),
+            let sentence = text!(
+                "{stage} 共读取 {size}",
+                "{stage} reads {size} in all",
+                stage = s.name,
+                size = Bytes(all)
             );
-            facts.push(number(
+            facts.push(view.number(
                 "bytes read",
                 all,
                 "bytes",
@@ -109,7 +110,7 @@ pub(crate) fn evidence(view: &View<'_>, stage: usize, per_vertex: f64) -> Vec<Fa
                     file,
                     locator: Some(s.name.clone()),
                 },
-                says,
+                sentence,
             ));
         }
     }

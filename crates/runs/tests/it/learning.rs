@@ -15,7 +15,7 @@ use indexer::{Filter, Hit, Kind, Language, Query};
 use runs::feedback::Preferences;
 use runs::store::{Action, FeedbackRow};
 
-use crate::support::{index, root};
+use testkit::knowledge::{index, root};
 
 const SOURCES: usize = 3;
 const DEPTH: usize = 20;

@@ -1,15 +1,14 @@
 //! A good and a bad run of the same simulated job: the comparison names what was put into the bad one.
 
-use agent::Request;
+use agent::offline::Offline;
+use agent::{Analysis, Prompts, Request, Services, Silent};
 use report::Language;
-use runs::compare::{Comparison, Origin, ReasonKind, Side, compare};
-use runs::picture::Picture;
-use runs::shape::JobShape;
+use runs::RunSummary;
+use runs::compare::{ComparedRun, Comparison, Origin, ReasonKind, compare};
 use simulator::{CAUSES, Cause, SimulatedJob};
+use tokio_util::sync::CancellationToken;
 
-use crate::support;
-
-async fn side(job: &SimulatedJob) -> Side {
+async fn analyzed(job: &SimulatedJob) -> ComparedRun {
     let folder = tempfile::tempdir().expect("folder");
     job.write(folder.path()).expect("written");
     let request = Request {
@@ -17,16 +16,25 @@ async fn side(job: &SimulatedJob) -> Side {
         language: Some(Language::En),
         ..Request::default()
     };
-    let catalogue = job::Catalogue::builtin();
-    let thresholds = diagnosis::Settings::default();
-    let services = support::services(&catalogue, &thresholds);
-    let agent::Analysis { report, job } = agent::analyze(&request, &services, &mut agent::Silent)
+    let services = Services {
+        catalogue: &job::Catalogue::builtin(),
+        diagnosis: &diagnosis::Settings::default(),
+        reading: job::Options::default(),
+        index: None,
+        reasoner: Box::new(Offline),
+        fallbacks: Vec::new(),
+        prompts: Prompts::built_in(),
+        prior: None,
+        kind_prior: None,
+        limits: agent::Limits::default(),
+        cancel: CancellationToken::new(),
+    };
+    let Analysis { report, job } = agent::analyze(&request, &services, &mut Silent)
         .await
         .expect("a report");
-    Side {
+    ComparedRun {
         report,
-        shape: JobShape::of(&job),
-        script: Picture::of(&job).script,
+        summary: RunSummary::of(&job),
         origin: Origin::Folder,
     }
 }
@@ -36,7 +44,11 @@ async fn compared(cause: Cause, seed: u64) -> Option<Comparison> {
         tidy: true,
         ..simulator::Request::single(cause, seed)
     })?;
-    Some(compare(&side(&good).await, &side(&bad).await, Language::En))
+    Some(compare(
+        &analyzed(&good).await,
+        &analyzed(&bad).await,
+        Language::En,
+    ))
 }
 
 /// Whether a reason names a cause: by its finding, or by what the cause is made of.
@@ -79,7 +91,7 @@ async fn the_first_reason_is_what_was_put_into_the_bad_run() {
 #[tokio::test]
 async fn a_job_compared_with_itself_differs_in_nothing() {
     let job = simulator::simulate(&simulator::Request::healthy(3)).expect("a job");
-    let (a, b) = (side(&job).await, side(&job).await);
+    let (a, b) = (analyzed(&job).await, analyzed(&job).await);
     let c = compare(&a, &b, Language::En);
     assert_eq!(c.reasons[0].kind, ReasonKind::NoDifference, "{c:#?}");
     assert!(c.plan.is_empty() && c.stages.iter().all(|s| !s.notable));

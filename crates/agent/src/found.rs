@@ -1,0 +1,154 @@
+//! What the rules say, as the steps look at it.
+
+use diagnosis::{Completeness, Diagnosis, Missing, Suggested};
+use job::Job;
+use job::catalogue::Catalogue;
+use report::{Evidence, Finding, Language, ProblemType, RuleResult, Suggestion, Verdict};
+use serde::Serialize;
+
+use crate::conclusion::WantedFile;
+use crate::request::{KindPrior, Services};
+
+/// Preference by which a suggestion passes the one before it: two people who accepted it, with
+/// nobody against it, make a sixth.
+const PLACE: f32 = 0.15;
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Found {
+    pub verdict: Verdict,
+    pub problem_type: ProblemType,
+    pub findings: Vec<Finding>,
+    /// Only that of the findings.
+    pub evidence: Vec<Evidence>,
+    /// Causes that the facts rule out.
+    pub cleared: Vec<Cleared>,
+    /// Most relevant first.
+    pub missing: Vec<Missing>,
+    /// Files that could change a judgement although no rule insists on them, most useful first.
+    #[serde(skip)]
+    pub helpful: Vec<WantedFile>,
+    pub completeness: Completeness,
+    /// Without the experience that supports them.
+    #[serde(skip)]
+    pub suggestions: Vec<Suggestion>,
+    /// By which experience on each suggestion is searched for.
+    #[serde(skip)]
+    pub topics: Vec<String>,
+}
+
+/// A cause that the facts rule out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Cleared {
+    /// Code of the cause.
+    pub cause: String,
+    /// By what.
+    pub by: String,
+}
+
+impl Found {
+    pub(crate) fn of(
+        job: &Job,
+        diagnosis: &Diagnosis,
+        services: &Services<'_>,
+        language: Language,
+    ) -> Found {
+        let (suggestions, topics) = by_feedback(diagnosis, services.kind_prior);
+        let cleared = diagnosis.rules.iter();
+        let cleared = cleared.filter(|rule| rule.outcome == RuleResult::Cleared);
+        Found {
+            verdict: diagnosis.verdict,
+            problem_type: diagnosis.problem_type(),
+            findings: diagnosis.findings.clone(),
+            evidence: diagnosis.evidence_of_findings().to_vec(),
+            cleared: cleared
+                .map(|rule| Cleared {
+                    cause: rule.cause.code().to_owned(),
+                    by: rule.text.clone(),
+                })
+                .collect(),
+            missing: diagnosis.missing.clone(),
+            helpful: helpful(job, services.catalogue, language),
+            completeness: diagnosis.completeness,
+            suggestions,
+            topics,
+        }
+    }
+}
+
+/// The suggestions and their topics. For one finding, the kinds that feedback favors come first.
+fn by_feedback(
+    diagnosis: &Diagnosis,
+    prior: Option<&KindPrior<'_>>,
+) -> (Vec<Suggestion>, Vec<String>) {
+    let mut ordered = Vec::new();
+    for finding in &diagnosis.findings {
+        let of_finding = |s: &&Suggested| s.suggestion.finding.as_ref() == Some(&finding.id);
+        let mut group: Vec<(f32, &Suggested)> = diagnosis
+            .suggestions
+            .iter()
+            .filter(of_finding)
+            .enumerate()
+            // The rules' order is worth something too: a place takes more than one click.
+            .map(|(place, s)| {
+                let favor = prior.map_or(0.0, |p| p(finding.cause.code(), s.suggestion.kind));
+                (favor - PLACE * place as f32, s)
+            })
+            .collect();
+        group.sort_by(|a, b| b.0.total_cmp(&a.0));
+        ordered.extend(group.into_iter().map(|(_, s)| s.clone()));
+    }
+    for (index, s) in ordered.iter_mut().enumerate() {
+        s.suggestion.id = format!("S{}", index + 1);
+    }
+    ordered.into_iter().map(|s| (s.suggestion, s.topic)).unzip()
+}
+
+/// Unread files that hold information that makes a rule surer or more exact, those that serve
+/// most rules first. A rule that has its needs may still judge otherwise with them.
+fn helpful(job: &Job, catalogue: &Catalogue, language: Language) -> Vec<WantedFile> {
+    let mut found: Vec<(usize, u64, WantedFile)> = Vec::new();
+    for file in job.files.iter().filter(|f| !f.read) {
+        let Some(entry) = catalogue.entry(file.kind).filter(|e| e.parser.is_some()) else {
+            continue;
+        };
+        let serves = |rule: &&&dyn diagnosis::Rule| {
+            let about = rule.about();
+            let wanted = about.needs.iter().chain(about.helps);
+            wanted.into_iter().any(|info| entry.provides.contains(info))
+        };
+        let causes: Vec<&str> = diagnosis::rules()
+            .iter()
+            .filter(serves)
+            .map(|rule| rule.about().cause.code())
+            .collect();
+        if causes.is_empty() {
+            continue;
+        }
+        let more = causes.len() > 3;
+        let reason = report::text!(
+            "{title}；可能影响对 {causes} 的判断",
+            "{title}; bears on {causes}",
+            title = entry.title,
+            causes = report::Text {
+                zh: causes[..causes.len().min(3)].join("、") + if more { "等" } else { "" },
+                en: causes[..causes.len().min(3)].join(", ")
+                    + if more { " and others" } else { "" },
+            },
+        );
+        found.push((
+            causes.len(),
+            file.bytes,
+            WantedFile {
+                file: file.name.clone(),
+                reason: reason.into(language),
+            },
+        ));
+    }
+    // Most rules first; of equals the cheapest.
+    found.sort_by(|a, b| {
+        b.0.cmp(&a.0)
+            .then(a.1.cmp(&b.1))
+            .then(a.2.file.cmp(&b.2.file))
+    });
+    found.into_iter().map(|(_, _, wanted)| wanted).collect()
+}

@@ -1,0 +1,386 @@
+//! Rules for `skew.*`: some vertices get far more data than others.
+
+use job::facts::{OperatorFacts, value};
+use job::info::Information;
+use job::model::{ExchangeKind, Operator, Source};
+
+use super::support::{Symptom, both};
+use crate::facts::events_source;
+use crate::impact::Basis;
+use crate::measurements::exchange::feeds_join;
+use crate::measurements::skew::{
+    DEFAULT_EXPLAINS, MIN_LAYOUT_RATIO, MIN_NAMED_RATIO, MIN_RATIO, VALUES_PER_PARTITION,
+};
+use crate::rule::{About, Examination, Rule};
+use crate::uneven::Uneven;
+use crate::view::View;
+use report::format::{Number, PARTITION, ROW, Seconds, Share, VERTEX};
+use report::{Cause, Evidence, Text, text};
+
+/// The rule for one kind of skew. Unevenness, its cost and its kind are found once for all of them,
+/// in [`crate::measurements::skew`].
+pub(crate) struct Skew(About);
+
+const SKEW: About = About {
+    cause: Cause::JoinHotKey,
+    what: both("", ""),
+    needs: &[Information::StageGraph, Information::PerVertexData],
+    helps: &[
+        Information::TableStatistics,
+        Information::RuntimeCounters,
+        Information::VertexEvents,
+    ],
+    thresholds: &[&MIN_RATIO, &MIN_NAMED_RATIO],
+    counter_evidence: &[
+        both(
+            "输入均匀：慢是因为行宽、用户代码或机器",
+            "even input: wide rows, user code or the machine make it slow",
+        ),
+        both(
+            "只有一个顶点：最大值等于总数，不能说明倾斜",
+            "only one vertex: its maximum is the total and proves nothing",
+        ),
+        both(
+            "拉平输入几乎不省时间",
+            "even input would save almost nothing",
+        ),
+    ],
+};
+
+pub(crate) static JOIN_HOT_KEY: Skew = Skew(About {
+    what: both(
+        "少数连接键值占了连接所在顶点的大部分行",
+        "few values of a join key carry most rows of a join's vertices",
+    ),
+    ..SKEW
+});
+
+pub(crate) static GROUP_HOT_KEY: Skew = Skew(About {
+    cause: Cause::GroupHotKey,
+    what: both(
+        "少数分组键值占了聚合或 REDUCE 所在顶点的大部分行",
+        "few values of a grouping key carry most rows of an aggregation's or REDUCE's vertices",
+    ),
+    ..SKEW
+});
+
+pub(crate) static NULL_OR_DEFAULT_KEY: Skew = Skew(About {
+    cause: Cause::NullOrDefaultKey,
+    what: both(
+        "热点值是空值、空串或默认值",
+        "the hot value is null, empty or a default",
+    ),
+    thresholds: &[&MIN_RATIO, &MIN_NAMED_RATIO, &DEFAULT_EXPLAINS],
+    ..SKEW
+});
+
+pub(crate) static LOW_CARDINALITY_KEY: Skew = Skew(About {
+    cause: Cause::LowCardinalityKey,
+    what: both(
+        "键的不同值少于分区数，部分顶点没有数据",
+        "fewer distinct key values than partitions: some vertices get nothing",
+    ),
+    thresholds: &[&MIN_RATIO, &MIN_NAMED_RATIO, &VALUES_PER_PARTITION],
+    ..SKEW
+});
+
+pub(crate) static PARTITION_LAYOUT: Skew = Skew(About {
+    cause: Cause::PartitionLayout,
+    what: both(
+        "存储分区或范围分区本身不均匀，与算子无关",
+        "the stored or range partitions themselves are uneven, whatever the operator",
+    ),
+    thresholds: &[&MIN_LAYOUT_RATIO],
+    ..SKEW
+});
+
+impl Rule for Skew {
+    fn about(&self) -> &About {
+        &self.0
+    }
+
+    fn examine(&self, view: &View<'_>) -> Examination {
+        examine(view, self.0.cause)
+    }
+}
+
+/// Candidates of one kind of skew, what cannot be decided about it, or what clears it.
+fn examine(view: &View<'_>, cause: Cause) -> Examination {
+    let mut result = Examination::default();
+    for uneven in view.uneven.iter().filter(|u| u.cause == cause) {
+        result.found(view, symptom(view, uneven));
+    }
+    lacking(view, cause, &mut result);
+    let (ratio, stage) = most_uneven(view, cause);
+    let limit = view.limit(if cause == Cause::PartitionLayout {
+        &MIN_LAYOUT_RATIO
+    } else {
+        &MIN_RATIO
+    });
+    match stage {
+        Some(stage) => result.cleared_by(text!("最不均匀的阶段 {stage} 的 最大/平均为 {ratio:.2}（阈值 {limit:.1}），没有此类倾斜", "the most uneven stage, {stage}, has a max/mean of {ratio:.2} (threshold {limit:.1}): no skew of this kind")),
+        None => result.cleared_by(text!("没有可能出现此类倾斜的阶段", "no stage that could be skewed in this way")),
+    }
+}
+
+fn symptom(view: &View<'_>, u: &Uneven) -> Symptom {
+    let edge = u.edge.map(|e| &view.job.edges[e]);
+    let lines = match edge {
+        Some(edge) => view
+            .consumer_of(edge)
+            .and_then(|(op, _)| view.lines(u.stage, op)),
+        None => view
+            .extracts(u.stage)
+            .next()
+            .and_then(|(op, _)| view.lines(u.stage, op)),
+    };
+    Symptom {
+        cause: u.cause,
+        stage: Some(u.stage),
+        lines,
+        summary: summarize(view, u),
+        evidence: evidence(view, u),
+        saved: u.saved,
+        method: "schedule replayed with even input",
+        strength: strength(u),
+    }
+}
+
+/// How far the ratio is beyond the threshold, and whether a value of the key explains it.
+fn strength(u: &Uneven) -> f64 {
+    let ratio = (u.ratio / 2.0).log2().clamp(0.0, 2.0) / 2.0;
+    let named = match u.cause {
+        Cause::LowCardinalityKey => u.distinct.is_some(),
+        Cause::PartitionLayout => true,
+        _ => u.hot.is_some(),
+    };
+    0.5 + 0.3 * ratio + if named { 0.2 } else { 0.0 }
+}
+
+fn summarize(view: &View<'_>, u: &Uneven) -> Text {
+    let stage = view.name(u.stage);
+    let keys = u
+        .edge
+        .map(|e| view.job.edges[e].keys.join(", "))
+        .unwrap_or_default();
+    let share = Share(u.largest_share.min(1.0));
+    let ratio = format!("{:.1}", u.ratio);
+    match u.cause {
+        Cause::JoinHotKey | Cause::GroupHotKey | Cause::NullOrDefaultKey => {
+            let what = if u.cause == Cause::JoinHotKey {
+                text!("连接", "join")
+            } else {
+                text!("聚合", "aggregation")
+            };
+            text!(
+                "{stage} 的{what}按 {keys} 分区时数据倾斜：最大的顶点得到 {share} 的行，是均值的 {ratio} 倍{hot}",
+                "the {what} in {stage} is skewed on {keys}: one vertex gets {share} of the rows, {ratio} times the mean{hot}",
+                what = what,
+                share = share,
+                hot = hot_words(u),
+            )
+        }
+        Cause::LowCardinalityKey => {
+            let distinct = u.distinct.map_or_else(Text::default, |n| {
+                text!(
+                    "，键只有约 {n} 个不同值",
+                    "; the key has only about {n} distinct values",
+                    n = Number(n as f64),
+                )
+            });
+            text!(
+                "{stage} 按 {keys} 分成 {partitions}{distinct}，有 {empty}几乎没有数据，最大顶点是均值的 {ratio} 倍",
+                "{stage} is partitioned on {keys} into {partitions}{distinct}; {empty} get almost nothing, the largest gets {ratio} times the mean",
+                partitions = PARTITION.count(u.vertices as f64),
+                distinct = distinct,
+                empty = VERTEX.count(u.empty as f64),
+            )
+        }
+        _ => text!(
+            "{stage} 读取的分区本身不均匀：最大分区是均值的 {ratio} 倍，占 {share}",
+            "the partitions that {stage} reads are uneven themselves: the largest is {ratio} times the mean, {share} of all",
+            share = share
+        ),
+    }
+}
+
+fn hot_words(u: &Uneven) -> Text {
+    let Some(hot) = &u.hot else {
+        return Text::default();
+    };
+    let (share, column) = (Share(hot.share), &hot.column);
+    match &hot.value {
+        None => text!(
+            "，{column} 有 {share} 为空",
+            ", and {share} of {column} is null",
+            share = share,
+        ),
+        Some(v) => text!(
+            "，{column} 的值 `{v}` 占 {share}",
+            ", and the value `{v}` of {column} has {share} of them",
+            share = share,
+        ),
+    }
+}
+
+fn evidence(view: &View<'_>, u: &Uneven) -> Vec<Evidence> {
+    let mut facts = Vec::new();
+    let stage = &view.job.stages[u.stage];
+    let limit = view.limit(if u.edge.is_some() {
+        &MIN_RATIO
+    } else {
+        &MIN_LAYOUT_RATIO
+    });
+    let ratio_text = || {
+        text!(
+            "{stage} 最大顶点是均值的 {ratio} 倍",
+            "the largest vertex of {stage} has {ratio} times the mean",
+            stage = stage.name,
+            ratio = format!("{:.1}", u.ratio)
+        )
+    };
+    if let Some(input) = rows_node(view, u)
+        && let (Some(max), Some(rows)) = (&input.rows_max, &input.rows)
+    {
+        facts.extend(view.measured(&input.rows_max, "rows"));
+        facts.extend(view.measured(&input.rows, "rows"));
+        let metric = format!("{} / ({} / vertices)", max.metric, rows.metric);
+        facts.push(
+            view.number(&metric, u.ratio, "ratio", max.source(), ratio_text())
+                .expecting(format!("<= {limit:.1}")),
+        );
+    } else if let Some(stated) = &view.facts[u.stage].stated
+        && let (Some(max), Some(read), Some(n)) =
+            (&stated.bytes_read_max, &stated.bytes_read, &stated.vertices)
+    {
+        facts.extend(view.measured(&stated.bytes_read_max, "bytes"));
+        let metric = format!("{} / ({} / {})", max.metric, read.metric, n.metric);
+        facts.push(
+            view.number(&metric, u.ratio, "ratio", max.source(), ratio_text())
+                .expecting(format!("<= {limit:.1}")),
+        );
+    } else if let Some(source) = events_source(stage) {
+        facts.push(
+            view.number(
+                "max bytes read / mean bytes read",
+                u.ratio,
+                "ratio",
+                source,
+                ratio_text(),
+            )
+            .expecting(format!("<= {limit:.1}")),
+        );
+    }
+    facts.extend(hot_fact(view, u));
+    facts.extend(hot_column_fact(view, u));
+    facts.extend(slowest(view, u.stage));
+    facts
+}
+
+/// The uneven input.
+fn rows_node<'a>(view: &'a View<'_>, u: &Uneven) -> Option<&'a OperatorFacts> {
+    let rows = |o: &Operator| value(&view.node(u.stage, o.uid)?.rows).map(|r| r as u64);
+    let uid = match u.edge {
+        Some(edge) => view.job.edges[edge].uid,
+        None => {
+            let (_, largest) = view.extracts(u.stage).max_by_key(|(_, o)| rows(o))?;
+            largest.uid
+        }
+    };
+    view.node(u.stage, uid)
+}
+
+fn hot_fact(view: &View<'_>, u: &Uneven) -> Option<Evidence> {
+    let hot = u.hot.as_ref()?;
+    let source = hot.source.clone()?;
+    let shown = hot.value.clone().unwrap_or_else(|| "NULL".to_owned());
+    let sentence = text!(
+        "{table}.{column} 中 `{shown}` 有 {rows}，占 {share}",
+        "`{shown}` is in {rows} of {table}.{column}, {share} of the table",
+        table = hot.table,
+        column = hot.column,
+        share = Share(hot.share),
+        rows = ROW.count(hot.rows as f64)
+    );
+    Some(view.word("hot_key_value", &shown, source, sentence))
+}
+
+/// The column of the hot value, for those who rewrite the script.
+fn hot_column_fact(view: &View<'_>, u: &Uneven) -> Option<Evidence> {
+    let hot = u.hot.as_ref()?;
+    let sentence = text!(
+        "热点键的列是 {column}",
+        "the hot key is in column {column}",
+        column = hot.column
+    );
+    Some(view.word("hot_key_column", &hot.column, hot.source.clone()?, sentence))
+}
+
+/// The slowest vertex against the median, where there are events.
+fn slowest(view: &View<'_>, stage: usize) -> Option<Evidence> {
+    let runs = view.job.stages[stage].runs.as_ref()?;
+    let source = Source {
+        file: runs.file.clone(),
+        locator: Some(view.name(stage).to_owned()),
+    };
+    let (max, median) = (runs.run_ms.max / 1000.0, runs.run_ms.p50 / 1000.0);
+    let sentence = text!(
+        "{stage} 最慢的顶点运行 {time}，中位数为 {median}",
+        "the slowest vertex of {stage} ran {time}, the median {median}",
+        stage = view.name(stage),
+        time = Seconds(max),
+        median = Seconds(median)
+    );
+    Some(view.number("slowest vertex", max, "s", source, sentence))
+}
+
+/// Stages whose spread is unknown.
+fn lacking(view: &View<'_>, cause: Cause, result: &mut Examination) {
+    for (index, stage) in view.job.stages.iter().enumerate() {
+        let known = view
+            .run
+            .as_ref()
+            .is_some_and(|r| r.basis[index] != Basis::Unknown && r.stages[index].bytes() > 0.0);
+        if known || view.facts[index].counted.is_some() || !could_be(view, cause, index) {
+            continue;
+        }
+        let reason = text!(
+            "不知道 {stage} 的数据在各顶点间如何分布",
+            "how the data of {stage} is spread over its vertices is unknown",
+            stage = stage.name
+        );
+        result.lacks(Information::PerVertexData, view, Some(index), reason);
+    }
+}
+
+/// Whether a stage could have this kind of skew, by its plan.
+fn could_be(view: &View<'_>, cause: Cause, stage: usize) -> bool {
+    if view.vertices(stage).is_some_and(|n| n < 2) || view.failed() {
+        return false;
+    }
+    let mut hashed = view
+        .inputs(stage)
+        .filter(|e| e.exchange == ExchangeKind::Hash && e.partitions.is_none_or(|p| p > 1))
+        .peekable();
+    match cause {
+        Cause::PartitionLayout => hashed.peek().is_none() && view.extracts(stage).next().is_some(),
+        Cause::JoinHotKey => hashed.any(|e| feeds_join(view, e)),
+        Cause::GroupHotKey => hashed.any(|e| !feeds_join(view, e)),
+        _ => hashed.peek().is_some(),
+    }
+}
+
+/// The largest max/mean of the stages that this kind looks at.
+fn most_uneven<'a>(view: &View<'a>, cause: Cause) -> (f64, Option<&'a str>) {
+    let stored = cause == Cause::PartitionLayout;
+    let ratios = (0..view.job.stages.len()).filter_map(|s| {
+        let hashed = view.inputs(s).any(|e| e.exchange == ExchangeKind::Hash);
+        if hashed == stored || view.vertices(s).is_none_or(|n| n < 2) {
+            return None;
+        }
+        let spread = view.facts[s].bytes_read.as_ref()?;
+        Some((spread.value.max_over_mean, view.name(s)))
+    });
+    let best = ratios.max_by(|a, b| a.0.total_cmp(&b.0));
+    best.map_or((1.0, None), |(ratio, name)| (ratio, Some(name)))
+}

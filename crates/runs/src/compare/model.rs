@@ -1,0 +1,342 @@
+//! The result of a comparison. Run A comes first, and names of stages and inputs are those of run B
+//! wherever B has them.
+
+use report::{JobState, Language, Severity, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// Version of [`Comparison`]; adding a field doesn't change it.
+pub const COMPARISON_VERSION: u32 = 1;
+
+/// Where the data of a run comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// The folder was read for this comparison.
+    Folder,
+    /// Saved with the run.
+    Kept,
+    /// The run was saved without it; its folder was read again.
+    ReadAgain,
+    /// The run was saved without it, and its folder is gone or holds another job: only what can be
+    /// drawn is known.
+    Drawn,
+}
+
+/// What changed from run A to run B.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    pub schema_version: u32,
+    pub language: Language,
+    pub a: RunHeader,
+    pub b: RunHeader,
+    /// Whether both look like runs of one job: the same name but for digits, or a common input.
+    pub same_job: bool,
+    /// The difference and its most likely reason, in one sentence.
+    pub headline: String,
+    /// The most likely first.
+    pub reasons: Vec<Reason>,
+    /// Numbers of the whole job that at least one run has.
+    pub totals: Vec<Total>,
+    /// Findings that are new, worse, better, gone or the same, in this order.
+    pub findings: Vec<FindingChange>,
+    /// The biggest change of time first.
+    pub stages: Vec<StageChange>,
+    pub plan: Vec<PlanChange>,
+    /// The biggest change first.
+    pub inputs: Vec<InputChange>,
+    /// Operators whose estimate, or its error, changed by a factor of at least two.
+    pub estimates: Vec<EstimateChange>,
+    pub script: ScriptChange,
+    pub not_compared: Vec<Gap>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunHeader {
+    /// `None` for a folder that was read for this comparison.
+    pub run_id: Option<String>,
+    /// Name of the job, its identifier or its folder.
+    pub name: String,
+    /// The folder.
+    pub path: String,
+    pub state: JobState,
+    pub verdict: Verdict,
+    pub elapsed_seconds: Option<f64>,
+    pub origin: Origin,
+}
+
+/// The same number in both runs; `None` if unknown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Pair {
+    pub a: Option<f64>,
+    pub b: Option<f64>,
+}
+
+impl Pair {
+    pub(super) fn new(a: Option<f64>, b: Option<f64>) -> Pair {
+        Pair {
+            a: a.filter(|v| v.is_finite()),
+            b: b.filter(|v| v.is_finite()),
+        }
+    }
+
+    /// `b - a`.
+    pub fn difference(self) -> Option<f64> {
+        Some(self.b? - self.a?)
+    }
+
+    /// `b / a`; `None` if A is 0.
+    pub fn ratio(self) -> Option<f64> {
+        let (a, b) = (self.a?, self.b?);
+        (a > 0.0).then(|| b / a)
+    }
+
+    /// Whether the numbers differ by more than noise.
+    pub fn is_notable(self) -> bool {
+        match (self.a, self.b) {
+            (Some(a), Some(b)) => (b - a).abs() > super::NOISE * a.abs().max(b.abs()),
+            _ => false,
+        }
+    }
+
+    pub(super) fn is_known(self) -> bool {
+        self.a.is_some() || self.b.is_some()
+    }
+}
+
+/// Why the runs differ.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Reason {
+    pub kind: ReasonKind,
+    /// Seconds of the difference that it would explain, at most all of them; `None` if not countable.
+    pub seconds: Option<f64>,
+    /// Share of the difference that it would explain, 0..1.
+    pub share: Option<f64>,
+    /// How likely it is that this is the reason, 0..1.
+    pub confidence: f64,
+    /// Stage, by its name in the slower run.
+    pub stage: Option<String>,
+    /// Cause of the finding that it is based on.
+    pub cause: Option<String>,
+    /// The reason in one sentence.
+    pub text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReasonKind {
+    /// One run ended with an error.
+    Failure,
+    /// A finding that only one run has, or that is worse in one.
+    Finding,
+    /// The script, and the plan with it.
+    Script,
+    /// The plan, with the same script.
+    Plan,
+    /// More input.
+    Data,
+    /// Fewer vertices may run concurrently.
+    Tokens,
+    /// The job queued longer.
+    Queue,
+    /// Vertices waited longer for a machine.
+    Machines,
+    /// Attempts were lost and repeated.
+    LostWork,
+    /// One vertex of a stage got more of its work.
+    Imbalance,
+    /// Each row of a stage took longer.
+    WorkPerRow,
+    /// None of these; the stage that grew the most is named.
+    Unknown,
+    /// The runs differ by no more than noise.
+    NoDifference,
+}
+
+/// A number of the whole job.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Total {
+    pub metric: TotalMetric,
+    #[serde(flatten)]
+    pub values: Pair,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TotalMetric {
+    ElapsedSeconds,
+    QueuedSeconds,
+    CompileSeconds,
+    /// Run time of all vertices.
+    VertexSeconds,
+    /// Run time of lost attempts.
+    LostSeconds,
+    Tokens,
+    Stages,
+    /// Completed vertices.
+    Vertices,
+    InputRows,
+    InputBytes,
+    /// Bytes that crossed between stages.
+    ShuffledBytes,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FindingStatus {
+    /// Only B has it.
+    New,
+    /// Both have it; in B it costs more.
+    Worse,
+    /// Both have it; in B it costs less.
+    Better,
+    /// Only A has it.
+    Gone,
+    /// Both have it, and it costs about the same.
+    Same,
+}
+
+/// A finding of either run or both.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FindingChange {
+    pub status: FindingStatus,
+    /// Code of the cause.
+    pub cause: String,
+    pub id_a: Option<String>,
+    pub id_b: Option<String>,
+    pub stage: Option<String>,
+    pub severity_a: Option<Severity>,
+    pub severity_b: Option<Severity>,
+    /// Seconds that fixing it would save.
+    pub seconds: Pair,
+    pub script_lines: Option<[u32; 2]>,
+}
+
+/// How two stages were matched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MatchedBy {
+    Name,
+    /// Their names differ; operators, keys and neighbors agree.
+    Operators,
+}
+
+/// A stage of either run or both.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StageChange {
+    /// Name in A; `None` if only B has it.
+    pub a: Option<String>,
+    /// Name in B; `None` if only A has it.
+    pub b: Option<String>,
+    /// `None` if only one run has the stage.
+    pub matched_by: Option<MatchedBy>,
+    /// How certain the match is, 0..1.
+    pub confidence: f64,
+    /// Whether it is on the critical path of either run.
+    pub critical: bool,
+    /// Whether some number changed by more than noise.
+    pub notable: bool,
+    /// Change of its wall time where known, else of its slowest vertex.
+    pub weight_seconds: f64,
+    /// Wall time, from the creation of its first vertex to the end of its last.
+    pub span_seconds: Pair,
+    /// Run time of all vertices.
+    pub busy_seconds: Pair,
+    /// Run time of the slowest vertex.
+    pub max_seconds: Pair,
+    pub max_over_mean: Pair,
+    /// Mean time that a vertex waited and started up.
+    pub wait_seconds: Pair,
+    /// Completed vertices.
+    pub vertices: Pair,
+    pub rows_in: Pair,
+    pub rows_out: Pair,
+    pub bytes_read: Pair,
+    pub bytes_written: Pair,
+    /// Share of the time in garbage collection.
+    pub gc_share: Pair,
+    /// Number of operators that spilled.
+    pub spills: Pair,
+    /// Run time of lost attempts.
+    pub lost_seconds: Pair,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanChangeKind {
+    StageAppeared,
+    StageGone,
+    /// Rows cross in another way.
+    ExchangeChanged,
+    /// Rows are partitioned by other keys.
+    KeysChanged,
+    /// Rows go into another number of partitions.
+    PartitionsChanged,
+    ChannelAppeared,
+    ChannelGone,
+    OperatorAppeared,
+    OperatorGone,
+    /// An operator works on other keys.
+    OperatorChanged,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlanChange {
+    pub kind: PlanChangeKind,
+    /// Stage, channel (`SV1 → SV2`) or operator (`SV2/Join_5`).
+    pub place: String,
+    /// What it was in A.
+    pub a: Option<String>,
+    /// What it is in B.
+    pub b: Option<String>,
+}
+
+/// An input of either run or both.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct InputChange {
+    pub name: String,
+    pub in_a: bool,
+    pub in_b: bool,
+    /// Name in A if it differs (another day of the same log).
+    pub name_in_a: Option<String>,
+    pub rows: Pair,
+    pub bytes: Pair,
+    pub files: Pair,
+    pub layout_a: Option<String>,
+    pub layout_b: Option<String>,
+}
+
+/// An operator whose estimate changed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EstimateChange {
+    pub stage: String,
+    pub operator: String,
+    /// Rows put out.
+    pub rows: Pair,
+    /// Rows that the optimizer expected.
+    pub estimated: Pair,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum ScriptChange {
+    Same,
+    Changed {
+        /// Lines that only B has.
+        added: usize,
+        /// Lines that only A has.
+        removed: usize,
+        /// Unified diff.
+        diff: String,
+    },
+    /// A run lacks its script.
+    Unknown,
+}
+
+/// Something that could not be compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gap {
+    /// `rows`, `estimates`, `inputs`, `script`, `times`, `plan`.
+    pub what: String,
+    /// Why, and what to do about it.
+    pub reason: String,
+}

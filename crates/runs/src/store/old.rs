@@ -1,0 +1,98 @@
+//! Runs saved by older versions: 0.1.0 saved what was drawn of the job (`picture`), its successor
+//! also what runs are compared by (`shape`). Both list stages and channels in the job's order.
+
+use serde::Deserialize;
+
+use crate::{EdgeSummary, Histogram, InputSummary, RunSummary, Script, StageSummary, Timeline};
+
+#[derive(Deserialize)]
+struct Picture {
+    stages: Vec<DrawnStage>,
+    edges: Vec<EdgeSummary>,
+    timeline: Option<DrawnTimeline>,
+    script: Option<Script>,
+}
+
+#[derive(Deserialize)]
+struct DrawnStage {
+    name: String,
+    vertices: Option<u64>,
+    busy_ms: Option<f64>,
+    critical: bool,
+    run_ms: Option<Histogram>,
+    bytes_read: Option<Histogram>,
+}
+
+#[derive(Deserialize)]
+struct DrawnTimeline {
+    tokens: Option<u32>,
+    #[serde(flatten)]
+    timeline: Timeline,
+}
+
+#[derive(Deserialize)]
+struct Shape {
+    job: Phases,
+    stages: Vec<StageSummary>,
+    edges: Vec<Partitions>,
+    inputs: Vec<InputSummary>,
+    error: Option<String>,
+    private_names: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Phases {
+    queued_seconds: Option<f64>,
+    compile_seconds: Option<f64>,
+    tokens: Option<u32>,
+}
+
+#[derive(Deserialize)]
+struct Partitions {
+    partitions: Option<u32>,
+}
+
+pub(super) fn summary(picture: &str, shape: Option<&str>) -> serde_json::Result<RunSummary> {
+    let picture: Picture = serde_json::from_str(picture)?;
+    let shape: Option<Shape> = shape.map(serde_json::from_str).transpose()?;
+    let mut summary = RunSummary {
+        tokens: picture.timeline.as_ref().and_then(|t| t.tokens),
+        timeline: picture.timeline.map(|t| t.timeline),
+        script: picture.script,
+        edges: picture.edges,
+        drawn_only: shape.is_none(),
+        ..RunSummary::default()
+    };
+    if let Some(shape) = shape {
+        summary.queued_seconds = shape.job.queued_seconds;
+        summary.compile_seconds = shape.job.compile_seconds;
+        summary.tokens = shape.job.tokens;
+        summary.error = shape.error;
+        summary.private_names = shape.private_names;
+        summary.inputs = shape.inputs;
+        summary.stages = shape.stages;
+        for (edge, of) in summary.edges.iter_mut().zip(shape.edges) {
+            edge.partitions = of.partitions;
+        }
+    } else {
+        summary.stages = picture.stages.iter().map(drawn).collect();
+    }
+    for (stage, drawn) in summary.stages.iter_mut().zip(picture.stages) {
+        stage.run_ms = drawn.run_ms;
+        stage.vertex_bytes_read = drawn.bytes_read;
+    }
+    Ok(summary)
+}
+
+fn drawn(stage: &DrawnStage) -> StageSummary {
+    let run = stage.run_ms.as_ref();
+    StageSummary {
+        name: stage.name.clone(),
+        vertices: stage.vertices,
+        busy_ms: stage.busy_ms,
+        max_ms: run.map(|h| h.max),
+        max_over_mean: run.filter(|h| h.mean > 0.0).map(|h| h.max / h.mean),
+        critical: stage.critical,
+        ..StageSummary::default()
+    }
+}

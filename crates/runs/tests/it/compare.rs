@@ -1,0 +1,260 @@
+//! Two runs compared: what is matched, what is reported, what is named as the reason.
+
+use report::{JobState, Language};
+use runs::compare::{
+    ComparedRun, Comparison, FindingStatus, MatchedBy, Origin, PlanChangeKind, Reason, ReasonKind,
+    ScriptChange, compare,
+};
+use runs::{EdgeSummary, InputSummary, OperatorSummary, RunSummary, Script, StageSummary};
+
+use crate::support::{finding, report};
+
+fn operator(id: &str, kind: &str, keys: &[&str]) -> OperatorSummary {
+    OperatorSummary {
+        id: id.into(),
+        kind: kind.into(),
+        keys: keys.iter().map(|k| (*k).to_owned()).collect(),
+        rows: Some(1000.0),
+        estimated_rows: Some(1000.0),
+    }
+}
+
+fn stage(name: &str, operators: Vec<OperatorSummary>, seconds: f64) -> StageSummary {
+    StageSummary {
+        name: name.into(),
+        operators,
+        vertices: Some(10),
+        span_ms: Some(seconds * 1000.0),
+        busy_ms: Some(seconds * 8000.0),
+        max_ms: Some(seconds * 900.0),
+        max_over_mean: Some(1.2),
+        wait_ms: Some(100.0),
+        rows_in: Some(1000.0),
+        rows_out: Some(500.0),
+        bytes_read: Some(1e6),
+        bytes_written: Some(1e5),
+        critical: true,
+        ..StageSummary::default()
+    }
+}
+
+fn edge(from: usize, to: usize, exchange: &str, partitions: u32) -> EdgeSummary {
+    EdgeSummary {
+        from,
+        to,
+        exchange: exchange.into(),
+        keys: vec!["UserId".into()],
+        partitions: Some(partitions),
+        bytes: Some(1e5),
+    }
+}
+
+fn run() -> ComparedRun {
+    let extract = vec![operator("Extract_0", "extract", &[])];
+    let join = vec![operator("Join_1", "join", &["UserId"])];
+    ComparedRun {
+        report: report(),
+        summary: RunSummary {
+            queued_seconds: Some(1.0),
+            tokens: Some(20),
+            stages: vec![
+                stage("SV1_Extract", extract, 40.0),
+                stage("SV2_Combine", join, 60.0),
+            ],
+            edges: vec![edge(0, 1, "hash", 10)],
+            inputs: vec![InputSummary {
+                name: "/logs/2026/01/01/clicks.ss".into(),
+                rows: Some(1000),
+                bytes: Some(1_000_000),
+                files: Some(1),
+                layout: None,
+            }],
+            script: Some(script("")),
+            ..RunSummary::default()
+        },
+        origin: Origin::Kept,
+    }
+}
+
+fn script(hint: &str) -> Script {
+    Script {
+        file: "scope.script".into(),
+        text: format!("a = EXTRACT x FROM \"p\";\n{hint}OUTPUT a TO \"q\";\n"),
+    }
+}
+
+/// The same job with its run `seconds` longer, most of it in the join.
+fn slower(seconds: f64) -> ComparedRun {
+    let mut slow = run();
+    slow.report.job.elapsed_seconds = Some(100.0 + seconds);
+    let stage = &mut slow.summary.stages[1];
+    stage.span_ms = stage.span_ms.map(|ms| ms + seconds * 1000.0);
+    slow
+}
+
+fn first_reason(a: &ComparedRun, b: &ComparedRun) -> Reason {
+    compare(a, b, Language::En).reasons.remove(0)
+}
+
+#[test]
+fn the_same_run_twice_shows_no_difference() {
+    let c = compare(&run(), &run(), Language::En);
+    assert_eq!(c.reasons[0].kind, ReasonKind::NoDifference);
+    assert!(c.plan.is_empty() && c.estimates.is_empty() && c.findings.is_empty());
+    assert!(c.stages.iter().all(|s| !s.notable));
+    assert_eq!(c.script, ScriptChange::Same);
+    assert!(c.headline.contains("about the same"), "{}", c.headline);
+}
+
+#[test]
+fn a_new_finding_that_explains_the_time_is_the_reason_in_both_directions() {
+    let mut slow = slower(300.0);
+    slow.report.findings = vec![finding("skew.join_hot_key", 280.0)];
+    let reason = first_reason(&run(), &slow);
+    assert_eq!(reason.kind, ReasonKind::Finding);
+    assert_eq!(reason.cause.as_deref(), Some("skew.join_hot_key"));
+    assert!(reason.share > Some(0.9), "{reason:?}");
+    let c = compare(&slow, &run(), Language::Zh);
+    assert_eq!(c.reasons[0].kind, ReasonKind::Finding);
+    assert_eq!(c.findings[0].status, FindingStatus::Gone);
+    let expected = "B 用时 1 分 40 秒，比 A 少用 5 分 0 秒（−75 %）；最可能的原因：";
+    assert!(c.headline.starts_with(expected), "{}", c.headline);
+}
+
+#[test]
+fn twice_the_input_explains_twice_the_time() {
+    let mut slow = slower(100.0);
+    slow.summary.inputs[0].bytes = Some(2_000_000);
+    slow.summary.inputs[0].name = "/logs/2026/01/02/clicks.ss".into();
+    let c = compare(&run(), &slow, Language::En);
+    assert_eq!(c.reasons[0].kind, ReasonKind::Data);
+    assert_eq!(c.reasons[0].share, Some(1.0));
+    assert_eq!(
+        c.inputs[0].name_in_a.as_deref(),
+        Some("/logs/2026/01/01/clicks.ss"),
+        "the next day's log is the same input"
+    );
+}
+
+#[test]
+fn fewer_tokens_and_a_long_queue_are_reasons() {
+    let mut slow = slower(300.0);
+    slow.summary.tokens = Some(5);
+    for stage in &mut slow.summary.stages {
+        stage.busy_ms = Some(1_000_000.0);
+    }
+    assert_eq!(first_reason(&run(), &slow).kind, ReasonKind::Tokens);
+    let mut late = run();
+    late.summary.queued_seconds = Some(1200.0);
+    assert_eq!(first_reason(&run(), &late).kind, ReasonKind::Queue);
+}
+
+#[test]
+fn a_broadcast_that_became_a_shuffle_is_a_change_of_the_plan_or_of_the_script() {
+    let mut good = run();
+    good.summary.edges[0].exchange = "broadcast".into();
+    let slow = slower(200.0);
+    let c = compare(&good, &slow, Language::En);
+    assert_eq!(c.plan[0].kind, PlanChangeKind::ExchangeChanged);
+    assert_eq!(c.reasons[0].kind, ReasonKind::Plan);
+    good.summary.script = Some(script("[BROADCASTRIGHT]\n"));
+    let c = compare(&good, &slow, Language::En);
+    assert_eq!(c.reasons[0].kind, ReasonKind::Script);
+    assert!(matches!(
+        c.script,
+        ScriptChange::Changed {
+            added: 0,
+            removed: 1,
+            ..
+        }
+    ));
+}
+
+#[test]
+fn a_failed_run_comes_before_everything() {
+    let mut failed = slower(-50.0);
+    failed.report.job.state = JobState::Failed;
+    failed.summary.error = Some("E_RUNTIME_USER: bad row".into());
+    let c = compare(&run(), &failed, Language::En);
+    assert_eq!(c.reasons[0].kind, ReasonKind::Failure);
+    assert!(c.headline.contains("E_RUNTIME_USER"), "{}", c.headline);
+}
+
+#[test]
+fn an_inserted_stage_shifts_names_and_stages_are_still_matched() {
+    let mut b = run();
+    b.summary.stages.insert(
+        1,
+        stage(
+            "SV2_Aggregate",
+            vec![operator("Agg_9", "aggregate", &["Day"])],
+            10.0,
+        ),
+    );
+    b.summary.stages[2].name = "SV3_Combine".into();
+    b.summary.edges = vec![edge(0, 1, "hash", 4), edge(1, 2, "hash", 10)];
+    let c = compare(&run(), &b, Language::En);
+    let join = c
+        .stages
+        .iter()
+        .find(|s| s.b.as_deref() == Some("SV3_Combine"))
+        .expect("the join");
+    assert_eq!(join.a.as_deref(), Some("SV2_Combine"));
+    assert_eq!(join.matched_by, Some(MatchedBy::Operators));
+    assert!(join.confidence < 1.0);
+    let appeared = c
+        .plan
+        .iter()
+        .find(|p| p.kind == PlanChangeKind::StageAppeared);
+    assert_eq!(appeared.map(|p| p.place.as_str()), Some("SV2_Aggregate"));
+}
+
+#[test]
+fn worse_estimates_and_changed_partitions_are_listed() {
+    let mut b = run();
+    b.summary.stages[1].operators[0].estimated_rows = Some(10.0);
+    b.summary.edges[0].partitions = Some(250);
+    let c = compare(&run(), &b, Language::En);
+    assert_eq!(c.estimates.len(), 1);
+    assert_eq!(c.estimates[0].operator, "Join_1");
+    assert_eq!(c.plan[0].kind, PlanChangeKind::PartitionsChanged);
+    assert_eq!(c.plan[0].b.as_deref(), Some("250"));
+}
+
+#[test]
+fn what_an_old_run_does_not_hold_is_named_and_no_difference() {
+    let mut old = run();
+    old.origin = Origin::Drawn;
+    old.summary.inputs.clear();
+    old.summary.drawn_only = true;
+    for stage in &mut old.summary.stages {
+        stage.operators.clear();
+        stage.rows_in = None;
+    }
+    let c = compare(&old, &slower(50.0), Language::En);
+    assert_eq!(c.not_compared[0].what, "plan");
+    assert!(c.plan.is_empty(), "{:?}", c.plan);
+    assert!(c.inputs.is_empty(), "{:?}", c.inputs);
+}
+
+#[test]
+fn two_jobs_of_other_names_and_inputs_are_told_apart() {
+    let mut other = run();
+    assert!(compare(&run(), &other, Language::En).same_job);
+    other.report.job.name = Some("Weekly".into());
+    assert!(
+        compare(&run(), &other, Language::En).same_job,
+        "the input is common"
+    );
+    other.summary.inputs[0].name = "/users.ss".into();
+    assert!(!compare(&run(), &other, Language::En).same_job);
+}
+
+#[test]
+fn a_comparison_survives_json() {
+    let mut slow = slower(300.0);
+    slow.report.findings = vec![finding("skew.join_hot_key", 280.0)];
+    let c = compare(&run(), &slow, Language::En);
+    let text = serde_json::to_string(&c).expect("JSON");
+    assert_eq!(serde_json::from_str::<Comparison>(&text).expect("back"), c);
+}
