@@ -73,6 +73,9 @@ pub const TOKEN: Noun = noun("token", "tokens", " 个令牌");
 pub const ATTEMPT: Noun = noun("attempt", "attempts", " 次尝试");
 pub const TIME: Noun = noun("time", "times", " 次");
 pub const PLACE: Noun = noun("place", "places", " 处");
+pub const CHANGE: Noun = noun("change", "changes", " 处变化");
+pub const INPUT: Noun = noun("input", "inputs", " 个输入");
+pub const NAME: Noun = noun("name", "names", " 个名称");
 pub const JOB: Noun = noun("job", "jobs", " 个作业");
 pub const RUN: Noun = noun("run", "runs", " 次运行");
 pub const FINDING: Noun = noun("finding", "findings", " 个问题");
@@ -293,6 +296,13 @@ mod tests {
         check(Share(0.19), "19 %", "19 %");
         check(Share(0.034), "3.4 %", "3.4 %");
         check(Ratio(41.23), "41.2 倍", "41.2×");
+    }
+
+    #[test]
+    fn changes_have_a_sign() {
+        check(Change::between(10.0, 45.4), "+354 %", "+354 %");
+        check(Change::between(10.0, 6.0), "−40 %", "−40 %");
+        check(Change::between(0.0, 6.0), "–", "–");
     }
 
     #[test]

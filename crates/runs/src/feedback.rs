@@ -1,8 +1,8 @@
-//! What feedback teaches: a small, bounded, fading preference per (cause, chunk) and per
+//! What feedback teaches: a small, bounded, decaying preference per (cause, chunk) and per
 //! (cause, kind of suggestion).
 //!
 //! A preference is `BOUND · (a − i) / (a + i + SMOOTHING)`, where `a` and `i` are the accepted and
-//! ignored suggestions that touched it, each weighted by its age. It shifts ranks among
+//! ignored suggestions that cite it, each weighted by its age. It shifts ranks among
 //! candidates that are close; it cannot lift an unrelated chunk or bury a good one.
 
 use std::collections::BTreeMap;
@@ -15,13 +15,13 @@ use indexer::{Filter, Kind, Query};
 use crate::store::{Action, FeedbackRow};
 use agent::experience::ExperienceSource;
 
-/// Largest preference, of the 1 that an index takes at most. An index adds a fifth of it to fused
-/// scores that lie in 0..1 and whose neighbours differ by a few hundredths: half of that moves a
-/// chunk by a few ranks and no more. Measured by the test `learning`.
+/// Largest preference; an index accepts at most 1. It adds a fifth of it to fused scores in 0..1,
+/// whose neighbors differ by a few hundredths: 0.5 moves a chunk by a few ranks and no more. Measured
+/// by the test `learning`.
 pub const BOUND: f32 = 0.5;
-/// Opinions that a preference starts with on neither side: the first click counts a fifth of the bound.
+/// Neutral opinions that a preference starts with: the first click is worth a fifth of the bound.
 pub const SMOOTHING: f64 = 4.0;
-/// After so many days an opinion counts half: scripts, data and the engine change within a quarter.
+/// An opinion counts half after this many days: scripts, data and the engine change within a quarter.
 pub const HALF_LIFE_DAYS: f64 = 90.0;
 /// An ignored suggestion says less about its sources than an accepted one: it may be ignored for
 /// lack of time.
@@ -30,9 +30,7 @@ pub const IGNORE_WEIGHT: f64 = 0.5;
 /// Opinions on one thing, weighted by age.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Opinions {
-    /// Accepted.
     pub accepted: f64,
-    /// Ignored.
     pub ignored: f64,
 }
 
@@ -44,98 +42,92 @@ impl Opinions {
         }
     }
 
-    /// The preference that they make, within ±[`BOUND`].
+    /// Within ±[`BOUND`].
     pub fn preference(self) -> f32 {
         let sum = self.accepted + self.ignored + SMOOTHING;
         BOUND * ((self.accepted - self.ignored) / sum) as f32
     }
 }
 
-/// Preferences learnt from all feedback.
+/// Preferences learned from all feedback.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Preferences {
     chunks: BTreeMap<(String, String), Opinions>,
     kinds: BTreeMap<(String, String), Opinions>,
 }
 
-/// One learnt preference, for `feedback effect`.
+/// One learned preference, for `feedback effect`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Effect {
-    /// Cause that it is about.
     pub cause: String,
     /// Chunk id, or kind of suggestion.
     pub subject: String,
-    /// What was said.
     #[serde(flatten)]
     pub opinions: Opinions,
-    /// What it adds to the score.
+    /// Added to the score.
     pub preference: f32,
 }
 
 impl Preferences {
     /// Learns from every opinion as of `now`.
     pub fn learn(rows: &[FeedbackRow], now: Timestamp) -> Preferences {
-        let mut learnt = Preferences::default();
+        let mut learned = Preferences::default();
         for row in rows {
             let Some(cause) = &row.cause else { continue };
             let weight = weight(&row.created_at, now);
-            learnt
+            learned
                 .kinds
                 .entry((cause.clone(), row.kind.clone()))
                 .or_default()
                 .add(row.action, weight);
             for chunk in &row.sources {
-                learnt
+                learned
                     .chunks
                     .entry((cause.clone(), chunk.clone()))
                     .or_default()
                     .add(row.action, weight);
             }
         }
-        learnt
+        learned
     }
 
-    /// What to add to the score of a chunk when these causes are looked at: the mean over the
-    /// causes, so that many causes do not add up.
+    /// What to add to the score of a chunk for these causes: the mean over them, so that many causes
+    /// don't add up.
     pub fn chunk(&self, causes: &[String], chunk: &str) -> f32 {
         mean(causes, |cause| {
             self.chunks.get(&(cause.to_owned(), chunk.to_owned()))
         })
     }
 
-    /// What speaks for a kind of suggestion when a cause is to be mended.
+    /// The preference for a kind of suggestion that fixes a cause.
     pub fn kind(&self, cause: &str, kind: &str) -> f32 {
         self.kinds
             .get(&(cause.to_owned(), kind.to_owned()))
             .map_or(0.0, |o| o.preference())
     }
 
-    /// Whether nothing was learnt.
     pub fn is_empty(&self) -> bool {
         self.kinds.is_empty()
     }
 
-    /// Everything learnt about chunks, the strongest first.
+    /// What was learned about chunks, the strongest first.
     pub fn chunk_effects(&self) -> Vec<Effect> {
         effects(&self.chunks)
     }
 
-    /// Everything learnt about kinds of suggestions, the strongest first.
+    /// What was learned about kinds of suggestions, the strongest first.
     pub fn kind_effects(&self) -> Vec<Effect> {
         effects(&self.kinds)
     }
 }
 
-/// Where a chunk stands in what is retrieved on a cause, without feedback and with it.
+/// The rank of a chunk among those retrieved for a cause, without and with feedback.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Moved {
-    /// The cause.
     pub cause: String,
-    /// Id of the chunk.
     pub chunk: String,
     /// 1-based rank without feedback; `None` if it is not among the first [`LOOKED_AT`].
     pub rank_before: Option<usize>,
-    /// The same with feedback.
     pub rank_after: Option<usize>,
 }
 
@@ -143,11 +135,11 @@ pub struct Moved {
 pub const LOOKED_AT: usize = 30;
 
 impl Preferences {
-    /// What feedback does to what is retrieved on each cause that it is about: the chunks that have
-    /// a preference, with their ranks for a query of the cause's words.
+    /// How feedback changes retrieval for each cause that it is about: the chunks that have a
+    /// preference, with their ranks for a query of the cause's words.
     ///
     /// # Errors
-    /// What the source says.
+    /// The error of the source.
     pub fn moved(&self, source: &dyn ExperienceSource) -> Result<Vec<Moved>, String> {
         let mut moved = Vec::new();
         let mut causes: Vec<&String> = self.chunks.keys().map(|(cause, _)| cause).collect();
@@ -199,8 +191,8 @@ fn mean<'a>(causes: &[String], look_up: impl Fn(&str) -> Option<&'a Opinions>) -
     sum / causes.len() as f32
 }
 
-fn effects(learnt: &BTreeMap<(String, String), Opinions>) -> Vec<Effect> {
-    let mut all: Vec<Effect> = learnt
+fn effects(learned: &BTreeMap<(String, String), Opinions>) -> Vec<Effect> {
+    let mut all: Vec<Effect> = learned
         .iter()
         .map(|((cause, subject), opinions)| Effect {
             cause: cause.clone(),
@@ -213,7 +205,7 @@ fn effects(learnt: &BTreeMap<(String, String), Opinions>) -> Vec<Effect> {
     all
 }
 
-/// How much an opinion still counts; one without a readable time counts as new.
+/// How much an opinion still counts; one with an unreadable time counts as new.
 fn weight(created_at: &str, now: Timestamp) -> f64 {
     let Ok(created) = created_at.parse::<Timestamp>() else {
         return 1.0;
@@ -262,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn opinions_fade_by_half_in_a_quarter() {
+    fn opinions_count_half_after_a_quarter() {
         let fresh = Preferences::learn(&[row(Action::Accept, "a", "2026-01-01T00:00:00Z")], now());
         let old = Preferences::learn(&[row(Action::Accept, "a", "2025-10-03T00:00:00Z")], now());
         let [fresh, old] = [fresh, old].map(|p| p.chunk_effects()[0].opinions.accepted);
@@ -271,10 +263,11 @@ mod tests {
 
     #[test]
     fn causes_do_not_add_up_and_others_are_untouched() {
-        let learnt = Preferences::learn(&[row(Action::Accept, "a", "2026-01-01T00:00:00Z")], now());
-        let both = learnt.chunk(&["memory.spill".into(), "queue.wait".into()], "a");
+        let learned =
+            Preferences::learn(&[row(Action::Accept, "a", "2026-01-01T00:00:00Z")], now());
+        let both = learned.chunk(&["memory.spill".into(), "queue.wait".into()], "a");
         assert!((both - BOUND / 10.0).abs() < 1e-6, "{both}");
-        assert_eq!(learnt.chunk(&["memory.spill".into()], "b"), 0.0);
-        assert_eq!(learnt.chunk(&[], "a"), 0.0);
+        assert_eq!(learned.chunk(&["memory.spill".into()], "b"), 0.0);
+        assert_eq!(learned.chunk(&[], "a"), 0.0);
     }
 }

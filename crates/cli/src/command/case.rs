@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use indexer::lint;
-use report::Cause;
+use report::format::NAME;
+use report::{Cause, Language, Localize};
 use runs::case::{self, CaseError, Material, NewCase};
 use runs::store::Store;
 use serde::Serialize;
@@ -36,7 +37,8 @@ fn from(args: &CaseFrom, config: &Config, terminal: &Terminal) -> Result<Exit> {
     if args.no_redact {
         terminal.remark("the job's names, paths and literals are not masked");
     } else {
-        terminal.remark(&format!("masked {} names of the job", case.masked));
+        let masked = NAME.count(case.masked as f64).localize(Language::En);
+        terminal.remark(&format!("masked {masked} of the job"));
     }
     terminal.remark(&match case.open {
         0 => "read it once more; then `scopeagent index` adds it to the index".to_owned(),

@@ -1,8 +1,10 @@
-//! What a batch came to, as a table.
+//! The totals of a batch, as a table.
 
 use crate::batch::Summary;
 
-use super::layout::duration;
+use report::format::{JOB, Seconds, Share};
+use report::{Language, Localize};
+
 use super::table::{Align, Table};
 
 /// The causes with their jobs and seconds, then the whole.
@@ -19,7 +21,7 @@ pub(crate) fn table(summary: &Summary, new: usize, took_seconds: f64) -> String 
             of.jobs.to_string(),
             of.findings.to_string(),
             if of.seconds_saved > 0.0 {
-                duration(of.seconds_saved)
+                say(Seconds(of.seconds_saved))
             } else {
                 "–".to_owned()
             },
@@ -31,8 +33,8 @@ pub(crate) fn table(summary: &Summary, new: usize, took_seconds: f64) -> String 
     }
     let bold = anstyle::Style::new().bold();
     out.push_str(&format!(
-        "{bold}{} jobs{bold:#}: {} with a problem, {} healthy, {} inconclusive, {} unreadable\n",
-        summary.done + summary.failed,
+        "{bold}{}{bold:#}: {} with a problem, {} healthy, {} inconclusive, {} unreadable\n",
+        say(JOB.count((summary.done + summary.failed) as f64)),
         summary.problem,
         summary.healthy,
         summary.insufficient_information,
@@ -40,16 +42,20 @@ pub(crate) fn table(summary: &Summary, new: usize, took_seconds: f64) -> String 
     ));
     if summary.elapsed_seconds > 0.0 {
         out.push_str(&format!(
-            "total run time {}; fixing the costliest finding of each job would save {} ({:.0} %)\n",
-            duration(summary.elapsed_seconds),
-            duration(summary.seconds_saved),
-            summary.seconds_saved / summary.elapsed_seconds * 100.0
+            "total run time {}; fixing the costliest finding of each job would save {} ({})\n",
+            say(Seconds(summary.elapsed_seconds)),
+            say(Seconds(summary.seconds_saved)),
+            say(Share(summary.seconds_saved / summary.elapsed_seconds))
         ));
     }
     out.push_str(&format!(
         "{new} analyzed in {} ({:.1} jobs per second)\n",
-        duration(took_seconds),
+        say(Seconds(took_seconds)),
         new as f64 / took_seconds.max(0.001)
     ));
     out
+}
+
+fn say(value: impl Localize) -> String {
+    value.localize(Language::En)
 }

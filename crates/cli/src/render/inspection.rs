@@ -5,8 +5,10 @@ use std::fmt::Write as _;
 use job::Catalogue;
 use job::model::DiagnosticSeverity as Severity;
 
-use super::layout::{bytes, duration, shorten, width, wrap_names};
+use super::layout::{shorten, width, wrap_names};
 use super::table::{Align, Table};
+use report::format::{Bytes, Seconds, Share, TOKEN};
+use report::{Language, Localize};
 use server::inspection::{Inspection, OperatorView, StageView};
 
 /// Before each line of a section.
@@ -47,12 +49,15 @@ fn head(inspection: &Inspection) -> String {
             .unwrap_or_else(|| inspection.path.clone()),
     ];
     facts.push(format!("{:?}", info.state).to_lowercase());
-    facts.extend(info.elapsed_seconds.map(|s| format!("ran {}", duration(s))));
+    facts.extend(
+        info.elapsed_seconds
+            .map(|s| format!("ran {}", say(Seconds(s)))),
+    );
     facts.extend(
         info.queued_seconds
-            .map(|s| format!("queued {}", duration(s))),
+            .map(|s| format!("queued {}", say(Seconds(s)))),
     );
-    facts.extend(info.tokens.map(|n| format!("{n} tokens")));
+    facts.extend(info.tokens.map(|n| say(TOKEN.count(f64::from(n)))));
     let bold = anstyle::Style::new().bold();
     format!("{bold}{}{bold:#}\n", facts.join(" · "))
 }
@@ -108,9 +113,7 @@ fn stages(stages: &[StageView]) -> Table {
             size(stage.bytes_read),
             ratio(stage.read_max_over_mean),
             size(stage.bytes_written),
-            stage
-                .gc_share
-                .map_or_else(unknown, |s| format!("{:.0} %", s * 100.0)),
+            stage.gc_share.map_or_else(unknown, |s| say(Share(s))),
             memory(stage),
             marks.join(", "),
         ]);
@@ -276,14 +279,16 @@ fn diagnostics(inspection: &Inspection, columns: Option<usize>) -> String {
     out
 }
 
+fn say(value: impl Localize) -> String {
+    value.localize(Language::En)
+}
+
 fn unknown() -> String {
     "–".to_owned()
 }
 
 fn number(value: Option<f64>) -> String {
-    value.map_or_else(unknown, |v| {
-        super::text::value(&report::EvidenceValue::Number(v.round()))
-    })
+    value.map_or_else(unknown, |v| report::format::figure(v.round()))
 }
 
 fn ratio(value: Option<f64>) -> String {
@@ -291,11 +296,11 @@ fn ratio(value: Option<f64>) -> String {
 }
 
 fn time(ms: Option<f64>) -> String {
-    ms.map_or_else(unknown, |ms| duration(ms / 1000.0))
+    ms.map_or_else(unknown, |ms| say(Seconds(ms / 1000.0)))
 }
 
 fn size(value: Option<f64>) -> String {
-    value.map_or_else(unknown, bytes)
+    value.map_or_else(unknown, |n| say(Bytes(n)))
 }
 
 /// `HashPartition` as `hash partition`.

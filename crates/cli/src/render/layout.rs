@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-/// Width that text is wrapped to where no terminal tells one.
+/// Width for wrapping without a terminal.
 const PLAIN_WIDTH: usize = 100;
 /// Beyond this, lines are too long to read.
 const MAX_WIDTH: usize = 120;
@@ -16,7 +16,7 @@ pub(crate) fn stdout_width() -> usize {
         .clamp(MIN_WIDTH, MAX_WIDTH)
 }
 
-/// Columns of the terminal, however many; `None` if stdout is none.
+/// Columns of the terminal, however many; `None` if stdout is not one.
 pub(crate) fn terminal_width() -> Option<usize> {
     terminal_size::terminal_size().map(|(w, _)| usize::from(w.0).max(MIN_WIDTH))
 }
@@ -58,7 +58,7 @@ pub(crate) fn shorten(text: &str, columns: usize) -> String {
     kept
 }
 
-/// The text as lines of at most `columns`, the first behind `first`, the others behind `rest`.
+/// The text as lines of at most `columns`; the first starts with `first`, the others with `rest`.
 pub(crate) fn wrap(text: &str, columns: usize, first: &str, rest: &str) -> Vec<String> {
     let options = textwrap::Options::new(columns)
         .initial_indent(first)
@@ -86,7 +86,7 @@ pub(crate) fn wrap_names(text: &str, columns: usize, first: &str, rest: &str) ->
         .collect()
 }
 
-/// Items in a row, broken between them only: a number keeps its unit. Lines after the first begin with `rest`.
+/// Items in a row, broken only between them: a number keeps its unit. Lines after the first start with `rest`.
 pub(crate) fn wrap_items(items: &[String], columns: usize, rest: &str) -> Vec<String> {
     const HELD: &str = "\u{a0}";
     if items.is_empty() {
@@ -114,7 +114,7 @@ pub(crate) enum DiffPart {
 }
 
 impl DiffPart {
-    /// Tells by the line's beginning.
+    /// Judges by the start of the line.
     pub(crate) fn of(line: &str) -> DiffPart {
         match line.as_bytes() {
             [b'+', b'+', b'+', b' ', ..] | [b'-', b'-', b'-', b' ', ..] => DiffPart::File,
@@ -144,30 +144,6 @@ pub(crate) fn bar(share: f64, columns: usize) -> String {
     let full = cells.floor() as usize;
     let part = EIGHTHS[(((cells - full as f64) * 8.0) as usize).min(7)];
     pad(&format!("{}{part}", "█".repeat(full)), columns)
-}
-
-/// Seconds as a person says them: `3.2 s`, `12 min 5 s`, `3 h 20 min`.
-pub(crate) fn duration(seconds: f64) -> String {
-    let whole = seconds.round() as i64;
-    match whole {
-        ..60 => format!("{seconds:.1} s"),
-        60..3600 => format!("{} min {} s", whole / 60, whole % 60),
-        _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
-    }
-}
-
-/// Bytes as a person says them, in powers of 1,024.
-pub(crate) fn bytes(value: f64) -> String {
-    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let steps = (0..UNITS.len() - 1)
-        .take_while(|i| value >= 1024_f64.powi(*i as i32 + 1))
-        .count();
-    let digits = usize::from(steps > 0);
-    format!(
-        "{:.digits$} {}",
-        value / 1024_f64.powi(steps as i32),
-        UNITS[steps]
-    )
 }
 
 #[cfg(test)]
@@ -203,19 +179,5 @@ mod tests {
         assert_eq!(bar(0.3125, 4), "█▎  ");
         assert_eq!(bar(7.0, 3), "███");
         assert_eq!(bar(0.0, 2), "  ");
-    }
-
-    #[test]
-    fn durations_read_naturally() {
-        assert_eq!(duration(3.24), "3.2 s");
-        assert_eq!(duration(725.0), "12 min 5 s");
-        assert_eq!(duration(12_000.0), "3 h 20 min");
-    }
-
-    #[test]
-    fn bytes_read_naturally() {
-        assert_eq!(bytes(512.0), "512 B");
-        assert_eq!(bytes(1536.0), "1.5 KiB");
-        assert_eq!(bytes(3.0 * 1024.0 * 1024.0 * 1024.0), "3.0 GiB");
     }
 }

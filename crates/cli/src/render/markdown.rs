@@ -2,9 +2,9 @@
 
 use std::fmt::{self, Write as _};
 
+use report::format::{Seconds, Share};
 use report::{Finding, Report, Suggestion, Verdict};
 
-use super::layout::duration;
 use super::text::value;
 use super::words::Words;
 
@@ -36,10 +36,7 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
     if report.verdict == Verdict::Problem {
         facts.push(words.problem_type(report.problem_type).to_owned());
     }
-    facts.extend(words.bad_end(job.state).map(str::to_owned));
-    facts.extend(job.elapsed_seconds.map(duration));
-    facts.extend(job.stages.map(|n| format!("{n} {}", words.stages())));
-    facts.extend(job.vertices.map(|n| format!("{n} {}", words.vertices())));
+    facts.extend(words.job_facts(job));
     if !facts.is_empty() {
         writeln!(out, "{}\n", facts.join(" · "))?;
     }
@@ -48,7 +45,7 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
     }
     writeln!(out, "## {}\n", words.findings())?;
     if report.findings.is_empty() {
-        writeln!(out, "{}\n", words.no_findings())?;
+        writeln!(out, "{}\n", words.no_findings(report.verdict))?;
     }
     for finding in &report.findings {
         write_finding(out, finding, report, words)?;
@@ -82,19 +79,19 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
 
 /// The chunks that the steps were given, each once, the first of each step.
 fn write_experiences(out: &mut String, report: &Report, words: Words) -> fmt::Result {
-    let mut told: Vec<&str> = Vec::new();
+    let mut listed: Vec<&str> = Vec::new();
     for experience in report
         .experiences
         .iter()
         .filter(|e| e.rank <= EXPERIENCES_SHOWN)
     {
-        if told.contains(&experience.chunk.as_str()) {
+        if listed.contains(&experience.chunk.as_str()) {
             continue;
         }
-        if told.is_empty() {
+        if listed.is_empty() {
             writeln!(out, "## {}\n", words.experience())?;
         }
-        told.push(&experience.chunk);
+        listed.push(&experience.chunk);
         writeln!(
             out,
             "- {} (`{}`)",
@@ -102,7 +99,7 @@ fn write_experiences(out: &mut String, report: &Report, words: Words) -> fmt::Re
             experience.chunk
         )?;
     }
-    if told.is_empty() {
+    if listed.is_empty() {
         Ok(())
     } else {
         writeln!(out)
@@ -145,12 +142,12 @@ fn write_finding(
         .unwrap_or_default();
     writeln!(
         out,
-        "### {} `{}` · {place}{lines} · {} · {} {:.0} %\n",
+        "### {} `{}` · {place}{lines} · {} · {} {}\n",
         finding.id,
         finding.cause,
         words.severity(finding.severity),
         words.confidence(),
-        finding.confidence * 100.0
+        words.say(Share(finding.confidence))
     )?;
     writeln!(out, "{}\n", escaped(&finding.summary))?;
     if let Some(impact) = &finding.impact {
@@ -162,7 +159,7 @@ fn write_finding(
             out,
             "**{} {}**{share}\n",
             words.saves(),
-            duration(impact.seconds_saved)
+            words.say(Seconds(impact.seconds_saved))
         )?;
     }
     writeln!(

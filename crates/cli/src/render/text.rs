@@ -3,9 +3,10 @@
 use std::fmt::{self, Write as _};
 
 use anstyle::{AnsiColor, Effects, Style};
+use report::format::{Seconds, Share, figure};
 use report::{Evidence, EvidenceValue, Experience, Finding, Report, Severity, Suggestion, Verdict};
 
-use super::layout::{DiffPart, bar, duration, width, wrap, wrap_items, wrap_names};
+use super::layout::{DiffPart, bar, width, wrap, wrap_items, wrap_names};
 use super::words::Words;
 
 /// Cells of the bar that shows the share of the run.
@@ -82,13 +83,7 @@ impl Page {
             .or(job.id.as_deref())
             .unwrap_or(&job.path);
         let mut facts = vec![format!("{} {name}", self.words.job())];
-        facts.extend(self.words.bad_end(job.state).map(str::to_owned));
-        facts.extend(job.elapsed_seconds.map(duration));
-        facts.extend(job.stages.map(|n| format!("{n} {}", self.words.stages())));
-        facts.extend(
-            job.vertices
-                .map(|n| format!("{n} {}", self.words.vertices())),
-        );
+        facts.extend(self.words.job_facts(job));
         self.line(&facts.join(" · "), "", "")?;
         if let Some(question) = &report.question {
             self.line(&format!("{}: {question}", self.words.question()), "", "  ")?;
@@ -99,7 +94,7 @@ impl Page {
     fn findings(&mut self, report: &Report) -> fmt::Result {
         self.heading(self.words.findings())?;
         if report.findings.is_empty() {
-            return self.line(self.words.no_findings(), "  ", "  ");
+            return self.line(self.words.no_findings(report.verdict), "  ", "  ");
         }
         for (n, finding) in report.findings.iter().enumerate() {
             self.gap(n)?;
@@ -124,15 +119,15 @@ impl Page {
         parts.extend(finding.script_lines.map(|l| self.words.script_lines(l)));
         parts.push(format!("{style}{severity}{style:#}"));
         parts.push(format!(
-            "{} {:.0} %",
+            "{} {}",
             self.words.confidence(),
-            finding.confidence * 100.0
+            self.words.say(Share(finding.confidence))
         ));
         for line in wrap_items(&parts, self.options.columns, "   ") {
             writeln!(self.out, "{line}")?;
         }
         if let Some(impact) = &finding.impact {
-            let saved = duration(impact.seconds_saved);
+            let saved = self.words.say(Seconds(impact.seconds_saved));
             match impact.share_of_elapsed {
                 Some(share) => {
                     let cells = bar(share, BAR);
@@ -168,8 +163,8 @@ impl Page {
             Some(locator) => format!("{} {locator}", item.source.file),
             None => item.source.file.clone(),
         };
-        let told = format!("{} = {}  [{place}]", item.metric, value(&item.value));
-        for line in wrap_names(&told, self.options.columns - EVIDENCE_INDENT, "", "  ") {
+        let fact = format!("{} = {}  [{place}]", item.metric, value(&item.value));
+        for line in wrap_names(&fact, self.options.columns - EVIDENCE_INDENT, "", "  ") {
             writeln!(self.out, "{:EVIDENCE_INDENT$}{DIM}{line}{DIM:#}", "")?;
         }
         Ok(())
@@ -347,10 +342,10 @@ impl Page {
         for (n, step) in report.steps.iter().enumerate() {
             writeln!(
                 self.out,
-                "{BOLD}[THINK {}] {}{BOLD:#} {DIM}{:.0} ms{DIM:#}",
+                "{BOLD}[THINK {}] {}{BOLD:#} {DIM}{}{DIM:#}",
                 n + 1,
                 step.title,
-                step.elapsed_ms
+                self.words.say(Seconds(step.elapsed_ms / 1000.0))
             )?;
             self.line(&step.text, "   ", "   ")?;
         }
@@ -417,37 +412,11 @@ fn severity_style(severity: Severity) -> Style {
     }
 }
 
-/// A value as it is shown: thousands are grouped, whole numbers have no decimals.
+/// A value as it is shown: at least three digits, thousands grouped.
 pub(crate) fn value(value: &EvidenceValue) -> String {
     match value {
-        EvidenceValue::Number(n) if n.fract() == 0.0 && n.abs() < 1e15 => grouped(*n as i64),
-        EvidenceValue::Number(n) if n.abs() >= 100.0 => format!("{n:.1}"),
-        EvidenceValue::Number(n) => format!("{n:.3}"),
+        EvidenceValue::Number(n) => figure(*n),
         EvidenceValue::Text(text) => text.clone(),
         EvidenceValue::Bool(yes) => yes.to_string(),
-    }
-}
-
-fn grouped(number: i64) -> String {
-    let digits = number.unsigned_abs().to_string();
-    let mut out = String::from(if number < 0 { "-" } else { "" });
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn whole_numbers_are_grouped() {
-        assert_eq!(value(&EvidenceValue::Number(17_948_158.0)), "17,948,158");
-        assert_eq!(value(&EvidenceValue::Number(-1_000.0)), "-1,000");
-        assert_eq!(value(&EvidenceValue::Number(4.5567)), "4.557");
     }
 }

@@ -1,6 +1,10 @@
 //! The words around a report in both languages.
 
-use report::{JobState, Language, ProblemType, Severity, Suggestion, SuggestionKind, Verdict};
+use report::format::{STAGE, Seconds, Share, VERTEX};
+use report::{
+    JobState, JobSummary, Language, Localize, ProblemType, Severity, Suggestion, SuggestionKind,
+    Verdict, text,
+};
 use runs::compare::{FindingStatus, PlanChangeKind, TotalMetric};
 
 /// One phrase in both languages.
@@ -45,25 +49,19 @@ phrases! {
     cons = "代价", "Cons";
     expected = "正常应为", "expected";
     whole_job = "整个作业", "whole job";
-    lines = "脚本行", "script lines";
-    line = "脚本行", "script line";
     confidence = "置信度", "confidence";
     saves = "可节省", "saves";
     semicolon = "；", "; ";
     mean = "均值", "mean";
-    tokens = "个令牌", "tokens";
-    would_decide = "可判定", "would decide";
+    would_decide = "补齐后可判断", "needed to check for";
     in_folder = "文件在目录中", "in the folder";
     not_in_folder = "目录中没有", "not in the folder";
     verified = "已检查：可解析、列不变、提示已知", "checked: parses, keeps its columns, hints known";
-    partly_verified = "未全部通过检查", "not every check passed";
-    reasoned_by = "推理者", "Reasoned by";
-    offline = "离线推理（未使用 LLM）", "offline reasoner (no LLM)";
-    no_findings = "没有发现问题。", "Nothing found.";
+    partly_verified = "部分检查未通过", "some checks failed";
+    reasoned_by = "分析方式", "Analyzed by";
+    offline = "离线规则（未使用 LLM）", "offline rules (no LLM)";
     unverified = "未证实", "unverified";
     hint = "办法", "hint";
-    stages = "个阶段", "stages";
-    vertices = "个顶点", "vertices";
     rules = "规则", "Rules";
     fired = "触发", "fired";
     cleared = "排除", "cleared";
@@ -71,22 +69,22 @@ phrases! {
     not_applicable = "不适用", "not applicable";
     explained = "由其他问题引起", "explained";
     stage_graph = "阶段图", "Stages";
-    stage_graph_legend = "颜色：占全部顶点时间的比例；线宽：传输的字节数；粗框：关键路径；红框：发现所在的阶段。", "Colour: share of all vertex time. Line width: bytes that crossed. Heavy frame: critical path. Red frame: stage of a finding.";
+    stage_graph_legend = "颜色：占全部顶点时间的比例；线宽：传输的字节数；粗框：关键路径；红框：发现所在的阶段。", "Color: share of all vertex time. Line width: bytes transferred. Heavy frame: critical path. Red frame: stage of a finding.";
     timeline = "令牌使用", "Tokens in use over time";
-    timeline_legend = "各阶段同时运行的顶点数，叠加显示；虚线为可用令牌数。", "Vertices running at once, stages stacked; the dashed line is the number of tokens.";
+    timeline_legend = "各阶段同时运行的顶点数，叠加显示；虚线为可用令牌数。", "Vertices running concurrently, stacked by stage; the dashed line is the number of tokens.";
     script = "脚本", "Script";
     run_time_per_vertex = "每个顶点的运行时间", "run time per vertex";
     why = "原因", "Why";
     the_whole_job = "整个作业", "The whole job";
-    other_job = "注意：两次运行看起来是不同的作业（名称不同，输入也没有共同的），以下差别多半来自作业本身。", "Note: these look like two different jobs (another name, no common input); most of what differs is the job itself.";
-    more_lines = "行未显示（--all 全部显示）", "more lines (--all shows them)";
+    other_job = "注意：两次运行看起来是不同的作业（名称不同，也没有共同的输入），以下差异多半来自作业本身。", "Note: these look like two different jobs (different names, no common input); most differences come from the jobs themselves.";
+    more_lines = "未显示（--all 全部显示）", "not shown (--all shows all)";
     was = "原为", "was";
     only_a = "只在 A 中", "only in A";
     only_b = "只在 B 中", "only in B";
-    of_the_difference = "的差别", "of the difference";
+    of_the_difference = "的差异", "of the difference";
     stage = "阶段", "stage";
     stages_heading = "阶段", "Stages";
-    stages_alike = "个阶段没有明显变化，或变化较小", "stages changed little or not at all";
+    stages_alike = "没有明显变化，或变化较小", "changed little or not at all";
     critical_path = "关键路径", "critical path";
     rows_in = "输入行数", "rows in";
     rows_out = "输出行数", "rows out";
@@ -99,10 +97,10 @@ phrases! {
     gc = "垃圾回收", "garbage collection";
     spilling = "落盘算子", "spilling operators";
     lost_time = "无效尝试", "lost attempts";
-    plan = "计划", "Plan";
-    more_changes = "处更小的变化（--all 全部显示）", "smaller changes (--all shows them)";
+    plan = "执行计划", "Plan";
+    more_changes = "未显示（--all 全部显示）", "not shown (--all shows all)";
     inputs = "输入", "Inputs";
-    inputs_alike = "个输入没有明显变化", "inputs changed little or not at all";
+    inputs_alike = "没有明显变化", "changed little or not at all";
     bytes_word = "大小", "size";
     rows_word = "行数", "rows";
     files_word = "文件数", "files";
@@ -110,7 +108,7 @@ phrases! {
     estimates = "估计行数 / 实际行数", "Estimated / actual rows";
     operator = "算子", "operator";
     script_same = "没有变化", "unchanged";
-    script_unknown = "有一次运行没有脚本", "a run does not hold its script";
+    script_unknown = "有一次运行没有脚本", "one run has no script";
     not_compared = "无法比较", "Not compared";
     bytes_read_per_vertex = "每个顶点读取的字节数", "bytes read per vertex";
 }
@@ -123,21 +121,36 @@ impl Words {
         }
     }
 
+    /// The value as it reads in the language of the report.
+    pub(crate) fn say(self, value: impl Localize) -> String {
+        value.localize(self.0)
+    }
+
+    /// How the job ended, if not well, its run time, and its size.
+    pub(crate) fn job_facts(self, job: &JobSummary) -> Vec<String> {
+        let end = self.bad_end(job.state).map(str::to_owned);
+        let sizes = [(job.stages, STAGE), (job.vertices, VERTEX)];
+        let sizes = sizes.map(|(n, noun)| n.map(|n| self.say(noun.count(n as f64))));
+        let time = job.elapsed_seconds.map(|s| self.say(Seconds(s)));
+        [end, time].into_iter().chain(sizes).flatten().collect()
+    }
+
     /// A share (0..1) of the run time.
     pub(crate) fn share_of_run(self, share: f64) -> String {
-        match self.0 {
-            Language::Zh => format!("占运行时间 {:.0} %", share * 100.0),
-            Language::En => format!("{:.0} % of the run", share * 100.0),
-        }
+        self.say(text!(
+            "占运行时间 {share}",
+            "{share} of the run",
+            share = Share(share)
+        ))
     }
 
     /// First and last line of the script.
     pub(crate) fn script_lines(self, [first, last]: [u32; 2]) -> String {
-        if first == last {
-            format!("{} {first}", self.line())
+        self.say(if first == last {
+            text!("脚本第 {first} 行", "script line {first}")
         } else {
-            format!("{} {first}–{last}", self.lines())
-        }
+            text!("脚本第 {first}–{last} 行", "script lines {first}–{last}")
+        })
     }
 
     /// What was checked about the diff of a suggestion.
@@ -155,12 +168,20 @@ impl Words {
     /// The verdict as a heading.
     pub(crate) fn verdict(self, verdict: Verdict) -> &'static str {
         self.pick(match verdict {
-            Verdict::Problem => ("存在问题", "Problem found"),
+            Verdict::Problem => ("发现问题", "Problem found"),
             Verdict::Healthy => ("健康", "Healthy"),
             Verdict::InsufficientInformation => (
-                "信息不足，无法判断",
-                "Cannot be decided: information is missing",
+                "信息不足，暂无结论",
+                "No conclusion possible: information is missing",
             ),
+        })
+    }
+
+    /// What is shown in place of findings.
+    pub(crate) fn no_findings(self, verdict: Verdict) -> &'static str {
+        self.pick(match verdict {
+            Verdict::InsufficientInformation => ("信息不足，暂无结论。", "No conclusion possible."),
+            Verdict::Problem | Verdict::Healthy => ("没有发现问题。", "Nothing found."),
         })
     }
 
@@ -170,7 +191,7 @@ impl Words {
             JobState::Succeeded => ("成功", "succeeded"),
             JobState::Failed => ("失败", "failed"),
             JobState::Cancelled => ("已取消", "cancelled"),
-            JobState::Unknown => ("结果未知", "end unknown"),
+            JobState::Unknown => ("结束状态未知", "unknown end"),
         })
     }
 
@@ -194,15 +215,15 @@ impl Words {
     pub(crate) fn total(self, metric: TotalMetric) -> &'static str {
         self.pick(match metric {
             TotalMetric::ElapsedSeconds => ("运行时间", "run time"),
-            TotalMetric::QueuedSeconds => ("排队", "in the queue"),
+            TotalMetric::QueuedSeconds => ("排队", "queue"),
             TotalMetric::CompileSeconds => ("编译", "compilation"),
             TotalMetric::VertexSeconds => ("顶点总时间", "vertex time"),
             TotalMetric::LostSeconds => ("无效尝试", "lost attempts"),
             TotalMetric::Tokens => ("令牌", "tokens"),
             TotalMetric::Stages => ("阶段", "stages"),
             TotalMetric::Vertices => ("顶点", "vertices"),
-            TotalMetric::InputRows => ("输入行数", "rows of the inputs"),
-            TotalMetric::InputBytes => ("输入大小", "size of the inputs"),
+            TotalMetric::InputRows => ("输入行数", "input rows"),
+            TotalMetric::InputBytes => ("输入大小", "input size"),
             TotalMetric::ShuffledBytes => ("阶段间传输", "between stages"),
         })
     }
@@ -211,15 +232,15 @@ impl Words {
     pub(crate) fn plan_change(self, kind: PlanChangeKind) -> &'static str {
         self.pick(match kind {
             PlanChangeKind::StageAppeared => ("新增阶段", "new stage"),
-            PlanChangeKind::StageGone => ("消失的阶段", "stage gone"),
-            PlanChangeKind::ExchangeChanged => ("交换方式改变", "other exchange"),
-            PlanChangeKind::KeysChanged => ("分区键改变", "other keys"),
-            PlanChangeKind::PartitionsChanged => ("分区数改变", "other number of partitions"),
+            PlanChangeKind::StageGone => ("消失的阶段", "removed stage"),
+            PlanChangeKind::ExchangeChanged => ("交换方式改变", "different exchange"),
+            PlanChangeKind::KeysChanged => ("分区键改变", "different keys"),
+            PlanChangeKind::PartitionsChanged => ("分区数改变", "different number of partitions"),
             PlanChangeKind::ChannelAppeared => ("新增通道", "new channel"),
-            PlanChangeKind::ChannelGone => ("消失的通道", "channel gone"),
+            PlanChangeKind::ChannelGone => ("消失的通道", "removed channel"),
             PlanChangeKind::OperatorAppeared => ("新增算子", "new operator"),
-            PlanChangeKind::OperatorGone => ("消失的算子", "operator gone"),
-            PlanChangeKind::OperatorChanged => ("算子的键改变", "operator on other keys"),
+            PlanChangeKind::OperatorGone => ("消失的算子", "removed operator"),
+            PlanChangeKind::OperatorChanged => ("算子的键改变", "operator with different keys"),
         })
     }
 
@@ -227,7 +248,7 @@ impl Words {
     pub(crate) fn problem_type(self, problem: ProblemType) -> &'static str {
         self.pick(match problem {
             ProblemType::DataSkew => ("数据倾斜", "data skew"),
-            ProblemType::ExcessiveShuffle => ("过多 Shuffle", "excessive shuffle"),
+            ProblemType::ExcessiveShuffle => ("洗牌过多", "excessive shuffle"),
             ProblemType::Other => ("其他问题", "other"),
             ProblemType::None => ("无", "none"),
         })
@@ -250,7 +271,7 @@ impl Words {
             SuggestionKind::Hint => ("提示", "hint"),
             SuggestionKind::Parameter => ("参数", "parameter"),
             SuggestionKind::Layout => ("存储布局", "layout"),
-            SuggestionKind::Investigate => ("先调查", "investigate"),
+            SuggestionKind::Investigate => ("先排查", "investigate"),
         })
     }
 }

@@ -3,6 +3,8 @@
 
 use std::path::PathBuf;
 
+use report::format::{Seconds, Share, figure};
+use report::{Language, Localize};
 use serde_json::Value;
 
 use crate::support::{User, case, copy};
@@ -49,32 +51,7 @@ fn wanted(text: &str) -> String {
 
 /// A number as the fronts write it.
 fn number(value: &Value) -> Option<String> {
-    let number = value.as_f64()?;
-    Some(if number.fract() == 0.0 && number.abs() < 1e15 {
-        let digits = format!("{:.0}", number.abs());
-        let mut out = String::new();
-        for (i, digit) in digits.chars().enumerate() {
-            if i > 0 && (digits.len() - i) % 3 == 0 {
-                out.push(',');
-            }
-            out.push(digit);
-        }
-        if number < 0.0 { format!("-{out}") } else { out }
-    } else if number.abs() >= 100.0 {
-        format!("{number:.1}")
-    } else {
-        format!("{number:.3}")
-    })
-}
-
-fn seconds(value: &Value) -> Option<String> {
-    let seconds = value.as_f64()?;
-    let whole = seconds.round() as i64;
-    Some(match whole {
-        ..60 => format!("{seconds:.1} s"),
-        60..3600 => format!("{} min {} s", whole / 60, whole % 60),
-        _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
-    })
+    value.as_f64().map(figure)
 }
 
 /// Everything that a front must show of a report, with the field that it is.
@@ -85,13 +62,15 @@ fn shown_everywhere(report: &Value) -> Vec<(String, String)> {
     };
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let chinese = report["language"] == "zh";
+    let language = if chinese { Language::Zh } else { Language::En };
+    let seconds = |value: &Value| Some(Seconds(value.as_f64()?).localize(language));
     let verdict = match (report["verdict"].as_str(), chinese) {
-        (Some("problem"), true) => "存在问题",
+        (Some("problem"), true) => "发现问题",
         (Some("problem"), false) => "Problem found",
         (Some("healthy"), true) => "健康",
         (Some("healthy"), false) => "Healthy",
-        (_, true) => "信息不足",
-        (_, false) => "information is missing",
+        (_, true) => "信息不足，暂无结论",
+        (_, false) => "No conclusion possible",
     };
     add("verdict".into(), Some(verdict.to_owned()));
     let end = match (report["job"]["state"].as_str(), chinese) {
@@ -130,9 +109,8 @@ fn shown_everywhere(report: &Value) -> Vec<(String, String)> {
                         };
                         add(at("script_lines"), Some(lines));
                     }
-                    let percent = item["confidence"]
-                        .as_f64()
-                        .map(|c| format!("{:.0} %", c * 100.0));
+                    let confidence = item["confidence"].as_f64();
+                    let percent = confidence.map(|c| Share(c).localize(language));
                     add(at("confidence"), percent);
                     add(
                         at("impact.seconds_saved"),

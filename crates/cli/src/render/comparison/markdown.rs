@@ -2,13 +2,13 @@
 
 use std::fmt::{self, Write as _};
 
+use report::format::{INPUT, STAGE};
 use runs::compare::{Comparison, RunHeader, ScriptChange};
 
 use super::{
-    change, estimate_sides, finding_cost, input_name, input_numbers, known, stage_marks,
-    stage_numbers, time_of, totals,
+    change, duration, estimates, finding_cost, input_name, input_numbers, known, percent,
+    stage_marks, stage_numbers, time_of, totals,
 };
-use crate::render::layout::duration;
 use crate::render::markdown::{cell, escaped};
 use crate::render::words::Words;
 
@@ -23,8 +23,8 @@ pub(crate) fn render(comparison: &Comparison, all: bool) -> String {
 fn write_all(out: &mut String, c: &Comparison, all: bool) -> fmt::Result {
     let words = Words(c.language);
     writeln!(out, "# {}\n", escaped(&c.headline))?;
-    write_side(out, "A", &c.a, words)?;
-    write_side(out, "B", &c.b, words)?;
+    write_run(out, "A", &c.a, words)?;
+    write_run(out, "B", &c.b, words)?;
     if !c.same_job {
         writeln!(out, "\n**{}**", words.other_job())?;
     }
@@ -32,12 +32,12 @@ fn write_all(out: &mut String, c: &Comparison, all: bool) -> fmt::Result {
     for reason in &c.reasons {
         let share = reason
             .share
-            .map(|s| format!(" · {:.0} % {}", s * 100.0, words.of_the_difference()))
+            .map(|s| format!(" · {} {}", percent(s, words), words.of_the_difference()))
             .unwrap_or_default();
-        let confidence = reason.confidence * 100.0;
+        let confidence = percent(reason.confidence, words);
         writeln!(
             out,
-            "- {}{share} · {} {confidence:.0} %",
+            "- {}{share} · {} {confidence}",
             escaped(&reason.text),
             words.confidence()
         )?;
@@ -56,7 +56,7 @@ fn write_all(out: &mut String, c: &Comparison, all: bool) -> fmt::Result {
                 words.finding_status(finding.status),
                 finding.cause,
                 cell(place),
-                finding_cost(finding)
+                finding_cost(finding, words)
             )?;
         }
     }
@@ -83,7 +83,7 @@ fn write_all(out: &mut String, c: &Comparison, all: bool) -> fmt::Result {
             words.operator()
         )?;
         for change in &c.estimates {
-            let [a, b] = estimate_sides(change);
+            let [a, b] = estimates(change, words);
             writeln!(
                 out,
                 "| {}/{} | {a} | {b} |",
@@ -109,18 +109,19 @@ fn write_all(out: &mut String, c: &Comparison, all: bool) -> fmt::Result {
     Ok(())
 }
 
-fn write_side(out: &mut String, name: &str, side: &RunHeader, words: Words) -> fmt::Result {
-    let time = side.elapsed_seconds.map(duration).unwrap_or_default();
-    let place = match &side.run_id {
-        Some(run) => format!("{} `{run}`", words.run()),
-        None => format!("`{}`", side.path),
+fn write_run(out: &mut String, name: &str, run: &RunHeader, words: Words) -> fmt::Result {
+    let time = run.elapsed_seconds.map(|s| duration(s, words));
+    let time = time.unwrap_or_default();
+    let place = match &run.run_id {
+        Some(id) => format!("{} `{id}`", words.run()),
+        None => format!("`{}`", run.path),
     };
     writeln!(
         out,
         "- **{name}** {} · {} · {time} · {} · {place}",
-        escaped(&side.name),
-        words.state(side.state),
-        words.verdict(side.verdict)
+        escaped(&run.name),
+        words.state(run.state),
+        words.verdict(run.verdict)
     )
 }
 
@@ -134,8 +135,8 @@ fn write_stages(out: &mut String, c: &Comparison, all: bool, words: Words) -> fm
     let shown: Vec<_> = c.stages.iter().filter(|s| all || s.notable).collect();
     for stage in &shown {
         let time = time_of(stage);
-        let mut told = stage_marks(stage, words);
-        told.extend(stage_numbers(stage, words));
+        let mut facts = stage_marks(stage, words);
+        facts.extend(stage_numbers(stage, words));
         writeln!(
             out,
             "| {} | {} | {} | {} | {} |",
@@ -146,15 +147,16 @@ fn write_stages(out: &mut String, c: &Comparison, all: bool, words: Words) -> fm
                     .or(stage.a.as_ref())
                     .map_or("", String::as_str)
             ),
-            known(time.a, duration),
-            known(time.b, duration),
-            change(time),
-            cell(&told.join("; "))
+            known(time.a, duration, words),
+            known(time.b, duration, words),
+            change(time, words),
+            cell(&facts.join("; "))
         )?;
     }
     let rest = c.stages.len() - shown.len();
     if rest > 0 {
-        writeln!(out, "\n{rest} {}", words.stages_alike())?;
+        let text = super::rest(rest, STAGE, words.stages_alike(), words);
+        writeln!(out, "\n{text}")?;
     }
     Ok(())
 }
@@ -169,14 +171,14 @@ fn write_plan(out: &mut String, c: &Comparison, words: Words) -> fmt::Result {
         words.plan()
     )?;
     for change in &c.plan {
-        let side = |text: &Option<String>| cell(text.as_deref().unwrap_or("–"));
+        let cell_of = |text: &Option<String>| cell(text.as_deref().unwrap_or("–"));
         writeln!(
             out,
             "| {} | {} | {} | {} |",
             words.plan_change(change.kind),
             cell(&change.place),
-            side(&change.a),
-            side(&change.b)
+            cell_of(&change.a),
+            cell_of(&change.b)
         )?;
     }
     Ok(())
@@ -197,7 +199,8 @@ fn write_inputs(out: &mut String, c: &Comparison, words: Words) -> fmt::Result {
         writeln!(out, "- {}: {numbers}", escaped(&input_name(input, words)))?;
     }
     if alike > 0 {
-        writeln!(out, "- {alike} {}", words.inputs_alike())?;
+        let text = super::rest(alike, INPUT, words.inputs_alike(), words);
+        writeln!(out, "- {text}")?;
     }
     Ok(())
 }

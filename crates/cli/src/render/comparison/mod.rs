@@ -1,14 +1,14 @@
-//! A comparison of two runs, for a terminal and for a ticket: the same rows, told once here.
+//! A comparison of two runs, for a terminal and for a ticket: the rows that both show.
 
 mod markdown;
 mod text;
 
-use report::EvidenceValue;
+use report::format::{Bytes, Change, Noun, Ratio, Seconds, Share, figure};
+use report::text;
 use runs::compare::{
     Comparison, EstimateChange, FindingChange, InputChange, Pair, StageChange, Total, TotalMetric,
 };
 
-use super::layout::{bytes, duration};
 use super::words::Words;
 
 pub(crate) use markdown::render as markdown;
@@ -18,7 +18,7 @@ pub(crate) use text::render as text;
 const SHOWN: usize = 8;
 
 /// How a number is written.
-type Written = fn(f64) -> String;
+type Written = fn(f64, Words) -> String;
 
 /// A number in both runs, ready to be shown.
 struct Row {
@@ -28,44 +28,70 @@ struct Row {
     change: String,
     /// Whether it changed by more than noise.
     notable: bool,
+    grows: Option<bool>,
 }
 
-fn row(label: impl Into<String>, pair: Pair, written: Written) -> Row {
+fn row(label: &str, pair: Pair, written: Written, words: Words) -> Row {
     Row {
-        label: label.into(),
-        a: known(pair.a, written),
-        b: known(pair.b, written),
-        change: change(pair),
+        label: label.to_owned(),
+        a: known(pair.a, written, words),
+        b: known(pair.b, written, words),
+        change: change(pair, words),
         notable: pair.is_notable(),
+        grows: grows(pair),
     }
 }
 
-fn known(value: Option<f64>, written: Written) -> String {
-    value.map_or_else(|| "–".to_owned(), written)
+fn known(value: Option<f64>, written: Written, words: Words) -> String {
+    value.map_or_else(|| "–".to_owned(), |n| written(n, words))
 }
 
-/// `+52 %`, or `×3.4` for what more than doubled or halved.
-fn change(pair: Pair) -> String {
+/// `+52 %`, or `×3.4` (`为原来的 3.4 倍`) for what more than doubled or halved.
+fn change(pair: Pair, words: Words) -> String {
     match (pair.ratio(), pair.difference()) {
-        (Some(ratio), _) if ratio >= 2.0 => format!("×{ratio:.1}"),
-        (Some(ratio), _) if ratio <= 0.5 && ratio > 0.0 => format!("÷{:.1}", 1.0 / ratio),
+        (Some(ratio), _) if ratio >= 2.0 => {
+            words.say(text!("为原来的 {ratio:.1} 倍", "×{ratio:.1}"))
+        }
+        (Some(ratio), _) if ratio <= 0.5 && ratio > 0.0 => {
+            let inverse = 1.0 / ratio;
+            words.say(text!("为原来的 1/{inverse:.1}", "÷{inverse:.1}"))
+        }
         (Some(ratio), _) if (ratio - 1.0).abs() < 0.005 => "=".to_owned(),
-        (Some(ratio), _) => format!("{:+.0} %", (ratio - 1.0) * 100.0).replace('-', "−"),
+        (Some(ratio), _) => words.say(Change(Some(ratio - 1.0))),
         (None, Some(0.0)) => "=".to_owned(),
         _ => String::new(),
     }
 }
 
-fn count(value: f64) -> String {
-    super::text::value(&EvidenceValue::Number(value.round()))
+/// Whether a number is larger in B; `None` if it is the same or cannot be compared.
+fn grows(pair: Pair) -> Option<bool> {
+    pair.difference().filter(|d| *d != 0.0).map(|d| d > 0.0)
 }
 
-fn ratio(value: f64) -> String {
-    format!("{value:.1}")
+fn count(value: f64, _: Words) -> String {
+    figure(value.round())
 }
 
-fn percent(value: f64) -> String {
-    format!("{:.0} %", value * 100.0)
+fn ratio(value: f64, words: Words) -> String {
+    words.say(Ratio(value))
+}
+
+fn percent(value: f64, words: Words) -> String {
+    words.say(Share(value))
+}
+
+fn duration(seconds: f64, words: Words) -> String {
+    words.say(Seconds(seconds))
+}
+
+fn bytes(value: f64, words: Words) -> String {
+    words.say(Bytes(value))
+}
+
+/// `3 stages changed little or not at all`.
+fn rest(n: usize, noun: Noun, what: &str, words: Words) -> String {
+    let space = words.0.select("", " ");
+    format!("{}{space}{what}", words.say(noun.count(n as f64)))
 }
 
 /// Numbers of the whole job.
@@ -80,28 +106,26 @@ fn totals(comparison: &Comparison, words: Words) -> Vec<Row> {
             TotalMetric::InputBytes | TotalMetric::ShuffledBytes => bytes,
             _ => count,
         };
-        row(words.total(total.metric), total.values, written)
+        row(words.total(total.metric), total.values, written, words)
     };
     comparison.totals.iter().map(of).collect()
 }
 
-/// The time of a stage that its change is told by: wall time, else its slowest vertex, else all of
-/// its vertices.
+/// The time of a stage: wall time, else of its slowest vertex, else of all its vertices.
 fn time_of(stage: &StageChange) -> Pair {
     let pairs = [stage.span_seconds, stage.max_seconds, stage.busy_seconds];
-    let told = |p: &&Pair| p.a.is_some() || p.b.is_some();
-    pairs.iter().find(told).copied().unwrap_or_default()
+    let is_known = |p: &&Pair| p.a.is_some() || p.b.is_some();
+    pairs.iter().find(is_known).copied().unwrap_or_default()
 }
 
-/// What is to be known of a stage besides its numbers: in which run it is, what it was called, whether
-/// it decided when the job ended.
+/// In which run a stage is, what it was called, whether it is on the critical path.
 fn stage_marks(stage: &StageChange, words: Words) -> Vec<String> {
     let mut marks = Vec::new();
     match (&stage.a, &stage.b) {
         (Some(a), Some(b)) if a != b => marks.push(format!(
-            "{} {a} ({:.0} %)",
+            "{} {a} ({})",
             words.was(),
-            stage.confidence * 100.0
+            percent(stage.confidence, words)
         )),
         (None, Some(_)) => marks.push(words.only_b().to_owned()),
         (Some(_), None) => marks.push(words.only_a().to_owned()),
@@ -113,29 +137,29 @@ fn stage_marks(stage: &StageChange, words: Words) -> Vec<String> {
     marks
 }
 
-/// What changed in a stage besides its time: notable numbers only.
+/// Notable changes of a stage other than its time.
 fn stage_numbers(stage: &StageChange, words: Words) -> Vec<String> {
     let rows = [
-        row(words.rows_in(), stage.rows_in, count),
-        row(words.rows_out(), stage.rows_out, count),
-        row(words.bytes_read(), stage.bytes_read, bytes),
-        row(words.bytes_written(), stage.bytes_written, bytes),
-        row(words.vertices_run(), stage.vertices, count),
-        row(words.slowest_over_mean(), stage.max_over_mean, ratio),
-        row(words.vertex_time(), stage.busy_seconds, duration),
-        row(words.waiting(), stage.wait_seconds, duration),
-        row(words.gc(), stage.gc_share, percent),
-        row(words.spilling(), stage.spills, count),
-        row(words.lost_time(), stage.lost_seconds, duration),
+        row(words.rows_in(), stage.rows_in, count, words),
+        row(words.rows_out(), stage.rows_out, count, words),
+        row(words.bytes_read(), stage.bytes_read, bytes, words),
+        row(words.bytes_written(), stage.bytes_written, bytes, words),
+        row(words.vertices_run(), stage.vertices, count, words),
+        row(words.slowest_over_mean(), stage.max_over_mean, ratio, words),
+        row(words.vertex_time(), stage.busy_seconds, duration, words),
+        row(words.waiting(), stage.wait_seconds, duration, words),
+        row(words.gc(), stage.gc_share, percent, words),
+        row(words.spilling(), stage.spills, count, words),
+        row(words.lost_time(), stage.lost_seconds, duration, words),
     ];
     rows.into_iter()
         .filter(|r| r.notable)
-        .map(|r| told(&r))
+        .map(|r| described(&r))
         .collect()
 }
 
 /// `rows in 1,000 → 2,000 (×2.0)`.
-fn told(row: &Row) -> String {
+fn described(row: &Row) -> String {
     if row.change.is_empty() {
         format!("{} {} → {}", row.label, row.a, row.b)
     } else {
@@ -144,7 +168,8 @@ fn told(row: &Row) -> String {
 }
 
 /// What a finding cost in each run.
-fn finding_cost(finding: &FindingChange) -> String {
+fn finding_cost(finding: &FindingChange, words: Words) -> String {
+    let duration = |seconds| duration(seconds, words);
     match (finding.seconds.a, finding.seconds.b) {
         (Some(a), Some(b)) => format!("{} → {}", duration(a), duration(b)),
         (Some(one), None) | (None, Some(one)) => duration(one),
@@ -155,15 +180,15 @@ fn finding_cost(finding: &FindingChange) -> String {
 /// What changed of an input; empty if nothing did.
 fn input_numbers(input: &InputChange, words: Words) -> Vec<String> {
     let rows = [
-        row(words.bytes_word(), input.bytes, bytes),
-        row(words.rows_word(), input.rows, count),
-        row(words.files_word(), input.files, count),
+        row(words.bytes_word(), input.bytes, bytes, words),
+        row(words.rows_word(), input.rows, count, words),
+        row(words.files_word(), input.files, count, words),
     ];
     let both = input.in_a && input.in_b;
     let mut numbers: Vec<String> = rows
         .iter()
         .filter(|r| r.notable || (!both && (r.a != "–" || r.b != "–")))
-        .map(told)
+        .map(described)
         .collect();
     if both && input.layout_a != input.layout_b {
         let layout = |l: &Option<String>| l.clone().unwrap_or_else(|| "–".to_owned());
@@ -186,35 +211,40 @@ fn input_name(input: &InputChange, words: Words) -> String {
     }
 }
 
-/// The estimate of an operator beside its rows, in both runs.
-fn estimate_sides(change: &EstimateChange) -> [String; 2] {
-    let side = |estimated: Option<f64>, rows: Option<f64>| {
-        format!("{} / {}", known(estimated, count), known(rows, count))
+/// The estimate of an operator and its rows, in both runs.
+fn estimates(change: &EstimateChange, words: Words) -> [String; 2] {
+    let of = |estimated: Option<f64>, rows: Option<f64>| {
+        let [estimated, rows] = [estimated, rows].map(|n| known(n, count, words));
+        format!("{estimated} / {rows}")
     };
     [
-        side(change.estimated.a, change.rows.a),
-        side(change.estimated.b, change.rows.b),
+        of(change.estimated.a, change.rows.a),
+        of(change.estimated.b, change.rows.b),
     ]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use report::Language;
 
     #[test]
-    fn changes_read_as_people_say_them() {
-        let told = |a, b| {
-            change(Pair {
+    fn changes_read_naturally() {
+        for (a, b, zh, en) in [
+            (10.0, 15.2, "+52 %", "+52 %"),
+            (10.0, 8.0, "−20 %", "−20 %"),
+            (10.0, 34.0, "为原来的 3.4 倍", "×3.4"),
+            (34.0, 10.0, "为原来的 1/3.4", "÷3.4"),
+            (10.0, 10.01, "=", "="),
+            (0.0, 5.0, "", ""),
+        ] {
+            let pair = Pair {
                 a: Some(a),
                 b: Some(b),
-            })
-        };
-        assert_eq!(told(10.0, 15.2), "+52 %");
-        assert_eq!(told(10.0, 8.0), "−20 %");
-        assert_eq!(told(10.0, 34.0), "×3.4");
-        assert_eq!(told(34.0, 10.0), "÷3.4");
-        assert_eq!(told(10.0, 10.01), "=");
-        assert_eq!(told(0.0, 5.0), "");
-        assert_eq!(change(Pair::default()), "");
+            };
+            assert_eq!(change(pair, Words(Language::Zh)), zh);
+            assert_eq!(change(pair, Words(Language::En)), en);
+        }
+        assert_eq!(change(Pair::default(), Words(Language::En)), "");
     }
 }

@@ -3,15 +3,14 @@
 use std::fmt::{self, Write as _};
 
 use anstyle::{AnsiColor, Effects, Style};
+use report::format::{CHANGE, INPUT, LINE, Noun, OPERATOR, STAGE};
 use runs::compare::{Comparison, FindingStatus, Pair, Reason, RunHeader, ScriptChange};
 
 use super::{
-    SHOWN, estimate_sides, finding_cost, input_name, input_numbers, known, stage_marks,
-    stage_numbers, time_of, totals,
+    SHOWN, duration, estimates, finding_cost, grows, input_name, input_numbers, known, percent,
+    stage_marks, stage_numbers, time_of, totals,
 };
-use crate::render::layout::{
-    DiffPart, bar, duration, shorten, width, wrap, wrap_items, wrap_names,
-};
+use crate::render::layout::{DiffPart, bar, shorten, width, wrap, wrap_items, wrap_names};
 use crate::render::table::{Align, Table};
 use crate::render::words::Words;
 
@@ -52,8 +51,8 @@ impl Page {
             writeln!(self.out, "{BOLD}{line}{BOLD:#}")?;
         }
         writeln!(self.out)?;
-        self.side("A", &c.a)?;
-        self.side("B", &c.b)?;
+        self.run("A", &c.a)?;
+        self.run("B", &c.b)?;
         if !c.same_job {
             let yellow = AnsiColor::Yellow.on_default();
             for line in wrap(self.words.other_job(), self.columns, "", "") {
@@ -71,13 +70,13 @@ impl Page {
         self.gaps(c)
     }
 
-    fn side(&mut self, name: &str, side: &RunHeader) -> fmt::Result {
-        let mut facts = vec![side.name.clone(), self.words.state(side.state).to_owned()];
-        facts.extend(side.elapsed_seconds.map(duration));
-        facts.push(self.words.verdict(side.verdict).to_owned());
-        facts.push(match &side.run_id {
-            Some(run) => format!("{} {run}", self.words.run()),
-            None => side.path.clone(),
+    fn run(&mut self, name: &str, run: &RunHeader) -> fmt::Result {
+        let mut facts = vec![run.name.clone(), self.words.state(run.state).to_owned()];
+        facts.extend(run.elapsed_seconds.map(|s| duration(s, self.words)));
+        facts.push(self.words.verdict(run.verdict).to_owned());
+        facts.push(match &run.run_id {
+            Some(id) => format!("{} {id}", self.words.run()),
+            None => run.path.clone(),
         });
         let lines = wrap_names(&facts.join(" · "), self.columns - 3, "", "");
         for (n, line) in lines.iter().enumerate() {
@@ -94,20 +93,20 @@ impl Page {
             let filled = cells.as_deref().unwrap_or("").trim_end();
             let empty = "·".repeat(BAR - filled.chars().count());
             let yellow = AnsiColor::Yellow.on_default();
-            let percent = match reason.share {
-                Some(share) => format!("{:>4.0} %", share * 100.0),
+            let share = match reason.share {
+                Some(share) => format!("{:>6}", percent(share, self.words)),
                 None => "     –".to_owned(),
             };
             write!(
                 self.out,
-                "  {yellow}{filled}{yellow:#}{DIM}{empty}{DIM:#} {percent}  "
+                "  {yellow}{filled}{yellow:#}{DIM}{empty}{DIM:#} {share}  "
             )?;
             let indent = " ".repeat(BAR + 11);
             let text = format!(
-                "{} · {} {:.0}\u{a0}%",
+                "{} · {} {}",
                 reason.text,
                 self.words.confidence(),
-                reason.confidence * 100.0
+                percent(reason.confidence, self.words).replace(' ', "\u{a0}")
             );
             for (n, line) in wrap(&text, self.columns, &indent, &indent)
                 .iter()
@@ -125,13 +124,13 @@ impl Page {
             return Ok(());
         }
         self.heading(self.words.findings())?;
-        let words: Vec<&str> = c
+        let statuses: Vec<&str> = c
             .findings
             .iter()
             .map(|f| self.words.finding_status(f.status))
             .collect();
-        let widest = words.iter().map(|w| width(w)).max().unwrap_or(0);
-        for (finding, word) in c.findings.iter().zip(words) {
+        let widest = statuses.iter().map(|w| width(w)).max().unwrap_or(0);
+        for (finding, word) in c.findings.iter().zip(statuses) {
             let style = match finding.status {
                 FindingStatus::New | FindingStatus::Worse => AnsiColor::Red.on_default(),
                 FindingStatus::Gone | FindingStatus::Better => AnsiColor::Green.on_default(),
@@ -140,7 +139,7 @@ impl Page {
             let space = " ".repeat(widest - width(word));
             let place = finding.stage.as_deref().unwrap_or(self.words.whole_job());
             let mut parts = vec![format!("{} · {place}", finding.cause)];
-            parts.extend(Some(finding_cost(finding)).filter(|cost| !cost.is_empty()));
+            parts.extend(Some(finding_cost(finding, self.words)).filter(|cost| !cost.is_empty()));
             let severities =
                 [finding.severity_a, finding.severity_b].map(|s| s.map(|s| self.words.severity(s)));
             parts.push(match severities {
@@ -166,7 +165,7 @@ impl Page {
             ("", Align::Right),
         ]);
         for row in rows {
-            let change = marked(&row.change, row.notable);
+            let change = marked(&row.change, row.grows.filter(|_| row.notable));
             table.row(vec![row.label, row.a, row.b, change]);
         }
         self.out.push_str(&table.render("  "));
@@ -196,9 +195,12 @@ impl Page {
             let name = stage.b.as_ref().or(stage.a.as_ref());
             table.row(vec![
                 shorten(name.map_or("", String::as_str), NAME),
-                known(time.a, duration),
-                known(time.b, duration),
-                marked(&signed(time), time.is_notable()),
+                known(time.a, duration, self.words),
+                known(time.b, duration, self.words),
+                marked(
+                    &signed(time, self.words),
+                    grows(time).filter(|_| time.is_notable()),
+                ),
                 stage_marks(stage, self.words).join(", "),
             ]);
         }
@@ -213,7 +215,11 @@ impl Page {
                 writeln!(self.out, "    {DIM}{line}{DIM:#}")?;
             }
         }
-        self.more(c.stages.len() - shown.len(), self.words.stages_alike())
+        self.more(
+            c.stages.len() - shown.len(),
+            STAGE,
+            self.words.stages_alike(),
+        )
     }
 
     fn plan(&mut self, c: &Comparison) -> fmt::Result {
@@ -224,18 +230,19 @@ impl Page {
         let shown = if self.all { c.plan.len() } else { SHOWN };
         for change in c.plan.iter().take(shown) {
             let kind = self.words.plan_change(change.kind);
-            let sides = match (&change.a, &change.b) {
+            let values = match (&change.a, &change.b) {
                 (Some(a), Some(b)) => format!(": {a} → {b}"),
                 (Some(one), None) | (None, Some(one)) => format!(": {one}"),
                 (None, None) => String::new(),
             };
-            let text = format!("{kind} {}{sides}", change.place);
+            let text = format!("{kind} {}{values}", change.place);
             for line in wrap_names(&text, self.columns, "  · ", "    ") {
                 writeln!(self.out, "{line}")?;
             }
         }
         self.more(
             c.plan.len().saturating_sub(shown),
+            CHANGE,
             self.words.more_changes(),
         )
     }
@@ -266,7 +273,11 @@ impl Page {
                 writeln!(self.out, "{line}")?;
             }
         }
-        self.more(c.inputs.len() - changed.len(), self.words.inputs_alike())
+        self.more(
+            c.inputs.len() - changed.len(),
+            INPUT,
+            self.words.inputs_alike(),
+        )
     }
 
     fn estimates(&mut self, c: &Comparison) -> fmt::Result {
@@ -281,12 +292,13 @@ impl Page {
         ]);
         let shown = if self.all { c.estimates.len() } else { SHOWN };
         for change in c.estimates.iter().take(shown) {
-            let [a, b] = estimate_sides(change);
+            let [a, b] = estimates(change, self.words);
             table.row(vec![format!("{}/{}", change.stage, change.operator), a, b]);
         }
         self.out.push_str(&table.render("  "));
         self.more(
             c.estimates.len().saturating_sub(shown),
+            OPERATOR,
             self.words.more_changes(),
         )
     }
@@ -312,7 +324,7 @@ impl Page {
             };
             writeln!(self.out, "  {style}{line}{style:#}")?;
         }
-        self.more(all.saturating_sub(shown), self.words.more_lines())
+        self.more(all.saturating_sub(shown), LINE, self.words.more_lines())
     }
 
     fn gaps(&mut self, c: &Comparison) -> fmt::Result {
@@ -328,11 +340,12 @@ impl Page {
         Ok(())
     }
 
-    fn more(&mut self, n: usize, what: &str) -> fmt::Result {
+    fn more(&mut self, n: usize, noun: Noun, what: &str) -> fmt::Result {
         if n == 0 {
             return Ok(());
         }
-        writeln!(self.out, "  {DIM}{n} {what}{DIM:#}")
+        let text = super::rest(n, noun, what, self.words);
+        writeln!(self.out, "  {DIM}{text}{DIM:#}")
     }
 
     fn heading(&mut self, text: &str) -> fmt::Result {
@@ -341,21 +354,21 @@ impl Page {
 }
 
 /// `+12.3 s`.
-fn signed(pair: Pair) -> String {
+fn signed(pair: Pair, words: Words) -> String {
     match pair.difference() {
         Some(d) if d.abs() < 0.05 => "=".to_owned(),
-        Some(d) if d < 0.0 => format!("−{}", duration(-d)),
-        Some(d) => format!("+{}", duration(d)),
+        Some(d) if d < 0.0 => format!("−{}", duration(-d, words)),
+        Some(d) => format!("+{}", duration(d, words)),
         None => String::new(),
     }
 }
 
-/// A change with its colour: more is red, less is green; noise has none.
-fn marked(change: &str, notable: bool) -> String {
-    let color = match change.chars().next() {
-        Some('+' | '×') if notable => AnsiColor::Red,
-        Some('−' | '÷') if notable => AnsiColor::Green,
-        _ => return change.to_owned(),
+/// A change in red if it grows, in green if it shrinks; noise has no color.
+fn marked(change: &str, grows: Option<bool>) -> String {
+    let color = match grows {
+        Some(true) => AnsiColor::Red,
+        Some(false) => AnsiColor::Green,
+        None => return change.to_owned(),
     };
     let style = color.on_default().effects(Effects::BOLD);
     format!("{style}{change}{style:#}")

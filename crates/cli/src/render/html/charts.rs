@@ -3,8 +3,8 @@
 use runs::{Histogram, RunSummary, StageSummary, Timeline};
 
 use super::svg::{escape, label, title};
-use crate::render::layout::duration;
 use crate::render::words::Words;
+use report::format::{Seconds, TOKEN, VERTEX};
 
 const HISTOGRAM: (f64, f64) = (330.0, 90.0);
 const TIMELINE: (f64, f64) = (920.0, 180.0);
@@ -16,7 +16,7 @@ const AXIS: f64 = 18.0;
 const HUE_STEP: f64 = 137.5;
 /// The first stage is blue: red stands for findings.
 const FIRST_HUE: f64 = 212.0;
-/// Stages named beside the timeline; the pointer tells the others.
+/// Stages named next to the timeline; the others have tooltips.
 const KEYS: usize = 12;
 
 /// A histogram with its mean marked; a logarithmic height keeps a lone slow vertex visible.
@@ -35,14 +35,13 @@ pub(super) fn histogram(
         r#"<svg class="histogram" viewBox="0 0 {width} {h}" width="{width}" height="{h}" role="img">"#,
         h = height + AXIS + 16.0
     );
-    let told = format!(
-        "{caption} · {} {} · {} {}",
-        data.counts.iter().sum::<u32>(),
-        words.vertices(),
+    let heading = format!(
+        "{caption} · {} · {} {}",
+        words.say(VERTEX.count(f64::from(data.counts.iter().sum::<u32>()))),
         words.mean(),
         unit(data.mean)
     );
-    out += &label(0.0, 11.0, "caption", "start", &told);
+    out += &label(0.0, 11.0, "caption", "start", &heading);
     for (i, count) in data.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
         let tall = f64::from(*count).ln_1p() / scale * (height - 16.0);
         let from = data.min + span * i as f64;
@@ -120,21 +119,21 @@ pub(super) fn timeline(data: &Timeline, summary: &RunSummary, words: Words) -> S
             at - 5.0,
             "axis",
             "end",
-            &format!("{tokens} {}", words.tokens()),
+            &words.say(TOKEN.count(f64::from(tokens))),
         );
     }
-    out += &label(0.0, height + 14.0, "axis", "start", "0 s");
+    out += &label(0.0, height + 14.0, "axis", "start", "0");
     out += &label(
         width,
         height + 14.0,
         "axis",
         "end",
-        &duration(data.span_ms / 1000.0),
+        &words.say(Seconds(data.span_ms / 1000.0)),
     );
     out + "</svg>" + &key(data, stages)
 }
 
-/// Which colour is which stage, the busiest first.
+/// Which color is which stage, the busiest first.
 fn key(data: &Timeline, stages: &[StageSummary]) -> String {
     let busy = |i: usize| {
         data.running

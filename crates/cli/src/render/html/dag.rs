@@ -1,10 +1,11 @@
-//! The stage DAG: one column a layer, channels as curves as wide as the bytes that crossed, stages
-//! coloured by their share of the time.
+//! The stage DAG: one column per layer, channels as curves as wide as the bytes that crossed, stages
+//! colored by their share of the time.
 
 use runs::{EdgeSummary, RunSummary, StageSummary};
 
 use super::svg::{label, title};
-use crate::render::layout::{bytes, duration};
+use crate::render::words::Words;
+use report::format::{Bytes, Seconds, Share, VERTEX};
 
 const BOX_WIDTH: f64 = 190.0;
 const BOX_HEIGHT: f64 = 58.0;
@@ -24,7 +25,7 @@ struct Places {
 }
 
 /// Draws the DAG; `hot` are the stages in findings with the finding's id.
-pub(super) fn draw(summary: &RunSummary, hot: &[(String, String)]) -> String {
+pub(super) fn draw(summary: &RunSummary, hot: &[(String, String)], words: Words) -> String {
     if summary.stages.is_empty() {
         return String::new();
     }
@@ -38,18 +39,18 @@ pub(super) fn draw(summary: &RunSummary, hot: &[(String, String)]) -> String {
     let channels: String = summary
         .edges
         .iter()
-        .map(|edge| channel(edge, &places, most))
+        .map(|edge| channel(edge, &places, most, words))
         .collect();
     let sizes: String = summary
         .edges
         .iter()
-        .map(|edge| size_of(edge, &places))
+        .map(|edge| size_of(edge, &places, words))
         .collect();
     let boxes: String = summary
         .stages
         .iter()
         .enumerate()
-        .map(|(i, stage)| stage_box(stage, summary.share(stage), places.at[i], hot))
+        .map(|(i, stage)| stage_box(stage, summary.share(stage), places.at[i], hot, words))
         .collect();
     format!(
         r#"<svg class="dag" viewBox="0 0 {w:.0} {h:.0}" width="{w:.0}" height="{h:.0}" role="img">{channels}{boxes}{sizes}</svg>"#,
@@ -114,7 +115,7 @@ fn layers(summary: &RunSummary) -> Vec<usize> {
     layers
 }
 
-fn channel(edge: &EdgeSummary, places: &Places, most: f64) -> String {
+fn channel(edge: &EdgeSummary, places: &Places, most: f64, words: Words) -> String {
     let (from, to) = (places.at[edge.from], places.at[edge.to]);
     let (x1, y1) = (from.0 + BOX_WIDTH, from.1 + BOX_HEIGHT / 2.0);
     let (x2, y2) = (to.0, to.1 + BOX_HEIGHT / 2.0);
@@ -124,7 +125,9 @@ fn channel(edge: &EdgeSummary, places: &Places, most: f64) -> String {
         .map_or(0.0, |b| (b / most).sqrt());
     let width = CHANNEL.0 + share * (CHANNEL.1 - CHANNEL.0);
     let bend = ((x2 - x1) / 2.0).max(20.0);
-    let size = edge.bytes.map_or_else(|| "?".to_owned(), bytes);
+    let size = edge
+        .bytes
+        .map_or_else(|| "?".to_owned(), |n| words.say(Bytes(n)));
     let keys = if edge.keys.is_empty() {
         String::new()
     } else {
@@ -140,7 +143,7 @@ fn channel(edge: &EdgeSummary, places: &Places, most: f64) -> String {
 }
 
 /// The bytes of a channel, a third of the way along, where channels into one stage still stand apart.
-fn size_of(edge: &EdgeSummary, places: &Places) -> String {
+fn size_of(edge: &EdgeSummary, places: &Places, words: Words) -> String {
     let Some(size) = edge.bytes else {
         return String::new();
     };
@@ -148,7 +151,13 @@ fn size_of(edge: &EdgeSummary, places: &Places) -> String {
     let (x1, y1) = (from.0 + BOX_WIDTH, from.1 + BOX_HEIGHT / 2.0);
     let along = GAP_X * 0.42;
     let rise = (to.1 - from.1).clamp(-1.2 * BOX_HEIGHT, 1.2 * BOX_HEIGHT) * 0.3;
-    label(x1 + along, y1 + rise - 5.0, "size", "middle", &bytes(size))
+    label(
+        x1 + along,
+        y1 + rise - 5.0,
+        "size",
+        "middle",
+        &words.say(Bytes(size)),
+    )
 }
 
 fn stage_box(
@@ -156,6 +165,7 @@ fn stage_box(
     share: Option<f64>,
     (x, y): (f64, f64),
     hot: &[(String, String)],
+    words: Words,
 ) -> String {
     let finding = hot
         .iter()
@@ -169,21 +179,18 @@ fn stage_box(
         class.push_str(" critical");
     }
     let percent = share.map_or(0.0, |s| s * 100.0);
-    let share = share.map_or_else(|| "–".to_owned(), |s| format!("{:.0} %", s * 100.0));
+    let share = share.map_or_else(|| "–".to_owned(), |s| words.say(Share(s)));
     let busy = stage
         .busy_ms
-        .map_or_else(|| "–".to_owned(), |ms| duration(ms / 1000.0));
+        .map_or_else(|| "–".to_owned(), |ms| words.say(Seconds(ms / 1000.0)));
     let vertices = stage
         .vertices
-        .map_or_else(|| "–".to_owned(), |n| format!("{n} ×"));
+        .map_or_else(|| "–".to_owned(), |n| words.say(VERTEX.count(n as f64)));
     let mut out = format!(
         r#"<g class="{class}" data-stage="{name}" style="--share:{percent:.1}%"><rect x="{x:.1}" y="{y:.1}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}" rx="7"/>"#,
         name = super::svg::escape(&stage.name)
     );
-    out += &title(&format!(
-        "{} · {vertices} · {busy} · {percent:.0} %",
-        stage.name
-    ));
+    out += &title(&format!("{} · {vertices} · {busy} · {share}", stage.name));
     out += &label(
         x + 10.0,
         y + 23.0,
@@ -250,7 +257,7 @@ mod tests {
             edges: vec![edge(0, 1), edge(1, 0)],
             ..RunSummary::default()
         };
-        assert!(draw(&summary, &[]).contains("</svg>"));
+        assert!(draw(&summary, &[], Words(report::Language::En)).contains("</svg>"));
     }
 
     #[test]
@@ -259,7 +266,11 @@ mod tests {
             stages: vec![stage("SV1"), stage("SV2")],
             ..RunSummary::default()
         };
-        let drawn = draw(&summary, &[("SV2".into(), "F1".into())]);
+        let drawn = draw(
+            &summary,
+            &[("SV2".into(), "F1".into())],
+            Words(report::Language::En),
+        );
         assert_eq!(drawn.matches("stage hot").count(), 1);
         assert!(
             drawn.contains(r#"class="stage hot" data-stage="SV2""#),

@@ -7,11 +7,12 @@ mod svg;
 
 use minijinja::Environment;
 use minijinja::value::Serde;
+use report::format::{Bytes, Seconds, Share};
 use report::{Evidence, Finding, Report};
 use runs::RunSummary;
 use serde::Serialize;
 
-use super::layout::{DiffPart, bytes, duration};
+use super::layout::DiffPart;
 use super::text::value;
 use super::words::Words;
 
@@ -25,8 +26,8 @@ struct Page<'a> {
     report: &'a Report,
     verdict: &'static str,
     problem: &'static str,
-    elapsed: Option<String>,
-    end: Option<&'static str>,
+    facts: Vec<String>,
+    no_findings: &'static str,
     findings: Vec<FindingView<'a>>,
     diffs: Vec<Option<Vec<DiffLine>>>,
     kinds: Vec<&'static str>,
@@ -47,19 +48,20 @@ struct ScriptLine<'a> {
     begins: Vec<&'a str>,
 }
 
-/// A line of a diff with the class that colours it.
+/// A line of a diff with the class that colors it.
 #[derive(Serialize)]
 struct DiffLine {
     class: &'static str,
     text: String,
 }
 
-/// A finding with what is drawn beside it.
+/// A finding with what is drawn next to it.
 #[derive(Serialize)]
 struct FindingView<'a> {
     #[serde(flatten)]
     finding: &'a Finding,
     severity_word: &'static str,
+    confidence_percent: String,
     saved: Option<String>,
     lines: Option<String>,
     share_percent: Option<f64>,
@@ -87,8 +89,8 @@ pub(crate) fn render(report: &Report, summary: &RunSummary) -> Result<String, mi
         report,
         verdict: words.verdict(report.verdict),
         problem: words.problem_type(report.problem_type),
-        elapsed: report.job.elapsed_seconds.map(duration),
-        end: words.bad_end(report.job.state),
+        facts: words.job_facts(&report.job),
+        no_findings: words.no_findings(report.verdict),
         findings: report
             .findings
             .iter()
@@ -104,7 +106,7 @@ pub(crate) fn render(report: &Report, summary: &RunSummary) -> Result<String, mi
             .iter()
             .map(|s| words.suggestion_kind(s.kind))
             .collect(),
-        dag: dag::draw(summary, &hot_stages(report)),
+        dag: dag::draw(summary, &hot_stages(report), words),
         timeline: summary
             .timeline
             .as_ref()
@@ -132,11 +134,16 @@ fn finding_view<'a>(
         .stages
         .iter()
         .find(|s| Some(&s.name) == finding.stage.as_ref());
-    let seconds = |v: f64| duration(v / 1000.0);
+    let time = |ms: f64| words.say(Seconds(ms / 1000.0));
+    let size = |n: f64| words.say(Bytes(n));
     FindingView {
         finding,
         severity_word: words.severity(finding.severity),
-        saved: finding.impact.as_ref().map(|i| duration(i.seconds_saved)),
+        confidence_percent: words.say(Share(finding.confidence)),
+        saved: finding
+            .impact
+            .as_ref()
+            .map(|i| words.say(Seconds(i.seconds_saved))),
         lines: finding.script_lines.map(|lines| words.script_lines(lines)),
         share: finding
             .impact
@@ -152,10 +159,10 @@ fn finding_view<'a>(
         evidence_items: items,
         run_histogram: stage
             .and_then(|s| s.run_ms.as_ref())
-            .map(|h| charts::histogram(h, words.run_time_per_vertex(), words, seconds)),
+            .map(|h| charts::histogram(h, words.run_time_per_vertex(), words, time)),
         bytes_histogram: stage
             .and_then(|s| s.vertex_bytes_read.as_ref())
-            .map(|h| charts::histogram(h, words.bytes_read_per_vertex(), words, bytes)),
+            .map(|h| charts::histogram(h, words.bytes_read_per_vertex(), words, size)),
     }
 }
 
