@@ -3,15 +3,19 @@
 use diagnosis::{Completeness, Diagnosis, Missing, Suggested};
 use job::Job;
 use job::catalogue::Catalogue;
-use report::{Evidence, Finding, Language, ProblemType, RuleResult, Suggestion, Verdict};
+use report::{
+    Evidence, Finding, Language, ProblemType, RuleResult, Suggestion, SuggestionKind, Verdict,
+};
 use serde::Serialize;
 
 use crate::conclusion::WantedFile;
-use crate::request::{KindPrior, Services};
 
 /// Preference by which a suggestion passes the one before it: two people who accepted it, with
 /// nobody against it, make a sixth.
 const PLACE: f32 = 0.15;
+
+/// What feedback says about a kind of suggestion for a cause.
+pub type KindPrior<'a> = dyn Fn(&str, SuggestionKind) -> f32 + Sync + 'a;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Found {
@@ -49,10 +53,11 @@ impl Found {
     pub(crate) fn of(
         job: &Job,
         diagnosis: &Diagnosis,
-        services: &Services<'_>,
+        catalogue: &Catalogue,
+        prior: Option<&KindPrior<'_>>,
         language: Language,
     ) -> Found {
-        let (suggestions, topics) = by_feedback(diagnosis, services.kind_prior);
+        let (suggestions, topics) = by_feedback(diagnosis, prior);
         let cleared = diagnosis.rules.iter();
         let cleared = cleared.filter(|rule| rule.outcome == RuleResult::Cleared);
         Found {
@@ -67,7 +72,7 @@ impl Found {
                 })
                 .collect(),
             missing: diagnosis.missing.clone(),
-            helpful: helpful(job, services.catalogue, language),
+            helpful: helpful(job, catalogue, language),
             completeness: diagnosis.completeness,
             suggestions,
             topics,

@@ -30,8 +30,9 @@ mod wording;
 
 pub use analyze::{Analysis, analyze};
 pub use experience::ChunkPrior;
+pub use found::KindPrior;
 pub use progress::{Event, Observer, Silent};
 pub use prompts::{PromptError, Prompts};
 pub use reasoner::{Reasoner, ReasonerError};
-pub use request::{AnalyzeError, Depth, KindPrior, Limits, Request, Services};
+pub use request::{AnalyzeError, Depth, Limits, Request, Services};
 pub use step::StepId;

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
 use crate::experience::{ChunkPrior, ExperienceSource};
+use crate::found::KindPrior;
 use crate::prompts::Prompts;
 use crate::reasoner::Reasoner;
-use report::{Language, SuggestionKind};
+use report::Language;
 
 #[derive(Debug, Clone, Default)]
 pub struct Request {
@@ -64,9 +65,6 @@ impl Default for Limits {
         }
     }
 }
-
-/// What feedback says about a kind of suggestion for a cause.
-pub type KindPrior<'a> = dyn Fn(&str, SuggestionKind) -> f32 + Sync + 'a;
 
 pub struct Services<'a> {
     /// Which file of a job folder holds what.

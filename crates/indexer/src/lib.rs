@@ -23,12 +23,12 @@ mod settings;
 mod store;
 pub mod verify;
 
-pub use embed::{EmbedError, Embedder, EmbedderChoice};
+pub use embed::{EmbedError, Embedder, EmbedderChoice, Reranker};
 pub use error::{BuildError, Mismatch, OpenError, SearchError};
 pub use model::{Chunk, Confidence, Filter, Fusion, Hit, Kind, Query, Section};
 pub use report::Language;
 pub use search::{Index, Info, Session, info};
-pub use settings::{Rebuild, Reranker, Settings};
+pub use settings::{Rebuild, Settings};
 
 /// Default of [`Query::diversity`].
 pub const DEFAULT_DIVERSITY: f32 = 0.2;

@@ -1,8 +1,6 @@
 //! What callers choose about building and searching. Knows nothing about configuration files.
 
-use std::path::PathBuf;
-
-use crate::embed::{EmbedderChoice, VectorWeights};
+use crate::embed::{EmbedderChoice, Reranker, VectorWeights};
 use crate::store::GRAPH_FROM;
 
 /// `Settings::default()` needs no setup.
@@ -42,17 +40,4 @@ pub enum Rebuild {
     Reembed,
     /// Everything, as if there were no index.
     Full,
-}
-
-/// A cross-encoder, run by ONNX Runtime, that reorders the best hits.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reranker {
-    /// Model name (`bge-reranker-base`), or a folder with `model.onnx` and `tokenizer.json`.
-    pub model: String,
-    /// Number of hits that it sees.
-    pub depth: usize,
-    /// Where named models are stored.
-    pub cache: Option<PathBuf>,
-    /// The ONNX Runtime library or its folder; `None` searches next to the program and in the usual places.
-    pub runtime: Option<PathBuf>,
 }

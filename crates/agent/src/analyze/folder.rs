@@ -164,6 +164,12 @@ fn facts(
         question,
         job: outline::summary(job),
         outline: Outline::of(job, services.catalogue, language),
-        found: Found::of(job, diagnosis, services, language),
+        found: Found::of(
+            job,
+            diagnosis,
+            services.catalogue,
+            services.kind_prior,
+            language,
+        ),
     }
 }

@@ -176,10 +176,12 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Number of the evidence with that metric.
-    pub(super) fn evidence_number(&self, metric: &str) -> Option<f64> {
-        match self.value(metric)? {
-            EvidenceValue::Number(number) => Some(*number),
+    /// Rows in the evidence that were counted in the run, not estimated by the optimizer.
+    pub(super) fn counted_rows(&self) -> Option<f64> {
+        let plan = self.job.plan.as_ref().map(|plan| &plan.file);
+        let mut rows = (self.evidence.iter()).filter(|e| e.unit.as_deref() == Some("rows"));
+        match rows.find(|e| Some(&e.source.file) != plan)?.value {
+            EvidenceValue::Number(number) => Some(number),
             _ => None,
         }
     }

@@ -125,7 +125,7 @@ pub(super) fn memory_estimate(case: &Case<'_>) -> Vec<Suggested> {
 /// Estimates that lead to a wrong plan.
 pub(super) fn misestimate(case: &Case<'_>) -> Vec<Suggested> {
     let mut found = Vec::new();
-    let actual = case.evidence_number("rowCount").map(|rows| rows as u64);
+    let actual = case.counted_rows().map(|rows| rows as u64);
     if let Some((script, statement, old)) = case.row_count_hint() {
         let rewrite = match actual {
             Some(rows) => hint::change(script, statement, old, |text| {

@@ -76,6 +76,19 @@ impl Default for VectorWeights {
     }
 }
 
+/// A cross-encoder, run by ONNX Runtime, that reorders the best hits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reranker {
+    /// Model name (`bge-reranker-base`), or a folder with `model.onnx` and `tokenizer.json`.
+    pub model: String,
+    /// Number of hits that it sees.
+    pub depth: usize,
+    /// Where named models are stored.
+    pub cache: Option<PathBuf>,
+    /// The ONNX Runtime library or its folder; `None` searches next to the program and in the usual places.
+    pub runtime: Option<PathBuf>,
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum EmbedderChoice {
     /// Built into the program: no download, no setup.

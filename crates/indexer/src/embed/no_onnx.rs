@@ -3,10 +3,9 @@
 use std::convert::Infallible;
 use std::path::Path;
 
-use super::EmbedError;
 use super::prefix::Prompts;
 use super::static_table::StaticTable;
-use crate::settings::Reranker;
+use super::{EmbedError, Reranker};
 
 pub(super) enum Onnx {}
 

@@ -9,7 +9,6 @@ mod spread;
 use std::sync::Arc;
 
 use crate::model::Source;
-use crate::scope::counters::Name;
 
 pub use path::PathStep;
 pub use spread::{Spread, TimeSplit};
@@ -37,7 +36,7 @@ pub(crate) enum Place {
     Node {
         file: Arc<str>,
         stage: Arc<str>,
-        name: Name,
+        name: Arc<str>,
         uid: Option<u32>,
     },
     /// A stage in a JSON list of statistics.
@@ -127,7 +126,7 @@ pub struct OperatorFacts {
     /// Number by which counters know it; channels and operators share one numbering.
     pub uid: Option<u32>,
     /// The engine's name for it: `Sort`, `ScopeReduce`.
-    pub name: Name,
+    pub name: Arc<str>,
     pub role: Role,
     /// The operator that takes its rows, by its index in [`StageFacts::operators`].
     pub parent: Option<usize>,

@@ -102,10 +102,8 @@ fn table_metadata_beats_the_last_rows_that_lie() {
             .map(|p| (p.bytes, p.rows))
             .collect::<Vec<_>>()
     };
-    assert_eq!(
-        (postcodes.rows, people.rows),
-        (Some(1_048_575), Some(1_308_780))
-    );
+    assert_eq!(postcodes.rows, Some(1_048_575));
+    assert_eq!(people.rows, Some(1_308_780));
     assert_eq!(
         partitions(postcodes),
         [(13_620_858, Some(524_226)), (13_624_254, Some(524_349))]
@@ -116,10 +114,8 @@ fn table_metadata_beats_the_last_rows_that_lie() {
     );
     let layout = people.clustering.as_ref().expect("a layout");
     assert_eq!((layout.kind.as_str(), layout.partitions), ("hash", Some(2)));
-    assert_eq!(
-        (layout.keys.as_slice(), layout.sorted_by.as_slice()),
-        (&["Postcode".to_owned()][..], &["Postcode".to_owned()][..])
-    );
+    assert_eq!(layout.keys, ["Postcode"]);
+    assert_eq!(layout.sorted_by, ["Postcode"]);
     assert_eq!(people.columns[1].type_name.as_deref(), Some("int"));
     assert_eq!(people.columns[0].nulls, Some(0));
     let lie = job
@@ -270,20 +266,10 @@ fn managed_code_has_its_garbage_collection() {
     let tree = job.stages[0].counters.as_ref().expect("counters");
     let managed = tree.node("ManagedMemory").expect("managed code");
     let value = |name: &str| managed.value(name);
-    assert_eq!(
-        (
-            value("maxGen0CollectionsCount"),
-            value("maxGen1CollectionsCount")
-        ),
-        (Some(3.0), Some(1.0))
-    );
-    assert_eq!(
-        (
-            value("maxGen2CollectionsCount"),
-            value("maxManagedMemoryPeakSize")
-        ),
-        (Some(0.0), Some(354_528.0))
-    );
+    assert_eq!(value("maxGen0CollectionsCount"), Some(3.0));
+    assert_eq!(value("maxGen1CollectionsCount"), Some(1.0));
+    assert_eq!(value("maxGen2CollectionsCount"), Some(0.0));
+    assert_eq!(value("maxManagedMemoryPeakSize"), Some(354_528.0));
     assert_eq!(job.stage_facts(0).gc.max_share(), Some(0.0));
     assert_eq!(
         tree.node("VertexHost")
@@ -367,14 +353,9 @@ fn sample_lines_of_a_job_manager_are_read() {
         .find(|s| s.name == "SV4_Extract_Split")
         .expect("a stage");
     let runs = stage.runs.as_ref().expect("runs");
-    assert_eq!(
-        (
-            runs.completed,
-            runs.runs[0].bytes_read,
-            runs.runs[0].bytes_written
-        ),
-        (1, 97_390_825, 1_498_630)
-    );
+    assert_eq!(runs.completed, 1);
+    assert_eq!(runs.runs[0].bytes_read, 97_390_825);
+    assert_eq!(runs.runs[0].bytes_written, 1_498_630);
     assert_eq!(runs.run_ms.max, 3_370.0);
     assert_eq!(job.info.ended_ms, Some(1_269_555_949_943));
 }
@@ -386,10 +367,8 @@ fn rest_answers_are_read() {
     };
     let job = job::load(&path).expect("a job");
     assert_eq!(job.info.name.as_deref(), Some("test_name"));
-    assert_eq!(
-        (job.info.tokens, job.info.state),
-        (Some(1), JobState::Succeeded)
-    );
+    assert_eq!(job.info.tokens, Some(1));
+    assert_eq!(job.info.state, JobState::Succeeded);
     assert_eq!(
         job.stages[0]
             .summary

@@ -12,7 +12,7 @@ use super::folder::{needed, tokenizer_files};
 use super::{
     EmbedError, FETCH, MAX_TOKENS, NAMES, ends_with_name, reason, runtime, unavailable, unusable,
 };
-use crate::settings::Reranker;
+use crate::embed::Reranker;
 
 pub(crate) struct OnnxReranker {
     /// Number of candidates that it sees.

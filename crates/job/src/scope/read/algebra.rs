@@ -201,10 +201,8 @@ mod tests {
                 .and_then(|m| m.engine_operator_bytes),
             Some(7)
         );
-        assert_eq!(
-            (job.tables[0].name.as_str(), job.tables[0].bytes),
-            ("T", Some(9))
-        );
+        assert_eq!(job.tables[0].name, "T");
+        assert_eq!(job.tables[0].bytes, Some(9));
         assert_eq!(job.tables[0].stream_id.as_deref(), Some("GetSStream_0"));
         assert_eq!(
             job.embedded_script,

@@ -114,10 +114,8 @@ mod tests {
             |kind: &str| format!("{{\"type\":\"Batch\",\"children\":[{{\"type\":\"{kind}\"}}]}}\n");
         let job = read_text(&(tree("UseStatement") + &tree("QueryStatement")));
         let syntax = job.compile.map(|c| c.syntax).unwrap_or_default();
-        assert_eq!(
-            (syntax.len(), syntax[0].kind.as_str()),
-            (1, "QueryStatement")
-        );
+        assert_eq!(syntax.len(), 1);
+        assert_eq!(syntax[0].kind, "QueryStatement");
     }
 
     #[test]

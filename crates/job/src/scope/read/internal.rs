@@ -311,15 +311,11 @@ mod tests {
         assert_eq!((table.rows, table.bytes), (Some(10), Some(143)));
         let partitions: Vec<_> = table.partitions.iter().map(|p| (p.bytes, p.rows)).collect();
         assert_eq!(partitions, [(96, Some(7)), (47, Some(3))]);
-        assert_eq!(
-            (table.columns[0].avg_width, table.columns[0].nulls),
-            (Some(5.0), Some(2))
-        );
+        assert_eq!(table.columns[0].avg_width, Some(5.0));
+        assert_eq!(table.columns[0].nulls, Some(2));
         let layout = table.clustering.as_ref().expect("layout");
-        assert_eq!(
-            (layout.kind.as_str(), layout.keys.as_slice()),
-            ("hash", &["K".to_owned()][..])
-        );
+        assert_eq!(layout.kind, "hash");
+        assert_eq!(layout.keys, ["K"]);
         assert_eq!(job.tables[1].bytes, Some(77));
     }
 

@@ -205,10 +205,8 @@ mod tests {
         read(&Input::new("JobInfo.xml", text), &mut job);
         let info = &job.info;
         assert_eq!((info.tokens, info.elapsed_seconds), (Some(50), Some(212.5)));
-        assert_eq!(
-            (info.queued_seconds, info.state),
-            (Some(2.0), JobState::Failed)
-        );
+        assert_eq!(info.queued_seconds, Some(2.0));
+        assert_eq!(info.state, JobState::Failed);
         assert_eq!(info.states, [("New".to_owned(), 1_000)]);
         assert_eq!(info.other["Cluster"], "c8");
         assert_eq!(info.sources["tokens"].file, "JobInfo.xml");

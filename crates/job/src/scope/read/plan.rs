@@ -177,14 +177,10 @@ mod tests {
         let join = plan
             .by_group(&plan.group_of_operator["Join_5"])
             .expect("join");
-        assert_eq!(
-            (join.name.as_str(), join.card),
-            ("MergeJoin", Some(1_047_020.0))
-        );
-        assert_eq!(
-            (join.cost, join.children.as_slice()),
-            (Some(18.9), &[1][..])
-        );
+        assert_eq!(join.name, "MergeJoin");
+        assert_eq!(join.card, Some(1_047_020.0));
+        assert_eq!(join.cost, Some(18.9));
+        assert_eq!(join.children, [1]);
         assert_eq!(join.attributes["LeftKey"], "A ASC");
         assert_eq!(plan.totals["InputSize"], 50.0);
         assert_eq!(plan.features["Join"], 2);

@@ -224,25 +224,13 @@ mod tests {
                 .map(|(n, v)| (&**n, v))
                 .collect()
         };
-        assert_eq!(
-            (tree.nodes[1].op_id, of(0), of(1)),
-            (
-                Some(2),
-                vec![("a", 1.0), ("b", 2.0)],
-                vec![("a", 3.0), ("b", 4.0)]
-            )
-        );
-        assert_eq!(
-            (of(2), of(3)),
-            (
-                vec![("b", 5.0)],
-                vec![("a", -6.0), ("c", 1_234_567_890_123_456.0)]
-            )
-        );
-        assert_eq!(
-            (of(4), tree.nodes[4].text("c")),
-            (vec![("a", 7.0), ("b", 8.0)], Some(""))
-        );
+        assert_eq!(tree.nodes[1].op_id, Some(2));
+        assert_eq!(of(0), vec![("a", 1.0), ("b", 2.0)]);
+        assert_eq!(of(1), vec![("a", 3.0), ("b", 4.0)]);
+        assert_eq!(of(2), vec![("b", 5.0)]);
+        assert_eq!(of(3), vec![("a", -6.0), ("c", 1_234_567_890_123_456.0)]);
+        assert_eq!(of(4), vec![("a", 7.0), ("b", 8.0)]);
+        assert_eq!(tree.nodes[4].text("c"), Some(""));
     }
 
     #[test]

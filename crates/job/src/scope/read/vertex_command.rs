@@ -55,10 +55,8 @@ mod tests {
         let mut job = Job::default();
         read(&Input::new("v.xml", text), &mut job);
         let input = &job.stages[0].vertex_inputs[0];
-        assert_eq!(
-            (input.channel.as_str(), input.bytes),
-            ("SV1_out0", Some(12))
-        );
+        assert_eq!(input.channel, "SV1_out0");
+        assert_eq!(input.bytes, Some(12));
         read(&Input::new("w.xml", "<vertexCommand/>"), &mut job);
         assert_eq!(job.diagnostics.len(), 1);
     }

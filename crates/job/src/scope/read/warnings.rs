@@ -178,10 +178,8 @@ mod tests {
         let mut job = Job::default();
         read(&Input::new("w.xml", text), &mut job);
         assert_eq!(job.warnings[0].message.as_deref(), Some("m"));
-        assert_eq!(
-            (job.warnings[1].id.as_str(), job.warnings[1].occurrences),
-            ("7", Some(3))
-        );
+        assert_eq!(job.warnings[1].id, "7");
+        assert_eq!(job.warnings[1].occurrences, Some(3));
     }
 
     #[test]
@@ -190,10 +188,8 @@ mod tests {
         let mut job = Job::default();
         compile_result(&Input::new("r.xml", text), &mut job);
         let error = &job.errors[0];
-        assert_eq!(
-            (error.id.as_deref(), error.script_line),
-            (Some("E_CSC_USER_SYNTAXERROR"), Some(12))
-        );
+        assert_eq!(error.id.as_deref(), Some("E_CSC_USER_SYNTAXERROR"));
+        assert_eq!(error.script_line, Some(12));
         assert_eq!(
             job.compile.and_then(|c| c.script_path).as_deref(),
             Some("a.usql")
