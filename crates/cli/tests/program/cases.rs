@@ -47,7 +47,7 @@ fn faults(user: &User, files: &str) -> Vec<Value> {
 fn a_case_is_written_checked_indexed_and_found() {
     let user = curator();
     let text = written(&user, "trips-hot-key", "last");
-    assert!(text.contains("causes: [skew.join_hot_key]") && text.contains("7,460,676"));
+    assert!(text.contains("causes: [skew.join_hot_key]") && text.contains("7.5 M rows"));
     let open = faults(&user, "");
     assert!(
         !open.is_empty() && open.iter().all(|f| f["code"] == "fill-in"),
