@@ -1,4 +1,4 @@
-//! What became of each rule, for `--explain-rules`: fired, cleared or abstained, with the facts
+//! The outcome of each rule, for `--explain-rules`: fired, cleared or abstained, with the facts
 //! that it held against its thresholds.
 
 use anstyle::AnsiColor;

@@ -93,7 +93,7 @@ impl Table {
 /// Between two columns.
 const GAP: &str = "  ";
 
-/// Columns that fit side by side into `room`; each block begins with the first column.
+/// Columns that fit into `room` next to each other; each block starts with the first column.
 fn blocks(widths: &[usize], room: usize) -> Vec<Vec<usize>> {
     let first = widths.first().copied().unwrap_or(0);
     let (mut blocks, mut used) = (vec![vec![0]], first);

@@ -119,7 +119,7 @@ fn stream(subject: &Subject, helpful: &str, training: &[&Judged]) -> Vec<Feedbac
     rows
 }
 
-/// Mean reciprocal rank and what became of single queries.
+/// Mean reciprocal rank, and how single queries changed.
 #[derive(Debug, Default, Clone, Copy)]
 struct Score {
     queries: usize,

@@ -37,7 +37,7 @@ struct Page<'a> {
     script: Vec<ScriptLine<'a>>,
 }
 
-/// A line of the script with what stands in its margin.
+/// A line of the script with its margin.
 #[derive(Serialize)]
 struct ScriptLine<'a> {
     number: u32,
