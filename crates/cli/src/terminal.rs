@@ -119,7 +119,7 @@ impl server::Monitor for Terminal {
         Terminal::remark(self, text);
     }
 
-    fn progress(&self, task: &str) -> Box<dyn FnMut(&str, usize, usize)> {
+    fn progress(&self, task: &str) -> Box<server::Progress> {
         let line = Terminal::progress(self, task);
         Box::new(move |item, done, total| line.show(item, done, total))
     }

@@ -13,10 +13,6 @@ pub mod format;
 mod job;
 mod language;
 mod outcome;
-#[expect(
-    clippy::module_inception,
-    reason = "the crate is named after its root object"
-)]
 mod report;
 mod step;
 mod suggestion;

@@ -19,6 +19,6 @@ mod session;
 pub use compare::no_report;
 pub use error::{Error, ErrorKind, Result};
 pub use knowledge::{Documents, Knowledge, builtin_documents};
-pub use monitor::Monitor;
+pub use monitor::{Monitor, Progress};
 pub use reasoner::{KeySource, Mode, ReasonerChoice};
 pub use session::{Analysis, Session, Settings, Task};

@@ -27,7 +27,7 @@ async fn every_case_gets_a_report_that_follows_the_schema() {
 
 #[test]
 fn the_written_schema_is_up_to_date() {
-    let path = support::root().join("crates/agent/report.schema.json");
+    let path = support::root().join("crates/report/report.schema.json");
     let expected = format!("{:#}\n", report::schema());
     if std::env::var_os("UPDATE_SCHEMA").is_some() {
         std::fs::write(&path, &expected).expect("the schema can be written");

@@ -126,7 +126,7 @@ async fn an_endless_loop_of_new_calls_reaches_the_bound() {
     let asked = asked_for(&server, "think4");
     assert!(asked <= 9, "{asked} calls of the model");
     assert!(
-        think4(&report).text.contains("limit of rounds"),
+        think4(&report).text.contains("maximum number of rounds"),
         "{}",
         think4(&report).text
     );

@@ -7,7 +7,7 @@ use crate::support::{User, case, root};
 #[test]
 fn reports_validate_against_the_schema_in_the_project() {
     let schema =
-        std::fs::read_to_string(root().join("crates/agent/report.schema.json")).expect("schema");
+        std::fs::read_to_string(root().join("crates/report/report.schema.json")).expect("schema");
     let schema: Value = serde_json::from_str(&schema).expect("JSON");
     let validator = jsonschema::validator_for(&schema).expect("a schema");
     let user = User::new();
