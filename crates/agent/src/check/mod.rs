@@ -1,8 +1,8 @@
 //! Checks what a model claims against the facts, before anyone sees it.
 //!
 //! Citations must resolve, numbers match within rounding, names exist, hints be known, diffs apply,
-//! parse and keep the outputs. What fails is named for one turn of repair, then left out where it
-//! stands by itself and marked where it stands in prose. Knows nothing of models or prompts.
+//! parse and keep the outputs. The model may repair once what fails; then a claim of its own is left
+//! out, and one within prose is marked. Knows nothing of models or prompts.
 
 mod diff;
 mod names;
@@ -19,17 +19,17 @@ use names::Names;
 use numbers::Numbers;
 use seen::{cited_in, measured, seen, texts};
 
-/// Faults named for a turn of repair; a model mends a handful, not a page.
+/// Faults named for a turn of repair; a model fixes a handful, not a page.
 const FAULTS_NAMED: usize = 12;
 
-/// What became of the claims.
+/// The outcome of the check.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     /// Claims that were looked at.
     pub(crate) claims: u32,
     /// Claims that were left out.
     pub(crate) dropped: u32,
-    /// Claims that stand with a mark.
+    /// Claims that are kept with a mark.
     pub(crate) unverified: u32,
     /// One line per claim that failed.
     pub(crate) remarks: Vec<String>,

@@ -43,7 +43,7 @@ fn skewed() -> Request {
     }
 }
 
-/// A run with tools, a retry and two steps side by side, written down.
+/// A recorded run with tools, a retry and two concurrent steps.
 async fn recorded() -> (Report, Vec<u8>) {
     let broken = std::sync::atomic::AtomicBool::new(true);
     let server = Server::start([]).rule(move |request| {
