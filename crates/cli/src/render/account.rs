@@ -9,7 +9,7 @@ use super::words::Words;
 
 /// Rows of a short account; what is below it in the text report stays in sight.
 pub(crate) const ROWS: usize = 11;
-/// Neighbours that together take a smaller share of the time become one row.
+/// Neighbors that together take a smaller share of the time become one row.
 const TINY: f64 = 0.01;
 /// Columns of the name of a stage, in a narrow and in a wide terminal.
 const STAGE_COLUMNS: [usize; 2] = [18, 32];
@@ -122,13 +122,15 @@ pub(crate) fn rows(account: &TimeAccount) -> Vec<Row<'_>> {
     rows
 }
 
-/// At most `most` rows: the smallest neighbours share one, those of different findings last.
+/// At most `most` rows: the smallest neighbors share one, best those of one stage, and those of
+/// different findings last.
 pub(crate) fn short_rows(account: &TimeAccount, most: usize) -> Vec<Row<'_>> {
     let total = account.total_seconds();
     let mut rows = rows(account);
     let cost = |[a, b]: &[Row; 2]| {
+        let across = if a.stages == b.stages { 1.0 } else { 2.0 };
         let torn = if a.findings == b.findings { 0.0 } else { total };
-        a.seconds + b.seconds + torn
+        (a.seconds + b.seconds) * across + torn
     };
     loop {
         let pairs = rows.array_windows().map(cost).enumerate();
@@ -232,9 +234,12 @@ pub(crate) fn waterfall(report: &Report, words: Words, columns: usize) -> Vec<St
             format!("{DIM}{before}{DIM:#}{style}{bar}{style:#}{DIM}{after}{DIM:#}"),
             pad_left(&time, widths[2]),
             pad_left(&share, widths[3]),
-            format!("{style}{findings}{style:#}"),
+            match findings.as_str() {
+                "" => findings,
+                ids => format!("{style}{ids}{style:#}"),
+            },
         ];
-        lines.push(format!("{INDENT}{}", line.join(INDENT)));
+        lines.push(format!("{INDENT}{}", line.join(INDENT).trim_end()));
     }
     lines
 }

@@ -42,6 +42,8 @@ struct Kind {
 #[derive(Serialize)]
 struct Line<'a> {
     name: String,
+    /// Those that claim a part.
+    findings: Vec<&'a str>,
     parts: Vec<Part<'a>>,
     time: String,
     share: String,
@@ -89,6 +91,7 @@ pub(super) fn gantt<'a>(
         let sum: f64 = rows.iter().map(|row| row.seconds).sum();
         Line {
             charts: lane.charts(report, summary, words),
+            findings: claims(&rows),
             name: lane.name(words),
             time: words.say(Seconds(sum)),
             share: words.say(Share(sum / total)),
@@ -109,6 +112,14 @@ pub(super) fn gantt<'a>(
             .collect(),
         step: percent(step / total),
     })
+}
+
+/// The findings that claim one of the rows, each once.
+fn claims<'a>(rows: &[Row<'a>]) -> Vec<&'a str> {
+    let mut ids: Vec<&str> = rows.iter().flat_map(|row| &row.findings).copied().collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
 }
 
 /// What a row of the chart is about.
