@@ -50,9 +50,7 @@ impl Rule for EstimateTooLow {
 
 fn symptom(view: &View<'_>, stage: usize, failures: f64) -> Symptom {
     let lost = waste(view, stage).map_or(0.0, |w| w.seconds);
-    let limit = view.job.stages[stage]
-        .memory_limit
-        .and_then(|m| m.process_bytes);
+    let limit = view.job.stages[stage].memory_limit;
     let limit = limit.map_or_else(Text::default, |l| {
         text!("（限制 {size}）", " (limit {size})", size = Bytes(l as f64))
     });
@@ -79,10 +77,7 @@ fn evidence(view: &View<'_>, stage: usize) -> Vec<Evidence> {
     let s = &view.job.stages[stage];
     let mut facts = Vec::new();
     let peak = view.measured(&view.facts[stage].private_peak, "bytes");
-    let limit = s
-        .memory_limit
-        .and_then(|m| m.process_bytes)
-        .map(|l| format!("<= {l}"));
+    let limit = s.memory_limit.map(|l| format!("<= {l}"));
     facts.extend(peak.map(|f| match limit {
         Some(limit) => f.expecting(limit),
         None => f,
