@@ -86,6 +86,7 @@ fn finding(cause: Cause, line: Option<u32>) -> Candidate {
         finding,
         evidence: Vec::new(),
         strength: 1.0,
+        fix: None,
     }
 }
 
