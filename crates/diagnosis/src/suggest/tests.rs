@@ -128,6 +128,7 @@ fn finding(cause: Cause, line: Option<u32>) -> Candidate {
         },
         evidence: Vec::new(),
         strength: 1.0,
+        fix: None,
     }
 }
 
