@@ -53,7 +53,7 @@ pub fn diagnose(
     let weighed = weigh::weigh(&examined, settings, failure(&view).as_ref());
     let (completeness, missing) =
         completeness::assess(job, catalogue, settings, &examined, &weighed.findings);
-    let suggestions = suggest::suggest(job, &weighed.findings, language);
+    let suggestions = suggest::suggest(&view, &weighed.findings);
     let fired: Vec<Cause> = weighed.findings.iter().map(|c| c.finding.cause).collect();
     let strengths = weighed.findings.iter().map(|c| c.strength).collect();
     let mut numbering = Numbering::default();

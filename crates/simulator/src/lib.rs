@@ -38,5 +38,5 @@ pub use files::profile::write_large_profile;
 pub use folder::{SimulatedJob, simulate, simulate_as, simulate_twins};
 pub use plan::Dialect;
 pub use request::{Kind, Mechanisms, Request};
-pub use set::{Set, Way, job_of_set, ways};
+pub use set::{Set, Way, job_of_set, pair_of_set, ways};
 pub use templates::Scale;

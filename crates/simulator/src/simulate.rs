@@ -30,6 +30,8 @@ pub(crate) struct Draft {
     pub(crate) near_miss: Option<&'static str>,
     /// Seconds that removing each cause saves, in the order of the sites.
     pub(crate) saved: Vec<f64>,
+    /// Seconds that removing all of them at once saves.
+    pub(crate) saved_together: f64,
     /// Other causes that are present to some extent.
     pub(crate) symptoms: Vec<Cause>,
     pub(crate) decoys: Vec<&'static str>,
@@ -121,6 +123,7 @@ fn without_causes(request: &Request, seed: u64) -> Option<Draft> {
         sites,
         near_miss: choice.near_miss.map(|n| n.name),
         saved: Vec::new(),
+        saved_together: 0.0,
         symptoms: Vec::new(),
         decoys,
         rng,
@@ -168,22 +171,27 @@ fn attempt(request: &Request, seed: u64) -> Option<Draft> {
     let mechanisms = &choice.mechanisms;
     let (spec, sites) = with(&base, &slots, mechanisms, request)?;
     let (physical, run) = trial(&spec, &request.causes, &sites);
-    let mut saved = Vec::new();
+    // Seconds saved without some of the causes: as if the job never had them, or cured.
+    let without = |removed: &[&'static Mechanism]| {
+        let is_removed = |m: &Mechanism| removed.iter().any(|r| r.name == m.name);
+        let mut left = mechanisms.clone();
+        left.retain(|m| !is_removed(m) || m.has_cure());
+        let (mut without, _) = with(&base, &slots, &left, request)?;
+        removed.iter().for_each(|m| m.cure(&mut without));
+        let queued = without.env.queue_s != spec.env.queue_s;
+        let queue_s = if queued { spec.env.queue_s } else { 0.0 };
+        Some(run.elapsed - trial(&without, &[], &[]).1.elapsed + queue_s)
+    };
+    let (mut saved, mut saved_together) = (Vec::new(), 0.0);
     if !request.fails() {
-        for mechanism in mechanisms {
-            let mut others = mechanisms.clone();
-            others.retain(|m| m.cause != mechanism.cause);
-            let without = match mechanism.cured(&spec) {
-                Some(cured) => cured,
-                None => with(&base, &slots, &others, request)?.0,
-            };
-            let queued = mechanism.cause == Cause::QueueWait && spec.env.grants.is_empty();
-            saved.push(if queued {
-                spec.env.queue_s
-            } else {
-                run.elapsed - trial(&without, &[], &[]).1.elapsed
-            });
+        for &mechanism in mechanisms {
+            saved.push(without(&[mechanism])?);
         }
+        saved_together = match saved.as_slice() {
+            [] => 0.0,
+            [only] => *only,
+            _ => without(mechanisms)?,
+        };
     }
     let symptoms = symptoms(&spec, &slots, run.elapsed, request);
     if !shows(request, &spec, &run, &saved, &symptoms) {
@@ -195,6 +203,7 @@ fn attempt(request: &Request, seed: u64) -> Option<Draft> {
         sites,
         near_miss: choice.near_miss.map(|n| n.name),
         saved,
+        saved_together,
         symptoms,
         decoys,
         rng,

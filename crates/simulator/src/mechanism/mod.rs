@@ -68,11 +68,15 @@ impl Mechanism {
         }
     }
 
-    /// The job with the cause, without its harm; `None` if that is the job that never had the cause.
-    pub(crate) fn cured(&self, spec: &Spec) -> Option<Spec> {
-        let mut spec = spec.clone();
-        self.cure?(&mut spec);
-        Some(spec)
+    pub(crate) fn has_cure(&self) -> bool {
+        self.cure.is_some()
+    }
+
+    /// Undoes the harm in a job that has the cause.
+    pub(crate) fn cure(&self, spec: &mut Spec) {
+        if let Some(cure) = self.cure {
+            cure(spec);
+        }
     }
 }
 
