@@ -2,11 +2,14 @@
 //!
 //! Answers questions about the plan and the counters; it judges nothing.
 
+use std::sync::OnceLock;
+
 use job::Job;
 use job::facts::{OperatorFacts, StageFacts, value};
 use job::model::{ColumnStatistics, Edge, ExchangeKind, JobState, Operator, OperatorKind, Table};
 
 use crate::impact::{RunModel, Saved, StageWork};
+use crate::properties::Derived;
 use crate::settings::{Settings, Threshold};
 use crate::uneven::Uneven;
 use report::Language;
@@ -26,6 +29,7 @@ pub struct View<'a> {
     pub facts: Vec<StageFacts>,
     inputs: Vec<Vec<usize>>,
     outputs: Vec<Vec<usize>>,
+    derived: OnceLock<Derived<'a>>,
     /// Stages with uneven input; empty until somebody looked for them.
     pub(crate) uneven: Vec<Uneven>,
 }
@@ -54,8 +58,14 @@ impl<'a> View<'a> {
             facts,
             inputs,
             outputs,
+            derived: OnceLock::new(),
             uneven: Vec::new(),
         }
+    }
+
+    /// Physical properties of the rows between operators.
+    pub(crate) fn derived(&self) -> &Derived<'a> {
+        self.derived.get_or_init(|| Derived::of(self))
     }
 
     /// Value of a threshold.
