@@ -81,7 +81,7 @@ impl<'a> Node<'a> {
 }
 
 /// The graph.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Dataflow<'a> {
     pub(crate) nodes: Vec<Node<'a>>,
     /// Nodes with inputs before their readers, without those on a cycle.
@@ -93,11 +93,7 @@ pub(crate) struct Dataflow<'a> {
 impl<'a> Dataflow<'a> {
     pub(crate) fn of(view: &View<'a>) -> Dataflow<'a> {
         let job = view.job;
-        let mut flow = Dataflow {
-            nodes: Vec::new(),
-            order: Vec::new(),
-            first: Vec::with_capacity(job.stages.len()),
-        };
+        let mut flow = Dataflow::default();
         for (stage, s) in job.stages.iter().enumerate() {
             flow.first.push(flow.nodes.len());
             let nodes = s.operators.iter().enumerate().map(|(index, operator)| {

@@ -45,6 +45,17 @@ pub(crate) struct Derived<'a> {
 type Differing = HashMap<usize, Delivered>;
 
 impl<'a> Derived<'a> {
+    /// Of no operator.
+    pub(crate) fn none(job: &'a Job) -> Derived<'a> {
+        Derived {
+            flow: Dataflow::default(),
+            delivered: Vec::new(),
+            required: Vec::new(),
+            kept: HashMap::new(),
+            job,
+        }
+    }
+
     pub(crate) fn of(view: &View<'a>) -> Derived<'a> {
         let flow = Dataflow::of(view);
         let nodes = flow.nodes.iter().enumerate();

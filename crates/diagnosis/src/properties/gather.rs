@@ -56,7 +56,7 @@ fn divided(view: &View<'_>, rates: &Rates, edge: usize) -> Option<Gathered> {
     let counts = std::iter::successors(Some(vertices), |n| Some(n / 2).filter(|n| *n > 1));
     let (vertices, saved) = counts
         .map(|n| (n, spread_over(view, e.to, n, final_s)))
-        .max_by(|a, b| seconds(a.1).total_cmp(&seconds(b.1)))?;
+        .max_by(|a, b| seconds(&a.1).total_cmp(&seconds(&b.1)))?;
     Some(Gathered {
         edge,
         bytes,
@@ -65,8 +65,8 @@ fn divided(view: &View<'_>, rates: &Rates, edge: usize) -> Option<Gathered> {
     })
 }
 
-fn seconds(saved: Option<Saved>) -> f64 {
-    saved.map_or(0.0, |s| s.seconds)
+fn seconds(saved: &Option<Saved>) -> f64 {
+    saved.as_ref().map_or(0.0, |s| s.seconds)
 }
 
 /// What is saved if a stage's work is spread over some vertices, with a last one after them.

@@ -102,7 +102,7 @@ fn symptom(view: &View<'_>, found: &Pushed) -> Symptom {
             share = Share(found.dropped)
         ),
         evidence: evidence(view, found),
-        saved: found.saved,
+        saved: found.saved.clone(),
         method: "schedule replayed with the exchange at the rows that pass the filter",
         strength: 0.5 + 0.5 * found.dropped,
     }

@@ -120,7 +120,7 @@ fn symptom(view: &View<'_>, found: &Broadcast, rates: &Rates) -> Symptom {
             after = after
         ),
         evidence: evidence(view, found),
-        saved: found.saved,
+        saved: found.saved.clone(),
         method: match rates.measured {
             true => {
                 "schedule replayed with the small side broadcast into the stage that writes the big one, at the job's own rates"

@@ -82,7 +82,7 @@ fn symptom(view: &View<'_>, found: &Needless) -> Symptom {
             already = already
         ),
         evidence: evidence(view, found),
-        saved: found.saved,
+        saved: found.saved.clone(),
         method: "schedule replayed with the reading stage run inside the writing one",
         strength: if found.instead_of.is_empty() {
             0.9

@@ -87,7 +87,7 @@ fn symptom(view: &View<'_>, found: &Gathered) -> Symptom {
             vertices = VERTEX.count(found.vertices as f64)
         ),
         evidence,
-        saved: found.saved,
+        saved: found.saved.clone(),
         method: "schedule replayed with the work spread over vertices and what is left gathered",
         strength: 0.6 + 0.4 * (found.bytes / 1e9).min(1.0),
     }

@@ -99,7 +99,7 @@ fn symptom(view: &View<'_>, layout: &Layout<'_>) -> Symptom {
             .iter()
             .flat_map(|s| evidence(view, s))
             .collect(),
-        saved: layout.saved,
+        saved: layout.saved.clone(),
         method: "schedule replayed with inputs stored on the consumer's keys",
         strength: 0.8,
     }

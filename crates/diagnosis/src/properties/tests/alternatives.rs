@@ -61,7 +61,7 @@ fn broadcast_saves(job: &Job) -> Option<(f64, f64)> {
     look(job, |view, rates| {
         let mut found = broadcast::alternatives(view, rates, LIMITS).into_iter();
         let found = found.find_map(Result::ok)?;
-        let share = found.saved.map_or(0.0, |s| s.share);
+        let share = found.saved.as_ref().map_or(0.0, |s| s.share);
         Some((share, found.exchanged_after / 1e9))
     })
 }
@@ -149,7 +149,7 @@ fn copies_can_cost_more_than_the_exchange() {
 fn needless(text: &str, tables: &[(&str, &str, u32)]) -> Vec<String> {
     look(&plan(text, tables), |view, rates| {
         let mut found = repartition::needless(view, rates);
-        found.retain(|n| n.saved.is_some_and(|s| s.share > 0.01));
+        found.retain(|n| n.saved.as_ref().is_some_and(|s| s.share > 0.01));
         let name = |n: &repartition::Needless| {
             let instead = if n.instead_of.is_empty() { "" } else { "!" };
             format!(
@@ -272,7 +272,7 @@ SV3 20
             let found = filter::alternatives(view, rates);
             let edges = found.iter().flat_map(|f| &f.edges);
             let names: Vec<String> = edges.map(|e| view.job.edges[*e].channel.clone()).collect();
-            let saved = found.first().and_then(|f| f.saved);
+            let saved = found.first().and_then(|f| f.saved.as_ref());
             (names, saved.map_or(0.0, |s| s.share))
         });
         assert_eq!(found, edges, "{condition}");
@@ -354,7 +354,7 @@ SV2 1
         );
         look(&plan(&text, &[]), |view, rates| {
             let found = gather::alternatives(view, rates);
-            found.first().and_then(|g| g.saved).map(|s| s.share)
+            found.first().and_then(|g| g.saved.as_ref()).map(|s| s.share)
         })
     };
     for (after, rows, least, most) in [

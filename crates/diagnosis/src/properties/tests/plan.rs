@@ -140,7 +140,6 @@ impl Builder {
             uid: None,
             schema: schema.to_vec(),
             count: None,
-            takes_all: false,
             is_final: false,
         };
         let id = match kind {
