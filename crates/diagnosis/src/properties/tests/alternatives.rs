@@ -354,7 +354,10 @@ SV2 1
         );
         look(&plan(&text, &[]), |view, rates| {
             let found = gather::alternatives(view, rates);
-            found.first().and_then(|g| g.saved.as_ref()).map(|s| s.share)
+            found
+                .first()
+                .and_then(|g| g.saved.as_ref())
+                .map(|s| s.share)
         })
     };
     for (after, rows, least, most) in [
