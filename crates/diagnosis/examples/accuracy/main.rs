@@ -4,7 +4,7 @@
 //! accuracy [--seed S] [--each N] [--mixed N] [--threads N] [--only NAME,…] [--failures FOLDER] [--fit] [--write FILE]
 //! ```
 //!
-//! `--each` jobs of every mechanism and near miss (default 6) give the tables by cause and mechanism; `--mixed` jobs
+//! `--each` jobs of every mechanism and near miss (default 12) give the tables by cause and mechanism; `--mixed` jobs
 //! (default 400), with one or two causes, healthy, with withheld files or failed, all of held-out mechanisms, give the
 //! totals. `--failures` lists every job that is not right and keeps its folder, `--fit` fits the confidences to all jobs, `--write` replaces
 //! the tables in a document.
@@ -65,7 +65,7 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Args, Failure> {
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
     let mut args = Args {
         seed: 20_261_122,
-        each: 6,
+        each: 12,
         mixed: 400,
         threads,
         only: None,
