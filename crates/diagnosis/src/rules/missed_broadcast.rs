@@ -6,7 +6,7 @@ use job::model::{Edge, ExchangeKind, Operator, OperatorKind};
 
 use super::support::{Symptom, both};
 use crate::impact::{Saved, merge_into, scale_run};
-use crate::measurements::exchange::partitioner_fact;
+use crate::measurements::exchange::{feeds_join, partitioner_fact};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
@@ -100,6 +100,7 @@ impl Rule for MissedBroadcast {
                 }
             }
         }
+        result.exchanges(view, |e| e.exchange == ExchangeKind::Hash && feeds_join(view, e));
         result.cleared_by(text!(
             "没有小到可以广播却被重分区的连接输入",
             "no join input that is small enough to broadcast is repartitioned"

@@ -61,7 +61,6 @@ impl Rule for SerialGather {
 
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
-        let mut largest = 0.0_f64;
         for edge in view
             .job
             .edges
@@ -69,17 +68,16 @@ impl Rule for SerialGather {
             .filter(|e| e.exchange == ExchangeKind::Gather)
         {
             let gathered = gathered_bytes(view, edge);
-            largest = largest.max(gathered.unwrap_or(0.0));
             if gathered.is_some_and(|b| b >= view.limit(&MIN_BYTES))
                 && view.vertices(edge.to).is_none_or(|n| n == 1)
             {
                 result.found(view, symptom(view, edge, gathered.unwrap_or(0.0)));
             }
         }
+        result.exchanges(view, |e| e.exchange == ExchangeKind::Gather);
         result.cleared_by(text!(
-            "汇集到一个顶点的数据最多 {size}",
-            "at most {size} are gathered into one vertex",
-            size = Bytes(largest)
+            "汇集到一个顶点的数据不多",
+            "little is gathered into one vertex",
         ))
     }
 }

@@ -83,6 +83,7 @@ impl Rule for UnalignedInput {
                 result.found(view, symptom(view, stage, &unaligned, moved));
             }
         }
+        result.exchanges(view, |e| e.exchange == ExchangeKind::Hash && stored_input(view, e).is_some());
         result.cleared_by(text!(
             "没有按其他键分区存储、且所有使用者都要重分区的大输入",
             "no large inputs that are stored on other keys and repartitioned by every consumer"
