@@ -145,10 +145,12 @@ fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
 fn saving(view: &View<'_>, stage: usize) -> (Option<Saved>, f64) {
     let spilled = view.run_seconds(stage, spill::surplus_ms(view, stage));
     let saved = view.saved(move |stages| flatten(&mut stages[stage], spilled));
+    let basis = view.basis(stage);
+    let saved = saved.filter(|_| basis != Basis::Unknown);
     let (Some(run), Some(share)) = (&view.run, saved.as_ref().map(|s| s.share)) else {
         return (saved, view.stake(stage));
     };
-    if view.basis(stage) == Basis::Events {
+    if basis == Basis::Events {
         return (saved, share);
     }
     let replayed = |edit: &dyn Fn(&mut Vec<VertexWork>)| {

@@ -138,11 +138,11 @@ fn committed() -> Vec<(String, Folder)> {
 }
 
 fn simulated_cases() -> Vec<(String, Folder)> {
-    let simulated = cases().iter().map(|case| {
+    let simulated = |case: simulator::Case| {
         let job = simulator::simulate(&case.request).expect("a case can be simulated");
         (case.name.to_owned(), job.files)
-    });
-    simulated.collect()
+    };
+    cases().into_iter().map(simulated).collect()
 }
 
 fn fresh(count: usize) -> Vec<(String, Folder)> {
