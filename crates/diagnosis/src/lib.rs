@@ -54,7 +54,7 @@ pub fn diagnose(
     let gaps = outcome::gaps(&view);
     let (completeness, missing) =
         completeness::assess(&view, catalogue, &examined, &gaps, &weighed.findings);
-    let suggestions = suggest::suggest(job, &weighed.findings, language);
+    let suggestions = suggest::suggest(&view, &weighed.findings);
     let mut numbering = Numbering::default();
     let findings = numbering.findings("F", weighed.findings);
     let notes = numbering.findings("N", weighed.notes);

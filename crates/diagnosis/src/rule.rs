@@ -5,6 +5,7 @@
 
 use job::info::Information;
 
+use crate::impact::Fix;
 use crate::settings::Threshold;
 use crate::view::View;
 use report::{Cause, Evidence, Finding, StaticText, Text};
@@ -39,6 +40,8 @@ pub struct Candidate {
     pub certainty: f64,
     /// Largest share of the run that it could cost, given what is not known; 0..1.
     pub at_most: f64,
+    /// What saves its impact; `None` if that is unknown.
+    pub fix: Option<Fix>,
 }
 
 /// Something a rule could not decide for lack of information.

@@ -161,7 +161,7 @@ pub(crate) fn origin<'a>(
 
 /// Failures first, then the most seconds saved, then what costs unknown time by the strength of
 /// its evidence and the share at stake, then the order of the contract.
-fn rank(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
+pub(crate) fn rank(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
     let failure = |c: &Candidate| {
         matches!(
             c.finding.cause,

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use report::format::{Seconds, Share, figure};
-use report::{Language, Localize};
+use report::{Cause, Language, Localize, TimeAccount};
 use serde_json::Value;
 
 use crate::support::{User, case, copy};
@@ -86,6 +86,27 @@ fn shown_everywhere(report: &Value) -> Vec<(String, String)> {
         seconds(&report["job"]["elapsed_seconds"]),
     );
     add("question".into(), text(&report["question"]));
+    let title = |code: &Value| Some(Cause::from_code(code.as_str()?)?.title().localize(language));
+    add("headline".into(), title(&report["findings"][0]["cause"]));
+    add(
+        "cost.vertex_hours".into(),
+        number(&report["cost"]["vertex_hours"]),
+    );
+    if let Ok(time) = serde_json::from_value::<TimeAccount>(report["time"].clone()) {
+        let total = Seconds(time.total_seconds()).localize(language);
+        add("time".into(), Some(total));
+        let avoidable = time.avoidable_seconds.filter(|seconds| *seconds > 0.0);
+        add(
+            "time.avoidable_seconds".into(),
+            avoidable.map(|s| Seconds(s).localize(language)),
+        );
+        let segments = time.segments.iter();
+        let longest = segments.max_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        add(
+            "time.segments".into(),
+            longest.map(|s| s.kind.title().localize(language)),
+        );
+    }
     for list in [
         "findings",
         "suggestions",
@@ -140,7 +161,7 @@ fn shown_everywhere(report: &Value) -> Vec<(String, String)> {
                         add(at(field), text(&item[field]));
                     }
                     for cause in item["would_decide"].as_array().into_iter().flatten() {
-                        add(at("would_decide"), text(cause));
+                        add(at("would_decide"), title(cause));
                     }
                 }
                 "diagnostics" => {

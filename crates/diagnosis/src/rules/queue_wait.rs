@@ -3,7 +3,7 @@
 use job::info::Information;
 
 use super::support::{Symptom, both};
-use crate::impact::Saved;
+use crate::impact::{Fix, Saved};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
@@ -164,7 +164,11 @@ fn symptom(view: &View<'_>, waited: &Waited) -> Symptom {
             share = Share(share)
         ),
         evidence: evidence(view, waited),
-        saved: Some(Saved { seconds, share }),
+        saved: Some(Saved {
+            seconds,
+            share,
+            fix: Fix::Capacity,
+        }),
         method: "time in the states that wait for capacity",
         strength: 0.6 + 0.4 * share,
     }

@@ -52,6 +52,7 @@ impl Symptom {
             strength: self.strength.clamp(0.0, 1.0),
             certainty: certainty.unwrap_or(if unknown { UNKNOWN_MATTERS } else { 1.0 }),
             at_most: at_most(view, self.stage, share),
+            fix: saved.map(|s| s.fix),
         }
     }
 }
