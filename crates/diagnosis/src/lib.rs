@@ -4,16 +4,17 @@
 //! [`diagnose`] examines the job with every rule, weighs what each finds by replaying the run
 //! without it, and names what is missing where a rule cannot decide.
 
-mod calibration;
+#[doc(hidden)]
+pub mod calibration;
 mod completeness;
 mod diagnosis;
 mod facts;
 #[cfg(test)]
 mod fixture;
-mod flow;
 pub mod impact;
 mod measurements;
 mod outcome;
+mod properties;
 mod rewrite;
 mod rule;
 mod rules;
@@ -55,6 +56,7 @@ pub fn diagnose(
     let (completeness, missing) =
         completeness::assess(&view, catalogue, &examined, &gaps, &weighed.findings);
     let suggestions = suggest::suggest(&view, &weighed.findings);
+    let strengths = weighed.findings.iter().map(|c| c.strength).collect();
     let mut numbering = Numbering::default();
     let findings = numbering.findings("F", weighed.findings);
     let notes = numbering.findings("N", weighed.notes);
@@ -62,6 +64,7 @@ pub fn diagnose(
     Diagnosis {
         verdict: outcome::verdict(&findings, &rules, &gaps),
         findings,
+        strengths,
         notes,
         rules,
         evidence: numbering.evidence,

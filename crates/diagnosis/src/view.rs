@@ -7,6 +7,7 @@ use job::facts::{OperatorFacts, StageFacts, value};
 use job::model::{ColumnStatistics, Edge, ExchangeKind, JobState, Operator, OperatorKind, Table};
 
 use crate::impact::{Basis, Fix, RunModel, Saved, StageWork};
+use crate::properties::Derived;
 use crate::settings::{Settings, Threshold};
 use crate::uneven::Uneven;
 use report::Language;
@@ -26,6 +27,7 @@ pub struct View<'a> {
     pub facts: Vec<StageFacts>,
     inputs: Vec<Vec<usize>>,
     outputs: Vec<Vec<usize>>,
+    derived: Derived<'a>,
     /// Stages with uneven input; empty until somebody looked for them.
     pub(crate) uneven: Vec<Uneven>,
 }
@@ -46,7 +48,7 @@ impl<'a> View<'a> {
             inputs[edge.to].push(i);
         }
         let facts = job.facts();
-        View {
+        let mut view = View {
             job,
             settings,
             language,
@@ -54,8 +56,16 @@ impl<'a> View<'a> {
             facts,
             inputs,
             outputs,
+            derived: Derived::none(job),
             uneven: Vec::new(),
-        }
+        };
+        view.derived = Derived::of(&view);
+        view
+    }
+
+    /// Physical properties of the rows between operators.
+    pub(crate) fn derived(&self) -> &Derived<'a> {
+        &self.derived
     }
 
     /// Value of a threshold.

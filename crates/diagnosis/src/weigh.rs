@@ -58,7 +58,7 @@ pub(crate) fn weigh(
         let mut weighed = candidate.clone();
         let finding = &mut weighed.finding;
         finding.confidence =
-            confidence(finding.cause, candidate.strength, share(finding)) * candidate.certainty;
+            confidence(candidate.strength, share(finding)) * candidate.certainty;
         let answers = failure.is_none_or(|failure| explains(finding, failure));
         if answers && matters(candidate, least) && !follows(finding, &large) {
             findings.push(weighed);
