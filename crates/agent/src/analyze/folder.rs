@@ -140,7 +140,8 @@ impl<'a> Folder<'a> {
 
     /// What the readers could not make sense of.
     pub(super) fn diagnostics(&self) -> Vec<Diagnostic> {
-        outline::diagnostics(self.reader.job(), self.language)
+        let found = self.reader.job().diagnostics.iter();
+        found.map(|d| d.localize(self.language)).collect()
     }
 
     pub(super) fn into_parts(self) -> (Job, Arc<Facts>, Vec<FileRead>) {

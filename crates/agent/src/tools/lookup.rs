@@ -192,10 +192,7 @@ fn search_experience(
     };
     let mut query = indexer::Query::new(cut(words, 400), SEARCH_HITS);
     query.filter.kinds = vec![indexer::Kind::Experience, indexer::Kind::Case];
-    query.prefer.languages = vec![match language {
-        Language::Zh => indexer::Language::Zh,
-        Language::En => indexer::Language::En,
-    }];
+    query.prefer.languages = vec![language];
     match index.search(&query) {
         Ok(hits) => {
             let passage = |h: &indexer::Hit| {
