@@ -6,7 +6,8 @@ use job::Job;
 use job::facts::{OperatorFacts, StageFacts, value};
 use job::model::{ColumnStatistics, Edge, ExchangeKind, JobState, Operator, OperatorKind, Table};
 
-use crate::impact::{RunModel, Saved, StageWork};
+use crate::impact::{Fix, RunModel, Saved, StageWork};
+use crate::properties::Derived;
 use crate::settings::{Settings, Threshold};
 use crate::uneven::Uneven;
 use report::Language;
@@ -26,6 +27,7 @@ pub struct View<'a> {
     pub facts: Vec<StageFacts>,
     inputs: Vec<Vec<usize>>,
     outputs: Vec<Vec<usize>>,
+    derived: Derived<'a>,
     /// Stages with uneven input; empty until somebody looked for them.
     pub(crate) uneven: Vec<Uneven>,
 }
@@ -46,7 +48,7 @@ impl<'a> View<'a> {
             inputs[edge.to].push(i);
         }
         let facts = job.facts();
-        View {
+        let mut view = View {
             job,
             settings,
             language,
@@ -54,8 +56,16 @@ impl<'a> View<'a> {
             facts,
             inputs,
             outputs,
+            derived: Derived::none(job),
             uneven: Vec::new(),
-        }
+        };
+        view.derived = Derived::of(&view);
+        view
+    }
+
+    /// Physical properties of the rows between operators.
+    pub(crate) fn derived(&self) -> &Derived<'a> {
+        &self.derived
     }
 
     /// Value of a threshold.
@@ -206,11 +216,14 @@ impl<'a> View<'a> {
 
     /// What the run saves with `edit` applied to its work; `None` if its work is not known, or if
     /// the job failed (its run is not what a good run would be).
-    pub fn saved(&self, edit: impl FnOnce(&mut Vec<StageWork>)) -> Option<Saved> {
+    pub fn saved(
+        &self,
+        edit: impl Fn(&mut Vec<StageWork>) + Send + Sync + 'static,
+    ) -> Option<Saved> {
         if self.failed() {
             return None;
         }
-        Some(self.run.as_ref()?.saved(edit))
+        Some(self.run.as_ref()?.saved(Fix::work(edit)))
     }
 
     /// Largest share of the run that something in this stage could cost; 1 if unknown.
