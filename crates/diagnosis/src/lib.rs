@@ -4,7 +4,8 @@
 //! [`diagnose`] examines the job with every rule, weighs what each finds by replaying the run
 //! without it, and names what is missing where a rule cannot decide.
 
-mod calibration;
+#[doc(hidden)]
+pub mod calibration;
 mod completeness;
 mod diagnosis;
 mod facts;
@@ -54,12 +55,14 @@ pub fn diagnose(
         completeness::assess(job, catalogue, settings, &examined, &weighed.findings);
     let suggestions = suggest::suggest(&view, &weighed.findings);
     let fired: Vec<Cause> = weighed.findings.iter().map(|c| c.finding.cause).collect();
+    let strengths = weighed.findings.iter().map(|c| c.strength).collect();
     let mut numbering = Numbering::default();
     let findings = numbering.findings("F", weighed.findings);
     let notes = numbering.findings("N", weighed.notes);
     Diagnosis {
         verdict: verdict(&fired, &examined, settings),
         findings,
+        strengths,
         notes,
         rules: examined
             .into_iter()
