@@ -271,7 +271,9 @@ pub(crate) fn with_events(mut job: Job) -> Job {
         stage.runs = Some(StageRuns {
             file: "profile".to_owned(),
             runs: (0..n as u32).map(run).collect(),
-            machines: (0..n as u32).map(|m| format!("m{m}").as_str().into()).collect(),
+            machines: (0..n as u32)
+                .map(|m| format!("m{m}").as_str().into())
+                .collect(),
             completed: n as u64,
             run_ms: even(ms),
             bytes_read: even(bytes),

@@ -26,8 +26,8 @@ pub(crate) fn gaps(view: &View<'_>) -> Vec<Undecided> {
             reason: reason.into(view.language),
         });
     };
-    let timed = view.job.info.elapsed_seconds.is_some()
-        || view.job.stages.iter().any(|s| s.runs.is_some());
+    let timed =
+        view.job.info.elapsed_seconds.is_some() || view.job.stages.iter().any(|s| s.runs.is_some());
     if !timed {
         let reason = if is_local(view) {
             text!(
@@ -132,9 +132,10 @@ fn end(
     }
     if let Some(by) = explaining(cause, e, findings) {
         let (id, title) = (&by.id, by.cause.title());
-        let stage = by.stage.as_deref().map_or_else(Text::default, |stage| {
-            text!("{stage} ", " in {stage}")
-        });
+        let stage = by
+            .stage
+            .as_deref()
+            .map_or_else(Text::default, |stage| text!("{stage} ", " in {stage}"));
         let reason = text!(
             "{stage}看到的现象由 {id}（{title}）引起",
             "what shows{stage} is the effect of {id} ({title})",
@@ -151,11 +152,7 @@ fn end(
 }
 
 /// The finding of which everything that a rule saw is the effect.
-fn explaining<'a>(
-    cause: Cause,
-    e: &Examination,
-    findings: &'a [Finding],
-) -> Option<&'a Finding> {
+fn explaining<'a>(cause: Cause, e: &Examination, findings: &'a [Finding]) -> Option<&'a Finding> {
     let attributed = e.attributed.iter().find_map(|(cause, stage)| {
         let of_cause = || findings.iter().filter(|f| f.cause == *cause);
         let same = of_cause().find(|f| f.stage == *stage);
@@ -209,7 +206,11 @@ fn without_candidate(e: &Examination, view: &View<'_>) -> (RuleResult, Option<St
         ),
         None if e.in_order > 0 => (
             RuleResult::Cleared,
-            text!("已检查{measured}", "{measured} checked", measured = measured),
+            text!(
+                "已检查{measured}",
+                "{measured} checked",
+                measured = measured
+            ),
         ),
         _ if !e.attributed.is_empty() => (
             RuleResult::Cleared,

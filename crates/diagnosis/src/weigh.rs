@@ -57,8 +57,7 @@ pub(crate) fn weigh(
     for candidate in candidates {
         let mut weighed = candidate.clone();
         let finding = &mut weighed.finding;
-        finding.confidence =
-            confidence(candidate.strength, share(finding)) * candidate.certainty;
+        finding.confidence = confidence(candidate.strength, share(finding)) * candidate.certainty;
         let answers = failure.is_none_or(|failure| explains(finding, failure));
         if answers && matters(candidate, least) && !follows(finding, &large) {
             findings.push(weighed);

@@ -87,10 +87,7 @@ impl Rule for Failure {
             );
             result.lacks(Information::JobTimes, view, None, reason);
         }
-        result.cleared_by(text!(
-            "作业没有失败",
-            "the job did not fail",
-        ))
+        result.cleared_by(text!("作业没有失败", "the job did not fail",))
     }
 }
 
@@ -291,7 +288,10 @@ fn sentence(metric: &str, value: &str) -> Text {
     match metric {
         "errorId" => text!("错误号 {value}", "the error is {value}"),
         "exception" => text!("最内层异常：{value}", "the innermost exception: {value}"),
-        "expression" => text!("出错的表达式：{value}", "the expression that failed: {value}"),
+        "expression" => text!(
+            "出错的表达式：{value}",
+            "the expression that failed: {value}"
+        ),
         "frame" => text!("抛出位置：{value}", "thrown in {value}"),
         "row" => text!("当时处理的数据行：{value}", "the row at hand: {value}"),
         "vertex" => text!("失败的顶点：{value}", "the vertex that failed: {value}"),

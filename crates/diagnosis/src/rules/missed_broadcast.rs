@@ -89,7 +89,9 @@ impl Rule for MissedBroadcast {
                 ),
             }
         }
-        result.exchanges(view, |e| e.exchange == ExchangeKind::Hash && feeds_join(view, e));
+        result.exchanges(view, |e| {
+            e.exchange == ExchangeKind::Hash && feeds_join(view, e)
+        });
         result.cleared_by(text!(
             "没有小到可以广播却被重分区的连接输入",
             "no join input that is small enough to broadcast is repartitioned"

@@ -105,7 +105,9 @@ fn waited(view: &View<'_>) -> Option<Waited> {
         let ends = ends.chain(info.ended_ms);
         let waits = info.states.iter().zip(ends);
         let waits = waits.filter(|((state, _), _)| WAITING.contains(&state.as_str()));
-        waits.map(|((_, from), to)| (to - from).max(0) as f64 / 1000.0).sum::<f64>()
+        waits
+            .map(|((_, from), to)| (to - from).max(0) as f64 / 1000.0)
+            .sum::<f64>()
     });
     let by_states = in_states.filter(|s| queued.is_none_or(|q| *s > q));
     let seconds = by_states.or(queued)?;
@@ -124,8 +126,13 @@ fn waited(view: &View<'_>) -> Option<Waited> {
 /// Where the states of the job are recorded.
 fn states_source(view: &View<'_>) -> Option<Source> {
     let sources = &view.job.info.sources;
-    let record = sources.get("state").or_else(|| sources.get("submitted_ms"))?;
-    let is_json = record.locator.as_deref().is_some_and(|l| l.starts_with('/'));
+    let record = sources
+        .get("state")
+        .or_else(|| sources.get("submitted_ms"))?;
+    let is_json = record
+        .locator
+        .as_deref()
+        .is_some_and(|l| l.starts_with('/'));
     let place = if is_json {
         "/stateAuditRecords"
     } else {

@@ -8,8 +8,7 @@ use super::support::{Symptom, both};
 use crate::facts::events_source;
 use crate::measurements::exchange::feeds_join;
 use crate::measurements::skew::{
-    DEFAULT_EXPLAINS, MIN_LAYOUT_RATIO, MIN_NAMED_RATIO, MIN_RATIO, VALUES_PER_PARTITION,
-    imbalance,
+    DEFAULT_EXPLAINS, MIN_LAYOUT_RATIO, MIN_NAMED_RATIO, MIN_RATIO, VALUES_PER_PARTITION, imbalance,
 };
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
@@ -173,10 +172,8 @@ fn unnamed(view: &View<'_>, cause: Cause, u: &Uneven) -> bool {
         return false;
     };
     let known = |key: &String| view.column_statistics(edge, key).is_some();
-    matches!(
-        cause,
-        Cause::NullOrDefaultKey | Cause::LowCardinalityKey
-    ) && !edge.keys.iter().all(known)
+    matches!(cause, Cause::NullOrDefaultKey | Cause::LowCardinalityKey)
+        && !edge.keys.iter().all(known)
 }
 
 fn symptom(view: &View<'_>, u: &Uneven) -> Symptom {
@@ -298,12 +295,7 @@ fn evidence(view: &View<'_>, u: &Uneven) -> Vec<Evidence> {
 }
 
 /// Largest over mean input of a stage, where it was read.
-fn ratio_fact(
-    view: &View<'_>,
-    stage: usize,
-    edge: Option<usize>,
-    ratio: f64,
-) -> Option<Evidence> {
+fn ratio_fact(view: &View<'_>, stage: usize, edge: Option<usize>, ratio: f64) -> Option<Evidence> {
     let stated = || {
         let stated = view.facts[stage].stated.as_ref()?;
         let (max, read) = (stated.bytes_read_max.as_ref()?, stated.bytes_read.as_ref()?);

@@ -111,7 +111,11 @@ impl Rule for SlowMachine {
         for (stage, s) in job.stages.iter().enumerate().filter(|_| !view.failed()) {
             match &s.runs {
                 Some(runs) => {
-                    let seen = Seen { stage, runs, timed: &timed[stage] };
+                    let seen = Seen {
+                        stage,
+                        runs,
+                        timed: &timed[stage],
+                    };
                     seen.examine(view, &machines, &mut result);
                 }
                 None if view.vertices(stage) == Some(1) || super::is_local(view) => {}
@@ -256,7 +260,10 @@ impl Seen<'_> {
     }
 
     fn slowest(&self, view: &View<'_>) -> Vec<Evidence> {
-        let worst = self.timed.iter().max_by(|a, b| a.slowdown().total_cmp(&b.slowdown()));
+        let worst = self
+            .timed
+            .iter()
+            .max_by(|a, b| a.slowdown().total_cmp(&b.slowdown()));
         let Some(worst) = worst else {
             return Vec::new();
         };
@@ -361,7 +368,9 @@ fn symptom(view: &View<'_>, stage: usize, runs: &StageRuns, slow: &[Timed]) -> S
 }
 
 fn machine<'a>(runs: &'a StageRuns, vertex: &Timed) -> &'a str {
-    runs.machines.get(vertex.machine as usize).map_or("?", |m| m)
+    runs.machines
+        .get(vertex.machine as usize)
+        .map_or("?", |m| m)
 }
 
 /// Indices of the vertices in the order in which the run model has them.

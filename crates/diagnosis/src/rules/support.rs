@@ -117,16 +117,13 @@ impl Examination {
     /// Adds a place over the limits for which another explanation could not be ruled out;
     /// `certainty` is the chance that this one is right.
     pub(crate) fn suspected(&mut self, view: &View<'_>, symptom: Symptom, certainty: f64) {
-        self.candidates.push(symptom.candidate(view, Some(certainty)));
+        self.candidates
+            .push(symptom.candidate(view, Some(certainty)));
     }
 
     /// Adds a place that was measured and is in order. `of_limit` is the measured value over its
     /// limit; the evidence of the place closest to its limit is kept.
-    pub(crate) fn under(
-        &mut self,
-        of_limit: f64,
-        evidence: impl FnOnce() -> Vec<Evidence>,
-    ) {
+    pub(crate) fn under(&mut self, of_limit: f64, evidence: impl FnOnce() -> Vec<Evidence>) {
         self.in_order += 1;
         if self.closest.as_ref().is_none_or(|c| of_limit > c.of_limit) {
             let evidence = evidence();
@@ -170,7 +167,11 @@ impl Examination {
         let found = self.candidates.iter().map(|c| &c.finding.stage);
         let open = self.undecided.iter().map(|u| &u.stage);
         let seen: Vec<String> = found.chain(open).flatten().cloned().collect();
-        let edges = view.job.edges.iter().filter(|e| relevant(e) && !view.failed());
+        let edges = view
+            .job
+            .edges
+            .iter()
+            .filter(|e| relevant(e) && !view.failed());
         for edge in edges.filter(|e| seen.iter().all(|s| s != view.name(e.to))) {
             if edge.bytes_written.is_none() {
                 let reason = text!(

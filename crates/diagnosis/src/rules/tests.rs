@@ -50,7 +50,10 @@ fn a_cause_of_unknown_cost_is_a_finding_without_impact() {
     let diagnosis = diagnosed(&job);
     let finding = diagnosis.findings.first().expect("a finding");
     assert_eq!(finding.cause, Cause::GroupHotKey);
-    assert_eq!((finding.impact.as_ref(), finding.severity), (None, Severity::Medium));
+    assert_eq!(
+        (finding.impact.as_ref(), finding.severity),
+        (None, Severity::Medium)
+    );
     assert!(finding.confidence < 0.5, "{}", finding.confidence);
     assert_eq!(diagnosis.verdict, Verdict::Problem);
 }

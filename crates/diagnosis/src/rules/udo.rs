@@ -130,7 +130,9 @@ fn facts(view: &View<'_>, stage: usize, timed: &Timed) -> Vec<Evidence> {
         return Vec::new();
     };
     let usual = view.about(Seconds(timed.usual / 1000.0));
-    let spent = view.measured(&node.own_ms, "ms").map(|f| f.expecting(usual));
+    let spent = view
+        .measured(&node.own_ms, "ms")
+        .map(|f| f.expecting(usual));
     spent
         .into_iter()
         .chain(view.measured(&node.rows, "rows"))

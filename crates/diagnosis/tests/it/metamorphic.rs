@@ -78,7 +78,8 @@ impl Tally {
     }
 
     fn note(&mut self, name: &str, mutant: &Mutant, what: &str) {
-        self.violations.push(format!("{name} without {}: {what}", mutant.what));
+        self.violations
+            .push(format!("{name} without {}: {what}", mutant.what));
     }
 }
 
@@ -146,7 +147,12 @@ fn simulated_cases() -> Vec<(String, Folder)> {
 }
 
 fn fresh(count: usize) -> Vec<(String, Folder)> {
-    let job = |i| Some((format!("job-{i:03}"), job_of_set(SEED, i, None, Scale::Small)?.files));
+    let job = |i| {
+        Some((
+            format!("job-{i:03}"),
+            job_of_set(SEED, i, None, Scale::Small)?.files,
+        ))
+    };
     (0..count).filter_map(job).collect()
 }
 
@@ -161,7 +167,9 @@ fn taking_a_file_away_from_a_case_is_sound() {
 
 #[test]
 fn taking_information_out_of_the_files_of_a_case_is_sound() {
-    check(committed(), |tally, name, folder| tally.removals(name, folder, 9));
+    check(committed(), |tally, name, folder| {
+        tally.removals(name, folder, 9)
+    });
 }
 
 #[test]

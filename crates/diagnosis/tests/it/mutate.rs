@@ -78,14 +78,20 @@ fn cuts(bytes: &[u8]) -> Vec<Cut> {
     let text = String::from_utf8_lossy(bytes);
     let start = text.trim_start_matches('\u{feff}').trim_start();
     if start.starts_with('<') {
-        let attributes = names(&text, "=\"", |before| before.rsplit(char::is_whitespace).next());
-        let leaves = names(&text, "</", |before| before.rsplit('<').next()?.split('>').next());
+        let attributes = names(&text, "=\"", |before| {
+            before.rsplit(char::is_whitespace).next()
+        });
+        let leaves = names(&text, "</", |before| {
+            before.rsplit('<').next()?.split('>').next()
+        });
         let empty = names(&text, "/>", |before| {
             before.rsplit('<').next()?.split_whitespace().next()
         });
         let leaves: BTreeSet<String> = leaves.union(&empty).cloned().collect();
         let attributes = attributes.into_iter().map(Cut::Attribute);
-        attributes.chain(leaves.into_iter().map(Cut::Leaf)).collect()
+        attributes
+            .chain(leaves.into_iter().map(Cut::Leaf))
+            .collect()
     } else if let Ok(value) = serde_json::from_str::<Value>(start) {
         let mut fields = BTreeSet::new();
         collect_fields(&value, &mut fields);
@@ -95,7 +101,9 @@ fn cuts(bytes: &[u8]) -> Vec<Cut> {
         let stages = stages.into_iter().map(|s| Cut::LinesWith(format!("{s}[")));
         let kinds = ["Completed", "Failed", "[0]", "HiPriTime"];
         let kinds = kinds.into_iter().filter(|k| text.contains(k));
-        stages.chain(kinds.map(|k| Cut::LinesWith(k.to_owned()))).collect()
+        stages
+            .chain(kinds.map(|k| Cut::LinesWith(k.to_owned())))
+            .collect()
     }
 }
 
@@ -144,7 +152,9 @@ fn without_leaf(text: &str, name: &str) -> String {
         let rest = if piece[..tag_end].ends_with('/') {
             Some(inner)
         } else {
-            let leaf = inner.find('<').filter(|at| inner[*at..].starts_with(&close));
+            let leaf = inner
+                .find('<')
+                .filter(|at| inner[*at..].starts_with(&close));
             leaf.map(|at| &inner[at + close.len()..])
         };
         match rest.filter(|_| own) {
@@ -189,10 +199,19 @@ pub(crate) fn equivalents(folder: &Folder) -> Vec<Mutant> {
         }
     };
     let mut unrelated = folder.clone();
-    unrelated.insert("notes.txt".to_owned(), b"call Lee about the invoice\n".to_vec());
-    unrelated.insert("photo.png".to_owned(), vec![0x89, b'P', b'N', b'G', 0, 0, 0, 1]);
+    unrelated.insert(
+        "notes.txt".to_owned(),
+        b"call Lee about the invoice\n".to_vec(),
+    );
+    unrelated.insert(
+        "photo.png".to_owned(),
+        vec![0x89, b'P', b'N', b'G', 0, 0, 0, 1],
+    );
     unrelated.insert("empty.xml".to_owned(), Vec::new());
-    unrelated.insert("pom.xml".to_owned(), b"<project><a b=\"c\"/></project>".to_vec());
+    unrelated.insert(
+        "pom.xml".to_owned(),
+        b"<project><a b=\"c\"/></project>".to_vec(),
+    );
     vec![
         Mutant {
             what: "unrelated files added".to_owned(),
@@ -237,7 +256,10 @@ fn reversed_stages(text: &str) -> String {
         }
     }
     stages.reverse();
-    format!("{head}<AggregatedStats>{}</AggregatedStats>{tail}", stages.concat())
+    format!(
+        "{head}<AggregatedStats>{}</AggregatedStats>{tail}",
+        stages.concat()
+    )
 }
 
 /// `SV3_Combine` as `SV1003_Combine`.

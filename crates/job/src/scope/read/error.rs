@@ -178,7 +178,10 @@ fn stack_frame<'a>(lines: impl Iterator<Item = &'a str> + Clone) -> Option<Strin
 /// The row that follows `Current row dump:`, one column a line.
 fn row(text: &str) -> Option<String> {
     let (_, dump) = text.split_once("Current row dump:")?;
-    let columns = dump.lines().map(str::trim).take_while(|l| !l.starts_with("===="));
+    let columns = dump
+        .lines()
+        .map(str::trim)
+        .take_while(|l| !l.starts_with("===="));
     let columns: Vec<String> = columns
         .filter(|l| !l.is_empty())
         .map(|l| l.replacen(":\t", ": ", 1))
