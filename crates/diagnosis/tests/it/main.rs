@@ -1,6 +1,8 @@
 //! Diagnoses of whole folders, simulated and real.
 
 mod jobs_dev;
+mod metamorphic;
+mod mutate;
 mod real_jobs;
 mod simulated;
 mod support;
