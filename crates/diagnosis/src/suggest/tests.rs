@@ -80,6 +80,7 @@ fn finding(cause: Cause, line: Option<u32>) -> Candidate {
             seconds_saved: 120.0,
             share_of_elapsed: Some(0.25),
             method: String::new(),
+            vertex_hours_saved: None,
         }),
     };
     Candidate {
