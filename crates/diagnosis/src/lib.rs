@@ -4,6 +4,7 @@
 //! [`diagnose`] examines the job with every rule, weighs what each finds by replaying the run
 //! without it, and names what is missing where a rule cannot decide.
 
+mod account;
 mod calibration;
 mod completeness;
 mod diagnosis;
@@ -25,6 +26,7 @@ mod weigh;
 use job::info::Information;
 use job::{Catalogue, Job};
 
+use crate::account::Account;
 use crate::diagnosis::Numbering;
 use report::{Cause, Language, RuleOutcome, RuleResult, Text, Verdict, text};
 
@@ -44,27 +46,40 @@ pub fn diagnose(
     language: Language,
 ) -> Diagnosis {
     let mut view = View::new(job, settings, language);
+    view.account = Account::of(&view);
     view.uneven = measurements::skew::find(&view);
     let examined: Vec<(Cause, Examination)> = rules()
         .iter()
         .map(|r| (r.about().cause, examine(*r, &view)))
         .collect();
     let weighed = weigh::weigh(&examined, settings, failure(&view).as_ref());
+    let mut account = view.account.take();
+    let mut claimed = account::claim(&view, weighed.findings, account.as_mut());
+    let mut notes = weighed.notes;
+    let explained = claimed.explained(&mut notes);
+    for note in &mut notes {
+        account::say(&view, note, true);
+    }
     let (completeness, missing) =
-        completeness::assess(job, catalogue, settings, &examined, &weighed.findings);
-    let suggestions = suggest::suggest(&view, &weighed.findings);
-    let fired: Vec<Cause> = weighed.findings.iter().map(|c| c.finding.cause).collect();
+        completeness::assess(job, catalogue, settings, &examined, &claimed.findings);
+    let suggestions = suggest::suggest(&view, &claimed.findings);
+    let fired: Vec<Cause> = claimed.findings.iter().map(|c| c.finding.cause).collect();
+    let verdict = verdict(&fired, &examined, settings);
     let mut numbering = Numbering::default();
-    let findings = numbering.findings("F", weighed.findings);
-    let notes = numbering.findings("N", weighed.notes);
+    let findings = numbering.findings("F", claimed.findings);
+    let notes = numbering.findings("N", notes);
+    let rules = examined
+        .into_iter()
+        .map(|(cause, e)| outcome(cause, e, &fired, &explained, &view, &mut numbering))
+        .collect();
+    let avoidable = claimed.avoidable_s;
     Diagnosis {
-        verdict: verdict(&fired, &examined, settings),
+        verdict,
+        time: account.map(|a| a.report(&view, &findings, avoidable, &mut numbering)),
+        cost: account::cost(&view, claimed.fixed.as_deref()),
         findings,
         notes,
-        rules: examined
-            .into_iter()
-            .map(|(cause, e)| outcome(cause, e, &fired, &view, &mut numbering))
-            .collect(),
+        rules,
         evidence: numbering.evidence,
         suggestions,
         completeness,
@@ -119,13 +134,18 @@ fn outcome(
     cause: Cause,
     e: Examination,
     fired: &[Cause],
+    explained: &[(Cause, usize)],
     view: &View<'_>,
     numbering: &mut Numbering,
 ) -> RuleOutcome {
     let findings = fired.iter().filter(|f| **f == cause).count();
     let mut lacking = Vec::new();
+    let mut by = None;
     let (outcome, text) = if findings > 0 {
         (RuleResult::Fired, findings.to_string())
+    } else if let Some((_, finding)) = explained.iter().find(|(c, _)| *c == cause) {
+        by = Some(format!("F{}", finding + 1));
+        (RuleResult::Explained, cleared_by(&e).into(view.language))
     } else if matters(&e, view.settings) {
         lacking = e
             .undecided
@@ -142,7 +162,7 @@ fn outcome(
     RuleOutcome {
         cause,
         outcome,
-        by: None,
+        by,
         text,
         lacking,
         evidence: numbering.ids(e.evidence.into_iter().chain(seen)),

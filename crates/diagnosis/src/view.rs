@@ -6,6 +6,7 @@ use job::Job;
 use job::facts::{OperatorFacts, StageFacts, value};
 use job::model::{ColumnStatistics, Edge, ExchangeKind, JobState, Operator, OperatorKind, Table};
 
+use crate::account::Account;
 use crate::impact::{Fix, RunModel, Saved, StageWork};
 use crate::settings::{Settings, Threshold};
 use crate::uneven::Uneven;
@@ -26,6 +27,8 @@ pub struct View<'a> {
     pub facts: Vec<StageFacts>,
     inputs: Vec<Vec<usize>>,
     outputs: Vec<Vec<usize>>,
+    /// Where the time went; `None` until it was accounted for, or if no file tells how long it was.
+    pub(crate) account: Option<Account>,
     /// Stages with uneven input; empty until somebody looked for them.
     pub(crate) uneven: Vec<Uneven>,
 }
@@ -54,6 +57,7 @@ impl<'a> View<'a> {
             facts,
             inputs,
             outputs,
+            account: None,
             uneven: Vec::new(),
         }
     }

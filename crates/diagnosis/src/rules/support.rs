@@ -4,8 +4,7 @@ use crate::impact::Saved;
 use crate::rule::{Candidate, Examination, Undecided};
 use crate::view::View;
 use job::info::Information;
-use report::format::{Seconds, Share};
-use report::{Cause, Evidence, Finding, Impact, Severity, StaticText, Text, text};
+use report::{Cause, Evidence, Finding, Impact, Severity, StaticText, Text};
 
 /// A candidate before its severity and confidence are known.
 #[derive(Debug)]
@@ -33,12 +32,13 @@ impl Symptom {
             confidence: 0.0,
             stage: self.stage.map(|s| view.name(s).to_owned()),
             script_lines: self.lines.map(|(first, last)| [first, last]),
-            summary: with_saving(self.summary, self.saved.as_ref()).into(view.language),
+            summary: self.summary.into(view.language),
             evidence: Vec::new(),
             impact: self.saved.as_ref().map(|s| Impact {
                 seconds_saved: s.seconds,
                 share_of_elapsed: Some(s.share),
                 method: self.method.to_owned(),
+                vertex_hours_saved: None,
             }),
         };
         Candidate {
@@ -52,7 +52,7 @@ impl Symptom {
 
 /// Severity by the share of the run: half of it, a fifth, a twentieth. A failed job has no share
 /// and is critical.
-fn severity(share: Option<f64>) -> Severity {
+pub(crate) fn severity(share: Option<f64>) -> Severity {
     match share {
         None => Severity::Critical,
         Some(s) if s >= 0.5 => Severity::Critical,
@@ -60,17 +60,6 @@ fn severity(share: Option<f64>) -> Severity {
         Some(s) if s >= 0.05 => Severity::Medium,
         Some(_) => Severity::Low,
     }
-}
-
-fn with_saving(summary: Text, saved: Option<&Saved>) -> Text {
-    let Some(saved) = saved else { return summary };
-    text!(
-        "{summary}；修复后约可节省 {time}（{share}）",
-        "{summary}; fixing this would save about {time} ({share})",
-        summary = summary,
-        time = Seconds(saved.seconds),
-        share = Share(saved.share),
-    )
 }
 
 impl Examination {

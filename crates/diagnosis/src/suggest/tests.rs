@@ -124,6 +124,7 @@ fn finding(cause: Cause, line: Option<u32>) -> Candidate {
                 seconds_saved: 18.0,
                 share_of_elapsed: Some(0.24),
                 method: String::new(),
+                vertex_hours_saved: None,
             }),
         },
         evidence: Vec::new(),
