@@ -54,15 +54,9 @@ impl<'a> Case<'a> {
                 .iter()
                 .any(|f| f.name.contains("__SystemInternalInfo__"))
         };
-        let tables = || {
-            self.job
-                .tables
-                .iter()
-                .any(|table| table.usql_name.is_some())
-        };
         match self.script {
             Some(script) => script.dialect == Dialect::USql,
-            None => files() || tables(),
+            None => files(),
         }
     }
 

@@ -38,7 +38,7 @@ impl<'a> Case<'a> {
         let flow = script.flow();
         let mut open: Vec<usize> = input
             .definition
-            .and_then(|d| flow.index_of(d))
+            .and_then(|d| flow.rowsets.iter().position(|r| r.statement == d))
             .into_iter()
             .collect();
         let mut seen = BTreeSet::new();

@@ -472,6 +472,7 @@ fn a_change_that_undoes_a_part_claims_a_part() {
         seconds_saved: 1e6,
         share_of_elapsed: None,
         method: String::new(),
+        vertex_hours_saved: None,
     });
     let found = suggest(&job(SCOPE), whole);
     let salted = found
