@@ -46,17 +46,12 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Whether the job is one of U-SQL: by its script, else by the files and tables that only it has.
+    /// Whether the job is one of U-SQL: by its script, else by the plan that only it has.
     pub(super) fn usql(&self) -> bool {
-        let files = || {
-            self.job
-                .files
-                .iter()
-                .any(|f| f.name.contains("__SystemInternalInfo__"))
-        };
+        let plan = |file: &job::model::JobFile| file.name.contains("__SystemInternalInfo__");
         match self.script {
             Some(script) => script.dialect == Dialect::USql,
-            None => files(),
+            None => self.job.files.iter().any(plan),
         }
     }
 

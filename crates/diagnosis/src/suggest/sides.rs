@@ -36,11 +36,8 @@ impl<'a> Case<'a> {
             return false;
         };
         let flow = script.flow();
-        let mut open: Vec<usize> = input
-            .definition
-            .and_then(|d| flow.rowsets.iter().position(|r| r.statement == d))
-            .into_iter()
-            .collect();
+        let made_by = |rowset: &job::script::Rowset| Some(rowset.statement) == input.definition;
+        let mut open: Vec<usize> = flow.rowsets.iter().position(made_by).into_iter().collect();
         let mut seen = BTreeSet::new();
         while let Some(rowset) = open.pop() {
             let statement = flow.rowsets[rowset].statement;
