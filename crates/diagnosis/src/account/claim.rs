@@ -254,9 +254,13 @@ impl Account {
         let waited = |p: &Part| {
             p.span.from >= run.from
                 && (p.kind == SegmentKind::Unexplained
-                    || active.iter().any(|a| p.span.from < a.to && a.from < p.span.to))
+                    || active
+                        .iter()
+                        .any(|a| p.span.from < a.to && a.from < p.span.to))
         };
-        self.take_where(finding, &mut left, |p| is_changed(p) && kinds.contains(&p.kind));
+        self.take_where(finding, &mut left, |p| {
+            is_changed(p) && kinds.contains(&p.kind)
+        });
         self.take_where(finding, &mut left, is_changed);
         self.take_where(finding, &mut left, waited);
         seconds - left

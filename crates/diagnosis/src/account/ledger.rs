@@ -147,5 +147,9 @@ fn capacity_s(timeline: &Timeline, span: Span, (own, all): (f64, f64)) -> f64 {
     let offered = (timeline.tokens * span.seconds()).max(all);
     let capacity = span.seconds() * (1.0 - own / offered);
     // a token is not handed on at once
-    if capacity < MAX_DISPATCH_S { 0.0 } else { capacity }
+    if capacity < MAX_DISPATCH_S {
+        0.0
+    } else {
+        capacity
+    }
 }

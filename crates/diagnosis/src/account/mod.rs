@@ -82,7 +82,11 @@ impl Account {
 
     /// When the given stages were active.
     fn active_of(&self, stages: &[bool]) -> Vec<Span> {
-        let chosen = self.active.iter().zip(stages).filter(|(_, chosen)| **chosen);
+        let chosen = self
+            .active
+            .iter()
+            .zip(stages)
+            .filter(|(_, chosen)| **chosen);
         chosen.filter_map(|(span, _)| *span).collect()
     }
 
@@ -107,9 +111,7 @@ impl Account {
             stage: part.stage.map(|s| view.name(s).to_owned()),
             start_seconds: part.span.from,
             seconds: part.span.seconds(),
-            finding: part
-                .finding
-                .and_then(|f| Some(findings.get(f)?.id.clone())),
+            finding: part.finding.and_then(|f| Some(findings.get(f)?.id.clone())),
             evidence: numbering.ids(part.evidence),
         };
         TimeAccount {
@@ -125,6 +127,8 @@ fn start(info: &JobInfo, total: f64) -> f64 {
     let stated = info.submitted_ms.zip(info.started_ms);
     let by_times = stated.map(|(from, to)| (to - from) as f64 / 1000.0);
     let by_elapsed = || info.elapsed_seconds.map(|elapsed| total - elapsed);
-    let start = by_times.filter(|s| (0.0..=total).contains(s)).or_else(by_elapsed);
+    let start = by_times
+        .filter(|s| (0.0..=total).contains(s))
+        .or_else(by_elapsed);
     start.unwrap_or(total).clamp(0.0, total)
 }

@@ -126,11 +126,7 @@ impl<'a> Profiles<'a> {
         }
     }
 
-    fn operators(
-        &self,
-        stage: usize,
-        kind: SegmentKind,
-    ) -> impl Iterator<Item = &OperatorFacts> {
+    fn operators(&self, stage: usize, kind: SegmentKind) -> impl Iterator<Item = &OperatorFacts> {
         let counted = self.view.facts[stage].operators.iter();
         counted.filter(move |o| o.role != Role::Union && self.kind(stage, o) == kind)
     }

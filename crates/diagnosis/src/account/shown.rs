@@ -24,17 +24,27 @@ pub(super) fn stated(view: &View<'_>, kind: SegmentKind, span: Span) -> Option<E
     let sentence = match kind {
         SegmentKind::Compile => text!("编译 {time}", "compiling took {time}", time = time),
         SegmentKind::Queue => text!("排队 {time}", "the job queued for {time}", time = time),
-        SegmentKind::CapacityWait => text!("等待资源 {time}", "the job waited {time} for capacity", time = time),
+        SegmentKind::CapacityWait => text!(
+            "等待资源 {time}",
+            "the job waited {time} for capacity",
+            time = time
+        ),
         SegmentKind::Startup => text!("启动 {time}", "starting took {time}", time = time),
         SegmentKind::Driver => text!(
             "作业管理器占用 {time}",
-            "the job manager took {time}", time = time),
+            "the job manager took {time}",
+            time = time
+        ),
         SegmentKind::Idle => text!(
             "{time} 内没有顶点在运行或等待",
-            "for {time} no vertex ran or waited", time = time),
+            "for {time} no vertex ran or waited",
+            time = time
+        ),
         _ => text!(
             "没有文件说明这 {time} 的去向",
-            "no file says where {time} went", time = time),
+            "no file says where {time} went",
+            time = time
+        ),
     };
     Some(view.number("seconds", span.seconds(), "s", source, sentence))
 }
@@ -59,25 +69,33 @@ pub(super) fn attempt(
             "queued to started",
             text!(
                 "关键路径上的 {stage}[{vertex}] 就绪后等待令牌 {time}",
-                "{stage}[{vertex}], on the critical path, waited {time} for a token", time = time),
+                "{stage}[{vertex}], on the critical path, waited {time} for a token",
+                time = time
+            ),
         ),
         Stretch::Startup(_) => (
             "started to running",
             text!(
                 "关键路径上的 {stage}[{vertex}] 启动用时 {time}",
-                "{stage}[{vertex}], on the critical path, took {time} to start", time = time),
+                "{stage}[{vertex}], on the critical path, took {time} to start",
+                time = time
+            ),
         ),
         Stretch::Lost(_) => (
             "started to failed",
             text!(
                 "关键路径上的 {stage}[{vertex}] 有一次尝试在 {time} 后作废",
-                "an attempt at {stage}[{vertex}], on the critical path, was lost after {time}", time = time),
+                "an attempt at {stage}[{vertex}], on the critical path, was lost after {time}",
+                time = time
+            ),
         ),
         Stretch::Run(_) | Stretch::Gap => (
             "running to ended",
             text!(
                 "关键路径上的 {stage}[{vertex}] 运行 {time}",
-                "{stage}[{vertex}], on the critical path, ran {time}", time = time),
+                "{stage}[{vertex}], on the critical path, ran {time}",
+                time = time
+            ),
         ),
     };
     Some(view.number(metric, span.seconds(), "s", source, sentence))

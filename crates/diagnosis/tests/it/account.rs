@@ -52,7 +52,10 @@ impl Diagnosed {
             assert!(!s.evidence.is_empty(), "{name}: {s:?} has no evidence");
             at += s.seconds;
         }
-        assert!((at - total).abs() <= 0.01 * total, "{name}: {at} of {total}");
+        assert!(
+            (at - total).abs() <= 0.01 * total,
+            "{name}: {at} of {total}"
+        );
         for f in &self.diagnosis.findings {
             let saved = f.impact.as_ref().map_or(0.0, |i| i.seconds_saved);
             let claimed = self.claimed(f.cause.code()).unwrap_or(0.0);
@@ -63,7 +66,10 @@ impl Diagnosed {
 
 /// Median of how far numbers are off the truth, as a share of the truth.
 fn median_error(pairs: &[(f64, f64)]) -> f64 {
-    let mut errors: Vec<f64> = pairs.iter().map(|(is, truth)| (is / truth - 1.0).abs()).collect();
+    let mut errors: Vec<f64> = pairs
+        .iter()
+        .map(|(is, truth)| (is / truth - 1.0).abs())
+        .collect();
     errors.sort_by(f64::total_cmp);
     errors[errors.len() / 2]
 }
@@ -91,7 +97,11 @@ fn segments_claimed_by_a_cause_are_what_it_costs() {
     assert!(pairs.len() >= 30, "{} pairs", pairs.len());
     let error = median_error(&pairs);
     eprintln!("single: {} {error:.3}", pairs.len());
-    assert!(error <= 0.2, "median error {error:.3} over {} jobs", pairs.len());
+    assert!(
+        error <= 0.2,
+        "median error {error:.3} over {} jobs",
+        pairs.len()
+    );
 }
 
 #[test]
@@ -109,5 +119,9 @@ fn what_two_findings_save_together_is_what_both_causes_cost() {
     assert!(pairs.len() >= 30, "{} pairs", pairs.len());
     let error = median_error(&pairs);
     eprintln!("two: {} {error:.3}", pairs.len());
-    assert!(error <= 0.2, "median error {error:.3} over {} jobs", pairs.len());
+    assert!(
+        error <= 0.2,
+        "median error {error:.3} over {} jobs",
+        pairs.len()
+    );
 }
