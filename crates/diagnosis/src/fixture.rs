@@ -17,7 +17,7 @@ pub(crate) const ROWS: f64 = 100e6;
 /// Vertices of its reading stage.
 pub(crate) const VERTICES: f64 = 20.0;
 
-fn node(
+pub(crate) fn node(
     name: &str,
     op_id: Option<u32>,
     parent: Option<usize>,
@@ -32,7 +32,7 @@ fn node(
     }
 }
 
-fn columns(names: &str) -> Vec<Column> {
+pub(crate) fn columns(names: &str) -> Vec<Column> {
     let column = |name: &str| Column {
         name: name.to_owned(),
         type_name: "long".to_owned(),
@@ -73,7 +73,7 @@ pub(crate) fn operator(
     }
 }
 
-fn summary(name: &str, vertices: f64, bytes: f64, seconds: f64) -> StageSummary {
+pub(crate) fn summary(name: &str, vertices: f64, bytes: f64, seconds: f64) -> StageSummary {
     let values = [
         ("totalCount", vertices),
         ("succeededCount", vertices),
@@ -94,7 +94,7 @@ fn summary(name: &str, vertices: f64, bytes: f64, seconds: f64) -> StageSummary 
     summary
 }
 
-fn tree(stage: &str, nodes: Vec<CounterNode>) -> CounterTree {
+pub(crate) fn tree(stage: &str, nodes: Vec<CounterNode>) -> CounterTree {
     CounterTree {
         stage: stage.to_owned(),
         file: "__ScopeRuntimeStatistics__.xml".to_owned(),

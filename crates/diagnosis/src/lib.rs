@@ -11,9 +11,9 @@ mod diagnosis;
 mod facts;
 #[cfg(test)]
 mod fixture;
-mod flow;
 pub mod impact;
 mod measurements;
+mod properties;
 mod rewrite;
 mod rule;
 mod rules;

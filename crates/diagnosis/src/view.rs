@@ -8,6 +8,7 @@ use job::model::{ColumnStatistics, Edge, ExchangeKind, JobState, Operator, Opera
 
 use crate::account::Account;
 use crate::impact::{Fix, RunModel, Saved, StageWork};
+use crate::properties::Derived;
 use crate::settings::{Settings, Threshold};
 use crate::uneven::Uneven;
 use report::Language;
@@ -29,6 +30,7 @@ pub struct View<'a> {
     outputs: Vec<Vec<usize>>,
     /// Where the time went; `None` until it was accounted for, or if no file tells how long it was.
     pub(crate) account: Option<Account>,
+    derived: Derived<'a>,
     /// Stages with uneven input; empty until somebody looked for them.
     pub(crate) uneven: Vec<Uneven>,
 }
@@ -49,7 +51,7 @@ impl<'a> View<'a> {
             inputs[edge.to].push(i);
         }
         let facts = job.facts();
-        View {
+        let mut view = View {
             job,
             settings,
             language,
@@ -58,8 +60,16 @@ impl<'a> View<'a> {
             inputs,
             outputs,
             account: None,
+            derived: Derived::none(job),
             uneven: Vec::new(),
-        }
+        };
+        view.derived = Derived::of(&view);
+        view
+    }
+
+    /// Physical properties of the rows between operators.
+    pub(crate) fn derived(&self) -> &Derived<'a> {
+        &self.derived
     }
 
     /// Value of a threshold.

@@ -3,7 +3,7 @@
 use job::facts::{Role, value};
 use job::model::{Operator, OperatorKind};
 
-use crate::flow::is_generated_class;
+use crate::properties::dataflow::is_generated_class;
 use crate::view::View;
 
 /// Share of time in garbage collection of a healthy stage.

@@ -68,6 +68,13 @@ impl Examination {
         self.candidates.push(draft.candidate(view));
     }
 
+    /// Adds an alternative that saves something, or of which that is not known.
+    pub(crate) fn offer(&mut self, view: &View<'_>, draft: Symptom) {
+        if draft.saved.as_ref().is_none_or(|s| s.seconds > 0.0) {
+            self.found(view, draft);
+        }
+    }
+
     /// Adds something that could not be decided.
     pub(crate) fn lacks(
         &mut self,
