@@ -22,10 +22,15 @@ fn kind(state: &str) -> Option<SegmentKind> {
 
 /// What the job did before it ran, in order.
 pub(super) fn before(info: &JobInfo, start_s: f64) -> Vec<(SegmentKind, Span)> {
-    let audited: Vec<_> = states(info)
-        .filter(|(_, span)| span.from < start_s)
-        .map(|(kind, span)| (kind, span.until(start_s)))
-        .collect();
+    let mut audited: Vec<(SegmentKind, Span)> = Vec::new();
+    for (kind, span) in states(info).filter(|(_, span)| span.from < start_s) {
+        match audited.last_mut() {
+            Some((last, so_far)) if *last == kind && so_far.to == span.from => {
+                so_far.to = span.to.min(start_s);
+            }
+            _ => audited.push((kind, span.until(start_s))),
+        }
+    }
     let waited = audited.iter().any(|(k, _)| *k != SegmentKind::Compile);
     if waited || (!audited.is_empty() && info.queued_seconds.unwrap_or(0.0) < POLL_S) {
         return audited;

@@ -7,7 +7,7 @@ use report::format::{Seconds, Share};
 use report::{Cause, Impact, SegmentKind, Text, text};
 
 use super::cost::hours_between;
-use super::{Account, Part};
+use super::{Account, LEAST_S, Part};
 use crate::impact::{Fix, RunModel, StageWork};
 use crate::rule::Candidate;
 use crate::rules::severity;
@@ -104,10 +104,11 @@ pub(crate) fn claim(
         findings.push(candidate);
         now = next;
     }
+    let is_known = !view.failed() && (start.is_some() || !findings.is_empty());
     let by = |c: &Candidate| fixes(start.as_ref(), &findings, c);
     let explained = open.into_iter().map(|c| (by(&c), c)).collect();
     Claimed {
-        avoidable_s: (!view.failed()).then_some(avoidable_s),
+        avoidable_s: is_known.then_some(avoidable_s),
         fixed: now.map(|n| n.stages),
         ..ranked(findings, unknown, explained, account)
     }
@@ -239,8 +240,8 @@ fn ranked(
 
 impl Account {
     /// Claims up to `seconds` of the parts that a candidate can be about: those of its kind in the
-    /// stages that its fix changes, then any of these stages, then what waited for them. Returns
-    /// what it could claim.
+    /// stages that its fix changes, then their other work, then what waited while they were active.
+    /// Returns what it could claim.
     fn take(&mut self, finding: usize, seconds: f64, of: &Candidate, changed: &[bool]) -> f64 {
         let run = self.run;
         let is_changed = |p: &Part| p.stage.is_some_and(|s| changed.get(s) == Some(&true));
@@ -261,6 +262,8 @@ impl Account {
         self.take_where(finding, &mut left, |p| {
             is_changed(p) && kinds.contains(&p.kind)
         });
+        let is_work = |p: &Part| !matches!(p.kind, SegmentKind::Startup | SegmentKind::Retry);
+        self.take_where(finding, &mut left, |p| is_changed(p) && is_work(p));
         self.take_where(finding, &mut left, is_changed);
         self.take_where(finding, &mut left, waited);
         seconds - left
@@ -269,7 +272,7 @@ impl Account {
     /// Claims parts that nobody has claimed, splitting the last one.
     fn take_where(&mut self, finding: usize, left: &mut f64, fits: impl Fn(&Part) -> bool) {
         let mut at = 0;
-        while at < self.parts.len() && *left > 0.0 {
+        while at < self.parts.len() && *left >= LEAST_S {
             let part = &mut self.parts[at];
             at += 1;
             if part.finding.is_some() || !fits(part) {
@@ -307,14 +310,13 @@ fn kinds(cause: Cause) -> &'static [SegmentKind] {
         | Cause::SlowMachine => &[Straggler],
         Cause::RedundantRepartition
         | Cause::UnusedColumns
-        | Cause::LateFilter
         | Cause::MissedBroadcast
         | Cause::UnalignedInput => &[Exchange, Sort],
         Cause::HeapPressure => &[Gc],
         Cause::CpuBoundUdo => &[UserCode],
         Cause::Spill => &[Spill],
         Cause::VertexRetries | Cause::MemoryEstimateTooLow => &[Retry],
-        Cause::JoinExplosion => &[Compute, Exchange],
+        Cause::JoinExplosion | Cause::LateFilter => &[Compute, Exchange, Sort],
         Cause::TinyVertices => &[Startup],
         Cause::SmallFiles => &[Startup, Read],
         _ => &[],

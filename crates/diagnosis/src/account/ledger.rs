@@ -6,12 +6,9 @@ use super::before::{POLL_S, before, waits};
 use super::profile::{Profiles, Slice};
 use super::timeline::Timeline;
 use super::walk::{Stretch, walk};
-use super::{Part, Span, shown};
+use super::{LEAST_S, Part, Span, shown};
 use crate::impact::{Cover, MAX_DISPATCH_S};
 use crate::view::View;
-
-/// Shorter parts, in seconds, are not shown on their own but added to what follows.
-const LEAST_S: f64 = 0.001;
 
 /// The parts so far.
 struct Ledger<'a> {
@@ -74,8 +71,10 @@ impl Ledger<'_> {
                 at = due;
             }
         }
-        let rest = Span::new(at, span.to);
-        self.book(SegmentKind::Compute, Some(stage), rest, seen.clone());
+        match self.parts.last_mut() {
+            Some(last) if at > span.from => last.span.to = span.to,
+            _ => self.book(SegmentKind::Compute, Some(stage), span, seen.clone()),
+        }
     }
 
     /// Time of which no file says what happened: the job manager's own if it is short.

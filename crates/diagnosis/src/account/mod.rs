@@ -22,6 +22,9 @@ use timeline::Timeline;
 pub(crate) use claim::{claim, say};
 pub(crate) use cost::cost;
 
+/// Shorter parts, in seconds, are not told apart from what follows them.
+const LEAST_S: f64 = 0.1;
+
 /// A stretch of time in seconds since submission.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Span {

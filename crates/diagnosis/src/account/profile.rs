@@ -5,9 +5,10 @@ use job::model::Edge;
 use report::{Evidence, SegmentKind};
 
 use super::timeline::Timeline;
-use crate::flow::is_generated_class;
+
 use crate::impact::slowest_of;
 use crate::measurements::spill;
+use crate::properties::dataflow::is_generated_class;
 use crate::view::View;
 
 /// Fewer vertices than this have no usual run time.

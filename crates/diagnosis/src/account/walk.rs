@@ -43,6 +43,7 @@ pub(super) fn walk(run: Span, timeline: &Timeline) -> Vec<(Stretch, Span)> {
     for &useful in &timeline.path {
         for lost in timeline.lost_before(useful) {
             walk.begin(timeline, lost);
+            walk.to(timeline.attempts[lost].started, Stretch::Startup(lost));
             walk.to(timeline.attempts[lost].ended, Stretch::Lost(lost));
         }
         walk.begin(timeline, useful);
@@ -64,11 +65,10 @@ impl Walk {
         }
     }
 
-    /// Goes on to the start of an attempt. Dispatching its process is part of starting it.
+    /// Goes on to where an attempt begins to start: dispatching its process is part of that.
     fn begin(&mut self, timeline: &Timeline, index: usize) {
         let attempt = timeline.attempts[index];
         self.to(attempt.created, Stretch::Gap);
         self.to(attempt.started - MAX_DISPATCH_S, Stretch::Wait(index));
-        self.to(attempt.started, Stretch::Startup(index));
     }
 }
