@@ -14,6 +14,8 @@ pub struct Diagnosis {
     pub verdict: Verdict,
     /// Failures first, then ranked by seconds saved.
     pub findings: Vec<Finding>,
+    /// Strength of the evidence of each finding, 0..1, from which its confidence is computed.
+    pub strengths: Vec<f64>,
     /// Findings whose share of the run is too small to matter.
     pub notes: Vec<Finding>,
     /// `None` if no file tells how long the job took from submission to end.

@@ -5,7 +5,8 @@
 //! without it, and names what is missing where a rule cannot decide.
 
 mod account;
-mod calibration;
+#[doc(hidden)]
+pub mod calibration;
 mod completeness;
 mod diagnosis;
 mod facts;
@@ -65,6 +66,7 @@ pub fn diagnose(
     let suggestions = suggest::suggest(&view, &claimed.findings);
     let fired: Vec<Cause> = claimed.findings.iter().map(|c| c.finding.cause).collect();
     let verdict = verdict(&fired, &examined, settings);
+    let strengths = claimed.findings.iter().map(|c| c.strength).collect();
     let mut numbering = Numbering::default();
     let findings = numbering.findings("F", claimed.findings);
     let notes = numbering.findings("N", notes);
@@ -78,6 +80,7 @@ pub fn diagnose(
         time: account.map(|a| a.report(&view, &findings, avoidable, &mut numbering)),
         cost: account::cost(&view, claimed.fixed.as_deref()),
         findings,
+        strengths,
         notes,
         rules,
         evidence: numbering.evidence,

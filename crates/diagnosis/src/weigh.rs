@@ -56,7 +56,7 @@ pub(crate) fn weigh(
     for candidate in candidates {
         let mut weighed = candidate.clone();
         let finding = &mut weighed.finding;
-        finding.confidence = confidence(finding.cause, candidate.strength, share(finding));
+        finding.confidence = confidence(candidate.strength, share(finding));
         let answers = match failure {
             None => finding.impact.is_some(),
             Some(failure) => explains(finding, failure),
