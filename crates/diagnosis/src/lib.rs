@@ -14,6 +14,7 @@ mod facts;
 mod fixture;
 pub mod impact;
 mod measurements;
+mod outcome;
 mod properties;
 mod rewrite;
 mod rule;
@@ -29,10 +30,10 @@ use job::{Catalogue, Job};
 
 use crate::account::Account;
 use crate::diagnosis::Numbering;
-use report::{Cause, Language, RuleOutcome, RuleResult, Text, Verdict, text};
+use report::{Cause, Language, text};
 
 pub use diagnosis::{Completeness, Diagnosis, Missing, Suggested};
-pub use rule::{About, Candidate, Examination, Rule, Undecided};
+pub use rule::{About, Candidate, Examination, Reading, Rule, Undecided};
 pub use rules::{rules, thresholds};
 pub use settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Settings, SettingsError, Threshold};
 pub use suggest::verify_script;
@@ -61,22 +62,18 @@ pub fn diagnose(
     for note in &mut notes {
         account::say(&view, note, true);
     }
+    let gaps = outcome::gaps(&view);
     let (completeness, missing) =
-        completeness::assess(job, catalogue, settings, &examined, &claimed.findings);
+        completeness::assess(&view, catalogue, &examined, &gaps, &claimed.findings);
     let suggestions = suggest::suggest(&view, &claimed.findings);
-    let fired: Vec<Cause> = claimed.findings.iter().map(|c| c.finding.cause).collect();
-    let verdict = verdict(&fired, &examined, settings);
     let strengths = claimed.findings.iter().map(|c| c.strength).collect();
     let mut numbering = Numbering::default();
     let findings = numbering.findings("F", claimed.findings);
     let notes = numbering.findings("N", notes);
-    let rules = examined
-        .into_iter()
-        .map(|(cause, e)| outcome(cause, e, &fired, &explained, &view, &mut numbering))
-        .collect();
+    let rules = outcome::outcomes(examined, &findings, &explained, &view, &mut numbering);
     let avoidable = claimed.avoidable_s;
     Diagnosis {
-        verdict,
+        verdict: outcome::verdict(&findings, &rules, &gaps),
         time: account.map(|a| a.report(&view, &findings, avoidable, &mut numbering)),
         cost: account::cost(&view, claimed.fixed.as_deref()),
         findings,
@@ -90,19 +87,32 @@ pub fn diagnose(
     }
 }
 
-/// Runs a rule; without the stage graph those that need it abstain, whatever the counters alone
-/// may look like.
+/// Runs a rule. Where the operators of a stage are unknown, those that need them abstain, whatever
+/// the counters alone may look like; and so does one that cannot tell whether what it found costs
+/// enough to matter.
 fn examine(rule: &dyn Rule, view: &View<'_>) -> Examination {
     let mut examined = rule.examine(view);
     let needs = rule.about().needs.contains(&Information::StageGraph);
-    if needs && !view.has_graph() && !view.failed() {
-        examined.candidates.clear();
-        let reason = text!(
-            "没有阶段与算子的定义，不知道数据如何流动",
-            "without the definitions of stages and operators, the flow of the data is unknown",
-        );
-        examined.lacks(Information::StageGraph, view, None, reason);
+    if needs && !view.failed() {
+        let stages = &view.job.stages;
+        let undefined = |s: &usize| stages[*s].operators.is_empty();
+        let reason = || {
+            text!(
+                "没有阶段与算子的定义，不知道数据如何流动",
+                "without the definitions of stages and operators, the flow of the data is unknown",
+            )
+        };
+        if (0..stages.len()).all(|s| undefined(&s)) {
+            examined.candidates.clear();
+            examined.lacks(Information::StageGraph, view, None, reason());
+        } else {
+            for stage in (0..stages.len()).filter(undefined) {
+                examined.lacks(Information::StageGraph, view, Some(stage), reason());
+            }
+        }
     }
+    let open: Vec<Undecided> = weigh::open(&examined, view.settings, view.language).collect();
+    examined.undecided.extend(open);
     examined
 }
 
@@ -113,80 +123,4 @@ fn failure(view: &View<'_>) -> Option<weigh::Failure> {
         on_limit: failure::hit_limit(view),
         stage: failure::stage_of(view, view.job.errors.first()).map(|s| view.name(s).to_owned()),
     })
-}
-
-/// A problem if anything was found; healthy if nothing that matters is undecided.
-fn verdict(fired: &[Cause], examined: &[(Cause, Examination)], settings: &Settings) -> Verdict {
-    if !fired.is_empty() {
-        Verdict::Problem
-    } else if examined.iter().any(|(_, e)| matters(e, settings)) {
-        Verdict::InsufficientInformation
-    } else {
-        Verdict::Healthy
-    }
-}
-
-/// Whether what a rule could not decide could cost a share that matters.
-fn matters(examination: &Examination, settings: &Settings) -> bool {
-    let least = settings.get(&MIN_SHARE);
-    let mut undecided = examination.undecided.iter();
-    undecided.any(|u| u.share_at_stake >= least)
-}
-
-fn outcome(
-    cause: Cause,
-    e: Examination,
-    fired: &[Cause],
-    explained: &[(Cause, usize)],
-    view: &View<'_>,
-    numbering: &mut Numbering,
-) -> RuleOutcome {
-    let findings = fired.iter().filter(|f| **f == cause).count();
-    let mut lacking = Vec::new();
-    let mut by = None;
-    let (outcome, text) = if findings > 0 {
-        (RuleResult::Fired, findings.to_string())
-    } else if let Some((_, finding)) = explained.iter().find(|(c, _)| *c == cause) {
-        by = Some(format!("F{}", finding + 1));
-        (RuleResult::Explained, cleared_by(&e).into(view.language))
-    } else if matters(&e, view.settings) {
-        lacking = e
-            .undecided
-            .iter()
-            .map(|u| u.info.code().to_owned())
-            .collect();
-        lacking.sort_unstable();
-        lacking.dedup();
-        (RuleResult::Abstained, lacking.join(", "))
-    } else {
-        (RuleResult::Cleared, cleared_by(&e).into(view.language))
-    };
-    let seen = e.candidates.into_iter().flat_map(|c| c.evidence);
-    RuleOutcome {
-        cause,
-        outcome,
-        by,
-        text,
-        lacking,
-        evidence: numbering.ids(e.evidence.into_iter().chain(seen)),
-    }
-}
-
-/// Why a rule did not fire: its own reason, or that what it found costs too little or follows from
-/// another finding.
-fn cleared_by(e: &Examination) -> Text {
-    if let Some(reason) = &e.cleared {
-        return reason.clone();
-    }
-    match e.candidates.first() {
-        Some(c) => text!(
-            "影响太小或由其他原因引起：{summary}",
-            "costs too little, or follows from another cause: {summary}",
-            summary = c.finding.summary,
-        ),
-        None => text!(
-            "未能判断的部分影响太小",
-            "what is undecided would cost almost nothing",
-        ),
-    }
 }

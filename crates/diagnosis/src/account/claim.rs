@@ -74,7 +74,8 @@ impl<'a> Fixed<'a> {
     }
 }
 
-/// Lets findings claim the time that they save, those that save most first.
+/// Lets findings claim the time that they save. Those about single vertices come first: an edit of
+/// the whole stage would take the excess of its vertices for its own. Then, those that save most.
 pub(crate) fn claim(
     view: &View<'_>,
     found: Vec<Candidate>,
@@ -85,33 +86,41 @@ pub(crate) fn claim(
     let start = view.run.as_ref().map(Fixed::none);
     let mut now = start.clone();
     let mut findings: Vec<Candidate> = Vec::new();
+    let mut explained: Vec<Candidate> = Vec::new();
     let mut avoidable_s = 0.0;
     while let Some((index, seconds)) = largest(&open, now.as_ref(), findings.is_empty()) {
-        let alone = findings.is_empty();
-        if !alone && share(&open[index], seconds) < view.limit(&MIN_SHARE) {
-            break;
-        }
         let mut candidate = open.remove(index);
         let next = apply(now.as_ref(), &candidate);
+        let left = match (&start, &now) {
+            (Some(start), Some(now)) => now.replayed_s / start.replayed_s,
+            _ => 1.0,
+        };
+        if !findings.is_empty() && share(&candidate, seconds) < left * view.limit(&MIN_SHARE) {
+            explained.push(candidate);
+            continue;
+        }
         let (before, after) = (works(now.as_ref()), works(next.as_ref()));
         let taken = account
             .as_mut()
             .map(|a| a.take(findings.len(), seconds, &candidate, &changed(before, after)));
         let hours = hours_between(before, after);
         value(&mut candidate, taken.unwrap_or(seconds), hours);
-        say(view, &mut candidate, alone);
         avoidable_s += seconds;
         findings.push(candidate);
         now = next;
     }
     let is_known = !view.failed() && (start.is_some() || !findings.is_empty());
     let by = |c: &Candidate| fixes(start.as_ref(), &findings, c);
-    let explained = open.into_iter().map(|c| (by(&c), c)).collect();
-    Claimed {
+    let explained = explained.into_iter().map(|c| (by(&c), c)).collect();
+    let mut claimed = Claimed {
         avoidable_s: is_known.then_some(avoidable_s),
         fixed: now.map(|n| n.stages),
         ..ranked(findings, unknown, explained, account)
+    };
+    for (place, candidate) in claimed.findings.iter_mut().enumerate() {
+        say(view, candidate, place == 0);
     }
+    claimed
 }
 
 fn works<'a>(fixed: Option<&'a Fixed<'_>>) -> &'a [StageWork] {
@@ -123,8 +132,8 @@ fn apply<'a>(now: Option<&Fixed<'a>>, candidate: &Candidate) -> Option<Fixed<'a>
     Some(now?.with(candidate.fix.as_ref()?))
 }
 
-/// The candidate that saves most on top of the fixes so far, and the seconds. Alone, each saves
-/// what its rule says.
+/// The candidate that comes next, and what it saves on top of the fixes so far, in seconds. Alone,
+/// each saves what its rule says.
 fn largest(open: &[Candidate], now: Option<&Fixed<'_>>, alone: bool) -> Option<(usize, f64)> {
     let stated = |c: &Candidate| c.finding.impact.as_ref().map_or(0.0, |i| i.seconds_saved);
     let saves = |c: &Candidate| match (&c.fix, now) {
@@ -133,8 +142,16 @@ fn largest(open: &[Candidate], now: Option<&Fixed<'_>>, alone: bool) -> Option<(
         }
         _ => stated(c),
     };
-    let seconds = open.iter().map(saves).enumerate();
-    seconds.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
+    let seconds: Vec<f64> = open.iter().map(saves).collect();
+    let of_vertices = |at: &usize| about_vertices(open[*at].finding.cause);
+    let order = |a: &usize, b: &usize| {
+        let first = of_vertices(a).cmp(&of_vertices(b));
+        first
+            .then(seconds[*a].total_cmp(&seconds[*b]))
+            .then(b.cmp(a))
+    };
+    let next = (0..open.len()).max_by(order)?;
+    Some((next, seconds[next]))
 }
 
 /// The share of its base that some seconds of a candidate are.
@@ -173,7 +190,7 @@ fn value(candidate: &mut Candidate, seconds: f64, hours: f64) {
         impact.seconds_saved = seconds;
         impact.share_of_elapsed = Some(share);
         impact.vertex_hours_saved = Some(hours.max(0.0));
-        candidate.finding.severity = severity(Some(share));
+        candidate.finding.severity = severity(Some(share), false);
     }
 }
 
@@ -292,6 +309,12 @@ impl Account {
             }
         }
     }
+}
+
+/// Whether a cause lies in single vertices, rather than in all of a stage.
+fn about_vertices(cause: Cause) -> bool {
+    let of_vertices = [SegmentKind::Straggler, SegmentKind::Retry];
+    kinds(cause).iter().any(|kind| of_vertices.contains(kind))
 }
 
 /// Kinds of time that a cause is about.

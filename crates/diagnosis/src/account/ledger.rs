@@ -125,6 +125,16 @@ impl Ledger<'_> {
         }
     }
 
+    /// Whether no vertex is missing from the events, as from a file that was cut off.
+    fn has_all_events(&self) -> bool {
+        let stages = self.view.job.stages.iter().enumerate();
+        let mut observed = stages.map(|(s, stage)| (self.view.vertices(s), &stage.runs));
+        observed.all(|(vertices, runs)| {
+            runs.as_ref()
+                .is_some_and(|r| vertices.is_none_or(|n| n <= r.completed))
+        })
+    }
+
     /// Time in which no vertex of the path was ready.
     fn gap(&mut self, span: Span, active: &Cover, waits: &Cover) {
         let waited = waits.within(span.from, span.to);
@@ -132,7 +142,8 @@ impl Ledger<'_> {
         let wait = SegmentKind::CapacityWait;
         let waited = Span::new(span.from, rest.from);
         self.book(wait, None, waited, shown::stated(self.view, wait, waited));
-        if rest.seconds() <= POLL_S || active.within(span.from, span.to) > 0.5 * span.seconds() {
+        let ran = active.within(span.from, span.to) > 0.5 * span.seconds();
+        if rest.seconds() <= POLL_S || ran || !self.has_all_events() {
             return self.silence(rest);
         }
         let idle = SegmentKind::Idle;

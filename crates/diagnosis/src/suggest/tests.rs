@@ -129,6 +129,8 @@ fn finding(cause: Cause, line: Option<u32>) -> Candidate {
         },
         evidence: Vec::new(),
         strength: 1.0,
+        certainty: 1.0,
+        at_most: 1.0,
         fix: None,
     }
 }

@@ -2,6 +2,8 @@
 
 mod account;
 mod jobs_dev;
+mod metamorphic;
+mod mutate;
 mod real_jobs;
 mod simulated;
 mod support;
