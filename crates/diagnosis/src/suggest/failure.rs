@@ -44,9 +44,9 @@ pub(super) fn slow_machine(case: &Case<'_>) -> Vec<Suggested> {
 pub(super) fn user_code(case: &Case<'_>) -> Vec<Suggested> {
     let error = case.job.errors.first();
     let named = error.and_then(|e| e.expression.clone().or_else(|| e.class_name.clone()));
-    let what = named.map_or_else(String::new, |what| format!(" (`{what}`)"));
+    let what = named.map_or_else(Text::default, |what| text!("（`{what}`）", " (`{what}`)"));
     let guard = advice! { Rewrite, Gain::Whole, "user code exception null check TryParse bad rows";
-        title("在{place}的用户代码{what}中处理异常输入", "handle bad input in the user code{what} at {place}", place = error_place(case));
+        title("在{place}的用户代码{what}中处理异常输入", "handle bad input in the user code{what} at {place}", place = error_place(case), what = what);
         step(check_for(error));
         step("把坏行写到单独的输出并计数，超过比例再让作业失败", "send bad rows to an output of their own and count them; fail only above a share");
         step("与上一次成功运行比较输入列的空值率、长度和取值范围，看是不是上游变了", "compare null shares, lengths and ranges of the input's columns with the last good run, to see whether the writer changed");

@@ -153,16 +153,17 @@ impl Case<'_> {
             report::Language::En => format!("{code} {}", proposal.topic),
             report::Language::Zh => format!("{code} {} {}", proposal.topic, proposal.title.zh),
         };
-        let all = |texts: Vec<Text>| texts.into_iter().map(|t| t.into(language)).collect();
+        let words = |text: Text| without_gaps(&text.into(language));
+        let all = |texts: Vec<Text>| texts.into_iter().map(words).collect();
         let suggestion = Suggestion {
             id: String::new(),
             finding: Some(self.id.clone()),
             kind: proposal.kind,
-            title: proposal.title.into(language),
+            title: words(proposal.title),
             steps: all(proposal.steps),
             diff,
             verified,
-            gain: self.gain(proposal.gain).into(language),
+            gain: words(self.gain(proposal.gain)),
             pros: all(proposal.pros),
             cons: all(proposal.cons),
             sources: Vec::new(),
@@ -231,4 +232,19 @@ impl Case<'_> {
             ),
         }
     }
+}
+
+/// The text without blanks between two Chinese characters, where words stand in for a name.
+fn without_gaps(text: &str) -> String {
+    let chinese = |c: &char| *c >= '\u{2e80}';
+    let mut kept = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let before = kept.chars().next_back();
+        let gap = before.is_some_and(|b| chinese(&b)) && chars.peek().is_some_and(chinese);
+        if c != ' ' || !gap {
+            kept.push(c);
+        }
+    }
+    kept
 }

@@ -127,11 +127,17 @@ fn row_count_hint(case: &Case<'_>) -> Option<Suggested> {
     let old = statement.hints.iter().find(|hint| hint.name == "ROWCOUNT");
     let (title, rewrite): (_, Option<Rewrite>) = match (old, actual) {
         (Some(old), Some(rows)) => {
-            let says = old.value.clone().unwrap_or_default();
+            let says = old
+                .value
+                .as_deref()?
+                .parse()
+                .map(|says| ROW.count(says))
+                .ok()?;
             (
                 text!(
                     "改正过期的 ROWCOUNT 提示：写的是 {says}，实际有 {rows}",
                     "correct the outdated ROWCOUNT hint: it says {says}, there are {rows}",
+                    says = says,
                     rows = ROW.count(rows as f64)
                 ),
                 hint::change(script, statement, old, |text| {
@@ -188,7 +194,7 @@ pub(super) fn join_explosion(case: &Case<'_>) -> Vec<Suggested> {
 /// User code dominates.
 pub(super) fn cpu_bound(case: &Case<'_>) -> Vec<Suggested> {
     let code = advice! { Rewrite, Gain::Whole, "user code CPU bound UDO optimize regex native expression";
-        title("优化用户代码 {class}：时间花在计算上，不在数据分布上", "make {class} faster: the time goes into computing, not into uneven data", class = case.class());
+        title("优化 {class}：时间花在计算上，不在数据分布上", "make {class} faster: the time goes into computing, not into uneven data", class = case.class());
         step("把 Regex、解析器、词典的构造移出逐行代码（静态只读字段，RegexOptions.Compiled）", "take the construction of regular expressions, parsers and dictionaries out of the row loop (static read-only fields, RegexOptions.Compiled)");
         step("先做便宜的判断；能用内置表达式的（子串、比较、哈希）不用 C#", "test what is cheap first; use built-in expressions for substrings, comparisons and hashes");
         pro("每行成本直接下降", "each row costs less");

@@ -82,7 +82,7 @@ fn partition_on_common_key(
 /// Columns that cross an exchange for nothing.
 pub(super) fn unused_columns(case: &Case<'_>) -> Vec<Suggested> {
     let columns = case.evidence_text("columns never read");
-    let listed = columns.map_or_else(String::new, |columns| format!(" ({columns})"));
+    let listed = columns.map_or_else(Text::default, |list| text!("（{list}）", " ({list})"));
     let rewrite = case
         .script
         .and_then(|script| projection::drop_columns(script, &|c| case.reads(c)));
@@ -91,7 +91,7 @@ pub(super) fn unused_columns(case: &Case<'_>) -> Vec<Suggested> {
     let declared: Vec<String> = dropped.iter().flatten().map(each).collect();
     let declared = declared.join("; ");
     let proposal = advice! { Rewrite, Gain::Whole, "early projection drop unused columns";
-        title("从 SELECT 列表中去掉之后没有用到的列{listed}", "leave the columns that nobody reads later out of the SELECT lists{listed}");
+        title("从 SELECT 列表中去掉之后没有用到的列{listed}", "leave the columns that nobody reads later out of the SELECT lists{listed}", listed = listed);
         [dropped.is_some()] step("下面的修改去掉这些列：{declared}", "the change below removes these columns: {declared}");
         [dropped.is_none()] step("从最早出现这些列的语句开始删除，一直到不再使用它们的地方", "take them out from the statement where they appear first down to where they are no longer used");
         [case.usql()] step("在 REDUCE / PROCESS 上用 `REQUIRED` 声明代码读取的列，编译器就能自动裁剪", "declare the columns that the code reads with `REQUIRED` on REDUCE or PROCESS, and the compiler prunes the others");
@@ -191,9 +191,14 @@ fn wrong_row_count(case: &Case<'_>) -> Option<Suggested> {
         // Filters only make rows fewer, so a hint above the table's rows is wrong for sure.
         (says > rows as f64 * 2.0).then_some((definition, hint, rows))
     })?;
-    let says = hint.value.clone().unwrap_or_default();
+    let says = hint
+        .value
+        .as_deref()?
+        .parse()
+        .map(|says| ROW.count(says))
+        .ok()?;
     let proposal = advice! { Hint, Gain::Whole, "wrong ROWCOUNT hint statistics broadcast";
-        title("改正 ROWCOUNT 提示：写的是 {says}，源表只有 {rows}", "correct the ROWCOUNT hint: it says {says}, the table has only {rows}", rows = ROW.count(rows as f64));
+        title("改正 ROWCOUNT 提示：写的是 {says}，源表只有 {rows}", "correct the ROWCOUNT hint: it says {says}, the table has only {rows}", says = says, rows = ROW.count(rows as f64));
         step("写成真实行数，或者删除它", "set it to the true number, or remove it");
         pro("从根源上改正：优化器自己就会选择广播，其他语句也受益", "goes to the root: the optimizer can choose to broadcast by itself, and other statements gain too");
         con("仍由优化器决定；行数变化时提示要维护", "the optimizer still decides; the hint has to follow the rows");

@@ -24,11 +24,15 @@ pub(super) fn join_hot_key(case: &Case<'_>) -> Vec<Suggested> {
 
 /// Few values of a group or reduce key.
 pub(super) fn group_hot_key(case: &Case<'_>) -> Vec<Suggested> {
-    let mut found: Vec<Suggested> = skew_factor(case).into_iter().collect();
-    let rewritten = found.len();
-    found.extend(super::shuffle::distinct_in_two_steps(case));
-    found.extend(two_levels(case));
-    if found.len() == rewritten {
+    let hint = skew_factor(case).into_iter();
+    hint.chain(grouped_in_levels(case)).collect()
+}
+
+/// Rewrites that work in two levels; steps where none is proven.
+fn grouped_in_levels(case: &Case<'_>) -> Vec<Suggested> {
+    let distinct = super::shuffle::distinct_in_two_steps(case).into_iter();
+    let mut found: Vec<Suggested> = distinct.chain(two_levels(case)).collect();
+    if found.is_empty() {
         found.push(case.finish(by_hand(case)));
     }
     found
@@ -37,29 +41,23 @@ pub(super) fn group_hot_key(case: &Case<'_>) -> Vec<Suggested> {
 /// The hot value is null, empty or a default.
 pub(super) fn null_or_default_key(case: &Case<'_>) -> Vec<Suggested> {
     let mut found = vec![filter_value(case)];
-    if case.join().is_some() {
-        found.extend(split_join(case));
-    } else {
-        found.extend(super::shuffle::distinct_in_two_steps(case));
-        found.extend(two_levels(case));
+    match case.join() {
+        Some(_) => found.extend(split_join(case)),
+        None => found.extend(group_hot_key(case)),
     }
-    found.extend(skew_factor(case));
     found
 }
 
 /// Fewer key values than partitions.
 pub(super) fn low_cardinality_key(case: &Case<'_>) -> Vec<Suggested> {
     let mut found: Vec<Suggested> = few_values_hint(case).into_iter().collect();
-    let rewritten = found.len();
     if case.join().is_some() {
         // A join on a coarse key often has a small side, which need not meet the other by key.
         let broadcast = super::shuffle::broadcast_small_side(case);
         found.extend(broadcast.and_then(|broadcast| case.finish_checked(broadcast)));
     }
-    found.extend(super::shuffle::distinct_in_two_steps(case));
-    found.extend(two_levels(case));
-    if found.len() == rewritten {
-        found.push(case.finish(by_hand(case)));
+    if found.is_empty() || case.join().is_none() {
+        found.extend(grouped_in_levels(case));
     }
     found
 }
@@ -154,7 +152,7 @@ fn skew_hint(case: &Case<'_>) -> Suggested {
         return case.finish(
             advice! { Hint, Gain::up_to_the_optimizer(), "SKEWFACTOR hint skewed join statistics";
                 title("用 SKEWFACTOR 告诉优化器连接键 {keys} 很不均匀", "tell the optimizer with SKEWFACTOR that the join key {keys} is uneven", keys = case.key_list());
-                step("在连接之前、含热点的那一侧行集上加 `OPTION(SKEWFACTOR(<键>)=0.8)`：0 为均匀，1 为严重倾斜", "put `OPTION(SKEWFACTOR(<key>)=0.8)` on the rowset of the hot side, before the join: 0 is even, 1 heavily skewed");
+                step("在连接之前、含热点的那一侧行集上加 `OPTION(SKEWFACTOR({keys})=0.8)`：0 为均匀，1 为严重倾斜", "put `OPTION(SKEWFACTOR({keys})=0.8)` on the rowset of the hot side, before the join: 0 is even, 1 heavily skewed", keys = case.key_list());
                 step(check);
                 pro("只改一行，结果不变", "one line, same result");
                 con("提示影响其后的所有语句，而且不保证连接会被拆分", "affects all later statements, and nothing promises that the join is split");
@@ -167,6 +165,8 @@ fn skew_hint(case: &Case<'_>) -> Suggested {
         Side::Right => "FROMRIGHT",
     };
     let written = format!("=(SKEW={side}, REPARTITION=SPLITJOIN)");
+    let hot = case.hot_value();
+    let value = hot.unwrap_or_default();
     let rewrite = case
         .located()
         .and_then(|(script, statement)| hint::add(script, statement, "SKEWJOIN", &written));
@@ -174,6 +174,7 @@ fn skew_hint(case: &Case<'_>) -> Suggested {
         title("给 {rowset} 的连接加 SKEWJOIN 提示，把热点键的行分到多个顶点", "hint the join in {rowset} with SKEWJOIN, so that the rows of the hot key go to several vertices", rowset = case.rowset());
         step("在语句前加 `[SKEWJOIN{written}]`：SKEW 是热点所在的一侧", "put `[SKEWJOIN{written}]` before the statement; SKEW names the side of the hot value");
         step(check);
+        [hot.is_some()] step("确认 `{value}` 是真实数据；若是测试账号或爬虫，先过滤掉更好", "make sure that `{value}` is real; if it is a test account or a crawler, filtering it out is better");
         pro("只加一行，结果不变，不依赖具体的值", "one line, same result, no values in the script");
         con("提示只是请求；REPARTITION 各取值的确切含义没有公开，SPLITJOIN 无效时试 SPLITBROADCASTJOIN 或 FULLJOIN", "only a request, and what the values of REPARTITION do exactly is not public: if SPLITJOIN changes nothing, try SPLITBROADCASTJOIN or FULLJOIN");
         con("另一侧同键的行会被复制到多个顶点", "rows of the other side with that key are copied to several vertices");
@@ -326,6 +327,8 @@ fn by_hand(case: &Case<'_>) -> Proposal {
             con("只适用于可以分级合并的计算", "only for what can be computed in parts");
         };
     }
+    let hot = case.hot_value();
+    let value = hot.unwrap_or_default();
     let attribute = match case.script.map(|script| script.dialect) {
         Some(Dialect::USql) => text!(
             "在类上声明 `[SqlUserDefinedReducer(IsRecursive = true)]`",
@@ -340,7 +343,8 @@ fn by_hand(case: &Case<'_>) -> Proposal {
         title("让 {class} 分几级处理同一个键", "let {class} process one key in several levels", class = case.class());
         step("仅当计算满足结合律、且输出能再作为输入时：{attribute}", "only if it is associative and can take its own output as input: {attribute}", attribute = attribute);
         step("不能递归时，先按 {keys} 加一个盐列 REDUCE，再用能合并部分结果的代码按 {keys} REDUCE", "if it cannot be recursive, REDUCE by {keys} and a salt first, then by {keys} with code that merges the partial results", keys = case.key_list());
-        step("与顺序有关（会话切分等）时按天等自然边界切分；机器人、测试账号先滤掉", "if it depends on order (sessions), cut at a natural boundary such as the day; filter out robots and test accounts first");
+        step("与顺序有关（会话切分等）时按天等自然边界切分", "if it depends on order (sessions), cut at a natural boundary such as the day");
+        [hot.is_some()] step("确认 `{value}` 是真实数据；若是测试账号或爬虫，先过滤掉更好", "make sure that `{value}` is real; if it is a test account or a crawler, filtering it out is better");
         pro("热点键不再受单个顶点限制", "the hot key is no longer bound to one vertex");
         con("要改代码；计数而不累加的代码递归后会得到错误结果，而且不报错", "the code has to change; code that counts rows rather than adding up counts gives wrong results when recursive, without an error");
     }
@@ -421,7 +425,7 @@ fn filter_value(case: &Case<'_>) -> Suggested {
         title("确认 {keys} 为 {shown} 的行是否有意义；没有就尽早过滤", "find out whether rows whose {keys} is {shown} mean anything, and filter them early if not", shown = shown);
         [join] step("内连接：对侧没有这个值时，在连接前加 `WHERE {condition}` 不会少任何行", "inner join: if the other side lacks the value, `WHERE {condition}` before it loses no row");
         [join] step("外连接必须保留这些行时：让它们绕过连接，最后用 UNION ALL 合并", "if an outer join has to keep the rows, let them bypass it and add them by UNION ALL");
-        [!join] step("没有人需要这一组时，在聚合之前加 `WHERE {condition}`", "if nobody needs that group, put `WHERE {condition}` before the aggregation");
+        [!join] step("没有人需要这一组时，先用 `WHERE {condition}` 过滤", "if nobody needs that group, filter it out first with `WHERE {condition}`");
         step("从源头查清为什么会写入这个值", "find out at the source why that value is written");
         pro("只加一个条件，数据量和倾斜都减少", "one condition; less data and no skew");
         con("过滤可能改变结果，要与使用者确认；有些表里默认值是真实的键", "a filter may change the result: ask those who use it; in some tables a default is a real key");

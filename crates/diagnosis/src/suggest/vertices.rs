@@ -56,7 +56,7 @@ pub(super) fn tiny_vertices(case: &Case<'_>) -> Vec<Suggested> {
         .and_then(|stage| merged_vertices(case.view, stage));
     let written = case.partition_hints().next();
     let target = match count {
-        Some(count) => text!("到约 {count} 个", " to about {count}"),
+        Some(count) => text!("，约 {count} 个即可", " to about {count}"),
         None => Text::default(),
     };
     let old = written.map_or("", |(_, hint)| {
@@ -64,7 +64,7 @@ pub(super) fn tiny_vertices(case: &Case<'_>) -> Vec<Suggested> {
     });
     let rewrite = count.and_then(|count| case.partition_hint(count as u64));
     let proposal = advice! { Hint, Gain::Whole, "tiny vertices too many partitions PARTITIONCOUNT start-up";
-        title("减少 {rowset} 的分区{target}", "lower the partitions of {rowset}{target}", rowset = case.rowset(), target = target);
+        title("降低 {rowset} 的分区数{target}", "lower the partitions of {rowset}{target}", rowset = case.rowset(), target = target);
         [!old.is_empty()] step("调低 `{old}`，或删除它让优化器决定", "lower `{old}`, or remove it and let the optimizer decide");
         [old.is_empty() && !case.usql()] step("在产生这些分区的语句上加 `[PARTITION=(PARTITIONCOUNT=n)]`", "put `[PARTITION=(PARTITIONCOUNT=n)]` on the statement that makes the partitions");
         [old.is_empty() && case.usql()] step("用 `OPTION(ROWCOUNT=n)` 写出真实行数；U-SQL 没有直接设置分区数的提示", "state the true number of rows with `OPTION(ROWCOUNT=n)`; U-SQL has no hint that sets the partitions");
@@ -147,10 +147,9 @@ pub(super) fn smaller_partitions(case: &Case<'_>, surplus_s: f64) -> Option<Sugg
     let mut proposal = more_partitions(case, count, Gain::Own(saved));
     proposal.topic = "smaller partitions PARTITIONCOUNT memory spill";
     proposal.title = text!(
-        "把 {rowset} 分成更小的分区：{count}，现在是 {now} 个",
+        "把 {rowset} 分成更小的分区：{count} 个，现在是 {now} 个",
         "use smaller partitions in {rowset}: {count} rather than {now}",
         rowset = case.rowset(),
-        count = PARTITION.count(count as f64),
     );
     proposal.pros = vec![text!(
         "每个顶点的数据更少，能放进内存",
@@ -173,13 +172,21 @@ fn more_partitions(case: &Case<'_>, count: u64, gain: Gain) -> Proposal {
         ),
         None => Text::default(),
     };
+    let stored = case.edges().next().is_none();
+    let rows: f64 = case.edges().filter_map(|edge| edge.rows_read).sum();
+    let rows = if rows > 0.0 {
+        format!("{rows:.0}")
+    } else {
+        "n".to_owned()
+    };
     advice! { Hint, gain, "PARTITION hint PARTITIONCOUNT more partitions parallelism";
         title("给 {rowset} {count}，现在只有 {now}{tokens}", "give {rowset} {count}; it has {now} now{tokens}", rowset = case.rowset(), count = PARTITION.count(count as f64), now = VERTEX.count(now as f64), tokens = tokens);
-        [case.usql()] step("加大输入表的分布数（`DISTRIBUTED BY … INTO {count}`），或用 `OPTION(ROWCOUNT=n)` 写出真实行数，让优化器选择更多分区", "use more distributions in the input table (`DISTRIBUTED BY … INTO {count}`), or state the true rows with `OPTION(ROWCOUNT=n)` so that the optimizer chooses more partitions");
+        [case.usql() && stored] step("加大输入表的分布数：`DISTRIBUTED BY … INTO {count}`", "use more distributions in the input table: `DISTRIBUTED BY … INTO {count}`");
+        [case.usql() && !stored] step("用 `OPTION(ROWCOUNT={rows})` 写出输入的真实行数，让优化器选择更多分区", "state the true rows of its input with `OPTION(ROWCOUNT={rows})`, so that the optimizer chooses more partitions");
         [case.usql()] con("U-SQL 没有直接设置分区数的提示，是否生效要看执行计划", "U-SQL has no hint that sets the number; check the plan");
         [!case.usql()] step("在分区所在的语句上设置 PARTITIONCOUNT={count}，下次运行核对该阶段的顶点数", "set PARTITIONCOUNT={count} where the rows are partitioned, and check the vertices of the stage in the next run");
         [!case.usql()] con("数字固定在脚本里，数据量变化后要调整；不写 REQUIRED=true 时优化器可能忽略它", "the number is fixed in the script and has to follow the data; without REQUIRED=true the optimizer may ignore it");
-        pro("只改一行，结果不变", "one line, same result");
+        pro("逻辑和结果不变", "same logic, same result");
         con("对单个热点键没有作用", "of no use against a single hot key");
         rewrite(case.partition_hint(count));
     }
