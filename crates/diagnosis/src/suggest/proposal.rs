@@ -11,6 +11,9 @@ use crate::rewrite::{Checked, Rewrite};
 /// Share of the run from which a change is worth a suggestion of its own.
 const LEAST_SHARE: f64 = 0.01;
 
+/// Share of what the finding claims from which a change undoes all of it.
+const ALL: f64 = 0.95;
+
 /// What a change saves.
 pub(super) enum Gain {
     /// All that the finding claims. Stated once: another suggestion of the finding that does the
@@ -179,7 +182,7 @@ impl Case<'_> {
         let why = match (gain, claimed) {
             (Gain::Unknown(why), _) => why,
             // A change undoes no more than the cause; what it saves besides, other findings claim.
-            (Gain::Own(Some(saved)), Some((seconds, _))) if saved.seconds >= seconds => {
+            (Gain::Own(Some(saved)), Some((seconds, _))) if saved.seconds >= ALL * seconds => {
                 return self.gain(Gain::Whole);
             }
             (Gain::Own(Some(saved)), _) => {
