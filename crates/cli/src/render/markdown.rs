@@ -200,8 +200,24 @@ fn write_suggestion(out: &mut String, suggestion: &Suggestion, words: Words) -> 
     writeln!(out)
 }
 
-/// Text of a job in Markdown: marks that would format it are shown as they are.
+/// Text in Markdown: what is between single backticks stays code, other marks that would format it are
+/// shown as they are.
 pub(crate) fn escaped(text: &str) -> String {
+    let pieces: Vec<&str> = text.split('`').collect();
+    let mut code = pieces.iter().skip(1).step_by(2);
+    // A pipe would end the cell of a table even in code.
+    let paired = pieces.len() % 2 == 1 && code.all(|c| !c.is_empty() && !c.contains('|'));
+    if !paired {
+        return plain(text);
+    }
+    let piece = |(at, piece): (usize, &&str)| match at % 2 {
+        1 => format!("`{}`", piece.replace('\n', " ")),
+        _ => plain(piece),
+    };
+    pieces.iter().enumerate().map(piece).collect()
+}
+
+fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if matches!(c, '*' | '_' | '<' | '>' | '[' | ']' | '`' | '#' | '|') {
@@ -214,4 +230,21 @@ pub(crate) fn escaped(text: &str) -> String {
 
 pub(crate) fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_paired_code_keeps_its_marks() {
+        for (text, expected) in [
+            ("value `a_b` of *x*", r"value `a_b` of \*x\*"),
+            ("a lone ` and <b>", r"a lone \` and \<b\>"),
+            ("`a|b`", r"\`a\|b\`"),
+            ("``x``", r"\`\`x\`\`"),
+        ] {
+            assert_eq!(escaped(text), expected);
+        }
+    }
 }

@@ -104,7 +104,8 @@ impl Writer {
                 [a, b] => b.or(a).unwrap_or_default().to_owned(),
             };
             let cost = finding_cost(finding, words);
-            let parts = [finding.cause.clone(), place.to_owned(), cost, severity];
+            let cause = format!("`{}`", finding.cause);
+            let parts = [cause, place.to_owned(), cost, severity];
             let parts = parts.into_iter().filter(|part| !part.is_empty());
             let text = parts.collect::<Vec<_>>().join(" · ");
             (format!("{style}{status}{style:#}"), text)
