@@ -9,9 +9,9 @@ use indexer::{Filter, Hit, Kind, Query, Section};
 
 use crate::facts::{Facts, Passage};
 use crate::step::StepId;
-use report::{Experience, Finding, Language};
+use report::{Experience, Finding, MissingInformation, Suggestion};
 
-/// Findings whose causes each get a query of their own; more would leave each a single chunk.
+/// Findings whose causes each get a query; more would leave each a single chunk.
 const FINDINGS_ASKED: usize = 3;
 
 /// How strongly near-duplicates are thinned: the chunks of one playbook resemble each other, and a
@@ -53,12 +53,8 @@ impl Asker<'_> {
             "{} {:?} {:?} {causes:?} {}",
             query.k, query.filter, query.prefer, query.text
         );
-        if let Some(known) = self
-            .answers
-            .lock()
-            .ok()
-            .and_then(|answers| answers.get(&key).cloned())
-        {
+        let answers = || self.answers.lock().ok();
+        if let Some(known) = answers().and_then(|answers| answers.get(&key).cloned()) {
             return Ok(known);
         }
         let hits = match self.prior {
@@ -71,9 +67,7 @@ impl Asker<'_> {
             }
             None => self.source.search(query),
         }?;
-        if let Ok(mut answers) = self.answers.lock() {
-            answers.insert(key, hits.clone());
-        }
+        answers().map(|mut answers| answers.insert(key, hits.clone()));
         Ok(hits)
     }
 }
@@ -116,34 +110,20 @@ pub(crate) fn support(
     k: usize,
 ) -> Result<Vec<Hit>, String> {
     let causes: Vec<String> = cause.map(str::to_owned).into_iter().collect();
-    let advice = vec![Section::Fix, Section::Example, Section::TradeOffs];
-    let speaks = vec![language(facts.language)];
-    let filter = |languages: &[indexer::Language], sections: &[Section]| Filter {
-        causes: causes.clone(),
-        languages: languages.to_vec(),
-        sections: sections.to_vec(),
-        ..knowledge()
-    };
-    let question = Question {
-        text: topic.to_owned(),
-        // What the reader can read first; a topic is worded in one language.
-        narrowed: vec![
-            filter(&speaks, &advice),
-            filter(&speaks, &[]),
-            filter(&[], &advice),
-            filter(&[], &[]),
-        ],
-        prefer: Filter::default(),
-        causes: causes.clone(),
-    };
-    let mut query = Query::new(&question.text, k);
+    let advice = [Section::Fix, Section::Example, Section::TradeOffs];
+    let mut query = Query::new(topic, k);
     query.diversity = THINNING;
-    query.prefer = question.prefer;
-    for filter in question.narrowed {
-        query.filter = filter;
-        let hits = asker.search(&query, &question.causes)?;
-        if !hits.is_empty() {
-            return Ok(hits);
+    // What the reader can read first; a topic is worded in one language.
+    for languages in [&[facts.language][..], &[]] {
+        for sections in [&advice[..], &[]] {
+            query.filter = Filter {
+                languages: languages.to_vec(),
+                ..knowledge(&causes, sections)
+            };
+            let hits = asker.search(&query, &causes)?;
+            if !hits.is_empty() {
+                return Ok(hits);
+            }
         }
     }
     Ok(Vec::new())
@@ -187,196 +167,124 @@ fn title(hit: &Hit) -> String {
     parts.join(" › ")
 }
 
-fn language(language: Language) -> indexer::Language {
-    match language {
-        Language::Zh => indexer::Language::Zh,
-        Language::En => indexer::Language::En,
-    }
-}
-
 /// Playbooks and cases; the catalogue and the glossary answer other questions.
-fn knowledge() -> Filter {
+fn knowledge(causes: &[String], sections: &[Section]) -> Filter {
     Filter {
         kinds: vec![Kind::Experience, Kind::Case],
+        causes: causes.to_vec(),
+        sections: sections.to_vec(),
         ..Filter::default()
     }
 }
 
 /// What a step asks, one question per finding that matters to it.
 fn questions(step: StepId, facts: &Facts) -> Vec<Question> {
-    let sections = sections(step);
-    if facts.found.findings.is_empty() {
-        return vec![without_finding(step, facts, sections)];
+    let findings = &facts.found.findings;
+    if findings.is_empty() {
+        return vec![without_finding(step, facts)];
     }
     let mut seen = BTreeSet::new();
-    let distinct = facts
-        .found
-        .findings
-        .iter()
-        .filter(|f| seen.insert(f.cause))
-        .take(FINDINGS_ASKED);
-    distinct
-        .map(|finding| about(step, finding, facts, &sections))
-        .collect()
+    let distinct = findings.iter().filter(|f| seen.insert(f.cause));
+    let asked = distinct.take(FINDINGS_ASKED);
+    asked.map(|finding| about(step, finding, facts)).collect()
 }
 
 /// Parts of a playbook that serve a step.
-fn sections(step: StepId) -> Vec<Section> {
+fn sections(step: StepId) -> &'static [Section] {
     match step {
-        StepId::Classify => vec![Section::Symptom, Section::NotWhen],
-        StepId::KeyCode => vec![Section::Example, Section::Cause],
-        StepId::Experience => vec![Section::Cause, Section::Check, Section::Symptom],
-        StepId::Completeness | StepId::Hypotheses => vec![Section::Check, Section::NotWhen],
-        StepId::Advice => vec![Section::Fix, Section::TradeOffs, Section::Example],
+        StepId::Classify => &[Section::Symptom, Section::NotWhen],
+        StepId::KeyCode => &[Section::Example, Section::Cause],
+        StepId::Experience => &[Section::Cause, Section::Check, Section::Symptom],
+        StepId::Completeness | StepId::Hypotheses => &[Section::Check, Section::NotWhen],
+        StepId::Advice => &[Section::Fix, Section::TradeOffs, Section::Example],
     }
 }
 
-fn about(step: StepId, finding: &Finding, facts: &Facts, sections: &[Section]) -> Question {
-    let causes = vec![finding.cause.code().to_owned()];
-    let family = finding
-        .cause
-        .code()
-        .split('.')
-        .next()
-        .map(|f| vec![format!("{f}.")])
-        .unwrap_or_default();
+fn preferred(step: StepId, facts: &Facts) -> Filter {
+    Filter {
+        sections: sections(step).to_vec(),
+        languages: vec![facts.language],
+        steps: vec![step.id().to_owned()],
+        ..Filter::default()
+    }
+}
+
+fn about(step: StepId, finding: &Finding, facts: &Facts) -> Question {
+    let code = finding.cause.code();
+    let causes = vec![code.to_owned()];
+    let family = code.split('.').next().map(|family| format!("{family}."));
+    let family: Vec<String> = family.into_iter().collect();
     Question {
         text: wording(step, finding, facts),
         narrowed: vec![
-            Filter {
-                causes: causes.clone(),
-                sections: sections.to_vec(),
-                ..knowledge()
-            },
-            Filter {
-                causes: causes.clone(),
-                ..knowledge()
-            },
-            Filter {
-                causes: family,
-                ..knowledge()
-            },
-            knowledge(),
+            knowledge(&causes, sections(step)),
+            knowledge(&causes, &[]),
+            knowledge(&family, &[]),
+            knowledge(&[], &[]),
         ],
-        causes: causes.clone(),
         prefer: Filter {
-            causes,
+            causes: causes.clone(),
             problem_types: vec![finding.problem_type.code().to_owned()],
-            sections: sections.to_vec(),
-            languages: vec![language(facts.language)],
-            steps: vec![step.id().to_owned()],
-            ..Filter::default()
+            ..preferred(step, facts)
         },
+        causes,
     }
 }
 
 /// The words of a step's query: the question, what was found, what earlier steps concluded.
 fn wording(step: StepId, finding: &Finding, facts: &Facts) -> String {
+    let found = &facts.found;
     let cause_words = finding.cause.code().replace(['.', '_'], " ");
-    let mut parts = vec![cause_words, finding.summary.clone()];
+    let mut parts = vec![cause_words.as_str(), &finding.summary];
     match step {
-        StepId::Classify => parts.extend(facts.question.clone()),
-        StepId::KeyCode => parts.extend(operators_of(finding, facts)),
-        StepId::Experience | StepId::Hypotheses => parts.extend(evidence_of(finding, facts)),
-        StepId::Completeness => parts.extend(
-            facts
-                .found
-                .missing
-                .iter()
-                .take(3)
-                .map(|m| m.information.reason.clone()),
-        ),
+        StepId::Classify => parts.extend(facts.question.as_deref()),
+        StepId::KeyCode => {
+            let mut stages = facts.outline.stages.iter();
+            let stage = stages.find(|s| Some(&s.name) == finding.stage.as_ref());
+            let operators = stage.into_iter().flat_map(|s| &s.operators);
+            parts.extend(operators.map(String::as_str));
+        }
+        StepId::Experience | StepId::Hypotheses => {
+            let evidence = finding.evidence.iter().filter_map(|id| found.evidence(id));
+            parts.extend(evidence.map(|e| e.metric.as_str()));
+        }
+        StepId::Completeness => parts.extend(gaps(facts).map(|m| m.reason.as_str())),
         StepId::Advice => {
-            let mine = |s: &&report::Suggestion| s.finding.as_deref() == Some(&finding.id);
-            parts.extend(
-                facts
-                    .found
-                    .suggestions
-                    .iter()
-                    .filter(mine)
-                    .map(|s| s.title.clone()),
-            );
+            let mine = |s: &&Suggestion| s.finding.as_deref() == Some(&finding.id);
+            let suggestions = found.suggestions.iter().filter(mine);
+            parts.extend(suggestions.map(|s| s.title.as_str()));
         }
     }
     parts.join(" ")
 }
 
-fn operators_of(finding: &Finding, facts: &Facts) -> Vec<String> {
-    let stage = facts
-        .outline
-        .stages
-        .iter()
-        .find(|s| Some(&s.name) == finding.stage.as_ref());
-    stage.map(|s| s.operators.clone()).unwrap_or_default()
-}
-
-fn evidence_of(finding: &Finding, facts: &Facts) -> Vec<String> {
-    finding
-        .evidence
-        .iter()
-        .filter_map(|id| facts.found.evidence(id))
-        .map(|e| e.metric.clone())
-        .collect()
+/// The most relevant gaps; with all of them a query would be about everything.
+fn gaps(facts: &Facts) -> impl Iterator<Item = &MissingInformation> {
+    let missing = facts.found.missing.iter().take(3);
+    missing.map(|m| &m.information)
 }
 
 /// The question of a step when no rule has found anything: by what could be decided, else by the
 /// user's question alone.
-fn without_finding(step: StepId, facts: &Facts, sections: Vec<Section>) -> Question {
-    // The most relevant gaps; with all of them the query would be about everything.
-    let open: BTreeSet<String> = facts
-        .found
-        .missing
-        .iter()
-        .take(3)
-        .flat_map(|m| {
-            m.information
-                .would_decide
-                .iter()
-                .map(|c| c.code().to_owned())
-        })
-        .collect();
+fn without_finding(step: StepId, facts: &Facts) -> Question {
+    let open = gaps(facts).flat_map(|m| &m.would_decide);
+    let open: BTreeSet<String> = open.map(|c| c.code().to_owned()).collect();
     let mut parts: Vec<String> = facts.question.clone().into_iter().collect();
-    parts.extend(
-        facts
-            .found
-            .missing
-            .iter()
-            .take(3)
-            .map(|m| format!("{} {}", m.information.info, m.information.reason)),
-    );
+    parts.extend(gaps(facts).map(|m| format!("{} {}", m.info, m.reason)));
     parts.extend(open.iter().map(|cause| cause.replace(['.', '_'], " ")));
-    parts.push(match facts.language {
-        Language::Zh => format!("SCOPE 作业 {}", step.title(Language::Zh)),
-        Language::En => format!("SCOPE job {}", step.title(Language::En)),
-    });
-    let mut narrowed = Vec::new();
-    if !open.is_empty() {
-        let causes: Vec<String> = open.iter().cloned().collect();
-        narrowed.push(Filter {
-            causes: causes.clone(),
-            sections: sections.clone(),
-            ..knowledge()
-        });
-        narrowed.push(Filter {
-            causes,
-            ..knowledge()
-        });
+    let job = facts.language.select("SCOPE 作业", "SCOPE job");
+    parts.push(format!("{job} {}", step.title(facts.language)));
+    let causes: Vec<String> = open.into_iter().collect();
+    let mut narrowed = vec![knowledge(&[], sections(step)), knowledge(&[], &[])];
+    if !causes.is_empty() {
+        let own = [sections(step), &[]].map(|sections| knowledge(&causes, sections));
+        narrowed.splice(0..0, own);
     }
-    narrowed.push(Filter {
-        sections: sections.clone(),
-        ..knowledge()
-    });
-    narrowed.push(knowledge());
     Question {
         text: parts.join(" "),
         narrowed,
-        causes: open.into_iter().collect(),
-        prefer: Filter {
-            sections,
-            languages: vec![language(facts.language)],
-            steps: vec![step.id().to_owned()],
-            ..Filter::default()
-        },
+        causes,
+        prefer: preferred(step, facts),
     }
 }
 
@@ -394,11 +302,11 @@ fn ask(asker: &Asker<'_>, question: &Question, k: usize) -> Result<Vec<Hit>, Str
         }
         query.filter = filter.clone();
         let hits = asker.search(&query, &question.causes)?;
-        let new: Vec<Hit> = hits
-            .into_iter()
-            .filter(|h| found.iter().all(|f| f.chunk.id != h.chunk.id))
-            .collect();
-        found.extend(new);
+        for hit in hits {
+            if found.iter().all(|f| f.chunk.id != hit.chunk.id) {
+                found.push(hit);
+            }
+        }
     }
     found.truncate(k);
     Ok(found)

@@ -1,10 +1,13 @@
 //! What the rules say, as the steps look at it.
 
+use std::cmp::Reverse;
+
 use diagnosis::{Completeness, Diagnosis, Missing, Suggested};
 use job::Job;
 use job::catalogue::Catalogue;
 use report::{
-    Evidence, Finding, Language, ProblemType, RuleResult, Suggestion, SuggestionKind, Verdict,
+    Evidence, Finding, Language, ProblemType, RuleResult, Suggestion, SuggestionKind, Text,
+    Verdict, text,
 };
 use serde::Serialize;
 
@@ -60,17 +63,16 @@ impl Found {
         let (suggestions, topics) = by_feedback(diagnosis, prior);
         let cleared = diagnosis.rules.iter();
         let cleared = cleared.filter(|rule| rule.outcome == RuleResult::Cleared);
+        let cleared = cleared.map(|rule| Cleared {
+            cause: rule.cause.code().to_owned(),
+            by: rule.text.clone(),
+        });
         Found {
             verdict: diagnosis.verdict,
             problem_type: diagnosis.problem_type(),
             findings: diagnosis.findings.clone(),
             evidence: diagnosis.evidence_of_findings().to_vec(),
-            cleared: cleared
-                .map(|rule| Cleared {
-                    cause: rule.cause.code().to_owned(),
-                    by: rule.text.clone(),
-                })
-                .collect(),
+            cleared: cleared.collect(),
             missing: diagnosis.missing.clone(),
             helpful: helpful(job, catalogue, language),
             completeness: diagnosis.completeness,
@@ -88,17 +90,13 @@ fn by_feedback(
     let mut ordered = Vec::new();
     for finding in &diagnosis.findings {
         let of_finding = |s: &&Suggested| s.suggestion.finding.as_ref() == Some(&finding.id);
-        let mut group: Vec<(f32, &Suggested)> = diagnosis
-            .suggestions
-            .iter()
-            .filter(of_finding)
-            .enumerate()
-            // The rules' order is worth something too: a place takes more than one click.
-            .map(|(place, s)| {
-                let favor = prior.map_or(0.0, |p| p(finding.cause.code(), s.suggestion.kind));
-                (favor - PLACE * place as f32, s)
-            })
-            .collect();
+        let suggested = diagnosis.suggestions.iter().filter(of_finding);
+        // The rules' order is worth something too: a place takes more than one click.
+        let weighed = suggested.enumerate().map(|(place, s)| {
+            let favor = prior.map_or(0.0, |p| p(finding.cause.code(), s.suggestion.kind));
+            (favor - PLACE * place as f32, s)
+        });
+        let mut group: Vec<(f32, &Suggested)> = weighed.collect();
         group.sort_by(|a, b| b.0.total_cmp(&a.0));
         ordered.extend(group.into_iter().map(|(_, s)| s.clone()));
     }
@@ -111,7 +109,7 @@ fn by_feedback(
 /// Unread files that hold information that makes a rule surer or more exact, those that serve
 /// most rules first. A rule that has its needs may still judge otherwise with them.
 fn helpful(job: &Job, catalogue: &Catalogue, language: Language) -> Vec<WantedFile> {
-    let mut found: Vec<(usize, u64, WantedFile)> = Vec::new();
+    let mut found: Vec<(Reverse<usize>, u64, WantedFile)> = Vec::new();
     for file in job.files.iter().filter(|f| !f.read) {
         let Some(entry) = catalogue.entry(file.kind).filter(|e| e.parser.is_some()) else {
             continue;
@@ -121,39 +119,30 @@ fn helpful(job: &Job, catalogue: &Catalogue, language: Language) -> Vec<WantedFi
             let wanted = about.needs.iter().chain(about.helps);
             wanted.into_iter().any(|info| entry.provides.contains(info))
         };
-        let causes: Vec<&str> = diagnosis::rules()
-            .iter()
-            .filter(serves)
-            .map(|rule| rule.about().cause.code())
-            .collect();
+        let served = diagnosis::rules().iter().filter(serves);
+        let causes: Vec<&str> = served.map(|rule| rule.about().cause.code()).collect();
         if causes.is_empty() {
             continue;
         }
-        let more = causes.len() > 3;
-        let reason = report::text!(
+        let (zh, en) = match causes.get(3) {
+            Some(_) => ("等", " and others"),
+            None => ("", ""),
+        };
+        let shown = &causes[..causes.len().min(3)];
+        let reason = text!(
             "{title}；可能影响对 {causes} 的判断",
             "{title}; bears on {causes}",
             title = entry.title,
-            causes = report::Text {
-                zh: causes[..causes.len().min(3)].join("、") + if more { "等" } else { "" },
-                en: causes[..causes.len().min(3)].join(", ")
-                    + if more { " and others" } else { "" },
+            causes = Text {
+                zh: shown.join("、") + zh,
+                en: shown.join(", ") + en,
             },
         );
-        found.push((
-            causes.len(),
-            file.bytes,
-            WantedFile {
-                file: file.name.clone(),
-                reason: reason.into(language),
-            },
-        ));
+        let (file, bytes) = (file.name.clone(), file.bytes);
+        let reason = reason.into(language);
+        found.push((Reverse(causes.len()), bytes, WantedFile { file, reason }));
     }
     // Most rules first; of equals the cheapest.
-    found.sort_by(|a, b| {
-        b.0.cmp(&a.0)
-            .then(a.1.cmp(&b.1))
-            .then(a.2.file.cmp(&b.2.file))
-    });
+    found.sort_by(|(a, x, one), (b, y, other)| (a, x, &one.file).cmp(&(b, y, &other.file)));
     found.into_iter().map(|(_, _, wanted)| wanted).collect()
 }

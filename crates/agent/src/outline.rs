@@ -7,8 +7,8 @@ use job::catalogue::Catalogue;
 use job::model as files;
 use serde::Serialize;
 
-use job::script::Dialect;
-use report::{Diagnostic, DiagnosticSeverity, JobEngine, JobState, JobSummary, Language};
+use job::script::{Dialect, Statement};
+use report::{JobEngine, JobSummary, Language};
 
 /// What the steps read of a job besides its findings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -90,12 +90,12 @@ pub(crate) fn summary(job: &Job) -> JobSummary {
         id: job.info.id.clone(),
         name: job.info.name.clone(),
         path: job.path.display().to_string(),
-        state: state(job.info.state),
+        state: job.info.state,
         elapsed_seconds: job.info.elapsed_seconds.filter(|s| s.is_finite()),
         stages: (!job.stages.is_empty()).then_some(job.stages.len() as u64),
         vertices: vertices.filter(|_| !job.stages.is_empty()),
         engine: engine(job),
-        total_seconds: total_seconds(&job.info),
+        total_seconds: job.info.total_seconds(),
         owner: other("UserName"),
         queue: other("VirtualCluster"),
         submitted: job.info.submitted_ms.and_then(rfc3339),
@@ -110,41 +110,21 @@ fn engine(job: &Job) -> Option<JobEngine> {
     }
 }
 
-/// Seconds from submission to end: from the job's own times, else the sum of its phases.
-fn total_seconds(info: &files::JobInfo) -> Option<f64> {
-    let submitted = info.submitted_ms.zip(info.ended_ms);
-    let span = submitted.map(|(from, to)| (to - from) as f64 / 1e3);
-    let phases = || Some(info.compile_seconds? + info.queued_seconds? + info.elapsed_seconds?);
-    span.or_else(phases).filter(|s| s.is_finite() && *s >= 0.0)
-}
-
 fn rfc3339(ms: i64) -> Option<String> {
     let time = jiff::Timestamp::from_millisecond(ms).ok()?;
     Some(time.to_string())
 }
 
-/// How a job ended, in the words of the report.
-pub fn state(state: files::JobState) -> JobState {
-    match state {
-        files::JobState::Succeeded => JobState::Succeeded,
-        files::JobState::Failed => JobState::Failed,
-        files::JobState::Cancelled => JobState::Cancelled,
-        files::JobState::Unknown => JobState::Unknown,
-    }
-}
-
 fn stages(job: &Job) -> Vec<StageRow> {
-    let row = |(index, stage): (usize, &files::Stage)| StageRow {
-        name: stage.name.clone(),
-        operators: stage.operators.iter().map(operator).collect(),
-        vertices: job.vertex_count(index).map(|count| count.value),
-        lines: stage
-            .operators
-            .iter()
-            .filter_map(|o| o.line)
-            .collect::<BTreeSet<_>>()
-            .into_iter()
-            .collect(),
+    let row = |(index, stage): (usize, &files::Stage)| {
+        let operators = stage.operators.iter();
+        let lines: BTreeSet<u32> = operators.clone().filter_map(|o| o.line).collect();
+        StageRow {
+            name: stage.name.clone(),
+            operators: operators.map(operator).collect(),
+            vertices: job.vertex_count(index).map(|count| count.value),
+            lines: lines.into_iter().collect(),
+        }
     };
     job.stages.iter().enumerate().map(row).collect()
 }
@@ -157,32 +137,22 @@ fn operator(operator: &files::Operator) -> String {
     }
 }
 
-/// The statements of the script, one line each.
 fn statements(job: &Job) -> Vec<StatementRow> {
     let Some(script) = &job.script else {
         return Vec::new();
     };
-    script
-        .statements
-        .iter()
-        .map(|statement| StatementRow {
+    let row = |statement: &Statement| {
+        let inputs = statement.query.inputs.iter().map(|i| i.name.clone());
+        let hints = statement.hints.iter().map(|hint| script.slice(&hint.span));
+        StatementRow {
             target: statement.target.clone(),
             kind: format!("{:?}", statement.kind).to_lowercase(),
             lines: [statement.lines.0, statement.lines.1],
-            inputs: statement
-                .query
-                .inputs
-                .iter()
-                .filter(|i| !i.name.is_empty())
-                .map(|i| i.name.clone())
-                .collect(),
-            hints: statement
-                .hints
-                .iter()
-                .map(|hint| script.slice(&hint.span).to_owned())
-                .collect(),
-        })
-        .collect()
+            inputs: inputs.filter(|name| !name.is_empty()).collect(),
+            hints: hints.map(str::to_owned).collect(),
+        }
+    };
+    script.statements.iter().map(row).collect()
 }
 
 fn script(job: &Job) -> Option<ScriptText> {
@@ -195,67 +165,47 @@ fn script(job: &Job) -> Option<ScriptText> {
 
 /// Every name that an answer may use: stages, operators, columns, tables, rowsets, classes, files.
 fn names(job: &Job) -> Vec<String> {
-    let mut names = BTreeSet::new();
+    let mut names: BTreeSet<&String> = columns(job).collect();
     for stage in &job.stages {
-        names.insert(stage.name.clone());
+        names.insert(&stage.name);
         for operator in &stage.operators {
-            names.extend([operator.id.clone(), operator.class_name.clone()]);
-            names.extend(operator.keys.iter().chain(&operator.right_keys).cloned());
-            let channels = operator.inputs.iter().chain(&operator.outputs);
-            names.extend(
-                channels
-                    .flat_map(|c| &c.schema)
-                    .map(|column| column.name.clone()),
-            );
+            names.extend([&operator.id, &operator.class_name]);
+            names.extend(operator.keys.iter().chain(&operator.right_keys));
         }
     }
     for table in &job.tables {
-        names.insert(table.name.clone());
-        names.extend(table.columns.iter().map(|c| c.name.clone()));
+        names.insert(&table.name);
+        names.extend(table.columns.iter().map(|c| &c.name));
     }
-    names.extend(
-        job.codegen
-            .iter()
-            .flat_map(|c| &c.classes)
-            .map(|class| class.name.clone()),
-    );
-    names.extend(job.files.iter().map(|file| file.name.clone()));
-    names.remove("");
-    names.into_iter().collect()
+    let classes = job.codegen.iter().flat_map(|c| &c.classes);
+    names.extend(classes.map(|class| &class.name));
+    names.extend(job.files.iter().map(|file| &file.name));
+    let named = names.into_iter().filter(|name| !name.is_empty());
+    named.cloned().collect()
+}
+
+/// Columns of the operators' channels.
+fn columns(job: &Job) -> impl Iterator<Item = &String> {
+    let operators = job.stages.iter().flat_map(|s| &s.operators);
+    let channels = operators.flat_map(|o| o.inputs.iter().chain(&o.outputs));
+    let columns = channels.flat_map(|c| &c.schema);
+    columns.map(|column| &column.name)
 }
 
 /// Names that the people of the job chose.
 pub fn private_names(job: &Job) -> Vec<String> {
-    let mut names = BTreeSet::new();
+    let mut names: BTreeSet<&String> = columns(job).collect();
     for table in &job.tables {
-        names.extend([table.name.clone()]);
-        names.extend(table.path.clone());
-        names.extend(table.columns.iter().map(|c| c.name.clone()));
-        names.extend(
-            table
-                .columns
-                .iter()
-                .flat_map(|c| &c.top_values)
-                .map(|v| v.value.clone()),
-        );
+        names.insert(&table.name);
+        names.extend(&table.path);
+        for column in &table.columns {
+            names.insert(&column.name);
+            names.extend(column.top_values.iter().map(|v| &v.value));
+        }
     }
-    let channels = job
-        .stages
-        .iter()
-        .flat_map(|s| &s.operators)
-        .flat_map(|o| o.inputs.iter().chain(&o.outputs));
-    names.extend(
-        channels
-            .flat_map(|c| &c.schema)
-            .map(|column| column.name.clone()),
-    );
-    let classes = job
-        .codegen
-        .iter()
-        .flat_map(|c| &c.classes)
-        .filter(|class| class.user_code);
-    names.extend(classes.map(|class| class.name.clone()));
-    names.into_iter().collect()
+    let classes = job.codegen.iter().flat_map(|c| &c.classes);
+    names.extend(classes.filter(|c| c.user_code).map(|c| &c.name));
+    names.into_iter().cloned().collect()
 }
 
 /// Errors of a failed job in a line each.
@@ -276,33 +226,11 @@ fn unread(job: &Job, catalogue: &Catalogue, language: Language) -> Vec<UnreadFil
         UnreadFile {
             file: file.name.clone(),
             description: known
-                .map(|e| in_language(&e.description, language))
-                .unwrap_or_default(),
+                .map_or("", |e| e.description.pick(language))
+                .to_owned(),
             bytes: file.bytes,
             parser: known.and_then(|e| e.parser.clone()),
         }
     };
     job.files.iter().filter(useful).map(entry).collect()
-}
-
-/// What the readers could not make sense of.
-pub(crate) fn diagnostics(job: &Job, language: Language) -> Vec<Diagnostic> {
-    let entry = |d: &files::Diagnostic| Diagnostic {
-        severity: match d.severity {
-            files::DiagnosticSeverity::Error => DiagnosticSeverity::Error,
-            files::DiagnosticSeverity::Warning => DiagnosticSeverity::Warning,
-        },
-        file: d.file.clone(),
-        locator: d.locator.clone(),
-        message: in_language(&d.message, language),
-        hint: d.hint.as_ref().map(|h| in_language(h, language)),
-    };
-    job.diagnostics.iter().map(entry).collect()
-}
-
-fn in_language(text: &report::Text, language: Language) -> String {
-    match language {
-        Language::Zh => text.zh.clone(),
-        Language::En => text.en.clone(),
-    }
 }

@@ -15,39 +15,25 @@ use serde::Serialize;
 use report::Language;
 
 macro_rules! embedded {
-    ($($language:literal / $name:literal),* $(,)?) => {
-        &[$((
+    ($language:literal: $($name:literal)*) => {
+        [$((
             concat!($language, "/", $name, ".md.j2"),
             include_str!(concat!("../../../prompts/", $language, "/", $name, ".md.j2")),
         )),*]
     };
+    ($($name:literal)*) => { [embedded!("zh": $($name)*), embedded!("en": $($name)*)] };
 }
 
 /// Name and text of every built-in template.
-const BUILT_IN: &[(&str, &str)] = embedded![
-    "zh" / "system",
-    "zh" / "think1",
-    "zh" / "think2",
-    "zh" / "think3",
-    "zh" / "think4",
-    "zh" / "think5",
-    "zh" / "hypotheses",
-    "zh" / "summary",
-    "zh" / "repair",
-    "zh" / "data",
-    "zh" / "schema",
-    "en" / "system",
-    "en" / "think1",
-    "en" / "think2",
-    "en" / "think3",
-    "en" / "think4",
-    "en" / "think5",
-    "en" / "hypotheses",
-    "en" / "summary",
-    "en" / "repair",
-    "en" / "data",
-    "en" / "schema",
-];
+const BUILT_IN: [[(&str, &str); 11]; 2] = embedded!("system" "think1" "think2" "think3" "think4" "think5" "hypotheses" "summary" "repair" "data" "schema");
+
+/// The built-in texts by name.
+fn built_in() -> BTreeMap<String, String> {
+    let texts = BUILT_IN.into_iter().flatten();
+    texts
+        .map(|(name, text)| (name.to_owned(), text.to_owned()))
+        .collect()
+}
 
 /// Why templates cannot be loaded or rendered.
 #[derive(Debug, thiserror::Error)]
@@ -82,11 +68,8 @@ impl Default for Prompts {
 impl Prompts {
     /// The templates that come with the program.
     pub fn built_in() -> Prompts {
-        let texts = BUILT_IN
-            .iter()
-            .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
-            .collect();
-        Prompts::from_texts(texts, Vec::new()).expect("the built-in templates are tested")
+        let prompts = Prompts::from_texts(built_in(), Vec::new());
+        prompts.expect("the built-in templates are tested")
     }
 
     /// The built-in templates with those of a folder (`zh/think1.md.j2`, …) in their place.
@@ -94,10 +77,7 @@ impl Prompts {
     /// # Errors
     /// If a file cannot be read or has a mistake.
     pub fn with_folder(folder: &Path) -> Result<Prompts, PromptError> {
-        let mut texts: BTreeMap<String, String> = BUILT_IN
-            .iter()
-            .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
-            .collect();
+        let mut texts = built_in();
         let mut overridden = Vec::new();
         for (name, text) in &mut texts {
             let path = folder.join(name);
@@ -108,10 +88,8 @@ impl Prompts {
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(source) => {
-                    return Err(PromptError::Unreadable {
-                        file: path.display().to_string(),
-                        source,
-                    });
+                    let file = path.display().to_string();
+                    return Err(PromptError::Unreadable { file, source });
                 }
             }
         }
@@ -159,15 +137,12 @@ impl Prompts {
         name: &str,
         context: impl Serialize,
     ) -> Result<String, PromptError> {
-        let full = format!("{}/{name}.md.j2", language.code());
-        let template = self
-            .environment
-            .get_template(&full)
-            .map_err(|e| template_error(&full, &e))?;
-        template
-            .render(minijinja::value::Serde(context))
-            .map(|text| text.trim().to_owned())
-            .map_err(|e| template_error(&full, &e))
+        let name = format!("{}/{name}.md.j2", language.code());
+        let template = self.environment.get_template(&name);
+        let context = minijinja::value::Serde(context);
+        let text = template.and_then(|template| template.render(context));
+        text.map(|text| text.trim().to_owned())
+            .map_err(|e| template_error(&name, &e))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::data::TableKind;
 use crate::physical::{Exchange, Kind, Physical, Source};
-use crate::plan::{Op, Spec};
+use crate::plan::{Code, Op, Spec};
 use crate::rng::wobble;
 
 const FILTER_US: f64 = 0.08;
@@ -36,6 +36,12 @@ pub(crate) fn charge(spec: &Spec, physical: &mut Physical) {
         .collect();
     for stage in &mut physical.stages {
         let n = stage.vertices;
+        let sorts = stage.ops.iter().filter(|o| o.kind == Kind::Sort).count();
+        let sort_memory = if spec.env.shared_memory {
+            spec.env.sort_memory / sorts.max(1) as f64
+        } else {
+            spec.env.sort_memory
+        };
         stage.run_s = vec![0.0; n];
         stage.read = vec![0.0; n];
         stage.written = vec![0.0; n];
@@ -64,7 +70,7 @@ pub(crate) fn charge(spec: &Spec, physical: &mut Physical) {
                     spent.wait += bytes / spec.env.net_mbs / 1e3 + sources * CONNECT_MS;
                     stage.read[v] += bytes.round();
                 }
-                own_cost(spec, op, v, &mut spent);
+                own_cost(spec, op, v, sort_memory, &mut spent);
                 if matches!(op.kind, Kind::Get | Kind::Extract) {
                     stage.read[v] += op.bytes[v];
                 }
@@ -85,9 +91,10 @@ pub(crate) fn charge(spec: &Spec, physical: &mut Physical) {
                 stage.managed = true;
             }
             if op.kind == Kind::ManagedFilter {
+                let code = filter_code(spec, op.node);
                 stage.managed = true;
-                stage.gc = stage.gc.max(0.02);
-                stage.heap = stage.heap.max(4e7);
+                stage.gc = stage.gc.max(code.map_or(0.02, |c| c.gc));
+                stage.heap = stage.heap.max(code.map_or(4e7, |c| c.heap));
             }
         }
     }
@@ -102,13 +109,27 @@ fn luck_place(spec: &Spec, node: usize) -> String {
     }
 }
 
+/// The C# of the conditions of a SELECT, if it is not the usual cheap test.
+fn filter_code(spec: &Spec, node: usize) -> Option<Code> {
+    match &spec.nodes[node].op {
+        Op::Select { filters, .. } => filters.iter().find_map(|f| f.code),
+        _ => None,
+    }
+}
+
 #[derive(Default)]
 struct Spent {
     wait: f64,
     cpu: f64,
 }
 
-fn own_cost(spec: &Spec, op: &mut crate::physical::PhysOp, v: usize, spent: &mut Spent) {
+fn own_cost(
+    spec: &Spec,
+    op: &mut crate::physical::PhysOp,
+    v: usize,
+    sort_memory: f64,
+    spent: &mut Spent,
+) {
     let env = &spec.env;
     let (rows_in, rows) = (op.rows_in[v], op.rows[v]);
     let width = op.width();
@@ -134,15 +155,18 @@ fn own_cost(spec: &Spec, op: &mut crate::physical::PhysOp, v: usize, spent: &mut
             }
         }
         Kind::Filter => spent.cpu += us(FILTER_US),
-        Kind::ManagedFilter => spent.cpu += us(MANAGED_US),
+        Kind::ManagedFilter => {
+            spent.cpu += filter_code(spec, op.node)
+                .map_or_else(|| us(MANAGED_US), |c| us(c.cpu_us) / (1.0 - c.gc));
+        }
         Kind::Union => spent.cpu += us(0.02),
         Kind::Sort => {
             spent.cpu += us(SORT_US_PER_LEVEL * libm::log2(rows_in.max(2.0)));
             op.held[v] = rows_in * width * IN_MEMORY;
-            if op.held[v] > env.sort_memory {
+            if op.held[v] > sort_memory {
                 op.spilled[v] = rows_in * width;
                 spent.wait += op.spilled[v] * SPILL_FACTOR / env.disk_mbs / 1e3;
-                op.held[v] = env.sort_memory;
+                op.held[v] = sort_memory;
             }
         }
         Kind::MergeJoin => spent.cpu += us(MERGE_US) + rows * 0.16 * env.cpu / 1e3,

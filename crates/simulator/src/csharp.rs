@@ -1,7 +1,7 @@
 //! C# of user-defined operators and helpers, for scripts and generated code.
 
 use crate::data::{Column, Ty};
-use crate::plan::{Dialect, Op, Spec, Udo};
+use crate::plan::{Code, Dialect, Filter, Op, Spec, Udo};
 
 /// A class of user code and the lines of its text.
 #[derive(Debug, Clone)]
@@ -25,6 +25,7 @@ pub(crate) fn classes(spec: &Spec) -> Vec<Class> {
                 udo,
                 produce,
                 input,
+                ..
             } => (udo, produce, *input, false),
             _ => continue,
         };
@@ -34,11 +35,19 @@ pub(crate) fn classes(spec: &Spec) -> Vec<Class> {
             text: operator(spec.dialect, udo, produce, &columns, reducer),
         });
     }
-    for (class, method, ..) in &spec.helpers {
+    let costly = |class: &str| {
+        let filters = spec.nodes.iter().filter_map(|n| match &n.op {
+            Op::Select { filters, .. } => Some(filters),
+            _ => None,
+        });
+        let calls = |f: &&Filter| f.text.starts_with(&format!("{class}."));
+        filters.flatten().find(calls).and_then(|f| f.code)
+    };
+    for (class, method, ty, _) in &spec.helpers {
         if !out.iter().any(|c| c.name == *class) {
             out.push(Class {
                 name: class.clone(),
-                text: rule(class, method),
+                text: rule(class, method, *ty, costly(class)),
             });
         }
     }
@@ -66,9 +75,29 @@ const TEXT_UTIL: &str = "public static class TextUtil
 }
 ";
 
-fn rule(class: &str, method: &str) -> String {
+/// A test of a value; a costly one searches texts, and keeps them if it collects garbage.
+fn rule(class: &str, method: &str, ty: Ty, code: Option<Code>) -> String {
+    let body = match (code, ty) {
+        (None, Ty::Text) => "        return value != null && value.Length % 100 < 23;\n".to_owned(),
+        (None, _) => "        return value % 100 < 23;\n".to_owned(),
+        (Some(code), _) => {
+            let inner = if code.gc > 0.1 {
+                "words.Add(i + \"-\" + value);"
+            } else {
+                "if (Regex.IsMatch(i + \"-\" + value, \"[a-z]+-[0-9]+$\")) hits++;"
+            };
+            format!(
+                "        var words = new List<string>();\n        int hits = 0;\n        for (int i = 0; i < 200; i++)\n        {{\n            {inner}\n        }}\n        return (hits + words.Count) % 100 < 23;\n"
+            )
+        }
+    };
+    let argument = match ty {
+        Ty::Text => "string",
+        Ty::Long => "long?",
+        _ => "int",
+    };
     format!(
-        "public static class {class}\n{{\n    public static bool {method}(int value)\n    {{\n        return value % 100 < 23;\n    }}\n}}\n"
+        "public static class {class}\n{{\n    public static bool {method}({argument} value)\n    {{\n{body}    }}\n}}\n"
     )
 }
 
@@ -165,6 +194,14 @@ const BUSY: [&str; 4] = [
     "}",
 ];
 
+/// Code that allocates for every row.
+const CHURN: [&str; 4] = [
+    "foreach (var word in last.ToLower().Split(' '))",
+    "{",
+    "    total += string.Concat(word.Reverse()).Replace(\"-\", \"\").Length;",
+    "}",
+];
+
 /// Code that looks expensive and never runs.
 const SCARY: [&str; 4] = [
     "if (last.Length > 60000)   // safety net, no such row was ever seen",
@@ -220,14 +257,22 @@ fn operator(
     if reducer {
         body.line(2, "}");
     }
+    let splits = usize::from(udo.splits);
+    if udo.splits {
+        body.line(depth, "foreach (var word in last.Split(' '))");
+        body.line(depth, "{");
+    }
     emit(
         dialect,
         produce,
         &reads,
         reducer,
-        if reducer { 2 } else { depth },
+        if reducer { 2 } else { depth + splits },
         &mut body,
     );
+    if udo.splits {
+        body.line(depth, "}");
+    }
     if loops && !reducer {
         body.line(2, "}");
     }
@@ -253,6 +298,9 @@ fn row_code(dialect: Dialect, udo: &Udo, reads: &[&Column], depth: usize, body: 
     if udo.busy {
         body.lines(depth, &BUSY);
     }
+    if udo.churns {
+        body.lines(depth, &CHURN);
+    }
     if udo.scary {
         body.lines(depth, &SCARY);
     }
@@ -269,7 +317,10 @@ fn emit(
     body: &mut Body,
 ) {
     for column in produce {
-        let value = result_of(column, reads);
+        let value = match column.name.as_str() {
+            "Word" => "word".to_owned(),
+            _ => result_of(column, reads),
+        };
         body.line(
             depth,
             &match dialect {

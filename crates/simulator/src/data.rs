@@ -65,6 +65,8 @@ pub(crate) struct Column {
     pub(crate) nullable: bool,
     /// Mean bytes of a value.
     pub(crate) width: f64,
+    /// Bytes that the optimizer expects, relative to the truth.
+    pub(crate) believed_width: f64,
     /// Share of the rows that hold null.
     pub(crate) nulls: f64,
     /// Most frequent values and their share of the rows, most frequent first.
@@ -82,6 +84,7 @@ impl Column {
             ty,
             nullable: false,
             width,
+            believed_width: 1.0,
             nulls: 0.0,
             heavy: Vec::new(),
             distinct,
@@ -103,6 +106,16 @@ impl Column {
     pub(crate) fn schema(&self) -> String {
         let mark = if self.nullable { "?" } else { "" };
         format!("{}:{}{mark}", self.name, self.ty.name())
+    }
+
+    /// The same column where a share of the rows has no value.
+    pub(crate) fn with_nulls(mut self, share: f64) -> Self {
+        self.nullable = true;
+        if share > 0.0 {
+            self.heavy.iter_mut().for_each(|h| h.1 *= 1.0 - share);
+            self.nulls += share * (1.0 - self.nulls);
+        }
+        self
     }
 
     /// The same column with every value equally frequent and no nulls.

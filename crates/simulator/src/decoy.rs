@@ -1,7 +1,7 @@
 //! Things that look bad and are not, in healthy jobs and next to real causes.
 
 use crate::data::{Clustering, TableKind};
-use crate::inject::heat;
+use crate::mechanism::heat;
 use crate::plan::{Dialect, Hint, Op, Spec};
 use crate::rng::Rng;
 use crate::templates::{Slots, helper_item};
@@ -163,7 +163,7 @@ fn hot_filtered(spec: &mut Spec, slots: &Slots, rng: &mut Rng) -> bool {
             keeps: 1.0 - share,
             believed: 1.0 - share,
             drops_hot: Some(key),
-            managed: false,
+            ..crate::plan::Filter::default()
         });
     }
     true

@@ -22,10 +22,22 @@ pub(crate) struct Outcome {
 /// Why a job failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Failure {
-    UserCode { stage: usize, line: usize },
-    Compile { line: usize },
-    Timeout { stage: usize, vertex: usize },
-    TempData { stage: usize },
+    UserCode {
+        stage: usize,
+        line: usize,
+        mechanism: &'static str,
+    },
+    Compile {
+        line: usize,
+        mechanism: &'static str,
+    },
+    Timeout {
+        stage: usize,
+        vertex: usize,
+    },
+    TempData {
+        stage: usize,
+    },
 }
 
 /// Identity of a job.

@@ -107,6 +107,12 @@ impl PhysOp {
         row_width(&self.columns)
     }
 
+    /// Bytes of a row that the optimizer expects.
+    pub(crate) fn believed_width(&self) -> f64 {
+        let widths = self.columns.iter().map(|c| c.width * c.believed_width);
+        widths.sum::<f64>().max(4.0) + 2.0
+    }
+
     /// Rows out over all vertices.
     pub(crate) fn total(&self) -> f64 {
         self.rows.iter().sum()

@@ -39,7 +39,7 @@ pub(crate) struct Expr {
 }
 
 /// A condition of a WHERE clause.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Filter {
     /// Text in the script.
     pub(crate) text: String,
@@ -51,8 +51,25 @@ pub(crate) struct Filter {
     pub(crate) believed: f64,
     /// Removes the frequent values (and nulls) of this column.
     pub(crate) drops_hot: Option<String>,
+    /// Every row of the frequent values of this column passes, so that they are more frequent afterwards.
+    pub(crate) passes_hot: Option<String>,
+    /// Keeps only the frequent values of this column.
+    pub(crate) only_hot: Option<String>,
     /// Calls C# code, which the optimizer does not move.
     pub(crate) managed: bool,
+    /// That code, if it is not the usual cheap test.
+    pub(crate) code: Option<Code>,
+}
+
+/// Cost of C# code in an expression.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Code {
+    /// Microseconds of CPU per row.
+    pub(crate) cpu_us: f64,
+    /// Share of its time in garbage collection.
+    pub(crate) gc: f64,
+    /// Bytes held on the managed heap.
+    pub(crate) heap: f64,
 }
 
 /// Kind of a join.
@@ -82,6 +99,10 @@ pub(crate) struct Udo {
     pub(crate) busy: bool,
     /// Cause seeded in the code: keeps every row of its input.
     pub(crate) hoards: bool,
+    /// Cause seeded in the code: allocates many short-lived objects for every row.
+    pub(crate) churns: bool,
+    /// Emits a row for every word.
+    pub(crate) splits: bool,
 }
 
 /// What a statement does.
@@ -112,6 +133,8 @@ pub(crate) enum Op {
         items: Vec<(bool, String)>,
         /// Rows of the right side for each key.
         fan_out: f64,
+        /// Share of the left rows that have a partner.
+        matched: f64,
     },
     /// Groups and aggregates.
     Group {
@@ -139,6 +162,9 @@ pub(crate) enum Op {
         input: NodeId,
         /// Output columns.
         produce: Vec<Column>,
+        /// Output rows per input row, and what the optimizer believes.
+        ratio: f64,
+        believed: f64,
         /// Code.
         udo: Udo,
     },
@@ -191,6 +217,60 @@ pub(crate) enum Hint {
     Pair,
 }
 
+/// Where machines misbehave.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Place {
+    /// All vertices of the stage of this node.
+    Stage(NodeId),
+    /// Some vertices of the stage of this node.
+    Vertices(NodeId, u32),
+    /// Whatever runs on the first machines of the cluster.
+    Machines(u64),
+    /// Any vertex.
+    Anywhere,
+}
+
+/// How attempts end that fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Revoked, crashed, or with unreadable input.
+    Mixed,
+    /// Revoked by the scheduler for other jobs.
+    Revoked,
+    /// The process crashes.
+    Crash,
+    /// The input cannot be read.
+    Unreadable,
+}
+
+/// Attempts that fail.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fails {
+    pub(crate) place: Place,
+    /// Probability.
+    pub(crate) rate: f64,
+    pub(crate) ending: Ending,
+}
+
+/// Vertices that run slowly, by factors on their CPU and on their waiting time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Slow {
+    pub(crate) place: Place,
+    pub(crate) cpu: f64,
+    pub(crate) wait: f64,
+}
+
+/// Vertices that need more memory than estimated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MemoryLow {
+    /// Every vertex, once or twice.
+    Every,
+    /// Only those with much data.
+    Large,
+    /// Every vertex, three times.
+    Thrice,
+}
+
 /// Properties of cluster and run.
 #[derive(Debug, Clone)]
 pub(crate) struct Env {
@@ -212,12 +292,16 @@ pub(crate) struct Env {
     pub(crate) split_bytes: f64,
     /// Probability that an attempt fails (by node of the stage, or all).
     pub(crate) fail_rate: f64,
-    /// Node whose stage fails often, with the probability.
-    pub(crate) fails: Option<(NodeId, f64)>,
+    /// Attempts that fail more often than the others.
+    pub(crate) fails: Option<Fails>,
     /// Memory is estimated too low for the stage of this node.
-    pub(crate) memory_low: Option<NodeId>,
-    /// Vertices of the stage of this node that run on slow machines: (node, vertices, factor).
-    pub(crate) slow: Option<(NodeId, u32, f64)>,
+    pub(crate) memory_low: Option<(NodeId, MemoryLow)>,
+    /// Vertices that run on slow machines.
+    pub(crate) slow: Option<Slow>,
+    /// Tokens granted from a second of the run on, if fewer than asked for; ascending.
+    pub(crate) grants: Vec<(f64, u32)>,
+    /// Sorts of a vertex share the memory of one.
+    pub(crate) shared_memory: bool,
     /// Spread of vertex times.
     pub(crate) jitter: f64,
     /// Seconds in the queue.
@@ -289,15 +373,19 @@ impl Spec {
                 right,
                 items,
                 kind,
+                matched,
                 ..
             } => {
                 let (l, r) = (self.columns(*left), self.columns(*right));
+                let outer = *kind == JoinKind::LeftOuter;
                 let pick = |(of_right, name): &(bool, String)| {
                     let mut c = if *of_right { &r } else { &l }
                         .iter()
                         .find(|c| c.name == *name)?
                         .clone();
-                    c.nullable |= *of_right && *kind == JoinKind::LeftOuter;
+                    if *of_right && outer {
+                        c = c.with_nulls(1.0 - matched);
+                    }
                     Some(c)
                 };
                 items.iter().filter_map(pick).collect()

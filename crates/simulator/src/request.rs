@@ -19,6 +19,32 @@ pub enum Kind {
     Failed,
 }
 
+/// Which of the mechanisms of a cause (or of a near miss) may be simulated.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Mechanisms {
+    /// The first of each cause, which rules were tuned on.
+    #[default]
+    Tuned,
+    /// The others.
+    HeldOut,
+    /// Any.
+    All,
+    /// Those of these names.
+    Only(Vec<String>),
+}
+
+impl Mechanisms {
+    /// Whether the mechanism of this name may be simulated; `first`: it is the first of its cause.
+    pub(crate) fn allow(&self, name: &str, first: bool) -> bool {
+        match self {
+            Self::Tuned => first,
+            Self::HeldOut => !first,
+            Self::All => true,
+            Self::Only(names) => names.iter().any(|n| n == name),
+        }
+    }
+}
+
 /// What to simulate.
 #[derive(Debug, Clone)]
 pub struct Request {
@@ -28,6 +54,8 @@ pub struct Request {
     pub causes: Vec<Cause>,
     /// For [`Kind::None`]: look like this cause without being it.
     pub near_miss: Option<Cause>,
+    /// Mechanisms to choose from.
+    pub mechanisms: Mechanisms,
     /// Size.
     pub scale: Scale,
     /// Dialect, if it matters.
@@ -49,6 +77,7 @@ impl Request {
             kind,
             causes: vec![cause],
             near_miss: None,
+            mechanisms: Mechanisms::Tuned,
             scale: Scale::Usual,
             dialect: None,
             tidy: false,
@@ -67,6 +96,7 @@ impl Request {
             kind: Kind::None,
             causes: Vec::new(),
             near_miss: None,
+            mechanisms: Mechanisms::Tuned,
             scale: Scale::Usual,
             dialect: None,
             tidy: false,

@@ -2,7 +2,7 @@
 //! latencies, failed and revoked attempts, duplicates and slow machines.
 
 use crate::physical::Physical;
-use crate::plan::{Op, Spec};
+use crate::plan::{Ending, MemoryLow, NodeId, Op, Place, Spec};
 use crate::rng::{mix, noise, wobble};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -105,7 +105,6 @@ struct Scheduler<'a> {
     physical: &'a Physical,
     fatal: Option<Fatal>,
     names: Vec<String>,
-    special: Special,
     left: Vec<usize>,
     waiting: Vec<usize>,
     ready: BinaryHeap<Reverse<(Time, usize, usize, u32)>>,
@@ -113,28 +112,11 @@ struct Scheduler<'a> {
     attempts: Vec<Attempt>,
 }
 
-/// Stages that the environment treats specially.
-#[derive(Debug, Default)]
-struct Special {
-    fails: Option<(usize, f64)>,
-    memory_low: Option<usize>,
-    slow: Option<(usize, u32, f64)>,
-}
-
 /// Runs the job.
 pub(crate) fn run(spec: &Spec, physical: &Physical, fatal: Option<Fatal>) -> Run {
     let parents: Vec<Vec<usize>> = (0..physical.stages.len())
         .map(|s| physical.parents(s))
         .collect();
-    let stage = |node| physical.stage_of(node);
-    let special = Special {
-        fails: spec.env.fails.and_then(|(n, p)| stage(n).map(|s| (s, p))),
-        memory_low: spec.env.memory_low.and_then(stage),
-        slow: spec
-            .env
-            .slow
-            .and_then(|(n, k, f)| stage(n).map(|s| (s, k, f))),
-    };
     let mut s = Scheduler {
         spec,
         physical,
@@ -142,7 +124,6 @@ pub(crate) fn run(spec: &Spec, physical: &Physical, fatal: Option<Fatal>) -> Run
         names: (0..physical.stages.len())
             .map(|i| stable_name(spec, physical, i))
             .collect(),
-        special,
         left: physical.stages.iter().map(|s| s.vertices).collect(),
         waiting: parents.iter().map(Vec::len).collect(),
         ready: BinaryHeap::new(),
@@ -177,11 +158,20 @@ impl Scheduler<'_> {
         }
     }
 
+    /// Tokens that the job holds, and when it gets more or fewer.
+    fn tokens(&self, now: f64) -> (usize, Option<f64>) {
+        let env = &self.spec.env;
+        let granted = env.grants.iter().rfind(|g| g.0 <= now);
+        let tokens = granted.map_or(env.tokens, |g| g.1.min(env.tokens));
+        let next = env.grants.iter().find(|g| g.0 > now).map(|g| g.0);
+        (tokens as usize, next)
+    }
+
     fn work(mut self, parents: &[Vec<usize>]) -> Run {
-        let tokens = self.spec.env.tokens as usize;
         let mut now = MANAGER_S;
         let mut dead = None;
         loop {
+            let (tokens, granted) = self.tokens(now);
             while self.running.len() < tokens
                 && let Some(&Reverse((Time(at), ..))) = self.ready.peek()
                 && at <= now + 1e-9
@@ -199,6 +189,14 @@ impl Scheduler<'_> {
                     },
                     now,
                 );
+            }
+            let ends = self.running.peek().map(|r| r.0.0.0);
+            if let Some(at) = granted
+                && !self.ready.is_empty()
+                && ends.is_none_or(|end| end > at)
+            {
+                now = at;
+                continue;
             }
             let Some(Reverse((Time(end), index))) = self.running.pop() else {
                 break;
@@ -267,14 +265,17 @@ impl Scheduler<'_> {
             started + self.spec.env.start_s * wobble(seed, &format!("start {place}"), index, 0.25);
         let mut machine = mix(seed ^ mix(index) ^ crate::rng::hash_text(3, place)) % MACHINES;
         let mut full = self.physical.stages[p.stage].run_s[p.vertex];
-        if let Some((stage, count, factor)) = self.special.slow
-            && stage == p.stage
-            && is_slow(p.vertex, count, self.physical.stages[stage].vertices)
+        if let Some(slow) = self.spec.env.slow
+            && self.is_at(slow.place, &p, machine)
         {
+            let cpu = self.cpu_seconds(&p).min(full);
+            let factor = (cpu * slow.cpu + (full - cpu) * slow.wait) / full.max(1e-9);
             full *= factor * (0.9 + 0.2 * noise(seed, "slow", p.vertex as u64));
-            machine = MACHINES + p.vertex as u64 % 2;
+            if matches!(slow.place, Place::Vertices(..)) {
+                machine = MACHINES + p.vertex as u64 % 2;
+            }
         }
-        let (state, why, done) = self.fate(&p, full, index);
+        let (state, why, done) = self.fate(&p, full, index, machine);
         let ended = running + full * done;
         self.attempts.push(Attempt {
             stage: p.stage,
@@ -294,8 +295,26 @@ impl Scheduler<'_> {
             .push(Reverse((Time(ended), self.attempts.len() - 1)));
     }
 
+    /// Whether an attempt is where something goes wrong.
+    fn is_at(&self, place: Place, p: &Pending, machine: u64) -> bool {
+        let of = |node: NodeId| self.physical.stage_of(node) == Some(p.stage);
+        match place {
+            Place::Stage(node) => of(node),
+            Place::Vertices(node, count) => {
+                of(node) && is_slow(p.vertex, count, self.physical.stages[p.stage].vertices)
+            }
+            Place::Machines(count) => machine < count,
+            Place::Anywhere => true,
+        }
+    }
+
+    fn cpu_seconds(&self, p: &Pending) -> f64 {
+        let ops = &self.physical.stages[p.stage].ops;
+        ops.iter().map(|o| o.cpu_ms[p.vertex] / 1e3).sum()
+    }
+
     /// State, reason and share of the work done of an attempt.
-    fn fate(&self, p: &Pending, full: f64, index: u64) -> (State, Why, f64) {
+    fn fate(&self, p: &Pending, full: f64, index: u64, machine: u64) -> (State, Why, f64) {
         let (seed, place) = (self.spec.seed, &self.names[p.stage]);
         let stop = 0.1 + 0.85 * noise(seed, "stop", index ^ crate::rng::hash_text(1, place));
         match self.fatal {
@@ -312,30 +331,44 @@ impl Scheduler<'_> {
             }
             _ => {}
         }
-        if self.special.memory_low == Some(p.stage)
-            && p.version < 1 + u32::from(noise(seed, "oom", p.vertex as u64) < 0.45)
+        if let Some((node, low)) = self.spec.env.memory_low
+            && self.physical.stage_of(node) == Some(p.stage)
+            && p.version < self.memory_failures(low, p)
         {
             return (State::Failed, Why::Memory, 0.55 + 0.4 * stop);
         }
         if p.version < 4 {
             let luck = noise(seed, &format!("fate {place}"), index);
-            let rate = match self.special.fails {
-                Some((stage, rate)) if stage == p.stage => rate,
-                _ => self.spec.env.fail_rate,
+            let fails = self.spec.env.fails;
+            let (rate, ending) = match fails.filter(|f| self.is_at(f.place, p, machine)) {
+                Some(fails) => (fails.rate, fails.ending),
+                None => (self.spec.env.fail_rate, Ending::Mixed),
             };
             if luck < rate {
                 let crash = noise(seed, "why", index) < 0.4;
-                return match noise(seed, "revoked", index) < 0.35 {
-                    true => (State::Revoked, Why::None, stop),
-                    false => (
-                        State::Failed,
-                        if crash { Why::Crash } else { Why::ReadFailure },
-                        stop,
-                    ),
+                let revoked = noise(seed, "revoked", index) < 0.35;
+                return match ending {
+                    Ending::Revoked => (State::Revoked, Why::None, stop),
+                    Ending::Crash => (State::Failed, Why::Crash, stop),
+                    Ending::Unreadable => (State::Failed, Why::ReadFailure, stop),
+                    Ending::Mixed if revoked => (State::Revoked, Why::None, stop),
+                    Ending::Mixed if crash => (State::Failed, Why::Crash, stop),
+                    Ending::Mixed => (State::Failed, Why::ReadFailure, stop),
                 };
             }
         }
         (State::Completed, Why::None, 1.0)
+    }
+
+    /// Attempts of a vertex that run out of memory.
+    fn memory_failures(&self, low: MemoryLow, p: &Pending) -> u32 {
+        let read = &self.physical.stages[p.stage].read;
+        let mean = read.iter().sum::<f64>() / read.len().max(1) as f64;
+        match low {
+            MemoryLow::Every => 1 + u32::from(noise(self.spec.seed, "oom", p.vertex as u64) < 0.45),
+            MemoryLow::Large => 2 * u32::from(read[p.vertex] > mean),
+            MemoryLow::Thrice => 3,
+        }
     }
 
     /// The vertex of a stage that runs longest: when it ends, the others have written.

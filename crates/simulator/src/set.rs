@@ -2,11 +2,12 @@
 
 use crate::cause::{CAUSES, Cause};
 use crate::folder::{SimulatedJob, simulate_as};
-use crate::inject;
+use crate::mechanism;
+use crate::near_miss;
 use crate::plan::Dialect;
-use crate::request::{Kind, Request};
+use crate::request::{Kind, Mechanisms, Request};
 use crate::rng::{Rng, hash_text, mix};
-use crate::templates::Scale;
+use crate::templates::{Scale, Template};
 use crate::truth::can_be_withheld;
 
 /// Share of each kind in a set: mostly single causes, a fifth healthy.
@@ -18,41 +19,96 @@ const MIX: [(Kind, f64); 5] = [
     (Kind::Failed, 0.1),
 ];
 
-/// The `index`-th job of the set of this seed, or one with `only` this cause.
+/// A mechanism of a cause, or of what only resembles it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Way {
+    /// The cause.
+    pub cause: Cause,
+    /// Name of the mechanism.
+    pub name: &'static str,
+    /// Rules were tuned on it.
+    pub tuned: bool,
+    /// The job is healthy and only resembles the cause.
+    pub near_miss: bool,
+}
+
+/// Every mechanism: those of the causes, then those of the near misses.
+pub fn ways() -> Vec<Way> {
+    let causes = mechanism::all().map(|m| (m.cause, m.name, false));
+    let near = near_miss::ALL.iter().map(|n| (n.cause, n.name, true));
+    let mut out: Vec<Way> = Vec::new();
+    for (cause, name, near_miss) in causes.chain(near) {
+        let tuned = !out
+            .iter()
+            .any(|w| w.cause == cause && w.near_miss == near_miss);
+        out.push(Way {
+            cause,
+            name,
+            tuned,
+            near_miss,
+        });
+    }
+    out
+}
+
+/// A set of jobs: the same seed and index give the same job.
+#[derive(Debug, Clone)]
+pub struct Set {
+    /// Seed.
+    pub seed: u64,
+    /// Size of the jobs.
+    pub scale: Scale,
+    /// Mechanisms to choose from.
+    pub mechanisms: Mechanisms,
+}
+
+impl Set {
+    /// The `index`-th job of the set, or one with `only` this cause.
+    pub fn job(&self, index: usize, only: Option<Cause>) -> Option<SimulatedJob> {
+        let name = format!("job-{index:03}");
+        // Some pairs of causes do not fit together; another draw does.
+        (0..20).find_map(|again| {
+            let mut rng = Rng::new(seed_of(self.seed, index) ^ again);
+            let request = match only {
+                Some(cause) => Request {
+                    scale: self.scale,
+                    ..Request::single(cause, rng.next())
+                },
+                None => draw(&mut rng, index, self.scale),
+            };
+            let request = Request {
+                mechanisms: self.mechanisms.clone(),
+                ..request
+            };
+            simulate_as(&request, &name, "testkit")
+        })
+    }
+
+    /// The `index`-th of the healthy jobs that resemble a cause.
+    pub fn near_miss(&self, index: usize, cause: Cause) -> Option<SimulatedJob> {
+        let request = Request {
+            near_miss: Some(cause),
+            scale: self.scale,
+            mechanisms: self.mechanisms.clone(),
+            ..Request::healthy(seed_of(self.seed, index))
+        };
+        simulate_as(&request, &format!("job-{index:03}"), "testkit")
+    }
+}
+
+/// The `index`-th job of the set of this seed with tuned mechanisms, or one with `only` this cause.
 pub fn job_of_set(
     seed: u64,
     index: usize,
     only: Option<Cause>,
     scale: Scale,
 ) -> Option<SimulatedJob> {
-    let name = format!("job-{index:03}");
-    // Some pairs of causes do not fit together; another draw does.
-    (0..20).find_map(|again| {
-        let mut rng = Rng::new(seed_of(seed, index) ^ again);
-        let request = match only {
-            Some(cause) => Request {
-                scale,
-                ..Request::single(cause, rng.next())
-            },
-            None => draw(&mut rng, index, scale),
-        };
-        simulate_as(&request, &name, "testkit")
-    })
-}
-
-/// The `index`-th of the healthy jobs that resemble a cause.
-pub fn near_miss_of_set(
-    seed: u64,
-    index: usize,
-    cause: Cause,
-    scale: Scale,
-) -> Option<SimulatedJob> {
-    let request = Request {
-        near_miss: Some(cause),
+    let set = Set {
+        seed,
         scale,
-        ..Request::healthy(seed_of(seed, index))
+        mechanisms: Mechanisms::Tuned,
     };
-    simulate_as(&request, &format!("job-{index:03}"), "testkit")
+    set.job(index, only)
 }
 
 /// The `index`-th job with two causes of the set of this seed.
@@ -103,6 +159,7 @@ fn draw_kind(kind: Kind, rng: &mut Rng, index: usize, scale: Scale) -> Request {
         kind,
         causes,
         near_miss,
+        mechanisms: Mechanisms::Tuned,
         scale,
         dialect: hidden_code.then_some(Dialect::Usql),
         tidy: false,
@@ -129,14 +186,18 @@ fn pair(rng: &mut Rng, running: &[Cause]) -> Vec<Cause> {
             running[rng.index(running.len())],
             running[rng.index(running.len())],
         );
-        let shared = inject::templates(a)
-            .iter()
-            .any(|t| inject::templates(b).contains(t));
+        let shared = templates(a).any(|t| templates(b).any(|u| t == u));
         if a != b && shared && family(a) != family(b) {
             return vec![a, b];
         }
     }
     vec![Cause::QueueWait, Cause::SmallFiles]
+}
+
+/// Jobs that can have a cause.
+fn templates(cause: Cause) -> impl Iterator<Item = &'static Template> {
+    let tuned = mechanism::allowed(cause, &Mechanisms::Tuned);
+    tuned.into_iter().flat_map(|m| m.templates(Dialect::Scope))
 }
 
 /// Seed of the `index`-th job of a set.

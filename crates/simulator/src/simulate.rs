@@ -3,17 +3,17 @@
 use crate::cause::Cause;
 use crate::csharp;
 use crate::decoy::{self, DECOYS, Decoy};
-use crate::inject::{self, Site};
-use crate::near_miss;
+use crate::mechanism::{self, Mechanism, Site};
+use crate::near_miss::{self, NearMiss};
 use crate::outcome::{Failure, Ids, Outcome};
 use crate::physical::Physical;
 use crate::plan::{Dialect, Op, Spec};
-use crate::request::{Kind, Request};
+use crate::request::{Kind, Mechanisms, Request};
 use crate::rng::{Rng, mix};
 use crate::schedule::{self, Run, State, Why};
 use crate::script::{self, Style};
 use crate::symptoms::symptoms;
-use crate::templates::{Scale, Slots, TEMPLATES, Template, build};
+use crate::templates::{Scale, Slots, TEMPLATES, Template, USUAL, build};
 use crate::trial::{VERTEX_LIMIT_S, trial};
 use crate::words::USERS;
 
@@ -26,6 +26,8 @@ const TRIES: u64 = 60;
 pub(crate) struct Draft {
     pub(crate) outcome: Outcome,
     pub(crate) sites: Vec<Site>,
+    /// Name of the near miss.
+    pub(crate) near_miss: Option<&'static str>,
     /// Seconds that removing each cause saves, in the order of the sites.
     pub(crate) saved: Vec<f64>,
     /// Seconds that removing all of them at once saves.
@@ -41,24 +43,54 @@ pub(crate) fn draft(request: &Request) -> Option<Draft> {
     (0..TRIES).find_map(|i| attempt(request, mix(request.seed ^ mix(i))))
 }
 
-fn choose(request: &Request, rng: &mut Rng) -> Option<(Template, Dialect)> {
+/// What a job is made of.
+struct Choice {
+    template: Template,
+    dialect: Dialect,
+    mechanisms: Vec<&'static Mechanism>,
+    near_miss: Option<&'static NearMiss>,
+}
+
+fn choose(request: &Request, rng: &mut Rng, seed: u64) -> Option<Choice> {
     let dialect = request.dialect.unwrap_or(if rng.chance(0.3) {
         Dialect::Usql
     } else {
         Dialect::Scope
     });
-    let mut allowed: Vec<Template> = TEMPLATES.to_vec();
+    // Apart from the other draws, so that a job is the same whether there is a choice or not.
+    let mut apart = Rng::new(seed ^ 0x3ec4);
+    let mut mechanisms = Vec::new();
     for &cause in &request.causes {
-        allowed.retain(|t| inject::templates(cause).contains(t));
-        allowed.retain(|t| inject::fits(cause, dialect, *t));
+        let of_cause = mechanism::allowed(cause, &request.mechanisms);
+        mechanisms.push(*of_cause.get(apart.index(of_cause.len().max(1)))?);
     }
-    if let Some(near) = request.near_miss {
-        allowed.retain(|t| near_miss::templates(near).contains(t));
+    let near_miss = match request.near_miss {
+        None => None,
+        Some(cause) => {
+            let of_cause = near_miss::allowed(cause, &request.mechanisms);
+            Some(*of_cause.get(apart.index(of_cause.len().max(1)))?)
+        }
+    };
+    let mut allowed = TEMPLATES.to_vec();
+    if request.mechanisms == Mechanisms::Tuned {
+        allowed.truncate(USUAL);
+    }
+    allowed.retain(|t| t.fits(dialect));
+    for mechanism in &mechanisms {
+        allowed.retain(|t| mechanism.templates(dialect).contains(t));
+    }
+    if let Some(near) = near_miss {
+        allowed.retain(|t| near.templates.contains(t));
     }
     if allowed.is_empty() {
         return None;
     }
-    Some((allowed[rng.index(allowed.len())], dialect))
+    Some(Choice {
+        template: allowed[rng.index(allowed.len())],
+        dialect,
+        mechanisms,
+        near_miss,
+    })
 }
 
 /// Simulates a job twice at the same seed: with its causes, and without them.
@@ -75,9 +107,10 @@ fn without_causes(request: &Request, seed: u64) -> Option<Draft> {
         base,
         slots,
         decoys,
+        choice,
         mut rng,
     } = start(request, seed)?;
-    let (spec, sites) = with(&base, &slots, &[], request);
+    let (spec, sites) = with(&base, &slots, &[], request)?;
     let (physical, run) = trial(&spec, &[], &sites);
     let sound = Request {
         kind: Kind::None,
@@ -88,6 +121,7 @@ fn without_causes(request: &Request, seed: u64) -> Option<Draft> {
     Some(Draft {
         outcome,
         sites,
+        near_miss: choice.near_miss.map(|n| n.name),
         saved: Vec::new(),
         saved_together: 0.0,
         symptoms: Vec::new(),
@@ -101,25 +135,27 @@ struct Start {
     base: Spec,
     slots: Slots,
     decoys: Vec<&'static str>,
+    choice: Choice,
     rng: Rng,
 }
 
 fn start(request: &Request, seed: u64) -> Option<Start> {
     let mut rng = Rng::new(seed);
-    let (template, dialect) = choose(request, &mut rng)?;
-    let (mut base, slots) = build(template, dialect, request.scale, seed);
+    let choice = choose(request, &mut rng, seed)?;
+    let (mut base, slots) = build(choice.template, choice.dialect, request.scale, seed);
     if request.scale != Scale::Huge && rng.chance(0.25) {
         decoy::harmless_helper(&mut base, &slots);
     }
     read_everything(&mut base);
-    if let Some(near) = request.near_miss {
-        near_miss::apply(&mut base, &slots, near)?;
+    if let Some(near) = choice.near_miss {
+        near.apply(&mut base, &slots)?;
     }
     let decoys = decoys(request, &mut base, &slots, &mut rng);
     Some(Start {
         base,
         slots,
         decoys,
+        choice,
         rng,
     })
 }
@@ -129,33 +165,32 @@ fn attempt(request: &Request, seed: u64) -> Option<Draft> {
         base,
         slots,
         decoys,
+        choice,
         mut rng,
     } = start(request, seed)?;
-    let (spec, sites) = with(&base, &slots, &request.causes, request);
+    let mechanisms = &choice.mechanisms;
+    let (spec, sites) = with(&base, &slots, mechanisms, request)?;
     let (physical, run) = trial(&spec, &request.causes, &sites);
-    let without = |removed: &[Cause]| {
-        let left: Vec<Cause> = request
-            .causes
-            .iter()
-            .copied()
-            .filter(|c| !removed.contains(c))
-            .collect();
-        let (mut without, _) = with(&base, &slots, &left, request);
-        if removed.contains(&Cause::HeapPressure) {
-            // The same code without collections: only they are the cause.
-            without.each_udo(|u| u.cpu_us = u.cpu_us.max(inject::HOARDER_CPU_US));
-        }
-        let waited = removed.contains(&Cause::QueueWait);
-        let queue_s = if waited { spec.env.queue_s } else { 0.0 };
-        run.elapsed - trial(&without, &[], &[]).1.elapsed + queue_s
+    // Seconds saved without some of the causes: as if the job never had them, or cured.
+    let without = |removed: &[&'static Mechanism]| {
+        let is_removed = |m: &Mechanism| removed.iter().any(|r| r.name == m.name);
+        let mut left = mechanisms.clone();
+        left.retain(|m| !is_removed(m) || m.has_cure());
+        let (mut without, _) = with(&base, &slots, &left, request)?;
+        removed.iter().for_each(|m| m.cure(&mut without));
+        let queued = without.env.queue_s != spec.env.queue_s;
+        let queue_s = if queued { spec.env.queue_s } else { 0.0 };
+        Some(run.elapsed - trial(&without, &[], &[]).1.elapsed + queue_s)
     };
     let (mut saved, mut saved_together) = (Vec::new(), 0.0);
     if !request.fails() {
-        saved.extend(request.causes.iter().map(|c| without(&[*c])));
+        for &mechanism in mechanisms {
+            saved.push(without(&[mechanism])?);
+        }
         saved_together = match saved.as_slice() {
             [] => 0.0,
             [only] => *only,
-            _ => without(&request.causes),
+            _ => without(mechanisms)?,
         };
     }
     let symptoms = symptoms(&spec, &slots, run.elapsed, request);
@@ -166,6 +201,7 @@ fn attempt(request: &Request, seed: u64) -> Option<Draft> {
     Some(Draft {
         outcome,
         sites,
+        near_miss: choice.near_miss.map(|n| n.name),
         saved,
         saved_together,
         symptoms,
@@ -187,25 +223,30 @@ fn read_everything(spec: &mut Spec) {
     }
 }
 
-/// The base job with some causes.
-fn with(base: &Spec, slots: &Slots, causes: &[Cause], request: &Request) -> (Spec, Vec<Site>) {
+/// The base job with some causes; `None` if it has no place for one.
+fn with(
+    base: &Spec,
+    slots: &Slots,
+    mechanisms: &[&Mechanism],
+    request: &Request,
+) -> Option<(Spec, Vec<Site>)> {
     let mut spec = base.clone();
     let size = if request.scale == Scale::Small {
         1.4
     } else {
         1.0
     };
-    let sites: Vec<Site> = causes
+    let injected = mechanisms
         .iter()
-        .map(|&c| inject::inject(&mut spec, slots, c, size))
-        .collect();
-    if causes.contains(&Cause::Limit)
+        .map(|m| mechanism::inject(&mut spec, slots, m, size));
+    let sites = injected.collect::<Option<Vec<Site>>>()?;
+    if mechanisms.iter().any(|m| m.cause == Cause::Limit)
         && slots.join.is_none()
         && let Some(node) = slots.udo
     {
         lengthen(&mut spec, node);
     }
-    (spec, sites)
+    Some((spec, sites))
 }
 
 /// Scales the user code so that its longest vertex exceeds the limit.
@@ -280,10 +321,8 @@ fn outcome(
 ) -> Outcome {
     let style = Style::draw(rng);
     let classes = csharp::classes(&spec);
-    let broken = sites
-        .iter()
-        .find(|s| s.cause == Cause::Compile)
-        .and_then(|s| s.node);
+    let broken = sites.iter().find(|s| s.cause == Cause::Compile);
+    let broken = broken.and_then(|s| s.node.map(|n| (n, s.mechanism)));
     let script = script::print(&spec, &style, &classes, broken);
     let failure = failure(request, &run, sites, &script);
     let ids = Ids {
@@ -313,17 +352,11 @@ fn failure(
     script: &script::Script,
 ) -> Option<Failure> {
     let site = |cause| sites.iter().find(|s| s.cause == cause);
-    if let Some(node) = site(Cause::Compile).and_then(|s| s.node) {
-        let (first, last) = script.lines[node];
-        let broken = script
-            .text
-            .lines()
-            .enumerate()
-            .skip(first - 1)
-            .take(last + 1 - first)
-            .find(|(_, l)| l.contains("FORM "));
+    if let Some(site) = site(Cause::Compile) {
+        let (first, _) = script.lines[site.node?];
         return Some(Failure::Compile {
-            line: broken.map_or(first, |(i, _)| i + 1),
+            line: script.damaged.unwrap_or(first),
+            mechanism: site.mechanism,
         });
     }
     if !request.fails() {
@@ -341,9 +374,10 @@ fn failure(
             vertex: dead.vertex,
         });
     }
-    let node = site(Cause::UserCode).and_then(|s| s.node)?;
+    let site = site(Cause::UserCode)?;
     Some(Failure::UserCode {
         stage: dead.stage,
-        line: script.lines[node].0,
+        line: script.lines[site.node?].0,
+        mechanism: site.mechanism,
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::cause::Cause;
 use crate::compile::compile;
-use crate::inject::Site;
+use crate::mechanism::Site;
 use crate::physical::Physical;
 use crate::plan::Spec;
 use crate::schedule::{self, Fatal, Run};

@@ -130,17 +130,8 @@ fn related(cause: Cause) -> &'static [Cause] {
 fn named(request: &Request, draft: &Draft) -> Vec<(Cause, usize)> {
     let mut out: Vec<(Cause, usize)> = Vec::new();
     for (i, &cause) in request.causes.iter().enumerate() {
-        if cause == Cause::Limit {
-            let joined = matches!(draft.outcome.failure, Some(Failure::TempData { .. }));
-            out.push((
-                if joined {
-                    Cause::Explosion
-                } else {
-                    Cause::GroupHotKey
-                },
-                i,
-            ));
-        }
+        let root = draft.sites[i].root;
+        out.extend(root.map(|root| (root, i)));
         out.push((cause, i));
     }
     out
@@ -211,6 +202,7 @@ pub(crate) fn truth(
         "misleading": if request.kind == Kind::None { draft.decoys.clone() } else { Vec::new() },
         "decoys": draft.decoys,
         "near_miss": request.near_miss.map(Cause::code),
+        "near_miss_mechanism": draft.near_miss,
         "withheld_causes": if hidden { request.causes.iter().map(|c| c.code()).collect() } else { Vec::<&str>::new() },
     })
 }
@@ -310,6 +302,7 @@ fn cause(
     };
     json!({
         "cause": cause.code(),
+        "mechanism": site.mechanism,
         "problem_type": cause.problem_type(),
         "stage": stage.map(|s| o.physical.stages[s].name.clone()),
         "stages_ok": stages_ok,

@@ -1,8 +1,12 @@
 //! Helpers of the tests: a scripted LLM server, the knowledge base, files shared between projects,
-//! skipped tests.
+//! skipped tests, assertions.
 
+mod assertions;
+mod files;
 pub mod knowledge;
 pub mod llm;
 mod shared;
 
+pub use assertions::{any_contains, contains};
+pub use files::copy;
 pub use shared::{shared, skip};

@@ -10,12 +10,11 @@ use crate::found::Found;
 use crate::outline::{self, Outline};
 use crate::progress::{Event, Observer};
 use crate::request::{AnalyzeError, Request, Services};
-use report::{Diagnostic, Evidence, FileRead, Finding, Language, RuleOutcome};
+use report::{Diagnostic, FileRead};
 
 pub(super) struct Folder<'a> {
     services: &'a Services<'a>,
-    question: Option<String>,
-    language: Language,
+    request: Request,
     reader: JobReader,
     diagnosis: Diagnosis,
     facts: Arc<Facts>,
@@ -36,22 +35,13 @@ impl<'a> Folder<'a> {
             files: reader.files().len(),
         });
         let core = reader.read_core();
-        let language = request.report_language();
-        let diagnosis = diagnose(reader.job(), services, language);
-        let facts = facts(
-            reader.job(),
-            &diagnosis,
-            services,
-            request.question.clone(),
-            language,
-        );
+        let (diagnosis, facts) = diagnose(reader.job(), services, request);
         let mut folder = Folder {
             services,
-            question: request.question.clone(),
-            language,
+            request: request.clone(),
             reader,
             diagnosis,
-            facts: Arc::new(facts),
+            facts,
             files_read: Vec::new(),
             excerpts: Vec::new(),
             round: 0,
@@ -63,14 +53,7 @@ impl<'a> Folder<'a> {
     /// Reads files through their parsers and diagnoses again.
     pub(super) fn read(&mut self, names: &[&str], observer: &mut dyn Observer) {
         let read = self.reader.read(names);
-        self.diagnosis = diagnose(self.reader.job(), self.services, self.language);
-        self.facts = Arc::new(facts(
-            self.reader.job(),
-            &self.diagnosis,
-            self.services,
-            self.question.clone(),
-            self.language,
-        ));
+        (self.diagnosis, self.facts) = diagnose(self.job(), self.services, &self.request);
         self.note(&read, observer);
     }
 
@@ -95,13 +78,8 @@ impl<'a> Folder<'a> {
 
     /// Quotes the beginning of a file.
     pub(super) fn quote(&mut self, name: &str) -> Result<(), job::TextError> {
-        let of_name = |f: &&job::model::JobFile| f.name == name;
-        let bytes = self
-            .reader
-            .files()
-            .iter()
-            .find(of_name)
-            .map_or(0, |f| f.bytes);
+        let mut files = self.reader.files().iter();
+        let bytes = files.find(|f| f.name == name).map_or(0, |f| f.bytes);
         let text = self.reader.text(name, self.services.limits.excerpt_bytes)?;
         self.excerpts.push(crate::tools::excerpt(name, text, bytes));
         Ok(())
@@ -132,44 +110,28 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// All evidence, notes and outcomes of the rules.
-    pub(super) fn notes_and_rules(&self) -> (Vec<Evidence>, Vec<Finding>, Vec<RuleOutcome>) {
-        let d = &self.diagnosis;
-        (d.evidence.clone(), d.notes.clone(), d.rules.clone())
-    }
-
     /// What the readers could not make sense of.
     pub(super) fn diagnostics(&self) -> Vec<Diagnostic> {
-        outline::diagnostics(self.reader.job(), self.language)
+        let (found, language) = (&self.job().diagnostics, self.facts.language);
+        found.iter().map(|d| d.localize(language)).collect()
     }
 
-    pub(super) fn into_parts(self) -> (Job, Arc<Facts>, Vec<FileRead>) {
-        (self.reader.into_job(), self.facts, self.files_read)
+    pub(super) fn into_parts(self) -> (Job, Diagnosis, Arc<Facts>, Vec<FileRead>) {
+        let job = self.reader.into_job();
+        (job, self.diagnosis, self.facts, self.files_read)
     }
 }
 
-fn diagnose(job: &Job, services: &Services<'_>, language: Language) -> Diagnosis {
-    diagnosis::diagnose(job, services.catalogue, services.diagnosis, language)
-}
-
-fn facts(
-    job: &Job,
-    diagnosis: &Diagnosis,
-    services: &Services<'_>,
-    question: Option<String>,
-    language: Language,
-) -> Facts {
-    Facts {
+/// What the rules say about a job as far as it has been read, and the facts for the steps.
+fn diagnose(job: &Job, services: &Services<'_>, request: &Request) -> (Diagnosis, Arc<Facts>) {
+    let (catalogue, language) = (services.catalogue, request.report_language());
+    let diagnosis = diagnosis::diagnose(job, catalogue, services.diagnosis, language);
+    let facts = Facts {
         language,
-        question,
+        question: request.question.clone(),
         job: outline::summary(job),
-        outline: Outline::of(job, services.catalogue, language),
-        found: Found::of(
-            job,
-            diagnosis,
-            services.catalogue,
-            services.kind_prior,
-            language,
-        ),
-    }
+        outline: Outline::of(job, catalogue, language),
+        found: Found::of(job, &diagnosis, catalogue, services.kind_prior, language),
+    };
+    (diagnosis, Arc::new(facts))
 }

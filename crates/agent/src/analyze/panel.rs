@@ -59,12 +59,9 @@ impl<'a> Panel<'a> {
 
     /// The reasoner that takes over after so many have failed.
     fn reasoner(&self, failed: usize) -> &dyn Reasoner {
-        let fallback = failed
-            .checked_sub(1)
-            .and_then(|index| self.services.fallbacks.get(index));
-        fallback.map_or(self.services.reasoner.as_ref(), |fallback| {
-            fallback.as_ref()
-        })
+        let (first, others) = (&self.services.reasoner, &self.services.fallbacks);
+        let fallback = failed.checked_sub(1).and_then(|index| others.get(index));
+        fallback.unwrap_or(first).as_ref()
     }
 
     /// Asks for a conclusion and checks it.
@@ -100,21 +97,18 @@ impl<'a> Panel<'a> {
                 }
             }
         };
-        let is_llm = self.reasoner(failed).engine().reasoner == ReasonerKind::Llm;
-        let (answer, check) = if is_llm {
-            let (answer, check) = self
-                .check(failed, ids, input, job, answer, observer)
-                .await?;
-            (answer, Some(check))
-        } else {
-            (answer, None)
-        };
-        Ok(StepOutcome {
+        let mut outcome = StepOutcome {
             answer,
-            check,
+            check: None,
             failures,
-            elapsed: started.elapsed(),
-        })
+            elapsed: Duration::ZERO,
+        };
+        if self.reasoner(failed).engine().reasoner == ReasonerKind::Llm {
+            self.check(failed, ids, input, job, &mut outcome, observer)
+                .await?;
+        }
+        outcome.elapsed = started.elapsed();
+        Ok(outcome)
     }
 
     /// Checks what a model concluded; it may fix its faults once, then they are removed or marked.
@@ -124,9 +118,10 @@ impl<'a> Panel<'a> {
         ids: &[StepId],
         input: &StepInput,
         job: &Job,
-        mut answer: Answer,
+        outcome: &mut StepOutcome,
         observer: &mut dyn Observer,
-    ) -> Result<(Answer, check::Outcome), Stop> {
+    ) -> Result<(), Stop> {
+        let answer = &mut outcome.answer;
         let faults = check::faults(&answer.conclusions, input, job);
         // Tool calls get results, not repairs: the results say what is wrong with them.
         let can_repair = answer.calls.is_none() && self.reasoner(failed).can_repair();
@@ -137,13 +132,13 @@ impl<'a> Panel<'a> {
             };
             // A failed repair leaves the first answer, whose faults are removed below.
             match self.ask(failed, ids, input, Some(&faulty), observer).await {
-                Ok(fixed) if fixed.calls.is_none() => answer = join(answer, fixed),
+                Ok(fixed) if fixed.calls.is_none() => repair(answer, fixed),
                 Err(ReasonerError::Cancelled) => return Err(Stop::Cancelled),
                 Ok(_) | Err(_) => {}
             }
         }
-        let outcome = check::clean(&mut answer.conclusions, input, job);
-        Ok((answer, outcome))
+        outcome.check = Some(check::clean(&mut answer.conclusions, input, job));
+        Ok(())
     }
 
     async fn ask(
@@ -192,17 +187,12 @@ impl<'a> Panel<'a> {
     }
 }
 
-/// The repaired answer, with the usage and remarks of both turns.
-fn join(first: Answer, fixed: Answer) -> Answer {
-    let mut usage = first.usage.unwrap_or_default();
-    usage.add(&fixed.usage.unwrap_or_default());
-    let mut remarks = first.remarks;
-    remarks.extend(fixed.remarks);
-    remarks.dedup();
-    Answer {
-        repaired: true,
-        usage: Some(usage),
-        remarks,
-        ..fixed
-    }
+/// Replaces an answer by the repaired one, with the usage and remarks of both turns.
+fn repair(answer: &mut Answer, fixed: Answer) {
+    let first = std::mem::replace(answer, fixed);
+    answer.repaired = true;
+    let usage = first.usage.unwrap_or_default();
+    answer.usage.get_or_insert_default().add(&usage);
+    answer.remarks.splice(0..0, first.remarks);
+    answer.remarks.dedup();
 }

@@ -16,7 +16,7 @@ use crate::reasoner::Answer;
 use crate::step::StepId;
 use crate::tools;
 use llm::{ToolCalls, ToolRound};
-use report::{Language, Step, Usage};
+use report::{Language, Step};
 
 use super::Stop;
 use super::run::Run;
@@ -151,13 +151,9 @@ impl Rounds {
     /// Asks the reasoner what it needs.
     async fn ask(&mut self, run: &mut Run<'_>, observer: &mut dyn Observer) -> Result<Asked, Stop> {
         let (mut answer, _) = run.conclude(&[StepId::Completeness], observer).await?;
-        let Usage {
-            tokens_in,
-            tokens_out,
-            ..
-        } = answer.usage.take().unwrap_or_default();
-        self.step.tokens_in += tokens_in;
-        self.step.tokens_out += tokens_out;
+        let usage = answer.usage.take().unwrap_or_default();
+        self.step.tokens_in += usage.tokens_in;
+        self.step.tokens_out += usage.tokens_out;
         self.step.repaired |= answer.repaired;
         self.step.remarks.append(&mut answer.remarks);
         let request = match answer.conclusions.pop() {
@@ -174,29 +170,25 @@ impl Rounds {
         let started = Instant::now();
         // Experience on what is still missing is looked up even where no reasoner was asked.
         let input = run.input(&[StepId::Completeness]);
+        let found = &input.facts.found;
+        let information = &found.completeness;
         let ended = if self.bounded {
             "round_limit"
-        } else if input.facts.found.completeness.sufficient {
+        } else if information.sufficient {
             "sufficient"
         } else {
             "nothing_left"
         };
-        let absent: BTreeSet<&str> = input
-            .facts
-            .found
-            .missing
-            .iter()
-            .filter(|m| !m.information.present)
-            .map(|m| m.information.file.as_str())
-            .collect();
-        let cited = self
-            .cited
-            .unwrap_or_else(|| completeness::experience(&input));
+        let missing = found.missing.iter().map(|m| &m.information);
+        let absent = missing.filter(|m| !m.present).map(|m| &m.file);
+        let absent: BTreeSet<&String> = absent.collect();
+        let cited = self.cited;
+        let cited = cited.unwrap_or_else(|| completeness::experience(&input));
         self.step.conclusion = json!({
-            "sufficient": input.facts.found.completeness.sufficient,
-            "score": input.facts.found.completeness.score,
-            "minimum": input.facts.found.completeness.minimum,
-            "progress": input.facts.found.completeness.progress,
+            "sufficient": information.sufficient,
+            "score": information.score,
+            "minimum": information.minimum,
+            "progress": information.progress,
             "ended": ended,
             "rounds": self.log,
             "absent": absent,
@@ -215,15 +207,14 @@ pub(super) fn open_files(answer: &Answer) -> Vec<WantedFile> {
         Conclusion::Hypotheses(h) => h.hypotheses.as_slice(),
         _ => &[],
     });
-    hypotheses
-        .filter(|h| h.result == HypothesisResult::Open)
-        .filter_map(|h| {
-            Some(WantedFile {
-                file: h.file.clone()?,
-                reason: h.check.clone(),
-            })
+    let open = hypotheses.filter(|h| h.result == HypothesisResult::Open);
+    let wanted = open.filter_map(|h| {
+        Some(WantedFile {
+            file: h.file.clone()?,
+            reason: h.check.clone(),
         })
-        .collect()
+    });
+    wanted.collect()
 }
 
 /// Reads one round of files for the hypotheses; whether there was one to read.
@@ -245,15 +236,9 @@ pub(super) fn check_files(
 }
 
 fn entry(round: u32, chosen: &[Chosen], asked: &FileRequest) -> Value {
-    let files: Vec<Value> = chosen
-        .iter()
-        .map(|c| json!({ "file": c.file, "reason": c.reason, "asked_by": c.by }))
-        .collect();
-    let lookups: Vec<String> = asked
-        .lookups
-        .iter()
-        .take(LOOKUPS_PER_ROUND)
-        .map(tools::name)
-        .collect();
+    let file = |c: &Chosen| json!({ "file": c.file, "reason": c.reason, "asked_by": c.by });
+    let files: Vec<Value> = chosen.iter().map(file).collect();
+    let lookups = asked.lookups.iter().take(LOOKUPS_PER_ROUND);
+    let lookups: Vec<String> = lookups.map(tools::name).collect();
     json!({ "round": round, "files": files, "lookups": lookups })
 }

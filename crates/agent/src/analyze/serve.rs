@@ -85,14 +85,12 @@ pub(super) fn quote(run: &mut Run<'_>, chosen: &[Chosen]) {
 
 /// What each call got, after the round was served. `before` is what was known when it was asked.
 pub(super) fn results(run: &Run<'_>, calls: &[ToolCall], before: &StepInput) -> Vec<ToolResult> {
-    calls
-        .iter()
-        .map(|call| ToolResult {
-            id: call.id.clone(),
-            name: call.name.clone(),
-            text: result(run, call, before),
-        })
-        .collect()
+    let result = |call: &ToolCall| ToolResult {
+        id: call.id.clone(),
+        name: call.name.clone(),
+        text: result(run, call, before),
+    };
+    calls.iter().map(result).collect()
 }
 
 fn result(run: &Run<'_>, call: &ToolCall, before: &StepInput) -> String {
@@ -133,36 +131,21 @@ fn text_of(run: &Run<'_>, wanted: &WantedFile, before: &StepInput) -> String {
 
 fn quoted(run: &Run<'_>, name: &str) -> Option<String> {
     let excerpt = run.folder.excerpt(name)?;
-    let left_out = if excerpt.cut_bytes > 0 {
-        format!(" ({} bytes left out)", excerpt.cut_bytes)
-    } else {
-        String::new()
+    let left_out = match excerpt.cut_bytes {
+        0 => String::new(),
+        bytes => format!(" ({bytes} bytes left out)"),
     };
-    Some(format!(
-        "{name}{left_out}\n{}",
-        fence(&excerpt.text, "file")
-    ))
+    let text = fence(&excerpt.text, "file");
+    Some(format!("{name}{left_out}\n{text}"))
 }
 
 fn listing(input: &StepInput) -> String {
-    let mut lines: Vec<String> = input
-        .facts
-        .outline
-        .unread
-        .iter()
-        .map(|u| {
-            format!(
-                "{} ({} bytes, not read): {}",
-                u.file, u.bytes, u.description
-            )
-        })
-        .collect();
-    lines.extend(
-        input
-            .reading
-            .read
-            .iter()
-            .map(|name| format!("{name} (read)")),
-    );
+    let unread = input.facts.outline.unread.iter();
+    let unread = unread.map(|u| {
+        let (file, bytes, about) = (&u.file, u.bytes, &u.description);
+        format!("{file} ({bytes} bytes, not read): {about}")
+    });
+    let read = input.reading.read.iter();
+    let lines: Vec<String> = unread.chain(read.map(|f| format!("{f} (read)"))).collect();
     fence(&lines.join("\n"), "files")
 }

@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 
 use job::Job;
-use report::Verified;
+use report::{StaticText, Text, Verified};
 use similar::TextDiff;
 
 #[derive(Debug)]
@@ -26,30 +26,29 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    pub(super) fn en(self) -> &'static str {
-        match self {
-            Fault::NoScript => "there is no script to change",
-            Fault::NotADiff => "the diff is not a unified diff",
-            Fault::DoesNotApply => "the diff does not apply to the script",
-            Fault::ChangesNothing => "the diff changes nothing",
-            Fault::DoesNotParse => "the script changed by the diff does not parse",
-            Fault::LosesColumns => {
-                "the script changed by the diff does not keep the columns of its outputs"
-            }
-            Fault::UnknownHint => "the script changed by the diff has a hint that is not known",
-        }
-    }
-
-    pub(super) fn zh(self) -> &'static str {
-        match self {
-            Fault::NoScript => "没有可改的脚本",
-            Fault::NotADiff => "不是 unified diff",
-            Fault::DoesNotApply => "diff 无法应用到脚本",
-            Fault::ChangesNothing => "diff 没有改动任何内容",
-            Fault::DoesNotParse => "diff 改后的脚本无法解析",
-            Fault::LosesColumns => "diff 改后的脚本没有保持输出列",
-            Fault::UnknownHint => "diff 改后的脚本含有未知的提示",
-        }
+    pub(super) fn text(self) -> StaticText {
+        let (zh, en) = match self {
+            Fault::NoScript => ("没有可改的脚本", "there is no script to change"),
+            Fault::NotADiff => ("不是 unified diff", "the diff is not a unified diff"),
+            Fault::DoesNotApply => (
+                "diff 无法应用到脚本",
+                "the diff does not apply to the script",
+            ),
+            Fault::ChangesNothing => ("diff 没有改动任何内容", "the diff changes nothing"),
+            Fault::DoesNotParse => (
+                "diff 改后的脚本无法解析",
+                "the script changed by the diff does not parse",
+            ),
+            Fault::LosesColumns => (
+                "diff 改后的脚本没有保持输出列",
+                "the script changed by the diff does not keep the columns of its outputs",
+            ),
+            Fault::UnknownHint => (
+                "diff 改后的脚本含有未知的提示",
+                "the script changed by the diff has a hint that is not known",
+            ),
+        };
+        Text { zh, en }
     }
 }
 
@@ -64,27 +63,26 @@ pub(super) fn check(job: &Job, diff: &str) -> Result<Checked, Fault> {
         return Err(Fault::ChangesNothing);
     }
     let found = diagnosis::verify_script(job, &changed);
-    let faults = [
+    for (is_fine, fault) in [
         (found.parses, Fault::DoesNotParse),
         (found.columns_preserved, Fault::LosesColumns),
         (found.hints_known, Fault::UnknownHint),
-    ];
-    if let Some((_, fault)) = faults.iter().find(|(fine, _)| !fine) {
-        return Err(*fault);
+    ] {
+        if !is_fine {
+            return Err(fault);
+        }
     }
     let diff = TextDiff::from_lines(&script.text, &changed)
         .unified_diff()
         .context_radius(3)
         .header(&format!("a/{}", script.file), &format!("b/{}", script.file))
         .to_string();
-    Ok(Checked {
-        diff,
-        verified: Verified {
-            parses: true,
-            columns_preserved: true,
-            hints_known: true,
-        },
-    })
+    let verified = Verified {
+        parses: true,
+        columns_preserved: true,
+        hints_known: true,
+    };
+    Ok(Checked { diff, verified })
 }
 
 /// The script with the diff applied. Models write line feeds alone, whatever the script has.
@@ -236,11 +234,7 @@ mod tests {
             // the file's last line has no line feed
             ("@@ -5 +5 @@\n-e\n+f\n".to_owned(), Err(Fault::DoesNotApply)),
         ] {
-            assert_eq!(
-                apply(text, &diff).as_deref(),
-                expected.as_ref().copied(),
-                "{diff}"
-            );
+            assert_eq!(apply(text, &diff), expected.map(str::to_owned), "{diff}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Checks what a model claims against the facts, before anyone sees it.
 //!
 //! Citations must resolve, numbers match within rounding, names exist, hints be known, diffs apply,
-//! parse and keep the outputs. The model may repair once what fails; then a claim of its own is left
+//! parse and keep the outputs. The model may repair once what fails; then a claim in a field is left
 //! out, and one within prose is marked. Knows nothing of models or prompts.
 
 mod diff;
@@ -11,9 +11,9 @@ mod seen;
 
 use job::Job;
 
-use crate::conclusion::{Conclusion, Proposal};
+use crate::conclusion::{Conclusion, Module, Proposal, Recommendation};
 use crate::facts::StepInput;
-use report::{Language, Origin, ProblemType, Suggestion, SuggestionKind, Verdict};
+use report::{Language, Origin, ProblemType, Suggestion, SuggestionKind, Text, Verdict, text};
 
 use names::Names;
 use numbers::Numbers;
@@ -86,97 +86,94 @@ struct Checker<'a> {
 impl<'a> Checker<'a> {
     fn new(input: &'a StepInput, job: &'a Job) -> Checker<'a> {
         let texts = seen(input);
-        let ids = input.facts.found.evidence.iter().map(|e| e.id.as_str());
-        let ids = ids
-            .chain(input.facts.found.findings.iter().map(|f| f.id.as_str()))
-            .chain(input.suggestions.iter().map(|s| s.id.as_str()));
-        let cited = input
-            .suggestions
-            .iter()
-            .flat_map(|s| &s.sources)
-            .map(String::as_str);
+        let texts = || texts.iter().map(String::as_str);
+        let (found, suggestions) = (&input.facts.found, input.suggestions.iter());
+        let evidence = found.evidence.iter().map(|e| &e.id);
+        let findings = found.findings.iter().map(|f| &f.id);
+        let ids = evidence.chain(findings);
+        let ids = ids.chain(suggestions.clone().map(|s| &s.id));
         let remembered: Vec<&str> = input.memory.iter().map(|m| m.text.as_str()).collect();
-        let chunks: Vec<&str> = input
-            .experiences
-            .iter()
-            .map(|p| p.chunk.as_str())
-            .chain(cited)
-            .chain(cited_in(&remembered))
-            .collect();
+        let passages = input.experiences.iter().map(|p| &p.chunk);
+        let sources = passages.chain(suggestions.flat_map(|s| &s.sources));
+        let chunks = sources.map(String::as_str).chain(cited_in(&remembered));
         Checker {
             input,
             job,
-            numbers: Numbers::new(measured(input), texts.iter().map(String::as_str)),
-            names: Names::new(texts.iter().map(String::as_str), ids, chunks),
+            numbers: Numbers::new(measured(input), texts()),
+            names: Names::new(texts(), ids.map(String::as_str), chunks),
             outcome: Outcome::default(),
         }
     }
 
     /// Lists and fields that refer to something: what is not there goes.
     fn structure(&mut self, conclusion: &mut Conclusion) {
-        let language = self.input.facts.language;
         match conclusion {
             Conclusion::Classify(c) => {
                 self.keep_ids(&mut c.findings);
                 self.keep_ids(&mut c.evidence);
                 self.keep_chunks(&mut c.experiences);
                 self.outcome.claims += 1;
-                if let Some(class) =
-                    settled_class(self.input).filter(|class| *class != c.problem_type)
-                {
-                    self.drop(self.say(
-                        format!("按发现，类别为 `{}`", class.code()),
-                        format!("the class is `{}` by the findings", class.code()),
+                let settled = settled_class(self.input).filter(|class| *class != c.problem_type);
+                if let Some(class) = settled {
+                    let code = class.code();
+                    self.drop(text!(
+                        "按发现，类别为 `{code}`",
+                        "the class is `{code}` by the findings"
                     ));
                     c.problem_type = class;
                 }
             }
             Conclusion::KeyCode(c) => {
                 for module in &mut c.modules {
-                    self.keep_optional_id(&mut module.finding);
+                    self.keep_id(&mut module.finding);
                     self.keep_stage(&mut module.stage);
                     self.keep_lines(&mut module.first_line, &mut module.last_line);
                 }
-                self.keep_named(&mut c.modules, |m| m.name.clone());
+                self.keep(&mut c.modules, |this, Module { name, .. }| {
+                    let fault = || text!("作业中没有 `{name}`", "the job has no `{name}`");
+                    (!this.names.knows(name)).then(fault)
+                });
                 self.keep_chunks(&mut c.experiences);
             }
             Conclusion::Experience(c) => {
                 for cause in &mut c.causes {
-                    self.keep_optional_id(&mut cause.finding);
+                    self.keep_id(&mut cause.finding);
                     self.keep_ids(&mut cause.evidence);
                     self.keep_chunks(&mut cause.experiences);
                 }
-                self.keep(&mut c.causes, |c| {
-                    let known = report::Cause::from_code(&c.cause).is_some();
-                    let based = c.finding.is_some() || !c.evidence.is_empty();
-                    (!known || !based).then(|| {
-                        say(
-                            language,
-                            format!("原因 `{}` 未知或没有证据", c.cause),
-                            format!("cause `{}` is not known or has no evidence", c.cause),
+                self.keep(&mut c.causes, |_, analysis| {
+                    let cause = &analysis.cause;
+                    let is_known = report::Cause::from_code(cause).is_some();
+                    let is_based = analysis.finding.is_some() || !analysis.evidence.is_empty();
+                    (!is_known || !is_based).then(|| {
+                        text!(
+                            "原因 `{cause}` 未知或没有证据",
+                            "cause `{cause}` is not known or has no evidence"
                         )
                     })
                 });
             }
             Conclusion::Completeness(c) => self.keep_chunks(&mut c.experiences),
             Conclusion::Advice(c) => {
-                let input = self.input;
-                self.keep(&mut c.recommendations, |r| {
-                    let known = input.suggestions.iter().any(|s| s.id == r.suggestion);
-                    (!known).then(|| {
-                        say(
-                            language,
-                            format!("建议 `{}` 不存在", r.suggestion),
-                            format!("suggestion `{}` does not exist", r.suggestion),
-                        )
-                    })
-                });
+                self.keep(
+                    &mut c.recommendations,
+                    |this, Recommendation { suggestion, .. }| {
+                        let mut known = this.input.suggestions.iter();
+                        let fault = || {
+                            text!(
+                                "建议 `{suggestion}` 不存在",
+                                "suggestion `{suggestion}` does not exist"
+                            )
+                        };
+                        (!known.any(|s| s.id == *suggestion)).then(fault)
+                    },
+                );
                 for recommendation in &mut c.recommendations {
                     self.keep_ids(&mut recommendation.evidence);
                     self.keep_chunks(&mut recommendation.experiences);
                 }
                 for proposal in &mut c.additional {
-                    self.keep_optional_id(&mut proposal.finding);
+                    self.keep_id(&mut proposal.finding);
                     self.keep_ids(&mut proposal.evidence);
                     self.keep_chunks(&mut proposal.experiences);
                 }
@@ -190,138 +187,94 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn drop(&mut self, remark: String) {
-        self.outcome.dropped += 1;
-        self.outcome.remarks.push(remark);
+    fn say(&self, text: Text) -> String {
+        text.into(self.input.facts.language)
     }
 
-    fn keep<T>(&mut self, items: &mut Vec<T>, fault: impl Fn(&T) -> Option<String>) {
+    fn drop(&mut self, remark: Text) {
+        self.outcome.dropped += 1;
+        self.outcome.remarks.push(self.say(remark));
+    }
+
+    fn keep<T>(&mut self, items: &mut Vec<T>, fault: impl Fn(&Self, &T) -> Option<Text>) {
         items.retain(|item| {
             self.outcome.claims += 1;
-            let fault = fault(item);
-            let fine = fault.is_none();
-            if let Some(fault) = fault {
-                self.drop(fault);
-            }
-            fine
+            let fault = fault(self, item);
+            let is_fine = fault.is_none();
+            fault.into_iter().for_each(|fault| self.drop(fault));
+            is_fine
         });
     }
 
     fn keep_ids(&mut self, ids: &mut Vec<String>) {
-        let names = std::mem::take(&mut self.names);
-        let language = self.input.facts.language;
-        self.keep(ids, |id| {
-            (!names.knows_id(id)).then(|| no_such(language, id))
+        self.keep(ids, |this, id| {
+            (!this.names.knows_id(id)).then(|| no_such(id))
         });
-        self.names = names;
     }
 
     fn keep_chunks(&mut self, chunks: &mut Vec<String>) {
-        let names = std::mem::take(&mut self.names);
-        let language = self.input.facts.language;
-        self.keep(chunks, |chunk| {
-            (!names.knows_chunk(chunk)).then(|| {
-                say(
-                    language,
-                    format!("没有给出经验 `{chunk}`"),
-                    format!("experience `{chunk}` was not given"),
+        self.keep(chunks, |this, chunk| {
+            let fault = || {
+                text!(
+                    "没有给出经验 `{chunk}`",
+                    "experience `{chunk}` was not given"
                 )
-            })
+            };
+            (!this.names.knows_chunk(chunk)).then(fault)
         });
-        self.names = names;
     }
 
-    fn keep_optional_id(&mut self, id: &mut Option<String>) {
-        if let Some(name) = id.take() {
-            self.outcome.claims += 1;
-            if self.names.knows_id(&name) {
-                *id = Some(name);
-            } else {
-                self.drop(no_such(self.input.facts.language, &name));
-            }
-        }
+    /// Keeps a field that names something unless it is at fault.
+    fn keep_name(
+        &mut self,
+        field: &mut Option<String>,
+        fault: impl Fn(&Self, &str) -> Option<Text>,
+    ) {
+        let mut names: Vec<String> = field.take().into_iter().collect();
+        self.keep(&mut names, |this, name| fault(this, name));
+        *field = names.pop();
+    }
+
+    fn keep_id(&mut self, id: &mut Option<String>) {
+        self.keep_name(id, |this, id| {
+            (!this.names.knows_id(id)).then(|| no_such(id))
+        });
     }
 
     fn keep_stage(&mut self, stage: &mut Option<String>) {
-        if let Some(name) = stage.take() {
-            self.outcome.claims += 1;
-            if self
-                .input
-                .facts
-                .outline
-                .stages
-                .iter()
-                .any(|s| s.name == name)
-            {
-                *stage = Some(name);
-            } else {
-                self.drop(self.say(
-                    format!("阶段 `{name}` 不存在"),
-                    format!("stage `{name}` does not exist"),
-                ));
-            }
-        }
+        self.keep_name(stage, |this, name| {
+            let mut stages = this.input.facts.outline.stages.iter();
+            let fault = || text!("阶段 `{name}` 不存在", "stage `{name}` does not exist");
+            (!stages.any(|s| s.name == name)).then(fault)
+        });
     }
 
     fn keep_file(&mut self, file: &mut Option<String>) {
-        if let Some(name) = file.take() {
-            self.outcome.claims += 1;
-            let input = self.input;
-            let known = input.reading.read.contains(&name)
-                || input.facts.outline.unread.iter().any(|u| u.file == name)
-                || input
-                    .facts
-                    .found
-                    .missing
-                    .iter()
-                    .any(|m| m.information.file == name);
-            if known {
-                *file = Some(name);
-            } else {
-                self.drop(no_such(input.facts.language, &name));
-            }
-        }
-    }
-
-    fn say(&self, zh: String, en: String) -> String {
-        say(self.input.facts.language, zh, en)
+        self.keep_name(file, |this, name| {
+            let (facts, read) = (&this.input.facts, &this.input.reading.read);
+            let mut unread = facts.outline.unread.iter();
+            let mut missing = facts.found.missing.iter();
+            let is_known = read.iter().any(|file| file == name)
+                || unread.any(|u| u.file == name)
+                || missing.any(|m| m.information.file == name);
+            (!is_known).then(|| no_such(name))
+        });
     }
 
     fn keep_lines(&mut self, first: &mut Option<u32>, last: &mut Option<u32>) {
-        let lines = self
-            .input
-            .facts
-            .outline
-            .script
-            .as_ref()
-            .map_or(0, |s| s.text.lines().count());
+        let script = self.input.facts.outline.script.as_ref();
+        let lines = script.map_or(0, |s| s.text.lines().count());
         let Some((from, to)) = first.zip(*last) else {
             return;
         };
         self.outcome.claims += 1;
         if from == 0 || from > to || to as usize > lines {
-            self.drop(self.say(
-                format!("脚本没有第 {from}–{to} 行"),
-                format!("the script has no lines {from}–{to}"),
+            self.drop(text!(
+                "脚本没有第 {from}–{to} 行",
+                "the script has no lines {from}–{to}"
             ));
             (*first, *last) = (None, None);
         }
-    }
-
-    fn keep_named<T>(&mut self, items: &mut Vec<T>, name: impl Fn(&T) -> String) {
-        let names = std::mem::take(&mut self.names);
-        let language = self.input.facts.language;
-        self.keep(items, |item| {
-            let name = name(item);
-            (!names.knows(&name)).then(|| {
-                say(
-                    language,
-                    format!("作业中没有 `{name}`"),
-                    format!("the job has no `{name}`"),
-                )
-            })
-        });
-        self.names = names;
     }
 
     /// Marks what a text claims without basis.
@@ -329,23 +282,26 @@ impl<'a> Checker<'a> {
         let mut marks: Vec<(usize, String)> = Vec::new();
         for unknown in self.names.unknown(text) {
             let name = &text[unknown.span.clone()];
-            let remark = self.say(
-                format!("{} `{name}` 未知", in_chinese(unknown.what)),
-                format!("{} `{name}` is not known", unknown.what),
+            let what = Text {
+                zh: in_chinese(unknown.what),
+                en: unknown.what,
+            };
+            let remark = text!(
+                "{what} `{name}` 未知",
+                "{what} `{name}` is not known",
+                what = what
             );
-            marks.push((unknown.span.end, remark));
+            marks.push((unknown.span.end, self.say(remark)));
         }
         let figures = numbers::figures(text);
         self.outcome.claims += u32::try_from(figures.len() + marks.len()).unwrap_or(u32::MAX);
-        for figure in figures {
-            if !self.numbers.knows(&figure) {
-                let written = &text[figure.span.clone()];
-                let remark = self.say(
-                    format!("数字 {written} 不在任何事实中"),
-                    format!("the number {written} is in no fact"),
-                );
-                marks.push((figure.span.end, remark));
-            }
+        for figure in figures.iter().filter(|f| !self.numbers.knows(f)) {
+            let number = &text[figure.span.clone()];
+            let remark = text!(
+                "数字 {number} 不在任何事实中",
+                "the number {number} is in no fact"
+            );
+            marks.push((figure.span.end, self.say(remark)));
         }
         marks.sort_by_key(|(at, _)| *at);
         for (at, remark) in marks.into_iter().rev() {
@@ -360,59 +316,58 @@ impl<'a> Checker<'a> {
         self.outcome.claims += 1;
         let mut unverified = Vec::new();
         if proposal.evidence.is_empty() && proposal.experiences.is_empty() {
-            unverified.push(self.say(
-                "没有引用证据或经验".to_owned(),
-                "it cites neither evidence nor experience".to_owned(),
+            unverified.push(text!(
+                "没有引用证据或经验",
+                "it cites neither evidence nor experience"
             ));
         }
         let mark = mark_of(self.input.facts.language).trim();
-        if proposal
-            .steps
-            .iter()
-            .chain([&proposal.title])
-            .any(|text| text.contains(mark))
-        {
-            unverified.push(self.say(
-                "提到了未知的内容".to_owned(),
-                "it names something that is not known".to_owned(),
+        let mut texts = proposal.steps.iter().chain([&proposal.title]);
+        if texts.any(|text| text.contains(mark)) {
+            unverified.push(text!(
+                "提到了未知的内容",
+                "it names something that is not known"
             ));
         }
-        let diff = proposal.diff.take();
-        let checked = diff.and_then(|diff| match diff::check(self.job, &diff) {
-            Ok(checked) => Some(checked),
-            Err(fault) => {
-                unverified.push(self.say(
-                    format!("{}；已略去", fault.zh()),
-                    format!("{}; it was left out", fault.en()),
-                ));
-                None
+        let mut verified = None;
+        if let Some(diff) = proposal.diff.take() {
+            match diff::check(self.job, &diff) {
+                Ok(checked) => {
+                    verified = Some(checked.verified);
+                    proposal.diff = Some(checked.diff);
+                }
+                Err(fault) => unverified.push(text!(
+                    "{fault}；已略去",
+                    "{fault}; it was left out",
+                    fault = fault.text()
+                )),
             }
-        });
-        let verified = checked.as_ref().map(|c| c.verified);
-        proposal.diff = checked.map(|c| c.diff);
+        }
         if verified.is_none() && unverified.is_empty() {
-            unverified.push(self.say(
-                "不是规则给出的，无法验证其效果".to_owned(),
-                "no rule proposed it and nothing could be computed about it".to_owned(),
+            unverified.push(text!(
+                "不是规则给出的，无法验证其效果",
+                "no rule proposed it and nothing could be computed about it"
             ));
         }
         self.outcome.unverified += u32::try_from(unverified.len()).unwrap_or(u32::MAX);
+        let title = &proposal.title;
         for fault in &unverified {
-            self.outcome.remarks.push(say(
-                self.input.facts.language,
-                format!("建议“{}”：{fault}", proposal.title),
-                format!("proposal `{}`: {fault}", proposal.title),
-            ));
+            let remark = text!(
+                "建议“{title}”：{fault}",
+                "proposal `{title}`: {fault}",
+                fault = fault
+            );
+            self.outcome.remarks.push(self.say(remark));
         }
+        let kind = match verified {
+            Some(_) => SuggestionKind::Rewrite,
+            None => SuggestionKind::Investigate,
+        };
         Suggestion {
             id: String::new(),
             finding: proposal.finding.clone(),
-            kind: if verified.is_some() {
-                SuggestionKind::Rewrite
-            } else {
-                SuggestionKind::Investigate
-            },
-            title: proposal.title.clone(),
+            kind,
+            title: title.clone(),
             steps: proposal.steps.clone(),
             diff: proposal.diff.clone(),
             verified,
@@ -421,24 +376,13 @@ impl<'a> Checker<'a> {
             cons: proposal.cons.clone(),
             sources: proposal.experiences.clone(),
             origin: Origin::Llm,
-            unverified,
+            unverified: unverified.into_iter().map(|text| self.say(text)).collect(),
         }
     }
 }
 
-fn say(language: Language, zh: String, en: String) -> String {
-    match language {
-        Language::Zh => zh,
-        Language::En => en,
-    }
-}
-
-fn no_such(language: Language, name: &str) -> String {
-    say(
-        language,
-        format!("`{name}` 不存在"),
-        format!("`{name}` does not exist"),
-    )
+fn no_such(name: &str) -> Text {
+    text!("`{name}` 不存在", "`{name}` does not exist")
 }
 
 /// What a name claims to be, in Chinese.
@@ -456,18 +400,10 @@ fn in_chinese(what: &str) -> &'static str {
 
 /// The mark behind a claim that has no basis.
 fn mark_of(language: Language) -> &'static str {
-    match language {
-        Language::Zh => "〔未核实〕",
-        Language::En => " [unverified]",
-    }
+    language.select("〔未核实〕", " [unverified]")
 }
 
 /// The place behind the backtick or bracket that closes a name.
 fn outside_quotes(text: &str, at: usize) -> usize {
-    let closing = text[at..]
-        .chars()
-        .take_while(|c| matches!(c, '`' | ']'))
-        .map(char::len_utf8)
-        .sum::<usize>();
-    at + closing
+    text.len() - text[at..].trim_start_matches(['`', ']']).len()
 }

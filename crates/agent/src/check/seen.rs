@@ -5,28 +5,26 @@ use crate::facts::StepInput;
 use report::EvidenceValue;
 
 pub(super) fn texts(conclusion: &mut Conclusion) -> Vec<&mut String> {
+    let mut all = Vec::new();
     match conclusion {
-        Conclusion::Classify(c) => vec![&mut c.text],
+        Conclusion::Classify(c) => all.push(&mut c.text),
         Conclusion::KeyCode(c) => {
-            let mut all = vec![&mut c.text];
+            all.push(&mut c.text);
             all.extend(c.modules.iter_mut().map(|m| &mut m.role));
-            all
         }
         Conclusion::Experience(c) => {
-            let mut all = vec![&mut c.text];
+            all.push(&mut c.text);
             for cause in &mut c.causes {
                 all.push(&mut cause.explanation);
                 all.extend(cause.against.as_mut());
             }
-            all
         }
         Conclusion::Completeness(c) => {
-            let mut all = vec![&mut c.basis];
+            all.push(&mut c.basis);
             all.extend(c.files.iter_mut().map(|f| &mut f.reason));
-            all
         }
         Conclusion::Advice(c) => {
-            let mut all = vec![&mut c.text];
+            all.push(&mut c.text);
             for r in &mut c.recommendations {
                 all.extend([&mut r.why, &mut r.trade_offs]);
             }
@@ -34,109 +32,85 @@ pub(super) fn texts(conclusion: &mut Conclusion) -> Vec<&mut String> {
                 all.push(&mut p.title);
                 all.extend(p.steps.iter_mut().chain(&mut p.pros).chain(&mut p.cons));
             }
-            all
         }
         Conclusion::Hypotheses(c) => {
-            let mut all = vec![&mut c.text];
-            all.extend(
-                c.hypotheses
-                    .iter_mut()
-                    .flat_map(|h| [&mut h.hypothesis, &mut h.check]),
-            );
-            all
+            all.push(&mut c.text);
+            for h in &mut c.hypotheses {
+                all.extend([&mut h.hypothesis, &mut h.check]);
+            }
         }
     }
+    all
 }
 
 /// Everything that the step could read.
 pub(super) fn seen(input: &StepInput) -> Vec<String> {
-    let mut texts: Vec<String> = input.facts.outline.names.clone();
-    texts.extend(input.facts.question.clone());
-    texts.extend(input.facts.outline.errors.iter().cloned());
-    for finding in &input.facts.found.findings {
-        texts.extend([finding.summary.clone(), finding.cause.code().to_owned()]);
+    let (outline, found, job) = (&input.facts.outline, &input.facts.found, &input.facts.job);
+    let mut texts: Vec<&str> = Vec::new();
+    texts.extend(
+        outline
+            .names
+            .iter()
+            .chain(&outline.errors)
+            .map(String::as_str),
+    );
+    texts.extend(input.facts.question.as_deref());
+    for finding in &found.findings {
+        texts.extend([finding.summary.as_str(), finding.cause.code()]);
     }
-    for e in &input.facts.found.evidence {
-        texts.extend([e.metric.clone(), e.text.clone(), e.source.file.clone()]);
+    for e in &found.evidence {
+        texts.extend([e.metric.as_str(), &e.text, &e.source.file]);
         texts.extend(
             e.expected
-                .clone()
-                .into_iter()
-                .chain(e.source.locator.clone()),
+                .iter()
+                .chain(&e.source.locator)
+                .map(String::as_str),
         );
         if let EvidenceValue::Text(text) = &e.value {
-            texts.push(text.clone());
+            texts.push(text);
         }
     }
-    for cleared in &input.facts.found.cleared {
-        texts.push(cleared.by.clone());
-    }
-    for missing in &input.facts.found.missing {
-        let m = &missing.information;
-        texts.extend([m.info.clone(), m.file.clone(), m.reason.clone()]);
+    texts.extend(found.cleared.iter().map(|c| c.by.as_str()));
+    for m in found.missing.iter().map(|m| &m.information) {
+        texts.extend([m.info.as_str(), &m.file, &m.reason]);
     }
     for s in &input.suggestions {
-        texts.extend([s.title.clone(), s.gain.clone()]);
-        texts.extend(
-            s.steps
-                .iter()
-                .chain(&s.pros)
-                .chain(&s.cons)
-                .chain(&s.diff)
-                .cloned(),
-        );
+        texts.extend([s.title.as_str(), &s.gain]);
+        let parts = s.steps.iter().chain(&s.pros).chain(&s.cons).chain(&s.diff);
+        texts.extend(parts.map(String::as_str));
     }
-    for stage in &input.facts.outline.stages {
-        texts.push(stage.name.clone());
-        texts.extend(stage.operators.iter().cloned());
-        texts.extend(stage.lines.iter().map(u32::to_string));
+    for stage in &outline.stages {
+        texts.push(&stage.name);
+        texts.extend(stage.operators.iter().map(String::as_str));
     }
-    for file in &input.facts.outline.unread {
-        texts.extend([file.file.clone(), file.description.clone()]);
+    for file in &outline.unread {
+        texts.extend([file.file.as_str(), &file.description]);
     }
-    texts.extend(
-        input
-            .facts
-            .outline
-            .script
-            .iter()
-            .flat_map(|s| [s.text.clone(), s.file.clone()]),
-    );
-    texts.extend(
-        input
-            .experiences
-            .iter()
-            .flat_map(|p| [p.text.clone(), p.title.clone()]),
-    );
-    texts.extend(
-        input
-            .reading
-            .excerpts
-            .iter()
-            .flat_map(|e| [e.text.clone(), e.name.clone()]),
-    );
-    texts.extend([input.facts.job.path.clone()]);
-    texts.extend(
-        input
-            .facts
-            .job
-            .name
-            .clone()
-            .into_iter()
-            .chain(input.facts.job.id.clone()),
-    );
-    texts
+    if let Some(script) = &outline.script {
+        texts.extend([script.text.as_str(), &script.file]);
+    }
+    for passage in &input.experiences {
+        texts.extend([passage.text.as_str(), &passage.title]);
+    }
+    for excerpt in &input.reading.excerpts {
+        texts.extend([excerpt.text.as_str(), &excerpt.name]);
+    }
+    texts.push(&job.path);
+    texts.extend(job.name.iter().chain(&job.id).map(String::as_str));
+    let lines = outline.stages.iter().flat_map(|stage| &stage.lines);
+    let texts = texts.into_iter().map(str::to_owned);
+    texts.chain(lines.map(u32::to_string)).collect()
 }
 
 /// Values that may be said in another unit or as a percentage.
 pub(super) fn measured(input: &StepInput) -> Vec<f64> {
+    let (outline, found, job) = (&input.facts.outline, &input.facts.found, &input.facts.job);
     let mut values: Vec<f64> = Vec::new();
-    for e in &input.facts.found.evidence {
-        if let EvidenceValue::Number(number) = e.value {
-            values.push(number);
-        }
-    }
-    for finding in &input.facts.found.findings {
+    values.extend(found.evidence.iter().filter_map(|e| match e.value {
+        EvidenceValue::Number(number) => Some(number),
+        _ => None,
+    }));
+    for finding in &found.findings {
         values.push(finding.confidence);
         values.extend(finding.script_lines.into_iter().flatten().map(f64::from));
         if let Some(impact) = &finding.impact {
@@ -144,49 +118,19 @@ pub(super) fn measured(input: &StepInput) -> Vec<f64> {
             values.extend(impact.share_of_elapsed);
         }
     }
-    values.extend(input.facts.job.elapsed_seconds);
-    values.extend(
-        [input.facts.job.stages, input.facts.job.vertices]
-            .into_iter()
-            .flatten()
-            .map(|n| n as f64),
-    );
-    values.extend(
-        input
-            .facts
-            .outline
-            .stages
-            .iter()
-            .filter_map(|s| s.vertices)
-            .map(|n| n as f64),
-    );
-    values.extend(
-        input
-            .facts
-            .outline
-            .statements
-            .iter()
-            .flat_map(|s| s.lines)
-            .map(f64::from),
-    );
-    let c = &input.facts.found.completeness;
-    values.extend([
-        c.score,
-        c.minimum,
-        c.progress,
-        f64::from(input.reading.round),
-        f64::from(input.reading.rounds),
-    ]);
-    values.extend(
-        [
-            input.facts.outline.stages.len(),
-            input.facts.outline.statements.len(),
-            input.facts.found.findings.len(),
-        ]
-        .map(|n| n as f64),
-    );
-    values.extend(input.facts.found.missing.iter().map(|m| m.relevance));
-    values.extend(input.facts.outline.unread.iter().map(|u| u.bytes as f64));
+    values.extend(job.elapsed_seconds);
+    let sizes = job.stages.into_iter().chain(job.vertices);
+    let vertices = outline.stages.iter().filter_map(|s| s.vertices);
+    let bytes = outline.unread.iter().map(|u| u.bytes);
+    values.extend(sizes.chain(vertices).chain(bytes).map(|n| n as f64));
+    let lines = outline.statements.iter().flat_map(|s| s.lines);
+    let rounds = [input.reading.round, input.reading.rounds];
+    values.extend(lines.chain(rounds).map(f64::from));
+    let c = &found.completeness;
+    values.extend([c.score, c.minimum, c.progress]);
+    let (stages, statements) = (outline.stages.len(), outline.statements.len());
+    values.extend([stages, statements, found.findings.len()].map(|n| n as f64));
+    values.extend(found.missing.iter().map(|m| m.relevance));
     values
 }
 

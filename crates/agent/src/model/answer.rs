@@ -125,18 +125,13 @@ fn candidates(answer: &str) -> Vec<&str> {
 
 fn last_fence(answer: &str) -> Option<&str> {
     let end = answer.rfind("```")?;
-    let before = &answer[..end];
-    let (start, rest) = match before.rfind("```") {
-        Some(start) => (start + 3, &before[start + 3..]),
+    let rest = match answer[..end].rfind("```") {
+        Some(start) => &answer[start + 3..end],
         // An opening fence without its end: the answer was cut.
-        None => (end + 3, &answer[end + 3..]),
+        None => &answer[end + 3..],
     };
-    let _ = start;
-    let body = rest
-        .strip_prefix("json")
-        .or_else(|| rest.strip_prefix("JSON"))
-        .unwrap_or(rest);
-    Some(body.trim())
+    let named = ["json", "JSON"].iter().find_map(|n| rest.strip_prefix(n));
+    Some(named.unwrap_or(rest).trim())
 }
 
 /// The first object whose braces balance, strings taken into account.
@@ -243,10 +238,7 @@ fn add_missing(map: &mut Map<String, Value>, properties: &Map<String, Value>) {
         let types = &schema["type"];
         if *types == "array" {
             map.insert(name.clone(), Value::Array(Vec::new()));
-        } else if types
-            .as_array()
-            .is_some_and(|t| t.iter().any(|t| t == "null"))
-        {
+        } else if types.as_array().is_some_and(|t| t.contains(&"null".into())) {
             map.insert(name.clone(), Value::Null);
         }
     }

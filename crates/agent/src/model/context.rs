@@ -17,7 +17,6 @@ use crate::reasoner::Task;
 use crate::step::StepId;
 use llm::ToolRound;
 use llm::{Level, Profile};
-use report::Language;
 use report::format::cut;
 
 /// Script lines kept on either side of a finding when the script is cut.
@@ -102,42 +101,34 @@ pub(super) fn build(
     form: &Form<'_>,
     budget: usize,
 ) -> Result<Prompt, PromptError> {
-    let system = task
-        .prompts
-        .render(task.input.facts.language, "system", ())?;
+    let language = task.input.facts.language;
+    let system = task.prompts.render(language, "system", ())?;
     let mut fitting = Fitting::new(task);
     let mut budget = budget;
     if form.conversing {
         fitting.input.reading.excerpts.clear();
         budget = budget.saturating_sub(rounds(task.rounds));
     }
-    let mut order = Cut::ORDER.iter();
+    let mut order = ORDER.into_iter();
     loop {
         let user = fitting.render(task, form)?;
         let total = tokens(&system) + tokens(&user);
-        if total <= budget {
+        let next = order.next().filter(|_| total > budget);
+        let Some((cut, zh, en)) = next else {
             return Ok(Prompt {
                 system,
                 user,
                 cuts: fitting.cuts,
                 tokens: total,
             });
-        }
-        match order.next() {
-            Some(next) => fitting.apply(*next),
-            None => {
-                return Ok(Prompt {
-                    system,
-                    user,
-                    cuts: fitting.cuts,
-                    tokens: total,
-                });
-            }
+        };
+        if fitting.shorten(cut) {
+            fitting.cuts.push(language.select(zh, en).to_owned());
         }
     }
 }
 
-/// What can be cut, in the order in which it is.
+/// What can be cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cut {
     LongFiles,
@@ -153,48 +144,48 @@ enum Cut {
     Script,
 }
 
-impl Cut {
-    const ORDER: [Cut; 11] = [
-        Cut::LongFiles,
-        Cut::Files,
+/// What is cut in which order, and what the reader is told about it.
+const ORDER: [(Cut, &str, &str); 11] = [
+    (Cut::LongFiles, "文件的后半部分", "the later part of files"),
+    (Cut::Files, "文件内容", "the content of files"),
+    (
         Cut::FarScript,
+        "与发现无关的脚本行",
+        "script lines away from the findings",
+    ),
+    (
         Cut::LongExperience,
+        "经验的后半部分",
+        "the later part of experience",
+    ),
+    (
         Cut::FurtherExperience,
+        "排名靠后的经验",
+        "experience of lower rank",
+    ),
+    (
         Cut::LongMemory,
+        "前面结论的细节",
+        "details of earlier conclusions",
+    ),
+    (
         Cut::FurtherCleared,
+        "部分已排除的原因",
+        "some of the causes that are ruled out",
+    ),
+    (
         Cut::OtherStages,
-        Cut::FurtherEvidence,
+        "与发现无关的阶段",
+        "stages without a finding",
+    ),
+    (Cut::FurtherEvidence, "次要证据", "minor evidence"),
+    (
         Cut::FurtherFiles,
-        Cut::Script,
-    ];
-
-    fn label(self, language: Language) -> &'static str {
-        match (self, language) {
-            (Cut::LongFiles, Language::Zh) => "文件的后半部分",
-            (Cut::LongFiles, Language::En) => "the later part of files",
-            (Cut::Files, Language::Zh) => "文件内容",
-            (Cut::Files, Language::En) => "the content of files",
-            (Cut::FarScript, Language::Zh) => "与发现无关的脚本行",
-            (Cut::FarScript, Language::En) => "script lines away from the findings",
-            (Cut::LongExperience, Language::Zh) => "经验的后半部分",
-            (Cut::LongExperience, Language::En) => "the later part of experience",
-            (Cut::FurtherExperience, Language::Zh) => "排名靠后的经验",
-            (Cut::FurtherExperience, Language::En) => "experience of lower rank",
-            (Cut::LongMemory, Language::Zh) => "前面结论的细节",
-            (Cut::LongMemory, Language::En) => "details of earlier conclusions",
-            (Cut::FurtherCleared, Language::Zh) => "部分已排除的原因",
-            (Cut::FurtherCleared, Language::En) => "some of the causes that are ruled out",
-            (Cut::OtherStages, Language::Zh) => "与发现无关的阶段",
-            (Cut::OtherStages, Language::En) => "stages without a finding",
-            (Cut::FurtherEvidence, Language::Zh) => "次要证据",
-            (Cut::FurtherEvidence, Language::En) => "minor evidence",
-            (Cut::FurtherFiles, Language::Zh) => "部分未读文件的名字",
-            (Cut::FurtherFiles, Language::En) => "names of some unread files",
-            (Cut::Script, Language::Zh) => "脚本",
-            (Cut::Script, Language::En) => "the script",
-        }
-    }
-}
+        "部分未读文件的名字",
+        "names of some unread files",
+    ),
+    (Cut::Script, "脚本", "the script"),
+];
 
 #[derive(Serialize)]
 struct Context<'a> {
@@ -209,7 +200,7 @@ struct Context<'a> {
     marks: bool,
 }
 
-/// A input on its way to fit.
+/// An input on its way to fit.
 struct Fitting {
     input: StepInput,
     parts: Vec<&'static str>,
@@ -221,7 +212,7 @@ impl Fitting {
     fn new(task: &Task<'_>) -> Fitting {
         let mut parts: Vec<&'static str> = Vec::new();
         for part in task.steps.iter().flat_map(|step| parts_of(*step)) {
-            if !parts.contains(part) {
+            if !parts.contains(&part) {
                 parts.push(part);
             }
         }
@@ -240,18 +231,13 @@ impl Fitting {
 
     fn render(&self, task: &Task<'_>, form: &Form<'_>) -> Result<String, PromptError> {
         let language = self.input.facts.language;
-        let script_lines = self
-            .input
-            .facts
-            .outline
-            .script
-            .as_ref()
-            .map_or_else(String::new, |s| self.script_lines(&s.text));
+        let script = self.input.facts.outline.script.as_ref();
+        let script_lines = script.map(|s| self.script_lines(&s.text));
         let context = Context {
             input: &self.input,
             parts: &self.parts,
             cuts: &self.cuts,
-            script_lines,
+            script_lines: script_lines.unwrap_or_default(),
             tools: form.tools,
             marks: form.marks(task.steps),
         };
@@ -260,82 +246,62 @@ impl Fitting {
             pieces.push(task.prompts.render(language, step.id(), &context)?);
         }
         if let Some(schema) = form.schema_in_text(task.steps) {
-            pieces.push(task.prompts.render(
-                language,
-                "schema",
-                serde_json::json!({ "schema": schema }),
-            )?);
+            let context = serde_json::json!({ "schema": schema });
+            pieces.push(task.prompts.render(language, "schema", context)?);
         }
         Ok(pieces.join("\n\n"))
     }
 
     /// The script with line numbers; windowed, only what surrounds the findings.
     fn script_lines(&self, text: &str) -> String {
+        let lines: Vec<(usize, &str)> = (1..).zip(text.lines()).collect();
+        let is_shown = |number: usize| !self.windowed || self.is_near(number);
         let mut out = String::new();
-        let mut skipped = 0_usize;
-        for (index, line) in text.lines().enumerate() {
-            let number = index + 1;
-            if self.windowed && !self.is_near(number) {
-                skipped += 1;
-                continue;
+        for run in lines.chunk_by(|(a, _), (b, _)| is_shown(*a) == is_shown(*b)) {
+            if is_shown(run[0].0) {
+                for (number, line) in run {
+                    out.push_str(&format!("{number:>4}  {line}\n"));
+                }
+            } else {
+                out.push_str(&format!("      … {}\n", run.len()));
             }
-            if skipped > 0 {
-                out.push_str(&format!("      … {skipped}\n"));
-                skipped = 0;
-            }
-            out.push_str(&format!("{number:>4}  {line}\n"));
-        }
-        if skipped > 0 {
-            out.push_str(&format!("      … {skipped}\n"));
         }
         out.truncate(out.trim_end().len());
         out
     }
 
     fn is_near(&self, number: usize) -> bool {
-        self.input
-            .facts
-            .found
-            .findings
-            .iter()
-            .filter_map(|f| f.script_lines)
-            .any(|[first, last]| {
-                (first as usize).saturating_sub(LINES_AROUND) <= number
-                    && number <= last as usize + LINES_AROUND
-            })
-    }
-
-    fn apply(&mut self, which: Cut) {
-        if self.shorten(which) {
-            self.cuts
-                .push(which.label(self.input.facts.language).to_owned());
-        }
+        let findings = self.input.facts.found.findings.iter();
+        let mut places = findings.filter_map(|f| f.script_lines);
+        places.any(|[first, last]| {
+            let first = (first as usize).saturating_sub(LINES_AROUND);
+            (first..=last as usize + LINES_AROUND).contains(&number)
+        })
     }
 
     /// Cuts one part; whether there was anything to cut.
     fn shorten(&mut self, which: Cut) -> bool {
         let uses = |part: &str| self.parts.contains(&part);
         match which {
-            Cut::LongFiles if uses("excerpts") => shorten_each(
-                self.input.reading.excerpts.iter_mut().map(|e| {
+            Cut::LongFiles if uses("excerpts") => {
+                let excerpts = self.input.reading.excerpts.iter_mut().map(|e| {
                     e.cut_bytes += (e.text.len() - cut(&e.text, e.text.len() / 4).len()) as u64;
                     &mut e.text
-                }),
-                |text| text.len() / 4,
-            ),
-            Cut::Files if uses("excerpts") => empty(&mut self.input.reading.excerpts),
+                });
+                shorten_each(excerpts, |text| text.len() / 4)
+            }
+            Cut::Files if uses("excerpts") => keep(&mut self.input.reading.excerpts, 0),
             Cut::FarScript if uses("script") && self.input.facts.outline.script.is_some() => {
                 !std::mem::replace(&mut self.windowed, true)
             }
-            Cut::LongExperience if uses("experience") => shorten_each(
-                self.input.experiences.iter_mut().map(|p| &mut p.text),
-                |_| PASSAGE_BYTES,
-            ),
+            Cut::LongExperience if uses("experience") => {
+                let passages = self.input.experiences.iter_mut();
+                shorten_each(passages.map(|p| &mut p.text), |_| PASSAGE_BYTES)
+            }
             Cut::FurtherExperience if uses("experience") => keep(&mut self.input.experiences, 1),
             Cut::LongMemory if uses("memory") => {
-                shorten_each(self.input.memory.iter_mut().map(|m| &mut m.text), |_| {
-                    MEMORY_BYTES
-                })
+                let memory = self.input.memory.iter_mut();
+                shorten_each(memory.map(|m| &mut m.text), |_| MEMORY_BYTES)
             }
             Cut::FurtherCleared if uses("cleared") => {
                 keep(&mut self.facts_mut().found.cleared, CLEARED)
@@ -384,12 +350,6 @@ impl Fitting {
     }
 }
 
-fn empty<T>(items: &mut Vec<T>) -> bool {
-    let any = !items.is_empty();
-    items.clear();
-    any
-}
-
 fn keep<T>(items: &mut Vec<T>, most: usize) -> bool {
     let any = items.len() > most;
     items.truncate(most);
@@ -413,37 +373,14 @@ fn shorten_each<'a>(
 }
 
 /// Data that a step looks at.
-fn parts_of(step: StepId) -> &'static [&'static str] {
-    match step {
-        StepId::Classify => &["job", "findings", "cleared", "stages", "experience"],
-        StepId::KeyCode => &[
-            "job",
-            "findings",
-            "stages",
-            "script",
-            "experience",
-            "memory",
-        ],
-        StepId::Experience => &["job", "findings", "cleared", "experience", "memory"],
-        StepId::Completeness => &[
-            "job",
-            "findings",
-            "missing",
-            "excerpts",
-            "experience",
-            "memory",
-        ],
-        StepId::Advice => &[
-            "job",
-            "findings",
-            "script",
-            "suggestions",
-            "excerpts",
-            "experience",
-            "memory",
-        ],
-        StepId::Hypotheses => &[
-            "job", "findings", "cleared", "missing", "excerpts", "memory",
-        ],
-    }
+fn parts_of(step: StepId) -> impl Iterator<Item = &'static str> {
+    let parts = match step {
+        StepId::Classify => "job findings cleared stages experience",
+        StepId::KeyCode => "job findings stages script experience memory",
+        StepId::Experience => "job findings cleared experience memory",
+        StepId::Completeness => "job findings missing excerpts experience memory",
+        StepId::Advice => "job findings script suggestions excerpts experience memory",
+        StepId::Hypotheses => "job findings cleared missing excerpts memory",
+    };
+    parts.split(' ')
 }

@@ -6,25 +6,16 @@ use crate::facts::Facts;
 
 /// Masks the names, paths and literals of a job.
 pub(super) fn mask(facts: &Facts) -> Mask {
-    let job = facts.job.name.iter().chain(&facts.job.id);
-    let rowsets = facts
-        .outline
-        .statements
-        .iter()
-        .flat_map(|s| s.inputs.iter().chain(&s.target));
-    let script = facts.outline.script.iter().flat_map(|s| literals(&s.text));
+    let (job, outline) = (&facts.job, &facts.outline);
+    let statements = outline.statements.iter();
+    let rowsets = statements.flat_map(|s| s.inputs.iter().chain(&s.target));
+    let script = outline.script.iter().flat_map(|s| literals(&s.text));
     let literals: Vec<String> = script.collect();
-    let path = std::iter::once((facts.job.path.as_str(), "path"));
-    let names = path
-        .chain(job.map(|name| (name.as_str(), "job")))
-        .chain(rowsets.map(|name| (name.as_str(), "rowset")))
-        .chain(
-            facts
-                .outline
-                .private_names
-                .iter()
-                .map(|name| (name.as_str(), "name")),
-        )
-        .chain(literals.iter().map(|literal| (literal.as_str(), "literal")));
-    Mask::of_names(names)
+    let names = [(&job.path, "path")]
+        .into_iter()
+        .chain(job.name.iter().chain(&job.id).map(|name| (name, "job")))
+        .chain(rowsets.map(|name| (name, "rowset")))
+        .chain(outline.private_names.iter().map(|name| (name, "name")))
+        .chain(literals.iter().map(|literal| (literal, "literal")));
+    Mask::of_names(names.map(|(name, kind)| (name.as_str(), kind)))
 }

@@ -1,5 +1,6 @@
 //! One task under way: prompt, call, retries, reading, one turn of repair.
 
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::conclusion::{self, Conclusion};
@@ -8,7 +9,7 @@ use crate::reasoner::{Answer, ReasonerError, Task};
 use crate::step::StepId;
 use crate::tools;
 use llm::ToolCalls;
-use report::{Language, Usage};
+use report::{Language, Usage, text};
 
 use super::answer;
 use super::context::{self, Form, Prompt};
@@ -122,50 +123,42 @@ impl<'a> Call<'a> {
         form: &Form<'_>,
         repair: Option<(String, Vec<String>)>,
     ) -> Result<Chat, ReasonerError> {
-        let faults = |faults: Vec<String>| {
+        let repair = repair.map(|(answer, faults)| {
             let context = serde_json::json!({ "faults": faults });
-            self.task
-                .prompts
-                .render(self.task.input.facts.language, "repair", context)
-                .map_err(|e| ReasonerError::Prompt(e.to_string()))
-        };
-        let repair = match repair {
-            Some((answer, lines)) => Some((answer, faults(lines)?)),
-            None => None,
-        };
+            Ok((answer, self.render("repair", context)?))
+        });
         let is_structured = !form.tools;
+        let level = is_structured.then_some(form.level);
+        let rounds = form.conversing.then(|| self.task.rounds.to_vec());
         Ok(Chat {
             step: self.task.step().id().to_owned(),
             system: prompt.system.clone(),
             user: prompt.user.clone(),
-            repair,
+            repair: repair.transpose()?,
             schema: is_structured.then(|| self.schema.clone()),
-            level: if is_structured {
-                form.level
-            } else {
-                Level::Text
-            },
+            level: level.unwrap_or(Level::Text),
             max_output_tokens: self.model.profile.max_output_tokens,
             stream: self.stream,
-            tools: if form.tools {
-                tools::offered()
-            } else {
-                Vec::new()
-            },
-            rounds: if form.conversing {
-                self.task.rounds.to_vec()
-            } else {
-                Vec::new()
-            },
+            tools: form.tools.then(tools::offered).unwrap_or_default(),
+            rounds: rounds.unwrap_or_default(),
         })
+    }
+
+    /// Renders a template that asks for another answer.
+    fn render(&self, name: &str, context: impl Serialize) -> Result<String, ReasonerError> {
+        let text = self.task.prompts.render(self.language(), name, context);
+        text.map_err(|e| ReasonerError::Prompt(e.to_string()))
+    }
+
+    fn language(&self) -> Language {
+        self.task.input.facts.language
     }
 
     fn note_cuts(&mut self, prompt: &Prompt) {
         if !prompt.cuts.is_empty() {
-            self.remarks.push(match self.task.input.facts.language {
-                Language::Zh => format!("提示词中略去：{}", prompt.cuts.join("；")),
-                Language::En => format!("left out of the prompt: {}", prompt.cuts.join("; ")),
-            });
+            let cuts = prompt.cuts.join(self.language().select("；", "; "));
+            let remark = text!("提示词中略去：{cuts}", "left out of the prompt: {cuts}");
+            self.remarks.push(remark.into(self.language()));
         }
     }
 
@@ -175,22 +168,15 @@ impl<'a> Call<'a> {
         observer: &mut dyn Observer,
     ) -> Result<Reply, CallError> {
         let step = self.task.step();
-        let mask = self
-            .options
-            .redact
-            .then(|| super::mask::mask(&self.task.input.facts));
-        if let Some(mask) = &mask {
-            mask.hide_chat(&mut chat);
-        }
+        let facts = &self.task.input.facts;
+        let mask = self.options.redact.then(|| super::mask::mask(facts));
+        mask.iter().for_each(|mask| mask.hide_chat(&mut chat));
         let retries = self.model.profile.retries.unwrap_or(2);
         let mut attempt = 0;
         loop {
-            let result = self.send_once(&chat, mask.as_ref(), observer).await;
-            let error = match result {
+            let error = match self.send_once(&chat, mask.as_ref(), observer).await {
                 Ok(mut reply) => {
-                    if let Some(mask) = &mask {
-                        mask.show_reply(&mut reply);
-                    }
+                    mask.iter().for_each(|mask| mask.show_reply(&mut reply));
                     return Ok(reply);
                 }
                 Err(error) => error,
@@ -227,11 +213,11 @@ impl<'a> Call<'a> {
     ) -> Result<Reply, CallError> {
         let step = self.task.step();
         let mut tell = |piece: Piece<'_>| match piece {
-            Piece::Text(text) if mask.is_none() => observer.event(Event::Token { step, text }),
-            Piece::Text(text) => observer.event(Event::Token {
-                step,
-                text: &mask.map_or(String::new(), |m| m.show(text)),
-            }),
+            Piece::Text(text) => {
+                let shown = mask.map(|m| m.show(text));
+                let text = shown.as_deref().unwrap_or(text);
+                observer.event(Event::Token { step, text });
+            }
             Piece::Thought(text) => observer.event(Event::Thinking { step, text }),
         };
         let reply = self.model.transport.send(chat, &mut tell).await?;
@@ -278,10 +264,11 @@ impl<'a> Call<'a> {
         };
         let is_whole = |text: &str| reader(steps, text).is_ok_and(|read| !read.repaired);
         if reply.finish == Finish::Length && !is_whole(&reply.text) {
-            self.remarks.push(match self.task.input.facts.language {
-                Language::Zh => "回答过长，已改为摘要".to_owned(),
-                Language::En => "the answer was too long and was summed up".to_owned(),
-            });
+            let remark = text!(
+                "回答过长，已改为摘要",
+                "the answer was too long and was summed up"
+            );
+            self.remarks.push(remark.into(self.language()));
             reply = self.summarise(&reply, observer).await?;
         }
         let read = match reader(steps, &reply.text) {
@@ -301,28 +288,24 @@ impl<'a> Call<'a> {
                 })?
             }
         };
-        Ok(self.answer(
-            read.conclusions,
-            reply.text,
-            repaired || read.repaired,
-            None,
-        ))
+        let repaired = repaired || read.repaired;
+        Ok(self.answer(read.conclusions, reply.text, repaired, None))
     }
 
     /// An answer that calls tools: the conclusion where it hands one in, else what it asks for.
     fn called(&mut self, said: &str, calls: ToolCalls) -> Answer {
-        match tools::submitted(&calls.calls) {
+        let (request, raw, calls) = match tools::submitted(&calls.calls) {
             Some(request) => {
-                let raw = calls.calls.first().map(|c| c.arguments.to_string());
-                let conclusion = Conclusion::Completeness(request);
-                self.answer(vec![conclusion], raw.unwrap_or_default(), false, None)
+                let arguments = calls.calls.first().map(|c| c.arguments.to_string());
+                (request, arguments.unwrap_or_default(), None)
             }
             None => {
                 let request = tools::request_of(&calls.calls, said.trim());
-                let conclusion = Conclusion::Completeness(request);
-                self.answer(vec![conclusion], said.to_owned(), false, Some(calls))
+                (request, said.to_owned(), Some(calls))
             }
-        }
+        };
+        let conclusions = vec![Conclusion::Completeness(request)];
+        self.answer(conclusions, raw, false, calls)
     }
 
     fn answer(
@@ -351,38 +334,31 @@ impl<'a> Call<'a> {
         let form = self.form(false);
         let prompt = self.prompt(&form, context::budget(&self.model.profile))?;
         let mut chat = self.chat(&prompt, &form, None)?;
-        let ask = self
-            .task
-            .prompts
-            .render(self.task.input.facts.language, "summary", ())
-            .map_err(|e| ReasonerError::Prompt(e.to_string()))?;
-        chat.repair = Some((shown(&reply.text), ask));
-        self.send(chat, observer)
-            .await
-            .map_err(|error| self.error(error))
+        chat.repair = Some((shown(&reply.text), self.render("summary", ())?));
+        let reply = self.send(chat, observer).await;
+        reply.map_err(|error| self.error(error))
     }
 
     fn error(&self, error: CallError) -> ReasonerError {
         let provider = self.model.name();
+        let permanent = |reason, hint: &str| ReasonerError::Permanent {
+            provider: self.model.name(),
+            reason,
+            hint: hint.to_owned(),
+        };
         match error {
-            CallError::Transient { reason, .. } => ReasonerError::Transient { provider, reason },
-            CallError::Permanent { reason, hint } => ReasonerError::Permanent {
-                provider,
-                reason,
-                hint,
-            },
-            CallError::Unreadable { reason } => ReasonerError::Transient { provider, reason },
+            CallError::Transient { reason, .. } | CallError::Unreadable { reason } => {
+                ReasonerError::Transient { provider, reason }
+            }
+            CallError::Permanent { reason, hint } => permanent(reason, &hint),
             CallError::TooLong { reason } => ReasonerError::TooLong { provider, reason },
-            CallError::LevelRefused { reason } => ReasonerError::Permanent {
-                provider,
-                reason,
-                hint: "set `structured_output = \"text\"` in the profile".to_owned(),
-            },
-            CallError::Refused { reason } => ReasonerError::Permanent {
-                provider,
-                reason: format!("the model declined to answer: {reason}"),
-                hint: "try --redact or another profile".to_owned(),
-            },
+            CallError::LevelRefused { reason } => {
+                permanent(reason, "set `structured_output = \"text\"` in the profile")
+            }
+            CallError::Refused { reason } => permanent(
+                format!("the model declined to answer: {reason}"),
+                "try --redact or another profile",
+            ),
         }
     }
 }

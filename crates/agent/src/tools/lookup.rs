@@ -6,6 +6,7 @@
 use std::fmt::Write;
 
 use job::Job;
+use job::model::Table;
 
 use crate::conclusion::{Lookup, Tool};
 use crate::experience::ExperienceSource;
@@ -81,11 +82,12 @@ fn analyze_script(facts: &Facts, lines: &str) -> String {
             }
         }
     }
-    if out.is_empty() {
-        "no statement there".to_owned()
-    } else {
-        out
-    }
+    or_else(out, || "no statement there".to_owned())
+}
+
+/// A text, or what to say where it is empty.
+fn or_else(text: String, nothing: impl FnOnce() -> String) -> String {
+    Some(text).filter(|t| !t.is_empty()).unwrap_or_else(nothing)
 }
 
 fn line_range(text: &str) -> Option<(u32, u32)> {
@@ -98,57 +100,35 @@ fn line_range(text: &str) -> Option<(u32, u32)> {
 
 fn table_metadata(job: &Job, wanted: &str) -> String {
     let mut out = String::new();
-    for table in job
-        .tables
-        .iter()
-        .filter(|t| t.name.eq_ignore_ascii_case(wanted.trim()) || wanted.trim().is_empty())
-    {
-        let number =
-            |n: Option<u64>| n.map_or_else(|| "not known".to_owned(), |n| figure(n as f64));
-        let _ = writeln!(
-            out,
-            "{}: rows {}, bytes {}, files {}",
-            table.name,
-            number(table.rows),
-            number(table.bytes),
-            number(table.file_count)
-        );
+    let name = wanted.trim();
+    let is_wanted = |t: &&Table| name.is_empty() || t.name.eq_ignore_ascii_case(name);
+    let unknown = || "not known".to_owned();
+    let number = |n: Option<u64>| n.map_or_else(unknown, |n| figure(n as f64));
+    for table in job.tables.iter().filter(is_wanted) {
+        let [rows, bytes, files] = [table.rows, table.bytes, table.file_count].map(number);
+        let name = &table.name;
+        let _ = writeln!(out, "{name}: rows {rows}, bytes {bytes}, files {files}");
         if let Some(c) = &table.clustering {
-            let _ = writeln!(
-                out,
-                "  layout {} on {}, sorted by {}",
-                c.kind,
-                c.keys.join(", "),
-                c.sorted_by.join(", ")
-            );
+            let [keys, sorted] = [&c.keys, &c.sorted_by].map(|names| names.join(", "));
+            let _ = writeln!(out, "  layout {} on {keys}, sorted by {sorted}", c.kind);
         }
         for column in &table.columns {
-            let top: Vec<String> = column
-                .top_values
-                .iter()
-                .take(TOP_VALUES)
+            let top = column.top_values.iter().take(TOP_VALUES);
+            let top: Vec<String> = top
                 .map(|v| format!("{} ({} rows)", v.value, v.rows))
                 .collect();
+            let top = Some(top.join(", ")).filter(|top| !top.is_empty());
+            let [distinct, nulls] = [column.distinct, column.nulls].map(number);
             let _ = writeln!(
                 out,
-                "  {} {}: distinct {}, nulls {}, frequent {}",
+                "  {} {}: distinct {distinct}, nulls {nulls}, frequent {}",
                 column.name,
                 column.type_name.as_deref().unwrap_or(""),
-                number(column.distinct),
-                number(column.nulls),
-                if top.is_empty() {
-                    "not known".to_owned()
-                } else {
-                    top.join(", ")
-                }
+                top.unwrap_or_else(unknown)
             );
         }
     }
-    if out.is_empty() {
-        format!("no metadata of `{wanted}` has been read")
-    } else {
-        out
-    }
+    or_else(out, || format!("no metadata of `{wanted}` has been read"))
 }
 
 fn explain_codegen(job: &Job, wanted: &str) -> String {
@@ -156,30 +136,20 @@ fn explain_codegen(job: &Job, wanted: &str) -> String {
         return "the generated code has not been read".to_owned();
     };
     let mut out = String::new();
-    for class in codegen
-        .classes
-        .iter()
-        .filter(|c| wanted.trim().is_empty() || c.name.contains(wanted.trim()))
-    {
-        let author = if class.user_code {
-            "user code"
-        } else {
-            "generated"
+    // Every name contains the empty one.
+    let classes = codegen.classes.iter();
+    for class in classes.filter(|c| c.name.contains(wanted.trim())) {
+        let author = match class.user_code {
+            true => "user code",
+            false => "generated",
         };
-        let _ = writeln!(
-            out,
-            "{} ({author}), lines {}-{} of {}",
-            class.name, class.lines.0, class.lines.1, codegen.file
-        );
+        let (name, file, (first, last)) = (&class.name, &codegen.file, class.lines);
+        let _ = writeln!(out, "{name} ({author}), lines {first}-{last} of {file}");
         for expression in &class.expressions {
             let _ = writeln!(out, "  evaluates {expression}");
         }
     }
-    if out.is_empty() {
-        format!("no class `{wanted}`")
-    } else {
-        out
-    }
+    or_else(out, || format!("no class `{wanted}`"))
 }
 
 fn search_experience(
@@ -192,10 +162,7 @@ fn search_experience(
     };
     let mut query = indexer::Query::new(cut(words, 400), SEARCH_HITS);
     query.filter.kinds = vec![indexer::Kind::Experience, indexer::Kind::Case];
-    query.prefer.languages = vec![match language {
-        Language::Zh => indexer::Language::Zh,
-        Language::En => indexer::Language::En,
-    }];
+    query.prefer.languages = vec![language];
     match index.search(&query) {
         Ok(hits) => {
             let passage = |h: &indexer::Hit| {

@@ -1,14 +1,18 @@
 //! The whole context that a model sees, step by step, under review as snapshots. Experience is a
 //! fixed chunk, so that an edit of the knowledge base does not change them.
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+
 use agent::experience::ExperienceSource;
 use agent::model::DryRun;
 use agent::{Prompts, Request};
 use indexer::{Chunk, Hit, Kind, Query, Section};
 use llm::{Profile, Provider};
 use report::Language;
+use testkit::contains;
 
-use crate::support::{self, Setting, about};
+use crate::support::{self, *};
 
 /// One chunk for every query, which names the step it was preferred for.
 struct OneChunk;
@@ -59,20 +63,14 @@ async fn contexts(request: &Request) -> String {
         source: Some(&OneChunk),
         ..Setting::with(dry)
     };
-    support::run(request, setting).await.0.expect("a report");
+    run(request, setting).await;
     let previews = previews.lock().expect("the run is over");
-    let system = previews
-        .first()
-        .map(|p| p.system.clone())
-        .unwrap_or_default();
+    let system = previews.first().map_or("", |p| p.system.as_str());
     let mut out = format!("######## system\n{system}\n");
-    for preview in previews.iter() {
-        out.push_str(&format!(
-            "\n######## {} ({} tokens)\n{}\n",
-            preview.steps.join("+"),
-            preview.tokens,
-            preview.user
-        ));
+    for p in previews.iter() {
+        let steps = p.steps.join("+");
+        let (tokens, user) = (p.tokens, &p.user);
+        out.push_str(&format!("\n######## {steps} ({tokens} tokens)\n{user}\n"));
     }
     out
 }
@@ -100,30 +98,18 @@ async fn what_a_model_sees_of_three_jobs() {
 #[test]
 fn both_languages_have_the_same_templates_that_render() {
     let folder = support::root().join("prompts");
-    let names = |language: &str| {
-        let mut names: Vec<String> = std::fs::read_dir(folder.join(language))
-            .expect("the templates")
-            .flatten()
-            .map(|e| e.file_name().to_string_lossy().into_owned())
-            .collect();
-        names.sort();
-        names
+    let names = |language: &str| -> BTreeSet<OsString> {
+        let templates = std::fs::read_dir(folder.join(language)).expect("the templates");
+        templates.flatten().map(|e| e.file_name()).collect()
     };
     assert_eq!(names("zh"), names("en"));
     let prompts = Prompts::built_in();
     for language in [Language::Zh, Language::En] {
-        let text = prompts
-            .render(language, "system", ())
-            .expect("it needs no data");
+        let text = prompts.render(language, "system", ());
+        let text = text.expect("it needs no data");
         assert_eq!(Language::of(&text), language);
-        for step in [
-            "[THINK 1]",
-            "[THINK 2]",
-            "[THINK 3]",
-            "[THINK 4]",
-            "[THINK 5]",
-        ] {
-            assert!(text.contains(step), "{language:?} {step}");
+        for n in 1..=5 {
+            contains(&text, [format!("[THINK {n}]").as_str()]);
         }
     }
 }

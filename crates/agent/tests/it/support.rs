@@ -1,14 +1,19 @@
-//! Jobs, an index of the real knowledge base, and analyses of the former with the latter.
+//! Analyses of simulated jobs, with an index of the real knowledge base.
 
+use std::fmt::Debug;
+use std::ops::Deref;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use agent::experience::ExperienceSource;
 use agent::model::LlmReasoner;
 use agent::offline::Offline;
 use agent::{AnalyzeError, Event, Prompts, Reasoner, Request, Services};
-use llm::{LlmOptions, Model, Profile, Provider, Server};
-use report::Report;
-use serde_json::{Value, json};
-pub(crate) use testkit::knowledge::{index, root};
+use llm::{LlmOptions, Model, Profile, Provider};
+use report::{ReasonerKind, Report, Step};
+use testkit::knowledge::index;
+pub(crate) use testkit::knowledge::root;
+use testkit::llm::Server;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) fn case(name: &str) -> PathBuf {
@@ -23,31 +28,35 @@ pub(crate) const CASES: [&str; 3] = ["join-hot-key-skew", "excessive-shuffle", "
 pub(crate) struct Setting {
     pub(crate) reasoner: Box<dyn Reasoner>,
     pub(crate) fallbacks: Vec<Box<dyn Reasoner>>,
-    pub(crate) indexed: bool,
-    pub(crate) source: Option<&'static dyn agent::experience::ExperienceSource>,
+    pub(crate) source: Option<&'static dyn ExperienceSource>,
     pub(crate) rounds: u32,
     pub(crate) cancel: CancellationToken,
 }
 
 impl Setting {
     pub(crate) fn offline() -> Setting {
+        Setting::with(Offline).indexed()
+    }
+
+    /// Without experience, which is tested offline.
+    pub(crate) fn with(reasoner: impl Reasoner + 'static) -> Setting {
         Setting {
-            reasoner: Box::new(Offline),
+            reasoner: Box::new(reasoner),
             fallbacks: Vec::new(),
-            indexed: true,
             source: None,
             rounds: 8,
             cancel: CancellationToken::new(),
         }
     }
 
-    pub(crate) fn with(reasoner: impl Reasoner + 'static) -> Setting {
-        // Tests of the LLM path look at its requests; experience is tested offline.
-        Setting {
-            reasoner: Box::new(reasoner),
-            indexed: false,
-            ..Setting::offline()
-        }
+    /// Asks a server.
+    pub(crate) fn asking(server: &Server) -> Setting {
+        Setting::with(asking(&profile(server)))
+    }
+
+    pub(crate) fn indexed(self) -> Setting {
+        let source = Some(index() as &dyn ExperienceSource);
+        Setting { source, ..self }
     }
 
     pub(crate) fn or_offline(mut self) -> Setting {
@@ -57,55 +66,107 @@ impl Setting {
 }
 
 /// A profile that points at a server, with short patience.
-pub(crate) fn profile(base_url: &str) -> Profile {
+pub(crate) fn profile(server: &Server) -> Profile {
     let mut profile = Profile::new(Provider::Compatible, "scripted");
-    profile.base_url = Some(base_url.to_owned());
+    profile.base_url = Some(server.url());
     profile.read_timeout_seconds = Some(1.0);
     profile.timeout_seconds = Some(5.0);
     profile
 }
 
-/// How many requests asked for a step.
-pub(crate) fn asked_for(server: &testkit::llm::Server, step: &str) -> usize {
-    let requests = server.requests();
-    requests.iter().filter(|r| step_of(r) == step).count()
+pub(crate) const KEY: &str = "key-for-tests-0123456789";
+
+/// A profile of any provider, with a key.
+pub(crate) fn profile_of(provider: Provider, model: &str, server: &Server) -> Profile {
+    let mut profile = profile(server);
+    (profile.provider, profile.model) = (provider, model.to_owned());
+    profile.api_key = Some(KEY.into());
+    profile
 }
 
-/// A reasoner that asks a server.
+/// Answers come in a stream.
+pub(crate) fn streaming() -> LlmOptions {
+    LlmOptions {
+        stream: true,
+        ..LlmOptions::default()
+    }
+}
+
 pub(crate) fn asking(profile: &Profile) -> LlmReasoner {
-    asking_with(
-        profile,
-        LlmOptions {
-            stream: true,
-            ..LlmOptions::default()
-        },
-    )
+    asking_with(profile, streaming())
 }
 
 pub(crate) fn asking_with(profile: &Profile, options: LlmOptions) -> LlmReasoner {
-    let server = Server::new(profile, None).expect("a sound profile");
-    LlmReasoner::new(
-        Model::new(profile.clone(), std::sync::Arc::new(server)),
-        options,
-    )
+    LlmReasoner::new(model(profile), options)
 }
 
-/// Analyses a job and collects what was told meanwhile, as lines.
-pub(crate) async fn run(
-    request: &Request,
-    setting: Setting,
-) -> (Result<Report, AnalyzeError>, Vec<String>) {
-    let catalogue = job::Catalogue::builtin();
-    let thresholds = diagnosis::Settings::default();
+pub(crate) fn model(profile: &Profile) -> Model {
+    let server = llm::Server::new(profile, None).expect("a sound profile");
+    Model::new(profile.clone(), Arc::new(server))
+}
+
+/// A report, and the events on the way to it, as lines.
+pub(crate) struct Outcome {
+    pub(crate) report: Report,
+    pub(crate) events: Vec<String>,
+}
+
+impl Deref for Outcome {
+    type Target = Report;
+
+    fn deref(&self) -> &Report {
+        &self.report
+    }
+}
+
+impl Outcome {
+    #[track_caller]
+    pub(crate) fn step(&self, id: &str) -> &Step {
+        self.steps.iter().find(|s| s.id == id).expect("the step")
+    }
+
+    pub(crate) fn has_read(&self, file: &str) -> bool {
+        self.files_read.iter().any(|f| f.file.contains(file))
+    }
+
+    /// How many events there were of a kind.
+    pub(crate) fn count(&self, kind: &str) -> usize {
+        let events = self.events.iter();
+        events.filter(|event| event.starts_with(kind)).count()
+    }
+
+    /// Why another reasoner took over; empty if none did.
+    pub(crate) fn fallback(&self) -> &str {
+        self.engine.fallback.as_deref().unwrap_or_default()
+    }
+
+    pub(crate) fn hints(&self) -> Vec<&str> {
+        let diagnostics = self.diagnostics.iter();
+        diagnostics.filter_map(|d| d.hint.as_deref()).collect()
+    }
+
+    #[track_caller]
+    pub(crate) fn is_by_llm(&self) {
+        let engine = &self.engine;
+        assert_eq!(engine.reasoner, ReasonerKind::Llm, "{engine:?}");
+    }
+}
+
+/// Analyzes a job with a server of an LLM and no fallback.
+pub(crate) async fn ask(server: &Server, request: &Request) -> Outcome {
+    run(request, Setting::asking(server)).await
+}
+
+pub(crate) async fn run(request: &Request, setting: Setting) -> Outcome {
+    try_run(request, setting).await.expect("a report")
+}
+
+pub(crate) async fn try_run(request: &Request, setting: Setting) -> Result<Outcome, AnalyzeError> {
     let services = Services {
-        catalogue: &catalogue,
-        diagnosis: &thresholds,
+        catalogue: &job::Catalogue::builtin(),
+        diagnosis: &diagnosis::Settings::default(),
         reading: job::Options::default(),
-        index: match setting.source {
-            Some(source) => Some(source),
-            None if setting.indexed => Some(index()),
-            None => None,
-        },
+        index: setting.source,
         reasoner: setting.reasoner,
         fallbacks: setting.fallbacks,
         prompts: Prompts::built_in(),
@@ -117,10 +178,11 @@ pub(crate) async fn run(
         },
         cancel: setting.cancel,
     };
-    let mut told = Vec::new();
-    let mut observer = |event: Event<'_>| told.push(format!("{event:?}"));
-    let result = sendable(agent::analyze(request, &services, &mut observer)).await;
-    (result.map(|analysis| analysis.report), told)
+    let mut events = Vec::new();
+    let mut observer = |event: Event<'_>| events.push(format!("{event:?}"));
+    let analysis = sendable(agent::analyze(request, &services, &mut observer)).await?;
+    let report = analysis.report;
+    Ok(Outcome { report, events })
 }
 
 /// An analysis may be moved to another thread, as servers do.
@@ -128,19 +190,23 @@ fn sendable<F: Future + Send>(analysis: F) -> F {
     analysis
 }
 
-/// Runs cases beside each other, each on a thread of its own, so that the work of one does not
-/// eat up the patience of another.
-pub(crate) fn side_by_side<T: Send>(cases: Vec<T>, run: impl AsyncFn(T) + Sync) {
+/// Runs cases concurrently, one per thread, so that the work of one doesn't exhaust the patience of
+/// another. A failed assertion shows its case as the name of the thread.
+pub(crate) fn concurrently<T: Debug + Send>(
+    cases: impl IntoIterator<Item = T>,
+    run: impl AsyncFn(T) + Sync,
+) {
     let run = &run;
     std::thread::scope(|scope| {
         for case in cases {
-            scope.spawn(move || {
+            let thread = std::thread::Builder::new().name(format!("{case:?}"));
+            let work = move || {
                 let runtime = tokio::runtime::Builder::new_current_thread()
                     .enable_all()
-                    .build()
-                    .expect("a runtime");
-                runtime.block_on(run(case));
-            });
+                    .build();
+                runtime.expect("a runtime").block_on(run(case));
+            };
+            thread.spawn_scoped(scope, work).expect("a thread");
         }
     });
 }
@@ -153,55 +219,17 @@ pub(crate) fn about(case_name: &str) -> Request {
     }
 }
 
-/// Conclusions of the steps that follow the schema and claim nothing.
-pub(crate) fn plain(step: &str) -> Value {
-    match step {
-        "think1" => {
-            json!({ "problem_type": "none", "also": [], "findings": [], "evidence": [], "text": "class" })
-        }
-        "think2" => json!({ "modules": [], "text": "code" }),
-        "think3" => json!({ "causes": [], "text": "causes" }),
-        "think4" => json!({ "needs_files": false, "files": [], "lookups": [], "basis": "enough" }),
-        "think5" => json!({ "recommendations": [], "additional": [], "text": "advice" }),
-        _ => json!({ "hypotheses": [], "text": "none" }),
-    }
+pub(crate) fn skewed() -> Request {
+    about("join-hot-key-skew")
 }
 
-/// The step that a recorded request asks for, by the heading of its template; the last counts.
-pub(crate) fn step_of(request: &testkit::llm::Recorded) -> &'static str {
+pub(crate) fn healthy() -> Request {
+    about("healthy")
+}
+
+/// The first placeholder for a masked name that a request shows.
+pub(crate) fn placeholder(request: &testkit::llm::Recorded) -> Option<String> {
     let prompt = request.prompt();
-    let at = |mark: &str| prompt.rfind(mark);
-    let steps = [
-        ("think1", "[THINK 1] "),
-        ("think2", "[THINK 2] "),
-        ("think3", "[THINK 3] "),
-        ("think4", "[THINK 4] "),
-        ("think5", "[THINK 5] "),
-        ("hypotheses", "[Hypotheses]\n"),
-        ("hypotheses", "[假设推理]\n"),
-    ];
-    steps
-        .into_iter()
-        .max_by_key(|(_, mark)| at(mark))
-        .map_or("", |(step, _)| step)
-}
-
-/// Several steps asked for at once.
-pub(crate) fn is_merged(request: &testkit::llm::Recorded) -> bool {
-    let asked = request.conversation();
-    asked.contains("[THINK 1] ") && asked.contains("[THINK 3] ")
-}
-
-/// A server that concludes every step without claiming anything.
-pub(crate) fn agreeable() -> testkit::llm::Server {
-    testkit::llm::Server::start([])
-        .rule(|request| Some(testkit::llm::Turn::json(&agreeable_answer(request))))
-}
-
-pub(crate) fn agreeable_answer(request: &testkit::llm::Recorded) -> Value {
-    if is_merged(request) {
-        json!({ "think1": plain("think1"), "think2": plain("think2"), "think3": plain("think3") })
-    } else {
-        plain(step_of(request))
-    }
+    let mut words = prompt.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.find(|w| w.starts_with("name_")).map(str::to_owned)
 }

@@ -1,58 +1,48 @@
-//! THINK 4 by native calls of tools: bounds, mistakes, and models without tools.
+//! THINK 4 by native tool calls: bounds, mistakes, and models without tools.
 
-use llm::Level;
-use report::{Report, Step};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use agent::Request;
+use llm::{Level, LlmOptions};
+use report::Language;
 use serde_json::{Value, json};
+use testkit::contains;
+use testkit::llm::think::step_of;
 use testkit::llm::{Recorded, Server, Turn};
 
-use crate::support::{
-    self, Setting, about, agreeable_answer, asked_for, asking, asking_with, profile, step_of,
-};
+use crate::support::{self, *};
 
-/// Analyses the skewed job with a model that answers THINK 4 by `turn`, told how many results it got.
-async fn concluding(
-    turn: impl Fn(&Recorded, usize) -> Turn + Send + Sync + 'static,
-) -> (Report, Server) {
-    let server = Server::start([]).rule(move |request| {
-        Some(if step_of(request) == "think4" {
-            turn(request, request.tool_results().len())
-        } else {
-            Turn::json(&agreeable_answer(request))
-        })
-    });
-    let setting = Setting::with(asking(&profile(&server.url())));
-    let report = support::run(&about("join-hot-key-skew"), setting).await.0;
-    (report.expect("a report"), server)
+/// A server that answers THINK 4 by `turn`, which is given the number of results so far.
+fn checking(turn: impl Fn(&Recorded, usize) -> Turn + Send + Sync + 'static) -> Server {
+    Server::agreeing_unless(move |request| {
+        let results = request.tool_results().len();
+        (step_of(request) == "think4").then(|| turn(request, results))
+    })
 }
 
-fn think4(report: &Report) -> &Step {
-    report
-        .steps
-        .iter()
-        .find(|s| s.id == "think4")
-        .expect("THINK 4")
+/// Analyzes the skewed job with such a server.
+async fn concluding(
+    turn: impl Fn(&Recorded, usize) -> Turn + Send + Sync + 'static,
+) -> (Outcome, Server) {
+    let server = checking(turn);
+    (ask(&server, &skewed()).await, server)
 }
 
 fn submit(basis: &str) -> Turn {
-    Turn::tool(
-        "submit_check",
-        &json!({ "sufficient": true, "experiences": [], "basis": basis }),
-    )
+    let check = json!({ "sufficient": true, "experiences": [], "basis": basis });
+    Turn::tool("submit_check", &check)
 }
 
-fn reading(files: &[&str]) -> Turn {
-    let files: Vec<Value> = files
-        .iter()
-        .map(|f| json!({ "file": f, "reason": "to see" }))
-        .collect();
+fn reading<T: AsRef<str>>(files: &[T]) -> Turn {
+    let file = |f: &T| json!({ "file": f.as_ref(), "reason": "to see" });
+    let files: Vec<Value> = files.iter().map(file).collect();
     Turn::tool("read_files", &json!({ "files": files }))
 }
 
-/// The results that the model had seen when it was asked last.
+/// The results that the model had seen in its last turn.
 fn last_results(server: &Server) -> Vec<String> {
-    let requests = server.requests();
-    let last = requests.iter().rev().find(|r| step_of(r) == "think4");
-    last.expect("THINK 4 was asked").tool_results()
+    let last = server.last_for("think4");
+    last.expect("a request for THINK 4").tool_results()
 }
 
 #[tokio::test]
@@ -62,111 +52,75 @@ async fn nothing_outside_the_folder_is_read() {
         _ => submit("that is all"),
     })
     .await;
-    let results = last_results(&server);
-    assert!(
-        results[0].contains("is not in the job folder"),
-        "{results:?}"
-    );
-    assert!(
-        server
-            .requests()
-            .iter()
-            .all(|r| !r.prompt().contains("root:"))
-    );
-    assert!(report.files_read.iter().all(|f| !f.file.contains("passwd")));
+    contains(&last_results(&server)[0], ["is not in the job folder"]);
+    let requests = server.requests();
+    assert!(requests.iter().all(|r| !r.prompt().contains("root:")));
+    assert!(!report.has_read("passwd"));
 }
 
 #[tokio::test]
 async fn a_round_reads_at_most_three_files_and_says_so() {
-    let files: Vec<String> = std::fs::read_dir(support::case("join-hot-key-skew"))
-        .expect("the job")
-        .flatten()
-        .map(|e| e.file_name().to_string_lossy().into_owned())
-        .collect();
+    let entries = std::fs::read_dir(support::case("join-hot-key-skew")).expect("the job");
+    let names = entries.flatten().map(|e| e.file_name());
+    let files: Vec<String> = names.map(|n| n.to_string_lossy().into_owned()).collect();
     assert!(files.len() > 3);
-    let wanted = files.clone();
+    let unread = files.len() - 3;
     let (report, server) = concluding(move |_, results| match results {
-        0 => reading(&wanted.iter().map(String::as_str).collect::<Vec<_>>()),
+        0 => reading(&files),
         _ => submit("that is all"),
     })
     .await;
-    let results = last_results(&server);
-    assert_eq!(
-        results[0].matches("<<<data file").count(),
-        3,
-        "{}",
-        results[0]
-    );
-    assert_eq!(
-        results[0]
-            .matches("was not read: at most 3 files a turn")
-            .count(),
-        files.len() - 3
-    );
-    let rounds = think4(&report).conclusion["rounds"].clone();
-    let asked: Vec<usize> = rounds
-        .as_array()
-        .expect("rounds")
-        .iter()
-        .map(|r| r["files"].as_array().map_or(0, Vec::len))
-        .collect();
-    assert!(asked.iter().all(|n| *n <= 3), "{asked:?}");
+    let result = &last_results(&server)[0];
+    assert_eq!(result.matches("<<<data file").count(), 3, "{result}");
+    let refused = result.matches("was not read: at most 3 files a turn");
+    assert_eq!(refused.count(), unread, "{result}");
+    let rounds = &report.step("think4").conclusion["rounds"];
+    for round in rounds.as_array().expect("rounds") {
+        let files = round["files"].as_array().map_or(0, Vec::len);
+        assert!(files <= 3, "{round}");
+    }
 }
 
 #[tokio::test]
 async fn an_endless_loop_of_new_calls_reaches_the_bound() {
     let (report, server) = concluding(|_, results| {
-        Turn::tool(
-            "search_experience",
-            &json!({ "argument": format!("again {results}") }),
-        )
+        let argument = json!({ "argument": format!("again {results}") });
+        Turn::tool("search_experience", &argument)
     })
     .await;
-    assert_eq!(think4(&report).conclusion["ended"], "round_limit");
-    let asked = asked_for(&server, "think4");
-    assert!(asked <= 9, "{asked} calls of the model");
-    assert!(
-        think4(&report).text.contains("maximum number of rounds"),
-        "{}",
-        think4(&report).text
-    );
+    let think4 = report.step("think4");
+    assert_eq!(think4.conclusion["ended"], "round_limit");
+    contains(&think4.text, ["maximum number of rounds"]);
+    assert!(server.asked_for("think4") <= 9);
 }
 
 #[tokio::test]
 async fn an_endless_loop_of_the_same_call_ends_at_once() {
     let (report, server) = concluding(|_, _| reading(&["no-such-file"])).await;
     // The first is answered, the second is one mistake too many.
-    assert_eq!(asked_for(&server, "think4"), 2);
-    assert_ne!(think4(&report).conclusion["ended"], "round_limit");
+    assert_eq!(server.asked_for("think4"), 2);
+    assert_ne!(report.step("think4").conclusion["ended"], "round_limit");
     let (_, server) = concluding(|_, _| Turn::tool("list_files", &json!({}))).await;
-    assert_eq!(asked_for(&server, "think4"), 2);
+    assert_eq!(server.asked_for("think4"), 2);
 }
 
 #[tokio::test]
-async fn mistakes_are_told_to_the_model_and_mended() {
-    let (report, server) = concluding(|_, results| match results {
-        0 => Turn::tools(&[
-            ("format_disk", json!({})),
-            ("read_files", json!({ "files": "all" })),
-        ]),
-        2 => Turn::tools(&[
-            ("list_files", json!({})),
-            ("table_metadata", json!({ "argument": "" })),
-        ]),
+async fn the_model_is_shown_its_mistakes_and_corrects_them() {
+    let table = || ("table_metadata", json!({ "argument": "" }));
+    let (report, server) = concluding(move |_, results| match results {
+        0 => {
+            let files = json!({ "files": "all" });
+            Turn::tools(&[("format_disk", json!({})), ("read_files", files)])
+        }
+        2 => Turn::tools(&[("list_files", json!({})), table()]),
         _ => submit("now it is clear"),
     })
     .await;
     let results = last_results(&server);
-    assert!(
-        results[0].contains("there is no tool `format_disk`"),
-        "{results:?}"
-    );
-    assert!(
-        results[1].contains("do not follow the schema"),
-        "{results:?}"
-    );
-    assert!(results[2].contains("<<<data files"), "{results:?}");
-    assert!(think4(&report).text.contains("now it is clear"));
+    contains(&results[0], ["there is no tool `format_disk`"]);
+    contains(&results[1], ["do not follow the schema"]);
+    contains(&results[2], ["<<<data files"]);
+    contains(&report.step("think4").text, ["now it is clear"]);
 }
 
 #[tokio::test]
@@ -176,16 +130,8 @@ async fn what_a_tool_gave_is_seen_by_later_steps_too() {
         _ => submit("seen"),
     })
     .await;
-    let requests = server.requests();
-    let advice = requests
-        .iter()
-        .find(|r| step_of(r) == "think5")
-        .expect("THINK 5");
-    assert!(
-        advice.prompt().contains("### analyze_script(31-40)"),
-        "{}",
-        advice.prompt()
-    );
+    let advice = server.last_for("think5").expect("THINK 5");
+    contains(advice.prompt(), ["### analyze_script(31-40)"]);
 }
 
 #[tokio::test]
@@ -197,168 +143,97 @@ async fn an_answer_in_words_or_json_ends_the_step_as_well() {
         "[Files needed]: no\n[Basis]: The facts suffice [E1].",
     ] {
         let (report, server) = concluding(move |_, _| Turn::text(said)).await;
-        assert_eq!(asked_for(&server, "think4"), 1, "{said}");
-        let text = &think4(&report).text;
-        assert!(text.contains("The facts suffice [E1]."), "{said}: {text}");
+        assert_eq!(server.asked_for("think4"), 1, "{said}");
+        contains(&report.step("think4").text, ["The facts suffice [E1]."]);
     }
 }
 
 #[tokio::test]
 async fn claims_of_the_last_call_are_checked() {
     let (report, _) = concluding(|_, _| submit("SV99_Ghost takes 98.76% of the time")).await;
-    let text = &think4(&report).text;
-    assert!(
-        text.contains("SV99_Ghost [unverified]") && text.contains("98.76 [unverified]"),
-        "{text}"
-    );
+    let marked = ["SV99_Ghost [unverified]", "98.76 [unverified]"];
+    contains(&report.step("think4").text, marked);
 }
 
 #[tokio::test]
 async fn a_model_without_tools_is_asked_for_the_marks() {
-    let server = Server::start([]).rule(|request| {
-        let is_first = !request.prompt().contains("### tables.json");
-        Some(match step_of(request) {
-            "think4" if is_first => Turn::text(
-                "【需要文件】: 是\n【文件列表】:\n- tables.json: 热点值\n【推断依据】: 需要分布",
-            ),
-            "think4" => Turn::text("【需要文件】: 否\n【文件列表】:\n- 无\n【推断依据】: 已经足够"),
-            _ => Turn::json(&agreeable_answer(request)),
+    let server = checking(|request, _| {
+        Turn::text(if request.prompt().contains("### tables.json") {
+            "【需要文件】: 否\n【文件列表】:\n- 无\n【推断依据】: 已经足够"
+        } else {
+            "【需要文件】: 是\n【文件列表】:\n- tables.json: 热点值\n【推断依据】: 需要分布"
         })
     });
-    let mut profile = profile(&server.url());
+    let mut profile = profile(&server);
     profile.structured_output = Some(Level::Text);
-    let request = agent::Request {
-        language: Some(report::Language::Zh),
-        ..about("join-hot-key-skew")
+    let request = Request {
+        language: Some(Language::Zh),
+        ..skewed()
     };
-    let report = support::run(&request, Setting::with(asking(&profile)))
-        .await
-        .0
-        .expect("a report");
-    let requests = server.requests();
-    let asked: Vec<&Recorded> = requests.iter().filter(|r| step_of(r) == "think4").collect();
-    assert_eq!(asked.len(), 2);
-    assert!(asked[0].tools().is_empty());
-    assert!(
-        asked[0].prompt().contains("【需要文件】: 是/否"),
-        "{}",
-        asked[0].prompt()
-    );
-    assert!(
-        think4(&report).text.contains("已经足够"),
-        "{}",
-        think4(&report).text
-    );
+    let report = run(&request, Setting::with(asking(&profile))).await;
+    assert_eq!(server.asked_for("think4"), 2);
+    let asked = server.last_for("think4").expect("a request");
+    assert!(asked.tools().is_empty());
+    contains(asked.prompt(), ["【需要文件】: 是/否"]);
+    contains(&report.step("think4").text, ["已经足够"]);
 }
 
 #[tokio::test]
 async fn a_server_that_refuses_tools_is_asked_without_them() {
-    for refusal in [
-        Turn::error(
+    let auto = "\"auto\" tool choice requires --enable-auto-tool-choice to be set";
+    for (status, message) in [
+        (
             400,
             "registry.ollama.ai/library/gemma2 does not support tools",
         ),
-        Turn::error(
-            400,
-            "\"auto\" tool choice requires --enable-auto-tool-choice to be set",
-        ),
-        Turn::error(500, "tools param requires --jinja flag"),
+        (400, auto),
+        (500, "tools param requires --jinja flag"),
     ] {
-        let name = format!("{refusal:?}");
-        let server = Server::start([]).rule(move |request| {
-            let refused = !request.tools().is_empty();
-            Some(if refused {
-                refusal.clone()
-            } else {
-                Turn::json(&agreeable_answer(request))
-            })
+        let server = Server::agreeing_unless(move |request| {
+            (!request.tools().is_empty()).then(|| Turn::error(status, message))
         });
-        let setting = Setting::with(asking(&profile(&server.url())));
-        let report = support::run(&about("healthy"), setting)
-            .await
-            .0
-            .expect("a report");
-        assert!(
-            think4(&report).text.contains("enough"),
-            "{name}: {}",
-            think4(&report).text
-        );
+        let report = ask(&server, &healthy()).await;
+        contains(&report.step("think4").text, ["enough"]);
     }
 }
 
 #[tokio::test]
 async fn a_conversation_that_gets_too_long_is_begun_anew_with_what_was_read() {
-    let asked = std::sync::atomic::AtomicUsize::new(0);
-    let server = Server::start([]).rule(move |request| {
-        if step_of(request) != "think4" {
-            return Some(Turn::json(&agreeable_answer(request)));
-        }
-        Some(
-            match asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
-                0 => reading(&["__ScopeCodeGen__.dll.cs"]),
-                1 => Turn::error(400, "This model's maximum context length is 8192 tokens"),
-                _ => submit("read it"),
-            },
-        )
-    });
-    let setting = Setting::with(asking(&profile(&server.url())));
-    let report = support::run(&about("join-hot-key-skew"), setting)
-        .await
-        .0
-        .expect("a report");
-    assert!(
-        think4(&report).text.contains("read it"),
-        "{}",
-        think4(&report).text
-    );
-    let requests = server.requests();
-    let last = requests
-        .iter()
-        .rev()
-        .find(|r| step_of(r) == "think4")
-        .expect("THINK 4");
-    assert!(last.tool_results().is_empty());
+    let asked = AtomicUsize::new(0);
+    let (report, server) = concluding(move |_, _| match asked.fetch_add(1, Ordering::SeqCst) {
+        0 => reading(&["__ScopeCodeGen__.dll.cs"]),
+        1 => Turn::error(400, "This model's maximum context length is 8192 tokens"),
+        _ => submit("read it"),
+    })
+    .await;
+    contains(&report.step("think4").text, ["read it"]);
+    assert!(last_results(&server).is_empty());
 }
 
 #[tokio::test]
 async fn names_in_calls_and_results_are_masked_too() {
     let job = job::load(&support::case("join-hot-key-skew")).expect("a job");
-    let table = job.tables[0].name.clone();
-    let server = Server::start([]).rule(|request| {
-        let prompt = request.prompt();
-        let stand_in = prompt
-            .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-            .find(|w| w.starts_with("name_"))
-            .unwrap_or("nothing")
-            .to_owned();
-        Some(match (step_of(request), request.tool_results().len()) {
-            ("think4", 0) => Turn::tools(&[
-                ("table_metadata", json!({ "argument": "" })),
-                ("table_metadata", json!({ "argument": stand_in })),
-            ]),
-            ("think4", _) => submit("seen"),
-            _ => Turn::json(&agreeable_answer(request)),
-        })
+    let table = &job.tables[0].name;
+    let server = checking(|request, results| match results {
+        0 => {
+            let shown = placeholder(request).unwrap_or_default();
+            let look_up = |argument: &str| ("table_metadata", json!({ "argument": argument }));
+            Turn::tools(&[look_up(""), look_up(&shown)])
+        }
+        _ => submit("seen"),
     });
-    let options = llm::LlmOptions {
+    let options = LlmOptions {
         redact: true,
-        stream: true,
-        ..Default::default()
+        ..streaming()
     };
-    let setting = Setting::with(asking_with(&profile(&server.url()), options));
-    support::run(&about("join-hot-key-skew"), setting)
-        .await
-        .0
-        .expect("a report");
+    run(
+        &skewed(),
+        Setting::with(asking_with(&profile(&server), options)),
+    )
+    .await;
     for request in server.requests() {
-        assert!(
-            !request.body.to_string().contains(&table),
-            "{table} was sent"
-        );
+        let body = request.body.to_string();
+        assert!(!body.contains(table), "{table} was sent");
     }
-    assert!(
-        last_results(&server)[0].contains("rows"),
-        "{:?}",
-        last_results(&server)
-    );
+    contains(&last_results(&server)[0], ["rows"]);
 }

@@ -1,110 +1,63 @@
 //! Bad input: a clear error with a remedy and status 3, or a report with diagnostics; never a panic.
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::Value;
+use testkit::contains;
 
-use crate::support::{User, case, copy};
-
-fn refused(job: &Path) -> String {
-    let answer = User::new().analyze(job, "");
-    assert_eq!(answer.out, "", "stdout carries data only");
-    let errors = answer.refused(3);
-    assert!(
-        errors.contains("error:") && errors.contains("hint:"),
-        "{errors}"
-    );
-    errors
-}
-
-/// A copy of a case in which one file was changed.
-fn damaged(name: &str, change: impl FnOnce(Vec<u8>) -> Vec<u8>) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("folder");
-    copy(&case("join-hot-key-skew"), folder.path());
-    let path = folder.path().join(name);
-    let bytes = fs::read(&path).expect("file");
-    fs::write(&path, change(bytes)).expect("write");
-    folder
-}
-
-/// What the report says about the files of a damaged job.
-fn diagnostics(job: &tempfile::TempDir) -> Vec<Value> {
-    let report = User::new().report(job.path(), "");
-    report["diagnostics"]
-        .as_array()
-        .expect("diagnostics")
-        .clone()
-}
+use crate::support::{User, case, copy, items};
 
 #[test]
-fn a_missing_folder_is_named() {
-    assert!(refused(Path::new("no/such/folder")).contains("no/such/folder"));
+fn what_is_no_job_folder_is_named_with_a_remedy() {
+    let user = User::new();
+    fs::create_dir(user.path("nothing")).expect("made");
+    user.write("photos/holiday.png", "\u{89}PNG\0\u{1}\u{2}");
+    user.write("scope.script", "x = SELECT a FROM b;");
+    for (job, named) in [
+        ("no/such/folder", "no/such/folder"),
+        ("nothing", "empty"),
+        ("photos", "photos"),
+        ("scope.script", "scope.script"),
+    ] {
+        let answer = user.analyze(&user.path(job), "");
+        assert_eq!(answer.out, "", "stdout carries data only");
+        contains(answer.refused(3), ["error:", "hint:", named]);
+    }
 }
 
-#[test]
-fn an_empty_folder_is_named() {
-    let folder = tempfile::tempdir().expect("folder");
-    assert!(refused(folder.path()).contains("empty"));
-}
-
-#[test]
-fn a_folder_without_any_known_file_is_named() {
-    let folder = tempfile::tempdir().expect("folder");
-    fs::write(
-        folder.path().join("holiday.png"),
-        [0x89, b'P', b'N', b'G', 0, 1, 2],
-    )
-    .expect("write");
-    refused(folder.path());
-}
-
-#[test]
-fn a_file_is_no_job_folder() {
-    let folder = tempfile::tempdir().expect("folder");
-    let file = folder.path().join("scope.script");
-    fs::write(&file, "x = SELECT a FROM b;").expect("write");
-    refused(&file);
+/// The report on a copy of a case in which one file was changed, and the diagnostic that names it.
+fn report_on_damaged(name: &str, change: fn(&mut Vec<u8>)) -> (Value, Value) {
+    let user = User::new();
+    copy(&case("join-hot-key-skew"), &user.path("job"));
+    let path = user.path("job").join(name);
+    let mut bytes = fs::read(&path).expect("file");
+    change(&mut bytes);
+    fs::write(&path, bytes).expect("write");
+    let report = user.report(&user.path("job"), "");
+    let mut diagnostics = items(&report["diagnostics"]).iter();
+    let named = diagnostics.find(|d| d["file"] == name).cloned();
+    (report, named.expect("a diagnostic names the file"))
 }
 
 #[test]
 fn a_truncated_file_is_a_diagnostic_and_the_rest_is_read() {
-    let job = damaged("__ScopeRuntimeStatistics__.xml", |mut bytes| {
-        bytes.truncate(bytes.len() / 2);
-        bytes
-    });
-    let report = User::new().report(job.path(), "");
-    let diagnostics = report["diagnostics"].as_array().expect("diagnostics");
-    let named = diagnostics
-        .iter()
-        .find(|d| d["file"] == "__ScopeRuntimeStatistics__.xml")
-        .expect("a diagnostic names the file");
+    let statistics = "__ScopeRuntimeStatistics__.xml";
+    let (report, named) = report_on_damaged(statistics, |bytes| bytes.truncate(bytes.len() / 2));
     assert!(named["message"].as_str().is_some_and(|m| !m.is_empty()) && named["hint"].is_string());
     assert_eq!(report["job"]["stages"], 3, "the definition file was read");
 }
 
 #[test]
-fn garbage_in_a_known_file_is_no_panic() {
-    let job = damaged("ScopeVertexDef.xml", |bytes| {
+fn garbage_and_a_script_that_does_not_parse_are_diagnostics() {
+    report_on_damaged("ScopeVertexDef.xml", |bytes| {
         bytes
-            .into_iter()
-            .map(|b| if b == b'"' { 0 } else { b })
-            .collect()
+            .iter_mut()
+            .filter(|b| **b == b'"')
+            .for_each(|b| *b = 0);
     });
-    assert!(!diagnostics(&job).is_empty());
-}
-
-#[test]
-fn a_script_that_does_not_parse_is_a_diagnostic() {
-    let job = damaged("scope.script", |mut bytes| {
+    report_on_damaged("scope.script", |bytes| {
         bytes.extend_from_slice(b"\nBroken = SELECT FROM WHERE GROUP (((;\n");
-        bytes
     });
-    let diagnostics = diagnostics(&job);
-    assert!(
-        diagnostics.iter().any(|d| d["file"] == "scope.script"),
-        "{diagnostics:?}"
-    );
 }
 
 #[test]
@@ -120,8 +73,5 @@ fn a_typo_in_the_configuration_is_named() {
     let user = User::new();
     user.write("scopeagent.toml", "langauge = \"en\"\n");
     let errors = user.run_plain("config show").refused(2);
-    assert!(
-        errors.contains("langauge") && errors.contains("scopeagent.toml"),
-        "{errors}"
-    );
+    contains(errors, ["langauge", "scopeagent.toml"]);
 }

@@ -1,23 +1,14 @@
 //! Resolved cases: written from a run, checked, indexed, found.
 
-use std::fs;
-
 use serde_json::Value;
+use testkit::contains;
 
-use crate::support::{User, case, root};
+use crate::support::{User, case, small_knowledge};
 
 /// A user with a small knowledge folder and one analyzed job.
 fn curator() -> User {
     let user = User::new();
-    for file in [
-        "experience/skew-join-hot-key.md",
-        "glossary.toml",
-        "files.toml",
-    ] {
-        let text = fs::read_to_string(root().join("knowledge").join(file)).expect(file);
-        user.write(&format!("knowledge/{file}"), &text);
-    }
-    fs::create_dir_all(user.path("knowledge/cases")).expect("made");
+    small_knowledge(&user.path("knowledge"));
     analyze(&user, "join-hot-key-skew");
     user
 }
@@ -47,21 +38,18 @@ fn faults(user: &User, files: &str) -> Vec<Value> {
 fn a_case_is_written_checked_indexed_and_found() {
     let user = curator();
     let text = written(&user, "trips-hot-key", "last");
-    assert!(text.contains("causes: [skew.join_hot_key]") && text.contains("7.5 M rows"));
+    contains(&text, ["causes: [skew.join_hot_key]", "7.5 M rows"]);
     let open = faults(&user, "");
-    assert!(
-        !open.is_empty() && open.iter().all(|f| f["code"] == "fill-in"),
-        "{open:?}"
-    );
+    let to_fill_in = open.iter().all(|f| f["code"] == "fill-in");
+    assert!(!open.is_empty() && to_fill_in, "{open:?}");
     let line = open[0]["line"].as_u64().expect("a line") as usize;
-    let line = text.lines().nth(line - 1).expect("the line");
-    assert!(line.contains("FILL IN"), "{line}");
+    contains(text.lines().nth(line - 1).expect("the line"), ["FILL IN"]);
 
     let note = "in production since May";
     let feedback = format!("feedback last accept S1 --note '{note}' --saved-seconds 18");
     user.run_plain(&feedback).text();
     let text = written(&user, "trips-hot-key", "last --force");
-    assert!(text.contains("18 s saved") && text.contains(note), "{text}");
+    contains(&text, ["18 s saved", note]);
     let path = "knowledge/cases/trips-hot-key.md";
     assert_eq!(faults(&user, path), Vec::<Value>::new());
 
@@ -77,7 +65,7 @@ fn names_paths_and_literals_are_masked_unless_that_is_declined() {
     let user = curator();
     user.run_plain("feedback last accept S1").text();
     let plain = written(&user, "plain", "last --no-redact");
-    assert!(plain.contains("TripId") && plain.contains("5880333575"));
+    contains(plain, ["TripId", "5880333575"]);
     let masked = written(&user, "masked", "last");
     for name in [
         "TripId",
@@ -90,11 +78,8 @@ fn names_paths_and_literals_are_masked_unless_that_is_declined() {
     ] {
         assert!(!masked.contains(name), "{name} is left in\n{masked}");
     }
-    assert!(
-        masked.contains("SV3_Combine_Reduce"),
-        "stages are the engine's names"
-    );
-    assert!(masked.contains("```diff"), "the change is still there");
+    // Stages are the engine's names, and the change is still there.
+    contains(masked, ["SV3_Combine_Reduce", "```diff"]);
 }
 
 #[test]
@@ -112,10 +97,7 @@ fn a_later_run_measures_the_result() {
     let user = curator();
     analyze(&user, "near-join-hot-key-skew");
     let text = written(&user, "measured", "last~1 --after last");
-    assert!(
-        text.contains("measured)") && text.contains("1 min 47 s after it"),
-        "{text}"
-    );
+    contains(text, ["measured)", "1 min 47 s after it"]);
 }
 
 #[test]

@@ -3,20 +3,14 @@
 use std::path::Path;
 
 use serde_json::Value;
-use simulator::{Cause, Request, simulate_twins};
+use testkit::contains;
 
-use crate::support::User;
+use crate::support::{User, items, write_twins};
 
 /// A user with a good and a bad run of one job: `good`, `bad`.
 fn user() -> User {
     let user = User::new();
-    let request = Request {
-        tidy: true,
-        ..Request::single(Cause::JoinHotKey, 7)
-    };
-    let (good, bad) = simulate_twins(&request).expect("twins");
-    good.write(&user.path("good")).expect("written");
-    bad.write(&user.path("bad")).expect("written");
+    write_twins(&user.path("good"), &user.path("bad"));
     user
 }
 
@@ -44,17 +38,8 @@ fn folders_and_kept_runs_compare_alike() {
         std::fs::rename(user.path(job), user.path(&format!("{job}-away"))).expect("moved");
     }
     let kept = json(&user, "last~1 last");
-    for part in [
-        "headline",
-        "reasons",
-        "totals",
-        "stages",
-        "plan",
-        "inputs",
-        "estimates",
-        "script",
-        "not_compared",
-    ] {
+    let parts = "headline reasons totals stages plan inputs estimates script not_compared";
+    for part in parts.split(' ') {
         assert_eq!(kept[part], folders[part], "{part}");
     }
     let mixed = json(&user, "good-away last");
@@ -68,18 +53,16 @@ fn both_languages_and_formats_agree() {
     let cause = comparison["reasons"][0]["cause"].as_str().expect("cause");
     for language in ["zh", "en"] {
         let text = compared(&user, &format!("good bad --lang {language}"));
-        assert!(
-            text.lines().next().is_some_and(|l| l.contains(cause)),
-            "{text}"
-        );
+        contains(text.lines().next().expect("a line"), [cause]);
         let line = format!("good bad --lang {language} --format markdown");
         let markdown = compared(&user, &line);
         assert!(markdown.starts_with("# ") && markdown.contains(cause));
-        for stage in comparison["stages"].as_array().expect("stages") {
+        for stage in items(&comparison["stages"]) {
             let name = stage["b"].as_str().or(stage["a"].as_str()).expect("a name");
-            let notable = stage["notable"] == true;
-            assert!(!notable || text.contains(name), "text lacks {name}");
-            assert!(!notable || markdown.contains(name), "markdown lacks {name}");
+            if stage["notable"] == true {
+                contains(&text, [name]);
+                contains(&markdown, [name]);
+            }
         }
     }
     assert!(!compared(&user, "good bad --lang zh").contains("most likely"));
@@ -95,16 +78,11 @@ fn a_run_of_an_older_program_is_read_again_or_marked_incomplete() {
     assert_eq!(json(&user, "last~1 last")["a"]["origin"], "read_again");
     std::fs::remove_dir_all(user.path("good")).expect("removed");
     let comparison = json(&user, "last~1 last");
-    assert_eq!(
-        (&comparison["a"]["origin"], &comparison["b"]["origin"]),
-        (&Value::from("drawn"), &Value::from("read_again"))
-    );
+    let origins = [&comparison["a"]["origin"], &comparison["b"]["origin"]];
+    assert_eq!(origins, ["drawn", "read_again"]);
     assert_eq!(comparison["not_compared"][0]["what"], "plan");
-    assert_eq!(
-        comparison["plan"],
-        Value::from(Vec::<Value>::new()),
-        "what is unknown is no change"
-    );
+    let plan = items(&comparison["plan"]);
+    assert!(plan.is_empty(), "what is unknown is no change: {plan:?}");
 }
 
 /// Reduces runs to what version 0.1.0 saved: drawings.
@@ -132,8 +110,5 @@ fn keep_drawings_only(home: &Path) {
 fn what_is_neither_folder_nor_run_is_named() {
     let user = user();
     let errors = user.run_plain("compare good nowhere").refused(3);
-    assert!(
-        errors.contains("nowhere") && errors.contains("hint:"),
-        "{errors}"
-    );
+    contains(errors, ["nowhere", "hint:"]);
 }

@@ -6,8 +6,8 @@ use crate::support::{User, case, root};
 
 #[test]
 fn reports_validate_against_the_schema_in_the_project() {
-    let schema =
-        std::fs::read_to_string(root().join("crates/report/report.schema.json")).expect("schema");
+    let path = root().join("crates/report/report.schema.json");
+    let schema = std::fs::read_to_string(path).expect("schema");
     let schema: Value = serde_json::from_str(&schema).expect("JSON");
     let validator = jsonschema::validator_for(&schema).expect("a schema");
     let user = User::new();
@@ -19,10 +19,7 @@ fn reports_validate_against_the_schema_in_the_project() {
     ] {
         for language in ["zh", "en"] {
             let report = user.report(&case(name), &format!("--lang {language}"));
-            let errors: Vec<String> = validator
-                .iter_errors(&report)
-                .map(|e| e.to_string())
-                .collect();
+            let errors: Vec<_> = validator.iter_errors(&report).collect();
             assert!(errors.is_empty(), "{name} {language}: {errors:?}");
             assert_eq!(report["language"], language);
         }

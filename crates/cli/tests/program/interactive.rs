@@ -4,8 +4,9 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+use testkit::contains;
 
-use crate::support::{User, case};
+use crate::support::{Answer, User, case, expert_flags, items};
 
 /// Runs the program in a terminal, using `script` from util-linux, and types `answer`; `None`, and a
 /// printed line, if there is no such command.
@@ -15,21 +16,16 @@ fn on_a_terminal(user: &User, arguments: &[&str], answer: &str) -> Option<String
         testkit::skip("questions on a terminal", "util-linux has no `script` here");
         return None;
     }
-    let program = user.expert();
-    let mut line = vec![program.get_program().to_string_lossy().into_owned()];
-    line.extend(program.get_args().map(|a| a.to_string_lossy().into_owned()));
-    line.push("analyze".to_owned());
-    line.push(case("join-hot-key-skew").display().to_string());
-    line.extend(arguments.iter().map(|a| (*a).to_owned()));
-    let quoted: Vec<String> = line.iter().map(|word| format!("'{word}'")).collect();
+    let mut program = user.process();
+    program.args(expert_flags()).arg("analyze");
+    program.arg(case("join-hot-key-skew")).args(arguments);
+    let words = [program.get_program()]
+        .into_iter()
+        .chain(program.get_args());
+    let quoted: Vec<String> = words.map(|word| format!("'{}'", word.display())).collect();
     let mut terminal = Command::new("script")
-        .args([
-            "--quiet",
-            "--return",
-            "--command",
-            &quoted.join(" "),
-            "/dev/null",
-        ])
+        .args(["--quiet", "--return", "--command"])
+        .args([&quoted.join(" "), "/dev/null"])
         .env_clear()
         .envs(program.get_envs().filter_map(|(k, v)| Some((k, v?))))
         .env("TERM", "xterm-256color")
@@ -42,17 +38,14 @@ fn on_a_terminal(user: &User, arguments: &[&str], answer: &str) -> Option<String
     keyboard.write_all(answer.as_bytes()).expect("typed");
     let output = terminal.wait_with_output().expect("ends");
     drop(keyboard);
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stdout)
-    );
-    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{shown}");
+    Some(shown)
 }
 
 fn learnt(user: &User) -> Vec<Value> {
     let effect = user.run("feedback effect --format json").json();
-    effect["kinds"].as_array().expect("kinds").clone()
+    items(&effect["kinds"]).to_vec()
 }
 
 #[test]
@@ -61,10 +54,7 @@ fn on_a_terminal_the_answer_is_stored() {
     let Some(shown) = on_a_terminal(&user, &["--lang", "en"], "S1 -S2\n") else {
         return;
     };
-    assert!(
-        shown.contains("Which suggestions do you plan to apply?"),
-        "{shown}"
-    );
+    contains(shown, ["Which suggestions do you plan to apply?"]);
     let learnt = learnt(&user);
     let accepted: f64 = learnt.iter().filter_map(|k| k["accepted"].as_f64()).sum();
     let ignored: f64 = learnt.iter().filter_map(|k| k["ignored"].as_f64()).sum();
@@ -90,14 +80,10 @@ fn nothing_is_asked_where_nobody_wants_to_be_asked() {
         };
         assert!(!shown.contains("Which suggestions"), "{flags:?}: {shown}");
     }
-    let piped = user
-        .expert()
-        .arg("analyze")
-        .arg(case("join-hot-key-skew"))
-        .write_stdin("S1\n")
-        .output()
-        .expect("runs");
-    assert!(!String::from_utf8_lossy(&piped.stderr).contains("Which suggestions"));
+    let mut piped = user.expert();
+    piped.arg("analyze").arg(case("join-hot-key-skew"));
+    let answer = Answer::of(piped.write_stdin("S1\n"));
+    assert!(!answer.err.contains("Which suggestions"), "{answer:?}");
     user.write("scopeagent.toml", "ask = false\n");
     if let Some(shown) = on_a_terminal(&user, &[], "S1\n") {
         assert!(!shown.contains("Which suggestions"), "{shown}");

@@ -1,13 +1,13 @@
 //! A process that is killed in the middle of an analysis leaves the store whole.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 use testkit::llm::{Server, Turn};
 
 use crate::llm::configured;
-use crate::support::case;
+use crate::support::{case, expert_flags};
 
 #[test]
 fn a_killed_run_is_interrupted_and_the_others_are_whole() {
@@ -18,24 +18,19 @@ fn a_killed_run_is_interrupted_and_the_others_are_whole() {
     let offline = "--reasoner offline";
     user.report(&case("healthy"), offline);
 
-    let program = user.expert();
-    let mut running = Command::new(program.get_program())
-        .args(program.get_args())
+    let mut running = user
+        .process()
+        .args(expert_flags())
         .arg("analyze")
         .arg(case("join-hot-key-skew"))
-        .env_clear()
-        .envs(program.get_envs().filter_map(|(k, v)| Some((k, v?))))
-        .current_dir(user.home.path())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .expect("starts");
     let started = Instant::now();
     while server.requests().is_empty() {
-        assert!(
-            started.elapsed() < Duration::from_secs(60),
-            "the LLM was never asked"
-        );
+        let patient = started.elapsed() < Duration::from_secs(60);
+        assert!(patient, "the LLM was never asked");
         std::thread::sleep(Duration::from_millis(20));
     }
     let seen = user.runs();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, User, root};
+use crate::support::{Answer, User, small_knowledge};
 
 fn about(hits: &[Value], subject: &str) -> bool {
     let id = |hit: &Value| hit["chunk"]["id"].as_str().map(str::to_owned);
@@ -123,10 +123,8 @@ fn a_second_update_changes_nothing() {
     };
     assert_eq!(update()["rebuilt"], true);
     let again = update();
-    assert_eq!(
-        (&again["rebuilt"], &again["embedded"]),
-        (&json!(false), &json!(0))
-    );
+    let changed = [&again["rebuilt"], &again["embedded"]];
+    assert_eq!(changed, [&json!(false), &json!(0)]);
 }
 
 #[test]
@@ -141,9 +139,7 @@ fn init_writes_a_place_to_work_in() {
 #[test]
 fn several_that_need_the_first_index_wait_for_one_that_builds_it() {
     let user = User::new();
-    let playbook = "experience/skew-join-hot-key.md";
-    let text = fs::read_to_string(root().join("knowledge").join(playbook)).expect("a playbook");
-    user.write(&format!("knowledge/{playbook}"), &text);
+    small_knowledge(&user.path("knowledge"));
     std::thread::scope(|scope| {
         for _ in 0..6 {
             scope.spawn(|| user.run_plain("search 'hot key'").text());

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use testkit::llm::{Recorded, Server, Turn};
+use testkit::{any_contains, contains};
 
 use crate::support::{Answer, User, words};
 
@@ -17,21 +18,14 @@ fn embeddings(request: &Recorded) -> Option<Turn> {
         }
         counts
     };
-    let data: Vec<Value> = texts
-        .iter()
-        .enumerate()
-        .map(|(index, text)| json!({"index": index, "embedding": vector(text)}))
-        .collect();
+    let row = |(index, text)| json!({"index": index, "embedding": vector(text)});
+    let data: Vec<Value> = texts.iter().enumerate().map(row).collect();
     Some(Turn::raw(200, json!({"data": data}).to_string()))
 }
 
 fn texts(request: &Recorded) -> Vec<&str> {
-    let texts = request.body["input"].as_array().map(Vec::as_slice);
-    texts
-        .unwrap_or_default()
-        .iter()
-        .filter_map(Value::as_str)
-        .collect()
+    let texts = request.body["input"].as_array().into_iter().flatten();
+    texts.filter_map(Value::as_str).collect()
 }
 
 /// A user with three chunks of knowledge and this configuration.
@@ -41,10 +35,8 @@ fn user(embedder: &str) -> User {
         "knowledge/experience/skew.md",
         "# Skew\n\n## Cause\n\nThe join has a hot key.\n\n## Fix\n\nSalt it and aggregate twice.\n",
     );
-    user.write(
-        "knowledge/experience/gc-zh.md",
-        "# 垃圾回收\n\n## 原因\n\n对象太多。\n",
-    );
+    let chinese = "# 垃圾回收\n\n## 原因\n\n对象太多。\n";
+    user.write("knowledge/experience/gc-zh.md", chinese);
     user.write("scopeagent.toml", &format!("[embedder]\n{embedder}"));
     user
 }
@@ -53,6 +45,14 @@ fn run(user: &User, line: &str) -> Answer {
     let mut command = user.program();
     command.env("TEST_EMBEDDINGS_KEY", "sesame");
     Answer::of(command.args(words(line)))
+}
+
+/// The line of `config show` about a setting; none of them shows the key.
+fn setting(user: &User, flags: &str, name: &str) -> String {
+    let shown = run(user, &format!("{flags} config show")).text();
+    assert!(!shown.contains("sesame"), "{shown}");
+    let line = shown.lines().find(|l| l.contains(name));
+    line.expect("the setting is shown").to_owned()
 }
 
 #[test]
@@ -65,22 +65,13 @@ fn a_server_makes_the_vectors_of_index_and_search() {
     let built = run(&user, "index --format json").json();
     assert_eq!(built["embedded"], 3);
     let asked = server.requests();
-    assert!(
-        asked
-            .iter()
-            .all(|r| r.path == "/v1/embeddings" && r.body["model"] == "tiny-e5-small")
-    );
-    assert!(asked.iter().all(|r| {
-        r.headers
-            .get("authorization")
-            .is_some_and(|key| key == "Bearer sesame")
-    }));
-    assert!(
-        asked
-            .iter()
-            .flat_map(texts)
-            .any(|text| text.starts_with("passage: Skew > Cause"))
-    );
+    for request in &asked {
+        assert_eq!(request.path, "/v1/embeddings");
+        assert_eq!(request.body["model"], "tiny-e5-small");
+        assert_eq!(request.headers["authorization"], "Bearer sesame");
+    }
+    let passages: Vec<&str> = asked.iter().flat_map(texts).collect();
+    any_contains(&passages, "passage: Skew > Cause");
 
     let found = run(&user, "search 'a hot key' --format json").list();
     assert_eq!(found.len(), 3);
@@ -92,20 +83,9 @@ fn a_server_makes_the_vectors_of_index_and_search() {
     let before = server.requests().len();
     run(&user, "index --rechunk").text();
     assert_eq!(server.requests().len(), before + 1);
-    assert!(
-        run(&user, "index info")
-            .text()
-            .contains("openai:tiny-e5-small:24")
-    );
-    let shown = run(&user, "config show").text();
-    let line = shown
-        .lines()
-        .find(|l| l.contains("embedder.base_url"))
-        .expect("shown");
-    assert!(
-        line.contains("scopeagent.toml") && !shown.contains("sesame"),
-        "{shown}"
-    );
+    let info = run(&user, "index info").text();
+    contains(info, ["openai:tiny-e5-small:24"]);
+    contains(setting(&user, "", "embedder.base_url"), ["scopeagent.toml"]);
 }
 
 #[test]
@@ -119,20 +99,13 @@ fn an_index_of_another_model_is_refused_with_the_command_to_run() {
         "--embedder embedded index verify",
     ] {
         let errors = run(&user, arguments).refused(3);
-        assert!(
-            errors.contains("openai:m:24") && errors.contains("scopeagent index --reembed"),
-            "{errors}"
-        );
+        contains(errors, ["openai:m:24", "scopeagent index --reembed"]);
     }
     // `info` still works: it needs no model.
-    assert!(
-        run(&user, "--embedder embedded index info")
-            .text()
-            .contains("openai:m:24")
-    );
-    run(&user, "--embedder embedded index --reembed").text();
-    let found = run(&user, "--embedder embedded search 'hot key' --format json").text();
-    assert!(found.contains("skew.md"));
+    let embedded = |line: &str| run(&user, &format!("--embedder embedded {line}")).text();
+    contains(embedded("index info"), ["openai:m:24"]);
+    embedded("index --reembed");
+    contains(embedded("search 'hot key' --format json"), ["skew.md"]);
     // The configured one no longer fits.
     run(&user, "search skew").refused(3);
 }
@@ -140,12 +113,8 @@ fn an_index_of_another_model_is_refused_with_the_command_to_run() {
 #[test]
 fn a_flag_wins_and_is_shown_as_its_origin() {
     let user = user("model = \"m\"\nbase_url = \"http://127.0.0.1:9/v1\"\n");
-    let shown = run(&user, "--embedder embedded config show").text();
-    let line = shown
-        .lines()
-        .find(|l| l.contains("embedder.provider"))
-        .expect("shown");
-    assert!(line.contains("embedded") && line.contains("flag"), "{line}");
+    let line = setting(&user, "--embedder embedded", "embedder.provider");
+    contains(line, ["embedded", "flag"]);
     run(&user, "--embedder embedded index").text();
 }
 
@@ -153,25 +122,19 @@ fn a_flag_wins_and_is_shown_as_its_origin() {
 fn what_is_set_up_wrongly_is_named() {
     let server = Server::start([]).rule(|_| Some(Turn::error(401, "no")));
     let refusing = format!("model = \"m\"\nbase_url = \"{}\"\n", server.url());
+    let no_address = "provider = \"openai_compatible\"\nmodel = \"m\"\n";
+    let no_key =
+        "model = \"m\"\nbase_url = \"http://127.0.0.1:9/v1\"\napi_key_env = \"NOT_SET_ANYWHERE\"\n";
     for (embedder, code, part) in [
         ("base_url = \"http://127.0.0.1:9/v1\"\n", 2, "needs `model`"),
-        (
-            "provider = \"openai_compatible\"\nmodel = \"m\"\n",
-            2,
-            "needs `base_url`",
-        ),
+        (no_address, 2, "needs `base_url`"),
         ("provider = \"word2vec\"\n", 2, "embedded"),
         ("modle = \"m\"\n", 2, "modle"),
         ("weights = { latin = 1.5, cjk = 0.5 }\n", 2, "between 0"),
-        (
-            "model = \"m\"\nbase_url = \"http://127.0.0.1:9/v1\"\napi_key_env = \"NOT_SET_ANYWHERE\"\n",
-            2,
-            "NOT_SET_ANYWHERE",
-        ),
+        (no_key, 2, "NOT_SET_ANYWHERE"),
         (refusing.as_str(), 3, "check the key"),
     ] {
-        let errors = run(&user(embedder), "index").refused(code);
-        assert!(errors.contains(part), "{embedder}: {errors}");
+        contains(run(&user(embedder), "index").refused(code), [part]);
     }
 }
 
@@ -180,10 +143,7 @@ fn what_is_set_up_wrongly_is_named() {
 fn a_build_without_onnx_says_how_to_get_one() {
     let user = user("");
     let errors = run(&user, "--embedder all-MiniLM-L6-v2 index").refused(3);
-    assert!(
-        errors.contains("--features fastembed") && errors.contains("docs/models.md"),
-        "{errors}"
-    );
+    contains(errors, ["--features fastembed", "docs/models.md"]);
 }
 
 #[test]
@@ -191,8 +151,5 @@ fn a_build_without_onnx_says_how_to_get_one() {
 fn a_model_that_is_not_there_is_named_with_a_remedy() {
     let user = user("");
     let errors = run(&user, "--embedder no-such-model index").refused(3);
-    assert!(
-        errors.contains("no-such-model") && errors.contains("docs/models.md"),
-        "{errors}"
-    );
+    contains(errors, ["no-such-model", "docs/models.md"]);
 }

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use testkit::contains;
+
 use crate::support::User;
 
 fn hits(flags: &str) -> Vec<Value> {
@@ -64,24 +66,21 @@ fn an_unknown_facet_or_value_is_refused_with_what_there_is() {
         ("section", "section=fix"),
     ] {
         let line = format!("search skew --filter {filter}");
-        let errors = User::new().run(&line).refused(2);
-        assert!(errors.contains(known), "{filter}: {errors}");
+        contains(User::new().run(&line).refused(2), [known]);
     }
 }
 
 #[test]
 fn explain_shows_rank_and_score_of_each_branch_and_what_was_added() {
     let line = "search 'one hot key makes the join slow' --explain -k 2";
-    let text = User::new().run(line).text();
-    for part in [
+    let parts = [
         "bm25 #",
         "vector #",
         "fused 0.",
         "boost +0.030",
         "prior +0.000",
-    ] {
-        assert!(text.contains(part), "{part}: {text}");
-    }
+    ];
+    contains(User::new().run(line).text(), parts);
 }
 
 #[test]
@@ -107,22 +106,10 @@ fn info_says_what_the_index_holds_and_how_it_was_made() {
     };
     assert_eq!(info["chunks"].as_u64(), Some(sum("kinds")));
     assert_eq!(info["chunks"].as_u64(), Some(sum("languages")));
-    assert!(
-        info["embedder"]
-            .as_str()
-            .is_some_and(|e| e.starts_with("embedded-"))
-    );
-    for field in [
-        "generation",
-        "documents",
-        "segments",
-        "dead",
-        "dimension",
-        "format",
-        "chunker",
-        "analyser",
-        "bytes",
-    ] {
+    let embedder = info["embedder"].as_str();
+    assert!(embedder.is_some_and(|e| e.starts_with("embedded-")));
+    let fields = "generation documents segments dead dimension format chunker analyser bytes";
+    for field in fields.split(' ') {
         assert!(!info[field].is_null(), "{field} of {info}");
     }
 }

@@ -5,21 +5,13 @@
 use std::fs;
 use std::path::Path;
 
-use simulator::{Cause, Request, simulate_twins};
-
-use crate::support::{index, root};
+use crate::support::{index, root, small_knowledge, write_twins};
 
 /// Runs one session in a temporary folder, with a good and a bad run of one job in `jobs`.
 fn session(name: &str, prepare: impl FnOnce(&Path, &trycmd::TestCases)) {
     let home = tempfile::tempdir().expect("folder");
     let place = home.path().join(format!("{name}.in"));
-    let request = Request {
-        tidy: true,
-        ..Request::single(Cause::JoinHotKey, 7)
-    };
-    let (good, bad) = simulate_twins(&request).expect("twins");
-    good.write(&place.join("jobs/good")).expect("written");
-    bad.write(&place.join("jobs/bad")).expect("written");
+    write_twins(&place.join("jobs/good"), &place.join("jobs/bad"));
     let kept = root().join("tests/sessions").join(format!("{name}.md"));
     let copy = home.path().join(format!("{name}.md"));
     fs::copy(&kept, &copy).expect("copied");
@@ -41,11 +33,9 @@ fn session(name: &str, prepare: impl FnOnce(&Path, &trycmd::TestCases)) {
 
 /// The whole knowledge base, read only.
 fn with_the_knowledge_base(_: &Path, cases: &trycmd::TestCases) {
+    let knowledge = root().join("knowledge");
     cases
-        .env(
-            "SCOPEAGENT_KNOWLEDGE",
-            root().join("knowledge").display().to_string(),
-        )
+        .env("SCOPEAGENT_KNOWLEDGE", knowledge.display().to_string())
         .env("SCOPEAGENT_INDEX", index().display().to_string());
 }
 
@@ -62,17 +52,7 @@ fn compare_session() {
 #[test]
 fn cases_session() {
     session("cases", |place, _| {
-        // A small knowledge folder, which the session writes into.
-        for folder in ["experience", "cases"] {
-            fs::create_dir_all(place.join("knowledge").join(folder)).expect("folder");
-        }
-        for file in [
-            "experience/skew-join-hot-key.md",
-            "glossary.toml",
-            "files.toml",
-        ] {
-            let to = place.join("knowledge").join(file);
-            fs::copy(root().join("knowledge").join(file), to).expect("copied");
-        }
+        // The session writes into it.
+        small_knowledge(&place.join("knowledge"));
     });
 }

@@ -1,5 +1,6 @@
 //! Where tests run the program: a data folder per user, and one knowledge index for all.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -7,11 +8,8 @@ use std::sync::OnceLock;
 use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
-
-/// The root of the project.
-pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+pub(crate) use testkit::copy;
+pub(crate) use testkit::knowledge::root;
 
 /// The folder of the simulated cases, with `NAME/job` and `NAME/truth.json`.
 pub(crate) fn cases() -> &'static Path {
@@ -61,11 +59,7 @@ impl User {
     /// The program with the project's knowledge and an index of it in this folder.
     pub(crate) fn knowing(&self, index: &Path) -> Command {
         let mut command = self.program();
-        command
-            .arg("--knowledge")
-            .arg(root().join("knowledge"))
-            .arg("--index")
-            .arg(index);
+        command.args(flags(index));
         command
     }
 
@@ -107,6 +101,34 @@ impl User {
         fs::create_dir_all(path.parent().expect("a parent")).expect("made");
         fs::write(path, text).expect("written");
     }
+}
+
+fn flags(index: &Path) -> [OsString; 4] {
+    let knowledge = root().join("knowledge").into();
+    [
+        "--knowledge".into(),
+        knowledge,
+        "--index".into(),
+        index.into(),
+    ]
+}
+
+/// The flags for the project's knowledge and its index.
+pub(crate) fn expert_flags() -> [OsString; 4] {
+    flags(index())
+}
+
+/// The elements of a JSON array.
+#[track_caller]
+pub(crate) fn items(value: &Value) -> &[Value] {
+    value.as_array().expect("an array")
+}
+
+/// The texts in a field of each element of a JSON array.
+#[track_caller]
+pub(crate) fn texts<'v>(list: &'v Value, field: &str) -> Vec<&'v str> {
+    let texts = items(list).iter().map(|item| &item[field]);
+    texts.filter_map(Value::as_str).collect()
 }
 
 /// Splits a command line at spaces outside of single quotes.
@@ -160,19 +182,26 @@ impl Answer {
     }
 }
 
-/// Copies the files and folders of a folder.
-pub(crate) fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("made");
-    for entry in fs::read_dir(from).expect("listed") {
-        let (path, target) = entry
-            .map(|e| (e.path(), to.join(e.file_name())))
-            .expect("an entry");
-        if path.is_dir() {
-            copy(&path, &target);
-        } else {
-            fs::copy(path, target).expect("copied");
-        }
+/// A knowledge folder with one playbook and room for cases.
+pub(crate) fn small_knowledge(folder: &Path) {
+    for place in ["experience", "cases"] {
+        fs::create_dir_all(folder.join(place)).expect("made");
     }
+    let playbook = "experience/skew-join-hot-key.md";
+    for file in [playbook, "glossary.toml", "files.toml"] {
+        fs::copy(root().join("knowledge").join(file), folder.join(file)).expect("copied");
+    }
+}
+
+/// A good and a bad run of one job.
+pub(crate) fn write_twins(good: &Path, bad: &Path) {
+    let request = simulator::Request {
+        tidy: true,
+        ..simulator::Request::single(simulator::Cause::JoinHotKey, 7)
+    };
+    let twins = simulator::simulate_twins(&request).expect("twins");
+    twins.0.write(good).expect("written");
+    twins.1.write(bad).expect("written");
 }
 
 /// The index of the project's knowledge, built once per test run.

@@ -29,6 +29,14 @@ fn joined_with(view: &View<'_>, edge: &Edge, other: &Edge) -> bool {
         )
 }
 
+/// Bytes and rows that are written to an edge.
+pub(crate) fn measured_write(view: &View<'_>, edge: &Edge) -> Vec<Evidence> {
+    let written = view.node(edge.from, edge.uid);
+    let bytes = written.and_then(|w| view.measured(&w.bytes, "bytes"));
+    let rows = written.and_then(|w| view.measured(&w.rows, "rows"));
+    bytes.into_iter().chain(rows).collect()
+}
+
 /// The partitioner of an edge as the definition file has it.
 pub(crate) fn partitioner_fact(view: &View<'_>, edge: &Edge) -> Option<Evidence> {
     let id = edge.partitioner.as_deref()?;

@@ -2,33 +2,17 @@
 //! global sort, an aggregate without partitions or a write.
 
 use job::info::Information;
-use job::model::{Edge, ExchangeKind};
+use job::model::ExchangeKind;
 
 use super::support::{Symptom, both};
-use crate::impact::{Saved, VertexWork, regroup};
 use crate::measurements::exchange::partitioner_fact;
 use crate::measurements::load::evidence as load_evidence;
+use crate::properties::cost::Rates;
+use crate::properties::gather::{Gathered, alternatives};
 use crate::rule::{About, Examination, Rule};
-use crate::settings::Threshold;
 use crate::view::View;
-use report::format::{Bytes, ROW, Seconds};
-use report::{Cause, Localize, text};
-
-/// Bytes that must be gathered.
-pub(crate) static MIN_BYTES: Threshold = Threshold {
-    name: "serial_gather.min_bytes",
-    default: 50e6,
-    unit: "bytes",
-    reason_zh: "几十 MB 以内一个顶点几秒就能处理，结果本来就要汇集",
-    reason_en: "one vertex takes some tens of megabytes in seconds, and results have to come together somewhere",
-    source: "pace of a vertex in simulated jobs (10 to 20 MB/s)",
-};
-
-/// Bytes that each vertex of a parallel version would take.
-const PARALLEL_BYTES: f64 = 96e6;
-
-/// Seconds of the small gather that would remain.
-const FINAL_GATHER_S: f64 = 1.0;
+use report::format::{Bytes, ROW, Seconds, VERTEX};
+use report::{Cause, text};
 
 /// The rule.
 pub(crate) struct SerialGather;
@@ -41,7 +25,7 @@ static ABOUT: About = About {
     ),
     needs: &[Information::StageGraph],
     helps: &[Information::RuntimeCounters, Information::VertexEvents],
-    thresholds: &[&MIN_BYTES],
+    thresholds: &[],
     counter_evidence: &[
         both(
             "汇集的数据很少，例如对少量行排序",
@@ -61,93 +45,50 @@ impl Rule for SerialGather {
 
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
-        let mut largest = 0.0_f64;
-        for edge in view
-            .job
-            .edges
-            .iter()
-            .filter(|e| e.exchange == ExchangeKind::Gather)
-        {
-            let gathered = gathered_bytes(view, edge);
-            largest = largest.max(gathered.unwrap_or(0.0));
-            if gathered.is_some_and(|b| b >= view.limit(&MIN_BYTES))
-                && view.vertices(edge.to).is_none_or(|n| n == 1)
-            {
-                result.found(view, symptom(view, edge, gathered.unwrap_or(0.0)));
-            }
+        let gathers = alternatives(view, &Rates::of(view));
+        for found in &gathers {
+            result.offer(view, symptom(view, found));
         }
+        result.exchanges(view, |e| e.exchange == ExchangeKind::Gather);
         result.cleared_by(text!(
-            "汇集到一个顶点的数据最多 {size}",
-            "at most {size} are gathered into one vertex",
-            size = Bytes(largest)
+            "汇集到一个顶点的数据不多",
+            "little is gathered into one vertex",
         ))
     }
 }
 
-fn gathered_bytes(view: &View<'_>, edge: &Edge) -> Option<f64> {
-    edge.bytes_written.or_else(|| {
-        view.run
-            .as_ref()
-            .map(|r| r.stages[edge.to].bytes())
-            .filter(|b| *b > 0.0)
-    })
-}
-
-fn symptom(view: &View<'_>, edge: &Edge, gathered: f64) -> Symptom {
+fn symptom(view: &View<'_>, found: &Gathered) -> Symptom {
+    let edge = &view.job.edges[found.edge];
     let stage = edge.to;
     let run = view.run.as_ref().map_or(0.0, |r| r.stages[stage].run_s());
-    let rows = ROW.count(edge.rows_written.unwrap_or(0.0));
     let consumer = view.consumer_of(edge);
     let mut evidence = Vec::new();
     if let Some(read) = view.node(stage, edge.uid) {
         evidence.extend(view.measured(&read.rows, "rows"));
-        evidence.extend(view.measured(&read.bytes, "bytes").map(|f| {
-            f.expecting(format!(
-                "<= {}",
-                Bytes(view.limit(&MIN_BYTES)).localize(view.language)
-            ))
-        }));
-        if let Some(counted) = &view.facts[stage].counted {
-            evidence.extend(view.measured(&counted.run_ms, "ms"));
-        }
+        evidence.extend(view.measured(&read.bytes, "bytes"));
+        let counted = view.facts[stage].counted.as_ref();
+        evidence.extend(counted.and_then(|c| view.measured(&c.run_ms, "ms")));
     }
     evidence.extend(partitioner_fact(view, edge));
     if evidence.is_empty() {
-        evidence.extend(load_evidence(view, stage, gathered));
+        evidence.extend(load_evidence(view, stage, found.bytes));
     }
     Symptom {
         cause: Cause::SerialGather,
         stage: Some(stage),
         lines: consumer.and_then(|(op, _)| view.lines(stage, op)),
         summary: text!(
-            "{rows}（{size}）被汇集到 {stage} 的一个顶点，单独运行 {time}",
-            "{rows} ({size}) are gathered into the one vertex of {stage}, which runs {time}",
-            size = Bytes(gathered),
+            "{rows}（{size}）被汇集到 {stage} 的一个顶点，单独运行 {time}；可由 {vertices} 分担",
+            "{rows} ({size}) are gathered into the one vertex of {stage}, which runs {time}; {vertices} could share its work",
+            rows = ROW.count(edge.rows_written.unwrap_or(0.0)),
+            size = Bytes(found.bytes),
             stage = view.name(stage),
             time = Seconds(run),
-            rows = rows
+            vertices = VERTEX.count(found.vertices as f64)
         ),
         evidence,
-        saved: saved(view, stage, gathered),
-        method: "schedule replayed with the work spread over vertices of 96 MB and a small final gather",
-        strength: 0.6 + 0.4 * (gathered / 1e9).min(1.0),
+        saved: found.saved.clone(),
+        method: "schedule replayed with the work spread over vertices and what is left gathered",
+        strength: 0.6 + 0.4 * (found.bytes / 1e9).min(1.0),
     }
-}
-
-/// The work on several vertices, then a last vertex for what they found.
-fn saved(view: &View<'_>, stage: usize, gathered: f64) -> Option<Saved> {
-    let count = (gathered / PARALLEL_BYTES).ceil().max(2.0) as usize;
-    view.saved(move |stages| {
-        let last = stages[stage].vertices.first().copied().unwrap_or_default();
-        regroup(&mut stages[stage], count, 0.0);
-        // The final gather follows the slowest of them: its time comes on top of each.
-        for vertex in &mut stages[stage].vertices {
-            let extra = VertexWork {
-                run_s: FINAL_GATHER_S,
-                start_s: last.start_s,
-                ..VertexWork::default()
-            };
-            vertex.run_s += extra.total_s();
-        }
-    })
 }

@@ -1,15 +1,13 @@
 //! Rule for `shuffle.unaligned_input`: large inputs stored on other keys than every consumer
 //! needs, repartitioned in each run.
-//!
-//! Only where all inputs of the consumer are stored partitioned, just on other keys: an input
-//! that is not partitioned at all is a different decision of its owner.
 
 use job::info::Information;
-use job::model::{Edge, ExchangeKind, Operator, Table};
+use job::model::ExchangeKind;
 
 use super::support::{Symptom, both};
-use crate::flow::stored_input;
-use crate::impact::{merge_into, scale_run};
+use crate::measurements::exchange::measured_write;
+use crate::properties::cost::Rates;
+use crate::properties::repartition::{Layout, Stored, layouts};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
@@ -54,13 +52,6 @@ static ABOUT: About = About {
     ],
 };
 
-/// An exchange of data that was stored on other keys.
-struct Unaligned<'a> {
-    edge: &'a Edge,
-    extract: &'a Operator,
-    table: &'a Table,
-}
-
 impl Rule for UnalignedInput {
     fn about(&self) -> &'static About {
         &ABOUT
@@ -68,21 +59,14 @@ impl Rule for UnalignedInput {
 
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
-        for stage in 0..view.job.stages.len() {
-            let edges: Vec<&Edge> = view
-                .inputs(stage)
-                .filter(|e| e.exchange == ExchangeKind::Hash)
-                .collect();
-            let unaligned: Vec<Unaligned<'_>> =
-                edges.iter().filter_map(|e| unaligned(view, e)).collect();
-            let moved: f64 = unaligned.iter().filter_map(|u| u.edge.bytes_written).sum();
-            if !edges.is_empty()
-                && unaligned.len() == edges.len()
-                && moved >= view.limit(&MIN_BYTES)
-            {
-                result.found(view, symptom(view, stage, &unaligned, moved));
-            }
+        let mut found = layouts(view, &Rates::of(view));
+        found.retain(|l| l.moved_bytes >= view.limit(&MIN_BYTES));
+        for layout in &found {
+            result.offer(view, symptom(view, layout));
         }
+        result.exchanges(view, |e| {
+            e.exchange == ExchangeKind::Hash && view.extracts(e.from).next().is_some()
+        });
         result.cleared_by(text!(
             "没有按其他键分区存储、且所有使用者都要重分区的大输入",
             "no large inputs that are stored on other keys and repartitioned by every consumer"
@@ -90,117 +74,66 @@ impl Rule for UnalignedInput {
     }
 }
 
-fn unaligned<'a>(view: &View<'a>, edge: &'a Edge) -> Option<Unaligned<'a>> {
-    let (stage, extract) = stored_input(view, edge)?;
-    let table = view.table_of(stage, extract)?;
-    let clustering = table.clustering.as_ref()?;
-    // Range partitions, by time for instance, serve those who read a part of the data.
-    let partitioned = !clustering.keys.is_empty() && clustering.kind.contains("hash");
-    let fits = clustering.keys.iter().all(|k| edge.keys.contains(k));
-    // Every other reader of the same data must need it repartitioned too.
-    let others = view.outputs(stage).filter(|e| e.channel != edge.channel);
-    let wanted_elsewhere = others
-        .filter(|e| e.exchange == ExchangeKind::Hash)
-        .any(|e| clustering.keys.iter().all(|k| e.keys.contains(k)));
-    (partitioned && !fits && !wanted_elsewhere).then_some(Unaligned {
-        edge,
-        extract,
-        table,
-    })
-}
-
-fn symptom(view: &View<'_>, stage: usize, unaligned: &[Unaligned<'_>], moved: f64) -> Symptom {
-    let largest = unaligned.iter().max_by(|a, b| {
-        a.edge
-            .bytes_written
-            .unwrap_or(0.0)
-            .total_cmp(&b.edge.bytes_written.unwrap_or(0.0))
-    });
-    let main = largest.unwrap_or(&unaligned[0]);
-    let stored: Vec<String> = unaligned
+fn symptom(view: &View<'_>, layout: &Layout<'_>) -> Symptom {
+    let edge = |s: &Stored<'_>| &view.job.edges[s.edge];
+    let bytes = |s: &Stored<'_>| edge(s).bytes_written.unwrap_or(0.0);
+    let largest = layout
+        .inputs
         .iter()
-        .map(|u| {
-            format!(
-                "{} ({})",
-                u.table.name,
-                u.table
-                    .clustering
-                    .as_ref()
-                    .map(|c| c.keys.join(", "))
-                    .unwrap_or_default()
-            )
-        })
-        .collect();
-    let keys = main.edge.keys.join(", ");
-    let consumer = view.consumer_of(main.edge);
-    let unwritten = |u: &Unaligned<'_>| {
-        let (from, written) = (u.edge.from, view.node_ms(u.edge.from, u.edge.uid));
-        (from, 1.0 - view.fraction(from, written.unwrap_or(0.0)))
-    };
-    let writers: Vec<(usize, f64)> = unaligned.iter().map(unwritten).collect();
-    let into = main.edge.from;
-    let read: f64 = unaligned.iter().map(|u| view.read_ms(u.edge)).sum();
-    let kept = view.fraction(stage, view.stage_ms(stage) - read);
-    let saved = view.saved(move |stages| {
-        for (from, factor) in &writers {
-            scale_run(&mut stages[*from], *factor);
-        }
-        // The smaller inputs are then read by the vertices of the largest.
-        for (from, _) in writers.iter().filter(|(from, _)| *from != into) {
-            let work = stages[*from].run_s();
-            merge_into(stages, *from, into, work);
-        }
-        let work = stages[stage].run_s() * kept;
-        merge_into(stages, stage, into, work);
-    });
+        .max_by(|a, b| bytes(a).total_cmp(&bytes(b)));
+    let main = largest.map(edge);
+    let consumer = main.and_then(|e| view.consumer_of(e));
+    let stored = |s: &Stored<'_>| format!("{} ({})", s.table.name, keys_of(s));
+    let stored: Vec<String> = layout.inputs.iter().map(stored).collect();
     Symptom {
         cause: Cause::UnalignedInput,
-        stage: Some(main.edge.from),
-        lines: consumer.and_then(|(op, _)| view.lines(stage, op)),
+        stage: main.map(|e| e.from),
+        lines: consumer.and_then(|(op, _)| view.lines(layout.stage, op)),
         summary: text!(
             "{stage} 按 {keys} 重分区了 {size}，因为输入按其他键存储：{stored}",
             "{stage} repartitions {size} on {keys} because its inputs are stored on other keys: {stored_2}",
-            stage = view.name(stage),
-            size = Bytes(moved),
+            stage = view.name(layout.stage),
+            keys = main.map(|e| e.keys.join(", ")).unwrap_or_default(),
+            size = Bytes(layout.moved_bytes),
             stored = stored.join("，"),
             stored_2 = stored.join(", ")
         ),
-        evidence: evidence(view, unaligned),
-        saved,
+        evidence: layout
+            .inputs
+            .iter()
+            .flat_map(|s| evidence(view, s))
+            .collect(),
+        saved: layout.saved.clone(),
         method: "schedule replayed with inputs stored on the consumer's keys",
         strength: 0.8,
     }
 }
 
-fn evidence(view: &View<'_>, unaligned: &[Unaligned<'_>]) -> Vec<Evidence> {
-    let mut facts = Vec::new();
-    for u in unaligned {
-        if let Some(written) = view.node(u.edge.from, u.edge.uid) {
-            facts.extend(
-                view.measured(&written.bytes, "bytes")
-                    .map(|f| f.expecting("0")),
-            );
-        }
-        let (Some(source), Some(clustering)) = (
-            u.table
-                .sources
-                .get("clustering")
-                .or_else(|| u.table.sources.values().next()),
-            &u.table.clustering,
-        ) else {
-            continue;
-        };
-        let keys = clustering.keys.join(", ");
+fn keys_of(stored: &Stored<'_>) -> String {
+    let clustering = stored.table.clustering.as_ref();
+    clustering.map(|c| c.keys.join(", ")).unwrap_or_default()
+}
+
+fn evidence(view: &View<'_>, stored: &Stored<'_>) -> Vec<Evidence> {
+    let edge = &view.job.edges[stored.edge];
+    let mut facts = measured_write(view, edge);
+    facts.truncate(1);
+    for bytes in &mut facts {
+        bytes.expected = Some("0".to_owned());
+    }
+    let sources = &stored.table.sources;
+    let source = sources.get("clustering").or(sources.values().next());
+    let keys = keys_of(stored);
+    facts.extend(source.map(|source| {
         let sentence = text!(
             "{table}（{id}）按 {keys} 存储",
             "{table} ({id}) is stored on {keys}",
-            table = u.table.name,
-            id = u.extract.id
+            table = stored.table.name,
+            id = stored.extract.id,
+            keys = keys
         );
-        facts.push(
-            view.word("clustering keys", &keys, source.clone(), sentence)
-                .expecting(u.edge.keys.join(", ")),
-        );
-    }
+        view.word("clustering keys", &keys, source.clone(), sentence)
+            .expecting(edge.keys.join(", "))
+    }));
     facts
 }

@@ -4,33 +4,17 @@
 //! columns that remain are those handed to a class that does not read them.
 
 use job::info::Information;
-use job::model::{Column, Edge, FileKind, OperatorKind};
+use job::model::FileKind;
 
 use super::support::{Symptom, both};
-use crate::flow::{columns_read, is_generated_class, unread_columns};
-use crate::impact::{Saved, scale_run};
-use crate::measurements::managed::column_width;
+use crate::impact::Saved;
+use crate::measurements::exchange::measured_write;
+use crate::properties::columns::{Unused, columns_read, pruned};
+use crate::properties::cost::Rates;
 use crate::rule::{About, Examination, Rule};
-use crate::settings::Threshold;
 use crate::view::View;
 use report::format::{Bytes, Share, TIME};
 use report::{Cause, Evidence, text};
-
-/// Share of the bytes of an exchange that unused columns must have.
-pub(crate) static MIN_BYTES: Threshold = Threshold {
-    name: "unused_columns.min_share",
-    default: 0.1,
-    unit: "share",
-    reason_zh: "不到一成的字节不值得改脚本",
-    reason_en: "under a tenth of the bytes is not worth a change of the script",
-    source: "judgement",
-};
-
-/// Bytes that a row costs on an exchange in addition to its columns: length marks and null bits.
-const ROW_OVERHEAD: f64 = 2.0;
-
-/// Milliseconds a sort saves per row and byte that it need not carry.
-const SORT_MS_PER_BYTE: f64 = 3.6e-6;
 
 /// The rule.
 pub(crate) struct UnusedColumns;
@@ -43,7 +27,7 @@ static ABOUT: About = About {
     ),
     needs: &[Information::StageGraph, Information::UserCode],
     helps: &[Information::RuntimeCounters, Information::TableStatistics],
-    thresholds: &[&MIN_BYTES],
+    thresholds: &[],
     counter_evidence: &[
         both("用户代码读取了这些列", "the user's code reads them"),
         both(
@@ -60,20 +44,13 @@ impl Rule for UnusedColumns {
 
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
-        let carried: Vec<Carried<'_>> = view
-            .job
-            .edges
-            .iter()
-            .filter(|e| View::is_shuffle(e))
-            .filter_map(|e| carried(view, e))
-            .collect();
-        if let Some(widest) = carried
-            .iter()
-            .max_by(|a, b| a.waste_ms.total_cmp(&b.waste_ms))
+        if let Some((unused, saved)) = pruned(view, &Rates::of(view))
+            && let Some(symptom) = symptom(view, &unused, saved)
         {
-            result.found(view, symptom(view, &carried, widest));
+            result.offer(view, symptom);
         }
         lacking(view, &mut result);
+        result.exchanges(view, View::is_shuffle);
         result.cleared_by(text!(
             "经过交换的列之后都被使用",
             "every column that crosses an exchange is used after it"
@@ -81,132 +58,74 @@ impl Rule for UnusedColumns {
     }
 }
 
-/// Unused columns of one exchange.
-struct Carried<'a> {
-    edge: &'a Edge,
-    columns: Vec<&'a Column>,
-    share: f64,
-    waste_ms: f64,
-}
-
-fn carried<'a>(view: &View<'a>, edge: &'a Edge) -> Option<Carried<'a>> {
-    let columns = unread_columns(view, edge);
-    let width = |c: &Column| column_width(view, &c.name, &c.type_name);
-    let all: f64 = edge.schema.iter().map(width).sum::<f64>() + ROW_OVERHEAD;
-    let unused: f64 = columns.iter().map(|c| width(c)).sum();
-    let share = unused / all;
-    if columns.is_empty() || share < view.limit(&MIN_BYTES) {
-        return None;
-    }
-    let rows = edge.rows_written.unwrap_or(0.0);
-    let sorted = match view.sort_of(edge) {
-        Some(_) => rows * unused * SORT_MS_PER_BYTE,
-        None => 0.0,
-    };
-    Some(Carried {
-        edge,
-        columns,
-        share,
-        waste_ms: view.exchange_ms(edge) * share + sorted,
-    })
-}
-
-fn symptom(view: &View<'_>, carried: &[Carried<'_>], widest: &Carried<'_>) -> Symptom {
-    let last = last_reader(view, carried).unwrap_or(widest.edge.to);
+fn symptom(view: &View<'_>, unused: &[Unused<'_>], saved: Option<Saved>) -> Option<Symptom> {
+    let edge = |u: &Unused<'_>| &view.job.edges[u.edge];
+    let wasted = |u: &Unused<'_>| edge(u).bytes_written.unwrap_or(0.0) * u.share;
+    let widest = unused
+        .iter()
+        .max_by(|a, b| wasted(a).total_cmp(&wasted(b)))?;
+    let last = unused.iter().find(|u| is_last(view, unused, u));
+    let last = last.map_or(edge(widest), edge);
+    let consumer = view.consumer_of(last);
     let names: Vec<&str> = widest.columns.iter().map(|c| c.name.as_str()).collect();
-    let wasted: f64 = carried
-        .iter()
-        .map(|c| c.edge.bytes_written.unwrap_or(0.0) * c.share)
-        .sum();
-    let consumer = carried
-        .iter()
-        .find(|c| c.edge.to == last)
-        .and_then(|c| view.consumer_of(c.edge));
-    Symptom {
+    let names = names.join(", ");
+    Some(Symptom {
         cause: Cause::UnusedColumns,
-        stage: Some(last),
-        lines: consumer.and_then(|(op, _)| view.lines(last, op)),
+        stage: Some(last.to),
+        lines: consumer.and_then(|(op, _)| view.lines(last.to, op)),
         summary: text!(
             "列 {names} 经过 {times}数据交换（约 {size}，占交换字节的 {share}）后没有被使用",
             "the columns {names} cross an exchange {times} and are never used afterwards (about {size}, {share} of its bytes)",
-            names = names.join(", "),
-            times = TIME.count(carried.len() as f64),
-            size = Bytes(wasted),
+            times = TIME.count(unused.len() as f64),
+            size = Bytes(unused.iter().map(wasted).sum()),
             share = Share(widest.share)
         ),
         evidence: evidence(view, widest, &names),
-        saved: saved(view, carried),
+        saved,
         method: "schedule replayed with the exchanges at the bytes of the used columns",
         strength: 0.6 + 0.4 * widest.share,
-    }
-}
-
-fn saved(view: &View<'_>, carried: &[Carried<'_>]) -> Option<Saved> {
-    let mut factors = Vec::new();
-    for c in carried {
-        let (from, to) = (c.edge.from, c.edge.to);
-        let written = view.node_ms(from, c.edge.uid).unwrap_or(0.0) * c.share;
-        factors.push((from, 1.0 - view.fraction(from, written)));
-        factors.push((to, 1.0 - view.fraction(to, c.waste_ms - written)));
-    }
-    view.saved(move |stages| {
-        for (stage, factor) in &factors {
-            scale_run(&mut stages[*stage], *factor);
-        }
     })
 }
 
-/// The last of the stages that read unused columns: the one whose operator does not use them.
-fn last_reader(view: &View<'_>, carried: &[Carried<'_>]) -> Option<usize> {
-    let readers: Vec<usize> = carried.iter().map(|c| c.edge.to).collect();
-    readers.iter().copied().find(|s| {
-        view.job.stages[*s].operators.iter().any(|o| {
-            matches!(
-                o.kind,
-                OperatorKind::Process | OperatorKind::Reduce | OperatorKind::Combine
-            ) && !is_generated_class(&o.class_name)
-        }) && !carried.iter().any(|c| c.edge.from == *s)
-    })
+/// Whether the reader of unused columns is the user code that does not use them.
+fn is_last(view: &View<'_>, all: &[Unused<'_>], unused: &Unused<'_>) -> bool {
+    let stage = view.job.edges[unused.edge].to;
+    let mut nodes = view.derived().flow.nodes.iter();
+    let user_code = nodes.any(|n| n.stage == stage && n.is_user_code());
+    user_code && !all.iter().any(|u| view.job.edges[u.edge].from == stage)
 }
 
-fn evidence(view: &View<'_>, widest: &Carried<'_>, names: &[&str]) -> Vec<Evidence> {
-    let mut facts = Vec::new();
-    let stage = &view.job.stages[widest.edge.from];
-    if let Some(written) = view.node(widest.edge.from, widest.edge.uid)
-        && let Some(all) = &written.bytes
-    {
-        facts.extend(view.measured(&written.bytes, "bytes"));
-        facts.extend(view.measured(&written.rows, "rows"));
+fn evidence(view: &View<'_>, widest: &Unused<'_>, names: &str) -> Vec<Evidence> {
+    let edge = &view.job.edges[widest.edge];
+    let mut facts = measured_write(view, edge);
+    let written = view.node(edge.from, edge.uid);
+    if let Some(all) = written.and_then(|w| w.bytes.as_ref()) {
         let sentence = text!(
             "未使用的列约占 {stage} 输出字节的 {share}",
             "unused columns are about {share} of the bytes that {stage} writes",
-            stage = stage.name,
+            stage = view.name(edge.from),
             share = Share(widest.share)
         );
-        let source = all.source();
-        facts.push(
-            view.number(
-                "bytes of unused columns / bytes",
-                widest.share,
-                "ratio",
-                source,
-                sentence,
-            )
-            .expecting("0"),
+        let share = view.number(
+            "bytes of unused columns / bytes",
+            widest.share,
+            "ratio",
+            all.source(),
+            sentence,
         );
+        facts.push(share.expecting("0"));
     }
-    if let Some(codegen) = &view.job.codegen {
+    facts.extend(view.job.codegen.as_ref().map(|codegen| {
         let source = job::model::Source {
             file: codegen.file.clone(),
             locator: None,
         };
-        let list = names.join(", ");
         let sentence = text!(
-            "用户代码没有读取 {list}",
-            "the user's code does not read {list}"
+            "用户代码没有读取 {names}",
+            "the user's code does not read {names}"
         );
-        facts.push(view.word("columns never read", &list, source, sentence));
-    }
+        view.word("columns never read", names, source, sentence)
+    }));
     facts
 }
 
@@ -216,11 +135,11 @@ fn lacking(view: &View<'_>, result: &mut Examination) {
     if view.failed() || there {
         return;
     }
-    for (index, stage) in view.job.stages.iter().enumerate() {
-        let behind = stage.operators.iter().any(|o| {
-            matches!(o.kind, OperatorKind::Reduce | OperatorKind::Combine)
-                && !is_generated_class(&o.class_name)
-                && columns_read(view, &o.class_name).is_none()
+    for index in 0..view.job.stages.len() {
+        let mut nodes = view.derived().flow.nodes.iter();
+        let behind = nodes.any(|n| {
+            let unread = n.is_user_code() && columns_read(view, &n.operator.class_name).is_none();
+            n.stage == index && unread
         });
         // What the unused columns could cost is at most the exchange itself.
         let exchange: f64 = view
@@ -234,7 +153,7 @@ fn lacking(view: &View<'_>, result: &mut Examination) {
         let reason = text!(
             "没有 {stage} 的用户代码，不知道它读取哪些列",
             "without the user code of {stage} it is not known which columns it reads",
-            stage = stage.name
+            stage = view.name(index)
         );
         result.lacks(Information::UserCode, view, Some(index), reason);
         if let Some(last) = result.undecided.last_mut() {

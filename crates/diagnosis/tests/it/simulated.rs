@@ -3,7 +3,7 @@
 use crate::support::{score_folder, summarize};
 use simulator::{Scale, cases, job_of_set, simulate};
 
-/// Seed of the held-out set; calibration uses others, see `calibration/calibrate.py`.
+/// Seed of the held-out set; calibration uses others, see the example `accuracy`.
 const HELD_OUT_SEED: u64 = 770_077;
 
 #[test]

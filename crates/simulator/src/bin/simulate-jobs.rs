@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! simulate-jobs --out DIR [--count N] [--seed S] [--cause CODE | --near CODE] [--scale small|usual|huge]
+//!               [--mechanisms tuned|held-out|all|NAME,NAME…]
+//! simulate-jobs --list                 # all mechanisms
 //! simulate-jobs --cases DIR            # all cases
 //! simulate-jobs --committed DIR        # those under tests/cases
 //! simulate-jobs --profile FILE --bytes N
@@ -14,7 +16,7 @@
 )]
 
 use simulator::{
-    COMMITTED, Cause, Scale, SimulatedJob, cases, job_of_set, near_miss_of_set, write_cases,
+    COMMITTED, Cause, Mechanisms, Scale, Set, SimulatedJob, cases, ways, write_cases,
     write_large_profile,
 };
 use std::fs;
@@ -34,6 +36,8 @@ struct Args {
     cause: Option<Cause>,
     near: Option<Cause>,
     scale: Option<Scale>,
+    mechanisms: Mechanisms,
+    list: bool,
 }
 
 fn main() -> ExitCode {
@@ -42,7 +46,7 @@ fn main() -> ExitCode {
         Err(message) => {
             eprintln!("error: {message}");
             eprintln!(
-                "hint: simulate-jobs --out DIR --count N --seed S [--cause CODE | --near CODE] [--scale small|usual|huge]"
+                "hint: simulate-jobs --out DIR --count N --seed S [--cause CODE | --near CODE] [--scale small|usual|huge] [--mechanisms tuned|held-out|all|NAME,…]"
             );
             ExitCode::from(2)
         }
@@ -57,6 +61,10 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Args, String> {
         ..Args::default()
     };
     while let Some(word) = words.next() {
+        if word == "--list" {
+            args.list = true;
+            continue;
+        }
         let value = words
             .next()
             .ok_or_else(|| format!("`{word}` needs a value"))?;
@@ -81,6 +89,7 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Args, String> {
                 args.near =
                     Some(Cause::parse(&value).ok_or_else(|| format!("unknown cause `{value}`"))?);
             }
+            "--mechanisms" => args.mechanisms = mechanisms(&value)?,
             "--scale" => {
                 args.scale = Some(match value.as_str() {
                     "small" => Scale::Small,
@@ -95,7 +104,36 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Args, String> {
     Ok(args)
 }
 
+fn mechanisms(value: &str) -> Result<Mechanisms, String> {
+    Ok(match value {
+        "tuned" => Mechanisms::Tuned,
+        "held-out" => Mechanisms::HeldOut,
+        "all" => Mechanisms::All,
+        names => {
+            let names: Vec<String> = names.split(',').map(str::to_owned).collect();
+            let known = ways();
+            let unknown = names.iter().find(|n| !known.iter().any(|w| w.name == **n));
+            if let Some(name) = unknown {
+                return Err(format!("unknown mechanism `{name}`; --list shows them"));
+            }
+            Mechanisms::Only(names)
+        }
+    })
+}
+
+fn list() {
+    for way in ways() {
+        let kind = if way.near_miss { "near " } else { "" };
+        let held = if way.tuned { "tuned" } else { "held out" };
+        println!("{kind}{}: {} ({held})", way.cause.code(), way.name);
+    }
+}
+
 fn run(args: &Args) -> Result<(), String> {
+    if args.list {
+        list();
+        return Ok(());
+    }
     if let Some(path) = &args.profile {
         let file = fs::File::create(path).map_err(|e| format!("{}: {e}", path.display()))?;
         let written = write_large_profile(&mut BufWriter::new(file), args.bytes, 12, args.seed)
@@ -115,11 +153,15 @@ fn run(args: &Args) -> Result<(), String> {
             .map_err(|e| said(folder, e));
     }
     let out = args.out.as_ref().ok_or("no `--out`")?;
+    let set = Set {
+        seed: args.seed,
+        scale: args.scale.unwrap_or(Scale::Usual),
+        mechanisms: args.mechanisms.clone(),
+    };
     for index in 0..args.count {
-        let scale = args.scale.unwrap_or(Scale::Usual);
         let job = match args.near {
-            Some(cause) => near_miss_of_set(args.seed, index, cause, scale),
-            None => job_of_set(args.seed, index, args.cause, scale),
+            Some(cause) => set.near_miss(index, cause),
+            None => set.job(index, args.cause),
         }
         .ok_or_else(|| format!("job {index}: no seed shows the cause"))?;
         save(out, index, &job)?;

@@ -10,13 +10,13 @@ impl Compiler<'_> {
         right: NodeId,
         keys: &(String, String),
         kind: JoinKind,
-        fan_out: f64,
+        (fan_out, matched): (f64, f64),
     ) -> At {
         let (l, r) = (self.done[left].clone(), self.done[right].clone());
         let (lk, rk) = (vec![keys.0.clone()], vec![keys.1.clone()]);
         let est = |this: &Self, side: &[At]| {
             side.iter()
-                .map(|&a| this.op(a).estimate * this.op(a).width())
+                .map(|&a| this.op(a).estimate * this.op(a).believed_width())
                 .sum::<f64>()
         };
         let (lb, rb) = (est(self, &l), est(self, &r));
@@ -26,6 +26,7 @@ impl Compiler<'_> {
             keys,
             kind,
             fan_out,
+            matched,
         };
         if rb <= self.spec.env.broadcast_bytes && !pair && l.len() == 1 {
             let channels = self.exchange(node, &r, &rk, Exchange::Broadcast, l[0].0, false);
@@ -105,10 +106,9 @@ impl Compiler<'_> {
         probe: &Arrival,
         build: &Arrival,
     ) -> At {
-        let matched = if shape.kind == JoinKind::Inner {
-            0.985
-        } else {
-            1.0
+        let matched = match shape.kind {
+            JoinKind::Inner => 0.985 * shape.matched,
+            JoinKind::LeftOuter => 1.0,
         };
         let rows: Vec<f64> = probe
             .rows
@@ -125,7 +125,13 @@ impl Compiler<'_> {
             } else {
                 &probe.columns
             };
-            columns.extend(side.iter().find(|c| c.name == *name).cloned());
+            let column = side.iter().find(|c| c.name == *name).cloned();
+            columns.extend(column.map(|c| match (of_right, shape.kind) {
+                (true, JoinKind::LeftOuter) if shape.matched < 1.0 => {
+                    c.with_nulls(1.0 - shape.matched)
+                }
+                _ => c,
+            }));
         }
         let columns = self.keep(shape.node, columns);
         let placement = match kind {

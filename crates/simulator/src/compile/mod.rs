@@ -166,12 +166,18 @@ impl Compiler<'_> {
                     .collect()
             }
             Op::Union { inputs } => inputs.iter().flat_map(|&i| self.done[i].clone()).collect(),
-            Op::Process { input, produce, .. } => {
+            Op::Process {
+                input,
+                produce,
+                ratio,
+                believed,
+                ..
+            } => {
                 let branches = self.done[input].clone();
                 let columns = self.keep(node, produce);
                 branches
                     .into_iter()
-                    .map(|at| self.process(node, at, &columns))
+                    .map(|at| self.process(node, at, &columns, (ratio, believed)))
                     .collect()
             }
             Op::Join {
@@ -180,9 +186,10 @@ impl Compiler<'_> {
                 keys,
                 kind,
                 fan_out,
+                matched,
                 ..
             } => {
-                vec![self.join(node, left, right, &keys, kind, fan_out)]
+                vec![self.join(node, left, right, &keys, kind, (fan_out, matched))]
             }
             Op::Group { input, keys, aggs } => vec![self.group(node, input, &keys, &aggs)],
             Op::Reduce {
@@ -221,6 +228,7 @@ pub(super) struct JoinShape<'a> {
     keys: &'a (String, String),
     kind: JoinKind,
     fan_out: f64,
+    matched: f64,
 }
 
 pub(super) struct Draft {

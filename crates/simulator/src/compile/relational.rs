@@ -95,6 +95,17 @@ impl Compiler<'_> {
                     *c = c.flattened();
                 }
             }
+            if let Some(name) = &filter.passes_hot {
+                for c in columns.iter_mut().filter(|c| c.name == *name) {
+                    c.heavy.iter_mut().for_each(|h| h.1 /= filter.keeps);
+                }
+            }
+            if let Some(name) = &filter.only_hot {
+                for c in columns.iter_mut().filter(|c| c.name == *name) {
+                    c.distinct = c.heavy.len() as f64;
+                    c.heavy.iter_mut().for_each(|h| h.1 /= filter.keeps);
+                }
+            }
         }
         let managed = filters.iter().any(|f| f.managed)
             || items.iter().any(|i| {
@@ -106,6 +117,7 @@ impl Compiler<'_> {
             Kind::Filter
         };
         let rows = from.rows.iter().map(|r| (r * keep).round()).collect();
+        let placement = renamed(&from.placement, items);
         self.push(
             at.0,
             Draft {
@@ -113,7 +125,7 @@ impl Compiler<'_> {
                 node,
                 sources: vec![Source::Op(at.1)],
                 columns,
-                placement: from.placement.clone(),
+                placement,
                 rows_in: from.rows.clone(),
                 estimate: from.estimate * believed,
                 ..Draft::rows(rows)
@@ -121,8 +133,15 @@ impl Compiler<'_> {
         )
     }
 
-    pub(super) fn process(&mut self, node: NodeId, at: At, columns: &[Column]) -> At {
+    pub(super) fn process(
+        &mut self,
+        node: NodeId,
+        at: At,
+        columns: &[Column],
+        (ratio, believed): (f64, f64),
+    ) -> At {
         let from = self.op(at).clone();
+        let rows = from.rows.iter().map(|r| (r * ratio).round()).collect();
         self.push(
             at.0,
             Draft {
@@ -133,8 +152,8 @@ impl Compiler<'_> {
                 // The optimizer does not know what user code does to the columns.
                 placement: Placement::Any,
                 rows_in: from.rows.clone(),
-                estimate: from.estimate,
-                ..Draft::rows(from.rows.clone())
+                estimate: from.estimate * believed,
+                ..Draft::rows(rows)
             },
         )
     }
@@ -165,7 +184,7 @@ impl Compiler<'_> {
         };
         let bytes: f64 = sent
             .iter()
-            .map(|&b| self.op(b).estimate * self.op(b).width())
+            .map(|&b| self.op(b).estimate * self.op(b).believed_width())
             .sum();
         let count = self.hint_count(node).unwrap_or_else(|| {
             if keys.is_empty() || bytes <= self.spec.env.gather_bytes && partial {
@@ -286,7 +305,7 @@ impl Compiler<'_> {
         } else {
             let bytes: f64 = branches
                 .iter()
-                .map(|&b| self.op(b).estimate * self.op(b).width())
+                .map(|&b| self.op(b).estimate * self.op(b).believed_width())
                 .sum();
             let count = self
                 .hint_count(node)
@@ -359,4 +378,19 @@ impl Compiler<'_> {
             },
         )
     }
+}
+
+/// The placement under the new names of its keys.
+fn renamed(placement: &Placement, items: &[crate::plan::Item]) -> Placement {
+    let Placement::Hash(keys) = placement else {
+        return placement.clone();
+    };
+    let name = |key: &String| {
+        let renames = |i: &&crate::plan::Item| i.expr.as_ref().is_some_and(|e| e.text == *key);
+        items
+            .iter()
+            .find(renames)
+            .map_or_else(|| key.clone(), |i| i.name.clone())
+    };
+    Placement::Hash(keys.iter().map(name).collect())
 }

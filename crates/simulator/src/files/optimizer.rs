@@ -137,7 +137,7 @@ fn estimate(o: &Outcome, node: NodeId) -> (f64, f64) {
         for op in stage.ops.iter().filter(|op| {
             op.node == node && !matches!(op.kind, Kind::Partition(_) | Kind::PartialAggregate)
         }) {
-            found = Some((op.estimate, op.width()));
+            found = Some((op.estimate, op.believed_width()));
         }
     }
     found.unwrap_or_else(|| {
@@ -215,7 +215,7 @@ fn info(o: &Outcome, x: &mut Xml, op: &PhysOp, skew: f64) {
             a("Grp", format!("{}.{}", op.group.0, op.group.1)),
             a("Remotable", "False"),
             a("Card", short(op.estimate)),
-            a("AvgRowLength", format!("{:.0}", op.width())),
+            a("AvgRowLength", format!("{:.0}", op.believed_width())),
             a("PrtnSkewFactor", short(skew)),
             a("HT", format!("{ht}:{}::{}", ht % 200, op.sources.len())),
             a("HTS", super::vertex_def::signature(o, op)),

@@ -85,6 +85,16 @@ pub(crate) fn job_info(o: &Outcome) -> String {
     } else {
         record("WaitingForCapacity", o.ids.compile_s);
         record("Running", start);
+        for (from, tokens) in o.spec.env.grants.iter().filter(|g| g.0 < run) {
+            let state = if *tokens == 0 {
+                "WaitingForCapacity"
+            } else {
+                "Running"
+            };
+            if *from > 0.0 {
+                record(state, start + from);
+            }
+        }
         record(state, start + run);
     }
     x.close("StateAuditRecords");
@@ -290,7 +300,11 @@ pub(crate) fn command_line(o: &Outcome) -> String {
 pub(crate) fn error(o: &Outcome) -> Option<String> {
     let failure = o.failure.as_ref()?;
     let value = match failure {
-        Failure::UserCode { stage, line } => user_error(o, *stage, *line),
+        Failure::UserCode {
+            stage,
+            line,
+            mechanism,
+        } => user_error(o, *stage, *line, mechanism),
         Failure::Timeout { stage, vertex } => {
             let name = format!("{}[{vertex}]", o.physical.stages[*stage].name);
             json!({
@@ -312,7 +326,7 @@ pub(crate) fn error(o: &Outcome) -> Option<String> {
                 "internalDiagnostics": format!("Failed vertex: {name}"),
             })
         }
-        Failure::Compile { line } => {
+        Failure::Compile { line, mechanism } => {
             let text = o
                 .script
                 .text
@@ -320,11 +334,31 @@ pub(crate) fn error(o: &Outcome) -> Option<String> {
                 .nth(line.saturating_sub(1))
                 .unwrap_or("")
                 .trim();
+            let (id, message, description, token) = match *mechanism {
+                "unknown_name" => (
+                    "E_CSC_USER_ROWSETVARIABLENOTFOUND",
+                    format!("rowset variable was not found near '{text}'"),
+                    format!("The script reads a rowset at line {line} that no statement assigns."),
+                    "All",
+                ),
+                "invalid_csharp" => (
+                    "E_CSC_USER_INVALIDCSHARP",
+                    "C# error CS0103: The name 'RowRule' does not exist in the current context"
+                        .to_owned(),
+                    format!("Invalid C# expression in the script at line {line}."),
+                    "RowRule",
+                ),
+                _ => (
+                    "E_CSC_USER_SYNTAXERROR",
+                    format!("syntax error. Expected FROM near '{text}'"),
+                    format!("Invalid syntax found in the script at line {line}."),
+                    "FORM",
+                ),
+            };
             json!({
                 "diagnosticCode": 3_238_002_695_u32, "severity": "Error", "component": "CSC", "source": "User",
-                "errorId": "E_CSC_USER_SYNTAXERROR", "message": format!("syntax error. Expected FROM near '{text}'"),
-                "description": format!("Invalid syntax found in the script at line {line}."),
-                "resolution": "Correct the script syntax.", "helpLink": "", "details": format!("at token 'FORM', line {line}\n{text}\n###"),
+                "errorId": id, "message": message, "description": description,
+                "resolution": "Correct the script syntax.", "helpLink": "", "details": format!("at token '{token}', line {line}\n{text}\n###"),
                 "internalDiagnostics": "", "filePath": o.script.file, "lineNumber": line,
             })
         }
@@ -332,8 +366,47 @@ pub(crate) fn error(o: &Outcome) -> Option<String> {
     Some(super::json::sorted(value).to_string())
 }
 
-fn user_error(o: &Outcome, stage: usize, line: usize) -> serde_json::Value {
+/// Exception of a mechanism: class, message, and the row that it could not take.
+fn exception(mechanism: &str) -> (&'static str, &'static str, &'static str) {
+    match mechanism {
+        "null_reference" => (
+            "System.NullReferenceException",
+            "Object reference not set to an instance of an object.",
+            "EventTime:\t2024-03-01T00:00:00",
+        ),
+        "bad_row_in_condition" => (
+            "System.FormatException",
+            "Input string was not in a correct format.",
+            "RecordId:\t\"12-x\"",
+        ),
+        _ => (
+            "System.OverflowException",
+            "Value was either too large or too small for an Int32.",
+            "Steps:\t4294967311",
+        ),
+    }
+}
+
+fn user_error(o: &Outcome, stage: usize, line: usize, mechanism: &str) -> serde_json::Value {
+    let (exception, message, row) = exception(mechanism);
     let s = &o.physical.stages[stage];
+    let vertex = format!("Failed vertex: {}[{}] v3", s.name, s.vertices / 3);
+    let condition = s.ops.iter().find_map(|op| match &o.spec.nodes[op.node].op {
+        Op::Select { filters, .. } => filters.iter().find(|f| f.managed),
+        _ => None,
+    });
+    if let (Some(filter), "bad_row_in_condition") = (condition, mechanism) {
+        return json!({
+            "diagnosticCode": 195_887_114, "severity": "Error", "component": "RUNTIME", "source": "User",
+            "errorId": "E_RUNTIME_USER_EXPRESSIONEVALUATION",
+            "message": format!("Error while evaluating expression {}", filter.text),
+            "description": format!("Inner exception from user expression: {message}\nCurrent row dump: \t{row}\n"),
+            "resolution": "", "helpLink": "",
+            "details": format!("==== Caught exception {exception}\n\n   at System.Number.StringToNumber(String str, NumberStyles options)\n   at {}\n", filter.text),
+            "internalDiagnostics": vertex,
+            "filePath": o.script.file, "lineNumber": line,
+        });
+    }
     let class = s
         .ops
         .iter()
@@ -353,11 +426,11 @@ fn user_error(o: &Outcome, stage: usize, line: usize) -> serde_json::Value {
     json!({
         "diagnosticCode": 195_887_114, "severity": "Error", "component": "RUNTIME", "source": "User",
         "errorId": "E_RUNTIME_USER_UNHANDLED_EXCEPTION",
-        "message": "Unhandled exception from user code: \"Value was either too large or too small for an Int32.\"",
-        "description": "Inner exception from user expression: Value was either too large or too small for an Int32.\nCurrent row dump: \tSteps:\t4294967311\n",
+        "message": format!("Unhandled exception from user code: \"{message}\""),
+        "description": format!("Inner exception from user expression: {message}\nCurrent row dump: \t{row}\n"),
         "resolution": "", "helpLink": "",
-        "details": format!("==== Caught exception System.OverflowException: Value was either too large or too small for an Int32.\n\n   at {}.{} in d:\\data\\job\\__ScopeCodeGen__.dll.cs:line {at}\n", class.0, class.1),
-        "internalDiagnostics": format!("Failed vertex: {}[{}] v3", s.name, s.vertices / 3),
+        "details": format!("==== Caught exception {exception}: {message}\n\n   at {}.{} in d:\\data\\job\\__ScopeCodeGen__.dll.cs:line {at}\n", class.0, class.1),
+        "internalDiagnostics": vertex,
         "filePath": o.script.file, "lineNumber": line,
     })
 }

@@ -67,6 +67,8 @@ pub(crate) struct Script {
     pub(crate) lines: Vec<(usize, usize)>,
     /// First and last line of every class in the script.
     pub(crate) class_lines: Vec<(String, (usize, usize))>,
+    /// Line that does not compile.
+    pub(crate) damaged: Option<usize>,
 }
 
 struct Printer<'a> {
@@ -75,12 +77,12 @@ struct Printer<'a> {
     out: Vec<String>,
 }
 
-/// Prints the script. The node `broken` does not compile.
+/// Prints the script. The node `broken` does not compile, in the way of a mechanism.
 pub(crate) fn print(
     spec: &Spec,
     style: &Style,
     classes: &[Class],
-    broken: Option<NodeId>,
+    broken: Option<(NodeId, &str)>,
 ) -> Script {
     let mut p = Printer {
         spec,
@@ -88,14 +90,15 @@ pub(crate) fn print(
         out: Vec::new(),
     };
     p.header();
+    let mut damaged = None;
     let mut lines = vec![(0, 0); spec.nodes.len()];
     for (node, range) in lines.iter_mut().enumerate() {
         p.comment(node);
         let first = p.out.len() + 1;
         p.statement(node);
         *range = (first, p.out.len());
-        if broken == Some(node) {
-            p.damage(first);
+        if let Some((_, how)) = broken.filter(|b| b.0 == node) {
+            damaged = p.damage(first, how);
         }
         if style.airy {
             p.line("");
@@ -128,6 +131,7 @@ pub(crate) fn print(
         text,
         lines,
         class_lines,
+        damaged,
     }
 }
 
@@ -156,14 +160,22 @@ impl Printer<'_> {
         }
     }
 
-    /// Misspells FROM in the statement that starts at `first`.
-    fn damage(&mut self, first: usize) {
-        for line in self.out.iter_mut().skip(first - 1) {
-            if line.contains("FROM ") {
-                *line = line.replace("FROM ", "FORM ");
-                return;
-            }
-        }
+    /// Misspells a word in the statement that starts at `first`; returns its line.
+    fn damage(&mut self, first: usize, how: &str) -> Option<usize> {
+        let (word, wrong) = match how {
+            "unknown_name" => ("FROM ", "FROM All"),
+            "invalid_csharp" => ("RowRules.", "RowRule."),
+            _ => ("FROM ", "FORM "),
+        };
+        let wrong = match self.scope() {
+            false if how == "unknown_name" => "FROM @All",
+            _ => wrong,
+        };
+        let lines = self.out.iter_mut().enumerate().skip(first - 1);
+        let (i, line) = { lines }.find(|(_, l)| l.contains(word))?;
+        let word = if wrong.contains('@') { "FROM @" } else { word };
+        *line = line.replace(word, wrong);
+        Some(i + 1)
     }
 }
 

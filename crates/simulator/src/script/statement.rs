@@ -114,6 +114,7 @@ impl Printer<'_> {
                 input,
                 produce,
                 udo,
+                ..
             } => {
                 self.assign(node);
                 let from = self.name(input);

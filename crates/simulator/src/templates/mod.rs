@@ -1,5 +1,6 @@
 //! Script templates: healthy jobs of several shapes, with the places where a cause can be injected.
 
+mod composite;
 mod parts;
 mod shapes;
 
@@ -27,10 +28,30 @@ pub(crate) enum Template {
     SameKey,
     /// Distinct counts.
     Distinct,
+    /// A small dimension, then a large one.
+    Chain,
+    /// Two small dimensions.
+    Snowflake,
+    /// Two streams reduced together.
+    Union,
+    /// Rows multiplied by user code, then grouped.
+    Tokens,
+    /// Totals of totals.
+    Totals,
+    /// Distinct counts of pairs of columns.
+    Pairs,
+    /// A join whose key gets another name before the next operator on it.
+    Renamed,
+    /// A join, and groups within its key.
+    TwoLevels,
+    /// An outer join, and groups by a column of its right side.
+    Accounts,
+    /// Totals, and a total over all.
+    Uniques,
 }
 
-/// All templates.
-pub(crate) const TEMPLATES: [Template; 8] = [
+/// All templates; the first [`USUAL`] are those of the tuned mechanisms.
+pub(crate) const TEMPLATES: [Template; 18] = [
     Template::EnrichJoin,
     Template::Sessions,
     Template::Paired,
@@ -39,9 +60,27 @@ pub(crate) const TEMPLATES: [Template; 8] = [
     Template::DailyFiles,
     Template::SameKey,
     Template::Distinct,
+    Template::Chain,
+    Template::Snowflake,
+    Template::Union,
+    Template::Tokens,
+    Template::Totals,
+    Template::Pairs,
+    Template::Renamed,
+    Template::TwoLevels,
+    Template::Accounts,
+    Template::Uniques,
 ];
 
+/// How many of the templates the tuned mechanisms use.
+pub(crate) const USUAL: usize = 8;
+
 impl Template {
+    /// Whether a dialect can express it: a U-SQL processor emits one row for each that it reads.
+    pub(crate) fn fits(self, dialect: Dialect) -> bool {
+        dialect == Dialect::Scope || self != Self::Tokens
+    }
+
     /// Name in the truth.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -53,6 +92,16 @@ impl Template {
             Self::DailyFiles => "daily_files",
             Self::SameKey => "same_key",
             Self::Distinct => "distinct_counts",
+            Self::Chain => "small_then_large_dimension",
+            Self::Snowflake => "two_small_dimensions",
+            Self::Union => "united_streams",
+            Self::Tokens => "words",
+            Self::Totals => "totals_of_totals",
+            Self::Pairs => "distinct_pairs",
+            Self::Renamed => "renamed_key",
+            Self::TwoLevels => "two_levels",
+            Self::Accounts => "outer_join_accounts",
+            Self::Uniques => "total_over_all",
         }
     }
 }
@@ -152,6 +201,16 @@ pub(crate) fn build(
         Template::DailyFiles => b.daily_files(),
         Template::SameKey => b.same_key(),
         Template::Distinct => b.distinct(),
+        Template::Chain => b.chain(),
+        Template::Snowflake => b.snowflake(),
+        Template::Union => b.union(),
+        Template::Tokens => b.tokens(),
+        Template::Totals => b.totals(),
+        Template::Pairs => b.pairs(),
+        Template::Renamed => b.renamed(),
+        Template::TwoLevels => b.two_levels(),
+        Template::Accounts => b.accounts(),
+        Template::Uniques => b.uniques(),
     }
     (b.spec, b.slots)
 }
@@ -179,6 +238,8 @@ fn environment(rng: &mut Rng, scale: Scale) -> Env {
         fails: None,
         memory_low: None,
         slow: None,
+        grants: Vec::new(),
+        shared_memory: false,
         jitter: rng.range(0.03, 0.07),
         queue_s: rng.range(1.0, 25.0),
         broadcast_bytes: if scale == Scale::Small { 4e7 } else { 9.6e7 },

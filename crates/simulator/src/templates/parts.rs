@@ -116,8 +116,8 @@ impl Builder {
             uses: vec![flag.to_owned()],
             keeps,
             believed: believed.min(1.0),
-            drops_hot: None,
             managed: false,
+            ..Filter::default()
         }
     }
 
@@ -135,8 +135,8 @@ impl Builder {
             uses: vec![measure.to_owned()],
             keeps,
             believed: keeps * self.rng.range(0.9, 1.1),
-            drops_hot: None,
             managed: true,
+            ..Filter::default()
         }
     }
 
@@ -231,6 +231,8 @@ impl Builder {
             scary: false,
             busy: false,
             hoards: false,
+            churns: false,
+            splits: false,
         }
     }
 

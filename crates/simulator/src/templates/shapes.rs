@@ -46,6 +46,7 @@ impl Builder {
                 kind,
                 items,
                 fan_out: 1.0,
+                matched: 1.0,
             },
         );
         let after = self.pass(
@@ -152,6 +153,7 @@ impl Builder {
                 kind: JoinKind::Inner,
                 items,
                 fan_out: 1.0,
+                matched: 1.0,
             },
         );
         let after = self.pass(
@@ -211,6 +213,8 @@ impl Builder {
             Op::Process {
                 input: clean,
                 produce,
+                ratio: 1.0,
+                believed: 1.0,
                 udo,
             },
         );
@@ -267,6 +271,7 @@ impl Builder {
                 kind: JoinKind::Inner,
                 items,
                 fan_out: 1.0,
+                matched: 1.0,
             },
         );
         let after = self.pass(
@@ -363,6 +368,7 @@ impl Builder {
                 kind: JoinKind::Inner,
                 items,
                 fan_out: 1.0,
+                matched: 1.0,
             },
         );
         let produce = self.session_columns();

@@ -22,6 +22,7 @@ mod recorded;
 mod reply;
 mod rules;
 mod server;
+pub mod think;
 mod trouble;
 mod wire;
 

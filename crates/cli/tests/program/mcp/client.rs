@@ -19,7 +19,9 @@ use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use rmcp::{ClientHandler, ClientServiceExt, ErrorData, RoleClient, ServiceExt};
 use serde_json::Value;
 
-use crate::support::{User, index, root};
+use crate::support::{User, expert_flags};
+
+use super::tools::cases;
 
 /// What the client hears, and the roots that it declares.
 #[derive(Debug, Clone, Default)]
@@ -73,13 +75,7 @@ pub(crate) struct Session {
 /// The program as an MCP server with the project's knowledge.
 pub(crate) fn server(user: &User, arguments: &[&str]) -> std::process::Command {
     let mut command = user.process();
-    command
-        .arg("--knowledge")
-        .arg(root().join("knowledge"))
-        .arg("--index")
-        .arg(index())
-        .arg("mcp")
-        .args(arguments);
+    command.args(expert_flags()).arg("mcp").args(arguments);
     command
 }
 
@@ -97,7 +93,12 @@ impl Session {
         Session::of(client).await
     }
 
-    /// The same in the lifecycle of revision 2026-07-28, which knows no sessions.
+    /// The same, about the simulated cases.
+    pub(crate) async fn on_cases(user: &User) -> Session {
+        Session::open(user, &["--root", &cases()], Listener::default()).await
+    }
+
+    /// Over stdin and stdout, in the lifecycle of revision 2026-07-28, which knows no sessions.
     pub(crate) async fn discover(user: &User, arguments: &[&str], listener: Listener) -> Session {
         let transport = child(user, arguments);
         let lifecycle = ClientLifecycleMode::Discover {
@@ -154,10 +155,7 @@ impl Session {
         let schema = self.tool(name).output_schema.as_ref().expect("a schema");
         let schema = Value::Object(schema.as_ref().clone());
         let validator = jsonschema::validator_for(&schema).expect("a schema");
-        let errors: Vec<String> = validator
-            .iter_errors(&content)
-            .map(|e| format!("{} at {}", e, e.instance_path()))
-            .collect();
+        let errors: Vec<_> = validator.iter_errors(&content).collect();
         assert!(errors.is_empty(), "{name}: {errors:?}");
         content
     }
@@ -173,10 +171,8 @@ impl Session {
 
     /// Text and type of a resource.
     pub(crate) async fn resource(&self, uri: &str) -> Option<(String, String)> {
-        let read = self
-            .client
-            .read_resource(ReadResourceRequestParams::new(uri));
-        let mut contents = read.await.ok()?.contents;
+        let request = ReadResourceRequestParams::new(uri);
+        let mut contents = self.client.read_resource(request).await.ok()?.contents;
         assert_eq!(contents.len(), 1, "{uri}");
         match contents.remove(0) {
             ResourceContents::TextResourceContents {
@@ -184,6 +180,22 @@ impl Session {
             } => Some((text, mime_type.expect("a type"))),
             other => panic!("{uri} is no text: {other:?}"),
         }
+    }
+
+    /// The report of a run.
+    pub(crate) async fn report(&self, run: &Value) -> Option<Value> {
+        let run = run["run_id"].as_str().expect("the id of a run");
+        let (text, kind) = self
+            .resource(&format!("scopeagent://runs/{run}/report"))
+            .await?;
+        assert_eq!(kind, "application/json");
+        Some(serde_json::from_str(&text).expect("JSON"))
+    }
+
+    /// The URIs of all resources.
+    pub(crate) async fn resources(&self) -> Vec<String> {
+        let all = self.client.list_all_resources().await.expect("resources");
+        all.into_iter().map(|r| r.uri.clone()).collect()
     }
 
     /// The progress heard so far.

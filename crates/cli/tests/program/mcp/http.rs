@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::client::{HttpServer, Listener, Session};
 use super::tools::cases;
-use crate::support::User;
+use crate::support::{User, items};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_are_served_concurrently_with_progress() {
@@ -22,21 +22,11 @@ async fn clients_are_served_concurrently_with_progress() {
     );
     assert_eq!(skewed["findings"][0]["cause"], "skew.join_hot_key");
     assert_eq!(healthy["verdict"], "healthy");
-    assert_eq!(
-        first
-            .progress()
-            .iter()
-            .map(|p| p.progress)
-            .fold(0.0, f64::max),
-        5.0
-    );
+    let progress = first.progress().into_iter().map(|p| p.progress);
+    assert_eq!(progress.fold(0.0, f64::max), 5.0);
     let runs = second.answer("list_runs", json!({})).await;
-    assert_eq!(runs["runs"].as_array().map(Vec::len), Some(2));
-    let uri = format!(
-        "scopeagent://runs/{}/report",
-        skewed["run_id"].as_str().expect("id")
-    );
-    assert!(second.resource(&uri).await.is_some());
+    assert_eq!(items(&runs["runs"]).len(), 2);
+    assert!(second.report(&skewed).await.is_some());
 }
 
 /// Status of a request to initialise with these headers.
@@ -68,34 +58,31 @@ fn status(server: &HttpServer, path: &str, headers: &[(&str, &str)]) -> String {
 fn foreign_hosts_and_origins_are_turned_away() {
     let user = User::new();
     let server = HttpServer::start(&user, &["--root", &cases()]);
-    let own = server.address().to_owned();
+    let own = server.address();
     let port = own.rsplit(':').next().expect("a port");
-    let local = format!("localhost:{port}");
-    let rebound = format!("evil.example:{port}");
-    let own_origin = format!("http://{own}");
-    for (headers, expected) in [
-        (vec![("host", own.as_str())], "200"),
-        (vec![("host", local.as_str())], "200"),
-        (
-            vec![("host", own.as_str()), ("origin", own_origin.as_str())],
-            "200",
-        ),
-        (vec![("host", rebound.as_str())], "403"),
-        (vec![("host", "127.0.0.1:1")], "403"),
-        (
-            vec![("host", own.as_str()), ("origin", "http://evil.example")],
-            "403",
-        ),
-        (
-            vec![("host", own.as_str()), ("origin", "http://localhost:3000")],
-            "403",
-        ),
-        (vec![("host", own.as_str()), ("origin", "null")], "403"),
-        (vec![], "400"),
+    for (host, expected) in [
+        (own, "200"),
+        (&format!("localhost:{port}"), "200"),
+        (&format!("evil.example:{port}"), "403"),
+        ("127.0.0.1:1", "403"),
     ] {
-        assert_eq!(status(&server, "/mcp", &headers), expected, "{headers:?}");
+        assert_eq!(
+            status(&server, "/mcp", &[("host", host)]),
+            expected,
+            "{host}"
+        );
     }
-    assert_eq!(status(&server, "/", &[("host", own.as_str())]), "404");
+    for (origin, expected) in [
+        (format!("http://{own}").as_str(), "200"),
+        ("http://evil.example", "403"),
+        ("http://localhost:3000", "403"),
+        ("null", "403"),
+    ] {
+        let headers = [("host", own), ("origin", origin)];
+        assert_eq!(status(&server, "/mcp", &headers), expected, "{origin}");
+    }
+    assert_eq!(status(&server, "/mcp", &[]), "400");
+    assert_eq!(status(&server, "/", &[("host", own)]), "404");
 }
 
 #[test]

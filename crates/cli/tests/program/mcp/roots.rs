@@ -4,10 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use testkit::contains;
 
 use super::client::{Listener, Session};
 use super::tools::cases;
-use crate::support::{User, case, copy, root};
+use crate::support::{User, case, copy, items, root};
 
 fn uri(path: &Path) -> String {
     url::Url::from_file_path(path.canonicalize().expect("it exists"))
@@ -23,9 +24,13 @@ async fn refused(session: &Session, job: &str) {
         ("inspect_job", arguments),
         ("read_job_file", file),
     ] {
-        let told = session.refusal(tool, arguments).await;
-        assert!(told.contains("outside the folders"), "{tool} {job}: {told}");
+        let refusal = session.refusal(tool, arguments).await;
+        contains(refusal, ["outside the folders"]);
     }
+}
+
+async fn inspect(session: &Session, job: &str) -> Value {
+    session.answer("inspect_job", json!({ "job": job })).await
 }
 
 #[tokio::test]
@@ -40,11 +45,7 @@ async fn the_current_folder_is_the_root_unless_another_is_given() {
         refused(&session, job).await;
     }
     let runs = session.answer("list_runs", json!({})).await;
-    assert_eq!(
-        runs["runs"].as_array().map(Vec::len),
-        Some(1),
-        "nothing else was begun"
-    );
+    assert_eq!(items(&runs["runs"]).len(), 1, "nothing else was begun");
 }
 
 #[tokio::test]
@@ -54,11 +55,11 @@ async fn the_configuration_names_roots_and_flags_come_before_it() {
     let config = format!("[mcp]\nallowed_roots = ['{}']\n", allowed.display());
     user.write("scopeagent.toml", &config);
     let session = Session::open(&user, &[], Listener::default()).await;
-    session.answer("inspect_job", json!({ "job": "job" })).await;
+    inspect(&session, "job").await;
     refused(&session, &case("join-hot-key-skew").display().to_string()).await;
-    let session = Session::open(&user, &["--root", &cases()], Listener::default()).await;
+    let session = Session::on_cases(&user).await;
     let job = case("join-hot-key-skew").display().to_string();
-    session.answer("inspect_job", json!({ "job": job })).await;
+    inspect(&session, &job).await;
     user.run_plain("mcp --root no/such/folder").refused(2);
 }
 
@@ -73,30 +74,22 @@ async fn links_that_leave_the_roots_are_refused() {
     copy(&case("healthy"), &home.join("job"));
     symlink(case("healthy"), home.join("leaves")).expect("a link");
     symlink(home.join("job"), home.join("stays")).expect("a link");
-    symlink(
-        outside.path().join("secret.script"),
-        home.join("job/secret.script"),
-    )
-    .expect("a link");
+    let secret = outside.path().join("secret.script");
+    symlink(secret, home.join("job/secret.script")).expect("a link");
     let session = Session::open(&user, &[], Listener::default()).await;
     refused(&session, "leaves").await;
     refused(&session, "leaves/../job-elsewhere").await;
-    session
-        .answer("inspect_job", json!({ "job": "stays" }))
-        .await;
+    inspect(&session, "stays").await;
 
-    let seen = session.answer("inspect_job", json!({ "job": "job" })).await;
-    assert!(
-        seen["diagnostics"]
-            .to_string()
-            .contains("a link is not followed")
-    );
+    let seen = inspect(&session, "job").await;
+    let diagnostics = seen["diagnostics"].to_string();
+    contains(diagnostics, ["a link is not followed"]);
     for file in ["secret.script", "../job/scope.script", "/etc/passwd"] {
-        let told = session.refusal("read_job_file", json!({ "job": "job", "file": file }));
-        let told = told.await;
-        assert!(!told.contains("the secret"), "{told}");
+        let part = json!({ "job": "job", "file": file });
+        let refusal = session.refusal("read_job_file", part).await;
+        assert!(!refusal.contains("the secret"), "{refusal}");
         let why = ["leads out", "has no file"];
-        assert!(why.iter().any(|w| told.contains(w)), "{file}: {told}");
+        assert!(why.iter().any(|w| refusal.contains(w)), "{file}: {refusal}");
     }
 }
 
@@ -109,21 +102,14 @@ async fn runs_of_jobs_outside_are_not_there() {
     let session = Session::open(&user, &["--root", &healthy], Listener::default()).await;
     let runs = session.answer("list_runs", json!({})).await;
     assert_eq!(runs["runs"], Value::Array(Vec::new()));
-    let resources = session
-        .client
-        .list_all_resources()
-        .await
-        .expect("resources");
-    assert!(resources.is_empty());
-    for uri in [
-        format!("scopeagent://runs/{run}/report"),
-        format!("scopeagent://runs/{run}/report.md"),
-    ] {
+    assert!(session.resources().await.is_empty());
+    for name in ["report", "report.md"] {
+        let uri = format!("scopeagent://runs/{run}/{name}");
         assert_eq!(session.resource(&uri).await, None, "{uri}");
     }
     let accept = json!({ "run_id": run, "suggestion": "S1", "action": "accept" });
-    let told = session.refusal("give_feedback", accept).await;
-    assert!(told.contains("there is no run"), "{told}");
+    let refusal = session.refusal("give_feedback", accept).await;
+    contains(refusal, ["there is no run"]);
 }
 
 /// The roots of the client narrow those of the server, in either lifecycle of the protocol.
@@ -131,16 +117,14 @@ async fn check_narrowed(open: impl AsyncFn(&User, &[&str], Listener) -> Session)
     let user = User::new();
     let all = cases();
     let arguments = ["--root", all.as_str()];
-    let healthy = uri(&Path::new(&cases()).join("healthy"));
+    let healthy = uri(&Path::new(&all).join("healthy"));
     let session = open(&user, &arguments, Listener::with_roots(&[healthy])).await;
-    session.answer("inspect_job", json!({ "job": "job" })).await;
+    inspect(&session, "job").await;
     refused(&session, &case("join-hot-key-skew").display().to_string()).await;
 
     let wider = Listener::with_roots(&[uri(Path::new(env!("CARGO_TARGET_TMPDIR")))]);
     let session = open(&user, &arguments, wider).await;
-    session
-        .answer("inspect_job", json!({ "job": "healthy/job" }))
-        .await;
+    inspect(&session, "healthy/job").await;
     refused(&session, &root().join("crates").display().to_string()).await;
 
     for elsewhere in [uri(user.home.path()), "https://example.com/jobs".to_owned()] {
@@ -148,9 +132,7 @@ async fn check_narrowed(open: impl AsyncFn(&User, &[&str], Listener) -> Session)
         refused(&session, "healthy/job").await;
     }
     let session = open(&user, &arguments, Listener::with_roots(&[])).await;
-    session
-        .answer("inspect_job", json!({ "job": "healthy/job" }))
-        .await;
+    inspect(&session, "healthy/job").await;
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use rmcp::model::{CallToolRequest, ClientRequest};
+use rmcp::model::CallToolRequest;
 use rmcp::service::PeerRequestOptions;
 use serde_json::{Value, json};
 use testkit::llm::{Server, Turn};
@@ -10,7 +10,7 @@ use testkit::llm::{Server, Turn};
 use super::client::{HttpServer, Listener, Session, request};
 use super::tools::cases;
 use crate::llm::configured;
-use crate::support::User;
+use crate::support::{User, items};
 
 /// Longer than any test waits: what ends earlier was ended.
 const SLOW: Duration = Duration::from_secs(120);
@@ -24,7 +24,7 @@ fn slow_llm() -> Server {
 #[tokio::test]
 async fn progress_comes_step_by_step_and_grows() {
     let user = User::new();
-    let session = Session::open(&user, &["--root", &cases()], Listener::default()).await;
+    let session = Session::on_cases(&user).await;
     let asked = json!({ "job": "join-hot-key-skew/job", "hypotheses": true });
     session.answer("analyze_job", asked).await;
     let heard = session.progress();
@@ -32,21 +32,10 @@ async fn progress_comes_step_by_step_and_grows() {
     assert!(values.is_sorted_by(|a, b| a < b), "{values:?}");
     assert_eq!(values.last(), Some(&6.0));
     assert!(heard.iter().all(|p| p.total == Some(6.0)));
-    for step in [
-        "think1",
-        "think2",
-        "think3",
-        "think4",
-        "think5",
-        "hypotheses",
-    ] {
-        let told = |p: &&rmcp::model::ProgressNotificationParam| {
-            p.message.as_deref().is_some_and(|m| m.starts_with(step))
-        };
-        assert!(
-            heard.iter().filter(told).count() >= 2,
-            "{step} begins and ends"
-        );
+    for step in "think1 think2 think3 think4 think5 hypotheses".split(' ') {
+        let messages = heard.iter().filter_map(|p| p.message.as_deref());
+        let of_step = messages.filter(|m| m.starts_with(step));
+        assert!(of_step.count() >= 2, "{step} begins and ends");
     }
 }
 
@@ -56,14 +45,9 @@ async fn held_up(
     llm: &Server,
 ) -> rmcp::service::RequestHandle<rmcp::RoleClient> {
     let call = CallToolRequest::new(request("analyze_job", json!({ "job": "healthy/job" })));
-    let handle = session
-        .client
-        .send_cancellable_request(
-            ClientRequest::CallToolRequest(call),
-            PeerRequestOptions::no_options(),
-        )
-        .await
-        .expect("sent");
+    let (call, options) = (call.into(), PeerRequestOptions::no_options());
+    let handle = session.client.send_cancellable_request(call, options).await;
+    let handle = handle.expect("sent");
     let begun = Instant::now();
     while llm.requests().is_empty() {
         assert!(begun.elapsed() < SOON, "the LLM is not asked");
@@ -89,20 +73,13 @@ async fn check_cancelled(session: &Session, user: &User, llm: &Server) {
     let handle = held_up(session, llm).await;
     let running = session.answer("list_runs", json!({})).await;
     assert_eq!(running["runs"][0]["status"], "running");
-    handle
-        .cancel(Some("enough".to_owned()))
-        .await
-        .expect("told");
+    let cancelled = handle.cancel(Some("enough".to_owned())).await;
+    cancelled.expect("sent");
     let row = ended_run(user);
     assert_eq!(row["status"], "interrupted");
-    let uri = format!(
-        "scopeagent://runs/{}/report",
-        row["run_id"].as_str().expect("id")
-    );
-    let (report, _) = session.resource(&uri).await.expect("a partial report");
-    let report: Value = serde_json::from_str(&report).expect("JSON");
+    let report = session.report(&row).await.expect("a partial report");
     assert_eq!(report["partial"], true);
-    assert!(!report["files_read"].as_array().expect("files").is_empty());
+    assert!(!items(&report["files_read"]).is_empty());
     assert_eq!(llm.requests().len(), 1, "nothing more was asked");
 }
 
@@ -110,7 +87,7 @@ async fn check_cancelled(session: &Session, user: &User, llm: &Server) {
 async fn a_cancelled_analysis_stops_and_keeps_its_partial_report() {
     let llm = slow_llm();
     let user = configured(&llm);
-    let session = Session::open(&user, &["--root", &cases()], Listener::default()).await;
+    let session = Session::on_cases(&user).await;
     check_cancelled(&session, &user, &llm).await;
 }
 
@@ -127,7 +104,7 @@ async fn an_analysis_is_cancelled_over_http_too() {
 async fn an_analysis_ends_when_its_client_leaves() {
     let llm = slow_llm();
     let user = configured(&llm);
-    let session = Session::open(&user, &["--root", &cases()], Listener::default()).await;
+    let session = Session::on_cases(&user).await;
     let _handle = held_up(&session, &llm).await;
     session.client.cancel().await.expect("closed");
     let row = ended_run(&user);

@@ -3,13 +3,13 @@
 use std::io::Write as _;
 use std::process::Stdio;
 
-use rmcp::model::ResourceContents;
 use serde_json::{Value, json};
+use testkit::contains;
 use testkit::llm::{Server, Turn};
 
 use super::client::{Listener, Session, server, text};
 use crate::llm::configured;
-use crate::support::{User, case};
+use crate::support::{User, case, items};
 
 /// The folder of all simulated cases.
 pub(super) fn cases() -> String {
@@ -23,16 +23,9 @@ async fn the_server_says_what_it_is_and_what_each_tool_does() {
     let info = session.client.peer_info().expect("initialised");
     let instructions = info.instructions.as_deref().expect("instructions");
     assert!(info.capabilities.resources.is_some());
-    let names = [
-        "analyze_job",
-        "give_feedback",
-        "inspect_job",
-        "list_runs",
-        "read_job_file",
-        "search_experience",
-    ];
-    assert_eq!(session.names(), names);
-    for name in names {
+    let names = "analyze_job give_feedback inspect_job list_runs read_job_file search_experience";
+    assert_eq!(session.names().join(" "), names);
+    for name in names.split(' ') {
         let tool = session.tool(name);
         let described = tool.description.as_deref().expect("a description");
         assert!(described.len() > 80, "{name}: {described}");
@@ -57,7 +50,7 @@ async fn the_server_says_what_it_is_and_what_each_tool_does() {
 #[tokio::test]
 async fn every_tool_answers_by_its_schema_and_the_report_is_one_object() {
     let user = User::new();
-    let session = Session::open(&user, &["--root", &cases()], Listener::default()).await;
+    let session = Session::on_cases(&user).await;
 
     let job = "join-hot-key-skew/job";
     let asked = json!({ "job": job, "question": "why so slow?", "language": "en" });
@@ -67,42 +60,33 @@ async fn every_tool_answers_by_its_schema_and_the_report_is_one_object() {
     assert_eq!(report["engine"]["reasoner"], "offline");
     assert_eq!(report["question"], "why so slow?");
     let run = report["run_id"].as_str().expect("a run").to_owned();
-    let links: Vec<&str> = result
-        .content
-        .iter()
-        .filter_map(|block| block.as_resource_link())
-        .map(|link| link.uri.as_str())
-        .collect();
+    let blocks = result.content.iter();
+    let links = blocks.filter_map(|block| block.as_resource_link());
+    let links: Vec<&str> = links.map(|link| link.uri.as_str()).collect();
     let uri = format!("scopeagent://runs/{run}/report");
     assert_eq!(links, [uri.clone(), format!("{uri}.md")]);
 
-    let (stored, kind) = session.resource(&uri).await.expect("the report");
-    assert_eq!(kind, "application/json");
-    assert_eq!(
-        serde_json::from_str::<Value>(&stored).expect("JSON"),
-        report
-    );
+    assert_eq!(session.report(&report).await.as_ref(), Some(&report));
     let (markdown, kind) = session.resource(links[1]).await.expect("the report");
     assert_eq!((markdown, kind.as_str()), (text(&result), "text/markdown"));
     let shown = user.run_plain(&format!("runs show {run} -f json")).json();
     assert_eq!(shown, report, "the command line shows another report");
 
     let seen = session.answer("inspect_job", json!({ "job": job })).await;
-    assert!(seen["stages"].as_array().expect("stages").len() > 1);
+    assert!(items(&seen["stages"]).len() > 1);
     let stage = &report["findings"][0]["stage"];
     let one = json!({ "job": job, "stage": stage });
     let one = session.answer("inspect_job", one).await;
-    assert_eq!(one["stages"].as_array().expect("stages").len(), 1);
+    assert_eq!(items(&one["stages"]).len(), 1);
     assert_eq!(&one["stages"][0]["name"], stage);
 
     let hits = json!({ "query": "数据倾斜 热点键", "limit": 3, "cause": "skew." });
     let hits = session.answer("search_experience", hits).await;
-    let hits = hits["passages"].as_array().expect("passages");
+    let hits = items(&hits["passages"]);
     assert_eq!(hits.len(), 3);
-    assert!(
-        hits.iter()
-            .all(|hit| hit["causes"].to_string().contains("skew."))
-    );
+    for hit in hits {
+        contains(hit["causes"].to_string(), ["skew."]);
+    }
 
     let accept =
         json!({ "run_id": run, "suggestion": "S1", "action": "accept", "saved_seconds": 17.5 });
@@ -110,30 +94,23 @@ async fn every_tool_answers_by_its_schema_and_the_report_is_one_object() {
     assert_eq!(noted["cause"], "skew.join_hot_key");
     assert_eq!(noted["saved_seconds"], 17.5);
 
-    let runs = session
-        .answer("list_runs", json!({ "job": "join-hot" }))
-        .await;
+    let of_job = json!({ "job": "join-hot" });
+    let runs = session.answer("list_runs", of_job).await;
     assert_eq!(runs["runs"][0]["run_id"], run.as_str());
-    assert_eq!(runs["runs"].as_array().expect("runs").len(), 1);
+    assert_eq!(items(&runs["runs"]).len(), 1);
 
     let templates = session.client.list_all_resource_templates().await;
     assert_eq!(templates.expect("templates").len(), 2);
-    let resources = session
-        .client
-        .list_all_resources()
-        .await
-        .expect("resources");
-    let uris: Vec<&str> = resources.iter().map(|r| r.uri.as_str()).collect();
-    assert_eq!(uris, links);
+    assert_eq!(session.resources().await, links);
 }
 
 #[tokio::test]
 async fn the_parts_of_a_file_make_the_file() {
     let user = User::new();
-    let session = Session::open(&user, &["--root", &cases()], Listener::default()).await;
+    let session = Session::on_cases(&user).await;
     let (job, file) = ("join-hot-key-skew/job", "scope.script");
-    let whole = std::fs::read_to_string(case("join-hot-key-skew").join(file));
-    let whole = whole.expect("the script");
+    let path = case("join-hot-key-skew").join(file);
+    let whole = std::fs::read_to_string(path).expect("the script");
     let (mut joined, mut offset) = (String::new(), json!(0));
     while !offset.is_null() {
         let part = json!({ "job": job, "file": file, "offset": offset, "max_bytes": 301 });
@@ -149,61 +126,40 @@ async fn the_parts_of_a_file_make_the_file() {
     let text = part["text"].as_str().expect("text");
     assert_eq!(text.get(..8), fifth.get(..8));
     assert_eq!(part["kind"], "script");
-    let beyond = json!({ "job": job, "file": file, "line": 100_000 });
-    assert!(
-        session
-            .refusal("read_job_file", beyond)
-            .await
-            .contains("lines")
-    );
-    let both = json!({ "job": job, "file": file, "line": 1, "offset": 0 });
-    assert!(
-        session
-            .refusal("read_job_file", both)
-            .await
-            .contains("exclude")
-    );
+    for (wrong, says) in [
+        (
+            json!({ "job": job, "file": file, "line": 100_000 }),
+            "lines",
+        ),
+        (
+            json!({ "job": job, "file": file, "line": 1, "offset": 0 }),
+            "exclude",
+        ),
+    ] {
+        contains(session.refusal("read_job_file", wrong).await, [says]);
+    }
 }
 
 #[tokio::test]
 async fn faults_are_told_with_their_remedy_and_end_nothing() {
     let user = User::new();
-    let session = Session::open(&user, &["--root", &cases()], Listener::default()).await;
+    let session = Session::on_cases(&user).await;
+    let job = "healthy/job";
+    let stage = json!({ "job": job, "stage": "SV99" });
+    let file = json!({ "job": job, "file": "nothing" });
+    let feedback = json!({ "run_id": "01J", "suggestion": "S1", "action": "ignore" });
     for (tool, arguments, says) in [
         ("analyze_job", json!({ "job": "healthy" }), "hint:"),
-        (
-            "analyze_job",
-            json!({ "job": "no-such-case" }),
-            "does not exist",
-        ),
+        ("analyze_job", json!({ "job": "no-such" }), "does not exist"),
         ("analyze_job", json!({}), "missing field `job`"),
-        (
-            "analyze_job",
-            json!({ "job": "x", "jub": 1 }),
-            "unknown field `jub`",
-        ),
-        (
-            "inspect_job",
-            json!({ "job": "healthy/job", "stage": "SV99" }),
-            "its stages are",
-        ),
-        (
-            "read_job_file",
-            json!({ "job": "healthy/job", "file": "nothing" }),
-            "no file",
-        ),
-        (
-            "give_feedback",
-            json!({ "run_id": "01J", "suggestion": "S1", "action": "ignore" }),
-            "there is no run",
-        ),
+        ("analyze_job", json!({ "job": "x", "jub": 1 }), "`jub`"),
+        ("inspect_job", stage, "its stages are"),
+        ("read_job_file", file, "no file"),
+        ("give_feedback", feedback, "there is no run"),
     ] {
-        let told = session.refusal(tool, arguments).await;
-        assert!(told.contains(says), "{tool}: {told}");
+        contains(session.refusal(tool, arguments).await, [says]);
     }
-    let report = session
-        .answer("analyze_job", json!({ "job": "healthy/job" }))
-        .await;
+    let report = session.answer("analyze_job", json!({ "job": job })).await;
     assert_eq!(report["verdict"], "healthy");
 }
 
@@ -211,8 +167,7 @@ async fn faults_are_told_with_their_remedy_and_end_nothing() {
 async fn an_llm_is_asked_only_where_one_is_configured_and_wanted() {
     let llm = Server::start([]).rule(|_| Some(Turn::text("not a conclusion")));
     let user = configured(&llm);
-    let root = cases();
-    let session = Session::open(&user, &["--root", &root], Listener::default()).await;
+    let session = Session::on_cases(&user).await;
     let open_world = |session: &Session| {
         let annotations = session.tool("analyze_job").annotations.clone();
         annotations.and_then(|a| a.open_world_hint)
@@ -222,18 +177,15 @@ async fn an_llm_is_asked_only_where_one_is_configured_and_wanted() {
     let report = session.answer("analyze_job", offline).await;
     assert_eq!(report["engine"]["fallback"], Value::Null);
     assert!(llm.requests().is_empty());
-    session
-        .answer("analyze_job", json!({ "job": "healthy/job" }))
-        .await;
+    let healthy = json!({ "job": "healthy/job" });
+    session.answer("analyze_job", healthy.clone()).await;
     assert!(!llm.requests().is_empty());
 
     let asked = llm.requests().len();
-    let arguments = ["--root", root.as_str(), "--reasoner", "offline"];
+    let arguments = ["--root", &cases(), "--reasoner", "offline"];
     let session = Session::open(&user, &arguments, Listener::default()).await;
     assert_eq!(open_world(&session), Some(false));
-    session
-        .answer("analyze_job", json!({ "job": "healthy/job" }))
-        .await;
+    session.answer("analyze_job", healthy).await;
     assert_eq!(llm.requests().len(), asked);
 }
 
@@ -262,30 +214,20 @@ fn stdout_carries_the_protocol_and_nothing_else() {
     let output = child.wait_with_output().expect("it ends with its client");
     assert!(output.status.success());
     let stdout = String::from_utf8(output.stdout).expect("UTF-8");
+    let message = |line| serde_json::from_str::<Value>(line).expect("a message");
     let ids: Vec<Value> = stdout
         .lines()
-        .map(|line| serde_json::from_str::<Value>(line).expect("a message")["id"].clone())
+        .map(|line| message(line)["id"].take())
         .collect();
     assert_eq!(ids, [1, 2]);
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(stderr.contains("offline reasoner"), "{stderr}");
+    contains(stderr, ["offline reasoner"]);
 }
 
 #[tokio::test]
 async fn a_report_is_read_again_in_another_session() {
     let user = User::new();
     let report = user.report(&case("healthy"), "");
-    let uri = format!(
-        "scopeagent://runs/{}/report",
-        report["run_id"].as_str().expect("id")
-    );
     let session = Session::discover(&user, &["--root", &cases()], Listener::default()).await;
-    let read = session
-        .client
-        .read_resource(rmcp::model::ReadResourceRequestParams::new(&uri));
-    let contents = read.await.expect("a report of the command line").contents;
-    let [ResourceContents::TextResourceContents { text, .. }] = contents.as_slice() else {
-        panic!("one text");
-    };
-    assert_eq!(serde_json::from_str::<Value>(text).expect("JSON"), report);
+    assert_eq!(session.report(&report).await, Some(report));
 }

@@ -1,0 +1,150 @@
+//! One diagnosis against the truth.
+
+use std::path::Path;
+
+use super::{Failure, fit};
+use diagnosis::{Settings, diagnose};
+use job::Catalogue;
+use report::Language;
+use serde_json::Value;
+
+/// A finding and whether it is right.
+pub(crate) struct Judged {
+    pub(crate) strength: f64,
+    /// Share of the run; `None` for a failed job.
+    pub(crate) share: Option<f64>,
+    pub(crate) right: bool,
+}
+
+/// A diagnosis, scored.
+pub(crate) struct Scored {
+    label: String,
+    pub(crate) kind: String,
+    /// Mechanisms of its causes, or of the near miss.
+    pub(crate) mechanisms: Vec<String>,
+    pub(crate) truth: String,
+    pub(crate) verdict: String,
+    pub(crate) found: Vec<String>,
+    pub(crate) missed: Vec<String>,
+    pub(crate) invented: Vec<String>,
+    /// Without findings that the truth calls neither right nor wrong.
+    pub(crate) judged: Vec<Judged>,
+    /// |ln(estimated / true seconds saved)| of the causes found.
+    pub(crate) impact: Vec<f64>,
+}
+
+impl Scored {
+    /// All causes found, none invented, and the right verdict.
+    pub(crate) fn right(&self) -> bool {
+        self.missed.is_empty() && self.invented.is_empty() && self.verdict == self.truth
+    }
+
+    pub(crate) fn is_healthy(&self) -> bool {
+        self.truth == "healthy"
+    }
+
+    /// Sick, and called healthy.
+    pub(crate) fn dismissed(&self) -> bool {
+        self.truth != "healthy" && self.verdict == "healthy"
+    }
+
+    /// One line on what is not right.
+    pub(crate) fn complaint(&self) -> String {
+        format!(
+            "{}: {}, {}; missed [{}], invented [{}], found [{}]; {}",
+            self.label,
+            self.kind,
+            self.mechanisms.join(" + "),
+            self.missed.join(" "),
+            self.invented.join(" "),
+            self.found.join(" "),
+            self.verdict,
+        )
+    }
+}
+
+/// Diagnoses the job in `folder`.
+pub(crate) fn score(folder: &Path, truth: &Value, label: String) -> Result<Scored, Failure> {
+    let job = job::load(folder)?;
+    let settings = Settings::default();
+    let d = diagnose(&job, &Catalogue::builtin(), &settings, Language::En);
+    let texts = |value: &Value, key: &str| -> Vec<String> {
+        let list = value.as_array().into_iter().flatten();
+        let names = list.filter_map(|v| if key.is_empty() { v } else { &v[key] }.as_str());
+        names.map(str::to_owned).collect()
+    };
+    let causes = &truth["causes"];
+    let wanted = texts(causes, "cause");
+    let extra = texts(&truth["acceptable_extra"], "");
+    let mut mechanisms = texts(causes, "mechanism");
+    mechanisms.extend(truth["near_miss_mechanism"].as_str().map(str::to_owned));
+    let codes: Vec<&str> = d.findings.iter().map(|f| f.cause.code()).collect();
+    let is = |list: &[String], code: &str| list.iter().any(|c| c == code);
+    let owned = |codes: Vec<&str>| codes.into_iter().map(str::to_owned).collect();
+    let mut scored = Scored {
+        label,
+        kind: truth["kind"].as_str().unwrap_or_default().to_owned(),
+        mechanisms,
+        truth: truth["verdict"].as_str().unwrap_or_default().to_owned(),
+        verdict: serde_json::to_value(d.verdict)?
+            .as_str()
+            .unwrap_or_default()
+            .to_owned(),
+        found: owned(codes.iter().copied().filter(|c| is(&wanted, c)).collect()),
+        missed: wanted
+            .iter()
+            .filter(|w| !codes.contains(&w.as_str()))
+            .cloned()
+            .collect(),
+        invented: owned(
+            codes
+                .iter()
+                .copied()
+                .filter(|c| !is(&wanted, c) && !is(&extra, c))
+                .collect(),
+        ),
+        judged: Vec::new(),
+        impact: Vec::new(),
+    };
+    for (finding, strength) in d.findings.iter().zip(&d.strengths) {
+        let code = finding.cause.code();
+        let right = is(&wanted, code);
+        if right || !is(&extra, code) {
+            scored.judged.push(Judged {
+                strength: *strength,
+                share: finding.impact.as_ref().and_then(|i| i.share_of_elapsed),
+                right,
+            });
+        }
+        let cause = causes.as_array().into_iter().flatten();
+        let cause = { cause }.find(|c| c["cause"] == code);
+        let truth = cause.and_then(|c| c["seconds_saved"].as_f64());
+        if let (Some(truth), Some(impact)) = (truth, &finding.impact)
+            && truth > 0.0
+            && impact.seconds_saved > 0.0
+        {
+            scored
+                .impact
+                .push((impact.seconds_saved / truth).ln().abs());
+        }
+    }
+    Ok(scored)
+}
+
+/// Expected calibration error over ten bins; each finding with the confidence of `weights`.
+pub(crate) fn calibration_error<'a>(
+    judged: impl Iterator<Item = (&'a Judged, fit::Weights)>,
+) -> Option<f64> {
+    let mut bins = [(0.0, 0.0, 0.0); 10];
+    let mut all = 0.0;
+    for (j, weights) in judged {
+        let p = fit::probability(weights, j);
+        let bin = &mut bins[((p * 10.0) as usize).min(9)];
+        bin.0 += 1.0;
+        bin.1 += p;
+        bin.2 += f64::from(u8::from(j.right));
+        all += 1.0;
+    }
+    let off: f64 = bins.iter().map(|(_, p, right)| (p - right).abs()).sum();
+    (all > 0.0).then(|| off / all)
+}

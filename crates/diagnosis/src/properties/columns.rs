@@ -1,0 +1,185 @@
+//! Alternative: leave columns out of an exchange that nobody needs after it. What is needed is found
+//! backwards from the outputs, through renames.
+
+use std::collections::BTreeSet;
+
+use job::model::{Column, OperatorKind};
+use job::script::StatementKind;
+
+use super::cost::{Rates, Work, write_ms};
+use super::dataflow::{Dataflow, Node};
+use crate::impact::Saved;
+use crate::measurements::managed::column_width;
+use crate::view::View;
+
+/// Bytes that a row costs on an exchange in addition to its columns: length marks and null bits.
+const ROW_OVERHEAD: f64 = 2.0;
+
+/// Milliseconds of moving a byte of a row in and out of a sort: 280 MB/s, a few copies in memory.
+const SORT_MS_PER_BYTE: f64 = 3.6e-6;
+
+/// Columns of one exchange that nobody needs after it.
+#[derive(Debug)]
+pub(crate) struct Unused<'a> {
+    pub(crate) edge: usize,
+    pub(crate) columns: Vec<&'a Column>,
+    /// Their share of its bytes.
+    pub(crate) share: f64,
+}
+
+/// All exchanges without the columns that nobody needs; `None` if every column is needed.
+pub(crate) fn pruned<'a>(
+    view: &View<'a>,
+    rates: &Rates,
+) -> Option<(Vec<Unused<'a>>, Option<Saved>)> {
+    let needed = needed(view);
+    let width = |c: &Column| column_width(view, &c.name, &c.type_name);
+    let mut work = Work::default();
+    let mut found = Vec::new();
+    for (at, edge) in view.job.edges.iter().enumerate() {
+        let columns = match View::is_shuffle(edge) {
+            true => unread(view, &needed, at),
+            false => Vec::new(),
+        };
+        if columns.is_empty() {
+            continue;
+        }
+        let all: f64 = edge.schema.iter().map(width).sum::<f64>() + ROW_OVERHEAD;
+        let unused: f64 = columns.iter().map(|c| width(c)).sum();
+        let share = unused / all;
+        let read = view.node_ms(edge.to, edge.uid);
+        let read = read.unwrap_or(edge.bytes_written.unwrap_or(0.0) * rates.read);
+        let sorted = view.sort_of(edge).and(edge.rows_written).unwrap_or(0.0);
+        work.add(edge.from, -write_ms(view, rates, edge) * share);
+        work.add(edge.to, -read * share - sorted * unused * SORT_MS_PER_BYTE);
+        found.push(Unused {
+            edge: at,
+            columns,
+            share,
+        });
+    }
+    (!found.is_empty()).then(|| (found, work.saved(view)))
+}
+
+/// Columns that an operator, or anything after it, needs of each of its inputs; `None` if that may
+/// be any.
+type Needed<'a> = Vec<Option<BTreeSet<&'a str>>>;
+
+/// What every operator needs of its inputs.
+fn needed<'a>(view: &View<'a>) -> Vec<Needed<'a>> {
+    let flow = &view.derived().flow;
+    let unknown = |n: &Node<'a>| -> Needed<'a> { vec![None; n.inputs.len()] };
+    let mut needed: Vec<Needed<'a>> = flow.nodes.iter().map(unknown).collect();
+    for at in flow.order.iter().rev().copied() {
+        let later = needed_later(flow, at, &needed);
+        let node = &flow.nodes[at];
+        let of_input = |input| needed_of(view, node, input, later.as_ref());
+        needed[at] = (0..node.inputs.len()).map(of_input).collect();
+    }
+    needed
+}
+
+/// Columns of an edge that nobody after it needs.
+fn unread<'a>(view: &View<'a>, needed: &[Needed<'a>], edge: usize) -> Vec<&'a Column> {
+    let reader = view.derived().flow.reader(view.job, edge);
+    let of_reader = reader.and_then(|(node, input)| needed.get(node)?.get(input)?.as_ref());
+    let schema = view.job.edges[edge].schema.iter();
+    schema
+        .filter(|c| of_reader.is_some_and(|n| !n.contains(c.name.as_str())))
+        .collect()
+}
+
+/// Output columns of an operator that something after it needs.
+fn needed_later<'a>(
+    flow: &Dataflow<'a>,
+    at: usize,
+    needed: &[Needed<'a>],
+) -> Option<BTreeSet<&'a str>> {
+    let node = &flow.nodes[at];
+    let mut later = BTreeSet::new();
+    if node.operator.outputs.iter().any(|c| c.is_final) {
+        later.extend(node.columns());
+    }
+    for (reader, input) in &node.readers {
+        later.extend(needed.get(*reader)?.get(*input)?.as_ref()?);
+    }
+    Some(later)
+}
+
+fn needed_of<'a>(
+    view: &View<'a>,
+    node: &Node<'a>,
+    input: usize,
+    later: Option<&BTreeSet<&'a str>>,
+) -> Option<BTreeSet<&'a str>> {
+    use OperatorKind::{Aggregate, Join, Output, PartialAggregate, Transform};
+    let operator = node.operator;
+    let schema = &operator.inputs.get(input)?.schema;
+    let all = || schema.iter().map(|c| c.name.as_str());
+    let later = later?;
+    let keys = match (operator.kind, input) {
+        (Join | OperatorKind::Combine, 1) => &operator.right_keys,
+        _ => &operator.keys,
+    };
+    let mut needed: BTreeSet<&str> = all().filter(|c| keys.iter().any(|k| k == c)).collect();
+    if node.is_user_code() {
+        let read = columns_read(view, &operator.class_name)?;
+        needed.extend(all().filter(|c| read.iter().any(|r| r == c)));
+        return Some(needed);
+    }
+    let passed: BTreeSet<&str> = node.lineage(input).map(|(_, name)| name).collect();
+    let used_later = node.lineage(input).filter(|(out, _)| later.contains(out));
+    needed.extend(used_later.map(|(_, name)| name));
+    match operator.kind {
+        Aggregate | PartialAggregate | Output => needed.extend(all()),
+        // What is taken in and not passed on is computed with.
+        _ => needed.extend(all().filter(|c| !passed.contains(c))),
+    }
+    if operator.kind == Transform {
+        let words = condition_words(view, node);
+        needed.extend(all().filter(|c| words.iter().any(|w| w == c)));
+    }
+    Some(needed)
+}
+
+/// Columns that a user's class reads, by the generated code or the C# block of the script; `None`
+/// if its source is not there or reads them all.
+pub(crate) fn columns_read(view: &View<'_>, class: &str) -> Option<Vec<String>> {
+    let name = class.rsplit('.').next().unwrap_or(class);
+    let generated = view
+        .job
+        .codegen
+        .as_ref()
+        .and_then(|g| g.classes.iter().find(|c| c.user_code && c.name == name));
+    if let Some(class) = generated {
+        return class.columns_read.clone();
+    }
+    let script = view.job.script.as_ref()?;
+    let mut blocks = script
+        .statements
+        .iter()
+        .filter(|s| s.kind == StatementKind::CsBlock);
+    blocks.find_map(|s| job::script::flow::user_code::columns_read(script.slice(&s.span), class))
+}
+
+/// Words of the conditions that a filter checks, among them the columns that it reads: by the
+/// script's `WHERE` and `HAVING`, without the script by the generated class.
+pub(crate) fn condition_words(view: &View<'_>, filter: &Node<'_>) -> Vec<String> {
+    if let Some(script) = &view.job.script {
+        let lines = view.lines(filter.stage, filter.index);
+        let statement = lines.and_then(|(first, _)| script.statement_at_line(first));
+        let conditions = statement
+            .iter()
+            .flat_map(|s| s.query.filter.iter().chain(&s.query.having));
+        let uses = conditions.flat_map(|c| &c.expression.uses);
+        return uses.map(|c| c.name.clone()).collect();
+    }
+    let name = filter.operator.class_name.rsplit('.').next();
+    let classes = view.job.codegen.iter().flat_map(|c| &c.classes);
+    let condition = classes
+        .filter(|c| Some(c.name.as_str()) == name)
+        .find_map(|c| c.expressions.first());
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let words = condition.iter().flat_map(|c| c.split(|c| !is_word(c)));
+    words.map(str::to_owned).collect()
+}

@@ -1,0 +1,445 @@
+//! Derives what each operator delivers and requires, for the plan as it ran or with changed
+//! exchanges.
+
+use std::collections::{BTreeSet, HashMap};
+
+use job::Job;
+use job::model::{ExchangeKind, OperatorKind};
+use job::script::{JoinKind, StatementKind};
+
+use super::dataflow::{Dataflow, Node};
+use super::{Delivered, Function, Keys, Names, Partitioning, Required};
+use crate::view::View;
+
+/// What an edge does in an alternative plan.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Exchange {
+    /// Nothing: rows stay where they are.
+    Dropped,
+    /// Spreads rows like this.
+    To(Partitioning),
+}
+
+/// Edges that do something else than in the plan that ran.
+pub(crate) type Change = HashMap<usize, Exchange>;
+
+/// Which rows of a join's inputs appear in its result whether they match or not, or decide by
+/// themselves whether they appear: such a side cannot be copied to every vertex.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Kept {
+    pub(crate) left: bool,
+    pub(crate) right: bool,
+}
+
+/// Properties of every operator's output in the plan that ran.
+#[derive(Debug)]
+pub(crate) struct Derived<'a> {
+    pub(crate) flow: Dataflow<'a>,
+    delivered: Vec<Delivered>,
+    required: Vec<Required>,
+    kept: HashMap<usize, Kept>,
+    job: &'a Job,
+}
+
+/// Outputs that differ from those of the plan that ran.
+type Differing = HashMap<usize, Delivered>;
+
+impl<'a> Derived<'a> {
+    /// Of no operator.
+    pub(crate) fn none(job: &'a Job) -> Derived<'a> {
+        Derived {
+            flow: Dataflow::default(),
+            delivered: Vec::new(),
+            required: Vec::new(),
+            kept: HashMap::new(),
+            job,
+        }
+    }
+
+    pub(crate) fn of(view: &View<'a>) -> Derived<'a> {
+        let flow = Dataflow::of(view);
+        let nodes = flow.nodes.iter().enumerate();
+        let mut derived = Derived {
+            delivered: vec![Delivered::default(); flow.nodes.len()],
+            required: flow.nodes.iter().map(|n| required(view.job, n)).collect(),
+            kept: nodes
+                .filter(|(_, n)| n.operator.kind == OperatorKind::Join)
+                .filter_map(|(at, n)| Some((at, kept(view.job, n)?)))
+                .collect(),
+            job: view.job,
+            flow,
+        };
+        for at in derived.flow.order.clone() {
+            let node = &derived.flow.nodes[at];
+            derived.delivered[at] = match node.operator.kind {
+                OperatorKind::Extract => stored(view, node),
+                _ => derived.deliver(at, &Change::new(), &Differing::new()),
+            };
+        }
+        derived
+    }
+
+    /// What an operator delivers; before its exchange, if it is a partitioner.
+    pub(crate) fn delivered(&self, node: usize) -> &Delivered {
+        &self.delivered[node]
+    }
+
+    /// What an operator requires of its inputs.
+    pub(crate) fn required(&self, node: usize) -> &Required {
+        &self.required[node]
+    }
+
+    /// Which sides of a join are kept; `None` if no file says which join it is.
+    pub(crate) fn kept(&self, join: usize) -> Option<Kept> {
+        self.kept.get(&join).copied()
+    }
+
+    /// Hash exchanges that bring an input of an operator, through what sorts, unites or works row by
+    /// row; `None` if some of it comes from elsewhere.
+    pub(crate) fn arrivals(&self, node: usize, input: usize) -> Option<Vec<usize>> {
+        use OperatorKind::{Sort, Transform, Union};
+        let mut found = Vec::new();
+        let mut open = vec![*self.flow.nodes[node].inputs.get(input)?];
+        while let Some(feed) = open.pop() {
+            match (feed.edge, feed.node) {
+                (Some(edge), _) if self.job.edges[edge].exchange == ExchangeKind::Hash => {
+                    found.push(edge);
+                }
+                (None, Some(node)) => {
+                    let node = &self.flow.nodes[node];
+                    let kind = node.operator.kind;
+                    matches!(kind, Sort | Union | Transform).then_some(())?;
+                    open.extend(&node.inputs);
+                }
+                _ => return None,
+            }
+        }
+        Some(found)
+    }
+
+    /// Inputs whose requirement the plan meets, or may meet, and a change of it does not.
+    pub(crate) fn unmet(&self, change: &Change) -> Vec<(usize, usize)> {
+        let mut differing = Differing::new();
+        let mut found = Vec::new();
+        // Nodes by their place in the order, so that inputs come before their readers.
+        let mut place = vec![usize::MAX; self.flow.nodes.len()];
+        for (at, node) in self.flow.order.iter().enumerate() {
+            place[*node] = at;
+        }
+        let readers = change.keys().filter_map(|e| self.flow.reader(self.job, *e));
+        let mut open: BTreeSet<usize> = readers.map(|(node, _)| place[node]).collect();
+        while let Some(at) = open.pop_first() {
+            let Some(&node) = self.flow.order.get(at) else {
+                continue;
+            };
+            found.extend(self.newly_unmet(node, change, &differing));
+            let delivered = self.deliver(node, change, &differing);
+            if delivered == self.delivered[node] {
+                continue;
+            }
+            differing.insert(node, delivered);
+            open.extend(self.flow.nodes[node].readers.iter().map(|(n, _)| place[*n]));
+        }
+        found
+    }
+
+    fn newly_unmet(
+        &self,
+        node: usize,
+        change: &Change,
+        differing: &Differing,
+    ) -> Option<(usize, usize)> {
+        let (none, as_ran) = (Change::new(), Differing::new());
+        let inputs = 0..self.flow.nodes[node].inputs.len();
+        let before: Vec<Delivered> = inputs
+            .clone()
+            .map(|i| self.arrives(node, i, &none, &as_ran))
+            .collect();
+        let after: Vec<Delivered> = inputs
+            .map(|i| self.arrives(node, i, change, differing))
+            .collect();
+        if self.meets(node, &before) == Some(false) || self.meets(node, &after) == Some(true) {
+            return None;
+        }
+        let changed = before
+            .iter()
+            .zip(&after)
+            .position(|(a, b)| a.partitioning != b.partitioning);
+        Some((node, changed?))
+    }
+
+    /// Whether inputs are as an operator requires; `None` if that is not known.
+    fn meets(&self, node: usize, inputs: &[Delivered]) -> Option<bool> {
+        let operator = self.flow.nodes[node].operator;
+        let unknown = || {
+            inputs
+                .iter()
+                .any(|d| d.partitioning == Partitioning::Unknown)
+        };
+        let met = match &self.required[node] {
+            Required::Any => return Some(true),
+            Required::Unknown => return None,
+            Required::Together(keys) => inputs.iter().all(|d| d.partitioning.serves(keys)),
+            Required::Matched => match inputs {
+                [left, right] => left.partitioning.meets(
+                    &right.partitioning,
+                    &operator.keys,
+                    &operator.right_keys,
+                ),
+                _ => return None,
+            },
+        };
+        if met || !unknown() { Some(met) } else { None }
+    }
+
+    fn arrives(
+        &self,
+        node: usize,
+        input: usize,
+        change: &Change,
+        differing: &Differing,
+    ) -> Delivered {
+        let Some(feed) = self.flow.nodes[node].inputs.get(input) else {
+            return Delivered::default();
+        };
+        let before = || {
+            let node = feed.node?;
+            let found = differing.get(&node).or(self.delivered.get(node));
+            found.cloned()
+        };
+        let Some(at) = feed.edge else {
+            return before().unwrap_or_default();
+        };
+        let edge = &self.job.edges[at];
+        let partitioning = match change.get(&at) {
+            Some(Exchange::Dropped) => return before().unwrap_or_default(),
+            Some(Exchange::To(partitioning)) => partitioning.clone(),
+            None if edge.exchange == ExchangeKind::OneToOne => {
+                return before().unwrap_or_default();
+            }
+            None => Partitioning::of_exchange(edge),
+        };
+        Delivered::spread(partitioning)
+    }
+
+    fn deliver(&self, at: usize, change: &Change, differing: &Differing) -> Delivered {
+        let node = &self.flow.nodes[at];
+        let input = |i: usize| translated(node, i, self.arrives(at, i, change, differing));
+        let all = || match node.unites() {
+            true => {
+                let inputs = (0..node.inputs.len()).map(|i| input(i).partitioning);
+                Delivered::spread(united(inputs))
+            }
+            false => input(0),
+        };
+        let sorted = || node.operator.keys.iter().map(|k| vec![k.clone()]).collect();
+        match node.operator.kind {
+            OperatorKind::Extract => self.delivered[at].clone(),
+            OperatorKind::Sort => Delivered {
+                order: sorted(),
+                ..all()
+            },
+            // Hashing gives rows in no order.
+            OperatorKind::PartialAggregate => Delivered::spread(all().partitioning),
+            OperatorKind::Join | OperatorKind::Combine => {
+                let sides = [0, 1].map(|i| self.arrives(at, i, change, differing));
+                let kept = self.kept(at).unwrap_or(Kept {
+                    left: false,
+                    right: false,
+                });
+                joined(node, sides, kept)
+            }
+            _ => all(),
+        }
+    }
+}
+
+/// Properties of stored data. A vertex that reads a part of a partition, or several, has other ones.
+fn stored(view: &View<'_>, node: &Node<'_>) -> Delivered {
+    let table = view.table_of(node.stage, node.operator);
+    let Some(clustering) = table.and_then(|t| t.clustering.as_ref()) else {
+        return Delivered::default();
+    };
+    let function = match clustering.kind.as_str() {
+        kind if kind.contains("hash") => Function::Hash,
+        kind if kind.contains("range") => Function::Range,
+        _ => return Delivered::spread(Partitioning::Scattered),
+    };
+    let parts = clustering.partitions;
+    let vertices = view.vertices(node.stage);
+    let split = parts.zip(vertices).is_some_and(|(p, n)| n > u64::from(p));
+    let one_each = parts.zip(vertices).is_some_and(|(p, n)| n == u64::from(p));
+    let known = |k: &&String| node.columns().any(|c| c == k.as_str());
+    if split || clustering.keys.is_empty() || !clustering.keys.iter().all(|k| known(&k)) {
+        return Delivered::spread(Partitioning::Scattered);
+    }
+    let order = clustering
+        .sorted_by
+        .iter()
+        .take_while(|k| one_each && known(k));
+    Delivered {
+        partitioning: Partitioning::Keyed(Keys {
+            function,
+            ..Keys::hash(&clustering.keys, parts)
+        }),
+        order: order.map(|k| vec![k.clone()]).collect(),
+    }
+}
+
+/// Properties of an input in the names of the output.
+fn translated(node: &Node<'_>, input: usize, arriving: Delivered) -> Delivered {
+    let rename = |names: &Names| -> Names {
+        let kept = node.lineage(input);
+        let kept = kept.filter(|(_, own)| names.iter().any(|n| n == own));
+        kept.map(|(name, _)| name.to_owned()).collect()
+    };
+    renamed(arriving, rename, node.opaque)
+}
+
+fn renamed(arriving: Delivered, rename: impl Fn(&Names) -> Names, opaque: bool) -> Delivered {
+    let partitioning = match arriving.partitioning {
+        Partitioning::Keyed(keys) => {
+            let names: Vec<Names> = keys.names.iter().map(&rename).collect();
+            match names.iter().any(Vec::is_empty) {
+                true if opaque => Partitioning::Unknown,
+                true => Partitioning::Scattered,
+                false => Partitioning::Keyed(Keys { names, ..keys }),
+            }
+        }
+        other => other,
+    };
+    let order = arriving.order.iter().map(rename);
+    Delivered {
+        partitioning,
+        order: order.take_while(|names| !names.is_empty()).collect(),
+    }
+}
+
+/// What rows from several inputs have in common.
+fn united(mut inputs: impl Iterator<Item = Partitioning>) -> Partitioning {
+    let Some(first) = inputs.next() else {
+        return Partitioning::Unknown;
+    };
+    inputs.fold(first, |all, next| match (&all, &next) {
+        _ if all == next => all,
+        (Partitioning::Unknown, _) | (_, Partitioning::Unknown) => Partitioning::Unknown,
+        _ => Partitioning::Scattered,
+    })
+}
+
+/// What a join delivers: the rows stay where they meet. Columns of the other side that equal a key
+/// are other names of it, unless the join fills them with nulls.
+fn joined(node: &Node<'_>, sides: [Delivered; 2], kept: Kept) -> Delivered {
+    use Partitioning::{Everywhere, Keyed, Single};
+    let [left, right] = sides;
+    let (main, arriving) = match (&left.partitioning, &right.partitioning) {
+        (Keyed(_), Keyed(_)) if kept.left && kept.right => {
+            return Delivered::spread(Partitioning::Scattered);
+        }
+        (Everywhere, _) => (1, right),
+        (_, Everywhere) => (0, left),
+        (_, Keyed(_) | Single) if kept.right => (1, right),
+        (Partitioning::Unknown, Keyed(_) | Single) if !kept.left => (1, right),
+        _ => (0, left),
+    };
+    let (own, other) = match main {
+        0 => (&node.operator.keys, &node.operator.right_keys),
+        _ => (&node.operator.right_keys, &node.operator.keys),
+    };
+    let equal = |names: &Names| -> Names {
+        let pairs = own.iter().zip(other).filter(|_| !kept.left && !kept.right);
+        pairs
+            .filter(|(a, _)| names.contains(a))
+            .map(|(_, b)| b.clone())
+            .collect()
+    };
+    let from = |input: usize, names: &Names| -> Names {
+        let found = node
+            .lineage(input)
+            .filter(|(_, own)| names.iter().any(|n| n == own));
+        found.map(|(name, _)| name.to_owned()).collect()
+    };
+    let rename = |names: &Names| -> Names {
+        let mut all = from(main, names);
+        all.extend(from(1 - main, &equal(names)));
+        all
+    };
+    renamed(arriving, rename, node.opaque)
+}
+
+/// What an operator requires of its inputs.
+fn required(job: &Job, node: &Node<'_>) -> Required {
+    let operator = node.operator;
+    match operator.kind {
+        OperatorKind::Aggregate | OperatorKind::Reduce if operator.keys.is_empty() => {
+            Required::Unknown
+        }
+        OperatorKind::Aggregate | OperatorKind::Reduce => Required::Together(operator.keys.clone()),
+        OperatorKind::Join | OperatorKind::Combine => Required::Matched,
+        OperatorKind::Window => match operator.keys.as_slice() {
+            [] => window_keys(job, node).map_or(Required::Unknown, Required::Together),
+            keys => Required::Together(keys.to_vec()),
+        },
+        OperatorKind::Top | OperatorKind::Other => Required::Unknown,
+        _ => Required::Any,
+    }
+}
+
+/// Keys by which a window function partitions, by its statement.
+fn window_keys(job: &Job, node: &Node<'_>) -> Option<Vec<String>> {
+    let script = job.script.as_ref()?;
+    let (statement, _) = job.statement_of(node.stage, node.index)?;
+    let query = &script.statements.get(statement)?.query;
+    let mut windows = query.aggregates.iter().filter(|a| a.over);
+    let keys = |of: &job::script::Aggregate| -> Option<Vec<String>> {
+        let names = of.partition_by.iter().map(|e| e.as_column());
+        names.map(|c| Some(c?.name.clone())).collect()
+    };
+    let first = keys(windows.next()?).filter(|k| !k.is_empty())?;
+    windows
+        .all(|w| keys(w).as_ref() == Some(&first))
+        .then_some(first)
+}
+
+/// Sides that a join keeps: by the optimizer's plan, else by the script.
+fn kept(job: &Job, node: &Node<'_>) -> Option<Kept> {
+    let planned = job
+        .estimate_of(node.stage, node.index)
+        .and_then(|l| l.value.attributes.get("JoinType"))
+        .map(|t| t.to_lowercase());
+    if let Some(kind) = planned {
+        let full = kind.contains("full");
+        return Some(Kept {
+            left: full || kind.contains("left"),
+            right: full || kind.contains("right"),
+        });
+    }
+    let (statement, _) = job.statement_of(node.stage, node.index)?;
+    let query = &job.script.as_ref()?.statements.get(statement)?.query;
+    if query.kind == StatementKind::Combine {
+        return None;
+    }
+    let keys = &node.operator.keys;
+    let same = |j: &&job::script::Join| {
+        j.keys.len() == keys.len() && j.keys.iter().all(|(l, _)| keys.contains(&l.name))
+    };
+    let join = query
+        .joins
+        .iter()
+        .find(same)
+        .or(match query.joins.as_slice() {
+            [only] => Some(only),
+            _ => None,
+        })?;
+    use JoinKind as J;
+    Some(Kept {
+        left: matches!(
+            join.kind,
+            J::LeftOuter | J::FullOuter | J::LeftSemi | J::LeftAntiSemi
+        ),
+        right: matches!(
+            join.kind,
+            J::RightOuter | J::FullOuter | J::RightSemi | J::RightAntiSemi
+        ),
+    })
+}

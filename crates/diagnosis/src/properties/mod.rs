@@ -1,0 +1,162 @@
+//! Physical properties of the rows between operators, as an optimizer sees them: how they are
+//! spread over the vertices, and in which order.
+//!
+//! Every operator requires properties of its inputs and delivers others. An alternative plan
+//! changes some exchanges ([`Change`]); deriving the properties again shows the requirements that
+//! it no longer meets, where an exchange has to be added. [`cost`] prices the difference at the
+//! rates that the job measured. Knows no rules.
+
+pub(crate) mod broadcast;
+pub(crate) mod columns;
+pub(crate) mod cost;
+pub(crate) mod dataflow;
+mod derive;
+pub(crate) mod filter;
+pub(crate) mod gather;
+pub(crate) mod repartition;
+#[cfg(test)]
+mod tests;
+
+use job::model::{Edge, ExchangeKind};
+
+pub(crate) use derive::{Change, Derived, Exchange};
+
+/// Names of columns that hold the same value.
+pub(crate) type Names = Vec<String>;
+
+/// How keys decide which vertex gets a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Function {
+    Hash,
+    Range,
+}
+
+/// Keys that spread rows, such that rows with equal keys are together.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Keys {
+    pub(crate) function: Function,
+    pub(crate) names: Vec<Names>,
+    /// Number of partitions, if known.
+    pub(crate) parts: Option<u32>,
+}
+
+impl Keys {
+    pub(crate) fn hash(keys: &[String], parts: Option<u32>) -> Keys {
+        Keys {
+            function: Function::Hash,
+            names: keys.iter().map(|k| vec![k.clone()]).collect(),
+            parts,
+        }
+    }
+
+    /// Whether rows are together by `keys`: rows that are together by some columns are together by
+    /// every set of columns that contains them.
+    pub(crate) fn serve(&self, keys: &[String]) -> bool {
+        !self.names.is_empty() && self.names.iter().all(|names| has_any(names, keys))
+    }
+
+    /// Whether the two sides of a join are spread alike: by the same function over the same keys of
+    /// the join in the same sequence.
+    fn match_on(&self, right: &Keys, keys: &[String], right_keys: &[String]) -> bool {
+        let pairs = || keys.iter().zip(right_keys);
+        let paired =
+            |(l, r): (&Names, &Names)| pairs().any(|(x, y)| l.contains(x) && r.contains(y));
+        let same_count = self.parts.zip(right.parts).is_none_or(|(n, m)| n == m);
+        self.function == right.function
+            && self.names.len() == right.names.len()
+            && same_count
+            && self.names.iter().zip(&right.names).all(paired)
+    }
+}
+
+/// How rows are spread over the vertices of a stage.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) enum Partitioning {
+    /// No file says, or user code hides it.
+    #[default]
+    Unknown,
+    /// By nothing that a column still tells.
+    Scattered,
+    Keyed(Keys),
+    /// One vertex has all rows.
+    Single,
+    /// Every vertex has all rows.
+    Everywhere,
+}
+
+impl Partitioning {
+    /// What an exchange of the plan delivers to its reader.
+    pub(crate) fn of_exchange(edge: &Edge) -> Partitioning {
+        let keys = Keys::hash(&edge.keys, edge.partitions);
+        match edge.exchange {
+            ExchangeKind::Hash if !edge.keys.is_empty() => Partitioning::Keyed(keys),
+            ExchangeKind::Range if !edge.keys.is_empty() => Partitioning::Keyed(Keys {
+                function: Function::Range,
+                ..keys
+            }),
+            ExchangeKind::Gather => Partitioning::Single,
+            ExchangeKind::Broadcast => Partitioning::Everywhere,
+            _ => Partitioning::Unknown,
+        }
+    }
+
+    /// Whether rows that are equal in these columns are together.
+    pub(crate) fn serves(&self, keys: &[String]) -> bool {
+        match self {
+            Partitioning::Single => true,
+            Partitioning::Keyed(have) => have.serve(keys),
+            _ => false,
+        }
+    }
+
+    /// Whether the inputs of a join meet: spread alike, or one of them everywhere.
+    fn meets(&self, right: &Partitioning, keys: &[String], right_keys: &[String]) -> bool {
+        use Partitioning::{Everywhere, Keyed, Single};
+        match (self, right) {
+            (Everywhere, _) | (_, Everywhere) | (Single, Single) => true,
+            (Keyed(left), Keyed(right)) => left.match_on(right, keys, right_keys),
+            _ => false,
+        }
+    }
+}
+
+/// Properties of the rows that an operator puts out.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Delivered {
+    pub(crate) partitioning: Partitioning,
+    /// Keys by which the rows of a vertex are sorted, the most significant first.
+    pub(crate) order: Vec<Names>,
+}
+
+impl Delivered {
+    /// Rows in no order.
+    pub(crate) fn spread(partitioning: Partitioning) -> Delivered {
+        Delivered {
+            partitioning,
+            order: Vec::new(),
+        }
+    }
+
+    /// Whether the rows of each vertex are in an order of `keys`, in any sequence.
+    pub(crate) fn is_sorted_on(&self, keys: &[String]) -> bool {
+        let prefix = self.order.iter().take(keys.len());
+        self.order.len() >= keys.len() && prefix.clone().all(|names| has_any(names, keys))
+    }
+}
+
+/// Partitioning that an operator requires of one input.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Required {
+    /// Any will do.
+    Any,
+    /// Rows with equal values of these columns together.
+    Together(Vec<String>),
+    /// Both inputs of a join spread alike on its keys, or one of them everywhere.
+    Matched,
+    /// It depends on what no file says.
+    Unknown,
+}
+
+fn has_any(names: &Names, keys: &[String]) -> bool {
+    names.iter().any(|n| keys.contains(n))
+}

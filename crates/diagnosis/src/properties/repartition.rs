@@ -1,0 +1,298 @@
+//! Alternatives that save an exchange by the keys of another partitioning: the one that the rows
+//! have already, one that an earlier exchange could deliver, or one in which the inputs could be
+//! stored.
+
+use job::model::{ExchangeKind, Operator, OperatorKind, Table};
+
+use super::cost::{Rates, Work, read_ms, write_ms};
+use super::{Change, Exchange, Function, Keys, Partitioning, Required};
+use crate::impact::Saved;
+use crate::view::View;
+
+/// An exchange that could be left out.
+#[derive(Debug)]
+pub(crate) struct Needless {
+    pub(crate) edge: usize,
+    /// Keys by which the rows are partitioned before it, or would be.
+    pub(crate) have: Vec<String>,
+    /// Earlier exchanges that would have to use these keys; empty if the rows are partitioned so
+    /// already.
+    pub(crate) instead_of: Vec<usize>,
+    pub(crate) saved: Option<Saved>,
+}
+
+/// Every hash exchange without which all requirements are still met.
+pub(crate) fn needless(view: &View<'_>, rates: &Rates) -> Vec<Needless> {
+    let edges = view.job.edges.iter().enumerate();
+    let hashed = edges.filter(|(_, e)| e.exchange == ExchangeKind::Hash && !e.keys.is_empty());
+    hashed
+        .filter_map(|(edge, _)| dropped(view, rates, edge).or_else(|| reused(view, rates, edge)))
+        .collect()
+}
+
+/// Without an exchange of rows that are together already.
+fn dropped(view: &View<'_>, rates: &Rates, edge: usize) -> Option<Needless> {
+    let derived = view.derived();
+    let Partitioning::Keyed(before) = &derived.delivered(writer(view, edge)?).partitioning else {
+        return None;
+    };
+    // An exchange that spreads uneven rows is not for the keys alone.
+    if view.is_uneven(view.job.edges[edge].from) {
+        return None;
+    }
+    let mut change = Change::from([(edge, Exchange::Dropped)]);
+    let (consumer, input) = consumer(view, edge)?;
+    match derived.required(consumer) {
+        Required::Together(_) => {}
+        Required::Matched => change.extend(matching(view, consumer, input, before)?),
+        Required::Any | Required::Unknown => return None,
+    }
+    derived.unmet(&change).is_empty().then(|| Needless {
+        edge,
+        have: before
+            .names
+            .iter()
+            .filter_map(|n| n.first().cloned())
+            .collect(),
+        instead_of: Vec::new(),
+        saved: without(view, rates, edge, 1.0),
+    })
+}
+
+/// The operator that needs the partitioning of an edge, and the input that it reaches it by: the
+/// first that requires anything.
+fn consumer(view: &View<'_>, edge: usize) -> Option<(usize, usize)> {
+    let derived = view.derived();
+    let (mut node, mut input) = derived.flow.reader(view.job, edge)?;
+    for _ in 0..derived.flow.nodes.len() {
+        if *derived.required(node) != Required::Any {
+            break;
+        }
+        (node, input) = *derived.flow.nodes[node].readers.first()?;
+    }
+    Some((node, input))
+}
+
+/// What the exchanges of a join's other input must do for it to be spread by the same keys; `None` if
+/// they cannot. The other input may be partitioned alike already.
+fn matching(
+    view: &View<'_>,
+    join: usize,
+    input: usize,
+    keys: &Keys,
+) -> Option<Vec<(usize, Exchange)>> {
+    let derived = view.derived();
+    let operator = derived.flow.nodes[join].operator;
+    let (own, other) = match input {
+        0 => (&operator.keys, &operator.right_keys),
+        _ => (&operator.right_keys, &operator.keys),
+    };
+    let hashed = keys.function == Function::Hash;
+    let paired = |names: &Vec<String>| {
+        let at = own.iter().position(|k| names.contains(k))?;
+        other.get(at).cloned()
+    };
+    let wanted: Option<Vec<String>> = keys.names.iter().map(paired).collect();
+    let wanted = wanted.filter(|_| hashed)?;
+    let edges = derived.arrivals(join, 1 - input.min(1)).unwrap_or_default();
+    let to = Exchange::To(Partitioning::Keyed(Keys::hash(&wanted, keys.parts)));
+    Some(edges.into_iter().map(|e| (e, to.clone())).collect())
+}
+
+/// Without an exchange whose keys an earlier one could use, because its consumers need no more.
+/// The earlier stage may then be as uneven as the later one is.
+fn reused(view: &View<'_>, rates: &Rates, edge: usize) -> Option<Needless> {
+    let derived = view.derived();
+    let e = &view.job.edges[edge];
+    let (consumer, _) = consumer(view, edge)?;
+    matches!(derived.required(consumer), Required::Together(_)).then_some(())?;
+    let earlier: Vec<usize> = (0..view.job.edges.len())
+        .filter(|i| view.job.edges[*i].to == e.from)
+        .filter(|i| view.job.edges[*i].exchange == ExchangeKind::Hash)
+        .collect();
+    let traced = |at: &usize| Some((*at, traced_to(view, edge, *at)?));
+    let keys: Vec<(usize, Vec<String>)> = earlier.iter().map(traced).collect::<Option<_>>()?;
+    let mut change = Change::from([(edge, Exchange::Dropped)]);
+    for (at, keys) in &keys {
+        let parts = view.job.edges[*at].partitions;
+        let to = Partitioning::Keyed(Keys::hash(keys, parts));
+        change.insert(*at, Exchange::To(to));
+    }
+    if keys.is_empty() || !derived.unmet(&change).is_empty() {
+        return None;
+    }
+    let read = view.node(e.to, e.uid)?;
+    let uneven = view.facts[e.to].rows_spread(read)?.max_over_mean;
+    Some(Needless {
+        edge,
+        have: keys.first().map(|(_, k)| k.clone()).unwrap_or_default(),
+        instead_of: earlier,
+        saved: without(view, rates, edge, uneven.max(1.0)),
+    })
+}
+
+/// The keys of an exchange by their names on an earlier one that brings the rows into its stage.
+fn traced_to(view: &View<'_>, edge: usize, earlier: usize) -> Option<Vec<String>> {
+    let nodes = &view.derived().flow.nodes;
+    let keys = view.job.edges[edge].keys.iter();
+    let trace = |key: &String| {
+        let mut open = vec![(writer(view, edge)?, key.as_str())];
+        let mut steps = 0;
+        while let Some((at, name)) = open.pop() {
+            steps += 1;
+            let node = &nodes[at];
+            if steps > 10_000 {
+                return None;
+            }
+            let inputs = 0..node.inputs.len();
+            let mut ways: Vec<(usize, &str)> = inputs
+                .filter_map(|i| Some((i, node.source(name, i)?)))
+                .collect();
+            // Both sides of a join have its keys.
+            let pairs = node.operator.keys.iter().zip(&node.operator.right_keys);
+            let equal = pairs.filter_map(|(l, r)| match ways.first()? {
+                (0, name) if l == name => Some((1, r.as_str())),
+                (1, name) if r == name => Some((0, l.as_str())),
+                _ => None,
+            });
+            let equal: Vec<(usize, &str)> = equal.collect();
+            ways.extend(equal);
+            for (input, name) in ways {
+                let Some(feed) = node.inputs.get(input) else {
+                    continue;
+                };
+                match (feed.edge, feed.node) {
+                    (Some(e), _) if e == earlier => return Some(name.to_owned()),
+                    (None, Some(before)) => open.push((before, name)),
+                    _ => {}
+                }
+            }
+        }
+        None
+    };
+    keys.map(trace).collect()
+}
+
+/// The operator that writes an edge.
+fn writer(view: &View<'_>, edge: usize) -> Option<usize> {
+    let flow = &view.derived().flow;
+    let (node, input) = flow.reader(view.job, edge)?;
+    flow.nodes[node].inputs[input].node
+}
+
+/// What is saved if the reader of an edge runs inside its writer, which then takes `stretched`
+/// times as long: no writing, no reading, no start-up, and no sort of what is sorted already.
+fn without(view: &View<'_>, rates: &Rates, edge: usize, stretched: f64) -> Option<Saved> {
+    let derived = view.derived();
+    let e = &view.job.edges[edge];
+    let reader = derived.flow.reader(view.job, edge);
+    let sorted = reader.is_some_and(|(node, _)| {
+        let keys = &derived.flow.nodes[node].operator.keys;
+        writer(view, edge).is_some_and(|w| derived.delivered(w).is_sorted_on(keys))
+    });
+    let read = view.node_ms(e.to, e.uid);
+    let read = read.unwrap_or(e.bytes_written.unwrap_or(0.0) * rates.read);
+    let mut work = Work::default();
+    work.add(e.from, -write_ms(view, rates, e));
+    work.add(e.from, (view.stage_ms(e.from)) * (stretched - 1.0));
+    work.add(
+        e.to,
+        if sorted {
+            -read_ms(view, rates, e)
+        } else {
+            -read
+        },
+    );
+    work.merge(e.to, e.from);
+    work.saved(view)
+}
+
+/// An exchange of rows that are stored on other keys.
+#[derive(Debug)]
+pub(crate) struct Stored<'a> {
+    pub(crate) edge: usize,
+    pub(crate) extract: &'a Operator,
+    pub(crate) table: &'a Table,
+}
+
+/// A stage that repartitions nothing if its inputs are stored on the keys that it needs.
+#[derive(Debug)]
+pub(crate) struct Layout<'a> {
+    pub(crate) stage: usize,
+    pub(crate) inputs: Vec<Stored<'a>>,
+    pub(crate) moved_bytes: f64,
+    pub(crate) saved: Option<Saved>,
+}
+
+/// Every stage all of whose exchanges bring rows that are stored on keys that no reader of them
+/// needs. An input that is not partitioned at all is a different decision of its owner.
+pub(crate) fn layouts<'a>(view: &View<'a>, rates: &Rates) -> Vec<Layout<'a>> {
+    let of_stage = |stage: usize| {
+        let edges = view.job.edges.iter().enumerate();
+        let hashed = edges.filter(|(_, e)| e.to == stage && e.exchange == ExchangeKind::Hash);
+        let inputs: Option<Vec<Stored<'a>>> = hashed
+            .map(|(edge, _)| stored_on_others(view, edge))
+            .collect();
+        let inputs = inputs.filter(|i| !i.is_empty())?;
+        let bytes = |s: &Stored<'_>| view.job.edges[s.edge].bytes_written.unwrap_or(0.0);
+        Some(Layout {
+            stage,
+            moved_bytes: inputs.iter().map(bytes).sum(),
+            saved: stored_alike(view, rates, stage, &inputs),
+            inputs,
+        })
+    };
+    (0..view.job.stages.len()).filter_map(of_stage).collect()
+}
+
+fn stored_on_others<'a>(view: &View<'a>, edge: usize) -> Option<Stored<'a>> {
+    let nodes = &view.derived().flow.nodes;
+    let e = &view.job.edges[edge];
+    let mut at = writer(view, edge)?;
+    let mut keys = e.keys.clone();
+    while nodes[at].operator.kind != OperatorKind::Extract {
+        let [feed] = nodes[at].inputs.as_slice() else {
+            return None;
+        };
+        let names = keys.iter().map(|k| nodes[at].source(k, 0));
+        keys = names.map(|n| n.map(str::to_owned)).collect::<Option<_>>()?;
+        at = feed.node.filter(|_| feed.edge.is_none())?;
+    }
+    let extract = &nodes[at];
+    let table = view.table_of(extract.stage, extract.operator)?;
+    let clustering = table.clustering.as_ref()?;
+    // Range partitions, by time for instance, serve those who read a part of the data.
+    let hashed = clustering.kind.contains("hash") && !clustering.keys.is_empty();
+    let stored = Keys::hash(&clustering.keys, clustering.partitions);
+    // Every other reader of the same data must need it repartitioned too.
+    let mut others = view.outputs(e.from).filter(|o| o.channel != e.channel);
+    let wanted = others.any(|o| o.exchange == ExchangeKind::Hash && stored.serve(&o.keys));
+    let unaligned = hashed && !stored.serve(&keys) && !wanted;
+    unaligned.then_some(Stored {
+        edge,
+        extract: extract.operator,
+        table,
+    })
+}
+
+/// The inputs of a stage read where the largest of them is stored, and the stage run there.
+fn stored_alike(
+    view: &View<'_>,
+    rates: &Rates,
+    stage: usize,
+    inputs: &[Stored<'_>],
+) -> Option<Saved> {
+    let edges = || inputs.iter().map(|s| &view.job.edges[s.edge]);
+    let bytes = |e: &&job::model::Edge| e.bytes_written.unwrap_or(0.0);
+    let main = edges().max_by(|a, b| bytes(a).total_cmp(&bytes(b)))?.from;
+    let mut work = Work::default();
+    for edge in edges() {
+        work.add(edge.from, -write_ms(view, rates, edge));
+        work.add(stage, -read_ms(view, rates, edge));
+        if edge.from != main {
+            work.merge(edge.from, main);
+        }
+    }
+    work.merge(stage, main);
+    work.saved(view)
+}

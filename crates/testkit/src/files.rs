@@ -1,0 +1,22 @@
+//! Folders of files.
+
+use std::fs;
+use std::path::Path;
+
+/// Copies a folder with everything below it.
+///
+/// # Panics
+///
+/// If something cannot be read or written.
+pub fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("made");
+    for entry in fs::read_dir(from).expect("listed") {
+        let entry = entry.expect("an entry");
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(path, target).expect("copied");
+        }
+    }
+}

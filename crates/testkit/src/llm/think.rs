@@ -1,0 +1,95 @@
+//! A model that goes through the THINK steps: what it is asked for, and answers that claim nothing.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+use serde_json::{Value, json};
+
+use super::{Recorded, Server, Turn};
+
+/// A conclusion of a step that follows the schema and claims nothing.
+pub fn plain(step: &str) -> Value {
+    match step {
+        "think1" => {
+            json!({ "problem_type": "none", "also": [], "findings": [], "evidence": [], "text": "class" })
+        }
+        "think2" => json!({ "modules": [], "text": "code" }),
+        "think3" => json!({ "causes": [], "text": "causes" }),
+        "think4" => json!({ "needs_files": false, "files": [], "lookups": [], "basis": "enough" }),
+        "think5" => json!({ "recommendations": [], "additional": [], "text": "advice" }),
+        _ => json!({ "hypotheses": [], "text": "none" }),
+    }
+}
+
+/// The plain conclusion of the step that a request asks for, or those of THINK 1–3.
+pub fn agreeable(request: &Recorded) -> Value {
+    if is_merged(request) {
+        json!({ "think1": plain("think1"), "think2": plain("think2"), "think3": plain("think3") })
+    } else {
+        plain(step_of(request))
+    }
+}
+
+/// The step that a request asks for, by the heading of its template; the last counts.
+pub fn step_of(request: &Recorded) -> &'static str {
+    let prompt = request.prompt();
+    let steps = [
+        ("think1", "[THINK 1] "),
+        ("think2", "[THINK 2] "),
+        ("think3", "[THINK 3] "),
+        ("think4", "[THINK 4] "),
+        ("think5", "[THINK 5] "),
+        ("hypotheses", "[Hypotheses]\n"),
+        ("hypotheses", "[假设推理]\n"),
+    ];
+    let last = steps.into_iter().max_by_key(|(_, mark)| prompt.rfind(mark));
+    last.map_or("", |(step, _)| step)
+}
+
+/// Whether a request asks for THINK 1–3 at once.
+pub fn is_merged(request: &Recorded) -> bool {
+    let asked = request.conversation();
+    asked.contains("[THINK 1] ") && asked.contains("[THINK 3] ")
+}
+
+impl Server {
+    /// A server that concludes every step without claiming anything.
+    pub fn agreeing() -> Server {
+        Server::amending(|_, _| {})
+    }
+
+    /// The same, with answers that `change` has changed.
+    pub fn amending(change: impl Fn(&Recorded, &mut Value) + Send + Sync + 'static) -> Server {
+        Server::start([]).rule(move |request| {
+            let mut answer = agreeable(request);
+            change(request, &mut answer);
+            Some(Turn::json(&answer))
+        })
+    }
+
+    /// The same, except for the requests that `turn` answers.
+    pub fn agreeing_unless(
+        turn: impl Fn(&Recorded) -> Option<Turn> + Send + Sync + 'static,
+    ) -> Server {
+        let agree = |request: &Recorded| Turn::json(&agreeable(request));
+        Server::start([]).rule(move |request| turn(request).or_else(|| Some(agree(request))))
+    }
+
+    /// The same after its first answers, which are these turns.
+    pub fn agreeing_after(turns: impl IntoIterator<Item = Turn>) -> Server {
+        let first = Mutex::new(turns.into_iter().collect::<VecDeque<_>>());
+        Server::agreeing_unless(move |_| first.lock().ok()?.pop_front())
+    }
+
+    /// How many requests asked for a step.
+    pub fn asked_for(&self, step: &str) -> usize {
+        let requests = self.requests();
+        requests.iter().filter(|r| step_of(r) == step).count()
+    }
+
+    /// The last request for a step.
+    pub fn last_for(&self, step: &str) -> Option<Recorded> {
+        let mut requests = self.requests().into_iter();
+        requests.rfind(|r| step_of(r) == step)
+    }
+}
