@@ -9,6 +9,9 @@ use super::account;
 use super::parts::{self, EXPERIENCES_SHOWN, value};
 use super::words::Words;
 
+/// Kinds of time by name in a row of the account.
+const NAMES: usize = 4;
+
 /// Renders a report.
 pub(crate) fn render(report: &Report) -> String {
     let mut out = String::new();
@@ -82,7 +85,11 @@ fn write_time(out: &mut String, report: &Report, words: Words) -> fmt::Result {
     for row in account::short_rows(time, account::ROWS) {
         let from = words.say(Seconds(row.start_seconds));
         let (seconds, share) = row.amounts(time, words);
-        let (title, place, findings) = (row.title(words), row.place(words), row.findings.join(" "));
+        let (title, place, findings) = (
+            row.title(NAMES, words),
+            row.place(words),
+            row.findings.join(" "),
+        );
         writeln!(
             out,
             "| {title} | {} | {from} | {seconds} | {share} | {findings} |",
@@ -140,7 +147,7 @@ fn write_finding(
         finding.id, finding.cause
     )?;
     writeln!(out, "{}\n", escaped(&finding.summary))?;
-    if let Some(saving) = words.saving(finding, &report.job) {
+    if let Some(saving) = words.saving(finding, report) {
         writeln!(out, "**{saving}**\n")?;
     }
     writeln!(

@@ -109,7 +109,7 @@ impl Page {
         for line in wrap_items(&parts, self.options.columns, "   ") {
             writeln!(self.out, "{line}")?;
         }
-        if let Some(saving) = self.words.saving(finding, &report.job) {
+        if let Some(saving) = self.words.saving(finding, report) {
             let share = finding.impact.as_ref().and_then(|i| i.share_of_elapsed);
             let drawn = share.map(|share| {
                 let cells = bar(share, BAR);
