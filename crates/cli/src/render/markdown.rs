@@ -54,7 +54,7 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
         for gap in parts::gaps(report) {
             let files: Vec<String> = gap.files.iter().map(|f| format!("`{f}`")).collect();
             let (files, reason) = (files.join(", "), escaped(gap.reason()));
-            writeln!(out, "- {files} {}: {reason}", escaped(&gap.facts(words)))?;
+            writeln!(out, "- {files}{}: {reason}", escaped(&gap.facts(words)))?;
         }
         writeln!(out)?;
     }

@@ -37,7 +37,10 @@ impl Gap<'_> {
         let titles = self.first.would_decide.iter().map(|c| words.say(c.title()));
         let causes = titles.collect::<Vec<_>>().join(words.comma());
         let (info, decides) = (&self.first.info, words.would_decide());
-        format!("({present}) · {info} · {decides}{}{causes}", words.colon())
+        words.say(text!(
+            "（{present}） · {info} · {decides}：{causes}",
+            " ({present}) · {info} · {decides}: {causes}"
+        ))
     }
 }
 
@@ -49,7 +52,7 @@ fn either(names: &[&str]) -> Text {
     };
     let (zh, en) = (head.join("、"), head.join(", "));
     Text {
-        zh: format!("{zh}或 {last}"),
+        zh: format!("{zh} 或 {last}"),
         en: format!("{en} or {last}"),
     }
 }

@@ -226,7 +226,7 @@ impl Page {
         }
         self.heading(self.words.missing())?;
         for gap in parts::gaps(report) {
-            let text = format!("{} {}", gap.file_list(self.words), gap.facts(self.words));
+            let text = format!("{}{}", gap.file_list(self.words), gap.facts(self.words));
             self.line(&text, "  · ", "    ")?;
             self.line(gap.reason(), "    ", "    ")?;
         }
