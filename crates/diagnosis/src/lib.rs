@@ -82,7 +82,7 @@ fn examine(rule: &dyn Rule, view: &View<'_>) -> Examination {
     let needs = rule.about().needs.contains(&Information::StageGraph);
     if needs && !view.failed() {
         let stages = &view.job.stages;
-        let undefined = |s: &usize| stages[*s].operators.is_empty();
+        let undefined = |s: &usize| !view.is_connected(*s);
         let reason = || {
             text!(
                 "没有阶段与算子的定义，不知道数据如何流动",

@@ -129,6 +129,14 @@ pub(crate) fn not_too_few(view: &View<'_>, stage: usize, result: &mut Examinatio
     let uneven = view.uneven.iter().find(|u| u.stage == stage && u.matters);
     match (per_vertex(view, stage), uneven) {
         (Some(_), Some(uneven)) => result.attributed(view, uneven.cause, stage),
+        (Some(_), None) if view.job.script.is_none() && too_few(view, stage, true).is_some() => {
+            let reason = text!(
+                "{stage} 的顶点偏少，没有脚本就不知道是否由提示造成",
+                "{stage} has few vertices, and without the script it is unknown whether a hint set them",
+                stage = view.name(stage),
+            );
+            result.lacks(Information::Script, view, Some(stage), reason);
+        }
         (Some(per_vertex), None) => {
             // Above the limit all tokens are in use, and more vertices would only queue.
             let of_limit = (per_vertex / heavy(view, stage, false)).min(0.99);

@@ -7,12 +7,16 @@ use super::support::{Symptom, both};
 use crate::impact::drop_waste;
 use crate::measurements::load;
 use crate::measurements::retries::{
-    MIN_ATTEMPTS, MIN_COUNT, MIN_WASTE, Waste, evidence, matters, memory_failures, waste,
+    MIN_ATTEMPTS, MIN_COUNT, MIN_PEAK, MIN_WASTE, Waste, evidence, matters, memory_failures,
+    peak_over_limit, waste,
 };
 use crate::rule::{About, Examination, Rule};
 use crate::view::View;
 use report::format::{Number, Seconds, Share, VERTEX};
 use report::{Cause, text};
+
+/// Chance that attempts were lost for another reason than memory, where no file has the reasons.
+const WITHOUT_REASONS: f64 = 0.45;
 
 /// The rule.
 pub(crate) struct VertexRetries;
@@ -50,7 +54,14 @@ impl Rule for VertexRetries {
                     result.attributed(view, Cause::MemoryEstimateTooLow, stage);
                 }
                 Some(waste) if matters(view, stage, &waste) => {
-                    result.found(view, symptom(view, stage, waste));
+                    let symptom = symptom(view, stage, waste);
+                    let memory = peak_over_limit(view, stage);
+                    let ruled_out = memory.is_some_and(|peak| peak < view.limit(&MIN_PEAK));
+                    if view.job.stages[stage].runs.is_some() || ruled_out {
+                        result.found(view, symptom);
+                    } else {
+                        result.suspected(view, symptom, WITHOUT_REASONS);
+                    }
                 }
                 Some(waste) => {
                     let of_limit = waste.share / view.limit(&MIN_WASTE);
