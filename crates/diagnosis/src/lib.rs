@@ -4,6 +4,7 @@
 //! [`diagnose`] examines the job with every rule, weighs what each finds by replaying the run
 //! without it, and names what is missing where a rule cannot decide.
 
+mod account;
 #[doc(hidden)]
 pub mod calibration;
 mod completeness;
@@ -27,6 +28,7 @@ mod weigh;
 use job::info::Information;
 use job::{Catalogue, Job};
 
+use crate::account::Account;
 use crate::diagnosis::Numbering;
 use report::{Cause, Language, text};
 
@@ -46,23 +48,34 @@ pub fn diagnose(
     language: Language,
 ) -> Diagnosis {
     let mut view = View::new(job, settings, language);
+    view.account = Account::of(&view);
     view.uneven = measurements::skew::find(&view);
     let examined: Vec<(Cause, Examination)> = rules()
         .iter()
         .map(|r| (r.about().cause, examine(*r, &view)))
         .collect();
     let weighed = weigh::weigh(&examined, settings, failure(&view).as_ref());
+    let mut account = view.account.take();
+    let mut claimed = account::claim(&view, weighed.findings, account.as_mut());
+    let mut notes = weighed.notes;
+    let explained = claimed.explained(&mut notes);
+    for note in &mut notes {
+        account::say(&view, note, true);
+    }
     let gaps = outcome::gaps(&view);
     let (completeness, missing) =
-        completeness::assess(&view, catalogue, &examined, &gaps, &weighed.findings);
-    let suggestions = suggest::suggest(&view, &weighed.findings);
-    let strengths = weighed.findings.iter().map(|c| c.strength).collect();
+        completeness::assess(&view, catalogue, &examined, &gaps, &claimed.findings);
+    let suggestions = suggest::suggest(&view, &claimed.findings);
+    let strengths = claimed.findings.iter().map(|c| c.strength).collect();
     let mut numbering = Numbering::default();
-    let findings = numbering.findings("F", weighed.findings);
-    let notes = numbering.findings("N", weighed.notes);
-    let rules = outcome::outcomes(examined, &findings, &view, &mut numbering);
+    let findings = numbering.findings("F", claimed.findings);
+    let notes = numbering.findings("N", notes);
+    let rules = outcome::outcomes(examined, &findings, &explained, &view, &mut numbering);
+    let avoidable = claimed.avoidable_s;
     Diagnosis {
         verdict: outcome::verdict(&findings, &rules, &gaps),
+        time: account.map(|a| a.report(&view, &findings, avoidable, &mut numbering)),
+        cost: account::cost(&view, claimed.fixed.as_deref()),
         findings,
         strengths,
         notes,

@@ -78,15 +78,19 @@ pub(crate) fn open<'a>(e: &'a Examination, settings: &Settings) -> Vec<&'a Undec
     open
 }
 
-/// The outcome of every rule.
+/// The outcome of every rule. `explained` are the causes that need no fix of their own, each with
+/// the position of the finding that fixes it.
 pub(crate) fn outcomes(
     examined: Vec<(Cause, Examination)>,
     findings: &[Finding],
+    explained: &[(Cause, usize)],
     view: &View<'_>,
     numbering: &mut Numbering,
 ) -> Vec<RuleOutcome> {
     let outcome = |(cause, e): (Cause, Examination)| {
-        let (outcome, by, text) = end(cause, &e, findings, view);
+        let fixed = explained.iter().find(|(c, _)| *c == cause);
+        let fixed_by = fixed.and_then(|(_, by)| findings.get(*by));
+        let (outcome, by, text) = end(cause, &e, findings, fixed_by, view);
         let mut lacking: Vec<String> = Vec::new();
         if outcome == RuleResult::Abstained {
             let open = open(&e, view.settings);
@@ -114,6 +118,7 @@ fn end(
     cause: Cause,
     e: &Examination,
     findings: &[Finding],
+    fixed_by: Option<&Finding>,
     view: &View<'_>,
 ) -> (RuleResult, Option<String>, Text) {
     let fired = findings.iter().find(|f| f.cause == cause);
@@ -130,7 +135,7 @@ fn end(
         let reason = &largest.reason;
         return (RuleResult::Abstained, None, text!("{reason}", "{reason}"));
     }
-    if let Some(by) = explaining(cause, e, findings) {
+    if let Some(by) = fixed_by.or_else(|| explaining(cause, e, findings)) {
         let (id, title) = (&by.id, by.cause.title());
         let stage = by
             .stage

@@ -6,6 +6,7 @@ use job::Job;
 use job::facts::{OperatorFacts, StageFacts, value};
 use job::model::{ColumnStatistics, Edge, ExchangeKind, JobState, Operator, OperatorKind, Table};
 
+use crate::account::Account;
 use crate::impact::{Basis, Fix, RunModel, Saved, StageWork};
 use crate::properties::Derived;
 use crate::settings::{Settings, Threshold};
@@ -27,6 +28,8 @@ pub struct View<'a> {
     pub facts: Vec<StageFacts>,
     inputs: Vec<Vec<usize>>,
     outputs: Vec<Vec<usize>>,
+    /// Where the time went; `None` until it was accounted for, or if no file tells how long it was.
+    pub(crate) account: Option<Account>,
     derived: Derived<'a>,
     /// Stages with uneven input; empty until somebody looked for them.
     pub(crate) uneven: Vec<Uneven>,
@@ -56,6 +59,7 @@ impl<'a> View<'a> {
             facts,
             inputs,
             outputs,
+            account: None,
             derived: Derived::none(job),
             uneven: Vec::new(),
         };

@@ -5,7 +5,6 @@ use crate::rule::{Candidate, Examination, Reading, Undecided};
 use crate::view::View;
 use job::info::Information;
 use job::model::Edge;
-use report::format::{Seconds, Share};
 use report::{Cause, Evidence, Finding, Impact, Severity, StaticText, Text, text};
 
 /// A candidate before its severity and confidence are known.
@@ -38,12 +37,13 @@ impl Symptom {
             confidence: 0.0,
             stage: self.stage.map(|s| view.name(s).to_owned()),
             script_lines: self.lines.map(|(first, last)| [first, last]),
-            summary: with_saving(self.summary, saved.as_ref(), unknown).into(view.language),
+            summary: with_cost(self.summary, unknown).into(view.language),
             evidence: Vec::new(),
             impact: saved.as_ref().map(|s| Impact {
                 seconds_saved: s.seconds,
                 share_of_elapsed: Some(s.share),
                 method: self.method.to_owned(),
+                vertex_hours_saved: None,
             }),
         };
         Candidate {
@@ -79,7 +79,7 @@ fn at_most(view: &View<'_>, stage: Option<usize>, share: Option<f64>) -> f64 {
 
 /// Severity by the share of the run: half of it, a fifth, a twentieth. What makes a job fail is
 /// critical; what costs nobody knows how much is neither that nor negligible.
-fn severity(share: Option<f64>, failed: bool) -> Severity {
+pub(crate) fn severity(share: Option<f64>, failed: bool) -> Severity {
     match share {
         None if failed => Severity::Critical,
         None => Severity::Medium,
@@ -90,22 +90,16 @@ fn severity(share: Option<f64>, failed: bool) -> Severity {
     }
 }
 
-fn with_saving(summary: Text, saved: Option<&Saved>, unknown: bool) -> Text {
-    match saved {
-        Some(saved) => text!(
-            "{summary}；修复后约可节省 {time}（{share}）",
-            "{summary}; fixing this would save about {time} ({share})",
-            summary = summary,
-            time = Seconds(saved.seconds),
-            share = Share(saved.share),
-        ),
-        None if unknown => text!(
-            "{summary}；现有文件无法判断它耗费多少时间",
-            "{summary}; these files don't show how much time it costs",
-            summary = summary,
-        ),
-        None => summary,
+/// A summary that says so where nothing tells what the cause costs.
+fn with_cost(summary: Text, unknown: bool) -> Text {
+    if !unknown {
+        return summary;
     }
+    text!(
+        "{summary}；现有文件无法判断它耗费多少时间",
+        "{summary}; these files don't show how much time it costs",
+        summary = summary,
+    )
 }
 
 impl Examination {

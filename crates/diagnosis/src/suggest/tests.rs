@@ -124,6 +124,7 @@ fn finding(cause: Cause, line: Option<u32>) -> Candidate {
                 seconds_saved: 18.0,
                 share_of_elapsed: Some(0.24),
                 method: String::new(),
+                vertex_hours_saved: None,
             }),
         },
         evidence: Vec::new(),
@@ -473,6 +474,7 @@ fn a_change_that_undoes_a_part_claims_a_part() {
         seconds_saved: 1e6,
         share_of_elapsed: None,
         method: String::new(),
+        vertex_hours_saved: None,
     });
     let found = suggest(&job(SCOPE), whole);
     let salted = found

@@ -1,5 +1,6 @@
 //! Diagnoses of whole folders, simulated and real.
 
+mod account;
 mod jobs_dev;
 mod metamorphic;
 mod mutate;
