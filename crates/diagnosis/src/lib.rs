@@ -62,7 +62,7 @@ pub fn diagnose(
     for note in &mut notes {
         account::say(&view, note, true);
     }
-    let gaps = outcome::gaps(&view);
+    let gaps = outcome::gaps(&view, account.as_ref());
     let (completeness, missing) =
         completeness::assess(&view, catalogue, &examined, &gaps, &claimed.findings);
     let suggestions = suggest::suggest(&view, &claimed.findings);

@@ -82,6 +82,12 @@ impl<'a> View<'a> {
         self.job.info.state == JobState::Failed
     }
 
+    /// Whether a file has the optimizer's plan with its estimates.
+    pub fn has_estimates(&self) -> bool {
+        let plan = self.job.plan.as_ref();
+        plan.is_some_and(|p| p.nodes.iter().any(|n| n.card.is_some()))
+    }
+
     /// Whether the operators of a stage are known, and where its rows come from.
     pub fn is_connected(&self, stage: usize) -> bool {
         let known = |e: &Edge| match e.exchange {

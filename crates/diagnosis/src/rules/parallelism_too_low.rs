@@ -78,10 +78,10 @@ impl Rule for TooLow {
                     result.attributed(view, Cause::Misestimate, stage);
                 }
                 // Without the plan a wrong estimate may be the reason, unless another one is seen.
-                Some(_) if view.job.plan.is_none() && reason(view, stage).is_none() => {
+                Some(_) if !view.has_estimates() && reason(view, stage).is_none() => {
                     unexplained(view, stage, &mut result);
                 }
-                Some(per_vertex) if view.job.plan.is_none() => {
+                Some(per_vertex) if !view.has_estimates() => {
                     let symptom = symptom(view, stage, per_vertex);
                     result.suspected(view, symptom, WITHOUT_ESTIMATES);
                 }

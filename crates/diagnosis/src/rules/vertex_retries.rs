@@ -7,8 +7,7 @@ use super::support::{Symptom, both};
 use crate::impact::drop_waste;
 use crate::measurements::load;
 use crate::measurements::retries::{
-    MIN_ATTEMPTS, MIN_COUNT, MIN_PEAK, MIN_WASTE, Waste, evidence, matters, memory_failures,
-    peak_over_limit, waste,
+    MIN_ATTEMPTS, MIN_COUNT, MIN_WASTE, Waste, evidence, matters, memory_failures, waste,
 };
 use crate::rule::{About, Examination, Rule};
 use crate::view::View;
@@ -55,9 +54,7 @@ impl Rule for VertexRetries {
                 }
                 Some(waste) if matters(view, stage, &waste) => {
                     let symptom = symptom(view, stage, waste);
-                    let memory = peak_over_limit(view, stage);
-                    let ruled_out = memory.is_some_and(|peak| peak < view.limit(&MIN_PEAK));
-                    if view.job.stages[stage].runs.is_some() || ruled_out {
+                    if view.job.stages[stage].runs.is_some() {
                         result.found(view, symptom);
                     } else {
                         result.suspected(view, symptom, WITHOUT_REASONS);
