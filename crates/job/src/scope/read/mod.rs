@@ -86,11 +86,8 @@ impl Job {
     pub(crate) fn note(&mut self, file: &str, locator: Option<String>, problem: &Problem) {
         /// More from one file say nothing new and would fill the report.
         const MOST_PER_FILE: usize = 20;
-        let so_far = self
-            .diagnostics
-            .iter()
-            .filter(|d| d.file.as_deref() == Some(file))
-            .count();
+        let own = |d: &&Diagnostic| d.file.as_deref() == Some(file);
+        let so_far = self.diagnostics.iter().filter(own).count();
         if so_far < MOST_PER_FILE {
             let (severity, message, hint) = problem.describe();
             self.diagnostics.push(Diagnostic {
@@ -104,7 +101,6 @@ impl Job {
     }
 }
 
-/// A finite number, or none.
 pub(crate) fn number(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
     // nearly all counters are short whole numbers: up to 15 digits are exact in a float

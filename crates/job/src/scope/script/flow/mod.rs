@@ -17,7 +17,6 @@ use super::model::{Query, RowsetRef, RowsetSource, Statement, StatementKind};
 /// How rows are spread, as far as the script says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PartitioningKind {
-    /// The script does not say.
     #[default]
     Unknown,
     /// Rows with equal keys are together.
@@ -37,15 +36,12 @@ pub struct Partitioning {
 /// A rowset: what one statement produces (or, for `OUTPUT`, writes).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Rowset {
-    /// Statement that makes it.
     pub statement: usize,
-    /// Name that it is bound to.
     pub name: Option<String>,
     /// Rowsets that it is made from, as indices into [`DataFlow::rowsets`].
     pub inputs: Vec<usize>,
     /// Tables, streams and other sources outside the script, as written.
     pub sources: Vec<String>,
-    /// Rowsets made from it.
     pub readers: Vec<usize>,
     /// Columns that it provides, in order; `None` if the script doesn't say (`*` over a stream).
     pub columns: Option<Vec<String>>,
@@ -53,7 +49,6 @@ pub struct Rowset {
     pub used: Vec<String>,
     /// Those that no reader needs.
     pub dropped: Vec<String>,
-    /// What the operator leaves behind.
     pub leaves: Partitioning,
 }
 
@@ -82,19 +77,16 @@ impl Script {
 
 /// The flow of a script, with its own C# blocks as the only known user code.
 pub(super) fn of_script(script: &Script) -> DataFlow {
-    let blocks = script
-        .statements
-        .iter()
-        .filter(|s| s.kind == StatementKind::CsBlock);
+    let statements = script.statements.iter();
+    let blocks = statements.filter(|s| s.kind == StatementKind::CsBlock);
     let code: Vec<&str> = blocks.map(|block| script.slice(&block.span)).collect();
     let code = code.join("\n");
     let known = RefCell::new(HashMap::new());
     let reads = |class: &str| {
         let mut known = known.borrow_mut();
         let found = known.entry(class.to_owned());
-        found
-            .or_insert_with(|| user_code::columns_read(&code, class))
-            .clone()
+        let read = || user_code::columns_read(&code, class);
+        found.or_insert_with(read).clone()
     };
     build(&script.statements, &reads)
 }
