@@ -3,8 +3,8 @@
 
 use job::counters::{CounterNode, CounterTree};
 use job::model::{
-    Channel, Clustering, Column, Edge, ExchangeKind, JobInfo, JobState, Operator, OperatorKind, Stage,
-    StageSummary, Table,
+    Channel, Clustering, Column, Edge, ExchangeKind, JobInfo, JobState, Operator, OperatorKind,
+    Stage, StageSummary, Table,
 };
 use job::runs::{Distribution, RunState, StageRuns, VertexRun};
 use job::{Catalogue, Job};

@@ -146,7 +146,9 @@ fn facts(view: &View<'_>, stage: usize, timed: &Timed) -> Vec<Evidence> {
 fn slow_code(view: &View<'_>, stage: usize, timed: &[Timed]) -> Option<Symptom> {
     let margin = if view.is_uneven(stage) { 2.0 } else { 1.0 };
     let limit = view.limit(&MIN_SLOWDOWN) * margin;
-    let slow = timed.iter().filter(|t| t.spent > t.usual * limit && t.spent >= MIN_SPENT_MS);
+    let slow = timed
+        .iter()
+        .filter(|t| t.spent > t.usual * limit && t.spent >= MIN_SPENT_MS);
     let found = slow.max_by(|a, b| a.spent.total_cmp(&b.spent))?;
     let (operator, spent, usual) = (found.operator, found.spent, found.usual);
     let share = view.fraction(stage, spent);

@@ -66,8 +66,14 @@ impl Rule for UnalignedInput {
         }
         let stored = |e: &&Edge| e.exchange == ExchangeKind::Hash && !view.failed();
         for edge in view.job.edges.iter().filter(stored) {
-            let large = edge.bytes_written.is_none_or(|b| b >= view.limit(&MIN_BYTES));
-            if large && view.extracts(edge.from).any(|(_, o)| !has_layout(view, edge.from, o)) {
+            let large = edge
+                .bytes_written
+                .is_none_or(|b| b >= view.limit(&MIN_BYTES));
+            if large
+                && view
+                    .extracts(edge.from)
+                    .any(|(_, o)| !has_layout(view, edge.from, o))
+            {
                 let reason = text!(
                     "不知道 {stage} 读取的数据按什么键存储",
                     "by which keys the data that {stage} reads is stored is unknown",
