@@ -43,7 +43,6 @@ fn operator(stage: u32) -> Operator {
         schema: Vec::new(),
         count: None,
         is_final: false,
-        takes_all: false,
     };
     Operator {
         id: format!("Aggregate_{stage}"),

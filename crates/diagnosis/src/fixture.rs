@@ -55,7 +55,6 @@ pub(crate) fn operator(
         schema: columns("Key,Value"),
         count: None,
         is_final: false,
-        takes_all: false,
     };
     Operator {
         id: id.to_owned(),

@@ -52,7 +52,7 @@ pub fn diagnose(
     let weighed = weigh::weigh(&examined, settings, failure(&view).as_ref());
     let (completeness, missing) =
         completeness::assess(job, catalogue, settings, &examined, &weighed.findings);
-    let suggestions = suggest::suggest(job, &weighed.findings, language);
+    let suggestions = suggest::suggest(&view, &weighed.findings);
     let fired: Vec<Cause> = weighed.findings.iter().map(|c| c.finding.cause).collect();
     let mut numbering = Numbering::default();
     let findings = numbering.findings("F", weighed.findings);

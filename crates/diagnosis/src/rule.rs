@@ -5,6 +5,7 @@
 
 use job::info::Information;
 
+use crate::impact::Fix;
 use crate::settings::Threshold;
 use crate::view::View;
 use report::{Cause, Evidence, Finding, StaticText, Text};
@@ -35,6 +36,8 @@ pub struct Candidate {
     pub evidence: Vec<Evidence>,
     /// Strength of the evidence, 0..1, the input of the calibration.
     pub strength: f64,
+    /// What saves its impact; `None` if that is unknown.
+    pub fix: Option<Fix>,
 }
 
 /// Something a rule could not decide for lack of information.

@@ -6,7 +6,7 @@ use job::Job;
 use job::facts::{OperatorFacts, StageFacts, value};
 use job::model::{ColumnStatistics, Edge, ExchangeKind, JobState, Operator, OperatorKind, Table};
 
-use crate::impact::{RunModel, Saved, StageWork};
+use crate::impact::{Fix, RunModel, Saved, StageWork};
 use crate::settings::{Settings, Threshold};
 use crate::uneven::Uneven;
 use report::Language;
@@ -206,11 +206,14 @@ impl<'a> View<'a> {
 
     /// What the run saves with `edit` applied to its work; `None` if its work is not known, or if
     /// the job failed (its run is not what a good run would be).
-    pub fn saved(&self, edit: impl FnOnce(&mut Vec<StageWork>)) -> Option<Saved> {
+    pub fn saved(
+        &self,
+        edit: impl Fn(&mut Vec<StageWork>) + Send + Sync + 'static,
+    ) -> Option<Saved> {
         if self.failed() {
             return None;
         }
-        Some(self.run.as_ref()?.saved(edit))
+        Some(self.run.as_ref()?.saved(Fix::work(edit)))
     }
 
     /// Largest share of the run that something in this stage could cost; 1 if unknown.

@@ -117,7 +117,7 @@ fn follows(finding: &Finding, all: &[&Candidate]) -> bool {
 }
 
 /// Failures first, then the most seconds saved, then the order of the contract.
-fn rank(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
+pub(crate) fn rank(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
     let (a, b) = (&a.finding, &b.finding);
     let failure = |f: &Finding| {
         matches!(

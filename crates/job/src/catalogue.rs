@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use crate::info::Information;
 use crate::model::FileKind;
+use crate::text::line_at;
 
 /// The catalogue that comes with the program, and its name for errors.
 const BUILTIN: (&str, &str) = (
@@ -63,6 +64,18 @@ pub struct CatalogueError {
     pub message: String,
 }
 
+impl CatalogueError {
+    fn new(file: &str, line: usize, field: &str, message: String) -> CatalogueError {
+        let (file, field) = (file.to_owned(), field.to_owned());
+        CatalogueError {
+            file,
+            line,
+            field,
+            message,
+        }
+    }
+}
+
 impl Default for Catalogue {
     fn default() -> Self {
         Catalogue::builtin()
@@ -80,12 +93,7 @@ impl Catalogue {
             Ok(text) => Catalogue::parse(&file, &text),
             Err(error) => {
                 let message = format!("cannot be read: {error}");
-                Err(vec![CatalogueError {
-                    file,
-                    line: 1,
-                    field: "file".to_owned(),
-                    message,
-                }])
+                Err(vec![CatalogueError::new(&file, 1, "file", message)])
             }
         }
     }
@@ -109,12 +117,9 @@ impl Catalogue {
             }
         }
         if entries.is_empty() && check.errors.is_empty() {
-            check.errors.push(CatalogueError {
-                file: file.to_owned(),
-                line: 1,
-                field: "file".to_owned(),
-                message: "the catalogue has no entry; each begins with `[[file]]`".to_owned(),
-            });
+            let message = "the catalogue has no entry; each begins with `[[file]]`".to_owned();
+            let error = CatalogueError::new(file, 1, "file", message);
+            check.errors.push(error);
         }
         if check.errors.is_empty() {
             Ok(Catalogue { entries })
@@ -145,10 +150,8 @@ impl Catalogue {
         let fits = |pattern: &String| {
             globset::Glob::new(pattern).is_ok_and(|glob| glob.compile_matcher().is_match(name))
         };
-        self.entries
-            .iter()
-            .filter(|e| e.patterns.iter().any(fits))
-            .collect()
+        let entries = self.entries.iter();
+        entries.filter(|e| e.patterns.iter().any(fits)).collect()
     }
 }
 
@@ -169,18 +172,12 @@ fn pieces(text: &str) -> (&str, Vec<Piece<'_>>) {
         offset += line.len();
     }
     let ends = starts.iter().skip(1).map(|(at, _)| *at).chain([text.len()]);
-    let pieces = starts
-        .iter()
-        .zip(ends)
-        .map(|((from, lines), to)| Piece {
-            text: &text[*from..to],
-            lines_before: *lines,
-        })
-        .collect();
-    (
-        &text[..starts.first().map_or(text.len(), |(at, _)| *at)],
-        pieces,
-    )
+    let pieces = starts.iter().zip(ends).map(|((from, lines), to)| Piece {
+        text: &text[*from..to],
+        lines_before: *lines,
+    });
+    let head = starts.first().map_or(text.len(), |(at, _)| *at);
+    (&text[..head], pieces.collect())
 }
 
 struct Check<'a> {
@@ -202,11 +199,8 @@ impl Check<'_> {
         match toml::from_str::<Head>(head) {
             Ok(Head { version: 1 }) => {}
             Ok(Head { version }) => {
-                self.error(
-                    &piece,
-                    "version",
-                    format!("version {version} is not known, 1 is"),
-                );
+                let message = format!("version {version} is not known, 1 is");
+                self.error(&piece, "version", message);
             }
             Err(error) => self.toml_error(&piece, &error),
         }
@@ -226,11 +220,8 @@ impl Check<'_> {
             }
         };
         if entry.patterns.is_empty() {
-            self.error(
-                piece,
-                "patterns",
-                "at least one pattern is needed".to_owned(),
-            );
+            let message = "at least one pattern is needed".to_owned();
+            self.error(piece, "patterns", message);
         }
         for pattern in &entry.patterns {
             if let Err(error) = globset::Glob::new(pattern) {
@@ -250,11 +241,8 @@ impl Check<'_> {
             self.error(piece, "parser", message);
         }
         if entry.parser.is_none() && !entry.provides.is_empty() {
-            self.error(
-                piece,
-                "provides",
-                "a file without a reader provides nothing".to_owned(),
-            );
+            let message = "a file without a reader provides nothing".to_owned();
+            self.error(piece, "provides", message);
         }
         Some(entry)
     }
@@ -266,21 +254,13 @@ impl Check<'_> {
             rest.is_some_and(|rest| rest.trim_start().starts_with(['=', '.']))
         };
         let line = piece.text.lines().position(own).unwrap_or(0) + piece.lines_before + 1;
-        let file = self.file.to_owned();
-        self.errors.push(CatalogueError {
-            file,
-            line,
-            field: field.to_owned(),
-            message,
-        });
+        let error = CatalogueError::new(self.file, line, field, message);
+        self.errors.push(error);
     }
 
     fn toml_error(&mut self, piece: &Piece<'_>, error: &toml::de::Error) {
-        let offset = error
-            .span()
-            .map_or(0, |span| span.start.min(piece.text.len()));
-        let before = piece.text.get(..offset).unwrap_or_default();
-        let own_line = before.matches('\n').count();
+        let offset = error.span().map_or(0, |span| span.start);
+        let own_line = line_at(piece.text, offset) - 1;
         let text = piece.text.lines().nth(own_line).unwrap_or_default();
         // a missing field is named in the message, any other is in the line
         let field = error
@@ -289,12 +269,10 @@ impl Check<'_> {
             .and_then(|rest| rest.split('`').next())
             .or_else(|| text.split_once('=').map(|(name, _)| name.trim()))
             .unwrap_or("file");
-        self.errors.push(CatalogueError {
-            file: self.file.to_owned(),
-            line: own_line + piece.lines_before + 1,
-            field: field.to_owned(),
-            message: error.message().trim().replace('\n', "; "),
-        });
+        let line = own_line + piece.lines_before + 1;
+        let message = error.message().trim().replace('\n', "; ");
+        let error = CatalogueError::new(self.file, line, field, message);
+        self.errors.push(error);
     }
 }
 
@@ -305,35 +283,23 @@ mod tests {
     #[test]
     fn the_embedded_catalogue_is_right() {
         let catalogue = Catalogue::parse(BUILTIN.0, BUILTIN.1).unwrap_or_else(|errors| {
-            panic!(
-                "{}",
-                errors.iter().map(|e| format!("{e}\n")).collect::<String>()
-            )
+            let errors: String = errors.iter().map(|e| format!("{e}\n")).collect();
+            panic!("{errors}")
         });
         for information in Information::ALL {
-            assert!(
-                !catalogue.providers(*information).is_empty(),
-                "nothing provides {information:?}"
-            );
+            let providers = catalogue.providers(*information);
+            assert!(!providers.is_empty(), "nothing provides {information:?}");
         }
         assert_eq!(catalogue.usual_name(FileKind::JobInfo), Some("JobInfo.xml"));
-        assert!(
-            catalogue
-                .entry(FileKind::VertexEvents)
-                .is_some_and(|e| !e.core)
-        );
-        let kinds = |name| {
-            catalogue
-                .by_name(name)
-                .iter()
-                .map(|e| e.kind)
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(
-            kinds("fx3crj4l.w02[1]_stdout.txt"),
-            [FileKind::VertexStdout]
-        );
-        assert_eq!(kinds("[3]_vcmd.xml"), [FileKind::VertexCommand]);
+        let events = catalogue.entry(FileKind::VertexEvents);
+        assert!(events.is_some_and(|e| !e.core));
+        for (name, kind) in [
+            ("fx3crj4l.w02[1]_stdout.txt", FileKind::VertexStdout),
+            ("[3]_vcmd.xml", FileKind::VertexCommand),
+        ] {
+            let found = catalogue.by_name(name);
+            assert!(matches!(&*found, [only] if only.kind == kind), "{name}");
+        }
     }
 
     const GOOD: &str = "[[file]]\nkind = \"error\"\npatterns = [\"Error\"]\ntitle = { zh = \"错\", en = \"e\" }\n\
@@ -341,13 +307,9 @@ mod tests {
         typical_bytes = 1\ncost = \"low\"\n";
 
     fn errors(text: &str) -> Vec<String> {
-        match Catalogue::parse("f.toml", text) {
-            Ok(_) => Vec::new(),
-            Err(errors) => errors
-                .iter()
-                .map(|e| format!("{}:{}", e.line, e.field))
-                .collect(),
-        }
+        let errors = Catalogue::parse("f.toml", text).err().unwrap_or_default();
+        let places = errors.iter().map(|e| format!("{}:{}", e.line, e.field));
+        places.collect()
     }
 
     #[test]
@@ -357,22 +319,17 @@ mod tests {
         assert_eq!(errors("version = 2\n"), ["1:version"]);
         assert_eq!(errors(head), ["1:file"]);
         let bad = |from: &str, to: &str| format!("{head}{}", GOOD.replace(from, to));
-        assert_eq!(errors(&bad("\"error\"\npat", "\"eror\"\npat")), ["3:kind"]);
-        assert_eq!(errors(&bad("[\"Error\"]", "[\"[x\"]")), ["4:patterns"]);
-        assert_eq!(errors(&bad("error_details", "eror")), ["7:provides"]);
-        assert_eq!(
-            errors(&bad("parser = \"error\"", "parser = \"x\"")),
-            ["8:parser"]
-        );
-        assert_eq!(errors(&bad("core = true\n", "")), ["2:core"]);
-        assert_eq!(
-            errors(&bad("cost = \"low\"", "cost = \"tiny\"")),
-            ["11:cost"]
-        );
-        assert_eq!(
-            errors(&bad("core = true", "core = true\nsize = 3")),
-            ["10:size"]
-        );
+        for (from, to, error) in [
+            ("\"error\"\npat", "\"eror\"\npat", "3:kind"),
+            ("[\"Error\"]", "[\"[x\"]", "4:patterns"),
+            ("error_details", "eror", "7:provides"),
+            ("parser = \"error\"", "parser = \"x\"", "8:parser"),
+            ("core = true\n", "", "2:core"),
+            ("cost = \"low\"", "cost = \"tiny\"", "11:cost"),
+            ("core = true", "core = true\nsize = 3", "10:size"),
+        ] {
+            assert_eq!(errors(&bad(from, to)), [error]);
+        }
         // both are reported, and so is the second entry of a kind
         let two = format!(
             "{head}{}{GOOD}",

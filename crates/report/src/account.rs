@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::{StaticText, Text};
+
 /// The elapsed time, split into segments that do not overlap and add up to `total_seconds`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeAccount {
@@ -11,6 +13,13 @@ pub struct TimeAccount {
     pub explained_share: f64,
     /// Seconds saved with all findings fixed together; computed jointly, never their sum.
     pub avoidable_seconds: Option<f64>,
+}
+
+impl TimeAccount {
+    /// Seconds of all segments.
+    pub fn total_seconds(&self) -> f64 {
+        self.segments.iter().map(|s| s.seconds).sum()
+    }
 }
 
 /// One segment of the critical path.
@@ -47,6 +56,37 @@ pub enum SegmentKind {
     Driver,
     Idle,
     Unexplained,
+}
+
+impl SegmentKind {
+    /// What the time went into, in a word or two: `sorting`.
+    pub fn title(self) -> StaticText {
+        let (zh, en) = match self {
+            SegmentKind::Compile => ("编译", "compilation"),
+            SegmentKind::Queue => ("排队", "queue"),
+            SegmentKind::CapacityWait => ("等待资源", "capacity wait"),
+            SegmentKind::Startup => ("启动", "start-up"),
+            SegmentKind::Read => ("读取", "reading"),
+            SegmentKind::Compute => ("计算", "computing"),
+            SegmentKind::UserCode => ("用户代码", "user code"),
+            SegmentKind::Sort => ("排序", "sorting"),
+            SegmentKind::Spill => ("落盘", "spilling"),
+            SegmentKind::Gc => ("垃圾回收", "garbage collection"),
+            SegmentKind::Exchange => ("洗牌", "exchange"),
+            SegmentKind::Straggler => ("长尾", "straggler"),
+            SegmentKind::Retry => ("重试", "retries"),
+            SegmentKind::Driver => ("驱动程序", "driver"),
+            SegmentKind::Idle => ("空闲", "idle"),
+            SegmentKind::Unexplained => ("未解释", "unexplained"),
+        };
+        Text { zh, en }
+    }
+
+    /// Whether the job stood still for want of a machine or of work.
+    pub fn is_wait(self) -> bool {
+        use SegmentKind::{CapacityWait, Idle, Queue};
+        matches!(self, Queue | CapacityWait | Idle)
+    }
 }
 
 /// What the run cost.

@@ -6,8 +6,10 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::{StaticText, Text};
+
 macro_rules! causes {
-    ($($variant:ident = $code:literal, $type:ident;)*) => {
+    ($($variant:ident = $code:literal, $type:ident, $zh:literal, $en:literal;)*) => {
         /// A cause of the report contract; its code says what it is.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Cause { $($variant),* }
@@ -19,6 +21,11 @@ macro_rules! causes {
             /// Code in reports: `skew.join_hot_key`.
             pub fn code(self) -> &'static str {
                 match self { $(Cause::$variant => $code),* }
+            }
+
+            /// What it is, in a few words: `hot key in a join`.
+            pub fn title(self) -> StaticText {
+                match self { $(Cause::$variant => Text { zh: $zh, en: $en }),* }
             }
 
             pub fn problem_type(self) -> ProblemType {
@@ -33,32 +40,32 @@ macro_rules! causes {
 }
 
 causes! {
-    JoinHotKey = "skew.join_hot_key", DataSkew;
-    GroupHotKey = "skew.group_hot_key", DataSkew;
-    NullOrDefaultKey = "skew.null_or_default_key", DataSkew;
-    LowCardinalityKey = "skew.low_cardinality_key", DataSkew;
-    PartitionLayout = "skew.partition_layout", DataSkew;
-    RedundantRepartition = "shuffle.redundant_repartition", ExcessiveShuffle;
-    UnusedColumns = "shuffle.unused_columns", ExcessiveShuffle;
-    LateFilter = "shuffle.late_filter", ExcessiveShuffle;
-    MissedBroadcast = "shuffle.missed_broadcast", ExcessiveShuffle;
-    SerialGather = "shuffle.serial_gather", ExcessiveShuffle;
-    UnalignedInput = "shuffle.unaligned_input", ExcessiveShuffle;
-    HeapPressure = "gc.heap_pressure", Other;
-    Spill = "memory.spill", Other;
-    MemoryEstimateTooLow = "memory.estimate_too_low", Other;
-    Misestimate = "cardinality.misestimate", Other;
-    JoinExplosion = "join.explosion", Other;
-    CpuBoundUdo = "udo.cpu_bound", Other;
-    ParallelismTooLow = "parallelism.too_low", Other;
-    TinyVertices = "parallelism.tiny_vertices", Other;
-    SmallFiles = "io.small_files", Other;
-    VertexRetries = "failure.vertex_retries", Other;
-    SlowMachine = "failure.slow_machine", Other;
-    UserCodeFailure = "failure.user_code", Other;
-    CompileFailure = "failure.compile", Other;
-    LimitFailure = "failure.limit", Other;
-    QueueWait = "queue.wait", Other;
+    JoinHotKey = "skew.join_hot_key", DataSkew, "连接键存在热点值", "hot key in a join";
+    GroupHotKey = "skew.group_hot_key", DataSkew, "分组键存在热点值", "hot key in an aggregation";
+    NullOrDefaultKey = "skew.null_or_default_key", DataSkew, "键中空值或默认值过多", "too many rows with a null or default key";
+    LowCardinalityKey = "skew.low_cardinality_key", DataSkew, "分区键的不同值太少", "too few distinct key values";
+    PartitionLayout = "skew.partition_layout", DataSkew, "分区大小不均", "uneven partitions";
+    RedundantRepartition = "shuffle.redundant_repartition", ExcessiveShuffle, "多余的重新分区", "redundant repartition";
+    UnusedColumns = "shuffle.unused_columns", ExcessiveShuffle, "洗牌中带有无用的列", "unused columns in a shuffle";
+    LateFilter = "shuffle.late_filter", ExcessiveShuffle, "过滤太晚", "filter applied too late";
+    MissedBroadcast = "shuffle.missed_broadcast", ExcessiveShuffle, "连接的小表没有广播", "small join side not broadcast";
+    SerialGather = "shuffle.serial_gather", ExcessiveShuffle, "大量数据汇集到单个顶点", "large gather into one vertex";
+    UnalignedInput = "shuffle.unaligned_input", ExcessiveShuffle, "输入的存储分区与用法不符", "input stored on other keys than needed";
+    HeapPressure = "gc.heap_pressure", Other, "垃圾回收开销过高", "heavy garbage collection";
+    Spill = "memory.spill", Other, "数据溢出到磁盘", "data spilled to disk";
+    MemoryEstimateTooLow = "memory.estimate_too_low", Other, "内存估计过低", "memory estimate too low";
+    Misestimate = "cardinality.misestimate", Other, "行数估计错误", "wrong row estimate";
+    JoinExplosion = "join.explosion", Other, "连接输出膨胀", "join output explosion";
+    CpuBoundUdo = "udo.cpu_bound", Other, "用户代码太慢", "slow user code";
+    ParallelismTooLow = "parallelism.too_low", Other, "并行度过低", "too little parallelism";
+    TinyVertices = "parallelism.tiny_vertices", Other, "过小的顶点太多", "too many tiny vertices";
+    SmallFiles = "io.small_files", Other, "小文件太多", "too many small files";
+    VertexRetries = "failure.vertex_retries", Other, "顶点反复重试", "vertex retries";
+    SlowMachine = "failure.slow_machine", Other, "机器过慢", "slow machine";
+    UserCodeFailure = "failure.user_code", Other, "用户代码抛出异常", "exception in user code";
+    CompileFailure = "failure.compile", Other, "编译失败", "compile error";
+    LimitFailure = "failure.limit", Other, "超出系统限制", "limit exceeded";
+    QueueWait = "queue.wait", Other, "等待资源过久", "long wait for capacity";
 }
 
 /// Codes, separated by commas.

@@ -52,3 +52,11 @@ pub struct JobSummary {
     #[serde(default)]
     pub submitted: Option<String>,
 }
+
+impl JobSummary {
+    /// The name by which people know the job, else its identifier, else its folder.
+    pub fn label(&self) -> &str {
+        let named = self.name.as_deref().or(self.id.as_deref());
+        named.unwrap_or(&self.path)
+    }
+}

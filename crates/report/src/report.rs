@@ -69,6 +69,14 @@ pub struct Report {
     pub partial: bool,
 }
 
+impl Report {
+    /// The evidence with these ids, in their order.
+    pub fn evidence_of<'a>(&'a self, ids: &'a [String]) -> impl Iterator<Item = &'a Evidence> {
+        ids.iter()
+            .filter_map(|id| self.evidence.iter().find(|e| e.id == *id))
+    }
+}
+
 /// The verdict on the job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

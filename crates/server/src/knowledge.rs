@@ -120,7 +120,7 @@ impl Knowledge {
         };
         if let (Ok(summary), Documents::Builtin) = (&done, &self.documents) {
             // Without the mark the next start compares the documents again.
-            let _ = indexer::build::set_mark(&self.index, summary, &mark());
+            let _ = indexer::build::set_mark(&self.index, &summary.generation, &mark());
         }
         done
     }

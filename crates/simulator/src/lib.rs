@@ -38,5 +38,5 @@ pub use files::profile::write_large_profile;
 pub use folder::{SimulatedJob, simulate, simulate_as, simulate_twins};
 pub use plan::Dialect;
 pub use request::{Kind, Request};
-pub use set::{job_of_set, near_miss_of_set};
+pub use set::{job_of_set, near_miss_of_set, pair_of_set};
 pub use templates::Scale;

@@ -55,6 +55,16 @@ pub fn near_miss_of_set(
     simulate_as(&request, &format!("job-{index:03}"), "testkit")
 }
 
+/// The `index`-th job with two causes of the set of this seed.
+pub fn pair_of_set(seed: u64, index: usize, scale: Scale) -> Option<SimulatedJob> {
+    let name = format!("job-{index:03}");
+    (0..20).find_map(|again| {
+        let mut rng = Rng::new(seed_of(seed, index) ^ again);
+        let request = draw_kind(Kind::Two, &mut rng, index, scale);
+        simulate_as(&request, &name, "testkit")
+    })
+}
+
 fn draw(rng: &mut Rng, index: usize, scale: Scale) -> Request {
     let mut point = rng.unit();
     let mut kind = Kind::Single;
@@ -65,6 +75,10 @@ fn draw(rng: &mut Rng, index: usize, scale: Scale) -> Request {
         }
         point -= share;
     }
+    draw_kind(kind, rng, index, scale)
+}
+
+fn draw_kind(kind: Kind, rng: &mut Rng, index: usize, scale: Scale) -> Request {
     let running: Vec<Cause> = CAUSES
         .iter()
         .map(|c| c.0)

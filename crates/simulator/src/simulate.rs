@@ -28,6 +28,8 @@ pub(crate) struct Draft {
     pub(crate) sites: Vec<Site>,
     /// Seconds that removing each cause saves, in the order of the sites.
     pub(crate) saved: Vec<f64>,
+    /// Seconds that removing all of them at once saves.
+    pub(crate) saved_together: f64,
     /// Other causes that are present to some extent.
     pub(crate) symptoms: Vec<Cause>,
     pub(crate) decoys: Vec<&'static str>,
@@ -87,6 +89,7 @@ fn without_causes(request: &Request, seed: u64) -> Option<Draft> {
         outcome,
         sites,
         saved: Vec::new(),
+        saved_together: 0.0,
         symptoms: Vec::new(),
         decoys,
         rng,
@@ -130,27 +133,30 @@ fn attempt(request: &Request, seed: u64) -> Option<Draft> {
     } = start(request, seed)?;
     let (spec, sites) = with(&base, &slots, &request.causes, request);
     let (physical, run) = trial(&spec, &request.causes, &sites);
-    let mut saved = Vec::new();
-    if !request.fails() {
-        for &cause in &request.causes {
-            let others: Vec<Cause> = request
-                .causes
-                .iter()
-                .copied()
-                .filter(|c| *c != cause)
-                .collect();
-            let (mut without, _) = with(&base, &slots, &others, request);
-            if cause == Cause::HeapPressure {
-                // The same code without collections: only they are the cause.
-                without.each_udo(|u| u.cpu_us = u.cpu_us.max(inject::HOARDER_CPU_US));
-            }
-            let seconds = if cause == Cause::QueueWait {
-                spec.env.queue_s
-            } else {
-                run.elapsed - trial(&without, &[], &[]).1.elapsed
-            };
-            saved.push(seconds);
+    let without = |removed: &[Cause]| {
+        let left: Vec<Cause> = request
+            .causes
+            .iter()
+            .copied()
+            .filter(|c| !removed.contains(c))
+            .collect();
+        let (mut without, _) = with(&base, &slots, &left, request);
+        if removed.contains(&Cause::HeapPressure) {
+            // The same code without collections: only they are the cause.
+            without.each_udo(|u| u.cpu_us = u.cpu_us.max(inject::HOARDER_CPU_US));
         }
+        let waited = removed.contains(&Cause::QueueWait);
+        let queue_s = if waited { spec.env.queue_s } else { 0.0 };
+        run.elapsed - trial(&without, &[], &[]).1.elapsed + queue_s
+    };
+    let (mut saved, mut saved_together) = (Vec::new(), 0.0);
+    if !request.fails() {
+        saved.extend(request.causes.iter().map(|c| without(&[*c])));
+        saved_together = match saved.as_slice() {
+            [] => 0.0,
+            [only] => *only,
+            _ => without(&request.causes),
+        };
     }
     let symptoms = symptoms(&spec, &slots, run.elapsed, request);
     if !shows(request, &spec, &run, &saved, &symptoms) {
@@ -161,6 +167,7 @@ fn attempt(request: &Request, seed: u64) -> Option<Draft> {
         outcome,
         sites,
         saved,
+        saved_together,
         symptoms,
         decoys,
         rng,

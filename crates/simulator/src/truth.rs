@@ -203,6 +203,7 @@ pub(crate) fn truth(
         "language": if o.style.chinese { "zh" } else { "en" },
         "script_file": o.script.file,
         "elapsed_seconds": round(elapsed, 1),
+        "avoidable_seconds": (!request.fails()).then(|| round(draft.saved_together, 1)),
         "total_seconds": round(total, 1),
         "vertices": vertices,
         "stages": stages,

@@ -9,13 +9,24 @@ use report::{Evidence, Finding, Language, ProblemType, StaticText, Verdict, text
 /// Evidence quoted per cause; a longer sentence is not read.
 const EVIDENCE_QUOTED: usize = 3;
 
-pub(super) fn class(of: ProblemType, language: Language) -> &'static str {
-    match of {
-        ProblemType::DataSkew => language.select("数据倾斜", "data skew"),
-        ProblemType::ExcessiveShuffle => language.select("过多 Shuffle", "excessive shuffle"),
-        ProblemType::Other => language.select("其他问题", "another kind of problem"),
-        ProblemType::None => language.select("无明显问题", "no problem"),
+/// The classes of the findings in their order; a cause without a class of its own is named itself.
+fn problems(findings: &[Finding]) -> Vec<StaticText> {
+    let mut problems: Vec<StaticText> = Vec::new();
+    for finding in findings {
+        let (zh, en) = match finding.problem_type {
+            ProblemType::DataSkew => ("数据倾斜", "data skew"),
+            ProblemType::ExcessiveShuffle => ("过多 Shuffle", "excessive shuffle"),
+            ProblemType::Other | ProblemType::None => {
+                let title = finding.cause.title();
+                (title.zh, title.en)
+            }
+        };
+        let problem = StaticText { zh, en };
+        if !problems.contains(&problem) {
+            problems.push(problem);
+        }
     }
+    problems
 }
 
 /// THINK 1.
@@ -38,7 +49,7 @@ pub(super) fn classify(input: &StepInput) -> Classification {
         }
     }
     let experiences = input.experience_on_findings();
-    let text = classification_text(input, &also) + &citing(&experiences, input.facts.language);
+    let text = classification_text(input) + &citing(&experiences, input.facts.language);
     Classification {
         problem_type: found.problem_type,
         findings: same.iter().map(|f| f.id.clone()).collect(),
@@ -49,17 +60,14 @@ pub(super) fn classify(input: &StepInput) -> Classification {
     }
 }
 
-fn classification_text(input: &StepInput, also: &[ProblemType]) -> String {
+fn classification_text(input: &StepInput) -> String {
     let (found, language) = (&input.facts.found, input.facts.language);
-    let class_of = |of: ProblemType| StaticText {
-        zh: class(of, Language::Zh),
-        en: class(of, Language::En),
-    };
+    let problems = problems(&found.findings);
     let main = match found.verdict {
         Verdict::Problem => text!(
-            "主要问题类别：{main}。",
-            "The main problem is {main}.",
-            main = class_of(found.problem_type)
+            "主要问题：{main}。",
+            "Main problem: {main}.",
+            main = problems.first().copied().unwrap_or_default()
         ),
         Verdict::Healthy => text!(
             "所有适用的规则都有数据可查，没有发现性能问题。",
@@ -77,13 +85,12 @@ fn classification_text(input: &StepInput, also: &[ProblemType]) -> String {
     } else if let Some(error) = input.facts.outline.errors.first() {
         sentences.push(sentence(error, language));
     }
-    if !also.is_empty() {
-        let names: Vec<String> = also
-            .iter()
-            .map(|p| class(*p, language).to_owned())
-            .collect();
+    if let [_, also @ ..] = problems.as_slice()
+        && !also.is_empty()
+    {
+        let names: Vec<String> = also.iter().map(|p| p.pick(language).to_owned()).collect();
         let names = list(&names, language);
-        sentences.push(text!("此外还涉及{names}。", "There is also {names}.").into(language));
+        sentences.push(text!("此外还有{names}。", "There is also {names}.").into(language));
     }
     joined(&sentences, language)
 }

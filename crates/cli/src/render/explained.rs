@@ -5,7 +5,8 @@ use anstyle::AnsiColor;
 use report::{Evidence, Report, RuleResult};
 
 use super::layout::{pad, wrap};
-use super::text::value;
+use super::parts::value;
+use super::style::{DIM, HEADING};
 use super::words::Words;
 
 /// Columns of the longest code.
@@ -14,8 +15,7 @@ const CODE: usize = 30;
 /// Renders the outcomes and the findings that are too small to matter.
 pub(crate) fn render(report: &Report, columns: usize) -> String {
     let words = Words(report.language);
-    let heading = anstyle::Style::new().bold().underline();
-    let mut out = format!("\n{heading}{}{heading:#}\n", words.rules());
+    let mut out = format!("\n{HEADING}{}{HEADING:#}\n", words.rules());
     for rule in &report.rules {
         let (color, name) = match rule.outcome {
             RuleResult::Fired => (AnsiColor::Red, words.fired()),
@@ -25,18 +25,18 @@ pub(crate) fn render(report: &Report, columns: usize) -> String {
             RuleResult::Explained => (AnsiColor::Green, words.explained()),
         };
         let style = color.on_default();
+        let by = rule
+            .by
+            .as_ref()
+            .map_or_else(String::new, |id| format!(" → {id}"));
         out += &format!(
-            "  {} {style}{name}{style:#}\n",
+            "  {} {style}{name}{style:#}{by}\n",
             pad(rule.cause.code(), CODE)
         );
         for line in wrap(&rule.text, columns, "      ", "      ") {
             out += &format!("{line}\n");
         }
-        for item in report
-            .evidence
-            .iter()
-            .filter(|e| rule.evidence.contains(&e.id))
-        {
+        for item in report.evidence_of(&rule.evidence) {
             out += &fact(item, words);
         }
     }
@@ -54,16 +54,8 @@ pub(crate) fn render(report: &Report, columns: usize) -> String {
 }
 
 fn fact(item: &Evidence, words: Words) -> String {
-    let dim = anstyle::Style::new().dimmed();
+    let (metric, value) = (&item.metric, value(&item.value));
     let unit = item.unit.as_deref().unwrap_or("");
-    let expected = item
-        .expected
-        .as_ref()
-        .map(|e| format!(" ({} {e})", words.expected()))
-        .unwrap_or_default();
-    format!(
-        "      {dim}{} = {} {unit}{expected}{dim:#}\n",
-        item.metric,
-        value(&item.value)
-    )
+    let expected = words.expectation(item);
+    format!("      {DIM}{metric} = {value} {unit}{expected}{DIM:#}\n")
 }

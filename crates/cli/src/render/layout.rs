@@ -9,11 +9,14 @@ const MAX_WIDTH: usize = 120;
 /// Below this, columns no longer fit; the terminal wraps instead.
 const MIN_WIDTH: usize = 40;
 
-/// Columns that stdout has.
+/// Columns for text on stdout.
 pub(crate) fn stdout_width() -> usize {
-    terminal_size::terminal_size()
-        .map_or(PLAIN_WIDTH, |(w, _)| usize::from(w.0))
-        .clamp(MIN_WIDTH, MAX_WIDTH)
+    drawing_width().min(MAX_WIDTH)
+}
+
+/// Columns for drawings and tables on stdout.
+pub(crate) fn drawing_width() -> usize {
+    terminal_width().unwrap_or(PLAIN_WIDTH)
 }
 
 /// Columns of the terminal, however many; `None` if stdout is not one.

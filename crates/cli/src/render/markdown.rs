@@ -2,14 +2,12 @@
 
 use std::fmt::{self, Write as _};
 
-use report::format::{Seconds, Share};
-use report::{Finding, Report, Suggestion, Verdict};
+use report::format::Seconds;
+use report::{Finding, Report, Suggestion};
 
-use super::text::value;
+use super::account;
+use super::parts::{self, EXPERIENCES_SHOWN, value};
 use super::words::Words;
-
-/// Experiences shown per step; the JSON report has every one.
-const EXPERIENCES_SHOWN: u32 = 2;
 
 /// Renders a report.
 pub(crate) fn render(report: &Report) -> String {
@@ -21,31 +19,22 @@ pub(crate) fn render(report: &Report) -> String {
 
 fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result {
     let job = &report.job;
-    let name = job
-        .name
-        .as_deref()
-        .or(job.id.as_deref())
-        .unwrap_or(&job.path);
     writeln!(
         out,
         "# {}: {}\n",
-        escaped(name),
-        words.verdict(report.verdict)
+        escaped(job.label()),
+        escaped(&words.headline(report))
     )?;
-    let mut facts = Vec::new();
-    if report.verdict == Verdict::Problem {
-        facts.push(words.problem_type(report.problem_type).to_owned());
-    }
-    facts.extend(words.job_facts(job));
+    let facts = words.job_facts(job);
     if !facts.is_empty() {
         writeln!(out, "{}\n", facts.join(" · "))?;
     }
     if let Some(question) = &report.question {
         writeln!(out, "> {}\n", escaped(question))?;
     }
-    writeln!(out, "## {}\n", words.findings())?;
-    if report.findings.is_empty() {
-        writeln!(out, "{}\n", words.no_findings(report.verdict))?;
+    write_time(out, report, words)?;
+    if !report.findings.is_empty() {
+        writeln!(out, "## {}\n", words.findings())?;
     }
     for finding in &report.findings {
         write_finding(out, finding, report, words)?;
@@ -59,16 +48,10 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
     }
     if !report.missing_information.is_empty() {
         writeln!(out, "## {}\n", words.missing())?;
-        for missing in &report.missing_information {
-            let causes = report::codes(&missing.would_decide);
-            writeln!(
-                out,
-                "- `{}` ({}): {} {}: {causes}",
-                missing.file,
-                missing.info,
-                escaped(&missing.reason),
-                words.would_decide()
-            )?;
+        for gap in parts::gaps(report) {
+            let files: Vec<String> = gap.files.iter().map(|f| format!("`{f}`")).collect();
+            let (files, reason) = (files.join(", "), escaped(gap.reason()));
+            writeln!(out, "- {files} {}: {reason}", escaped(&gap.facts(words)))?;
         }
         writeln!(out)?;
     }
@@ -77,33 +60,49 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
     writeln!(out, "{}: `{}`", words.run(), report.run_id)
 }
 
-/// The chunks that the steps were given, each once, the first of each step.
-fn write_experiences(out: &mut String, report: &Report, words: Words) -> fmt::Result {
-    let mut listed: Vec<&str> = Vec::new();
-    for experience in report
-        .experiences
-        .iter()
-        .filter(|e| e.rank <= EXPERIENCES_SHOWN)
-    {
-        if listed.contains(&experience.chunk.as_str()) {
-            continue;
-        }
-        if listed.is_empty() {
-            writeln!(out, "## {}\n", words.experience())?;
-        }
-        listed.push(&experience.chunk);
+/// The segments in the order of time.
+fn write_time(out: &mut String, report: &Report, words: Words) -> fmt::Result {
+    let totals = account::totals(report, words);
+    if totals.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "## {}\n\n{}\n", words.time(), totals.join(" · "))?;
+    let Some(time) = &report.time else {
+        return Ok(());
+    };
+    let heads = [
+        words.what(),
+        words.stage(),
+        words.from(),
+        words.seconds(),
+        words.share(),
+        words.finding(),
+    ];
+    writeln!(out, "| {} |\n|---|---|--:|--:|--:|---|", heads.join(" | "))?;
+    for row in account::short_rows(time, account::ROWS) {
+        let from = words.say(Seconds(row.start_seconds));
+        let (seconds, share) = row.amounts(time, words);
+        let (title, place, findings) = (row.title(words), row.place(words), row.findings.join(" "));
         writeln!(
             out,
-            "- {} (`{}`)",
-            escaped(&experience.title),
-            experience.chunk
+            "| {title} | {} | {from} | {seconds} | {share} | {findings} |",
+            cell(&place)
         )?;
     }
-    if listed.is_empty() {
-        Ok(())
-    } else {
-        writeln!(out)
+    writeln!(out)
+}
+
+fn write_experiences(out: &mut String, report: &Report, words: Words) -> fmt::Result {
+    let shown = parts::experiences(report, EXPERIENCES_SHOWN);
+    if shown.is_empty() {
+        return Ok(());
     }
+    writeln!(out, "## {}\n", words.experience())?;
+    for (experience, _) in shown {
+        let title = escaped(&experience.title);
+        writeln!(out, "- {title} (`{}`)", experience.chunk)?;
+    }
+    writeln!(out)
 }
 
 fn write_diagnostics(out: &mut String, report: &Report, words: Words) -> fmt::Result {
@@ -112,8 +111,6 @@ fn write_diagnostics(out: &mut String, report: &Report, words: Words) -> fmt::Re
     }
     writeln!(out, "## {}\n", words.diagnostics())?;
     for diagnostic in &report.diagnostics {
-        let place = [diagnostic.file.as_deref(), diagnostic.locator.as_deref()];
-        let place: Vec<&str> = place.into_iter().flatten().collect();
         let hint = diagnostic
             .hint
             .as_ref()
@@ -122,7 +119,7 @@ fn write_diagnostics(out: &mut String, report: &Report, words: Words) -> fmt::Re
         writeln!(
             out,
             "- {}: {}{hint}",
-            escaped(&place.join(" ")),
+            escaped(&parts::place(diagnostic)),
             escaped(&diagnostic.message)
         )?;
     }
@@ -135,50 +132,26 @@ fn write_finding(
     report: &Report,
     words: Words,
 ) -> fmt::Result {
-    let place = finding.stage.as_deref().unwrap_or(words.whole_job());
-    let lines = finding
-        .script_lines
-        .map(|lines| format!(" · {}", words.script_lines(lines)))
-        .unwrap_or_default();
+    let title = words.say(finding.cause.title());
+    let facts = words.finding_facts(finding).join(" · ");
     writeln!(
         out,
-        "### {} `{}` · {place}{lines} · {} · {} {}\n",
-        finding.id,
-        finding.cause,
-        words.severity(finding.severity),
-        words.confidence(),
-        words.say(Share(finding.confidence))
+        "### {} {title} (`{}`) · {facts}\n",
+        finding.id, finding.cause
     )?;
     writeln!(out, "{}\n", escaped(&finding.summary))?;
-    if let Some(impact) = &finding.impact {
-        let share = impact
-            .share_of_elapsed
-            .map(|s| format!(" ({})", words.share_of_run(s)))
-            .unwrap_or_default();
-        writeln!(
-            out,
-            "**{} {}**{share}\n",
-            words.saves(),
-            words.say(Seconds(impact.seconds_saved))
-        )?;
+    if let Some(saving) = words.saving(finding, &report.job) {
+        writeln!(out, "**{saving}**\n")?;
     }
     writeln!(
         out,
         "| {} | | | | |\n|---|---|---|---|---|",
         words.evidence()
     )?;
-    for item in finding
-        .evidence
-        .iter()
-        .filter_map(|id| report.evidence.iter().find(|e| e.id == *id))
-    {
+    for item in report.evidence_of(&finding.evidence) {
         let locator = item.source.locator.as_deref().unwrap_or("");
         let unit = item.unit.as_deref().unwrap_or("");
-        let expected = item
-            .expected
-            .as_ref()
-            .map(|e| format!(" ({} {})", words.expected(), cell(e)))
-            .unwrap_or_default();
+        let expected = cell(&words.expectation(item));
         writeln!(
             out,
             "| {} | {}{expected} | {} | {} {unit} | `{} {}` |",
@@ -212,16 +185,9 @@ fn write_suggestion(out: &mut String, suggestion: &Suggestion, words: Words) -> 
         writeln!(out, "\n```diff\n{}\n```", diff.trim_end())?;
         writeln!(out, "\n{}", words.check_of(suggestion))?;
     }
-    writeln!(out, "\n- {}: {}", words.gain(), escaped(&suggestion.gain))?;
-    for (label, items) in [
-        (words.pros(), &suggestion.pros),
-        (words.cons(), &suggestion.cons),
-        (words.unverified(), &suggestion.unverified),
-    ] {
-        if !items.is_empty() {
-            let items = items.join(words.semicolon());
-            writeln!(out, "- {label}: {}", escaped(&items))?;
-        }
+    writeln!(out)?;
+    for (label, text) in words.remarks(suggestion) {
+        writeln!(out, "- {label}: {}", escaped(&text))?;
     }
     if !suggestion.sources.is_empty() {
         let sources: Vec<String> = suggestion

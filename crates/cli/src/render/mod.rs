@@ -1,5 +1,6 @@
 //! How a report and other answers look. Everything here turns data into text; nothing is decided.
 
+mod account;
 pub(crate) mod batch;
 pub(crate) mod comparison;
 pub(crate) mod explained;
@@ -7,6 +8,8 @@ pub(crate) mod html;
 pub(crate) mod inspection;
 pub(crate) mod layout;
 pub(crate) mod markdown;
+mod parts;
+mod style;
 pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod words;
@@ -34,6 +37,7 @@ pub(crate) fn report(
         ReportFormat::Text => {
             let options = text::TextOptions {
                 columns: layout::stdout_width(),
+                drawing: layout::drawing_width(),
                 verbose,
             };
             Ok(text::render(report, options))

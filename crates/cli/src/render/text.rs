@@ -2,24 +2,26 @@
 
 use std::fmt::{self, Write as _};
 
-use anstyle::{AnsiColor, Effects, Style};
-use report::format::{Seconds, Share, figure};
-use report::{Evidence, EvidenceValue, Experience, Finding, Report, Severity, Suggestion, Verdict};
+use anstyle::AnsiColor;
+use report::format::Seconds;
+use report::{Evidence, Finding, Report, Suggestion};
 
-use super::layout::{DiffPart, bar, width, wrap, wrap_items, wrap_names};
+use super::account;
+use super::layout::{bar, width, wrap, wrap_items, wrap_names};
+use super::parts::{self, EXPERIENCES_SHOWN, value};
+use super::style::{self, BOLD, DIM, HEADING};
 use super::words::Words;
 
 /// Cells of the bar that shows the share of the run.
 const BAR: usize = 20;
 /// Columns before the place of a piece of evidence.
 const EVIDENCE_INDENT: usize = 5;
-/// Experiences shown per step unless all are asked for; the JSON report has every one.
-const EXPERIENCES_SHOWN: usize = 2;
-
 /// What to show, and in how many columns.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextOptions {
     pub(crate) columns: usize,
+    /// Columns of drawings, which may be wider than text.
+    pub(crate) drawing: usize,
     /// Shows the THINK steps and every experience.
     pub(crate) verbose: bool,
 }
@@ -45,6 +47,7 @@ struct Page {
 impl Page {
     fn report(&mut self, report: &Report) -> fmt::Result {
         self.head(report)?;
+        self.time(report)?;
         self.findings(report)?;
         self.suggestions(report)?;
         self.experiences(report)?;
@@ -57,107 +60,73 @@ impl Page {
     }
 
     fn head(&mut self, report: &Report) -> fmt::Result {
-        let style = match report.verdict {
-            Verdict::Problem => AnsiColor::Red.on_default(),
-            Verdict::Healthy => AnsiColor::Green.on_default(),
-            Verdict::InsufficientInformation => AnsiColor::Yellow.on_default(),
-        };
-        let style = style.effects(Effects::BOLD);
-        write!(
-            self.out,
-            "{style}{}{style:#}",
-            self.words.verdict(report.verdict)
-        )?;
-        if report.verdict == Verdict::Problem {
-            write!(
-                self.out,
-                " · {}",
-                self.words.problem_type(report.problem_type)
-            )?;
+        let style = style::verdict(report.verdict);
+        let headline = self.words.headline(report);
+        for line in wrap_names(&headline, self.options.columns, "", "  ") {
+            writeln!(self.out, "{style}{line}{style:#}")?;
         }
-        writeln!(self.out)?;
         let job = &report.job;
-        let name = job
-            .name
-            .as_deref()
-            .or(job.id.as_deref())
-            .unwrap_or(&job.path);
-        let mut facts = vec![format!("{} {name}", self.words.job())];
+        let mut facts = vec![format!("{} {}", self.words.job(), job.label())];
         facts.extend(self.words.job_facts(job));
         self.line(&facts.join(" · "), "", "")?;
-        if let Some(question) = &report.question {
-            self.line(&format!("{}: {question}", self.words.question()), "", "  ")?;
+        match &report.question {
+            Some(question) => self.labelled(self.words.question(), question, ""),
+            None => Ok(()),
         }
-        Ok(())
+    }
+
+    fn time(&mut self, report: &Report) -> fmt::Result {
+        let lines = account::waterfall(report, self.words, self.options.drawing);
+        if lines.is_empty() {
+            return Ok(());
+        }
+        self.heading(self.words.time())?;
+        lines
+            .iter()
+            .try_for_each(|line| writeln!(self.out, "{line}"))
     }
 
     fn findings(&mut self, report: &Report) -> fmt::Result {
-        self.heading(self.words.findings())?;
         if report.findings.is_empty() {
-            return self.line(self.words.no_findings(report.verdict), "  ", "  ");
+            return Ok(());
         }
+        self.heading(self.words.findings())?;
         for (n, finding) in report.findings.iter().enumerate() {
             self.gap(n)?;
-            self.finding(finding, &report.evidence)?;
+            self.finding(finding, report)?;
         }
         Ok(())
     }
 
-    fn finding(&mut self, finding: &Finding, evidence: &[Evidence]) -> fmt::Result {
-        let style = severity_style(finding.severity);
-        let place = finding.stage.as_deref().unwrap_or(self.words.whole_job());
-        let severity = self.words.severity(finding.severity);
+    fn finding(&mut self, finding: &Finding, report: &Report) -> fmt::Result {
+        let style = style::severity(finding.severity);
+        let title = self.words.say(finding.cause.title());
         let mut parts = vec![
-            format!(
-                "{style}{}{style:#} {BOLD}{}{}",
-                finding.id,
-                finding.cause,
-                BOLD.render_reset()
-            ),
-            place.to_owned(),
+            format!("{style}{}{style:#} {BOLD}{title}{BOLD:#}", finding.id),
+            finding.cause.to_string(),
         ];
-        parts.extend(finding.script_lines.map(|l| self.words.script_lines(l)));
-        parts.push(format!("{style}{severity}{style:#}"));
-        parts.push(format!(
-            "{} {}",
-            self.words.confidence(),
-            self.words.say(Share(finding.confidence))
-        ));
+        parts.extend(self.words.finding_facts(finding));
         for line in wrap_items(&parts, self.options.columns, "   ") {
             writeln!(self.out, "{line}")?;
         }
-        if let Some(impact) = &finding.impact {
-            let saved = self.words.say(Seconds(impact.seconds_saved));
-            match impact.share_of_elapsed {
-                Some(share) => {
-                    let cells = bar(share, BAR);
-                    let filled = cells.trim_end();
-                    let empty = "·".repeat(cells.len() - filled.len());
-                    let (saves, share) = (self.words.saves(), self.words.share_of_run(share));
-                    writeln!(
-                        self.out,
-                        "   {style}{filled}{style:#}{DIM}{empty}{DIM:#} {saves} {saved} ({share})"
-                    )?;
-                }
-                None => writeln!(self.out, "   {} {saved}", self.words.saves())?,
-            }
+        if let Some(saving) = self.words.saving(finding, &report.job) {
+            let share = finding.impact.as_ref().and_then(|i| i.share_of_elapsed);
+            let drawn = share.map(|share| {
+                let cells = bar(share, BAR);
+                let filled = cells.trim_end();
+                let empty = "·".repeat(cells.len() - filled.len());
+                format!("{style}{filled}{style:#}{DIM}{empty}{DIM:#} ")
+            });
+            writeln!(self.out, "   {}{saving}", drawn.unwrap_or_default())?;
         }
         self.line(&finding.summary, "   ", "   ")?;
-        for item in finding
-            .evidence
-            .iter()
-            .filter_map(|id| evidence.iter().find(|e| e.id == *id))
-        {
-            self.evidence(item)?;
-        }
-        Ok(())
+        report
+            .evidence_of(&finding.evidence)
+            .try_for_each(|item| self.evidence(item))
     }
 
     fn evidence(&mut self, item: &Evidence) -> fmt::Result {
-        let mut text = format!("{} {}", item.id, item.text);
-        if let Some(expected) = &item.expected {
-            let _ = write!(text, " ({} {expected})", self.words.expected());
-        }
+        let text = format!("{} {}{}", item.id, item.text, self.words.expectation(item));
         self.line(&text, "   · ", "     ")?;
         let place = match &item.source.locator {
             Some(locator) => format!("{} {locator}", item.source.file),
@@ -210,50 +179,23 @@ impl Page {
             self.line(step, &format!("   {}. ", n + 1), "      ")?;
         }
         if let Some(diff) = &suggestion.diff {
-            self.diff(diff)?;
+            self.out.push_str(&style::diff(diff.lines(), "   "));
             let remark = self.words.check_of(suggestion);
             writeln!(self.out, "   {DIM}{remark}{DIM:#}")?;
         }
-        self.labelled(self.words.gain(), &suggestion.gain)?;
-        self.labelled(
-            self.words.pros(),
-            &suggestion.pros.join(self.words.semicolon()),
-        )?;
-        self.labelled(
-            self.words.cons(),
-            &suggestion.cons.join(self.words.semicolon()),
-        )?;
-        self.labelled(
-            self.words.unverified(),
-            &suggestion.unverified.join(self.words.semicolon()),
-        )?;
+        for (label, text) in self.words.remarks(suggestion) {
+            self.labelled(label, &text, "   ")?;
+        }
         if suggestion.sources.is_empty() {
             return Ok(());
         }
-        let sources = format!(
-            "{}: {}",
-            self.words.experience(),
-            suggestion.sources.join(", ")
-        );
+        let label = self.words.experience();
+        let sources = suggestion.sources.join(", ");
+        let sources = format!("{label}{}{sources}", self.words.colon());
         let lines = wrap_names(&sources, self.options.columns, "   ", "     ");
         lines
             .iter()
             .try_for_each(|line| writeln!(self.out, "{line}"))
-    }
-
-    /// Lines are not wrapped: a diff is there to be copied.
-    fn diff(&mut self, diff: &str) -> fmt::Result {
-        for line in diff.lines() {
-            let style = match DiffPart::of(line) {
-                DiffPart::File => BOLD,
-                DiffPart::Place => AnsiColor::Cyan.on_default(),
-                DiffPart::Added => AnsiColor::Green.on_default(),
-                DiffPart::Removed => AnsiColor::Red.on_default(),
-                DiffPart::Kept => Style::new(),
-            };
-            writeln!(self.out, "   {style}{line}{style:#}")?;
-        }
-        Ok(())
     }
 
     fn experiences(&mut self, report: &Report) -> fmt::Result {
@@ -262,26 +204,11 @@ impl Page {
         }
         self.heading(self.words.experience())?;
         let shown = if self.options.verbose {
-            usize::MAX
+            u32::MAX
         } else {
             EXPERIENCES_SHOWN
         };
-        // A chunk that several steps were given stands once.
-        let mut chunks: Vec<(&Experience, Vec<&str>)> = Vec::new();
-        for experience in report
-            .experiences
-            .iter()
-            .filter(|e| e.rank as usize <= shown)
-        {
-            match chunks
-                .iter_mut()
-                .find(|(known, _)| known.chunk == experience.chunk)
-            {
-                Some((_, steps)) => steps.push(&experience.step),
-                None => chunks.push((experience, vec![&experience.step])),
-            }
-        }
-        for (experience, steps) in chunks {
+        for (experience, steps) in parts::experiences(report, shown) {
             self.line(&experience.title, "  · ", "    ")?;
             writeln!(
                 self.out,
@@ -298,21 +225,10 @@ impl Page {
             return Ok(());
         }
         self.heading(self.words.missing())?;
-        for missing in &report.missing_information {
-            let present = if missing.present {
-                self.words.in_folder()
-            } else {
-                self.words.not_in_folder()
-            };
-            let causes = report::codes(&missing.would_decide);
-            let text = format!(
-                "{} ({present}) · {} · {}: {causes}",
-                missing.file,
-                missing.info,
-                self.words.would_decide()
-            );
+        for gap in parts::gaps(report) {
+            let text = format!("{} {}", gap.file_list(self.words), gap.facts(self.words));
             self.line(&text, "  · ", "    ")?;
-            self.line(&missing.reason, "    ", "    ")?;
+            self.line(gap.reason(), "    ", "    ")?;
         }
         Ok(())
     }
@@ -323,15 +239,11 @@ impl Page {
         }
         self.heading(self.words.diagnostics())?;
         for diagnostic in &report.diagnostics {
-            let place = [diagnostic.file.as_deref(), diagnostic.locator.as_deref()];
-            let place: Vec<&str> = place.into_iter().flatten().collect();
-            self.line(
-                &format!("{}: {}", place.join(" "), diagnostic.message),
-                "  · ",
-                "    ",
-            )?;
+            let place = parts::place(diagnostic);
+            let text = format!("{place}: {}", diagnostic.message);
+            self.line(&text, "  · ", "    ")?;
             if let Some(hint) = &diagnostic.hint {
-                self.line(&format!("{}: {hint}", self.words.hint()), "    ", "    ")?;
+                self.labelled(self.words.hint(), hint, "    ")?;
             }
         }
         Ok(())
@@ -350,29 +262,23 @@ impl Page {
             self.line(&step.text, "   ", "   ")?;
         }
         let files: Vec<&str> = report.files_read.iter().map(|f| f.file.as_str()).collect();
-        self.line(
-            &format!("{}: {}", self.words.files_read(), files.join(", ")),
-            "",
-            "  ",
-        )
+        self.labelled(self.words.files_read(), &files.join(", "), "")
     }
 
     fn foot(&mut self, report: &Report) -> fmt::Result {
-        let engine = &report.engine;
-        let who = match (&engine.provider, &engine.model) {
-            (Some(provider), Some(model)) => format!("{provider} {model}"),
-            (None, Some(model)) => model.clone(),
-            _ => self.words.offline().to_owned(),
-        };
         writeln!(self.out)?;
-        if let Some(fallback) = &engine.fallback {
+        if let Some(fallback) = &report.engine.fallback {
             self.line(fallback, "", "")?;
         }
+        let (by, colon, run) = (
+            self.words.reasoned_by(),
+            self.words.colon(),
+            self.words.run(),
+        );
+        let who = self.words.reasoner(&report.engine);
         writeln!(
             self.out,
-            "{DIM}{}: {who} · {} {}{DIM:#}",
-            self.words.reasoned_by(),
-            self.words.run(),
+            "{DIM}{by}{colon}{who} · {run} {}{DIM:#}",
             report.run_id
         )
     }
@@ -386,37 +292,14 @@ impl Page {
         writeln!(self.out, "\n{HEADING}{text}{HEADING:#}")
     }
 
-    fn labelled(&mut self, label: &str, text: &str) -> fmt::Result {
-        if text.is_empty() {
-            return Ok(());
-        }
-        self.line(&format!("{label}: {text}"), "   ", "     ")
+    fn labelled(&mut self, label: &str, text: &str, indent: &str) -> fmt::Result {
+        let text = format!("{label}{}{text}", self.words.colon());
+        self.line(&text, indent, &format!("{indent}  "))
     }
 
     fn line(&mut self, text: &str, first: &str, rest: &str) -> fmt::Result {
         wrap(text, self.options.columns, first, rest)
             .iter()
             .try_for_each(|line| writeln!(self.out, "{line}"))
-    }
-}
-
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const HEADING: Style = Style::new().bold().underline();
-
-fn severity_style(severity: Severity) -> Style {
-    match severity {
-        Severity::Critical | Severity::High => AnsiColor::Red.on_default(),
-        Severity::Medium => AnsiColor::Yellow.on_default(),
-        Severity::Low => AnsiColor::Blue.on_default(),
-    }
-}
-
-/// A value as it is shown: at least three digits, thousands grouped.
-pub(crate) fn value(value: &EvidenceValue) -> String {
-    match value {
-        EvidenceValue::Number(n) => figure(*n),
-        EvidenceValue::Text(text) => text.clone(),
-        EvidenceValue::Bool(yes) => yes.to_string(),
     }
 }

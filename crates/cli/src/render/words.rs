@@ -1,10 +1,6 @@
 //! The words around a report in both languages.
 
-use report::format::{STAGE, Seconds, Share, VERTEX};
-use report::{
-    JobState, JobSummary, Language, Localize, ProblemType, Severity, Suggestion, SuggestionKind,
-    Verdict, text,
-};
+use report::{JobState, Language, Localize, Severity, SuggestionKind};
 use runs::compare::{FindingStatus, PlanChangeKind, TotalMetric};
 
 /// One phrase in both languages.
@@ -47,11 +43,19 @@ phrases! {
     gain = "收益", "Gain";
     pros = "优点", "Pros";
     cons = "代价", "Cons";
-    expected = "正常应为", "expected";
     whole_job = "整个作业", "whole job";
     confidence = "置信度", "confidence";
-    saves = "可节省", "saves";
     semicolon = "；", "; ";
+    colon = "：", ": ";
+    comma = "、", ", ";
+    time = "耗时构成", "Where the time went";
+    what = "项目", "what";
+    from = "起始", "from";
+    seconds = "用时", "time";
+    share = "占比", "share";
+    finding = "发现", "finding";
+    per_stage = "各阶段与等待", "Stages and waits";
+    per_stage_legend = "仅列出关键路径上的时间；带编号的部分由相应的发现造成。点开一行可看每段的起止、证据与各顶点的分布。", "Time on the critical path only; parts with an id are claimed by that finding. Open a row for exact times, evidence and the spread over vertices.";
     mean = "均值", "mean";
     would_decide = "补齐后可判断", "needed to check for";
     in_folder = "文件在目录中", "in the folder";
@@ -126,65 +130,6 @@ impl Words {
         value.localize(self.0)
     }
 
-    /// How the job ended, if not well, its run time, and its size.
-    pub(crate) fn job_facts(self, job: &JobSummary) -> Vec<String> {
-        let end = self.bad_end(job.state).map(str::to_owned);
-        let sizes = [(job.stages, STAGE), (job.vertices, VERTEX)];
-        let sizes = sizes.map(|(n, noun)| n.map(|n| self.say(noun.count(n as f64))));
-        let time = job.elapsed_seconds.map(|s| self.say(Seconds(s)));
-        [end, time].into_iter().chain(sizes).flatten().collect()
-    }
-
-    /// A share (0..1) of the run time.
-    pub(crate) fn share_of_run(self, share: f64) -> String {
-        self.say(text!(
-            "占运行时间 {share}",
-            "{share} of the run",
-            share = Share(share)
-        ))
-    }
-
-    /// First and last line of the script.
-    pub(crate) fn script_lines(self, [first, last]: [u32; 2]) -> String {
-        self.say(if first == last {
-            text!("脚本第 {first} 行", "script line {first}")
-        } else {
-            text!("脚本第 {first}–{last} 行", "script lines {first}–{last}")
-        })
-    }
-
-    /// What was checked about the diff of a suggestion.
-    pub(crate) fn check_of(self, suggestion: &Suggestion) -> &'static str {
-        let checked = suggestion
-            .verified
-            .is_some_and(|v| v.parses && v.columns_preserved && v.hints_known);
-        if checked {
-            self.verified()
-        } else {
-            self.partly_verified()
-        }
-    }
-
-    /// The verdict as a heading.
-    pub(crate) fn verdict(self, verdict: Verdict) -> &'static str {
-        self.pick(match verdict {
-            Verdict::Problem => ("发现问题", "Problem found"),
-            Verdict::Healthy => ("健康", "Healthy"),
-            Verdict::InsufficientInformation => (
-                "信息不足，暂无结论",
-                "No conclusion possible: information is missing",
-            ),
-        })
-    }
-
-    /// What is shown in place of findings.
-    pub(crate) fn no_findings(self, verdict: Verdict) -> &'static str {
-        self.pick(match verdict {
-            Verdict::InsufficientInformation => ("信息不足，暂无结论。", "No conclusion possible."),
-            Verdict::Problem | Verdict::Healthy => ("没有发现问题。", "Nothing found."),
-        })
-    }
-
     /// How a job ended.
     pub(crate) fn state(self, state: JobState) -> &'static str {
         self.pick(match state {
@@ -241,16 +186,6 @@ impl Words {
             PlanChangeKind::OperatorAppeared => ("新增算子", "new operator"),
             PlanChangeKind::OperatorGone => ("消失的算子", "removed operator"),
             PlanChangeKind::OperatorChanged => ("算子的键改变", "operator with different keys"),
-        })
-    }
-
-    /// The class of a problem.
-    pub(crate) fn problem_type(self, problem: ProblemType) -> &'static str {
-        self.pick(match problem {
-            ProblemType::DataSkew => ("数据倾斜", "data skew"),
-            ProblemType::ExcessiveShuffle => ("洗牌过多", "excessive shuffle"),
-            ProblemType::Other => ("其他问题", "other"),
-            ProblemType::None => ("无", "none"),
         })
     }
 

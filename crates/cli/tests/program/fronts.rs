@@ -2,7 +2,7 @@
 //! text, Markdown and HTML.
 
 use report::format::{Seconds, Share, figure};
-use report::{Language, Localize};
+use report::{Cause, Language, Localize, TimeAccount};
 use serde_json::Value;
 
 use crate::support::{User, case, copy};
@@ -89,6 +89,28 @@ fn shown_everywhere(report: &Value) -> Vec<(String, String)> {
     let elapsed = &report["job"]["elapsed_seconds"];
     add("job.elapsed_seconds".into(), seconds(elapsed));
     add("question".into(), texts(&report["question"]));
+    let titles = |codes: &Value| -> Vec<String> {
+        let codes = texts(codes);
+        let causes = codes.iter().filter_map(|code| Cause::from_code(code));
+        causes
+            .map(|cause| cause.title().localize(language))
+            .collect()
+    };
+    add("headline".into(), titles(&report["findings"][0]["cause"]));
+    let hours = report["cost"]["vertex_hours"].as_f64().map(figure);
+    add("cost.vertex_hours".into(), hours.into_iter().collect());
+    if let Ok(time) = serde_json::from_value::<TimeAccount>(report["time"].clone()) {
+        let avoidable = time.avoidable_seconds.filter(|seconds| *seconds > 0.0);
+        let shown = [Some(time.total_seconds()), avoidable]
+            .into_iter()
+            .flatten();
+        let shown = shown.map(|s| Seconds(s).localize(language)).collect();
+        add("time and time.avoidable_seconds".into(), shown);
+        let segments = time.segments.iter();
+        let longest = segments.max_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        let longest = longest.map(|s| s.kind.title().localize(language));
+        add("time.segments".into(), longest.into_iter().collect());
+    }
     for (name, fields) in SHOWN {
         for (n, item) in list(&report[name]).enumerate() {
             let at = |field: &str| format!("{name}[{n}].{field}");
@@ -97,7 +119,11 @@ fn shown_everywhere(report: &Value) -> Vec<(String, String)> {
                 continue;
             }
             for field in fields.split(' ') {
-                add(at(field), texts(&item[field]));
+                let shown = match field {
+                    "would_decide" => titles(&item[field]),
+                    _ => texts(&item[field]),
+                };
+                add(at(field), shown);
             }
             let diff = item["diff"].as_str().into_iter().flat_map(str::lines);
             add(at("diff"), diff.map(str::to_owned).collect());

@@ -131,6 +131,12 @@ pub(super) fn noise(i: usize, count: usize) -> f64 {
     (RUN_NOISE * normal_quantile(p)).exp()
 }
 
+/// How much longer than the median the slowest of `count` like vertices is expected to run.
+pub fn slowest_of(count: usize) -> f64 {
+    let rank = 1.0 - 0.5 / count.max(1) as f64;
+    (RUN_NOISE * normal_quantile(rank)).exp()
+}
+
 /// Quantile of the standard normal distribution (Bowling et al. 2009, error under 0.01).
 fn normal_quantile(p: f64) -> f64 {
     let logit = (p / (1.0 - p)).ln();

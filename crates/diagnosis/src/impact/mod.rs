@@ -4,28 +4,37 @@
 //! again with the cause taken out. The difference, scaled by how far the replay of the run itself
 //! is off, is what the cause costs. Knows no rules.
 
+mod cover;
 mod edit;
+mod fix;
 mod schedule;
 mod work;
 
 use job::Job;
 use job::facts::StageFacts;
 
-pub use edit::{drop_waste, flatten, merge_into, regroup, scale_run};
-pub use schedule::{StageWork, VertexWork, replay};
-pub use work::Basis;
+pub use cover::Cover;
+pub use edit::{drop_waste, flatten, merge_into, regroup, scale_run, slowest_of};
+pub use fix::Fix;
+pub use schedule::{StageWork, Turn, VertexWork, replay, schedule};
+pub use work::{Basis, MAX_DISPATCH_S};
 
 /// Tokens of a job whose files do not tell: more than any stage needs, so that waves are not
 /// made up.
 const UNKNOWN_TOKENS: usize = 1_000_000;
 
+/// Longer gaps between vertices, in seconds, are not the job manager handing over.
+const MAX_HANDOVER_S: f64 = 3.0;
+
 /// What a cause costs.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Saved {
     /// Seconds of the run.
     pub seconds: f64,
     /// Share of the run, 0..1.
     pub share: f64,
+    /// What saves it.
+    pub fix: Fix,
 }
 
 /// The run as work of stages.
@@ -43,6 +52,8 @@ pub struct RunModel {
     pub replayed_s: f64,
     /// Seconds that the run took.
     pub elapsed_s: f64,
+    /// Those of them in which some vertex ran.
+    pub working_s: f64,
 }
 
 impl RunModel {
@@ -63,9 +74,11 @@ impl RunModel {
             .info
             .elapsed_seconds
             .or_else(|| observed_seconds(job))
-            .filter(|s| *s > 0.0);
+            .filter(|s| *s > 0.0)
+            .unwrap_or(replayed_s);
         Some(RunModel {
-            elapsed_s: elapsed_s.unwrap_or(replayed_s),
+            elapsed_s,
+            working_s: (elapsed_s - dark_seconds(job)).max(0.0),
             stages,
             basis,
             tokens,
@@ -74,21 +87,32 @@ impl RunModel {
         })
     }
 
-    /// What the run would save with `edit` applied to its work. Never negative.
-    pub fn saved(&self, edit: impl FnOnce(&mut Vec<StageWork>)) -> Saved {
+    /// What the run would save with a fix. Never negative.
+    pub fn saved(&self, fix: Fix) -> Saved {
         let mut stages = self.stages.clone();
-        edit(&mut stages);
-        let without = replay(&stages, self.tokens);
-        let share = ((self.replayed_s - without) / self.replayed_s).clamp(0.0, 1.0);
+        fix.apply(&mut stages);
+        let seconds = self.seconds(self.replayed_s - self.replay(&stages));
         Saved {
-            seconds: share * self.elapsed_s,
-            share,
+            seconds,
+            share: (seconds / self.elapsed_s).min(1.0),
+            fix,
         }
+    }
+
+    /// Seconds that stages take on the tokens of the job.
+    pub fn replay(&self, stages: &[StageWork]) -> f64 {
+        replay(stages, self.tokens)
+    }
+
+    /// Seconds of the run that some seconds of the replay stand for. Never negative.
+    pub fn seconds(&self, replayed: f64) -> f64 {
+        (replayed / self.replayed_s).clamp(0.0, 1.0) * self.working_s
     }
 
     /// Largest share of the run that anything in a stage could cost: the run without it.
     pub fn stake(&self, stage: usize) -> f64 {
-        self.saved(|stages| stages[stage].vertices.clear()).share
+        let without = Fix::work(move |stages| stages[stage].vertices.clear());
+        self.saved(without).share
     }
 
     /// Seconds of the run that the replay does not account for; 0 if it accounts for all.
@@ -115,6 +139,18 @@ fn observed_tokens(job: &Job) -> Option<usize> {
     most.max()
         .and_then(|n| usize::try_from(n).ok())
         .filter(|n| *n > 0)
+}
+
+/// Seconds of the run in which no vertex ran: a replay has none of them.
+fn dark_seconds(job: &Job) -> f64 {
+    let runs = || job.stages.iter().filter_map(|s| s.runs.as_ref());
+    if runs().any(|r| r.sampled) {
+        return 0.0;
+    }
+    let seconds = |ms: i64| ms as f64 / 1000.0;
+    let ran = runs().flat_map(|r| &r.runs);
+    let ran = Cover::of(ran.map(|r| (seconds(r.started_ms), seconds(r.ended_ms))));
+    ran.gaps().filter(|gap| *gap > MAX_HANDOVER_S).sum()
 }
 
 /// Seconds from the first creation to the last end of an attempt.

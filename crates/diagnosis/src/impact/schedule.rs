@@ -70,6 +70,24 @@ impl Ord for Time {
 
 /// Seconds from the first start to the last end.
 pub fn replay(stages: &[StageWork], tokens: usize) -> f64 {
+    schedule(stages, tokens, |_| {})
+}
+
+/// When a vertex of a replayed run has its turn, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Turn {
+    pub stage: usize,
+    /// Position in [`StageWork::vertices`].
+    pub vertex: usize,
+    /// From when its inputs are ready.
+    pub ready: f64,
+    /// From when to when it holds a token.
+    pub from: f64,
+    pub to: f64,
+}
+
+/// Replays a run and shows every turn, in the order of starting; returns the last end.
+pub fn schedule(stages: &[StageWork], tokens: usize, mut each: impl FnMut(Turn)) -> f64 {
     let mut ends: Vec<Option<f64>> = vec![None; stages.len()];
     let vertices: usize = stages.iter().map(|s| s.vertices.len()).sum();
     let mut free: BinaryHeap<Reverse<Time>> = (0..tokens.clamp(1, vertices.max(1)))
@@ -77,13 +95,21 @@ pub fn replay(stages: &[StageWork], tokens: usize) -> f64 {
         .collect();
     while let Some((stage, ready)) = next_ready(stages, &ends) {
         let mut end = ready;
-        for vertex in &stages[stage].vertices {
+        for (index, vertex) in stages[stage].vertices.iter().enumerate() {
             let Some(Reverse(Time(at))) = free.pop() else {
                 break;
             };
-            let done = at.max(ready) + vertex.total_s();
-            end = end.max(done);
-            free.push(Reverse(Time(done)));
+            let from = at.max(ready);
+            let to = from + vertex.total_s();
+            end = end.max(to);
+            free.push(Reverse(Time(to)));
+            each(Turn {
+                stage,
+                vertex: index,
+                ready,
+                from,
+                to,
+            });
         }
         ends[stage] = Some(end);
     }

@@ -13,7 +13,7 @@ use super::schedule::{StageWork, VertexWork};
 const USUAL_START_S: f64 = 1.8;
 
 /// Dispatching a vertex takes a few tenths of a second; a longer wait is one for a token.
-const MAX_DISPATCH_S: f64 = 0.5;
+pub const MAX_DISPATCH_S: f64 = 0.5;
 
 /// Stages of more vertices than this are modelled by this many, each standing for several: keeps
 /// a replay cheap, and a stage of that many waves is smooth anyway.

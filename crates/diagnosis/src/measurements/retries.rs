@@ -129,7 +129,7 @@ pub(crate) fn memory_failures(view: &View<'_>, stage: usize) -> Option<f64> {
 
 pub(crate) fn peak_over_limit(view: &View<'_>, stage: usize) -> Option<f64> {
     let s = &view.job.stages[stage];
-    let limit = s.memory_limit?.process_bytes? as f64;
+    let limit = s.memory_limit? as f64;
     let peak = value(&view.facts[stage].private_peak)?;
     (limit > 0.0).then(|| peak / limit)
 }

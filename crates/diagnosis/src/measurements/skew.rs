@@ -89,8 +89,8 @@ fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
         return None;
     }
     let spilled = view.run_seconds(stage, spill::surplus_ms(view, stage));
-    let saved = view.saved(|stages| flatten(&mut stages[stage], spilled));
-    let matters = match saved {
+    let saved = view.saved(move |stages| flatten(&mut stages[stage], spilled));
+    let matters = match &saved {
         Some(saved) => saved.share >= view.limit(&MIN_SHARE),
         None => view.failed() && failure::hit_limit(view) && failed_here(view, stage),
     };

@@ -72,7 +72,7 @@ pub(crate) fn saved(view: &View<'_>, stage: usize) -> Option<Saved> {
     } else {
         run * 0.5
     };
-    view.saved(|stages| regroup(&mut stages[stage], fitting, overhead))
+    view.saved(move |stages| regroup(&mut stages[stage], fitting, overhead))
 }
 
 /// The files that a stage reads.

@@ -1,4 +1,5 @@
-//! Two-level aggregation: first by the keys and a salt, then by the keys.
+//! Two-level aggregation: first by the keys and a salt, or by the keys and the value whose
+//! distinct ones are counted, then by the keys.
 //!
 //! Only aggregates whose results can be aggregated again are taken; averages and lists are not,
 //! because their types or their order would have to be guessed.
@@ -6,7 +7,8 @@
 use job::script::{Aggregate, Query, Script, Statement, StatementKind};
 
 use super::Rewrite;
-use super::names::{comments, fresh, hint_lines};
+use super::clauses::{Clauses, bind};
+use super::names::fresh;
 
 /// Groups that a hot key is spread over: enough for the largest share to fall below the mean of
 /// a common stage, few enough that the second aggregation stays small.
@@ -15,41 +17,21 @@ pub(crate) const SALTS: u32 = 32;
 /// Aggregates by keys and `salt` first. `salt` is an expression over the rows of the input.
 pub(crate) fn two_level(script: &Script, statement: &Statement, salt: &str) -> Option<Rewrite> {
     let query = &statement.query;
-    let target = statement.target.as_deref()?;
-    if !is_simple(query) || query.group_by.is_empty() {
-        return None;
-    }
-    let source = script.slice(&query.inputs.first()?.span);
+    let of = Clauses::of(script, statement).filter(|of| is_simple(query) && !of.keys.is_empty())?;
     let salt_name = fresh(script, "Salt", "Key");
-    let (salted, partial) = (
-        fresh(script, target, "Salted"),
-        fresh(script, target, "Partial"),
+    let (salted, partial) = (of.fresh("Salted"), of.fresh("Partial"));
+    let (mut first, second) = levels(script, query, None)?;
+    first.push(salt_name.clone());
+    let keys = of.keys.join(", ");
+    let spread = bind(
+        &salted,
+        &["*", &format!("{salt} AS {salt_name}")],
+        &format!("{}{}", of.source, of.filter),
     );
-    let filter = query.filter_span.as_ref().map(|span| script.slice(span));
-    let filter = filter
-        .map(|text| format!("\n    {text}"))
-        .unwrap_or_default();
-    let (first, second) = columns(script, query)?;
-    let keys: Vec<_> = query
-        .group_by
-        .iter()
-        .map(|key| script.slice(&key.span))
-        .collect();
-    let keys = keys.join(", ");
-    let having = having(script, query);
-    let hints = hint_lines(script, statement);
-    let comments = comments(script, statement);
-    let text = format!(
-        "{comments}{salted} =\n    SELECT *,\n           {salt} AS {salt_name}\n    FROM {source}{filter};\n\n\
-         {partial} =\n    SELECT {},\n           {salt_name}\n    FROM {salted}\n    \
-         GROUP BY {keys}, {salt_name};\n\n\
-         {hints}{target} =\n    SELECT {}\n    FROM {partial}\n    GROUP BY {keys}{having};",
-        first.join(",\n           "),
-        second.join(",\n           "),
-    );
-    let mut rewrite = Rewrite::default();
-    rewrite.replace(statement.index, statement.span.clone(), text);
-    Some(rewrite)
+    let grouped = format!("{salted}\n    GROUP BY {keys}, {salt_name}");
+    let last = format!("{partial}\n    GROUP BY {keys}{}", of.having);
+    let before = spread + &bind(&partial, &first, &grouped);
+    Some(of.replaced_by(&before, &bind(of.target, &second, &last)))
 }
 
 /// Counts distinct values in two levels: first one row for each key and value, then the counts.
@@ -58,134 +40,113 @@ pub(crate) fn two_level(script: &Script, statement: &Statement, salt: &str) -> O
 /// most of the work from the one vertex that ends it.
 pub(crate) fn distinct_first(script: &Script, statement: &Statement) -> Option<Rewrite> {
     let query = &statement.query;
-    let target = statement.target.as_deref()?;
-    if !is_simple(query) {
-        return None;
-    }
+    let of = Clauses::of(script, statement).filter(|_| is_simple(query))?;
     let value = distinct_value(query)?;
-    let source = script.slice(&query.inputs.first()?.span);
-    let filter = query.filter_span.as_ref().map(|span| script.slice(span));
-    let filter = filter
-        .map(|text| format!("\n    {text}"))
-        .unwrap_or_default();
-    let (first, second) = distinct_columns(script, query, &value)?;
-    let keys: Vec<_> = query
-        .group_by
-        .iter()
-        .map(|key| script.slice(&key.span))
-        .collect();
-    let first_keys: Vec<_> = keys.iter().copied().chain([value.as_str()]).collect();
+    let (first, second) = levels(script, query, Some(&value))?;
+    let mut keys = of.keys.clone();
     let last = match keys.is_empty() {
         true => String::new(),
         false => format!("\n    GROUP BY {}", keys.join(", ")),
     };
-    let values = fresh(script, target, "Values");
-    let hints = hint_lines(script, statement);
-    let having = having(script, query);
-    let comments = comments(script, statement);
-    let text = format!(
-        "{comments}{values} =\n    SELECT {}\n    FROM {source}{filter}\n    GROUP BY {};\n\n\
-         {hints}{target} =\n    SELECT {}\n    FROM {values}{last}{having};",
-        first.join(",\n           "),
-        first_keys.join(", "),
-        second.join(",\n           "),
+    keys.push(&value);
+    let values = of.fresh("Values");
+    let grouped = format!(
+        "{}{}\n    GROUP BY {}",
+        of.source,
+        of.filter,
+        keys.join(", ")
     );
-    let mut rewrite = Rewrite::default();
-    rewrite.replace(statement.index, statement.span.clone(), text);
-    Some(rewrite)
+    let last = format!("{values}{last}{}", of.having);
+    let before = bind(&values, &first, &grouped);
+    Some(of.replaced_by(&before, &bind(of.target, &second, &last)))
+}
+
+/// Whether every aggregate of a grouping can be computed in parts that are put together later, as
+/// the engine itself could do.
+pub(crate) fn can_be_split(query: &Query) -> bool {
+    let splits = |aggregate: &Aggregate| {
+        !aggregate.distinct
+            && !aggregate.over
+            && matches!(
+                aggregate.function.as_str(),
+                "COUNT" | "COUNTIF" | "SUM" | "MIN" | "MAX" | "AVG" | "VAR" | "STDEV"
+            )
+    };
+    !query.group_by.is_empty() && query.aggregates.iter().all(splits)
 }
 
 /// The one column whose distinct values are counted, if it is not a key.
 fn distinct_value(query: &Query) -> Option<String> {
-    let mut distinct = query
-        .aggregates
-        .iter()
-        .filter(|aggregate| aggregate.distinct);
-    let first = distinct.next()?.arguments.first()?.as_column()?;
+    let mut distinct = query.aggregates.iter().filter(|a| a.distinct).peekable();
+    let first = distinct.peek()?.arguments.first()?.as_column()?;
     let counts = |aggregate: &Aggregate| {
-        let column = aggregate
-            .arguments
-            .first()
-            .and_then(|argument| argument.as_column());
+        let argument = aggregate.arguments.first();
+        let column = argument.and_then(|argument| argument.as_column());
         aggregate.function == "COUNT" && column.is_some_and(|column| column.name == first.name)
     };
-    let all = query
-        .aggregates
-        .iter()
-        .filter(|aggregate| aggregate.distinct)
-        .all(counts);
-    let is_key = query.group_by.iter().any(|key| {
-        key.as_column()
-            .is_some_and(|column| column.name == first.name)
-    });
+    let all = distinct.all(counts);
+    let mut keys = query.group_by.iter().filter_map(|key| key.as_column());
+    let is_key = keys.any(|key| key.name == first.name);
     (all && !is_key && first.qualifier.is_none()).then(|| first.name.clone())
 }
 
-/// Columns of both levels; those that count distinct values count rows of the first level.
-fn distinct_columns(
+/// One input, nothing but grouping: rows are only looked at by key.
+fn is_simple(query: &Query) -> bool {
+    let plain_key = |key: &job::script::Expression| {
+        let column = key.as_column();
+        column.is_some_and(|column| column.qualifier.is_none())
+    };
+    let own = |name: &str| {
+        query
+            .columns
+            .iter()
+            .any(|c| c.name.as_deref() == Some(name))
+    };
+    query.kind == StatementKind::Select
+        && !query.distinct
+        && query.top.is_none()
+        && query.order_by.is_empty()
+        && !query.aggregates.is_empty()
+        && query.group_by.iter().all(plain_key)
+        && query.having.iter().all(|conjunct| {
+            let expression = &conjunct.expression;
+            expression.calls.is_empty() && expression.uses.iter().all(|used| own(&used.name))
+        })
+}
+
+/// Columns of the first and of the second level. `value` is the column whose distinct values are
+/// counted: by rows of the first level then.
+fn levels(
     script: &Script,
     query: &Query,
-    value: &str,
+    value: Option<&str>,
 ) -> Option<(Vec<String>, Vec<String>)> {
-    let (mut first, mut second) = (vec![value.to_owned()], Vec::new());
+    let mut first: Vec<String> = value.map(str::to_owned).into_iter().collect();
+    let mut second = Vec::new();
     for (position, column) in query.columns.iter().enumerate() {
+        let name = column.name.as_deref()?;
         let aggregate = query.aggregates.iter().find(|a| a.column == Some(position));
-        match aggregate {
-            Some(aggregate) if aggregate.distinct && aggregate.span == column.expression.span => {
-                second.push(format!("COUNT({value}) AS {}", column.name.as_deref()?));
+        let whole = aggregate.filter(|a| a.span == column.expression.span);
+        match (value, whole) {
+            (Some(value), Some(whole)) if whole.distinct => {
+                second.push(format!("COUNT({value}) AS {name}"));
             }
+            // The value itself would be hidden by a partial result of its name.
+            _ if value == Some(name) => return None,
             _ => {
-                // The value itself would be hidden by a partial result of its name.
-                let name = column.name.as_deref().filter(|name| *name != value)?;
                 let (one, two) = column_pair(script, query, position, name)?;
                 first.push(one);
                 second.push(two);
             }
         }
     }
-    add_keys(script, query, &mut first);
-    Some((first, second))
-}
-
-/// One input, nothing but grouping: rows are only looked at by key.
-fn is_simple(query: &Query) -> bool {
-    query.kind == StatementKind::Select
-        && query.branches.is_empty()
-        && query.inputs.len() == 1
-        && query.joins.is_empty()
-        && !query.distinct
-        && query.top.is_none()
-        && query.order_by.is_empty()
-        && !query.aggregates.is_empty()
-        && query.group_by.iter().all(|key| {
-            key.as_column()
-                .is_some_and(|column| column.qualifier.is_none())
-        })
-        && query.having.iter().all(|conjunct| {
-            let own = |name: &str| {
-                query
-                    .columns
-                    .iter()
-                    .any(|c| c.name.as_deref() == Some(name))
-            };
-            conjunct.expression.calls.is_empty()
-                && conjunct
-                    .expression
-                    .uses
-                    .iter()
-                    .all(|column| own(&column.name))
-        })
-}
-
-/// Columns of the first and of the second aggregation.
-fn columns(script: &Script, query: &Query) -> Option<(Vec<String>, Vec<String>)> {
-    let (mut first, mut second) = (Vec::new(), Vec::new());
-    for (position, column) in query.columns.iter().enumerate() {
-        let (one, two) = column_pair(script, query, position, column.name.as_deref()?)?;
-        first.push(one);
-        second.push(two);
+    // Keys that are not among the columns have to pass all the same.
+    for key in &query.group_by {
+        let text = script.slice(&key.span).to_owned();
+        if !first.contains(&text) {
+            first.push(text);
+        }
     }
-    add_keys(script, query, &mut first);
     Some((first, second))
 }
 
@@ -198,34 +159,15 @@ fn column_pair(
 ) -> Option<(String, String)> {
     let expression = &query.columns[position].expression;
     let text = script.slice(&expression.span);
+    let is_key = || (query.group_by.iter()).any(|key| script.slice(&key.span) == text);
     match query.aggregates.iter().find(|a| a.column == Some(position)) {
         Some(aggregate) if aggregate.span == expression.span => {
             let second = format!("{}({name}) AS {name}", again(aggregate)?);
             Some((format!("{text} AS {name}"), second))
         }
-        None if query
-            .group_by
-            .iter()
-            .any(|key| script.slice(&key.span) == text) =>
-        {
-            let second = if text == name {
-                text.to_owned()
-            } else {
-                format!("{text} AS {name}")
-            };
-            Some((text.to_owned(), second))
-        }
+        None if is_key() && text == name => Some((text.to_owned(), text.to_owned())),
+        None if is_key() => Some((text.to_owned(), format!("{text} AS {name}"))),
         _ => None,
-    }
-}
-
-/// Keys that are not among the columns have to pass all the same.
-fn add_keys(script: &Script, query: &Query, columns: &mut Vec<String>) {
-    for key in &query.group_by {
-        let text = script.slice(&key.span).to_owned();
-        if !columns.contains(&text) {
-            columns.push(text);
-        }
     }
 }
 
@@ -237,18 +179,5 @@ fn again(aggregate: &Aggregate) -> Option<&'static str> {
         "MIN" => Some("MIN"),
         "MAX" => Some("MAX"),
         _ => None,
-    }
-}
-
-fn having(script: &Script, query: &Query) -> String {
-    let parts: Vec<_> = query
-        .having
-        .iter()
-        .map(|part| script.slice(&part.expression.span))
-        .collect();
-    if parts.is_empty() {
-        String::new()
-    } else {
-        format!("\n    HAVING {}", parts.join(" AND "))
     }
 }

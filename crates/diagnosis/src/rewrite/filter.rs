@@ -9,6 +9,7 @@ use job::script::{
 };
 
 use super::Rewrite;
+use super::clauses::bind;
 use super::names::{aliased, fresh, source_text};
 
 /// Moves what can move of the filter of `statement` before the join that feeds it; the join may
@@ -76,11 +77,9 @@ fn push_into(script: &Script, from: &Statement, join: &Statement) -> Option<Rewr
     let source = query.inputs.get(input)?;
     let name = fresh(script, &base_name(source, join)?, "Filtered");
     let conditions: Vec<_> = moved.iter().map(|(_, _, text)| text.as_str()).collect();
-    let text = format!(
-        "{name} =\n    SELECT *\n    FROM {}\n    WHERE {};\n\n",
-        source_text(script, source)?,
-        conditions.join(" AND "),
-    );
+    let conditions = conditions.join(" AND ");
+    let rest = format!("{}\n    WHERE {conditions}", source_text(script, source)?);
+    let text = bind(&name, &["*"], &rest);
     rewrite.replace(join.index, join.span.start..join.span.start, text);
     rewrite.replace(join.index, source.span.clone(), aliased(&name, source)?);
     Some(rewrite)

@@ -5,11 +5,13 @@
 //! shown as a diff.
 
 pub(crate) mod aggregate;
+mod clauses;
 pub(crate) mod filter;
 pub(crate) mod hint;
 pub(crate) mod layout;
 pub(crate) mod names;
 pub(crate) mod projection;
+pub(crate) mod salted_join;
 pub(crate) mod split;
 #[cfg(test)]
 mod tests;

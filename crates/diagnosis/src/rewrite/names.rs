@@ -1,6 +1,6 @@
 //! Names, literals and pieces of text that rewrites are made of.
 
-use job::script::{HintForm, RowsetRef, RowsetSource, Script, Statement, TokenKind};
+use job::script::{RowsetRef, RowsetSource, Script};
 
 /// A name made of `base` and `suffix` that no statement binds and no word of the script is.
 pub(crate) fn fresh(script: &Script, base: &str, suffix: &str) -> String {
@@ -69,34 +69,4 @@ pub(crate) fn is_integer(type_name: &str) -> bool {
         base_type(type_name),
         "int" | "long" | "short" | "byte" | "sbyte" | "uint" | "ulong" | "ushort"
     )
-}
-
-/// Attribute lines of a statement up to its name, so that they can stand before what replaces it.
-pub(crate) fn hint_lines<'s>(script: &'s Script, statement: &Statement) -> &'s str {
-    let start = statement.query.span.start;
-    let mut lines = statement.hints.iter();
-    let last = lines.rfind(|hint| hint.form == HintForm::Attribute && hint.span.end <= start);
-    let Some(last) = last else { return "" };
-    let rest = &script.text[last.span.end..];
-    let blanks = rest.len() - rest.trim_start().len();
-    script
-        .text
-        .get(statement.span.start..last.span.end + blanks)
-        .unwrap_or_default()
-}
-
-/// Comments inside a statement, each on a line of its own, for what replaces it as a whole.
-pub(crate) fn comments(script: &Script, statement: &Statement) -> String {
-    let tree = script.tree();
-    let from = tree
-        .tokens()
-        .partition_point(|token| (token.start as usize) < statement.span.start);
-    let tokens = tree.tokens()[from..].iter().enumerate();
-    let inside = tokens.take_while(|(_, token)| (token.start as usize) < statement.span.end);
-    let comments = inside.filter(|(_, token)| {
-        matches!(token.kind, TokenKind::LineComment | TokenKind::BlockComment)
-    });
-    comments
-        .map(|(at, _)| format!("{}\n", script.slice(&tree.token_span(from + at))))
-        .collect()
 }

@@ -5,37 +5,51 @@ use job::script::{Query, Script, Span, Statement, StatementKind};
 
 use super::Rewrite;
 
+/// Columns that leave the list of one statement.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Dropped {
+    /// Name that the statement binds.
+    pub(crate) rowset: String,
+    pub(crate) columns: Vec<String>,
+}
+
 /// Leaves unneeded columns out of every `SELECT`; `None` if there is none to leave out.
 ///
 /// `EXTRACT` lists describe a file, and `PRODUCE` lists what user code makes; both stay. A
 /// `SELECT DISTINCT` or a grouped one keeps its rows only with all its columns.
-pub(crate) fn drop_columns(script: &Script, reads: &ReadColumns<'_>) -> Option<Rewrite> {
+pub(crate) fn drop_columns(
+    script: &Script,
+    reads: &ReadColumns<'_>,
+) -> Option<(Rewrite, Vec<Dropped>)> {
     let flow = script.flow_with(reads);
-    let mut rewrite = Rewrite::default();
+    let (mut rewrite, mut declared) = (Rewrite::default(), Vec::new());
     for rowset in &flow.rowsets {
-        let Some(statement) = script.statements.get(rowset.statement) else {
+        let statement = script.statements.get(rowset.statement);
+        let Some(statement) = statement.filter(|statement| may_shrink(statement)) else {
             continue;
         };
-        if !may_shrink(statement) {
-            continue;
-        }
-        let unneeded = |name: Option<&str>| {
-            name.is_some_and(|name| {
-                let dropped = name != "*" && rowset.dropped.iter().any(|d| d == name);
-                dropped && !names_own(&statement.query, name)
-            })
+        let unneeded = |name: &&str| {
+            let dropped = *name != "*" && rowset.dropped.iter().any(|d| d == name);
+            dropped && !names_own(&statement.query, name)
         };
         let columns = &statement.query.columns;
-        let flags: Vec<bool> = columns
-            .iter()
-            .map(|c| unneeded(c.name.as_deref()))
-            .collect();
+        let names = columns.iter().map(|c| c.name.as_deref().filter(unneeded));
+        let gone: Vec<Option<&str>> = names.collect();
         let spans: Vec<Span> = columns.iter().map(|c| c.span.clone()).collect();
-        for span in removed(&flags, &spans) {
+        let flags: Vec<bool> = gone.iter().map(Option::is_some).collect();
+        let removed = removed(&flags, &spans);
+        if removed.is_empty() {
+            continue;
+        }
+        declared.push(Dropped {
+            rowset: rowset.name.clone().unwrap_or_default(),
+            columns: gone.into_iter().flatten().map(str::to_owned).collect(),
+        });
+        for span in removed {
             rewrite.replace(statement.index, span, "");
         }
     }
-    (!rewrite.edits.is_empty()).then_some(rewrite)
+    (!rewrite.edits.is_empty()).then_some((rewrite, declared))
 }
 
 /// Whether clauses of the query itself use a column of its list: `HAVING Cnt > 5`.

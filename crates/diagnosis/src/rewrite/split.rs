@@ -7,8 +7,9 @@
 use job::script::{JoinKind, Query, Script, Statement, StatementKind};
 
 use super::Rewrite;
+use super::clauses::{bind, replace};
 use super::hint::{Side, broadcast_words};
-use super::names::{aliased, fresh, hint_lines, source_text};
+use super::names::{aliased, fresh, source_text};
 
 /// Key values to split by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,34 +25,27 @@ pub(crate) struct HotKeys {
 impl HotKeys {
     /// Condition that a column has one of the values.
     pub(crate) fn inside(&self, column: &str) -> String {
-        let null = self.null.then(|| format!("{column} == null"));
-        let values = self
-            .literals
-            .iter()
-            .map(|value| format!("{column} == {value}"));
-        null.into_iter()
-            .chain(values)
-            .collect::<Vec<_>>()
-            .join(" OR ")
+        self.each(column, "==").join(" OR ")
     }
 
     /// Condition that it has none of them; holds for null unless null is one of them.
     pub(crate) fn outside(&self, column: &str) -> String {
-        let null = self.null.then(|| format!("{column} != null"));
-        let values = self
-            .literals
-            .iter()
-            .map(|value| format!("{column} != {value}"));
-        let all = null
-            .into_iter()
-            .chain(values)
-            .collect::<Vec<_>>()
-            .join(" AND ");
+        let all = self.each(column, "!=").join(" AND ");
         if self.nullable && !self.null {
             format!("{column} == null OR ({all})")
         } else {
             all
         }
+    }
+
+    fn each(&self, column: &str, operator: &str) -> Vec<String> {
+        let null = self.null.then_some("null");
+        let values = null
+            .into_iter()
+            .chain(self.literals.iter().map(String::as_str));
+        values
+            .map(|value| format!("{column} {operator} {value}"))
+            .collect()
     }
 }
 
@@ -83,35 +77,31 @@ pub(crate) fn hot_key_split(
     let (hot_match, hot_part, other_part) = (name("HotMatch"), name("Hot"), name("Other"));
     let words = script.slice(&found.keyword_span);
     let broadcast = broadcast_words(words, found.kind, Side::Right)?;
-    let hot_body = replaced(
-        script,
-        query,
-        &[
-            (left.span.clone(), aliased(&hot_rows, left)?),
-            (found.keyword_span.clone(), broadcast),
-            (right.span.clone(), aliased(&hot_match, right)?),
-        ],
-    )?;
-    let other_body = replaced(
-        script,
-        query,
-        &[(left.span.clone(), aliased(&other_rows, left)?)],
-    )?;
-    let hints = hint_lines(script, statement);
-    let text = format!(
-        "{hot_rows} =\n    SELECT *\n    FROM {left_text}\n    WHERE {};\n\n\
-         {other_rows} =\n    SELECT *\n    FROM {left_text}\n    WHERE {};\n\n\
-         {hot_match} =\n    SELECT *\n    FROM {right_text}\n    WHERE {};\n\n\
-         {hot_part} =\n    {hot_body};\n\n\
-         {other_part} =\n    {other_body};\n\n\
-         {hints}{target} =\n    SELECT *\n    FROM {hot_part}\n    UNION ALL\n    SELECT *\n    FROM {other_part};",
-        hot.inside(&left_key.name),
-        hot.outside(&left_key.name),
-        hot.inside(&right_key.name),
-    );
-    let mut rewrite = Rewrite::default();
-    rewrite.replace(statement.index, statement.span.clone(), text);
-    Some(rewrite)
+    let hot_body = [
+        (left.span.clone(), aliased(&hot_rows, left)?),
+        (found.keyword_span.clone(), broadcast),
+        (right.span.clone(), aliased(&hot_match, right)?),
+    ];
+    let other_body = [(left.span.clone(), aliased(&other_rows, left)?)];
+    let filtered = |name: &str, source: &str, condition: String| {
+        bind(name, &["*"], &format!("{source}\n    WHERE {condition}"))
+    };
+    let levels = [
+        filtered(&hot_rows, left_text, hot.inside(&left_key.name)),
+        filtered(&other_rows, left_text, hot.outside(&left_key.name)),
+        filtered(&hot_match, right_text, hot.inside(&right_key.name)),
+        format!(
+            "{hot_part} =\n    {};\n\n",
+            replaced(script, query, &hot_body)?
+        ),
+        format!(
+            "{other_part} =\n    {};\n\n",
+            replaced(script, query, &other_body)?
+        ),
+    ];
+    let rest = format!("{hot_part}\n    UNION ALL\n    SELECT *\n    FROM {other_part}");
+    let last = bind(target, &["*"], &rest);
+    Some(replace(script, statement, &levels.concat(), &last))
 }
 
 /// Whether each row of the first input makes its output rows on its own.

@@ -1,12 +1,14 @@
-//! Two-level ranking: the best rows of each key and salt first, then the best of each key.
+//! The first rows in two levels: those of each part first, then those of all.
 //!
-//! The first rows of a key are among the first rows of its parts, so that a filter on the rank
-//! can run twice; ranks with ties are as undetermined as they were.
+//! The first rows of a whole are among the first rows of its parts, so that a filter on the rank,
+//! or a `TOP`, can run twice; which of tied rows are taken is as undetermined as it was.
 
-use job::script::{Query, Script, Statement, StatementKind};
+use job::script::{Query, Script, Span, Statement, StatementKind};
 
 use super::Rewrite;
-use super::names::{comments, fresh, hint_lines};
+use super::clauses::{Clauses, bind, replace};
+use super::names::{aliased, fresh};
+use super::split::replaced;
 
 /// Ranks by keys and `salt` first. `None` unless the statement ranks with `ROW_NUMBER`, only
 /// ranks up to a number are kept, and the columns are known.
@@ -16,38 +18,113 @@ pub(crate) fn two_level_rank(
     salt: &str,
 ) -> Option<Rewrite> {
     let query = &statement.query;
-    let target = statement.target.as_deref()?;
+    let of = Clauses::of(script, statement)?;
     let (position, ranking) = ranking(script, query)?;
     let rank = query.columns[position].name.as_deref()?;
     let limit =
         limit_here(script, query, rank).or_else(|| limit_of_reader(script, statement, rank))?;
-    let source = script.slice(&query.inputs.first()?.span);
-    let local_ranking = with_salt_key(ranking)?;
-    let columns = columns(script, statement, position)?;
-    let (salted, local) = (
-        fresh(script, target, "Salted"),
-        fresh(script, target, "Local"),
+    let columns = ranked_columns(script, statement, position)?;
+    let parts = Parts::new(&of, script, salt);
+    let order = ranking.find("ORDER BY")?;
+    let over = match ranking.find("PARTITION BY") {
+        Some(keys) => format!("{}, {} ", ranking[keys..order].trim_end(), parts.salt_name),
+        None => format!("PARTITION BY {} ", parts.salt_name),
+    };
+    let levels = parts.levels(
+        &of,
+        &format!("{over}{}", ranking[order..].strip_suffix(')')?),
+        limit,
     );
-    let ranked = fresh(script, target, "Ranked");
-    let (salt_name, local_rank) = (fresh(script, "Salt", "Key"), fresh(script, "Local", "Rank"));
-    let filter = query.filter_span.as_ref().map(|span| script.slice(span));
-    let filter = filter
-        .map(|text| format!("\n    {text}"))
-        .unwrap_or_default();
-    let local_ranking = local_ranking.replace("\u{0}", &salt_name);
-    let having = having_text(script, query);
-    let hints = hint_lines(script, statement);
-    let comments = comments(script, statement);
-    let text = format!(
-        "{comments}{salted} =\n    SELECT *,\n           {salt} AS {salt_name}\n    FROM {source}{filter};\n\n\
-         {ranked} =\n    SELECT *,\n           {local_ranking} AS {local_rank}\n    FROM {salted};\n\n\
-         {local} =\n    SELECT *\n    FROM {ranked}\n    WHERE {local_rank} <= {limit};\n\n\
-         {hints}{target} =\n    SELECT {}\n    FROM {local}{having};",
-        columns.join(",\n           "),
+    let rest = format!("{}{}", parts.local, of.having);
+    Some(of.replaced_by(&levels, &bind(of.target, &columns, &rest)))
+}
+
+/// Takes the first rows of each part by `salt` before those of all. `None` unless the statement is
+/// a `TOP n … ORDER BY` (U-SQL: `ORDER BY … FETCH n ROWS`) over plain columns.
+pub(crate) fn two_level_top(script: &Script, statement: &Statement, salt: &str) -> Option<Rewrite> {
+    let query = &statement.query;
+    let of = Clauses::of(script, statement)?;
+    let plain = query.kind == StatementKind::Select
+        && query.group_by.is_empty()
+        && query.aggregates.is_empty()
+        && query.having.is_empty()
+        && !query.distinct
+        // A key that the list computes would mean another thing in the first level.
+        && query.columns.iter().all(|c| {
+            let column = c.expression.as_column();
+            c.is_star() || column.is_some_and(|column| c.name.as_ref() == Some(&column.name))
+        });
+    let limit = first_rows(script, query).filter(|_| plain)?;
+    let first = query.order_by.first()?.expression.span.start;
+    let last = query.order_by.last()?.expression.span.end;
+    let order = script.text.get(first..last + direction(script, last))?;
+    let input = query.inputs.first()?;
+    let parts = Parts::new(&of, script, salt);
+    let levels = parts.levels(
+        &of,
+        &format!("PARTITION BY {} ORDER BY {order}", parts.salt_name),
+        limit,
     );
-    let mut rewrite = Rewrite::default();
-    rewrite.replace(statement.index, statement.span.clone(), text);
-    Some(rewrite)
+    let mut changes: Vec<(Span, String)> = Vec::new();
+    for column in query.columns.iter().filter(|column| column.is_star()) {
+        let [_] = query.columns.as_slice() else {
+            return None;
+        };
+        let provided = script.flow().of_statement(statement.index)?;
+        changes.push((column.span.clone(), provided.columns.clone()?.join(", ")));
+    }
+    changes.push((input.span.clone(), aliased(&parts.local, input)?));
+    if let Some(filter) = &query.filter_span {
+        let start = script.text[..filter.start].trim_end().len();
+        changes.push((start..filter.end, String::new()));
+    }
+    let body = replaced(script, query, &changes)?;
+    let last = format!("{} =\n    {body};", of.target);
+    Some(replace(script, statement, &levels, &last))
+}
+
+/// Names of the levels.
+struct Parts<'a> {
+    salt: &'a str,
+    salt_name: String,
+    rank: String,
+    salted: String,
+    ranked: String,
+    local: String,
+}
+
+impl<'a> Parts<'a> {
+    fn new(of: &Clauses<'_>, script: &Script, salt: &'a str) -> Parts<'a> {
+        Parts {
+            salt,
+            salt_name: fresh(script, "Salt", "Key"),
+            rank: fresh(script, "Local", "Rank"),
+            salted: of.fresh("Salted"),
+            ranked: of.fresh("Ranked"),
+            local: of.fresh("Local"),
+        }
+    }
+
+    /// Statements that leave the first `limit` rows of each part, in the order of the window.
+    fn levels(&self, of: &Clauses<'_>, window: &str, limit: u64) -> String {
+        let Parts {
+            salt,
+            salt_name,
+            rank,
+            salted,
+            ranked,
+            local,
+        } = self;
+        let spread = ["*", &format!("{salt} AS {salt_name}")];
+        let ranking = ["*", &format!("ROW_NUMBER() OVER ({window}) AS {rank}")];
+        bind(salted, &spread, &format!("{}{}", of.source, of.filter))
+            + &bind(ranked, &ranking, salted)
+            + &bind(
+                local,
+                &["*"],
+                &format!("{ranked}\n    WHERE {rank} <= {limit}"),
+            )
+    }
 }
 
 /// The one ranking column and its expression.
@@ -56,79 +133,78 @@ fn ranking<'s>(script: &'s Script, query: &Query) -> Option<(usize, &'s str)> {
         return None;
     };
     let plain = query.kind == StatementKind::Select
-        && query.inputs.len() == 1
-        && query.joins.is_empty()
         && query.group_by.is_empty()
         && !query.distinct
         && query.top.is_none();
     let position = aggregate.column?;
     let text = script.slice(&query.columns[position].expression.span);
-    (plain && aggregate.over && aggregate.function == "ROW_NUMBER").then_some((position, text))
-}
-
-/// `… PARTITION BY k, <salt> ORDER BY …`, with a mark where the salt stands.
-fn with_salt_key(ranking: &str) -> Option<String> {
-    let order = ranking.find("ORDER BY")?;
-    let once =
-        ranking.matches("PARTITION BY").count() == 1 && ranking.matches("ORDER BY").count() == 1;
-    let keys = ranking[..order].trim_end();
-    once.then(|| format!("{keys}, \u{0} {}", &ranking[order..]))
+    let once = |word: &str| text.matches(word).count() <= 1;
+    let ranks = aggregate.over && aggregate.function == "ROW_NUMBER";
+    (plain && ranks && once("PARTITION BY") && once("ORDER BY")).then_some((position, text))
 }
 
 /// Columns of the statement, `*` spelled out, since the inner rowset has two more.
-fn columns(script: &Script, statement: &Statement, rank: usize) -> Option<Vec<String>> {
+fn ranked_columns(script: &Script, statement: &Statement, rank: usize) -> Option<Vec<String>> {
     let query = &statement.query;
-    let provided = script
-        .flow()
-        .of_statement(statement.index)?
-        .columns
-        .clone()?;
-    let ranking = script.slice(&query.columns[rank].span);
-    let star = query.columns.iter().any(|column| column.is_star());
-    if !star {
-        let items = query
-            .columns
-            .iter()
-            .map(|column| script.slice(&column.span).to_owned());
-        return Some(items.collect());
+    let text = |span: &Span| script.slice(span).to_owned();
+    if !query.columns.iter().any(|column| column.is_star()) {
+        return Some(query.columns.iter().map(|c| text(&c.span)).collect());
     }
     // Only `*, rank` has an order that is known here.
     let [first, second] = query.columns.as_slice() else {
         return None;
     };
     let expected = first.is_star() && second.span == query.columns[rank].span;
-    let mut names = provided;
+    let mut names = script
+        .flow()
+        .of_statement(statement.index)?
+        .columns
+        .clone()?;
     names.pop();
-    names.push(ranking.to_owned());
+    names.push(text(&second.span));
     expected.then_some(names)
 }
 
-fn having_text(script: &Script, query: &Query) -> String {
-    let parts: Vec<_> = query
-        .having
-        .iter()
-        .map(|part| script.slice(&part.expression.span))
-        .collect();
-    if parts.is_empty() {
-        String::new()
-    } else {
-        format!("\n    HAVING {}", parts.join(" AND "))
-    }
+/// `n` of `TOP n`, or of `FETCH n ROWS` behind the order.
+fn first_rows(script: &Script, query: &Query) -> Option<u64> {
+    let number = match &query.top {
+        Some(top) => script.slice(&top.span).trim_start_matches("TOP"),
+        None => {
+            let end = query.order_by.last()?.expression.span.end;
+            let behind = script.text.get(end..query.span.end)?;
+            let (_, fetch) = behind
+                .split_once("FETCH")
+                .filter(|_| !behind.contains("OFFSET"))?;
+            let fetch = fetch.trim_start();
+            let rows = fetch
+                .strip_prefix("FIRST")
+                .or_else(|| fetch.strip_prefix("NEXT"));
+            rows.unwrap_or(fetch).split("ROW").next()?
+        }
+    };
+    let number = number.trim().trim_start_matches('(').trim_end_matches(')');
+    number.trim().parse().ok()
+}
+
+/// Bytes of ` ASC` or ` DESC` behind a key.
+fn direction(script: &Script, end: usize) -> usize {
+    let rest = script.text.get(end..).unwrap_or_default();
+    let word = rest.trim_start();
+    let blanks = rest.len() - word.len();
+    let found = ["ASC", "DESC"].into_iter().find(|d| word.starts_with(d));
+    found.map_or(0, |found| blanks + found.len())
 }
 
 /// `n` of `HAVING rank <= n` in the statement itself.
 fn limit_here(script: &Script, query: &Query, rank: &str) -> Option<u64> {
-    query
-        .having
-        .iter()
-        .find_map(|part| limit(script.slice(&part.expression.span), rank))
+    let mut having = query.having.iter();
+    having.find_map(|part| limit(script.slice(&part.expression.span), rank))
 }
 
 /// `n` of `WHERE rank <= n` in the only statement that reads the rows.
 fn limit_of_reader(script: &Script, statement: &Statement, rank: &str) -> Option<u64> {
     let flow = script.flow();
-    let rowset = flow.of_statement(statement.index)?;
-    let [reader] = rowset.readers.as_slice() else {
+    let [reader] = flow.of_statement(statement.index)?.readers.as_slice() else {
         return None;
     };
     let reader = script.statements.get(flow.rowsets[*reader].statement)?;

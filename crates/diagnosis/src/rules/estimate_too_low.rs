@@ -50,9 +50,7 @@ impl Rule for EstimateTooLow {
 
 fn symptom(view: &View<'_>, stage: usize, failures: f64) -> Symptom {
     let lost = waste(view, stage).map_or(0.0, |w| w.seconds);
-    let limit = view.job.stages[stage]
-        .memory_limit
-        .and_then(|m| m.process_bytes);
+    let limit = view.job.stages[stage].memory_limit;
     let limit = limit.map_or_else(Text::default, |l| {
         text!("（限制 {size}）", " (limit {size})", size = Bytes(l as f64))
     });
@@ -69,7 +67,7 @@ fn symptom(view: &View<'_>, stage: usize, failures: f64) -> Symptom {
             time = Seconds(lost)
         ),
         evidence: evidence(view, stage),
-        saved: view.saved(|stages| drop_waste(&mut stages[stage])),
+        saved: view.saved(move |stages| drop_waste(&mut stages[stage])),
         method: "schedule replayed without the attempts that ran out of memory",
         strength: 0.7 + 0.3 * peak_over_limit(view, stage).unwrap_or(0.0).min(1.0),
     }
@@ -79,10 +77,7 @@ fn evidence(view: &View<'_>, stage: usize) -> Vec<Evidence> {
     let s = &view.job.stages[stage];
     let mut facts = Vec::new();
     let peak = view.measured(&view.facts[stage].private_peak, "bytes");
-    let limit = s
-        .memory_limit
-        .and_then(|m| m.process_bytes)
-        .map(|l| format!("<= {l}"));
+    let limit = s.memory_limit.map(|l| format!("<= {l}"));
     facts.extend(peak.map(|f| match limit {
         Some(limit) => f.expecting(limit),
         None => f,

@@ -125,7 +125,7 @@ fn symptom(view: &View<'_>, stage: usize, mean: f64, max: f64) -> Symptom {
 /// vertex ran beyond the fastest ones goes first, the rest evenly.
 fn saved(view: &View<'_>, stage: usize, surplus_ms: f64) -> Option<Saved> {
     let seconds = view.run_seconds(stage, surplus_ms);
-    view.saved(|stages| take(&mut stages[stage], seconds))
+    view.saved(move |stages| take(&mut stages[stage], seconds))
 }
 
 fn take(stage: &mut StageWork, seconds: f64) {

@@ -176,7 +176,7 @@ fn saved(view: &View<'_>, stage: usize, join: &Operator, factor: f64, out: f64) 
     let fraction = view.fraction(stage, after);
     let mut reached = BTreeSet::new();
     reach(view, stage, out, &mut reached);
-    view.saved(|stages| {
+    view.saved(move |stages| {
         scale_run(&mut stages[stage], 1.0 - fraction * (1.0 - factor));
         for s in &reached {
             scale_run(&mut stages[*s], factor);

@@ -126,16 +126,19 @@ fn late(view: &View<'_>, stage: usize, index: usize, filter: &Operator) -> Optio
     if edges.is_empty() {
         return None;
     }
-    let saved = view.saved(|stages| {
-        for edge in &edges {
-            let written = view.node_ms(edge.from, edge.uid).unwrap_or(0.0) * dropped;
-            let factor = 1.0 - view.fraction(edge.from, written);
-            scale_run(&mut stages[edge.from], factor);
+    let kept = |stage, ms: f64| 1.0 - view.fraction(stage, ms * dropped);
+    let written = |e: &&Edge| view.node_ms(e.from, e.uid).unwrap_or(0.0);
+    let read: f64 = edges.iter().map(|e| view.read_ms(e)).sum();
+    let join = view.node_ms(stage, source.uid).unwrap_or(0.0);
+    let mut factors: Vec<(usize, f64)> = edges
+        .iter()
+        .map(|e| (e.from, kept(e.from, written(e))))
+        .collect();
+    factors.push((stage, kept(stage, read + join)));
+    let saved = view.saved(move |stages| {
+        for (stage, factor) in &factors {
+            scale_run(&mut stages[*stage], *factor);
         }
-        let read: f64 = edges.iter().map(|e| view.read_ms(e)).sum();
-        let join = view.node_ms(stage, source.uid).unwrap_or(0.0);
-        let factor = 1.0 - view.fraction(stage, (read + join) * dropped);
-        scale_run(&mut stages[stage], factor);
     });
     Some(Symptom {
         cause: Cause::LateFilter,

@@ -143,7 +143,7 @@ fn too_few_partitions(
             vertices = PARTITION.count(vertices as f64)
         ),
         evidence,
-        saved: view.saved(|stages| regroup(&mut stages[stage], fitting, surplus)),
+        saved: view.saved(move |stages| regroup(&mut stages[stage], fitting, surplus)),
         method: "schedule replayed with as many vertices as the data calls for",
         strength: 0.6 + 0.4 * (wrong.factor().log10() / 2.0).min(1.0),
     }
@@ -156,6 +156,7 @@ fn too_big_broadcast(view: &View<'_>, edge: &Edge, wrong: &Misestimate) -> Sympt
     let fraction = view.fraction(edge.to, read * (1.0 - 1.0 / copies));
     let estimate = estimate_words(view, wrong);
     let mut evidence = estimate_facts(view, wrong);
+    let reader = edge.to;
     if let Some(read) = view.node(edge.to, edge.uid) {
         evidence.extend(view.measured(&read.bytes, "bytes"));
     }
@@ -171,7 +172,7 @@ fn too_big_broadcast(view: &View<'_>, edge: &Edge, wrong: &Misestimate) -> Sympt
             stage = view.name(edge.to)
         ),
         evidence,
-        saved: view.saved(|stages| scale_run(&mut stages[edge.to], 1.0 - fraction)),
+        saved: view.saved(move |stages| scale_run(&mut stages[reader], 1.0 - fraction)),
         method: "schedule replayed with the big side read once instead of by every vertex",
         strength: 0.7,
     }

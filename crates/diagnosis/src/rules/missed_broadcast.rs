@@ -226,15 +226,17 @@ fn symptom(view: &View<'_>, stage: usize, join: usize, small: &Edge, big: &Edge)
 
 fn saved(view: &View<'_>, stage: usize, small: &Edge, big: &Edge) -> Option<Saved> {
     let kept_ms = view.stage_ms(stage) - view.read_ms(small) - view.read_ms(big);
-    let kept_s = view.run_seconds(stage, kept_ms);
+    let kept = view.fraction(stage, kept_ms);
     let written = view.fraction(big.from, view.node_ms(big.from, big.uid).unwrap_or(0.0));
     let copies = view.vertices(big.from).unwrap_or(1) as f64;
     let broadcast_ms = copies
         * (small.bytes_written.unwrap_or(0.0) * BROADCAST_MS_PER_BYTE
             + small.rows_written.unwrap_or(0.0) * BUILD_MS_PER_ROW);
-    view.saved(|stages| {
-        scale_run(&mut stages[big.from], 1.0 - written);
-        merge_into(stages, stage, big.from, kept_s + broadcast_ms / 1000.0);
+    let writer = big.from;
+    view.saved(move |stages| {
+        scale_run(&mut stages[writer], 1.0 - written);
+        let work = stages[stage].run_s() * kept + broadcast_ms / 1000.0;
+        merge_into(stages, stage, writer, work);
     })
 }
 

@@ -3,7 +3,7 @@
 use job::info::Information;
 
 use super::support::{Symptom, both};
-use crate::impact::Saved;
+use crate::impact::{Fix, Saved};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
@@ -127,6 +127,7 @@ fn symptom(view: &View<'_>, queued: f64, total: f64, share: f64) -> Symptom {
         saved: Some(Saved {
             seconds: queued,
             share,
+            fix: Fix::Capacity,
         }),
         method: "time between compilation and start",
         strength: 0.6 + 0.4 * share,

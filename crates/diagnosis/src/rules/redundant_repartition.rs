@@ -146,11 +146,13 @@ fn symptom(view: &View<'_>, edge: &Edge, have: &[String]) -> Symptom {
 pub(crate) fn without_exchange(view: &View<'_>, edge: &Edge) -> Option<Saved> {
     let read = view.node_ms(edge.to, edge.uid).unwrap_or(0.0);
     let written = view.node_ms(edge.from, edge.uid).unwrap_or(0.0);
-    let moved_s = view.run_seconds(edge.to, view.stage_ms(edge.to) - read);
+    let kept = view.fraction(edge.to, view.stage_ms(edge.to) - read);
     let factor = 1.0 - view.fraction(edge.from, written);
-    view.saved(|stages| {
-        scale_run(&mut stages[edge.from], factor);
-        merge_into(stages, edge.to, edge.from, moved_s);
+    let (from, to) = (edge.from, edge.to);
+    view.saved(move |stages| {
+        scale_run(&mut stages[from], factor);
+        let moved_s = stages[to].run_s() * kept;
+        merge_into(stages, to, from, moved_s);
     })
 }
 

@@ -137,7 +137,7 @@ fn symptom(view: &View<'_>, edge: &Edge, gathered: f64) -> Symptom {
 /// The work on several vertices, then a last vertex for what they found.
 fn saved(view: &View<'_>, stage: usize, gathered: f64) -> Option<Saved> {
     let count = (gathered / PARALLEL_BYTES).ceil().max(2.0) as usize;
-    view.saved(|stages| {
+    view.saved(move |stages| {
         let last = stages[stage].vertices.first().copied().unwrap_or_default();
         regroup(&mut stages[stage], count, 0.0);
         // The final gather follows the slowest of them: its time comes on top of each.

@@ -140,7 +140,7 @@ fn symptom(view: &View<'_>, u: &Uneven) -> Symptom {
         lines,
         summary: summarize(view, u),
         evidence: evidence(view, u),
-        saved: u.saved,
+        saved: u.saved.clone(),
         method: "schedule replayed with even input",
         strength: strength(u),
     }

@@ -213,7 +213,7 @@ fn unseen_slow(view: &View<'_>, stage: usize, runs: &StageRuns) -> Option<Sympto
             unseen = VERTEX.count(unseen.len() as f64)
         ),
         evidence,
-        saved: view.saved(|stages| {
+        saved: view.saved(move |stages| {
             for vertex in stages[stage].vertices.iter_mut().skip(seen) {
                 vertex.run_s = vertex.run_s.min(usual);
             }
@@ -250,6 +250,7 @@ fn symptom(view: &View<'_>, stage: usize, runs: &StageRuns, slow: &[Slow]) -> Sy
         .iter()
         .map(|s| (s.index, over(s.run_s, s.usual_s)))
         .collect();
+    let indices = vertex_indices(runs);
     Symptom {
         cause: Cause::SlowMachine,
         stage: Some(stage),
@@ -262,10 +263,9 @@ fn symptom(view: &View<'_>, stage: usize, runs: &StageRuns, slow: &[Slow]) -> Sy
             slow = VERTEX.count(slow.len() as f64)
         ),
         evidence: evidence(view, runs, worst, machine),
-        saved: view.saved(|stages| {
-            let indices = vertex_indices(runs);
-            for (vertex, index) in stages[stage].vertices.iter_mut().zip(indices) {
-                if let Some(excess) = excess.get(&index) {
+        saved: view.saved(move |stages| {
+            for (vertex, index) in stages[stage].vertices.iter_mut().zip(&indices) {
+                if let Some(excess) = excess.get(index) {
                     vertex.run_s = (vertex.run_s - excess).max(0.0);
                 }
             }

@@ -123,7 +123,7 @@ fn spilling(view: &View<'_>, stage: usize) -> Option<Symptom> {
             time = Seconds(ms(node) / 1000.0)
         ),
         evidence,
-        saved: view.saved(|stages| scale_run(&mut stages[stage], 1.0 - fraction)),
+        saved: view.saved(move |stages| scale_run(&mut stages[stage], 1.0 - fraction)),
         method: "schedule replayed with the spilling operators at their pace in memory",
         strength: 0.5 + 0.5 * (surplus / ms(node).max(1.0)).min(1.0),
     })

@@ -29,13 +29,13 @@ impl Symptom {
             id: String::new(),
             cause: self.cause,
             problem_type: self.cause.problem_type(),
-            severity: severity(self.saved.map(|s| s.share)),
+            severity: severity(self.saved.as_ref().map(|s| s.share)),
             confidence: 0.0,
             stage: self.stage.map(|s| view.name(s).to_owned()),
             script_lines: self.lines.map(|(first, last)| [first, last]),
-            summary: with_saving(self.summary, self.saved).into(view.language),
+            summary: with_saving(self.summary, self.saved.as_ref()).into(view.language),
             evidence: Vec::new(),
-            impact: self.saved.map(|s| Impact {
+            impact: self.saved.as_ref().map(|s| Impact {
                 seconds_saved: s.seconds,
                 share_of_elapsed: Some(s.share),
                 method: self.method.to_owned(),
@@ -45,6 +45,7 @@ impl Symptom {
             finding,
             evidence: self.evidence,
             strength: self.strength.clamp(0.0, 1.0),
+            fix: self.saved.map(|s| s.fix),
         }
     }
 }
@@ -61,7 +62,7 @@ fn severity(share: Option<f64>) -> Severity {
     }
 }
 
-fn with_saving(summary: Text, saved: Option<Saved>) -> Text {
+fn with_saving(summary: Text, saved: Option<&Saved>) -> Text {
     let Some(saved) = saved else { return summary };
     text!(
         "{summary}；修复后约可节省 {time}（{share}）",

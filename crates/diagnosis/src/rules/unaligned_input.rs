@@ -133,28 +133,25 @@ fn symptom(view: &View<'_>, stage: usize, unaligned: &[Unaligned<'_>], moved: f6
         .collect();
     let keys = main.edge.keys.join(", ");
     let consumer = view.consumer_of(main.edge);
-    let exchanged: Vec<(usize, f64)> = unaligned
-        .iter()
-        .map(|u| {
-            (
-                u.edge.from,
-                view.node_ms(u.edge.from, u.edge.uid).unwrap_or(0.0),
-            )
-        })
-        .collect();
+    let unwritten = |u: &Unaligned<'_>| {
+        let (from, written) = (u.edge.from, view.node_ms(u.edge.from, u.edge.uid));
+        (from, 1.0 - view.fraction(from, written.unwrap_or(0.0)))
+    };
+    let writers: Vec<(usize, f64)> = unaligned.iter().map(unwritten).collect();
+    let into = main.edge.from;
     let read: f64 = unaligned.iter().map(|u| view.read_ms(u.edge)).sum();
-    let kept_s = view.run_seconds(stage, view.stage_ms(stage) - read);
-    let saved = view.saved(|stages| {
-        for (from, ms) in &exchanged {
-            let factor = 1.0 - view.fraction(*from, *ms);
-            scale_run(&mut stages[*from], factor);
+    let kept = view.fraction(stage, view.stage_ms(stage) - read);
+    let saved = view.saved(move |stages| {
+        for (from, factor) in &writers {
+            scale_run(&mut stages[*from], *factor);
         }
         // The smaller inputs are then read by the vertices of the largest.
-        for u in unaligned.iter().filter(|u| u.edge.from != main.edge.from) {
-            let work = stages[u.edge.from].run_s();
-            merge_into(stages, u.edge.from, main.edge.from, work);
+        for (from, _) in writers.iter().filter(|(from, _)| *from != into) {
+            let work = stages[*from].run_s();
+            merge_into(stages, *from, into, work);
         }
-        merge_into(stages, stage, main.edge.from, kept_s);
+        let work = stages[stage].run_s() * kept;
+        merge_into(stages, stage, into, work);
     });
     Symptom {
         cause: Cause::UnalignedInput,

@@ -8,7 +8,7 @@ use job::model::{Column, Edge, FileKind, OperatorKind};
 
 use super::support::{Symptom, both};
 use crate::flow::{columns_read, is_generated_class, unread_columns};
-use crate::impact::scale_run;
+use crate::impact::{Saved, scale_run};
 use crate::measurements::managed::column_width;
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
@@ -135,18 +135,25 @@ fn symptom(view: &View<'_>, carried: &[Carried<'_>], widest: &Carried<'_>) -> Sy
             share = Share(widest.share)
         ),
         evidence: evidence(view, widest, &names),
-        saved: view.saved(|stages| {
-            for c in carried {
-                let written = view.node_ms(c.edge.from, c.edge.uid).unwrap_or(0.0) * c.share;
-                let factor = 1.0 - view.fraction(c.edge.from, written);
-                scale_run(&mut stages[c.edge.from], factor);
-                let factor = 1.0 - view.fraction(c.edge.to, c.waste_ms - written);
-                scale_run(&mut stages[c.edge.to], factor);
-            }
-        }),
+        saved: saved(view, carried),
         method: "schedule replayed with the exchanges at the bytes of the used columns",
         strength: 0.6 + 0.4 * widest.share,
     }
+}
+
+fn saved(view: &View<'_>, carried: &[Carried<'_>]) -> Option<Saved> {
+    let mut factors = Vec::new();
+    for c in carried {
+        let (from, to) = (c.edge.from, c.edge.to);
+        let written = view.node_ms(from, c.edge.uid).unwrap_or(0.0) * c.share;
+        factors.push((from, 1.0 - view.fraction(from, written)));
+        factors.push((to, 1.0 - view.fraction(to, c.waste_ms - written)));
+    }
+    view.saved(move |stages| {
+        for (stage, factor) in &factors {
+            scale_run(&mut stages[*stage], *factor);
+        }
+    })
 }
 
 /// The last of the stages that read unused columns: the one whose operator does not use them.

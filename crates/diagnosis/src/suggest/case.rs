@@ -1,98 +1,72 @@
-//! One finding with what a suggestion needs to know about it: its statement, and small helpers to
-//! put suggestions together.
+//! One finding with what a suggestion needs to know about it: its stage, its statement, its keys.
 
 use job::Job;
+use job::model::Edge;
 use job::script::flow::user_code;
-use job::script::{Join, Script, Statement, StatementKind};
+use job::script::{Dialect, Join, RowsetRef, Script, Statement, StatementKind};
 
-use crate::Suggested;
-use crate::rewrite::{Checked, Rewrite};
+use crate::impact::Saved;
 use crate::rule::Candidate;
-use report::format::{Seconds, Share};
-use report::{
-    Evidence, EvidenceValue, Finding, Language, Origin, Suggestion, SuggestionKind, Text, text,
-};
+use crate::uneven::Uneven;
+use crate::view::View;
+use report::{Evidence, EvidenceValue, Finding, Text, text};
 
 /// A finding in its job.
 pub(super) struct Case<'a> {
+    pub(super) view: &'a View<'a>,
     pub(super) job: &'a Job,
     /// Id that the finding will have.
-    id: String,
+    pub(super) id: String,
     pub(super) finding: &'a Finding,
     evidence: &'a [Evidence],
-    language: Language,
+    /// Index of the stage that the finding names.
+    pub(super) stage: Option<usize>,
     /// The script, if it was read.
     pub(super) script: Option<&'a Script>,
     /// The statement that the finding names.
     pub(super) statement: Option<&'a Statement>,
 }
 
-/// A suggestion in the making.
-pub(super) struct Proposal {
-    pub(super) kind: SuggestionKind,
-    pub(super) title: Text,
-    pub(super) steps: Vec<Text>,
-    pub(super) rewrite: Option<Rewrite>,
-    pub(super) pros: Vec<Text>,
-    pub(super) cons: Vec<Text>,
-    pub(super) topic: &'static str,
-}
-
-impl Proposal {
-    pub(super) fn new(kind: SuggestionKind, topic: &'static str, title: Text) -> Proposal {
-        Proposal {
-            kind,
-            title,
-            steps: Vec::new(),
-            rewrite: None,
-            pros: Vec::new(),
-            cons: Vec::new(),
-            topic,
-        }
-    }
-
-    pub(super) fn step(mut self, text: Text) -> Proposal {
-        self.steps.push(text);
-        self
-    }
-
-    pub(super) fn pro(mut self, text: Text) -> Proposal {
-        self.pros.push(text);
-        self
-    }
-
-    pub(super) fn con(mut self, text: Text) -> Proposal {
-        self.cons.push(text);
-        self
-    }
-
-    pub(super) fn rewrite(mut self, rewrite: Option<Rewrite>) -> Proposal {
-        self.rewrite = rewrite;
-        self
-    }
-}
-
 impl<'a> Case<'a> {
-    pub(super) fn new(
-        job: &'a Job,
-        index: usize,
-        found: &'a Candidate,
-        language: Language,
-    ) -> Case<'a> {
+    pub(super) fn new(view: &'a View<'a>, index: usize, found: &'a Candidate) -> Case<'a> {
         let finding = &found.finding;
-        let script = job.script.as_ref();
-        let statement = script
-            .zip(finding.script_lines)
-            .and_then(|(script, lines)| named(script, lines));
+        let script = view.job.script.as_ref();
+        let named_stage = finding.stage.as_deref();
         Case {
-            job,
+            view,
+            job: view.job,
             id: format!("F{}", index + 1),
             finding,
             evidence: &found.evidence,
-            language,
+            stage: named_stage.and_then(|name| view.job.stage_index(name)),
             script,
-            statement,
+            statement: script
+                .zip(finding.script_lines)
+                .and_then(|(script, lines)| named(script, lines)),
         }
+    }
+
+    /// Whether the job is one of U-SQL: by its script, else by the plan that only it has.
+    pub(super) fn usql(&self) -> bool {
+        let plan = |file: &job::model::JobFile| file.name.contains("__SystemInternalInfo__");
+        match self.script {
+            Some(script) => script.dialect == Dialect::USql,
+            None => self.job.files.iter().any(plan),
+        }
+    }
+
+    /// Script and statement of the finding.
+    pub(super) fn located(&self) -> Option<(&'a Script, &'a Statement)> {
+        self.script.zip(self.statement)
+    }
+
+    /// The statement that binds an input, if no other statement reads it.
+    pub(super) fn sole_definition(&self, input: &RowsetRef) -> Option<&'a Statement> {
+        let script = self.script?;
+        let definition = input.definition?;
+        let rowset = script.flow().of_statement(definition)?;
+        let alone = rowset.readers.len() == 1;
+        script.statements.get(definition).filter(|_| alone)
     }
 
     /// Columns that a user-defined class reads, if its code tells.
@@ -100,117 +74,99 @@ impl<'a> Case<'a> {
         reads(self.job, class)
     }
 
-    /// The diff of a rewrite, if it passes its checks.
-    pub(super) fn check(&self, rewrite: &Rewrite) -> Option<Checked> {
-        let script = self.script?;
-        rewrite.checked(script, &|class| self.reads(class))
+    /// How uneven the stage is, where that is the finding.
+    pub(super) fn uneven(&self) -> Option<&'a Uneven> {
+        let mut all = self.view.uneven.iter();
+        all.find(|u| Some(u.stage) == self.stage && u.cause == self.finding.cause)
     }
 
-    /// The suggestion; without a diff if the rewrite does not pass its checks.
-    pub(super) fn finish(&self, proposal: Proposal) -> Suggested {
-        let rewrite = proposal.rewrite.as_ref();
-        let checked = rewrite.and_then(|rewrite| self.check(rewrite));
-        let (diff, verified) = checked.map(|c| (c.diff, c.verified)).unzip();
-        let language = self.language;
-        let code = self.finding.cause.code();
-        // A topic is in English; the title finds what readers of another language can read.
-        let topic = match language {
-            Language::En => format!("{code} {}", proposal.topic),
-            Language::Zh => format!("{code} {} {}", proposal.topic, proposal.title.zh),
-        };
-        let all = |texts: Vec<Text>| texts.into_iter().map(|t| t.into(language)).collect();
-        let suggestion = Suggestion {
-            id: String::new(),
-            finding: Some(self.id.clone()),
-            kind: proposal.kind,
-            title: proposal.title.into(language),
-            steps: all(proposal.steps),
-            diff,
-            verified,
-            gain: self.gain().into(language),
-            pros: all(proposal.pros),
-            cons: all(proposal.cons),
-            sources: Vec::new(),
-            origin: Origin::Rules,
-            unverified: Vec::new(),
-        };
-        Suggested { suggestion, topic }
+    /// What an edit of the finding's stage saves.
+    pub(super) fn saved_by(
+        &self,
+        edit: impl Fn(&mut crate::impact::StageWork) + Send + Sync + 'static,
+    ) -> Option<Saved> {
+        let stage = self.stage?;
+        self.view.saved(move |stages| edit(&mut stages[stage]))
     }
 
-    /// The suggestion if its rewrite passes its checks; without a diff it would be empty words.
-    pub(super) fn finish_checked(&self, proposal: Proposal) -> Option<Suggested> {
-        let suggested = self.finish(proposal);
-        suggested.suggestion.diff.is_some().then_some(suggested)
-    }
-
-    /// What the finding's impact promises.
-    fn gain(&self) -> Text {
-        let Some(impact) = &self.finding.impact else {
-            return text!(
-                "现有数据不足以估计收益",
-                "the gain cannot be estimated from the available data",
-            );
-        };
-        let time = Seconds(impact.seconds_saved);
-        match impact.share_of_elapsed {
-            Some(share) => text!(
-                "最多约节省 {time}（占运行时间的 {share}）",
-                "up to about {time} ({share} of the run)",
-                time = time,
-                share = Share(share),
-            ),
-            None => text!("最多约节省 {time}", "up to about {time}", time = time),
-        }
-    }
-
-    fn value(&self, metric: &str) -> Option<&'a EvidenceValue> {
-        let mut evidence = self.evidence.iter();
-        Some(&evidence.find(|e| e.metric == metric)?.value)
+    /// The value of a key that the evidence names; `NULL` for null.
+    pub(super) fn hot_value(&self) -> Option<&'a str> {
+        self.evidence_text("hot_key_value")
     }
 
     /// Text value of the evidence with that metric.
     pub(super) fn evidence_text(&self, metric: &str) -> Option<&'a str> {
-        match self.value(metric)? {
+        let mut evidence = self.evidence.iter();
+        match &evidence.find(|e| e.metric == metric)?.value {
             EvidenceValue::Text(text) => Some(text),
             _ => None,
         }
     }
 
     /// Rows in the evidence that were counted in the run, not estimated by the optimizer.
-    pub(super) fn counted_rows(&self) -> Option<f64> {
+    pub(super) fn counted_rows(&self) -> Option<u64> {
         let plan = self.job.plan.as_ref().map(|plan| &plan.file);
         let mut rows = (self.evidence.iter()).filter(|e| e.unit.as_deref() == Some("rows"));
         match rows.find(|e| Some(&e.source.file) != plan)?.value {
-            EvidenceValue::Number(number) => Some(number),
+            EvidenceValue::Number(number) => Some(number as u64),
             _ => None,
         }
+    }
+
+    /// Exchanges into the finding's stage.
+    pub(super) fn edges(&self) -> impl Iterator<Item = &'a Edge> {
+        let stage = self.stage;
+        self.job.edges.iter().filter(move |e| Some(e.to) == stage)
     }
 
     /// The join of the statement that the finding is about: the one on the keys by which rows
     /// reach its stage; the first, if that does not tell.
     pub(super) fn join(&self) -> Option<(usize, &'a Join)> {
         let joins = &self.statement?.query.joins;
-        let stage = self
-            .finding
-            .stage
-            .as_deref()
-            .and_then(|name| self.job.stage_index(name));
-        let keys: Vec<&String> = self
-            .job
-            .edges
-            .iter()
-            .filter(|edge| Some(edge.to) == stage)
-            .flat_map(|edge| &edge.keys)
-            .collect();
+        let keys: Vec<&String> = self.edges().flat_map(|edge| &edge.keys).collect();
         let fits = |join: &Join| {
+            let mut pairs = join.keys.iter();
             !join.keys.is_empty()
-                && join
-                    .keys
-                    .iter()
-                    .all(|(l, r)| keys.contains(&&l.name) || keys.contains(&&r.name))
+                && pairs.all(|(l, r)| keys.contains(&&l.name) || keys.contains(&&r.name))
         };
         let found = joins.iter().position(fits).unwrap_or(0);
         Some((found, joins.get(found)?))
+    }
+
+    /// Keys of the finding's statement by which rows are brought together; without a statement,
+    /// those of the exchange into its stage.
+    pub(super) fn keys(&self) -> Vec<String> {
+        let Some(statement) = self.statement else {
+            let keys = self.edges().map(|edge| &edge.keys);
+            return keys
+                .max_by_key(|keys| keys.len())
+                .cloned()
+                .unwrap_or_default();
+        };
+        let query = &statement.query;
+        let columns = |keys: &[job::script::Expression]| -> Vec<String> {
+            let columns = keys.iter().filter_map(|key| key.as_column());
+            columns.map(|key| key.name.clone()).collect()
+        };
+        if !query.on.is_empty() {
+            query.on.iter().map(|key| key.name.clone()).collect()
+        } else if !query.group_by.is_empty() {
+            columns(&query.group_by)
+        } else if !query.joins.is_empty() {
+            let keys = query.joins.iter().flat_map(|join| &join.keys);
+            keys.map(|(left, _)| left.name.clone()).collect()
+        } else {
+            let windows = query.aggregates.iter().map(|window| &window.partition_by);
+            windows.flat_map(|keys| columns(keys)).collect()
+        }
+    }
+
+    /// The keys for a sentence; `<key>` if they are not known.
+    pub(super) fn key_list(&self) -> String {
+        match self.keys().as_slice() {
+            [] => "<key>".to_owned(),
+            keys => keys.join(", "),
+        }
     }
 
     /// Stage of the finding, or words for the whole job.
@@ -232,6 +188,14 @@ impl<'a> Case<'a> {
             (None, None) => text!("对应的语句", "the statement"),
         }
     }
+
+    /// Class of the user code that the finding is about, for texts.
+    pub(super) fn class(&self) -> Text {
+        match self.statement.and_then(|s| s.query.using_class.as_ref()) {
+            Some(name) => text!("`{name}`", "`{name}`"),
+            None => text!("用户代码", "the user code"),
+        }
+    }
 }
 
 /// The statement that shares most lines with the finding; of equals the one that makes rows.
@@ -241,10 +205,7 @@ fn named(script: &Script, lines: [u32; 2]) -> Option<&Statement> {
         let last = statement.lines.1.min(lines[1]);
         (last + 1).saturating_sub(first)
     };
-    let candidates = script
-        .statements
-        .iter()
-        .filter(|statement| shared(statement) > 0);
+    let candidates = script.statements.iter().filter(|s| shared(s) > 0);
     candidates.max_by_key(|statement| (shared(statement), statement.makes_rowset()))
 }
 
@@ -262,9 +223,6 @@ pub(super) fn reads(job: &Job, class: &str) -> Option<Vec<String>> {
     }
     let name = class.rsplit('.').next()?;
     let classes = &job.codegen.as_ref()?.classes;
-    classes
-        .iter()
-        .find(|known| known.name == name)?
-        .columns_read
-        .clone()
+    let known = classes.iter().find(|known| known.name == name)?;
+    known.columns_read.clone()
 }

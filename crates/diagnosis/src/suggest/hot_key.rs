@@ -3,10 +3,10 @@
 //! Follows a column of the script back to the stored column whose statistics are known.
 
 use job::model::{ColumnStatistics, Table};
-use job::script::{Query, RowsetRef, RowsetSource, Script, Statement, StatementKind};
+use job::script::{JoinKind, Query, RowsetRef, RowsetSource, Script, StatementKind};
 
 use super::case::Case;
-use crate::rewrite::names::{base_type, is_integer, is_nullable, literal};
+use crate::rewrite::names::{is_integer, is_nullable, literal};
 use crate::rewrite::split::HotKeys;
 
 /// A frequent value counts as hot if it has at least this share of the most frequent one's rows:
@@ -33,14 +33,12 @@ impl<'a> Case<'a> {
         self.table_column(&name)
     }
 
-    /// The column of that name in the largest table that has one; of equal names the one with
-    /// the frequent value that the evidence names.
+    /// The column of that name in the largest table that has one; of equal names the one with the
+    /// hot value that was found.
     fn table_column(&self, name: &str) -> Option<Stored<'a>> {
-        let named = self.evidence_text("most frequent value");
-        let has_value = |column: &ColumnStatistics| {
-            let value = named.unwrap_or_default();
-            column.top_values.iter().any(|top| top.value == value)
-        };
+        let hot = self.hot_value().unwrap_or_default();
+        let has_value =
+            |column: &ColumnStatistics| column.top_values.iter().any(|top| top.value == hot);
         let found = self.job.tables.iter().filter_map(|table| {
             let column = table.columns.iter().find(|column| column.name == name)?;
             Some(Stored { table, column })
@@ -48,64 +46,81 @@ impl<'a> Case<'a> {
         found.max_by_key(|stored| (has_value(stored.column), stored.table.rows))
     }
 
-    /// The hot values of a key column, as literals of its type.
-    pub(super) fn hot_keys(&self, input: &RowsetRef, column: &str) -> Option<HotKeys> {
+    /// The hot values of a key column, as literals of its type, and the share of the rows that
+    /// have them.
+    pub(super) fn hot_keys(&self, input: &RowsetRef, column: &str) -> Option<(HotKeys, f64)> {
         let stored = self.stored(input, column)?;
         let type_name = stored.column.type_name.as_deref()?;
         let rows = stored.table.rows.filter(|rows| *rows > 0)?;
         let nulls = stored.column.nulls.unwrap_or(0);
         let top = stored.column.top_values.first().map_or(0, |top| top.rows);
         let least = (top.max(nulls) as f64 * HOT_SHARE_OF_TOP).max(rows as f64 * 0.005) as u64;
-        let hot = stored
-            .column
-            .top_values
-            .iter()
-            .filter(|value| value.rows >= least);
-        let literals: Option<Vec<String>> = hot
+        let values = stored.column.top_values.iter();
+        let hot: Vec<_> = values
+            .filter(|v| v.rows >= least)
             .take(MAX_VALUES)
+            .collect();
+        let literals: Option<Vec<String>> = hot
+            .iter()
             .map(|value| literal(&value.value, type_name))
             .collect();
-        let null = nulls >= least && nulls > 0;
         let literals = literals?;
-        let any = null || !literals.is_empty();
-        any.then(|| HotKeys {
-            literals,
-            null,
+        let null = nulls >= least && nulls > 0;
+        let in_them = hot.iter().map(|v| v.rows).sum::<u64>() + if null { nulls } else { 0 };
+        let keys = HotKeys {
             nullable: is_nullable(type_name) || nulls > 0,
-        })
+            null,
+            literals,
+        };
+        let any = keys.null || !keys.literals.is_empty();
+        any.then(|| (keys, (in_them as f64 / rows as f64).min(1.0)))
     }
 
-    /// An expression over the rows of a statement's input that spreads a key: the remainder of a
-    /// whole number with many values that is not among the keys.
-    pub(super) fn salt(
+    /// An expression over the rows of an input that spreads a key: the remainder of a whole number
+    /// with many values that is not among the keys.
+    pub(super) fn salt(&self, input: &RowsetRef, keys: &[String], salts: u32) -> Option<String> {
+        let (column, _) = self.salt_column(input, keys, salts)?;
+        Some(format!("{column} % {salts}"))
+    }
+
+    /// The same as an `int` from 0 to less than `salts`, also for negative numbers and null.
+    pub(super) fn join_salt(
         &self,
-        statement: &Statement,
+        input: &RowsetRef,
         keys: &[String],
         salts: u32,
     ) -> Option<String> {
-        let script = self.script?;
-        let input = statement.query.inputs.first()?;
-        let rowset = script.flow().of_statement(input.definition?)?;
-        let columns = rowset.columns.clone()?;
-        let candidates = columns.iter().filter(|column| !keys.contains(column));
-        let mut spread: Vec<(u64, &String, String)> = candidates
-            .filter_map(|column| {
-                let stored = self.stored(input, column)?;
-                let type_name = stored.column.type_name.as_deref()?;
-                let distinct = stored.column.distinct?;
-                let salt = salt_of(column, type_name, salts)?;
-                (distinct >= u64::from(salts) * 4).then_some((distinct, column, salt))
-            })
-            .collect();
-        spread.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
-        spread.into_iter().next().map(|(_, _, salt)| salt)
+        let (column, type_name) = self.salt_column(input, keys, salts)?;
+        let value = match is_nullable(type_name) {
+            true => format!("({column} ?? 0)"),
+            false => column,
+        };
+        Some(format!("(int)(({value} % {salts} + {salts}) % {salts})"))
     }
-}
 
-/// The remainder of a column; only whole numbers have one that every engine computes alike.
-fn salt_of(column: &str, type_name: &str, salts: u32) -> Option<String> {
-    let plain = is_integer(type_name) && !base_type(type_name).is_empty();
-    plain.then(|| format!("{column} % {salts}"))
+    /// The whole number with most values; only whole numbers have a remainder that every engine
+    /// computes alike.
+    fn salt_column(
+        &self,
+        input: &RowsetRef,
+        keys: &[String],
+        salts: u32,
+    ) -> Option<(String, &'a str)> {
+        let flow = self.script?.flow();
+        let columns = flow.of_statement(input.definition?)?.columns.clone()?;
+        let spread = columns.into_iter().filter(|column| !keys.contains(column));
+        let candidates = spread.filter_map(|column| {
+            let stored = self.stored(input, &column)?.column;
+            let type_name = stored
+                .type_name
+                .as_deref()
+                .filter(|name| is_integer(name))?;
+            let distinct = stored.distinct?;
+            (distinct >= u64::from(salts) * 4).then_some((distinct, column, type_name))
+        });
+        let best = candidates.max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)))?;
+        Some((best.1, best.2))
+    }
 }
 
 /// Name of the stored column that a column of an input copies.
@@ -178,5 +193,18 @@ fn select_step(query: &Query, name: &str) -> Option<Step> {
         None if query.inputs.len() == 1 => 0,
         None => return None,
     };
+    if filled_with_null(query, input) {
+        return None;
+    }
     Some(Step::Input(input, used.name.clone()))
+}
+
+/// Whether an outer join gives rows whose columns of that input are null though stored ones are not.
+fn filled_with_null(query: &Query, input: usize) -> bool {
+    query.joins.iter().any(|join| match join.kind {
+        JoinKind::FullOuter => true,
+        JoinKind::LeftOuter => join.right == input,
+        JoinKind::RightOuter => join.right != input,
+        _ => false,
+    })
 }

@@ -1,31 +1,36 @@
 //! What to change: for every finding one or more suggestions, with a verified diff where the
 //! script can be rewritten safely, and as steps otherwise.
 //!
-//! Knows how to fix each cause; how a script is rewritten and checked is in
+//! Knows how to fix each cause, in which order the fixes are tried (what changes least first), and
+//! what each of them saves by itself; how a script is rewritten and checked is in
 //! `crate::rewrite`.
 
 mod case;
+mod edits;
 mod failure;
 mod hot_key;
-mod parallelism;
+mod proposal;
 mod resources;
 mod shuffle;
-mod sizing;
+mod sides;
 mod skew;
 #[cfg(test)]
 mod tests;
+mod vertices;
 
 use job::Job;
 
 use crate::Suggested;
 use crate::rewrite;
 use crate::rule::Candidate;
+use crate::view::View;
 use case::{Case, reads};
-use report::{Cause, Language, Verified};
+use report::{Cause, Verified};
 
-/// Suggestions for the findings of a job, in their order; the surest for each finding first.
-pub(crate) fn suggest(job: &Job, findings: &[Candidate], language: Language) -> Vec<Suggested> {
-    let of = |(index, found)| of_cause(&Case::new(job, index, found, language));
+/// Suggestions for the findings of a job, in their order; for each finding the one that changes
+/// least first.
+pub(crate) fn suggest(view: &View<'_>, findings: &[Candidate]) -> Vec<Suggested> {
+    let of = |(index, found)| of_cause(&Case::new(view, index, found));
     let mut all: Vec<Suggested> = findings.iter().enumerate().flat_map(of).collect();
     for (index, suggested) in all.iter_mut().enumerate() {
         suggested.suggestion.id = format!("S{}", index + 1);
@@ -67,9 +72,9 @@ fn of_cause(case: &Case<'_>) -> Vec<Suggested> {
         Cause::Misestimate => resources::misestimate(case),
         Cause::JoinExplosion => resources::join_explosion(case),
         Cause::CpuBoundUdo => resources::cpu_bound(case),
-        Cause::ParallelismTooLow => parallelism::parallelism_too_low(case),
-        Cause::TinyVertices => parallelism::tiny_vertices(case),
-        Cause::SmallFiles => parallelism::small_files(case),
+        Cause::ParallelismTooLow => vertices::parallelism_too_low(case),
+        Cause::TinyVertices => vertices::tiny_vertices(case),
+        Cause::SmallFiles => vertices::small_files(case),
         Cause::VertexRetries => failure::vertex_retries(case),
         Cause::SlowMachine => failure::slow_machine(case),
         Cause::UserCodeFailure => failure::user_code(case),

@@ -1,85 +1,75 @@
 //! Suggestions against needless movement of data.
 
-use job::script::{Dialect, Script, Statement};
+use job::script::{HintForm, Script, Statement, StatementKind};
 
-use super::case::{Case, Proposal};
+use super::case::Case;
+use super::proposal::{Gain, Proposal};
 use crate::Suggested;
-use crate::rewrite::hint::Side;
-use crate::rewrite::{aggregate, filter, hint, layout, projection};
-use report::format::ROW;
-use report::{SuggestionKind, text};
+use crate::rewrite::hint::{self, Side};
+use crate::rewrite::{Rewrite, aggregate, filter, layout, projection, window};
+use report::format::{Bytes, ROW};
+use report::{SuggestionKind, Text, text};
 
 /// Rows partitioned again on keys they are partitioned by.
 pub(super) fn redundant_repartition(case: &Case<'_>) -> Vec<Suggested> {
-    let keys = case.keys();
-    let list = keys.join(", ");
-    let rowset = case.rowset();
-    let rewrite = case
-        .statement
-        .zip(case.script)
-        .filter(|_| !keys.is_empty())
-        .and_then(|(statement, script)| partition_on_common_key(script, statement, &keys));
-    let hinted = Proposal::new(
-        SuggestionKind::Hint,
-        "repartition once and reuse PARTITION hint",
-        text!("只分区一次：让 {rowset} 沿用已有的按 {list} 的分区", "partition once: let {rowset} reuse the partitioning on {list}", rowset = rowset),
-    )
-    .step(text!("在第一次需要这些键的语句上固定分区（PARTITION 提示，REQUIRED=true），后面的连接、聚合、REDUCE 用同样的键和分区数", "fix the partitioning where the keys are needed first (PARTITION hint, REQUIRED=true), and use the same keys and count in the joins, groups and REDUCEs after it"))
-    .step(text!("按 (A, B) 分组时，按 A 分区就已足够：不要为更多的键再次分区", "for a group by (A, B) a partitioning on A is enough: don't partition again for more keys"))
-    .step(text!("避免在两次使用之间用 PROCESS 或改名隐藏键列，否则优化器会丢失分区信息", "don't hide the key behind a PROCESS or a new name in between: the optimizer forgets the partitioning then"))
-    .pro(text!("少一次全量移动", "one full move of the data less"))
-    .con(text!("提示固定了计划，数据变化后需复查", "the hint fixes the plan: look again when the data changes"))
-    .rewrite(rewrite);
-    let reorder = Proposal::new(
-        SuggestionKind::Rewrite,
-        "reorder operators same keys share exchange",
-        text!(
-            "把使用同一键的运算放在一起，{rowset} 之前不要换键",
-            "put what uses the same key together, without another key before {rowset}",
-            rowset = rowset
-        ),
-    )
-    .step(text!(
-        "先完成所有按同一键的连接和聚合，再处理其他键",
-        "do all joins and groups on one key before those on another"
-    ))
-    .step(text!(
-        "UDO 不改变键时，在 PRODUCE 中原样输出键列",
-        "where user code leaves the key alone, PRODUCE it under its name"
-    ))
-    .pro(text!(
-        "不需要提示，优化器自己就能复用",
-        "no hint needed, the optimizer can reuse it by itself"
-    ))
-    .con(text!(
-        "要确认调整顺序不改变结果",
-        "make sure that the order does not matter"
-    ));
-    let mut found = Vec::new();
-    match without_forced_partitioning(case) {
-        Some(suggestion) => found.push(suggestion),
-        None => found.push(case.finish(hinted)),
+    let keys = case.key_list();
+    if let Some(removed) = without_forced_partitioning(case) {
+        return vec![removed];
     }
-    found.push(case.finish(reorder));
-    found
+    let rewrite = case
+        .located()
+        .filter(|_| !case.usql() && !case.keys().is_empty());
+    let rewrite = rewrite.and_then(|(script, s)| partition_on_common_key(script, s, &case.keys()));
+    let reuse = |kind, gain| {
+        Proposal::new(
+            kind,
+            "repartition once and reuse same keys PARTITION hint",
+            gain,
+            text!(
+                "只分区一次：让 {rowset} 沿用已有的按 {keys} 的分区",
+                "partition once: let {rowset} reuse the partitioning on {keys}",
+                rowset = case.rowset()
+            ),
+        )
+    };
+    let by_order = |gain| {
+        reuse(SuggestionKind::Rewrite, gain)
+            .step(text!("按 (A, B) 分组时按 A 分区就够：先完成按同一键的连接和聚合，再换键", "a group by (A, B) is satisfied by a partitioning on A: do all joins and groups on one key before those on another"))
+            .step(text!("让键保持为同一列：不要在两次使用之间用 PROCESS、表达式或改名把它隐藏起来", "keep the key one column: don't hide it behind a PROCESS, an expression or a new name in between"))
+            .pro(text!("不需要提示，优化器自己就能复用", "no hint needed: the optimizer can reuse it by itself"))
+            .con(text!("要确认调整顺序不改变结果", "make sure that the order does not change the result"))
+            .con(text!("键列少了，较窄的键可能倾斜：先看它的最大值", "fewer key columns can be skewed: look at their most frequent values first"))
+    };
+    if rewrite.is_none() {
+        return vec![case.finish(by_order(Gain::Whole))];
+    }
+    let hinted = reuse(SuggestionKind::Hint, Gain::Whole)
+        .step(text!("在这些键第一次用到的地方用 PARTITION 提示固定分区，之后的连接、聚合、REDUCE 用同样的键和分区数", "fix the partitioning with a PARTITION hint where the keys are needed first; use the same keys and count in the joins, groups and REDUCEs after it"))
+        .pro(text!("只加一行，少一次全量移动", "one line, and one full move of the data less"))
+        .con(text!("提示把计划固定下来，数据变化后要复查；较窄的键可能倾斜", "the hint fixes the plan: look again when the data changes; a narrower key may be skewed"))
+        .rewrite(rewrite);
+    let other = text!("PARTITION 提示", "the PARTITION hint");
+    vec![
+        case.finish(hinted),
+        case.finish(by_order(Gain::Instead(other))),
+    ]
 }
 
 /// Takes away a PARTITION hint that forces another partitioning on the same keys.
 fn without_forced_partitioning(case: &Case<'_>) -> Option<Suggested> {
-    let (script, statement) = case.script.zip(case.statement)?;
-    let forced = statement
-        .hints
-        .iter()
-        .find(|hint| hint.name == "PARTITION")?;
-    let text = script.slice(&forced.span).to_owned();
+    let (script, statement) = case.located()?;
+    let mut hints = statement.hints.iter();
+    let forced = hints.find(|h| h.name == "PARTITION" && h.form == HintForm::Attribute)?;
+    let written = script.slice(&forced.span).to_owned();
     let proposal = Proposal::new(
         SuggestionKind::Hint,
         "PARTITION hint forces repartition remove",
-        text!("删除 `{text}`：数据已按这些键分区，提示强迫它再分一次", "take `{text}` away: the rows are partitioned by these keys already, and the hint forces it once more"),
+        Gain::Whole,
+        text!("删除 `{written}`：数据已按这些键分区，提示强迫它再分一次", "remove `{written}`: the rows are partitioned by these keys already, and the hint forces it once more"),
     )
     .step(text!("没有提示时优化器会沿用上一步的分区；确实要改分区数时，改在第一次分区的语句上", "without it the optimizer reuses the partitioning of the step before; if another count is needed, set it where the rows are partitioned first"))
     .pro(text!("少一次全量移动，结果不变", "one full move of the data less, same result"))
-    .con(text!("该步的分区数与上一步相同", "this step then has as many partitions as the one before"))
+    .con(text!("该步的分区数变成与上一步相同", "this step then has as many partitions as the one before"))
     .rewrite(hint::remove(script, statement, forced));
     case.finish_checked(proposal)
 }
@@ -89,19 +79,14 @@ fn partition_on_common_key(
     script: &Script,
     statement: &Statement,
     keys: &[String],
-) -> Option<crate::rewrite::Rewrite> {
-    if script.dialect != Dialect::Scope {
-        return None;
-    }
+) -> Option<Rewrite> {
     let flow = script.flow();
     let rowset = flow.of_statement(statement.index)?;
-    let before = rowset
+    let mut before = rowset
         .inputs
         .iter()
-        .map(|&input| &flow.rowsets[input].leaves);
-    let shared = before
-        .map(|leaves| &leaves.keys)
-        .find(|held| !held.is_empty() && held.iter().all(|key| keys.contains(key)));
+        .map(|&input| &flow.rowsets[input].leaves.keys);
+    let shared = before.find(|held| !held.is_empty() && held.iter().all(|key| keys.contains(key)));
     let columns = shared.map_or_else(|| keys.join(", "), |shared| shared.join(", "));
     let rest = format!("({columns})=(PARTITIONFUNCTION=HASH, REQUIRED=true)");
     hint::add(script, statement, "PARTITION", &rest)
@@ -109,66 +94,90 @@ fn partition_on_common_key(
 
 /// Columns that cross an exchange for nothing.
 pub(super) fn unused_columns(case: &Case<'_>) -> Vec<Suggested> {
-    let columns = case
-        .evidence_text("columns never read")
-        .unwrap_or_default()
-        .to_owned();
-    let listed = if columns.is_empty() {
-        String::new()
-    } else {
-        format!(" ({columns})")
-    };
+    let columns = case.evidence_text("columns never read");
+    let listed = columns.map_or_else(String::new, |columns| format!(" ({columns})"));
     let rewrite = case
         .script
         .and_then(|script| projection::drop_columns(script, &|c| case.reads(c)));
-    let proposal = Proposal::new(
+    let (rewrite, dropped) = rewrite.unzip();
+    let mut proposal = Proposal::new(
         SuggestionKind::Rewrite,
         "early projection drop unused columns",
-        text!("从 SELECT 列表中去掉之后没有用到的列{listed}", "leave the columns that nobody reads later out of the SELECT lists{listed}"),
+        Gain::Whole,
+        text!(
+            "从 SELECT 列表中去掉之后没有用到的列{listed}",
+            "leave the columns that nobody reads later out of the SELECT lists{listed}"
+        ),
     )
-    .step(text!("从最早出现这些列的语句开始删除，一直到不再使用它们的地方", "take them out from the statement where they appear first, down to where they are not used any more"))
-    .step(text!("REDUCE / PROCESS 的输入只传它读取的列；优化器看不到用户代码，不会自动裁剪", "give REDUCE and PROCESS only the columns they read: the optimizer cannot see into user code and prunes nothing"))
-    .step(text!("用户代码若按位置或遍历 schema 访问列，先确认它不依赖被删的列", "if user code goes by position or over the schema, make sure that it does not need them"))
-    .pro(text!("输出列不变，移动的字节数按列宽减少", "same output columns, fewer bytes moved"))
-    .con(text!("用户代码以后需要这些列时要再加回来", "should the code need them one day, they have to come back"))
     .rewrite(rewrite);
-    let mut found = vec![case.finish(proposal)];
+    proposal = match dropped {
+        Some(dropped) => {
+            let each = |d: &projection::Dropped| format!("`{}`: {}", d.rowset, d.columns.join(", "));
+            let all: Vec<String> = dropped.iter().map(each).collect();
+            let all = all.join("; ");
+            proposal.step(text!("下面的修改去掉这些列：{all}", "the change below removes these columns: {all}"))
+        }
+        None => proposal.step(text!("从最早出现这些列的语句开始删除，一直到不再使用它们的地方", "take them out from the statement where they appear first down to where they are no longer used")),
+    };
+    proposal = proposal
+        .step(text!(
+            "用户代码若按位置或遍历 schema 访问列，先确认它不依赖被删的列",
+            "if user code goes by position or over the schema, make sure that it does not need them"
+        ))
+        .pro(text!(
+            "输出列不变，移动的字节按列宽减少",
+            "same output columns, and fewer bytes are moved"
+        ))
+        .con(text!(
+            "用户代码以后读取这些列时要加回来，否则运行时报错",
+            "should the code read them one day they have to come back, or it fails at run time"
+        ));
+    if case.usql() {
+        proposal = proposal.step(text!("在 REDUCE / PROCESS 上用 `REQUIRED` 声明代码读取的列，编译器就能自动裁剪", "declare the columns that the code reads with `REQUIRED` on REDUCE or PROCESS, and the compiler prunes the others"));
+    }
     let wide = Proposal::new(
         SuggestionKind::Rewrite,
         "late materialization wide columns join back",
-        text!("若最后仍需要宽列：先只带键走完，再连接回来", "if wide columns are needed in the end: carry the key only, and join them back"),
+        Gain::Unknown(text!("取决于最后还剩多少行", "it depends on how many rows are left in the end")),
+        text!("若最后仍需要宽列：先只带主键走完，再连接回来", "if wide columns are needed in the end, carry the key only and join them back"),
     )
     .step(text!("在交换之前把宽列（URL、UserAgent、JSON）换成主键，最后对少量结果行再连接一次", "replace wide columns (URLs, user agents, JSON) by a key before the exchange, and join once more on the few rows of the result"))
-    .pro(text!("大行不再跨网络", "wide rows stay where they are"))
-    .con(text!("多一次连接，只在结果行很少时合算", "one more join: pays off where few rows are left"));
-    found.push(case.finish(wide));
-    found
+    .pro(text!("宽列不再跨网络", "wide columns stay where they are"))
+    .con(text!("多一次连接，只在结果行很少时合算", "one more join: pays off only where few rows are left"));
+    vec![case.finish(proposal), case.finish(wide)]
 }
 
 /// A filter that runs after an exchange.
 pub(super) fn late_filter(case: &Case<'_>) -> Vec<Suggested> {
-    let rowset = case.rowset();
     let rewrite = case
-        .statement
-        .zip(case.script)
-        .and_then(|(statement, script)| push_filter(script, statement));
-    let proposal = Proposal::new(
+        .located()
+        .and_then(|(script, statement)| push_filter(script, statement));
+    let mut proposal = Proposal::new(
         SuggestionKind::Rewrite,
         "early filter push down before join",
-        text!("把 {rowset} 之后的过滤移到交换之前", "filter before the exchange rather than in or after {rowset}", rowset = rowset),
-    )
-    .step(text!("条件只用到连接一侧的列：在该侧参加连接之前就过滤", "the condition needs one side of the join only: filter that side before it joins"))
-    .step(text!("左外连接只能提前左侧的条件；右侧的条件提前会改变结果", "in a left outer join only conditions on the left side may move; one on the right side would change the result"))
-    .step(text!("优化器不会自动下推含用户函数的条件，所以要手工写在前面", "the optimizer does not push conditions with user functions down by itself: write them early"))
-    .pro(text!("被过滤的行不再移动、排序和连接", "rows that are filtered out are neither moved, sorted nor joined"))
-    .pro(text!("结果不变", "same result"))
-    .con(text!("用户函数会在更多的行上执行（在连接减少行数时）", "a user function runs on more rows where the join would have dropped some"))
-    .rewrite(rewrite);
+        Gain::Whole,
+        text!(
+            "把 {rowset} 中或之后的过滤移到交换之前",
+            "filter before the exchange rather than in or after {rowset}",
+            rowset = case.rowset()
+        ),
+    );
+    if rewrite.is_none() {
+        proposal = proposal
+            .step(text!("条件只用到一侧的列：在该侧参加连接之前过滤；混合条件拆开，只移动这一部分", "where the condition needs one side only, filter that side before it joins; split a mixed condition and move that part"))
+            .step(text!("外连接只能移动保留侧的条件；REDUCE 之前只能移动键上的条件", "in an outer join only conditions on the kept side may move, before a REDUCE only conditions on its key"));
+    } else {
+        proposal = proposal.step(text!("条件只用到连接一侧的列，被过滤的行只影响它自己的输出行", "the condition needs one side of the join only, and a row that it drops takes only its own output rows with it"));
+    }
+    proposal = proposal
+        .pro(text!("被过滤的行不再移动、排序和连接", "rows that are filtered out are neither moved, sorted nor joined"))
+        .con(text!("条件若调用用户函数，会在连接本来会去掉的行上也执行", "if the condition calls a user function, it also runs on rows that the join would have dropped"))
+        .rewrite(rewrite);
     vec![case.finish(proposal)]
 }
 
 /// Moves the filter of the statement, or of the statement that reads it.
-fn push_filter(script: &Script, statement: &Statement) -> Option<crate::rewrite::Rewrite> {
+fn push_filter(script: &Script, statement: &Statement) -> Option<Rewrite> {
     filter::push_down(script, statement).or_else(|| {
         let flow = script.flow();
         let readers = &flow.of_statement(statement.index)?.readers;
@@ -181,189 +190,285 @@ fn push_filter(script: &Script, statement: &Statement) -> Option<crate::rewrite:
 
 /// A small side that is repartitioned.
 pub(super) fn missed_broadcast(case: &Case<'_>) -> Vec<Suggested> {
-    let join = case.statement.and_then(|statement| {
-        let (number, join) = case.join()?;
-        let rows = |input: usize| case.rows_behind(statement.query.inputs.get(input)?);
-        let side = match (rows(join.left), rows(join.right)) {
-            (Some(left), Some(right)) if left < right => Side::Left,
-            _ => Side::Right,
-        };
-        Some((statement, number, side))
-    });
-    let side = join.map_or(Side::Right, |(_, _, side)| side);
+    let corrected = wrong_row_count(case);
+    let gain = match &corrected {
+        Some(_) => Gain::Instead(text!("改正 ROWCOUNT 提示", "the corrected ROWCOUNT hint")),
+        None => Gain::Whole,
+    };
+    let broadcast = match broadcast_small_side(case, gain) {
+        Some(broadcast) => broadcast,
+        None => Proposal::new(
+            SuggestionKind::Hint,
+            "broadcast join hint BROADCASTRIGHT small table",
+            if corrected.is_some() { Gain::up_to_the_optimizer() } else { Gain::Whole },
+            text!("在 {rowset} 中广播较小的一侧", "broadcast the small side in {rowset}", rowset = case.rowset()),
+        )
+        .step(text!("小的一侧在 JOIN 之后写 `BROADCASTRIGHT JOIN`，在之前写 `BROADCASTLEFT JOIN`", "write `BROADCASTRIGHT JOIN` if the small side is behind the JOIN, `BROADCASTLEFT JOIN` if it is before"))
+        .step(text!("确认小的一侧在最大的一天也放得进一个顶点的内存", "make sure that the small side fits into a vertex's memory even on its largest day"))
+        .pro(text!("大的一侧完全不用移动", "the big side does not move at all"))
+        .con(text!("提示是命令：小表变大后会拖垮每个顶点", "a hint is a command: should the small side grow, every vertex suffers")),
+    };
+    corrected
+        .into_iter()
+        .chain([case.finish(broadcast)])
+        .collect()
+}
+
+/// The strategy word that broadcasts the side of the join that is known to be small.
+pub(super) fn broadcast_small_side(case: &Case<'_>, gain: Gain) -> Option<Proposal> {
+    let (script, statement) = case.located()?;
+    let (number, side, edge) = case.small_side()?;
     let (word, zh, en) = match side {
         Side::Left => ("BROADCASTLEFT", "左", "left"),
         Side::Right => ("BROADCASTRIGHT", "右", "right"),
     };
-    let rewrite = join
-        .zip(case.script)
-        .and_then(|((statement, number, side), script)| {
-            hint::broadcast(script, statement, number, side)
-        });
-    let rowset = case.rowset();
-    let broadcast = Proposal::new(
+    let size = match edge.and_then(|edge| edge.bytes_written.zip(edge.rows_written)) {
+        Some((bytes, rows)) => text!(
+            "（{rows}，{bytes}）",
+            " ({rows}, {bytes})",
+            rows = ROW.count(rows),
+            bytes = Bytes(bytes)
+        ),
+        None => Text::default(),
+    };
+    let proposal = Proposal::new(
         SuggestionKind::Hint,
         "broadcast join hint BROADCASTRIGHT small table",
-        text!("在 {rowset} 中用 {word} 广播较小的{zh}侧", "broadcast the small {en} side in {rowset} with {word}", rowset = rowset),
+        gain,
+        text!(
+            "在 {rowset} 中用 {word} 广播较小的{zh}侧{size}",
+            "broadcast the small {en} side{size} in {rowset} with {word}",
+            rowset = case.rowset(),
+            size = size
+        ),
     )
-    .step(text!("在连接词中写明策略：`INNER {word} JOIN`", "name the strategy in the join: `INNER {word} JOIN`"))
-    .step(text!("确认小表在最大的一天也放得进一个顶点的内存（通常 < 1 GB）", "make sure that the small side fits into a vertex's memory even on its largest day (usually < 1 GB)"))
-    .pro(text!("大的一侧完全不用移动，也不受热点键影响", "the big side does not move at all, and hot keys don't matter"))
-    .con(text!("小表变大后会拖垮每个顶点，需要监控其大小", "should the small side grow, every vertex suffers: watch its size"))
-    .rewrite(rewrite);
-    let mut found = vec![case.finish(broadcast)];
-    found.extend(wrong_row_count(case));
-    let statistics = Proposal::new(
-        SuggestionKind::Hint,
-        "ROWCOUNT hint statistics broadcast",
-        text!("让优化器知道小表真实的行数", "let the optimizer know how many rows the small side has"),
-    )
-    .step(text!("给小表加 ROWCOUNT 提示（U-SQL：`OPTION(ROWCOUNT=n)` 或 `CREATE STATISTICS`），优化器就会自己选择广播", "give the small side a ROWCOUNT hint (U-SQL: `OPTION(ROWCOUNT=n)` or `CREATE STATISTICS`); the optimizer chooses to broadcast by itself then"))
-    .step(text!("删除写大了的旧 ROWCOUNT 提示", "take away old ROWCOUNT hints that say too much"))
-    .pro(text!("其他连接也会得到更好的计划", "other joins get better plans too"))
-    .con(text!("提示过期后又会误导优化器", "an outdated hint misleads again"));
-    found.push(case.finish(statistics));
-    found
+    .step(text!(
+        "在连接词中写明策略：`{word} JOIN`",
+        "name the strategy in the join: `{word} JOIN`"
+    ))
+    .step(text!(
+        "确认小的一侧在最大的一天也放得进一个顶点的内存",
+        "make sure that the small side fits into a vertex's memory even on its largest day"
+    ))
+    .pro(text!(
+        "大的一侧完全不用移动，也不受热点键影响",
+        "the big side does not move at all, and hot keys don't matter"
+    ))
+    .rewrite(hint::broadcast(script, statement, number, side));
+    Some(match case.usql() {
+        true => proposal.con(text!("提示是命令：无法满足时编译报“no plan”错误，小表变大后会拖垮每个顶点", "a hint is a command: if it cannot be met the compiler reports a “no plan” error, and should the small side grow, every vertex suffers")),
+        false => proposal.con(text!("提示是命令：小表变大后会拖垮每个顶点，要监控它的大小", "a hint is a command: should the small side grow, every vertex suffers; watch its size")),
+    })
 }
 
 /// A ROWCOUNT hint on the way to the join that says far more than the table has.
 fn wrong_row_count(case: &Case<'_>) -> Option<Suggested> {
-    let (script, statement) = case.script.zip(case.statement)?;
+    let (script, statement) = case.located()?;
     let (hinted, hint, rows) = statement.query.inputs.iter().find_map(|input| {
         let rows = case.rows_behind(input)?;
         let definition = script.statements.get(input.definition?)?;
-        let hint = definition
-            .hints
-            .iter()
-            .find(|hint| hint.name == "ROWCOUNT")?;
+        let hint = definition.hints.iter().find(|h| h.name == "ROWCOUNT")?;
         let says: f64 = hint.value.as_deref()?.parse().ok()?;
         // Filters only make rows fewer, so a hint above the table's rows is wrong for sure.
         (says > rows as f64 * 2.0).then_some((definition, hint, rows))
     })?;
+    let says = hint.value.clone().unwrap_or_default();
     let proposal = Proposal::new(
         SuggestionKind::Hint,
-        "wrong ROWCOUNT hint",
-        text!(
-            "改正 ROWCOUNT 提示：源表只有 {rows}",
-            "correct the ROWCOUNT hint: the table has {rows} only",
-            rows = ROW.count(rows as f64)
-        ),
+        "wrong ROWCOUNT hint statistics broadcast",
+        Gain::Whole,
+        text!("改正 ROWCOUNT 提示：写的是 {says}，源表只有 {rows}", "correct the ROWCOUNT hint: it says {says}, the table has only {rows}", rows = ROW.count(rows as f64)),
     )
-    .step(text!(
-        "把提示改成真实行数，或者删除它",
-        "set it to the true number, or take it away"
-    ))
-    .pro(text!(
-        "优化器自己就会选择广播",
-        "the optimizer then chooses to broadcast by itself"
-    ))
-    .con(text!("行数变化时要维护", "has to be kept up to date"))
-    .rewrite(hint::change(script, hinted, hint, |text| {
-        hint::with_number(text, "ROWCOUNT", rows)
-    }));
+    .step(text!("写成真实行数，或者删除它", "set it to the true number, or remove it"))
+    .pro(text!("从根源上改正：优化器自己就会选择广播，其他语句也受益", "goes to the root: the optimizer can choose to broadcast by itself, and other statements gain too"))
+    .con(text!("仍由优化器决定；行数变化时提示要维护", "the optimizer still decides; the hint has to follow the rows"))
+    .rewrite(hint::change(script, hinted, hint, |text| hint::with_number(text, "ROWCOUNT", rows)));
     case.finish_checked(proposal)
 }
 
 /// A large intermediate gathered into one vertex.
 pub(super) fn serial_gather(case: &Case<'_>) -> Vec<Suggested> {
-    let mut found = Vec::new();
-    found.extend(distinct_in_two_steps(case));
-    let sorted = case.statement.is_some_and(|s| {
-        !s.query.order_by.is_empty() || s.output.as_ref().is_some_and(|o| !o.sorted_by.is_empty())
+    if let Some(distinct) = distinct_in_two_steps(case) {
+        return vec![distinct];
+    }
+    let query = case.statement.map(|statement| &statement.query);
+    let output = case
+        .statement
+        .and_then(|statement| statement.output.as_ref());
+    let ordered = query.is_some_and(|q| !q.order_by.is_empty());
+    let first = query.is_some_and(|q| q.top.is_some())
+        || ordered
+            && case
+                .located()
+                .is_some_and(|(script, s)| script.slice(&s.query.span).contains("FETCH"))
+        || query.is_some_and(|q| {
+            q.aggregates
+                .iter()
+                .any(|a| a.over && a.partition_by.is_empty())
+        });
+    let sorted = ordered || output.is_some_and(|output| !output.sorted_by.is_empty());
+    vec![case.finish(match (first, sorted) {
+        (true, _) => first_rows_in_two_levels(case),
+        (false, true) => parallel_sort(case),
+        (false, false) => partial_first(case),
+    })]
+}
+
+/// The first N of each vertex before the first N of all.
+fn first_rows_in_two_levels(case: &Case<'_>) -> Proposal {
+    let rewrite = case.located().and_then(|(script, statement)| {
+        let salt = case.salt(statement.query.inputs.first()?, &[], aggregate::SALTS)?;
+        window::two_level_top(script, statement, &salt)
+            .or_else(|| window::two_level_rank(script, statement, &salt))
     });
-    found.push(case.finish(if sorted {
-        parallel_sort(case)
-    } else {
-        partial_first(case)
-    }));
-    found
+    let rowset = case.rowset();
+    let last = match case.usql() {
+        true => text!(
+            "再用 `ORDER BY … FETCH N ROWS` 从这些行中取前 N",
+            "then take the first N of those with `ORDER BY … FETCH N ROWS`"
+        ),
+        false => text!(
+            "再用 `TOP N … ORDER BY` 从这些行中取前 N",
+            "then take the first N of those with `TOP N … ORDER BY`"
+        ),
+    };
+    Proposal::new(
+        SuggestionKind::Rewrite,
+        "top n two steps local top per bucket ROW_NUMBER",
+        Gain::Whole,
+        text!("{rowset} 分两级取前 N：各顶点先取自己的前 N，汇集后再取", "take the first N in {rowset} in two levels: those of each vertex first, then those of all", rowset = rowset),
+    )
+    .step(text!("按行内某个 id 的余数分桶，用 `ROW_NUMBER() OVER (PARTITION BY 桶 ORDER BY …)` 在各桶中并行取前 N", "divide the rows by the remainder of an id, and take the first N of each part in parallel with `ROW_NUMBER() OVER (PARTITION BY part ORDER BY …)`"))
+    .step(last)
+    .pro(text!("汇集到一个顶点的只有桶数 × N 行", "only parts × N rows are gathered into the one vertex"))
+    .con(text!("多一次并行的分区；名次并列时取哪一行，和原来一样不确定", "one more exchange, in parallel; which of tied rows are taken is as arbitrary as before"))
+    .rewrite(rewrite)
 }
 
 /// Distinct values first, spread by the value.
 pub(super) fn distinct_in_two_steps(case: &Case<'_>) -> Option<Suggested> {
-    let (script, statement) = case.script.zip(case.statement)?;
+    let (script, statement) = case.located()?;
     let rewrite = aggregate::distinct_first(script, statement)?;
-    let rowset = case.rowset();
     let proposal = Proposal::new(
         SuggestionKind::Rewrite,
         "COUNT DISTINCT two steps pre-aggregation",
-        text!("{rowset} 的 COUNT(DISTINCT) 分两步：先按值去重，再计数", "count distinct values in {rowset} in two steps: deduplicate by value, then count", rowset = rowset),
+        Gain::Whole,
+        text!("{rowset} 的 COUNT(DISTINCT) 分两步：先按值去重，再计数", "count distinct values in {rowset} in two steps: deduplicate by value, then count", rowset = case.rowset()),
     )
     .step(text!("第一步按键和值分组：按值分布在许多顶点上，与键的多少、冷热无关", "the first step groups by key and value: it is spread by the value over many vertices, however few or hot the keys are"))
     .step(text!("第二步只数第一步的行，可以先在各顶点局部计数", "the second step counts rows of the first, locally on each vertex before they meet"))
     .pro(text!("结果不变，不需要盐，也不依赖具体的值", "same result, without salt or values in the script"))
-    .con(text!("多一次分区", "one more exchange"))
+    .con(text!("多一次分区；值本身倾斜时第一步仍不均匀", "one more exchange; if the values themselves are skewed, the first step stays uneven"))
     .rewrite(Some(rewrite));
     case.finish_checked(proposal)
 }
 
 fn parallel_sort(case: &Case<'_>) -> Proposal {
-    let rowset = case.rowset();
     let rewrite = case
-        .statement
-        .zip(case.script)
-        .and_then(|(statement, script)| layout::cluster_sorted_output(script, statement));
-    Proposal::new(
+        .located()
+        .filter(|_| !case.usql())
+        .and_then(|(script, statement)| layout::cluster_sorted_output(script, statement));
+    let proposal = Proposal::new(
         SuggestionKind::Layout,
         "global sort serial CLUSTERED SORTED output",
-        text!("去掉 {rowset} 的全局排序，改为分区内有序的输出", "replace the global sort in {rowset} by an output that is sorted in partitions", rowset = rowset),
+        Gain::Whole,
+        text!(
+            "去掉 {rowset} 的全局排序，改为分区内有序的输出",
+            "replace the global sort in {rowset} by an output that is sorted in partitions",
+            rowset = case.rowset()
+        ),
     )
-    .step(text!("输出结构化流并写 `CLUSTERED BY k SORTED BY k`：范围分区并行写出，读者仍得到有序数据", "write a structured stream with `CLUSTERED BY k SORTED BY k`: range partitions are written in parallel, and readers still get sorted rows"))
-    .step(text!("只需要前 N 行时用 `TOP N … ORDER BY`：每个顶点先取前 N", "if only the first N rows are needed, `TOP N … ORDER BY`: each vertex takes its N first"))
-    .step(text!("没有读者依赖顺序时，直接删除 ORDER BY", "if nobody needs the order, drop the ORDER BY"))
+    .step(text!(
+        "没有读者依赖顺序时，直接删除 ORDER BY",
+        "if nobody needs the order, drop the ORDER BY"
+    ));
+    match case.usql() {
+        true => proposal
+            .step(text!("需要按键查找时写入表：`INDEX i CLUSTERED (k) DISTRIBUTED BY RANGE (k)`", "if readers look rows up by key, write a table: `INDEX i CLUSTERED (k) DISTRIBUTED BY RANGE (k)`")),
+        false => proposal
+            .step(text!("需要顺序时输出结构化流并写 `CLUSTERED BY k SORTED BY k`：范围分区并行写出，读者仍得到有序数据", "if they do, write a structured stream with `CLUSTERED BY k SORTED BY k`: range partitions are written in parallel, and readers still get sorted rows")),
+    }
     .pro(text!("不再由单个顶点处理全部数据", "no single vertex handles all rows any more"))
-    .con(text!("文本输出会变成多个有序片段，需与读者确认", "a text output would come in several sorted pieces: ask its readers"))
+    .con(text!("要的是一个有序文本文件时不适用；范围分区遇到倾斜的键会不均匀", "not if one sorted text file is required; ranges of a skewed key are uneven"))
     .rewrite(rewrite)
 }
 
 fn partial_first(case: &Case<'_>) -> Proposal {
-    let rowset = case.rowset();
-    Proposal::new(
+    let user_code = case
+        .statement
+        .is_some_and(|s| s.kind == StatementKind::Reduce);
+    let proposal = Proposal::new(
         SuggestionKind::Rewrite,
         "serial aggregate partial aggregation salt REDUCE ALL",
-        text!("先在各顶点上做部分聚合，再汇总 {rowset}", "aggregate partially on every vertex before {rowset} puts it together", rowset = rowset),
-    )
-    .step(text!("给聚合加上一个中间键（如日期或哈希余数），第一级并行，第二级只汇总少量行", "group by an extra key (a date, a remainder) first, in parallel, and let a second level sum up the few rows"))
-    .step(text!("用户聚合或 REDUCE ALL 改成可递归（满足结合律）的实现", "make user aggregates and REDUCE ALL recursive (associative)"))
-    .step(text!("COUNT(DISTINCT x) 拆成按 x 分组加计数", "split COUNT(DISTINCT x) into a group by x and a count"))
-    .pro(text!("串行部分只处理部分结果", "the serial part sees partial results only"))
-    .con(text!("中位数、列表等无法分级合并", "medians, lists and the like cannot be put together"))
+        Gain::Whole,
+        text!(
+            "先在各顶点上部分聚合，再由 {rowset} 汇总",
+            "aggregate partially on many vertices before {rowset} puts it together",
+            rowset = case.rowset()
+        ),
+    );
+    let proposal = match user_code {
+        true => proposal.step(text!("REDUCE ALL 先按一个余数列并行 REDUCE，再合并；代码要能接受自己的输出", "REDUCE by a remainder in parallel before the REDUCE ALL that merges; the code has to take its own output")),
+        false => proposal
+            .step(text!("第一级按行内某个 id 的余数分组并行聚合，第二级只汇总少量行", "group by the remainder of an id first, in parallel, and let a second level sum up the few rows"))
+            .step(text!("COUNT(DISTINCT x) 拆成按 x 分组加计数", "split COUNT(DISTINCT x) into a group by x and a count")),
+    };
+    proposal
+        .pro(text!(
+            "串行部分只处理部分结果",
+            "the serial part sees partial results only"
+        ))
+        .con(text!(
+            "中位数、列表等无法分级合并",
+            "medians, lists and the like cannot be put together"
+        ))
 }
 
 /// Inputs stored on other keys than every consumer needs.
 pub(super) fn unaligned_input(case: &Case<'_>) -> Vec<Suggested> {
-    let keys = case.keys();
-    let list = if keys.is_empty() {
-        "<key>".to_owned()
-    } else {
-        keys.join(", ")
+    let list = case.key_list();
+    let count = case.edges().filter_map(|edge| edge.partitions).max();
+    let into = count.map_or_else(|| "<n>".to_owned(), |count| count.to_string());
+    let store = |usql: bool| match usql {
+        true => text!(
+            "写入表并声明 `INDEX i CLUSTERED ({list}) DISTRIBUTED BY HASH ({list}) INTO {into}`",
+            "write a table with `INDEX i CLUSTERED ({list}) DISTRIBUTED BY HASH ({list}) INTO {into}`"
+        ),
+        false => text!(
+            "写成 `OUTPUT … TO SSTREAM … HASH CLUSTERED BY {list} SORTED BY {list} INTO {into}`",
+            "write `OUTPUT … TO SSTREAM … HASH CLUSTERED BY {list} SORTED BY {list} INTO {into}`"
+        ),
     };
     let layout = Proposal::new(
         SuggestionKind::Layout,
         "unaligned input CLUSTERED BY stored keys co-located join",
-        text!("让输入按 {list} 存储，消费者就不必每次重分区", "store the input clustered by {list}, so that no run has to repartition it"),
+        Gain::Whole,
+        text!("让输入按 {list} 存储，消费者就不必每次重分区", "store the input by {list}, so that no run has to repartition it"),
     )
-    .step(text!("写出该输入的作业：`OUTPUT … TO SSTREAM … HASH CLUSTERED BY {list} SORTED BY {list} INTO <n>`", "in the job that writes it: `OUTPUT … TO SSTREAM … HASH CLUSTERED BY {list} SORTED BY {list} INTO <n>`"))
-    .step(text!("U-SQL 表：`DISTRIBUTED BY HASH ({list})`，两侧用同样的分布数", "U-SQL tables: `DISTRIBUTED BY HASH ({list})`, with the same number of buckets on both sides"))
-    .step(text!("两侧的键、类型、顺序和分区数都相同，连接才能原地进行", "keys, types, order and count have to be equal on both sides for a join in place"))
+    .step(text!("在写出该输入的作业中{store}", "in the job that writes it, {store}", store = store(case.usql())))
+    .step(text!("连接的两侧要有相同的键、类型、顺序和分区数，才能原地连接", "both sides of a join need the same keys, types, order and count to be joined in place"))
     .pro(text!("每次运行都省下一次全量移动和排序", "every run saves a full move and a sort"))
-    .con(text!("写出方要多做一次；其他按旧键读取的作业会变慢", "the writer does it once more; jobs that use the old key get slower"));
-    let once = Proposal::new(
+    .con(text!("写出方多做一次；按旧键读取的作业会变慢；{list} 倾斜时存储也会倾斜", "the writer does the work once; jobs that use the old key get slower; if {list} is skewed, so is the stored data"));
+    let copy = Proposal::new(
         SuggestionKind::Layout,
-        "materialise repartitioned copy once reuse",
+        "materialize repartitioned copy once reuse",
+        Gain::Instead(text!("改存储布局", "the new layout")),
         text!(
-            "多个作业都要同样的键时，写一份重排过的副本",
-            "where several jobs need the same key, keep one rearranged copy"
+            "写出方不能改时，由一个每日作业写一份按 {list} 重排的副本",
+            "if the writer cannot change, have one job a day write a copy rearranged by {list}"
         ),
     )
     .step(text!(
-        "每天用一个作业写出按 {list} 聚簇的副本，其他作业都读它",
-        "one job a day writes a copy clustered by {list}; the others read that"
+        "需要这个键的作业都改读副本",
+        "let the jobs that need this key read the copy"
     ))
     .pro(text!(
         "不影响原数据的读者",
         "readers of the original are not affected"
     ))
-    .con(text!("多一份存储", "costs storage"));
-    vec![case.finish(layout), case.finish(once)]
+    .con(text!(
+        "多一份存储和一次写出，至少两个消费者才合算",
+        "costs storage and a write: pays off from two consumers on"
+    ));
+    vec![case.finish(layout), case.finish(copy)]
 }

@@ -1,336 +1,555 @@
 //! Suggestions against skew.
 
+use job::model::OperatorKind;
 use job::script::{Dialect, StatementKind};
 
-use super::case::{Case, Proposal};
+use super::case::Case;
+use super::edits::{spread, without_hot_rows};
+use super::proposal::{Gain, Proposal};
 use crate::Suggested;
-use crate::rewrite::hint;
-use crate::rewrite::{aggregate, split, window};
-use report::{SuggestionKind, text};
+use crate::impact::{Saved, scale_run};
+use crate::measurements::spill::surplus_ms;
+use crate::rewrite::hint::{self, Side};
+use crate::rewrite::names::literal;
+use crate::rewrite::{aggregate, salted_join, split, window};
+use report::format::{Ratio, Share};
+use report::{SuggestionKind, Text, text};
 
 /// Few values of a join key.
 pub(super) fn join_hot_key(case: &Case<'_>) -> Vec<Suggested> {
-    let mut found = Vec::new();
-    found.extend(split_join(case));
-    found.push(skew_join_hint(case));
-    found.push(case.finish(aggregate_before_join(case)));
+    let mut found = vec![skew_hint(case)];
+    found.extend(split_join(case).or_else(|| case.finish_worthwhile(salted(case))));
+    found.extend(aggregate_before_join(case));
     found
 }
 
 /// Few values of a group or reduce key.
 pub(super) fn group_hot_key(case: &Case<'_>) -> Vec<Suggested> {
-    let mut found = Vec::new();
+    let mut found: Vec<Suggested> = skew_factor(case).into_iter().collect();
+    let rewritten = found.len();
     found.extend(super::shuffle::distinct_in_two_steps(case));
-    found.extend(salted(case));
-    if case
-        .statement
-        .is_none_or(|statement| statement.kind == StatementKind::Reduce)
-    {
-        found.push(recursive_reducer(case));
-    } else {
-        found.push(partial_aggregates(case));
+    found.extend(two_levels(case));
+    if found.len() == rewritten {
+        found.push(case.finish(by_hand(case)));
     }
-    found.extend(skew_factor_hint(case));
     found
 }
 
 /// The hot value is null, empty or a default.
 pub(super) fn null_or_default_key(case: &Case<'_>) -> Vec<Suggested> {
-    let mut found = Vec::new();
-    found.extend(split_join(case));
-    found.extend(super::shuffle::distinct_in_two_steps(case));
-    found.extend(salted(case));
-    found.push(filter_defaults(case));
-    found.extend(skew_factor_hint(case));
+    let mut found = vec![filter_value(case)];
+    if case.join().is_some() {
+        found.extend(split_join(case));
+    } else {
+        found.extend(super::shuffle::distinct_in_two_steps(case));
+        found.extend(two_levels(case));
+    }
+    found.extend(skew_factor(case));
     found
 }
 
 /// Fewer key values than partitions.
 pub(super) fn low_cardinality_key(case: &Case<'_>) -> Vec<Suggested> {
-    let mut found = Vec::new();
+    let mut found: Vec<Suggested> = few_values_hint(case).into_iter().collect();
+    let rewritten = found.len();
+    if case.join().is_some() {
+        found.extend(broadcast_other_side(case));
+    }
     found.extend(super::shuffle::distinct_in_two_steps(case));
-    found.extend(salted(case));
-    let keys = case.keys();
-    let hint_text = format!("({})", keys.join(", "));
-    let rewrite = case.statement.zip(case.script).filter(|_| !keys.is_empty());
-    let rewrite = rewrite.and_then(|(statement, script)| {
-        hint::add(script, statement, "LOWDISTINCTNESS", &hint_text)
-    });
-    let list = keys.join(", ");
-    let proposal = Proposal::new(
-        SuggestionKind::Hint,
-        "LOWDISTINCTNESS hint low cardinality",
-        text!("用 LOWDISTINCTNESS 告诉优化器 {list} 的不同值很少", "tell the optimizer with LOWDISTINCTNESS that {list} has few distinct values"),
-    )
-    .step(text!("在语句上加提示，使优化器先做局部聚合、减少分区数", "put the hint on the statement, so that the optimizer aggregates locally first and uses fewer partitions"))
-    .step(text!("把另一个取值多的列加入分区键（再按原键汇总），让数据分到更多顶点", "add a second key with many values to the partitioning (and aggregate again on the first), so that more vertices get rows"))
-    .pro(text!("只加一行，结果不变", "one line, same result"))
-    .con(text!("只有局部聚合能减少数据时才有效", "helps only where local aggregation shrinks the data"))
-    .rewrite(rewrite);
-    found.push(case.finish(proposal));
+    found.extend(two_levels(case));
+    if found.len() == rewritten {
+        found.push(case.finish(by_hand(case)));
+    }
     found
 }
 
 /// Stored partitions are uneven.
 pub(super) fn partition_layout(case: &Case<'_>) -> Vec<Suggested> {
-    let place = case.place();
-    let rowset = case.rowset();
+    let table = case.stage.and_then(|stage| {
+        let mut extracts = case.view.extracts(stage);
+        extracts.find_map(|(_, operator)| case.view.table_of(stage, operator))
+    });
+    let title = match table {
+        Some(table) => text!(
+            "让写出 {table} 的作业写成均匀的分区",
+            "have the job that writes {table} store even partitions",
+            table = table.name
+        ),
+        None => text!(
+            "让上游作业把 {place} 读取的数据写成均匀的分区",
+            "have the job that writes the input of {place} store even partitions",
+            place = case.place()
+        ),
+    };
+    let keys = table
+        .and_then(|table| table.clustering.as_ref())
+        .map(|c| c.keys.join(", "));
+    let now = match keys.filter(|keys| !keys.is_empty()) {
+        Some(keys) => text!("现在按 {keys} 存储：", "it is clustered by {keys} now: "),
+        None => Text::default(),
+    };
     let relayout = Proposal::new(
         SuggestionKind::Layout,
         "stored partitions uneven layout CLUSTERED BY INTO",
-        text!("让上游作业把 {place} 读取的数据写成均匀的分区", "have the job that writes the input of {place} store even partitions", place = place),
+        Gain::Whole,
+        title,
     )
-    .step(text!("在写出该数据的作业中改用取值更多、更均匀的键：`HASH CLUSTERED BY <键> INTO <n>`，n 取数据量 / 1 GB", "in the job that writes it, cluster by a key with more, evener values: `HASH CLUSTERED BY <keys> INTO <n>`, n = size / 1 GB"))
-    .step(text!("范围分区请重新取样边界，或改为哈希分区", "for range partitions sample the bounds again, or hash instead"))
+    .step(match case.usql() {
+        true => text!("{now}把分布键换成取值更多、更均匀的列（`DISTRIBUTED BY HASH (<键>) INTO <n>`），没有合适的列时用 `ROUND ROBIN`；多次插入后用 `ALTER TABLE … REBUILD`", "{now}distribute by a column with more and evener values (`DISTRIBUTED BY HASH (<key>) INTO <n>`), or by `ROUND ROBIN` if there is none; after many inserts `ALTER TABLE … REBUILD`", now = now),
+        false => text!("{now}改用取值更多、更均匀的键，或再加一列：`HASH CLUSTERED BY <键> INTO <n>`，n 约为数据量 / 1 GB", "{now}cluster by a key with more and evener values, or add a column: `HASH CLUSTERED BY <keys> INTO <n>`, n about the size / 1 GB", now = now),
+    })
+    .step(text!("范围分区请重新取样边界", "sample the bounds of range partitions again"))
     .pro(text!("所有读取者都受益", "every reader benefits"))
-    .con(text!("需要改上游作业，并且要等它重新写出数据", "the upstream job has to change and write its data again"));
-    let rewrite = case
-        .statement
-        .zip(case.script)
-        .and_then(|(statement, script)| {
-            let spec = "=(PARTITIONFUNCTION=ROUNDROBIN)";
-            hint::add(script, statement, "PARTITION", spec)
-        });
-    let round_robin = Proposal::new(
+    .con(text!("上游作业要改，数据重新写出后才生效", "the writing job has to change, and only data that it writes again is even"))
+    .con(text!("依赖旧存储键的读取者会多一次重分区", "readers that rely on the old key have to repartition"));
+    spread_rows(case)
+        .into_iter()
+        .chain([case.finish(relayout)])
+        .collect()
+}
+
+/// Even partitions right after reading, where costly user code follows in the same stage.
+fn spread_rows(case: &Case<'_>) -> Option<Suggested> {
+    let (script, statement) = case.located().filter(|_| !case.usql())?;
+    let stage = case.stage?;
+    let costly = |kind| matches!(kind, OperatorKind::Process | OperatorKind::Reduce);
+    let mut operators = case.job.stages[stage].operators.iter();
+    if !operators.any(|operator| costly(operator.kind)) {
+        return None;
+    }
+    let count = case.view.vertices(stage)?;
+    let rest = format!("=(PARTITIONFUNCTION=ROUNDROBIN, PARTITIONCOUNT={count}, REQUIRED=true)");
+    let proposal = Proposal::new(
         SuggestionKind::Hint,
         "PARTITION hint ROUNDROBIN repartition",
-        text!(
-            "读入后把 {rowset} 轮转重分区，代价大的运算前先摊平",
-            "repartition {rowset} round robin right after reading, before the costly work",
-            rowset = rowset
+        Gain::Unknown(text!("多出的一次数据移动要花多少时间，现有文件看不出来", "no file shows what the additional move of the data costs")),
+        text!("读取后先把 {rowset} 轮转摊平，再运行用户代码", "spread {rowset} round robin after reading, before the user code runs", rowset = case.rowset()),
+    )
+    .step(text!("在读取语句上加提示：读取仍不均匀，但用户代码得到同样多的行", "put the hint on the reading statement: reading stays uneven, but the user code gets even shares"))
+    .pro(text!("不必等上游改动", "the writing job does not have to change"))
+    .con(text!("多移动一次数据，只有用户代码比读取更费时才合算", "moves the data once more: pays off only if the user code takes longer than the reading"))
+    .rewrite(hint::add(script, statement, "PARTITION", &rest));
+    case.finish_checked(proposal)
+}
+
+/// A hint on the join: SKEWJOIN in SCOPE; U-SQL only has one for the uneven column.
+fn skew_hint(case: &Case<'_>) -> Suggested {
+    let ratio = case.uneven().map(|u| u.ratio);
+    let check = match ratio {
+        Some(ratio) => text!(
+            "下次运行看 {place} 最大顶点与均值之比：现在是 {ratio}，降到 2 以下说明提示生效",
+            "in the next run compare the largest vertex of {place} with the mean: {ratio} now, below 2 the hint works",
+            place = case.place(),
+            ratio = Ratio(ratio)
         ),
+        None => text!(
+            "下次运行看 {place} 最大顶点与均值之比，降到 2 以下说明提示生效",
+            "in the next run compare the largest vertex of {place} with the mean: below 2 the hint works",
+            place = case.place()
+        ),
+    };
+    if case.usql() {
+        let side = case.hot_side();
+        let rewrite = case.located().and_then(|(script, statement)| {
+            let (_, join) = case.join()?;
+            let (left, right) = join.keys.first()?;
+            let (input, key) = match side {
+                Side::Left => (join.left, left),
+                Side::Right => (join.right, right),
+            };
+            let of = script
+                .statements
+                .get(statement.query.inputs.get(input)?.definition?)?;
+            hint::add(script, of, "SKEWFACTOR", &format!("({})=0.8", key.name))
+        });
+        return case.finish(
+            Proposal::new(
+                SuggestionKind::Hint,
+                "SKEWFACTOR hint skewed join statistics",
+                Gain::up_to_the_optimizer(),
+                text!("用 SKEWFACTOR 告诉优化器连接键 {keys} 很不均匀", "tell the optimizer with SKEWFACTOR that the join key {keys} is uneven", keys = case.key_list()),
+            )
+            .step(text!("在连接之前、含热点的那一侧行集上加 `OPTION(SKEWFACTOR(<键>)=0.8)`：0 为均匀，1 为严重倾斜", "put `OPTION(SKEWFACTOR(<key>)=0.8)` on the rowset of the hot side, before the join: 0 is even, 1 heavily skewed"))
+            .step(check)
+            .pro(text!("只改一行，结果不变", "one line, same result"))
+            .con(text!("提示影响其后的所有语句，而且不保证连接会被拆分", "affects all later statements, and nothing promises that the join is split"))
+            .rewrite(rewrite),
+        );
+    }
+    let side = match case.hot_side() {
+        Side::Left => "FROMLEFT",
+        Side::Right => "FROMRIGHT",
+    };
+    let written = format!("=(SKEW={side}, REPARTITION=SPLITJOIN)");
+    let rewrite = case
+        .located()
+        .and_then(|(script, statement)| hint::add(script, statement, "SKEWJOIN", &written));
+    let proposal = Proposal::new(
+        SuggestionKind::Hint,
+        "SKEWJOIN hint skewed join",
+        Gain::Whole,
+        text!("给 {rowset} 的连接加 SKEWJOIN 提示，把热点键的行分到多个顶点", "hint the join in {rowset} with SKEWJOIN, so that the rows of the hot key go to several vertices", rowset = case.rowset()),
     )
-    .step(text!(
-        "在读取语句上加 PARTITION 提示，使后面的运算得到同样多的行",
-        "put the PARTITION hint on the reading statement, so that what follows gets even shares"
-    ))
-    .pro(text!(
-        "不必等上游改动",
-        "no change of the writing job is needed"
-    ))
-    .con(text!(
-        "多一次数据移动；读取之后没有昂贵运算时不值得",
-        "moves the data once more; not worth it if nothing costly follows"
-    ))
+    .step(text!("在语句前加 `[SKEWJOIN{written}]`：SKEW 是热点所在的一侧", "put `[SKEWJOIN{written}]` before the statement; SKEW names the side of the hot value"))
+    .step(check)
+    .pro(text!("只加一行，结果不变，不依赖具体的值", "one line, same result, no values in the script"))
+    .con(text!("提示只是请求；REPARTITION 各取值的确切含义没有公开，SPLITJOIN 无效时试 SPLITBROADCASTJOIN 或 FULLJOIN", "only a request, and what the values of REPARTITION do exactly is not public: if SPLITJOIN changes nothing, try SPLITBROADCASTJOIN or FULLJOIN"))
+    .con(text!("另一侧同键的行会被复制到多个顶点", "rows of the other side with that key are copied to several vertices"))
     .rewrite(rewrite);
-    let split_files = Proposal::new(
-        SuggestionKind::Parameter,
-        "smaller extents split large partitions reading",
-        text!("让每个读取顶点读得更少", "let each reading vertex read less"),
-    )
-    .step(text!("降低单顶点读取上限（SCOPE 编译选项 -SplitPartitionThreshold；压缩文件改为多个小文件），使大分区由多个顶点读取", "lower what one vertex may read (compiler option -SplitPartitionThreshold; several smaller files in place of one compressed one), so that several vertices share a large partition"))
-    .pro(text!("不改脚本", "the script does not change"))
-    .con(text!("顶点数增加", "more vertices"));
-    vec![
-        case.finish(relayout),
-        case.finish(round_robin),
-        case.finish(split_files),
-    ]
+    case.finish(proposal)
 }
 
 /// Hot rows by broadcast, the others as before.
 fn split_join(case: &Case<'_>) -> Option<Suggested> {
-    let (script, statement) = case.script.zip(case.statement)?;
+    let (script, statement) = case.located()?;
     let (number, join) = case.join()?;
     let (left_key, _) = join.keys.first()?;
     let input = statement.query.inputs.first()?;
-    let hot = case.hot_keys(input, &left_key.name)?;
+    let (hot, share) = case.hot_keys(input, &left_key.name)?;
     let values = hot.inside(&left_key.name);
     let rewrite = split::hot_key_split(script, statement, number, &hot)?;
-    let rowset = case.rowset();
     let proposal = Proposal::new(
         SuggestionKind::Rewrite,
         "hot key split UNION ALL broadcast join",
-        text!("把 {rowset} 中 {values} 的行拆出来用广播连接，其余照旧，再 UNION ALL", "split the rows with {values} off {rowset}, join them by broadcast, the others as before, and UNION ALL", rowset = rowset),
+        Gain::Own(saved_by_split(case, share)),
+        text!("把 {rowset} 中 {values} 的行（约占 {share}）拆出来用广播连接，其余照旧，再 UNION ALL", "split the rows with {values} (about {share}) off {rowset}, join them by broadcast, the others as before, and UNION ALL", rowset = case.rowset(), share = Share(share)),
     )
-    .step(text!("热点键的行不再集中到一个顶点：右侧只取这些键的行并广播", "the rows of the hot key no longer meet in one vertex: of the right side only theirs are taken, and broadcast"))
-    .step(text!("定期按最新统计检查热点值；值变化时更新条件", "check the hot values against fresh statistics now and then, and update the condition"))
-    .pro(text!("结果与原来完全相同", "the result is exactly the same"))
-    .pro(text!("其余行的分布恢复均匀", "all other rows are spread evenly again"))
-    .con(text!("左侧读两遍（优化器通常会共用）", "the left side is read twice (the optimizer usually shares it)"))
-    .con(text!("热点值写在脚本里", "the hot values are written into the script"))
+    .step(text!("热点行留在读取它们的顶点上：对侧只取这些键的行并广播", "the hot rows stay where they are read: of the other side only their keys are taken, and broadcast"))
+    .step(text!("先确认对侧这些键的行很少，放得进一个顶点的内存", "make sure that the other side has few rows with these keys, so that they fit into a vertex's memory"))
+    .pro(text!("结果与原来完全相同，效果确定", "the result is exactly the same, and the effect is certain"))
+    .con(text!("热点值写在脚本里，换了热点就要更新", "the hot values are in the script and have to be kept up to date"))
+    .con(text!("左侧被两条语句读取（优化器通常会共用一次读取）", "two statements read the left side (the optimizer usually shares the read)"))
     .rewrite(Some(rewrite));
     case.finish_checked(proposal)
 }
 
-fn skew_join_hint(case: &Case<'_>) -> Suggested {
-    let scope = case
-        .script
-        .is_none_or(|script| script.dialect == Dialect::Scope);
-    let side = case.hot_side();
-    let rewrite = case
-        .statement
-        .zip(case.script)
-        .and_then(|(statement, script)| {
-            let join = statement.query.joins.first()?;
-            match script.dialect {
-                Dialect::Scope => {
-                    let rest = format!("=(SKEW={side}, REPARTITION=FULLJOIN)");
-                    hint::add(script, statement, "SKEWJOIN", &rest)
-                }
-                Dialect::USql => {
-                    let key = &join.keys.first()?.0.name;
-                    hint::add(script, statement, "SKEWFACTOR", &format!("({key})=0.8"))
-                }
-            }
-        });
-    let name = if scope { "SKEWJOIN" } else { "SKEWFACTOR" };
-    let proposal = Proposal::new(
-        SuggestionKind::Hint,
-        "SKEWJOIN SKEWFACTOR hint skewed join",
-        text!("给连接加 {name} 提示，让运行时把热点键拆到多个顶点", "hint the join with {name}, so that the run time spreads the hot key over several vertices"),
-    )
-    .step(text!("SCOPE：语句前加 `[SKEWJOIN=(SKEW=FROMLEFT, REPARTITION=FULLJOIN)]`，SKEW 取热点所在的一侧", "SCOPE: `[SKEWJOIN=(SKEW=FROMLEFT, REPARTITION=FULLJOIN)]` before the statement, SKEW being the side of the hot key"))
-    .step(text!("U-SQL：先 `CREATE STATISTICS`，再用 `OPTION(SKEWFACTOR(键)=0.8)`", "U-SQL: `CREATE STATISTICS` first, then `OPTION(SKEWFACTOR(key)=0.8)`"))
-    .pro(text!("只加一行，结果不变，不依赖具体的值", "one line, same result, no values in the script"))
-    .con(text!("另一侧对应热点键的行会被复制到多个顶点", "rows of the other side with that key are copied to several vertices"))
-    .rewrite(rewrite);
-    case.finish(proposal)
+/// The rows of the hot keys are joined where they are read, the others evenly.
+fn saved_by_split(case: &Case<'_>, share: f64) -> Option<Saved> {
+    let stage = case.stage?;
+    let surplus_s = case.surplus_s()?;
+    let from = case.job.edges.get(case.uneven()?.edge?)?.from;
+    case.view.saved(move |stages| {
+        without_hot_rows(&mut stages[stage], surplus_s, share);
+        let moved = stages[stage].run_s() / (1.0 - share).max(0.01) * share;
+        let reads = stages[from].run_s();
+        if reads > 0.0 {
+            scale_run(&mut stages[from], 1.0 + moved / reads);
+        }
+    })
 }
 
-fn aggregate_before_join(case: &Case<'_>) -> Proposal {
-    let rowset = case.rowset();
+/// Every key of the hot side in parts, the other side in as many copies: needs no hot values.
+fn salted(case: &Case<'_>) -> Proposal {
+    let side = case.hot_side();
+    let wanted = case.uneven().map_or(8.0, |u| u.ratio.ceil());
+    let parts = (wanted as u32).clamp(2, salted_join::MAX_PARTS);
+    let salt = case.located().and_then(|(script, statement)| {
+        let (_, join) = case.join().filter(|(number, _)| *number == 0)?;
+        let keys: Vec<String> = match side {
+            Side::Left => join
+                .keys
+                .iter()
+                .map(|(left, _)| left.name.clone())
+                .collect(),
+            Side::Right => join
+                .keys
+                .iter()
+                .map(|(_, right)| right.name.clone())
+                .collect(),
+        };
+        let hot = if side == Side::Left {
+            join.left
+        } else {
+            join.right
+        };
+        let input = statement.query.inputs.get(hot)?;
+        let salt = case.join_salt(input, &keys, parts)?;
+        let rewrite = salted_join::salted_join(script, statement, side, &salt, parts);
+        Some((salt, rewrite))
+    });
+    let (zh, en) = match side {
+        Side::Left => (("左", "右"), ("left", "right")),
+        Side::Right => (("右", "左"), ("right", "left")),
+    };
+    let (hot_zh, other_zh) = zh;
+    let (hot_en, other_en) = en;
+    let by = match &salt {
+        Some((salt, _)) => text!("`{salt}`", "`{salt}`"),
+        None => text!(
+            "行内某个 id 对 {parts} 取的非负余数",
+            "the non-negative remainder of an id of the row by {parts}"
+        ),
+    };
     Proposal::new(
+        SuggestionKind::Rewrite,
+        "salting join replicate other side unknown hot values",
+        Gain::Own(saved_by_salt(case, f64::from(parts))),
+        text!("给 {rowset} 的{hot_zh}侧加盐、{other_zh}侧复制 {parts} 份，按键和盐连接", "salt the {hot_en} side of {rowset}, copy the {other_en} side {parts} times, and join on key and salt", rowset = case.rowset()),
+    )
+    .step(text!("{hot_zh}侧每行的盐取{by}，不能用随机数：顶点重跑时同一行必须去同一个分区", "give every row of the {hot_en} side a salt, {by}; never a random number: a vertex that is run again must send a row to the same place", by = by))
+    .step(text!("{other_zh}侧每行复制成盐 0 到 {last} 各一份，连接条件加上盐相等", "copy every row of the {other_en} side once for each salt from 0 to {last}, and add the salts to the condition", last = (parts - 1).to_string()))
+    .pro(text!("不需要知道热点值，热点变化后仍有效", "needs no hot values, and works when they change"))
+    .con(text!("{other_zh}侧放大 {parts} 倍，只在它较小时合算", "the {other_en} side grows {parts} times: pays off only if it is small"))
+    .con(text!("只适用于不单独保留{other_zh}侧行的连接；最热的键仍留下 1/{parts}", "only for joins that keep no unmatched rows of the {other_en} side; 1/{parts} of the hottest key stays together"))
+    .rewrite(salt.and_then(|(_, rewrite)| rewrite))
+}
+
+/// A hot key in `parts`, and the smaller input of the join as often.
+fn saved_by_salt(case: &Case<'_>, parts: f64) -> Option<Saved> {
+    let surplus_s = case.surplus_s()?;
+    let bytes: Vec<f64> = case.edges().filter_map(|edge| edge.bytes_written).collect();
+    let all: f64 = bytes.iter().sum();
+    let copied = bytes.iter().copied().fold(f64::MAX, f64::min);
+    let growth = if bytes.len() < 2 || all <= 0.0 {
+        1.0
+    } else {
+        1.0 + copied * (parts - 1.0) / all
+    };
+    case.saved_by(move |stage| {
+        spread(stage, surplus_s, parts);
+        scale_run(stage, growth);
+    })
+}
+
+/// Where only totals by the key are needed after the join.
+fn aggregate_before_join(case: &Case<'_>) -> Option<Suggested> {
+    let (script, statement) = case.located()?;
+    let flow = script.flow();
+    let readers = &flow.of_statement(statement.index)?.readers;
+    let reader = |index: &usize| script.statements.get(flow.rowsets[*index].statement);
+    let keys = case.keys();
+    let by_key = |s: &job::script::Statement| {
+        let mut grouped = s.query.group_by.iter().filter_map(|key| key.as_column());
+        grouped.any(|key| keys.contains(&key.name))
+    };
+    let only_totals = !readers.is_empty() && readers.iter().filter_map(reader).all(by_key);
+    only_totals.then(|| case.finish(Proposal::new(
         SuggestionKind::Investigate,
         "pre-aggregation before join",
-        text!("检查能否在 {rowset} 的连接之前先聚合或去重", "see whether rows can be aggregated or deduplicated before the join in {rowset}", rowset = rowset),
+        Gain::Unknown(text!("取决于聚合后还剩多少行", "it depends on how many rows the aggregation leaves")),
+        text!("{rowset} 之后只按键汇总：检查能否在连接之前先聚合", "{rowset} is only aggregated by its key: see whether that can happen before the join", rowset = case.rowset()),
     )
-    .step(text!("若连接之后只用到按键汇总的值，先按连接键分组再连接，热点键只剩一行", "if only totals by the key are used after the join, group by the join key first: one row is left of the hot key"))
-    .step(text!("确认热点值是真实数据，而不是默认值或测试流量；后者应当先过滤", "make sure that the hot value is real data, not a default or test traffic, which should be filtered first"))
+    .step(text!("先按连接键分组再连接，热点键只剩一行；对侧每个键多于一行时要相应加权", "group by the join key first, which leaves one row of the hot key; weight it where the other side has several rows a key"))
     .pro(text!("同时减少传输的数据", "moves less data as well"))
-    .con(text!("只有下游不需要明细时才成立", "only where nobody needs the single rows"))
+    .con(text!("只有下游不需要明细时才成立", "only where nobody needs the single rows"))))
 }
 
 /// Two levels, by a salt.
-fn salted(case: &Case<'_>) -> Option<Suggested> {
-    let (script, statement) = case.script.zip(case.statement)?;
-    if statement.kind != StatementKind::Select {
-        return None;
-    }
-    let salt = case.salt(statement, &case.keys(), aggregate::SALTS)?;
-    let rewrite = aggregate::two_level(script, statement, &salt)
-        .or_else(|| window::two_level_rank(script, statement, &salt))?;
-    let rowset = case.rowset();
-    let proposal = Proposal::new(
+fn two_levels(case: &Case<'_>) -> Option<Suggested> {
+    let (script, statement) = case.located()?;
+    let salt = case.salt(
+        statement.query.inputs.first()?,
+        &case.keys(),
+        aggregate::SALTS,
+    )?;
+    let aggregated = aggregate::two_level(script, statement, &salt);
+    let ranked = || window::two_level_rank(script, statement, &salt);
+    let is_rank = aggregated.is_none();
+    let rewrite = aggregated.or_else(ranked)?;
+    let saved = case.surplus_s().and_then(|surplus_s| {
+        case.saved_by(move |stage| spread(stage, surplus_s, f64::from(aggregate::SALTS)))
+    });
+    let mut proposal = Proposal::new(
         SuggestionKind::Rewrite,
         "salting two-level aggregation",
-        text!("给 {rowset} 加盐（`{salt}`），分两级计算：先按键和盐，再按键", "salt {rowset} by `{salt}` and work in two levels: by key and salt, then by key", rowset = rowset),
+        Gain::Own(saved),
+        text!("给 {rowset} 加盐（`{salt}`），分两级计算：先按键和盐，再按键", "salt {rowset} by `{salt}` and work in two levels: by key and salt, then by key", rowset = case.rowset()),
     )
-    .step(text!("第一级把热点键分到多个顶点，每个顶点只留下部分结果", "the first level spreads the hot key over many vertices, and each keeps a partial result only"))
-    .step(text!("第二级只汇总部分结果，每个键最多几十行", "the second level puts partial results together, a few dozen rows a key at most"))
+    .step(text!("第一级把热点键分到多个顶点，各自只留下部分结果", "the first level spreads the hot key over many vertices, each of which keeps a partial result"))
+    .step(text!("第二级只处理部分结果，每个键最多 {salts} 份", "the second level sees partial results only, at most {salts} a key", salts = aggregate::SALTS.to_string()))
     .pro(text!("结果不变，不依赖具体的热点值", "same result, whatever the hot values are"))
     .con(text!("多一次分区；没有热点时略慢", "one more exchange; slightly slower where nothing is hot"))
-    .con(text!("按名次取行时，名次并列的行仍然不确定取哪一行", "where rows are taken by rank, ties are as arbitrary as before"))
     .rewrite(Some(rewrite));
+    if is_rank {
+        proposal = proposal.con(text!(
+            "名次并列时取哪一行，和原来一样不确定",
+            "which of tied rows are taken is as arbitrary as before"
+        ));
+    }
     case.finish_checked(proposal)
 }
 
-fn recursive_reducer(case: &Case<'_>) -> Suggested {
-    let class = case.statement.and_then(|s| s.query.using_class.clone());
-    let name = class.unwrap_or_else(|| "聚合".to_owned());
-    let name_en = if name == "聚合" {
-        "the aggregation".to_owned()
-    } else {
-        name.clone()
+/// Steps where no rewrite is proven: user code, or aggregates that cannot be put together.
+fn by_hand(case: &Case<'_>) -> Proposal {
+    let reduces = case
+        .statement
+        .is_none_or(|s| s.kind == StatementKind::Reduce);
+    if !reduces {
+        return Proposal::new(
+            SuggestionKind::Rewrite,
+            "pre-aggregation partial aggregates finer key",
+            Gain::Whole,
+            text!("在 {rowset} 之前先按更细的键处理一次，再按 {keys} 汇总", "work on a finer key before {rowset}, then put it together by {keys}", rowset = case.rowset(), keys = case.key_list()),
+        )
+        .step(text!("加一个由行内数据算出的列（日期、id 的余数）一起分组，第二级再按原键合并部分结果", "group by one more column that comes from the row (a date, the remainder of an id), then merge the partial results by the original key"))
+        .step(text!("平均值保存为总和与个数；LIST、中位数和用户聚合不能这样合并", "carry averages as sum and count; LIST, medians and user aggregates cannot be merged like this"))
+        .pro(text!("到达热点顶点时只剩部分结果", "only partial results reach the hot vertex"))
+        .con(text!("只适用于可以分级合并的计算", "only for what can be computed in parts"));
+    }
+    let attribute = match case.script.map(|script| script.dialect) {
+        Some(Dialect::USql) => text!(
+            "在类上声明 `[SqlUserDefinedReducer(IsRecursive = true)]`",
+            "declare `[SqlUserDefinedReducer(IsRecursive = true)]` on the class"
+        ),
+        _ => text!(
+            "在类中重写 `IsRecursive`，返回 true",
+            "override `IsRecursive` in the class to return true"
+        ),
     };
-    let proposal = Proposal::new(
+    Proposal::new(
         SuggestionKind::Rewrite,
         "recursive reducer associative IsRecursive",
-        text!("把 {name} 改成可递归的，使同一键可以分几级处理", "make {name_en} recursive, so that one key can be processed in several levels"),
+        Gain::Whole,
+        text!("让 {class} 分几级处理同一个键", "let {class} process one key in several levels", class = case.class()),
     )
-    .step(text!("确认计算满足结合律，并且输入与输出的列相同", "make sure that it is associative and that its input and output columns are the same"))
-    .step(text!("SCOPE：重写 `IsRecursive` 返回 true；U-SQL：`[SqlUserDefinedReducer(IsRecursive = true)]`", "SCOPE: override `IsRecursive` to return true; U-SQL: `[SqlUserDefinedReducer(IsRecursive = true)]`"))
-    .step(text!("若与顺序有关（会话切分等），先按键和时间段 REDUCE，再合并相邻段；异常键（机器人、测试账号）先滤掉", "if it depends on order (sessions and the like), REDUCE by key and time slice first and merge neighbouring slices; filter out odd keys (robots, test accounts) before"))
+    .step(text!("仅当计算满足结合律、且输出能再作为输入时：{attribute}", "only if it is associative and can take its own output as input: {attribute}", attribute = attribute))
+    .step(text!("不能递归时，先按 {keys} 加一个盐列 REDUCE，再用能合并部分结果的代码按 {keys} REDUCE", "if it cannot be recursive, REDUCE by {keys} and a salt first, then by {keys} with code that merges the partial results", keys = case.key_list()))
+    .step(text!("与顺序有关（会话切分等）时按天等自然边界切分；机器人、测试账号先滤掉", "if it depends on order (sessions), cut at a natural boundary such as the day; filter out robots and test accounts first"))
     .pro(text!("热点键不再受单个顶点限制", "the hot key is no longer bound to one vertex"))
-    .con(text!("需要改代码并验证结果", "the code has to change and be tested"));
-    case.finish(proposal)
+    .con(text!("要改代码；计数而不累加的代码递归后会得到错误结果，而且不报错", "the code has to change; code that counts rows rather than adding up counts gives wrong results when recursive, without an error"))
 }
 
-fn partial_aggregates(case: &Case<'_>) -> Suggested {
-    let rowset = case.rowset();
-    let proposal = Proposal::new(
-        SuggestionKind::Rewrite,
-        "pre-aggregation partial aggregates replace user aggregates",
-        text!("让 {rowset} 的聚合可以先在各顶点局部完成", "let the aggregation in {rowset} be done locally first", rowset = rowset),
-    )
-    .step(text!("SUM、COUNT、MIN、MAX 会自动局部聚合；LIST、FIRST、用户聚合不会：能换则换，或先按更细的键聚合一次", "SUM, COUNT, MIN and MAX are aggregated locally by themselves; LIST, FIRST and user aggregates are not: replace them, or group by a finer key first"))
-    .step(text!("按热点键加一列（日期、哈希余数）先聚合，再按原键汇总", "group by the hot key and one more column (a date, a remainder) first, then by the key alone"))
-    .pro(text!("热点键到达聚合顶点时只剩少量部分结果", "few partial results are left of the hot key when it reaches its vertex"))
-    .con(text!("只适用于可分级合并的聚合", "only for aggregates that can be put together"));
-    case.finish(proposal)
-}
-
-fn skew_factor_hint(case: &Case<'_>) -> Option<Suggested> {
-    let (script, statement) = case.script.zip(case.statement)?;
-    let keys = case.keys();
-    let key = keys.first()?;
-    let rewrite = hint::add(script, statement, "SKEWFACTOR", &format!("({key})=0.8"));
+/// SKEWFACTOR on the rowset that is grouped: only for aggregates that the engine can split.
+fn skew_factor(case: &Case<'_>) -> Option<Suggested> {
+    let (script, statement) = case.located()?;
+    if !aggregate::can_be_split(&statement.query) || case.keys().is_empty() {
+        return None;
+    }
+    let key = case.keys().first()?.clone();
+    let of = script
+        .statements
+        .get(statement.query.inputs.first()?.definition?)?;
     let proposal = Proposal::new(
         SuggestionKind::Hint,
         "SKEWFACTOR hint skewed aggregation",
-        text!("用 SKEWFACTOR 告诉优化器 {key} 分布很不均匀", "tell the optimizer with SKEWFACTOR that {key} is very uneven"),
+        Gain::up_to_the_optimizer(),
+        text!("用 SKEWFACTOR 告诉优化器 {key} 很不均匀", "tell the optimizer with SKEWFACTOR that {key} is uneven"),
     )
-    .step(text!("0.5 表示略不均匀，1 表示极不均匀；优化器据此选择多级聚合", "0.5 means somewhat, 1 very uneven; the optimizer chooses aggregation in several levels by it"))
-    .pro(text!("只加一行，结果不变", "one line, same result"))
-    .con(text!("是否采用由优化器决定，需对比执行计划", "the optimizer may not follow it: compare the plans"))
-    .rewrite(rewrite);
+    .step(text!("提示写在聚合之前的行集上：0 为均匀，1 为严重倾斜，优化器据此选择多级聚合", "the hint goes on the rowset before the aggregation: 0 is even, 1 heavily skewed; the optimizer may choose several levels"))
+    .pro(text!("只改一行，结果不变", "one line, same result"))
+    .con(text!("是否采用由优化器决定，并且影响其后的所有语句：请对比执行计划", "the optimizer may ignore it, and it affects all later statements: compare the plans"))
+    .rewrite(hint::add(script, of, "SKEWFACTOR", &format!("({key})=0.8")));
     case.finish_checked(proposal)
 }
 
-fn filter_defaults(case: &Case<'_>) -> Suggested {
-    let value = case
-        .evidence_text("most frequent value")
-        .unwrap_or("NULL")
-        .to_owned();
-    let keys = case.keys().join(", ");
+/// LOWDISTINCTNESS: known for SCOPE only, and of use only before aggregates that can be split.
+fn few_values_hint(case: &Case<'_>) -> Option<Suggested> {
+    let (script, statement) = case.located().filter(|_| !case.usql())?;
+    if !aggregate::can_be_split(&statement.query) {
+        return None;
+    }
+    let list = case.keys().join(", ");
     let proposal = Proposal::new(
+        SuggestionKind::Hint,
+        "LOWDISTINCTNESS hint low cardinality",
+        Gain::up_to_the_optimizer(),
+        text!(
+            "用 LOWDISTINCTNESS 告诉优化器 {list} 的不同值很少",
+            "tell the optimizer with LOWDISTINCTNESS that {list} has few distinct values"
+        ),
+    )
+    .step(text!(
+        "提示促使优化器先做局部聚合、减少分区数",
+        "it makes the optimizer aggregate locally first and use fewer partitions"
+    ))
+    .pro(text!("只加一行，结果不变", "one line, same result"))
+    .con(text!(
+        "公开资料没有说明它的确切作用：请对比执行计划",
+        "its exact effect is not publicly described: compare the plans"
+    ))
+    .rewrite(hint::add(
+        script,
+        statement,
+        "LOWDISTINCTNESS",
+        &format!("({list})"),
+    ));
+    case.finish_checked(proposal)
+}
+
+/// A join on a coarse key often has a small side, which need not meet the other by key.
+fn broadcast_other_side(case: &Case<'_>) -> Option<Suggested> {
+    let broadcast = super::shuffle::broadcast_small_side(case, Gain::Whole)?;
+    case.finish_checked(broadcast)
+}
+
+/// The rows of a null or default value, which rarely mean anything.
+fn filter_value(case: &Case<'_>) -> Suggested {
+    let keys = case.key_list();
+    let first = case
+        .keys()
+        .first()
+        .cloned()
+        .unwrap_or_else(|| "<key>".to_owned());
+    let value = case.hot_value();
+    let shown = match value {
+        Some(value) => text!("`{value}`", "`{value}`"),
+        None => text!("空值或默认值", "null or a default"),
+    };
+    let condition = match value {
+        Some("NULL") => format!("{first} != null"),
+        Some(value) => {
+            let number = literal(value, "long");
+            let written = number
+                .or_else(|| literal(value, "string"))
+                .unwrap_or_default();
+            format!("{first} != {written}")
+        }
+        None => format!("{first} != <value>"),
+    };
+    let share = case
+        .uneven()
+        .and_then(|u| u.hot.as_ref())
+        .map(|hot| hot.share);
+    let saved = share.zip(case.surplus_s()).and_then(|(share, surplus_s)| {
+        case.saved_by(move |stage| without_hot_rows(stage, surplus_s, share))
+    });
+    let join = case.join().is_some();
+    let mut proposal = Proposal::new(
         SuggestionKind::Investigate,
         "null default key filter before join group",
-        text!("确认 {keys} 为 `{value}` 的行是否有意义；没有就尽早过滤", "find out whether rows with {keys} = `{value}` mean anything, and filter them early if not"),
+        Gain::Own(saved),
+        text!("确认 {keys} 为 {shown} 的行是否有意义；没有就尽早过滤", "find out whether rows whose {keys} is {shown} mean anything, and filter them early if not", shown = shown),
     )
-    .step(text!("内连接中这些行本来就没有匹配：在连接前加 `WHERE 键 != null AND 键 != \"\"`", "in an inner join they match nothing anyway: add `WHERE key != null AND key != \"\"` before it"))
-    .step(text!("必须保留时单独处理：拆成两支，只让有值的一支参加连接或聚合，最后 UNION ALL", "if they must stay, treat them apart: two branches, only the one with values is joined or grouped, UNION ALL at the end"))
-    .step(text!("从源头修正：为什么写入了空值或默认值", "fix the source: find out why it writes null or a default"))
-    .pro(text!("减少数据量，同时消除倾斜", "less data, and no skew"))
-    .con(text!("过滤会改变结果，需与使用者确认", "a filter changes the result: ask those who use it"));
+    .step(match join {
+        true => text!("内连接：对侧没有这个值时，在连接前加 `WHERE {condition}` 不会少任何行", "inner join: if the other side lacks the value, `WHERE {condition}` before it loses no row"),
+        false => text!("没有人需要这一组时，在聚合之前加 `WHERE {condition}`", "if nobody needs that group, put `WHERE {condition}` before the aggregation"),
+    });
+    if join {
+        proposal = proposal.step(text!(
+            "外连接必须保留这些行时：让它们绕过连接，最后用 UNION ALL 合并",
+            "if an outer join has to keep the rows, let them bypass it and add them by UNION ALL"
+        ));
+    }
+    let proposal = proposal
+        .step(text!("从源头查清为什么会写入这个值", "find out at the source why that value is written"))
+        .pro(text!("只加一个条件，数据量和倾斜都减少", "one condition; less data and no skew"))
+        .con(text!("过滤可能改变结果，要与使用者确认；有些表里默认值是真实的键", "a filter may change the result: ask those who use it; in some tables a default is a real key"));
     case.finish(proposal)
 }
 
 impl Case<'_> {
-    /// Keys of the finding's statement by which rows are brought together.
-    pub(super) fn keys(&self) -> Vec<String> {
-        let Some(statement) = self.statement else {
-            return Vec::new();
-        };
-        let query = &statement.query;
-        let columns: Vec<String> = match statement.kind {
-            StatementKind::Reduce => query.on.iter().map(|key| key.name.clone()).collect(),
-            _ if !query.group_by.is_empty() => {
-                let keys = query.group_by.iter().filter_map(|key| key.as_column());
-                keys.map(|key| key.name.clone()).collect()
-            }
-            _ if !query.joins.is_empty() => {
-                let keys = query.joins.iter().flat_map(|join| &join.keys);
-                keys.map(|(left, _)| left.name.clone()).collect()
-            }
-            _ => {
-                let windows = query
-                    .aggregates
-                    .iter()
-                    .flat_map(|window| &window.partition_by);
-                windows
-                    .filter_map(|key| key.as_column())
-                    .map(|key| key.name.clone())
-                    .collect()
-            }
-        };
-        columns
+    /// Seconds of the stage that only its uneven input causes, such as spilling.
+    fn surplus_s(&self) -> Option<f64> {
+        let stage = self.stage?;
+        Some(self.view.run_seconds(stage, surplus_ms(self.view, stage)))
     }
 
-    /// `FROMLEFT` or `FROMRIGHT`: the side of the join whose statistics show the hot value.
-    fn hot_side(&self) -> &'static str {
-        let hot = |left: bool| {
-            let statement = self.statement?;
+    /// The side of the join that is uneven: the one that comes over the uneven exchange, else the
+    /// one whose statistics show the more frequent value.
+    fn hot_side(&self) -> Side {
+        let edge = self.uneven().and_then(|u| self.job.edges.get(u.edge?));
+        let made = |left: bool| {
+            let (_, join) = self.join()?;
+            let input = if left { join.left } else { join.right };
+            let input = self.statement?.query.inputs.get(input)?;
+            Some(self.is_made_in(input, edge?.from))
+        };
+        match (made(true), made(false)) {
+            (Some(true), Some(false)) => return Side::Left,
+            (Some(false), Some(true)) => return Side::Right,
+            _ => {}
+        }
+        let rows = |left: bool| {
             let (_, join) = self.join()?;
             let (l, r) = join.keys.first()?;
             let (input, key) = if left {
@@ -338,13 +557,13 @@ impl Case<'_> {
             } else {
                 (join.right, r)
             };
-            let stored = self.stored(statement.query.inputs.get(input)?, &key.name)?;
+            let stored = self.stored(self.statement?.query.inputs.get(input)?, &key.name)?;
             let top = stored.column.top_values.first().map_or(0, |top| top.rows);
             Some(top.max(stored.column.nulls.unwrap_or(0)))
         };
-        match (hot(true).unwrap_or(0), hot(false).unwrap_or(0)) {
-            (left, right) if right > left => "FROMRIGHT",
-            _ => "FROMLEFT",
+        match (rows(true).unwrap_or(0), rows(false).unwrap_or(0)) {
+            (left, right) if right > left => Side::Right,
+            _ => Side::Left,
         }
     }
 }

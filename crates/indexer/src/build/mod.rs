@@ -22,7 +22,7 @@ use crate::settings::{Rebuild, Settings};
 use crate::store::cache::Cache;
 use crate::store::generation::{self, Held, Writer};
 use crate::store::manifest::Documents;
-use crate::store::mark;
+pub use crate::store::mark::{has_mark, set_mark};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
@@ -63,17 +63,11 @@ pub struct Progress {
 pub(crate) const GLOSSARY: &str = "glossary.toml";
 
 fn start(progress: &mut dyn FnMut(Progress), phase: Phase, total: usize) {
-    progress(Progress {
-        phase,
-        done: 0,
-        total,
-    });
+    let done = 0;
+    progress(Progress { phase, done, total });
 }
 
 /// Brings `index` up to date with the documents under `knowledge`.
-///
-/// # Errors
-/// See [`BuildError`]; the last good generation is still served.
 pub fn update(
     knowledge: &Path,
     index: &Path,
@@ -86,9 +80,6 @@ pub fn update(
 }
 
 /// As [`update`], with documents in memory: pairs of path (relative to the knowledge folder) and text.
-///
-/// # Errors
-/// See [`BuildError`].
 pub fn update_from(
     documents: impl IntoIterator<Item = (String, String)>,
     index: &Path,
@@ -98,25 +89,10 @@ pub fn update_from(
     start(progress, Phase::Read, 0);
     let sources = from_memory(documents);
     if sources.is_empty() {
-        return Err(BuildError::NoDocuments {
-            path: Path::new("the given list").to_owned(),
-        });
+        let path = Path::new("the given list").to_owned();
+        return Err(BuildError::NoDocuments { path });
     }
     update_with(sources.into(), &chunk::chunks, index, settings, progress)
-}
-
-/// Whether `index` is up to date with the documents that `mark` stands for, according to [`set_mark`]. Reads two small
-/// files, so a caller whose documents seldom change need not hash them at every start.
-pub fn has_mark(index: &Path, mark: &[u8]) -> bool {
-    mark::holds(index, mark)
-}
-
-/// Records that the generation of `summary` was made from the documents that `mark` stands for.
-///
-/// # Errors
-/// When the mark cannot be written; the index is usable without it.
-pub fn set_mark(index: &Path, summary: &Summary, mark: &[u8]) -> Result<(), BuildError> {
-    mark::set(index, &summary.generation, mark)
 }
 
 pub(crate) type Cutter<'a> = &'a (dyn Fn(&Source) -> Vec<Chunk> + Sync);

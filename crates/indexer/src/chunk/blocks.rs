@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag};
+use pulldown_cmark::{Event, Options, Parser, Tag};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum BlockKind {
@@ -30,16 +30,13 @@ pub(crate) fn blocks(text: &str, start: usize) -> Vec<Block> {
     let mut depth = 0_usize;
     let mut heading: Option<String> = None;
     for (event, range) in Parser::new_ext(&text[start..], options).into_offset_iter() {
+        let range = start + range.start..start + range.end;
         match event {
             Event::Start(tag) => {
                 if depth == 0 {
-                    if matches!(tag, Tag::Heading { .. }) {
-                        heading = Some(String::new());
-                    }
-                    out.push(Block {
-                        kind: kind_of(&tag),
-                        range: start + range.start..start + range.end,
-                    });
+                    heading = matches!(tag, Tag::Heading { .. }).then(String::new);
+                    let kind = kind_of(&tag);
+                    out.push(Block { kind, range });
                 }
                 depth += 1;
             }
@@ -52,20 +49,16 @@ pub(crate) fn blocks(text: &str, start: usize) -> Vec<Block> {
                     *title = text.trim().to_owned();
                 }
             }
-            Event::Text(piece) | Event::Code(piece) => {
-                if let Some(text) = &mut heading {
-                    text.push_str(&piece);
-                }
+            Event::Text(piece) | Event::Code(piece) if heading.is_some() => {
+                heading.get_or_insert_default().push_str(&piece);
             }
-            Event::SoftBreak | Event::HardBreak => {
-                if let Some(text) = &mut heading {
-                    text.push(' ');
-                }
+            Event::SoftBreak | Event::HardBreak if heading.is_some() => {
+                heading.get_or_insert_default().push(' ');
             }
-            _ if depth == 0 => out.push(Block {
-                kind: BlockKind::Prose,
-                range: start + range.start..start + range.end,
-            }),
+            _ if depth == 0 => {
+                let kind = BlockKind::Prose;
+                out.push(Block { kind, range });
+            }
             _ => {}
         }
     }
@@ -75,23 +68,12 @@ pub(crate) fn blocks(text: &str, start: usize) -> Vec<Block> {
 fn kind_of(tag: &Tag<'_>) -> BlockKind {
     match tag {
         Tag::Heading { level, id, .. } => BlockKind::Heading(
-            level_number(*level),
+            *level as usize,
             String::new(),
             id.as_ref().map(|id| id.to_string()),
         ),
         Tag::CodeBlock(_) => BlockKind::Code,
         Tag::Table(_) => BlockKind::Table,
         _ => BlockKind::Prose,
-    }
-}
-
-fn level_number(level: HeadingLevel) -> usize {
-    match level {
-        HeadingLevel::H1 => 1,
-        HeadingLevel::H2 => 2,
-        HeadingLevel::H3 => 3,
-        HeadingLevel::H4 => 4,
-        HeadingLevel::H5 => 5,
-        HeadingLevel::H6 => 6,
     }
 }

@@ -45,7 +45,10 @@ pub trait Embedder: Send + Sync {
 
     /// The weights of the vector branch that suit this embedder.
     fn weights(&self) -> VectorWeights {
-        VectorWeights::default()
+        match self.english_only() {
+            true => VectorWeights::ENGLISH_ONLY,
+            false => VectorWeights::default(),
+        }
     }
 }
 
@@ -129,42 +132,34 @@ pub fn load(choice: &EmbedderChoice) -> Result<Box<dyn Embedder>, EmbedError> {
             cache,
             runtime,
             prompts,
-        } => Box::new(onnx::Onnx::load(
-            model,
-            cache.as_deref(),
-            runtime.as_deref(),
-            prompts,
-        )?),
+        } => {
+            let (cache, runtime) = (cache.as_deref(), runtime.as_deref());
+            Box::new(onnx::Onnx::load(model, cache, runtime, prompts)?)
+        }
         EmbedderChoice::OpenAiCompatible {
             url,
             model,
             key,
             prompts,
-        } => Box::new(server::Server::connect(
-            url,
-            model,
-            key.as_deref(),
-            prompts,
-        )?),
+        } => {
+            let server = server::Server::connect(url, model, key.as_deref(), prompts);
+            Box::new(server?)
+        }
     })
 }
 
-/// The one vector of a query.
+/// The one vector of a text.
 fn only(mut vectors: Vec<Vec<f32>>) -> Result<Vec<f32>, EmbedError> {
     vectors.pop().ok_or_else(|| EmbedError::WrongAnswer {
-        reason: "no vector for the query".to_owned(),
+        reason: "no vector for a text".to_owned(),
     })
 }
 
 /// An error and its causes on one line.
 fn reason(error: &dyn std::error::Error) -> String {
-    let mut out = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        out = format!("{out}: {cause}");
-        next = cause.source();
-    }
-    out
+    let all = std::iter::successors(Some(error), |error| error.source());
+    let all: Vec<String> = all.map(ToString::to_string).collect();
+    all.join(": ")
 }
 
 /// Scales a vector to length 1. Components that are noise become 0, since denormal numbers halve the speed of every

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use tokio::runtime::{Builder, Runtime};
 
 use super::prefix::{self, Prefixes, Prompts};
-use super::{EmbedError, Embedder, VectorWeights, normalize, only, reason};
+use super::{EmbedError, Embedder, normalize, only, reason};
 
 /// A batch on a slow CPU server takes time; a server that is silent for longer is down.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -101,35 +101,30 @@ impl Server {
             return Ok(Vec::new());
         }
         // Some servers refuse an empty input.
-        let input: Vec<String> = texts
-            .iter()
-            .map(|text| match text.trim() {
-                "" => " ".to_owned(),
-                _ => format!("{prefix}{text}"),
-            })
-            .collect();
-        let mut vectors = self.request(&input)?;
+        let input = texts.iter().map(|text| match text.trim() {
+            "" => " ".to_owned(),
+            _ => format!("{prefix}{text}"),
+        });
+        let mut vectors = self.request(&input.collect::<Vec<_>>())?;
         vectors.iter_mut().for_each(|vector| normalize(vector));
         Ok(vectors)
     }
 }
 
-/// Runs `work` on threads of its own, so that it may be called from any thread, also from one that runs asynchronous code.
+/// Runs `work` on a separate thread, so that any thread may call it, even one that runs asynchronous code.
 fn on_runtime<T: Send + 'static>(
     work: impl Future<Output = Result<T, String>> + Send + 'static,
 ) -> Result<T, String> {
     // Never dropped: a runtime must not be dropped inside another.
     static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
-    let start = || {
-        Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-    };
-    let runtime = RUNTIME.get_or_init(|| start().map_err(|error| error.to_string()));
+    let runtime = RUNTIME.get_or_init(|| {
+        let mut builder = Builder::new_multi_thread();
+        let runtime = builder.worker_threads(1).enable_all().build();
+        runtime.map_err(|error| error.to_string())
+    });
     let (send, receive) = mpsc::channel();
     runtime.as_ref()?.spawn(async move {
-        // Nobody waits any more if the receiver is gone.
+        // If the receiver is gone, the answer is no longer needed.
         let _ = send.send(work.await);
     });
     receive.recv().map_err(|error| error.to_string())?
@@ -138,13 +133,13 @@ fn on_runtime<T: Send + 'static>(
 async fn with_retries(request: RequestBuilder) -> Result<Answer, String> {
     let mut pause = PAUSE;
     for _ in 1..ATTEMPTS {
-        match request.try_clone() {
-            Some(request) => match attempt(request).await {
-                Err(Failure::Transient(_)) => tokio::time::sleep(pause).await,
-                Err(Failure::Permanent(reason)) => return Err(reason),
-                Ok(answer) => return Ok(answer),
-            },
-            None => break,
+        let Some(request) = request.try_clone() else {
+            break;
+        };
+        match attempt(request).await {
+            Err(Failure::Transient(_)) => tokio::time::sleep(pause).await,
+            Err(Failure::Permanent(reason)) => return Err(reason),
+            Ok(answer) => return Ok(answer),
         }
         pause *= 2;
     }
@@ -166,14 +161,13 @@ async fn attempt(request: RequestBuilder) -> Result<Answer, Failure> {
     while let Some(part) = response.chunk().await.map_err(unreachable)? {
         body.extend_from_slice(&part);
         if body.len() > MAX_ANSWER {
-            return Err(Failure::Permanent(format!(
-                "an answer of more than {MAX_ANSWER} bytes"
-            )));
+            let reason = format!("an answer of more than {MAX_ANSWER} bytes");
+            return Err(Failure::Permanent(reason));
         }
     }
     if status == 200 {
-        return serde_json::from_slice(&body)
-            .map_err(|error| Failure::Permanent(format!("unreadable answer: {error}")));
+        let unreadable = |error| Failure::Permanent(format!("unreadable answer: {error}"));
+        return serde_json::from_slice(&body).map_err(unreadable);
     }
     let text = String::from_utf8_lossy(&body);
     let first: String = text.chars().take(200).collect();
@@ -210,12 +204,8 @@ fn in_order(answer: Answer, texts: usize) -> Result<Vec<Vec<f32>>, EmbedError> {
 impl Embedder for Server {
     /// Without the address: a model may move.
     fn fingerprint(&self) -> String {
-        format!(
-            "openai:{}:{}{}",
-            self.model,
-            self.dimension,
-            self.prompts.fingerprint()
-        )
+        let (model, prompts) = (&self.model, self.prompts.fingerprint());
+        format!("openai:{model}:{}{prompts}", self.dimension)
     }
 
     fn dimension(&self) -> usize {
@@ -230,13 +220,6 @@ impl Embedder for Server {
         prefix::english_only(&self.model)
     }
 
-    fn weights(&self) -> VectorWeights {
-        match self.english_only() {
-            true => VectorWeights::ENGLISH_ONLY,
-            false => VectorWeights::default(),
-        }
-    }
-
     fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
         only(self.embed_with(&self.prefixes.query, &[text])?)
     }
@@ -249,19 +232,13 @@ mod tests {
     use super::*;
 
     fn connect(server: &Scripted) -> Result<Server, EmbedError> {
-        Server::connect(
-            &server.url(),
-            "multilingual-e5-small",
-            Some("secret"),
-            &Prompts::default(),
-        )
+        let (model, prompts) = ("multilingual-e5-small", Prompts::default());
+        Server::connect(&server.url(), model, Some("secret"), &prompts)
     }
 
     fn vectors(list: &[(usize, [f32; 2])]) -> String {
-        let data: Vec<serde_json::Value> = list
-            .iter()
-            .map(|(index, v)| serde_json::json!({ "index": index, "embedding": v }))
-            .collect();
+        let item = |(index, v): &_| serde_json::json!({ "index": index, "embedding": v });
+        let data: Vec<_> = list.iter().map(item).collect();
         serde_json::json!({ "data": data }).to_string()
     }
 

@@ -41,10 +41,8 @@ pub fn beir(
     let sources = corpus(&folder.join("corpus.jsonl"))?;
     build(&sources, scratch, settings, progress)?;
     let index = Index::open(scratch, settings)?;
-    let options = Options {
-        split: None,
-        ..options.clone()
-    };
+    let mut options = options.clone();
+    options.split = None;
     evaluate(&index, &judged, &options)
 }
 
@@ -55,11 +53,9 @@ fn build(
     settings: &Settings,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(), BuildError> {
+    let mut settings = settings.clone();
     let mut with = |rebuild: Rebuild| {
-        let settings = Settings {
-            rebuild,
-            ..settings.clone()
-        };
+        settings.rebuild = rebuild;
         let listing = sources.to_vec().into();
         update_with(listing, &one_chunk, scratch, &settings, progress).map(drop)
     };
@@ -91,12 +87,11 @@ fn json_lines(path: &Path) -> Result<Vec<(usize, String, Line)>, EvalError> {
 /// Each document has its JSON line as text.
 fn corpus(path: &Path) -> Result<Vec<Source>, EvalError> {
     let lines = json_lines(path)?.into_iter();
-    let mut out: Vec<Source> = lines
-        .map(|(_, text, line)| Source {
-            path: line.id,
-            text,
-        })
-        .collect();
+    let source = |(_, text, line): (usize, String, Line)| {
+        let path = line.id;
+        Source { path, text }
+    };
+    let mut out: Vec<Source> = lines.map(source).collect();
     out.sort_by(|a, b| a.path.cmp(&b.path));
     out.dedup_by(|a, b| a.path == b.path);
     Ok(out)
@@ -147,10 +142,8 @@ fn qrels(path: &Path) -> Result<BTreeMap<String, Vec<Relevant>>, EvalError> {
             [] => continue,
             [query, document, grade] | [query, _, document, grade] => (query, document, grade),
             _ => {
-                return Err(read_error(
-                    path,
-                    format!("line {number}: expected three fields"),
-                ));
+                let reason = format!("line {number}: expected three fields");
+                return Err(read_error(path, reason));
             }
         };
         let Ok(grade) = grade.parse::<f64>() else {
@@ -161,10 +154,9 @@ fn qrels(path: &Path) -> Result<BTreeMap<String, Vec<Relevant>>, EvalError> {
             return Err(read_error(path, reason));
         };
         if grade > 0.0 {
-            out.entry(query.to_owned()).or_default().push(Relevant {
-                target: document.to_owned(),
-                grade,
-            });
+            let target = document.to_owned();
+            let relevant = out.entry(query.to_owned()).or_default();
+            relevant.push(Relevant { target, grade });
         }
     }
     Ok(out)
@@ -183,32 +175,23 @@ mod tests {
             fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
             fs::write(path, text).expect("written");
         };
-        write(
-            "corpus.jsonl",
-            "{\"_id\": \"d1\", \"title\": \"Salting\", \"text\": \"a hot key is divided\"}\n\
-             {\"_id\": \"d2\", \"title\": \"\", \"text\": \"垃圾回收的压力\"}\n",
-        );
-        write(
-            "queries.jsonl",
-            "{\"_id\": \"q1\", \"text\": \"hot keys\"}\n{\"_id\": \"q2\", \"text\": \"垃圾回收\"}\n{\"_id\": \"q3\", \"text\": \"unjudged\"}\n",
-        );
-        write(
-            "qrels/test.tsv",
-            "query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td2\t1\nq3\td1\t0\n",
-        );
+        let corpus = r#"{"_id": "d1", "title": "Salting", "text": "a hot key is divided"}
+            {"_id": "d2", "title": "", "text": "垃圾回收的压力"}"#;
+        write("corpus.jsonl", corpus);
+        let queries = r#"{"_id": "q1", "text": "hot keys"}
+            {"_id": "q2", "text": "垃圾回收"}
+            {"_id": "q3", "text": "unjudged"}"#;
+        write("queries.jsonl", queries);
+        let qrels = "query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td2\t1\nq3\td1\t0\n";
+        write("qrels/test.tsv", qrels);
         folder
     }
 
     fn evaluated(folder: &tempfile::TempDir) -> Result<Report, EvalError> {
         let scratch = tempfile::tempdir().expect("a folder");
         let (settings, options) = (Settings::default(), Options::default());
-        beir(
-            folder.path(),
-            scratch.path(),
-            &settings,
-            &options,
-            &mut |_| {},
-        )
+        let (from, to) = (folder.path(), scratch.path());
+        beir(from, to, &settings, &options, &mut |_| {})
     }
 
     #[test]
@@ -225,11 +208,8 @@ mod tests {
     #[test]
     fn a_malformed_line_is_named() {
         let folder = collection();
-        fs::write(
-            folder.path().join("corpus.jsonl"),
-            "{\"_id\": \"a\"}\nnot json\n",
-        )
-        .expect("written");
+        let corpus = folder.path().join("corpus.jsonl");
+        fs::write(corpus, "{\"_id\": \"a\"}\nnot json\n").expect("written");
         let refused = evaluated(&folder).expect_err("refused");
         assert!(refused.to_string().contains("line 2"));
     }

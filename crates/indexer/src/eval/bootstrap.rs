@@ -24,14 +24,11 @@ pub(crate) fn mean_interval(values: &[f64]) -> [f64; 2] {
         return [0.0, 0.0];
     }
     let mut random = SEED;
-    let mut means: Vec<f64> = (0..RESAMPLES)
-        .map(|_| {
-            let sum: f64 = (0..values.len())
-                .map(|_| values[below(&mut random, values.len())])
-                .sum();
-            sum / values.len() as f64
-        })
-        .collect();
+    let mut resampled = |_| {
+        let picked = (0..values.len()).map(|_| values[below(&mut random, values.len())]);
+        picked.sum::<f64>() / values.len() as f64
+    };
+    let mut means: Vec<f64> = (0..RESAMPLES).map(&mut resampled).collect();
     means.sort_by(f64::total_cmp);
     [means[RESAMPLES / 40], means[RESAMPLES - 1 - RESAMPLES / 40]]
 }

@@ -87,12 +87,11 @@ pub fn read(path: &Path) -> Result<Vec<Judged>, EvalError> {
     for file in files(path)? {
         out.extend(read_file(&file)?);
     }
-    if out.is_empty() {
-        return Err(EvalError::NoQueries {
-            path: path.to_owned(),
-        });
+    let path = path.to_owned();
+    match out.is_empty() {
+        true => Err(EvalError::NoQueries { path }),
+        false => Ok(out),
     }
-    Ok(out)
 }
 
 pub(crate) fn files(path: &Path) -> Result<Vec<PathBuf>, EvalError> {
@@ -101,10 +100,7 @@ pub(crate) fn files(path: &Path) -> Result<Vec<PathBuf>, EvalError> {
     }
     let entries = fs::read_dir(path).map_err(|error| read_error(path, error))?;
     let files = entries.flatten().map(|entry| entry.path());
-    let is_toml = |path: &PathBuf| {
-        path.extension()
-            .is_some_and(|extension| extension == "toml")
-    };
+    let is_toml = |path: &PathBuf| path.extension().is_some_and(|e| e == "toml");
     let mut files: Vec<PathBuf> = files.filter(is_toml).collect();
     files.sort();
     Ok(files)
@@ -179,28 +175,18 @@ mod tests {
         assert_eq!(judged[0].id, "skew-1");
         assert_eq!(judged[0].language, Language::Zh);
         assert_eq!(judged[0].split.as_deref(), Some("tune"));
-        assert_eq!(
-            judged[0].relevant[1],
-            Relevant {
-                target: "b.md".to_owned(),
-                grade: 1.0
-            }
-        );
+        let second = &judged[0].relevant[1];
+        assert_eq!((&*second.target, second.grade), ("b.md", 1.0));
         assert_eq!(judged[0].place.1, 2);
     }
 
     #[test]
     fn what_is_not_a_judgement_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
-        assert!(matches!(
-            read(folder.path()),
-            Err(EvalError::NoQueries { .. })
-        ));
-        fs::write(
-            folder.path().join("a.toml"),
-            "[[query]]\ntext = \"x\"\nrelevent = []\n",
-        )
-        .expect("written");
+        let empty = read(folder.path());
+        assert!(matches!(empty, Err(EvalError::NoQueries { .. })));
+        let text = "[[query]]\ntext = \"x\"\nrelevent = []\n";
+        fs::write(folder.path().join("a.toml"), text).expect("written");
         let error = read(folder.path()).expect_err("a typing mistake");
         assert!(error.to_string().contains("relevent"), "{error}");
     }

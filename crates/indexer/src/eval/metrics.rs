@@ -20,20 +20,16 @@ pub(crate) fn score(
     options: &Options,
 ) -> QueryScores {
     let grades = grades(ranking, relevant);
-    let mut ideal: Vec<f64> = relevant
-        .iter()
-        .map(|r| r.grade)
-        .filter(|&g| g > 0.0)
-        .collect();
+    let ideal = relevant.iter().map(|r| r.grade);
+    let mut ideal: Vec<f64> = ideal.filter(|&g| g > 0.0).collect();
     ideal.sort_by(|a, b| b.total_cmp(a));
     let best = gain(ideal.iter().copied(), options.k);
     let first = grades.iter().take(options.k).position(|&grade| grade > 0.0);
     let found = grades.iter().take(options.recall_at).filter(|&&g| g > 0.0);
     QueryScores {
-        ndcg: if best > 0.0 {
-            gain(grades.iter().copied(), options.k) / best
-        } else {
-            0.0
+        ndcg: match best > 0.0 {
+            true => gain(grades.iter().copied(), options.k) / best,
+            false => 0.0,
         },
         reciprocal_rank: first.map_or(0.0, |place| 1.0 / (place + 1) as f64),
         recall: found.count() as f64 / ideal.len().max(1) as f64,
@@ -55,10 +51,9 @@ fn grades(ranking: &[(String, String)], relevant: &[Relevant]) -> Vec<f64> {
 }
 
 fn gain(grades: impl Iterator<Item = f64>, k: usize) -> f64 {
-    grades
-        .take(k)
-        .enumerate()
-        .map(|(place, grade)| grade / ((place + 2) as f64).log2())
+    let ranked = grades.take(k).zip(2_u32..);
+    ranked
+        .map(|(grade, rank)| grade / f64::from(rank).log2())
         .sum()
 }
 
@@ -71,56 +66,38 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    fn ranking(ids: &[&str]) -> Vec<(String, String)> {
-        ids.iter()
-            .map(|id| {
-                let document = id.split('#').next().unwrap_or(id);
-                ((*id).to_owned(), document.to_owned())
-            })
-            .collect()
-    }
-
-    fn relevant(targets: &[(&str, f64)]) -> Vec<Relevant> {
-        targets
+    /// nDCG, reciprocal rank and recall of chunks, given the grades of targets.
+    fn scores(ids: &[&str], grades: &[(&str, f64)]) -> [f64; 3] {
+        let document = |id: &str| id.split('#').next().unwrap_or(id).to_owned();
+        let ranking: Vec<_> = ids
             .iter()
-            .map(|&(target, grade)| Relevant {
-                target: target.to_owned(),
-                grade,
-            })
-            .collect()
+            .map(|&id| (id.to_owned(), document(id)))
+            .collect();
+        let relevant = |&(target, grade): &(&str, f64)| Relevant {
+            target: target.to_owned(),
+            grade,
+        };
+        let relevant: Vec<_> = grades.iter().map(relevant).collect();
+        let scores = score(&ranking, &relevant, &Options::default());
+        [scores.ndcg, scores.reciprocal_rank, scores.recall]
     }
 
     #[test]
     fn scores_are_those_of_trec_eval() {
-        let options = Options::default();
-        let scores = score(
-            &ranking(&["x#1", "a#1", "b#1"]),
-            &relevant(&[("a#1", 2.0), ("b#1", 1.0), ("c#1", 1.0)]),
-            &options,
-        );
-        // (2/log2(3) + 1/log2(4)) / (2 + 1/log2(3) + 1/log2(4))
-        assert!(
-            (scores.ndcg - 1.761_859_5 / 3.130_929_7).abs() < 1e-6,
-            "{scores:?}"
-        );
-        assert_eq!(scores.reciprocal_rank, 0.5);
-        assert!((scores.recall - 2.0 / 3.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn a_judged_document_is_met_once() {
-        let options = Options::default();
-        let scores = score(
-            &ranking(&["a#1", "a#2", "b#1"]),
-            &relevant(&[("a", 1.0), ("b", 1.0)]),
-            &options,
-        );
-        assert_eq!((scores.ndcg, scores.recall), (1.0, 1.0));
-    }
-
-    #[test]
-    fn nothing_found_is_zero() {
-        let scores = score(&[], &relevant(&[("a", 1.0)]), &Options::default());
-        assert_eq!((scores.ndcg, scores.recall), (0.0, 0.0));
+        for (ids, grades, expected) in [
+            (
+                ["x#1", "a#1", "b#1"].as_slice(),
+                [("a#1", 2.0), ("b#1", 1.0), ("c#1", 1.0)].as_slice(),
+                // (2/log2(3) + 1/log2(4)) / (2 + 1/log2(3) + 1/log2(4))
+                [1.761_859_5 / 3.130_929_7, 0.5, 2.0 / 3.0],
+            ),
+            // a judged document is met once
+            (&["a#1", "a#2", "b#1"], &[("a", 1.0), ("b", 1.0)], [1.0; 3]),
+            (&[], &[("a", 1.0)], [0.0; 3]),
+        ] {
+            for (found, expected) in scores(ids, grades).into_iter().zip(expected) {
+                assert!((found - expected).abs() < 1e-6, "{ids:?}: {found}");
+            }
+        }
     }
 }

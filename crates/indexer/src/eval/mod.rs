@@ -106,9 +106,6 @@ pub struct LanguageReport {
 }
 
 /// Runs every judged query through all three branches of `index`.
-///
-/// # Errors
-/// When a query fails.
 pub fn evaluate(index: &Index, judged: &[Judged], options: &Options) -> Result<Report, EvalError> {
     let is_asked = |query: &&Judged| options.split.is_none() || query.split == options.split;
     let judged: Vec<&Judged> = judged.iter().filter(is_asked).collect();
@@ -131,13 +128,11 @@ fn run_branch(
     fusion: Option<Fusion>,
     options: &Options,
 ) -> Result<Vec<QueryScores>, EvalError> {
-    judged
-        .par_iter()
-        .map(|query| {
-            let ranking = rank(index, query, fusion, options.k.max(options.recall_at))?;
-            Ok(metrics::score(&ranking, &query.relevant, options))
-        })
-        .collect()
+    let scored = judged.par_iter().map(|query| {
+        let ranking = rank(index, query, fusion, options.k.max(options.recall_at))?;
+        Ok(metrics::score(&ranking, &query.relevant, options))
+    });
+    scored.collect()
 }
 
 /// Pairs of chunk and document id, best first.
@@ -215,9 +210,8 @@ fn summarize(
         Scores::of(&kept, options)
     };
     let branches = per_branch.iter();
-    branches
-        .map(|(branch, scores)| (branch.clone(), summary(scores)))
-        .collect()
+    let summaries = branches.map(|(branch, scores)| (branch.clone(), summary(scores)));
+    summaries.collect()
 }
 
 impl Scores {
@@ -238,22 +232,18 @@ impl Scores {
 
 fn warnings(index: &Index, judged: &[&Judged]) -> Vec<String> {
     let mut out = Vec::new();
-    if judged.len() < ENOUGH_QUERIES {
-        out.push(format!(
-            "{} queries show only large differences; use {ENOUGH_QUERIES} or more",
-            judged.len()
-        ));
+    let n = judged.len();
+    if n < ENOUGH_QUERIES {
+        let few = format!("{n} queries show only large differences; use {ENOUGH_QUERIES} or more");
+        out.push(few);
     }
-    let lost: Vec<&str> = judged
-        .iter()
-        .flat_map(|query| &query.relevant)
-        .map(|relevant| relevant.target.as_str())
-        .filter(|target| target.contains('#') && index.chunk(target).is_none())
-        .collect();
+    let relevant = judged.iter().flat_map(|query| &query.relevant);
+    let is_lost = |target: &&str| target.contains('#') && index.chunk(target).is_none();
+    let lost: Vec<&str> = relevant.map(|r| &*r.target).filter(is_lost).collect();
     if let Some(first) = lost.first() {
+        let n = lost.len();
         out.push(format!(
-            "{} judgments name chunks that are not in the index, the first is `{first}`; run `lint`",
-            lost.len()
+            "{n} judgments name chunks that are not in the index, the first is `{first}`; run `lint`"
         ));
     }
     out
@@ -271,11 +261,9 @@ pub struct Gate {
 
 /// Passes if the hybrid branch is not significantly worse than `before`.
 pub fn gate(now: &Report, before: &Report) -> Gate {
-    let shared: Vec<_> = now
-        .per_query
-        .iter()
-        .filter_map(|(id, scores)| Some((scores, before.per_query.get(id)?)))
-        .collect();
+    let queries = now.per_query.iter();
+    let shared = queries.filter_map(|(id, scores)| Some((scores, before.per_query.get(id)?)));
+    let shared: Vec<_> = shared.collect();
     let mut differences = BTreeMap::new();
     for branch in now.branches.keys() {
         let pairs = shared
@@ -341,8 +329,8 @@ mod tests {
         assert_eq!(value["branches"]["hybrid"]["ndcg@10"], 0.5);
         assert_eq!(value["branches"]["hybrid"]["ci95"][1], 1.0);
         assert_eq!(
-            (value["queries"].as_u64(), value["documents"].as_u64()),
-            (Some(1), Some(1))
+            (&value["queries"], &value["documents"]),
+            (&1.into(), &1.into())
         );
     }
 }

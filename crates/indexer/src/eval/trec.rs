@@ -18,9 +18,6 @@ pub struct Run {
 
 impl Run {
     /// Runs the judged queries; `fusion` as in a query.
-    ///
-    /// # Errors
-    /// When a query fails.
     pub fn of(
         index: &Index,
         judged: &[Judged],
@@ -84,9 +81,8 @@ pub fn read(path: &Path) -> Result<Run, EvalError> {
 pub fn score(run: &Run, judged: &[Judged], options: &Options) -> Scores {
     let scores = judged.iter().map(|query| {
         let ranking = run.rankings.get(&query.id).into_iter().flatten();
-        let ids: Vec<(String, String)> = ranking
-            .map(|(id, _)| (id.clone(), id.split('#').next().unwrap_or(id).to_owned()))
-            .collect();
+        let document = |id: &str| id.split('#').next().unwrap_or(id).to_owned();
+        let ids: Vec<_> = ranking.map(|(id, _)| (id.clone(), document(id))).collect();
         metrics::score(&ids, &query.relevant, options)
     });
     Scores::of(&scores.collect::<Vec<_>>(), options)
@@ -96,10 +92,8 @@ pub fn score(run: &Run, judged: &[Judged], options: &Options) -> Scores {
 mod tests {
     use std::fs;
 
-    use report::Language;
-
     use super::*;
-    use crate::eval::Relevant;
+    use crate::eval::read_judgements;
 
     #[test]
     fn a_run_is_read_written_and_scored() {
@@ -107,30 +101,16 @@ mod tests {
         let path = folder.path().join("run.txt");
         fs::write(&path, "q1 Q0 b 2 0.5 x\nq1 Q0 a 1 0.9 x\n\n").expect("written");
         let run = read(&path).expect("read");
-        assert_eq!(
-            run.to_text("t"),
-            "q1 Q0 a 1 0.900000 t\nq1 Q0 b 2 0.500000 t\n"
-        );
-        let judged = [Judged {
-            id: "q1".to_owned(),
-            text: String::new(),
-            language: Language::En,
-            step: None,
-            split: None,
-            relevant: vec![Relevant {
-                target: "b".to_owned(),
-                grade: 1.0,
-            }],
-            place: (path.clone(), 1),
-        }];
+        let text = "q1 Q0 a 1 0.900000 t\nq1 Q0 b 2 0.500000 t\n";
+        assert_eq!(run.to_text("t"), text);
+        let judgements = "[[query]]\nid = \"q1\"\ntext = \"\"\nrelevant = [{ document = \"b\" }]";
+        let file = folder.path().join("judged.toml");
+        fs::write(&file, judgements).expect("written");
+        let judged = read_judgements(&file).expect("read");
         let scores = score(&run, &judged, &Options::default());
         assert_eq!(scores.metrics["mrr@10"], 0.5);
         fs::write(&path, "q1 b 0.5\n").expect("written");
-        assert!(
-            read(&path)
-                .expect_err("refused")
-                .to_string()
-                .contains("line 1")
-        );
+        let refused = read(&path).expect_err("refused").to_string();
+        assert!(refused.contains("line 1"), "{refused}");
     }
 }

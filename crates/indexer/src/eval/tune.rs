@@ -26,9 +26,6 @@ pub struct Tuned {
 }
 
 /// Tunes per language: Chinese queries give the weight for CJK script, English ones that for Latin.
-///
-/// # Errors
-/// When a query fails.
 pub fn tune(
     index: &Index,
     judged: &[Judged],
@@ -36,11 +33,12 @@ pub fn tune(
 ) -> Result<BTreeMap<String, Tuned>, EvalError> {
     let mut out = BTreeMap::new();
     for (name, language) in [("cjk", Language::Zh), ("latin", Language::En)] {
-        let part = |split| -> Vec<&Judged> {
-            let of_it = |q: &&Judged| q.language == language && q.split.as_deref() == Some(split);
-            judged.iter().filter(of_it).collect()
+        let own = judged.iter().filter(|query| query.language == language);
+        let part = |split| {
+            own.clone()
+                .filter(move |q| q.split.as_deref() == Some(split))
         };
-        let (tuning, heldout) = (part("tune"), part("heldout"));
+        let [tuning, heldout] = ["tune", "heldout"].map(|split| part(split).collect::<Vec<_>>());
         if !tuning.is_empty() {
             let tuned = tune_script(index, &tuning, &heldout, options)?;
             out.insert(name.to_owned(), tuned);

@@ -18,7 +18,7 @@ use crate::glossary::{Expansion, Glossary};
 use crate::model::{Chunk, Filter, Fusion, Hit, Kind, Query};
 use crate::settings::Settings;
 use crate::store::facets::filter_groups;
-use crate::store::generation::{self, BM25, GLOSSARY, Held, damaged, read_json};
+use crate::store::generation::{self, GLOSSARY, Held, read_json};
 use crate::store::lexical::{Lexical, Words};
 use crate::store::manifest::Ordinal;
 
@@ -85,9 +85,6 @@ impl Models {
 
 impl Index {
     /// Opens the current generation, to be searched by exact scan.
-    ///
-    /// # Errors
-    /// See [`OpenError`].
     pub fn open(index: &Path, settings: &Settings) -> Result<Index, OpenError> {
         let held = generation::hold(index)?;
         Index::of(held, Arc::new(Models::load(settings)?), Arc::default())
@@ -99,12 +96,10 @@ impl Index {
         graphs: Arc<Graphs>,
     ) -> Result<Index, OpenError> {
         held.manifest.check(&models.embedder.fingerprint())?;
-        let bm25 = held.folder.join(BM25);
-        let lexical = Lexical::open(&bm25).map_err(|error| damaged(&bm25, error))?;
         Ok(Index {
             segments: Segments::open(&held.folder, &held.manifest, graphs)?,
             glossary: read_json(&held.folder.join(GLOSSARY))?,
-            lexical,
+            lexical: held.lexical()?,
             models,
             held,
         })
@@ -112,13 +107,9 @@ impl Index {
 
     /// The best chunks for `query`, best first; ties are broken by chunk id. Glossary entries expand every query, but are hits only
     /// if the filter asks for their kind: an entry says little more than the query itself.
-    ///
-    /// # Errors
-    /// See [`SearchError`].
     pub fn search(&self, query: &Query<'_>) -> Result<Vec<Hit>, SearchError> {
-        let fusion = query
-            .fusion
-            .unwrap_or_else(|| self.usual_fusion(&query.text));
+        let usual = || self.usual_fusion(&query.text);
+        let fusion = query.fusion.unwrap_or_else(usual);
         let hidden = match query.filter.kinds.contains(&Kind::Glossary) {
             true => 0,
             false => self.glossary_entries()?,
@@ -126,9 +117,15 @@ impl Index {
         // Deeper by the number that is hidden, so that the result is as if they did not exist.
         let depth = DEPTH.max(4 * query.k) + hidden;
         let expansions = self.glossary.expand(&query.text);
-        let (text, filter) = (query.text.as_str(), &query.filter);
-        let by_words = || self.lexical_branch(text, filter, &expansions, fusion, depth);
-        let by_vector = || self.vector_branch(text, filter, &expansions, fusion, depth);
+        let asked = Asked {
+            text: &query.text,
+            filter: &query.filter,
+            expansions: &expansions,
+            fusion,
+            depth,
+        };
+        let by_words = || self.lexical_branch(&asked);
+        let by_vector = || self.vector_branch(&asked);
         let (bm25, near) = if self.held.manifest.chunks < BRANCHES_APART_FROM {
             (by_words(), by_vector())
         } else {
@@ -182,52 +179,35 @@ impl Index {
         }
     }
 
-    fn lexical_branch(
-        &self,
-        text: &str,
-        filter: &Filter,
-        expansions: &[Expansion],
-        fusion: Fusion,
-        depth: usize,
-    ) -> Result<Ranking, SearchError> {
-        if fusion == Fusion::Vector {
+    fn lexical_branch(&self, asked: &Asked<'_>) -> Result<Ranking, SearchError> {
+        if asked.fusion == Fusion::Vector {
             return Ok(Vec::new());
         }
-        let words = query_words(text, expansions);
-        let found = self.lexical.search(&words, filter, depth);
+        let words = query_words(asked.text, asked.expansions);
+        let found = self.lexical.search(&words, asked.filter, asked.depth);
         found.map_err(lexical_error)
     }
 
     /// The vector of the query, and the chunks nearest to it.
-    fn vector_branch(
-        &self,
-        text: &str,
-        filter: &Filter,
-        expansions: &[Expansion],
-        fusion: Fusion,
-        depth: usize,
-    ) -> Result<(Option<Vec<f32>>, Ranking), SearchError> {
-        let Some(vector) = self.query_vector(text, expansions, fusion)? else {
+    fn vector_branch(&self, asked: &Asked<'_>) -> Result<(Option<Vec<f32>>, Ranking), SearchError> {
+        let Some(vector) = self.query_vector(asked)? else {
             return Ok((None, Vec::new()));
         };
-        let allowed = self.lexical.allowed(filter).map_err(lexical_error)?;
-        let nearest = self.segments.nearest(&vector, allowed.as_ref(), depth);
+        let allowed = self.lexical.allowed(asked.filter).map_err(lexical_error)?;
+        let nearest = self
+            .segments
+            .nearest(&vector, allowed.as_ref(), asked.depth);
         Ok((Some(vector), nearest))
     }
 
     /// `None` if no vector is needed or the embedder knows nothing in the query.
-    fn query_vector(
-        &self,
-        text: &str,
-        expansions: &[Expansion],
-        fusion: Fusion,
-    ) -> Result<Option<Vec<f32>>, SearchError> {
-        if fusion == Fusion::Bm25 {
+    fn query_vector(&self, asked: &Asked<'_>) -> Result<Option<Vec<f32>>, SearchError> {
+        if asked.fusion == Fusion::Bm25 {
             return Ok(None);
         }
-        let mut text = text.to_owned();
+        let mut text = asked.text.to_owned();
         let english_only = self.models.embedder.english_only();
-        for Expansion { name, .. } in expansions {
+        for Expansion { name, .. } in asked.expansions {
             if !(english_only && analyze::cjk_share(name) > 0.0) {
                 text.push(' ');
                 text.push_str(name);
@@ -244,20 +224,19 @@ impl Index {
             _ => 0.0,
         };
         let candidates = candidates.into_iter().filter(|c| c.fused > 0.0);
-        let mut scored: Vec<Scored<'_>> = candidates
-            .map(|candidate| {
-                let id = self.segments.id(candidate.ordinal).unwrap_or_default();
-                let prior = prior(id);
-                Scored {
-                    id,
-                    boost: 0.0,
-                    rerank: None,
-                    prior,
-                    score: candidate.fused + prior,
-                    candidate,
-                }
-            })
-            .collect();
+        let with_prior = |candidate: Candidate| {
+            let id = self.segments.id(candidate.ordinal).unwrap_or_default();
+            let prior = prior(id);
+            Scored {
+                id,
+                boost: 0.0,
+                rerank: None,
+                prior,
+                score: candidate.fused + prior,
+                candidate,
+            }
+        };
+        let mut scored: Vec<Scored<'_>> = candidates.map(with_prior).collect();
         scored.sort_by(Scored::compare);
         let depth = match query.prefer.is_empty() {
             true => BOOST_FROM.max(THIN_FROM * query.k),
@@ -300,11 +279,8 @@ impl Index {
     }
 
     fn read(&self, ordinal: Ordinal) -> Result<Chunk, SearchError> {
-        let chunk = self.segments.chunk(ordinal);
-        chunk.map_err(|reason| SearchError::Chunk {
-            ordinal: ordinal.0,
-            reason,
-        })
+        let (chunk, ordinal) = (self.segments.chunk(ordinal), ordinal.0);
+        chunk.map_err(|reason| SearchError::Chunk { ordinal, reason })
     }
 
     fn hits(
@@ -321,35 +297,38 @@ impl Index {
             _ => 0.0,
         };
         let documents: Vec<&str> = scored.iter().map(Scored::document).collect();
-        thin(&scores, query.k, query.diversity, &documents, similarity)
-            .into_iter()
-            .enumerate()
-            .map(|(place, at)| self.hit(place + 1, &scored[at]))
-            .collect()
+        let picked = thin(&scores, query.k, query.diversity, &documents, similarity);
+        let ranked = (1..)
+            .zip(picked)
+            .map(|(rank, at)| self.hit(rank, &scored[at]));
+        ranked.collect()
     }
 
     fn hit(&self, rank: usize, scored: &Scored<'_>) -> Result<Hit, SearchError> {
-        let Candidate {
-            ordinal,
-            bm25,
-            vector,
-            fused,
-        } = scored.candidate;
-        let chunk = self.read(ordinal)?;
+        let Candidate { bm25, vector, .. } = scored.candidate;
         Ok(Hit {
-            chunk,
+            chunk: self.read(scored.candidate.ordinal)?,
             rank,
             score: scored.score,
             bm25_rank: bm25.and_then(|ranked| ranked.rank),
             bm25_score: bm25.map(|ranked| ranked.score),
             vector_rank: vector.and_then(|ranked| ranked.rank),
             vector_score: vector.map(|ranked| ranked.score),
-            fused,
+            fused: scored.candidate.fused,
             boost: scored.boost,
             prior: scored.prior,
             rerank_score: scored.rerank,
         })
     }
+}
+
+/// What both branches of a search are asked for.
+struct Asked<'a> {
+    text: &'a str,
+    filter: &'a Filter,
+    expansions: &'a [Expansion],
+    fusion: Fusion,
+    depth: usize,
 }
 
 struct Scored<'a> {
@@ -429,11 +408,8 @@ mod tests {
 
     #[test]
     fn the_words_of_the_query_count_in_full() {
-        let added = Expansion {
-            name: "hot key".to_owned(),
-            rivals: 1,
-        };
-        let words = query_words("hot spot", &[added]);
+        let (name, rivals) = ("hot key".to_owned(), 1);
+        let words = query_words("hot spot", &[Expansion { name, rivals }]);
         let weight = |term: &str| words.terms.iter().find(|(t, _)| t == term).map(|(_, w)| *w);
         assert_eq!(weight("hot"), Some(1.0));
         assert_eq!(weight("key"), Some(EXPANSION_WEIGHT));

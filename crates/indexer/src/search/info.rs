@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::error::OpenError;
 use crate::model::Kind;
 use crate::store::files::folder_bytes;
-use crate::store::generation::{self, BM25, Held, damaged};
+use crate::store::generation::{self, Held};
 use crate::store::lexical::Lexical;
 use crate::store::manifest::Manifest;
 
@@ -31,13 +31,12 @@ pub struct Info {
     pub analyser: String,
     pub bytes: u64,
 }
+
 /// # Errors
 /// When there is none, or it is damaged or of another format.
 pub fn info(folder: &Path) -> Result<Info, OpenError> {
     let held = generation::hold(folder)?;
-    let bm25 = held.folder.join(BM25);
-    let lexical = Lexical::open(&bm25).map_err(|error| damaged(&bm25, error))?;
-    Ok(Info::of(&held, &lexical))
+    Ok(Info::of(&held, &held.lexical()?))
 }
 
 impl Info {
@@ -45,9 +44,8 @@ impl Info {
         // A store that cannot count is reported by `verify`.
         let chunks = |facet: &str, value: &str| lexical.count_facet(facet, value).unwrap_or(0);
         let count = |facet: &str, values: &[&str]| -> BTreeMap<String, usize> {
-            let counted = values
-                .iter()
-                .map(|&value| (value.to_owned(), chunks(facet, value)));
+            let values = values.iter();
+            let counted = values.map(|&value| (value.to_owned(), chunks(facet, value)));
             counted.filter(|(_, chunks)| *chunks > 0).collect()
         };
         let manifest: Manifest = held.manifest.clone();

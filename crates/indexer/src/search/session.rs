@@ -21,9 +21,6 @@ pub struct Session {
 impl Session {
     /// Opens the index in `folder`. Segments of [`Settings::graph_from`] rows or more get a graph, which is built in the background and kept
     /// for the next session; until then they are scanned.
-    ///
-    /// # Errors
-    /// See [`OpenError`].
     pub fn open(folder: &Path, settings: &Settings) -> Result<Session, OpenError> {
         let held = generation::hold(folder)?;
         let models = Arc::new(Models::load(settings)?);

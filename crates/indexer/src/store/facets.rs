@@ -56,11 +56,8 @@ impl Facets {
             return 0.0;
         }
         let has: HashSet<String> = self.names().into_iter().collect();
-        let matched = groups
-            .iter()
-            .filter(|group| group.iter().any(|value| has.contains(value)))
-            .count();
-        matched as f32 / groups.len() as f32
+        let matches = |group: &&Vec<String>| group.iter().any(|value| has.contains(value));
+        groups.iter().filter(matches).count() as f32 / groups.len() as f32
     }
 }
 
@@ -70,31 +67,19 @@ pub(crate) fn facet(name: &str, value: &str) -> String {
 
 /// One list of facet values per facet in the filter.
 pub(crate) fn filter_groups(filter: &Filter) -> Vec<Vec<String>> {
-    let named = |name: &str, values: &[String]| -> Vec<String> {
-        values.iter().map(|value| facet(name, value)).collect()
+    let named = |name: &str, values: &mut dyn Iterator<Item = &str>| -> Vec<String> {
+        values.map(|value| facet(name, value)).collect()
     };
     let groups = [
-        filter
-            .kinds
-            .iter()
-            .map(|kind: &Kind| facet("kind", kind.as_str()))
-            .collect(),
-        named("problem_type", &filter.problem_types),
-        named("cause", &filter.causes),
-        filter
-            .sections
-            .iter()
-            .map(|section| facet("section", section.as_str()))
-            .collect(),
-        filter
-            .languages
-            .iter()
-            .map(|language| facet("language", language.code()))
-            .collect(),
-        named("step", &filter.steps),
+        named("kind", &mut filter.kinds.iter().map(|k| k.as_str())),
+        named(
+            "problem_type",
+            &mut filter.problem_types.iter().map(|p| &**p),
+        ),
+        named("cause", &mut filter.causes.iter().map(|c| &**c)),
+        named("section", &mut filter.sections.iter().map(|s| s.as_str())),
+        named("language", &mut filter.languages.iter().map(|l| l.code())),
+        named("step", &mut filter.steps.iter().map(|s| &**s)),
     ];
-    groups
-        .into_iter()
-        .filter(|group| !group.is_empty())
-        .collect()
+    groups.into_iter().filter(|g| !g.is_empty()).collect()
 }

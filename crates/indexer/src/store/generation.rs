@@ -7,12 +7,13 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::files::{self, write_error};
+use super::lexical::Lexical;
 use super::manifest::{Documents, Manifest, check_format};
 use super::{GRAPHS, graph};
 use crate::error::{BuildError, OpenError};
@@ -38,6 +39,13 @@ pub(crate) struct Held {
     _readers: Option<File>,
 }
 
+impl Held {
+    pub(crate) fn lexical(&self) -> Result<Lexical, OpenError> {
+        let path = self.folder.join(BM25);
+        Lexical::open(&path).map_err(|error| damaged(&path, error))
+    }
+}
+
 /// `None` if there is no index.
 pub(crate) fn current_name(index: &Path) -> Option<String> {
     let name = fs::read_to_string(index.join(CURRENT)).ok()?;
@@ -52,12 +60,10 @@ pub(crate) fn hold(index: &Path) -> Result<Held, OpenError> {
     for _ in 0..OPEN_ATTEMPTS {
         let pointer = index.join(CURRENT);
         let Some(name) = current_name(index) else {
-            return Err(if pointer.exists() {
-                damaged(&pointer, "it does not name a generation")
-            } else {
-                OpenError::Missing {
-                    path: index.to_owned(),
-                }
+            let path = index.to_owned();
+            return Err(match pointer.exists() {
+                true => damaged(&pointer, "it does not name a generation"),
+                false => OpenError::Missing { path },
             });
         };
         match hold_named(index, &name) {
@@ -73,10 +79,8 @@ pub(crate) fn hold(index: &Path) -> Result<Held, OpenError> {
             }
         }
     }
-    Err(damaged(
-        &index.join(CURRENT),
-        "the generation was replaced faster than it could be opened",
-    ))
+    let reason = "the generation was replaced faster than it could be opened";
+    Err(damaged(&index.join(CURRENT), reason))
 }
 
 fn hold_named(index: &Path, name: &str) -> Result<Held, OpenError> {
@@ -136,15 +140,13 @@ impl Writer {
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let mut owner = String::new();
+                let (path, mut owner) = (index.to_owned(), String::new());
                 let _ = lock.read_to_string(&mut owner);
-                return Err(BuildError::Locked {
-                    path: index.to_owned(),
-                    owner: match owner.trim() {
-                        "" => "another process".to_owned(),
-                        owner => owner.to_owned(),
-                    },
-                });
+                let owner = match owner.trim() {
+                    "" => "another process".to_owned(),
+                    owner => owner.to_owned(),
+                };
+                return Err(BuildError::Locked { path, owner });
             }
             Err(TryLockError::Error(source)) => return Err(write_error(&path)(source)),
         }
@@ -192,11 +194,8 @@ impl Writer {
             return;
         };
         for entry in entries.flatten() {
-            let name = entry.file_name();
-            let Some(name) = name.to_str().filter(|name| name.starts_with(PREFIX)) else {
-                continue;
-            };
-            if Some(name) != current.as_deref() {
+            let name = entry.file_name().into_string().unwrap_or_default();
+            if name.starts_with(PREFIX) && Some(&name) != current.as_ref() {
                 remove_unread(&entry.path());
             }
         }
@@ -210,18 +209,16 @@ impl Writer {
 fn remove_unread(folder: &Path) {
     let readers = folder.join(READERS);
     match OpenOptions::new().read(true).write(true).open(&readers) {
-        Ok(file) => {
-            if file.try_lock().is_ok() {
-                // The manifest first: what a killed process leaves behind then cannot pass for a generation.
-                let _ = fs::remove_file(folder.join(MANIFEST));
-                let _ = fs::remove_dir_all(folder);
-            }
+        Ok(file) if file.try_lock().is_ok() => {
+            // The manifest first: what a killed process leaves behind then cannot pass for a generation.
+            let _ = fs::remove_file(folder.join(MANIFEST));
+            let _ = fs::remove_dir_all(folder);
         }
         // A process was killed before it created the lock file, or after it removed it.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let _ = fs::remove_dir_all(folder);
         }
-        Err(_) => {}
+        _ => {}
     }
 }
 
@@ -234,15 +231,12 @@ fn note_owner(lock: &mut File) -> io::Result<()> {
     lock.set_len(0)?;
     lock.rewind()?;
     let (process, seconds) = (std::process::id(), since_1970().as_secs());
-    write!(
-        lock,
-        "process {process} (since {seconds} seconds after 1970)"
-    )
+    let since = format!("since {seconds} seconds after 1970");
+    write!(lock, "process {process} ({since})")
 }
 
 fn since_1970() -> Duration {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.unwrap_or_default()
+    UNIX_EPOCH.elapsed().unwrap_or_default()
 }
 
 /// Differs between processes and moments; need not be random.

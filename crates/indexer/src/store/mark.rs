@@ -11,12 +11,18 @@ use crate::error::BuildError;
 
 const SOURCE: &str = "SOURCE";
 
-pub(crate) fn holds(index: &Path, mark: &[u8]) -> bool {
+/// Whether `index` is up to date with the documents that `mark` stands for, according to [`set_mark`]. Reads two small
+/// files, so a caller whose documents seldom change need not hash them at every start.
+pub fn has_mark(index: &Path, mark: &[u8]) -> bool {
     let noted = std::fs::read_to_string(index.join(SOURCE));
     current_name(index).is_some_and(|name| noted.is_ok_and(|noted| noted == text(&name, mark)))
 }
 
-pub(crate) fn set(index: &Path, generation: &str, mark: &[u8]) -> Result<(), BuildError> {
+/// Records that `generation` was made from the documents that `mark` stands for.
+///
+/// # Errors
+/// When the mark cannot be written; the index is usable without it.
+pub fn set_mark(index: &Path, generation: &str, mark: &[u8]) -> Result<(), BuildError> {
     let path = index.join(SOURCE);
     replace(&path, text(generation, mark).as_bytes()).map_err(write_error(&path))
 }

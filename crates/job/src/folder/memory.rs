@@ -24,7 +24,7 @@ pub fn read_memory(files: &[(&str, FileKind, &[u8])], options: &Options) -> Job 
             read: true,
         });
         if kind == FileKind::VertexEvents {
-            read::events_of(name, bytes, &reader.options, &mut reader.job);
+            read::events::read(name, bytes, &reader.options, &mut reader.job);
         } else {
             reader.take(name, kind, bytes);
         }

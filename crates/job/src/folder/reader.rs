@@ -113,7 +113,7 @@ impl JobReader {
     /// Vertex events may be larger than memory.
     fn stream(&mut self, name: &str) -> std::io::Result<u64> {
         let path = self.inside(name)?;
-        read::events(name, &path, &self.options, &mut self.job)
+        read::events::read_file(name, &path, &self.options, &mut self.job)
     }
 
     fn whole(&mut self, name: &str, kind: FileKind) -> std::io::Result<u64> {

@@ -4,8 +4,8 @@ mod edges;
 mod fit;
 mod lines;
 
-use crate::model::{Codegen, FileKind, Job, JobError, JobState, PlanNode, Source};
-use crate::read;
+use crate::model::{Codegen, FileKind, Job, JobState, PlanNode, Source};
+use crate::read::{self, job_info::Rank};
 use crate::script::StatementKind;
 
 /// A thing that was found, and how sure it is the right one.
@@ -38,10 +38,8 @@ impl Job {
     fn link_times(&mut self) {
         let info = &mut self.info;
         let entered = |names: &[&str]| {
-            let found = info
-                .states
-                .iter()
-                .find(|(state, _)| names.contains(&state.as_str()));
+            let mut states = info.states.iter();
+            let found = states.find(|(state, _)| names.contains(&state.as_str()));
             found.map(|(_, ms)| *ms)
         };
         let waited = entered(&["WaitingForCapacity", "Queued"]).zip(entered(&["Running"]));
@@ -69,15 +67,13 @@ impl Job {
         let Some(script) = self.script.as_ref().filter(|_| self.codegen.is_none()) else {
             return;
         };
-        let blocks = script
-            .statements
-            .iter()
-            .filter(|s| s.kind == StatementKind::CsBlock);
-        let classes: Vec<_> = blocks
-            .flat_map(|block| {
-                read::classes(script.slice(&block.span), block.lines.0.saturating_sub(1))
-            })
-            .collect();
+        let statements = script.statements.iter();
+        let blocks = statements.filter(|s| s.kind == StatementKind::CsBlock);
+        let classes = blocks.flat_map(|block| {
+            let lines_before = block.lines.0.saturating_sub(1);
+            read::codegen::classes(script.slice(&block.span), lines_before)
+        });
+        let classes: Vec<_> = classes.collect();
         if !classes.is_empty() {
             self.codegen = Some(Codegen {
                 file: script.file.clone(),
@@ -89,30 +85,22 @@ impl Job {
     /// Puts the error that decided first, and finds the expression behind one in generated code.
     fn link_errors(&mut self) {
         // a record of the job manager may wrap the error of the vertex, which says more
-        let wrapper = |e: &JobError| {
-            e.id.as_deref()
-                .is_some_and(|id| id.contains("VertexFailedFast"))
-        };
-        self.errors.sort_by_key(wrapper);
+        let is_wrapper = |id: &String| id.contains("VertexFailedFast");
+        self.errors
+            .sort_by_key(|e| e.id.as_ref().is_some_and(is_wrapper));
         // a local run has no record of its state; a vertex that left an error file failed
-        let found = self
-            .files
-            .iter()
-            .find(|f| f.kind == FileKind::Error && f.read);
+        let mut files = self.files.iter();
+        let found = files.find(|f| f.kind == FileKind::Error && f.read);
         if let (Some(file), false) = (found, self.errors.is_empty()) {
-            let source = Source {
-                file: file.name.clone(),
-                locator: None,
-            };
+            let (file, locator) = (file.name.clone(), None);
+            let source = Source { file, locator };
             self.info
-                .offer_state(read::Rank::Events, JobState::Failed, source);
+                .offer_state(Rank::Events, JobState::Failed, source);
         }
         let Some(codegen) = &self.codegen else { return };
         for error in self.errors.iter_mut().filter(|e| e.expression.is_none()) {
-            let class = codegen
-                .classes
-                .iter()
-                .find(|c| Some(&c.name) == error.class_name.as_ref());
+            let mut classes = codegen.classes.iter();
+            let class = classes.find(|c| Some(&c.name) == error.class_name.as_ref());
             if let Some([only]) = class.map(|c| c.expressions.as_slice()) {
                 error.expression = Some(only.clone());
             }
@@ -127,25 +115,22 @@ impl Job {
     pub fn estimate_of(&self, stage: usize, operator: usize) -> Option<Located<&PlanNode>> {
         let operator = self.stages.get(stage)?.operators.get(operator)?;
         let plan = self.plan.as_ref()?;
-        let mapped = plan.group_of_operator.get(&operator.id).and_then(|group| {
+        let located = |value, file: Option<&String>, place: String| {
+            let (file, locator) = (file.cloned(), Some(place));
+            Located {
+                value,
+                confidence: 1.0,
+                source: file.map(|file| Source { file, locator }),
+            }
+        };
+        let group = plan.group_of_operator.get(&operator.id);
+        if let Some(node) = group.and_then(|group| plan.by_group(group)) {
             let place = format!("Mapping[@OperatorId={}]/@PhyPlanGroupNo", operator.id);
-            let source = plan.map_file.clone().map(|file| Source {
-                file,
-                locator: Some(place),
-            });
-            Some(Located {
-                value: plan.by_group(group)?,
-                confidence: 1.0,
-                source,
-            })
-        });
-        mapped.or_else(|| {
-            let node = plan.by_hts(operator.signature.as_deref()?)?;
-            Some(Located {
-                value: node,
-                confidence: 1.0,
-                source: Some(plan.source(node, "HTS")),
-            })
-        })
+            return Some(located(node, plan.map_file.as_ref(), place));
+        }
+        let node = plan.by_hts(operator.signature.as_deref()?)?;
+        let (id, group) = (&node.element_id, node.group.as_deref().unwrap_or_default());
+        let place = format!("{id}/OpInfo/TableGroupProperties[@Grp={group}]/@HTS");
+        Some(located(node, Some(&plan.file), place))
     }
 }

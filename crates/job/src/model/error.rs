@@ -1,4 +1,4 @@
-//! What went wrong: errors, warnings, and what user code logged.
+//! What made the job fail.
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JobError {
@@ -23,28 +23,4 @@ pub struct JobError {
     pub class_name: Option<String>,
     /// Script text of the expression that failed, where known.
     pub expression: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct CompilerWarning {
-    /// Number and title as written.
-    pub id: String,
-    pub severity: Option<String>,
-    pub message: Option<String>,
-    /// `file:line` as written.
-    pub location: Option<String>,
-    pub solution: Option<String>,
-    pub occurrences: Option<u32>,
-}
-
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct VertexLog {
-    /// Vertex: `SV1_Extract[0][0]`.
-    pub vertex: String,
-    /// Version of the vertex; the highest counts.
-    pub version: u32,
-    pub failed: bool,
-    pub truncated: bool,
-    pub lines: u64,
-    pub first_lines: Vec<String>,
 }

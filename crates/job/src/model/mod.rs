@@ -14,20 +14,19 @@ mod plan;
 mod stage;
 mod table;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::script::Script;
 
-pub use compile::{Codegen, CodegenClass, CompileResult, CompiledOutput, SyntaxStatement};
+pub use compile::{Codegen, CodegenClass};
 pub use edge::{Edge, ExchangeKind};
-pub use error::{CompilerWarning, JobError, VertexLog};
+pub use error::JobError;
 pub use file::{FileKind, JobFile};
 pub use info::JobInfo;
 pub use operator::{Channel, Column, Operator, OperatorKind};
 pub use plan::{Plan, PlanNode};
 pub use report::{DiagnosticSeverity, JobState, Source};
-pub use stage::{MemoryEstimate, Stage, StageSummary, VertexInput};
+pub use stage::{Stage, StageSummary};
 pub use table::{Clustering, ColumnStatistics, StoredPartition, Table, TopValue};
 
 /// What a reader could not make sense of; it read on after that.
@@ -47,14 +46,9 @@ pub struct Job {
     pub tables: Vec<Table>,
     /// Errors, the deciding one first.
     pub errors: Vec<JobError>,
-    pub warnings: Vec<CompilerWarning>,
     pub codegen: Option<Codegen>,
-    pub compile: Option<CompileResult>,
-    pub user_logs: Vec<VertexLog>,
     /// Script text in the algebra, and the file; used where the folder has no script file.
     #[doc(hidden)]
     pub embedded_script: Option<(String, String)>,
-    /// Time of the compiler's phases, in milliseconds.
-    pub compiler_timers: BTreeMap<String, f64>,
     pub diagnostics: Vec<Diagnostic>,
 }

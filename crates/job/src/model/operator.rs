@@ -59,8 +59,6 @@ pub struct Channel {
     pub schema: Vec<Column>,
     /// `numberOfInputs` or `numberOfOutputs`; `None` if absent or "ALL".
     pub count: Option<u32>,
-    /// Whether one vertex takes every piece (`numberOfInputs="ALL"`).
-    pub takes_all: bool,
     pub is_final: bool,
 }
 

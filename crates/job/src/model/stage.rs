@@ -7,19 +7,6 @@ use crate::counters::CounterTree;
 use crate::runs::StageRuns;
 use report::Source;
 
-/// Memory that the compiler sets aside for one vertex, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct MemoryEstimate {
-    /// Whole process.
-    pub process_bytes: Option<u64>,
-    /// Managed (C#) heap.
-    pub managed_bytes: Option<u64>,
-    /// Native engine.
-    pub engine_bytes: Option<u64>,
-    /// Native operators (sorts, hash tables).
-    pub engine_operator_bytes: Option<u64>,
-}
-
 /// Statistics of a stage as the ADLA REST interface gives them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StageSummary {
@@ -28,17 +15,6 @@ pub struct StageSummary {
     pub pointer: String,
     /// Every number by its name in the file (`totalCount`, `maxVertexDataRead`, …); durations in ms.
     pub values: BTreeMap<String, f64>,
-}
-
-/// One input channel of one vertex, from its command file.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct VertexInput {
-    pub file: String,
-    /// Channel, without its indices.
-    pub channel: String,
-    pub path: String,
-    /// Exact length in bytes.
-    pub bytes: Option<u64>,
 }
 
 /// One stage (SCOPE calls it a super vertex): operators that run in the same process.
@@ -50,22 +26,14 @@ pub struct Stage {
     pub operators: Vec<Operator>,
     /// Whether managed code never runs in it; `None` if no file says.
     pub native_only: Option<bool>,
-    /// Memory limit that the compiler set.
-    pub memory_limit: Option<MemoryEstimate>,
-    /// Memory that the compiler thought best.
-    pub memory_optimal: Option<MemoryEstimate>,
-    /// Memory that the job manager gives each vertex, from the algebra.
-    pub memory_set: Option<MemoryEstimate>,
+    /// Bytes that the compiler allows a vertex.
+    pub memory_limit: Option<u64>,
     /// File that lists the operators; `None` if none does.
     pub defined_in: Option<String>,
     /// Channels that it reads, from the algebra (`SV1_Extract_out0`).
     pub reads: Vec<String>,
     /// Channels that it writes, from the algebra.
     pub writes: Vec<String>,
-    /// Vertices that the algebra of a local run lists.
-    pub planned_vertices: Option<u32>,
-    /// Exact sizes of the inputs of single vertices, where command files give them.
-    pub vertex_inputs: Vec<VertexInput>,
     /// Run-time counters; for a local run those of its vertices merged.
     pub counters: Option<CounterTree>,
     pub runs: Option<StageRuns>,

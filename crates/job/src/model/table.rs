@@ -47,8 +47,6 @@ pub struct Table {
     pub name: String,
     /// Path or U-SQL table name.
     pub path: Option<String>,
-    /// Name in the U-SQL catalogue (`account.database.schema.table`), where known.
-    pub usql_name: Option<String>,
     /// Identifier in the job (`GetSStream_0`), where known.
     pub stream_id: Option<String>,
     /// `sstream`, `text`, `table`.
@@ -59,10 +57,6 @@ pub struct Table {
     /// Compression (`gzip`).
     pub compressed: Option<String>,
     pub clustering: Option<Clustering>,
-    /// When its statistics were taken, ms since 1970.
-    pub statistics_ms: Option<i64>,
-    /// Rows and bytes at the job's previous run.
-    pub previous: Option<(Option<u64>, Option<u64>)>,
     pub columns: Vec<ColumnStatistics>,
     pub partitions: Vec<StoredPartition>,
     /// Where rows, bytes, columns, … were read, by the Rust field name.

@@ -3,8 +3,6 @@
 
 use std::sync::Arc;
 
-use crate::model::Source;
-
 /// A name that occurs many times and is stored once.
 pub type Name = Arc<str>;
 
@@ -112,6 +110,12 @@ impl CounterNode {
     pub fn value(&self, name: &str) -> Option<f64> {
         self.values.get(name)
     }
+
+    /// The attribute of that name that is not a number.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        let found = self.texts.iter().find(|(n, _)| **n == *name);
+        found.map(|(_, text)| text.as_str())
+    }
 }
 
 /// Counters of one stage. Totals are over its completed vertices, `max…` and `avg…` per vertex.
@@ -128,16 +132,6 @@ pub struct CounterTree {
     pub merged_vertices: Option<u32>,
 }
 
-impl CounterNode {
-    /// The attribute of that name that is not a number.
-    pub fn text(&self, name: &str) -> Option<&str> {
-        self.texts
-            .iter()
-            .find(|(n, _)| **n == *name)
-            .map(|(_, v)| v.as_str())
-    }
-}
-
 impl CounterTree {
     pub fn node(&self, name: &str) -> Option<&CounterNode> {
         self.nodes.iter().find(|n| *n.name == *name)
@@ -150,18 +144,5 @@ impl CounterTree {
     /// First node with that `opId`. Channels and operators share one numbering.
     pub fn by_op_id(&self, op_id: u32) -> Option<&CounterNode> {
         self.nodes.iter().find(|n| n.op_id == Some(op_id))
-    }
-
-    /// Source of a counter: `SV3_Combine/Sort[@opId=5]/@rowCount`.
-    pub fn source(&self, node: &CounterNode, counter: &str) -> Source {
-        let place = match node.op_id {
-            Some(id) => format!("{}/{}[@opId={id}]/@{counter}", self.stage, node.name),
-            None if node.name.is_empty() => format!("{}/@{counter}", self.stage),
-            None => format!("{}/{}/@{counter}", self.stage, node.name),
-        };
-        Source {
-            file: self.file.clone(),
-            locator: Some(place),
-        }
     }
 }

@@ -38,10 +38,7 @@ impl Job {
         facts.of_operator = of_operators(stage, &facts);
         facts.stated = stage.summary.as_ref().map(|s| stated(&stage.name, s));
         facts.vertices = self.vertex_count(index);
-        facts.memory_limit = stage
-            .memory_limit
-            .and_then(|m| m.process_bytes)
-            .map(|bytes| bytes as f64);
+        facts.memory_limit = stage.memory_limit.map(|bytes| bytes as f64);
         facts.run_ms = self.run_ms_per_vertex(index);
         facts.bytes_read = self.bytes_read_per_vertex(index);
         if let Some(runs) = &stage.runs {

@@ -59,13 +59,13 @@ pub fn compare(a: &ComparedRun, b: &ComparedRun, language: Language) -> Comparis
 
 fn header(run: &ComparedRun) -> RunHeader {
     let job = &run.report.job;
-    let name = job.name.as_ref().or(job.id.as_ref()).unwrap_or(&job.path);
     RunHeader {
         run_id: (run.origin != Origin::Folder).then(|| run.report.run_id.clone()),
-        name: name.clone(),
+        name: job.label().to_owned(),
         path: job.path.clone(),
         state: job.state,
         verdict: run.report.verdict,
+        causes: run.report.findings.iter().map(|f| f.cause).collect(),
         elapsed_seconds: job.elapsed_seconds,
         origin: run.origin,
     }

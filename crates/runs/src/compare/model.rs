@@ -1,7 +1,7 @@
 //! The result of a comparison. Run A comes first, and names of stages and inputs are those of run B
 //! wherever B has them.
 
-use report::{JobState, Language, Severity, Verdict};
+use report::{Cause, JobState, Language, Severity, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// Version of [`Comparison`]; adding a field doesn't change it.
@@ -60,6 +60,9 @@ pub struct RunHeader {
     pub path: String,
     pub state: JobState,
     pub verdict: Verdict,
+    /// Causes of its findings, most seconds saved first.
+    #[serde(default)]
+    pub causes: Vec<Cause>,
     pub elapsed_seconds: Option<f64>,
     pub origin: Origin,
 }

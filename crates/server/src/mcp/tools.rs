@@ -84,7 +84,7 @@ impl Handler {
         let report = report.map_err(|e| e.to_string())?.map_err(plain)?.report;
         let links = [Form::Json, Form::Markdown]
             .map(|form| {
-                let name = report.job.name.as_deref().unwrap_or(&report.job.path);
+                let name = report.job.label();
                 resources::resource(&report.run_id, name, form)
             })
             .to_vec();

@@ -267,8 +267,8 @@ impl Run<'_> {
     }
 
     fn select(&self, q: &Query) -> Result<String, ExecError> {
-        if q.top.is_some() {
-            return self.unsupported("TOP, whose rows are not determined");
+        if q.top.is_some() && q.order_by.is_empty() {
+            return self.unsupported("TOP without an order, whose rows are not determined");
         }
         let mut columns = Vec::new();
         for c in &q.columns {
@@ -309,7 +309,34 @@ impl Run<'_> {
             // SCOPE allows HAVING on any query, over its output columns.
             sql = format!("SELECT * FROM ({sql}) WHERE {}", having.join(" AND "));
         }
+        if let Some(n) = self.first_rows(q) {
+            sql.push_str(&format!(" ORDER BY {} LIMIT {n}", self.order(q)?));
+        }
         Ok(sql)
+    }
+
+    /// `n` of `TOP n`, or of `FETCH n ROWS` behind the order.
+    fn first_rows(&self, q: &Query) -> Option<u64> {
+        let behind = q.order_by.last()?.expression.span.end..q.span.end;
+        let number = match &q.top {
+            Some(top) => self.script.slice(&top.span),
+            None => self.script.slice(&behind).split_once("FETCH")?.1,
+        };
+        let mut words = number.split_whitespace();
+        words.find_map(|word| word.parse().ok())
+    }
+
+    fn order(&self, q: &Query) -> Result<String, ExecError> {
+        let item = |item: &job::script::OrderItem| {
+            let key = self.expression(self.script.slice(&item.expression.span))?;
+            Ok(if item.descending {
+                format!("{key} DESC")
+            } else {
+                key
+            })
+        };
+        let items: Result<Vec<String>, ExecError> = q.order_by.iter().map(item).collect();
+        Ok(items?.join(", "))
     }
 
     fn conjuncts(&self, list: &[job::script::Conjunct]) -> Result<Vec<String>, ExecError> {

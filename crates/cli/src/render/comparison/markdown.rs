@@ -121,7 +121,7 @@ fn write_run(out: &mut String, name: &str, run: &RunHeader, words: Words) -> fmt
         "- **{name}** {} · {} · {time} · {} · {place}",
         escaped(&run.name),
         words.state(run.state),
-        words.verdict(run.verdict)
+        words.verdict(run.verdict, &run.causes)
     )
 }
 

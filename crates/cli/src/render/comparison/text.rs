@@ -10,13 +10,11 @@ use super::{
     SHOWN, duration, estimates, finding_cost, grows, input_name, input_numbers, known, percent,
     stage_marks, stage_numbers, time_of, totals,
 };
-use crate::render::layout::{DiffPart, bar, shorten, width, wrap, wrap_items, wrap_names};
+use crate::render::layout::{bar, shorten, width, wrap, wrap_items, wrap_names};
+use crate::render::style::{self, BOLD, DIM, HEADING};
 use crate::render::table::{Align, Table};
 use crate::render::words::Words;
 
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const HEADING: Style = Style::new().bold().underline();
 /// Cells of the bar that shows how much of the difference a reason explains.
 const BAR: usize = 10;
 /// Lines of the script's diff shown unless all are asked for.
@@ -73,7 +71,7 @@ impl Page {
     fn run(&mut self, name: &str, run: &RunHeader) -> fmt::Result {
         let mut facts = vec![run.name.clone(), self.words.state(run.state).to_owned()];
         facts.extend(run.elapsed_seconds.map(|s| duration(s, self.words)));
-        facts.push(self.words.verdict(run.verdict).to_owned());
+        facts.push(self.words.verdict(run.verdict, &run.causes));
         facts.push(match &run.run_id {
             Some(id) => format!("{} {id}", self.words.run()),
             None => run.path.clone(),
@@ -314,16 +312,8 @@ impl Page {
         };
         let all = diff.lines().count();
         let shown = if self.all { all } else { DIFF_LINES };
-        for line in diff.lines().take(shown) {
-            let style = match DiffPart::of(line) {
-                DiffPart::File => BOLD,
-                DiffPart::Place => AnsiColor::Cyan.on_default(),
-                DiffPart::Added => AnsiColor::Green.on_default(),
-                DiffPart::Removed => AnsiColor::Red.on_default(),
-                DiffPart::Kept => Style::new(),
-            };
-            writeln!(self.out, "  {style}{line}{style:#}")?;
-        }
+        self.out
+            .push_str(&style::diff(diff.lines().take(shown), "  "));
         self.more(all.saturating_sub(shown), LINE, self.words.more_lines())
     }
 

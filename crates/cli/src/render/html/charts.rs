@@ -4,7 +4,7 @@ use runs::{Histogram, RunSummary, StageSummary, Timeline};
 
 use super::svg::{escape, label, title};
 use crate::render::words::Words;
-use report::format::{Seconds, TOKEN, VERTEX};
+use report::format::{Bytes, Seconds, TOKEN, VERTEX};
 
 const HISTOGRAM: (f64, f64) = (330.0, 90.0);
 const TIMELINE: (f64, f64) = (920.0, 180.0);
@@ -19,8 +19,21 @@ const FIRST_HUE: f64 = 212.0;
 /// Stages named next to the timeline; the others have tooltips.
 const KEYS: usize = 12;
 
+/// How run time and bytes are spread over the vertices of a stage, as far as its run tells.
+pub(super) fn spread(stage: &StageSummary, words: Words) -> String {
+    let time = stage.run_ms.as_ref().map(|h| {
+        let unit = |ms: f64| words.say(Seconds(ms / 1000.0));
+        histogram(h, words.run_time_per_vertex(), words, unit)
+    });
+    let bytes = stage.vertex_bytes_read.as_ref().map(|h| {
+        let unit = |n: f64| words.say(Bytes(n));
+        histogram(h, words.bytes_read_per_vertex(), words, unit)
+    });
+    [time, bytes].into_iter().flatten().collect()
+}
+
 /// A histogram with its mean marked; a logarithmic height keeps a lone slow vertex visible.
-pub(super) fn histogram(
+fn histogram(
     data: &Histogram,
     caption: &str,
     words: Words,

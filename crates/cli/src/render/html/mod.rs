@@ -3,20 +3,23 @@
 
 mod charts;
 mod dag;
+mod gantt;
 mod svg;
+
+use std::collections::BTreeMap;
 
 use minijinja::Environment;
 use minijinja::value::Serde;
-use report::format::{Bytes, Seconds, Share};
-use report::{Evidence, Finding, Report};
+use report::{Evidence, Finding, Report, Suggestion};
 use runs::RunSummary;
 use serde::Serialize;
 
 use super::layout::DiffPart;
-use super::text::value;
 use super::words::Words;
+use super::{account, parts};
 
 const PAGE: &str = include_str!("report.html");
+const ACCOUNT: &str = include_str!("account.html");
 const STYLE: &str = include_str!("report.css");
 
 /// Everything that the page shows; drawings are markup, all else is text.
@@ -24,13 +27,16 @@ const STYLE: &str = include_str!("report.css");
 struct Page<'a> {
     style: &'static str,
     report: &'a Report,
-    verdict: &'static str,
-    problem: &'static str,
+    headline: String,
+    name: &'a str,
     facts: Vec<String>,
-    no_findings: &'static str,
+    reasoner: String,
+    evidence: BTreeMap<&'a str, EvidenceView<'a>>,
+    totals: Vec<String>,
+    gantt: Option<gantt::Gantt<'a>>,
     findings: Vec<FindingView<'a>>,
-    diffs: Vec<Option<Vec<DiffLine>>>,
-    kinds: Vec<&'static str>,
+    suggestions: Vec<SuggestionView<'a>>,
+    gaps: Vec<GapView<'a>>,
     dag: String,
     timeline: Option<String>,
     script_file: Option<&'a str>,
@@ -60,16 +66,39 @@ struct DiffLine {
 struct FindingView<'a> {
     #[serde(flatten)]
     finding: &'a Finding,
-    severity_word: &'static str,
-    confidence_percent: String,
-    saved: Option<String>,
-    lines: Option<String>,
+    title: String,
+    facts: Vec<String>,
+    saving: Option<String>,
     share_percent: Option<f64>,
-    share: Option<String>,
-    evidence_items: Vec<&'a Evidence>,
-    values: Vec<String>,
-    run_histogram: Option<String>,
-    bytes_histogram: Option<String>,
+    charts: String,
+}
+
+/// Evidence in words.
+#[derive(Serialize)]
+struct EvidenceView<'a> {
+    #[serde(flatten)]
+    item: &'a Evidence,
+    shown: String,
+    expectation: String,
+}
+
+/// A suggestion in words.
+#[derive(Serialize)]
+struct SuggestionView<'a> {
+    #[serde(flatten)]
+    suggestion: &'a Suggestion,
+    kind_word: &'static str,
+    lines: Vec<DiffLine>,
+    check: &'static str,
+    remarks: Vec<(&'static str, String)>,
+}
+
+/// Missing information in words.
+#[derive(Serialize)]
+struct GapView<'a> {
+    files: Vec<&'a str>,
+    facts: String,
+    reason: String,
 }
 
 /// Renders a report with what can be drawn of its job.
@@ -80,31 +109,38 @@ pub(crate) fn render(report: &Report, summary: &RunSummary) -> Result<String, mi
     let words = Words(report.language);
     let mut environment = Environment::new();
     environment.add_template("report.html", PAGE)?;
+    environment.add_template("account.html", ACCOUNT)?;
     environment.add_function("word", move |name: &str| words.by_name(name));
     environment.add_function("code", |text: &str| {
         minijinja::Value::from_safe_string(svg::with_code(text))
     });
+    let findings = report.findings.iter();
+    let suggestions = report.suggestions.iter();
     let page = Page {
         style: STYLE,
         report,
-        verdict: words.verdict(report.verdict),
-        problem: words.problem_type(report.problem_type),
+        headline: words.headline(report),
+        name: report.job.label(),
         facts: words.job_facts(&report.job),
-        no_findings: words.no_findings(report.verdict),
-        findings: report
-            .findings
+        reasoner: words.reasoner(&report.engine),
+        evidence: report
+            .evidence
             .iter()
+            .map(|e| (e.id.as_str(), evidence_view(e, words)))
+            .collect(),
+        totals: account::totals(report, words),
+        gantt: gantt::gantt(report, summary, words),
+        findings: findings
             .map(|f| finding_view(f, report, summary, words))
             .collect(),
-        diffs: report
-            .suggestions
-            .iter()
-            .map(|s| s.diff.as_deref().map(diff_lines))
-            .collect(),
-        kinds: report
-            .suggestions
-            .iter()
-            .map(|s| words.suggestion_kind(s.kind))
+        suggestions: suggestions.map(|s| suggestion_view(s, words)).collect(),
+        gaps: parts::gaps(report)
+            .into_iter()
+            .map(|gap| GapView {
+                facts: gap.facts(words),
+                reason: gap.reason().to_owned(),
+                files: gap.files,
+            })
             .collect(),
         dag: dag::draw(summary, &hot_stages(report), words),
         timeline: summary
@@ -121,48 +157,38 @@ pub(crate) fn render(report: &Report, summary: &RunSummary) -> Result<String, mi
 
 fn finding_view<'a>(
     finding: &'a Finding,
-    report: &'a Report,
+    report: &Report,
     summary: &RunSummary,
     words: Words,
 ) -> FindingView<'a> {
-    let items: Vec<&Evidence> = finding
-        .evidence
-        .iter()
-        .filter_map(|id| report.evidence.iter().find(|e| e.id == *id))
-        .collect();
-    let stage = summary
-        .stages
-        .iter()
-        .find(|s| Some(&s.name) == finding.stage.as_ref());
-    let time = |ms: f64| words.say(Seconds(ms / 1000.0));
-    let size = |n: f64| words.say(Bytes(n));
+    let share = finding.impact.as_ref().and_then(|i| i.share_of_elapsed);
+    let mut stages = summary.stages.iter();
+    let stage = stages.find(|s| Some(&s.name) == finding.stage.as_ref());
     FindingView {
         finding,
-        severity_word: words.severity(finding.severity),
-        confidence_percent: words.say(Share(finding.confidence)),
-        saved: finding
-            .impact
-            .as_ref()
-            .map(|i| words.say(Seconds(i.seconds_saved))),
-        lines: finding.script_lines.map(|lines| words.script_lines(lines)),
-        share: finding
-            .impact
-            .as_ref()
-            .and_then(|i| i.share_of_elapsed)
-            .map(|s| words.share_of_run(s)),
-        share_percent: finding
-            .impact
-            .as_ref()
-            .and_then(|i| i.share_of_elapsed)
-            .map(|s| (s * 1000.0).round() / 10.0),
-        values: items.iter().map(|e| value(&e.value)).collect(),
-        evidence_items: items,
-        run_histogram: stage
-            .and_then(|s| s.run_ms.as_ref())
-            .map(|h| charts::histogram(h, words.run_time_per_vertex(), words, time)),
-        bytes_histogram: stage
-            .and_then(|s| s.vertex_bytes_read.as_ref())
-            .map(|h| charts::histogram(h, words.bytes_read_per_vertex(), words, size)),
+        title: words.say(finding.cause.title()),
+        facts: words.finding_facts(finding),
+        saving: words.saving(finding, &report.job),
+        share_percent: share.map(|s| (s * 1000.0).round() / 10.0),
+        charts: stage.map_or_else(String::new, |s| charts::spread(s, words)),
+    }
+}
+
+fn evidence_view(item: &Evidence, words: Words) -> EvidenceView<'_> {
+    EvidenceView {
+        item,
+        shown: parts::value(&item.value),
+        expectation: words.expectation(item),
+    }
+}
+
+fn suggestion_view(suggestion: &Suggestion, words: Words) -> SuggestionView<'_> {
+    SuggestionView {
+        suggestion,
+        kind_word: words.suggestion_kind(suggestion.kind),
+        lines: diff_lines(suggestion.diff.as_deref().unwrap_or_default()),
+        check: words.check_of(suggestion),
+        remarks: words.remarks(suggestion),
     }
 }
 

@@ -13,7 +13,7 @@ use fastembed::{EmbeddingModel, TextEmbedding, TextInitOptions};
 use ort::environment::Environment;
 
 use super::prefix::{Prefixes, Prompts};
-use super::{EmbedError, Embedder, VectorWeights, normalize, only, reason};
+use super::{EmbedError, Embedder, normalize, only, reason};
 pub(crate) use rerank::OnnxReranker;
 
 /// Tokens of a text that are read unless the model says otherwise; chunks have at most about 400.
@@ -75,18 +75,13 @@ impl Onnx {
         // One text at a time: fastest on a CPU, no padding, bounded memory, and required by dynamically quantized
         // models, whose vectors depend on the batch. For one text the tokenizer starts no threads, which
         // might wait for the lock held here.
-        texts
-            .iter()
-            .map(|text| {
-                let vectors = model.embed([format!("{prefix}{text}")], None);
-                let mut vector = vectors
-                    .map_err(|error| unusable(error.to_string()))?
-                    .pop()
-                    .ok_or_else(|| unusable("no vector for a text".to_owned()))?;
-                normalize(&mut vector);
-                Ok(vector)
-            })
-            .collect()
+        let mut embed = |text: &&str| {
+            let vectors = model.embed([format!("{prefix}{text}")], None);
+            let mut vector = only(vectors.map_err(|error| unusable(error.to_string()))?)?;
+            normalize(&mut vector);
+            Ok(vector)
+        };
+        texts.iter().map(&mut embed).collect()
     }
 }
 
@@ -110,13 +105,6 @@ impl Embedder for Onnx {
     fn english_only(&self) -> bool {
         self.english_only
     }
-
-    fn weights(&self) -> VectorWeights {
-        match self.english_only {
-            true => VectorWeights::ENGLISH_ONLY,
-            false => VectorWeights::default(),
-        }
-    }
 }
 
 fn reads_chinese(model: &TextEmbedding) -> bool {
@@ -137,17 +125,15 @@ fn known(name: &str) -> Result<EmbeddingModel, EmbedError> {
         let reason = "there is no such folder".to_owned();
         return Err(unavailable(name, reason, NAMES));
     }
-    TextEmbedding::list_supported_models()
-        .into_iter()
-        .find(|info| {
-            ends_with_name(&info.model_code, name)
-                || format!("{:?}", info.model).eq_ignore_ascii_case(name)
-        })
-        .map(|info| info.model)
-        .ok_or_else(|| {
-            let reason = "there is no such folder, and no model of this name is known".to_owned();
-            unavailable(name, reason, NAMES)
-        })
+    let mut models = TextEmbedding::list_supported_models().into_iter();
+    let found = models.find(|info| {
+        let own = format!("{:?}", info.model);
+        ends_with_name(&info.model_code, name) || own.eq_ignore_ascii_case(name)
+    });
+    found.map(|info| info.model).ok_or_else(|| {
+        let reason = "there is no such folder, and no model of this name is known".to_owned();
+        unavailable(name, reason, NAMES)
+    })
 }
 
 fn ends_with_name(code: &str, name: &str) -> bool {
@@ -203,10 +189,8 @@ mod tests {
             rerank::known("no-such-model").expect_err("unknown"),
         ] {
             let text = error.to_string();
-            assert!(
-                text.contains("no such") && text.contains("docs/models.md"),
-                "{text}"
-            );
+            assert!(text.contains("no such"), "{text}");
+            assert!(text.contains("docs/models.md"), "{text}");
         }
     }
 }

@@ -66,13 +66,10 @@ impl OnnxReranker {
 
 /// Finds `bge-reranker-base` as well as `BAAI/bge-reranker-base`.
 pub(super) fn known(model: &str) -> Result<RerankerModel, EmbedError> {
-    TextRerank::list_supported_models()
-        .into_iter()
-        .find(|info| ends_with_name(&info.model_code, model))
-        .map(|info| info.model)
-        .ok_or_else(|| {
-            let reason =
-                "there is no such folder, and no reranker of this name is known".to_owned();
-            unavailable(model, reason, NAMES)
-        })
+    let mut models = TextRerank::list_supported_models().into_iter();
+    let found = models.find(|info| ends_with_name(&info.model_code, model));
+    found.map(|info| info.model).ok_or_else(|| {
+        let reason = "there is no such folder, and no reranker of this name is known".to_owned();
+        unavailable(model, reason, NAMES)
+    })
 }

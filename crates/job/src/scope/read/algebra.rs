@@ -1,11 +1,11 @@
-//! `Algebra.xml` / `__script__.abr`: processes, the channels between them, input streams, memory.
-//! A local run's also lists its vertices and contains the script.
+//! `Algebra.xml` / `__script__.abr`: processes, the channels between them, input streams. A local
+//! run's also contains the script.
 
 use std::collections::HashMap;
 
 use super::tables::name_of;
 use super::{Input, StageIndex, count, truth};
-use crate::model::{Job, MemoryEstimate};
+use crate::model::Job;
 use crate::xml::{self, Tag, Token};
 
 /// Reads either form (`ScriptAndGraph`, `CsJobAlgebra`).
@@ -38,7 +38,6 @@ struct Walk {
     /// Channels that a dataset joins, by the dataset's name.
     datasets: HashMap<String, Vec<String>>,
     dataset: Option<String>,
-    vertices: HashMap<String, u32>,
     script: String,
 }
 
@@ -60,16 +59,6 @@ impl Walk {
                 }
             }
             "cosmosStream" | "stream" => self.stream(tag, job),
-            "Vertex" => {
-                let command = tag.get("command").unwrap_or_default();
-                let stage = command
-                    .split_whitespace()
-                    .skip_while(|w| *w != "-scopeVertex")
-                    .nth(1);
-                if let Some(stage) = stage {
-                    *self.vertices.entry(stage.to_owned()).or_default() += 1;
-                }
-            }
             _ => {}
         }
         self.open.push(name.to_owned());
@@ -89,13 +78,6 @@ impl Walk {
         let Some(stage) = self.stage.and_then(|at| job.stages.get_mut(at)) else {
             return;
         };
-        let bytes = |name| tag.get(name).and_then(|v| count(&v));
-        stage.memory_set = Some(MemoryEstimate {
-            process_bytes: None,
-            managed_bytes: bytes("managedMemorySize"),
-            engine_bytes: bytes("nativeIOMemorySize"),
-            engine_operator_bytes: bytes("nativeExecutionMemorySize"),
-        });
         if stage.native_only.is_none() {
             stage.native_only = tag.get("nativeOnly").map(|v| truth(&v));
         }
@@ -139,11 +121,6 @@ impl Walk {
                 .flat_map(|id| self.datasets.get(&id).cloned().unwrap_or_else(|| vec![id]))
                 .collect();
         }
-        for (name, n) in self.vertices.drain() {
-            if let Some(at) = self.index.at(job, &name) {
-                job.stages[at].planned_vertices = Some(n);
-            }
-        }
     }
 }
 
@@ -160,19 +137,13 @@ fn add(list: &mut Vec<String>, name: String) {
 
 /// Notes an input stream as a table; metadata files, which know more, are not overruled.
 fn stream(job: &mut Job, id: Option<&str>, path: &str, usql: Option<String>, size: Option<u64>) {
-    let short = usql
-        .as_deref()
-        .and_then(|name| name.rsplit('.').next())
-        .map(str::to_owned);
+    let short = usql.and_then(|name| name.rsplit('.').next().map(str::to_owned));
     let name = short.clone().unwrap_or_else(|| name_of(path));
     let id = id.filter(|id| id.contains('_'));
     let Some(table) = job.table_mut(Some(path), id, &name) else {
         return;
     };
-    if let Some(short) = short.filter(|_| table.usql_name.is_none()) {
-        table.name = short;
-        table.usql_name = usql;
-    }
+    table.name = short.unwrap_or(std::mem::take(&mut table.name));
     table.path.get_or_insert_with(|| path.to_owned());
     if table.stream_id.is_none() {
         table.stream_id = id.map(str::to_owned);
@@ -186,21 +157,14 @@ mod tests {
 
     #[test]
     fn both_forms() {
-        let text = "<ScriptAndGraph><Vertices><Vertex index='1' command='-scopeVertex SV1 -i x'/><Vertex command='-concatenate'/></Vertices>\
-            <graph><process id='SV1' nativeOnly='true' managedMemorySize='0' nativeExecutionMemorySize='7'>\
+        let text = "<ScriptAndGraph><Vertices><Vertex index='1' command='-scopeVertex SV1 -i x'/></Vertices>\
+            <graph><process id='SV1' nativeOnly='true'>\
             <input id='GetSStream_0[ALL,ALL,ALL]' usqlTableName='a.b.c.T' structuredStream='C:\\x\\y.ss' streamSize='9'/>\
             <output id='SV1_out0'/></process><dataset id='d'><element id='SV1_out0[0]'/></dataset>\
             <process id='SV2'><input id='d'/></process></graph><Scopescript>A = SELECT &lt;x&gt;;</Scopescript></ScriptAndGraph>";
         let mut job = Job::default();
         read(&Input::new("a.abr", text), &mut job);
-        assert_eq!(job.stages[0].planned_vertices, Some(1));
         assert_eq!(job.stages[1].reads, ["SV1_out0"]);
-        assert_eq!(
-            job.stages[0]
-                .memory_set
-                .and_then(|m| m.engine_operator_bytes),
-            Some(7)
-        );
         assert_eq!(job.tables[0].name, "T");
         assert_eq!(job.tables[0].bytes, Some(9));
         assert_eq!(job.tables[0].stream_id.as_deref(), Some("GetSStream_0"));

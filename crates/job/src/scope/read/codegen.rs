@@ -59,7 +59,6 @@ pub(crate) fn classes(code: &str, lines_before: u32) -> Vec<CodegenClass> {
                 name: c.name.to_owned(),
                 lines: (first, last),
                 user_code,
-                base: c.base.map(str::to_owned),
                 expressions: expressions(text),
                 columns_read: if user_code {
                     columns_read(text, c.name)
@@ -88,7 +87,6 @@ impl Lines {
 
 struct Declared<'a> {
     name: &'a str,
-    base: Option<&'a str>,
     /// Offset of the word `class`, of the brace that opens its body, and after the closing one.
     start: usize,
     open: usize,
@@ -115,13 +113,8 @@ fn declaration<'a>(code: &'a str, masked: &[u8], at: usize) -> Option<Declared<'
     if length == 0 || name_at == start || between.contains([';', '}']) {
         return None;
     }
-    let base = between.trim_start().strip_prefix(':').map(str::trim);
-    let base = base
-        .and_then(|b| b.split(" where ").next())
-        .filter(|b| !b.is_empty());
     Some(Declared {
         name: code.get(name_at..name_end)?,
-        base,
         start: at,
         open,
         end: open + 1,
@@ -285,7 +278,6 @@ mod tests {
                 ("SqlFilterTransformer_3", (10, 18), false)
             ]
         );
-        assert_eq!(found[1].base.as_deref(), Some("IProcessor"));
         assert_eq!(found[1].expressions, ["A > \"x\" }", "B"]);
         assert_eq!(found[1].columns_read, Some(vec!["A".to_owned()]));
         assert_eq!(classes(CODE, 10)[0].lines, (13, 17));

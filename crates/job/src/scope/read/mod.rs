@@ -1,50 +1,28 @@
 //! One reader per kind of file. Each takes decoded text and fills what it knows into the job.
 
-mod algebra;
-mod ast;
-mod codegen;
-mod compiler_plan;
-mod error;
-mod events;
-mod internal;
-mod job_info;
+pub(crate) mod algebra;
+pub(crate) mod codegen;
+pub(crate) mod compiler;
+pub(crate) mod error;
+pub(crate) mod events;
+pub(crate) mod internal;
+pub(crate) mod job_info;
 mod names;
-mod plan;
-mod rest;
+pub(crate) mod plan;
+pub(crate) mod rest;
 mod schema;
-mod statistics;
-mod streams;
-mod tables;
-mod tree;
-mod user_log;
-mod vertex_command;
-mod vertex_def;
-mod warnings;
+pub(crate) mod statistics;
+pub(crate) mod streams;
+pub(crate) mod tables;
+pub(crate) mod tree;
+pub(crate) mod vertex_command;
+pub(crate) mod vertex_def;
 
 use std::collections::HashMap;
 
 use crate::model::{Diagnostic, Job, Source, Stage};
 use crate::problem::Problem;
 use crate::xml::Fault;
-
-pub(crate) use algebra::read as algebra;
-pub(crate) use ast::read as ast;
-pub(crate) use codegen::{classes, read as codegen};
-pub(crate) use compiler_plan::read as compiler_plan;
-pub(crate) use error::read as error;
-pub(crate) use events::{read as events_of, read_file as events};
-pub(crate) use internal::read as internal;
-pub(crate) use job_info::{Rank, command_line, read as job_info};
-pub(crate) use plan::{read as plan, read_map as plan_map};
-pub(crate) use rest::{read_job as rest_job, statistics as rest_statistics};
-pub(crate) use statistics::read as statistics;
-pub(crate) use streams::{last_rows, read as stream_info};
-pub(crate) use tables::read as tables;
-pub(crate) use tree::read as stdout;
-pub(crate) use user_log::read as user_log;
-pub(crate) use vertex_command::read as vertex_command;
-pub(crate) use vertex_def::read as vertex_def;
-pub(crate) use warnings::{compile_result, compiler_timers, read as warnings};
 
 /// A file as a reader sees it.
 pub(crate) struct Input<'a> {
@@ -75,13 +53,8 @@ impl StageIndex {
     const MOST: usize = 100_000;
 
     pub(crate) fn of(job: &Job) -> StageIndex {
-        StageIndex(
-            job.stages
-                .iter()
-                .enumerate()
-                .map(|(at, s)| (s.name.clone(), at))
-                .collect(),
-        )
+        let names = job.stages.iter().map(|s| s.name.clone());
+        StageIndex(names.zip(0..).collect())
     }
 
     /// The stage of that name, made if it is not there yet; `None` if there are too many.
@@ -102,22 +75,6 @@ impl StageIndex {
 }
 
 impl Job {
-    /// The stage of that name, made if it is not there yet.
-    pub(crate) fn stage_mut(&mut self, name: &str) -> &mut Stage {
-        let at = self
-            .stages
-            .iter()
-            .position(|s| s.name == name)
-            .unwrap_or_else(|| {
-                self.stages.push(Stage {
-                    name: name.to_owned(),
-                    ..Stage::default()
-                });
-                self.stages.len() - 1
-            });
-        &mut self.stages[at]
-    }
-
     /// Notes where reading a file had to stop, if it had to.
     pub(crate) fn fault(&mut self, file: &str, fault: Option<Fault>) {
         if let Some(fault) = fault {
@@ -152,11 +109,8 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
     // nearly all counters are short whole numbers: up to 15 digits are exact in a float
     if !bytes.is_empty() && bytes.len() <= 15 && bytes.iter().all(u8::is_ascii_digit) {
-        return Some(
-            bytes
-                .iter()
-                .fold(0_u64, |n, b| n * 10 + u64::from(b - b'0')) as f64,
-        );
+        let digits = bytes.iter().map(|b| u64::from(b - b'0'));
+        return Some(digits.fold(0, |n, digit| n * 10 + digit) as f64);
     }
     text.trim().parse().ok().filter(|n: &f64| n.is_finite())
 }

@@ -6,7 +6,6 @@ use super::Input;
 use crate::json::{self, count, number, text};
 use crate::model::{Clustering, ColumnStatistics, Job, Table, TopValue};
 use crate::problem::Problem;
-use crate::time::iso_ms;
 
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     let (value, fault) = json::parse(input.text);
@@ -60,18 +59,6 @@ fn table(input: &Input<'_>, pointer: &str, value: &Value, job: &mut Job) {
     if let Some(layout) = field("clustering") {
         table.clustering = Some(clustering(layout));
         table.sources.insert("clustering", at("clustering"));
-    }
-    if let Some(taken) = field("statistics_time")
-        .and_then(text)
-        .and_then(|t| iso_ms(&t))
-    {
-        table.statistics_ms = Some(taken);
-        table.sources.insert("statistics_ms", at("statistics_time"));
-    }
-    if let Some(previous) = field("previous_run") {
-        let of = |name: &str| previous.get(name).and_then(count);
-        table.previous = Some((of("rows"), of("bytes")));
-        table.sources.insert("previous", at("previous_run"));
     }
     if let Some(columns) = field("columns").and_then(Value::as_array) {
         table.columns = columns.iter().filter_map(column).collect();
@@ -195,14 +182,13 @@ mod tests {
     fn all_fields_and_their_places() {
         let text = r#"{"tables":[{"name":"T","path":"/a/T.ss","rows":10,"bytes":200,"compressed":null,
             "clustering":{"type":"Hash","keys":["A"],"sorted_by":[],"partitions":4},
-            "previous_run":{"rows":5},"columns":[{"name":"A","type":"long?","distinct":3,"nulls":0,
+            "columns":[{"name":"A","type":"long?","distinct":3,"nulls":0,
             "top_values":[{"value":"","count":7},{"value":null}]}]},{"rows":1}]}"#;
         let mut job = Job::default();
         read(&Input::new("tables.json", text), &mut job);
         let table = &job.tables[0];
         assert_eq!(table.rows, Some(10));
         assert_eq!(table.bytes, Some(200));
-        assert_eq!(table.previous, Some((Some(5), None)));
         assert_eq!(
             table
                 .clustering

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::names::Names;
-use super::{Input, number};
+use super::{Input, StageIndex, number};
 use crate::counters::{CounterNode, CounterTree, Name};
 use crate::model::Job;
 use crate::problem::Problem;
@@ -18,8 +18,10 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
         job.note(input.name, None, &Problem::NoCounters);
         return;
     };
-    let stage = job.stage_mut(&tree.stage);
-    match &mut stage.counters {
+    let Some(stage) = StageIndex::of(job).at(job, &tree.stage) else {
+        return;
+    };
+    match &mut job.stages[stage].counters {
         // counters of a cluster run already cover all vertices
         Some(existing) if existing.merged_vertices.is_none() => {}
         Some(existing) => merge(existing, tree),

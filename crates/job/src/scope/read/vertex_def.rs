@@ -2,7 +2,7 @@
 
 use super::schema::{Arguments, arguments, columns};
 use super::{Input, StageIndex, count, truth};
-use crate::model::{Channel, Job, MemoryEstimate, Operator, OperatorKind};
+use crate::model::{Channel, Job, Operator, OperatorKind};
 use crate::xml::{Tag, each_tag};
 
 /// Reads the definition. Operators replace those of an earlier definition of the same stage.
@@ -48,8 +48,9 @@ fn open(
                 }
             }
         }
-        "EstimatedLimitMemory" => stage.memory_limit = Some(memory(tag)),
-        "EstimatedOptimalMemory" => stage.memory_optimal = Some(memory(tag)),
+        "EstimatedLimitMemory" => {
+            stage.memory_limit = tag.get("processMemory").and_then(|v| count(&v));
+        }
         _ => {}
     }
 }
@@ -136,20 +137,7 @@ fn channel(tag: &Tag<'_>) -> Channel {
         count: tag
             .get_any(&["numberOfInputs", "numberOfOutputs"])
             .and_then(|v| v.parse().ok()),
-        takes_all: tag
-            .get("numberOfInputs")
-            .is_some_and(|v| v.eq_ignore_ascii_case("ALL")),
         is_final: tag.get("finalOutput").is_some_and(|v| truth(&v)),
-    }
-}
-
-fn memory(tag: &Tag<'_>) -> MemoryEstimate {
-    let bytes = |name| tag.get(name).and_then(|v| count(&v));
-    MemoryEstimate {
-        process_bytes: bytes("processMemory"),
-        managed_bytes: bytes("managedMemory"),
-        engine_bytes: bytes("engineMemory"),
-        engine_operator_bytes: bytes("engineOperatorMemory"),
     }
 }
 

@@ -146,8 +146,6 @@ pub struct Query {
     /// Span of the `WHERE` clause from its keyword.
     pub filter_span: Option<Span>,
     pub group_by: Vec<Expression>,
-    /// Span of the `GROUP BY` clause from its keyword.
-    pub group_by_span: Option<Span>,
     pub having: Vec<Conjunct>,
     pub order_by: Vec<OrderItem>,
     /// `ON` keys of `REDUCE`, and of the first input of `COMBINE`.
@@ -155,8 +153,6 @@ pub struct Query {
     pub presort: Vec<OrderItem>,
     /// Whether `REDUCE … ALL`.
     pub all: bool,
-    /// `USING` clause: class and arguments.
-    pub using: Option<Expression>,
     /// Class named in the `USING` clause: `MyReducer`, `Extractors.Csv`.
     pub using_class: Option<String>,
     /// `READONLY` / `REQUIRED` columns of U-SQL.
@@ -362,8 +358,6 @@ pub struct OutputClause {
     pub path: Option<Expression>,
     /// `TO SSTREAM`.
     pub sstream: bool,
-    /// `HASH`, `RANGE`, `DIRECT HASH`, `ROUND ROBIN` before the clustering, upper case.
-    pub distribution: Option<String>,
     pub clustered_by: Vec<OrderItem>,
     /// `SORTED BY` / `ORDER BY` keys.
     pub sorted_by: Vec<OrderItem>,

@@ -26,7 +26,7 @@ pub enum PartitioningKind {
     Single,
 }
 
-/// Partitioning that an operator needs or leaves behind.
+/// Partitioning that an operator leaves behind.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Partitioning {
     pub kind: PartitioningKind,
@@ -53,9 +53,6 @@ pub struct Rowset {
     pub used: Vec<String>,
     /// Those that no reader needs.
     pub dropped: Vec<String>,
-    /// Keys by which the operator needs its inputs together: group, join, reduce keys; one entry
-    /// an input.
-    pub needs: Vec<Partitioning>,
     /// What the operator leaves behind.
     pub leaves: Partitioning,
 }
@@ -68,16 +65,7 @@ pub struct DataFlow {
 
 impl DataFlow {
     pub fn of_statement(&self, statement: usize) -> Option<&Rowset> {
-        self.rowsets
-            .iter()
-            .find(|rowset| rowset.statement == statement)
-    }
-
-    /// Index of the rowset that a statement makes.
-    pub fn index_of(&self, statement: usize) -> Option<usize> {
-        self.rowsets
-            .iter()
-            .position(|rowset| rowset.statement == statement)
+        self.rowsets.iter().find(|r| r.statement == statement)
     }
 }
 
@@ -115,11 +103,9 @@ fn build(statements: &[Statement], reads: &ReadColumns<'_>) -> DataFlow {
     let mut rowsets: Vec<Rowset> = Vec::new();
     let mut by_statement: HashMap<usize, usize> = HashMap::new();
     for statement in statements.iter().filter(|statement| is_node(statement)) {
+        let made_by = |definition: usize| rowsets.get(*by_statement.get(&definition)?);
         let columns = columns::provided(&statement.query, &|definition| {
-            rowsets
-                .get(*by_statement.get(&definition)?)?
-                .columns
-                .clone()
+            made_by(definition)?.columns.clone()
         });
         let mut rowset = Rowset {
             statement: statement.index,
@@ -129,21 +115,16 @@ fn build(statements: &[Statement], reads: &ReadColumns<'_>) -> DataFlow {
         };
         let mut seen = HashSet::new();
         for input in leaves(&statement.query) {
-            match input
-                .definition
-                .and_then(|definition| by_statement.get(&definition))
-            {
+            let definition = input.definition;
+            match definition.and_then(|definition| by_statement.get(&definition)) {
                 Some(&index) if seen.insert(index) => rowset.inputs.push(index),
                 Some(_) => {}
-                None => rowset.sources.push(source_name(input)),
+                None => rowset.sources.push(input.name.clone()),
             }
         }
-        let left_by = |definition: usize| {
-            rowsets
-                .get(*by_statement.get(&definition)?)
-                .map(|rowset| rowset.leaves.clone())
-        };
-        (rowset.needs, rowset.leaves) = partitioning::of_statement(statement, &left_by);
+        rowset.leaves = partitioning::of_statement(statement, &|definition| {
+            Some(made_by(definition)?.leaves.clone())
+        });
         let index = rowsets.len();
         for &input in &rowset.inputs {
             rowsets[input].readers.push(index);
@@ -177,8 +158,4 @@ fn leaves(query: &Query) -> Vec<&RowsetRef> {
         }
     }
     found
-}
-
-fn source_name(input: &RowsetRef) -> String {
-    input.name.clone()
 }

@@ -8,46 +8,40 @@ use crate::script::tree::NodeKind;
 impl Lowering<'_> {
     /// Layout clauses among the children of an `OUTPUT`.
     pub(super) fn output_clause(&self, node: usize) -> OutputClause {
-        let mut output = OutputClause::default();
+        let (mut output, none) = (OutputClause::default(), Labels::default());
         for child in self.tree.children(node) {
             let span = self.tree.node_span(child);
             let is_layout = match self.kind(child) {
                 NodeKind::To => {
                     let path = self.tree.child(child, NodeKind::Expression);
-                    output.path = path.map(|path| self.expression(path, &Labels::default()));
+                    output.path = path.map(|path| self.expression(path, &none));
                     let words = self.tree.seen_tokens(child).take(2);
                     output.sstream = words.map(|token| self.token(token)).any(|w| w == "SSTREAM");
                     false
                 }
-                NodeKind::Distribution => {
-                    output.distribution = Some(self.node_text(child).to_ascii_uppercase());
-                    true
-                }
+                NodeKind::Distribution => true,
                 NodeKind::Clustered => {
-                    output.clustered_by = self.order_items(child, &Labels::default());
+                    output.clustered_by = self.order_items(child, &none);
                     output.partitions = self.count_of(child);
                     true
                 }
                 NodeKind::Sorted => {
-                    output.sorted_by = self.order_items(child, &Labels::default());
+                    output.sorted_by = self.order_items(child, &none);
                     true
                 }
                 NodeKind::OrderBy => {
-                    output.sorted_by = self.order_items(child, &Labels::default());
+                    output.sorted_by = self.order_items(child, &none);
                     false
                 }
                 NodeKind::Partitioned => {
-                    output.partitioned_by = self.order_items(child, &Labels::default());
+                    output.partitioned_by = self.order_items(child, &none);
                     true
                 }
                 _ => false,
             };
             if is_layout {
-                let start = output
-                    .layout_span
-                    .as_ref()
-                    .map_or(span.start, |span| span.start);
-                output.layout_span = Some(start..span.end);
+                let before = output.layout_span.take();
+                output.layout_span = Some(before.map_or(span.start, |b| b.start)..span.end);
             }
         }
         output
@@ -76,7 +70,6 @@ impl Lowering<'_> {
             let end = text.find('(').unwrap_or(text.len());
             let class = text[..end].trim_start_matches("new ").trim();
             statement.query.using_class = Some(class.to_owned());
-            statement.query.using = Some(self.expression(using, &Labels::default()));
         }
         statement.output = Some(self.output_clause(node));
     }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::Lowering;
 use crate::script::model::{
-    ColumnRef, Conjunct, Expression, Join, JoinKind, OrderItem, OutputColumn, Query, RowsetRef,
-    RowsetSource, StatementKind,
+    Aggregate, ColumnRef, Conjunct, Expression, Join, JoinKind, OrderItem, OutputColumn, Query,
+    RowsetRef, RowsetSource, StatementKind,
 };
 use crate::script::tree::NodeKind;
 
@@ -85,7 +85,7 @@ impl Lowering<'_> {
     }
 
     fn clauses(&self, node: usize, query: &mut Query) {
-        let labels = Labels::of(&query.inputs);
+        let (labels, none) = (Labels::of(&query.inputs), Labels::default());
         for child in self.tree.children(node) {
             let inner = || self.tree.child(child, NodeKind::Expression);
             match self.kind(child) {
@@ -99,31 +99,22 @@ impl Lowering<'_> {
                     }
                 }
                 NodeKind::From if query.kind == StatementKind::Extract => {
-                    query
-                        .paths
-                        .extend(self.expressions(child, &Labels::default()));
+                    query.paths.extend(self.expressions(child, &none));
                 }
-                NodeKind::Expression => {
-                    query.paths.push(self.expression(child, &Labels::default()))
-                }
+                NodeKind::Expression => query.paths.push(self.expression(child, &none)),
                 NodeKind::Where => {
                     query.filter_span = Some(self.tree.node_span(child));
                     query.filter.extend(self.conditions(inner(), &labels));
                 }
-                NodeKind::GroupBy => {
-                    query.group_by_span = Some(self.tree.node_span(child));
-                    query.group_by = self.expressions(child, &labels);
-                }
+                NodeKind::GroupBy => query.group_by = self.expressions(child, &labels),
                 NodeKind::Having => query.having.extend(self.conditions(inner(), &labels)),
                 NodeKind::OrderBy => query.order_by = self.order_items(child, &labels),
                 NodeKind::Presort => self.presort(child, query, &labels),
                 NodeKind::On => self.on(child, query, &labels),
                 NodeKind::Using => self.using(child, query),
                 NodeKind::Required => {
-                    let columns = self.expressions(child, &labels);
-                    query
-                        .required
-                        .extend(columns.into_iter().flat_map(|e| e.uses));
+                    let columns = self.expressions(child, &labels).into_iter();
+                    query.required.extend(columns.flat_map(|e| e.uses));
                 }
                 NodeKind::Params => query.params = self.params(child),
                 _ => {}
@@ -209,16 +200,12 @@ impl Lowering<'_> {
                 NodeKind::Word => {
                     let name = self.plain_name(child);
                     let span = self.tree.node_span(child);
-                    let used = ColumnRef {
+                    column.expression.uses = vec![ColumnRef {
                         qualifier: None,
                         name: name.clone(),
                         span: span.clone(),
-                    };
-                    column.expression = Expression {
-                        span,
-                        uses: vec![used],
-                        ..Expression::default()
-                    };
+                    }];
+                    column.expression.span = span;
                     column.name = Some(name);
                 }
                 NodeKind::Alias => column.name = Some(self.plain_name(child)),
@@ -232,17 +219,12 @@ impl Lowering<'_> {
     fn presort(&self, node: usize, query: &mut Query, labels: &Labels) {
         let items = self.order_items(node, labels);
         let start = self.tree.node_span(node).start;
-        if query.kind == StatementKind::Combine {
-            let before = query
-                .inputs
-                .iter()
-                .rposition(|input| input.span.end <= start);
-            if let Some(input) = before {
-                query.inputs[input].presort = items;
-                return;
-            }
+        let is_combine = query.kind == StatementKind::Combine;
+        let is_before = |input: &&mut RowsetRef| is_combine && input.span.end <= start;
+        match query.inputs.iter_mut().rev().find(is_before) {
+            Some(input) => input.presort = items,
+            None => query.presort = items,
         }
-        query.presort = items;
     }
 
     /// `ON` of `REDUCE` lists keys; that of `COMBINE` is a condition.
@@ -255,21 +237,8 @@ impl Lowering<'_> {
         let inner = self.tree.child(node, NodeKind::Expression);
         let condition = self.conditions(inner, labels);
         let right = query.inputs.len().saturating_sub(1);
-        let right_label = query
-            .inputs
-            .get(right)
-            .map_or("", |input| input.label())
-            .to_owned();
-        let keys: Vec<_> = condition
-            .iter()
-            .filter_map(|conjunct| conjunct.equality.clone())
-            .map(
-                |(a, b)| match a.qualifier.as_deref() == Some(right_label.as_str()) {
-                    true => (b, a),
-                    false => (a, b),
-                },
-            )
-            .collect();
+        let label = query.inputs.get(right).map_or("", |input| input.label());
+        let keys = join_keys(&condition, |left, _| is_of(left, label));
         query.on = keys.iter().map(|(left, _)| left.clone()).collect();
         let span = self.tree.node_span(node);
         query.joins.push(Join {
@@ -288,15 +257,13 @@ impl Lowering<'_> {
         let Some(inner) = self.tree.child(node, NodeKind::Expression) else {
             return;
         };
-        let expression = self.expression(inner, &Labels::default());
-        let text = self.slice(&expression.span);
+        let text = self.slice(&self.span_of(&self.expression_tokens(inner)));
         let text = text
             .strip_prefix("new")
             .filter(|rest| rest.starts_with(' '))
             .unwrap_or(text);
         let end = text.find(['(', '{']).unwrap_or(text.len());
         query.using_class = Some(text[..end].trim().to_owned());
-        query.using = Some(expression);
     }
 
     pub(super) fn params(&self, node: usize) -> Vec<(String, Expression)> {
@@ -306,10 +273,8 @@ impl Lowering<'_> {
             .filter_map(|param| {
                 let name = self.tree.child(param, NodeKind::Word)?;
                 let value = self.tree.child(param, NodeKind::Expression)?;
-                Some((
-                    self.plain_name(name),
-                    self.expression(value, &Labels::default()),
-                ))
+                let value = self.expression(value, &Labels::default());
+                Some((self.plain_name(name), value))
             })
             .collect()
     }
@@ -346,21 +311,36 @@ impl Lowering<'_> {
         let Some(inner) = self.tree.child(node, NodeKind::Expression) else {
             return;
         };
-        let span = self.tree.node_span(inner);
-        let text = self.slice(&span);
-        let is_key = query
-            .group_by
-            .iter()
-            .any(|key| self.slice(&key.span) == text);
+        let text = self.node_text(inner);
+        let mut keys = query.group_by.iter();
+        let is_key = keys.any(|key| self.slice(&key.span) == text);
         let tokens = self.expression_tokens(inner);
         let found = self.aggregates(&tokens, labels, grouped && !is_key);
-        query
-            .aggregates
-            .extend(found.into_iter().map(|mut aggregate| {
-                aggregate.column = column;
-                aggregate
-            }));
+        let found = found.into_iter();
+        query.aggregates.extend(found.map(|aggregate| Aggregate {
+            column,
+            ..aggregate
+        }));
     }
+}
+
+/// Equalities of a condition as (left column, right column); `swapped` says which are written the other way round.
+pub(super) fn join_keys(
+    condition: &[Conjunct],
+    swapped: impl Fn(&ColumnRef, &ColumnRef) -> bool,
+) -> Vec<(ColumnRef, ColumnRef)> {
+    let equalities = condition.iter().filter_map(|c| c.equality.clone());
+    equalities
+        .map(|(left, right)| match swapped(&left, &right) {
+            true => (right, left),
+            false => (left, right),
+        })
+        .collect()
+}
+
+/// Whether a column is qualified by a label.
+pub(super) fn is_of(column: &ColumnRef, label: &str) -> bool {
+    column.qualifier.as_deref() == Some(label)
 }
 
 /// Names by which the columns of a query's inputs can be qualified.

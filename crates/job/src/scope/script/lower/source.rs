@@ -1,11 +1,9 @@
 //! What a query reads: sources, joins, and the rowset before where none is named.
 
 use super::Lowering;
-use super::query::Labels;
+use super::query::{Labels, is_of, join_keys};
 use crate::script::lexer::TokenKind;
-use crate::script::model::{
-    ColumnRef, Join, JoinKind, Query, RowsetRef, RowsetSource, StatementKind,
-};
+use crate::script::model::{Join, JoinKind, Query, RowsetRef, RowsetSource, StatementKind};
 use crate::script::tree::NodeKind;
 
 impl Lowering<'_> {
@@ -22,9 +20,8 @@ impl Lowering<'_> {
         }
         if query.kind == StatementKind::Rowset {
             let expression = self.tree.child(node, NodeKind::Expression);
-            query
-                .inputs
-                .extend(expression.map(|child| self.named_source(child)));
+            let named = expression.map(|child| self.named_source(child));
+            query.inputs.extend(named);
         }
         let needs_input = matches!(
             query.kind,
@@ -136,16 +133,8 @@ impl Lowering<'_> {
         let on = self.tree.child(node, NodeKind::On);
         let on = on.and_then(|on| self.tree.child(on, NodeKind::Expression));
         let condition = on.map(|on| self.conjuncts(on, labels)).unwrap_or_default();
-        let right_label = inputs[right].label();
-        let of_right = |column: &ColumnRef| column.qualifier.as_deref() == Some(right_label);
-        let keys: Vec<_> = condition
-            .iter()
-            .filter_map(|conjunct| conjunct.equality.clone())
-            .map(|(left, right)| match of_right(&left) && !of_right(&right) {
-                true => (right, left),
-                false => (left, right),
-            })
-            .collect();
+        let label = inputs[right].label();
+        let keys = join_keys(&condition, |a, b| is_of(a, label) && !is_of(b, label));
         let left = keys
             .first()
             .and_then(|(left, _)| labels.find(left.qualifier.as_deref()?))

@@ -9,14 +9,11 @@ impl Parser<'_> {
     /// `name`, `name type`, `name : type`, `*`, separated by commas, for `EXTRACT` and `PRODUCE`.
     pub(super) fn column_definitions(&mut self) {
         let list = self.open(NodeKind::Columns);
-        loop {
-            let column = self.open(NodeKind::Column);
-            self.column_definition();
-            self.close(column);
-            if !self.eat(",") {
-                break;
-            }
-        }
+        self.separated(|parser| {
+            let column = parser.open(NodeKind::Column);
+            parser.column_definition();
+            parser.close(column);
+        });
         self.close(list);
     }
 
@@ -112,17 +109,12 @@ impl Parser<'_> {
 
     /// `expr [ASC | DESC]`, separated by commas.
     pub(super) fn order_items(&mut self) {
-        loop {
-            let item = self.open(NodeKind::OrderItem);
-            self.expression();
-            if !self.eat("ASC") {
-                self.eat("DESC");
-            }
-            self.close(item);
-            if !self.eat(",") {
-                break;
-            }
-        }
+        self.separated(|parser| {
+            let item = parser.open(NodeKind::OrderItem);
+            parser.expression();
+            let _ = parser.eat("ASC") || parser.eat("DESC");
+            parser.close(item);
+        });
     }
 
     /// A clause of one keyword, or two, and a list of ordered keys.
@@ -135,22 +127,28 @@ impl Parser<'_> {
         self.close(mark);
     }
 
-    /// `GROUP BY a, b`; also U-SQL's `GROUP BY ()`.
-    pub(super) fn group_by(&mut self) {
-        let mark = self.open(NodeKind::GroupBy);
+    /// A clause of some keywords and a list of expressions: `GROUP BY a, b`, `READONLY *`.
+    pub(super) fn list_clause(&mut self, kind: NodeKind, words: &[&str]) {
+        let mark = self.open(kind);
         self.bump();
-        self.expect("BY");
-        self.expression_list();
+        for word in words {
+            self.expect(word);
+        }
+        self.separated(Self::expression);
         self.close(mark);
     }
 
-    pub(super) fn expression_list(&mut self) {
-        loop {
-            self.expression();
-            if !self.eat(",") {
-                break;
-            }
+    /// A clause that may follow any operator; false if there is none.
+    pub(super) fn clause(&mut self) -> bool {
+        match self.text() {
+            "USING" => self.expression_clause(NodeKind::Using),
+            "HAVING" => self.expression_clause(NodeKind::Having),
+            "WHERE" => self.expression_clause(NodeKind::Where),
+            "ORDER" => self.order_by(),
+            "OPTION" => self.option(),
+            _ => return false,
         }
+        true
     }
 
     /// A keyword and a condition or another single expression.
@@ -178,17 +176,14 @@ impl Parser<'_> {
         self.bump();
         let closed = self.eat("(");
         if !(closed && self.is(")")) {
-            loop {
-                let param = self.open(NodeKind::Param);
-                if self.name_token(NodeKind::Word) {
-                    self.expect("=");
-                    self.expression();
+            self.separated(|parser| {
+                let param = parser.open(NodeKind::Param);
+                if parser.name_token(NodeKind::Word) {
+                    parser.expect("=");
+                    parser.expression();
                 }
-                self.close(param);
-                if !self.eat(",") {
-                    break;
-                }
-            }
+                parser.close(param);
+            });
         }
         if closed {
             self.expect(")");

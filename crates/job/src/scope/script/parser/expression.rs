@@ -38,14 +38,6 @@ static SOFT_STOP_WORDS: Words = Words::new(
      MERGE PAIR PATTERN RANGE ROUND ROWS SELECT SERIAL UNIQUE VALUES",
 );
 
-fn is_stop_word(word: &str) -> bool {
-    STOP_WORDS.contain_keyword(word)
-}
-
-fn is_soft_stop_word(word: &str) -> bool {
-    SOFT_STOP_WORDS.contain_keyword(word)
-}
-
 enum Role {
     Operand,
     /// Stands between operands.
@@ -146,8 +138,8 @@ impl Parser<'_> {
                 if self.previous_is(&[".", "?."]) {
                     return false;
                 }
-                is_stop_word(word)
-                    || state != State::Need && is_soft_stop_word(word)
+                STOP_WORDS.contain_keyword(word)
+                    || state != State::Need && SOFT_STOP_WORDS.contain_keyword(word)
                     || state == State::Have
                         && matches!(role(word), Role::Operand)
                         && !self.touches_previous()
@@ -201,7 +193,7 @@ impl Parser<'_> {
         match role(word) {
             Role::Operand if outside => self.name(state),
             // `CAST(x AS int)` and the like: keywords of functions are not checked.
-            Role::Operand if is_stop_word(word) => {
+            Role::Operand if STOP_WORDS.contain_keyword(word) => {
                 self.bump();
                 State::Either
             }
@@ -229,10 +221,8 @@ impl Parser<'_> {
                 State::Have
             }
             Role::CaseStart => {
-                frames.push(Frame {
-                    open: b'C',
-                    cast: false,
-                });
+                let (open, cast) = (b'C', false);
+                frames.push(Frame { open, cast });
                 self.bump();
                 State::Need
             }
@@ -241,21 +231,12 @@ impl Parser<'_> {
                 self.bump();
                 State::Have
             }
+            // a query expression of C#, up to the bracket that closes around it
             Role::Linq if !outside && self.is_ahead(2, "in") => {
-                self.linq();
+                self.skip_to(&[")", "]", "}"]);
                 State::Have
             }
             Role::CaseEnd | Role::Linq => self.name(state),
-        }
-    }
-
-    /// A query expression of C#, up to the bracket that closes around it.
-    fn linq(&mut self) {
-        while !self.done() && !matches!(self.text(), ")" | "]" | "}") {
-            match self.text() {
-                "(" | "[" | "{" => self.balanced(),
-                _ => self.bump(),
-            }
         }
     }
 
@@ -308,10 +289,8 @@ impl Parser<'_> {
                 State::Have
             }
             "[" => {
-                frames.push(Frame {
-                    open: b'[',
-                    cast: state == State::Need,
-                });
+                let (open, cast) = (b'[', state == State::Need);
+                frames.push(Frame { open, cast });
                 self.bump();
                 State::Need
             }
@@ -329,13 +308,6 @@ impl Parser<'_> {
                 State::Either
             }
             "." | "?." | "-" | "+" | "!" | "~" | "=>" | ":" => {
-                self.bump();
-                State::Need
-            }
-            "," => {
-                if state == State::Need {
-                    self.error("expected an expression");
-                }
                 self.bump();
                 State::Need
             }
@@ -361,10 +333,8 @@ impl Parser<'_> {
             self.expect(")");
             return State::Have;
         }
-        frames.push(Frame {
-            open: b'(',
-            cast: state != State::Have,
-        });
+        let (open, cast) = (b'(', state != State::Have);
+        frames.push(Frame { open, cast });
         self.bump();
         State::Need
     }

@@ -106,11 +106,8 @@ impl<'a> Parser<'a> {
                 next: self.nodes.len() as u32 + 1,
             });
             if !self.token_text(first as u32).ends_with("#ENDCS") {
-                self.error_at(
-                    first as u32,
-                    end as u32,
-                    "`#CS` without `#ENDCS`".to_owned(),
-                );
+                let message = "`#CS` without `#ENDCS`".to_owned();
+                self.error_at(first as u32, end as u32, message);
             }
             return;
         }
@@ -180,11 +177,8 @@ impl<'a> Parser<'a> {
     }
 
     fn open(&mut self, kind: NodeKind) -> Mark {
-        let first = self
-            .seen
-            .get(self.at)
-            .copied()
-            .unwrap_or_else(|| self.last_end());
+        let first = self.seen.get(self.at).copied();
+        let first = first.unwrap_or_else(|| self.last_end());
         self.nodes.push(Node {
             kind,
             first,
@@ -274,6 +268,24 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Parses items as long as commas follow.
+    fn separated(&mut self, mut item: impl FnMut(&mut Self)) {
+        item(self);
+        while self.eat(",") {
+            item(self);
+        }
+    }
+
+    /// Consumes everything up to one of these brackets, without looking inside others.
+    fn skip_to(&mut self, close: &[&str]) {
+        while !self.done() && !close.contains(&self.text()) {
+            match self.text() {
+                "(" | "[" | "{" => self.balanced(),
+                _ => self.bump(),
+            }
+        }
+    }
+
     /// Consumes the token, or notes that it is missing.
     fn expect(&mut self, text: &str) -> bool {
         let found = self.eat(text);
@@ -290,12 +302,8 @@ impl<'a> Parser<'a> {
             true => format!("{message} before the end of the statement"),
             false => format!("{message}, found `{found}`"),
         };
-        let first = self
-            .seen
-            .get(self.at)
-            .or(self.seen.last())
-            .copied()
-            .unwrap_or(0);
+        let first = self.seen.get(self.at).or(self.seen.last());
+        let first = first.copied().unwrap_or(0);
         self.error_at(first, first + 1, message);
     }
 

@@ -14,7 +14,7 @@ impl Parser<'_> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             self.error("queries are nested too deeply");
-            self.skip_to_bracket();
+            self.skip_to(&[")"]);
         } else {
             self.query_branches();
         }
@@ -30,27 +30,9 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.query_tail();
-    }
-
-    /// `ORDER BY` and `OPTION` that belong to the query as a whole.
-    fn query_tail(&mut self) {
-        loop {
-            match self.text() {
-                "ORDER" => self.order_by(),
-                "OPTION" => self.option(),
-                _ => return,
-            }
-        }
-    }
-
-    /// Leaves the tokens up to the bracket that closes the query unparsed.
-    fn skip_to_bracket(&mut self) {
-        while !self.done() && !self.is(")") {
-            match self.text() {
-                "(" | "[" | "{" => self.balanced(),
-                _ => self.bump(),
-            }
+        // those that belong to the query as a whole
+        while matches!(self.text(), "ORDER" | "OPTION") {
+            self.clause();
         }
     }
 
@@ -129,17 +111,14 @@ impl Parser<'_> {
 
     fn select_list(&mut self) {
         let list = self.open(NodeKind::Columns);
-        loop {
-            let column = self.open(NodeKind::Column);
-            self.expression();
-            if self.eat("AS") && self.name_token(NodeKind::Alias) && self.eat(":") {
-                self.type_name();
+        self.separated(|parser| {
+            let column = parser.open(NodeKind::Column);
+            parser.expression();
+            if parser.eat("AS") && parser.name_token(NodeKind::Alias) && parser.eat(":") {
+                parser.type_name();
             }
-            self.close(column);
-            if !self.eat(",") {
-                break;
-            }
-        }
+            parser.close(column);
+        });
         self.close(list);
     }
 
@@ -147,13 +126,9 @@ impl Parser<'_> {
         loop {
             match self.text() {
                 "FROM" => self.from(),
-                "WHERE" => self.expression_clause(NodeKind::Where),
-                "GROUP" => self.group_by(),
-                "HAVING" => self.expression_clause(NodeKind::Having),
-                "ORDER" => self.order_by(),
-                "OPTION" => self.option(),
-                "USING" => self.expression_clause(NodeKind::Using),
+                "GROUP" => self.list_clause(NodeKind::GroupBy, &["BY"]),
                 "WITH" if self.is_ahead(1, "ONFAIL") => self.bump_two(),
+                _ if self.clause() => {}
                 _ => return,
             }
         }
@@ -184,14 +159,10 @@ impl Parser<'_> {
         loop {
             match self.text() {
                 "FROM" => self.extract_from(),
-                "USING" => self.expression_clause(NodeKind::Using),
-                "HAVING" => self.expression_clause(NodeKind::Having),
-                "WHERE" => self.expression_clause(NodeKind::Where),
-                "ORDER" => self.order_by(),
                 "SORTED" | "PARTITIONED" => self.layout_clause(),
-                "OPTION" => self.option(),
                 "PARAMS" => self.params(),
-                "READONLY" | "REQUIRED" => self.required(),
+                "READONLY" | "REQUIRED" => self.list_clause(NodeKind::Required, &[]),
+                _ if self.clause() => {}
                 _ => break,
             }
         }
@@ -201,12 +172,7 @@ impl Parser<'_> {
     fn extract_from(&mut self) {
         let mark = self.open(NodeKind::From);
         self.bump();
-        loop {
-            self.stream();
-            if !self.eat(",") {
-                break;
-            }
-        }
+        self.separated(Self::stream);
         self.close(mark);
     }
 
@@ -246,10 +212,7 @@ impl Parser<'_> {
                 self.bump();
             }
         }
-        self.stream();
-        while self.eat(",") {
-            self.stream();
-        }
+        self.separated(Self::stream);
         self.select_clauses();
         self.close(mark);
     }
@@ -291,30 +254,13 @@ impl Parser<'_> {
                     self.column_definitions();
                     self.close(mark);
                 }
-                "USING" => self.expression_clause(NodeKind::Using),
-                "ON" => {
-                    let mark = self.open(NodeKind::On);
-                    self.bump();
-                    self.expression_list();
-                    self.close(mark);
-                }
+                "ON" => self.list_clause(NodeKind::On, &[]),
                 "PRESORT" => self.key_clause(NodeKind::Presort, &["PRESORT"]),
-                "HAVING" => self.expression_clause(NodeKind::Having),
-                "WHERE" => self.expression_clause(NodeKind::Where),
-                "READONLY" | "REQUIRED" => self.required(),
-                "ORDER" => self.order_by(),
-                "OPTION" => self.option(),
+                "READONLY" | "REQUIRED" => self.list_clause(NodeKind::Required, &[]),
+                _ if self.clause() => {}
                 _ => return,
             }
         }
-    }
-
-    /// `READONLY a, b`, `REQUIRED *`.
-    fn required(&mut self) {
-        let mark = self.open(NodeKind::Required);
-        self.bump();
-        self.expression_list();
-        self.close(mark);
     }
 
     fn view(&mut self) {
@@ -332,18 +278,10 @@ impl Parser<'_> {
     pub(super) fn values(&mut self) {
         let mark = self.open(NodeKind::Values);
         self.bump();
-        loop {
-            match self.is("(") {
-                true => self.balanced(),
-                false => {
-                    self.error("expected `(` and the values of a row");
-                    break;
-                }
-            }
-            if !self.eat(",") {
-                break;
-            }
-        }
+        self.separated(|parser| match parser.is("(") {
+            true => parser.balanced(),
+            false => parser.error("expected `(` and the values of a row"),
+        });
         self.close(mark);
     }
 }

@@ -11,6 +11,11 @@ static JOIN_WORDS: Words = Words::new(
      INDEXLOOKUP INNER JOIN LEFT LOOP MERGE OUTER PAIR RIGHT SEMI SEMIJOIN SERIAL",
 );
 
+/// Words after a source that are no alias, other than those of joins and clauses.
+static ENDS: Words = Words::new(
+    "ALL BEGIN DIRECT EXCEPT FETCH HASH INTERSECT INTO OFFSET PARAMS PIVOT RANGE THEN UNION UNPIVOT",
+);
+
 impl Parser<'_> {
     pub(super) fn from(&mut self) {
         let mark = self.open(NodeKind::From);
@@ -130,7 +135,7 @@ impl Parser<'_> {
         let bare = self.kind() == TokenKind::Word
             && !self.at_clause()
             && !self.at_join()
-            && !self.ends_query();
+            && !ENDS.contain(self.text());
         if !self.eat("AS") && !bare {
             return;
         }
@@ -139,26 +144,5 @@ impl Parser<'_> {
             self.balanced();
             self.close(mark);
         }
-    }
-
-    fn ends_query(&self) -> bool {
-        matches!(
-            self.text(),
-            "UNION"
-                | "EXCEPT"
-                | "INTERSECT"
-                | "PIVOT"
-                | "UNPIVOT"
-                | "INTO"
-                | "ALL"
-                | "FETCH"
-                | "OFFSET"
-                | "PARAMS"
-                | "BEGIN"
-                | "THEN"
-                | "HASH"
-                | "RANGE"
-                | "DIRECT"
-        )
     }
 }

@@ -4,6 +4,12 @@ use super::Parser;
 use crate::script::extent::Stop;
 use crate::script::lexer::TokenKind;
 use crate::script::tree::NodeKind;
+use crate::script::words::Words;
+
+/// Words that begin definitions, of which only brackets and queries are read.
+static DDL: Words = Words::new(
+    "ADD ALTER CREATE DELETE DENY DROP GRANT RAISE REBUILD RENAME RETURN REVOKE TRUNCATE UPDATE",
+);
 
 impl Parser<'_> {
     /// One statement over the tokens in `seen`; everything left over is an error.
@@ -71,7 +77,7 @@ impl Parser<'_> {
             (TokenKind::Word, "USING") if !self.is_ahead(1, "(") => self.words_and_expression(),
             (TokenKind::Word, "IF" | "ELSEIF" | "ELSE" | "LOOP" | "BEGIN") => self.block(),
             (TokenKind::Word, "INSERT") => self.insert(),
-            (TokenKind::Word, word) if is_ddl(word) => self.ddl(),
+            (TokenKind::Word, word) if DDL.contain(word) => self.ddl(),
             _ => self.query(),
         }
     }
@@ -147,15 +153,11 @@ impl Parser<'_> {
         loop {
             match self.text() {
                 "TO" => self.output_to(),
-                "USING" => self.expression_clause(NodeKind::Using),
                 "WITH" => self.output_with(),
                 "EXPIRATION" => self.expression_clause(NodeKind::With),
-                "WHERE" => self.expression_clause(NodeKind::Where),
-                "HAVING" => self.expression_clause(NodeKind::Having),
-                "ORDER" => self.order_by(),
-                "OPTION" => self.option(),
                 "CLUSTERED" | "SORTED" | "PARTITIONED" | "HASH" | "RANGE" | "DIRECT" | "ROUND"
                 | "DISTRIBUTED" => self.layout_clause(),
+                _ if self.clause() => {}
                 _ => return,
             }
         }
@@ -215,6 +217,11 @@ impl Parser<'_> {
         let mark = self.open(NodeKind::Declaration);
         self.bump();
         self.eat("PACKAGE");
+        self.named_expression();
+        self.close(mark);
+    }
+
+    fn named_expression(&mut self) {
         self.expression();
         if self.eat("AS") {
             self.name_token(NodeKind::Alias);
@@ -222,7 +229,6 @@ impl Parser<'_> {
         if self.is("PARAMS") {
             self.params();
         }
-        self.close(mark);
     }
 
     /// `REFERENCE ASSEMBLY [x]`, `USING A = B.C`, `USE DATABASE d`, `MODULE "m" AS M`.
@@ -240,13 +246,7 @@ impl Parser<'_> {
             self.bump();
             self.bump();
         }
-        self.expression();
-        if self.eat("AS") {
-            self.name_token(NodeKind::Alias);
-        }
-        if self.is("PARAMS") {
-            self.params();
-        }
+        self.named_expression();
         self.close(mark);
     }
 
@@ -308,24 +308,4 @@ impl Parser<'_> {
         }
         self.close(mark);
     }
-}
-
-fn is_ddl(word: &str) -> bool {
-    matches!(
-        word,
-        "CREATE"
-            | "DROP"
-            | "ALTER"
-            | "TRUNCATE"
-            | "DELETE"
-            | "GRANT"
-            | "REVOKE"
-            | "UPDATE"
-            | "ADD"
-            | "RENAME"
-            | "RAISE"
-            | "RETURN"
-            | "DENY"
-            | "REBUILD"
-    )
 }

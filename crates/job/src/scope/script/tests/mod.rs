@@ -16,20 +16,13 @@ fn parse(text: &str) -> Script {
 
 fn one(text: &str) -> (Script, Statement) {
     let script = parse(text);
-    assert_eq!(
-        script.statements.len(),
-        1,
-        "in {text}: {:?}",
-        script.statements
-    );
-    let statement = script.statements[0].clone();
+    let [statement] = script.statements.as_slice() else {
+        panic!("in {text}: {:?}", script.statements);
+    };
+    let statement = statement.clone();
     (script, statement)
 }
 
 fn kinds(script: &Script) -> Vec<StatementKind> {
-    script
-        .statements
-        .iter()
-        .map(|statement| statement.kind)
-        .collect()
+    script.statements.iter().map(|s| s.kind).collect()
 }

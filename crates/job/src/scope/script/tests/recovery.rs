@@ -5,11 +5,7 @@ use crate::script::{Script, StatementKind};
 /// Kinds of the statements and lines of the errors.
 fn check(text: &str, kinds: &[StatementKind], lines: &[u32]) {
     let script = Script::parse("scope.script", text.to_owned());
-    let found: Vec<_> = script
-        .statements
-        .iter()
-        .map(|statement| statement.kind)
-        .collect();
+    let found = super::kinds(&script);
     assert_eq!(found, kinds, "in {text}: {:?}", script.errors);
     let at: Vec<_> = script.errors.iter().map(|error| error.line).collect();
     assert_eq!(at, lines, "in {text}: {:?}", script.errors);
@@ -57,12 +53,9 @@ fn what_is_superfluous_or_missing_is_an_error() {
     ] {
         let text = format!("{text}\nb = SELECT y FROM a;");
         let script = Script::parse("scope.script", text.clone());
-        assert!(!script.errors.is_empty(), "no error in {text}");
-        assert!(
-            script.errors.iter().all(|error| error.line == 1),
-            "{:?}",
-            script.errors
-        );
+        let errors = &script.errors;
+        assert!(!errors.is_empty(), "no error in {text}");
+        assert!(errors.iter().all(|error| error.line == 1), "{errors:?}");
         assert_eq!(script.statements.len(), 2, "in {text}");
     }
 }
@@ -85,14 +78,11 @@ fn deep_nesting_neither_overflows_the_stack_nor_takes_long() {
         ("a ? b : (", ")"),
         ("CASE WHEN ", " END"),
     ] {
-        let text = format!(
-            "x = SELECT {}a{};",
-            open.repeat(50_000),
-            close.repeat(50_000)
-        );
+        let (open, close) = (open.repeat(50_000), close.repeat(50_000));
+        let text = format!("x = SELECT {open}a{close};");
         let script = Script::parse("s", text.clone());
         assert_eq!(script.tree().print(&script.text), text);
-        let open_only = format!("x = SELECT {}", open.repeat(50_000));
+        let open_only = format!("x = SELECT {open}");
         assert!(!Script::parse("s", open_only).errors.is_empty());
     }
 }

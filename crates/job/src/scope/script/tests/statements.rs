@@ -2,23 +2,21 @@
 
 use super::{kinds, one, parse};
 use crate::script::{
-    Dialect, Expression, HintForm, JoinKind, PartitioningKind, RowsetSource, Script, Span,
-    StatementKind, TokenKind, hints,
+    Dialect, Expression, HintForm, JoinKind, PartitioningKind, Query, RowsetSource, StatementKind,
+    TokenKind, hints,
 };
 
-fn names(script: &Script, spans: impl IntoIterator<Item = Span>) -> Vec<String> {
-    spans
-        .into_iter()
-        .map(|span| script.slice(&span).to_owned())
-        .collect()
+/// What the items are called, a blank between them.
+fn joined<'a>(items: impl IntoIterator<Item = &'a str>) -> String {
+    items.into_iter().collect::<Vec<_>>().join(" ")
 }
 
-fn uses(expression: &Expression) -> Vec<&str> {
-    expression
-        .uses
-        .iter()
-        .map(|column| column.name.as_str())
-        .collect()
+fn columns(query: &Query) -> String {
+    joined(query.columns.iter().filter_map(|c| c.name.as_deref()))
+}
+
+fn uses(expression: &Expression) -> String {
+    joined(expression.uses.iter().map(|column| column.name.as_str()))
 }
 
 #[test]
@@ -32,37 +30,25 @@ fn select_gives_columns_filter_groups_and_aggregates() {
     assert_eq!(statement.kind, StatementKind::Select);
     assert_eq!(statement.target.as_deref(), Some("Stats"));
     assert_eq!(statement.lines, (1, 3));
-    let columns: Vec<_> = query
-        .columns
+    assert_eq!(columns(query), "Market Hits Total M");
+    let total = &query.columns[2].expression.uses[0];
+    assert_eq!(total.qualifier.as_deref(), Some("c"));
+    let filter = query
+        .filter
         .iter()
-        .filter_map(|c| c.name.as_deref())
-        .collect();
-    assert_eq!(columns, ["Market", "Hits", "Total", "M"]);
-    assert_eq!(
-        query.columns[2].expression.uses[0].qualifier.as_deref(),
-        Some("c")
-    );
-    let filter = names(
-        &script,
-        query.filter.iter().map(|c| c.expression.span.clone()),
-    );
+        .map(|c| script.slice(&c.expression.span));
+    let filter: Vec<_> = filter.collect();
     assert_eq!(filter, ["Market != \"xx\"", "(c.Ms > 0 || Ms < -1)"]);
-    let groups = names(&script, query.group_by.iter().map(|key| key.span.clone()));
-    assert_eq!(groups, ["Market"]);
-    let aggregates: Vec<_> = query
-        .aggregates
-        .iter()
-        .map(|a| (a.function.as_str(), a.column))
-        .collect();
-    assert_eq!(
-        aggregates,
-        [
-            ("COUNT", Some(1)),
-            ("SUM", Some(2)),
-            ("MAX", Some(3)),
-            ("COUNT", None)
-        ]
-    );
+    assert_eq!(uses(&query.group_by[0]), "Market");
+    let aggregates = query.aggregates.iter();
+    let aggregates: Vec<_> = aggregates.map(|a| (&*a.function, a.column)).collect();
+    let expected = [
+        ("COUNT", Some(1)),
+        ("SUM", Some(2)),
+        ("MAX", Some(3)),
+        ("COUNT", None),
+    ];
+    assert_eq!(aggregates, expected);
     assert_eq!(query.having.len(), 1);
 }
 
@@ -73,55 +59,48 @@ fn join_keys_are_known_left_from_right_however_they_are_written() {
     let join = &statement.query.joins[0];
     assert_eq!(join.kind, JoinKind::LeftOuter);
     assert_eq!((join.left, join.right), (0, 1));
-    let keys: Vec<_> = join
-        .keys
-        .iter()
-        .map(|(l, r)| {
-            (
-                l.qualifier.as_deref(),
-                l.name.as_str(),
-                r.qualifier.as_deref(),
-            )
-        })
-        .collect();
-    assert_eq!(
-        keys,
-        [(Some("a"), "K", Some("b")), (Some("a"), "L", Some("b"))]
-    );
+    for ((left, right), name) in join.keys.iter().zip(["K", "L"]) {
+        assert_eq!((left.qualifier.as_deref(), &*left.name), (Some("a"), name));
+        assert_eq!(
+            (right.qualifier.as_deref(), &*right.name),
+            (Some("b"), name)
+        );
+    }
+    assert_eq!(join.keys.len(), 2);
     assert_eq!(join.condition.len(), 3);
 }
 
 #[test]
 fn every_join_word_is_known() {
-    let check = |words: &str, kind: JoinKind, strategy: &[&str]| {
-        let on = if kind == JoinKind::Cross {
-            ""
-        } else {
-            "ON A.K == B.K"
+    for (words, kind, strategy) in [
+        ("JOIN", JoinKind::Inner, ""),
+        ("INNER JOIN", JoinKind::Inner, ""),
+        (
+            "INNER BROADCASTRIGHT JOIN",
+            JoinKind::Inner,
+            "BROADCASTRIGHT",
+        ),
+        (
+            "LEFT OUTER PAIR HASH JOIN",
+            JoinKind::LeftOuter,
+            "PAIR HASH",
+        ),
+        ("FULL OUTER JOIN", JoinKind::FullOuter, ""),
+        ("RIGHT OUTER JOIN", JoinKind::RightOuter, ""),
+        ("CROSS JOIN", JoinKind::Cross, ""),
+        ("LEFT SEMIJOIN", JoinKind::LeftSemi, ""),
+        ("LEFT ANTISEMIJOIN", JoinKind::LeftAntiSemi, ""),
+        ("RIGHT ANTISEMI JOIN", JoinKind::RightAntiSemi, ""),
+    ] {
+        let on = match kind {
+            JoinKind::Cross => "",
+            _ => "ON A.K == B.K",
         };
         let (script, statement) = one(&format!("x = SELECT A.K FROM A {words} B {on};"));
         let join = &statement.query.joins[0];
         assert_eq!((join.kind, script.slice(&join.keyword_span)), (kind, words));
-        assert_eq!(join.strategy, strategy);
-    };
-    check("JOIN", JoinKind::Inner, &[]);
-    check("INNER JOIN", JoinKind::Inner, &[]);
-    check(
-        "INNER BROADCASTRIGHT JOIN",
-        JoinKind::Inner,
-        &["BROADCASTRIGHT"],
-    );
-    check(
-        "LEFT OUTER PAIR HASH JOIN",
-        JoinKind::LeftOuter,
-        &["PAIR", "HASH"],
-    );
-    check("FULL OUTER JOIN", JoinKind::FullOuter, &[]);
-    check("RIGHT OUTER JOIN", JoinKind::RightOuter, &[]);
-    check("CROSS JOIN", JoinKind::Cross, &[]);
-    check("LEFT SEMIJOIN", JoinKind::LeftSemi, &[]);
-    check("LEFT ANTISEMIJOIN", JoinKind::LeftAntiSemi, &[]);
-    check("RIGHT ANTISEMI JOIN", JoinKind::RightAntiSemi, &[]);
+        assert_eq!(join.strategy.join(" "), strategy);
+    }
 }
 
 #[test]
@@ -133,14 +112,7 @@ fn reduce_clauses_come_in_any_order() {
     ] {
         let (_, statement) = one(&format!("x = REDUCE Src {clauses};"));
         let query = &statement.query;
-        assert_eq!(
-            query
-                .on
-                .iter()
-                .map(|key| key.name.as_str())
-                .collect::<Vec<_>>(),
-            ["K", "L"]
-        );
+        assert_eq!(joined(query.on.iter().map(|key| &*key.name)), "K L");
         assert!(query.presort[0].descending);
         assert_eq!(query.using_class.as_deref(), Some("R.Best"));
         assert_eq!(query.columns[1].type_name.as_deref(), Some("int"));
@@ -166,14 +138,11 @@ fn combine_reads_two_rowsets() {
 fn a_name_bound_again_leads_to_the_last_binding() {
     let script =
         parse("a = SSTREAM @p;\na = SELECT X FROM a;\nb = SELECT X FROM a;\nOUTPUT TO @o;");
-    let definition = |at: usize| script.statements[at].query.inputs[0].definition;
-    assert_eq!(definition(1), Some(0));
-    assert_eq!(definition(2), Some(1));
-    assert_eq!(
-        definition(3),
-        Some(2),
-        "the rowset before, where none is named"
-    );
+    // the last one reads the rowset before, since none is named
+    for (at, definition) in [(1, 0), (2, 1), (3, 2)] {
+        let input = &script.statements[at].query.inputs[0];
+        assert_eq!(input.definition, Some(definition));
+    }
 }
 
 #[test]
@@ -185,16 +154,12 @@ fn statements_without_a_name_read_the_rowset_before() {
     use StatementKind::{Extract, Output, Process, Select};
     assert_eq!(kinds(&script), [Extract, Select, Process, Output]);
     for statement in &script.statements[1..] {
-        assert_eq!(
-            statement.query.inputs[0].definition,
-            Some(statement.index - 1)
-        );
-        assert_eq!(statement.query.inputs[0].source, RowsetSource::Previous);
+        let input = &statement.query.inputs[0];
+        assert_eq!(input.definition, Some(statement.index - 1));
+        assert_eq!(input.source, RowsetSource::Previous);
     }
-    assert_eq!(
-        script.statements[0].query.columns[0].type_name.as_deref(),
-        Some("int")
-    );
+    let first = &script.statements[0].query.columns[0];
+    assert_eq!(first.type_name.as_deref(), Some("int"));
 }
 
 #[test]
@@ -203,19 +168,9 @@ fn directives_inside_a_statement_leave_one_branch() {
         "x = SELECT a,\n#IF (WIDE)\n b, c,\n#ELSE\n d,\n#ENDIF\n e FROM t\n\
          #IF (LOCAL)\nWHERE a == 1;\n#ELSE\nWHERE a == 2 AND b == 3;\n#ENDIF",
     );
-    let columns: Vec<_> = statement
-        .query
-        .columns
-        .iter()
-        .filter_map(|c| c.name.as_deref())
-        .collect();
-    assert_eq!(columns, ["a", "b", "c", "e"]);
-    assert_eq!(
-        statement.query.filter.len(),
-        2,
-        "{}",
-        script.slice(&statement.span)
-    );
+    assert_eq!(columns(&statement.query), "a b c e");
+    let text = script.slice(&statement.span);
+    assert_eq!(statement.query.filter.len(), 2, "{text}");
 }
 
 #[test]
@@ -235,52 +190,33 @@ fn hints_are_read_with_their_columns_and_values() {
          [PARTITION(a)=(PARTITIONFUNCTION=HASH, PARTITIONCOUNT=500)]\n\
          j = SELECT A.a FROM A INNER JOIN B ON A.a == B.a;",
     );
-    let found: Vec<_> = statement
-        .hints
-        .iter()
-        .map(|hint| hint.name.as_str())
-        .collect();
-    assert_eq!(found, ["SKEWJOIN", "LOWDISTINCTNESS", "PARTITION"]);
+    let found = joined(statement.hints.iter().map(|hint| &*hint.name));
+    assert_eq!(found, "SKEWJOIN LOWDISTINCTNESS PARTITION");
     assert_eq!(statement.hints[1].columns, ["a", "b"]);
-    assert_eq!(
-        statement.hints[0].value.as_deref(),
-        Some("(SKEW=FROMLEFT, REPARTITION=FULLJOIN)")
-    );
-    assert!(
-        statement
-            .hints
-            .iter()
-            .all(|hint| hints::problem(hint).is_none())
-    );
+    let value = "(SKEW=FROMLEFT, REPARTITION=FULLJOIN)";
+    assert_eq!(statement.hints[0].value.as_deref(), Some(value));
+    assert_eq!(statement.hints.iter().find_map(hints::problem), None);
 
     let (_, statement) = one("@x = SELECT a FROM @t OPTION(SKEWFACTOR(Query)=0.5, ROWCOUNT=500);");
-    assert_eq!(statement.hints.len(), 2);
-    assert!(
-        statement
-            .hints
-            .iter()
-            .all(|hint| hint.form == HintForm::Option)
-    );
+    let forms: Vec<_> = statement.hints.iter().map(|hint| hint.form).collect();
+    assert_eq!(forms, [HintForm::Option; 2]);
     assert_eq!(statement.hints[0].columns, ["Query"]);
 }
 
 #[test]
 fn hints_that_do_not_exist_are_named() {
     for wrong in [
-        "[SKEWJION=(SKEW=FROMLEFT)]",
-        "[SKEWJOIN=(SKEWED=FROMLEFT)]",
-        "[SKEWJOIN=(SKEW=FROMABOVE)]",
-        "[PARTITION=(PARTITIONFUNCTION=MAGIC)]",
-        "[MAXDOP=3]",
+        "[SKEWJION=(SKEW=FROMLEFT)] x = SELECT a FROM t;",
+        "[SKEWJOIN=(SKEWED=FROMLEFT)] x = SELECT a FROM t;",
+        "[SKEWJOIN=(SKEW=FROMABOVE)] x = SELECT a FROM t;",
+        "[PARTITION=(PARTITIONFUNCTION=MAGIC)] x = SELECT a FROM t;",
+        "[MAXDOP=3] x = SELECT a FROM t;",
+        // U-SQL has no PARTITION hint
+        "@x = SELECT a FROM @t OPTION(PARTITION=(PARTITIONCOUNT=5));",
     ] {
-        let (_, statement) = one(&format!("{wrong}\nx = SELECT a FROM t;"));
+        let (_, statement) = one(wrong);
         assert!(hints::problem(&statement.hints[0]).is_some(), "{wrong}");
     }
-    let (_, statement) = one("@x = SELECT a FROM @t OPTION(PARTITION=(PARTITIONCOUNT=5));");
-    assert!(
-        hints::problem(&statement.hints[0]).is_some(),
-        "U-SQL has no PARTITION hint"
-    );
 }
 
 #[test]
@@ -288,11 +224,9 @@ fn privacy_annotations_and_pins_are_hints() {
     let script = parse("[PIN]REFERENCE \"a.dll\";\n[Privacy.Asset.NonPersonal]\nx = SSTREAM @p;");
     use StatementKind::{Reference, SStream};
     assert_eq!(kinds(&script), [Reference, SStream]);
-    assert_eq!(
-        script.statements[1].hints[0].name,
-        "PRIVACY.ASSET.NONPERSONAL"
-    );
-    assert!(hints::problem(&script.statements[1].hints[0]).is_none());
+    let hint = &script.statements[1].hints[0];
+    assert_eq!(hint.name, "PRIVACY.ASSET.NONPERSONAL");
+    assert_eq!(hints::problem(hint), None);
 }
 
 #[test]
@@ -303,16 +237,13 @@ fn output_layout_is_read_in_any_order() {
     );
     let output = statement.output.as_ref().expect("it is an output");
     assert!(output.sstream);
-    assert_eq!(output.distribution.as_deref(), Some("HASH"));
     assert_eq!((output.clustered_by.len(), output.sorted_by.len()), (2, 1));
     assert_eq!(output.partitions, Some(250));
     let layout = script.slice(output.layout_span.as_ref().expect("it has a layout"));
     assert!(layout.starts_with("HASH CLUSTERED") && layout.ends_with("PARTITIONED BY d"));
     let (_, statement) = one("OUTPUT (SELECT TOP 5 * FROM t) USING A.B(\"x\") TO @o;");
-    assert!(matches!(
-        statement.query.inputs[0].source,
-        RowsetSource::Query(_)
-    ));
+    let source = &statement.query.inputs[0].source;
+    assert!(matches!(source, RowsetSource::Query(_)));
 }
 
 #[test]
@@ -330,10 +261,8 @@ fn streamsets_views_modules_and_imports_are_read() {
         [Module, Module, SStream, View, Rowset, Select]
     );
     assert_eq!(script.statements[3].query.params.len(), 2);
-    assert!(matches!(
-        script.statements[4].query.inputs[0].source,
-        RowsetSource::Call(_)
-    ));
+    let source = &script.statements[4].query.inputs[0].source;
+    assert!(matches!(source, RowsetSource::Call(_)));
 }
 
 #[test]
@@ -343,10 +272,8 @@ fn set_operations_keep_their_branches() {
     );
     assert_eq!(statement.kind, StatementKind::Union);
     assert_eq!(statement.query.branches.len(), 3);
-    assert_eq!(
-        statement.query.set_operators,
-        ["UNION ALL", "EXCEPT DISTINCT"]
-    );
+    let operators = ["UNION ALL", "EXCEPT DISTINCT"];
+    assert_eq!(statement.query.set_operators, operators);
 }
 
 #[test]
@@ -374,7 +301,7 @@ fn usql_statements_are_read() {
     );
     let select = &script.statements[7].query;
     assert_eq!(select.columns.len(), 3);
-    assert_eq!(uses(&select.columns[2].expression), ["Order Id"]);
+    assert_eq!(uses(&select.columns[2].expression), "Order Id");
     assert!(matches!(select.inputs[1].source, RowsetSource::Apply(_)));
     assert_eq!(script.statements[12].parent, Some(11));
 }
@@ -390,15 +317,9 @@ fn blocks_hold_their_statements() {
         kinds(&script),
         [Create, SStream, Select, End, Loop, Select, End, Select]
     );
-    let parents: Vec<_> = script
-        .statements
-        .iter()
-        .map(|statement| statement.parent)
-        .collect();
-    assert_eq!(
-        parents,
-        [None, Some(0), Some(0), None, None, Some(4), None, None]
-    );
+    let parents: Vec<_> = script.statements.iter().map(|s| s.parent).collect();
+    let expected = [None, Some(0), Some(0), None, None, Some(4), None, None];
+    assert_eq!(parents, expected);
 }
 
 #[test]
@@ -409,18 +330,8 @@ fn classes_are_distinguished_from_columns() {
          FROM t;\ny = SELECT Name FROM t;\n#CS\npublic static class UrlHelper { }\n#ENDCS\n",
     );
     let columns = &script.statements[0].query.columns;
-    let found: Vec<_> = columns
-        .iter()
-        .map(|column| uses(&column.expression))
-        .collect();
-    let expected: [&[&str]; 5] = [
-        &["Url"],
-        &["Time"],
-        &["A", "B"],
-        &["C", "D", "E"],
-        &["Name"],
-    ];
-    assert_eq!(found, expected);
+    let found: Vec<_> = columns.iter().map(|c| uses(&c.expression)).collect();
+    assert_eq!(found, ["Url", "Time", "A B", "C D E", "Name"]);
     assert_eq!(script.statements[2].kind, StatementKind::CsBlock);
     assert_eq!(columns[0].expression.calls, ["UrlHelper.Domain"]);
 }
@@ -447,10 +358,7 @@ fn lines_count_from_one_whatever_ends_them() {
         parse("\u{feff}// 注释\r\na = SSTREAM @p;\r\n\r\nb =\r\n  SELECT x\r\n  FROM a;\r\n");
     assert_eq!(script.statements[0].lines, (2, 2));
     assert_eq!(script.statements[1].lines, (4, 6));
-    assert_eq!(
-        script.statement_at_line(5).map(|statement| statement.index),
-        Some(1)
-    );
+    assert_eq!(script.statement_at_line(5).map(|s| s.index), Some(1));
     assert!(script.statement_at_line(3).is_none());
     assert_eq!(script.tree().tokens()[0].kind, TokenKind::Space);
     let rowset = script.flow().of_statement(1).expect("it is in the flow");

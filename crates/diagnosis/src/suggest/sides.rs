@@ -1,21 +1,57 @@
-//! Sizes that suggestions name: rows of a join's sides, partitions that suit a stage.
+//! The sides of a join: how many rows are behind them, and which one is small.
 
 use std::collections::BTreeSet;
 
-use job::model::Table;
+use job::model::{Edge, Table};
 use job::script::{Query, RowsetRef, RowsetSource, Script};
 
 use super::case::Case;
-
-/// Bytes that one vertex should read from an exchange, as the optimizer itself sizes partitions.
-const BYTES_PER_PARTITION: f64 = 256e6;
+use crate::rewrite::hint::Side;
 
 impl<'a> Case<'a> {
-    /// Partitions that the data of the finding's stage calls for.
-    pub(super) fn partitions(&self) -> Option<u64> {
-        let stage = self.job.stage_index(self.finding.stage.as_deref()?)?;
-        let total = self.job.bytes_read_per_vertex(stage)?.value.total;
-        (total > 0.0).then(|| (total / BYTES_PER_PARTITION).ceil().max(1.0) as u64)
+    /// The join of the finding, the side of it with fewer rows, and the exchange that brings that
+    /// side, if one does; `None` if nothing tells the sides apart.
+    pub(super) fn small_side(&self) -> Option<(usize, Side, Option<&'a Edge>)> {
+        let (number, join) = self.join()?;
+        let inputs = &self.statement?.query.inputs;
+        let (left, right) = (inputs.get(join.left)?, inputs.get(join.right)?);
+        let bytes = |edge: &&Edge| edge.bytes_written.unwrap_or(f64::MAX);
+        let edge = self.edges().min_by(|a, b| bytes(a).total_cmp(&bytes(b)));
+        let fed = |input| edge.is_some_and(|edge| self.is_made_in(input, edge.from));
+        let side = match (fed(left), fed(right)) {
+            (true, false) => Side::Left,
+            (false, true) => Side::Right,
+            _ => match (self.rows_behind(left)?, self.rows_behind(right)?) {
+                (left, right) if left < right => Side::Left,
+                (left, right) if right < left => Side::Right,
+                _ => return None,
+            },
+        };
+        Some((number, side, edge))
+    }
+
+    /// Whether a stage runs the statement that binds an input, or one before it.
+    pub(super) fn is_made_in(&self, input: &RowsetRef, stage: usize) -> bool {
+        let Some(script) = self.script else {
+            return false;
+        };
+        let flow = script.flow();
+        let made_by = |rowset: &job::script::Rowset| Some(rowset.statement) == input.definition;
+        let mut open: Vec<usize> = flow.rowsets.iter().position(made_by).into_iter().collect();
+        let mut seen = BTreeSet::new();
+        while let Some(rowset) = open.pop() {
+            let statement = flow.rowsets[rowset].statement;
+            if seen.insert(rowset) && self.job.stages_of(statement).contains(&stage) {
+                return true;
+            }
+            open.extend(
+                flow.rowsets[rowset]
+                    .inputs
+                    .iter()
+                    .filter(|i| !seen.contains(i)),
+            );
+        }
+        false
     }
 
     /// Rows of the stored data that an input is made from, at most: filters and groups make it

@@ -1,0 +1,419 @@
+//! The time account as every form shows it: rows in time order and one line of totals.
+
+use report::format::{Noun, Number, STAGE, Seconds, Share};
+use report::{Cost, Report, Segment, SegmentKind, TimeAccount, text};
+
+use super::layout::{pad, pad_left, shorten, width, wrap_items};
+use super::style::{self, DIM};
+use super::words::Words;
+
+/// Rows of a short account; what is below it in the text report stays in sight.
+pub(crate) const ROWS: usize = 11;
+/// Neighbors that together take a smaller share of the time become one row.
+const TINY: f64 = 0.01;
+/// Columns of the name of a stage, in a narrow and in a wide terminal.
+const STAGE_COLUMNS: [usize; 2] = [18, 32];
+/// From here on a terminal is wide.
+const WIDE: usize = 110;
+/// Cells of the time axis at least, even where lines then get too long.
+const MIN_AXIS: usize = 10;
+
+/// A segment, or neighbouring segments shown as one.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Row<'a> {
+    /// With their seconds, most first.
+    pub(crate) kinds: Vec<(SegmentKind, f64)>,
+    pub(crate) stages: Vec<&'a str>,
+    pub(crate) findings: Vec<&'a str>,
+    pub(crate) evidence: Vec<&'a str>,
+    pub(crate) start_seconds: f64,
+    pub(crate) seconds: f64,
+}
+
+impl<'a> Row<'a> {
+    fn of(segment: &'a Segment) -> Row<'a> {
+        Row {
+            kinds: vec![(segment.kind, segment.seconds)],
+            stages: segment.stage.as_deref().into_iter().collect(),
+            findings: segment.finding.as_deref().into_iter().collect(),
+            evidence: segment.evidence.iter().map(String::as_str).collect(),
+            start_seconds: segment.start_seconds,
+            seconds: segment.seconds,
+        }
+    }
+
+    /// Whether the two differ in nothing but their time.
+    fn continues(&self, other: &Row) -> bool {
+        self.kind() == other.kind()
+            && self.stages == other.stages
+            && self.findings == other.findings
+    }
+
+    fn absorb(&mut self, next: Row<'a>) {
+        for (kind, seconds) in next.kinds {
+            match self.kinds.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, sum)) => *sum += seconds,
+                None => self.kinds.push((kind, seconds)),
+            }
+        }
+        self.kinds.sort_by(|a, b| b.1.total_cmp(&a.1));
+        add_new(&mut self.stages, next.stages);
+        add_new(&mut self.findings, next.findings);
+        add_new(&mut self.evidence, next.evidence);
+        self.seconds += next.seconds;
+    }
+
+    /// The kind that took most.
+    pub(crate) fn kind(&self) -> SegmentKind {
+        let first = self.kinds.first();
+        first.map_or(SegmentKind::Unexplained, |(kind, _)| *kind)
+    }
+
+    pub(crate) fn title(&self, words: Words) -> String {
+        let titles: Vec<_> = self.kinds.iter().map(|(kind, _)| kind.title()).collect();
+        match titles.as_slice() {
+            [] => String::new(),
+            [one] => words.say(one),
+            [a, b] => words.say(text!("{a}、{b}", "{a}, {b}", a = a, b = b)),
+            [first, rest @ ..] => {
+                let (more, all) = (rest.len(), titles.len());
+                words.say(text!(
+                    "{first}等 {all} 项",
+                    "{first} + {more} more",
+                    first = first
+                ))
+            }
+        }
+    }
+
+    /// Its time, and the share of the whole.
+    pub(crate) fn amounts(&self, account: &TimeAccount, words: Words) -> (String, String) {
+        let share = Share(self.seconds / account.total_seconds());
+        (words.say(Seconds(self.seconds)), words.say(share))
+    }
+
+    pub(crate) fn place(&self, words: Words) -> String {
+        match self.stages.as_slice() {
+            [] => String::new(),
+            [one] => (*one).to_owned(),
+            many => words.say(STAGE.count(many.len() as f64)),
+        }
+    }
+}
+
+fn add_new<'a>(to: &mut Vec<&'a str>, names: Vec<&'a str>) {
+    for name in names {
+        if !to.contains(&name) {
+            to.push(name);
+        }
+    }
+}
+
+/// The segments of one kind, stage and finding in a row as one.
+pub(crate) fn rows(account: &TimeAccount) -> Vec<Row<'_>> {
+    let mut rows: Vec<Row> = Vec::new();
+    for segment in account.segments.iter().filter(|s| s.seconds > 0.0) {
+        let row = Row::of(segment);
+        match rows.last_mut() {
+            Some(last) if last.continues(&row) => last.absorb(row),
+            _ => rows.push(row),
+        }
+    }
+    rows
+}
+
+/// At most `most` rows: the smallest neighbors share one, best those of one stage, and those of
+/// different findings last.
+pub(crate) fn short_rows(account: &TimeAccount, most: usize) -> Vec<Row<'_>> {
+    let total = account.total_seconds();
+    let mut rows = rows(account);
+    let cost = |[a, b]: &[Row; 2]| {
+        let across = if a.stages == b.stages { 1.0 } else { 2.0 };
+        let torn = if a.findings == b.findings { 0.0 } else { total };
+        (a.seconds + b.seconds) * across + torn
+    };
+    loop {
+        let pairs = rows.array_windows().map(cost).enumerate();
+        let Some((at, cost)) = pairs.min_by(|a, b| a.1.total_cmp(&b.1)) else {
+            return rows;
+        };
+        if rows.len() <= most && cost >= TINY * total {
+            return rows;
+        }
+        let next = rows.remove(at + 1);
+        rows[at].absorb(next);
+    }
+}
+
+/// The whole time, what is explained and avoidable of it, and what the run cost.
+pub(crate) fn totals(report: &Report, words: Words) -> Vec<String> {
+    let mut items = Vec::new();
+    if let Some(time) = &report.time {
+        let total = time.total_seconds();
+        let seconds = Seconds(total);
+        items.push(words.say(if report.job.total_seconds.is_some() {
+            text!(
+                "从提交到结束 {seconds}",
+                "{seconds} from submission to end",
+                seconds = seconds
+            )
+        } else {
+            text!("运行 {seconds}", "run of {seconds}", seconds = seconds)
+        }));
+        let explained = Share(time.explained_share);
+        items.push(words.say(text!(
+            "已解释 {share}",
+            "{share} explained",
+            share = explained
+        )));
+        if let Some(avoidable) = time.avoidable_seconds.filter(|s| *s > 0.0) {
+            items.push(words.say(text!(
+                "可避免 {seconds}（{share}）",
+                "{seconds} avoidable ({share})",
+                seconds = Seconds(avoidable),
+                share = Share(avoidable / total)
+            )));
+        }
+    }
+    items.extend(report.cost.as_ref().and_then(|cost| hours(cost, words)));
+    items
+}
+
+/// `41.2 vertex-hours, 12.9 of them wasted`.
+fn hours(cost: &Cost, words: Words) -> Option<String> {
+    let (one, many, zh) = match cost.unit.as_str() {
+        "AU-hour" => ("AU-hour", "AU-hours", " AU 小时"),
+        "executor-core-hour" => ("executor core-hour", "executor core-hours", " 执行器核小时"),
+        _ => ("vertex-hour", "vertex-hours", " 顶点小时"),
+    };
+    let all = Noun { one, many, zh }.count(cost.vertex_hours?);
+    let wasted = cost.wasted_vertex_hours.filter(|hours| *hours > 0.0);
+    Some(match wasted {
+        Some(hours) => words.say(text!(
+            "{all}，其中浪费 {wasted}",
+            "{all}, {wasted} of them wasted",
+            all = all,
+            wasted = Number(hours)
+        )),
+        None => words.say(all),
+    })
+}
+
+/// The account as a waterfall for a terminal of so many columns.
+pub(crate) fn waterfall(report: &Report, words: Words, columns: usize) -> Vec<String> {
+    const INDENT: &str = "  ";
+    let mut lines = wrap_items(&totals(report, words), columns, INDENT);
+    let Some(time) = &report.time else {
+        return lines;
+    };
+    let total = time.total_seconds();
+    let rows = short_rows(time, ROWS);
+    let name = STAGE_COLUMNS[usize::from(columns >= WIDE)];
+    let cells: Vec<[String; 5]> = rows
+        .iter()
+        .map(|row| {
+            let (time, share) = row.amounts(time, words);
+            let place = shorten(&row.place(words), name);
+            [row.title(words), place, time, share, row.findings.join(" ")]
+        })
+        .collect();
+    let widths: [usize; 5] =
+        std::array::from_fn(|i| cells.iter().map(|row| width(&row[i])).max().unwrap_or(0));
+    let taken: usize = widths.iter().sum::<usize>() + 6 * INDENT.len();
+    let axis = columns.saturating_sub(taken).max(MIN_AXIS);
+    for (row, [title, place, time, share, findings]) in rows.iter().zip(cells) {
+        let style = style_of(row, report);
+        let [before, bar, after] = bar(
+            row.start_seconds / total,
+            (row.start_seconds + row.seconds) / total,
+            axis,
+        );
+        let line = [
+            pad(&title, widths[0]),
+            pad(&place, widths[1]),
+            format!("{DIM}{before}{DIM:#}{style}{bar}{style:#}{DIM}{after}{DIM:#}"),
+            pad_left(&time, widths[2]),
+            pad_left(&share, widths[3]),
+            match findings.as_str() {
+                "" => findings,
+                ids => format!("{style}{ids}{style:#}"),
+            },
+        ];
+        lines.push(format!("{INDENT}{}", line.join(INDENT).trim_end()));
+    }
+    lines
+}
+
+/// The color of the finding that claims most; what nobody claims is work or waiting.
+fn style_of(row: &Row, report: &Report) -> anstyle::Style {
+    let claimed = report
+        .findings
+        .iter()
+        .find(|f| row.findings.contains(&f.id.as_str()));
+    match claimed {
+        Some(finding) => style::severity(finding.severity),
+        None if row.kind().is_wait() || row.kind() == SegmentKind::Unexplained => DIM,
+        None => anstyle::AnsiColor::Cyan.on_default(),
+    }
+}
+
+/// What is before, in and after a bar that spans `from` to `to` (0..1), in halves of a cell; it is
+/// never empty.
+fn bar(from: f64, to: f64, cells: usize) -> [String; 3] {
+    let halves = cells * 2;
+    let at = |share: f64| (share.clamp(0.0, 1.0) * halves as f64).round() as usize;
+    let first = at(from).min(halves - 1);
+    let end = at(to).max(first + 1);
+    let drawn: String = (first / 2..end.div_ceil(2))
+        .map(|cell| match (cell * 2 >= first, cell * 2 + 1 < end) {
+            (true, true) => '█',
+            (true, false) => '▌',
+            _ => '▐',
+        })
+        .collect();
+    [
+        "·".repeat(first / 2),
+        drawn,
+        "·".repeat(cells - end.div_ceil(2)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use report::Language;
+
+    type Part = (SegmentKind, Option<&'static str>, f64, Option<&'static str>);
+
+    const PARTS: [Part; 8] = [
+        (SegmentKind::Compile, None, 9.0, None),
+        (SegmentKind::CapacityWait, None, 91.0, Some("F2")),
+        (
+            SegmentKind::Startup,
+            Some("SV1_Extract_Partition_With_A_Long_Name"),
+            1.0,
+            None,
+        ),
+        (
+            SegmentKind::Read,
+            Some("SV1_Extract_Partition_With_A_Long_Name"),
+            2.0,
+            None,
+        ),
+        (
+            SegmentKind::Read,
+            Some("SV1_Extract_Partition_With_A_Long_Name"),
+            98.0,
+            None,
+        ),
+        (SegmentKind::Straggler, Some("SV2_点击"), 790.0, Some("F1")),
+        (SegmentKind::Unexplained, None, 3.0, None),
+        (SegmentKind::Idle, None, 6.0, None),
+    ];
+
+    fn account(parts: &[Part]) -> TimeAccount {
+        let mut start = 0.0;
+        let segments = parts.iter().map(|(kind, stage, seconds, finding)| {
+            start += seconds;
+            Segment {
+                kind: *kind,
+                stage: stage.map(str::to_owned),
+                start_seconds: start - seconds,
+                seconds: *seconds,
+                finding: finding.map(str::to_owned),
+                evidence: Vec::new(),
+            }
+        });
+        TimeAccount {
+            segments: segments.collect(),
+            explained_share: 0.97,
+            avoidable_seconds: Some(610.0),
+        }
+    }
+
+    fn report(language: Language) -> Report {
+        let finding = json!({
+            "id": "F1", "cause": "skew.join_hot_key", "problem_type": "data_skew", "severity": "high", "confidence": 0.9,
+            "summary": "", "evidence": [],
+        });
+        let report = json!({
+            "schema_version": 1, "run_id": "01", "language": language, "verdict": "problem", "problem_type": "data_skew",
+            "job": { "path": "job", "state": "succeeded", "total_seconds": 1000.0 },
+            "engine": { "reasoner": "offline" }, "findings": [finding], "evidence": [], "missing_information": [],
+            "suggestions": [], "experiences": [], "steps": [], "files_read": [], "diagnostics": [],
+            "time": account(&PARTS),
+            "cost": { "vertex_hours": 41.23, "wasted_vertex_hours": 12.9, "unit": "AU-hour" },
+        });
+        serde_json::from_value(report).expect("a report")
+    }
+
+    fn titles(rows: &[Row]) -> Vec<String> {
+        rows.iter()
+            .map(|row| row.title(Words(Language::En)))
+            .collect()
+    }
+
+    #[test]
+    fn the_smallest_neighbors_share_a_row_and_no_second_is_lost() {
+        let account = account(&PARTS);
+        for (most, expected) in [
+            (
+                11,
+                "compilation|capacity wait|start-up|reading|straggler|idle, unexplained",
+            ),
+            (
+                5,
+                "compilation|capacity wait|reading, start-up|straggler|idle, unexplained",
+            ),
+            (3, ""),
+        ] {
+            let rows = short_rows(&account, most);
+            if !expected.is_empty() {
+                assert_eq!(titles(&rows).join("|"), expected);
+            }
+            assert!(rows.len() <= most);
+            assert_eq!(rows.iter().map(|r| r.seconds).sum::<f64>(), 1000.0);
+        }
+    }
+
+    #[test]
+    fn bars_lie_where_their_time_is_and_are_never_empty() {
+        for (from, to, drawn) in [
+            (0.0, 1.0, "████"),
+            (0.25, 0.75, "·██·"),
+            (0.125, 0.25, "▐···"),
+            (0.5, 0.5, "··▌·"),
+            (1.0, 1.0, "···▐"),
+        ] {
+            assert_eq!(bar(from, to, 4).concat(), drawn);
+        }
+    }
+
+    #[test]
+    fn the_waterfall_fits_the_terminal_and_names_each_share_and_claim() {
+        for (language, total, straggler) in [
+            (Language::Zh, "从提交到结束 16 分 40 秒", "长尾"),
+            (
+                Language::En,
+                "16 min 40 s from submission to end",
+                "straggler",
+            ),
+        ] {
+            let report = report(language);
+            for columns in [80, 140] {
+                let lines = waterfall(&report, Words(language), columns);
+                let plain = lines
+                    .iter()
+                    .map(|l| anstream::adapter::strip_str(l).to_string());
+                let plain: Vec<String> = plain.collect();
+                assert!(plain[0].starts_with(total), "{plain:#?}");
+                assert!(lines.len() <= 14);
+                assert!(plain.iter().all(|l| width(l) <= columns), "{plain:#?}");
+                let row = plain.iter().find(|l| l.contains(straggler)).expect("a row");
+                assert!(row.contains("79 %") && row.ends_with("F1"), "{row}");
+            }
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! The pieces of a report that all its forms show, in words.
+
+use report::format::{STAGE, Seconds, Share, VERTEX, figure};
+use report::{
+    Cause, Diagnostic, Engine, Evidence, EvidenceValue, Experience, Finding, JobSummary,
+    MissingInformation, Report, Suggestion, Text, Verdict, text,
+};
+
+use super::words::Words;
+
+/// Experiences shown per step unless all are asked for; the JSON report has every one.
+pub(crate) const EXPERIENCES_SHOWN: u32 = 2;
+
+/// Information that is missing, with all files that could hold it.
+pub(crate) struct Gap<'a> {
+    first: &'a MissingInformation,
+    pub(crate) files: Vec<&'a str>,
+}
+
+impl Gap<'_> {
+    pub(crate) fn reason(&self) -> &str {
+        &self.first.reason
+    }
+
+    pub(crate) fn file_list(&self, words: Words) -> String {
+        words.say(either(&self.files))
+    }
+
+    /// Whether a file is there, which information it holds, and what that would decide.
+    pub(crate) fn facts(&self, words: Words) -> String {
+        let present = if self.first.present {
+            words.in_folder()
+        } else {
+            words.not_in_folder()
+        };
+        let titles = self.first.would_decide.iter().map(|c| words.say(c.title()));
+        let causes = titles.collect::<Vec<_>>().join(words.comma());
+        let (info, decides) = (&self.first.info, words.would_decide());
+        format!("({present}) · {info} · {decides}{}{causes}", words.colon())
+    }
+}
+
+/// `a, b or c`.
+fn either(names: &[&str]) -> Text {
+    let Some((last, head)) = names.split_last().filter(|(_, head)| !head.is_empty()) else {
+        let all = names.concat();
+        return text!("{all}", "{all}");
+    };
+    let (zh, en) = (head.join("、"), head.join(", "));
+    Text {
+        zh: format!("{zh}或 {last}"),
+        en: format!("{en} or {last}"),
+    }
+}
+
+/// What is missing, most relevant first; files that hold the same are alternatives.
+pub(crate) fn gaps(report: &Report) -> Vec<Gap<'_>> {
+    let mut gaps: Vec<Gap> = Vec::new();
+    for missing in &report.missing_information {
+        let same = |gap: &&mut Gap| {
+            let first = gap.first;
+            (&first.info, &first.reason, first.present)
+                == (&missing.info, &missing.reason, missing.present)
+        };
+        match gaps.iter_mut().find(same) {
+            Some(gap) => gap.files.push(&missing.file),
+            None => gaps.push(Gap {
+                first: missing,
+                files: vec![&missing.file],
+            }),
+        }
+    }
+    gaps
+}
+
+/// The experiences that the steps were given, each once with its steps.
+pub(crate) fn experiences(report: &Report, per_step: u32) -> Vec<(&Experience, Vec<&str>)> {
+    let mut chunks: Vec<(&Experience, Vec<&str>)> = Vec::new();
+    for experience in report.experiences.iter().filter(|e| e.rank <= per_step) {
+        let known = chunks.iter_mut().find(|(e, _)| e.chunk == experience.chunk);
+        match known {
+            Some((_, steps)) => steps.push(&experience.step),
+            None => chunks.push((experience, vec![&experience.step])),
+        }
+    }
+    chunks
+}
+
+/// File and place of a reading problem.
+pub(crate) fn place(diagnostic: &Diagnostic) -> String {
+    let place = [diagnostic.file.as_deref(), diagnostic.locator.as_deref()];
+    place.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// A value as it is shown: at least three digits, thousands grouped.
+pub(crate) fn value(value: &EvidenceValue) -> String {
+    match value {
+        EvidenceValue::Number(n) => figure(*n),
+        EvidenceValue::Text(text) => text.clone(),
+        EvidenceValue::Bool(yes) => yes.to_string(),
+    }
+}
+
+impl Words {
+    /// The first line: the top cause of a problem, or what keeps the verdict open.
+    pub(crate) fn headline(self, report: &Report) -> String {
+        if report.verdict == Verdict::InsufficientInformation {
+            let gaps = gaps(report);
+            return match gaps.first() {
+                Some(gap) => self.open_verdict(gap),
+                None => self.verdict(report.verdict, &[]),
+            };
+        }
+        let causes: Vec<Cause> = report.findings.iter().map(|f| f.cause).collect();
+        self.verdict(report.verdict, &causes)
+    }
+
+    fn open_verdict(self, gap: &Gap) -> String {
+        let verdict = self.verdict(Verdict::InsufficientInformation, &[]);
+        let file = either(&gap.files);
+        let Some((cause, rest)) = gap.first.would_decide.split_first() else {
+            return verdict;
+        };
+        let (cause, more, all) = (cause.title(), rest.len(), rest.len() + 1);
+        let needed = if rest.is_empty() {
+            text!("{cause}", "{cause}", cause = cause)
+        } else {
+            text!(
+                "{cause}等 {all} 种原因",
+                "{cause} and {more} more",
+                cause = cause
+            )
+        };
+        self.say(text!(
+            "{verdict}：缺少 {file}（补齐后可判断：{needed}）",
+            "{verdict}: missing {file} (needed to check for: {needed})",
+            file = file,
+            needed = needed
+        ))
+    }
+
+    /// `Problem found: hot key in a join (+1 more)`.
+    pub(crate) fn verdict(self, verdict: Verdict, causes: &[Cause]) -> String {
+        let found = match verdict {
+            Verdict::Problem => text!("发现问题", "Problem found"),
+            Verdict::Healthy => text!("健康", "Healthy"),
+            Verdict::InsufficientInformation => {
+                text!("信息不足，暂无结论", "No conclusion possible")
+            }
+        };
+        let named = match causes {
+            [] => return self.say(found),
+            [one] => text!(
+                "{found}：{one}",
+                "{found}: {one}",
+                found = found,
+                one = one.title()
+            ),
+            [first, rest @ ..] => {
+                let more = rest.len();
+                text!(
+                    "{found}：{first}（另有 {more} 个）",
+                    "{found}: {first} (+{more} more)",
+                    found = found,
+                    first = first.title()
+                )
+            }
+        };
+        self.say(named)
+    }
+
+    /// How the job ended, if not well, its run time, and its size.
+    pub(crate) fn job_facts(self, job: &JobSummary) -> Vec<String> {
+        let end = self.bad_end(job.state).map(str::to_owned);
+        let sizes = [(job.stages, STAGE), (job.vertices, VERTEX)];
+        let sizes = sizes.map(|(n, noun)| n.map(|n| self.say(noun.count(n as f64))));
+        let time = job.elapsed_seconds.map(|s| self.say(Seconds(s)));
+        [end, time].into_iter().chain(sizes).flatten().collect()
+    }
+
+    /// Where it is, how bad it is and how sure that is.
+    pub(crate) fn finding_facts(self, finding: &Finding) -> Vec<String> {
+        let confidence = self.say(Share(finding.confidence));
+        let place = finding.stage.as_deref().unwrap_or(self.whole_job());
+        let mut facts = vec![place.to_owned()];
+        facts.extend(finding.script_lines.map(|lines| self.script_lines(lines)));
+        facts.push(self.severity(finding.severity).to_owned());
+        facts.push(format!("{} {confidence}", self.confidence()));
+        facts
+    }
+
+    /// What fixing it would save, with the base of the share.
+    pub(crate) fn saving(self, finding: &Finding, job: &JobSummary) -> Option<String> {
+        let impact = finding.impact.as_ref()?;
+        let saved = Seconds(impact.seconds_saved);
+        let Some(share) = impact.share_of_elapsed.map(Share) else {
+            return Some(self.say(text!("可节省 {saved}", "saves {saved}", saved = saved)));
+        };
+        // Waiting comes before the run, so it is a share of the whole time.
+        let waits = finding.cause == Cause::QueueWait && job.total_seconds.is_some();
+        Some(self.say(if waits {
+            text!(
+                "可节省 {saved}（占从提交到结束的时间的 {share}）",
+                "saves {saved} ({share} of the time from submission to end)",
+                saved = saved,
+                share = share
+            )
+        } else {
+            text!(
+                "可节省 {saved}（占运行时间的 {share}）",
+                "saves {saved} ({share} of the run)",
+                saved = saved,
+                share = share
+            )
+        }))
+    }
+
+    /// First and last line of the script.
+    pub(crate) fn script_lines(self, [first, last]: [u32; 2]) -> String {
+        self.say(if first == last {
+            text!("脚本第 {first} 行", "script line {first}")
+        } else {
+            text!("脚本第 {first}–{last} 行", "script lines {first}–{last}")
+        })
+    }
+
+    /// ` (expected <= 2.0)`; empty if nothing is expected.
+    pub(crate) fn expectation(self, item: &Evidence) -> String {
+        let expected = item.expected.as_ref();
+        expected.map_or_else(String::new, |value| {
+            self.say(text!("（正常应为 {value}）", " (expected {value})"))
+        })
+    }
+
+    /// What was checked about the diff of a suggestion.
+    pub(crate) fn check_of(self, suggestion: &Suggestion) -> &'static str {
+        let checked = suggestion
+            .verified
+            .is_some_and(|v| v.parses && v.columns_preserved && v.hints_known);
+        if checked {
+            self.verified()
+        } else {
+            self.partly_verified()
+        }
+    }
+
+    /// Gain, pros, cons and what is unverified, each behind its label.
+    pub(crate) fn remarks(self, suggestion: &Suggestion) -> Vec<(&'static str, String)> {
+        let joined = |items: &[String]| items.join(self.semicolon());
+        let all = [
+            (self.gain(), suggestion.gain.clone()),
+            (self.pros(), joined(&suggestion.pros)),
+            (self.cons(), joined(&suggestion.cons)),
+            (self.unverified(), joined(&suggestion.unverified)),
+        ];
+        all.into_iter()
+            .filter(|(_, text)| !text.is_empty())
+            .collect()
+    }
+
+    /// Who reasoned: the provider and its model, or the rules alone.
+    pub(crate) fn reasoner(self, engine: &Engine) -> String {
+        match (&engine.provider, &engine.model) {
+            (Some(provider), Some(model)) => format!("{provider} {model}"),
+            (None, Some(model)) => model.clone(),
+            _ => self.offline().to_owned(),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Styles of a terminal.
+
+use anstyle::{AnsiColor, Effects, Style};
+use report::{Severity, Verdict};
+
+use super::layout::DiffPart;
+
+pub(crate) const BOLD: Style = Style::new().bold();
+pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const HEADING: Style = Style::new().bold().underline();
+
+pub(crate) fn verdict(verdict: Verdict) -> Style {
+    let color = match verdict {
+        Verdict::Problem => AnsiColor::Red,
+        Verdict::Healthy => AnsiColor::Green,
+        Verdict::InsufficientInformation => AnsiColor::Yellow,
+    };
+    color.on_default().effects(Effects::BOLD)
+}
+
+pub(crate) fn severity(severity: Severity) -> Style {
+    match severity {
+        Severity::Critical | Severity::High => AnsiColor::Red.on_default(),
+        Severity::Medium => AnsiColor::Yellow.on_default(),
+        Severity::Low => AnsiColor::Blue.on_default(),
+    }
+}
+
+/// A diff whose lines start with `indent`. They are not wrapped: a diff is there to be copied.
+pub(crate) fn diff<'a>(lines: impl Iterator<Item = &'a str>, indent: &str) -> String {
+    let line = |line| {
+        let style = match DiffPart::of(line) {
+            DiffPart::File => BOLD,
+            DiffPart::Place => AnsiColor::Cyan.on_default(),
+            DiffPart::Added => AnsiColor::Green.on_default(),
+            DiffPart::Removed => AnsiColor::Red.on_default(),
+            DiffPart::Kept => Style::new(),
+        };
+        format!("{indent}{style}{line}{style:#}\n")
+    };
+    lines.map(line).collect()
+}

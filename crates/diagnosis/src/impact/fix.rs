@@ -1,0 +1,38 @@
+//! A change to the work of a run that takes a cause out of it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::StageWork;
+
+/// What fixing a cause changes. Shared, so that fixes can be replayed alone and together.
+#[derive(Clone)]
+pub enum Fix {
+    /// The work of stages is another.
+    Work(Arc<dyn Fn(&mut Vec<StageWork>) + Send + Sync>),
+    /// The job no longer waits for capacity; its work stays.
+    Capacity,
+}
+
+impl Fix {
+    /// A fix that edits the work of stages.
+    pub fn work(edit: impl Fn(&mut Vec<StageWork>) + Send + Sync + 'static) -> Fix {
+        Fix::Work(Arc::new(edit))
+    }
+
+    /// Applies it; later fixes work on what earlier ones left.
+    pub fn apply(&self, stages: &mut Vec<StageWork>) {
+        if let Fix::Work(edit) = self {
+            edit(stages);
+        }
+    }
+}
+
+impl fmt::Debug for Fix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Fix::Work(_) => "Work",
+            Fix::Capacity => "Capacity",
+        })
+    }
+}

@@ -1,0 +1,105 @@
+//! The clauses that a rewritten statement keeps, and the statements that it is put together from.
+
+use job::script::{HintForm, Script, Statement, TokenKind};
+
+use super::Rewrite;
+use super::names::fresh;
+
+/// What the levels of a rewrite have from the statement that they replace.
+pub(crate) struct Clauses<'s> {
+    script: &'s Script,
+    statement: &'s Statement,
+    pub(crate) target: &'s str,
+    /// Its one input as written.
+    pub(crate) source: &'s str,
+    /// `WHERE …` on a line of its own; empty without one.
+    pub(crate) filter: String,
+    /// `HAVING …`, likewise.
+    pub(crate) having: String,
+    /// `GROUP BY` keys.
+    pub(crate) keys: Vec<&'s str>,
+}
+
+impl<'s> Clauses<'s> {
+    /// `None` if the statement reads several inputs, or has an `OPTION(…)`, which belongs to none
+    /// of the levels.
+    pub(crate) fn of(script: &'s Script, statement: &'s Statement) -> Option<Clauses<'s>> {
+        let query = &statement.query;
+        let [input] = query.inputs.as_slice() else {
+            return None;
+        };
+        let options = (statement.hints.iter()).any(|hint| hint.form == HintForm::Option);
+        let filter = query.filter_span.as_ref();
+        let having = query.having.iter().map(|part| &part.expression);
+        let having: Vec<_> = having.map(|part| script.slice(&part.span)).collect();
+        let keys = query.group_by.iter().map(|key| script.slice(&key.span));
+        (!options && query.joins.is_empty()).then_some(Clauses {
+            script,
+            statement,
+            target: statement.target.as_deref()?,
+            source: script.slice(&input.span),
+            filter: filter.map_or_else(String::new, |span| format!("\n    {}", script.slice(span))),
+            having: match having.as_slice() {
+                [] => String::new(),
+                parts => format!("\n    HAVING {}", parts.join(" AND ")),
+            },
+            keys: keys.collect(),
+        })
+    }
+
+    /// A free name made of the statement's.
+    pub(crate) fn fresh(&self, suffix: &str) -> String {
+        fresh(self.script, self.target, suffix)
+    }
+
+    /// Puts `levels` and then `last` in the place of the statement; its comments go before them,
+    /// its hints stay with its name.
+    pub(crate) fn replaced_by(&self, levels: &str, last: &str) -> Rewrite {
+        replace(self.script, self.statement, levels, last)
+    }
+}
+
+/// Puts `levels` and then `last`, which binds the old name, in the place of a statement.
+pub(crate) fn replace(script: &Script, statement: &Statement, levels: &str, last: &str) -> Rewrite {
+    let comments = comments(script, statement);
+    let hints = hint_lines(script, statement);
+    let text = format!("{comments}{levels}{hints}{}", last.trim_end());
+    let mut rewrite = Rewrite::default();
+    rewrite.replace(statement.index, statement.span.clone(), text);
+    rewrite
+}
+
+/// `name = SELECT … FROM rest;` with a blank line behind it.
+pub(crate) fn bind(name: &str, columns: &[impl AsRef<str>], rest: &str) -> String {
+    let columns: Vec<&str> = columns.iter().map(AsRef::as_ref).collect();
+    let columns = columns.join(",\n           ");
+    format!("{name} =\n    SELECT {columns}\n    FROM {rest};\n\n")
+}
+
+/// Attribute lines of a statement up to its name.
+fn hint_lines<'s>(script: &'s Script, statement: &Statement) -> &'s str {
+    let start = statement.query.span.start;
+    let mut lines = statement.hints.iter();
+    let last = lines.rfind(|hint| hint.form == HintForm::Attribute && hint.span.end <= start);
+    let Some(last) = last else { return "" };
+    let rest = &script.text[last.span.end..];
+    let blanks = rest.len() - rest.trim_start().len();
+    let lines = statement.span.start..last.span.end + blanks;
+    script.text.get(lines).unwrap_or_default()
+}
+
+/// Comments inside a statement, each on a line of its own.
+fn comments(script: &Script, statement: &Statement) -> String {
+    let tree = script.tree();
+    let from = tree
+        .tokens()
+        .partition_point(|token| (token.start as usize) < statement.span.start);
+    let tokens = tree.tokens()[from..].iter().enumerate();
+    let inside = tokens.take_while(|(_, token)| (token.start as usize) < statement.span.end);
+    let comments = inside.filter(|(_, token)| {
+        matches!(token.kind, TokenKind::LineComment | TokenKind::BlockComment)
+    });
+    comments
+        .map(|(at, _)| format!("{}\n", script.slice(&tree.token_span(from + at))))
+        .collect()
+}
