@@ -90,7 +90,7 @@ fn log(event: Event<'_>) {
 }
 
 /// Shows on stderr what the analysis is doing, and ends it early on Ctrl-C. Both start with its first event: until then an index may be
-/// built, which has a progress line of its own and nothing to save.
+/// built, which has its own progress line and nothing to save.
 struct Display<'a> {
     terminal: &'a Terminal,
     progress: Option<Progress>,

@@ -168,7 +168,7 @@ fn kept_by_outer_join(view: &View<'_>, stage: usize, join: usize, edge: &Edge) -
 }
 
 /// Whether the big side would not have to be repartitioned any more: nothing else in the stage
-/// groups by the join's keys without an exchange of its own.
+/// groups by the join's keys without another exchange.
 fn frees_big_side(view: &View<'_>, stage: usize, join: &Operator) -> bool {
     let operators = &view.job.stages[stage].operators;
     let mut open: Vec<&Operator> = vec![join];
