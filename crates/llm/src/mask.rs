@@ -2,8 +2,6 @@
 //!
 //! Each name gets a stable placeholder, so that answers can be unmasked.
 
-use serde_json::Value;
-
 use crate::transport::{Chat, Reply};
 
 /// Shorter names occur in ordinary words.
@@ -54,15 +52,6 @@ impl Mask {
 
     pub fn show_reply(&self, reply: &mut Reply) {
         reply.change_texts(&|text| self.show(text));
-    }
-}
-
-pub(crate) fn change_strings(value: &mut Value, change: &dyn Fn(&str) -> String) {
-    match value {
-        Value::String(text) => *text = change(text),
-        Value::Array(items) => items.iter_mut().for_each(|i| change_strings(i, change)),
-        Value::Object(map) => map.values_mut().for_each(|v| change_strings(v, change)),
-        _ => {}
     }
 }
 

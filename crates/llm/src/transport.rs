@@ -4,8 +4,8 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::mask::change_strings;
 use crate::profile::Level;
+use crate::tool_call::change_strings;
 use crate::{ToolCalls, ToolRound, ToolSpec};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
