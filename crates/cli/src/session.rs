@@ -124,7 +124,7 @@ pub(crate) fn request(job: PathBuf, thinking: &Thinking) -> Request {
         job,
         question: thinking.question.clone(),
         language: thinking.lang,
-        depth: thinking.depth.into(),
+        depth: thinking.depth,
         hypotheses: thinking.hypotheses,
         run_id: None,
     }
@@ -133,7 +133,7 @@ pub(crate) fn request(job: PathBuf, thinking: &Thinking) -> Request {
 /// The reasoner that the flags ask for.
 pub(crate) fn reasoner(thinking: &Thinking) -> ReasonerChoice {
     ReasonerChoice {
-        mode: thinking.reasoner.into(),
+        mode: thinking.reasoner,
         profile: thinking.llm.clone(),
         redact: thinking.redact,
         no_fallback: thinking.no_fallback,

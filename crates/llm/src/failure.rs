@@ -259,11 +259,8 @@ fn wait(headers: Option<&HeaderMap>, body: &str) -> Option<Duration> {
             return duration(seconds);
         }
         let when = jiff::fmt::rfc2822::parse(after).ok()?.timestamp();
-        return duration(
-            when.duration_since(jiff::Timestamp::now())
-                .as_secs_f64()
-                .max(0.0),
-        );
+        let left = when.duration_since(jiff::Timestamp::now());
+        return duration(left.as_secs_f64().max(0.0));
     }
     let json: Value = serde_json::from_str(body).ok()?;
     let details = json
@@ -295,11 +292,8 @@ fn message(body: &str) -> String {
     let text = json
         .as_ref()
         .and_then(|j| places.iter().find_map(|p| j.pointer(p)?.as_str()));
-    let text = text
-        .unwrap_or(trimmed)
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ");
+    let words: Vec<&str> = text.unwrap_or(trimmed).split_whitespace().collect();
+    let text = words.join(" ");
     if text.is_empty() {
         "no message".to_owned()
     } else {

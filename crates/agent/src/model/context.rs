@@ -144,7 +144,7 @@ enum Cut {
     Script,
 }
 
-/// What is cut in which order, and what the reader is told about it.
+/// What is cut in which order, and how the prompt and the report name it.
 const ORDER: [(Cut, &str, &str); 11] = [
     (Cut::LongFiles, "文件的后半部分", "the later part of files"),
     (Cut::Files, "文件内容", "the content of files"),

@@ -10,7 +10,7 @@ use agent::Silent;
 use server::{Error, ErrorKind, Result, Session, Task};
 use tokio_util::sync::CancellationToken;
 
-use crate::args::{Batch, Format};
+use crate::args::Batch;
 use crate::batch::{self, Done, Earlier, Line, Outcome, Summary};
 use crate::config::Config;
 use crate::exit::Exit;
@@ -21,30 +21,20 @@ use crate::terminal::{Bar, Terminal};
 /// Runs the command.
 pub(crate) fn run(args: &Batch, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let started = Instant::now();
-    let earlier = args
-        .out
-        .as_deref()
-        .map(|path| open(path, args.retry_failed))
-        .transpose()?;
-    let (file, done, mut summary) = match earlier {
-        Some(earlier) => (Some(earlier.file), earlier.done, earlier.summary),
+    let (file, done, mut summary) = match &args.out {
+        Some(path) => {
+            let earlier = open(path, args.retry_failed)?;
+            (Some(earlier.file), earlier.done, earlier.summary)
+        }
         None => Default::default(),
     };
-    let jobs: Vec<PathBuf> = args
-        .jobs
-        .iter()
-        .flat_map(|f| batch::jobs_under(f))
-        .collect();
-    let total = jobs.len();
-    let left: Vec<PathBuf> = jobs
-        .into_iter()
-        .filter(|job| !done.contains(&absolute(job)))
-        .collect();
-    if left.len() < total {
-        terminal.remark(&format!(
-            "{} of {total} jobs are already done",
-            total - left.len()
-        ));
+    let jobs = args.jobs.iter().flat_map(|f| batch::jobs_under(f));
+    let mut left: Vec<PathBuf> = jobs.collect();
+    let total = left.len();
+    left.retain(|job| !done.contains(&absolute(job)));
+    let new = left.len();
+    if let skipped @ 1.. = total - new {
+        terminal.remark(&format!("{skipped} of {total} jobs are already done"));
     }
     let runtime = session::runtime()?;
     let session = session::open_resident(config, terminal, &runtime)?;
@@ -52,9 +42,8 @@ pub(crate) fn run(args: &Batch, config: &Config, terminal: &Terminal) -> Result<
     let cancel = CancellationToken::new();
     session::cancel_on_interrupt(runtime.handle(), cancel.clone());
     session.check_reasoner(&session::reasoner(&args.thinking))?;
-    let workers = usize::from(args.workers).max(1).min(left.len().max(1));
-    let bar = terminal.bar(total - left.len(), total);
-    let new = left.len();
+    let workers = usize::from(args.workers).max(1).min(new.max(1));
+    let bar = terminal.bar(total - new, total);
     let mut out = Out {
         file,
         terminal,
@@ -152,9 +141,8 @@ fn finish(
         terminal.remark(render::batch::table(summary, new, took).trim_end());
         return Ok(());
     }
-    terminal.print(&match args.format {
-        Format::Json => super::json(summary)?,
-        Format::Text => render::batch::table(summary, new, took),
+    super::show(terminal, args.format, summary, || {
+        render::batch::table(summary, new, took)
     })
 }
 

@@ -1,7 +1,7 @@
 //! Rule for `memory.spill`: sorts or hash tables that go to disk.
 //!
-//! What spilling costs is the time of the spilling operators beyond what the same rows take in
-//! memory, by the pace of this job's own sorts that did not spill.
+//! The cost is the time of the spilling operators minus what the same rows take in memory, by the
+//! pace of this job's own sorts that did not spill.
 
 use job::facts::value;
 use job::info::Information;
@@ -55,7 +55,7 @@ impl Rule for Spill {
                 result.found(view, symptom);
             }
         }
-        // Without counters the temporary data beyond what was written still tells.
+        // Without counters, more temporary data than output still shows it.
         for (index, stage) in view
             .job
             .stages
@@ -81,7 +81,7 @@ impl Rule for Spill {
     }
 }
 
-/// Temporary and output bytes of a stage, where the former exceed the latter.
+/// Temporary and output bytes of a stage, where there are more temporary ones.
 fn excess_temp(view: &View<'_>, stage: usize) -> Option<(f64, f64)> {
     let stated = view.facts[stage].stated.as_ref()?;
     let (temp, written) = (value(&stated.temp_written)?, value(&stated.bytes_written)?);

@@ -8,14 +8,14 @@ use crate::Suggested;
 use crate::impact::Saved;
 use crate::rewrite::Rewrite;
 
-/// Share of the run from which a change is worth a suggestion of its own.
+/// Share of the run from which a change is worth a separate suggestion.
 const LEAST_SHARE: f64 = 0.01;
 
 /// What a change saves.
 pub(super) enum Gain {
     /// All that the finding claims. Only one suggestion of a finding has it.
     Whole,
-    /// The same as another suggestion of the finding, which it stands in for.
+    /// The same as another suggestion of the finding, which it replaces.
     Instead(Text),
     /// What the run saves with this change; `None` where no file shows what its stages cost.
     Own(Option<Saved>),

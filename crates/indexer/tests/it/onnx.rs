@@ -190,7 +190,7 @@ fn a_reranker_orders_the_best_hits_by_its_own_scores() {
     }
 }
 
-/// In a process of its own, since a process keeps the first runtime that it loads.
+/// In a separate process, since a process keeps the first runtime that it loads.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_missing_or_foreign_runtime_is_an_error_with_a_remedy() {
