@@ -78,7 +78,7 @@ impl Preferences {
         for row in rows {
             let Some(cause) = &row.cause else { continue };
             let weight = weight(&row.created_at, now);
-            let mut add = |to: &mut Learned, subject: &String| {
+            let add = |to: &mut Learned, subject: &String| {
                 let opinions = to.entry((cause.clone(), subject.clone()));
                 opinions.or_default().add(row.action, weight);
             };
