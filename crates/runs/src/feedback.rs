@@ -72,7 +72,6 @@ pub struct Effect {
 }
 
 impl Preferences {
-    /// Learns from every opinion as of `now`.
     pub fn learn(rows: &[FeedbackRow], now: Timestamp) -> Preferences {
         let mut learned = Preferences::default();
         for row in rows {

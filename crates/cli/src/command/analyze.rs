@@ -12,7 +12,6 @@ use crate::render;
 use crate::session;
 use crate::terminal::{Progress, Terminal};
 
-/// Runs the command.
 pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let runtime = session::runtime()?;
     let session = session::open(config, terminal, &runtime)?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use agent::Silent;
-use server::{Error, ErrorKind, Result, Session, Task};
+use server::{Error, ErrorKind, Explain, Result, Session, Task};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Batch;
@@ -18,7 +18,6 @@ use crate::render;
 use crate::session;
 use crate::terminal::{Bar, Terminal};
 
-/// Runs the command.
 pub(crate) fn run(args: &Batch, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let started = Instant::now();
     let (file, done, mut summary) = match &args.out {
@@ -82,9 +81,11 @@ impl Out<'_> {
     /// Writes a line; returns whether to continue.
     fn write(&mut self, line: &Line) -> bool {
         let written = super::json_line(line).and_then(|text| match &mut self.file {
-            Some(file) => file.write_all(text.as_bytes()).map_err(|e| {
-                Error::from_source(ErrorKind::Other, &e).hint("the output file cannot be written")
-            }),
+            Some(file) => {
+                let hint = "the output file cannot be written";
+                file.write_all(text.as_bytes())
+                    .explain(ErrorKind::Other, hint)
+            }
             None => self.terminal.print(&text),
         });
         self.failure = written.err();
@@ -147,12 +148,9 @@ fn finish(
 }
 
 fn open(path: &Path, retry_failed: bool) -> Result<Earlier> {
-    Earlier::open(path, retry_failed).map_err(|e| {
-        Error::from_source(ErrorKind::Usage, &e).hint(format!(
-            "`{}` must be new, or a file that `batch --out` wrote",
-            path.display()
-        ))
-    })
+    let path_shown = path.display();
+    let hint = format!("`{path_shown}` must be new, or a file that `batch --out` wrote");
+    Earlier::open(path, retry_failed).explain(ErrorKind::Usage, hint)
 }
 
 /// One spelling for each folder, wherever a call is made from.

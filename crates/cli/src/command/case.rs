@@ -15,12 +15,11 @@ use crate::args::{CaseCommand, CaseFrom, Format};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::terminal::Terminal;
-use server::{Error, ErrorKind, Result};
+use server::{Error, ErrorKind, Explain, Result};
 
 /// Folder of the cases in the knowledge folder.
 const FOLDER: &str = "cases";
 
-/// Runs the command.
 pub(crate) fn run(command: &CaseCommand, config: &Config, terminal: &Terminal) -> Result<Exit> {
     match command {
         CaseCommand::From(args) => from(args, config, terminal),
@@ -98,10 +97,8 @@ fn write(path: &Path, case: &NewCase, force: bool) -> Result<()> {
 /// The folder of cases, which is created if there is none.
 fn cases_folder(config: &Config) -> Result<PathBuf> {
     let folder = super::knowledge_folder(config, "for cases")?.join(FOLDER);
-    fs::create_dir_all(&folder).map_err(|e| {
-        Error::from_source(ErrorKind::Input, &e)
-            .hint(format!("`{}` must be a writable folder", folder.display()))
-    })?;
+    let hint = format!("`{}` must be a writable folder", folder.display());
+    fs::create_dir_all(&folder).explain(ErrorKind::Input, hint)?;
     Ok(folder)
 }
 

@@ -9,7 +9,6 @@ use crate::render::table::{Align, Table};
 use crate::terminal::Terminal;
 use server::Result;
 
-/// Runs the command.
 pub(crate) fn run(command: &ConfigCommand, layers: &Layers, terminal: &Terminal) -> Result<Exit> {
     let ConfigCommand::Show { format } = command;
     let entries = layers.entries();

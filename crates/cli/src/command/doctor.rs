@@ -6,9 +6,8 @@ use crate::args::Doctor;
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::terminal::Terminal;
-use server::{Error, ErrorKind, Result};
+use server::{Error, ErrorKind, Explain, Result};
 
-/// Runs the command.
 pub(crate) fn run(args: &Doctor, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let (name, profile) = config.llm.profile(args.llm.as_deref())?;
     let key = crate::keys::of_profile(profile).map_err(|reason| {
@@ -18,9 +17,8 @@ pub(crate) fn run(args: &Doctor, config: &Config, terminal: &Terminal) -> Result
         )
         .hint("fix `api_key_env` or `api_key_command` of the profile")
     })?;
-    let server = Server::new(profile, key.as_ref()).map_err(|e| {
-        Error::from_source(ErrorKind::Usage, &e).hint(format!("fix `[llm.profiles.{name}]`"))
-    })?;
+    let hint = format!("fix `[llm.profiles.{name}]`");
+    let server = Server::new(profile, key.as_ref()).explain(ErrorKind::Usage, hint)?;
     terminal.remark(&format!(
         "asking {} {} (profile `{name}`)",
         profile.provider.name(),

@@ -13,14 +13,13 @@ use crate::exit::Exit;
 use crate::render::table::{Align, Table};
 use crate::session;
 use crate::terminal::Terminal;
-use server::{Documents, Error, ErrorKind, Knowledge, Result};
+use server::{Documents, Error, ErrorKind, Explain, Knowledge, Result};
 
 /// Rank offset of reciprocal rank fusion in the original paper.
 const RRF_K: f32 = 60.0;
 /// Hits per query in a TREC run.
 const RUN_DEPTH: usize = 100;
 
-/// Runs the command.
 pub(crate) fn run(args: &Eval, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let options = Options {
         k: usize::from(args.k),
@@ -88,10 +87,8 @@ fn judgements(args: &Eval, knowledge: &Knowledge) -> Result<Vec<Judged>> {
 
 fn write_run(path: &Path, index: &Index, judged: &[Judged], options: &Options) -> Result<()> {
     let run = eval::Run::of(index, judged, options.fusion, RUN_DEPTH).map_err(error)?;
-    fs::write(path, run.to_text("scopeagent")).map_err(|e| {
-        Error::from_source(ErrorKind::Other, &e)
-            .hint(format!("`{}` is not writable", path.display()))
-    })
+    let hint = format!("`{}` is not writable", path.display());
+    fs::write(path, run.to_text("scopeagent")).explain(ErrorKind::Other, hint)
 }
 
 fn finish(report: &Report, args: &Eval, terminal: &Terminal) -> Result<Exit> {
@@ -112,16 +109,11 @@ fn finish(report: &Report, args: &Eval, terminal: &Terminal) -> Result<Exit> {
     Ok(Exit::found(args.gate && !gate.passed))
 }
 
-/// The earlier report in a file.
 fn baseline(path: &Path) -> Result<Report> {
-    let unusable = |e: &dyn std::error::Error| {
-        Error::from_source(ErrorKind::Input, e).hint(format!(
-            "`{}` must be a file that `eval --format json` printed",
-            path.display()
-        ))
-    };
-    let text = fs::read_to_string(path).map_err(|e| unusable(&e))?;
-    serde_json::from_str(&text).map_err(|e| unusable(&e))
+    let path_shown = path.display();
+    let hint = format!("`{path_shown}` must be a file that `eval --format json` printed");
+    let text = fs::read_to_string(path).explain(ErrorKind::Input, &hint)?;
+    serde_json::from_str(&text).explain(ErrorKind::Input, &hint)
 }
 
 fn text(report: &Report) -> String {

@@ -11,7 +11,6 @@ use crate::session;
 use crate::terminal::Terminal;
 use server::{Error, ErrorKind, Result};
 
-/// Runs the command.
 pub(crate) fn run(args: &FeedbackArgs, config: &Config, terminal: &Terminal) -> Result<Exit> {
     match &args.command {
         Some(FeedbackCommand::Effect { format }) => effect(*format, config, terminal),

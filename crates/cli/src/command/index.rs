@@ -18,7 +18,6 @@ const DOCUMENTS_SHOWN: usize = 10;
 /// Interval of polling, which costs milliseconds and works on network folders, unlike notifications.
 const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Runs the command.
 pub(crate) fn run(args: &Index, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let knowledge = crate::session::knowledge(config)?;
     match &args.command {

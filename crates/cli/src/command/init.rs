@@ -9,7 +9,7 @@ use crate::args::{Cli, Init};
 use crate::config::PROJECT_FILE;
 use crate::exit::{Exit, TABLE};
 use crate::terminal::Terminal;
-use server::{Error, ErrorKind, Result, builtin_documents};
+use server::{Error, ErrorKind, Explain, Result, builtin_documents};
 
 /// Every key, commented out, with its meaning.
 const TEMPLATE: &str = include_str!("scopeagent.toml");
@@ -41,11 +41,9 @@ fn write_new(path: &Path, text: &str) -> Result<bool> {
         return Ok(false);
     }
     let parent = path.parent().map_or(Ok(()), fs::create_dir_all);
-    parent.and_then(|()| fs::write(path, text)).map_err(|e| {
-        Error::from_source(ErrorKind::Other, &e)
-            .hint(format!("`{}` is not writable", path.display()))
-    })?;
-    Ok(true)
+    let written = parent.and_then(|()| fs::write(path, text));
+    let hint = format!("`{}` is not writable", path.display());
+    written.explain(ErrorKind::Other, hint).map(|()| true)
 }
 
 pub(crate) fn completions(shell: clap_complete::Shell, terminal: &Terminal) -> Result<Exit> {
@@ -60,10 +58,8 @@ pub(crate) fn man(dir: Option<&Path>, terminal: &Terminal) -> Result<Exit> {
     if let Some(dir) = dir {
         let written =
             fs::create_dir_all(dir).and_then(|()| clap_mangen::generate_to(Cli::command(), dir));
-        written.map_err(|e| {
-            Error::from_source(ErrorKind::Other, &e)
-                .hint(format!("`{}` must be a writable folder", dir.display()))
-        })?;
+        let hint = format!("`{}` must be a writable folder", dir.display());
+        written.explain(ErrorKind::Other, hint)?;
         return Ok(Exit::Success);
     }
     let mut out = Vec::new();

@@ -7,7 +7,6 @@ use crate::terminal::Terminal;
 use server::Result;
 use server::inspection::Inspection;
 
-/// Runs the command.
 pub(crate) fn run(args: &Inspect, terminal: &Terminal) -> Result<Exit> {
     let progress = terminal.progress("reading");
     let inspection = Inspection::read(&args.job, args.stage.as_deref());

@@ -10,7 +10,6 @@ use crate::render::table::{Align, Table};
 use crate::terminal::Terminal;
 use server::{Error, ErrorKind, Result};
 
-/// Runs the command.
 pub(crate) fn run(args: &Lint, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let folder = super::knowledge_folder(config, "to check")?;
     let options = options();

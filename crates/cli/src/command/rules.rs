@@ -11,7 +11,6 @@ use crate::render::layout::{stdout_width, wrap};
 use crate::terminal::Terminal;
 use server::Result;
 
-/// Runs the command.
 pub(crate) fn run(args: &Rules, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let settings = crate::session::thresholds(config)?;
     let language = args.lang.or(config.language).unwrap_or(Language::En);

@@ -15,7 +15,6 @@ use server::Result;
 /// Columns of a job's name in the list.
 const NAME: usize = 36;
 
-/// Runs the command.
 pub(crate) fn run(args: &Runs, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let store = open(config)?;
     match args {
@@ -48,7 +47,6 @@ pub(crate) fn run(args: &Runs, config: &Config, terminal: &Terminal) -> Result<E
     Ok(Exit::Success)
 }
 
-/// Opens the run store of the data folder.
 pub(crate) fn open(config: &Config) -> Result<Store> {
     Ok(Store::open(&config::data_folder(config))?)
 }

@@ -16,7 +16,6 @@ use server::{Error, ErrorKind, Result};
 
 const LINES_SHOWN: usize = 4;
 
-/// Runs the command.
 pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let runtime = session::runtime()?;
     let index = session::open(config, terminal, &runtime)?.index()?;

@@ -5,7 +5,6 @@ use super::{FILL_IN, SECTIONS};
 /// Origins that a case may have.
 const ORIGINS: [&str; 3] = ["real", "simulated", "run"];
 
-/// Something to fix in a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// From 1.

@@ -14,7 +14,6 @@ const WORDS: usize = 6;
 /// Operators that say nothing about a case.
 const PLAIN: [&str; 5] = ["extract", "output", "other", "transform", "split"];
 
-/// A case for a curator to edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewCase {
     /// Its file's name without extension.
@@ -37,7 +36,6 @@ pub enum CaseError {
 }
 
 impl CaseError {
-    /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             CaseError::NothingFound(_) => "write a case from a run that has a finding",

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Explain, Result};
 
 /// Real paths of folders that may be read, with everything below them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,19 +103,14 @@ impl Roots {
 }
 
 fn real_folder(root: &Path) -> Result<PathBuf> {
-    let real = root.canonicalize().map_err(|e| {
-        Error::from_source(ErrorKind::Usage, &e).hint(format!(
-            "the allowed root `{}` must be an existing folder",
-            root.display()
-        ))
-    })?;
+    let name = format!("the allowed root `{}`", root.display());
+    let hint = format!("{name} must be an existing folder");
+    let real = root.canonicalize().explain(ErrorKind::Usage, hint)?;
     if real.is_dir() {
-        Ok(real)
-    } else {
-        let error = format!("the allowed root `{}` is not a folder", root.display());
-        Err(Error::new(ErrorKind::Usage, error)
-            .hint("give the folder that contains the job folders"))
+        return Ok(real);
     }
+    let error = format!("{name} is not a folder");
+    Err(Error::new(ErrorKind::Usage, error).hint("give the folder that contains the job folders"))
 }
 
 #[cfg(test)]
