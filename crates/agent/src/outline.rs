@@ -95,7 +95,7 @@ pub(crate) fn summary(job: &Job) -> JobSummary {
         stages: (!job.stages.is_empty()).then_some(job.stages.len() as u64),
         vertices: vertices.filter(|_| !job.stages.is_empty()),
         engine: engine(job),
-        total_seconds: total_seconds(&job.info),
+        total_seconds: job.info.total_seconds(),
         owner: other("UserName"),
         queue: other("VirtualCluster"),
         submitted: job.info.submitted_ms.and_then(rfc3339),
@@ -108,14 +108,6 @@ fn engine(job: &Job) -> Option<JobEngine> {
         Dialect::Scope => Some(JobEngine::Scope),
         Dialect::USql => Some(JobEngine::Usql),
     }
-}
-
-/// Seconds from submission to end: from the job's own times, else the sum of its phases.
-fn total_seconds(info: &files::JobInfo) -> Option<f64> {
-    let submitted = info.submitted_ms.zip(info.ended_ms);
-    let span = submitted.map(|(from, to)| (to - from) as f64 / 1e3);
-    let phases = || Some(info.compile_seconds? + info.queued_seconds? + info.elapsed_seconds?);
-    span.or_else(phases).filter(|s| s.is_finite() && *s >= 0.0)
 }
 
 fn rfc3339(ms: i64) -> Option<String> {

@@ -1,15 +1,17 @@
 //! What is missing, which file would hold it, and what it would decide (section 5 of the
 //! specification, computed from facts).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use job::info::Information;
 use job::model::FileKind;
 use job::{Catalogue, Job};
 
 use crate::diagnosis::{Completeness, Missing};
-use crate::rule::{Candidate as Found, Examination};
-use crate::settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Settings};
+use crate::outcome::open;
+use crate::rule::{Candidate as Found, Examination, Undecided};
+use crate::settings::{FILES_PER_ROUND, MIN_RELEVANCE, Settings};
+use crate::view::View;
 use report::{Cause, MissingInformation, ProblemType};
 
 /// Share of the required information that suffices for skew and shuffle, and for other problems:
@@ -17,23 +19,25 @@ use report::{Cause, MissingInformation, ProblemType};
 const MINIMUM: f64 = 0.7;
 const MINIMUM_OTHER: f64 = 0.5;
 
-/// Something undecided, over all rules.
+/// Something undecided.
 struct Question<'a> {
     info: Information,
-    cause: Cause,
+    /// `None` for what must be known of the run as a whole.
+    cause: Option<Cause>,
     stake: f64,
     reason: &'a str,
 }
 
 /// What is missing in a job, most relevant first.
 pub(crate) fn assess(
-    job: &Job,
+    view: &View<'_>,
     catalogue: &Catalogue,
-    settings: &Settings,
     examined: &[(Cause, Examination)],
+    gaps: &[Undecided],
     findings: &[Found],
 ) -> (Completeness, Vec<Missing>) {
-    let questions = questions(examined, settings);
+    let (job, settings) = (view.job, view.settings);
+    let questions = questions(examined, gaps, settings);
     let missing = missing(job, catalogue, settings, &questions);
     let kind = findings
         .first()
@@ -44,31 +48,27 @@ pub(crate) fn assess(
         MINIMUM_OTHER
     };
     let score = score(job, catalogue, kind);
-    let undecided = examined
-        .iter()
-        .filter(|(_, e)| {
-            e.undecided
-                .iter()
-                .any(|u| u.share_at_stake >= settings.get(&MIN_SHARE))
-        })
-        .count();
-    let progress = 1.0 - undecided as f64 / examined.len().max(1) as f64;
+    let undecided: BTreeSet<Cause> = questions.iter().filter_map(|q| q.cause).collect();
     let completeness = Completeness {
         score,
         minimum,
         sufficient: score >= minimum && questions.is_empty(),
-        progress,
+        progress: 1.0 - undecided.len() as f64 / examined.len().max(1) as f64,
     };
     (completeness, missing)
 }
 
 /// What is undecided and could cost a share that matters.
-fn questions<'a>(examined: &'a [(Cause, Examination)], settings: &Settings) -> Vec<Question<'a>> {
-    let matters = settings.get(&MIN_SHARE);
-    examined
+fn questions<'a>(
+    examined: &'a [(Cause, Examination)],
+    gaps: &'a [Undecided],
+    settings: &Settings,
+) -> Vec<Question<'a>> {
+    let of_rules = examined
         .iter()
-        .flat_map(|(cause, e)| e.undecided.iter().map(move |u| (*cause, u)))
-        .filter(|(_, u)| u.share_at_stake >= matters)
+        .flat_map(|(cause, e)| open(e, settings).into_iter().map(|u| (Some(*cause), u)));
+    of_rules
+        .chain(gaps.iter().map(|u| (None, u)))
         .map(|(cause, u)| Question {
             info: u.info,
             cause,
@@ -86,22 +86,20 @@ fn missing(
     settings: &Settings,
     questions: &[Question<'_>],
 ) -> Vec<Missing> {
-    let all: f64 = per_cause(questions.iter()).values().sum();
+    let all = at_stake(questions.iter());
     let mut entries: Vec<Missing> = Vec::new();
     let mut infos: Vec<Information> = questions.iter().map(|q| q.info).collect();
     infos.sort_unstable();
     infos.dedup();
     for info in infos {
         let of_info: Vec<&Question<'_>> = questions.iter().filter(|q| q.info == info).collect();
-        let settled: f64 = per_cause(of_info.iter().copied()).values().sum();
+        let settled = at_stake(of_info.iter().copied());
         let relevance = if all > 0.0 {
             (settled / all).min(1.0)
         } else {
             0.0
         };
-        let mut causes: Vec<Cause> = of_info.iter().map(|q| q.cause).collect();
-        causes.sort_unstable();
-        causes.dedup();
+        let causes: BTreeSet<Cause> = of_info.iter().filter_map(|q| q.cause).collect();
         let Some(worst) = of_info.iter().max_by(|a, b| a.stake.total_cmp(&b.stake)) else {
             continue;
         };
@@ -111,7 +109,7 @@ fn missing(
                     info: info.code().to_owned(),
                     file: file.name,
                     present: file.present,
-                    would_decide: causes.clone(),
+                    would_decide: causes.iter().copied().collect(),
                     reason: worst.reason.to_owned(),
                 },
                 relevance,
@@ -128,14 +126,15 @@ fn missing(
     entries
 }
 
-/// Largest stake of each cause: one fact settles a cause once, however many stages ask for it.
-fn per_cause<'a>(questions: impl Iterator<Item = &'a Question<'a>>) -> BTreeMap<Cause, f64> {
-    let mut stakes: BTreeMap<Cause, f64> = BTreeMap::new();
+/// Sum of the largest stake of each cause: one fact settles a cause once, however many stages ask
+/// for it.
+fn at_stake<'a>(questions: impl Iterator<Item = &'a Question<'a>>) -> f64 {
+    let mut stakes: BTreeMap<Option<Cause>, f64> = BTreeMap::new();
     for q in questions {
         let stake = stakes.entry(q.cause).or_default();
         *stake = stake.max(q.stake);
     }
-    stakes
+    stakes.values().sum()
 }
 
 /// Present files beyond the round's number or below the threshold are left for a later round.

@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use crate::rule::Candidate;
 use report::{
-    Evidence, Finding, MissingInformation, ProblemType, RuleOutcome, Suggestion, Verdict,
+    Cost, Evidence, Finding, MissingInformation, ProblemType, RuleOutcome, Suggestion, TimeAccount,
+    Verdict,
 };
 
 /// The result for one job.
@@ -17,7 +18,11 @@ pub struct Diagnosis {
     pub strengths: Vec<f64>,
     /// Findings whose share of the run is too small to matter.
     pub notes: Vec<Finding>,
-    /// That of the findings first, then of the notes, then of the rules.
+    /// `None` if no file tells how long the job took from submission to end.
+    pub time: Option<TimeAccount>,
+    /// `None` if the work of a stage is unknown.
+    pub cost: Option<Cost>,
+    /// That of the findings first, then of the notes, the rules, and the time account.
     pub evidence: Vec<Evidence>,
     pub rules: Vec<RuleOutcome>,
     pub suggestions: Vec<Suggested>,

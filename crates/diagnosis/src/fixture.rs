@@ -6,10 +6,11 @@ use job::model::{
     Channel, Column, Edge, ExchangeKind, JobInfo, JobState, Operator, OperatorKind, Stage,
     StageSummary,
 };
+use job::runs::{Distribution, RunState, StageRuns, VertexRun};
 use job::{Catalogue, Job};
 
 use crate::{Diagnosis, Settings, diagnose};
-use report::{Cause, Language, RuleResult};
+use report::{Cause, Language, RuleResult, Source};
 
 /// Rows that the exchange of [`aggregation`] carries.
 pub(crate) const ROWS: f64 = 100e6;
@@ -77,6 +78,7 @@ pub(crate) fn summary(name: &str, vertices: f64, bytes: f64, seconds: f64) -> St
     let values = [
         ("totalCount", vertices),
         ("succeededCount", vertices),
+        ("failedCount", 0.0),
         ("dataRead", bytes),
         ("maxVertexDataRead", bytes / vertices),
     ];
@@ -204,9 +206,14 @@ pub(crate) fn aggregation() -> Job {
         summary: Some(summary("1", VERTICES, 5e9, 650.0)),
         ..Stage::default()
     };
+    let state = Source {
+        file: "JobInfo.xml".to_owned(),
+        locator: Some("JobInfo/State".to_owned()),
+    };
     Job {
         info: JobInfo {
             state: JobState::Succeeded,
+            sources: [("state", state)].into(),
             tokens: Some(40),
             queued_seconds: Some(5.0),
             elapsed_seconds: Some(75.0),
@@ -230,6 +237,52 @@ pub(crate) fn aggregation() -> Job {
         }],
         ..Job::default()
     }
+}
+
+/// The job with the events of its vertices, all alike and each on a machine of its own.
+pub(crate) fn with_events(mut job: Job) -> Job {
+    let mut start = 0;
+    for stage in &mut job.stages {
+        let values = stage.summary.as_ref().map(|s| s.values.clone());
+        let of = |name: &str| values.as_ref().map_or(0.0, |v| v[name]);
+        let n = of("totalCount");
+        let (ms, bytes) = (of("totalSucceededTime") / n, of("dataRead") / n);
+        let run = |index: u32| VertexRun {
+            index,
+            state: RunState::Completed,
+            machine: index,
+            created_ms: start,
+            queued_ms: start,
+            started_ms: start + 100,
+            running_ms: start + 1100,
+            ended_ms: start + 1100 + ms as i64,
+            bytes_read: bytes as u64,
+            bytes_written: 0,
+            line: u64::from(index) + 1,
+        };
+        let even = |value: f64| Distribution {
+            count: n as u64,
+            total: value * n,
+            min: value,
+            p50: value,
+            p95: value,
+            max: value,
+        };
+        stage.runs = Some(StageRuns {
+            file: "profile".to_owned(),
+            runs: (0..n as u32).map(run).collect(),
+            machines: (0..n as u32)
+                .map(|m| format!("m{m}").as_str().into())
+                .collect(),
+            completed: n as u64,
+            run_ms: even(ms),
+            bytes_read: even(bytes),
+            ..StageRuns::default()
+        });
+        start += 1500 + ms as i64;
+    }
+    job.info.elapsed_seconds = Some(start as f64 / 1000.0);
+    job
 }
 
 /// Sets a counter of the aggregating stage, adding it if it is not there.

@@ -36,6 +36,10 @@ pub struct Candidate {
     pub evidence: Vec<Evidence>,
     /// Strength of the evidence, 0..1, the input of the calibration.
     pub strength: f64,
+    /// Chance that none of the explanations that could not be checked is the true one, 0..1.
+    pub certainty: f64,
+    /// Largest share of the run that it could cost, given what is not known; 0..1.
+    pub at_most: f64,
     /// What saves its impact; `None` if that is unknown.
     pub fix: Option<Fix>,
 }
@@ -53,17 +57,30 @@ pub struct Undecided {
     pub reason: String,
 }
 
-/// What a rule made of a job.
+/// A measured place that is closest to the limit of a rule without being over it.
+#[derive(Debug, Clone)]
+pub struct Reading {
+    /// What was measured over the limit that it is held against.
+    pub of_limit: f64,
+    /// The measurement; empty where the plan was looked at and there is nothing to measure.
+    pub evidence: Vec<Evidence>,
+}
+
+/// What a rule made of a job: each place that it looked at is over its limits, in order, the doing
+/// of another cause, or undecided. Without any place the cause does not apply to the job.
 #[derive(Debug, Clone, Default)]
 pub struct Examination {
-    /// Causes that it sees.
+    /// Places over the limits.
     pub candidates: Vec<Candidate>,
     /// What it could not decide.
     pub undecided: Vec<Undecided>,
-    /// What cleared the cause, where it is neither seen nor open.
+    /// Places over the limits because of another cause: that cause and the stage.
+    pub attributed: Vec<(Cause, Option<String>)>,
+    /// Number of places in order, and the one closest to the limit.
+    pub in_order: usize,
+    pub closest: Option<Reading>,
+    /// What the places in order have in common, in one sentence.
     pub cleared: Option<Text>,
-    /// What it looked at.
-    pub evidence: Vec<Evidence>,
 }
 
 /// Names one cause, or clears it, or abstains.

@@ -27,11 +27,11 @@ pub struct Threshold {
 /// Share of the run below which a cause is a note and not a finding.
 pub static MIN_SHARE: Threshold = Threshold {
     name: "min_share",
-    default: 0.02,
+    default: 0.05,
     unit: "share",
-    reason_zh: "消除后节省不到运行时间 2 % 的原因不值得改动，且低于同一作业两次运行之间的波动",
-    reason_en: "a cause whose removal saves under 2 % of the run is within the noise between two runs of one job",
-    source: "report contract; run-to-run variation",
+    reason_zh: "消除后节省不到 5 % 的原因不值得改动，且低于同一作业两次运行之间的波动",
+    reason_en: "a cause whose removal saves under 5 % is not worth a change, and within the noise between two runs of one job",
+    source: "report contract (reporting threshold); run-to-run variation",
 };
 
 /// Relevance that a file must reach to be recommended.

@@ -43,8 +43,10 @@ pub struct Uneven {
     pub hot: Option<HotValue>,
     /// Kind.
     pub cause: Cause,
-    /// What even input would save.
+    /// What even input would save; `None` if that could be more or less than what matters.
     pub saved: Option<Saved>,
+    /// Largest share of the run that it could save, 0..1.
+    pub at_most: f64,
     /// Whether that is a share that matters (always, in a failed job).
     pub matters: bool,
 }

@@ -6,7 +6,8 @@ use job::Job;
 use job::facts::{OperatorFacts, StageFacts, value};
 use job::model::{ColumnStatistics, Edge, ExchangeKind, JobState, Operator, OperatorKind, Table};
 
-use crate::impact::{Fix, RunModel, Saved, StageWork};
+use crate::account::Account;
+use crate::impact::{Basis, Fix, RunModel, Saved, StageWork};
 use crate::properties::Derived;
 use crate::settings::{Settings, Threshold};
 use crate::uneven::Uneven;
@@ -27,6 +28,8 @@ pub struct View<'a> {
     pub facts: Vec<StageFacts>,
     inputs: Vec<Vec<usize>>,
     outputs: Vec<Vec<usize>>,
+    /// Where the time went; `None` until it was accounted for, or if no file tells how long it was.
+    pub(crate) account: Option<Account>,
     derived: Derived<'a>,
     /// Stages with uneven input; empty until somebody looked for them.
     pub(crate) uneven: Vec<Uneven>,
@@ -56,6 +59,7 @@ impl<'a> View<'a> {
             facts,
             inputs,
             outputs,
+            account: None,
             derived: Derived::none(job),
             uneven: Vec::new(),
         };
@@ -76,11 +80,6 @@ impl<'a> View<'a> {
     /// Whether the job failed.
     pub fn failed(&self) -> bool {
         self.job.info.state == JobState::Failed
-    }
-
-    /// Whether any file lists the operators of the stages.
-    pub fn has_graph(&self) -> bool {
-        self.job.stages.iter().any(|s| !s.operators.is_empty())
     }
 
     /// Vertices of a stage. Events that were cut off count too few of them, the statistics don't.
@@ -197,7 +196,7 @@ impl<'a> View<'a> {
         if let Some(found) = self.job.line_of(stage, operator) {
             return Some((found.value.first, found.value.last));
         }
-        let line = self.job.stages[stage].operators[operator].line?;
+        let line = self.job.stages[stage].operators.get(operator)?.line?;
         let statement = self
             .job
             .script
@@ -224,6 +223,11 @@ impl<'a> View<'a> {
             return None;
         }
         Some(self.run.as_ref()?.saved(Fix::work(edit)))
+    }
+
+    /// How the work of a stage is known.
+    pub fn basis(&self, stage: usize) -> Basis {
+        self.run.as_ref().map_or(Basis::Unknown, |r| r.basis[stage])
     }
 
     /// Largest share of the run that something in this stage could cost; 1 if unknown.

@@ -1,10 +1,12 @@
-//! From what the rules saw to findings and notes: what only follows from another cause is dropped,
-//! the rest is ranked by what it costs.
+//! From what the rules saw to findings and notes: what only follows from another cause is set
+//! aside, the rest is ranked by what it costs.
 
 use crate::calibration::confidence;
-use crate::rule::{Candidate, Examination};
+use crate::rule::{Candidate, Examination, Undecided};
 use crate::settings::{MIN_SHARE, Settings};
-use report::{Cause, Finding};
+use job::info::Information;
+use report::format::Share;
+use report::{Cause, Finding, Language, text};
 
 /// Causes that show in a stage because another one is there: (what follows, what it follows
 /// from). The first needs no fix once the second is fixed.
@@ -45,23 +47,19 @@ pub(crate) fn weigh(
     failure: Option<&Failure>,
 ) -> Weighed {
     let candidates: Vec<&Candidate> = examined.iter().flat_map(|(_, e)| &e.candidates).collect();
-    let min_share = settings.get(&MIN_SHARE);
-    let matters = |f: &Finding| share(f).is_none_or(|s| s >= min_share);
+    let least = settings.get(&MIN_SHARE);
     let large: Vec<&Candidate> = candidates
         .iter()
         .copied()
-        .filter(|c| matters(&c.finding))
+        .filter(|c| matters(c, least))
         .collect();
     let (mut findings, mut notes) = (Vec::new(), Vec::new());
     for candidate in candidates {
         let mut weighed = candidate.clone();
         let finding = &mut weighed.finding;
-        finding.confidence = confidence(candidate.strength, share(finding));
-        let answers = match failure {
-            None => finding.impact.is_some(),
-            Some(failure) => explains(finding, failure),
-        };
-        if answers && matters(finding) && !follows(finding, &large) {
+        finding.confidence = confidence(candidate.strength, share(finding)) * candidate.certainty;
+        let answers = failure.is_none_or(|failure| explains(finding, failure));
+        if answers && matters(candidate, least) && !follows(finding, &large) {
             findings.push(weighed);
         } else {
             notes.push(weighed);
@@ -71,6 +69,34 @@ pub(crate) fn weigh(
     keep_best_of_each_cause(&mut findings, &mut notes);
     notes.sort_by(rank);
     Weighed { findings, notes }
+}
+
+/// Whether a candidate costs a share that matters, or nobody knows that it costs less.
+fn matters(candidate: &Candidate, least: f64) -> bool {
+    share(&candidate.finding).map_or(candidate.at_most >= least, |share| share >= least)
+}
+
+/// What a rule could not decide because the share of a candidate is only known to be about, and
+/// possibly above, what matters.
+pub(crate) fn open(
+    e: &Examination,
+    settings: &Settings,
+    language: Language,
+) -> impl Iterator<Item = Undecided> {
+    let least = settings.get(&MIN_SHARE);
+    let open = move |c: &&Candidate| !matters(c, least) && c.at_most >= least;
+    e.candidates.iter().filter(open).map(move |c| Undecided {
+        info: Information::VertexEvents,
+        stage: c.finding.stage.clone(),
+        share_at_stake: c.at_most,
+        reason: text!(
+            "{summary}；没有各顶点的时间，无法排除它最多占到 {share}",
+            "{summary}; without the times of the vertices it could be up to {share}",
+            summary = c.finding.summary,
+            share = Share(c.at_most),
+        )
+        .into(language),
+    })
 }
 
 /// What is known of a job that failed.
@@ -98,16 +124,20 @@ fn explains(finding: &Finding, failure: &Failure) -> bool {
     }
 }
 
-/// Share of the run; `None` for a failed job, where everything that was found counts.
+/// Share of the run; `None` if unknown, as in a failed job.
 fn share(finding: &Finding) -> Option<f64> {
     finding.impact.as_ref().and_then(|i| i.share_of_elapsed)
 }
 
+/// Causes that a cause may follow from.
+fn origins(cause: Cause) -> &'static [Cause] {
+    let found = FOLLOWS.iter().find(|(follows, _)| *follows == cause);
+    found.map_or(&[], |(_, from)| from)
+}
+
 /// Whether a larger finding in the same stage, or one that names no other, explains this one.
 fn follows(finding: &Finding, all: &[&Candidate]) -> bool {
-    let Some((_, from)) = FOLLOWS.iter().find(|(cause, _)| *cause == finding.cause) else {
-        return false;
-    };
+    let from = origins(finding.cause);
     all.iter().any(|other| {
         let other = &other.finding;
         from.contains(&other.cause)
@@ -116,20 +146,34 @@ fn follows(finding: &Finding, all: &[&Candidate]) -> bool {
     })
 }
 
-/// Failures first, then the most seconds saved, then the order of the contract.
+/// The finding that what a cause shows in a stage follows from, directly or through others.
+pub(crate) fn origin<'a>(
+    cause: Cause,
+    stage: Option<&str>,
+    findings: &'a [Finding],
+) -> Option<&'a Finding> {
+    let from = origins(cause);
+    let here = |f: &&Finding| from.contains(&f.cause) && f.stage.as_deref() == stage;
+    let through = || from.iter().find_map(|c| origin(*c, stage, findings));
+    findings.iter().find(here).or_else(through)
+}
+
+/// Failures first, then the most seconds saved, then what costs unknown time by the strength of
+/// its evidence and the share at stake, then the order of the contract.
 pub(crate) fn rank(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
-    let (a, b) = (&a.finding, &b.finding);
-    let failure = |f: &Finding| {
+    let failure = |c: &Candidate| {
         matches!(
-            f.cause,
+            c.finding.cause,
             Cause::UserCodeFailure | Cause::CompileFailure | Cause::LimitFailure
         )
     };
-    let saved = |f: &Finding| f.impact.as_ref().map_or(0.0, |i| i.seconds_saved);
+    let saved = |c: &Candidate| c.finding.impact.as_ref().map_or(0.0, |i| i.seconds_saved);
+    let weight = |c: &Candidate| c.strength * c.at_most;
     failure(b)
         .cmp(&failure(a))
         .then(saved(b).total_cmp(&saved(a)))
-        .then(a.cause.cmp(&b.cause))
+        .then(weight(b).total_cmp(&weight(a)))
+        .then(a.finding.cause.cmp(&b.finding.cause))
 }
 
 /// A cause that shows in several stages is one finding, in the stage where it costs most; the

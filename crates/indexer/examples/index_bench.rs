@@ -18,7 +18,7 @@ use std::time::Instant;
 use indexer::build::update_from;
 use indexer::embed::load;
 use indexer::{EmbedderChoice, Fusion, Index, Query, Session, Settings};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Rounds over all queries that are counted; one before them is not.
 const ROUNDS: usize = 3;
@@ -91,24 +91,19 @@ fn warm(index: &Path, way: &str) -> Result<(), Box<dyn Error>> {
     let queries = queries()?;
     let start = Instant::now();
     let index = open(index, way)?;
-    let mut out = serde_json::Map::new();
-    out.insert(
-        "open_ms".to_owned(),
-        json!(start.elapsed().as_secs_f64() * 1e3),
-    );
+    let mut out = json!({ "open_ms": start.elapsed().as_secs_f64() * 1e3 });
     let ways = [
         ("hybrid", None),
         ("bm25", Some(Fusion::Bm25)),
         ("vector", Some(Fusion::Vector)),
     ];
     for (name, fusion) in ways {
-        let times = times(&index, &queries, fusion)?;
-        out.insert(format!("{name}_us"), json!(times));
+        out[format!("{name}_us")] = json!(times(&index, &queries, fusion)?);
     }
-    out.insert("resident_kb".to_owned(), json!(resident_kb()));
+    out["resident_kb"] = json!(resident_kb());
     let best: Result<Vec<_>, _> = queries.iter().map(|query| cosines(&index, query)).collect();
-    out.insert("cosines".to_owned(), json!(best?));
-    println!("{}", Value::from(out));
+    out["cosines"] = json!(best?);
+    println!("{out}");
     Ok(())
 }
 
@@ -117,10 +112,8 @@ fn crossing(sizes: &[&str]) -> Result<(), Box<dyn Error>> {
     let texts = queries()?;
     let (asked, texts) = texts.split_at(QUERIES.min(texts.len()));
     let first_words = |text: &String| {
-        text.split(' ')
-            .take(QUERY_WORDS)
-            .collect::<Vec<_>>()
-            .join(" ")
+        let words: Vec<&str> = text.split(' ').take(QUERY_WORDS).collect();
+        words.join(" ")
     };
     let asked: Vec<String> = asked.iter().map(first_words).collect();
     println!("| rows | scan | graph | recall@10 | built in |\n|---|---|---|---|---|");
@@ -148,18 +141,12 @@ fn crossing(sizes: &[&str]) -> Result<(), Box<dyn Error>> {
             let exact = cosines(&by_scan, query)?;
             let last = exact.last().copied().unwrap_or(1.0) - 1e-6;
             let near = cosines(&by_graph, query)?;
-            found += near
-                .iter()
-                .filter(|&&cosine| cosine >= last)
-                .count()
-                .min(exact.len());
+            let near = near.iter().filter(|&&cosine| cosine >= last).count();
+            found += near.min(exact.len());
             wanted += exact.len();
         }
-        let recall = found as f64 / wanted as f64;
-        println!(
-            "| {} | {scan:.2} ms | {graph:.2} ms | {recall:.4} | {seconds:.0} s |",
-            built.chunks
-        );
+        let (rows, recall) = (built.chunks, found as f64 / wanted as f64);
+        println!("| {rows} | {scan:.2} ms | {graph:.2} ms | {recall:.4} | {seconds:.0} s |");
     }
     Ok(())
 }
@@ -190,12 +177,9 @@ fn cosines(index: &Index, text: &str) -> Result<Vec<f32>, Box<dyn Error>> {
     let mut query = Query::new(text, 50);
     query.fusion = Some(Fusion::Vector);
     query.diversity = 0.0;
-    let mut ranked: Vec<(usize, f32)> = index
-        .search(&query)?
-        .iter()
-        .filter_map(|hit| Some((hit.vector_rank?, hit.vector_score?)))
-        .filter(|&(rank, _)| rank <= 10)
-        .collect();
+    let hits = index.search(&query)?.into_iter();
+    let ranked = hits.filter_map(|hit| Some((hit.vector_rank?, hit.vector_score?)));
+    let mut ranked: Vec<(usize, f32)> = ranked.filter(|&(rank, _)| rank <= 10).collect();
     ranked.sort_by_key(|&(rank, _)| rank);
     Ok(ranked.into_iter().map(|(_, score)| score).collect())
 }

@@ -5,7 +5,7 @@
 mod script;
 mod stop;
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
@@ -55,7 +55,6 @@ enum Role {
     Word,
     /// An identifier as a whole, in addition to its parts.
     Whole,
-    /// A CJK character or pair.
     Character,
 }
 
@@ -101,11 +100,8 @@ fn is_joint(c: char) -> bool {
 }
 
 fn prefix(text: &str, keep: impl Fn(char) -> bool) -> &str {
-    let end = text
-        .char_indices()
-        .find(|(_, c)| !keep(*c))
-        .map_or(text.len(), |(at, _)| at);
-    &text[..end]
+    let end = text.find(|c: char| !keep(c));
+    &text[..end.unwrap_or(text.len())]
 }
 
 /// Single characters and pairs: no dictionary to load, and no word boundary to get wrong.
@@ -133,17 +129,13 @@ fn compound_terms(run: &str, emit: &mut impl FnMut(&str, Role)) {
     // A possessive or a hyphenated word is its parts; only what looks like an identifier is kept whole as well.
     let is_prose = run.contains(['-', '\'', '’']) && !run.contains(['_', '.']);
     if !is_word && !is_prose {
-        emit_whole(run, emit);
+        let whole = run.to_lowercase();
+        if whole.len() <= MAX_TERM_BYTES {
+            emit(&whole, Role::Whole);
+        }
     }
     for part in &parts {
         word_term(part, emit);
-    }
-}
-
-fn emit_whole(run: &str, emit: &mut impl FnMut(&str, Role)) {
-    let whole = run.to_lowercase();
-    if whole.len() <= MAX_TERM_BYTES {
-        emit(&whole, Role::Whole);
     }
 }
 
@@ -177,72 +169,45 @@ fn word_term(part: &str, emit: &mut impl FnMut(&str, Role)) {
     if lower.is_empty() || lower.len() > MAX_TERM_BYTES || stop::is_english(&lower) {
         return;
     }
-    if lower.bytes().all(|b| b.is_ascii_alphabetic()) {
-        emit(&stemmer().stem(&lower), Role::Word);
-    } else {
-        emit(&lower, Role::Word);
+    static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
+    match lower.bytes().all(|b| b.is_ascii_alphabetic()) {
+        true => emit(&STEMMER.stem(&lower), Role::Word),
+        false => emit(&lower, Role::Word),
     }
-}
-
-fn stemmer() -> &'static Stemmer {
-    static STEMMER: OnceLock<Stemmer> = OnceLock::new();
-    STEMMER.get_or_init(|| Stemmer::create(Algorithm::English))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(text: &str, expect: &[&str]) {
-        assert_eq!(terms(text), expect, "terms of {text:?}");
-    }
-
     #[test]
-    fn english_is_stemmed_and_stop_words_go() {
-        check("The joins are running", &["join", "run"]);
-    }
-
-    #[test]
-    fn identifiers_are_kept_whole_and_in_parts() {
-        check("maxRowCount", &["maxrowcount", "max", "row", "count"]);
-        check("SV3_Combine", &["sv3_combine", "sv3", "combin"]);
-        check("SKEWJOIN", &["skewjoin"]);
-        check("XMLReader", &["xmlreader", "xml", "reader"]);
-        check(
-            "E_RUNTIME_USER_EXPRESSIONEVALUATION",
-            &[
-                "e_runtime_user_expressionevaluation",
-                "e",
-                "runtim",
-                "user",
-                "expressionevalu",
-            ],
-        );
-        check(
-            "skew.join_hot_key",
-            &["skew.join_hot_key", "skew", "join", "hot", "key"],
-        );
-    }
-
-    #[test]
-    fn prose_is_not_taken_for_an_identifier() {
-        check("hot-key.", &["hot", "key"]);
-        check("job's end.", &["job", "end"]);
-        check("miRNAs", &["mirnas", "mi", "rnas"]);
-    }
-
-    #[test]
-    fn chinese_is_single_characters_and_pairs() {
-        check(
-            "数据倾斜",
-            &["数", "数据", "据", "据倾", "倾", "倾斜", "斜"],
-        );
-    }
-
-    #[test]
-    fn mixed_text_and_full_width_letters_fold() {
-        check("ＳＫＥＷ倾斜", &["skew", "倾", "倾斜", "斜"]);
-        check("naïve café", &["naiv", "cafe"]);
+    fn words_identifiers_and_characters_become_terms() {
+        for (text, expect) in [
+            ("The joins are running", "join run"),
+            // identifiers are kept whole and in parts
+            ("maxRowCount", "maxrowcount max row count"),
+            ("SV3_Combine", "sv3_combine sv3 combin"),
+            ("SKEWJOIN", "skewjoin"),
+            ("XMLReader", "xmlreader xml reader"),
+            (
+                "E_RUNTIME_USER_EXPRESSIONEVALUATION",
+                "e_runtime_user_expressionevaluation e runtim user expressionevalu",
+            ),
+            ("skew.join_hot_key", "skew.join_hot_key skew join hot key"),
+            // prose is not taken for one
+            ("hot-key.", "hot key"),
+            ("job's end.", "job end"),
+            ("miRNAs", "mirnas mi rnas"),
+            // single characters and pairs
+            ("数据倾斜", "数 数据 据 据倾 倾 倾斜 斜"),
+            // full-width letters and accents fold
+            ("ＳＫＥＷ倾斜", "skew 倾 倾斜 斜"),
+            ("naïve café", "naiv cafe"),
+            ("", ""),
+            (" ,.!？。 _ - ", ""),
+        ] {
+            assert_eq!(terms(text).join(" "), expect, "terms of {text:?}");
+        }
     }
 
     #[test]
@@ -250,11 +215,5 @@ mod tests {
         assert_eq!(pairs("The hot keys of a join"), ["hot key", "key join"]);
         assert_eq!(pairs("SV3_Combine 倾斜 join"), ["sv3 combin"]);
         assert!(pairs("数据倾斜").is_empty());
-    }
-
-    #[test]
-    fn nothing_comes_of_nothing() {
-        check("", &[]);
-        check(" ,.!？。 _ - ", &[]);
     }
 }

@@ -13,14 +13,13 @@ pub(crate) fn lexical_terms(chunk: &Chunk) -> Vec<String> {
     for _ in 0..TITLE_WEIGHT {
         add(&chunk.title);
     }
-    let names = chunk
-        .heading_path
-        .iter()
-        .chain(&chunk.keywords)
-        .chain(&chunk.causes)
-        .chain(&chunk.operators)
-        .chain(&chunk.problem_type);
-    for name in names {
+    let lists = [
+        &chunk.heading_path,
+        &chunk.keywords,
+        &chunk.causes,
+        &chunk.operators,
+    ];
+    for name in lists.into_iter().flatten().chain(&chunk.problem_type) {
         add(name);
     }
     add(&chunk.text);

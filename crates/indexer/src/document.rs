@@ -73,11 +73,8 @@ impl<'a> Document<'a> {
             Some(Err(error)) => (FrontMatter::default(), Some(error.to_string())),
         };
         let body = &source.text[body_start..];
-        let language = front
-            .language
-            .as_deref()
-            .and_then(Language::parse)
-            .unwrap_or_else(|| detect_language(body));
+        let stated = front.language.as_deref().and_then(Language::parse);
+        let language = stated.unwrap_or_else(|| detect_language(body));
         Document {
             path: &source.path,
             kind: kind_of(&source.path),
@@ -151,13 +148,12 @@ fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>
             Err(D::Error::custom("expected a string or a list of strings"))
         }
     };
-    match Value::deserialize(deserializer)? {
-        Value::Array(items) => items
-            .into_iter()
-            .filter_map(|item| texts(item).transpose())
-            .collect(),
-        value => Ok(texts(value)?.into_iter().collect()),
-    }
+    let items = match Value::deserialize(deserializer)? {
+        Value::Array(items) => items,
+        value => vec![value],
+    };
+    let texts = items.into_iter().map(texts);
+    texts.filter_map(Result::transpose).collect()
 }
 
 #[cfg(test)]
@@ -179,10 +175,8 @@ mod tests {
         assert_eq!(document.language, Language::Zh);
         assert_eq!(document.front.causes, ["skew.join_hot_key"]);
         assert_eq!(document.front.operators, ["JOIN", "REDUCE"]);
-        assert_eq!(
-            document.front.confidence,
-            Some(Confidence::GeneralKnowledge)
-        );
+        let confidence = Some(Confidence::GeneralKnowledge);
+        assert_eq!(document.front.confidence, confidence);
         assert_eq!(document.front.reviewed, ["2026-01-02"]);
         assert_eq!(document.body(), "# 标题\n");
     }
@@ -198,8 +192,8 @@ mod tests {
 
     #[test]
     fn a_rule_at_the_top_without_an_end_is_not_front_matter() {
-        assert_eq!(split_front_matter("---\ntext"), (None, 0));
-        assert_eq!(split_front_matter(""), (None, 0));
-        assert_eq!(split_front_matter("--- x\n---\n"), (None, 0));
+        for text in ["---\ntext", "", "--- x\n---\n"] {
+            assert_eq!(split_front_matter(text), (None, 0));
+        }
     }
 }

@@ -18,6 +18,12 @@ struct Term {
     scope: Vec<String>,
 }
 
+impl Term {
+    fn names(&self) -> impl Iterator<Item = &String> {
+        self.zh.iter().chain(&self.en).chain(&self.scope)
+    }
+}
+
 /// Another name for something in the query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Expansion {
@@ -34,16 +40,15 @@ impl Glossary {
             return Glossary::default();
         };
         let entries = table.values().filter_map(Value::as_array).flatten();
-        let terms = entries
-            .filter_map(Value::as_table)
-            .map(|entry| Term {
-                zh: names(entry.get("zh")),
-                en: names(entry.get("en")),
-                scope: names(entry.get("scope")),
-            })
-            .filter(|term| term.zh.len() + term.en.len() + term.scope.len() > 1)
-            .collect();
-        Glossary { terms }
+        let terms = entries.filter_map(Value::as_table).map(|entry| Term {
+            zh: names(entry.get("zh")),
+            en: names(entry.get("en")),
+            scope: names(entry.get("scope")),
+        });
+        let terms = terms.filter(|term| term.names().count() > 1);
+        Glossary {
+            terms: terms.collect(),
+        }
     }
 
     /// Other names for what `query` mentions, without duplicates and without those it already contains.
@@ -59,20 +64,16 @@ impl Glossary {
         };
         let mut out: Vec<Expansion> = Vec::new();
         for term in &self.terms {
-            let all = || term.zh.iter().chain(&term.en).chain(&term.scope);
-            if !all().any(says) {
+            if !term.names().any(says) {
                 continue;
             }
-            let (cjk, latin): (Vec<&String>, Vec<&String>) = all()
-                .filter(|name| !says(name))
-                .partition(|name| is_cjk(name));
-            for rivals in [cjk, latin] {
-                for &name in &rivals {
-                    if !out.iter().any(|known| known.name == *name) {
-                        out.push(Expansion {
-                            name: name.clone(),
-                            rivals: rivals.len(),
-                        });
+            let others = term.names().filter(|name| !says(name));
+            let (cjk, latin): (Vec<_>, Vec<_>) = others.partition(|name| is_cjk(name));
+            for all in [cjk, latin] {
+                let rivals = all.len();
+                for name in all.into_iter().cloned() {
+                    if !out.iter().any(|known| known.name == name) {
+                        out.push(Expansion { name, rivals });
                     }
                 }
             }
@@ -86,20 +87,17 @@ fn is_cjk(name: &str) -> bool {
 }
 
 fn names(value: Option<&Value>) -> Vec<String> {
-    let all = value.map(texts).unwrap_or_default();
+    let mut names = value.map(texts).unwrap_or_default();
     // A name without a term (`--`) would be found in every query.
-    all.into_iter()
-        .filter(|name| !analyze::terms(name).is_empty())
-        .collect()
+    names.retain(|name| !analyze::terms(name).is_empty());
+    names
 }
 
 /// A string, or the strings of a list.
 pub(crate) fn texts(value: &Value) -> Vec<String> {
-    let items = value
-        .as_array()
-        .map_or(std::slice::from_ref(value), Vec::as_slice);
-    let texts = items.iter().filter_map(Value::as_str);
-    texts.map(str::to_owned).collect()
+    let list = value.as_array().map(Vec::as_slice);
+    let items = list.unwrap_or(std::slice::from_ref(value)).iter();
+    items.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 /// Terms with a space around each, so that a name is found at term boundaries only.
@@ -120,20 +118,14 @@ mod tests {
 
     #[test]
     fn a_name_brings_the_other_names() {
-        let names = |query: &str| -> Vec<(String, usize)> {
+        for (query, expected) in [
+            ("数据倾斜怎么解决", "data skew 3, skewed data 3, SKEWJOIN 3"),
+            ("BROADCAST join", "广播 1"),
+        ] {
             let expanded = glossary().expand(query);
-            expanded.into_iter().map(|e| (e.name, e.rivals)).collect()
-        };
-        let named = |name: &str, rivals: usize| (name.to_owned(), rivals);
-        assert_eq!(
-            names("数据倾斜怎么解决"),
-            [
-                named("data skew", 3),
-                named("skewed data", 3),
-                named("SKEWJOIN", 3)
-            ]
-        );
-        assert_eq!(names("BROADCAST join"), [named("广播", 1)]);
+            let names = expanded.iter().map(|e| format!("{} {}", e.name, e.rivals));
+            assert_eq!(names.collect::<Vec<_>>().join(", "), expected);
+        }
     }
 
     #[test]

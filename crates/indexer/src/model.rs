@@ -79,7 +79,6 @@ pub enum Confidence {
     /// Stated by the vendor's documentation.
     #[serde(rename = "documented")]
     Documented,
-    /// Observed in real jobs.
     #[serde(rename = "observed")]
     Observed,
     /// Generally true of engines of this kind.

@@ -33,7 +33,6 @@ pub struct Verification {
     pub found_by_vector: usize,
     /// Chunks with a zero vector, which only the lexical branch can find.
     pub without_vector: usize,
-    /// Empty when the index is whole.
     pub problems: Vec<Problem>,
 }
 
@@ -68,13 +67,8 @@ pub fn verify(
     let open = Index::open(index, settings)?;
     let manifest = &open.held.manifest;
     let total = manifest.chunks;
-    let mut report = |done| {
-        progress(Progress {
-            phase: Phase::Verify,
-            done,
-            total,
-        });
-    };
+    let phase = Phase::Verify;
+    let mut report = |done| progress(Progress { phase, done, total });
     report(0);
     let mut out = Verification {
         generation: manifest.generation.clone(),
@@ -134,10 +128,8 @@ fn check_documents(open: &Index, out: &mut Verification) -> Result<(), OpenError
     let documents = documents(&open.held.folder)?;
     if documents.len() != out.documents {
         let (found, expected) = (documents.len(), out.documents);
-        out.problem(
-            DOCUMENTS,
-            format!("{found} documents, the manifest has {expected}"),
-        );
+        let reason = format!("{found} documents, the manifest has {expected}");
+        out.problem(DOCUMENTS, reason);
     }
     let live: HashSet<Ordinal> = open.segments.ordinals().collect();
     let mut owned: HashSet<Ordinal> = HashSet::with_capacity(live.len());
@@ -236,16 +228,15 @@ fn find(open: &Index, ordinal: Ordinal) -> Result<(bool, Option<bool>), String> 
 
 /// The chunk itself, or one with the same text: there may be more copies than places in the list.
 fn is_among(open: &Index, ordinal: Ordinal, hits: &[(Ordinal, f32)]) -> bool {
-    hits.iter()
-        .any(|&(hit, _)| hit == ordinal || open.segments.same_text(hit, ordinal))
+    let is_it = |hit| hit == ordinal || open.segments.same_text(hit, ordinal);
+    hits.iter().any(|&(hit, _)| is_it(hit))
 }
 
 fn rarest(open: &Index, mut terms: Vec<String>) -> tantivy::Result<Words> {
     terms.sort();
     terms.dedup();
-    let counted = terms
-        .into_iter()
-        .map(|term| Ok((open.lexical.frequency(&term)?, term)));
+    let terms = terms.into_iter();
+    let counted = terms.map(|term| Ok((open.lexical.frequency(&term)?, term)));
     let mut counted = counted.collect::<tantivy::Result<Vec<(u64, String)>>>()?;
     counted.sort();
     counted.truncate(PROBE_TERMS);

@@ -1,7 +1,7 @@
 //! Measures the readers against what bounds them: `wc -l` and DuckDB for vertex events, a bare
 //! quick-xml loop for counters, and a whole folder of 20,000 vertices.
 //!
-//! `cargo bench -p job --bench reading [-- MEGABYTES] [PART…]`; the profile has 1,000 MB unless
+//! `cargo bench -p job --bench reading [-- MEGABYTES] [PART…]`; the profile has 1,000 MB
 //! by default, the parts are `profile`, `statistics`, `folder` and `line`, all by default. Each measurement is
 //! the best of several runs, the two sides of a ratio alternately, files in the page cache. Prints a
 //! table in Markdown.
@@ -21,10 +21,8 @@ fn main() {
     if !arguments.iter().any(|a| a == "--bench") {
         return;
     }
-    let megabytes: usize = arguments
-        .iter()
-        .find_map(|a| a.parse().ok())
-        .unwrap_or(1_000);
+    let megabytes = arguments.iter().find_map(|a| a.parse().ok());
+    let megabytes: usize = megabytes.unwrap_or(1_000);
     let parts = ["profile", "statistics", "folder", "line"];
     let asked = |part: &str| arguments.iter().any(|a| a == part);
     let all = !parts.iter().any(|part| asked(part));
@@ -149,20 +147,13 @@ fn profile(folder: &Path, megabytes: usize) {
         assert_eq!(found.stages.len(), 40);
     };
     let count = || {
-        let counted = Command::new("wc")
-            .arg("-l")
-            .arg(&path)
-            .output()
-            .expect("wc runs");
-        assert!(counted.status.success());
+        let counted = Command::new("wc").arg("-l").arg(&path).output();
+        assert!(counted.expect("wc runs").status.success());
     };
     let before = peak_memory();
     let times = best(5, read, count);
-    row(
-        &format!("profile, {megabytes} MB, {lines} lines"),
-        "`wc -l`",
-        times,
-    );
+    let what = format!("profile, {megabytes} MB, {lines} lines");
+    row(&what, "`wc -l`", times);
     if let Some(bytes) = peak_memory().filter(|_| before.is_some()) {
         println!(
             "| peak memory of the process meanwhile | {} MiB | bound 64 MiB | |",
@@ -178,10 +169,8 @@ fn profile(folder: &Path, megabytes: usize) {
     );
     let python = std::env::var("DUCKDB_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let duckdb = || {
-        Command::new(&python)
-            .args(["-c", &query])
-            .output()
-            .is_ok_and(|o| o.status.success())
+        let output = Command::new(&python).args(["-c", &query]).output();
+        output.is_ok_and(|o| o.status.success())
     };
     if duckdb() {
         let times = best(3, read, || assert!(duckdb()));
@@ -231,12 +220,11 @@ fn cpu() -> Option<Duration> {
 fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;
-    line.split_whitespace()
-        .nth(1)?
-        .parse::<u64>()
-        .ok()
-        .map(|kib| kib << 10)
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib << 10)
 }
+
+const NODES: &str = "Output LocalHashAggregatorV2 ScopeProcess MergeJoin Sort Extractor";
 
 /// Counters of `stages` stages with a tree of eight nodes each.
 fn write_statistics(stages: usize) -> String {
@@ -247,17 +235,7 @@ fn write_statistics(stages: usize) -> String {
             "  <SV{stage}_Combine avgExecutionMemoryPeakSize=\"491609018\" avgIOMemoryPeakSize=\"41943040\" maxPrivateMemoryPeakSize=\"817608513\" maxWorkingSetPeakSize=\"768552002\">"
         );
         let rows = stage * 7_919 + 100;
-        for (depth, name) in [
-            "Output",
-            "LocalHashAggregatorV2",
-            "ScopeProcess",
-            "MergeJoin",
-            "Sort",
-            "Extractor",
-        ]
-        .iter()
-        .enumerate()
-        {
+        for (depth, name) in NODES.split(' ').enumerate() {
             let _ = writeln!(
                 out,
                 "{:width$}<{name} opId=\"{depth}\" rowCount=\"{rows}\" maxRowCount=\"{}\" bytes=\"{}\" operations=\"892\" avgIoTime=\"292\" maxIoTime=\"909\" minIoTime=\"0\" maxIoTimeSize=\"4194304\" minIoTimeSize=\"65536\" totalIoTime=\"261318\" totalWaitTime=\"78395\" totalThrottlingTime=\"0\" IoStreamInclusiveTime=\"261318\" OperatorWaitOnIOTime=\"209054\" openTime=\"225\" closeTime=\"150\" exclusiveTime=\"270809\" inclusiveTime=\"3374187\">",
@@ -267,14 +245,7 @@ fn write_statistics(stages: usize) -> String {
                 width = depth * 2 + 4
             );
         }
-        for name in [
-            "Extractor",
-            "Sort",
-            "MergeJoin",
-            "ScopeProcess",
-            "LocalHashAggregatorV2",
-            "Output",
-        ] {
+        for name in NODES.rsplit(' ') {
             let _ = writeln!(out, "    </{name}>");
         }
         let _ = writeln!(
@@ -302,11 +273,8 @@ fn statistics(folder: &Path) {
                 use quick_xml::events::Event;
                 match reader.read_event().expect("well formed") {
                     Event::Start(tag) | Event::Empty(tag) if attributes => {
-                        found += tag
-                            .attributes()
-                            .flatten()
-                            .map(|a| a.value.len())
-                            .sum::<usize>();
+                        let values = tag.attributes().flatten();
+                        found += values.map(|a| a.value.len()).sum::<usize>();
                     }
                     Event::Eof => break,
                     _ => found += 1,
@@ -315,14 +283,18 @@ fn statistics(folder: &Path) {
             assert!(std::hint::black_box(found) > 0);
         }
     };
+    let (what, name) = (
+        format!("runtime statistics, {megabytes} MB"),
+        "bare quick-xml loop over events",
+    );
     row(
-        &format!("runtime statistics, {megabytes} MB"),
-        "bare quick-xml loop over events and attributes",
+        &what,
+        &format!("{name} and attributes"),
         best(5, read, bare(true)),
     );
     row(
         "the same file",
-        "bare quick-xml loop over events only",
+        &format!("{name} only"),
         best(5, read, bare(false)),
     );
     fs::remove_dir_all(&job).expect("removed");
@@ -344,16 +316,12 @@ fn whole_folder(folder: &Path) {
         }
         definition.push_str("</ScopeVertex>\n");
     }
-    fs::write(
-        job.join("ScopeVertexDef.xml"),
-        definition + "</ScopeVertices>",
-    )
-    .expect("written");
-    fs::write(
-        job.join("__ScopeRuntimeStatistics__.xml"),
-        write_statistics(200),
-    )
-    .expect("written");
+    for (name, text) in [
+        ("ScopeVertexDef.xml", definition + "</ScopeVertices>"),
+        ("__ScopeRuntimeStatistics__.xml", write_statistics(200)),
+    ] {
+        fs::write(job.join(name), text).expect("written");
+    }
     let lines = write_profile(&job.join("profile"), 8, 200);
     let mut ours = Duration::MAX;
     for _ in 0..5 {

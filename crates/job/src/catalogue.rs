@@ -49,7 +49,6 @@ pub struct Entry {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Catalogue {
-    /// Entries in the file's order.
     pub entries: Vec<Entry>,
 }
 

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::problem::Problem;
+use crate::text::head;
 use crate::xml::Fault;
 
 /// Parses JSON. With a fault, the value is what could be read before it, if anything.
@@ -22,17 +23,10 @@ pub(crate) fn parse(text: &str) -> (Option<Value>, Option<Fault>) {
 
 /// Byte offset of a 1-based line and column (in bytes), at a character boundary.
 fn offset_of(text: &str, line: usize, column: usize) -> usize {
-    let start = match line {
-        0 | 1 => 0,
-        _ => memchr::memchr_iter(b'\n', text.as_bytes())
-            .nth(line - 2)
-            .map_or(0, |at| at + 1),
-    };
-    let mut end = start.saturating_add(column).min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    end
+    let mut ends = memchr::memchr_iter(b'\n', text.as_bytes());
+    let before = line.checked_sub(2).and_then(|line| ends.nth(line));
+    let start = before.map_or(0, |at| at + 1);
+    head(text, start.saturating_add(column)).len()
 }
 
 /// Cuts a piece of JSON after its last complete value and closes what is open.
@@ -74,11 +68,9 @@ pub(crate) fn keys(text: &str) -> Vec<(usize, &str)> {
             b'}' | b']' => depth = depth.saturating_sub(1),
             b'"' => {
                 let end = string_end(bytes, at + 1);
-                let colon = bytes[end.min(bytes.len())..]
-                    .iter()
-                    .skip(1)
-                    .find(|b| !b.is_ascii_whitespace());
-                if colon == Some(&b':') && end < bytes.len() {
+                let mut after = bytes[end..].iter().skip(1);
+                let colon = after.find(|b| !b.is_ascii_whitespace());
+                if colon == Some(&b':') {
                     out.push((depth, &text[at + 1..end]));
                 }
                 at = end;
@@ -111,21 +103,16 @@ pub(crate) fn number(value: &Value) -> Option<f64> {
 
 /// A count of any JSON form, if it is not negative.
 pub(crate) fn count(value: &Value) -> Option<u64> {
-    value.as_u64().or_else(|| {
-        // up to 2^53 a float holds a whole number exactly
-        number(value)
-            .filter(|n| (0.0..=9_007_199_254_740_992.0).contains(n))
-            .map(|n| n as u64)
-    })
+    // up to 2^53 a float holds a whole number exactly
+    let exact = |n: &f64| (0.0..=9_007_199_254_740_992.0).contains(n);
+    let float = || number(value).filter(exact).map(|n| n as u64);
+    value.as_u64().or_else(float)
 }
 
 /// A text that is not empty.
 pub(crate) fn text(value: &Value) -> Option<String> {
-    value
-        .as_str()
-        .map(str::trim)
-        .filter(|s| !s.is_empty())
-        .map(str::to_owned)
+    let text = value.as_str()?.trim();
+    (!text.is_empty()).then(|| text.to_owned())
 }
 
 #[cfg(test)]

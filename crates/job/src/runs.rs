@@ -11,7 +11,6 @@ pub enum RunState {
     Revoked,
     /// A duplicate finished first.
     Abandoned,
-    /// It was stopped.
     Cancelled,
 }
 
@@ -25,11 +24,9 @@ pub struct VertexRun {
     pub machine: u32,
     /// Created by the job manager: its inputs were ready.
     pub created_ms: i64,
-    /// Put into the queue.
     pub queued_ms: i64,
     /// Process started on its machine.
     pub started_ms: i64,
-    /// Began to run.
     pub running_ms: i64,
     pub ended_ms: i64,
     pub bytes_read: u64,

@@ -3,22 +3,18 @@
 /// Milliseconds since 1970 of an ISO time; without an offset it is taken as UTC.
 pub(crate) fn iso_ms(text: &str) -> Option<i64> {
     let text = text.trim();
-    text.parse::<jiff::Timestamp>()
-        .map(|t| t.as_millisecond())
-        .ok()
-        .or_else(|| {
-            let civil: jiff::civil::DateTime = text.parse().ok()?;
-            let utc = civil.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
-            Some(utc.timestamp().as_millisecond())
-        })
+    let time = text.parse::<jiff::Timestamp>().ok().or_else(|| {
+        let civil: jiff::civil::DateTime = text.parse().ok()?;
+        Some(civil.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())
+    });
+    time.map(|t| t.as_millisecond())
 }
 
 /// Milliseconds since 1970 of a FILETIME (ticks of 100 ns since 1601).
 pub(crate) fn filetime_ms(ticks: i64) -> Option<i64> {
     // 11,644,473,600 s are between 1601 and 1970
-    (ticks / 10_000)
-        .checked_sub(11_644_473_600_000)
-        .filter(|ms| *ms > 0)
+    let ms = (ticks / 10_000).checked_sub(11_644_473_600_000);
+    ms.filter(|ms| *ms > 0)
 }
 
 pub(crate) fn ticks_seconds(ticks: f64) -> f64 {
@@ -28,19 +24,16 @@ pub(crate) fn ticks_seconds(ticks: f64) -> f64 {
 /// Seconds of a .NET time span: `[-][d.]hh:mm:ss[.fffffff]`.
 pub(crate) fn span_seconds(text: &str) -> Option<f64> {
     let text = text.trim();
-    let (sign, text) = text
-        .strip_prefix('-')
-        .map_or((1.0, text), |rest| (-1.0, rest));
-    let mut parts = text.split(':');
-    let (first, minutes, seconds) = (parts.next()?, parts.next()?, parts.next()?);
-    if parts.next().is_some() {
+    let rest = text.strip_prefix('-');
+    let (sign, text) = rest.map_or((1.0, text), |rest| (-1.0, rest));
+    let parts: Vec<&str> = text.split(':').collect();
+    let [first, minutes, seconds] = parts[..] else {
         return None;
-    }
+    };
     let (days, hours) = first.split_once('.').unwrap_or(("0", first));
-    let number = |text: &str| {
-        text.parse::<f64>()
-            .ok()
-            .filter(|n| n.is_finite() && *n >= 0.0)
+    let number = |text: &str| -> Option<f64> {
+        let number: f64 = text.parse().ok()?;
+        (number.is_finite() && number >= 0.0).then_some(number)
     };
     let total = number(days)? * 86_400.0 + number(hours)? * 3_600.0 + number(minutes)? * 60.0;
     Some(sign * (total + number(seconds)?))
@@ -65,16 +58,15 @@ mod tests {
 
     #[test]
     fn forms_of_job_files() {
-        assert_eq!(
-            iso_ms("2024-06-27T15:42:53.8837980-07:00"),
-            Some(1_719_528_173_883)
-        );
-        assert_eq!(iso_ms("1970-01-01T00:00:01"), Some(1_000));
-        assert_eq!(iso_ms("yesterday"), None);
-        assert_eq!(
-            filetime_ms(129_140_295_499_437_263),
-            Some(1_269_555_949_943)
-        );
+        for (text, ms) in [
+            ("2024-06-27T15:42:53.8837980-07:00", Some(1_719_528_173_883)),
+            ("1970-01-01T00:00:01", Some(1_000)),
+            ("yesterday", None),
+        ] {
+            assert_eq!(iso_ms(text), ms);
+        }
+        let ms = filetime_ms(129_140_295_499_437_263);
+        assert_eq!(ms, Some(1_269_555_949_943));
         assert_eq!(filetime_ms(i64::MIN), None);
         assert!(span_seconds("00:03:32.6206294").is_some_and(|s| (s - 212.620_629_4).abs() < 1e-9));
         assert_eq!(span_seconds("1.02:00:00"), Some(93_600.0));

@@ -17,7 +17,6 @@ pub(crate) const MAX_DEPTH: usize = 1_000;
 /// Nodes of one [`Node`] tree. Only small files are read as a tree.
 const MAX_NODES: usize = 200_000;
 
-/// Where and why reading stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     /// 1-based line.
@@ -59,9 +58,8 @@ impl Tag<'_> {
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<String> {
-        self.attributes()
-            .find(|(n, _)| *n == name)
-            .map(|(_, value)| value.into_owned())
+        let found = self.attributes().find(|(n, _)| *n == name);
+        found.map(|(_, value)| value.into_owned())
     }
 
     /// The first attribute of one of these names.
@@ -73,7 +71,6 @@ impl Tag<'_> {
 /// Attributes of a tag as written. Counters have twenty to a tag, and quick-xml's own iterator,
 /// which checks more than is needed here, took more time than all the rest.
 pub(crate) struct Attributes<'a> {
-    /// What was not read yet.
     pub(crate) rest: &'a str,
 }
 
@@ -192,7 +189,6 @@ impl<'a> Xml<'a> {
         }
     }
 
-    /// The next step, or why there is none.
     pub(crate) fn next(&mut self) -> Result<Token<'a>, Fault> {
         if std::mem::take(&mut self.at_empty) {
             self.depth -= 1;
@@ -237,9 +233,7 @@ impl<'a> Xml<'a> {
             }
         }
     }
-}
 
-impl<'a> Xml<'a> {
     fn open(&mut self, tag: BytesStart<'a>) -> Result<Token<'a>, Fault> {
         self.roots += usize::from(self.depth == 0);
         self.depth += 1;
@@ -285,7 +279,6 @@ pub(crate) fn each_tag<'a>(text: &'a str, mut step: impl FnMut(Tag<'a>)) -> Opti
     })
 }
 
-/// An element of a small document.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Node {
     pub(crate) name: String,
@@ -303,21 +296,17 @@ impl Node {
     }
 
     pub(crate) fn child(&self, name: &str) -> Option<&Node> {
-        self.children
-            .iter()
-            .find(|c| c.name.eq_ignore_ascii_case(name))
+        let mut children = self.children.iter();
+        children.find(|c| c.name.eq_ignore_ascii_case(name))
     }
 
     /// Value of an attribute, or the text of a child element, of that name (both forms occur).
     pub(crate) fn field(&self, name: &str) -> Option<&str> {
-        let attribute = self
-            .attributes
-            .iter()
-            .find(|(n, _)| n.eq_ignore_ascii_case(name));
-        attribute
-            .map(|(_, value)| value.as_str())
-            .or_else(|| self.child(name).map(|c| c.text.as_str()))
-            .filter(|value| !value.is_empty())
+        let mut attributes = self.attributes.iter();
+        let own = attributes.find(|(n, _)| n.eq_ignore_ascii_case(name));
+        let own = own.map(|(_, value)| value.as_str());
+        let value = own.or_else(|| self.child(name).map(|c| c.text.as_str()));
+        value.filter(|value| !value.is_empty())
     }
 
     /// The node itself and all below it, in document order.
@@ -343,13 +332,11 @@ pub(crate) fn tree(text: &str) -> (Node, Option<Fault>) {
                 if nodes > MAX_NODES {
                     break Some(xml.fault(Problem::TooMany(MAX_NODES)));
                 }
+                let attributes = tag.attributes();
+                let owned = attributes.map(|(name, v)| (name.to_owned(), v.into_owned()));
                 open.push(Node {
                     name: tag.name().to_owned(),
-                    attributes: tag
-                        .attributes()
-                        .map(|(name, value)| (name.to_owned(), value.into_owned()))
-                        .collect(),
-
+                    attributes: owned.collect(),
                     ..Node::default()
                 });
             }
@@ -440,10 +427,8 @@ mod tests {
     fn a_tree_takes_attributes_and_children_alike() {
         let (root, fault) = tree("<W><X id='1'><message> m </message></X></W>");
         assert_eq!(fault, None);
-        let x = root
-            .child("w")
-            .and_then(|w| w.child("X"))
-            .expect("X is there");
+        let x = root.child("w").and_then(|w| w.child("X"));
+        let x = x.expect("X is there");
         assert_eq!(x.field("id"), Some("1"));
         assert_eq!(x.field("Message"), Some("m"));
         assert_eq!(x.field("no"), None);

@@ -52,6 +52,9 @@ pub struct Impact {
     pub share_of_elapsed: Option<f64>,
     /// How it was computed, in words.
     pub method: String,
+    /// Hours of vertices; `None` if not estimated.
+    #[serde(default)]
+    pub vertex_hours_saved: Option<f64>,
 }
 
 /// A measured value with its source.

@@ -18,11 +18,10 @@ impl Run<'_> {
         mark_used(&mut experiences, &steps, &suggestions);
         let mut diagnostics = self.folder.diagnostics();
         diagnostics.extend(self.notebook.remarks);
-        let (evidence, notes, rules) = self.folder.notes_and_rules();
         let usage = self.panel.meter.total();
         let engine = self.panel.engine;
         let with_llm = usage.calls > 0 || engine.reasoner == ReasonerKind::Llm;
-        let (job, facts, files_read) = self.folder.into_parts();
+        let (job, diagnosis, facts, files_read) = self.folder.into_parts();
         let found = &facts.found;
         let missing = found.missing.iter().map(|m| m.information.clone());
         let report = Report {
@@ -35,10 +34,10 @@ impl Run<'_> {
             engine,
             verdict: found.verdict,
             problem_type: found.problem_type,
-            time: None,
-            cost: None,
+            time: diagnosis.time,
+            cost: diagnosis.cost,
             findings: found.findings.clone(),
-            evidence,
+            evidence: diagnosis.evidence,
             missing_information: missing.collect(),
             suggestions,
             experiences,
@@ -47,8 +46,8 @@ impl Run<'_> {
             diagnostics,
             usage: with_llm.then_some(usage),
             checks: with_llm.then_some(self.notebook.checks),
-            notes,
-            rules,
+            notes: diagnosis.notes,
+            rules: diagnosis.rules,
             partial,
         };
         (report, job)

@@ -10,7 +10,7 @@ use crate::found::Found;
 use crate::outline::{self, Outline};
 use crate::progress::{Event, Observer};
 use crate::request::{AnalyzeError, Request, Services};
-use report::{Diagnostic, Evidence, FileRead, Finding, RuleOutcome};
+use report::{Diagnostic, FileRead};
 
 pub(super) struct Folder<'a> {
     services: &'a Services<'a>,
@@ -110,20 +110,15 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// All evidence, notes and outcomes of the rules.
-    pub(super) fn notes_and_rules(&self) -> (Vec<Evidence>, Vec<Finding>, Vec<RuleOutcome>) {
-        let d = &self.diagnosis;
-        (d.evidence.clone(), d.notes.clone(), d.rules.clone())
-    }
-
     /// What the readers could not make sense of.
     pub(super) fn diagnostics(&self) -> Vec<Diagnostic> {
         let (found, language) = (&self.job().diagnostics, self.facts.language);
         found.iter().map(|d| d.localize(language)).collect()
     }
 
-    pub(super) fn into_parts(self) -> (Job, Arc<Facts>, Vec<FileRead>) {
-        (self.reader.into_job(), self.facts, self.files_read)
+    pub(super) fn into_parts(self) -> (Job, Diagnosis, Arc<Facts>, Vec<FileRead>) {
+        let job = self.reader.into_job();
+        (job, self.diagnosis, self.facts, self.files_read)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Why a job failed, by its errors and its vertex events.
 
-use job::model::{Job, JobError};
+use job::model::{Job, JobError, Source};
+use job::runs::RunState;
 
 use crate::view::View;
 use report::Cause;
@@ -115,4 +116,45 @@ pub(crate) fn stage_of(view: &View<'_>, error: Option<&JobError>) -> Option<usiz
             .max_by_key(|s| failed(*s));
         most.or_else(|| (view.failed() && view.job.stages.len() == 1).then_some(0))
     })
+}
+
+/// The vertex whose failure ended the job.
+#[derive(Debug, Default)]
+pub(crate) struct FailedVertex {
+    pub(crate) vertex: Option<String>,
+    pub(crate) machine: Option<String>,
+    /// Where the vertex events have it; `None` if the error itself names it.
+    pub(crate) source: Option<Source>,
+}
+
+/// The vertex that the error names, else the last attempt of the stage that failed.
+pub(crate) fn last_failure(
+    view: &View<'_>,
+    error: &JobError,
+    stage: Option<usize>,
+) -> FailedVertex {
+    if error.vertex.is_some() || error.machine.is_some() {
+        return FailedVertex {
+            vertex: error.vertex.clone(),
+            machine: error.machine.clone(),
+            source: None,
+        };
+    }
+    let Some((stage, runs)) = stage.and_then(|s| Some((s, view.job.stages[s].runs.as_ref()?)))
+    else {
+        return FailedVertex::default();
+    };
+    let failed = runs.runs.iter().filter(|r| r.state == RunState::Failed);
+    let Some(last) = failed.max_by_key(|r| r.ended_ms) else {
+        return FailedVertex::default();
+    };
+    let machine = runs.machines.get(last.machine as usize);
+    FailedVertex {
+        vertex: Some(format!("{}[{}]", view.name(stage), last.index)),
+        machine: machine.map(|m| m.to_string()),
+        source: Some(Source {
+            file: runs.file.clone(),
+            locator: Some(format!("line {}", last.line)),
+        }),
+    }
 }

@@ -1,6 +1,6 @@
 //! Managed code in a stage: who runs it, how long, and what of that is garbage collection.
 
-use job::facts::{Role, value};
+use job::facts::Role;
 use job::model::{Operator, OperatorKind};
 
 use crate::properties::dataflow::is_generated_class;
@@ -12,9 +12,8 @@ const USUAL_GC: f64 = 0.03;
 /// Mean and worst share of garbage collection over the vertices of a stage.
 pub(crate) fn gc(view: &View<'_>, stage: usize) -> Option<(f64, f64)> {
     let gc = &view.facts[stage].gc;
-    let mean = value(&gc.mean_percent)? / 100.0;
-    let max = value(&gc.max_percent).map_or(mean, |m| m / 100.0);
-    Some((mean, max.max(mean)))
+    let mean = gc.mean_share()?;
+    Some((mean, gc.max_share().map_or(mean, |max| max.max(mean))))
 }
 
 /// Part of the time of managed operators that is garbage collection beyond the usual.

@@ -74,10 +74,12 @@ pub(crate) fn waste(view: &View<'_>, stage: usize) -> Option<Waste> {
         (Some(runs), _) => ((runs.failed + runs.revoked) as f64, runs.wasted_ms / 1000.0),
         (None, Some(stated)) => {
             let known = |number| value(number).unwrap_or(0.0);
-            (
-                known(&stated.failed) + known(&stated.revoked),
-                known(&stated.failed_ms) / 1000.0,
-            )
+            let attempts = value(&stated.failed)? + known(&stated.revoked);
+            let ms = match value(&stated.failed_ms) {
+                None if attempts > 0.0 => return None,
+                ms => ms.unwrap_or(0.0),
+            };
+            (attempts, ms / 1000.0)
         }
         (None, None) => return None,
     };

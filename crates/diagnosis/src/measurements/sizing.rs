@@ -1,9 +1,13 @@
 //! How many vertices a stage's data calls for.
 
+use job::info::Information;
 use job::model::ExchangeKind;
 
+use super::load;
+use crate::rule::Examination;
 use crate::settings::Threshold;
 use crate::view::View;
+use report::text;
 
 /// Bytes that a vertex usually reads from an exchange.
 pub(crate) static SHUFFLE_BYTES: Threshold = Threshold {
@@ -97,14 +101,46 @@ pub(crate) fn merged_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
 pub(crate) fn too_few(view: &View<'_>, stage: usize, by_hint: bool) -> Option<f64> {
     let vertices = view.vertices(stage)?;
     let run = view.run.as_ref()?;
-    let per_vertex = bytes_read(view, stage)? / vertices as f64;
-    let shuffled = reads_exchange(view, stage);
-    let heavy = match (by_hint, shuffled) {
+    let per_vertex = per_vertex(view, stage)?;
+    let idle = (vertices as f64) < run.tokens as f64 * 0.75;
+    let heavy = heavy(view, stage, by_hint);
+    (per_vertex >= heavy && idle && !view.is_uneven(stage)).then_some(per_vertex)
+}
+
+/// Bytes that a vertex of a stage reads; `None` if unknown.
+pub(crate) fn per_vertex(view: &View<'_>, stage: usize) -> Option<f64> {
+    let vertices = view.vertices(stage).filter(|n| *n > 0)?;
+    Some(bytes_read(view, stage)? / vertices as f64)
+}
+
+/// Bytes per vertex from which a stage has too few vertices.
+fn heavy(view: &View<'_>, stage: usize, by_hint: bool) -> f64 {
+    match (by_hint, reads_exchange(view, stage)) {
         (true, true) => 1.5 * view.limit(&SHUFFLE_BYTES),
         (true, false) => 1.5 * view.limit(&STORED_BYTES),
         (false, true) => view.limit(&HEAVY_BYTES),
         (false, false) => view.limit(&HEAVY_STORED_BYTES),
-    };
-    let idle = (vertices as f64) < run.tokens as f64 * 0.75;
-    (per_vertex >= heavy && idle && !view.is_uneven(stage)).then_some(per_vertex)
+    }
+}
+
+/// Notes that a stage does not have too few vertices, or what has another cause, or that nothing
+/// tells.
+pub(crate) fn not_too_few(view: &View<'_>, stage: usize, result: &mut Examination) {
+    let uneven = view.uneven.iter().find(|u| u.stage == stage && u.matters);
+    match (per_vertex(view, stage), uneven) {
+        (Some(_), Some(uneven)) => result.attributed(view, uneven.cause, stage),
+        (Some(per_vertex), None) => {
+            // Above the limit all tokens are in use, and more vertices would only queue.
+            let of_limit = (per_vertex / heavy(view, stage, false)).min(0.99);
+            result.under(of_limit, || load::evidence(view, stage, per_vertex));
+        }
+        (None, _) => {
+            let reason = text!(
+                "不知道 {stage} 有多少顶点、读取多少数据",
+                "how many vertices {stage} has and how much they read is unknown",
+                stage = view.name(stage),
+            );
+            result.lacks(Information::StageStatistics, view, Some(stage), reason);
+        }
+    }
 }

@@ -4,12 +4,12 @@
 //! time that even input would save, not the ratio: a stage whose largest vertex has ten times the
 //! rows and still ends with the others is not a problem.
 
-use job::facts::value;
+use job::facts::{OperatorFacts, value};
 use job::model::{Edge, ExchangeKind, Source, Table};
 
 use super::exchange::feeds_join;
 use super::{failure, spill};
-use crate::impact::{Basis, flatten};
+use crate::impact::{Basis, Saved, VertexWork, flatten, replay};
 use crate::settings::{MIN_SHARE, Threshold};
 use crate::uneven::{HotValue, Uneven};
 use crate::view::View;
@@ -72,13 +72,34 @@ pub(crate) fn find(view: &View<'_>) -> Vec<Uneven> {
         .collect()
 }
 
-fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
-    let vertices = view.vertices(stage).filter(|n| *n >= 2)?;
+/// Largest over mean input of a stage, and the exchange that it comes through.
+pub(crate) struct Imbalance {
+    /// `None` for stored data.
+    pub(crate) edge: Option<usize>,
+    pub(crate) ratio: f64,
+    /// Vertices that got nothing, where that is known.
+    empty: u64,
+}
+
+/// How evenly a stage's input is spread over its vertices; `None` if no file tells.
+pub(crate) fn imbalance(view: &View<'_>, stage: usize) -> Option<Imbalance> {
+    let vertices = view.vertices(stage)?;
+    let facts = &view.facts[stage];
+    let counted = |o: &OperatorFacts| o.role.is_input() && o.rows.is_some() && o.rows_max.is_some();
+    if facts.bytes_read.is_none() && !facts.operators.iter().any(counted) {
+        return None;
+    }
     let (edge, rows_ratio) = most_uneven_edge(view, stage, vertices);
     let (bytes_ratio, empty) = bytes_of_vertices(view, stage);
     let ratio = rows_ratio
         .max(bytes_ratio)
         .max(unfinished_ratio(view, stage, vertices));
+    Some(Imbalance { edge, ratio, empty })
+}
+
+fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
+    let vertices = view.vertices(stage).filter(|n| *n >= 2)?;
+    let Imbalance { edge, ratio, empty } = imbalance(view, stage)?;
     let stored = edge.is_none();
     let limit = if stored {
         &MIN_LAYOUT_RATIO
@@ -88,11 +109,11 @@ fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
     if ratio < view.limit(limit) || (stored && view.extracts(stage).next().is_none()) {
         return None;
     }
-    let spilled = view.run_seconds(stage, spill::surplus_ms(view, stage));
-    let saved = view.saved(move |stages| flatten(&mut stages[stage], spilled));
+    let (saved, at_most) = saving(view, stage);
     let matters = match &saved {
+        _ if view.failed() => failure::hit_limit(view) && failed_here(view, stage),
         Some(saved) => saved.share >= view.limit(&MIN_SHARE),
-        None => view.failed() && failure::hit_limit(view) && failed_here(view, stage),
+        None => at_most >= view.limit(&MIN_SHARE),
     };
     let mut found = Uneven {
         stage,
@@ -105,6 +126,7 @@ fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
         hot: None,
         cause: Cause::PartitionLayout,
         saved,
+        at_most,
         matters,
     };
     classify(view, &mut found);
@@ -113,6 +135,37 @@ fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
         .as_ref()
         .is_some_and(|h| h.share >= 0.5 * (found.largest_share - 1.0 / vertices as f64));
     (stored || ratio >= view.limit(&MIN_RATIO) || named).then_some(found)
+}
+
+/// What even input would save, and the most that it could.
+///
+/// Without vertex events nothing tells whether the largest vertex was the first of its stage to
+/// get a token, and hid behind the others, or the last. If only one of the two matters, the saving
+/// is unknown.
+fn saving(view: &View<'_>, stage: usize) -> (Option<Saved>, f64) {
+    let spilled = view.run_seconds(stage, spill::surplus_ms(view, stage));
+    let saved = view.saved(move |stages| flatten(&mut stages[stage], spilled));
+    let basis = view.basis(stage);
+    let saved = saved.filter(|_| basis != Basis::Unknown);
+    let (Some(run), Some(share)) = (&view.run, saved.as_ref().map(|s| s.share)) else {
+        return (saved, view.stake(stage));
+    };
+    if basis == Basis::Events {
+        return (saved, share);
+    }
+    let replayed = |edit: &dyn Fn(&mut Vec<VertexWork>)| {
+        let mut stages = run.stages.clone();
+        edit(&mut stages[stage].vertices);
+        replay(&stages, run.tokens)
+    };
+    let by_size = |a: &VertexWork, b: &VertexWork| a.total_s().total_cmp(&b.total_s());
+    let last = replayed(&|vertices| vertices.sort_by(by_size));
+    let first = replayed(&|vertices| vertices.sort_by(|a, b| by_size(b, a)));
+    let even = run.replayed_s * (1.0 - share);
+    let share_of = |all: f64| ((all - even) / all.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+    let (least, most) = (share_of(first), share_of(last).max(share));
+    let limit = view.limit(&MIN_SHARE);
+    (saved.filter(|_| least >= limit || most < limit), most)
 }
 
 /// Largest over mean input of a stage that did not end: what the vertices that ended left unread,

@@ -50,15 +50,12 @@ pub(crate) static MIN_FILES: Threshold = Threshold {
     source: "judgement; the replayed saving decides",
 };
 
-/// Whether the vertices of a stage each do next to nothing.
-pub(crate) fn is_tiny(view: &View<'_>, stage: usize, max_bytes: f64) -> bool {
-    let (Some(vertices), Some(run), Some(all)) =
-        (view.vertices(stage), &view.run, bytes_read(view, stage))
-    else {
-        return false;
-    };
-    let n = vertices as f64;
-    all / n <= max_bytes && run.stages[stage].run_s() / n <= view.limit(&MAX_RUN)
+/// Whether the vertices of a stage each do next to nothing; `None` if unknown.
+pub(crate) fn is_tiny(view: &View<'_>, stage: usize, max_bytes: f64) -> Option<bool> {
+    let n = view.vertices(stage)? as f64;
+    let run = view.run.as_ref()?.stages[stage].run_s();
+    let all = bytes_read(view, stage)?;
+    Some(all / n <= max_bytes && run / n <= view.limit(&MAX_RUN))
 }
 
 /// What fewer vertices would save: the start-ups, and what each vertex spends in addition to its

@@ -4,6 +4,7 @@
 use job::info::Information;
 
 use super::support::{Symptom, both};
+use super::vertex_retries::lacking;
 use crate::impact::drop_waste;
 use crate::measurements::load;
 use crate::measurements::retries::{
@@ -39,9 +40,15 @@ impl Rule for EstimateTooLow {
 
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
-        for stage in (0..view.job.stages.len()).filter(|_| !view.failed()) {
-            if let Some(failures) = memory_failures(view, stage) {
-                result.found(view, symptom(view, stage, failures));
+        let local = super::is_local(view);
+        for stage in (0..view.job.stages.len()).filter(|_| !view.failed() && !local) {
+            match (memory_failures(view, stage), waste(view, stage)) {
+                (Some(failures), _) => result.found(view, symptom(view, stage, failures)),
+                (None, Some(waste)) => {
+                    let of_limit = peak_over_limit(view, stage).unwrap_or(0.0).min(1.0);
+                    result.under(of_limit, || waste_evidence(view, stage, &waste));
+                }
+                (None, None) => lacking(view, stage, &mut result),
             }
         }
         result.cleared_by(text!("没有顶点因内存失败", "no vertex ran out of memory"))

@@ -9,6 +9,9 @@ use job::model::{JobError, Source};
 use report::format::TIME;
 use report::{Cause, Evidence, Text, text};
 
+/// Characters of a row that a summary shows.
+const SHOWN_ROW: usize = 160;
+
 /// The rule for one way to fail. [`crate::measurements::failure`] classifies the failure.
 pub(crate) struct Failure(About);
 
@@ -67,11 +70,24 @@ impl Rule for Failure {
                 "the job failed, and no file gives the reason",
             );
             result.lacks(Information::ErrorDetails, view, None, reason);
+        } else if view.failed() {
+            let other = view.job.errors.iter().find_map(failure::kind);
+            if let Some(other) = other.or_else(|| failure::event_kind(view)) {
+                result.attributed.push((other, None));
+            }
+        } else if let Some(source) = view.job.info.sources.get("state") {
+            result.under(0.0, || {
+                let sentence = text!("作业没有失败", "the job did not fail");
+                vec![view.word("State", "succeeded", source.clone(), sentence)]
+            });
+        } else if !super::is_local(view) {
+            let reason = text!(
+                "没有文件说明作业是否成功",
+                "no file records whether the job succeeded",
+            );
+            result.lacks(Information::JobTimes, view, None, reason);
         }
-        result.cleared_by(text!(
-            "作业没有因此失败",
-            "the job did not fail because of this",
-        ))
+        result.cleared_by(text!("作业没有失败", "the job did not fail",))
     }
 }
 
@@ -95,8 +111,13 @@ fn summarize(
     error: Option<&JobError>,
     stage: Option<usize>,
 ) -> Text {
-    let message = error.map_or("", |e| e.message.as_str());
-    let stage = match stage.map(|s| view.name(s)) {
+    let event = || {
+        let runs = view.job.stages[stage?].runs.as_ref()?;
+        runs.events.first().map(|(event, _)| event.as_str())
+    };
+    let message = error.map(|e| e.message.as_str()).filter(|m| !m.is_empty());
+    let message = message.or_else(event).unwrap_or_default();
+    let place = match stage.map(|s| view.name(s)) {
         Some(stage) => text!("{stage}", "{stage}"),
         None => text!("作业", "the job"),
     };
@@ -111,22 +132,58 @@ fn summarize(
             )
         }
         Cause::LimitFailure => text!(
-            "{stage} 触及限制：{message}",
-            "{stage} hit a limit: {message}",
-            stage = stage,
+            "{place} 触及限制：{message}",
+            "{place} hit a limit: {message}",
+            place = place,
             message = error
                 .and_then(|e| e.description.as_deref())
                 .unwrap_or(message),
         ),
         _ => {
-            let place = error.and_then(|e| e.expression.as_ref().or(e.class_name.as_ref()));
+            let thrown = error.and_then(|e| e.exception.as_deref());
             text!(
-                "{stage} 的用户代码{place}抛出异常：{message}",
-                "the user code of {stage}{place} threw: {message}",
-                stage = stage,
-                place = place.map_or_else(Text::default, |p| text!("（{p}）", " ({p})")),
+                "{place} 的用户代码抛出异常{details}：{thrown}",
+                "user code in {place} threw{details}: {thrown}",
+                place = place,
+                thrown = thrown.unwrap_or(message),
+                details = error.map_or_else(Text::default, |e| circumstances(view, e, stage)),
             )
         }
+    }
+}
+
+/// Where an exception was thrown: frame, expression, vertex, machine and row, as far as known.
+fn circumstances(view: &View<'_>, error: &JobError, stage: Option<usize>) -> Text {
+    let mut said: Text = Text::default();
+    let mut add = |zh: String, en: String| {
+        said.zh += &zh;
+        said.en += &en;
+    };
+    if let Some(frame) = &error.frame {
+        add(format!("，位置 {frame}"), format!(" in {frame}"));
+    }
+    if let Some(e) = &error.expression {
+        add(format!("，表达式 {e}"), format!(", evaluating {e}"));
+    }
+    let failed = failure::last_failure(view, error, stage);
+    if let Some(vertex) = &failed.vertex {
+        add(format!("，顶点 {vertex}"), format!(", in vertex {vertex}"));
+    }
+    if let Some(machine) = &failed.machine {
+        add(format!("，机器 {machine}"), format!(" on {machine}"));
+    }
+    if let Some(row) = &error.row {
+        let row = head(row, SHOWN_ROW);
+        add(format!("，数据行 {row}"), format!(", on the row {row}"));
+    }
+    said
+}
+
+/// Up to that many characters.
+fn head(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 
@@ -172,34 +229,7 @@ fn statement_with(view: &View<'_>, expression: &str) -> Option<(u32, u32)> {
 }
 
 fn evidence(view: &View<'_>, error: Option<&JobError>, stage: Option<usize>) -> Vec<Evidence> {
-    let mut facts = Vec::new();
-    if let Some(error) = error {
-        let source = |place: &str| Source {
-            file: error.file.clone(),
-            locator: Some(place.to_owned()),
-        };
-        if let Some(id) = &error.id {
-            facts.push(view.word(
-                "errorId",
-                id,
-                source("/errorId"),
-                text!("错误号 {id}", "the error is {id}"),
-            ));
-        }
-        facts.push(view.word(
-            "message",
-            &error.message,
-            source("/message"),
-            text!("{message}", "{message}", message = error.message),
-        ));
-        if let Some(expression) = &error.expression {
-            let sentence = text!(
-                "出错的表达式：{expression}",
-                "the expression that failed: {expression}"
-            );
-            facts.push(view.word("expression", expression, source("/details"), sentence));
-        }
-    }
+    let mut facts = error.map_or_else(Vec::new, |e| error_facts(view, e, stage));
     if let Some(runs) = stage.and_then(|s| view.job.stages[s].runs.as_ref())
         && let Some((event, times)) = runs.events.first()
     {
@@ -225,4 +255,47 @@ fn evidence(view: &View<'_>, error: Option<&JobError>, stage: Option<usize>) -> 
         ));
     }
     facts
+}
+
+/// What an error says, each thing once.
+fn error_facts(view: &View<'_>, error: &JobError, stage: Option<usize>) -> Vec<Evidence> {
+    let at = |place: &str| Source {
+        file: error.file.clone(),
+        locator: Some(place.to_owned()),
+    };
+    let failed = failure::last_failure(view, error, stage);
+    let message = Some(&error.message).filter(|m| error.expression.is_none() && !m.is_empty());
+    let event = failed.source.clone();
+    let of_vertex = || event.clone().unwrap_or_else(|| at("/internalDiagnostics"));
+    let said = [
+        ("errorId", error.id.as_ref(), at("/errorId")),
+        ("message", message, at("/message")),
+        ("exception", error.exception.as_ref(), at("/details")),
+        ("expression", error.expression.as_ref(), at("/message")),
+        ("frame", error.frame.as_ref(), at("/details")),
+        ("row", error.row.as_ref(), at("/description")),
+        ("vertex", failed.vertex.as_ref(), of_vertex()),
+        ("machine", failed.machine.as_ref(), of_vertex()),
+    ];
+    let fact = |(metric, value, source): (&str, Option<&String>, Source)| {
+        let value = value?;
+        Some(view.word(metric, value, source, sentence(metric, value)))
+    };
+    said.into_iter().filter_map(fact).collect()
+}
+
+fn sentence(metric: &str, value: &str) -> Text {
+    match metric {
+        "errorId" => text!("错误号 {value}", "the error is {value}"),
+        "exception" => text!("最内层异常：{value}", "the innermost exception: {value}"),
+        "expression" => text!(
+            "出错的表达式：{value}",
+            "the expression that failed: {value}"
+        ),
+        "frame" => text!("抛出位置：{value}", "thrown in {value}"),
+        "row" => text!("当时处理的数据行：{value}", "the row at hand: {value}"),
+        "vertex" => text!("失败的顶点：{value}", "the vertex that failed: {value}"),
+        "machine" => text!("所在机器：{value}", "on machine {value}"),
+        _ => text!("{value}", "{value}"),
+    }
 }

@@ -13,7 +13,7 @@ use crate::settings::Threshold;
 use crate::view::View;
 use job::info::Information;
 use report::format::{Seconds, Share};
-use report::{Cause, text};
+use report::{Cause, Evidence, text};
 
 /// Mean share of time in garbage collection from which a stage is looked at.
 pub(crate) static MIN_GC: Threshold = Threshold {
@@ -34,7 +34,7 @@ static ABOUT: About = About {
         "托管算子大量时间花在垃圾回收上",
         "managed operators spend a large share of their time in garbage collection",
     ),
-    needs: &[Information::GcTime],
+    needs: &[Information::GcTime, Information::StageGraph],
     helps: &[Information::UserCode, Information::MemoryUse],
     thresholds: &[&MIN_GC],
     counter_evidence: &[
@@ -57,19 +57,14 @@ impl Rule for HeapPressure {
 
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
-        let mut worst = 0.0_f64;
+        let limit = view.limit(&MIN_GC);
         for (index, stage) in view.job.stages.iter().enumerate() {
             match gc(view, index) {
-                Some((mean, max)) => {
-                    worst = worst.max(mean);
-                    if mean >= view.limit(&MIN_GC) {
-                        result.found(view, symptom(view, index, mean, max));
-                    }
+                Some((mean, max)) if mean >= limit => {
+                    result.found(view, symptom(view, index, mean, max));
                 }
-                None if runs_user_code(view, index)
-                    && view.facts[index].counted.is_none()
-                    && !view.failed() =>
-                {
+                Some((mean, _)) => result.under(mean / limit, || gc_facts(view, index)),
+                None if runs_user_code(view, index) && !view.failed() => {
                     let reason = text!(
                         "{stage} 运行用户代码，但没有垃圾回收计数器",
                         "{stage} runs user code, and no file gives its garbage collection time",
@@ -80,12 +75,12 @@ impl Rule for HeapPressure {
                 None => {}
             }
         }
-        let limit = Share(view.limit(&MIN_GC));
+        let highest = result.closest.as_ref().map_or(0.0, |c| c.of_limit * limit);
         result.cleared_by(text!(
             "垃圾回收平均占比最高 {share}，阈值 {limit}",
             "the highest mean share of garbage collection is {share}, the threshold {limit}",
-            share = Share(worst),
-            limit = limit
+            share = Share(highest),
+            limit = Share(limit)
         ))
     }
 }
@@ -93,15 +88,6 @@ impl Rule for HeapPressure {
 fn symptom(view: &View<'_>, stage: usize, mean: f64, max: f64) -> Symptom {
     let (managed, operator) = managed_ms(view, stage);
     let surplus = managed * gc_part(mean, max);
-    let counted = &view.facts[stage].gc;
-    let limit = format!("<= {:.0} %", view.limit(&MIN_GC) * 100.0);
-    let mut evidence = Vec::new();
-    evidence.extend(
-        view.measured(&counted.mean_percent, "%")
-            .map(|f| f.expecting(limit)),
-    );
-    evidence.extend(view.measured(&counted.max_percent, "%"));
-    evidence.extend(view.measured(&counted.full_collections, "count"));
     Symptom {
         cause: Cause::HeapPressure,
         stage: Some(stage),
@@ -114,11 +100,24 @@ fn symptom(view: &View<'_>, stage: usize, mean: f64, max: f64) -> Symptom {
             share_2 = Share(max),
             time = Seconds(managed / 1000.0)
         ),
-        evidence,
+        evidence: gc_facts(view, stage),
         saved: saved(view, stage, surplus),
         method: "schedule replayed with garbage collection at a healthy share",
         strength: 0.5 + 0.5 * (mean / 0.5).min(1.0),
     }
+}
+
+/// How much of its time a stage spends in garbage collection.
+fn gc_facts(view: &View<'_>, stage: usize) -> Vec<Evidence> {
+    let counted = &view.facts[stage].gc;
+    let limit = format!("<= {:.0} %", view.limit(&MIN_GC) * 100.0);
+    let mean = counted.mean_percent.as_ref().or(counted.percent.as_ref());
+    let mean = view.measured(mean, "%").map(|f| f.expecting(limit));
+    let rest = [
+        view.measured(&counted.max_percent, "%"),
+        view.measured(&counted.full_collections, "count"),
+    ];
+    mean.into_iter().chain(rest.into_iter().flatten()).collect()
 }
 
 /// Takes the surplus from the vertices: those that ran longest had the highest share, so what a

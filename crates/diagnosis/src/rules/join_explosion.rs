@@ -24,10 +24,6 @@ pub(crate) static MIN_FACTOR: Threshold = Threshold {
     source: "healthy simulated joins put out at most 1.6 times the larger side",
 };
 
-/// How many times the job's usual seconds per byte make a join suspect where no rows are known:
-/// reading, sorting and joining a byte costs about twice as much as reading it from storage.
-const SLOW_PACE: f64 = 3.0;
-
 /// The rule.
 pub(crate) struct JoinExplosion;
 
@@ -37,7 +33,7 @@ static ABOUT: About = About {
         "多对多连接的输出行数远多于输入",
         "a many-to-many join puts out far more rows than it takes in",
     ),
-    needs: &[Information::RuntimeCounters],
+    needs: &[Information::RuntimeCounters, Information::StageGraph],
     helps: &[Information::TableStatistics, Information::Estimates],
     thresholds: &[&MIN_FACTOR],
     counter_evidence: &[
@@ -59,7 +55,7 @@ impl Rule for JoinExplosion {
 
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
-        let mut most = 0.0_f64;
+        let limit = view.limit(&MIN_FACTOR);
         for (stage, s) in view.job.stages.iter().enumerate() {
             for (index, join) in s
                 .operators
@@ -68,53 +64,34 @@ impl Rule for JoinExplosion {
                 .filter(|(_, o)| matches!(o.kind, OperatorKind::Join | OperatorKind::Combine))
             {
                 let Some((out, inputs)) = rows(view, stage, join) else {
+                    let reason = text!(
+                        "没有行数说明 {stage} 的连接输出多少行",
+                        "no file gives the rows that the join in {stage} puts out",
+                        stage = view.name(stage)
+                    );
+                    if !view.failed() {
+                        result.lacks(Information::RuntimeCounters, view, Some(stage), reason);
+                    }
                     continue;
                 };
                 let larger = inputs.iter().copied().fold(1.0, f64::max);
-                most = most.max(out / larger);
-                if out / larger >= view.limit(&MIN_FACTOR) {
+                if out / larger >= limit {
                     result.found(view, symptom(view, stage, index, out, larger));
+                } else {
+                    result.under(out / larger / limit, || {
+                        let rows = view.node(stage, join.uid).map(|o| &o.rows);
+                        let fact = rows.and_then(|rows| view.measured(rows, "rows"));
+                        fact.into_iter().collect()
+                    });
                 }
             }
         }
-        for stage in 0..view.job.stages.len() {
-            if view.facts[stage].counted.is_none() && !view.failed() && slow_join(view, stage) {
-                let reason = text!(
-                    "{stage} 的连接每字节耗时偏高，但没有行数说明其输出",
-                    "the join in {stage} is slow for its bytes, and no file gives the rows that it puts out",
-                    stage = view.name(stage)
-                );
-                result.lacks(Information::RuntimeCounters, view, Some(stage), reason);
-            }
-        }
+        let most = result.closest.as_ref().map_or(0.0, |c| c.of_limit * limit);
         result.cleared_by(text!(
             "连接输出最多为较大输入的 {most:.1} 倍",
             "joins put out at most {most:.1} times their larger input"
         ))
     }
-}
-
-/// Whether a stage joins and takes longer for its bytes than the other stages of the job.
-fn slow_join(view: &View<'_>, stage: usize) -> bool {
-    let joins = view.job.stages[stage]
-        .operators
-        .iter()
-        .any(|o| matches!(o.kind, OperatorKind::Join | OperatorKind::Combine));
-    let Some(run) = view.run.as_ref().filter(|_| joins) else {
-        return false;
-    };
-    let pace = |s: usize| {
-        (run.stages[s].bytes() > 1e8).then(|| run.stages[s].run_s() / run.stages[s].bytes())
-    };
-    let mut others: Vec<f64> = (0..run.stages.len())
-        .filter(|s| *s != stage)
-        .filter_map(pace)
-        .collect();
-    others.sort_by(f64::total_cmp);
-    let (Some(own), Some(usual)) = (pace(stage), others.get(others.len() / 2)) else {
-        return false;
-    };
-    own > usual * SLOW_PACE
 }
 
 /// Rows out of a join and into each of its sides.

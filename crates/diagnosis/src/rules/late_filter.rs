@@ -52,6 +52,7 @@ impl Rule for LateFilter {
             result.offer(view, symptom(view, &found));
         }
         lacking(view, &mut result);
+        result.exchanges(view, View::is_shuffle);
         result.cleared_by(text!(
             "没有能提前到交换之前的过滤",
             "no filter could move below an exchange"

@@ -7,13 +7,12 @@
 use job::info::Information;
 use job::model::{Edge, ExchangeKind, Source};
 
+use super::parallelism_too_low::unexplained;
 use super::support::{Symptom, both};
 use crate::impact::{regroup, scale_run};
 use crate::measurements::estimate::{MIN_FACTOR, Misestimate, misestimated_upstream};
-use crate::measurements::load::{
-    evidence as load_evidence, lines as stage_lines, reason as limiting_reason,
-};
-use crate::measurements::sizing::{fitting_vertices, too_few};
+use crate::measurements::load::{evidence as load_evidence, lines as stage_lines, reason};
+use crate::measurements::sizing::{fitting_vertices, not_too_few, reads_exchange, too_few};
 use crate::measurements::spill::surplus_ms;
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
@@ -74,39 +73,26 @@ impl Rule for CardinalityMisestimate {
             let gathered = view
                 .inputs(stage)
                 .any(|e| e.exchange == ExchangeKind::Gather);
-            if let (false, Some(per_vertex)) = (gathered, too_few(view, stage, false))
-                && let Some(wrong) = misestimated_upstream(view, stage)
-            {
-                result.found(view, too_few_partitions(view, stage, per_vertex, &wrong));
-            }
-        }
-        for edge in view
-            .job
-            .edges
-            .iter()
-            .filter(|e| e.exchange == ExchangeKind::Broadcast)
-        {
-            if edge
-                .bytes_written
-                .is_some_and(|b| b >= view.limit(&MAX_BROADCAST))
-                && let Some(wrong) = misestimated_upstream(view, edge.to)
-            {
-                result.found(view, too_big_broadcast(view, edge, &wrong));
-            }
-        }
-        if view.job.plan.is_none() {
-            for stage in 0..view.job.stages.len() {
-                if !view.failed()
-                    && too_few(view, stage, false).is_some()
-                    && limiting_reason(view, stage).is_none()
-                {
-                    let reason = text!(
-                        "{stage} 分区太少，但没有优化器的估计可以说明原因",
-                        "{stage} has too few partitions, and without the optimizer's estimates the reason is unknown",
-                        stage = view.name(stage)
-                    );
-                    result.lacks(Information::Estimates, view, Some(stage), reason);
+            let wrong = misestimated_upstream(view, stage);
+            match (too_few(view, stage, false), wrong) {
+                _ if view.failed() => {}
+                (None, _) if reads_exchange(view, stage) => {
+                    not_too_few(view, stage, &mut result);
                 }
+                (None, _) => {}
+                (Some(_), _) if gathered => result.attributed(view, Cause::SerialGather, stage),
+                (Some(per_vertex), Some(wrong)) => {
+                    result.found(view, too_few_partitions(view, stage, per_vertex, &wrong));
+                }
+                (Some(_), None) if view.job.plan.is_none() && reason(view, stage).is_none() => {
+                    unexplained(view, stage, &mut result);
+                }
+                (Some(_), None) => result.attributed(view, Cause::ParallelismTooLow, stage),
+            }
+        }
+        for edge in &view.job.edges {
+            if edge.exchange == ExchangeKind::Broadcast && !view.failed() {
+                broadcast(view, edge, &mut result);
             }
         }
         result.cleared_by(text!(
@@ -114,6 +100,38 @@ impl Rule for CardinalityMisestimate {
             "no estimate is so far off that partitions or joins do not suit the data"
         ))
     }
+}
+
+/// A broadcast: small enough, too big because of an estimate, or of unknown size.
+fn broadcast(view: &View<'_>, edge: &Edge, result: &mut Examination) {
+    let limit = view.limit(&MAX_BROADCAST);
+    let place = view.name(edge.to);
+    let (info, reason) = match (edge.bytes_written, misestimated_upstream(view, edge.to)) {
+        (Some(size), Some(wrong)) if size >= limit => {
+            return result.found(view, too_big_broadcast(view, edge, &wrong));
+        }
+        (Some(size), None) if size >= limit && view.job.plan.is_none() => (
+            Information::Estimates,
+            text!(
+                "{size} 被广播到 {place} 的每个顶点，但没有优化器的估计可以说明原因",
+                "{size} is broadcast to every vertex of {place}, and without the optimizer's estimates the reason is unknown",
+                size = Bytes(size),
+            ),
+        ),
+        (Some(size), _) => {
+            let read = view.node(edge.to, edge.uid);
+            let fact = || read.and_then(|o| view.measured(&o.bytes, "bytes"));
+            return result.under((size / limit).min(0.99), || fact().into_iter().collect());
+        }
+        (None, _) => (
+            Information::RuntimeCounters,
+            text!(
+                "不知道广播到 {place} 的数据有多大",
+                "how much is broadcast to {place} is unknown",
+            ),
+        ),
+    };
+    result.lacks(info, view, Some(edge.to), reason);
 }
 
 fn too_few_partitions(

@@ -2,9 +2,10 @@
 //! with a big one.
 
 use job::info::Information;
+use job::model::ExchangeKind;
 
 use super::support::{Symptom, both};
-use crate::measurements::exchange::{measured_write, partitioner_fact};
+use crate::measurements::exchange::{feeds_join, measured_write, partitioner_fact};
 use crate::properties::broadcast::{Broadcast, Limits, alternatives};
 use crate::properties::cost::Rates;
 use crate::rule::{About, Examination, Rule};
@@ -88,6 +89,9 @@ impl Rule for MissedBroadcast {
                 ),
             }
         }
+        result.exchanges(view, |e| {
+            e.exchange == ExchangeKind::Hash && feeds_join(view, e)
+        });
         result.cleared_by(text!(
             "没有小到可以广播却被重分区的连接输入",
             "no join input that is small enough to broadcast is repartitioned"

@@ -8,7 +8,8 @@ use crate::impact::regroup;
 use crate::measurements::estimate::misestimated_upstream;
 use crate::measurements::load::{evidence, limiting_hint, lines, reason};
 use crate::measurements::sizing::{
-    HEAVY_BYTES, HEAVY_STORED_BYTES, SHUFFLE_BYTES, STORED_BYTES, fitting_vertices, too_few,
+    HEAVY_BYTES, HEAVY_STORED_BYTES, SHUFFLE_BYTES, STORED_BYTES, fitting_vertices, not_too_few,
+    too_few,
 };
 use crate::measurements::spill::surplus_ms;
 use crate::rule::{About, Examination, Rule};
@@ -64,15 +65,19 @@ impl Rule for TooLow {
             let gathered = view
                 .inputs(stage)
                 .any(|e| e.exchange == ExchangeKind::Gather);
-            if gathered || misestimated_upstream(view, stage).is_some() {
-                continue;
-            }
-            // Without the plan a wrong estimate may be the reason, unless another one is seen.
-            let known = view.job.plan.is_some() || reason(view, stage).is_some();
-            if let Some(per_vertex) =
-                too_few(view, stage, limiting_hint(view, stage).is_some()).filter(|_| known)
-            {
-                result.found(view, symptom(view, stage, per_vertex));
+            let per_vertex = too_few(view, stage, limiting_hint(view, stage).is_some());
+            match per_vertex {
+                _ if view.failed() => {}
+                None => not_too_few(view, stage, &mut result),
+                Some(_) if gathered => result.attributed(view, Cause::SerialGather, stage),
+                Some(_) if misestimated_upstream(view, stage).is_some() => {
+                    result.attributed(view, Cause::Misestimate, stage);
+                }
+                // Without the plan a wrong estimate may be the reason, unless another one is seen.
+                Some(_) if view.job.plan.is_none() && reason(view, stage).is_none() => {
+                    unexplained(view, stage, &mut result);
+                }
+                Some(per_vertex) => result.found(view, symptom(view, stage, per_vertex)),
             }
         }
         result.cleared_by(text!(
@@ -80,6 +85,16 @@ impl Rule for TooLow {
             "every stage has the vertices that its data calls for"
         ))
     }
+}
+
+/// Too few vertices, and no estimates that could be why.
+pub(super) fn unexplained(view: &View<'_>, stage: usize, result: &mut Examination) {
+    let reason = text!(
+        "{stage} 分区太少，但没有优化器的估计可以说明原因",
+        "{stage} has too few partitions, and without the optimizer's estimates the reason is unknown",
+        stage = view.name(stage)
+    );
+    result.lacks(Information::Estimates, view, Some(stage), reason);
 }
 
 fn symptom(view: &View<'_>, stage: usize, per_vertex: f64) -> Symptom {

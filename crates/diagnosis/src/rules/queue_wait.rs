@@ -8,7 +8,7 @@ use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
 use report::format::{Seconds, Share};
-use report::{Cause, text};
+use report::{Cause, Evidence, Source, text};
 
 /// Time in the queue over the time from submission to end.
 pub(crate) static MIN_SHARE: Threshold = Threshold {
@@ -48,8 +48,7 @@ impl Rule for QueueWait {
 
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
-        let info = &view.job.info;
-        let Some(queued) = info.queued_seconds else {
+        let Some(waited) = waited(view) else {
             if !view.failed() && !super::is_local(view) {
                 let reason = text!(
                     "没有文件说明作业何时提交、何时开始运行",
@@ -57,20 +56,92 @@ impl Rule for QueueWait {
                 );
                 result.lacks(Information::QueueTime, view, None, reason);
             }
-            return result.cleared_by(text!("本地运行，没有排队", "a local run, without a queue"));
+            return result;
         };
-        let total = total_seconds(view).unwrap_or(queued).max(queued);
-        let share = if total > 0.0 { queued / total } else { 0.0 };
-        if share >= view.limit(&MIN_SHARE) {
-            result.found(view, symptom(view, queued, total, share));
+        let limit = view.limit(&MIN_SHARE);
+        if waited.share() >= limit {
+            result.found(view, symptom(view, &waited));
+        } else {
+            result.under(waited.share() / limit, || evidence(view, &waited));
         }
         result.cleared_by(text!(
-            "排队 {time}，占总时间的 {share}",
-            "it queued for {time}, {share} of the total time",
-            time = Seconds(queued),
-            share = Share(share)
+            "等待资源 {time}，占总时间的 {share}",
+            "it waited {time} for capacity, {share} of the total time",
+            time = Seconds(waited.seconds),
+            share = Share(waited.share())
         ))
     }
+}
+
+/// States in which a job has what it needs but the machines.
+const WAITING: [&str; 2] = ["WaitingForCapacity", "Queued"];
+
+/// How long a job waited for capacity.
+struct Waited {
+    seconds: f64,
+    /// Seconds from submission to end.
+    total: f64,
+    metric: &'static str,
+    source: Option<Source>,
+}
+
+impl Waited {
+    fn share(&self) -> f64 {
+        if self.total > 0.0 {
+            self.seconds / self.total
+        } else {
+            0.0
+        }
+    }
+}
+
+/// The longer of what the job's record sums up as queueing and what its states add up to: a job
+/// that lost its machines waits again after it began to run.
+fn waited(view: &View<'_>) -> Option<Waited> {
+    let info = &view.job.info;
+    let queued = info.queued_seconds;
+    let in_states = (info.states.len() > 1).then(|| {
+        let ends = info.states.iter().skip(1).map(|(_, at)| *at);
+        let ends = ends.chain(info.ended_ms);
+        let waits = info.states.iter().zip(ends);
+        let waits = waits.filter(|((state, _), _)| WAITING.contains(&state.as_str()));
+        waits
+            .map(|((_, from), to)| (to - from).max(0) as f64 / 1000.0)
+            .sum::<f64>()
+    });
+    let by_states = in_states.filter(|s| queued.is_none_or(|q| *s > q));
+    let seconds = by_states.or(queued)?;
+    let (metric, source) = match by_states {
+        Some(_) => ("WaitingForCapacity", states_source(view)),
+        None => ("QueuedTime", info.sources.get("queued_seconds").cloned()),
+    };
+    Some(Waited {
+        seconds,
+        total: total_seconds(view).unwrap_or(seconds).max(seconds),
+        metric,
+        source,
+    })
+}
+
+/// Where the states of the job are recorded.
+fn states_source(view: &View<'_>) -> Option<Source> {
+    let sources = &view.job.info.sources;
+    let record = sources
+        .get("state")
+        .or_else(|| sources.get("submitted_ms"))?;
+    let is_json = record
+        .locator
+        .as_deref()
+        .is_some_and(|l| l.starts_with('/'));
+    let place = if is_json {
+        "/stateAuditRecords"
+    } else {
+        "JobInfo/StateAuditRecords"
+    };
+    Some(Source {
+        file: record.file.clone(),
+        locator: Some(place.to_owned()),
+    })
 }
 
 /// Seconds from submission to end.
@@ -86,50 +157,49 @@ fn total_seconds(view: &View<'_>) -> Option<f64> {
     }
 }
 
-fn symptom(view: &View<'_>, queued: f64, total: f64, share: f64) -> Symptom {
-    let mut evidence = Vec::new();
-    if let Some(source) = view.job.info.sources.get("queued_seconds") {
-        let sentence = text!(
-            "排队 {time}",
-            "it queued for {time}",
-            time = Seconds(queued)
-        );
-        evidence.push(view.number("QueuedTime", queued, "s", source.clone(), sentence));
-        let limit = view.limit(&MIN_SHARE);
-        let sentence = text!(
-            "排队占总时间的 {share}",
-            "queueing is {share} of the total time",
-            share = Share(share)
-        );
-        evidence.push(
-            view.number(
-                "queued / total time",
-                share,
-                "ratio",
-                source.clone(),
-                sentence,
-            )
-            .expecting(format!("< {limit}")),
-        );
-    }
+fn symptom(view: &View<'_>, waited: &Waited) -> Symptom {
+    let (seconds, share) = (waited.seconds, waited.share());
     Symptom {
         cause: Cause::QueueWait,
         stage: None,
         lines: None,
         summary: text!(
-            "作业等待资源 {time}，占从提交到结束的 {time_2} 的 {share}",
-            "the job waited {time} for capacity, {share} of the {time_2} from submission to end",
-            time = Seconds(queued),
-            time_2 = Seconds(total),
+            "作业等待资源 {time}，占从提交到结束的 {total} 的 {share}",
+            "the job waited {time} for capacity, {share} of the {total} from submission to end",
+            time = Seconds(seconds),
+            total = Seconds(waited.total),
             share = Share(share)
         ),
-        evidence,
+        evidence: evidence(view, waited),
         saved: Some(Saved {
-            seconds: queued,
+            seconds,
             share,
             fix: Fix::Capacity,
         }),
-        method: "time between compilation and start",
+        method: "time in the states that wait for capacity",
         strength: 0.6 + 0.4 * share,
     }
+}
+
+fn evidence(view: &View<'_>, waited: &Waited) -> Vec<Evidence> {
+    let Some(source) = &waited.source else {
+        return Vec::new();
+    };
+    let sentence = text!(
+        "等待资源 {time}",
+        "it waited {time} for capacity",
+        time = Seconds(waited.seconds)
+    );
+    let share = text!(
+        "等待占总时间的 {share}",
+        "waiting is {share} of the total time",
+        share = Share(waited.share())
+    );
+    let limit = view.limit(&MIN_SHARE);
+    let metric = format!("{} / total time", waited.metric);
+    vec![
+        view.number(waited.metric, waited.seconds, "s", source.clone(), sentence),
+        view.number(&metric, waited.share(), "ratio", source.clone(), share)
+            .expecting(format!("< {limit}")),
+    ]
 }

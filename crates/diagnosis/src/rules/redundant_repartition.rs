@@ -47,6 +47,7 @@ impl Rule for RedundantRepartition {
         for found in needless(view, &Rates::of(view)) {
             result.offer(view, symptom(view, &found));
         }
+        result.exchanges(view, |e| e.exchange == ExchangeKind::Hash);
         result.cleared_by(text!(
             "没有对已按兼容键分区的数据再次重分区",
             "no rows are repartitioned that were partitioned on compatible keys"

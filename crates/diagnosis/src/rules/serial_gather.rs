@@ -2,6 +2,7 @@
 //! global sort, an aggregate without partitions or a write.
 
 use job::info::Information;
+use job::model::ExchangeKind;
 
 use super::support::{Symptom, both};
 use crate::measurements::exchange::partitioner_fact;
@@ -48,11 +49,10 @@ impl Rule for SerialGather {
         for found in &gathers {
             result.offer(view, symptom(view, found));
         }
-        let largest = gathers.iter().map(|g| g.bytes).fold(0.0, f64::max);
+        result.exchanges(view, |e| e.exchange == ExchangeKind::Gather);
         result.cleared_by(text!(
-            "汇集到一个顶点的数据最多 {size}",
-            "at most {size} are gathered into one vertex",
-            size = Bytes(largest)
+            "汇集到一个顶点的数据不多",
+            "little is gathered into one vertex",
         ))
     }
 }

@@ -2,16 +2,16 @@
 
 use job::facts::{OperatorFacts, value};
 use job::info::Information;
-use job::model::{ExchangeKind, Operator, Source};
+use job::model::{Edge, ExchangeKind, Operator, Source};
 
 use super::support::{Symptom, both};
 use crate::facts::events_source;
-use crate::impact::Basis;
 use crate::measurements::exchange::feeds_join;
 use crate::measurements::skew::{
-    DEFAULT_EXPLAINS, MIN_LAYOUT_RATIO, MIN_NAMED_RATIO, MIN_RATIO, VALUES_PER_PARTITION,
+    DEFAULT_EXPLAINS, MIN_LAYOUT_RATIO, MIN_NAMED_RATIO, MIN_RATIO, VALUES_PER_PARTITION, imbalance,
 };
 use crate::rule::{About, Examination, Rule};
+use crate::settings::Threshold;
 use crate::uneven::Uneven;
 use crate::view::View;
 use report::format::{Number, PARTITION, ROW, Seconds, Share, VERTEX};
@@ -104,23 +104,76 @@ impl Rule for Skew {
     }
 }
 
-/// Candidates of one kind of skew, what cannot be decided about it, or what clears it.
+/// Looks at every stage whose plan allows this kind of skew.
 fn examine(view: &View<'_>, cause: Cause) -> Examination {
     let mut result = Examination::default();
-    for uneven in view.uneven.iter().filter(|u| u.cause == cause) {
-        result.found(view, symptom(view, uneven));
+    for stage in 0..view.job.stages.len() {
+        let uneven = view.uneven.iter().find(|u| u.stage == stage);
+        match uneven {
+            Some(u) if u.cause == cause => {
+                result.found(view, symptom(view, u));
+                if let Some(found) = result.candidates.last_mut() {
+                    found.at_most = u.at_most;
+                }
+            }
+            _ if !could_be(view, cause, stage) => {}
+            Some(u) if unnamed(view, cause, u) => {
+                let reason = text!(
+                    "{stage} 的数据不均匀，但没有键的统计信息说明是哪种键值造成的",
+                    "the input of {stage} is uneven, and without statistics of the key nothing shows which values make it so",
+                    stage = view.name(stage),
+                );
+                result.lacks(Information::TableStatistics, view, Some(stage), reason);
+            }
+            Some(u) => result.attributed(view, u.cause, stage),
+            None => even(view, cause, stage, &mut result),
+        }
     }
-    lacking(view, cause, &mut result);
-    let (ratio, stage) = most_uneven(view, cause);
-    let limit = view.limit(if cause == Cause::PartitionLayout {
+    result.cleared_by(text!(
+        "各顶点得到的数据量相近",
+        "the vertices get about equal amounts of data",
+    ))
+}
+
+/// A stage that is not uneven: its imbalance is in order, or unknown.
+fn even(view: &View<'_>, cause: Cause, stage: usize, result: &mut Examination) {
+    let Some(imbalance) = imbalance(view, stage) else {
+        let reason = text!(
+            "不知道 {stage} 的数据在各顶点间如何分布",
+            "how the data of {stage} is spread over its vertices is unknown",
+            stage = view.name(stage),
+        );
+        result.lacks(Information::PerVertexData, view, Some(stage), reason);
+        return;
+    };
+    let (edge, ratio) = (imbalance.edge, imbalance.ratio);
+    let limit = view.limit(limit(cause));
+    result.under(ratio / limit, || {
+        let rows = rows_node(view, stage, edge);
+        let largest = rows.and_then(|node| view.measured(&node.rows_max, "rows"));
+        let mut facts: Vec<Evidence> = largest.into_iter().collect();
+        facts.extend(ratio_fact(view, stage, edge, ratio));
+        facts
+    });
+}
+
+/// Largest over mean input from which a stage has a kind of skew.
+fn limit(cause: Cause) -> &'static Threshold {
+    if cause == Cause::PartitionLayout {
         &MIN_LAYOUT_RATIO
     } else {
         &MIN_RATIO
-    });
-    match stage {
-        Some(stage) => result.cleared_by(text!("最不均匀的阶段 {stage} 的 最大/平均为 {ratio:.2}（阈值 {limit:.1}），没有此类倾斜", "the most uneven stage, {stage}, has a max/mean of {ratio:.2} (threshold {limit:.1}): no skew of this kind")),
-        None => result.cleared_by(text!("没有可能出现此类倾斜的阶段", "no stage that could be skewed in this way")),
     }
+}
+
+/// Whether only statistics of the key could tell if an uneven input is of this kind.
+fn unnamed(view: &View<'_>, cause: Cause, u: &Uneven) -> bool {
+    let Some(edge) = u.edge.map(|e| &view.job.edges[e]) else {
+        return false;
+    };
+    let known = |key: &String| view.column_statistics(edge, key).is_some();
+    matches!(cause, Cause::NullOrDefaultKey | Cause::LowCardinalityKey)
+        && !edge.keys.iter().all(known)
 }
 
 fn symptom(view: &View<'_>, u: &Uneven) -> Symptom {
@@ -225,69 +278,72 @@ fn hot_words(u: &Uneven) -> Text {
 
 fn evidence(view: &View<'_>, u: &Uneven) -> Vec<Evidence> {
     let mut facts = Vec::new();
-    let stage = &view.job.stages[u.stage];
-    let limit = view.limit(if u.edge.is_some() {
-        &MIN_RATIO
-    } else {
-        &MIN_LAYOUT_RATIO
-    });
-    let ratio_text = || {
-        text!(
-            "{stage} 最大顶点是均值的 {ratio} 倍",
-            "the largest vertex of {stage} has {ratio} times the mean",
-            stage = stage.name,
-            ratio = format!("{:.1}", u.ratio)
-        )
-    };
-    if let Some(input) = rows_node(view, u)
-        && let (Some(max), Some(rows)) = (&input.rows_max, &input.rows)
+    if let Some(input) = rows_node(view, u.stage, u.edge)
+        && input.rows_max.is_some()
+        && input.rows.is_some()
     {
         facts.extend(view.measured(&input.rows_max, "rows"));
         facts.extend(view.measured(&input.rows, "rows"));
-        let metric = format!("{} / ({} / vertices)", max.metric, rows.metric);
-        facts.push(
-            view.number(&metric, u.ratio, "ratio", max.source(), ratio_text())
-                .expecting(format!("<= {limit:.1}")),
-        );
-    } else if let Some(stated) = &view.facts[u.stage].stated
-        && let (Some(max), Some(read), Some(n)) =
-            (&stated.bytes_read_max, &stated.bytes_read, &stated.vertices)
-    {
+    } else if let Some(stated) = &view.facts[u.stage].stated {
         facts.extend(view.measured(&stated.bytes_read_max, "bytes"));
-        let metric = format!("{} / ({} / {})", max.metric, read.metric, n.metric);
-        facts.push(
-            view.number(&metric, u.ratio, "ratio", max.source(), ratio_text())
-                .expecting(format!("<= {limit:.1}")),
-        );
-    } else if let Some(source) = events_source(stage) {
-        facts.push(
-            view.number(
-                "max bytes read / mean bytes read",
-                u.ratio,
-                "ratio",
-                source,
-                ratio_text(),
-            )
-            .expecting(format!("<= {limit:.1}")),
-        );
     }
+    facts.extend(ratio_fact(view, u.stage, u.edge, u.ratio));
     facts.extend(hot_fact(view, u));
     facts.extend(hot_column_fact(view, u));
     facts.extend(slowest(view, u.stage));
     facts
 }
 
-/// The uneven input.
-fn rows_node<'a>(view: &'a View<'_>, u: &Uneven) -> Option<&'a OperatorFacts> {
-    let rows = |o: &Operator| value(&view.node(u.stage, o.uid)?.rows).map(|r| r as u64);
-    let uid = match u.edge {
+/// Largest over mean input of a stage, where it was read.
+fn ratio_fact(view: &View<'_>, stage: usize, edge: Option<usize>, ratio: f64) -> Option<Evidence> {
+    let stated = || {
+        let stated = view.facts[stage].stated.as_ref()?;
+        let (max, read) = (stated.bytes_read_max.as_ref()?, stated.bytes_read.as_ref()?);
+        let n = stated.vertices.as_ref()?;
+        let metric = format!("{} / ({} / {})", max.metric, read.metric, n.metric);
+        Some((metric, max.source()))
+    };
+    let by_rows = || {
+        let input = rows_node(view, stage, edge)?;
+        let (max, rows) = (input.rows_max.as_ref()?, input.rows.as_ref()?);
+        let metric = format!("{} / ({} / vertices)", max.metric, rows.metric);
+        Some((metric, max.source()))
+    };
+    let by_events = || {
+        let metric = "max bytes read / mean bytes read".to_owned();
+        Some((metric, events_source(&view.job.stages[stage])?))
+    };
+    let (metric, source) = by_rows().or_else(stated).or_else(by_events)?;
+    let sentence = text!(
+        "{stage} 最大顶点是均值的 {shown} 倍",
+        "the largest vertex of {stage} has {shown} times the mean",
+        stage = view.name(stage),
+        shown = format!("{ratio:.1}"),
+    );
+    let limit = view.limit(if edge.is_some() {
+        &MIN_RATIO
+    } else {
+        &MIN_LAYOUT_RATIO
+    });
+    let fact = view.number(&metric, ratio, "ratio", source, sentence);
+    Some(fact.expecting(format!("<= {limit:.1}")))
+}
+
+/// The input that comes through an exchange, else the largest stored one.
+fn rows_node<'a>(
+    view: &'a View<'_>,
+    stage: usize,
+    edge: Option<usize>,
+) -> Option<&'a OperatorFacts> {
+    let rows = |o: &Operator| value(&view.node(stage, o.uid)?.rows).map(|r| r as u64);
+    let uid = match edge {
         Some(edge) => view.job.edges[edge].uid,
         None => {
-            let (_, largest) = view.extracts(u.stage).max_by_key(|(_, o)| rows(o))?;
+            let (_, largest) = view.extracts(stage).max_by_key(|(_, o)| rows(o))?;
             largest.uid
         }
     };
-    view.node(u.stage, uid)
+    view.node(stage, uid)
 }
 
 fn hot_fact(view: &View<'_>, u: &Uneven) -> Option<Evidence> {
@@ -334,25 +390,6 @@ fn slowest(view: &View<'_>, stage: usize) -> Option<Evidence> {
     Some(view.number("slowest vertex", max, "s", source, sentence))
 }
 
-/// Stages whose spread is unknown.
-fn lacking(view: &View<'_>, cause: Cause, result: &mut Examination) {
-    for (index, stage) in view.job.stages.iter().enumerate() {
-        let known = view
-            .run
-            .as_ref()
-            .is_some_and(|r| r.basis[index] != Basis::Unknown && r.stages[index].bytes() > 0.0);
-        if known || view.facts[index].counted.is_some() || !could_be(view, cause, index) {
-            continue;
-        }
-        let reason = text!(
-            "不知道 {stage} 的数据在各顶点间如何分布",
-            "how the data of {stage} is spread over its vertices is unknown",
-            stage = stage.name
-        );
-        result.lacks(Information::PerVertexData, view, Some(index), reason);
-    }
-}
-
 /// Whether a stage could have this kind of skew, by its plan.
 fn could_be(view: &View<'_>, cause: Cause, stage: usize) -> bool {
     if view.vertices(stage).is_some_and(|n| n < 2) || view.failed() {
@@ -363,24 +400,13 @@ fn could_be(view: &View<'_>, cause: Cause, stage: usize) -> bool {
         .filter(|e| e.exchange == ExchangeKind::Hash && e.partitions.is_none_or(|p| p > 1))
         .peekable();
     match cause {
-        Cause::PartitionLayout => hashed.peek().is_none() && view.extracts(stage).next().is_some(),
+        Cause::PartitionLayout => {
+            let ranged = |e: &Edge| e.exchange == ExchangeKind::Range;
+            hashed.peek().is_none()
+                && (view.extracts(stage).next().is_some() || view.inputs(stage).any(ranged))
+        }
         Cause::JoinHotKey => hashed.any(|e| feeds_join(view, e)),
         Cause::GroupHotKey => hashed.any(|e| !feeds_join(view, e)),
         _ => hashed.peek().is_some(),
     }
-}
-
-/// The largest max/mean of the stages that this kind looks at.
-fn most_uneven<'a>(view: &View<'a>, cause: Cause) -> (f64, Option<&'a str>) {
-    let stored = cause == Cause::PartitionLayout;
-    let ratios = (0..view.job.stages.len()).filter_map(|s| {
-        let hashed = view.inputs(s).any(|e| e.exchange == ExchangeKind::Hash);
-        if hashed == stored || view.vertices(s).is_none_or(|n| n < 2) {
-            return None;
-        }
-        let spread = view.facts[s].bytes_read.as_ref()?;
-        Some((spread.value.max_over_mean, view.name(s)))
-    });
-    let best = ratios.max_by(|a, b| a.0.total_cmp(&b.0));
-    best.map_or((1.0, None), |(ratio, name)| (ratio, Some(name)))
 }

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use job::Job;
 use job::info::Information;
 use job::model::Source;
-use job::runs::{RunState, StageRuns};
+use job::runs::{RunState, StageRuns, VertexRun};
 
 use super::support::{Symptom, both};
-use crate::impact::Basis;
 use crate::measurements::load::lines;
+use crate::measurements::managed::{gc, runs_user_code};
 use crate::measurements::spill::spills_in_part;
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
@@ -40,9 +41,18 @@ pub(crate) static MAX_VERTICES: Threshold = Threshold {
 /// Least number of completed vertices from which their usual pace can be estimated.
 const MIN_COMPLETED: usize = 4;
 
-/// Part of the run that the work of the stages may leave unexplained before missing vertex events
-/// matter.
-const UNEXPLAINED: f64 = 0.2;
+/// Vertices with up to this many times the median input are compared with the others: of those
+/// with more, their data is why.
+const LIKE_INPUT: f64 = 1.5;
+
+/// Seconds beyond the usual from which a vertex can hold up a run.
+const MIN_EXCESS_S: f64 = 5.0;
+
+/// Up to this many times what its data explains, a vertex ran at full speed.
+const FULL_SPEED: f64 = 1.3;
+
+/// Chance that the machine is to blame where garbage collection or spilling could not be ruled out.
+const RIVALED: f64 = 0.45;
 
 /// The rule.
 pub(crate) struct SlowMachine;
@@ -72,14 +82,20 @@ static ABOUT: About = About {
     ],
 };
 
-/// A vertex that ran far longer than its data explains.
+/// A vertex that completed, and how long its data explains.
 #[derive(Debug, Clone)]
-struct Slow {
+struct Timed {
     index: u32,
     machine: u32,
     run_s: f64,
     usual_s: f64,
     line: u64,
+}
+
+impl Timed {
+    fn slowdown(&self) -> f64 {
+        self.run_s / self.usual_s.max(f64::MIN_POSITIVE)
+    }
 }
 
 impl Rule for SlowMachine {
@@ -89,90 +105,181 @@ impl Rule for SlowMachine {
 
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
-        for (stage, s) in view.job.stages.iter().enumerate() {
-            let Some(runs) = s.runs.as_ref().filter(|_| !view.failed()) else {
-                continue;
-            };
-            let slow = slow_vertices(view, stage, runs);
-            if !slow.is_empty() {
-                result.found(view, symptom(view, stage, runs, &slow));
-            } else if let Some(symptom) = unseen_slow(view, stage, runs) {
-                result.found(view, symptom);
-            }
-        }
-        if let (Some(run), false) = (&view.run, view.failed()) {
-            let without: Vec<_> = (0..run.basis.len())
-                .filter(|s| run.basis[*s] != Basis::Events)
-                .collect();
-            let unexplained = run.unexplained_s() / run.elapsed_s;
-            if !without.is_empty()
-                && view.job.stages.iter().all(|s| s.runs.is_none())
-                && unexplained > UNEXPLAINED
-            {
-                let reason = text!(
-                    "各阶段的工作量解释不了 {time} 的运行时间",
-                    "the work of the stages leaves {time} of the run unexplained",
-                    time = Seconds(run.unexplained_s())
-                );
-                result.lacks(Information::VertexEvents, view, None, reason);
-                if let Some(last) = result.undecided.last_mut() {
-                    last.share_at_stake = unexplained;
+        let job = view.job;
+        let timed: Vec<Vec<Timed>> = job.stages.iter().map(|s| timed(s.runs.as_ref())).collect();
+        let machines = Machines::of(job, &timed);
+        for (stage, s) in job.stages.iter().enumerate().filter(|_| !view.failed()) {
+            match &s.runs {
+                Some(runs) => {
+                    let seen = Seen {
+                        stage,
+                        runs,
+                        timed: &timed[stage],
+                    };
+                    seen.examine(view, &machines, &mut result);
+                }
+                None if view.vertices(stage) == Some(1) || super::is_local(view) => {}
+                None => {
+                    let reason = text!(
+                        "没有事件说明 {stage} 的各顶点运行了多久、在哪台机器上",
+                        "no events show how long the vertices of {stage} ran and on which machines",
+                        stage = s.name
+                    );
+                    result.lacks(Information::VertexEvents, view, Some(stage), reason);
                 }
             }
         }
         result.cleared_by(text!(
-            "没有数据不多却很慢的顶点",
-            "no vertex is slow without more data"
+            "没有顶点所在的机器比别的机器慢得多",
+            "no machine is much slower than the others"
         ))
     }
 }
 
-fn slow_vertices(view: &View<'_>, stage: usize, runs: &StageRuns) -> Vec<Slow> {
-    let completed: Vec<_> = runs
-        .runs
+/// How the vertices of each machine ran, over all stages.
+struct Machines<'a>(BTreeMap<&'a str, Vec<f64>>);
+
+impl<'a> Machines<'a> {
+    fn of(job: &'a Job, timed: &[Vec<Timed>]) -> Machines<'a> {
+        let mut slowdowns: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        for (stage, timed) in job.stages.iter().zip(timed) {
+            let machines = stage.runs.as_ref().map_or(&[][..], |r| &r.machines);
+            for t in timed {
+                if let Some(name) = machines.get(t.machine as usize) {
+                    slowdowns.entry(name).or_default().push(t.slowdown());
+                }
+            }
+        }
+        Machines(slowdowns)
+    }
+
+    /// Vertices that the machine ran at full speed, and those that it ran slowly.
+    fn tally(&self, machine: &str, slow: f64) -> (usize, usize) {
+        let all = self.0.get(machine).map_or(&[][..], Vec::as_slice);
+        let count = |f: &dyn Fn(f64) -> bool| all.iter().filter(|s| f(**s)).count();
+        (count(&|s| s < FULL_SPEED), count(&|s| s >= slow))
+    }
+}
+
+/// Completed vertices with like input, and how long that input explains at the pace of the median.
+fn timed(runs: Option<&StageRuns>) -> Vec<Timed> {
+    let of_stage = runs.map_or(&[][..], |r| &r.runs);
+    let completed: Vec<_> = of_stage
         .iter()
         .filter(|r| r.state == RunState::Completed)
         .collect();
     if completed.len() < MIN_COMPLETED {
         return Vec::new();
     }
-    let run = |r: &job::runs::VertexRun| (r.ended_ms - r.running_ms).max(0) as f64 / 1000.0;
+    let run = |r: &VertexRun| (r.ended_ms - r.running_ms).max(0) as f64 / 1000.0;
     let median = |mut values: Vec<f64>| {
         values.sort_by(f64::total_cmp);
         values[values.len() / 2]
     };
     let usual = median(completed.iter().map(|r| run(r)).collect());
     let bytes = median(completed.iter().map(|r| r.bytes_read as f64).collect());
-    let expected = |read: u64| {
-        usual
-            * if bytes > 0.0 {
-                (read as f64 / bytes).max(0.5)
-            } else {
-                1.0
-            }
+    let share = |read: u64| {
+        if bytes > 0.0 {
+            (read as f64 / bytes).max(0.5)
+        } else {
+            1.0
+        }
     };
-    let slow: Vec<Slow> = completed
+    completed
         .iter()
-        .filter(|r| r.bytes_read as f64 <= 1.5 * bytes)
-        .filter(|r| {
-            run(r) > expected(r.bytes_read) * view.limit(&MIN_SLOWDOWN) && run(r) > usual + 5.0
-        })
-        .map(|r| Slow {
+        .filter(|r| r.bytes_read as f64 <= LIKE_INPUT * bytes)
+        .map(|r| Timed {
             index: r.index,
             machine: r.machine,
             run_s: run(r),
-            usual_s: expected(r.bytes_read),
+            usual_s: usual * share(r.bytes_read),
             line: r.line,
         })
-        .collect();
-    let few = slow.len() as f64 <= (completed.len() as f64 * view.limit(&MAX_VERTICES)).max(1.0);
-    // Vertices of a stage of which only some spill differ by that.
-    let other = !view.is_uneven(stage) && spills_in_part(view, stage);
-    if few && !other && !clashing(runs, &slow, usual) {
-        slow
-    } else {
-        Vec::new()
+        .collect()
+}
+
+/// A stage whose vertices were seen one by one.
+struct Seen<'a> {
+    stage: usize,
+    runs: &'a StageRuns,
+    timed: &'a [Timed],
+}
+
+impl Seen<'_> {
+    /// What depends on the data, on garbage collection or on spilling is not the machine's doing,
+    /// and neither is what it ran at full speed.
+    fn examine(&self, view: &View<'_>, machines: &Machines<'_>, result: &mut Examination) {
+        let stage = self.stage;
+        let limit = view.limit(&MIN_SLOWDOWN);
+        let slow = self.slow(limit);
+        let worst = self.timed.iter().map(Timed::slowdown).fold(0.0, f64::max);
+        let uneven = view.uneven.iter().find(|u| u.stage == stage && u.matters);
+        if slow.is_empty() {
+            match unseen_slow(view, stage, self.runs) {
+                Some(symptom) => result.found(view, symptom),
+                // Too few vertices to compare with each other.
+                None if self.timed.is_empty() => {}
+                None => result.under((worst / limit).min(0.99), || self.slowest(view)),
+            }
+        } else if worst <= gc_stretch(view, stage) * FULL_SPEED {
+            result.attributed(view, Cause::HeapPressure, stage);
+        } else if let Some(uneven) = uneven.filter(|_| spills_in_part(view, stage)) {
+            result.attributed(view, uneven.cause, stage);
+        } else if spills_in_part(view, stage) {
+            result.attributed(view, Cause::Spill, stage);
+        } else {
+            let (blamed, cleared) = self.by_machine(&slow, machines, limit);
+            let few = self.timed.len() as f64 * view.limit(&MAX_VERTICES);
+            if blamed == 0 || cleared * 2 > slow.len() || slow.len() as f64 > few.max(1.0) {
+                result.under(0.99, || self.slowest(view));
+            } else if blamed > 1 || !rivaled(view, stage) {
+                result.found(view, symptom(view, stage, self.runs, &slow));
+            } else {
+                result.suspected(view, symptom(view, stage, self.runs, &slow), RIVALED);
+            }
+        }
     }
+
+    /// Vertices that ran far longer than their data explains.
+    fn slow(&self, limit: f64) -> Vec<Timed> {
+        let slow = |t: &&Timed| t.slowdown() > limit && t.run_s > t.usual_s + MIN_EXCESS_S;
+        self.timed.iter().filter(slow).cloned().collect()
+    }
+
+    /// How many of the slow vertices ran on machines that were mostly slow, and how many on
+    /// machines that ran more vertices at full speed than slowly.
+    fn by_machine(&self, slow: &[Timed], machines: &Machines<'_>, limit: f64) -> (usize, usize) {
+        let tally = |t: &Timed| {
+            let name = self.runs.machines.get(t.machine as usize)?;
+            Some(machines.tally(name, limit))
+        };
+        let tallies: Vec<_> = slow.iter().filter_map(tally).collect();
+        let cleared = tallies.iter().filter(|(fast, slow)| fast >= slow).count();
+        let blamed = tallies.iter().filter(|(fast, slow)| fast < slow);
+        (blamed.map(|(_, slow)| *slow).max().unwrap_or(0), cleared)
+    }
+
+    fn slowest(&self, view: &View<'_>) -> Vec<Evidence> {
+        let worst = self
+            .timed
+            .iter()
+            .max_by(|a, b| a.slowdown().total_cmp(&b.slowdown()));
+        let Some(worst) = worst else {
+            return Vec::new();
+        };
+        evidence(view, self.runs, worst)
+    }
+}
+
+/// How many times longer than the mean vertex the one with most garbage collection runs for it.
+fn gc_stretch(view: &View<'_>, stage: usize) -> f64 {
+    gc(view, stage).map_or(1.0, |(mean, max)| (1.0 - mean) / (1.0 - max.min(0.95)))
+}
+
+/// Whether garbage collection or spilling could be why a vertex is slow, and no file tells.
+fn rivaled(view: &View<'_>, stage: usize) -> bool {
+    let facts = &view.facts[stage];
+    (runs_user_code(view, stage) && gc(view, stage).is_none()) || facts.operators.is_empty()
 }
 
 /// Vertices that the events lack because they were cut off, and that by the totals of the stage
@@ -223,28 +330,13 @@ fn unseen_slow(view: &View<'_>, stage: usize, runs: &StageRuns) -> Option<Sympto
     })
 }
 
-/// Whether most of the slow vertices ran on machines that ran others of the stage at full speed.
-fn clashing(runs: &StageRuns, slow: &[Slow], usual: f64) -> bool {
-    let mut fast: BTreeMap<u32, u32> = BTreeMap::new();
-    for r in runs.runs.iter().filter(|r| r.state == RunState::Completed) {
-        if ((r.ended_ms - r.running_ms) as f64 / 1000.0) < 1.3 * usual {
-            *fast.entry(r.machine).or_default() += 1;
-        }
-    }
-    let on_fast = slow
-        .iter()
-        .filter(|s| fast.contains_key(&s.machine))
-        .count();
-    on_fast * 2 > slow.len()
-}
-
-fn symptom(view: &View<'_>, stage: usize, runs: &StageRuns, slow: &[Slow]) -> Symptom {
+fn symptom(view: &View<'_>, stage: usize, runs: &StageRuns, slow: &[Timed]) -> Symptom {
     let worst = slow
         .iter()
         .max_by(|a, b| a.run_s.total_cmp(&b.run_s))
         .unwrap_or(&slow[0]);
-    let machine = runs.machines.get(worst.machine as usize).map_or("?", |m| m);
-    let times = worst.run_s / worst.usual_s;
+    let machine = machine(runs, worst);
+    let times = worst.slowdown();
     let over = |run: f64, usual: f64| (run - usual).max(0.0);
     let excess: BTreeMap<u32, f64> = slow
         .iter()
@@ -262,7 +354,7 @@ fn symptom(view: &View<'_>, stage: usize, runs: &StageRuns, slow: &[Slow]) -> Sy
             time = Seconds(worst.run_s),
             slow = VERTEX.count(slow.len() as f64)
         ),
-        evidence: evidence(view, runs, worst, machine),
+        evidence: evidence(view, runs, worst),
         saved: view.saved(move |stages| {
             for (vertex, index) in stages[stage].vertices.iter_mut().zip(&indices) {
                 if let Some(excess) = excess.get(index) {
@@ -275,6 +367,12 @@ fn symptom(view: &View<'_>, stage: usize, runs: &StageRuns, slow: &[Slow]) -> Sy
     }
 }
 
+fn machine<'a>(runs: &'a StageRuns, vertex: &Timed) -> &'a str {
+    runs.machines
+        .get(vertex.machine as usize)
+        .map_or("?", |m| m)
+}
+
 /// Indices of the vertices in the order in which the run model has them.
 fn vertex_indices(runs: &StageRuns) -> Vec<u32> {
     let mut indices: Vec<u32> = runs.runs.iter().map(|r| r.index).collect();
@@ -283,8 +381,9 @@ fn vertex_indices(runs: &StageRuns) -> Vec<u32> {
     indices
 }
 
-fn evidence(view: &View<'_>, runs: &StageRuns, worst: &Slow, machine: &str) -> Vec<Evidence> {
+fn evidence(view: &View<'_>, runs: &StageRuns, worst: &Timed) -> Vec<Evidence> {
     let index = worst.index;
+    let machine = machine(runs, worst);
     let place = || Source {
         file: runs.file.clone(),
         locator: Some(format!("line {}", worst.line)),

@@ -3,6 +3,7 @@
 use job::info::Information;
 
 use super::support::{Symptom, both};
+use super::tiny_vertices::lacking;
 use crate::measurements::tiny::{
     Files, MAX_FILE, MIN_FILES, evidence as load_evidence, is_tiny, reads_small_files, saved,
 };
@@ -33,10 +34,17 @@ impl Rule for SmallFiles {
 
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
-        for stage in (0..view.job.stages.len()).filter(|s| is_tiny(view, *s, view.limit(&MAX_FILE)))
-        {
-            if let Some(files) = reads_small_files(view, stage) {
-                result.found(view, symptom(view, stage, &files));
+        let reads = |s: &usize| view.extracts(*s).next().is_some() && !view.failed();
+        for stage in (0..view.job.stages.len()).filter(reads) {
+            let tiny = is_tiny(view, stage, view.limit(&MAX_FILE));
+            match (tiny, reads_small_files(view, stage)) {
+                (Some(true), Some(files)) => result.found(view, symptom(view, stage, &files)),
+                (Some(_), _) => {
+                    let n = view.vertices(stage).unwrap_or(0) as f64;
+                    let of_limit = (n / view.limit(&MIN_FILES)).min(0.99);
+                    result.under(of_limit, || load_evidence(view, stage));
+                }
+                (None, _) => lacking(view, stage, &mut result),
             }
         }
         result.cleared_by(text!(

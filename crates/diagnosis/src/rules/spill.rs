@@ -1,10 +1,11 @@
 //! Rule for `memory.spill`: sorts or hash tables that go to disk.
 //!
-//! The cost is the time of the spilling operators minus what the same rows take in memory, by the
-//! pace of this job's own sorts that did not spill.
+//! What spilling costs is the time of the spilling operators beyond what the same rows take in
+//! memory, by the pace of this job's own sorts that did not spill.
 
-use job::facts::value;
+use job::facts::{OperatorFacts, value};
 use job::info::Information;
+use job::model::OperatorKind;
 
 use super::support::{Symptom, both};
 use crate::impact::scale_run;
@@ -14,6 +15,9 @@ use crate::rule::{About, Examination, Rule};
 use crate::view::View;
 use report::format::{Bytes, Seconds};
 use report::{Cause, text};
+
+/// Temporary data over output from which a stage must have spilled.
+const EXCESS: f64 = 1.5;
 
 /// The rule.
 pub(crate) struct Spill;
@@ -51,49 +55,90 @@ impl Rule for Spill {
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
         for stage in 0..view.job.stages.len() {
-            if let Some(symptom) = spilling(view, stage) {
-                result.found(view, symptom);
-            }
-        }
-        // Without counters, more temporary data than output still shows it.
-        for (index, stage) in view
-            .job
-            .stages
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| view.facts[*at].counted.is_none())
-        {
-            if let Some((temp, written)) = excess_temp(view, index) {
-                let reason = text!(
-                    "{stage} 的临时数据（{size}）多于其输出（{size_2}），但没有计数器说明溢出的代价",
-                    "{stage} wrote {size} of temporary data for {size_2} of output; without counters the cost of spilling is unknown",
-                    stage = stage.name,
-                    size = Bytes(temp),
-                    size_2 = Bytes(written)
-                );
-                result.lacks(Information::MemoryUse, view, Some(index), reason);
+            if view.facts[stage].spills().is_some() {
+                counted(view, stage, &mut result);
+            } else if keeps_rows(view, stage) && !view.failed() {
+                uncounted(view, stage, &mut result);
             }
         }
         result.cleared_by(text!(
-            "没有算子溢出到磁盘，或溢出由倾斜、分区过少引起",
-            "no operator spills, or spilling follows from skew or too few partitions"
+            "没有算子因溢出到磁盘而明显变慢",
+            "no operator is much slower for spilling to disk"
         ))
     }
 }
 
-/// Temporary and output bytes of a stage, where there are more temporary ones.
-fn excess_temp(view: &View<'_>, stage: usize) -> Option<(f64, f64)> {
-    let stated = view.facts[stage].stated.as_ref()?;
-    let (temp, written) = (value(&stated.temp_written)?, value(&stated.bytes_written)?);
-    (temp > written * 1.5).then_some((temp, written))
+/// A stage whose operators count their spills. Skewed vertices, and vertices that are too few,
+/// spill because each has too much data.
+fn counted(view: &View<'_>, stage: usize, result: &mut Examination) {
+    let surplus = surplus_ms(view, stage);
+    let uneven = view.uneven.iter().find(|u| u.stage == stage && u.matters);
+    let buckets = |o: &OperatorFacts| value(&o.spilled).unwrap_or(0.0);
+    if surplus <= 0.0 {
+        let spilled = view.facts[stage].operators.iter();
+        let most = spilled
+            .filter(|o| o.spilled.is_some())
+            .max_by(|a, b| buckets(a).total_cmp(&buckets(b)));
+        let of_limit = f64::from(u8::from(most.is_some_and(OperatorFacts::has_spilled)));
+        result.under(of_limit * 0.9, || {
+            let fact = most.and_then(|o| view.measured(&o.spilled, "buckets"));
+            fact.into_iter().collect()
+        });
+    } else if let Some(uneven) = uneven {
+        result.attributed(view, uneven.cause, stage);
+    } else if too_few(view, stage, false).is_some() {
+        result.attributed(view, Cause::ParallelismTooLow, stage);
+    } else if let Some(symptom) = spilling(view, stage, surplus) {
+        result.found(view, symptom);
+    }
 }
 
-fn spilling(view: &View<'_>, stage: usize) -> Option<Symptom> {
-    let surplus = surplus_ms(view, stage);
-    // Vertices with far too much data each spill because they are too few.
-    if surplus <= 0.0 || view.is_uneven(stage) || too_few(view, stage, false).is_some() {
-        return None;
-    }
+/// Whether operators of a stage hold rows in memory: sorts, joins, aggregations.
+fn keeps_rows(view: &View<'_>, stage: usize) -> bool {
+    use OperatorKind::{Aggregate, Join, Sort};
+    let operators = &view.job.stages[stage].operators;
+    operators
+        .iter()
+        .any(|o| matches!(o.kind, Sort | Join | Aggregate))
+}
+
+/// A stage without counters of spilling: temporary data beyond what was written still tells, but
+/// not what it costs.
+fn uncounted(view: &View<'_>, stage: usize, result: &mut Examination) {
+    let stated = view.facts[stage].stated.as_ref();
+    let sizes = stated.and_then(|s| {
+        let (temp, written) = (s.temp_written.as_ref()?, s.bytes_written.as_ref()?);
+        Some((temp, temp.value, written.value))
+    });
+    let (info, reason) = match sizes {
+        Some((fact, temp, written)) if temp <= written * EXCESS => {
+            let of_limit = temp / (written * EXCESS).max(1.0);
+            let fact = || view.measured(fact, "bytes").into_iter().collect();
+            return result.under(of_limit, fact);
+        }
+        Some((_, temp, written)) => (
+            Information::MemoryUse,
+            text!(
+                "{stage} 的临时数据（{temp}）多于其输出（{written}），但没有计数器说明溢出的代价",
+                "{stage} wrote {temp} of temporary data for {written} of output; without counters the cost of spilling is unknown",
+                stage = view.name(stage),
+                temp = Bytes(temp),
+                written = Bytes(written)
+            ),
+        ),
+        None => (
+            Information::RuntimeCounters,
+            text!(
+                "没有计数器说明 {stage} 的排序和哈希表是否溢出到磁盘",
+                "no counters show whether the sorts and hash tables of {stage} spilled to disk",
+                stage = view.name(stage),
+            ),
+        ),
+    };
+    result.lacks(info, view, Some(stage), reason);
+}
+
+fn spilling(view: &View<'_>, stage: usize, surplus: f64) -> Option<Symptom> {
     let counted = view.facts[stage].operators.iter();
     let node = counted
         .filter(|o| o.has_spilled())

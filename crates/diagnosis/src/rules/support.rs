@@ -1,10 +1,10 @@
 //! What the rule files share: building candidates, and saying cleared or undecided.
 
-use crate::impact::Saved;
-use crate::rule::{Candidate, Examination, Undecided};
+use crate::impact::{Basis, Saved};
+use crate::rule::{Candidate, Examination, Reading, Undecided};
 use crate::view::View;
 use job::info::Information;
-use report::format::{Seconds, Share};
+use job::model::Edge;
 use report::{Cause, Evidence, Finding, Impact, Severity, StaticText, Text, text};
 
 /// A candidate before its severity and confidence are known.
@@ -24,37 +24,65 @@ pub(crate) struct Symptom {
 }
 
 impl Symptom {
-    fn candidate(self, view: &View<'_>) -> Candidate {
+    fn candidate(self, view: &View<'_>, certainty: Option<f64>) -> Candidate {
+        let known = |s: usize| view.basis(s) != Basis::Unknown;
+        let saved = self.saved.filter(|_| self.stage.is_none_or(known));
+        let share = saved.as_ref().map(|s| s.share);
+        let unknown = share.is_none() && !view.failed();
         let finding = Finding {
             id: String::new(),
             cause: self.cause,
             problem_type: self.cause.problem_type(),
-            severity: severity(self.saved.as_ref().map(|s| s.share)),
+            severity: severity(share, view.failed()),
             confidence: 0.0,
             stage: self.stage.map(|s| view.name(s).to_owned()),
             script_lines: self.lines.map(|(first, last)| [first, last]),
-            summary: with_saving(self.summary, self.saved.as_ref()).into(view.language),
+            summary: with_cost(self.summary, unknown).into(view.language),
             evidence: Vec::new(),
-            impact: self.saved.as_ref().map(|s| Impact {
+            impact: saved.as_ref().map(|s| Impact {
                 seconds_saved: s.seconds,
                 share_of_elapsed: Some(s.share),
                 method: self.method.to_owned(),
+                vertex_hours_saved: None,
             }),
         };
         Candidate {
             finding,
             evidence: self.evidence,
             strength: self.strength.clamp(0.0, 1.0),
-            fix: self.saved.map(|s| s.fix),
+            certainty: certainty.unwrap_or(if unknown { UNKNOWN_MATTERS } else { 1.0 }),
+            at_most: at_most(view, self.stage, share),
+            fix: saved.map(|s| s.fix),
         }
     }
 }
 
-/// Severity by the share of the run: half of it, a fifth, a twentieth. A failed job has no share
-/// and is critical.
-fn severity(share: Option<f64>) -> Severity {
+/// Chance that something over its limits costs a share that matters where nothing tells what it
+/// costs.
+const UNKNOWN_MATTERS: f64 = 0.5;
+
+/// How far off the share of a cause may be that was computed from totals instead of the times of
+/// the vertices.
+const TOTALS_MARGIN: f64 = 2.0;
+
+/// Largest share of the run that a cause could cost.
+fn at_most(view: &View<'_>, stage: Option<usize>, share: Option<f64>) -> f64 {
+    let stake = stage.map_or(1.0, |s| view.stake(s));
+    match (share, stage) {
+        (None, _) => stake,
+        (Some(share), Some(s)) if view.basis(s) != Basis::Events => {
+            (share * TOTALS_MARGIN).min(stake).max(share)
+        }
+        (Some(share), _) => share,
+    }
+}
+
+/// Severity by the share of the run: half of it, a fifth, a twentieth. What makes a job fail is
+/// critical; what costs nobody knows how much is neither that nor negligible.
+pub(crate) fn severity(share: Option<f64>, failed: bool) -> Severity {
     match share {
-        None => Severity::Critical,
+        None if failed => Severity::Critical,
+        None => Severity::Medium,
         Some(s) if s >= 0.5 => Severity::Critical,
         Some(s) if s >= 0.2 => Severity::High,
         Some(s) if s >= 0.05 => Severity::Medium,
@@ -62,21 +90,45 @@ fn severity(share: Option<f64>) -> Severity {
     }
 }
 
-fn with_saving(summary: Text, saved: Option<&Saved>) -> Text {
-    let Some(saved) = saved else { return summary };
+/// A summary that says so where nothing tells what the cause costs.
+fn with_cost(summary: Text, unknown: bool) -> Text {
+    if !unknown {
+        return summary;
+    }
     text!(
-        "{summary}；修复后约可节省 {time}（{share}）",
-        "{summary}; fixing this would save about {time} ({share})",
+        "{summary}；现有文件无法判断它耗费多少时间",
+        "{summary}; these files don't show how much time it costs",
         summary = summary,
-        time = Seconds(saved.seconds),
-        share = Share(saved.share),
     )
 }
 
 impl Examination {
-    /// Adds a cause that was seen.
-    pub(crate) fn found(&mut self, view: &View<'_>, draft: Symptom) {
-        self.candidates.push(draft.candidate(view));
+    /// Adds a place over the limits.
+    pub(crate) fn found(&mut self, view: &View<'_>, symptom: Symptom) {
+        self.candidates.push(symptom.candidate(view, None));
+    }
+
+    /// Adds a place over the limits for which another explanation could not be ruled out;
+    /// `certainty` is the chance that this one is right.
+    pub(crate) fn suspected(&mut self, view: &View<'_>, symptom: Symptom, certainty: f64) {
+        self.candidates
+            .push(symptom.candidate(view, Some(certainty)));
+    }
+
+    /// Adds a place that was measured and is in order. `of_limit` is the measured value over its
+    /// limit; the evidence of the place closest to its limit is kept.
+    pub(crate) fn under(&mut self, of_limit: f64, evidence: impl FnOnce() -> Vec<Evidence>) {
+        self.in_order += 1;
+        if self.closest.as_ref().is_none_or(|c| of_limit > c.of_limit) {
+            let evidence = evidence();
+            self.closest = Some(Reading { of_limit, evidence });
+        }
+    }
+
+    /// Adds a place over the limits because of another cause.
+    pub(crate) fn attributed(&mut self, view: &View<'_>, cause: Cause, stage: usize) {
+        let stage = Some(view.name(stage).to_owned());
+        self.attributed.push((cause, stage));
     }
 
     /// Adds an alternative that saves something, or of which that is not known.
@@ -86,7 +138,7 @@ impl Examination {
         }
     }
 
-    /// Adds something that could not be decided.
+    /// Adds a place that could not be decided.
     pub(crate) fn lacks(
         &mut self,
         info: Information,
@@ -103,11 +155,39 @@ impl Examination {
         });
     }
 
-    /// Says what cleared the cause.
-    pub(crate) fn cleared_by(mut self, reason: Text) -> Examination {
-        if self.candidates.is_empty() && self.undecided.is_empty() {
-            self.cleared = Some(reason);
+    /// Adds the exchanges in whose stages a rule neither found anything nor left anything open:
+    /// what they move was measured, or is unknown.
+    pub(crate) fn exchanges(&mut self, view: &View<'_>, relevant: impl Fn(&Edge) -> bool) {
+        let found = self.candidates.iter().map(|c| &c.finding.stage);
+        let open = self.undecided.iter().map(|u| &u.stage);
+        let seen: Vec<String> = found.chain(open).flatten().cloned().collect();
+        let edges = view
+            .job
+            .edges
+            .iter()
+            .filter(|e| relevant(e) && !view.failed());
+        for edge in edges.filter(|e| seen.iter().all(|s| s != view.name(e.to))) {
+            if edge.bytes_written.is_none() {
+                let reason = text!(
+                    "不知道有多少数据经过交换进入 {stage}",
+                    "how much data crosses the exchange into {stage} is unknown",
+                    stage = view.name(edge.to),
+                );
+                self.lacks(Information::RuntimeCounters, view, Some(edge.to), reason);
+                continue;
+            }
+            let share = view.fraction(edge.to, view.exchange_ms(edge));
+            self.under(share.min(0.99), || {
+                let written = view.node(edge.from, edge.uid);
+                let fact = written.and_then(|o| view.measured(&o.bytes, "bytes"));
+                fact.into_iter().collect()
+            });
         }
+    }
+
+    /// Says what the places in order have in common.
+    pub(crate) fn cleared_by(mut self, reason: Text) -> Examination {
+        self.cleared = Some(reason);
         self
     }
 }

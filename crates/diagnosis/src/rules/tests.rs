@@ -2,13 +2,15 @@
 
 use job::model::{ExchangeKind, JobError, JobState, OperatorKind};
 
-use crate::fixture::{ROWS, VERTICES, add, aggregation, diagnosed, operator, outcome, set};
-use report::RuleResult::{Abstained, Cleared, Fired};
-use report::{Cause, Verdict};
+use crate::fixture::{
+    ROWS, VERTICES, add, aggregation, diagnosed, operator, outcome, set, with_events,
+};
+use report::RuleResult::{Abstained, Cleared, Explained, Fired, NotApplicable};
+use report::{Cause, Severity, Verdict};
 
 #[test]
 fn a_balanced_aggregation_is_healthy() {
-    let diagnosis = diagnosed(&aggregation());
+    let diagnosis = diagnosed(&with_events(aggregation()));
     assert!(diagnosis.findings.is_empty(), "{:?}", diagnosis.findings);
     assert_eq!(
         diagnosis.verdict,
@@ -16,6 +18,44 @@ fn a_balanced_aggregation_is_healthy() {
         "{:?}",
         diagnosis.missing
     );
+    let unmeasured = |r: &&report::RuleOutcome| {
+        r.outcome == Cleared && r.evidence.is_empty() && !r.text.contains("checked")
+    };
+    let unmeasured: Vec<_> = diagnosis.rules.iter().filter(unmeasured).collect();
+    assert!(unmeasured.is_empty(), "{unmeasured:?}");
+}
+
+#[test]
+fn without_events_or_run_time_nothing_is_healthy() {
+    let job = aggregation();
+    assert_eq!(diagnosed(&job).verdict, Verdict::InsufficientInformation);
+    assert_eq!(outcome(&job, Cause::SlowMachine), Abstained);
+    let mut job = with_events(aggregation());
+    job.info.elapsed_seconds = None;
+    for stage in &mut job.stages {
+        stage.runs = None;
+    }
+    let missing = diagnosed(&job).missing;
+    assert!(missing.iter().any(|m| m.information.info == "job_times"));
+}
+
+#[test]
+fn a_cause_of_unknown_cost_is_a_finding_without_impact() {
+    let mut job = aggregation();
+    set(&mut job, 1, "Extractor", "maxRowCount", ROWS * 0.3);
+    job.stages[1].summary = None;
+    if let Some(tree) = &mut job.stages[1].counters {
+        tree.nodes.retain(|n| *n.name != *"Time");
+    }
+    let diagnosis = diagnosed(&job);
+    let finding = diagnosis.findings.first().expect("a finding");
+    assert_eq!(finding.cause, Cause::GroupHotKey);
+    assert_eq!(
+        (finding.impact.as_ref(), finding.severity),
+        (None, Severity::Medium)
+    );
+    assert!(finding.confidence < 0.5, "{}", finding.confidence);
+    assert_eq!(diagnosis.verdict, Verdict::Problem);
 }
 
 #[test]
@@ -24,7 +64,7 @@ fn one_vertex_with_most_rows_is_a_hot_key() {
     set(&mut job, 1, "Extractor", "maxRowCount", ROWS * 0.6);
     job.stages[1].summary = None;
     assert_eq!(outcome(&job, Cause::GroupHotKey), Fired);
-    assert_eq!(outcome(&job, Cause::JoinHotKey), Cleared);
+    assert_eq!(outcome(&job, Cause::JoinHotKey), NotApplicable, "no join");
     assert_eq!(outcome(&aggregation(), Cause::GroupHotKey), Cleared);
 }
 
@@ -55,7 +95,7 @@ fn a_stage_of_one_vertex_is_not_skewed() {
         summary.values.insert("succeededCount".to_owned(), 1.0);
     }
     job.edges[0].partitions = Some(1);
-    assert_eq!(outcome(&job, Cause::GroupHotKey), Cleared);
+    assert_eq!(outcome(&job, Cause::GroupHotKey), NotApplicable);
 }
 
 #[test]
@@ -249,7 +289,7 @@ fn failures_are_told_apart_by_their_error() {
     };
     let user = failed(Some("E_RUNTIME_USER_EXPRESSIONEVALUATION"));
     assert_eq!(outcome(&user, Cause::UserCodeFailure), Fired);
-    assert_eq!(outcome(&user, Cause::LimitFailure), Cleared);
+    assert_eq!(outcome(&user, Cause::LimitFailure), Explained);
     let limit = failed(Some("E_USER_JM_AM_TempDataHeldBytesPerTokenLimitExceeded"));
     assert_eq!(outcome(&limit, Cause::LimitFailure), Fired);
     assert_eq!(

@@ -33,6 +33,9 @@ pub(crate) static MIN_WAVES: Threshold = Threshold {
     source: "judgement; the replayed saving decides",
 };
 
+/// Vertices of which the start-ups do not add up, whatever they read.
+const FEW: u64 = 10;
+
 /// The rule.
 pub(crate) struct TinyVertices;
 
@@ -74,13 +77,22 @@ impl Rule for TinyVertices {
 
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
-        for stage in 0..view.job.stages.len() {
-            if is_tiny(view, stage, view.limit(&MAX_BYTES))
-                && in_many_waves(view, stage)
-                && reads_small_files(view, stage).is_none()
-                && !stored_in_parts(view, stage)
-            {
-                result.found(view, symptom(view, stage));
+        for stage in (0..view.job.stages.len()).filter(|_| !view.failed()) {
+            let fills = in_many_waves(view, stage) && !stored_in_parts(view, stage);
+            match is_tiny(view, stage, view.limit(&MAX_BYTES)) {
+                Some(true) if fills && reads_small_files(view, stage).is_some() => {
+                    result.attributed(view, Cause::SmallFiles, stage);
+                }
+                Some(true) if fills => result.found(view, symptom(view, stage)),
+                Some(_) => {
+                    let n = view.vertices(stage).unwrap_or(0) as f64;
+                    let of_limit = (n / view.limit(&MIN_VERTICES)).min(0.99);
+                    result.under(of_limit, || evidence(view, stage));
+                }
+                None if view.vertices(stage).is_some_and(|n| n < FEW) => {
+                    result.under(0.0, || evidence(view, stage));
+                }
+                None => lacking(view, stage, &mut result),
             }
         }
         result.cleared_by(text!(
@@ -88,6 +100,16 @@ impl Rule for TinyVertices {
             "no stage has very many vertices of a few seconds"
         ))
     }
+}
+
+/// Nothing tells how many vertices a stage has, what they read and how long they ran.
+pub(super) fn lacking(view: &View<'_>, stage: usize, result: &mut Examination) {
+    let reason = text!(
+        "不知道 {stage} 有多少顶点、各读取多少数据、运行多久",
+        "how many vertices {stage} has, how much they read and how long they ran is unknown",
+        stage = view.name(stage),
+    );
+    result.lacks(Information::StageStatistics, view, Some(stage), reason);
 }
 
 /// Whether the vertices of a stage are the partitions of a table as it is stored.

@@ -14,7 +14,7 @@ use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
 use report::format::{Seconds, Share};
-use report::{Cause, text};
+use report::{Cause, Evidence, text};
 
 /// Milliseconds that managed code usually takes per input row, and per byte of it.
 const MANAGED_MS_PER_ROW: f64 = 0.6e-3;
@@ -50,7 +50,7 @@ static ABOUT: About = About {
         "用户代码（C# 处理器、归约器、表达式）占了一个均匀阶段的大部分时间",
         "user code (C# processors, reducers, expressions) dominates the time of a balanced stage",
     ),
-    needs: &[Information::RuntimeCounters],
+    needs: &[Information::RuntimeCounters, Information::StageGraph],
     helps: &[Information::UserCode, Information::GcTime],
     thresholds: &[&MIN_SLOWDOWN, &MIN_STAGE_SHARE],
     counter_evidence: &[
@@ -77,10 +77,12 @@ impl Rule for CpuBound {
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
         for (index, stage) in view.job.stages.iter().enumerate() {
-            if view.facts[index].counted.is_some() {
-                if let Some(symptom) = slow_code(view, index) {
-                    result.found(view, symptom);
-                }
+            let timed = timed(view, index);
+            if let Some(symptom) = slow_code(view, index, &timed) {
+                result.found(view, symptom);
+            } else if let Some(slowest) = timed.first() {
+                let of_limit = slowest.spent / slowest.usual / view.limit(&MIN_SLOWDOWN);
+                result.under(of_limit.min(0.99), || facts(view, index, slowest));
             } else if runs_user_code(view, index) && !view.failed() {
                 let reason = text!(
                     "{stage} 运行用户代码，但没有算子耗时",
@@ -97,39 +99,67 @@ impl Rule for CpuBound {
     }
 }
 
-fn slow_code(view: &View<'_>, stage: usize) -> Option<Symptom> {
+/// A managed operator, the milliseconds that it took without garbage collection, and the usual.
+struct Timed {
+    operator: usize,
+    spent: f64,
+    usual: f64,
+}
+
+/// Managed operators of a stage whose time and rows are known, the slowest for its rows first.
+fn timed(view: &View<'_>, stage: usize) -> Vec<Timed> {
     // Garbage collection is another cause; and a skewed vertex pays more of it than the mean says.
     let in_gc = gc(view, stage).map_or(0.0, |(mean, max)| gc_part(mean, max));
-    let margin = if view.is_uneven(stage) { 2.0 } else { 1.0 };
-    let slow = |(index, operator): (usize, &Operator)| {
-        let node = view.node(stage, operator.uid)?;
-        let spent = value(&node.own_ms)? * (1.0 - in_gc);
-        let usual = usual_ms(view, stage, operator)?;
-        (spent > usual * view.limit(&MIN_SLOWDOWN) * margin).then_some((index, spent, usual))
+    let time = |(operator, o): (usize, &Operator)| {
+        let spent = view.node_ms(stage, o.uid)? * (1.0 - in_gc);
+        let usual = usual_ms(view, stage, o)?;
+        Some(Timed {
+            operator,
+            spent,
+            usual,
+        })
     };
-    let found: Vec<_> = managed(view, stage).filter_map(slow).collect();
-    let (operator, spent, usual) = *found.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let mut found: Vec<Timed> = managed(view, stage).filter_map(time).collect();
+    found.sort_by(|a, b| (b.spent / b.usual).total_cmp(&(a.spent / a.usual)));
+    found
+}
+
+/// Time and rows of an operator.
+fn facts(view: &View<'_>, stage: usize, timed: &Timed) -> Vec<Evidence> {
+    let Some(node) = view.node(stage, view.job.stages[stage].operators[timed.operator].uid) else {
+        return Vec::new();
+    };
+    let usual = view.about(Seconds(timed.usual / 1000.0));
+    let spent = view
+        .measured(&node.own_ms, "ms")
+        .map(|f| f.expecting(usual));
+    spent
+        .into_iter()
+        .chain(view.measured(&node.rows, "rows"))
+        .collect()
+}
+
+fn slow_code(view: &View<'_>, stage: usize, timed: &[Timed]) -> Option<Symptom> {
+    let margin = if view.is_uneven(stage) { 2.0 } else { 1.0 };
+    let limit = view.limit(&MIN_SLOWDOWN) * margin;
+    let slow = timed.iter().filter(|t| t.spent > t.usual * limit);
+    let found = slow.max_by(|a, b| a.spent.total_cmp(&b.spent))?;
+    let (operator, spent, usual) = (found.operator, found.spent, found.usual);
     let share = view.fraction(stage, spent);
     if share < view.limit(&MIN_STAGE_SHARE) {
         return None;
     }
-    let node = view.node(stage, view.job.stages[stage].operators[operator].uid)?;
     let class = &view.job.stages[stage].operators[operator].class_name;
     let surplus = view.fraction(stage, spent - usual);
-    let mut evidence = Vec::new();
+    let mut evidence = facts(view, stage, found);
+    let of_stage = &view.facts[stage];
     evidence.extend(
-        view.measured(&node.own_ms, "ms")
-            .map(|f| f.expecting(view.about(Seconds(usual / 1000.0)))),
-    );
-    evidence.extend(view.measured(&node.rows, "rows"));
-    let facts = &view.facts[stage];
-    evidence.extend(
-        facts
+        of_stage
             .counted
             .as_ref()
             .and_then(|c| view.measured(&c.cpu_ms, "ms")),
     );
-    evidence.extend(view.measured(&facts.gc.mean_percent, "%"));
+    evidence.extend(view.measured(&of_stage.gc.mean_percent, "%"));
     let times = spent / usual;
     Some(Symptom {
         cause: Cause::CpuBoundUdo,

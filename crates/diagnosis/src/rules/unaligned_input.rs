@@ -2,6 +2,7 @@
 //! needs, repartitioned in each run.
 
 use job::info::Information;
+use job::model::ExchangeKind;
 
 use super::support::{Symptom, both};
 use crate::measurements::exchange::measured_write;
@@ -63,6 +64,9 @@ impl Rule for UnalignedInput {
         for layout in &found {
             result.offer(view, symptom(view, layout));
         }
+        result.exchanges(view, |e| {
+            e.exchange == ExchangeKind::Hash && view.extracts(e.from).next().is_some()
+        });
         result.cleared_by(text!(
             "没有按其他键分区存储、且所有使用者都要重分区的大输入",
             "no large inputs that are stored on other keys and repartitioned by every consumer"

@@ -50,6 +50,7 @@ impl Rule for UnusedColumns {
             result.offer(view, symptom);
         }
         lacking(view, &mut result);
+        result.exchanges(view, View::is_shuffle);
         result.cleared_by(text!(
             "经过交换的列之后都被使用",
             "every column that crosses an exchange is used after it"

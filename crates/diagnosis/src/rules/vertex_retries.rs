@@ -43,30 +43,37 @@ impl Rule for VertexRetries {
 
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
-        for stage in 0..view.job.stages.len() {
-            if let Some(waste) = waste(view, stage).filter(|w| matters(view, stage, w))
-                && !view.failed()
-                && memory_failures(view, stage).is_none()
-            {
-                result.found(view, symptom(view, stage, waste));
+        let local = super::is_local(view);
+        for stage in (0..view.job.stages.len()).filter(|_| !view.failed() && !local) {
+            match waste(view, stage) {
+                Some(_) if memory_failures(view, stage).is_some() => {
+                    result.attributed(view, Cause::MemoryEstimateTooLow, stage);
+                }
+                Some(waste) if matters(view, stage, &waste) => {
+                    result.found(view, symptom(view, stage, waste));
+                }
+                Some(waste) => {
+                    let of_limit = waste.share / view.limit(&MIN_WASTE);
+                    result.under(of_limit, || evidence(view, stage, &waste));
+                }
+                None => lacking(view, stage, &mut result),
             }
-        }
-        if !view.failed()
-            && (view.job.stages.iter().zip(&view.facts))
-                .all(|(stage, facts)| stage.runs.is_none() && facts.stated.is_none())
-            && !super::is_local(view)
-        {
-            let reason = text!(
-                "没有文件说明哪些顶点失败或被收回",
-                "no file records which vertices failed or were revoked"
-            );
-            result.lacks(Information::VertexEvents, view, None, reason);
         }
         result.cleared_by(text!(
             "失败与被收回的顶点很少",
             "few vertices failed or were revoked"
         ))
     }
+}
+
+/// Nothing counts the attempts at a stage.
+pub(super) fn lacking(view: &View<'_>, stage: usize, result: &mut Examination) {
+    let reason = text!(
+        "没有文件说明 {stage} 的哪些顶点失败或被收回",
+        "no file records which vertices of {stage} failed or were revoked",
+        stage = view.name(stage),
+    );
+    result.lacks(Information::VertexEvents, view, Some(stage), reason);
 }
 
 fn symptom(view: &View<'_>, stage: usize, waste: Waste) -> Symptom {

@@ -1,5 +1,7 @@
 //! One finding with what a suggestion needs to know about it: its stage, its statement, its keys.
 
+use std::cell::Cell;
+
 use job::Job;
 use job::model::Edge;
 use job::script::flow::user_code;
@@ -25,6 +27,8 @@ pub(super) struct Case<'a> {
     pub(super) script: Option<&'a Script>,
     /// The statement that the finding names.
     pub(super) statement: Option<&'a Statement>,
+    /// Whether a suggestion has claimed all that the finding claims.
+    pub(super) claimed: Cell<bool>,
 }
 
 impl<'a> Case<'a> {
@@ -40,6 +44,7 @@ impl<'a> Case<'a> {
             evidence: &found.evidence,
             stage: named_stage.and_then(|name| view.job.stage_index(name)),
             script,
+            claimed: Cell::new(false),
             statement: script
                 .zip(finding.script_lines)
                 .and_then(|(script, lines)| named(script, lines)),

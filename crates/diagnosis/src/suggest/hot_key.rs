@@ -170,7 +170,9 @@ fn step_back(query: &Query, name: &str) -> Option<Step> {
         },
         StatementKind::Select => select_step(query, name),
         // User code passes a column on under its name, as far as anybody can tell.
-        StatementKind::Process | StatementKind::Reduce => Some(Step::Input(0, name.to_owned())),
+        StatementKind::Process | StatementKind::Reduce | StatementKind::Combine => {
+            Some(Step::Input(0, name.to_owned()))
+        }
         _ => None,
     }
 }

@@ -6,17 +6,19 @@ use report::{Cause, Origin, Suggestion, SuggestionKind, Text, text};
 use super::case::Case;
 use crate::Suggested;
 use crate::impact::Saved;
-use crate::rewrite::Rewrite;
+use crate::rewrite::{Checked, Rewrite};
 
-/// Share of the run from which a change is worth a separate suggestion.
+/// Share of the run from which a change is worth a suggestion of its own.
 const LEAST_SHARE: f64 = 0.01;
+
+/// Share of what the finding claims from which a change undoes all of it.
+const ALL: f64 = 0.95;
 
 /// What a change saves.
 pub(super) enum Gain {
-    /// All that the finding claims. Only one suggestion of a finding has it.
+    /// All that the finding claims. Stated once: another suggestion of the finding that does the
+    /// same stands in for the first.
     Whole,
-    /// The same as another suggestion of the finding, which it replaces.
-    Instead(Text),
     /// What the run saves with this change; `None` where no file shows what its stages cost.
     Own(Option<Saved>),
     /// Not estimable, and why.
@@ -54,23 +56,43 @@ pub(super) struct Proposal {
     pub(super) cons: Vec<Text>,
 }
 
+/// A proposal: its kind, its gain and keywords by which experience on it is found; then what it
+/// says, in both languages as in [`text!`] or as a [`Text`], some of it only under a `[condition]`.
+macro_rules! advice {
+    (@ $zh:literal, $en:literal $($named:tt)*) => { report::text!($zh, $en $($named)*) };
+    (@ $text:expr) => { $text };
+    (?) => { true };
+    (? $condition:expr) => { $condition };
+    ($kind:ident, $gain:expr, $topic:literal; $($([$condition:expr])? $part:ident($($text:tt)*);)*) => {{
+        let proposal = Proposal::new(report::SuggestionKind::$kind, $gain, $topic);
+        $(
+            let proposal = match advice!(? $($condition)?) {
+                true => proposal.$part(advice!(@ $($text)*)),
+                false => proposal,
+            };
+        )*
+        proposal
+    }};
+}
+pub(super) use advice;
+
 impl Proposal {
-    pub(super) fn new(
-        kind: SuggestionKind,
-        topic: &'static str,
-        gain: Gain,
-        title: Text,
-    ) -> Proposal {
+    pub(super) fn new(kind: SuggestionKind, gain: Gain, topic: &'static str) -> Proposal {
         Proposal {
             kind,
             topic,
-            title,
+            title: Text::default(),
             gain,
             steps: Vec::new(),
             rewrite: None,
             pros: Vec::new(),
             cons: Vec::new(),
         }
+    }
+
+    pub(super) fn title(mut self, text: Text) -> Proposal {
+        self.title = text;
+        self
     }
 
     pub(super) fn step(mut self, text: Text) -> Proposal {
@@ -92,13 +114,40 @@ impl Proposal {
         self.rewrite = rewrite;
         self
     }
+
+    fn is_worthwhile(&self) -> bool {
+        match &self.gain {
+            Gain::Own(Some(saved)) => saved.share >= LEAST_SHARE,
+            _ => true,
+        }
+    }
 }
 
 impl Case<'_> {
     /// The suggestion; without a diff if the rewrite does not pass its checks.
     pub(super) fn finish(&self, proposal: Proposal) -> Suggested {
-        let rewrite = proposal.rewrite.as_ref().zip(self.script);
-        let checked = rewrite.and_then(|(r, script)| r.checked(script, &|class| self.reads(class)));
+        let checked = self.checked(&proposal);
+        self.finished(proposal, checked)
+    }
+
+    /// The suggestion if its rewrite passes its checks; without a diff it would be empty words.
+    pub(super) fn finish_checked(&self, proposal: Proposal) -> Option<Suggested> {
+        let checked = self.checked(&proposal)?;
+        let worthwhile = proposal.is_worthwhile();
+        worthwhile.then(|| self.finished(proposal, Some(checked)))
+    }
+
+    /// The suggestion unless it is known to save next to nothing.
+    pub(super) fn finish_worthwhile(&self, proposal: Proposal) -> Option<Suggested> {
+        proposal.is_worthwhile().then(|| self.finish(proposal))
+    }
+
+    fn checked(&self, proposal: &Proposal) -> Option<Checked> {
+        let rewrite = proposal.rewrite.as_ref()?;
+        rewrite.checked(self.script?, &|class| self.reads(class))
+    }
+
+    fn finished(&self, proposal: Proposal, checked: Option<Checked>) -> Suggested {
         let (diff, verified) = checked.map(|c| (c.diff, c.verified)).unzip();
         let language = self.view.language;
         let code = self.finding.cause.code();
@@ -107,16 +156,17 @@ impl Case<'_> {
             report::Language::En => format!("{code} {}", proposal.topic),
             report::Language::Zh => format!("{code} {} {}", proposal.topic, proposal.title.zh),
         };
-        let all = |texts: Vec<Text>| texts.into_iter().map(|t| t.into(language)).collect();
+        let words = |text: Text| without_gaps(&text.into(language));
+        let all = |texts: Vec<Text>| texts.into_iter().map(words).collect();
         let suggestion = Suggestion {
             id: String::new(),
             finding: Some(self.id.clone()),
             kind: proposal.kind,
-            title: proposal.title.into(language),
+            title: words(proposal.title),
             steps: all(proposal.steps),
             diff,
             verified,
-            gain: self.gain(&proposal.gain).into(language),
+            gain: words(self.gain(proposal.gain)),
             pros: all(proposal.pros),
             cons: all(proposal.cons),
             sources: Vec::new(),
@@ -126,63 +176,44 @@ impl Case<'_> {
         Suggested { suggestion, topic }
     }
 
-    /// The suggestion if its rewrite passes its checks; without a diff it would be empty words.
-    pub(super) fn finish_checked(&self, proposal: Proposal) -> Option<Suggested> {
-        let suggested = self.finish_worthwhile(proposal)?;
-        suggested.suggestion.diff.is_some().then_some(suggested)
-    }
-
-    /// The suggestion unless it is known to save next to nothing.
-    pub(super) fn finish_worthwhile(&self, proposal: Proposal) -> Option<Suggested> {
-        match proposal.gain {
-            Gain::Own(Some(saved)) if saved.share < LEAST_SHARE => None,
-            _ => Some(self.finish(proposal)),
-        }
-    }
-
-    fn gain(&self, gain: &Gain) -> Text {
+    fn gain(&self, gain: Gain) -> Text {
         let impact = self.finding.impact.as_ref();
         let claimed = impact.map(|i| (i.seconds_saved, i.share_of_elapsed));
-        let unknown = |why: Text| text!("无法估算：{why}", "not estimable: {why}", why = why);
-        match (gain, claimed) {
-            (Gain::Unknown(why), _) => unknown(why.clone()),
-            (Gain::Instead(other), _) => text!(
-                "与“{other}”相同，二者取一，收益不叠加",
-                "the same as {other}, instead of it rather than on top",
-                other = other,
-            ),
+        let why = match (gain, claimed) {
+            (Gain::Unknown(why), _) => why,
+            // A change undoes no more than the cause; what it saves besides, other findings claim.
+            (Gain::Own(Some(saved)), Some((seconds, _))) if saved.seconds >= ALL * seconds => {
+                return self.gain(Gain::Whole);
+            }
             (Gain::Own(Some(saved)), _) => {
-                // The change undoes no more than the cause; what it saves beside it, other
-                // findings claim.
-                let most = claimed.map_or(f64::MAX, |(seconds, _)| seconds);
-                let seconds = saved.seconds.min(most);
-                let share = saved.share * seconds / saved.seconds.max(f64::MIN_POSITIVE);
-                let saved = self.time(seconds, Some(share));
-                text!(
+                return text!(
                     "约 {saved}；与本问题的其他建议不叠加",
                     "about {saved}; the other suggestions for this finding do not add to it",
-                    saved = saved,
-                )
+                    saved = self.time(saved.seconds, Some(saved.share)),
+                );
             }
-            (Gain::Own(None) | Gain::Whole, None) => unknown(match self.view.failed() {
-                true => text!(
-                    "失败的运行无法用来比较时间",
-                    "a run that failed gives no time to compare with",
-                ),
-                false => text!(
-                    "没有文件给出各顶点的运行时间",
-                    "no file gives the run times of the vertices",
-                ),
-            }),
-            (Gain::Own(None), Some(_)) => unknown(text!(
-                "数据不足以单独估算这项修改",
-                "too little is known of the run to replay this change alone",
-            )),
             (Gain::Whole, Some((seconds, share))) => {
+                let first = !self.claimed.replace(true);
                 let saved = self.time(seconds, share);
-                text!("最多约 {saved}", "up to about {saved}", saved = saved)
+                return match first {
+                    true => text!("最多约 {saved}", "up to about {saved}", saved = saved),
+                    false => text!(
+                        "与 {id} 的另一条建议相同，取其一即可",
+                        "the same as another suggestion for {id}: one of them is enough",
+                        id = self.id,
+                    ),
+                };
             }
-        }
+            (Gain::Own(None) | Gain::Whole, None) if self.view.failed() => text!(
+                "失败的运行无法用来比较时间",
+                "a run that failed gives no time to compare with",
+            ),
+            (Gain::Own(None) | Gain::Whole, _) => text!(
+                "数据不足以重演这项修改之后的运行",
+                "too little is known of the run to replay it with this change",
+            ),
+        };
+        text!("无法估算：{why}", "not estimable: {why}", why = why)
     }
 
     /// Seconds and their share, which names its base.
@@ -204,4 +235,19 @@ impl Case<'_> {
             ),
         }
     }
+}
+
+/// The text without blanks between two Chinese characters, where words stand in for a name.
+fn without_gaps(text: &str) -> String {
+    let chinese = |c: &char| *c >= '\u{2e80}';
+    let mut kept = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let before = kept.chars().next_back();
+        let gap = before.is_some_and(|b| chinese(&b)) && chars.peek().is_some_and(chinese);
+        if c != ' ' || !gap {
+            kept.push(c);
+        }
+    }
+    kept
 }

@@ -5,7 +5,7 @@ use job::script::{Dialect, StatementKind};
 
 use super::case::Case;
 use super::edits::{spread, without_hot_rows};
-use super::proposal::{Gain, Proposal};
+use super::proposal::{Gain, Proposal, advice};
 use crate::Suggested;
 use crate::impact::{Saved, scale_run};
 use crate::measurements::spill::surplus_ms;
@@ -13,23 +13,26 @@ use crate::rewrite::hint::{self, Side};
 use crate::rewrite::names::literal;
 use crate::rewrite::{aggregate, salted_join, split, window};
 use report::format::{Ratio, Share};
-use report::{SuggestionKind, Text, text};
+use report::{Text, text};
 
 /// Few values of a join key.
 pub(super) fn join_hot_key(case: &Case<'_>) -> Vec<Suggested> {
     let mut found = vec![skew_hint(case)];
     found.extend(split_join(case).or_else(|| case.finish_worthwhile(salted(case))));
-    found.extend(aggregate_before_join(case));
     found
 }
 
 /// Few values of a group or reduce key.
 pub(super) fn group_hot_key(case: &Case<'_>) -> Vec<Suggested> {
-    let mut found: Vec<Suggested> = skew_factor(case).into_iter().collect();
-    let rewritten = found.len();
-    found.extend(super::shuffle::distinct_in_two_steps(case));
-    found.extend(two_levels(case));
-    if found.len() == rewritten {
+    let hint = skew_factor(case).into_iter();
+    hint.chain(grouped_in_levels(case)).collect()
+}
+
+/// Rewrites that work in two levels; steps where none is proven.
+fn grouped_in_levels(case: &Case<'_>) -> Vec<Suggested> {
+    let distinct = super::shuffle::distinct_in_two_steps(case).into_iter();
+    let mut found: Vec<Suggested> = distinct.chain(two_levels(case)).collect();
+    if found.is_empty() {
         found.push(case.finish(by_hand(case)));
     }
     found
@@ -38,27 +41,23 @@ pub(super) fn group_hot_key(case: &Case<'_>) -> Vec<Suggested> {
 /// The hot value is null, empty or a default.
 pub(super) fn null_or_default_key(case: &Case<'_>) -> Vec<Suggested> {
     let mut found = vec![filter_value(case)];
-    if case.join().is_some() {
-        found.extend(split_join(case));
-    } else {
-        found.extend(super::shuffle::distinct_in_two_steps(case));
-        found.extend(two_levels(case));
+    match case.join() {
+        Some(_) => found.extend(split_join(case)),
+        None => found.extend(group_hot_key(case)),
     }
-    found.extend(skew_factor(case));
     found
 }
 
 /// Fewer key values than partitions.
 pub(super) fn low_cardinality_key(case: &Case<'_>) -> Vec<Suggested> {
     let mut found: Vec<Suggested> = few_values_hint(case).into_iter().collect();
-    let rewritten = found.len();
     if case.join().is_some() {
-        found.extend(broadcast_other_side(case));
+        // A join on a coarse key often has a small side, which need not meet the other by key.
+        let broadcast = super::shuffle::broadcast_small_side(case);
+        found.extend(broadcast.and_then(|broadcast| case.finish_checked(broadcast)));
     }
-    found.extend(super::shuffle::distinct_in_two_steps(case));
-    found.extend(two_levels(case));
-    if found.len() == rewritten {
-        found.push(case.finish(by_hand(case)));
+    if found.is_empty() || case.join().is_none() {
+        found.extend(grouped_in_levels(case));
     }
     found
 }
@@ -69,15 +68,11 @@ pub(super) fn partition_layout(case: &Case<'_>) -> Vec<Suggested> {
         let mut extracts = case.view.extracts(stage);
         extracts.find_map(|(_, operator)| case.view.table_of(stage, operator))
     });
-    let title = match table {
-        Some(table) => text!(
-            "让写出 {table} 的作业写成均匀的分区",
-            "have the job that writes {table} store even partitions",
-            table = table.name
-        ),
+    let source = match table {
+        Some(table) => text!(" {name} ", "{name}", name = table.name),
         None => text!(
-            "让上游作业把 {place} 读取的数据写成均匀的分区",
-            "have the job that writes the input of {place} store even partitions",
+            " {place} 的输入",
+            "the input of {place}",
             place = case.place()
         ),
     };
@@ -88,20 +83,15 @@ pub(super) fn partition_layout(case: &Case<'_>) -> Vec<Suggested> {
         Some(keys) => text!("现在按 {keys} 存储：", "it is clustered by {keys} now: "),
         None => Text::default(),
     };
-    let relayout = Proposal::new(
-        SuggestionKind::Layout,
-        "stored partitions uneven layout CLUSTERED BY INTO",
-        Gain::Whole,
-        title,
-    )
-    .step(match case.usql() {
-        true => text!("{now}把分布键换成取值更多、更均匀的列（`DISTRIBUTED BY HASH (<键>) INTO <n>`），没有合适的列时用 `ROUND ROBIN`；多次插入后用 `ALTER TABLE … REBUILD`", "{now}distribute by a column with more and evener values (`DISTRIBUTED BY HASH (<key>) INTO <n>`), or by `ROUND ROBIN` if there is none; after many inserts `ALTER TABLE … REBUILD`", now = now),
-        false => text!("{now}改用取值更多、更均匀的键，或再加一列：`HASH CLUSTERED BY <键> INTO <n>`，n 约为数据量 / 1 GB", "{now}cluster by a key with more and evener values, or add a column: `HASH CLUSTERED BY <keys> INTO <n>`, n about the size / 1 GB", now = now),
-    })
-    .step(text!("范围分区请重新取样边界", "sample the bounds of range partitions again"))
-    .pro(text!("所有读取者都受益", "every reader benefits"))
-    .con(text!("上游作业要改，数据重新写出后才生效", "the writing job has to change, and only data that it writes again is even"))
-    .con(text!("依赖旧存储键的读取者会多一次重分区", "readers that rely on the old key have to repartition"));
+    let relayout = advice! { Layout, Gain::Whole, "stored partitions uneven layout CLUSTERED BY INTO";
+        title("让写出{source}的作业写成均匀的分区", "have the job that writes {source} store even partitions", source = source);
+        [case.usql()] step("{now}把分布键换成取值更多、更均匀的列（`DISTRIBUTED BY HASH (<键>) INTO <n>`），没有合适的列时用 `ROUND ROBIN`；多次插入后用 `ALTER TABLE … REBUILD`", "{now}distribute by a column with more and evener values (`DISTRIBUTED BY HASH (<key>) INTO <n>`), or by `ROUND ROBIN` if there is none; after many inserts `ALTER TABLE … REBUILD`", now = now);
+        [!case.usql()] step("{now}改用取值更多、更均匀的键，或再加一列：`HASH CLUSTERED BY <键> INTO <n>`，n 约为数据量 / 1 GB", "{now}cluster by a key with more and evener values, or add a column: `HASH CLUSTERED BY <keys> INTO <n>`, n about the size / 1 GB", now = now);
+        step("范围分区请重新取样边界", "sample the bounds of range partitions again");
+        pro("所有读取者都受益", "every reader benefits");
+        con("上游作业要改，数据重新写出后才生效", "the writing job has to change, and only data that it writes again is even");
+        con("依赖旧存储键的读取者会多一次重分区", "readers that rely on the old key have to repartition");
+    };
     spread_rows(case)
         .into_iter()
         .chain([case.finish(relayout)])
@@ -119,35 +109,32 @@ fn spread_rows(case: &Case<'_>) -> Option<Suggested> {
     }
     let count = case.view.vertices(stage)?;
     let rest = format!("=(PARTITIONFUNCTION=ROUNDROBIN, PARTITIONCOUNT={count}, REQUIRED=true)");
-    let proposal = Proposal::new(
-        SuggestionKind::Hint,
-        "PARTITION hint ROUNDROBIN repartition",
-        Gain::Unknown(text!("多出的一次数据移动要花多少时间，现有文件看不出来", "no file shows what the additional move of the data costs")),
-        text!("读取后先把 {rowset} 轮转摊平，再运行用户代码", "spread {rowset} round robin after reading, before the user code runs", rowset = case.rowset()),
-    )
-    .step(text!("在读取语句上加提示：读取仍不均匀，但用户代码得到同样多的行", "put the hint on the reading statement: reading stays uneven, but the user code gets even shares"))
-    .pro(text!("不必等上游改动", "the writing job does not have to change"))
-    .con(text!("多移动一次数据，只有用户代码比读取更费时才合算", "moves the data once more: pays off only if the user code takes longer than the reading"))
-    .rewrite(hint::add(script, statement, "PARTITION", &rest));
+    let proposal = advice! { Hint, Gain::Unknown(text!("多出的一次数据移动要花多少时间，现有文件看不出来", "no file shows what the additional move of the data costs")), "PARTITION hint ROUNDROBIN repartition";
+        title("读取后先把 {rowset} 轮转摊平，再运行用户代码", "spread {rowset} round robin after reading, before the user code runs", rowset = case.rowset());
+        step("在读取语句上加提示：读取仍不均匀，但用户代码得到同样多的行", "put the hint on the reading statement: reading stays uneven, but the user code gets even shares");
+        pro("不必等上游改动", "the writing job does not have to change");
+        con("多移动一次数据，只有用户代码比读取更费时才合算", "moves the data once more: pays off only if the user code takes longer than the reading");
+        rewrite(hint::add(script, statement, "PARTITION", &rest));
+    };
     case.finish_checked(proposal)
 }
 
 /// A hint on the join: SKEWJOIN in SCOPE; U-SQL only has one for the uneven column.
 fn skew_hint(case: &Case<'_>) -> Suggested {
-    let ratio = case.uneven().map(|u| u.ratio);
-    let check = match ratio {
-        Some(ratio) => text!(
-            "下次运行看 {place} 最大顶点与均值之比：现在是 {ratio}，降到 2 以下说明提示生效",
-            "in the next run compare the largest vertex of {place} with the mean: {ratio} now, below 2 the hint works",
-            place = case.place(),
-            ratio = Ratio(ratio)
+    let now = match case.uneven() {
+        Some(uneven) => text!(
+            "（现在是 {ratio}）",
+            " ({ratio} now)",
+            ratio = Ratio(uneven.ratio)
         ),
-        None => text!(
-            "下次运行看 {place} 最大顶点与均值之比，降到 2 以下说明提示生效",
-            "in the next run compare the largest vertex of {place} with the mean: below 2 the hint works",
-            place = case.place()
-        ),
+        None => Text::default(),
     };
+    let check = text!(
+        "下次运行看 {place} 最大顶点与均值之比{now}：降到 2 以下说明提示生效",
+        "in the next run compare the largest vertex of {place} with the mean{now}: below 2 the hint works",
+        place = case.place(),
+        now = now
+    );
     if case.usql() {
         let side = case.hot_side();
         let rewrite = case.located().and_then(|(script, statement)| {
@@ -163,17 +150,14 @@ fn skew_hint(case: &Case<'_>) -> Suggested {
             hint::add(script, of, "SKEWFACTOR", &format!("({})=0.8", key.name))
         });
         return case.finish(
-            Proposal::new(
-                SuggestionKind::Hint,
-                "SKEWFACTOR hint skewed join statistics",
-                Gain::up_to_the_optimizer(),
-                text!("用 SKEWFACTOR 告诉优化器连接键 {keys} 很不均匀", "tell the optimizer with SKEWFACTOR that the join key {keys} is uneven", keys = case.key_list()),
-            )
-            .step(text!("在连接之前、含热点的那一侧行集上加 `OPTION(SKEWFACTOR(<键>)=0.8)`：0 为均匀，1 为严重倾斜", "put `OPTION(SKEWFACTOR(<key>)=0.8)` on the rowset of the hot side, before the join: 0 is even, 1 heavily skewed"))
-            .step(check)
-            .pro(text!("只改一行，结果不变", "one line, same result"))
-            .con(text!("提示影响其后的所有语句，而且不保证连接会被拆分", "affects all later statements, and nothing promises that the join is split"))
-            .rewrite(rewrite),
+            advice! { Hint, Gain::up_to_the_optimizer(), "SKEWFACTOR hint skewed join statistics";
+                title("用 SKEWFACTOR 告诉优化器连接键 {keys} 很不均匀", "tell the optimizer with SKEWFACTOR that the join key {keys} is uneven", keys = case.key_list());
+                step("在连接之前、含热点的那一侧行集上加 `OPTION(SKEWFACTOR({keys})=0.8)`：0 为均匀，1 为严重倾斜", "put `OPTION(SKEWFACTOR({keys})=0.8)` on the rowset of the hot side, before the join: 0 is even, 1 heavily skewed", keys = case.key_list());
+                step(check);
+                pro("只改一行，结果不变", "one line, same result");
+                con("提示影响其后的所有语句，而且不保证连接会被拆分", "affects all later statements, and nothing promises that the join is split");
+                rewrite(rewrite);
+            },
         );
     }
     let side = match case.hot_side() {
@@ -181,45 +165,42 @@ fn skew_hint(case: &Case<'_>) -> Suggested {
         Side::Right => "FROMRIGHT",
     };
     let written = format!("=(SKEW={side}, REPARTITION=SPLITJOIN)");
+    let hot = case.hot_value();
+    let value = hot.unwrap_or_default();
     let rewrite = case
         .located()
         .and_then(|(script, statement)| hint::add(script, statement, "SKEWJOIN", &written));
-    let proposal = Proposal::new(
-        SuggestionKind::Hint,
-        "SKEWJOIN hint skewed join",
-        Gain::Whole,
-        text!("给 {rowset} 的连接加 SKEWJOIN 提示，把热点键的行分到多个顶点", "hint the join in {rowset} with SKEWJOIN, so that the rows of the hot key go to several vertices", rowset = case.rowset()),
-    )
-    .step(text!("在语句前加 `[SKEWJOIN{written}]`：SKEW 是热点所在的一侧", "put `[SKEWJOIN{written}]` before the statement; SKEW names the side of the hot value"))
-    .step(check)
-    .pro(text!("只加一行，结果不变，不依赖具体的值", "one line, same result, no values in the script"))
-    .con(text!("提示只是请求；REPARTITION 各取值的确切含义没有公开，SPLITJOIN 无效时试 SPLITBROADCASTJOIN 或 FULLJOIN", "only a request, and what the values of REPARTITION do exactly is not public: if SPLITJOIN changes nothing, try SPLITBROADCASTJOIN or FULLJOIN"))
-    .con(text!("另一侧同键的行会被复制到多个顶点", "rows of the other side with that key are copied to several vertices"))
-    .rewrite(rewrite);
+    let proposal = advice! { Hint, Gain::Whole, "SKEWJOIN hint skewed join";
+        title("给 {rowset} 的连接加 SKEWJOIN 提示，把热点键的行分到多个顶点", "hint the join in {rowset} with SKEWJOIN, so that the rows of the hot key go to several vertices", rowset = case.rowset());
+        step("在语句前加 `[SKEWJOIN{written}]`：SKEW 是热点所在的一侧", "put `[SKEWJOIN{written}]` before the statement; SKEW names the side of the hot value");
+        step(check);
+        [hot.is_some()] step("确认 `{value}` 是真实数据；若是测试账号或爬虫，先过滤掉更好", "make sure that `{value}` is real; if it is a test account or a crawler, filtering it out is better");
+        pro("只加一行，结果不变，不依赖具体的值", "one line, same result, no values in the script");
+        con("提示只是请求；REPARTITION 各取值的确切含义没有公开，SPLITJOIN 无效时试 SPLITBROADCASTJOIN 或 FULLJOIN", "only a request, and what the values of REPARTITION do exactly is not public: if SPLITJOIN changes nothing, try SPLITBROADCASTJOIN or FULLJOIN");
+        con("另一侧同键的行会被复制到多个顶点", "rows of the other side with that key are copied to several vertices");
+        rewrite(rewrite);
+    };
     case.finish(proposal)
 }
 
 /// Hot rows by broadcast, the others as before.
 fn split_join(case: &Case<'_>) -> Option<Suggested> {
     let (script, statement) = case.located()?;
-    let (number, join) = case.join()?;
+    let (number, join) = case.join().filter(|_| case.hot_side() == Side::Left)?;
     let (left_key, _) = join.keys.first()?;
     let input = statement.query.inputs.first()?;
     let (hot, share) = case.hot_keys(input, &left_key.name)?;
     let values = hot.inside(&left_key.name);
     let rewrite = split::hot_key_split(script, statement, number, &hot)?;
-    let proposal = Proposal::new(
-        SuggestionKind::Rewrite,
-        "hot key split UNION ALL broadcast join",
-        Gain::Own(saved_by_split(case, share)),
-        text!("把 {rowset} 中 {values} 的行（约占 {share}）拆出来用广播连接，其余照旧，再 UNION ALL", "split the rows with {values} (about {share}) off {rowset}, join them by broadcast, the others as before, and UNION ALL", rowset = case.rowset(), share = Share(share)),
-    )
-    .step(text!("热点行留在读取它们的顶点上：对侧只取这些键的行并广播", "the hot rows stay where they are read: of the other side only their keys are taken, and broadcast"))
-    .step(text!("先确认对侧这些键的行很少，放得进一个顶点的内存", "make sure that the other side has few rows with these keys, so that they fit into a vertex's memory"))
-    .pro(text!("结果与原来完全相同，效果确定", "the result is exactly the same, and the effect is certain"))
-    .con(text!("热点值写在脚本里，换了热点就要更新", "the hot values are in the script and have to be kept up to date"))
-    .con(text!("左侧被两条语句读取（优化器通常会共用一次读取）", "two statements read the left side (the optimizer usually shares the read)"))
-    .rewrite(Some(rewrite));
+    let proposal = advice! { Rewrite, Gain::Own(saved_by_split(case, share)), "hot key split UNION ALL broadcast join";
+        title("把 {rowset} 中 {values} 的行（约占 {share}）拆出来用广播连接，其余照旧，再 UNION ALL", "split the rows with {values} (about {share}) off {rowset}, join them by broadcast, the others as before, and UNION ALL", rowset = case.rowset(), share = Share(share));
+        step("热点行留在读取它们的顶点上：对侧只取这些键的行并广播", "the hot rows stay where they are read: of the other side only their keys are taken, and broadcast");
+        step("先确认对侧这些键的行很少，放得进一个顶点的内存", "make sure that the other side has few rows with these keys, so that they fit into a vertex's memory");
+        pro("结果与原来完全相同，效果确定", "the result is exactly the same, and the effect is certain");
+        con("热点值写在脚本里，换了热点就要更新", "the hot values are in the script and have to be kept up to date");
+        con("左侧被两条语句读取（优化器通常会共用一次读取）", "two statements read the left side (the optimizer usually shares the read)");
+        rewrite(Some(rewrite));
+    };
     case.finish_checked(proposal)
 }
 
@@ -245,34 +226,31 @@ fn salted(case: &Case<'_>) -> Proposal {
     let parts = (wanted as u32).clamp(2, salted_join::MAX_PARTS);
     let salt = case.located().and_then(|(script, statement)| {
         let (_, join) = case.join().filter(|(number, _)| *number == 0)?;
-        let keys: Vec<String> = match side {
-            Side::Left => join
-                .keys
-                .iter()
-                .map(|(left, _)| left.name.clone())
-                .collect(),
-            Side::Right => join
-                .keys
-                .iter()
-                .map(|(_, right)| right.name.clone())
-                .collect(),
-        };
-        let hot = if side == Side::Left {
-            join.left
-        } else {
-            join.right
+        let (hot, keys): (_, Vec<String>) = match side {
+            Side::Left => (
+                join.left,
+                join.keys
+                    .iter()
+                    .map(|(left, _)| left.name.clone())
+                    .collect(),
+            ),
+            Side::Right => (
+                join.right,
+                join.keys
+                    .iter()
+                    .map(|(_, right)| right.name.clone())
+                    .collect(),
+            ),
         };
         let input = statement.query.inputs.get(hot)?;
         let salt = case.join_salt(input, &keys, parts)?;
         let rewrite = salted_join::salted_join(script, statement, side, &salt, parts);
         Some((salt, rewrite))
     });
-    let (zh, en) = match side {
-        Side::Left => (("左", "右"), ("left", "right")),
-        Side::Right => (("右", "左"), ("right", "left")),
+    let (hot_zh, other_zh, hot_en, other_en) = match side {
+        Side::Left => ("左", "右", "left", "right"),
+        Side::Right => ("右", "左", "right", "left"),
     };
-    let (hot_zh, other_zh) = zh;
-    let (hot_en, other_en) = en;
     let by = match &salt {
         Some((salt, _)) => text!("`{salt}`", "`{salt}`"),
         None => text!(
@@ -280,18 +258,15 @@ fn salted(case: &Case<'_>) -> Proposal {
             "the non-negative remainder of an id of the row by {parts}"
         ),
     };
-    Proposal::new(
-        SuggestionKind::Rewrite,
-        "salting join replicate other side unknown hot values",
-        Gain::Own(saved_by_salt(case, f64::from(parts))),
-        text!("给 {rowset} 的{hot_zh}侧加盐、{other_zh}侧复制 {parts} 份，按键和盐连接", "salt the {hot_en} side of {rowset}, copy the {other_en} side {parts} times, and join on key and salt", rowset = case.rowset()),
-    )
-    .step(text!("{hot_zh}侧每行的盐取{by}，不能用随机数：顶点重跑时同一行必须去同一个分区", "give every row of the {hot_en} side a salt, {by}; never a random number: a vertex that is run again must send a row to the same place", by = by))
-    .step(text!("{other_zh}侧每行复制成盐 0 到 {last} 各一份，连接条件加上盐相等", "copy every row of the {other_en} side once for each salt from 0 to {last}, and add the salts to the condition", last = (parts - 1).to_string()))
-    .pro(text!("不需要知道热点值，热点变化后仍有效", "needs no hot values, and works when they change"))
-    .con(text!("{other_zh}侧放大 {parts} 倍，只在它较小时合算", "the {other_en} side grows {parts} times: pays off only if it is small"))
-    .con(text!("只适用于不单独保留{other_zh}侧行的连接；最热的键仍留下 1/{parts}", "only for joins that keep no unmatched rows of the {other_en} side; 1/{parts} of the hottest key stays together"))
-    .rewrite(salt.and_then(|(_, rewrite)| rewrite))
+    advice! { Rewrite, Gain::Own(saved_by_salt(case, f64::from(parts))), "salting join replicate other side unknown hot values";
+        title("给 {rowset} 的{hot_zh}侧加盐、{other_zh}侧复制 {parts} 份，按键和盐连接", "salt the {hot_en} side of {rowset}, copy the {other_en} side {parts} times, and join on key and salt", rowset = case.rowset());
+        step("{hot_zh}侧每行的盐取{by}，不能用随机数：顶点重跑时同一行必须去同一个分区", "give every row of the {hot_en} side a salt, {by}; never a random number: a vertex that is run again must send a row to the same place", by = by);
+        step("{other_zh}侧每行复制成盐 0 到 {last} 各一份，连接条件加上盐相等", "copy every row of the {other_en} side once for each salt from 0 to {last}, and add the salts to the condition", last = (parts - 1).to_string());
+        pro("不需要知道热点值，热点变化后仍有效", "needs no hot values, and works when they change");
+        con("{other_zh}侧放大 {parts} 倍，只在它较小时合算", "the {other_en} side grows {parts} times: pays off only if it is small");
+        con("只适用于不单独保留{other_zh}侧行的连接；最热的键仍留下 1/{parts}", "only for joins that keep no unmatched rows of the {other_en} side; 1/{parts} of the hottest key stays together");
+        rewrite(salt.and_then(|(_, rewrite)| rewrite));
+    }
 }
 
 /// A hot key in `parts`, and the smaller input of the join as often.
@@ -311,29 +286,6 @@ fn saved_by_salt(case: &Case<'_>, parts: f64) -> Option<Saved> {
     })
 }
 
-/// Where only totals by the key are needed after the join.
-fn aggregate_before_join(case: &Case<'_>) -> Option<Suggested> {
-    let (script, statement) = case.located()?;
-    let flow = script.flow();
-    let readers = &flow.of_statement(statement.index)?.readers;
-    let reader = |index: &usize| script.statements.get(flow.rowsets[*index].statement);
-    let keys = case.keys();
-    let by_key = |s: &job::script::Statement| {
-        let mut grouped = s.query.group_by.iter().filter_map(|key| key.as_column());
-        grouped.any(|key| keys.contains(&key.name))
-    };
-    let only_totals = !readers.is_empty() && readers.iter().filter_map(reader).all(by_key);
-    only_totals.then(|| case.finish(Proposal::new(
-        SuggestionKind::Investigate,
-        "pre-aggregation before join",
-        Gain::Unknown(text!("取决于聚合后还剩多少行", "it depends on how many rows the aggregation leaves")),
-        text!("{rowset} 之后只按键汇总：检查能否在连接之前先聚合", "{rowset} is only aggregated by its key: see whether that can happen before the join", rowset = case.rowset()),
-    )
-    .step(text!("先按连接键分组再连接，热点键只剩一行；对侧每个键多于一行时要相应加权", "group by the join key first, which leaves one row of the hot key; weight it where the other side has several rows a key"))
-    .pro(text!("同时减少传输的数据", "moves less data as well"))
-    .con(text!("只有下游不需要明细时才成立", "only where nobody needs the single rows"))))
-}
-
 /// Two levels, by a salt.
 fn two_levels(case: &Case<'_>) -> Option<Suggested> {
     let (script, statement) = case.located()?;
@@ -349,23 +301,15 @@ fn two_levels(case: &Case<'_>) -> Option<Suggested> {
     let saved = case.surplus_s().and_then(|surplus_s| {
         case.saved_by(move |stage| spread(stage, surplus_s, f64::from(aggregate::SALTS)))
     });
-    let mut proposal = Proposal::new(
-        SuggestionKind::Rewrite,
-        "salting two-level aggregation",
-        Gain::Own(saved),
-        text!("给 {rowset} 加盐（`{salt}`），分两级计算：先按键和盐，再按键", "salt {rowset} by `{salt}` and work in two levels: by key and salt, then by key", rowset = case.rowset()),
-    )
-    .step(text!("第一级把热点键分到多个顶点，各自只留下部分结果", "the first level spreads the hot key over many vertices, each of which keeps a partial result"))
-    .step(text!("第二级只处理部分结果，每个键最多 {salts} 份", "the second level sees partial results only, at most {salts} a key", salts = aggregate::SALTS.to_string()))
-    .pro(text!("结果不变，不依赖具体的热点值", "same result, whatever the hot values are"))
-    .con(text!("多一次分区；没有热点时略慢", "one more exchange; slightly slower where nothing is hot"))
-    .rewrite(Some(rewrite));
-    if is_rank {
-        proposal = proposal.con(text!(
-            "名次并列时取哪一行，和原来一样不确定",
-            "which of tied rows are taken is as arbitrary as before"
-        ));
-    }
+    let proposal = advice! { Rewrite, Gain::Own(saved), "salting two-level aggregation";
+        title("给 {rowset} 加盐（`{salt}`），分两级计算：先按键和盐，再按键", "salt {rowset} by `{salt}` and work in two levels: by key and salt, then by key", rowset = case.rowset());
+        step("第一级把热点键分到多个顶点，各自只留下部分结果", "the first level spreads the hot key over many vertices, each of which keeps a partial result");
+        step("第二级只处理部分结果，每个键最多 {salts} 份", "the second level sees partial results only, at most {salts} a key", salts = aggregate::SALTS.to_string());
+        pro("结果不变，不依赖具体的热点值", "same result, whatever the hot values are");
+        con("多一次分区；没有热点时略慢", "one more exchange; slightly slower where nothing is hot");
+        [is_rank] con("名次并列时取哪一行，和原来一样不确定", "which of tied rows are taken is as arbitrary as before");
+        rewrite(Some(rewrite));
+    };
     case.finish_checked(proposal)
 }
 
@@ -375,17 +319,16 @@ fn by_hand(case: &Case<'_>) -> Proposal {
         .statement
         .is_none_or(|s| s.kind == StatementKind::Reduce);
     if !reduces {
-        return Proposal::new(
-            SuggestionKind::Rewrite,
-            "pre-aggregation partial aggregates finer key",
-            Gain::Whole,
-            text!("在 {rowset} 之前先按更细的键处理一次，再按 {keys} 汇总", "work on a finer key before {rowset}, then put it together by {keys}", rowset = case.rowset(), keys = case.key_list()),
-        )
-        .step(text!("加一个由行内数据算出的列（日期、id 的余数）一起分组，第二级再按原键合并部分结果", "group by one more column that comes from the row (a date, the remainder of an id), then merge the partial results by the original key"))
-        .step(text!("平均值保存为总和与个数；LIST、中位数和用户聚合不能这样合并", "carry averages as sum and count; LIST, medians and user aggregates cannot be merged like this"))
-        .pro(text!("到达热点顶点时只剩部分结果", "only partial results reach the hot vertex"))
-        .con(text!("只适用于可以分级合并的计算", "only for what can be computed in parts"));
+        return advice! { Rewrite, Gain::Whole, "pre-aggregation partial aggregates finer key";
+            title("在 {rowset} 之前先按更细的键处理一次，再按 {keys} 汇总", "work on a finer key before {rowset}, then put it together by {keys}", rowset = case.rowset(), keys = case.key_list());
+            step("加一个由行内数据算出的列（日期、id 的余数）一起分组，第二级再按原键合并部分结果", "group by one more column that comes from the row (a date, the remainder of an id), then merge the partial results by the original key");
+            step("平均值保存为总和与个数；LIST、中位数和用户聚合不能这样合并", "carry averages as sum and count; LIST, medians and user aggregates cannot be merged like this");
+            pro("到达热点顶点时只剩部分结果", "only partial results reach the hot vertex");
+            con("只适用于可以分级合并的计算", "only for what can be computed in parts");
+        };
     }
+    let hot = case.hot_value();
+    let value = hot.unwrap_or_default();
     let attribute = match case.script.map(|script| script.dialect) {
         Some(Dialect::USql) => text!(
             "在类上声明 `[SqlUserDefinedReducer(IsRecursive = true)]`",
@@ -396,17 +339,15 @@ fn by_hand(case: &Case<'_>) -> Proposal {
             "override `IsRecursive` in the class to return true"
         ),
     };
-    Proposal::new(
-        SuggestionKind::Rewrite,
-        "recursive reducer associative IsRecursive",
-        Gain::Whole,
-        text!("让 {class} 分几级处理同一个键", "let {class} process one key in several levels", class = case.class()),
-    )
-    .step(text!("仅当计算满足结合律、且输出能再作为输入时：{attribute}", "only if it is associative and can take its own output as input: {attribute}", attribute = attribute))
-    .step(text!("不能递归时，先按 {keys} 加一个盐列 REDUCE，再用能合并部分结果的代码按 {keys} REDUCE", "if it cannot be recursive, REDUCE by {keys} and a salt first, then by {keys} with code that merges the partial results", keys = case.key_list()))
-    .step(text!("与顺序有关（会话切分等）时按天等自然边界切分；机器人、测试账号先滤掉", "if it depends on order (sessions), cut at a natural boundary such as the day; filter out robots and test accounts first"))
-    .pro(text!("热点键不再受单个顶点限制", "the hot key is no longer bound to one vertex"))
-    .con(text!("要改代码；计数而不累加的代码递归后会得到错误结果，而且不报错", "the code has to change; code that counts rows rather than adding up counts gives wrong results when recursive, without an error"))
+    advice! { Rewrite, Gain::Whole, "recursive reducer associative IsRecursive";
+        title("让 {class} 分几级处理同一个键", "let {class} process one key in several levels", class = case.class());
+        step("仅当计算满足结合律、且输出能再作为输入时：{attribute}", "only if it is associative and can take its own output as input: {attribute}", attribute = attribute);
+        step("不能递归时，先按 {keys} 加一个盐列 REDUCE，再用能合并部分结果的代码按 {keys} REDUCE", "if it cannot be recursive, REDUCE by {keys} and a salt first, then by {keys} with code that merges the partial results", keys = case.key_list());
+        step("与顺序有关（会话切分等）时按天等自然边界切分", "if it depends on order (sessions), cut at a natural boundary such as the day");
+        [hot.is_some()] step("确认 `{value}` 是真实数据；若是测试账号或爬虫，先过滤掉更好", "make sure that `{value}` is real; if it is a test account or a crawler, filtering it out is better");
+        pro("热点键不再受单个顶点限制", "the hot key is no longer bound to one vertex");
+        con("要改代码；计数而不累加的代码递归后会得到错误结果，而且不报错", "the code has to change; code that counts rows rather than adding up counts gives wrong results when recursive, without an error");
+    }
 }
 
 /// SKEWFACTOR on the rowset that is grouped: only for aggregates that the engine can split.
@@ -419,16 +360,13 @@ fn skew_factor(case: &Case<'_>) -> Option<Suggested> {
     let of = script
         .statements
         .get(statement.query.inputs.first()?.definition?)?;
-    let proposal = Proposal::new(
-        SuggestionKind::Hint,
-        "SKEWFACTOR hint skewed aggregation",
-        Gain::up_to_the_optimizer(),
-        text!("用 SKEWFACTOR 告诉优化器 {key} 很不均匀", "tell the optimizer with SKEWFACTOR that {key} is uneven"),
-    )
-    .step(text!("提示写在聚合之前的行集上：0 为均匀，1 为严重倾斜，优化器据此选择多级聚合", "the hint goes on the rowset before the aggregation: 0 is even, 1 heavily skewed; the optimizer may choose several levels"))
-    .pro(text!("只改一行，结果不变", "one line, same result"))
-    .con(text!("是否采用由优化器决定，并且影响其后的所有语句：请对比执行计划", "the optimizer may ignore it, and it affects all later statements: compare the plans"))
-    .rewrite(hint::add(script, of, "SKEWFACTOR", &format!("({key})=0.8")));
+    let proposal = advice! { Hint, Gain::up_to_the_optimizer(), "SKEWFACTOR hint skewed aggregation";
+        title("用 SKEWFACTOR 告诉优化器 {key} 很不均匀", "tell the optimizer with SKEWFACTOR that {key} is uneven");
+        step("提示写在聚合之前的行集上：0 为均匀，1 为严重倾斜，优化器据此选择多级聚合", "the hint goes on the rowset before the aggregation: 0 is even, 1 heavily skewed; the optimizer may choose several levels");
+        pro("只改一行，结果不变", "one line, same result");
+        con("是否采用由优化器决定，并且影响其后的所有语句：请对比执行计划", "the optimizer may ignore it, and it affects all later statements: compare the plans");
+        rewrite(hint::add(script, of, "SKEWFACTOR", &format!("({key})=0.8")));
+    };
     case.finish_checked(proposal)
 }
 
@@ -439,47 +377,26 @@ fn few_values_hint(case: &Case<'_>) -> Option<Suggested> {
         return None;
     }
     let list = case.keys().join(", ");
-    let proposal = Proposal::new(
-        SuggestionKind::Hint,
-        "LOWDISTINCTNESS hint low cardinality",
-        Gain::up_to_the_optimizer(),
-        text!(
-            "用 LOWDISTINCTNESS 告诉优化器 {list} 的不同值很少",
-            "tell the optimizer with LOWDISTINCTNESS that {list} has few distinct values"
-        ),
-    )
-    .step(text!(
-        "提示促使优化器先做局部聚合、减少分区数",
-        "it makes the optimizer aggregate locally first and use fewer partitions"
-    ))
-    .pro(text!("只加一行，结果不变", "one line, same result"))
-    .con(text!(
-        "公开资料没有说明它的确切作用：请对比执行计划",
-        "its exact effect is not publicly described: compare the plans"
-    ))
-    .rewrite(hint::add(
+    let proposal = advice! { Hint, Gain::up_to_the_optimizer(), "LOWDISTINCTNESS hint low cardinality";
+        title("用 LOWDISTINCTNESS 告诉优化器 {list} 的不同值很少", "tell the optimizer with LOWDISTINCTNESS that {list} has few distinct values");
+        step("提示促使优化器先做局部聚合、减少分区数", "it makes the optimizer aggregate locally first and use fewer partitions");
+        pro("只加一行，结果不变", "one line, same result");
+        con("公开资料没有说明它的确切作用：请对比执行计划", "its exact effect is not publicly described: compare the plans");
+        rewrite(hint::add(
         script,
         statement,
         "LOWDISTINCTNESS",
         &format!("({list})"),
     ));
+    };
     case.finish_checked(proposal)
-}
-
-/// A join on a coarse key often has a small side, which need not meet the other by key.
-fn broadcast_other_side(case: &Case<'_>) -> Option<Suggested> {
-    let broadcast = super::shuffle::broadcast_small_side(case, Gain::Whole)?;
-    case.finish_checked(broadcast)
 }
 
 /// The rows of a null or default value, which rarely mean anything.
 fn filter_value(case: &Case<'_>) -> Suggested {
     let keys = case.key_list();
-    let first = case
-        .keys()
-        .first()
-        .cloned()
-        .unwrap_or_else(|| "<key>".to_owned());
+    let first = case.keys().into_iter().next();
+    let first = first.unwrap_or_else(|| "<key>".to_owned());
     let value = case.hot_value();
     let shown = match value {
         Some(value) => text!("`{value}`", "`{value}`"),
@@ -504,26 +421,15 @@ fn filter_value(case: &Case<'_>) -> Suggested {
         case.saved_by(move |stage| without_hot_rows(stage, surplus_s, share))
     });
     let join = case.join().is_some();
-    let mut proposal = Proposal::new(
-        SuggestionKind::Investigate,
-        "null default key filter before join group",
-        Gain::Own(saved),
-        text!("确认 {keys} 为 {shown} 的行是否有意义；没有就尽早过滤", "find out whether rows whose {keys} is {shown} mean anything, and filter them early if not", shown = shown),
-    )
-    .step(match join {
-        true => text!("内连接：对侧没有这个值时，在连接前加 `WHERE {condition}` 不会少任何行", "inner join: if the other side lacks the value, `WHERE {condition}` before it loses no row"),
-        false => text!("没有人需要这一组时，在聚合之前加 `WHERE {condition}`", "if nobody needs that group, put `WHERE {condition}` before the aggregation"),
-    });
-    if join {
-        proposal = proposal.step(text!(
-            "外连接必须保留这些行时：让它们绕过连接，最后用 UNION ALL 合并",
-            "if an outer join has to keep the rows, let them bypass it and add them by UNION ALL"
-        ));
-    }
-    let proposal = proposal
-        .step(text!("从源头查清为什么会写入这个值", "find out at the source why that value is written"))
-        .pro(text!("只加一个条件，数据量和倾斜都减少", "one condition; less data and no skew"))
-        .con(text!("过滤可能改变结果，要与使用者确认；有些表里默认值是真实的键", "a filter may change the result: ask those who use it; in some tables a default is a real key"));
+    let proposal = advice! { Investigate, Gain::Own(saved), "null default key filter before join group";
+        title("确认 {keys} 为 {shown} 的行是否有意义；没有就尽早过滤", "find out whether rows whose {keys} is {shown} mean anything, and filter them early if not", shown = shown);
+        [join] step("内连接：对侧没有这个值时，在连接前加 `WHERE {condition}` 不会少任何行", "inner join: if the other side lacks the value, `WHERE {condition}` before it loses no row");
+        [join] step("外连接必须保留这些行时：让它们绕过连接，最后用 UNION ALL 合并", "if an outer join has to keep the rows, let them bypass it and add them by UNION ALL");
+        [!join] step("没有人需要这一组时，先用 `WHERE {condition}` 过滤", "if nobody needs that group, filter it out first with `WHERE {condition}`");
+        step("从源头查清为什么会写入这个值", "find out at the source why that value is written");
+        pro("只加一个条件，数据量和倾斜都减少", "one condition; less data and no skew");
+        con("过滤可能改变结果，要与使用者确认；有些表里默认值是真实的键", "a filter may change the result: ask those who use it; in some tables a default is a real key");
+    };
     case.finish(proposal)
 }
 

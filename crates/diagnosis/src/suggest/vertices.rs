@@ -3,63 +3,50 @@
 use job::script::{HintForm, Script, Statement, StatementKind};
 
 use super::case::Case;
-use super::proposal::{Gain, Proposal};
+use super::proposal::{Gain, Proposal, advice};
 use crate::Suggested;
 use crate::impact::regroup;
 use crate::measurements::sizing::{fitting_vertices, merged_vertices};
 use crate::rewrite::{Rewrite, hint};
 use report::format::{FILE, PARTITION, TOKEN, VERTEX};
-use report::{SuggestionKind, Text, text};
+use report::{Text, text};
 
 /// A heavy stage on few vertices.
 pub(super) fn parallelism_too_low(case: &Case<'_>) -> Vec<Suggested> {
-    let compressed = case.evidence_text("compressed");
-    let divide = |gain| {
-        Proposal::new(
-            SuggestionKind::Layout,
-            "parallelism too low gzip single file input partitions",
-            gain,
-            text!("把 {place} 的输入存成可以并行读取的多个部分", "store the input of {place} in parts that can be read in parallel", place = case.place()),
-        )
-        .step(match compressed {
-            Some(kind) => text!("每个 {kind} 文件只能由一个顶点读取：让写出方改写成多个约 500 MB 的文件，或不压缩的结构化存储", "one {kind} file is read by one vertex: have the writer produce several files of about 500 MB, or uncompressed structured data"),
-            None => text!("让写出方使用更多分区，每个约 500 MB", "have the writer use more partitions, of about 500 MB each"),
-        })
-        .pro(text!("所有读取者都能并行读取", "every reader can read in parallel"))
-        .con(text!("需要改上游，下一次写出后才生效", "the writer has to change; it takes effect with its next run"))
-    };
-    if compressed.is_some() {
-        return vec![case.finish(divide(Gain::Whole))];
-    }
     let fitting = case
         .stage
         .and_then(|stage| fitting_vertices(case.view, stage));
-    match (case.free_tokens(), fitting) {
-        (Some(_), Some(count)) => {
-            let more = more_partitions(case, count as u64, Gain::Whole);
-            let other = text!("增加分区数", "more partitions");
-            let mut found = vec![case.finish(more)];
-            if case.edges().next().is_none() {
-                found.push(case.finish(divide(Gain::Instead(other))));
-            }
-            found
-        }
-        _ => vec![case.finish(look_for_limits(case))],
+    let proposal = match (
+        case.evidence_text("compressed"),
+        case.free_tokens(),
+        fitting,
+    ) {
+        (Some(kind), _, _) => divisible_input(case, kind),
+        (None, Some(_), Some(count)) => more_partitions(case, count as u64, Gain::Whole),
+        _ => look_for_limits(case),
+    };
+    vec![case.finish(proposal)]
+}
+
+/// An input that only one vertex a file can read.
+fn divisible_input(case: &Case<'_>, kind: &str) -> Proposal {
+    advice! { Layout, Gain::Whole, "parallelism too low gzip single file input partitions";
+        title("把 {place} 的输入存成可以并行读取的多个部分", "store the input of {place} in parts that can be read in parallel", place = case.place());
+        step("每个 {kind} 文件只能由一个顶点读取：让写出方改写成多个约 500 MB 的文件，或不压缩的结构化存储", "one {kind} file is read by one vertex: have the writer produce several files of about 500 MB, or uncompressed structured data");
+        pro("所有读取者都能并行读取", "every reader can read in parallel");
+        con("需要改上游，下一次写出后才生效", "the writer has to change; it takes effect with its next run");
     }
 }
 
 /// Where it is not known that tokens are free.
 fn look_for_limits(case: &Case<'_>) -> Proposal {
-    Proposal::new(
-        SuggestionKind::Investigate,
-        "hints limiting parallelism MAXDOP PARTITIONCOUNT tokens",
-        Gain::none_by_itself(),
-        text!("先确认 {place} 运行时是否有空闲令牌，再决定是否增加分区", "find out whether tokens were free while {place} ran before using more partitions", place = case.place()),
-    )
-    .step(text!("令牌（AU）多于该阶段的顶点数时，增加分区才有用；否则更多的顶点只会排队", "more partitions help only if there are more tokens (AUs) than the stage has vertices; otherwise they just queue"))
-    .step(text!("查看脚本中限制顶点数的提示，以及上游继承下来的分区数", "look for hints that limit the vertices, and for a partition count inherited from the stage before"))
-    .pro(text!("避免无效的改动", "avoids a change that does nothing"))
-    .con(text!("需要作业的令牌数或 `JobInfo.xml`", "needs the number of tokens or `JobInfo.xml`"))
+    advice! { Investigate, Gain::none_by_itself(), "hints limiting parallelism MAXDOP PARTITIONCOUNT tokens";
+        title("先确认 {place} 运行时是否有空闲令牌，再决定是否增加分区", "find out whether tokens were free while {place} ran before using more partitions", place = case.place());
+        step("令牌（AU）多于该阶段的顶点数时，增加分区才有用；否则更多的顶点只会排队", "more partitions help only if there are more tokens (AUs) than the stage has vertices; otherwise they just queue");
+        step("查看脚本中限制顶点数的提示，以及上游继承下来的分区数", "look for hints that limit the vertices, and for a partition count inherited from the stage before");
+        pro("避免无效的改动", "avoids a change that does nothing");
+        con("需要作业的令牌数或 `JobInfo.xml`", "needs the number of tokens or `JobInfo.xml`");
+    }
 }
 
 /// Very many short vertices.
@@ -68,47 +55,24 @@ pub(super) fn tiny_vertices(case: &Case<'_>) -> Vec<Suggested> {
         .stage
         .and_then(|stage| merged_vertices(case.view, stage));
     let written = case.partition_hints().next();
-    let title = match count {
-        Some(count) => text!(
-            "把 {rowset} 的分区数降到约 {count}",
-            "lower the partitions of {rowset} to about {count}",
-            rowset = case.rowset()
-        ),
-        None => text!(
-            "减少 {rowset} 的分区数",
-            "use fewer partitions in {rowset}",
-            rowset = case.rowset()
-        ),
+    let target = match count {
+        Some(count) => text!("，约 {count} 个即可", " to about {count}"),
+        None => Text::default(),
     };
-    let mut proposal = Proposal::new(
-        SuggestionKind::Hint,
-        "tiny vertices too many partitions PARTITIONCOUNT start-up",
-        Gain::Whole,
-        title,
-    );
-    proposal = match (&written, case.usql()) {
-        (Some((_, hint)), _) => {
-            let old = case.script.map_or("", |script| script.slice(&hint.span)).to_owned();
-            proposal.step(text!("调低 `{old}`，或删除它让优化器决定", "lower `{old}`, or remove it and let the optimizer decide"))
-        }
-        (None, false) => proposal.step(text!("在产生这些分区的语句上加 `[PARTITION=(PARTITIONCOUNT=n)]`", "put `[PARTITION=(PARTITIONCOUNT=n)]` on the statement that makes the partitions")),
-        (None, true) => proposal.step(text!("用 `OPTION(ROWCOUNT=n)` 写出真实行数；U-SQL 没有直接设置分区数的提示", "state the true number of rows with `OPTION(ROWCOUNT=n)`; U-SQL has no hint that sets the partitions")),
-    };
+    let old = written.map_or("", |(_, hint)| {
+        case.script.map_or("", |s| s.slice(&hint.span))
+    });
     let rewrite = count.and_then(|count| case.partition_hint(count as u64));
-    let proposal = proposal
-        .step(text!(
-            "检查上游的行数是否被高估（ROWCOUNT 提示、过期的统计信息）",
-            "check whether the rows upstream are overestimated (a ROWCOUNT hint, old statistics)"
-        ))
-        .pro(text!(
-            "启动和调度的开销下降",
-            "less time goes into start-up and scheduling"
-        ))
-        .con(text!(
-            "分区过大时可能落盘",
-            "partitions that are too large may spill"
-        ))
-        .rewrite(rewrite);
+    let proposal = advice! { Hint, Gain::Whole, "tiny vertices too many partitions PARTITIONCOUNT start-up";
+        title("降低 {rowset} 的分区数{target}", "lower the partitions of {rowset}{target}", rowset = case.rowset(), target = target);
+        [!old.is_empty()] step("调低 `{old}`，或删除它让优化器决定", "lower `{old}`, or remove it and let the optimizer decide");
+        [old.is_empty() && !case.usql()] step("在产生这些分区的语句上加 `[PARTITION=(PARTITIONCOUNT=n)]`", "put `[PARTITION=(PARTITIONCOUNT=n)]` on the statement that makes the partitions");
+        [old.is_empty() && case.usql()] step("用 `OPTION(ROWCOUNT=n)` 写出真实行数；U-SQL 没有直接设置分区数的提示", "state the true number of rows with `OPTION(ROWCOUNT=n)`; U-SQL has no hint that sets the partitions");
+        step("检查上游的行数是否被高估（ROWCOUNT 提示、过期的统计信息）", "check whether the rows upstream are overestimated (a ROWCOUNT hint, old statistics)");
+        pro("启动和调度的开销下降", "less time goes into start-up and scheduling");
+        con("分区过大时可能落盘", "partitions that are too large may spill");
+        rewrite(rewrite);
+    };
     vec![case.finish(proposal)]
 }
 
@@ -120,63 +84,36 @@ pub(super) fn small_files(case: &Case<'_>) -> Vec<Suggested> {
         .iter()
         .filter_map(|table| table.file_count)
         .max();
-    let merge = |gain| {
-        let title = match files {
-            Some(count) => text!(
-                "在上游把 {files}合并成 256 MB–1 GB 的文件",
-                "merge the {files} upstream into files of 256 MB to 1 GB",
-                files = FILE.count(count as f64)
-            ),
-            None => text!(
-                "在上游把小文件合并成 256 MB–1 GB 的文件",
-                "merge the small files upstream into files of 256 MB to 1 GB"
-            ),
-        };
-        let store = match case.usql() {
-            true => text!(
-                "由一个每日作业合并后写入表；表中碎片用 `ALTER TABLE … REBUILD` 合并",
-                "or have a daily job load them into a table; `ALTER TABLE … REBUILD` merges the pieces of a table"
-            ),
-            false => text!(
-                "或由一个每日作业合并后写成结构化流，其他作业都读它",
-                "or have a daily job write them as one structured stream that all other jobs read"
-            ),
-        };
-        Proposal::new(
-            SuggestionKind::Layout,
-            "merge small files compaction upstream",
-            gain,
-            title,
-        )
-        .step(text!(
-            "让采集端按大小或按小时滚动文件",
-            "have the collector roll its files by size or by the hour"
-        ))
-        .step(store)
-        .pro(text!("所有读取者都受益", "every reader benefits"))
-        .con(text!(
-            "多一个合并步骤，数据稍晚可见",
-            "one more step; the data is visible a little later"
-        ))
+    let title = match files {
+        Some(count) => text!(
+            "在上游把 {files}合并成 256 MB–1 GB 的文件",
+            "merge the {files} upstream into files of 256 MB to 1 GB",
+            files = FILE.count(count as f64)
+        ),
+        None => text!(
+            "在上游把小文件合并成 256 MB–1 GB 的文件",
+            "merge the small files upstream into files of 256 MB to 1 GB"
+        ),
     };
-    if !case.usql() {
-        return vec![case.finish(merge(Gain::Whole))];
-    }
-    let grouping = Proposal::new(
-        SuggestionKind::Parameter,
-        "small files InputFileGrouping one vertex per file",
-        Gain::Whole,
-        text!("让一个顶点读取多个小文件", "let one vertex read several small files"),
-    )
-    .step(text!("在脚本开头加 `SET @@FeaturePreviews = \"InputFileGrouping:on\";`：默认每个文件一个顶点", "put `SET @@FeaturePreviews = \"InputFileGrouping:on\";` at the top of the script: by default every file gets a vertex"))
-    .pro(text!("数据和写出方都不用改", "neither the data nor its writer has to change"))
-    .con(text!("这是预览特性，行为随运行时版本而异；列出大量文件的编译开销不变", "a preview feature that varies by runtime version; listing the many files at compile time still costs the same"))
-    .rewrite(case.script.and_then(group_input_files));
-    let other = text!("InputFileGrouping", "InputFileGrouping");
-    vec![
-        case.finish(grouping),
-        case.finish(merge(Gain::Instead(other))),
-    ]
+    let merge = advice! { Layout, Gain::Whole, "merge small files compaction upstream";
+        title(title);
+        step("让采集端按大小或按小时滚动文件", "have the collector roll its files by size or by the hour");
+        step(match case.usql() {
+            true => text!("或由一个每日作业合并后写入表；表中碎片用 `ALTER TABLE … REBUILD` 合并", "or have a daily job load them into a table; `ALTER TABLE … REBUILD` merges the pieces of a table"),
+            false => text!("或由一个每日作业合并后写成结构化流，其他作业都读它", "or have a daily job write them as one structured stream that all other jobs read"),
+        });
+        pro("所有读取者都受益", "every reader benefits");
+        con("多一个合并步骤，数据稍晚可见", "one more step; the data is visible a little later");
+    };
+    let grouping = advice! { Parameter, Gain::Whole, "small files InputFileGrouping one vertex per file";
+        title("让一个顶点读取多个小文件", "let one vertex read several small files");
+        step("在脚本开头加 `SET @@FeaturePreviews = \"InputFileGrouping:on\";`：默认每个文件一个顶点", "put `SET @@FeaturePreviews = \"InputFileGrouping:on\";` at the top of the script: by default every file gets a vertex");
+        pro("数据和写出方都不用改", "neither the data nor its writer has to change");
+        con("这是预览特性，行为随运行时版本而异；列出大量文件的编译开销不变", "a preview feature that varies by runtime version; listing the many files at compile time still costs the same");
+        rewrite(case.script.and_then(group_input_files));
+    };
+    let first = case.usql().then(|| case.finish(grouping));
+    first.into_iter().chain([case.finish(merge)]).collect()
 }
 
 fn group_input_files(script: &Script) -> Option<Rewrite> {
@@ -210,10 +147,9 @@ pub(super) fn smaller_partitions(case: &Case<'_>, surplus_s: f64) -> Option<Sugg
     let mut proposal = more_partitions(case, count, Gain::Own(saved));
     proposal.topic = "smaller partitions PARTITIONCOUNT memory spill";
     proposal.title = text!(
-        "把 {rowset} 分成更小的分区：{count}，现在是 {now} 个",
+        "把 {rowset} 分成更小的分区：{count} 个，现在是 {now} 个",
         "use smaller partitions in {rowset}: {count} rather than {now}",
         rowset = case.rowset(),
-        count = PARTITION.count(count as f64),
     );
     proposal.pros = vec![text!(
         "每个顶点的数据更少，能放进内存",
@@ -236,34 +172,24 @@ fn more_partitions(case: &Case<'_>, count: u64, gain: Gain) -> Proposal {
         ),
         None => Text::default(),
     };
-    let proposal = Proposal::new(
-        SuggestionKind::Hint,
-        "PARTITION hint PARTITIONCOUNT more partitions parallelism",
-        gain,
-        text!(
-            "给 {rowset} {count}，现在只有 {now}{tokens}",
-            "give {rowset} {count}; it has {now} now{tokens}",
-            rowset = case.rowset(),
-            count = PARTITION.count(count as f64),
-            now = VERTEX.count(now as f64),
-            tokens = tokens
-        ),
-    );
-    let proposal = match case.usql() {
-        true => proposal
-            .step(text!("加大输入表的分布数（`DISTRIBUTED BY … INTO {count}`），或用 `OPTION(ROWCOUNT=n)` 写出真实行数，让优化器选择更多分区", "use more distributions in the input table (`DISTRIBUTED BY … INTO {count}`), or state the true rows with `OPTION(ROWCOUNT=n)` so that the optimizer chooses more partitions"))
-            .con(text!("U-SQL 没有直接设置分区数的提示，是否生效要看执行计划", "U-SQL has no hint that sets the number; check the plan")),
-        false => proposal
-            .step(text!("在分区所在的语句上设置 PARTITIONCOUNT={count}，下次运行核对该阶段的顶点数", "set PARTITIONCOUNT={count} where the rows are partitioned, and check the vertices of the stage in the next run"))
-            .con(text!("数字固定在脚本里，数据量变化后要调整；不写 REQUIRED=true 时优化器可能忽略它", "the number is fixed in the script and has to follow the data; without REQUIRED=true the optimizer may ignore it")),
+    let stored = case.edges().next().is_none();
+    let rows: f64 = case.edges().filter_map(|edge| edge.rows_read).sum();
+    let rows = if rows > 0.0 {
+        format!("{rows:.0}")
+    } else {
+        "n".to_owned()
     };
-    proposal
-        .pro(text!("只改一行，结果不变", "one line, same result"))
-        .con(text!(
-            "对单个热点键没有作用",
-            "of no use against a single hot key"
-        ))
-        .rewrite(case.partition_hint(count))
+    advice! { Hint, gain, "PARTITION hint PARTITIONCOUNT more partitions parallelism";
+        title("给 {rowset} {count}，现在只有 {now}{tokens}", "give {rowset} {count}; it has {now} now{tokens}", rowset = case.rowset(), count = PARTITION.count(count as f64), now = VERTEX.count(now as f64), tokens = tokens);
+        [case.usql() && stored] step("加大输入表的分布数：`DISTRIBUTED BY … INTO {count}`", "use more distributions in the input table: `DISTRIBUTED BY … INTO {count}`");
+        [case.usql() && !stored] step("用 `OPTION(ROWCOUNT={rows})` 写出输入的真实行数，让优化器选择更多分区", "state the true rows of its input with `OPTION(ROWCOUNT={rows})`, so that the optimizer chooses more partitions");
+        [case.usql()] con("U-SQL 没有直接设置分区数的提示，是否生效要看执行计划", "U-SQL has no hint that sets the number; check the plan");
+        [!case.usql()] step("在分区所在的语句上设置 PARTITIONCOUNT={count}，下次运行核对该阶段的顶点数", "set PARTITIONCOUNT={count} where the rows are partitioned, and check the vertices of the stage in the next run");
+        [!case.usql()] con("数字固定在脚本里，数据量变化后要调整；不写 REQUIRED=true 时优化器可能忽略它", "the number is fixed in the script and has to follow the data; without REQUIRED=true the optimizer may ignore it");
+        pro("逻辑和结果不变", "same logic, same result");
+        con("对单个热点键没有作用", "of no use against a single hot key");
+        rewrite(case.partition_hint(count));
+    }
 }
 
 impl<'a> Case<'a> {

@@ -1,6 +1,9 @@
 //! Diagnoses of whole folders, simulated and real.
 
+mod account;
 mod jobs_dev;
+mod metamorphic;
+mod mutate;
 mod real_jobs;
 mod simulated;
 mod support;

@@ -48,11 +48,8 @@ pub(crate) fn embed(
     let total = wanted.len();
     let cached = by_hash.len() - total;
     for (round, part) in wanted.chunks(BATCH * BATCHES_PER_ROUND).enumerate() {
-        progress(Progress {
-            phase: Phase::Embed,
-            done: round * BATCH * BATCHES_PER_ROUND,
-            total,
-        });
+        let (phase, done) = (Phase::Embed, round * BATCH * BATCHES_PER_ROUND);
+        progress(Progress { phase, done, total });
         let vectors = embed_round(part, embedder)?;
         if let Some(cache) = &mut cache {
             let pairs = part.iter().map(|(hash, _)| *hash);

@@ -38,7 +38,6 @@ pub struct Summary {
     pub embedded: usize,
     pub cached: usize,
     pub generation: String,
-    /// False if nothing had changed.
     pub rebuilt: bool,
 }
 

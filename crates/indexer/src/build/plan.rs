@@ -28,7 +28,6 @@ pub(crate) struct Plan {
     pub(crate) write: Vec<usize>,
     /// Documents whose rows become dead.
     pub(crate) dead: Vec<String>,
-    /// Segments without a live row.
     pub(crate) dropped: HashSet<u32>,
     pub(crate) summary: Summary,
 }
@@ -49,14 +48,10 @@ pub(crate) fn plan(
     let empty = Documents::new();
     let (documents, segments) = current.unwrap_or((&empty, &[]));
     let (summary, mut write) = compare(sources, hashes, documents);
-    let positions = sources
-        .iter()
-        .zip(0..)
-        .map(|(source, i)| (source.path.as_str(), i));
-    let known: HashMap<&str, usize> = positions.collect();
-    let gone = documents
-        .keys()
-        .filter(|path| !known.contains_key(path.as_str()));
+    let paths = sources.iter().map(|source| source.path.as_str());
+    let known: HashMap<&str, usize> = paths.zip(0..).collect();
+    let is_gone = |path: &&String| !known.contains_key(path.as_str());
+    let gone = documents.keys().filter(is_gone);
     let rewritten = write.iter().map(|&i| &sources[i].path);
     let rewritten = rewritten.filter(|path| documents.contains_key(*path));
     let mut dead: Vec<String> = gone.chain(rewritten).cloned().collect();
@@ -72,20 +67,14 @@ pub(crate) fn plan(
         write = (0..sources.len()).collect();
         dead.clear();
     } else {
-        dropped.extend(
-            live.iter()
-                .filter(|&(_, &rows)| rows == 0)
-                .map(|(&seq, _)| seq),
-        );
+        let empty = live.iter().filter(|&(_, &rows)| rows == 0);
+        dropped.extend(empty.map(|(&seq, _)| seq));
         if !nothing_changed {
             let folded = foldable(segments, &live, &dropped);
             let dying: HashSet<&String> = dead.iter().collect();
-            let carried = documents
-                .iter()
-                .filter(|(_, entry)| folded.contains(&entry.seq));
-            let carried = carried
-                .map(|(path, _)| path)
-                .filter(|path| !dying.contains(path));
+            let in_folded = documents.iter().filter(|(_, e)| folded.contains(&e.seq));
+            let carried = in_folded.map(|(path, _)| path);
+            let carried = carried.filter(|path| !dying.contains(path));
             let carried: Vec<String> = carried.cloned().collect();
             write.extend(carried.iter().filter_map(|path| known.get(path.as_str())));
             dead.extend(carried);
@@ -133,9 +122,7 @@ fn compare(sources: &[Source], hashes: &[String], documents: &Documents) -> (Sum
 
 /// Live rows per segment without those of the `dead` documents.
 fn live_after(documents: &Documents, segments: &[Segment], dead: &[String]) -> HashMap<u32, usize> {
-    let rows = segments
-        .iter()
-        .map(|segment| (segment.seq, segment.live_rows()));
+    let rows = segments.iter().map(|s| (s.seq, s.live_rows()));
     let mut live: HashMap<u32, usize> = rows.collect();
     for entry in dead.iter().filter_map(|path| documents.get(path)) {
         if let Some(rows) = live.get_mut(&entry.seq) {
@@ -156,9 +143,8 @@ fn foldable(
     }
     let total: usize = live.values().sum();
     let is_small = |rows: usize| (rows as f64) < FOLD_SHARE * total as f64;
-    let small = live
-        .iter()
-        .filter(|&(seq, &rows)| !dropped.contains(seq) && is_small(rows));
+    let kept = live.iter().filter(|(seq, _)| !dropped.contains(seq));
+    let small = kept.filter(|&(_, &rows)| is_small(rows));
     small.map(|(&seq, _)| seq).collect()
 }
 
@@ -195,28 +181,23 @@ mod tests {
         assert_eq!(summary.changed, ["edited.md"]);
         assert_eq!(summary.added, ["new.md"]);
         assert_eq!(summary.removed, ["gone.md"]);
-        assert_eq!(
-            summary.moved,
-            [("old-name.md".to_owned(), "new-name.md".to_owned())]
-        );
+        let moved = ("old-name.md".to_owned(), "new-name.md".to_owned());
+        assert_eq!(summary.moved, [moved]);
         assert_eq!(write, [0, 1, 2]);
     }
 
     #[test]
     fn small_tails_are_folded_and_the_large_segment_is_not() {
-        let mut documents = Documents::new();
-        let mut segments = vec![Segment {
-            seq: 1,
-            rows: 1000,
+        let segment = |seq, rows| Segment {
+            seq,
+            rows,
             dead: Vec::new(),
-        }];
+        };
+        let mut documents = Documents::new();
+        let mut segments = vec![segment(1, 1000)];
         for seq in 2..=9 {
             documents.insert(format!("{seq}.md"), entry("x", seq));
-            segments.push(Segment {
-                seq,
-                rows: 1,
-                dead: Vec::new(),
-            });
+            segments.push(segment(seq, 1));
         }
         let mut sources: Vec<Source> = documents.keys().map(|path| source(path)).collect();
         let mut hashes = vec!["x".to_owned(); sources.len()];

@@ -1,5 +1,6 @@
 //! Lists and reads the documents of a knowledge folder.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -41,9 +42,8 @@ impl Listing {
         let mut found = Vec::new();
         walk(knowledge, "", 0, &mut found)?;
         if found.is_empty() {
-            return Err(BuildError::NoDocuments {
-                path: knowledge.to_owned(),
-            });
+            let path = knowledge.to_owned();
+            return Err(BuildError::NoDocuments { path });
         }
         found.sort();
         let (paths, places): (Vec<String>, Vec<PathBuf>) = found.into_iter().unzip();
@@ -69,9 +69,9 @@ impl Listing {
             };
             places.iter().map(&mut hashed).collect()
         };
-        let parts: Result<Vec<_>, BuildError> =
-            parallel::map(&parts, 2, part).into_iter().collect();
-        Ok(parts?.into_iter().flatten().collect())
+        let parts = parallel::map(&parts, 2, part).into_iter();
+        let parts = parts.collect::<Result<Vec<_>, BuildError>>()?;
+        Ok(parts.into_iter().flatten().collect())
     }
 
     /// Reads the texts at these positions and updates their hashes: a document may have changed since it was listed.
@@ -166,11 +166,10 @@ fn read_bytes(path: &Path, bytes: &mut Vec<u8>) -> io::Result<()> {
 
 /// Of equal paths the last counts.
 pub(crate) fn from_memory(documents: impl IntoIterator<Item = (String, String)>) -> Vec<Source> {
-    let by_path: std::collections::BTreeMap<String, Source> = documents
+    let sources = documents
         .into_iter()
-        .map(|(path, text)| Source::new(&path, text))
-        .filter(|source| is_document(&source.path))
-        .map(|source| (source.path.clone(), source))
-        .collect();
-    by_path.into_values().collect()
+        .map(|(path, text)| Source::new(&path, text));
+    let sources = sources.filter(|source| is_document(&source.path));
+    let by_path = sources.map(|source| (source.path.clone(), source));
+    by_path.collect::<BTreeMap<_, _>>().into_values().collect()
 }

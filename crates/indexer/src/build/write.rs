@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
 use super::embed::{Embedded, embed};
 use super::plan::Plan;
 use super::{Phase, Progress, Summary, open_cache, start};
@@ -47,12 +49,8 @@ impl<'a> Job<'a> {
 
     fn last_segment(&self) -> u32 {
         let segments = self.current.map(|(held, _)| held.manifest.segments.iter());
-        segments
-            .into_iter()
-            .flatten()
-            .map(|s| s.seq)
-            .max()
-            .unwrap_or(0)
+        let numbers = segments.into_iter().flatten().map(|s| s.seq);
+        numbers.max().unwrap_or(0)
     }
 
     fn known_files(&self) -> Option<&'a Files> {
@@ -118,9 +116,9 @@ fn embed_chunks(
         false => Known::open(job),
     };
     let mut cache = open_cache(job.index, job.embedder)?;
-    let other_model = job
-        .current
-        .is_some_and(|(held, _)| held.manifest.embedder != job.embedder.fingerprint());
+    let fingerprint = job.embedder.fingerprint();
+    let current = job.current.map(|(held, _)| &held.manifest.embedder);
+    let other_model = current.is_some_and(|embedder| *embedder != fingerprint);
     // A rebuild does not trust cached vectors; those of a model that is used again after another one are still valid.
     let trusted = !anew || (job.rebuild == Rebuild::Reembed && other_model);
     if let (false, Some(cache)) = (trusted, &mut cache) {
@@ -159,8 +157,8 @@ impl Known {
         };
         let vectors = match self.segments.entry(entry.seq) {
             MapEntry::Occupied(open) => open.into_mut(),
+            // Texts of a damaged segment are embedded again.
             MapEntry::Vacant(place) => {
-                // Texts of a damaged segment are embedded again.
                 match Vectors::open(&held.folder.join(segment.vectors_file())) {
                     Ok(open) => place.insert(open),
                     Err(_) => return,
@@ -181,13 +179,10 @@ impl Known {
 
 type Files = BTreeMap<String, FileSum>;
 
-/// The folder of the new generation.
 struct Output<'a> {
     job: &'a Job<'a>,
     folder: &'a Path,
-    /// Number of the new segment.
     seq: u32,
-    /// What has been written.
     files: Files,
 }
 
@@ -206,12 +201,10 @@ impl Output<'_> {
         self.write_lexical(cuts)?;
         let documents = self.documents(cuts);
         self.write_json(DOCUMENTS, &documents)?;
-        self.note(DOCUMENTS)?;
         let sources = self.job.sources.iter();
         let glossary = sources.filter(|source| source.path == super::GLOSSARY);
         let glossary = glossary.map(|source| Glossary::parse(&source.text)).next();
         self.write_json(GLOSSARY, &glossary.unwrap_or_default())?;
-        self.note(GLOSSARY)?;
         let manifest = Manifest {
             format: FORMAT,
             chunker: chunk::VERSION.to_owned(),
@@ -257,10 +250,11 @@ impl Output<'_> {
             if plan.dropped.contains(&segment.seq) {
                 continue;
             }
-            let mut segment = segment.clone();
             let here = dead.iter().filter(|entry| entry.seq == segment.seq);
-            let here: Vec<_> = here.map(|entry| (entry.first, entry.count)).collect();
-            segment.dead.extend(here);
+            let mut segment = segment.clone();
+            segment
+                .dead
+                .extend(here.map(|entry| (entry.first, entry.count)));
             segment.dead.sort_unstable();
             for file in [segment.chunks_file(), segment.vectors_file()] {
                 let to = self.folder.join(&file);
@@ -341,21 +335,21 @@ impl Output<'_> {
         documents
     }
 
-    fn write_json<T: serde::Serialize>(&self, name: &str, value: &T) -> Result<(), BuildError> {
+    fn write_json(&mut self, name: &str, value: &impl Serialize) -> Result<(), BuildError> {
         let path = self.folder.join(name);
         let bytes = serde_json::to_vec(value).map_err(|error| write_error(&path)(error.into()))?;
-        fs::write(&path, &bytes).map_err(write_error(&path))
+        fs::write(&path, &bytes).map_err(write_error(&path))?;
+        self.note(name)
     }
 
     /// Records the size and checksum of a file.
     fn note(&mut self, name: &str) -> Result<(), BuildError> {
         let path = self.folder.join(name);
         let bytes = fs::read(&path).map_err(read_error(&path))?;
-        let sum = FileSum {
-            bytes: bytes.len() as u64,
-            blake3: blake3::hash(&bytes).to_hex().to_string(),
-        };
-        self.files.insert(name.to_owned(), sum);
+        let blake3 = blake3::hash(&bytes).to_hex().to_string();
+        let bytes = bytes.len() as u64;
+        self.files
+            .insert(name.to_owned(), FileSum { bytes, blake3 });
         Ok(())
     }
 
@@ -432,13 +426,12 @@ fn check(folder: &Path, manifest: &Manifest) -> Result<(), BuildError> {
     }
     for segment in &manifest.segments {
         let path = folder.join(segment.vectors_file());
-        let open = Vectors::open(&path).map_err(|e| wrong(format!("{}: {e}", path.display())))?;
-        let (found, expected) = (open.len(), segment.rows);
-        if found != expected {
-            let place = path.display();
-            return Err(wrong(format!(
-                "{place} has {found} vectors instead of {expected}"
-            )));
+        let (place, expected) = (path.display(), segment.rows);
+        let open = Vectors::open(&path).map_err(|error| wrong(format!("{place}: {error}")))?;
+        if open.len() != expected {
+            let found = open.len();
+            let reason = format!("{place} has {found} vectors instead of {expected}");
+            return Err(wrong(reason));
         }
     }
     Ok(())

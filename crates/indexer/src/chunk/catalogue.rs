@@ -36,12 +36,9 @@ pub(crate) fn catalogue(source: &Source) -> Vec<Chunk> {
 }
 
 fn same_anchor(known: &str, new: &str) -> bool {
-    known.strip_prefix(new).is_some_and(|rest| {
-        rest.is_empty()
-            || rest
-                .strip_prefix('-')
-                .is_some_and(|n| n.parse::<u32>().is_ok())
-    })
+    let rest = known.strip_prefix(new);
+    let number = |rest: &str| rest.strip_prefix('-').and_then(|n| n.parse::<u32>().ok());
+    rest.is_some_and(|rest| rest.is_empty() || number(rest).is_some())
 }
 
 fn to_chunk(source: &Source, kind: Kind, entry: &Table) -> Chunk {
@@ -94,9 +91,8 @@ fn texts(value: &Value) -> Vec<String> {
 
 /// The first line with the name; 1 if it is spelled in another way.
 fn line_of(text: &str, name: &str) -> usize {
-    let place = text
-        .lines()
-        .position(|line| line.contains('=') && line.contains(name));
+    let mut lines = text.lines();
+    let place = lines.position(|line| line.contains('=') && line.contains(name));
     place.map_or(1, |at| at + 1)
 }
 

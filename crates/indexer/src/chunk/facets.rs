@@ -36,10 +36,8 @@ const NAMES: [(Section, &str); 7] = [
 
 /// The section named by the innermost heading that names one.
 pub(crate) fn section_of(heading_path: &[String]) -> Option<Section> {
-    heading_path
-        .iter()
-        .rev()
-        .find_map(|heading| section_named(heading))
+    let mut headings = heading_path.iter().rev();
+    headings.find_map(|heading| section_named(heading))
 }
 
 fn section_named(heading: &str) -> Option<Section> {
@@ -100,9 +98,9 @@ mod tests {
 
     #[test]
     fn the_innermost_named_heading_decides() {
-        let path = ["Fix".to_owned(), "Salting".to_owned()];
-        assert_eq!(section_of(&path), Some(Section::Fix));
-        let path = ["Fix".to_owned(), "Example".to_owned()];
-        assert_eq!(section_of(&path), Some(Section::Example));
+        for (inner, section) in [("Salting", Section::Fix), ("Example", Section::Example)] {
+            let path = ["Fix".to_owned(), inner.to_owned()];
+            assert_eq!(section_of(&path), Some(section));
+        }
     }
 }

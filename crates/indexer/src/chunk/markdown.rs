@@ -33,14 +33,14 @@ pub(crate) struct Piece {
 impl Piece {
     /// `document` is the whole text.
     pub(crate) fn text(&self, document: &str) -> String {
-        let slice = document[self.range.clone()]
-            .trim_matches(['\n', '\r'])
-            .trim_end();
+        let slice = &document[self.range.clone()];
+        let slice = slice.trim_matches(['\n', '\r']).trim_end();
         format!("{}{slice}{}", self.frame.prefix, self.frame.suffix)
     }
 }
 
 /// The text between two headings.
+#[derive(Default)]
 struct Unit {
     path: Vec<Heading>,
     range: Range<usize>,
@@ -55,12 +55,11 @@ struct Heading {
 }
 
 pub(crate) fn first_heading(document: &Document<'_>) -> Option<String> {
-    blocks(document.text, document.body_start)
-        .into_iter()
-        .find_map(|block| match block.kind {
-            BlockKind::Heading(1, title, _) if !title.is_empty() => Some(title),
-            _ => None,
-        })
+    let mut blocks = blocks(document.text, document.body_start).into_iter();
+    blocks.find_map(|block| match block.kind {
+        BlockKind::Heading(1, title, _) if !title.is_empty() => Some(title),
+        _ => None,
+    })
 }
 
 pub(crate) fn pieces(document: &Document<'_>) -> Vec<Piece> {
@@ -69,10 +68,10 @@ pub(crate) fn pieces(document: &Document<'_>) -> Vec<Piece> {
         Some(unit) => vec![unit],
         None => merge(text, units(text, document.body_start)),
     };
-    let mut anchors = Anchors::default();
+    let mut anchors = HashMap::new();
     let mut out = Vec::new();
     for unit in units {
-        let anchor = anchors.unique(&anchor_of(&unit.path));
+        let anchor = unique(&anchor_of(&unit.path), &mut anchors);
         let heading_path: Vec<String> = unit.path.iter().map(|h| h.title.clone()).collect();
         let cuts = cut(text, unit.range, &unit.blocks, MAX_TOKENS);
         for (n, Cut { range, frame }) in cuts.into_iter().enumerate() {
@@ -95,20 +94,19 @@ fn whole_case(document: &Document<'_>) -> Option<Unit> {
     let range = document.body_start..document.text.len();
     let body = &document.text[range.clone()];
     let fits = tokens::count(body) <= MAX_TOKENS && !body.trim().is_empty();
-    (document.kind == Kind::Case && fits).then(|| Unit {
-        path: Vec::new(),
+    let unit = Unit {
         range,
-        blocks: Vec::new(),
-    })
+        ..Unit::default()
+    };
+    (document.kind == Kind::Case && fits).then_some(unit)
 }
 
 /// One unit per heading; a heading without text belongs to the next unit.
 fn units(text: &str, body_start: usize) -> Vec<Unit> {
     let mut out: Vec<Unit> = Vec::new();
     let mut current = Unit {
-        path: Vec::new(),
         range: body_start..body_start,
-        blocks: Vec::new(),
+        ..Unit::default()
     };
     for block in blocks(text, body_start) {
         if let BlockKind::Heading(level, title, anchor) = block.kind {
@@ -175,33 +173,24 @@ fn merge(text: &str, units: Vec<Unit>) -> Vec<Unit> {
 
 /// The explicit anchor, else the slugs of the headings, so that edits elsewhere do not change it.
 fn anchor_of(path: &[Heading]) -> String {
-    match path.last() {
+    let explicit = path.last().map(|heading| heading.anchor.as_ref());
+    match explicit {
         None => TOP.to_owned(),
-        Some(Heading {
-            anchor: Some(anchor),
-            ..
-        }) => anchor.clone(),
-        Some(_) => {
+        Some(Some(anchor)) => anchor.clone(),
+        Some(None) => {
             let slugs: Vec<String> = path.iter().map(|h| slug(&h.title)).collect();
             slugs.join("/")
         }
     }
 }
 
-/// Numbers repeated anchors.
-#[derive(Default)]
-struct Anchors {
-    seen: HashMap<String, usize>,
-}
-
-impl Anchors {
-    fn unique(&mut self, anchor: &str) -> String {
-        let mut candidate = anchor.to_owned();
-        while let Some(n) = self.seen.get_mut(&candidate) {
-            *n += 1;
-            candidate = format!("{anchor}-{n}");
-        }
-        self.seen.insert(candidate.clone(), 1);
-        candidate
+/// Numbers repeated anchors; `seen` says how often each occurred.
+fn unique(anchor: &str, seen: &mut HashMap<String, usize>) -> String {
+    let mut candidate = anchor.to_owned();
+    while let Some(n) = seen.get_mut(&candidate) {
+        *n += 1;
+        candidate = format!("{anchor}-{n}");
     }
+    seen.insert(candidate.clone(), 1);
+    candidate
 }

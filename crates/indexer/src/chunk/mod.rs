@@ -28,29 +28,25 @@ pub(crate) fn chunks(source: &Source) -> Vec<Chunk> {
     }
     let document = Document::parse(source);
     let title = title_of(&document);
-    pieces(&document)
-        .into_iter()
+    let pieces = pieces(&document).into_iter();
+    pieces
         .map(|piece| to_chunk(&document, &title, &piece))
         .collect()
 }
 
 /// From the front matter, else the first heading of level one, else the file name.
 pub(crate) fn title_of(document: &Document<'_>) -> String {
-    document
-        .front
-        .title
-        .clone()
-        .or_else(|| markdown::first_heading(document))
-        .unwrap_or_else(|| file_stem(document.path).to_owned())
+    let title = document.front.title.clone();
+    let title = title.or_else(|| markdown::first_heading(document));
+    title.unwrap_or_else(|| file_stem(document.path).to_owned())
 }
 
 fn to_chunk(document: &Document<'_>, title: &str, piece: &Piece) -> Chunk {
     let front = &document.front;
     let section = section_of(&piece.heading_path);
-    let steps = if front.steps.is_empty() {
-        steps_of(document.kind, section)
-    } else {
-        front.steps.clone()
+    let steps = match front.steps.is_empty() {
+        true => steps_of(document.kind, section),
+        false => front.steps.clone(),
     };
     Chunk {
         id: format!("{}#{}", document.path, piece.anchor),

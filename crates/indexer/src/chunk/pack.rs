@@ -77,9 +77,8 @@ fn code_frame(text: &str, block: &Block) -> (usize, Frame) {
     let first = text[block.range.clone()].split_inclusive('\n').next();
     let first = first.unwrap_or_default();
     let fence = first.trim_start();
-    let marks = fence
-        .find(|c| c != '`' && c != '~')
-        .unwrap_or(fence.trim_end().len());
+    let marks = fence.find(|c| c != '`' && c != '~');
+    let marks = marks.unwrap_or(fence.trim_end().len());
     if marks < 3 {
         return (block.range.start, Frame::default());
     }
@@ -93,10 +92,8 @@ fn code_frame(text: &str, block: &Block) -> (usize, Frame) {
 /// Repeats the header row and the rule below it. Returns the end of the header as well.
 fn table_frame(text: &str, block: &Block) -> (usize, Frame) {
     let rows = text[block.range.clone()].split_inclusive('\n');
-    let frame = Frame {
-        prefix: rows.take(2).collect(),
-        suffix: String::new(),
-    };
+    let (prefix, suffix) = (rows.take(2).collect(), String::new());
+    let frame = Frame { prefix, suffix };
     (block.range.start + frame.prefix.len(), frame)
 }
 
@@ -169,11 +166,9 @@ fn sentences(text: &str, whole: Range<usize>, max: usize, out: &mut Vec<Atom>) {
         if end == start {
             continue;
         }
-        let size = tokens::count(&text[start..end]);
-        if size > max {
-            hard(text, start..end, max, out);
-        } else {
-            out.push(Atom::new(start..end, size));
+        match tokens::count(&text[start..end]) {
+            size if size > max => hard(text, start..end, max, out),
+            size => out.push(Atom::new(start..end, size)),
         }
         start = end;
     }

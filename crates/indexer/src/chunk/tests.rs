@@ -10,10 +10,8 @@ fn source(path: &str, text: &str) -> Source {
 fn anchors(text: &str) -> Vec<String> {
     let source = source("experience/a.md", text);
     let document = Document::parse(&source);
-    pieces(&document)
-        .into_iter()
-        .map(|piece| piece.anchor)
-        .collect()
+    let pieces = pieces(&document).into_iter();
+    pieces.map(|piece| piece.anchor).collect()
 }
 
 #[test]
@@ -28,42 +26,34 @@ fn ids_are_stable_under_edits_elsewhere() {
     let edited = "# T\n\n## Symptom\n\nnew\n\n## Cause\n\na, and more\n\n## Fix\n\nb\n";
     assert_eq!(anchors(text), ["cause", "fix"]);
     assert_eq!(anchors(edited), ["symptom", "cause", "fix"]);
-    assert_eq!(
-        anchors("# T\n\n## Fix\n\na\n\n## Fix\n\nb\n"),
-        ["fix", "fix-2"]
-    );
+    let twice = anchors("# T\n\n## Fix\n\na\n\n## Fix\n\nb\n");
+    assert_eq!(twice, ["fix", "fix-2"]);
 }
 
 #[test]
 fn a_case_that_fits_is_one_chunk() {
     let text = "# Case\n\n## Diagnosis\n\na\n\n## Result\n\nb\n";
     let chunks = chunks(&source("cases/a.md", text));
-    assert_eq!(chunks.len(), 1);
-    assert_eq!(chunks[0].id, "cases/a.md#top");
-    assert_eq!(
-        (chunks[0].section, chunks[0].title.as_str()),
-        (None, "Case")
-    );
+    let [only] = chunks.as_slice() else {
+        panic!("{chunks:?}");
+    };
+    assert_eq!((&*only.id, &*only.title), ("cases/a.md#top", "Case"));
+    assert_eq!(only.section, None);
 }
 
 #[test]
 fn a_long_table_repeats_its_header_and_a_long_block_its_fence() {
-    let rows: String = (0..200)
-        .map(|i| format!("| stage{i} | {i} rows |\n"))
-        .collect();
+    let rows = (0..200).map(|i| format!("| stage{i} | {i} rows |\n"));
+    let rows: String = rows.collect();
     let table = format!("# T\n\n## Check\n\n| stage | rows |\n|---|---|\n{rows}");
     let pieces = chunks(&source("experience/a.md", &table));
     assert!(pieces.len() > 2);
-    assert!(
-        pieces[1..]
-            .iter()
-            .all(|c| c.text.starts_with("| stage | rows |\n|---|---|\n| stage"))
-    );
+    let header = "| stage | rows |\n|---|---|\n| stage";
+    assert!(pieces[1..].iter().all(|c| c.text.starts_with(header)));
     assert_eq!(pieces[1].id, "experience/a.md#check~2");
 
-    let lines: String = (0..200)
-        .map(|i| format!("SELECT a{i} FROM t{i};\n"))
-        .collect();
+    let lines = (0..200).map(|i| format!("SELECT a{i} FROM t{i};\n"));
+    let lines: String = lines.collect();
     let code = format!("# T\n\n## Example\n\n```scope\n{lines}```\n");
     for chunk in chunks(&source("experience/a.md", &code)) {
         assert_eq!(chunk.text.matches("```").count(), 2, "{}", chunk.text);

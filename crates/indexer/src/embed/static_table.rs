@@ -62,11 +62,8 @@ impl StaticTable {
             true => 0.0,
             false => ngrams.characters(text),
         };
-        combine(
-            &mut vector,
-            &ngrams,
-            latin / (latin + CHARACTER * cjk).max(NOISE),
-        );
+        let share = latin / (latin + CHARACTER * cjk).max(NOISE);
+        combine(&mut vector, &ngrams, share);
         vector
     }
 
@@ -77,8 +74,9 @@ impl StaticTable {
             return self.simple_word(normal, tokens, ngrams);
         };
         ngrams.word(normal, 1.0);
-        parts
-            .map(|part| self.simple_word(&part.to_lowercase(), tokens, ngrams))
+        let words = parts.map(str::to_lowercase);
+        words
+            .map(|word| self.simple_word(&word, tokens, ngrams))
             .sum()
     }
 
@@ -103,19 +101,15 @@ impl StaticTable {
     }
 
     fn knows(&self, word: &str) -> bool {
-        self.table
-            .longest_prefix(word.as_bytes(), false)
-            .is_some_and(|(_, length)| length == word.len())
+        let known = self.table.longest_prefix(word.as_bytes(), false);
+        known.is_some_and(|(_, length)| length == word.len())
     }
 }
 
 impl Embedder for StaticTable {
     fn fingerprint(&self) -> String {
-        let digest = self
-            .table
-            .digest()
-            .iter()
-            .fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
+        let digest = self.table.digest().iter();
+        let digest: String = digest.map(|byte| format!("{byte:02x}")).collect();
         format!("embedded-{CODE_VERSION}-{digest}")
     }
 
@@ -172,10 +166,8 @@ fn fold_width(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let narrow = |c: char| char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c);
-    text.chars()
-        .map(|c| if is_wide(c) { narrow(c) } else { c })
-        .collect::<String>()
-        .into()
+    let folded = text.chars().map(|c| if is_wide(c) { narrow(c) } else { c });
+    folded.collect::<String>().into()
 }
 
 /// The parts of an identifier in camel case (`maxRowCount`) if there are several and each has two letters or more

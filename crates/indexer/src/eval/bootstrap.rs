@@ -18,7 +18,6 @@ pub struct Difference {
     pub significant: bool,
 }
 
-/// 95 % interval of the mean.
 pub(crate) fn mean_interval(values: &[f64]) -> [f64; 2] {
     if values.is_empty() {
         return [0.0, 0.0];

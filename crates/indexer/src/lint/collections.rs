@@ -47,19 +47,11 @@ pub(super) fn check_catalogue(source: &Source, out: &mut Findings) {
             return out.error(&source.path, line, "toml", error.message());
         }
     };
-    let entries: Vec<&toml::Table> = table
-        .values()
-        .filter_map(Value::as_array)
-        .flatten()
-        .filter_map(Value::as_table)
-        .collect();
+    let entries = table.values().filter_map(Value::as_array).flatten();
+    let entries: Vec<&toml::Table> = entries.filter_map(Value::as_table).collect();
     if entries.is_empty() {
-        out.warn(
-            &source.path,
-            1,
-            "toml",
-            "no entry; write `[[file]]` or `[[term]]`",
-        );
+        let message = "no entry; write `[[file]]` or `[[term]]`";
+        out.warn(&source.path, 1, "toml", message);
     }
     if source.path == "glossary.toml" {
         check_glossary(source, &entries, out);
@@ -75,19 +67,14 @@ fn check_glossary(source: &Source, entries: &[&toml::Table], out: &mut Findings)
         .collect();
     for (number, entry) in entries.iter().enumerate() {
         let line = starts.get(number).copied().unwrap_or(1);
-        let names: BTreeSet<String> = ["zh", "en", "scope"]
-            .iter()
-            .filter_map(|key| entry.get(*key))
-            .flat_map(texts)
-            .map(|name| name.to_lowercase())
-            .collect();
+        let values = ["zh", "en", "scope"]
+            .into_iter()
+            .filter_map(|key| entry.get(key));
+        let names = values.flat_map(texts).map(|name| name.to_lowercase());
+        let names: BTreeSet<String> = names.collect();
         if names.len() < 2 {
-            out.warn(
-                &source.path,
-                line,
-                "glossary-lone",
-                "a term with only one name adds nothing to a query",
-            );
+            let message = "a term with only one name adds nothing to a query";
+            out.warn(&source.path, line, "glossary-lone", message);
         }
         for name in names {
             if let Some(first) = owners.get(&name) {

@@ -15,9 +15,7 @@ use crate::model::{Chunk, Kind, Section};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CoverageRow {
     pub cause: String,
-    /// Of the playbooks.
     pub language: Language,
-    /// Number of playbooks.
     pub playbooks: usize,
     /// Number of these playbooks with each section.
     pub sections: Vec<(Section, usize)>,
@@ -29,11 +27,9 @@ pub struct CoverageRow {
 /// When the folder cannot be read or holds no document.
 pub fn coverage(knowledge: &Path, options: &Options) -> Result<Vec<CoverageRow>, BuildError> {
     let sources: Vec<Source> = sources(knowledge)?;
-    let chunks: Vec<Chunk> = sources
-        .iter()
-        .flat_map(chunk::chunks)
-        .filter(|chunk| chunk.kind == Kind::Experience)
-        .collect();
+    let chunks = sources.iter().flat_map(chunk::chunks);
+    let chunks = chunks.filter(|chunk| chunk.kind == Kind::Experience);
+    let chunks: Vec<Chunk> = chunks.collect();
     let rows = options.causes.iter().flat_map(|cause| {
         [Language::Zh, Language::En].map(|language| row(&chunks, cause, language))
     });
@@ -41,18 +37,14 @@ pub fn coverage(knowledge: &Path, options: &Options) -> Result<Vec<CoverageRow>,
 }
 
 fn row(chunks: &[Chunk], cause: &str, language: Language) -> CoverageRow {
-    let about: Vec<&Chunk> = chunks
-        .iter()
-        .filter(|c| c.language == language && c.causes.iter().any(|named| named == cause))
-        .collect();
+    let own = chunks.iter().filter(|c| c.language == language);
+    let about = own.filter(|c| c.causes.iter().any(|named| named == cause));
     let documents = |section: Option<Section>| {
         let having = about
-            .iter()
+            .clone()
             .filter(|c| section.is_none() || c.section == section);
-        having
-            .map(|c| c.document.as_str())
-            .collect::<BTreeSet<_>>()
-            .len()
+        let documents: BTreeSet<&str> = having.map(|c| c.document.as_str()).collect();
+        documents.len()
     };
     CoverageRow {
         cause: cause.to_owned(),

@@ -14,10 +14,8 @@ use crate::store::files::{read_error, replace, write_error};
 /// # Errors
 /// When a file cannot be read or written.
 pub fn fix(knowledge: &Path, options: &Options) -> Result<Vec<Finding>, BuildError> {
-    let findings: Vec<Finding> = lint(knowledge, options)?
-        .into_iter()
-        .filter(|finding| finding.fixable)
-        .collect();
+    let mut findings = lint(knowledge, options)?;
+    findings.retain(|finding| finding.fixable);
     let mut files: Vec<&str> = findings.iter().map(|f| f.file.as_str()).collect();
     files.dedup();
     for file in files {

@@ -68,12 +68,8 @@ fn check_present(document: &Document<'_>, yaml: &str, out: &mut Findings) {
         out.warn(path, 1, "missing-key", format!("`{key}` is missing"));
     }
     if front.causes.is_empty() && document.kind == Kind::Experience && !yaml.contains("causes:") {
-        out.warn(
-            path,
-            1,
-            "missing-key",
-            "`causes` is missing; write `causes: []` for none",
-        );
+        let message = "`causes` is missing; write `causes: []` for none";
+        out.warn(path, 1, "missing-key", message);
     }
 }
 

@@ -42,7 +42,6 @@ pub struct Finding {
     pub severity: Severity,
     /// Name of the check (`missing-section`).
     pub code: &'static str,
-    /// The problem and its remedy.
     pub message: String,
     /// Whether [`fix()`] can fix it.
     pub fixable: bool,
@@ -61,10 +60,8 @@ pub struct Options {
 pub fn lint(knowledge: &Path, options: &Options) -> Result<Vec<Finding>, BuildError> {
     let sources = sources(knowledge)?;
     let mut out = Findings::default();
-    let markdown: Vec<&Source> = sources
-        .iter()
-        .filter(|s| !s.path.ends_with(".toml"))
-        .collect();
+    let is_toml = |source: &&Source| source.path.ends_with(".toml");
+    let (tables, markdown): (Vec<&Source>, Vec<&Source>) = sources.iter().partition(is_toml);
     let documents: Vec<Document<'_>> = markdown.iter().map(|s| Document::parse(s)).collect();
     let known = Known::new(&sources, &documents);
     for (source, document) in markdown.iter().zip(&documents) {
@@ -74,7 +71,7 @@ pub fn lint(knowledge: &Path, options: &Options) -> Result<Vec<Finding>, BuildEr
     }
     front::check_ids(&documents, &mut out);
     collections::check_coverage(&documents, options, &mut out);
-    for source in sources.iter().filter(|s| s.path.ends_with(".toml")) {
+    for source in tables {
         collections::check_catalogue(source, &mut out);
     }
     collections::check_judgements(knowledge, &known, &mut out);
@@ -87,7 +84,6 @@ pub fn lint(knowledge: &Path, options: &Options) -> Result<Vec<Finding>, BuildEr
 pub(crate) struct Known {
     pub(crate) chunks: HashSet<String>,
     pub(crate) paths: HashSet<String>,
-    /// Ids of documents.
     pub(crate) ids: HashSet<String>,
     /// Anchors of chunks and headings, by path.
     pub(crate) anchors: BTreeMap<String, BTreeSet<String>>,
@@ -95,11 +91,8 @@ pub(crate) struct Known {
 
 impl Known {
     fn new(sources: &[Source], documents: &[Document<'_>]) -> Known {
-        let chunks: HashSet<String> = sources
-            .iter()
-            .flat_map(chunk::chunks)
-            .map(|chunk| chunk.id)
-            .collect();
+        let chunks = sources.iter().flat_map(chunk::chunks);
+        let chunks: HashSet<String> = chunks.map(|chunk| chunk.id).collect();
         let mut anchors: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (path, anchor) in chunks.iter().filter_map(|id| id.split_once('#')) {
             let of = anchors.entry(path.to_owned()).or_default();
@@ -109,13 +102,11 @@ impl Known {
             let of = anchors.entry(document.path.to_owned()).or_default();
             of.extend(structure::heading_anchors(document));
         }
+        let ids = documents.iter().filter_map(|d| d.front.id.clone());
         Known {
             chunks,
             paths: sources.iter().map(|s| s.path.clone()).collect(),
-            ids: documents
-                .iter()
-                .filter_map(|d| d.front.id.clone())
-                .collect(),
+            ids: ids.collect(),
             anchors,
         }
     }
@@ -128,13 +119,8 @@ fn check_encoding(knowledge: &Path, source: &Source, out: &mut Findings) {
     };
     if let Err(error) = std::str::from_utf8(&bytes) {
         let line = line_at(&bytes, error.valid_up_to());
-        out.error(
-            &source.path,
-            line,
-            "encoding",
-            "not UTF-8; save the file as UTF-8",
-        );
-        return;
+        let message = "not UTF-8; save the file as UTF-8";
+        return out.error(&source.path, line, "encoding", message);
     }
     if let Some(at) = bytes.windows(2).position(|pair| pair == b"\r\n") {
         let line = line_at(&bytes, at);
@@ -142,16 +128,11 @@ fn check_encoding(knowledge: &Path, source: &Source, out: &mut Findings) {
     }
     if !bytes.is_empty() && !bytes.ends_with(b"\n") {
         let line = line_at(&bytes, bytes.len());
-        out.fixable(
-            &source.path,
-            line,
-            "final-newline",
-            "no newline at the end of the file",
-        );
+        let message = "no newline at the end of the file";
+        out.fixable(&source.path, line, "final-newline", message);
     }
 }
 
-/// Collects findings; a method per severity.
 #[derive(Default)]
 struct Findings(Vec<Finding>);
 

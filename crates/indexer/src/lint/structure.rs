@@ -26,31 +26,28 @@ struct Heading {
 }
 
 fn headings(document: &Document<'_>) -> Vec<Heading> {
-    blocks(document.text, document.body_start)
-        .into_iter()
-        .filter_map(|block| match block.kind {
-            BlockKind::Heading(level, title, anchor) => Some(Heading {
-                level,
-                title,
-                anchor,
-                at: block.range.start,
-            }),
-            _ => None,
-        })
-        .collect()
+    let blocks = blocks(document.text, document.body_start).into_iter();
+    let headings = blocks.filter_map(|block| match block.kind {
+        BlockKind::Heading(level, title, anchor) => Some(Heading {
+            level,
+            title,
+            anchor,
+            at: block.range.start,
+        }),
+        _ => None,
+    });
+    headings.collect()
 }
 
 pub(super) fn heading_anchors(document: &Document<'_>) -> impl Iterator<Item = String> {
-    headings(document)
-        .into_iter()
-        .map(|heading| heading.anchor.unwrap_or_else(|| slug(&heading.title)))
+    let headings = headings(document).into_iter();
+    headings.map(|h| h.anchor.unwrap_or_else(|| slug(&h.title)))
 }
 
 fn sections_in(headings: &[Heading]) -> HashSet<Section> {
-    headings
-        .iter()
-        .filter_map(|heading| section_of(std::slice::from_ref(&heading.title)))
-        .collect()
+    let titles = headings.iter().map(|heading| &heading.title);
+    let sections = titles.filter_map(|title| section_of(std::slice::from_ref(title)));
+    sections.collect()
 }
 
 pub(super) fn check(document: &Document<'_>, known: &Known, out: &mut Findings) {
@@ -71,22 +68,13 @@ pub(super) fn check(document: &Document<'_>, known: &Known, out: &mut Findings) 
 fn check_headings(document: &Document<'_>, headings: &[Heading], out: &mut Findings) {
     let path = document.path;
     if document.body().trim().is_empty() {
-        out.error(
-            path,
-            1,
-            "empty",
-            "only front matter, so there is nothing to find",
-        );
-        return;
+        let message = "only front matter, so there is nothing to find";
+        return out.error(path, 1, "empty", message);
     }
     let has_title = document.front.title.is_some() || headings.iter().any(|h| h.level == 1);
     if is_curated(document) && !has_title {
-        out.warn(
-            path,
-            1,
-            "title",
-            "no title; add `title:` or a heading of level one",
-        );
+        let message = "no title; add `title:` or a heading of level one";
+        out.warn(path, 1, "title", message);
     }
     let mut path_of: Vec<(usize, String)> = Vec::new();
     let mut seen: HashSet<Vec<String>> = HashSet::new();
@@ -104,10 +92,8 @@ fn check_headings(document: &Document<'_>, headings: &[Heading], out: &mut Findi
         path_of.push((heading.level, slug(&heading.title)));
         let names: Vec<String> = path_of.iter().map(|(_, name)| name.clone()).collect();
         if heading.anchor.is_none() && !seen.insert(names) {
-            let message = format!(
-                "`{}` occurs twice here, so chunk ids depend on the order",
-                heading.title
-            );
+            let title = &heading.title;
+            let message = format!("`{title}` occurs twice here, so chunk ids depend on the order");
             out.warn(path, line, "heading-twice", message);
         }
     }
@@ -152,10 +138,9 @@ fn broken(from: &str, link: &str, known: &Known) -> Option<String> {
         return None;
     }
     let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
-    let target = if file.is_empty() {
-        from.to_owned()
-    } else {
-        resolve(from, file)?
+    let target = match file {
+        "" => from.to_owned(),
+        _ => resolve(from, file)?,
     };
     let is_ours = target.ends_with(".md") || target.ends_with(".toml");
     if !is_ours {

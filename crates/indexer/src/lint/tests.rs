@@ -24,9 +24,8 @@ fn codes(folder: &TempDir, causes: &[&str]) -> Vec<String> {
     let options = Options {
         causes: causes.iter().map(|&cause| cause.to_owned()).collect(),
     };
-    let findings = lint(folder.path(), &options).expect("linted");
+    let findings = lint(folder.path(), &options).expect("linted").into_iter();
     findings
-        .iter()
         .map(|f| format!("{}:{} {}", f.file, f.line, f.code))
         .collect()
 }
@@ -38,26 +37,19 @@ fn a_good_playbook_has_no_finding() {
 
 /// Checks the good playbook with `old` replaced by `new`; `expect` has line and code of each finding.
 fn check_edit(old: &str, new: &str, expect: &[&str]) {
-    let expect: Vec<String> = expect
-        .iter()
-        .map(|e| format!("experience/good.md:{e}"))
-        .collect();
+    let expect = expect.iter().map(|e| format!("experience/good.md:{e}"));
+    let expect: Vec<String> = expect.collect();
     let expect: Vec<&str> = expect.iter().map(String::as_str).collect();
     check(&[("experience/good.md", &WHOLE.replace(old, new))], &expect);
 }
 
 #[test]
 fn front_matter_is_asked_for() {
-    check(
-        &[("experience/a.md", "# A\n\ntext\n")],
-        &["experience/a.md:1 front-matter"],
-    );
+    let bare = ("experience/a.md", "# A\n\ntext\n");
+    check(&[bare], &["experience/a.md:1 front-matter"]);
     check_edit("causes: [skew.a]", "causes: [skew.a", &["1 front-matter"]);
-    check_edit(
-        "source: own",
-        "sources: own",
-        &["1 missing-key", "7 unknown-key"],
-    );
+    let renamed = ["1 missing-key", "7 unknown-key"];
+    check_edit("source: own", "sources: own", &renamed);
     check_edit("language: en", "language: zh", &["4 language"]);
 }
 
@@ -65,11 +57,8 @@ fn front_matter_is_asked_for() {
 fn sections_headings_and_links_are_checked() {
     let fixed = "#### Fixed [x](../gone.md)\n";
     check_edit("## Fix\n", fixed, &["25 dead-link", "25 heading-level"]);
-    check_edit(
-        "## Cause",
-        "## Symptom",
-        &["1 missing-section", "17 heading-twice"],
-    );
+    let repeated = ["1 missing-section", "17 heading-twice"];
+    check_edit("## Cause", "## Symptom", &repeated);
     let links = "\n[a](good.md#fix) [b](good.md#nowhere) [c](https://x.org)\n";
     check_edit("\nf\n", links, &["27 dead-link"]);
 }
@@ -136,11 +125,9 @@ fn glossary_and_judgements_are_checked() {
             "judgements/a.toml:1 judgement",
         ],
     );
+    let broken = ("files.toml", "version = 1\n[[file\n");
     check(
-        &[
-            ("experience/good.md", WHOLE),
-            ("files.toml", "version = 1\n[[file\n"),
-        ],
+        &[("experience/good.md", WHOLE), broken],
         &["files.toml:2 toml"],
     );
 }
@@ -163,9 +150,7 @@ fn a_repair_changes_nothing_that_is_said() {
     fix(folder.path(), &Options::default()).expect("repaired");
     assert_eq!(codes(&folder, &[]), Vec::<String>::new());
     let text = fs::read_to_string(folder.path().join("experience/good.md")).expect("read");
-    assert!(
-        text.starts_with("---\nid: \"good\"\nlanguage: en\ntitle: Good\n"),
-        "{text}"
-    );
+    let front = "---\nid: \"good\"\nlanguage: en\ntitle: Good\n";
+    assert!(text.starts_with(front), "{text}");
     assert!(text.ends_with("## Not when\n\nn\n"));
 }

@@ -51,24 +51,20 @@ fn union(
         let rank = Some(i + 1);
         Some(Ranked { rank, score })
     };
+    let candidate = |ordinal, bm25, vector| Candidate {
+        ordinal,
+        bm25,
+        vector,
+        fused: 0.0,
+    };
     for (i, &(ordinal, score)) in bm25.iter().enumerate() {
         places.insert(ordinal, i);
-        out.push(Candidate {
-            ordinal,
-            bm25: ranked(score, i),
-            vector: None,
-            fused: 0.0,
-        });
+        out.push(candidate(ordinal, ranked(score, i), None));
     }
     for (i, &(ordinal, score)) in vector.iter().enumerate() {
         match places.get(&ordinal) {
             Some(&place) => out[place].vector = ranked(score, i),
-            None => out.push(Candidate {
-                ordinal,
-                bm25: None,
-                vector: ranked(score, i),
-                fused: 0.0,
-            }),
+            None => out.push(candidate(ordinal, None, ranked(score, i))),
         }
     }
     if !vector.is_empty() {

@@ -66,9 +66,8 @@ impl Graphs {
 
     /// Waits until no graph is being built.
     pub(crate) fn wait(&self) {
-        let done = self
-            .idle
-            .wait_while(self.state(), |state| state.is_building);
+        let is_building = |state: &mut State| state.is_building;
+        let done = self.idle.wait_while(self.state(), is_building);
         drop(done.unwrap_or_else(PoisonError::into_inner));
     }
 

@@ -19,7 +19,6 @@ pub struct Info {
     pub chunks: usize,
     /// Chunks by kind, for kinds that occur.
     pub kinds: BTreeMap<String, usize>,
-    /// Chunks by language.
     pub languages: BTreeMap<String, usize>,
     pub segments: usize,
     /// Rows of deleted or replaced chunks still in the segments.

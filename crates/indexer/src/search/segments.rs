@@ -74,19 +74,14 @@ impl Segments {
         };
         let all: Result<Vec<Open>, OpenError> = manifest.segments.iter().map(open).collect();
         let all = all?;
-        let vectors: Vec<_> = all
-            .iter()
-            .map(|segment| (segment.checksum.as_str(), &segment.vectors))
-            .collect();
-        graphs.want(&vectors);
+        let vectors = all.iter().map(|open| (&*open.checksum, &open.vectors));
+        graphs.want(&vectors.collect::<Vec<_>>());
         Ok(Segments { all, graphs })
     }
 
     fn segment(&self, ordinal: Ordinal) -> Option<&Open> {
-        self.all
-            .iter()
-            .find(|open| open.seq == ordinal.seq())
-            .filter(|open| ordinal.row() < open.vectors.len())
+        let open = self.all.iter().find(|open| open.seq == ordinal.seq());
+        open.filter(|open| ordinal.row() < open.vectors.len())
     }
 
     pub(crate) fn id(&self, ordinal: Ordinal) -> Option<&str> {
@@ -140,11 +135,8 @@ impl Segments {
         let depth = limit + RESCORE;
         let (mut found, mut scans) = (Vec::new(), Vec::new());
         for open in &self.all {
-            let Some(graph) = self
-                .graphs
-                .get(&open.checksum)
-                .filter(|_| allowed.is_none())
-            else {
+            let graph = self.graphs.get(&open.checksum);
+            let Some(graph) = graph.filter(|_| allowed.is_none()) else {
                 scans.extend(tasks(open));
                 continue;
             };
@@ -192,10 +184,8 @@ fn scan(
 
 fn tasks(open: &Open) -> impl Iterator<Item = Task<'_>> {
     open.live.iter().flat_map(move |range| {
-        range
-            .clone()
-            .step_by(ROWS_PER_TASK)
-            .map(move |start| (open, start..range.end.min(start + ROWS_PER_TASK)))
+        let starts = range.clone().step_by(ROWS_PER_TASK);
+        starts.map(move |start| (open, start..range.end.min(start + ROWS_PER_TASK)))
     })
 }
 

@@ -40,10 +40,9 @@ pub(crate) fn thin(
         for &other in &left {
             let likeness = (similarity(picked, other) - NEAR) / (1.0 - NEAR);
             let lowered = diversity * best * likeness.clamp(0.0, 1.0);
-            let crowded = if full && same(other) {
-                diversity * best
-            } else {
-                0.0
+            let crowded = match full && same(other) {
+                true => diversity * best,
+                false => 0.0,
             };
             penalty[other] = penalty[other].max(lowered).max(crowded);
         }

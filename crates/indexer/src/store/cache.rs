@@ -42,10 +42,10 @@ impl Cache {
         let stored = fs::metadata(&cache.vectors_path).map_or(0, |meta| meta.len());
         let whole = (stored / cache.row_bytes()).min((keys.len() / KEY) as u64);
         for (row, key) in (0..whole).zip(keys.chunks_exact(KEY)) {
-            let (mut hash, mut sum) = ([0; 16], [0; 8]);
-            hash.copy_from_slice(&key[..16]);
-            sum.copy_from_slice(&key[16..]);
-            cache.rows.insert(hash, (row, sum));
+            if let Some((hash, sum)) = key.split_first_chunk() {
+                let sum = sum.try_into().unwrap_or_default();
+                cache.rows.insert(*hash, (row, sum));
+            }
         }
         cache.count = whole;
         cache.vectors = File::open(&cache.vectors_path).ok();
@@ -73,10 +73,8 @@ impl Cache {
         if checksum(&bytes) != sum {
             return None;
         }
-        let floats = bytes
-            .chunks_exact(4)
-            .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-        Some(floats.collect())
+        let (floats, _) = bytes.as_chunks();
+        Some(floats.iter().copied().map(f32::from_le_bytes).collect())
     }
 
     /// Appends vectors, except those of known texts.
@@ -110,11 +108,9 @@ impl Cache {
 
 /// Writes after the first `kept` bytes, over the remains of a killed process.
 fn append(path: &Path, kept: u64, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path)?;
+    let mut options = OpenOptions::new();
+    let options = options.write(true).create(true).truncate(false);
+    let mut file = options.open(path)?;
     file.set_len(kept)?;
     file.seek(SeekFrom::Start(kept))?;
     file.write_all(bytes)
@@ -147,15 +143,10 @@ mod tests {
         let mut torn = open();
         assert_eq!(torn.get(&a), Some(vec![1.0, 0.0]));
         assert_eq!(torn.get(&b), None);
-        torn.add(std::iter::once((b, [0.0, 1.0].as_slice())))
-            .expect("added again");
+        torn.add(rows.into_iter()).expect("added again");
         assert_eq!(open().get(&b), Some(vec![0.0, 1.0]));
-        assert_eq!(
-            Cache::open(folder.path(), "other", 2)
-                .expect("opened")
-                .get(&a),
-            None
-        );
+        let mut other = Cache::open(folder.path(), "other", 2).expect("opened");
+        assert_eq!(other.get(&a), None);
     }
 
     #[test]
@@ -163,9 +154,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let a = text_hash("a");
         let mut cache = Cache::open(folder.path(), "model", 1).expect("opened");
-        cache
-            .add(std::iter::once((a, [0.5].as_slice())))
-            .expect("added");
+        let rows: [(TextHash, &[f32]); 1] = [(a, &[0.5])];
+        cache.add(rows.into_iter()).expect("added");
         let mut bytes = fs::read(&cache.vectors_path).expect("read");
         bytes[0] ^= 1;
         fs::write(&cache.vectors_path, bytes).expect("flipped");

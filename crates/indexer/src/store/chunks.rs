@@ -24,8 +24,8 @@ pub(crate) fn write(path: &Path, chunks: &[&Chunk]) -> io::Result<()> {
     let base = HEADER + 8 * (chunks.len() + 1);
     for chunk in chunks {
         offsets.push((base + records.len()) as u64);
-        let id_len = u16::try_from(chunk.id.len())
-            .map_err(|_| io::Error::other(format!("chunk id `{:.80}…` is too long", chunk.id)))?;
+        let too_long = |_| io::Error::other(format!("chunk id `{:.80}…` is too long", chunk.id));
+        let id_len = u16::try_from(chunk.id.len()).map_err(too_long)?;
         records.extend(id_len.to_le_bytes());
         records.extend(chunk.id.as_bytes());
         serde_json::to_writer(&mut records, chunk)?;
@@ -55,13 +55,8 @@ impl Chunks {
         }
         let count = read_u64(&map, 8).ok_or("the header is cut short")?;
         let count = usize::try_from(count).map_err(|_| "the header is damaged")?;
-        let table = count
-            .checked_add(1)
-            .and_then(|n| n.checked_mul(8))
-            .and_then(|n| n.checked_add(HEADER));
-        let end = table
-            .filter(|&table| table <= map.len())
-            .and_then(|table| read_u64(&map, table - 8));
+        let last = count.checked_mul(8).and_then(|n| n.checked_add(HEADER));
+        let end = last.and_then(|last| read_u64(&map, last));
         if end != Some(map.len() as u64) {
             return Err("the file is cut short".to_owned());
         }

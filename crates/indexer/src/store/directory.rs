@@ -1,7 +1,7 @@
 //! The folder of a lexical store while it is written: tantivy's own, except that it does not wait for the disk. The writer of the
 //! generation waits once for all files; nothing reads them before that.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,15 +42,12 @@ impl Directory for Unsynced {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        let mut options = OpenOptions::new();
-        let file = options.write(true).create_new(true);
-        let file = file.open(self.folder.join(path)).map_err(|error| {
-            if error.kind() == io::ErrorKind::AlreadyExists {
-                OpenWriteError::FileAlreadyExists(path.to_owned())
-            } else {
-                OpenWriteError::wrap_io_error(error, path.to_owned())
-            }
-        })?;
+        let own = || path.to_owned();
+        let file =
+            File::create_new(self.folder.join(path)).map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => OpenWriteError::FileAlreadyExists(own()),
+                _ => OpenWriteError::wrap_io_error(error, own()),
+            })?;
         Ok(BufWriter::new(Box::new(Plain(file))))
     }
 

@@ -32,9 +32,8 @@ pub(crate) fn sync_all(paths: &[PathBuf]) -> io::Result<()> {
             let waits = batch.iter().map(|path| scope.spawn(|| sync(path)));
             let waits: Vec<_> = waits.collect();
             let failed = |_| Err(io::Error::other("a thread that synced a file failed"));
-            let mut ends = waits
-                .into_iter()
-                .map(|wait| wait.join().unwrap_or_else(failed));
+            let ends = waits.into_iter().map(|wait| wait.join());
+            let mut ends = ends.map(|end| end.unwrap_or_else(failed));
             ends.try_for_each(|end| end)
         })?;
     }
@@ -72,15 +71,11 @@ pub(crate) fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 pub(crate) fn folder_bytes(folder: &Path) -> u64 {
-    let Ok(entries) = fs::read_dir(folder) else {
-        return 0;
-    };
-    entries
-        .flatten()
-        .map(|entry| match entry.file_type() {
-            Ok(kind) if kind.is_dir() => folder_bytes(&entry.path()),
-            Ok(_) => entry.metadata().map_or(0, |meta| meta.len()),
-            Err(_) => 0,
-        })
-        .sum()
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let bytes = entries.map(|entry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => folder_bytes(&entry.path()),
+        Ok(_) => entry.metadata().map_or(0, |meta| meta.len()),
+        Err(_) => 0,
+    });
+    bytes.sum()
 }

@@ -42,7 +42,6 @@ const MAGIC: &[u8; 8] = b"SCAGRPH1";
 const HEADER: usize = 64;
 const NONE: u32 = u32::MAX;
 
-/// An open graph.
 pub(crate) struct Graph {
     bytes: Map,
     rows: usize,
@@ -60,8 +59,7 @@ impl Graph {
             return None;
         }
         let counts: &[u32] = bytemuck::cast_slice(&bytes[8..32]);
-        let [found, degree, entries, copies, strays] =
-            [0, 1, 2, 3, 4].map(|at| counts[at] as usize);
+        let [found, degree, entries, copies, strays] = [0, 1, 2, 3, 4].map(|n| counts[n] as usize);
         let numbers = rows * degree + entries + 2 * copies + strays;
         let fits = found == rows && bytes.len() == HEADER + 4 * numbers;
         fits.then_some(Graph {
@@ -81,13 +79,8 @@ impl Graph {
         stop: impl Fn() -> bool,
     ) -> io::Result<Option<Graph>> {
         let points = shuffled(distinct(vectors));
-        let hnsw = Hnsw::new(
-            NEIGHBORS,
-            points.len().max(1),
-            LAYERS,
-            BUILD_CANDIDATES,
-            Coarse,
-        );
+        let most = points.len().max(1);
+        let hnsw = Hnsw::new(NEIGHBORS, most, LAYERS, BUILD_CANDIDATES, Coarse);
         for (point, rows) in &points {
             if stop() {
                 return Ok(None);
@@ -176,10 +169,8 @@ impl Graph {
 
 /// Removes the graphs of segments that are not in `manifest`. What cannot be removed is tried again at the next update.
 pub(crate) fn collect(folder: &Path, manifest: &Manifest) {
-    let checksums = manifest
-        .segments
-        .iter()
-        .filter_map(|segment| manifest.checksum(segment));
+    let segments = manifest.segments.iter();
+    let checksums = segments.filter_map(|segment| manifest.checksum(segment));
     let kept: Vec<PathBuf> = checksums.map(|sum| place(folder, sum)).collect();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -205,9 +196,8 @@ fn distinct(vectors: &Vectors) -> BTreeMap<Vec<i8>, Vec<u32>> {
         let (cells, scale) = vectors.coarse(row);
         if scale != 0.0 {
             let scale = scale.to_le_bytes().map(|byte| byte as i8);
-            out.entry([cells, &scale].concat())
-                .or_default()
-                .push(row as u32);
+            let rows = out.entry([cells, &scale].concat()).or_default();
+            rows.push(row as u32);
         }
     }
     out
@@ -241,7 +231,6 @@ fn parts(point: &[i8]) -> (&[i8], f32) {
     }
 }
 
-/// What is written of a graph.
 struct Parts {
     /// By row.
     neighbors: Vec<Vec<u32>>,
@@ -259,18 +248,14 @@ impl Parts {
         for point in stored.into_iter().flatten() {
             let row = point.get_origin_id();
             let lowest = point.get_neighborhood_id().into_iter().next();
-            neighbors[row] = lowest
-                .into_iter()
-                .flatten()
-                .map(|near| near.d_id as u32)
-                .collect();
+            let near = lowest.into_iter().flatten();
+            neighbors[row] = near.map(|near| near.d_id as u32).collect();
             by_layer.push((point.get_point_id().0, row as u32));
         }
         let top = by_layer.iter().map(|&(layer, _)| layer).max().unwrap_or(0);
         by_layer.retain(|&(layer, _)| layer >= top.min(ENTRY_LAYER));
-        let copies = points
-            .iter()
-            .flat_map(|(_, rows)| rows[1..].iter().map(|&copy| [rows[0], copy]));
+        let copies = points.iter().map(|(_, rows)| rows);
+        let copies = copies.flat_map(|rows| rows[1..].iter().map(|&copy| [rows[0], copy]));
         let mut parts = Parts {
             neighbors,
             entries: by_layer.into_iter().map(|(_, row)| row).collect(),
@@ -284,18 +269,17 @@ impl Parts {
     fn to_bytes(&self) -> Vec<u8> {
         let degree = self.neighbors.iter().map(Vec::len).max().unwrap_or(0);
         let padded = |list: &Vec<u32>| {
-            list.clone()
-                .into_iter()
-                .chain(iter::repeat(NONE))
-                .take(degree)
+            let list = list.clone().into_iter();
+            list.chain(iter::repeat(NONE)).take(degree)
         };
         let numbers = self.neighbors.iter().flat_map(padded);
         let rest = [&self.entries, self.copies.as_flattened(), &self.strays].concat();
         let body: Vec<u8> = numbers.chain(rest).flat_map(u32::to_le_bytes).collect();
+        let [rows, entries] = [self.neighbors.len(), self.entries.len()];
         let counts = [
-            self.neighbors.len(),
+            rows,
             degree,
-            self.entries.len(),
+            entries,
             self.copies.len(),
             self.strays.len(),
             0,
@@ -338,9 +322,8 @@ mod tests {
     fn written(dimension: usize, rows: &[Vec<f32>]) -> (tempfile::TempDir, Vectors) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.vec");
-        let hashes: Vec<_> = (0..rows.len())
-            .map(|row| text_hash(&row.to_string()))
-            .collect();
+        let hash = |row: usize| text_hash(&row.to_string());
+        let hashes: Vec<_> = (0..rows.len()).map(hash).collect();
         let slices: Vec<&[f32]> = rows.iter().map(Vec::as_slice).collect();
         vectors::write(&path, dimension, &slices, &hashes).expect("written");
         let open = Vectors::open(&path).expect("opened");
@@ -363,12 +346,9 @@ mod tests {
     #[test]
     fn every_point_is_reached_and_recall_is_high() {
         // Larger sizes take minutes without optimization: INDEXER_GRAPH_SIZES="30000 100000" and --release.
-        let sizes =
-            std::env::var("INDEXER_GRAPH_SIZES").unwrap_or_else(|_| "1 10 300 1000".to_owned());
-        for count in sizes
-            .split_whitespace()
-            .filter_map(|size| size.parse().ok())
-        {
+        let sizes = std::env::var("INDEXER_GRAPH_SIZES");
+        let sizes = sizes.unwrap_or_else(|_| "1 10 300 1000".to_owned());
+        for count in sizes.split_whitespace().flat_map(str::parse) {
             let (folder, vectors) = sample(count, 32);
             let graph = build(&folder, &vectors);
             assert_eq!(lost(&graph, &vectors), 0, "{count} points");
@@ -376,8 +356,8 @@ mod tests {
             for row in (0..count).step_by(count.div_ceil(50)) {
                 let query = vectors.exact(row);
                 let best = |rows: &mut dyn Iterator<Item = usize>| -> Vec<f32> {
-                    let mut cosines: Vec<f32> =
-                        rows.map(|row| vectors.cosine(row, query)).collect();
+                    let cosines = rows.map(|row| vectors.cosine(row, query));
+                    let mut cosines: Vec<f32> = cosines.collect();
                     cosines.sort_by(|a, b| b.total_cmp(a));
                     cosines.truncate(10);
                     cosines
@@ -389,10 +369,8 @@ mod tests {
                 let pairs = best(&mut near.into_iter()).into_iter().zip(exact);
                 found += pairs.filter(|(a, b)| (a - b).abs() < 1e-6).count();
             }
-            assert!(
-                found as f64 >= 0.99 * wanted as f64,
-                "{found} of {wanted} at {count} points"
-            );
+            let recall = found as f64 / wanted as f64;
+            assert!(recall >= 0.99, "{recall} at {count} points");
         }
     }
 
@@ -404,10 +382,8 @@ mod tests {
         let query = Quantized::stored(&vectors, 41);
         let near = graph.near(&vectors, &query, 10, |row| row % 2 == 0);
         assert!(near.iter().all(|row| row % 2 == 0));
-        assert!(
-            [42, 44, 46, 48].iter().all(|row| near.contains(row)),
-            "{near:?}"
-        );
+        let copies = [42, 44, 46, 48];
+        assert!(copies.iter().all(|row| near.contains(row)), "{near:?}");
     }
 
     #[test]

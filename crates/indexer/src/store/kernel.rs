@@ -25,12 +25,8 @@ fn plain_f32(a: &[f32], b: &[f32]) -> f32 {
     // Sixteen running sums let the compiler use whole registers without reordering any sum.
     let mut sums = [0.0_f32; 16];
     let (a_chunks, b_chunks) = (a.chunks_exact(16), b.chunks_exact(16));
-    let tail: f32 = a_chunks
-        .remainder()
-        .iter()
-        .zip(b_chunks.remainder())
-        .map(|(x, y)| x * y)
-        .sum();
+    let tail = a_chunks.remainder().iter().zip(b_chunks.remainder());
+    let tail: f32 = tail.map(|(x, y)| x * y).sum();
     for (x, y) in a_chunks.zip(b_chunks) {
         for lane in 0..16 {
             sums[lane] += x[lane] * y[lane];
@@ -41,8 +37,8 @@ fn plain_f32(a: &[f32], b: &[f32]) -> f32 {
 
 #[inline(always)]
 fn plain_i8(a: &[i8], b: &[i8]) -> i32 {
-    a.iter()
-        .zip(b)
+    let products = a.iter().zip(b);
+    products
         .map(|(&x, &y)| i32::from(i16::from(x) * i16::from(y)))
         .sum()
 }
@@ -129,11 +125,8 @@ mod tests {
     fn products_agree_with_the_definition() {
         let a: Vec<i8> = (0..301).map(|i| (i % 255 - 127) as i8).collect();
         let b: Vec<i8> = (0..301).map(|i| (i * 7 % 255 - 127) as i8).collect();
-        let expect: i32 = a
-            .iter()
-            .zip(&b)
-            .map(|(&x, &y)| i32::from(x) * i32::from(y))
-            .sum();
+        let products = a.iter().zip(&b).map(|(&x, &y)| i32::from(x) * i32::from(y));
+        let expect: i32 = products.sum();
         assert_eq!(dot_i8(&a, &b), expect);
         assert_eq!(plain_i8(&a, &b), expect);
         #[cfg(target_arch = "x86_64")]

@@ -124,21 +124,15 @@ impl LexicalWriter {
     }
 
     pub(crate) fn add(&mut self, entry: Entry<'_>) -> tantivy::Result<()> {
-        let Entry {
-            chunk,
-            ordinal,
-            terms,
-            pairs,
-        } = entry;
         let mut document = TantivyDocument::new();
-        document.add_text(self.fields.id, &chunk.id);
-        document.add_text(self.fields.document, &chunk.document);
-        for facet in Facets::from(chunk).names() {
+        document.add_text(self.fields.id, &entry.chunk.id);
+        document.add_text(self.fields.document, &entry.chunk.document);
+        for facet in Facets::from(entry.chunk).names() {
             document.add_text(self.fields.facet, facet);
         }
-        document.add_pre_tokenized_text(self.fields.body, pre_tokenized(terms));
-        document.add_pre_tokenized_text(self.fields.pairs, pre_tokenized(pairs));
-        document.add_u64(self.fields.ordinal, ordinal.0);
+        document.add_pre_tokenized_text(self.fields.body, pre_tokenized(entry.terms));
+        document.add_pre_tokenized_text(self.fields.pairs, pre_tokenized(entry.pairs));
+        document.add_u64(self.fields.ordinal, entry.ordinal.0);
         self.writer.add_document(document)?;
         Ok(())
     }
@@ -212,14 +206,10 @@ impl Lexical {
             (Occur::Should, query)
         };
         let Fields { body, pairs, .. } = self.fields;
-        let terms = words
-            .terms
-            .iter()
-            .map(|(term, weight)| clause(body, term, *weight));
-        let pairs = words
-            .pairs
-            .iter()
-            .map(|pair| clause(pairs, pair, PAIR_WEIGHT));
+        let terms = words.terms.iter();
+        let terms = terms.map(|(term, weight)| clause(body, term, *weight));
+        let all = words.pairs.iter();
+        let pairs = all.map(|pair| clause(pairs, pair, PAIR_WEIGHT));
         let clauses = terms.chain(pairs).collect();
         let mut query: Box<dyn Query> = Box::new(BooleanQuery::new(clauses));
         if let Some(filter) = self.filter_query(filter) {
@@ -235,10 +225,8 @@ impl Lexical {
 
     /// The chunks that pass `filter`; `None` if all do.
     pub(crate) fn allowed(&self, filter: &Filter) -> tantivy::Result<Option<HashSet<Ordinal>>> {
-        let Some(query) = self.filter_query(filter) else {
-            return Ok(None);
-        };
-        self.matching(&*query).map(Some)
+        let query = self.filter_query(filter);
+        query.map(|query| self.matching(&*query)).transpose()
     }
 
     fn matching<C: FromIterator<Ordinal>>(&self, query: &dyn Query) -> tantivy::Result<C> {
@@ -283,18 +271,16 @@ impl Lexical {
 
     fn ordinal(&self, address: DocAddress) -> tantivy::Result<Ordinal> {
         let column = self.ordinals.get(address.segment_ord as usize);
-        column
-            .and_then(|column| column.first(address.doc_id))
-            .map(Ordinal)
-            .ok_or_else(|| TantivyError::InternalError("a chunk without an ordinal".to_owned()))
+        let ordinal = column.and_then(|column| column.first(address.doc_id));
+        let missing = || TantivyError::InternalError("a chunk without an ordinal".to_owned());
+        ordinal.map(Ordinal).ok_or_else(missing)
     }
 
     fn filter_query(&self, filter: &Filter) -> Option<Box<dyn Query>> {
+        let term = |value: &String| Term::from_field_text(self.fields.facet, value);
         let any = |values: Vec<String>| -> (Occur, Box<dyn Query>) {
-            let terms = values
-                .iter()
-                .map(|value| Term::from_field_text(self.fields.facet, value));
-            (Occur::Must, Box::new(TermSetQuery::new(terms)))
+            let query = TermSetQuery::new(values.iter().map(term));
+            (Occur::Must, Box::new(query))
         };
         let clauses: Vec<_> = filter_groups(filter).into_iter().map(any).collect();
         (!clauses.is_empty()).then(|| Box::new(BooleanQuery::new(clauses)) as Box<dyn Query>)

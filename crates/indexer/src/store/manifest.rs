@@ -124,13 +124,11 @@ fn differs(
     expected: &str,
     remedy: &'static str,
 ) -> Result<(), Mismatch> {
-    if found == expected {
-        return Ok(());
-    }
-    Err(Mismatch {
+    let mismatch = || Mismatch {
         what,
         found: found.to_owned(),
         expected: expected.to_owned(),
         remedy,
-    })
+    };
+    (found == expected).then_some(()).ok_or_else(mismatch)
 }

@@ -204,13 +204,8 @@ mod tests {
     fn what_was_written_is_read_back() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.vec");
-        let vectors = [
-            vec![0.6, 0.8, 0.0],
-            vec![0.0, 0.0, 0.0],
-            vec![0.0, -1.0, 0.0],
-        ];
-        let hashes = [text_hash("a"), text_hash("b"), text_hash("c")];
-        let rows: Vec<&[f32]> = vectors.iter().map(Vec::as_slice).collect();
+        let rows: [&[f32]; 3] = [&[0.6, 0.8, 0.0], &[0.0; 3], &[0.0, -1.0, 0.0]];
+        let hashes = ["a", "b", "c"].map(text_hash);
         write(&path, 3, &rows, &hashes).expect("written");
         let open = Vectors::open(&path).expect("opened");
         assert_eq!((open.len(), open.dimension()), (3, 3));

@@ -24,10 +24,8 @@ fn served(world: &World) -> usize {
 #[test]
 fn a_full_disk_leaves_the_last_good_generation() {
     if let Some(world) = World::of_parent() {
-        match world.try_update() {
-            Ok(_) => return,
-            Err(error) => panic!("refused: {error}"),
-        }
+        let updated = world.try_update();
+        return drop(updated.unwrap_or_else(|error| panic!("refused: {error}")));
     }
     let world = World::new();
     world.write_version(DOCUMENTS, 1);
@@ -38,10 +36,8 @@ fn a_full_disk_leaves_the_last_good_generation() {
         // A write beyond the limit is an error, as on a full disk.
         let script = format!("trap '' XFSZ; ulimit -f {limit}; exec \"$0\" \"$@\"");
         let test = "faults::a_full_disk_leaves_the_last_good_generation";
-        let output = world
-            .child(&["sh", "-c", &script], test)
-            .output()
-            .expect("started");
+        let mut child = world.child(&["sh", "-c", &script], test);
+        let output = child.output().expect("started");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         if output.status.success() {
             assert_eq!(served(&world), 2, "limit {limit}");
@@ -74,17 +70,13 @@ fn a_missing_permission_leaves_the_last_good_generation() {
 
     allow(&world.index(), 0o555);
     if fs::write(world.index().join("probe"), "").is_ok() {
-        return testkit::skip(
-            "an index without permission",
-            "this user may write everywhere",
-        );
+        let reason = "this user may write everywhere";
+        return testkit::skip("an index without permission", reason);
     }
     let refused = world.try_update();
     allow(&world.index(), 0o755);
-    assert!(
-        matches!(refused, Err(BuildError::Write { .. })),
-        "{refused:?}"
-    );
+    let is_expected = matches!(refused, Err(BuildError::Write { .. }));
+    assert!(is_expected, "{refused:?}");
     assert_eq!(served(&world), 1);
 
     let document = world.knowledge().join("doc7.md");

@@ -49,10 +49,8 @@ fn both_languages_and_identifiers_are_found() {
     ] {
         assert_eq!(world.search(query)[0], first);
     }
-    assert!(
-        has(&world.search("热点键怎么办"), "experience/skew.md"),
-        "by the glossary"
-    );
+    // by the glossary
+    assert!(has(&world.search("热点键怎么办"), "experience/skew.md"));
 }
 
 #[test]
@@ -77,10 +75,7 @@ fn filters_come_before_the_search() {
     world.update();
     let index = world.open();
     let mut query = Query::new("salt the hot key 垃圾", 10);
-    query.filter = Filter {
-        languages: vec![Language::Zh],
-        ..Filter::default()
-    };
+    query.filter.languages = vec![Language::Zh];
     let hits = index.search(&query).expect("searched");
     assert!(hits.iter().all(|hit| hit.chunk.language == Language::Zh));
     assert!(!hits.is_empty(), "what is left is ranked");
@@ -113,10 +108,7 @@ fn preference_and_prior_move_what_is_alike() {
     };
     assert!(hits.iter().all(is_right));
     query.prior = None;
-    query.prefer = Filter {
-        sections: vec![Section::Fix],
-        ..Filter::default()
-    };
+    query.prefer.sections = vec![Section::Fix];
     let hits = index.search(&query).expect("searched");
     let boost = |section| {
         let of_it = hits.iter().filter(|hit| hit.chunk.section == section);
@@ -142,10 +134,8 @@ fn an_update_touches_what_changed() {
     let after = world.open();
     let text = |index: &Index| index.chunk("experience/skew.md#fix").expect("there").text;
     assert!(text(&after).contains("broadcast"));
-    assert!(
-        text(&before).contains("salt"),
-        "a reader keeps its generation"
-    );
+    // a reader keeps its generation
+    assert!(text(&before).contains("salt"));
 
     let (old, new) = ("experience/gc-zh.md", "cases.md");
     let knowledge = world.knowledge();
@@ -231,11 +221,9 @@ fn documents_may_come_from_memory() {
     let documents = [("experience/skew.md", SKEW), ("experience/gc-zh.md", GC)];
     let documents = documents.map(|(path, text)| (path.to_owned(), text.to_owned()));
     let settings = Settings::default();
-    let summary =
-        update_from(documents.clone(), folder.path(), &settings, &mut |_| {}).expect("built");
-    assert_eq!(summary.added.len(), 2);
-    let again = update_from(documents, folder.path(), &settings, &mut |_| {}).expect("built");
-    assert!(!again.rebuilt);
+    let build = || update_from(documents.clone(), folder.path(), &settings, &mut |_| {});
+    assert_eq!(build().expect("built").added.len(), 2);
+    assert!(!build().expect("built").rebuilt);
     let index = Index::open(folder.path(), &settings).expect("opened");
     assert_eq!(index.info().documents, 2);
 }
@@ -251,7 +239,8 @@ fn what_is_missing_or_damaged_is_named() {
     let manifest = world.index().join(&info.generation).join("manifest.json");
     let text = fs::read_to_string(&manifest).expect("read");
     fs::write(&manifest, text.replace(&info.embedder, "another model")).expect("written");
-    match Index::open(&world.index(), &Settings::default()).map(|_| ()) {
+    let open = || Index::open(&world.index(), &Settings::default()).map(drop);
+    match open() {
         Err(OpenError::Mismatch(mismatch)) => {
             assert_eq!((mismatch.what, mismatch.remedy), ("embedder", "--reembed"));
         }
@@ -265,10 +254,7 @@ fn what_is_missing_or_damaged_is_named() {
     let segment = world.index().join(generation).join("seg-00000002.vec");
     assert!(segment.exists());
     fs::write(&segment, b"cut").expect("written");
-    assert!(matches!(
-        Index::open(&world.index(), &Settings::default()),
-        Err(OpenError::Damaged { .. })
-    ));
+    assert!(matches!(open(), Err(OpenError::Damaged { .. })));
     world.rebuild(Rebuild::Full);
     assert!(!world.search("hot key").is_empty());
 }

@@ -12,35 +12,24 @@ fn world() -> World {
     for number in 0..400 {
         let topic = ["salt", "spill", "sort", "skew"][number % 4];
         let stage = number / 7;
-        world.write(
-            &format!("experience/doc{number}.md"),
-            &format!("# Document {number}\n\n## Fix\n\nword{number}x {topic} of the hot key in stage {stage}\n"),
-        );
+        let fix = format!("word{number}x {topic} of the hot key in stage {stage}");
+        let text = format!("# Document {number}\n\n## Fix\n\n{fix}\n");
+        world.write(&format!("experience/doc{number}.md"), &text);
     }
-    world.write(
-        "experience/gc-zh.md",
-        "# 垃圾回收\n\n## 修复\n\n减少垃圾回收\n",
-    );
+    let chinese = "# 垃圾回收\n\n## 修复\n\n减少垃圾回收\n";
+    world.write("experience/gc-zh.md", chinese);
     world.update();
     world
 }
 
 fn assert_alike(by_graph: &Index, by_scan: &Index) {
-    for text in [
-        "salt of the hot key",
-        "word17x",
-        "垃圾回收",
-        "spill in stage 12",
-    ] {
+    for text in "salt of the hot key|word17x|垃圾回收|spill in stage 12".split('|') {
         let mut query = Query::new(text, 10);
         query.fusion = Some(Fusion::Vector);
-        assert_eq!(ids(by_graph, &query), ids(by_scan, &query), "{text}");
-        query.filter.languages = vec![Language::Zh];
-        assert_eq!(
-            ids(by_graph, &query),
-            ids(by_scan, &query),
-            "{text}, filtered"
-        );
+        for languages in [vec![], vec![Language::Zh]] {
+            query.filter.languages = languages;
+            assert_eq!(ids(by_graph, &query), ids(by_scan, &query), "{text}");
+        }
     }
 }
 
@@ -57,10 +46,8 @@ fn graphs_answer_as_the_scan_does() {
     check();
     assert_eq!(graphs(), 1);
     // Dead rows in the large segment, and a second segment.
-    world.write(
-        "experience/doc17.md",
-        "# Document 17\n\n## Fix\n\nsalt, again\n",
-    );
+    let text = "# Document 17\n\n## Fix\n\nsalt, again\n";
+    world.write("experience/doc17.md", text);
     world.update();
     check();
     assert_eq!(graphs(), 2);
@@ -75,18 +62,14 @@ fn a_session_serves_what_an_update_made() {
     let world = world();
     let session = Session::open(&world.index(), &world.settings).expect("opened");
     let before = session.current().expect("current");
-    assert_eq!(
-        before.info().generation,
-        session.current().expect("current").info().generation
-    );
+    let again = session.current().expect("current");
+    assert_eq!(before.info().generation, again.info().generation);
     world.write("experience/new.md", "# New\n\n## Fix\n\nspecialword\n");
     world.update();
     let after = session.current().expect("current");
     assert!(after.chunk("experience/new.md#fix").is_some());
-    assert!(
-        before.chunk("experience/new.md#fix").is_none(),
-        "a caller keeps its generation"
-    );
+    // a caller keeps its generation
+    assert!(before.chunk("experience/new.md#fix").is_none());
     fs::remove_dir_all(world.index()).expect("removed");
     assert!(session.current().is_ok(), "what is open stays open");
 }

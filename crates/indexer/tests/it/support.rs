@@ -72,20 +72,15 @@ impl World {
     /// `count` documents that carry the number of their version, so that a mixture shows.
     pub(crate) fn write_version(&self, count: usize, version: usize) {
         for document in 0..count {
-            let text = format!(
-                "# Document {document}\n\n## Fix\n\nuse salt number{document}x, state version{version}x\n"
-            );
+            let fix = format!("use salt number{document}x, state version{version}x");
+            let text = format!("# Document {document}\n\n## Fix\n\n{fix}\n");
             self.write(&format!("doc{document}.md"), &text);
         }
     }
 
     pub(crate) fn try_update(&self) -> Result<Summary, BuildError> {
-        update(
-            &self.knowledge(),
-            &self.index(),
-            &self.settings,
-            &mut |_| {},
-        )
+        let (knowledge, index) = (self.knowledge(), self.index());
+        update(&knowledge, &index, &self.settings, &mut |_| {})
     }
 
     pub(crate) fn update(&self) -> Summary {
@@ -115,10 +110,8 @@ impl World {
 
     pub(crate) fn generations(&self) -> usize {
         let entries = fs::read_dir(self.index()).expect("listed").flatten();
-        let names = entries.map(|entry| entry.file_name());
-        names
-            .filter(|name| name.to_string_lossy().starts_with("gen-"))
-            .count()
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        names.filter(|name| name.starts_with("gen-")).count()
     }
 }
 
@@ -133,13 +126,10 @@ pub(crate) fn version_of(text: &str) -> usize {
         .split("version")
         .nth(1)
         .and_then(|rest| rest.split('x').next());
-    number
-        .and_then(|number| number.parse().ok())
-        .expect("every text has its version")
+    let number = number.and_then(|number| number.parse().ok());
+    number.expect("every text has its version")
 }
 
 pub(crate) fn fixture(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests")
-        .join(path)
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).join(path)
 }

@@ -98,11 +98,8 @@ pub fn value<'a>(measured: impl Into<Option<&'a Measured>>) -> Option<f64> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     ChannelReader,
-    /// Writes a channel.
     ChannelWriter,
-    /// Reads stored data.
     StoredInput,
-    /// Sorts its input.
     Sort,
     /// Sorts as part of something else.
     PartialSort,

@@ -17,15 +17,13 @@ pub fn open(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
         path: path.to_owned(),
         source,
     };
-    let metadata = match fs::metadata(path) {
-        Ok(metadata) => metadata,
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => {}
+        Ok(_) => return Err(OpenError::NotAFolder(path.to_owned())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(OpenError::Missing(path.to_owned()));
         }
         Err(error) => return Err(unreadable(error)),
-    };
-    if !metadata.is_dir() {
-        return Err(OpenError::NotAFolder(path.to_owned()));
     }
     let mut job = Job {
         path: path.to_owned(),
@@ -50,17 +48,13 @@ pub fn open(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
             at <= from || belongs_below(file.kind)
         });
     }
-    match () {
-        () if any_here => {}
-        () if job.files.is_empty() && inside.is_none() && job.diagnostics.is_empty() => {
-            return Err(OpenError::Empty(path.to_owned()));
-        }
-        () => {
-            return Err(OpenError::NoKnownFile {
-                path: path.to_owned(),
-                inside,
-            });
-        }
+    if !any_here {
+        let empty = job.files.is_empty() && inside.is_none() && job.diagnostics.is_empty();
+        let path = path.to_owned();
+        return Err(match empty {
+            true => OpenError::Empty(path),
+            false => OpenError::NoKnownFile { path, inside },
+        });
     }
     job.files.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(JobReader {
@@ -101,15 +95,12 @@ fn list(
             job.note(&lossy, None, &Problem::NameNotUnicode);
             continue;
         };
-        let name = if prefix.is_empty() {
-            own_name
-        } else {
-            format!("{prefix}/{own_name}")
+        let name = match prefix {
+            "" => own_name,
+            _ => format!("{prefix}/{own_name}"),
         };
         match entry.file_type() {
-            Ok(kind) if kind.is_symlink() => {
-                job.note(&name, None, &Problem::Link);
-            }
+            Ok(kind) if kind.is_symlink() => job.note(&name, None, &Problem::Link),
             Ok(kind) if kind.is_dir() => folders.push(name),
             Ok(kind) if kind.is_file() => file(&entry.path(), name, job),
             Ok(_) => job.note(&name, None, &Problem::NoFile),

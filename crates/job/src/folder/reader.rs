@@ -54,20 +54,15 @@ impl JobReader {
     }
 
     fn read_where(&mut self, wanted: impl Fn(&JobFile) -> bool) -> Vec<ReadFile> {
-        let mut todo: Vec<(usize, &'static str)> = self
-            .job
-            .files
-            .iter()
-            .enumerate()
-            .filter(|(_, file)| !file.read && wanted(file))
-            .filter_map(|(at, file)| Some((at, file.kind.parser()?)))
-            .collect();
+        let files = self.job.files.iter().enumerate();
+        let unread = files.filter(|(_, file)| !file.read && wanted(file));
+        let parsed = unread.filter_map(|(at, file)| Some((at, file.kind.parser()?)));
+        let mut todo: Vec<(usize, &'static str)> = parsed.collect();
         // definitions come before what refers to them, better sources before worse ones
         todo.sort_by_key(|(at, _)| order(self.job.files[*at].kind));
-        let done: Vec<ReadFile> = todo
-            .into_iter()
-            .map(|(at, parser)| self.read_one(at, parser))
-            .collect();
+        let todo = todo.into_iter();
+        let done = todo.map(|(at, parser)| self.read_one(at, parser));
+        let done: Vec<ReadFile> = done.collect();
         if !done.is_empty() {
             self.choose_script();
             self.job.link();
@@ -82,20 +77,18 @@ impl JobReader {
             _ => self.whole(&name, kind),
         };
         self.job.files[at].read = true;
-        match outcome {
-            Ok(bytes) => ReadFile {
-                file: name,
-                parser: Some(parser),
-                bytes,
-            },
+        let (parser, bytes) = match outcome {
+            Ok(bytes) => (Some(parser), bytes),
             Err(error) => {
                 unreadable_file(&mut self.job, &name, &error);
-                ReadFile {
-                    file: name,
-                    parser: None,
-                    bytes: 0,
-                }
+                (None, 0)
             }
+        };
+        let file = name;
+        ReadFile {
+            file,
+            parser,
+            bytes,
         }
     }
 
@@ -103,9 +96,8 @@ impl JobReader {
     fn inside(&self, name: &str) -> std::io::Result<PathBuf> {
         let path = self.job.path.join(name);
         if fs::symlink_metadata(&path)?.is_symlink() {
-            return Err(std::io::Error::other(
-                "it has become a link, which is not followed",
-            ));
+            let reason = "it has become a link, which is not followed";
+            return Err(std::io::Error::other(reason));
         }
         Ok(path)
     }
@@ -136,20 +128,18 @@ impl JobReader {
             let problem = Problem::NotOfEncoding(decoded.encoding);
             self.job.note(name, None, &problem);
         }
-        if let Some(at) = memchr::memchr(0, decoded.text.as_bytes()) {
-            let line = line_at(&decoded.text, at);
-            let place = Some(format!("line {line}"));
-            self.job.note(name, place, &Problem::Nul);
-        }
-        if let Some(at) = declared_entity(&decoded.text) {
-            let line = line_at(&decoded.text, at);
-            let place = Some(format!("line {line}"));
-            self.job.note(name, place, &Problem::Entities);
+        let nul = memchr::memchr(0, decoded.text.as_bytes());
+        let entity = declared_entity(&decoded.text);
+        for (at, problem) in [(nul, Problem::Nul), (entity, Problem::Entities)] {
+            if let Some(at) = at {
+                let place = format!("line {}", line_at(&decoded.text, at));
+                self.job.note(name, Some(place), &problem);
+            }
         }
         let input = Input::new(name, &decoded.text);
         if kind == FileKind::Script {
-            self.scripts
-                .push((name.to_owned(), decoded.text.into_owned()));
+            let script = (name.to_owned(), decoded.text.into_owned());
+            self.scripts.push(script);
         } else {
             take(kind, &input, &mut self.job);
         }
@@ -166,9 +156,8 @@ impl JobReader {
     /// The beginning of a file as text, at most `max_bytes` of it. Nothing outside the folder, and
     /// no links.
     pub fn text(&self, name: &str, max_bytes: usize) -> Result<String, TextError> {
-        let inside = Path::new(name)
-            .components()
-            .all(|c| matches!(c, Component::Normal(_)));
+        let mut parts = Path::new(name).components();
+        let inside = parts.all(|c| matches!(c, Component::Normal(_)));
         if !inside || name.contains('\\') {
             return Err(TextError::Outside(name.to_owned()));
         }
@@ -181,20 +170,16 @@ impl JobReader {
         };
         let path = self.job.path.join(name);
         // the file may have been exchanged for a link since it was listed
-        if fs::symlink_metadata(&path)
-            .map_err(unreadable)?
-            .is_symlink()
-        {
+        let metadata = fs::symlink_metadata(&path).map_err(unreadable)?;
+        if metadata.is_symlink() {
             return Err(TextError::Outside(name.to_owned()));
         }
         let mut bytes = Vec::new();
         // UTF-16 takes two bytes for what is one in UTF-8
         let most = (max_bytes as u64).saturating_mul(2).saturating_add(4);
-        File::open(&path)
-            .map_err(unreadable)?
-            .take(most)
-            .read_to_end(&mut bytes)
-            .map_err(unreadable)?;
+        let file = File::open(&path).map_err(unreadable)?;
+        let read = file.take(most).read_to_end(&mut bytes);
+        read.map_err(unreadable)?;
         let text = decode(&bytes).text;
         Ok(head(text.strip_prefix('\u{feff}').unwrap_or(&text), max_bytes).to_owned())
     }
@@ -203,11 +188,8 @@ impl JobReader {
 /// Where an XML file declares an entity: before its root element, so near its beginning.
 fn declared_entity(text: &str) -> Option<usize> {
     let beginning = head(text, HEAD_BYTES);
-    beginning
-        .trim_start()
-        .starts_with('<')
-        .then(|| memchr::memmem::find(beginning.as_bytes(), b"<!ENTITY"))
-        .flatten()
+    let is_xml = beginning.trim_start().starts_with('<');
+    memchr::memmem::find(beginning.as_bytes(), b"<!ENTITY").filter(|_| is_xml)
 }
 
 pub(super) fn unreadable_file(job: &mut Job, name: &str, error: &std::io::Error) {

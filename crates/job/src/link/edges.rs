@@ -25,12 +25,8 @@ impl Job {
         let mut writers: HashMap<&str, End> = HashMap::new();
         for (at, stage) in self.stages.iter().enumerate() {
             for (op, operator) in stage.operators.iter().enumerate() {
-                writers.extend(
-                    operator
-                        .outputs
-                        .iter()
-                        .map(|o| (bare(&o.id), (at, Some(op)))),
-                );
+                let outputs = operator.outputs.iter();
+                writers.extend(outputs.map(|o| (bare(&o.id), (at, Some(op)))));
             }
             for channel in &stage.writes {
                 writers.entry(bare(channel)).or_insert((at, None));
@@ -43,43 +39,34 @@ impl Job {
                 by_operator.map(|c| (bare(&c.id), Some(c))).collect();
             let by_algebra = stage.reads.iter().map(|name| (bare(name), None));
             let unknown = by_algebra.filter(|(name, _)| !known.iter().any(|(n, _)| n == name));
-            let all: Vec<_> = known.iter().copied().chain(unknown).collect();
-            for (name, reader) in all {
-                if let Some((from, op)) = writers.get(name).copied().filter(|(from, _)| *from != to)
-                {
-                    edges.push(self.edge(name, from, op, to, reader));
+            for (name, reader) in known.iter().copied().chain(unknown) {
+                match writers.get(name) {
+                    Some(writer) if writer.0 != to => {
+                        edges.push(self.edge(name, *writer, to, reader));
+                    }
+                    _ => {}
                 }
             }
         }
         edges
     }
 
-    fn edge(
-        &self,
-        name: &str,
-        from: usize,
-        op: Option<usize>,
-        to: usize,
-        reader: Option<&Channel>,
-    ) -> Edge {
+    fn edge(&self, name: &str, (from, op): End, to: usize, reader: Option<&Channel>) -> Edge {
         let writer = op.and_then(|op| self.stages[from].operators.get(op));
         let output = writer.and_then(|o| o.outputs.iter().find(|c| bare(&c.id) == name));
         let partitioner = writer.filter(|o| is_partitioner(o.kind));
         let pieces = output.and_then(|o| o.count);
+        let uid = output.and_then(|o| o.uid);
+        let schema = output.or(reader).map(|c| c.schema.clone());
         Edge {
             channel: name.to_owned(),
-            uid: output
-                .and_then(|o| o.uid)
-                .or_else(|| reader.and_then(|r| r.uid)),
+            uid: uid.or_else(|| reader.and_then(|r| r.uid)),
             from,
             to,
             exchange: exchange(partitioner, output, reader),
             keys: partitioner.map(|o| o.keys.clone()).unwrap_or_default(),
             partitions: partitioner.and_then(|o| o.partition_count).or(pieces),
-            schema: output
-                .or(reader)
-                .map(|c| c.schema.clone())
-                .unwrap_or_default(),
+            schema: schema.unwrap_or_default(),
             partitioner: partitioner.map(|o| o.id.clone()),
             rows_written: None,
             bytes_written: None,
@@ -97,19 +84,18 @@ impl Job {
         }
         let mut edges: Vec<Edge> = Vec::new();
         for (to, stage) in self.stages.iter().enumerate() {
-            for node in stage
+            let readers = stage
                 .counters
                 .iter()
-                .flat_map(|c| c.nodes_named("Extractor"))
-            {
-                let Some((uid, from)) = node.op_id.and_then(|id| Some((id, *writers.get(&id)?)))
-                else {
-                    continue;
-                };
-                if from != to && !edges.iter().any(|e| e.uid == Some(uid) && e.to == to) {
-                    let mut edge = self.edge(&format!("#{uid}"), from, None, to, None);
-                    edge.uid = Some(uid);
-                    edges.push(edge);
+                .flat_map(|c| c.nodes_named("Extractor"));
+            for uid in readers.filter_map(|node| node.op_id) {
+                let known = edges.iter().any(|e| e.uid == Some(uid) && e.to == to);
+                match writers.get(&uid) {
+                    Some(from) if *from != to && !known => edges.push(Edge {
+                        uid: Some(uid),
+                        ..self.edge(&format!("#{uid}"), (*from, None), to, None)
+                    }),
+                    _ => {}
                 }
             }
         }

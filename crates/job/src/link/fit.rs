@@ -34,10 +34,8 @@ pub(super) fn statements(job: &Job, script: &Script, op: &Operator) -> Vec<usize
         K::Sort => having(script, &|q| orders_by(q, op)),
         K::Output => of_kind(StatementKind::Output),
         K::Extract => {
-            let fits = script
-                .statements
-                .iter()
-                .filter(|s| reads(script, s, op, job));
+            let all = script.statements.iter();
+            let fits = all.filter(|s| reads(script, s, op, job));
             fits.map(|s| s.index).collect()
         }
         _ => Vec::new(),
@@ -48,11 +46,8 @@ pub(super) fn statements(job: &Job, script: &Script, op: &Operator) -> Vec<usize
 pub(super) fn narrowed(script: &Script, op: &Operator, all: &[usize]) -> Vec<usize> {
     let mut fits = all.to_vec();
     let mut narrow = |keep: &dyn Fn(&Statement) -> bool| {
-        let kept: Vec<usize> = fits
-            .iter()
-            .copied()
-            .filter(|at| script.statements.get(*at).is_some_and(keep))
-            .collect();
+        let keep = |at: &usize| script.statements.get(*at).is_some_and(keep);
+        let kept: Vec<usize> = fits.iter().copied().filter(keep).collect();
         if !kept.is_empty() {
             fits = kept;
         }
@@ -88,10 +83,8 @@ pub(super) fn on_the_way(
         // nothing is between
         return from;
     }
-    let way: Vec<&Statement> = way(script, from, to)
-        .into_iter()
-        .filter_map(|at| script.statements.get(at))
-        .collect();
+    let way = way(script, from, to).into_iter();
+    let way: Vec<&Statement> = way.filter_map(|at| script.statements.get(at)).collect();
     let one = |fits: &dyn Fn(&Statement) -> bool| {
         let mut found = way.iter().filter(|s| fits(s));
         match (found.next(), found.next()) {
@@ -104,14 +97,13 @@ pub(super) fn on_the_way(
     }
     let new = new_columns(op);
     if !new.is_empty() {
+        let is_computed = |c: &OutputColumn| c.expression.as_column().is_none();
         let computes = |q: &Query, name: &str| {
-            any_query(q, &|q| {
-                q.columns
-                    .iter()
-                    .any(|c| has_name(c, name) && c.expression.as_column().is_none())
-            })
+            let mut columns = q.columns.iter();
+            columns.any(|c| has_name(c, name) && is_computed(c))
         };
-        return one(&|s| new.iter().all(|name| computes(&s.query, name)));
+        let fits = |s: &Statement, name: &str| any_query(&s.query, &|q| computes(q, name));
+        return one(&|s| new.iter().all(|name| fits(s, name)));
     }
     let known: Vec<&str> = names(op.inputs.first().map_or(&[][..], |i| &i.schema));
     let filters = |q: &Query| {
@@ -140,11 +132,8 @@ fn way(script: &Script, from: Option<usize>, to: Option<usize>) -> Vec<usize> {
             }
             None => {
                 let inputs = script.statements.get(statement).map(|s| &s.query.inputs);
-                inputs
-                    .into_iter()
-                    .flatten()
-                    .filter_map(|i| i.definition)
-                    .collect()
+                let inputs = inputs.into_iter().flatten();
+                inputs.filter_map(|i| i.definition).collect()
             }
         }
     };
@@ -179,12 +168,10 @@ fn reached(from: usize, step: &dyn Fn(usize) -> Vec<usize>) -> Vec<usize> {
     seen
 }
 
-/// Statements with a query that fits.
 fn having(script: &Script, fits: &dyn Fn(&Query) -> bool) -> Vec<usize> {
     let all = script.statements.iter();
-    all.filter(|s| any_query(&s.query, fits))
-        .map(|s| s.index)
-        .collect()
+    let fits = all.filter(|s| any_query(&s.query, fits));
+    fits.map(|s| s.index).collect()
 }
 
 /// Whether a query, a branch of it, or a query in its FROM clause fits.
@@ -215,10 +202,8 @@ fn any_is(names: &[&str], name: &str) -> bool {
 }
 
 fn has_name(column: &OutputColumn, name: &str) -> bool {
-    column
-        .name
-        .as_deref()
-        .is_some_and(|n| n.eq_ignore_ascii_case(name))
+    let own = column.name.as_deref();
+    own.is_some_and(|n| n.eq_ignore_ascii_case(name))
 }
 
 /// Whether a query has a column of that name, other than through `*`.
@@ -253,16 +238,18 @@ fn joins_on(query: &Query, op: &Operator) -> bool {
 /// Whether a query groups by the keys of an operator, in any order; `COUNT(DISTINCT x)` groups by
 /// `x` as well.
 fn groups_by(query: &Query, op: &Operator) -> bool {
-    let grouped = query.group_by.iter().filter_map(|e| e.uses.last());
-    let grouped: Vec<&str> = grouped.map(|c| c.name.as_str()).collect();
+    let grouped = query.group_by.iter();
+    let grouped: Vec<&str> = grouped
+        .filter_map(|e| Some(&*e.uses.last()?.name))
+        .collect();
     if op.keys.is_empty() {
         return query.group_by.is_empty() && !query.aggregates.is_empty();
     }
     let distinct = query.aggregates.iter().filter(|a| a.distinct && !a.over);
-    let distinct = distinct
-        .flat_map(|a| &a.arguments)
-        .filter_map(|e| e.uses.last());
-    let distinct: Vec<&str> = distinct.map(|c| c.name.as_str()).collect();
+    let distinct = distinct.flat_map(|a| &a.arguments);
+    let distinct: Vec<&str> = distinct
+        .filter_map(|e| Some(&*e.uses.last()?.name))
+        .collect();
     let selected = query.columns.iter().filter_map(|c| c.name.as_deref());
     let selected: Vec<&str> = selected.filter(|_| query.distinct).collect();
     let is_key = |name: &&str| op.keys.iter().any(|key| same_column(name, key));
@@ -272,28 +259,25 @@ fn groups_by(query: &Query, op: &Operator) -> bool {
 
 /// Whether a query orders by the keys of an operator.
 fn orders_by(query: &Query, op: &Operator) -> bool {
-    let keys = query.order_by.iter().map(|o| o.expression.uses.last());
+    let mut both = query.order_by.iter().zip(&op.keys);
     !op.keys.is_empty()
         && query.order_by.len() == op.keys.len()
-        && keys
-            .zip(&op.keys)
-            .all(|(column, key)| column.is_some_and(|c| same_column(&c.name, key)))
+        && both.all(|(item, key)| {
+            let column = item.expression.uses.last();
+            column.is_some_and(|c| same_column(&c.name, key))
+        })
 }
 
 /// Whether a query reads a path: written in it, or declared as its parameter.
 fn reads_path(script: &Script, query: &Query, path: &str) -> bool {
-    let file = path
-        .rsplit(['/', '\\'])
-        .next()
-        .filter(|f| !f.is_empty())
-        .unwrap_or(path);
+    let file = path.rsplit(['/', '\\']).next().filter(|f| !f.is_empty());
+    let file = file.unwrap_or(path);
+    let plain = |name: &str| name.trim_start_matches('@').to_ascii_lowercase();
     let declared = |name: &str| {
-        let name = name.trim_start_matches('@');
+        let name = plain(name);
         script.statements.iter().any(|s| {
             s.kind == StatementKind::Declare
-                && s.target
-                    .as_deref()
-                    .is_some_and(|t| t.trim_start_matches('@').eq_ignore_ascii_case(name))
+                && s.target.as_deref().is_some_and(|t| plain(t) == name)
                 && script.slice(&s.span).contains(file)
         })
     };
@@ -307,15 +291,11 @@ fn reads_path(script: &Script, query: &Query, path: &str) -> bool {
 /// Whether a statement reads what an extracting operator reads: by the path or the name of the
 /// table, or by the columns of an `EXTRACT`.
 fn reads(script: &Script, statement: &Statement, op: &Operator, job: &Job) -> bool {
-    let table = op
-        .inputs
-        .first()
-        .map(|input| bare(&input.id))
-        .and_then(|id| {
-            job.tables
-                .iter()
-                .find(|t| t.stream_id.as_deref() == Some(id))
-        });
+    let input = op.inputs.first();
+    let table = input.and_then(|input| {
+        let mut tables = job.tables.iter();
+        tables.find(|t| t.stream_id.as_deref() == Some(bare(&input.id)))
+    });
     let path = table.and_then(|t| t.path.as_deref());
     if let Some(path) = path
         && any_query(&statement.query, &|q| reads_path(script, q, path))
@@ -323,12 +303,12 @@ fn reads(script: &Script, statement: &Statement, op: &Operator, job: &Job) -> bo
         return true;
     }
     if statement.kind == StatementKind::Extract {
-        let columns = &statement.query.columns;
-        let schema = op.inputs.first().map_or(&[][..], |input| &input.schema);
-        let names = || columns.iter().filter_map(|c| c.name.as_deref());
+        let columns = statement.query.columns.iter();
+        let columns: Vec<&str> = columns.filter_map(|c| c.name.as_deref()).collect();
+        let schema: Vec<&str> = names(input.map_or(&[][..], |input| &input.schema));
         return !schema.is_empty()
-            && names().count() == schema.len()
-            && names().all(|name| schema.iter().any(|c| c.name.eq_ignore_ascii_case(name)));
+            && columns.len() == schema.len()
+            && columns.iter().all(|name| any_is(&schema, name));
     }
     table.is_some_and(|t| {
         any_query(&statement.query, &|q| {

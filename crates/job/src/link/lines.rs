@@ -6,8 +6,9 @@
 //! confidence.
 
 use super::{Lines, Located, edges::bare, fit};
-use crate::model::{Job, Operator, OperatorKind, Source};
+use crate::model::{Job, Operator, OperatorKind};
 use crate::script::{Script, Statement};
+use crate::text::base_name;
 
 /// The class of the operator is named by one statement.
 const BY_CLASS: f64 = 0.95;
@@ -28,15 +29,10 @@ impl Job {
         let found = self.stages.get(stage)?;
         let op = found.operators.get(operator)?;
         if let Some(line) = op.line {
-            let place = format!("{}/operator[@id={}]/@line", found.name, op.id);
-            let source = found.defined_in.clone().map(|file| Source {
-                file,
-                locator: Some(place),
-            });
             return Some(Located {
                 value: self.lines_around(op, line),
                 confidence: 1.0,
-                source,
+                source: found.definition(&format!("operator[@id={}]/@line", op.id)),
             });
         }
         let (statement, confidence) = self.statement_of(stage, operator)?;
@@ -57,20 +53,11 @@ impl Job {
         let Some(script) = &self.script else {
             return only;
         };
-        let base = |name: &str| {
-            name.rsplit(['/', '\\'])
-                .next()
-                .unwrap_or(name)
-                .to_lowercase()
-        };
-        if op
-            .file
-            .as_deref()
-            .is_some_and(|file| base(file) != base(&script.file))
-        {
-            return only;
+        let own = base_name(&script.file);
+        match &op.file {
+            Some(file) if base_name(file) != own => only,
+            _ => script.statement_at_line(line).map_or(only, lines),
         }
-        script.statement_at_line(line).map_or(only, lines)
     }
 
     /// The statement of an operator, and how sure that is.
@@ -84,7 +71,6 @@ impl Job {
             .or_else(|| self.by_neighbour(script, stage, operator))
     }
 
-    /// By what the operator itself shows.
     fn direct(&self, script: &Script, (stage, at): At) -> Option<(usize, f64)> {
         let op = &self.stages[stage].operators[at];
         if let Some(only) = fit::by_class(script, op) {
@@ -113,13 +99,15 @@ impl Job {
     fn serves_keys(&self, (stage, operator): At) -> bool {
         use OperatorKind as K;
         let reader = self.reader_of(stage, operator);
-        reader.is_some_and(|(stage, at)| {
-            let kind = self.stages[stage].operators[at].kind;
-            matches!(
-                kind,
-                K::Join | K::Aggregate | K::PartialAggregate | K::Reduce | K::Combine
-            )
-        })
+        let kind = reader.map(|(stage, at)| self.stages[stage].operators[at].kind);
+        let keyed = [
+            K::Join,
+            K::Aggregate,
+            K::PartialAggregate,
+            K::Reduce,
+            K::Combine,
+        ];
+        kind.is_some_and(|kind| keyed.contains(&kind))
     }
 
     /// How many operators of the same kind and keys have a smaller number, and how many there are.
@@ -174,39 +162,27 @@ impl Job {
     /// The first operator that feeds another, in its stage or across an edge.
     fn feeder_of(&self, stage: usize, operator: usize) -> Option<(usize, usize)> {
         let op = &self.stages[stage].operators[operator];
-        let feeds = |other: &Operator| {
-            other
-                .outputs
-                .iter()
-                .any(|o| op.inputs.iter().any(|i| bare(&i.id) == bare(&o.id)))
-        };
+        let feeds = |other: &Operator| is_connected(other, op);
         let own = &self.stages[stage].operators[..operator];
         if let Some(at) = own.iter().position(feeds) {
             return Some((stage, at));
         }
-        let edges = self.edges.iter().filter(|e| e.to == stage);
-        edges
-            .map(|e| e.from)
-            .find_map(|from| Some((from, self.stages[from].operators.iter().position(feeds)?)))
+        let mut edges = self.edges.iter().filter(|e| e.to == stage);
+        let in_stage = |from: usize| self.stages[from].operators.iter().position(feeds);
+        edges.find_map(|e| Some((e.from, in_stage(e.from)?)))
     }
 
     /// The first operator that reads the output of another, in its stage or across an edge.
     fn reader_of(&self, stage: usize, operator: usize) -> Option<(usize, usize)> {
         let op = &self.stages[stage].operators[operator];
-        let reads = |other: &Operator| {
-            other
-                .inputs
-                .iter()
-                .any(|i| op.outputs.iter().any(|o| bare(&o.id) == bare(&i.id)))
-        };
+        let reads = |other: &Operator| is_connected(op, other);
         let own = self.stages[stage].operators.iter().enumerate();
         if let Some((at, _)) = own.skip(operator + 1).find(|(_, o)| reads(o)) {
             return Some((stage, at));
         }
-        let edges = self.edges.iter().filter(|e| e.from == stage);
-        edges
-            .map(|e| e.to)
-            .find_map(|to| Some((to, self.stages[to].operators.iter().position(reads)?)))
+        let mut edges = self.edges.iter().filter(|e| e.from == stage);
+        let in_stage = |to: usize| self.stages[to].operators.iter().position(reads);
+        edges.find_map(|e| Some((e.to, in_stage(e.to)?)))
     }
 
     /// Stages (indices) that run a statement of the script, the one with most operators of it first.
@@ -221,6 +197,12 @@ impl Job {
         found.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
         found.into_iter().map(|(stage, _)| stage).collect()
     }
+}
+
+/// Whether one operator writes a channel that the other reads.
+fn is_connected(writer: &Operator, reader: &Operator) -> bool {
+    let reads = |id: &str| reader.inputs.iter().any(|i| bare(&i.id) == id);
+    writer.outputs.iter().any(|o| reads(bare(&o.id)))
 }
 
 type At = (usize, usize);

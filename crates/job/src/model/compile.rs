@@ -6,7 +6,6 @@ pub struct CodegenClass {
     pub name: String,
     /// First and last 1-based line in the file.
     pub lines: (u32, u32),
-    /// Whether the user wrote it.
     pub user_code: bool,
     /// Script expressions that it evaluates.
     pub expressions: Vec<String>,
@@ -17,6 +16,5 @@ pub struct CodegenClass {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Codegen {
     pub file: String,
-    /// Classes in the file's order.
     pub classes: Vec<CodegenClass>,
 }

@@ -17,7 +17,6 @@ pub enum ExchangeKind {
     Gather,
     /// Vertex i feeds vertex i: nothing is shuffled.
     OneToOne,
-    /// No file says.
     Unknown,
 }
 

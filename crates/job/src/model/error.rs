@@ -18,6 +18,15 @@ pub struct JobError {
     /// 1-based script line it names.
     pub script_line: Option<u32>,
     pub stage: Option<String>,
+    /// Vertex that failed, with its version: `SV2_Reduce[8] v3`.
+    pub vertex: Option<String>,
+    pub machine: Option<String>,
+    /// Innermost exception: `System.FormatException: Input string was not in a correct format.`
+    pub exception: Option<String>,
+    /// Innermost frame of the stack that is not the framework's: `SessionReducer.Reduce (__ScopeCodeGen__.dll.cs:39)`.
+    pub frame: Option<String>,
+    /// Row that user code was given: `Id: 3365, Name: "x"`.
+    pub row: Option<String>,
     /// 1-based line of the generated C# that the stack names.
     pub codegen_line: Option<u32>,
     pub class_name: Option<String>,

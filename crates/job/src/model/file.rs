@@ -32,9 +32,7 @@ pub enum FileKind {
     PartitionLastRows,
     /// `ScopeInternalStatistics.xml`: table metadata.
     InternalStatistics,
-    /// `tables.json`: table metadata.
     Tables,
-    /// `JobInfo.xml`.
     JobInfo,
     /// ADLA REST answer: the job.
     RestJob,
@@ -48,15 +46,12 @@ pub enum FileKind {
     Warnings,
     /// `diagnostic.xml`: what user code logged.
     UserDiagnostics,
-    /// `__CompilerTimers.xml`.
     CompilerTimers,
     /// `__ScopeCodeGen__.dll.cs`: generated and user C#.
     Codegen,
     /// `NebulaCommandLine.txt`: how the job was submitted.
     CommandLine,
-    /// `__CompilerPlan.json`.
     CompilerPlan,
-    /// `__AST.json`.
     Ast,
     /// Known to be of no use here (logs of the compiler, options).
     Ignored,

@@ -38,3 +38,13 @@ pub struct JobInfo {
     #[doc(hidden)]
     pub ranks: BTreeMap<&'static str, u8>,
 }
+
+impl JobInfo {
+    /// Seconds from submission to end: from the job's own times, else the sum of its phases.
+    pub fn total_seconds(&self) -> Option<f64> {
+        let submitted = self.submitted_ms.zip(self.ended_ms);
+        let span = submitted.map(|(from, to)| (to - from) as f64 / 1e3);
+        let phases = || Some(self.compile_seconds? + self.queued_seconds? + self.elapsed_seconds?);
+        span.or_else(phases).filter(|s| s.is_finite() && *s >= 0.0)
+    }
+}

@@ -32,7 +32,6 @@ pub use table::{Clustering, ColumnStatistics, StoredPartition, Table, TopValue};
 /// What a reader could not make sense of; it read on after that.
 pub type Diagnostic = report::Diagnostic<report::Text>;
 
-/// Everything known about one job.
 #[derive(Debug, Default)]
 pub struct Job {
     pub path: PathBuf,

@@ -29,7 +29,6 @@ pub enum OperatorKind {
     PartialAggregate,
     Aggregate,
     Sort,
-    /// Top N.
     Top,
     Union,
     /// Partitions its output by hash (`-hash`).

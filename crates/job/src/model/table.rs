@@ -34,7 +34,6 @@ pub struct Clustering {
     pub partitions: Option<u32>,
 }
 
-/// One partition of a stored table.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StoredPartition {
     pub bytes: u64,

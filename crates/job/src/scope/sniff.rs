@@ -9,7 +9,6 @@ use crate::text::{decode, head};
 /// Bytes examined. Vertex events may start after a page of other log lines.
 pub(crate) const HEAD_BYTES: usize = 64 << 10;
 
-/// What a file is, by its first bytes.
 pub(crate) fn sniff(head: &[u8]) -> FileKind {
     let text = decode(head).text;
     let text = text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);

@@ -40,13 +40,9 @@ fn readers_take_any_input() {
 #[test]
 fn seeds_are_recognized_by_their_content() {
     for (path, bytes) in inputs("readers") {
-        let name = path
-            .file_name()
-            .expect("a name")
-            .to_string_lossy()
-            .into_owned();
+        let name = path.file_name().expect("a name").to_string_lossy();
         // made to be hard, or of a form that only its folder explains
-        if ["nested", "cut", "bomb", "nul", "numbers"].contains(&name.as_str()) {
+        if ["nested", "cut", "bomb", "nul", "numbers"].contains(&&*name) {
             continue;
         }
         let Some((choice, file)) = bytes.split_first() else {
@@ -58,22 +54,14 @@ fn seeds_are_recognized_by_their_content() {
 
 #[test]
 fn folders_in_memory_are_read_as_one_job() {
-    for (path, bytes) in inputs("folder")
-        .into_iter()
-        .filter(|(p, _)| p.parent().is_some_and(|p| p.ends_with("seeds/folder")))
-    {
+    let is_seed = |path: &Path| path.parent().is_some_and(|p| p.ends_with("seeds/folder"));
+    for (path, bytes) in inputs("folder").into_iter().filter(|(p, _)| is_seed(p)) {
         let text = String::from_utf8(bytes).expect("seeds are text");
-        let parts: Vec<&[u8]> = text.split("=====\n").map(str::as_bytes).collect();
-        let files: Vec<_> = parts
-            .iter()
-            .map(|p| ("file", job::kind_of(p), *p))
-            .collect();
+        let parts = text.split("=====\n").map(str::as_bytes);
+        let files: Vec<_> = parts.map(|p| ("file", job::kind_of(p), p)).collect();
         let job = job::read_memory(&files, &job::Options::default());
-        assert!(
-            job.script.is_some() && !job.stages.is_empty() && !job.tables.is_empty(),
-            "{}",
-            path.display()
-        );
+        let whole = job.script.is_some() && !job.stages.is_empty() && !job.tables.is_empty();
+        assert!(whole, "{}", path.display());
     }
 }
 
@@ -90,9 +78,8 @@ fn scripts_are_lossless() {
 /// `SCOPEAGENT_MUTATIONS` says how many of each seed; a few hundred take seconds.
 #[test]
 fn mutated_seeds_are_taken() {
-    let rounds = std::env::var("SCOPEAGENT_MUTATIONS")
-        .ok()
-        .and_then(|n| n.parse().ok());
+    let rounds = std::env::var("SCOPEAGENT_MUTATIONS").ok();
+    let rounds = rounds.and_then(|n| n.parse().ok());
     let options = job::Options::default();
     let mut random = Random(42);
     let all = inputs("readers");
@@ -146,23 +133,9 @@ fn mutate(seed: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
             }
             4 => bytes.truncate(at),
             _ => {
-                let hard = [
-                    "\"",
-                    "<",
-                    "&",
-                    "]]>",
-                    "\0",
-                    "-1",
-                    "99999999999999999999",
-                    "{",
-                    "[",
-                    "\u{feff}",
-                    "/*",
-                    "@\"",
-                    "%",
-                ];
-                let piece = hard[random.below(hard.len())].bytes();
-                bytes.splice(at..at, piece);
+                let hard = "\" < & ]]> \0 -1 99999999999999999999 { [ \u{feff} /* @\" %";
+                let pieces: Vec<&str> = hard.split(' ').collect();
+                bytes.splice(at..at, pieces[random.below(pieces.len())].bytes());
             }
         }
     }

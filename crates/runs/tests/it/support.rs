@@ -61,6 +61,7 @@ pub(crate) fn finding(cause: &str, seconds_saved: f64) -> Finding {
         impact: Some(Impact {
             seconds_saved,
             share_of_elapsed: None,
+            vertex_hours_saved: None,
             method: "replay".into(),
         }),
     }

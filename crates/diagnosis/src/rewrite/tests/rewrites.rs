@@ -88,134 +88,59 @@ fn rewrites_make_the_statements_that_they_promise() {
     let inner = FILTERED
         .replace("Util.IsGood(Ms) AND ", "")
         .replace("LEFT OUTER", "INNER");
+    #[rustfmt::skip]
     let cases: &[(&str, Rewriting, &[&str])] = &[
-        (
-            JOIN,
-            split_seven,
-            &[
-                "WHERE K == 7;",
-                "WHERE K == null OR (K != 7);",
-                "FROM JHotRows AS l\n         LEFT OUTER BROADCASTRIGHT JOIN JHotMatch AS r",
-                "FROM JOtherRows AS l\n         LEFT OUTER JOIN R AS r",
-                "FROM JHot\n    UNION ALL\n    SELECT *\n    FROM JOther;",
-            ],
-        ),
-        (
-            &JOIN.replace("J =\n", "[Privacy.Asset.NonPersonal]\nJ =\n"),
-            split_seven,
-            &["[Privacy.Asset.NonPersonal]\nJ =\n    SELECT *"],
-        ),
-        (
-            JOIN,
-            salt_left,
-            &[
-                "JSalted =\n    SELECT *,\n           (int)(((U ?? 0) % 4 + 4) % 4) AS SaltKey\n    FROM L;",
-                "SELECT *, 3 AS SaltKey FROM R;",
-                "FROM JSalted AS l\n         LEFT OUTER JOIN JCopies AS r\n         ON l.K == r.K AND l.SaltKey == r.SaltKey;",
-            ],
-        ),
-        (
-            &JOIN.replace("LEFT OUTER", "INNER"),
-            salt_right,
-            &["FROM JCopies AS l\n         INNER JOIN JSalted AS r"],
-        ),
-        (
-            GROUPED,
-            two_level,
-            &[
-                "U % 32 AS SaltKey\n    FROM T\n    WHERE X > 0;",
-                "GROUP BY K, SaltKey;",
-                "SELECT K,\n           SUM(N) AS N,\n           SUM(S) AS S,\n           MAX(M) AS M\n    FROM GPartial\n    GROUP BY K\n    HAVING N > 2;",
-            ],
-        ),
-        (
-            &GROUPED.replace("COUNT() AS N,", "COUNT() AS N, // all of them\n"),
-            two_level,
-            &["// all of them\nGSalted ="],
-        ),
-        (
-            COUNTED,
-            distinct_first,
-            &["GROUP BY K, U;", "COUNT(U) AS N,\n           SUM(S) AS S"],
-        ),
-        (
-            &COUNTED
-                .replace("SELECT K, COUNT", "SELECT COUNT")
-                .replace(" GROUP BY K", ""),
-            distinct_first,
-            &[
-                "FROM T\n    GROUP BY U;\n\nG =\n    SELECT COUNT(U) AS N,\n           SUM(S) AS S\n    FROM GValues;",
-            ],
-        ),
-        (
-            RANKED,
-            two_level_rank,
-            &[
-                "ROW_NUMBER() OVER (PARTITION BY K, SaltKey ORDER BY Time) AS LocalRank",
-                "WHERE LocalRank <= 3;",
-                "SELECT K,\n           U,\n           Time,\n           ROW_NUMBER() OVER (PARTITION BY K ORDER BY Time) AS rn",
-            ],
-        ),
-        (
-            &RANKED.replace("PARTITION BY K ", ""),
-            two_level_rank,
-            &[
-                "OVER (PARTITION BY SaltKey ORDER BY Time) AS LocalRank",
-                "ROW_NUMBER() OVER (ORDER BY Time) AS rn\n    FROM WLocal",
-            ],
-        ),
-        (
-            &RANKED
-                .replace(" HAVING rn <= 3", "")
-                .replace("OUTPUT W", "V = SELECT K FROM W WHERE rn == 1;\nOUTPUT V"),
-            two_level_rank,
-            &["WHERE LocalRank <= 1;"],
-        ),
-        (
-            TOP,
-            two_level_top,
-            &[
-                "U % 32 AS SaltKey\n    FROM T\n    WHERE K > 1;",
-                "OVER (PARTITION BY SaltKey ORDER BY Time DESC) AS LocalRank",
-                "WHERE LocalRank <= 5;",
-                "W =\n    SELECT TOP 5 K, U, Time\n    FROM WLocal AS T\n    ORDER BY Time DESC;",
-            ],
-        ),
-        (
-            &TOP.replace("TOP 5 *", "K, Time")
-                .replace("DESC;", "DESC FETCH FIRST 5 ROWS;"),
-            two_level_top,
-            &[
-                "WHERE LocalRank <= 5;",
-                "ORDER BY Time DESC FETCH FIRST 5 ROWS;",
-            ],
-        ),
-        (
-            FILTERED,
-            push_down,
-            &[
-                "LFiltered =\n    SELECT *\n    FROM L\n    WHERE Util.IsGood(A);",
-                "FROM LFiltered AS l LEFT OUTER JOIN R AS r",
-                "F = SELECT K, B FROM J WHERE B > 1;",
-            ],
-        ),
-        (
-            &inner,
-            push_down,
-            &["INNER JOIN RFiltered AS r", "F = SELECT K, B FROM J;"],
-        ),
-        (
-            UNUSED,
-            drop_columns,
-            &["A = SELECT K, X FROM", "B = SELECT K FROM A WHERE X > 1;"],
-        ),
+        (JOIN, split_seven, &[
+            "WHERE K == 7;",
+            "WHERE K == null OR (K != 7);",
+            "FROM JHotRows AS l\n         LEFT OUTER BROADCASTRIGHT JOIN JHotMatch AS r",
+            "FROM JOtherRows AS l\n         LEFT OUTER JOIN R AS r",
+            "FROM JHot\n    UNION ALL\n    SELECT *\n    FROM JOther;",
+        ]),
+        (&JOIN.replace("J =\n", "[Privacy.Asset.NonPersonal]\nJ =\n"), split_seven, &["[Privacy.Asset.NonPersonal]\nJ =\n    SELECT *"]),
+        (JOIN, salt_left, &[
+            "JSalted =\n    SELECT *,\n           (int)(((U ?? 0) % 4 + 4) % 4) AS SaltKey\n    FROM L;",
+            "SELECT *, 3 AS SaltKey FROM R;",
+            "FROM JSalted AS l\n         LEFT OUTER JOIN JCopies AS r\n         ON l.K == r.K AND l.SaltKey == r.SaltKey;",
+        ]),
+        (&JOIN.replace("LEFT OUTER", "INNER"), salt_right, &["FROM JCopies AS l\n         INNER JOIN JSalted AS r"]),
+        (GROUPED, two_level, &[
+            "U % 32 AS SaltKey\n    FROM T\n    WHERE X > 0;",
+            "GROUP BY K, SaltKey;",
+            "SELECT K,\n           SUM(N) AS N,\n           SUM(S) AS S,\n           MAX(M) AS M\n    FROM GPartial\n    GROUP BY K\n    HAVING N > 2;",
+        ]),
+        (&GROUPED.replace("COUNT() AS N,", "COUNT() AS N, // all of them\n"), two_level, &["// all of them\nGSalted ="]),
+        (COUNTED, distinct_first, &["GROUP BY K, U;", "COUNT(U) AS N,\n           SUM(S) AS S"]),
+        (&COUNTED.replace("SELECT K, COUNT", "SELECT COUNT").replace(" GROUP BY K", ""), distinct_first, &[
+            "FROM T\n    GROUP BY U;\n\nG =\n    SELECT COUNT(U) AS N,\n           SUM(S) AS S\n    FROM GValues;",
+        ]),
+        (RANKED, two_level_rank, &[
+            "ROW_NUMBER() OVER (PARTITION BY K, SaltKey ORDER BY Time) AS LocalRank",
+            "WHERE LocalRank <= 3;",
+            "SELECT K,\n           U,\n           Time,\n           ROW_NUMBER() OVER (PARTITION BY K ORDER BY Time) AS rn",
+        ]),
+        (&RANKED.replace("PARTITION BY K ", ""), two_level_rank, &[
+            "OVER (PARTITION BY SaltKey ORDER BY Time) AS LocalRank",
+            "ROW_NUMBER() OVER (ORDER BY Time) AS rn\n    FROM WLocal",
+        ]),
+        (&RANKED.replace(" HAVING rn <= 3", "").replace("OUTPUT W", "V = SELECT K FROM W WHERE rn == 1;\nOUTPUT V"), two_level_rank, &["WHERE LocalRank <= 1;"]),
+        (TOP, two_level_top, &[
+            "U % 32 AS SaltKey\n    FROM T\n    WHERE K > 1;",
+            "OVER (PARTITION BY SaltKey ORDER BY Time DESC) AS LocalRank",
+            "WHERE LocalRank <= 5;",
+            "W =\n    SELECT TOP 5 K, U, Time\n    FROM WLocal AS T\n    ORDER BY Time DESC;",
+        ]),
+        (&TOP.replace("TOP 5 *", "K, Time").replace("DESC;", "DESC FETCH FIRST 5 ROWS;"), two_level_top, &["WHERE LocalRank <= 5;", "ORDER BY Time DESC FETCH FIRST 5 ROWS;"]),
+        (FILTERED, push_down, &[
+            "LFiltered =\n    SELECT *\n    FROM L\n    WHERE Util.IsGood(A);",
+            "FROM LFiltered AS l LEFT OUTER JOIN R AS r",
+            "F = SELECT K, B FROM J WHERE B > 1;",
+        ]),
+        (&inner, push_down, &["INNER JOIN RFiltered AS r", "F = SELECT K, B FROM J;"]),
+        (UNUSED, drop_columns, &["A = SELECT K, X FROM", "B = SELECT K FROM A WHERE X > 1;"]),
         // A column that the statement itself names stays.
-        (
-            "A = SELECT K, COUNT() AS N, SUM(X) AS S FROM (SSTREAM @t) GROUP BY K HAVING N > 5;\n\
-          C = SELECT K FROM A;\nOUTPUT C TO SSTREAM @o;\n",
-            drop_columns,
-            &["A = SELECT K, COUNT() AS N FROM"],
-        ),
+        ("A = SELECT K, COUNT() AS N, SUM(X) AS S FROM (SSTREAM @t) GROUP BY K HAVING N > 5;\nC = SELECT K FROM A;\nOUTPUT C TO SSTREAM @o;\n",
+            drop_columns, &["A = SELECT K, COUNT() AS N FROM"]),
     ];
     for (text, rewrite, parts) in cases {
         let script = parse(text);
@@ -228,84 +153,29 @@ fn rewrites_make_the_statements_that_they_promise() {
 
 #[test]
 fn rewrites_refuse_what_could_change_rows() {
+    #[rustfmt::skip]
     let cases: &[(&str, Rewriting, &[(&str, &str)])] = &[
-        (
-            JOIN,
-            split_seven,
-            &[
-                ("LEFT OUTER", "FULL OUTER"),
-                ("LEFT OUTER", "RIGHT OUTER"),
-                ("SELECT l.K, l.A, r.B\n", "SELECT DISTINCT l.K, l.A, r.B\n"),
-                ("SELECT l.K, l.A, r.B\n", "SELECT TOP 5 l.K, l.A, r.B\n"),
-                ("SELECT l.K, l.A, r.B\n", "SELECT l.K, COUNT() AS N\n"),
-                ("ON l.K == r.K;", "ON l.K == r.K\n    ORDER BY K;"),
-                ("LEFT OUTER JOIN", "LEFT OUTER PAIR JOIN"),
-            ],
-        ),
-        (
-            JOIN,
-            salt_left,
-            &[
-                ("LEFT OUTER", "FULL OUTER"),
-                ("LEFT OUTER", "RIGHT OUTER"),
-                ("l.K, l.A, r.B", "*"),
-                ("R AS r", "(SSTREAM @r) AS r"),
-                ("l.K == r.K", "l.K > r.K"),
-            ],
-        ),
+        (JOIN, split_seven, &[
+            ("LEFT OUTER", "FULL OUTER"), ("LEFT OUTER", "RIGHT OUTER"), ("LEFT OUTER JOIN", "LEFT OUTER PAIR JOIN"),
+            ("SELECT l.K", "SELECT DISTINCT l.K"), ("SELECT l.K", "SELECT TOP 5 l.K"), ("l.A, r.B\n", "COUNT() AS N\n"),
+            ("ON l.K == r.K;", "ON l.K == r.K\n    ORDER BY K;"),
+        ]),
+        (JOIN, salt_left, &[
+            ("LEFT OUTER", "FULL OUTER"), ("LEFT OUTER", "RIGHT OUTER"),
+            ("l.K, l.A, r.B", "*"), ("R AS r", "(SSTREAM @r) AS r"), ("l.K == r.K", "l.K > r.K"),
+        ]),
         (JOIN, salt_right, &[("LEFT OUTER", "LEFT OUTER")]),
-        (
-            GROUPED,
-            two_level,
-            &[
-                ("MAX(X)", "AVG(X)"),
-                ("MAX(X)", "LIST(X)"),
-                ("MAX(X)", "COUNT(DISTINCT X)"),
-                ("MAX(X)", "SUM(X) + 1"),
-                ("MAX(X)", "MyAgg(X)"),
-                (" GROUP BY K", ""),
-            ],
-        ),
-        (
-            COUNTED,
-            distinct_first,
-            &[
-                ("COUNT(DISTINCT U)", "COUNT(DISTINCT K)"),
-                ("COUNT(DISTINCT U)", "SUM(DISTINCT U)"),
-                ("COUNT(DISTINCT U)", "COUNT(DISTINCT U + 1)"),
-            ],
-        ),
-        (
-            RANKED,
-            two_level_rank,
-            &[
-                ("rn <= 3", "rn > 3"),
-                ("ROW_NUMBER", "RANK"),
-                (" HAVING rn <= 3", ""),
-            ],
-        ),
-        (
-            TOP,
-            two_level_top,
-            &[
-                ("TOP 5 *", "TOP 5 K, Time + 1 AS Time"),
-                ("TOP 5 *", "*"),
-                ("\n    ORDER BY Time DESC", ""),
-            ],
-        ),
-        (
-            FILTERED,
-            push_down,
-            &[
-                ("Util.IsGood(Ms) AND ", ""),
-                ("OUTPUT F", "OUTPUT J TO SSTREAM @p;\nOUTPUT F"),
-            ],
-        ),
-        (
-            UNUSED,
-            drop_columns,
-            &[("SELECT K FROM B", "SELECT K, Time, U FROM B WHERE X > 0")],
-        ),
+        (GROUPED, two_level, &[
+            ("MAX(X)", "AVG(X)"), ("MAX(X)", "LIST(X)"), ("MAX(X)", "COUNT(DISTINCT X)"), ("MAX(X)", "SUM(X) + 1"),
+            ("MAX(X)", "MyAgg(X)"), (" GROUP BY K", ""),
+        ]),
+        (COUNTED, distinct_first, &[
+            ("COUNT(DISTINCT U)", "COUNT(DISTINCT K)"), ("COUNT(DISTINCT U)", "SUM(DISTINCT U)"), ("DISTINCT U", "DISTINCT U + 1"),
+        ]),
+        (RANKED, two_level_rank, &[("rn <= 3", "rn > 3"), ("ROW_NUMBER", "RANK"), (" HAVING rn <= 3", "")]),
+        (TOP, two_level_top, &[("TOP 5 *", "TOP 5 K, Time + 1 AS Time"), ("TOP 5 *", "*"), ("\n    ORDER BY Time DESC", "")]),
+        (FILTERED, push_down, &[("Util.IsGood(Ms) AND ", ""), ("OUTPUT F", "OUTPUT J TO SSTREAM @p;\nOUTPUT F")]),
+        (UNUSED, drop_columns, &[("SELECT K FROM B", "SELECT K, Time, U FROM B WHERE X > 0")]),
     ];
     for (text, rewrite, changes) in cases {
         for (from, to) in *changes {

@@ -47,22 +47,16 @@ impl<'a> TokenTable<'a> {
             return Err(TableError::Version(bytes[8]));
         }
         let dimension = usize::from(u16::from_le_bytes([bytes[10], bytes[11]]));
-        let (n, n_slots, n_strings) = (
-            number(bytes, 3) as usize,
-            number(bytes, 4) as usize,
-            number(bytes, 5) as usize,
-        );
+        let [n, n_slots, n_strings] = [3, 4, 5].map(|at| number(bytes, at) as usize);
         // Without an empty slot, the search for an unknown word would not end.
         if !n_slots.is_power_of_two() || n_slots <= n {
             return Err(TableError::Slots(n_slots));
         }
         let sizes = [4 * n, 4 * n, 4 * n_slots, n, n * dimension, n_strings];
         let expected = HEADER + sizes.iter().sum::<usize>();
-        if bytes.len() != expected {
-            return Err(TableError::Length {
-                expected,
-                found: bytes.len(),
-            });
+        let found = bytes.len();
+        if found != expected {
+            return Err(TableError::Length { expected, found });
         }
         let mut rest = &bytes[HEADER..];
         let mut part = |size: usize| {
@@ -97,9 +91,8 @@ impl<'a> TokenTable<'a> {
 
     /// How informative the token is, from 0 (`the`) to 1 (rare).
     pub(super) fn information(&self, token: u32) -> f32 {
-        self.information
-            .get(token as usize)
-            .map_or(0.0, |&b| f32::from(b) / 255.0)
+        let byte = self.information.get(token as usize);
+        byte.map_or(0.0, |&byte| f32::from(byte) / 255.0)
     }
 
     pub(super) fn add(&self, token: u32, sum: &mut [f32]) {

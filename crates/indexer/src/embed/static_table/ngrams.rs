@@ -49,9 +49,7 @@ impl Ngrams {
     /// Adds a lower-case word and its n-grams of 3 to 5 letters, with `<` and `>` as boundaries.
     pub(super) fn word(&mut self, word: &str, weight: f32) {
         let letters = &word.as_bytes()[..word.len().min(LONGEST_WORD)];
-        let whole = letters
-            .iter()
-            .fold(FNV_OFFSET ^ 1, |hash, &b| fnv1a(hash, b));
+        let whole = letters.iter().copied().fold(FNV_OFFSET ^ 1, fnv1a);
         self.add(whole, weight * WHOLE_WORD);
 
         let n = letters.len() + 2;
@@ -60,9 +58,8 @@ impl Ngrams {
             _ if i == n - 1 => b'>',
             _ => letters[i - 1],
         };
-        let count: usize = (SHORTEST..=LONGEST)
-            .map(|size| (n + 1).saturating_sub(size))
-            .sum();
+        let sizes = SHORTEST..=LONGEST;
+        let count: usize = sizes.map(|size| (n + 1).saturating_sub(size)).sum();
         if count == 0 {
             return;
         }
@@ -87,19 +84,16 @@ impl Ngrams {
                 previous = None;
                 continue;
             }
-            let weight = if COMMON.contains(c) {
-                COMMON_WEIGHT
-            } else {
-                1.0
+            let weight = match COMMON.contains(c) {
+                true => COMMON_WEIGHT,
+                false => 1.0,
             };
             total += weight;
             let single = character_hash(FNV_OFFSET ^ 3, c);
             self.add(single, SINGLE * weight);
-            if let Some((before, before_weight)) = previous {
-                self.add(
-                    character_hash(before, c),
-                    f32::max(weight, before_weight) * weight.min(before_weight).sqrt(),
-                );
+            if let Some((before, other)) = previous {
+                let weight = f32::max(weight, other) * weight.min(other).sqrt();
+                self.add(character_hash(before, c), weight);
             }
             previous = Some((single, weight));
         }
@@ -108,10 +102,7 @@ impl Ngrams {
 }
 
 fn character_hash(hash: u32, c: char) -> u32 {
-    u32::from(c)
-        .to_le_bytes()
-        .iter()
-        .fold(hash, |hash, &b| fnv1a(hash, b))
+    u32::from(c).to_le_bytes().into_iter().fold(hash, fnv1a)
 }
 
 /// Scripts without spaces between words, or whose words have endings (Korean).

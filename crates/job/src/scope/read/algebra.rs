@@ -92,9 +92,7 @@ impl Walk {
         let id = channel(&id);
         add(&mut job.stages[at].reads, id.clone());
         self.input = Some(id.clone());
-        let path = tag
-            .get("structuredStream")
-            .or_else(|| tag.get("cosmosStream"));
+        let path = tag.get_any(&["structuredStream", "cosmosStream"]);
         let size = tag.get("streamSize").and_then(|v| count(&v));
         if let Some(path) = path {
             stream(job, Some(&id), &path, tag.get("usqlTableName"), size);
@@ -102,10 +100,8 @@ impl Walk {
     }
 
     fn stream(&mut self, tag: &Tag<'_>, job: &mut Job) {
-        let below_output = self
-            .open
-            .iter()
-            .any(|n| n == "output" || n == "outputStreamList");
+        let is_output = |name: &String| name == "output" || name == "outputStreamList";
+        let below_output = self.open.iter().any(is_output);
         if let Some(path) = tag.get("cosmosPath").filter(|_| !below_output) {
             let size = tag.get("streamSize").and_then(|v| count(&v));
             stream(job, self.input.as_deref(), &path, None, size);
@@ -115,11 +111,9 @@ impl Walk {
     /// Puts the members of a dataset where a stage reads the dataset.
     fn finish(&mut self, job: &mut Job) {
         for stage in &mut job.stages {
-            let read = std::mem::take(&mut stage.reads);
-            stage.reads = read
-                .into_iter()
-                .flat_map(|id| self.datasets.get(&id).cloned().unwrap_or_else(|| vec![id]))
-                .collect();
+            let read = std::mem::take(&mut stage.reads).into_iter();
+            let members = |id| self.datasets.get(&id).cloned().unwrap_or_else(|| vec![id]);
+            stage.reads = read.flat_map(members).collect();
         }
     }
 }
@@ -168,9 +162,7 @@ mod tests {
         assert_eq!(job.tables[0].name, "T");
         assert_eq!(job.tables[0].bytes, Some(9));
         assert_eq!(job.tables[0].stream_id.as_deref(), Some("GetSStream_0"));
-        assert_eq!(
-            job.embedded_script,
-            Some(("a.abr".to_owned(), "A = SELECT <x>;".to_owned()))
-        );
+        let script = ("a.abr".to_owned(), "A = SELECT <x>;".to_owned());
+        assert_eq!(job.embedded_script, Some(script));
     }
 }

@@ -34,10 +34,8 @@ pub(crate) fn classes(code: &str, lines_before: u32) -> Vec<CodegenClass> {
         }
     }
     close(&masked, &mut found);
-    let generated = found
-        .iter()
-        .find(|c| c.name == GENERATED)
-        .map_or(0..0, |c| c.start..c.end);
+    let generated = found.iter().find(|c| c.name == GENERATED);
+    let generated = generated.map_or(0..0, |c| c.start..c.end);
     let mut lines = Lines {
         at: 0,
         line: lines_before + 1,
@@ -60,10 +58,9 @@ pub(crate) fn classes(code: &str, lines_before: u32) -> Vec<CodegenClass> {
                 lines: (first, last),
                 user_code,
                 expressions: expressions(text),
-                columns_read: if user_code {
-                    columns_read(text, c.name)
-                } else {
-                    Some(locals(text))
+                columns_read: match user_code {
+                    true => columns_read(text, c.name),
+                    false => Some(locals(text)),
                 },
             }
         })
@@ -96,14 +93,9 @@ struct Declared<'a> {
 /// The declaration whose word `class` is at `at`; `None` for `where T : class` and the like.
 fn declaration<'a>(code: &'a str, masked: &[u8], at: usize) -> Option<Declared<'a>> {
     let is_word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_' || *b >= 0x80;
-    let space = |from: usize| {
-        masked[from..]
-            .iter()
-            .take_while(|b| b.is_ascii_whitespace())
-            .count()
-    };
     let start = at + "class".len();
-    let name_at = start + space(start);
+    let after = masked[start..].iter();
+    let name_at = start + after.take_while(|b| b.is_ascii_whitespace()).count();
     let length = masked[name_at..].iter().take_while(|b| is_word(b)).count();
     let name_end = name_at + length;
     // a header that is longer than this is not one
@@ -240,16 +232,13 @@ fn expressions(class: &str) -> Vec<String> {
 
 /// Columns that a generated class reads: its `col_<name> = row.GetInternal…` locals.
 fn locals(class: &str) -> Vec<String> {
-    let mut names: Vec<String> = class
-        .lines()
-        .filter(|line| line.contains(" = ") && line.contains(".Get"))
-        .filter_map(|line| {
-            let name = line[line.find(" col_")? + " col_".len()..]
-                .split([' ', '='])
-                .next()?;
-            Some(name.to_owned())
-        })
-        .collect();
+    let lines = class.lines();
+    let reads = lines.filter(|line| line.contains(" = ") && line.contains(".Get"));
+    let names = reads.filter_map(|line| {
+        let (_, rest) = line.split_once(" col_")?;
+        Some(rest.split([' ', '=']).next()?.to_owned())
+    });
+    let mut names: Vec<String> = names.collect();
     names.sort_unstable();
     names.dedup();
     names
@@ -267,17 +256,10 @@ mod tests {
     #[test]
     fn user_and_generated_classes() {
         let found = classes(CODE, 0);
-        let names: Vec<_> = found
-            .iter()
-            .map(|c| (c.name.as_str(), c.lines, c.user_code))
-            .collect();
-        assert_eq!(
-            names,
-            [
-                ("Mine", (3, 7), true),
-                ("SqlFilterTransformer_3", (10, 18), false)
-            ]
-        );
+        let name = |c: &CodegenClass| format!("{} {:?} {}", c.name, c.lines, c.user_code);
+        let names: Vec<_> = found.iter().map(name).collect();
+        let generated = "SqlFilterTransformer_3 (10, 18) false";
+        assert_eq!(names, ["Mine (3, 7) true", generated]);
         assert_eq!(found[1].expressions, ["A > \"x\" }", "B"]);
         assert_eq!(found[1].columns_read, Some(vec!["A".to_owned()]));
         assert_eq!(classes(CODE, 10)[0].lines, (13, 17));
@@ -286,20 +268,16 @@ mod tests {
     #[test]
     fn columns_of_user_code() {
         let code = "class R : Reducer { void F(Row row) { var a = row[\"Url\"].String; } }";
-        assert_eq!(
-            classes(code, 0)[0].columns_read,
-            Some(vec!["Url".to_owned()])
-        );
+        let columns = &classes(code, 0)[0].columns_read;
+        assert_eq!(*columns, Some(vec!["Url".to_owned()]));
     }
 
     #[test]
     fn a_cut_file_ends_its_classes() {
         let found = classes("class A { class B { void f() {", 0);
         assert_eq!(found.len(), 2);
-        assert_eq!(classes("class", 0), []);
-        assert_eq!(classes("class A", 0), []);
-        assert_eq!(classes("\"", 0), []);
-        assert_eq!(classes("@\"\\", 0), []);
-        assert_eq!(classes("'\\", 0), []);
+        for code in ["class", "class A", "\"", "@\"\\", "'\\"] {
+            assert_eq!(classes(code, 0), [], "{code}");
+        }
     }
 }

@@ -10,6 +10,9 @@ use crate::text::head;
 /// Stacks may be long; no more of one text is kept.
 const MAX_TEXT: usize = 64 << 10;
 
+/// Characters kept of a row.
+const MAX_ROW: usize = 2_000;
+
 /// Reads an error file; one that is not JSON is kept as text.
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     if !input.text.trim_start().starts_with(['{', '[']) {
@@ -48,7 +51,7 @@ fn plain(input: &Input<'_>) -> JobError {
 /// An error object; its inner error fills what it leaves out.
 pub(crate) fn from_json(file: &str, value: &Value) -> Option<JobError> {
     let object = value.as_object()?;
-    let inner = object.get("innerError").filter(|v| v.is_object());
+    let inner = innermost(value);
     let text = |name: &str| {
         let own = object.get(name).and_then(json::text);
         own.or_else(|| inner?.get(name).and_then(json::text))
@@ -78,7 +81,18 @@ pub(crate) fn from_json(file: &str, value: &Value) -> Option<JobError> {
         return None;
     }
     locate(&mut error);
+    let said = inner.and_then(|i| i.get("message")).and_then(json::text);
+    error.exception = error.exception.or(said);
     Some(error)
+}
+
+/// The error at the end of a chain of `innerError`; `None` if there is none.
+fn innermost(value: &Value) -> Option<&Value> {
+    let mut at = value;
+    while let Some(inner) = at.get("innerError").filter(|i| i.is_object()) {
+        at = inner;
+    }
+    (!std::ptr::eq(at, value)).then_some(at)
 }
 
 /// Finds in the texts of an error the stage, the class and line of the generated code, and the
@@ -108,6 +122,71 @@ fn locate(error: &mut JobError) {
         .message
         .strip_prefix("Error while evaluating expression ");
     error.expression = expression.map(|text| text.trim().to_owned());
+    let lines = || all.iter().flat_map(|text| text.lines()).map(str::trim);
+    let named = |what: &str| lines().find_map(|l| Some(after(l, what)?.to_owned()));
+    error.vertex = named("Failed vertex:");
+    error.machine = named("Machine:");
+    error.exception = exception(lines());
+    error.frame = stack_frame(lines());
+    error.row = all.iter().find_map(|text| row(text));
+}
+
+/// What follows the last `label` in a line.
+fn after<'a>(line: &'a str, label: &str) -> Option<&'a str> {
+    let text = line.rsplit_once(label)?.1.trim();
+    (!text.is_empty()).then_some(text)
+}
+
+/// The innermost exception: what .NET prints behind the last `--->`, else what was caught. Its
+/// message may be in another text.
+fn exception<'a>(lines: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
+    let thrown = lines.clone().filter_map(|line| {
+        ["--->", "==== Caught exception ", "Unhandled Exception:"]
+            .iter()
+            .find_map(|label| after(line, label))
+    });
+    let said = lines
+        .clone()
+        .find_map(|line| after(line, "Inner exception from user expression:"));
+    match (thrown.last(), said) {
+        (Some(thrown), Some(said)) if !thrown.contains(':') => Some(format!("{thrown}: {said}")),
+        (thrown, said) => thrown.or(said).map(str::to_owned),
+    }
+}
+
+/// The first frame of generated or user code, the innermost being first.
+fn stack_frame<'a>(lines: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
+    let frames = || lines.clone().filter_map(|l| l.strip_prefix("at "));
+    let generated = frames().find(|f| f.contains("__ScopeCodeGen__"));
+    let own = || frames().find(|f| !f.starts_with("System.") && !f.starts_with("Microsoft."));
+    let frame = generated.or_else(own)?;
+    let method = frame.split('(').next()?.rsplit('.').next()?;
+    // an iterator runs in `MoveNext` of a class that is named after the method
+    let method = match frame.split_once('<').and_then(|(_, m)| m.split_once('>')) {
+        Some((iterated, _)) if method == "MoveNext" => iterated,
+        _ => method,
+    };
+    let name = format!("{}.{method}", class_of(frame)?);
+    let place = frame.rsplit_once(") in ").map(|(_, place)| place);
+    let file = place.and_then(|p| p.rsplit(['\\', '/']).next());
+    Some(match file {
+        Some(file) => format!("{name} ({})", file.replacen(":line ", ":", 1)),
+        None => name,
+    })
+}
+
+/// The row that follows `Current row dump:`, one column a line.
+fn row(text: &str) -> Option<String> {
+    let (_, dump) = text.split_once("Current row dump:")?;
+    let columns = dump
+        .lines()
+        .map(str::trim)
+        .take_while(|l| !l.starts_with("===="));
+    let columns: Vec<String> = columns
+        .filter(|l| !l.is_empty())
+        .map(|l| l.replacen(":\t", ": ", 1))
+        .collect();
+    (!columns.is_empty()).then(|| head(&columns.join(", "), MAX_ROW).to_owned())
 }
 
 /// `SV2_Reduce[8]`, `SV2_Reduce`: a stage by the grammar of their names.
@@ -151,6 +230,27 @@ mod tests {
         assert_eq!(got.stage.as_deref(), Some("SV2_Reduce"));
         assert_eq!(got.expression.as_deref(), Some("a.B(c)"));
         assert_eq!(got.resolution, None);
+        assert_eq!(got.vertex.as_deref(), Some("SV2_Reduce[8] v3"));
+        assert_eq!(got.machine.as_deref(), Some("m"));
+        assert_eq!(
+            got.frame.as_deref(),
+            Some("SqlFilterTransformer_3.Process (__ScopeCodeGen__.dll.cs:73)")
+        );
+    }
+
+    #[test]
+    fn the_innermost_exception_and_the_row_are_kept() {
+        let got = error(
+            r#"{"errorId":"E_RUNTIME_USER_X","message":"m",
+            "description":"Inner exception from user expression: Bad input.\nCurrent row dump: \tId:\t3365\r\n\tName:\t\"a: b\"\r\n",
+            "details":"==== Caught exception System.FormatException\n   at Shop.Reader.<Reduce>d__0.MoveNext()"}"#,
+        );
+        let exception = "System.FormatException: Bad input.";
+        assert_eq!(got.exception.as_deref(), Some(exception));
+        assert_eq!(got.row.as_deref(), Some("Id: 3365, Name: \"a: b\""));
+        assert_eq!(got.frame.as_deref(), Some("Reader.Reduce"));
+        let got = error("failed\nA.B: outer ---> C.D: inner ---> E.F: innermost\n at x");
+        assert_eq!(got.exception.as_deref(), Some("E.F: innermost"));
     }
 
     #[test]

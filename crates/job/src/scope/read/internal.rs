@@ -23,26 +23,19 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     let (document, fault) = tree(input.text);
     let all = document.descendants();
     if let Some(block) = all.iter().find(|n| n.name == "SStreamMetaData") {
-        let packed: Vec<u8> = block
-            .text
-            .bytes()
-            .filter(|b| !b.is_ascii_whitespace())
-            .collect();
+        let mut packed = block.text.clone();
+        packed.retain(|c| !c.is_ascii_whitespace());
         match base64::engine::general_purpose::STANDARD.decode(&packed) {
             Ok(bytes) => streams(input, &bytes, job),
             Err(error) => {
-                let place = "SStreamMetaData".to_owned();
                 let problem = Problem::Metadata(error.to_string());
-                job.note(input.name, Some(place), &problem);
+                job.note(input.name, Some("SStreamMetaData".to_owned()), &problem);
             }
         }
     }
     for owner in &all {
-        for file in owner
-            .children
-            .iter()
-            .filter(|n| n.name == "FileMetadata" || n.name == "StreamsetInfo")
-        {
+        let is_file = |n: &&Node| n.name == "FileMetadata" || n.name == "StreamsetInfo";
+        for file in owner.children.iter().filter(is_file) {
             length(input, owner, file, job);
         }
     }
@@ -61,10 +54,8 @@ fn length(input: &Input<'_>, owner: &Node, node: &Node, job: &mut Job) {
     table.path.get_or_insert_with(|| path.to_owned());
     if table.bytes.is_none() {
         table.bytes = Some(bytes);
-        table.sources.insert(
-            "bytes",
-            input.at(format!("{}[@VcName={path}]/@Length", node.name)),
-        );
+        let place = format!("{}[@VcName={path}]/@Length", node.name);
+        table.sources.insert("bytes", input.at(place));
     }
 }
 
@@ -73,16 +64,11 @@ fn streams(input: &Input<'_>, bytes: &[u8], job: &mut Job) {
     let mut begin = 0;
     while let Some((at, statistics, end)) = element(bytes, begin, "Statistics") {
         // without its schema the next stream's would be taken
-        let next =
-            memchr::memmem::find(&bytes[end..], b"<Statistics>").map_or(bytes.len(), |n| end + n);
+        let next = memchr::memmem::find(&bytes[end..], b"<Statistics>");
+        let next = next.map_or(bytes.len(), |n| end + n);
         let schema = element(&bytes[..next], end, "Schema");
-        stream(
-            input,
-            &bytes[begin..at],
-            &statistics,
-            schema.as_ref().map(|(_, n, _)| n),
-            job,
-        );
+        let own = schema.as_ref().map(|(_, node, _)| node);
+        stream(input, &bytes[begin..at], &statistics, own, job);
         begin = schema.map_or(end, |(_, _, end)| end);
     }
 }
@@ -109,10 +95,8 @@ fn stream(
     let pages = &before[..pages_end];
     let Some(path) = path_in(pages) else { return };
     let whole = |parent: &str, name: &str| statistics.child(parent)?.field(name).and_then(count);
-    let (rows, n) = (
-        whole("Partition", "RowCount"),
-        whole("Partition", "PartitionCount"),
-    );
+    let rows = whole("Partition", "RowCount");
+    let n = whole("Partition", "PartitionCount");
     let partitions = rows
         .zip(n)
         .and_then(|(rows, n)| partitions(pages, rows, usize::try_from(n).ok()?));
@@ -123,15 +107,13 @@ fn stream(
     table.path.get_or_insert_with(|| path.clone());
     if let Some(rows) = rows {
         table.rows = Some(rows);
-        table
-            .sources
-            .insert("rows", at("Statistics/Partition/RowCount"));
+        let place = at("Statistics/Partition/RowCount");
+        table.sources.insert("rows", place);
     }
     if let Some(bytes) = whole("Partition", "DataSize").filter(|_| table.bytes.is_none()) {
         table.bytes = Some(bytes);
-        table
-            .sources
-            .insert("bytes", at("Statistics/Partition/DataSize"));
+        let place = at("Statistics/Partition/DataSize");
+        table.sources.insert("bytes", place);
     }
     if let Some(partitions) = partitions {
         table.partitions = partitions;
@@ -146,30 +128,26 @@ fn stream(
         && table.clustering.is_none()
     {
         table.clustering = Some(clustering(schema, n));
-        table
-            .sources
-            .insert("clustering", at("Schema/PartitionKey"));
+        let place = at("Schema/PartitionKey");
+        table.sources.insert("clustering", place);
     }
 }
 
 fn columns(statistics: &Node, schema: Option<&Node>, rows: Option<u64>) -> Vec<ColumnStatistics> {
     let types = |name: &str| {
-        let all = schema?.child("Columns")?.all("Column");
-        all.into_iter()
-            .find(|c| c.field("Name") == Some(name))?
-            .field("Type")
-            .map(str::to_owned)
+        let mut all = schema?.child("Columns")?.all("Column");
+        let own = all.find(|c| c.field("Name") == Some(name))?;
+        own.field("Type").map(str::to_owned)
     };
     let listed = statistics.child("Columns").map_or(&[][..], |n| &n.children);
     let of = |node: &Node| {
         let name = node.field("Name")?.to_owned();
         let value = |field: &str| node.field(field).and_then(count);
         let (size, present) = (value("TotalNotNullColumnSize"), value("NotNullColumnCount"));
+        let width = size.zip(present.filter(|n| *n > 0));
         Some(ColumnStatistics {
             type_name: types(&name),
-            avg_width: size
-                .zip(present.filter(|n| *n > 0))
-                .map(|(s, n)| s as f64 / n as f64),
+            avg_width: width.map(|(size, n)| size as f64 / n as f64),
             nulls: rows.zip(present).and_then(|(rows, n)| rows.checked_sub(n)),
             name,
             ..ColumnStatistics::default()
@@ -180,17 +158,13 @@ fn columns(statistics: &Node, schema: Option<&Node>, rows: Option<u64>) -> Vec<C
 
 fn clustering(schema: &Node, partitions: Option<u64>) -> Clustering {
     let names = |parent: &str| -> Vec<String> {
-        let columns = schema
-            .child(parent)
-            .into_iter()
-            .flat_map(|k| k.all("Column"));
-        columns
-            .filter_map(|c| c.field("Name").map(str::to_owned))
-            .collect()
+        let columns = schema.child(parent).into_iter();
+        let columns = columns.flat_map(|k| k.all("Column"));
+        let names = columns.filter_map(|c| c.field("Name"));
+        names.map(str::to_owned).collect()
     };
-    let kind = schema
-        .child("PartitionKey")
-        .and_then(|k| k.field("PartitionType"));
+    let key = schema.child("PartitionKey");
+    let kind = key.and_then(|k| k.field("PartitionType"));
     // `HashPartition`, `RangePartition`
     let kind = kind.map(|k| k.to_lowercase().trim_end_matches("partition").to_owned());
     Clustering {
@@ -220,10 +194,9 @@ fn path_in(pages: &[u8]) -> Option<String> {
     };
     let run = &pages[best];
     // a one-byte length that is itself readable joins the run
-    let text = if (5..=run.len()).contains(&stated) {
-        &run[..stated]
-    } else {
-        run
+    let text = match (5..=run.len()).contains(&stated) {
+        true => &run[..stated],
+        false => run,
     };
     let text = String::from_utf8_lossy(text).into_owned();
     text.contains(['/', '\\']).then_some(text)
@@ -251,24 +224,20 @@ fn partitions(pages: &[u8], rows: u64, n: usize) -> Option<Vec<StoredPartition>>
             }
             expected = expected.checked_add(length)?;
         }
-        let sum = (0..n).try_fold(0_u64, |sum, i| {
-            sum.checked_add(word(at + 3 * size + i * 8)?)
-        })?;
+        let add = |sum: u64, i| sum.checked_add(word(at + 3 * size + i * 8)?);
+        let sum = (0..n).try_fold(0, add)?;
         (sum == rows && expected > 0).then_some(())
     };
     let last = pages.len().checked_sub(4 * size)?;
     let at = (0..=last)
         .take_while(|_| work.get() < MAX_WORK)
         .find(|at| fits(*at).is_some())?;
-    (0..n)
-        .map(|i| {
-            let bytes = word(at + 2 * size + i * 8)?;
-            Some(StoredPartition {
-                bytes,
-                rows: word(at + 3 * size + i * 8),
-            })
-        })
-        .collect()
+    let partition = |i: usize| {
+        let (bytes, rows) = (at + 2 * size + i * 8, at + 3 * size + i * 8);
+        let (bytes, rows) = (word(bytes)?, word(rows));
+        Some(StoredPartition { bytes, rows })
+    };
+    (0..n).map(partition).collect()
 }
 
 #[cfg(test)]

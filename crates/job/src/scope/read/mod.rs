@@ -104,7 +104,6 @@ impl Job {
     }
 }
 
-/// A finite number, or none.
 pub(crate) fn number(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
     // nearly all counters are short whole numbers: up to 15 digits are exact in a float

@@ -19,7 +19,6 @@ const MAX_TEXT: usize = 1_000;
 /// Numbers out of range are reported one by one up to this many of a file.
 const MAX_ODD: usize = 5;
 
-/// Names seen so far.
 #[derive(Default)]
 pub(super) struct Names {
     known: HashSet<Name>,

@@ -7,7 +7,7 @@ use super::job_info::{Rank, offer, state};
 use super::{Input, StageIndex};
 use crate::json::{self, number, text};
 use crate::model::{Job, StageSummary};
-use crate::time::{duration_ms, iso_ms};
+use crate::time::{duration_ms, iso_ms, span_seconds};
 
 /// Examples of the interface wrap the answer; the answer itself is bare.
 const WRAPPED: &str = "/responses/200/body";
@@ -50,9 +50,7 @@ fn numbers(value: &Value, prefix: &str, summary: &mut StageSummary) {
         match value {
             // one level of nesting is what the interface has
             Value::Object(_) if prefix.is_empty() => numbers(value, &format!("{name}."), summary),
-            Value::String(s) => {
-                summary.values.extend(duration_ms(s).map(|ms| (name, ms)));
-            }
+            Value::String(s) => summary.values.extend(duration_ms(s).map(|ms| (name, ms))),
             value => summary.values.extend(number(value).map(|n| (name, n))),
         }
     }
@@ -74,87 +72,50 @@ fn fields(input: &Input<'_>, value: &Value, job: &mut Job) {
     let words = |name: &str| field(name).and_then(text);
     let time = |name: &str| words(name).and_then(|t| iso_ms(&t));
     let seconds = |name: &str| {
-        let ms = words(name).and_then(|t| duration_ms(&t));
-        ms.or_else(|| words(name).and_then(|t| Some(crate::time::span_seconds(&t)? * 1e3)))
-            .map(|ms| ms / 1e3)
+        let written = words(name)?;
+        let seconds = duration_ms(&written).map(|ms| ms / 1e3);
+        seconds.or_else(|| span_seconds(&written))
     };
     let info = &mut job.info;
     offer!(info.id, rank, words("jobId"), at("jobId"));
     offer!(info.name, rank, words("name"), at("name"));
-    offer!(
-        info.submitted_ms,
-        rank,
-        time("submitTime"),
-        at("submitTime")
-    );
+    let submitted = time("submitTime");
+    offer!(info.submitted_ms, rank, submitted, at("submitTime"));
     offer!(info.started_ms, rank, time("startTime"), at("startTime"));
     offer!(info.ended_ms, rank, time("endTime"), at("endTime"));
     let whole = |name: &str| field(name).and_then(number);
-    let tokens = whole("degreeOfParallelism")
-        .filter(|n| *n >= 1.0)
-        .map(|n| n as u32);
+    let tokens = whole("degreeOfParallelism").filter(|n| *n >= 1.0);
+    let tokens = tokens.map(|n| n as u32);
     offer!(info.tokens, rank, tokens, at("degreeOfParallelism"));
-    offer!(
-        info.priority,
-        rank,
-        whole("priority").map(|n| n as i64),
-        at("priority")
-    );
-    let run = seconds("properties/totalRunningTime").filter(|s| *s > 0.0);
-    offer!(
-        info.elapsed_seconds,
-        rank,
-        run,
-        at("properties/totalRunningTime")
-    );
-    let queued = seconds("properties/totalQueuedTime");
-    offer!(
-        info.queued_seconds,
-        rank,
-        queued,
-        at("properties/totalQueuedTime")
-    );
-    let compile = seconds("properties/totalCompilationTime");
-    offer!(
-        info.compile_seconds,
-        rank,
-        compile,
-        at("properties/totalCompilationTime")
-    );
-    info.offer_state(
-        rank,
-        words("result").map(|w| state(&w)).unwrap_or_default(),
-        at("result"),
-    );
-    for record in field("stateAuditRecords")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-    {
-        let entered = record
-            .get("timeStamp")
-            .and_then(text)
-            .and_then(|t| iso_ms(&t));
-        info.states
-            .extend(record.get("newState").and_then(text).zip(entered));
+    let priority = whole("priority").map(|n| n as i64);
+    offer!(info.priority, rank, priority, at("priority"));
+    let place = "properties/totalRunningTime";
+    let run = seconds(place).filter(|s| *s > 0.0);
+    offer!(info.elapsed_seconds, rank, run, at(place));
+    let place = "properties/totalQueuedTime";
+    offer!(info.queued_seconds, rank, seconds(place), at(place));
+    let place = "properties/totalCompilationTime";
+    offer!(info.compile_seconds, rank, seconds(place), at(place));
+    let result = words("result").map(|w| state(&w)).unwrap_or_default();
+    info.offer_state(rank, result, at("result"));
+    let list = |name| field(name).and_then(Value::as_array).into_iter().flatten();
+    for record in list("stateAuditRecords") {
+        let entered = record.get("timeStamp").and_then(text);
+        let entered = entered.and_then(|t| iso_ms(&t));
+        let state = record.get("newState").and_then(text);
+        info.states.extend(state.zip(entered));
     }
     for (name, key) in [
-        ("runtimeVersion", "RuntimeName"),
-        ("yarnApplicationId", "YarnApplicationId"),
+        ("properties/runtimeVersion", "RuntimeName"),
+        ("properties/yarnApplicationId", "YarnApplicationId"),
+        ("submitter", "UserName"),
     ] {
-        if let Some(value) = words(&format!("properties/{name}")) {
+        if let Some(value) = words(name) {
             info.other.entry(key.to_owned()).or_insert(value);
         }
     }
-    if let Some(submitter) = words("submitter") {
-        info.other.entry("UserName".to_owned()).or_insert(submitter);
-    }
-    let errors = field("errorMessage")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
-    job.errors
-        .extend(errors.filter_map(|e| from_json(input.name, e)));
+    let errors = list("errorMessage").filter_map(|e| from_json(input.name, e));
+    job.errors.extend(errors);
 }
 
 #[cfg(test)]
@@ -186,9 +147,7 @@ mod tests {
         assert_eq!(job.info.elapsed_seconds, Some(120.0));
         assert_eq!(job.info.state, JobState::Failed);
         assert_eq!(job.errors[0].details.as_deref(), Some("d"));
-        assert_eq!(
-            job.info.sources["tokens"].locator.as_deref(),
-            Some("/responses/200/body/degreeOfParallelism")
-        );
+        let place = job.info.sources["tokens"].locator.as_deref();
+        assert_eq!(place, Some("/responses/200/body/degreeOfParallelism"));
     }
 }

@@ -22,19 +22,17 @@ fn split_top_level(text: &str) -> Vec<&str> {
 }
 
 pub(super) fn columns(text: &str) -> Vec<Column> {
-    split_top_level(text)
-        .into_iter()
-        .map(|piece| {
-            let (name, type_name) = piece.split_once(':').unwrap_or((piece, ""));
-            let type_name = type_name.trim();
-            let plain = type_name.strip_suffix('?');
-            Column {
-                name: name.trim().to_owned(),
-                type_name: plain.unwrap_or(type_name).to_owned(),
-                nullable: plain.is_some(),
-            }
-        })
-        .collect()
+    let column = |piece: &str| {
+        let (name, type_name) = piece.split_once(':').unwrap_or((piece, ""));
+        let type_name = type_name.trim();
+        let plain = type_name.strip_suffix('?');
+        Column {
+            name: name.trim().to_owned(),
+            type_name: plain.unwrap_or(type_name).to_owned(),
+            nullable: plain.is_some(),
+        }
+    };
+    split_top_level(text).into_iter().map(column).collect()
 }
 
 /// Keys and counts in the arguments of an operator.
@@ -49,9 +47,8 @@ pub(super) struct Arguments {
 impl Arguments {
     /// Whether a flag is there: `-hash`.
     pub(super) fn has(&self, flag: &str) -> bool {
-        self.flags
-            .iter()
-            .any(|(name, _)| name.eq_ignore_ascii_case(flag))
+        let mut flags = self.flags.iter();
+        flags.any(|(name, _)| name.eq_ignore_ascii_case(flag))
     }
 }
 
@@ -60,9 +57,8 @@ impl Arguments {
 pub(super) fn arguments(text: &str) -> Arguments {
     let mut out = Arguments::default();
     for word in text.split_whitespace() {
-        let flag = word
-            .strip_prefix('-')
-            .filter(|f| f.starts_with(|c: char| c.is_alphabetic()));
+        let flag = word.strip_prefix('-');
+        let flag = flag.filter(|f| f.starts_with(char::is_alphabetic));
         match (flag, out.flags.last_mut()) {
             (Some(flag), _) => out.flags.push((flag.to_ascii_lowercase(), String::new())),
             (None, Some((_, value))) => {
@@ -90,10 +86,9 @@ pub(super) fn arguments(text: &str) -> Arguments {
 
 /// Names of keys, without their sort order.
 fn keys(text: &str) -> Vec<String> {
-    split_top_level(text)
-        .into_iter()
-        .filter_map(|key| key.split_whitespace().next().map(str::to_owned))
-        .collect()
+    let keys = split_top_level(text).into_iter();
+    let names = keys.filter_map(|key| key.split_whitespace().next());
+    names.map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -103,18 +98,14 @@ mod tests {
     #[test]
     fn types_may_hold_commas() {
         let got = columns("M:SQL.MAP<string, int>?, partialagg0__:long?,x:byte[]");
-        let names: Vec<_> = got
-            .iter()
-            .map(|c| (c.name.as_str(), c.type_name.as_str(), c.nullable))
-            .collect();
-        assert_eq!(
-            names,
-            [
-                ("M", "SQL.MAP<string, int>", true),
-                ("partialagg0__", "long", true),
-                ("x", "byte[]", false)
-            ]
-        );
+        let name = |c: &Column| format!("{}:{} {}", c.name, c.type_name, c.nullable);
+        let names: Vec<_> = got.iter().map(name).collect();
+        let expected = [
+            "M:SQL.MAP<string, int> true",
+            "partialagg0__:long true",
+            "x:byte[] false",
+        ];
+        assert_eq!(names, expected);
         assert!(columns(" , ").is_empty());
     }
 

@@ -94,7 +94,6 @@ fn walk_all(input: &Input<'_>, starts: &[usize]) -> Vec<Part> {
     parts
 }
 
-/// Name of the root element.
 fn root(text: &str) -> Option<String> {
     let mut xml = Xml::new(text);
     loop {

@@ -115,10 +115,8 @@ mod tests {
         let mut job = Job::default();
         read(&Input::new("i.xml", INFO), &mut job);
         let table = &job.tables[0];
-        assert_eq!(
-            table.partitions.iter().map(|p| p.bytes).collect::<Vec<_>>(),
-            [10, 15]
-        );
+        let bytes: Vec<_> = table.partitions.iter().map(|p| p.bytes).collect();
+        assert_eq!(bytes, [10, 15]);
         assert_eq!(table.name, "T");
         let rows = "<SStreams><SStream id='GetSStream_0'><Partition id='0' LastRowId='3'/><Partition id='1' LastRowId='4'/></SStream></SStreams>";
         last_rows(&Input::new("r.xml", rows), &mut job);

@@ -9,15 +9,11 @@ use crate::problem::Problem;
 
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     let (value, fault) = json::parse(input.text);
-    let tables = value
-        .as_ref()
-        .and_then(|v| v.get("tables").or(Some(v)))
-        .and_then(Value::as_array);
-    let prefix = if value.as_ref().is_some_and(Value::is_array) {
-        ""
-    } else {
-        "/tables"
+    let (list, prefix) = match &value {
+        Some(Value::Array(_)) => (value.as_ref(), ""),
+        _ => (value.as_ref().and_then(|v| v.get("tables")), "/tables"),
     };
+    let tables = list.and_then(Value::as_array);
     for (at, value) in tables.into_iter().flatten().enumerate() {
         table(input, &format!("{prefix}/{at}"), value, job);
     }
@@ -30,10 +26,8 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
 fn table(input: &Input<'_>, pointer: &str, value: &Value, job: &mut Job) {
     let field = |name: &str| value.get(name).filter(|v| !v.is_null());
     let path = field("path").and_then(text);
-    let Some(name) = field("name")
-        .and_then(text)
-        .or_else(|| path.as_deref().map(name_of))
-    else {
+    let name = field("name").and_then(text);
+    let Some(name) = name.or_else(|| path.as_deref().map(name_of)) else {
         let place = Some(pointer.to_owned());
         job.note(input.name, place, &Problem::TableWithoutName);
         return;
@@ -71,18 +65,13 @@ fn clustering(value: &Value) -> Clustering {
         let list = value.get(name).and_then(Value::as_array);
         list.into_iter().flatten().filter_map(text).collect()
     };
+    let kind = value.get("type").and_then(text).unwrap_or_default();
+    let partitions = value.get("partitions").and_then(count);
     Clustering {
-        kind: value
-            .get("type")
-            .and_then(text)
-            .unwrap_or_default()
-            .to_lowercase(),
+        kind: kind.to_lowercase(),
         keys: names("keys"),
         sorted_by: names("sorted_by"),
-        partitions: value
-            .get("partitions")
-            .and_then(count)
-            .and_then(|n| u32::try_from(n).ok()),
+        partitions: partitions.and_then(|n| u32::try_from(n).ok()),
     }
 }
 
@@ -101,25 +90,20 @@ fn column(value: &Value) -> Option<ColumnStatistics> {
 
 fn top_value(value: &Value) -> Option<TopValue> {
     let written = value.get("value")?;
+    let rows = value.get("count").or_else(|| value.get("rows"))?;
+    let text = written.as_str().map(str::to_owned);
     Some(TopValue {
         // the empty string is a value, and may be the hot one
-        value: written
-            .as_str()
-            .map_or_else(|| written.to_string(), str::to_owned),
-        rows: value
-            .get("count")
-            .or_else(|| value.get("rows"))
-            .and_then(count)?,
+        value: text.unwrap_or_else(|| written.to_string()),
+        rows: count(rows)?,
     })
 }
 
 /// Last part of a path without its extension.
 pub(crate) fn name_of(path: &str) -> String {
     let plain = path.split('?').next().unwrap_or(path);
-    let last = plain
-        .rsplit(['/', '\\'])
-        .find(|part| !part.is_empty())
-        .unwrap_or(plain);
+    let last = plain.rsplit(['/', '\\']).find(|part| !part.is_empty());
+    let last = last.unwrap_or(plain);
     last.rsplit_once('.')
         .map_or(last, |(stem, _)| stem)
         .to_owned()
@@ -127,12 +111,9 @@ pub(crate) fn name_of(path: &str) -> String {
 
 /// Whether two paths are the same; local runs mix both slashes and ignore case.
 fn same_path(a: &str, b: &str) -> bool {
-    let plain = |byte: u8| {
-        if byte == b'\\' {
-            b'/'
-        } else {
-            byte.to_ascii_lowercase()
-        }
+    let plain = |byte: u8| match byte {
+        b'\\' => b'/',
+        _ => byte.to_ascii_lowercase(),
     };
     a.len() == b.len() && a.bytes().map(plain).eq(b.bytes().map(plain))
 }
@@ -148,18 +129,16 @@ impl Job {
     ) -> Option<&mut Table> {
         /// Inputs of a job; streamsets have some thousand.
         const MOST: usize = 10_000;
-        let same =
-            |a: Option<&str>, b: Option<&str>| a.zip(b).is_some_and(|(a, b)| same_path(a, b));
-        let found = self
-            .tables
-            .iter()
-            .position(|t| same(t.path.as_deref(), path) || same(t.stream_id.as_deref(), stream_id));
+        let same = |a: &Option<String>, b: Option<&str>| {
+            let both = a.as_deref().zip(b);
+            both.is_some_and(|(a, b)| same_path(a, b))
+        };
+        let is_it = |t: &Table| same(&t.path, path) || same(&t.stream_id, stream_id);
         // a name alone does not distinguish two streams
-        let found = found.or_else(|| {
-            self.tables.iter().position(|t| {
-                (path.is_none() || t.path.is_none()) && t.name.eq_ignore_ascii_case(name)
-            })
-        });
+        let is_named =
+            |t: &Table| (path.is_none() || t.path.is_none()) && t.name.eq_ignore_ascii_case(name);
+        let found = self.tables.iter().position(is_it);
+        let found = found.or_else(|| self.tables.iter().position(is_named));
         if found.is_none() && self.tables.len() >= MOST {
             return None;
         }
@@ -189,24 +168,12 @@ mod tests {
         let table = &job.tables[0];
         assert_eq!(table.rows, Some(10));
         assert_eq!(table.bytes, Some(200));
-        assert_eq!(
-            table
-                .clustering
-                .as_ref()
-                .map(|c| (c.kind.as_str(), c.partitions)),
-            Some(("hash", Some(4)))
-        );
-        assert_eq!(
-            table.columns[0].top_values,
-            [TopValue {
-                value: String::new(),
-                rows: 7
-            }]
-        );
-        assert_eq!(
-            table.sources["rows"].locator.as_deref(),
-            Some("/tables/0/rows")
-        );
+        let layout = table.clustering.as_ref().expect("a layout");
+        assert_eq!((&*layout.kind, layout.partitions), ("hash", Some(4)));
+        let (value, rows) = (String::new(), 7);
+        assert_eq!(table.columns[0].top_values, [TopValue { value, rows }]);
+        let place = table.sources["rows"].locator.as_deref();
+        assert_eq!(place, Some("/tables/0/rows"));
         assert_eq!(job.diagnostics[0].locator.as_deref(), Some("/tables/1"));
     }
 
@@ -215,10 +182,8 @@ mod tests {
         let text = r#"{"tables":[{"name":"T","rows":10},{"name":"U","rows":1"#;
         let mut job = Job::default();
         read(&Input::new("tables.json", text), &mut job);
-        assert_eq!(
-            job.tables.iter().map(|t| t.rows).collect::<Vec<_>>(),
-            [Some(10), None]
-        );
+        let rows: Vec<_> = job.tables.iter().map(|t| t.rows).collect();
+        assert_eq!(rows, [Some(10), None]);
         assert_eq!(job.diagnostics.len(), 1);
     }
 

@@ -110,7 +110,7 @@ impl<'a> Scanner<'a> {
             if !self.is_between(at) {
                 // A `;` in brackets: they are no hint, only never closed.
                 scan.only_hints &= self.text_of(at) != ";";
-                scan.only_hints &= !scan.brackets.is_empty() || self.ends_hint(at);
+                scan.only_hints &= !scan.brackets.is_empty() || self.text_of(at) == "]";
                 scan.last = at;
             }
             at += 1;
@@ -221,15 +221,8 @@ impl<'a> Scanner<'a> {
         if word == "TO" || self.tokens[next].kind == TokenKind::Variable {
             return true;
         }
-        !word.is_empty()
-            && self
-                .seen_after(next)
-                .is_some_and(|to| self.word(to) == "TO")
-    }
-
-    /// Whether a hint closes here and no word of the statement follows it.
-    fn ends_hint(&self, at: usize) -> bool {
-        self.text_of(at) == "]"
+        let after = self.seen_after(next);
+        !word.is_empty() && after.is_some_and(|to| self.word(to) == "TO")
     }
 
     /// Whether the token before asks for more.
@@ -257,8 +250,8 @@ impl<'a> Scanner<'a> {
     }
 
     fn second_word(&self, first: usize) -> &'a str {
-        self.seen_after(first)
-            .map_or("", |second| self.word(second))
+        let second = self.seen_after(first);
+        second.map_or("", |second| self.word(second))
     }
 
     /// Next token that is not a blank, comment or directive.
@@ -269,11 +262,9 @@ impl<'a> Scanner<'a> {
     fn at_line_start(&self, at: usize) -> bool {
         let start = self.tokens[at].start as usize;
         let before = &self.text.as_bytes()[..start];
-        let blank = |byte: &&u8| matches!(byte, b' ' | b'\t');
-        matches!(
-            before.iter().rev().find(|byte| !blank(byte)),
-            None | Some(b'\n' | b'\r')
-        )
+        let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+        let seen = before.iter().rfind(|byte| !blank(byte));
+        matches!(seen, None | Some(b'\n' | b'\r'))
     }
 
     fn word(&self, at: usize) -> &'a str {
@@ -289,10 +280,8 @@ impl<'a> Scanner<'a> {
 
     fn text_of(&self, at: usize) -> &'a str {
         let start = self.tokens[at].start as usize;
-        let end = self
-            .tokens
-            .get(at + 1)
-            .map_or(self.text.len(), |next| next.start as usize);
+        let next = self.tokens.get(at + 1);
+        let end = next.map_or(self.text.len(), |next| next.start as usize);
         self.text.get(start..end).unwrap_or_default()
     }
 }

@@ -77,26 +77,14 @@ pub const JOIN_STRATEGIES: &[&str] = &[
 ];
 
 /// Values that the named arguments can take; arguments not listed take any number or text.
-const VALUES: &[(&str, &[&str])] = &[
-    ("SKEW", &["FROMLEFT", "FROMRIGHT", "FROMBOTH"]),
-    (
-        "REPARTITION",
-        &["FULLJOIN", "SPLITJOIN", "SPLITBROADCASTJOIN"],
-    ),
+const VALUES: &[(&str, &str)] = &[
+    ("SKEW", "FROMLEFT FROMRIGHT FROMBOTH"),
+    ("REPARTITION", "FULLJOIN SPLITJOIN SPLITBROADCASTJOIN"),
     (
         "PARTITIONFUNCTION",
-        &[
-            "UNKNOWN",
-            "SERIAL",
-            "RANGE",
-            "HASH",
-            "DIRECT",
-            "REFINERANGE",
-            "PARALLEL",
-            "ROUNDROBIN",
-        ],
+        "UNKNOWN SERIAL RANGE HASH DIRECT REFINERANGE PARALLEL ROUNDROBIN",
     ),
-    ("REQUIRED", &["TRUE", "FALSE"]),
+    ("REQUIRED", "TRUE FALSE"),
 ];
 
 const fn known(
@@ -114,9 +102,8 @@ const fn known(
 /// The known hint of that name, whatever the case; `PRIVACY.ASSET.X` is known by its first part.
 pub fn find(name: &str) -> Option<&'static KnownHint> {
     let head = name.split('.').next().unwrap_or(name);
-    KNOWN
-        .iter()
-        .find(|hint| hint.name.eq_ignore_ascii_case(head))
+    let mut known = KNOWN.iter();
+    known.find(|hint| hint.name.eq_ignore_ascii_case(head))
 }
 
 /// Why a hint is not one that the compiler would know; `None` if it is fine.
@@ -133,16 +120,13 @@ pub fn problem(hint: &Hint) -> Option<String> {
         return Some(format!("hint `{}` does not belong here", hint.name));
     }
     let value = hint.value.as_deref().unwrap_or_default();
-    let inner = value
-        .strip_prefix('(')
-        .and_then(|rest| rest.strip_suffix(')'));
-    inner
-        .filter(|_| !known.arguments.is_empty())
-        .and_then(|inner| {
-            split(inner).into_iter().find_map(|(start, part)| {
-                argument_problem(known, &read_one(part, start, HintForm::Attribute))
-            })
-        })
+    let inner = value.strip_prefix('(')?.strip_suffix(')')?;
+    if known.arguments.is_empty() {
+        return None;
+    }
+    split(inner).into_iter().find_map(|(start, part)| {
+        argument_problem(known, &read_one(part, start, HintForm::Attribute))
+    })
 }
 
 fn argument_problem(known: &KnownHint, argument: &Hint) -> Option<String> {
@@ -151,27 +135,18 @@ fn argument_problem(known: &KnownHint, argument: &Hint) -> Option<String> {
         return Some(format!("hint `{}` has no argument `{name}`", known.name));
     }
     let values = VALUES.iter().find(|(of, _)| *of == name)?.1;
-    let value = argument
-        .value
-        .as_deref()
-        .unwrap_or_default()
-        .to_ascii_uppercase();
-    let fits = values.contains(&value.as_str());
+    let value = argument.value.as_deref().unwrap_or_default();
+    let value = value.to_ascii_uppercase();
+    let fits = values.split(' ').any(|known| known == value);
     (!fits).then(|| format!("`{value}` is no value of `{name}`"))
 }
 
 /// Reads the hints of `[…]`, or those in the parentheses of `OPTION(…)`.
 /// `offset` is the byte at which `text` begins; each hint of attribute form gets the whole span.
 pub(super) fn read(text: &str, offset: usize, form: HintForm) -> Vec<Hint> {
-    let open = if form == HintForm::Attribute {
-        '['
-    } else {
-        '('
-    };
-    let close = if form == HintForm::Attribute {
-        ']'
-    } else {
-        ')'
+    let (open, close) = match form {
+        HintForm::Attribute => ('[', ']'),
+        HintForm::Option => ('(', ')'),
     };
     let start = text.find(open).map_or(0, |at| at + 1);
     let inner = &text[start..];
@@ -221,10 +196,8 @@ fn read_one(text: &str, offset: usize, form: HintForm) -> Hint {
         (true, Some(close)) => (&rest[1..close], rest[close + 1..].trim_start()),
         _ => ("", rest),
     };
-    let columns = columns
-        .split(',')
-        .map(str::trim)
-        .filter(|column| !column.is_empty());
+    let columns = columns.split(',').map(str::trim);
+    let columns = columns.filter(|column| !column.is_empty());
     Hint {
         name: name.to_ascii_uppercase(),
         columns: columns.map(str::to_owned).collect(),

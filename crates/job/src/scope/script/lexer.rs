@@ -47,7 +47,6 @@ impl TokenKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token {
     pub kind: TokenKind,
-    /// Byte at which it starts.
     pub start: u32,
 }
 

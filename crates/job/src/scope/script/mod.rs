@@ -58,20 +58,17 @@ impl Script {
         let (tree, errors) = parser::parse(&script.text);
         script.statements = lower::statements(&script.text, &tree, |offset| script.line_of(offset));
         script.dialect = dialect::guess(file, &script.text, &tree);
-        script.errors = errors
-            .into_iter()
-            .map(|error| {
-                let start = tree.token_span(error.first as usize).start;
-                let last = error.end.saturating_sub(1).max(error.first);
-                let end = tree.token_span(last as usize).end;
-                let line = script.line_of(start);
-                SyntaxError {
-                    span: start..end.max(start),
-                    line,
-                    message: error.message,
-                }
-            })
-            .collect();
+        let errors = errors.into_iter().map(|error| {
+            let start = tree.token_span(error.first as usize).start;
+            let last = error.end.saturating_sub(1).max(error.first);
+            let end = tree.token_span(last as usize).end;
+            SyntaxError {
+                span: start..end.max(start),
+                line: script.line_of(start),
+                message: error.message,
+            }
+        });
+        script.errors = errors.collect();
         script.tree = tree;
         script
     }
@@ -93,10 +90,9 @@ impl Script {
 
     /// The statement whose lines include the 1-based `line` (the innermost one).
     pub fn statement_at_line(&self, line: u32) -> Option<&Statement> {
-        self.statements
-            .iter()
-            .filter(|statement| statement.lines.0 <= line && line <= statement.lines.1)
-            .min_by_key(|statement| statement.lines.1 - statement.lines.0)
+        let around = |s: &&Statement| s.lines.0 <= line && line <= s.lines.1;
+        let around = self.statements.iter().filter(around);
+        around.min_by_key(|s| s.lines.1 - s.lines.0)
     }
 
     /// Text of a span.

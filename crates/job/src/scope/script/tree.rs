@@ -97,15 +97,8 @@ impl SyntaxTree {
     }
 
     pub fn token_span(&self, token: usize) -> Span {
-        let start = self
-            .tokens
-            .get(token)
-            .map_or(self.length, |token| token.start);
-        let end = self
-            .tokens
-            .get(token + 1)
-            .map_or(self.length, |token| token.start);
-        start as usize..end as usize
+        let start = |token: usize| self.tokens.get(token).map_or(self.length, |t| t.start);
+        start(token) as usize..start(token + 1) as usize
     }
 
     /// Bytes of a node without the blanks and comments at its ends.
@@ -141,8 +134,8 @@ impl SyntaxTree {
     }
 
     pub fn child(&self, node: usize, kind: NodeKind) -> Option<usize> {
-        self.children(node)
-            .find(|&child| self.nodes[child].kind == kind)
+        let mut children = self.children(node);
+        children.find(|&child| self.nodes[child].kind == kind)
     }
 
     /// Puts the text together again from the tokens: equal to what was parsed.
@@ -164,8 +157,7 @@ impl SyntaxTree {
 
     /// Kind of a token; [`TokenKind::Unknown`] after the end.
     pub(super) fn token_kind(&self, token: usize) -> TokenKind {
-        self.tokens
-            .get(token)
-            .map_or(TokenKind::Unknown, |token| token.kind)
+        let token = self.tokens.get(token);
+        token.map_or(TokenKind::Unknown, |token| token.kind)
     }
 }

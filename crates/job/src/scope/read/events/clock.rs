@@ -44,23 +44,19 @@ impl Clock {
 fn minute_ms(text: &[u8]) -> Option<i64> {
     let number = |from: usize, to: usize| {
         let digits = &text[from..to];
-        digits.iter().all(u8::is_ascii_digit).then(|| {
-            digits
-                .iter()
-                .fold(0_i64, |n, d| n * 10 + i64::from(d - b'0'))
-        })
+        let value = digits.iter().map(|d| i64::from(d.wrapping_sub(b'0')));
+        let whole = digits.iter().all(u8::is_ascii_digit);
+        whole.then(|| value.fold(0, |n, digit| n * 10 + digit))
     };
     let marks =
         text[4] == b'-' && text[7] == b'-' && matches!(text[10], b' ' | b'T') && text[13] == b':';
     let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
     let (hour, minute) = (number(11, 13)?, number(14, 16)?);
     let date = jiff::civil::Date::new(year as i16, month as i8, day as i8).ok()?;
-    let days = date
-        .since((jiff::Unit::Day, jiff::civil::date(1970, 1, 1)))
-        .ok()?
-        .get_days();
-    (marks && hour < 24 && minute < 60)
-        .then_some(i64::from(days) * 86_400_000 + (hour * 60 + minute) * 60_000)
+    let epoch = (jiff::Unit::Day, jiff::civil::date(1970, 1, 1));
+    let days = i64::from(date.since(epoch).ok()?.get_days());
+    let in_day = marks && hour < 24 && minute < 60;
+    in_day.then_some((days * 24 * 60 + hour * 60 + minute) * 60_000)
 }
 
 /// Offset of the zones that the job manager writes: those of the USA, and UTC.
@@ -83,24 +79,16 @@ mod tests {
     #[test]
     fn zones_and_faults() {
         let mut clock = Clock::default();
-        assert_eq!(
-            clock.parse(b"2011-05-03 15:26:01.681 PDT"),
-            Some(1_304_461_561_681)
-        );
-        assert_eq!(
-            clock.parse(b"2011-05-03 15:26:01.681 UTC"),
-            Some(1_304_436_361_681)
-        );
-        assert_eq!(
-            clock.parse(b"2011-05-03 15:26:02.000"),
-            Some(1_304_436_362_000)
-        );
-        assert_eq!(clock.parse(b"2011-13-03 15:26:02.000"), None);
-        assert_eq!(clock.parse(b"2011-05-03 15:26:0x.000"), None);
-        assert_eq!(clock.parse(b"1601-01-01 00:00:00.00"), None);
-        assert_eq!(
-            clock.parse(b"0000-01-01 00:00:00.000"),
-            Some(-62_167_219_200_000)
-        );
+        for (text, ms) in [
+            ("2011-05-03 15:26:01.681 PDT", Some(1_304_461_561_681)),
+            ("2011-05-03 15:26:01.681 UTC", Some(1_304_436_361_681)),
+            ("2011-05-03 15:26:02.000", Some(1_304_436_362_000)),
+            ("2011-13-03 15:26:02.000", None),
+            ("2011-05-03 15:26:0x.000", None),
+            ("1601-01-01 00:00:00.00", None),
+            ("0000-01-01 00:00:00.000", Some(-62_167_219_200_000)),
+        ] {
+            assert_eq!(clock.parse(text.as_bytes()), ms, "{text}");
+        }
     }
 }

@@ -30,7 +30,6 @@ pub(super) struct Collected {
     pub(super) complaints: Vec<(u64, Problem)>,
 }
 
-/// Takes lines, one after the other.
 #[derive(Default)]
 pub(crate) struct Collector {
     file: String,
@@ -150,9 +149,8 @@ impl Collector {
         if self.stages.get(self.last).is_some_and(|s| *s.name == *name) {
             return Some(self.last);
         }
-        let found = self.stage_ids.get(name).copied();
-        let at = match found {
-            Some(at) => at,
+        let at = match self.stage_ids.get(name) {
+            Some(at) => *at,
             None if name.is_empty() || self.stages.len() >= MAX_NAMES => return None,
             None => {
                 self.stages.push(Stage {
@@ -225,17 +223,13 @@ impl Collector {
             let Some(at) = self.stage(&stage.name) else {
                 continue;
             };
-            let runs = std::mem::take(&mut stage.runs)
-                .into_iter()
-                .map(|run| VertexRun {
-                    machine: machines
-                        .get(run.machine as usize)
-                        .copied()
-                        .unwrap_or(u32::MAX),
-                    line: run.line + lines,
-                    ..run
-                });
-            self.stages[at].runs.extend(runs);
+            let machine = |run: &VertexRun| machines.get(run.machine as usize).copied();
+            let runs = std::mem::take(&mut stage.runs).into_iter();
+            self.stages[at].runs.extend(runs.map(|run| VertexRun {
+                machine: machine(&run).unwrap_or(u32::MAX),
+                line: run.line + lines,
+                ..run
+            }));
             self.stages[at].absorb(stage);
         }
         let moved = |(ms, line): (i64, u64)| (ms, line + lines);
@@ -267,17 +261,12 @@ impl Collector {
             let more = self.malformed - MAX_COMPLAINTS;
             self.complaints.push((self.line, Problem::MoreLines(more)));
         }
-        let machines = self.machines;
-        let file = self.file;
+        let stages = self.stages.into_iter().map(|stage| {
+            let name = String::from_utf8_lossy(&stage.name).into_owned();
+            (name, stage.finish(&self.file, &self.machines))
+        });
         Collected {
-            stages: self
-                .stages
-                .into_iter()
-                .map(|stage| {
-                    let name = String::from_utf8_lossy(&stage.name).into_owned();
-                    (name, stage.finish(&file, &machines))
-                })
-                .collect(),
+            stages: stages.collect(),
             graph_start: self.graph_start,
             finish: self.finish,
             complaints: self.complaints,
@@ -342,10 +331,9 @@ impl Stage {
     fn absorb(&mut self, next: Stage) {
         self.stride = self.stride.max(next.stride);
         self.seen += next.seen;
-        self.counts
-            .iter_mut()
-            .zip(next.counts)
-            .for_each(|(sum, n)| *sum += n);
+        for (sum, n) in self.counts.iter_mut().zip(next.counts) {
+            *sum += n;
+        }
         self.run_ms.absorb(next.run_ms);
         self.wait_ms.absorb(next.wait_ms);
         self.bytes_read.absorb(next.bytes_read);
@@ -415,10 +403,8 @@ mod tests {
         assert!(runs.sampled && runs.runs.len() <= 100);
         assert_eq!((runs.completed, runs.run_ms.count), (10_000, 10_000));
         assert_eq!(runs.run_ms.max, 56_000.0);
-        assert!(
-            runs.runs.iter().any(|r| r.index == 777),
-            "the slowest is kept"
-        );
+        // the slowest is kept
+        assert!(runs.runs.iter().any(|r| r.index == 777));
         assert_eq!(runs.machines.len(), 7);
     }
 }

@@ -44,7 +44,6 @@ const GUID: usize = 36;
 const COMPLETED: usize = 9;
 const TIME: usize = 27;
 
-/// Fields between commas.
 struct Fields<'a> {
     rest: &'a [u8],
 }
@@ -68,12 +67,8 @@ pub(super) fn vertex_name(name: &[u8]) -> (&[u8], u32) {
     let Some(open) = memchr::memchr(b'[', name) else {
         return (name, 0);
     };
-    let digits = &name[open + 1..];
-    let end = digits
-        .iter()
-        .position(|b| !b.is_ascii_digit())
-        .unwrap_or(digits.len());
-    let index = whole(&digits[..end]).and_then(|n| u32::try_from(n).ok());
+    let digits = name[open + 1..].split(|b| !b.is_ascii_digit()).next();
+    let index = whole(digits.unwrap_or_default()).and_then(|n| u32::try_from(n).ok());
     (&name[..open], index.unwrap_or(0))
 }
 
@@ -168,44 +163,43 @@ mod tests {
 
     #[test]
     fn vertex_names() {
-        assert_eq!(vertex_name(b"SV4_X[12]"), (&b"SV4_X"[..], 12));
-        assert_eq!(vertex_name(b"SV4_X[3][1]"), (&b"SV4_X"[..], 3));
-        assert_eq!(vertex_name(b"SV4_X"), (&b"SV4_X"[..], 0));
-        assert_eq!(
-            vertex_name(b"SV4_X[99999999999999999999]"),
-            (&b"SV4_X"[..], 0)
-        );
-        assert_eq!(vertex_name(b"SV4_X["), (&b"SV4_X"[..], 0));
+        for (rest, index) in [
+            ("[12]", 12),
+            ("[3][1]", 3),
+            ("", 0),
+            ("[99999999999999999999]", 0),
+            ("[", 0),
+        ] {
+            let name = format!("SV4_X{rest}");
+            assert_eq!(vertex_name(name.as_bytes()), (&b"SV4_X"[..], index));
+        }
     }
 
     #[test]
     fn sentences() {
-        let failed = b"Process has failed Vertex 15.0 (SV1_X[14]) GUID {A} machine m Exitcode 0x8 status E_BAD\r";
-        assert_eq!(
-            event(failed),
-            Some(Event::Vertex("SV1_X", "failed: E_BAD".to_owned()))
-        );
-        let revoked = b"Process was revoked by remote scheduler Old GUID {A} New GUID {B} vertex 3.0 (SV2_Y[1])";
-        assert_eq!(
-            event(revoked),
-            Some(Event::Vertex("SV2_Y", "revoked".to_owned()))
-        );
-        assert_eq!(
-            event(b"Timing Information Graph Start Time 12"),
-            Some(Event::GraphStart(12))
-        );
-        assert_eq!(
-            event(b"JM Finish time: 13 2010-03-25T22:25:49Z"),
-            Some(Event::Finish(13))
-        );
-        assert_eq!(
-            event(b"Process started for vertex 4 (Super__0[0]) v.0"),
-            None
-        );
-        assert_eq!(
-            event(b"Setting vertex 1461.0 (Merge__13[258]) to failed"),
-            None
-        );
+        let vertex = |stage, message: &str| Some(Event::Vertex(stage, message.to_owned()));
+        for (text, expected) in [
+            (
+                "Process has failed Vertex 15.0 (SV1_X[14]) GUID {A} machine m Exitcode 0x8 status E_BAD\r",
+                vertex("SV1_X", "failed: E_BAD"),
+            ),
+            (
+                "Process was revoked by remote scheduler Old GUID {A} New GUID {B} vertex 3.0 (SV2_Y[1])",
+                vertex("SV2_Y", "revoked"),
+            ),
+            (
+                "Timing Information Graph Start Time 12",
+                Some(Event::GraphStart(12)),
+            ),
+            (
+                "JM Finish time: 13 2010-03-25T22:25:49Z",
+                Some(Event::Finish(13)),
+            ),
+            ("Process started for vertex 4 (Super__0[0]) v.0", None),
+            ("Setting vertex 1461.0 (Merge__13[258]) to failed", None),
+        ] {
+            assert_eq!(event(text.as_bytes()), expected, "{text}");
+        }
         assert_eq!(event(b"\xff\xfe"), None);
     }
 }

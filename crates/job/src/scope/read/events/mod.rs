@@ -49,38 +49,33 @@ pub(crate) fn read_file(
         // the last part also takes what a running job has added since
         let length = if to == size { u64::MAX } else { to - from };
         let mut collector = Collector::new(name, options, parts as usize);
-        let bytes = lines(
-            &mut BufReader::with_capacity(256 << 10, file.take(length)),
-            &mut collector,
-        )?;
+        let mut stream = BufReader::with_capacity(256 << 10, file.take(length));
+        let bytes = lines(&mut stream, &mut collector)?;
         Ok((collector, bytes))
     };
     let outcomes: Vec<_> = match bounds.as_slice() {
         [only] => vec![read_part(*only)],
         several => std::thread::scope(|scope| {
-            let started: Vec<_> = several
-                .iter()
-                .map(|part| scope.spawn(|| read_part(*part)))
-                .collect();
+            let started = several.iter().map(|part| scope.spawn(|| read_part(*part)));
+            let started: Vec<_> = started.collect();
             let lost = || std::io::Error::other("a reading thread ended early");
-            started
-                .into_iter()
-                .map(|t| t.join().unwrap_or_else(|_| Err(lost())))
+            let outcomes = started.into_iter().map(|t| t.join());
+            outcomes
+                .map(|o| o.unwrap_or_else(|_| Err(lost())))
                 .collect()
         }),
     };
     let (mut whole, mut total, mut failure): (Option<Collector>, u64, _) = (None, 0, None);
     for outcome in outcomes {
-        match (outcome, &mut whole) {
-            (Ok((part, bytes)), Some(collector)) => {
-                collector.absorb(part);
+        match outcome {
+            Ok((part, bytes)) => {
                 total += bytes;
+                match &mut whole {
+                    Some(collector) => collector.absorb(part),
+                    none => *none = Some(part),
+                }
             }
-            (Ok((part, bytes)), none) => {
-                *none = Some(part);
-                total += bytes;
-            }
-            (Err(error), _) => failure = Some(error),
+            Err(error) => failure = Some(error),
         }
     }
     if let Some(collector) = whole {
@@ -206,6 +201,7 @@ fn finish(name: &str, collector: Collector, job: &mut Job) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runs::Distribution;
 
     fn read_text(text: &[u8], buffer: usize) -> Job {
         let mut job = Job::default();
@@ -214,6 +210,12 @@ mod tests {
         lines(&mut stream, &mut collector).expect("memory is readable");
         finish("profile", collector, &mut job);
         job
+    }
+
+    /// Attempts completed, their times and the bytes that they read.
+    fn measured(job: &Job) -> (u64, Distribution, Distribution) {
+        let runs = job.stages[0].runs.as_ref().expect("runs");
+        (runs.completed, runs.run_ms, runs.bytes_read)
     }
 
     const LINE: &str = "---HiPriTime A-B,C-D,SV1_X[3],Completed,m1,2024-06-27 15:45:06.044 PDT,2024-06-27 15:45:06.084 PDT,\
@@ -247,19 +249,10 @@ mod tests {
         let bytes = read_file("profile", &path, &options, &mut parted).expect("readable");
         assert_eq!(bytes, text.len() as u64);
         read("profile", text.as_bytes(), &options, &mut whole);
-        let (parted, whole) = (
-            parted.stages[0].runs.as_ref(),
-            whole.stages[0].runs.as_ref(),
-        );
-        let of = |runs: Option<&crate::runs::StageRuns>| {
-            runs.map(|r| (r.completed, r.run_ms, r.bytes_read))
-        };
-        assert_eq!(of(parted), of(whole));
-        let runs = &parted.expect("runs").runs;
-        assert!(
-            runs.iter().all(|run| run.line == u64::from(run.index) + 1),
-            "lines are those of the file"
-        );
+        assert_eq!(measured(&parted), measured(&whole));
+        let runs = &parted.stages[0].runs.as_ref().expect("runs").runs;
+        // lines are those of the file
+        assert!(runs.iter().all(|run| run.line == u64::from(run.index) + 1));
     }
 
     #[test]
@@ -335,11 +328,8 @@ mod tests {
     fn a_cut_last_line_is_reported() {
         let job = read_text(&LINE.as_bytes()[..LINE.len() - 60], 4096);
         assert!(job.stages.is_empty());
-        assert!(
-            job.diagnostics[0].message.en.contains("cut"),
-            "{:?}",
-            job.diagnostics
-        );
+        let message = &job.diagnostics[0].message.en;
+        assert!(message.contains("cut"), "{message}");
     }
 
     #[test]
@@ -378,11 +368,7 @@ mod tests {
         let options = Options::default();
         read_file("profile", &path, &options, &mut parted).expect("readable");
         read("profile", text.as_bytes(), &options, &mut whole);
-        let of = |job: &Job| {
-            let runs = job.stages[0].runs.as_ref().expect("runs");
-            (runs.completed, runs.run_ms, runs.bytes_read)
-        };
-        assert_eq!(of(&parted), of(&whole));
-        assert_eq!(of(&parted).0, 70_000);
+        assert_eq!(measured(&parted), measured(&whole));
+        assert_eq!(measured(&parted).0, 70_000);
     }
 }

@@ -28,7 +28,6 @@ pub(super) enum Piece<'a> {
     State(RunState),
 }
 
-/// Attempts that are being put together.
 pub(super) struct Older {
     attempts: HashMap<Key, Parts>,
     most: usize,
@@ -49,7 +48,6 @@ struct Parts {
 }
 
 impl Older {
-    /// Holds up to `most` attempts.
     pub(super) fn new(most: usize) -> Older {
         Older {
             attempts: HashMap::default(),
@@ -212,31 +210,32 @@ fn numbered(text: &str, n: usize) -> Option<(Key, &str, Vec<&str>)> {
 
 /// How an attempt ended, and the line from its number on.
 fn ending(text: &str) -> Option<(RunState, &str)> {
-    let after = |mark: &str| text.strip_prefix(mark);
-    if let Some(rest) = after("Vertex ") {
-        let completed = rest.contains(" status Vertex Has Completed");
-        return completed.then_some((RunState::Completed, rest));
-    }
-    if let Some(rest) = after("Setting vertex ") {
-        return rest
-            .contains(" to failed")
-            .then_some((RunState::Failed, rest));
-    }
-    [
-        ("Process has failed Vertex ", RunState::Failed),
-        ("Process was terminated Vertex ", RunState::Cancelled),
-        ("Canceling vertex ", RunState::Cancelled),
+    /// How a line begins, what else it says, and what that means.
+    const ENDINGS: [(&str, &str, RunState); 7] = [
+        (
+            "Vertex ",
+            " status Vertex Has Completed",
+            RunState::Completed,
+        ),
+        ("Setting vertex ", " to failed", RunState::Failed),
+        ("Process has failed Vertex ", "", RunState::Failed),
+        ("Process was terminated Vertex ", "", RunState::Cancelled),
+        ("Canceling vertex ", "", RunState::Cancelled),
         (
             "Abandoning duplicate execution of vertex ",
+            "",
             RunState::Abandoned,
         ),
         (
             "Abandoning duplicate scheduling of vertex ",
+            "",
             RunState::Abandoned,
         ),
-    ]
-    .iter()
-    .find_map(|(mark, state)| Some((*state, after(mark)?)))
+    ];
+    ENDINGS.iter().find_map(|(mark, says, state)| {
+        let rest = text.strip_prefix(mark)?;
+        rest.contains(says).then_some((*state, rest))
+    })
 }
 
 #[cfg(test)]
@@ -277,25 +276,22 @@ mod tests {
             "Timing Information Graph Start Time 128654556581866096",
         ]);
         let of = |n: i64| [n, n + 100, n + 600, n + 1_000, n + 3_500];
+        let attempt = |vertex: &str, state, times, bytes, line| {
+            let machine = "sherwood-255".to_owned();
+            (vertex.to_owned(), state, times, bytes, machine, line)
+        };
+        let stopped = [2_000, 2_500, 2_500, 2_500, 2_500];
         assert_eq!(
             found,
             [
-                (
-                    "Super__0[0]".to_owned(),
+                attempt(
+                    "Super__0[0]",
                     RunState::Completed,
                     of(1_000),
                     (7_106, 933),
-                    "sherwood-255".to_owned(),
                     3
                 ),
-                (
-                    "Super__0[1]".to_owned(),
-                    RunState::Cancelled,
-                    [2_000, 2_500, 2_500, 2_500, 2_500],
-                    (0, 0),
-                    "sherwood-255".to_owned(),
-                    6
-                ),
+                attempt("Super__0[1]", RunState::Cancelled, stopped, (0, 0), 6),
             ]
         );
     }
@@ -326,19 +322,18 @@ mod tests {
 
     #[test]
     fn lines_of_another_shape_are_passed_over() {
-        assert_eq!(
-            read(&[
-                "Timing Information 4 1 Super__0[0] x 0 0 0 0 0",
-                "Timing Information 4 1 128654556603428182 0 0 0 0 0",
-                "Timing Information 4 -1 A 116444736010000000 0 0 0 0 NaN",
-                "Io information 4 1 read 1",
-                "Io information 4 1 A read -1 wrote 2",
-                "Process started for vertex",
-                "Process started for vertex 4 (A) v.x machine",
-                "Vertex 4",
-                "Canceling vertex 99999999999.0 (A) due to x",
-            ]),
-            []
-        );
+        for line in [
+            "Timing Information 4 1 Super__0[0] x 0 0 0 0 0",
+            "Timing Information 4 1 128654556603428182 0 0 0 0 0",
+            "Timing Information 4 -1 A 116444736010000000 0 0 0 0 NaN",
+            "Io information 4 1 read 1",
+            "Io information 4 1 A read -1 wrote 2",
+            "Process started for vertex",
+            "Process started for vertex 4 (A) v.x machine",
+            "Vertex 4",
+            "Canceling vertex 99999999999.0 (A) due to x",
+        ] {
+            assert_eq!(read(&[line]), [], "{line}");
+        }
     }
 }

@@ -17,7 +17,6 @@ use super::model::{Query, RowsetRef, RowsetSource, Statement, StatementKind};
 /// How rows are spread, as far as the script says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PartitioningKind {
-    /// The script does not say.
     #[default]
     Unknown,
     /// Rows with equal keys are together.
@@ -37,15 +36,12 @@ pub struct Partitioning {
 /// A rowset: what one statement produces (or, for `OUTPUT`, writes).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Rowset {
-    /// Statement that makes it.
     pub statement: usize,
-    /// Name that it is bound to.
     pub name: Option<String>,
     /// Rowsets that it is made from, as indices into [`DataFlow::rowsets`].
     pub inputs: Vec<usize>,
     /// Tables, streams and other sources outside the script, as written.
     pub sources: Vec<String>,
-    /// Rowsets made from it.
     pub readers: Vec<usize>,
     /// Columns that it provides, in order; `None` if the script doesn't say (`*` over a stream).
     pub columns: Option<Vec<String>>,
@@ -53,7 +49,6 @@ pub struct Rowset {
     pub used: Vec<String>,
     /// Those that no reader needs.
     pub dropped: Vec<String>,
-    /// What the operator leaves behind.
     pub leaves: Partitioning,
 }
 

@@ -3,6 +3,8 @@
 //! Looks for the names in string literals of a class (`row["Url"]`). Code that goes over columns
 //! by position or by schema may read any of them, and is said to.
 
+use std::collections::BTreeSet;
+
 /// Column names in the string literals of a class; `None` if the class is not in `code`, or
 /// reads columns by position rather than by name.
 pub fn columns_read(code: &str, class: &str) -> Option<Vec<String>> {
@@ -10,17 +12,14 @@ pub fn columns_read(code: &str, class: &str) -> Option<Vec<String>> {
     if reads_by_position(body) {
         return None;
     }
-    let mut names: Vec<String> = literals(body)
-        .filter(|text| !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_'))
-        .map(str::to_owned)
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    Some(names)
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let names = literals(body).filter(|text| !text.is_empty() && text.chars().all(is_word));
+    let names: BTreeSet<&str> = names.collect();
+    Some(names.into_iter().map(str::to_owned).collect())
 }
 
 /// Text between the braces of `class Name`.
-pub fn class_body<'a>(code: &'a str, class: &str) -> Option<&'a str> {
+fn class_body<'a>(code: &'a str, class: &str) -> Option<&'a str> {
     if class.is_empty() {
         return None;
     }
@@ -93,14 +92,8 @@ fn literals(code: &str) -> impl Iterator<Item = &str> {
 
 /// `row[0]`, `row[i]`, loops over the schema, copies of whole rows.
 fn reads_by_position(code: &str) -> bool {
-    const WHOLE_ROW: &[&str] = &[
-        ".Columns",
-        ".CopyTo(",
-        ".CopyScopeSupportedTypeTo",
-        ".Schema",
-        "CopyColumn",
-        ".Clone(",
-    ];
+    const WHOLE_ROW: &str =
+        ".Columns .CopyTo( .CopyScopeSupportedTypeTo .Schema CopyColumn .Clone(";
     let indexed = ["row[", "Row[", "input[", "row.Get<"].iter().any(|access| {
         code.match_indices(access).any(|(at, _)| {
             let before = code[..at].chars().next_back();
@@ -109,5 +102,5 @@ fn reads_by_position(code: &str) -> bool {
             whole && !access.ends_with('<') && !inner.starts_with(['"', '@'])
         })
     });
-    indexed || WHOLE_ROW.iter().any(|access| code.contains(access))
+    indexed || WHOLE_ROW.split(' ').any(|access| code.contains(access))
 }

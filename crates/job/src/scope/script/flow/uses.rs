@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::columns::{provided, starred};
 use super::{ReadColumns, Rowset};
 use crate::script::model::{
-    ColumnRef, Conjunct, Expression, Query, RowsetRef, RowsetSource, Statement, StatementKind,
+    ColumnRef, Expression, Query, RowsetRef, RowsetSource, Statement, StatementKind,
 };
 
 /// A query with more inputs than this is not looked into: every column counts as used. Nobody
@@ -73,35 +73,29 @@ pub(super) fn mark(
             continue;
         }
         let needed = match statement.makes_rowset() {
-            true => marker
-                .needed
-                .get(&statement.index)
-                .cloned()
-                .unwrap_or_else(Needed::none),
-            false => Needed::All,
+            true => marker.needed.get(&statement.index).cloned(),
+            false => Some(Needed::All),
         };
+        let needed = needed.unwrap_or_else(Needed::none);
         marker.query(&statement.query, &needed);
     }
     for rowset in rowsets {
-        let needed = marker
-            .needed
-            .remove(&rowset.statement)
-            .unwrap_or_else(Needed::none);
+        let needed = marker.needed.remove(&rowset.statement);
+        let needed = needed.unwrap_or_else(Needed::none);
         let provided = rowset.columns.clone().unwrap_or_default();
         rowset.used = match &needed {
             Needed::All => provided.clone(),
             Needed::Some(names) => names.iter().cloned().collect(),
         };
-        rowset.dropped = provided
-            .into_iter()
-            .filter(|column| !needed.has(column))
-            .collect();
+        let provided = provided.into_iter();
+        rowset.dropped = provided.filter(|column| !needed.has(column)).collect();
     }
 }
 
 impl Marker<'_> {
-    fn known(&self, definition: usize) -> Option<Vec<String>> {
-        self.columns.get(&definition).cloned().flatten()
+    fn provided(&self, query: &Query) -> Option<Vec<String>> {
+        let known = |definition| self.columns.get(&definition).cloned().flatten();
+        provided(query, &known)
     }
 
     /// Passes what is needed of a query on to its inputs.
@@ -122,16 +116,12 @@ impl Marker<'_> {
 
     /// Branches correspond by position; a set operation that compares rows needs all columns.
     fn union(&mut self, query: &Query, needed: &Needed) {
-        let compares = query
-            .set_operators
-            .iter()
-            .any(|operator| operator != "UNION ALL");
-        let names = query
-            .branches
-            .first()
-            .and_then(|first| provided(first, &|definition| self.known(definition)));
+        let mut operators = query.set_operators.iter();
+        let compares = operators.any(|operator| operator != "UNION ALL");
+        let first = query.branches.first();
+        let names = first.and_then(|first| self.provided(first));
         for branch in &query.branches {
-            let own = provided(branch, &|definition| self.known(definition));
+            let own = self.provided(branch);
             let needed = match (&names, own, needed) {
                 (Some(names), Some(own), Needed::Some(wanted))
                     if !compares && names.len() == own.len() =>
@@ -170,10 +160,8 @@ impl Marker<'_> {
         let qualifier = star.and_then(|star| star.qualifier.as_deref());
         let passed = if query.distinct { &Needed::All } else { needed };
         for input in starred(query, qualifier) {
-            let position = query
-                .inputs
-                .iter()
-                .position(|other| std::ptr::eq(other, input));
+            let mut inputs = query.inputs.iter();
+            let position = inputs.position(|other| std::ptr::eq(other, input));
             if let Some(need) = position.and_then(|position| needs.get_mut(position)) {
                 need.add(passed.clone());
             }
@@ -181,31 +169,22 @@ impl Marker<'_> {
     }
 
     fn clauses(&self, query: &Query, needed: &Needed, needs: &mut [Needed]) {
-        let conditions = |conjuncts: &[Conjunct], needs: &mut [Needed]| {
-            for conjunct in conjuncts {
-                self.expression(query, &conjunct.expression, needs);
-            }
-        };
-        conditions(&query.filter, needs);
-        conditions(&query.having, needs);
-        for join in &query.joins {
-            conditions(&join.condition, needs);
+        let joined = query.joins.iter().flat_map(|join| &join.condition);
+        let conjuncts = query.filter.iter().chain(joined).map(|c| &c.expression);
+        for expression in conjuncts.chain(&query.group_by) {
+            self.expression(query, expression, needs);
         }
-        for key in &query.group_by {
-            self.expression(query, key, needs);
-        }
-        for conjunct in &query.having {
-            self.own_columns(query, &conjunct.expression, needs);
-        }
-        for item in query.order_by.iter().chain(&query.presort) {
-            self.expression(query, &item.expression, needs);
-            self.own_columns(query, &item.expression, needs);
+        let ordered = query.order_by.iter().chain(&query.presort);
+        let having = query.having.iter().map(|c| &c.expression);
+        for expression in having.chain(ordered.map(|item| &item.expression)) {
+            self.expression(query, expression, needs);
+            self.own_columns(query, expression, needs);
         }
         for input in &query.inputs {
             match &input.source {
                 RowsetSource::Apply(expression) => self.expression(query, expression, needs),
                 RowsetSource::Query(_) if input.alias.is_none() && query.columns.is_empty() => {
-                    self.everything(needs, needed);
+                    needs.iter_mut().for_each(|need| need.add(needed.clone()));
                 }
                 _ => {}
             }
@@ -215,18 +194,10 @@ impl Marker<'_> {
     /// `HAVING` and `ORDER BY` can name columns of the list by their aliases.
     fn own_columns(&self, query: &Query, expression: &Expression, needs: &mut [Needed]) {
         for used in &expression.uses {
-            let mut named = query.columns.iter().filter(|column| {
-                column.name.as_deref() == Some(used.name.as_str()) && !column.is_star()
-            });
-            if let Some(column) = named.next() {
-                self.expression(query, &column.expression, needs);
+            let mut columns = query.columns.iter().filter(|column| !column.is_star());
+            if let Some(own) = columns.find(|c| c.name.as_ref() == Some(&used.name)) {
+                self.expression(query, &own.expression, needs);
             }
-        }
-    }
-
-    fn everything(&self, needs: &mut [Needed], needed: &Needed) {
-        for need in needs {
-            need.add(needed.clone());
         }
     }
 
@@ -292,17 +263,15 @@ impl Marker<'_> {
     }
 
     fn may_have(&self, input: &RowsetRef, name: &str) -> bool {
-        let columns = match (&input.source, input.definition) {
+        let has = |columns: &Vec<String>| columns.iter().any(|own| own == name);
+        match (&input.source, input.definition) {
             (RowsetSource::Name | RowsetSource::Previous, Some(definition)) => {
-                self.columns.get(&definition).and_then(Option::as_ref)
+                let columns = self.columns.get(&definition);
+                columns.and_then(Option::as_ref).is_none_or(has)
             }
-            (RowsetSource::Query(inner), _) => {
-                let columns = provided(inner, &|definition| self.known(definition));
-                return columns.is_none_or(|columns| columns.iter().any(|own| own == name));
-            }
-            _ => None,
-        };
-        columns.is_none_or(|columns| columns.iter().any(|own| own == name))
+            (RowsetSource::Query(inner), _) => self.provided(inner).as_ref().is_none_or(has),
+            _ => true,
+        }
     }
 
     fn pass(&mut self, query: &Query, input: usize, needed: Needed) {

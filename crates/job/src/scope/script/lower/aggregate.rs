@@ -26,7 +26,7 @@ impl Lowering<'_> {
         let mut found = Vec::new();
         let mut at = 0;
         while at < tokens.len() {
-            if self.is_aggregate(tokens, at, grouped).is_none() {
+            if !self.is_aggregate(tokens, at, grouped) {
                 at += 1;
                 continue;
             }
@@ -37,25 +37,26 @@ impl Lowering<'_> {
                     at = close + 1;
                 }
                 // Not called, or never closed, and then nothing after it is either.
-                None if tokens
-                    .get(at + 1)
-                    .is_some_and(|&next| self.token(next) == "(") =>
-                {
-                    break;
-                }
+                None if self.is_at(tokens, at + 1, "(") => break,
                 None => at += 1,
             }
         }
         found
     }
 
-    fn is_aggregate(&self, tokens: &[usize], at: usize, grouped: bool) -> Option<()> {
+    fn is_at(&self, tokens: &[usize], at: usize, text: &str) -> bool {
+        tokens
+            .get(at)
+            .is_some_and(|&token| self.token(token) == text)
+    }
+
+    fn is_aggregate(&self, tokens: &[usize], at: usize, grouped: bool) -> bool {
         let name = self.token(tokens[at]);
         let after_dot = at > 0 && matches!(self.token(tokens[at - 1]), "." | "?.");
         let word = self.tree.token_kind(tokens[at]) == TokenKind::Word;
         let known = AGGREGATES.contain_keyword(name);
         let own = grouped && at == 0 && !is_reserved(name) && name != "IF";
-        (word && !after_dot && (known || own)).then_some(())
+        word && !after_dot && (known || own)
     }
 
     fn aggregate(
@@ -64,30 +65,19 @@ impl Lowering<'_> {
         (at, open, close): (usize, usize, usize),
         labels: &Labels,
     ) -> Aggregate {
-        let mut inner = &tokens[open + 1..close.min(tokens.len())];
-        let distinct = inner
-            .first()
-            .is_some_and(|&token| self.token(token) == "DISTINCT");
-        if distinct {
-            inner = &inner[1..];
-        }
-        let star = matches!(inner, [star] if self.token(*star) == "*");
-        let arguments = if star {
-            Vec::new()
-        } else {
-            self.split_arguments(inner)
+        let inner = &tokens[open + 1..close.min(tokens.len())];
+        let distinct = self.is_at(inner, 0, "DISTINCT");
+        let inner = &inner[usize::from(distinct)..];
+        let arguments = match inner {
+            [star] if self.token(*star) == "*" => Vec::new(),
+            _ => self.argument_expressions(inner, labels),
         };
         let end = tokens.len().min(close + 1);
-        let over = tokens
-            .get(end)
-            .is_some_and(|&token| self.token(token) == "OVER");
+        let over = self.is_at(tokens, end, "OVER");
         Aggregate {
             function: self.token(tokens[at]).to_ascii_uppercase(),
             distinct,
-            arguments: arguments
-                .into_iter()
-                .map(|argument| self.expression_of(argument, labels))
-                .collect(),
+            arguments,
             over,
             partition_by: match over {
                 true => self.window_keys(&tokens[end + 1..], labels),
@@ -114,24 +104,18 @@ impl Lowering<'_> {
             };
             depth >= 0 && text != "ORDER" && text != "ROWS"
         });
-        let keys = self.split_arguments(&tokens[3..3 + inner.count()]);
-        keys.into_iter()
-            .map(|key| self.expression_of(key, labels))
-            .collect()
+        self.argument_expressions(&tokens[3..3 + inner.count()], labels)
     }
 
     /// Positions of the brackets of a call whose name ends before `at`; type arguments may lie
     /// between.
     pub(super) fn call_brackets(&self, tokens: &[usize], at: usize) -> Option<(usize, usize)> {
         let mut open = at;
-        if tokens
-            .get(open)
-            .is_some_and(|&token| self.token(token) == "<")
-        {
+        if self.is_at(tokens, open, "<") {
             let close = |&token: &usize| self.token(token) == ">";
             open += tokens[open..].iter().take(32).position(close)? + 1;
         }
-        if self.token(*tokens.get(open)?) != "(" {
+        if !self.is_at(tokens, open, "(") {
             return None;
         }
         let mut depth = 0i32;
@@ -148,7 +132,7 @@ impl Lowering<'_> {
         None
     }
 
-    fn split_arguments<'t>(&self, tokens: &'t [usize]) -> Vec<&'t [usize]> {
+    fn argument_expressions(&self, tokens: &[usize], labels: &Labels) -> Vec<Expression> {
         let mut depth = 0i32;
         let parts = tokens.split(|&token| {
             match self.token(token) {
@@ -159,6 +143,9 @@ impl Lowering<'_> {
             }
             false
         });
-        parts.filter(|part| !part.is_empty()).collect()
+        let arguments = parts.filter(|part| !part.is_empty());
+        arguments
+            .map(|part| self.expression_of(part, labels))
+            .collect()
     }
 }

@@ -56,10 +56,8 @@ impl<'a> Lowering<'a> {
 
     /// Tokens of an expression without those of the queries inside it.
     pub(super) fn expression_tokens(&self, node: usize) -> Vec<usize> {
-        let queries = self
-            .tree
-            .children(node)
-            .filter(|&child| self.kind(child) == NodeKind::Query);
+        let children = self.tree.children(node);
+        let queries = children.filter(|&child| self.kind(child) == NodeKind::Query);
         let mut inner = queries.map(|child| self.tree.nodes()[child]).peekable();
         let outside = |&token: &usize| {
             let token = token as u32;
@@ -102,13 +100,11 @@ impl<'a> Lowering<'a> {
         let tokens = self.expression_tokens(node);
         let mut parts = Vec::new();
         self.split_conjuncts(&tokens, &mut parts);
-        parts
-            .into_iter()
-            .map(|part| Conjunct {
-                expression: self.expression_of(part, labels),
-                equality: self.equality(part, labels),
-            })
-            .collect()
+        let conjuncts = parts.into_iter().map(|part| Conjunct {
+            expression: self.expression_of(part, labels),
+            equality: self.equality(part, labels),
+        });
+        conjuncts.collect()
     }
 
     fn split_conjuncts<'t>(&self, tokens: &'t [usize], parts: &mut Vec<&'t [usize]>) {
@@ -167,9 +163,8 @@ impl<'a> Lowering<'a> {
     /// Both columns of `a.x == b.y`.
     fn equality(&self, tokens: &[usize], labels: &Labels) -> Option<(ColumnRef, ColumnRef)> {
         let tokens = self.without_parentheses(tokens);
-        let middle = tokens
-            .iter()
-            .position(|&token| matches!(self.token(token), "==" | "="))?;
+        let is_equals = |&token: &usize| matches!(self.token(token), "==" | "=");
+        let middle = tokens.iter().position(is_equals)?;
         let side = |tokens: &[usize]| {
             let expression = self.expression_of(tokens, labels);
             expression.as_column().cloned()
@@ -180,9 +175,8 @@ impl<'a> Lowering<'a> {
 
 impl<'a> Reader<'_, 'a> {
     fn text(&self, at: usize) -> &'a str {
-        self.tokens
-            .get(at)
-            .map_or("", |&token| self.lowering.token(token))
+        let token = self.tokens.get(at);
+        token.map_or("", |&token| self.lowering.token(token))
     }
 
     fn token_kind(&self, at: usize) -> TokenKind {
@@ -202,14 +196,8 @@ impl<'a> Reader<'_, 'a> {
         }
         for from in (0..self.tokens.len()).filter(|&at| self.text(at) == "from") {
             if self.text(from + 2) == "in" {
-                found.extend([
-                    "from",
-                    "select",
-                    "where",
-                    "let",
-                    "orderby",
-                    self.text(from + 1),
-                ]);
+                found.extend(["from", "select", "where", "let", "orderby"]);
+                found.push(self.text(from + 1));
             }
         }
         for arrow in (0..self.tokens.len()).filter(|&at| self.text(at) == "=>") {
@@ -291,22 +279,16 @@ impl<'a> Reader<'_, 'a> {
     fn chain(&self, at: usize) -> Chain {
         let mut words = vec![at];
         let mut end = at + 1;
-        while matches!(self.text(end), "." | "?.")
-            && matches!(
-                self.token_kind(end + 1),
-                TokenKind::Word | TokenKind::Variable
-            )
-        {
+        let is_name = |kind| matches!(kind, TokenKind::Word | TokenKind::Variable);
+        while matches!(self.text(end), "." | "?.") && is_name(self.token_kind(end + 1)) {
             words.push(end + 1);
             end += 2;
         }
         let mut open = end;
         if self.text(open) == "<" {
-            let arguments = (open..self.tokens.len()).take(32);
-            open = arguments
-                .clone()
-                .find(|&at| self.text(at) == ">")
-                .map_or(open, |at| at + 1);
+            let mut arguments = (open..self.tokens.len()).take(32);
+            let close = arguments.find(|&at| self.text(at) == ">");
+            open = close.map_or(open, |at| at + 1);
         }
         let called = self.text(open) == "(";
         Chain { words, end, called }

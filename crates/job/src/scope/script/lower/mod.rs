@@ -34,12 +34,8 @@ pub(super) fn statements(
         }
         statement.index = index;
         statement.parent = blocks.last().copied();
-        let last = statement
-            .span
-            .end
-            .saturating_sub(1)
-            .max(statement.span.start);
-        statement.lines = (line_of(statement.span.start), line_of(last));
+        let (start, end) = (statement.span.start, statement.span.end);
+        statement.lines = (line_of(start), line_of(end.saturating_sub(1).max(start)));
         if lowering.opens_block(node) {
             blocks.push(index);
         }
@@ -106,9 +102,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn token(&self, token: usize) -> &'a str {
-        self.text
-            .get(self.tree.token_span(token))
-            .unwrap_or_default()
+        self.slice(&self.tree.token_span(token))
     }
 
     fn kind(&self, node: usize) -> NodeKind {

@@ -20,11 +20,10 @@ enum Choice {
 /// Token lists for the parser, likeliest first; a single one where there is no `#IF`.
 pub(super) fn readings(text: &str, tree: &SyntaxTree, tokens: Range<usize>) -> Vec<Vec<u32>> {
     let kind = |token: usize| tree.token_kind(token);
-    if !tokens
-        .clone()
-        .any(|token| kind(token) == TokenKind::Directive)
-    {
-        return vec![seen(tree, tokens).collect()];
+    let is_directive = |token: usize| kind(token) == TokenKind::Directive;
+    if !tokens.clone().any(is_directive) {
+        let seen = tokens.filter(|&token| !kind(token).is_trivia());
+        return vec![seen.map(|token| token as u32).collect()];
     }
     let branches = branches(text, tree, tokens.clone());
     let take = |choice: Choice| -> Vec<u32> {
@@ -35,17 +34,9 @@ pub(super) fn readings(text: &str, tree: &SyntaxTree, tokens: Range<usize>) -> V
         });
         kept.map(|(token, _)| token as u32).collect()
     };
-    vec![
-        take(Choice::Cluster),
-        take(Choice::Other),
-        take(Choice::All),
-    ]
-}
-
-fn seen(tree: &SyntaxTree, tokens: Range<usize>) -> impl Iterator<Item = u32> + '_ {
-    tokens
-        .filter(|&token| !tree.token_kind(token).is_trivia())
-        .map(|token| token as u32)
+    [Choice::Cluster, Choice::Other, Choice::All]
+        .map(take)
+        .to_vec()
 }
 
 /// The branches that a token is in, folded to what the choices ask.
@@ -65,7 +56,6 @@ impl Branch {
     }
 }
 
-/// One open `#IF`.
 struct Condition {
     outer: Branch,
     /// Whether the branch for the cluster is the `#ELSE`.
@@ -81,10 +71,8 @@ fn branches(text: &str, tree: &SyntaxTree, tokens: Range<usize>) -> Vec<Branch> 
     let mut current = both;
     if closes_unopened(text, tree, tokens.clone()) {
         // The statement begins inside a branch whose `#IF` precedes it.
-        open.push(Condition {
-            outer: both,
-            local: false,
-        });
+        let (outer, local) = (both, false);
+        open.push(Condition { outer, local });
         current = Branch {
             cluster: true,
             other: false,
@@ -96,12 +84,9 @@ fn branches(text: &str, tree: &SyntaxTree, tokens: Range<usize>) -> Vec<Branch> 
             let line = text.get(tree.token_span(token)).unwrap_or_default();
             match directive_word(line) {
                 "IF" | "IFDEF" | "IFNDEF" => {
-                    let local = line.contains("LOCAL");
-                    open.push(Condition {
-                        outer: current,
-                        local,
-                    });
-                    current = first_branch(current, local);
+                    let (outer, local) = (current, line.contains("LOCAL"));
+                    open.push(Condition { outer, local });
+                    current = first_branch(outer, local);
                 }
                 "ELSE" | "ELIF" | "ELSEIF" => {
                     if let Some(condition) = open.last() {

@@ -26,7 +26,6 @@ pub(super) struct TokenError {
     pub(super) message: String,
 }
 
-/// The tree of a script and its errors.
 pub(super) fn parse(text: &str) -> (SyntaxTree, Vec<TokenError>) {
     let tokens = lex(text);
     let mut tree = SyntaxTree {
@@ -70,7 +69,6 @@ pub(super) fn parse(text: &str) -> (SyntaxTree, Vec<TokenError>) {
     (tree, errors)
 }
 
-/// A node that is still open.
 #[derive(Debug, Clone, Copy)]
 struct Mark(usize);
 

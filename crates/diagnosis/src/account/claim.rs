@@ -1,0 +1,347 @@
+//! Findings claim parts of the time: each what it saves once those above it are fixed.
+//!
+//! Their fixes are replayed one on top of the other, so that no second is saved twice and the
+//! claims add up to what all of them save together.
+
+use report::format::{Seconds, Share};
+use report::{Cause, Impact, SegmentKind, Text, text};
+
+use super::cost::hours_between;
+use super::{Account, LEAST_S, Part};
+use crate::impact::{Fix, RunModel, StageWork};
+use crate::rule::Candidate;
+use crate::rules::severity;
+use crate::settings::MIN_SHARE;
+use crate::view::View;
+use crate::weigh;
+
+/// Findings with what each saves on top of those before it.
+pub(crate) struct Claimed {
+    /// Failures first, then most seconds saved.
+    pub(crate) findings: Vec<Candidate>,
+    /// What needs no fix of its own, and the position of the finding that fixes it.
+    pub(crate) explained: Vec<(Candidate, usize)>,
+    /// Seconds that all findings save together; `None` if that cannot be estimated.
+    pub(crate) avoidable_s: Option<f64>,
+    /// The work with all findings fixed.
+    pub(crate) fixed: Option<Vec<StageWork>>,
+}
+
+impl Claimed {
+    /// Makes notes of what needs no fix of its own; returns the causes, each with the position of
+    /// the finding that fixes it.
+    pub(crate) fn explained(&mut self, notes: &mut Vec<Candidate>) -> Vec<(Cause, usize)> {
+        let explained = std::mem::take(&mut self.explained);
+        let causes = explained.iter().map(|(c, by)| (c.finding.cause, *by));
+        let causes = causes.collect();
+        notes.extend(explained.into_iter().map(|(c, _)| c));
+        notes.sort_by(weigh::rank);
+        causes
+    }
+}
+
+/// The run with the fixes so far.
+#[derive(Clone)]
+struct Fixed<'a> {
+    model: &'a RunModel,
+    stages: Vec<StageWork>,
+    replayed_s: f64,
+}
+
+impl<'a> Fixed<'a> {
+    fn none(model: &'a RunModel) -> Fixed<'a> {
+        Fixed {
+            model,
+            stages: model.stages.clone(),
+            replayed_s: model.replayed_s,
+        }
+    }
+
+    /// The run with one fix more.
+    fn with(&self, fix: &Fix) -> Fixed<'a> {
+        let mut stages = self.stages.clone();
+        fix.apply(&mut stages);
+        Fixed {
+            replayed_s: self.model.replay(&stages),
+            stages,
+            model: self.model,
+        }
+    }
+
+    /// Seconds that it takes less than another.
+    fn saves(&self, before: &Fixed<'_>) -> f64 {
+        self.model.seconds(before.replayed_s - self.replayed_s)
+    }
+}
+
+/// Lets findings claim the time that they save. Those about single vertices come first: an edit of
+/// the whole stage would take the excess of its vertices for its own. Then, those that save most.
+pub(crate) fn claim(
+    view: &View<'_>,
+    found: Vec<Candidate>,
+    mut account: Option<&mut Account>,
+) -> Claimed {
+    let known = |c: &Candidate| c.fix.is_some() && c.finding.impact.is_some();
+    let (mut open, unknown): (Vec<_>, Vec<_>) = found.into_iter().partition(known);
+    let start = view.run.as_ref().map(Fixed::none);
+    let mut now = start.clone();
+    let mut findings: Vec<Candidate> = Vec::new();
+    let mut explained: Vec<Candidate> = Vec::new();
+    let mut avoidable_s = 0.0;
+    while let Some((index, seconds)) = largest(&open, now.as_ref(), findings.is_empty()) {
+        let mut candidate = open.remove(index);
+        let next = apply(now.as_ref(), &candidate);
+        let left = match (&start, &now) {
+            (Some(start), Some(now)) => now.replayed_s / start.replayed_s,
+            _ => 1.0,
+        };
+        if !findings.is_empty() && share(&candidate, seconds) < left * view.limit(&MIN_SHARE) {
+            explained.push(candidate);
+            continue;
+        }
+        let (before, after) = (works(now.as_ref()), works(next.as_ref()));
+        let taken = account
+            .as_mut()
+            .map(|a| a.take(findings.len(), seconds, &candidate, &changed(before, after)));
+        let hours = hours_between(before, after);
+        value(&mut candidate, taken.unwrap_or(seconds), hours);
+        avoidable_s += seconds;
+        findings.push(candidate);
+        now = next;
+    }
+    let is_known = !view.failed() && (start.is_some() || !findings.is_empty());
+    let by = |c: &Candidate| fixes(start.as_ref(), &findings, c);
+    let explained = explained.into_iter().map(|c| (by(&c), c)).collect();
+    let mut claimed = Claimed {
+        avoidable_s: is_known.then_some(avoidable_s),
+        fixed: now.map(|n| n.stages),
+        ..ranked(findings, unknown, explained, account)
+    };
+    for (place, candidate) in claimed.findings.iter_mut().enumerate() {
+        say(view, candidate, place == 0);
+    }
+    claimed
+}
+
+fn works<'a>(fixed: Option<&'a Fixed<'_>>) -> &'a [StageWork] {
+    fixed.map_or(&[], |f| &f.stages)
+}
+
+/// The run with a candidate's fix on top.
+fn apply<'a>(now: Option<&Fixed<'a>>, candidate: &Candidate) -> Option<Fixed<'a>> {
+    Some(now?.with(candidate.fix.as_ref()?))
+}
+
+/// The candidate that comes next, and what it saves on top of the fixes so far, in seconds. Alone,
+/// each saves what its rule says.
+fn largest(open: &[Candidate], now: Option<&Fixed<'_>>, alone: bool) -> Option<(usize, f64)> {
+    let stated = |c: &Candidate| c.finding.impact.as_ref().map_or(0.0, |i| i.seconds_saved);
+    let saves = |c: &Candidate| match (&c.fix, now) {
+        (Some(Fix::Work(_)), Some(now)) if !alone => {
+            apply(Some(now), c).map_or(0.0, |next| next.saves(now))
+        }
+        _ => stated(c),
+    };
+    let seconds: Vec<f64> = open.iter().map(saves).collect();
+    let of_vertices = |at: &usize| about_vertices(open[*at].finding.cause);
+    let order = |a: &usize, b: &usize| {
+        let first = of_vertices(a).cmp(&of_vertices(b));
+        first
+            .then(seconds[*a].total_cmp(&seconds[*b]))
+            .then(b.cmp(a))
+    };
+    let next = (0..open.len()).max_by(order)?;
+    Some((next, seconds[next]))
+}
+
+/// The share of its base that some seconds of a candidate are.
+fn share(candidate: &Candidate, seconds: f64) -> f64 {
+    let Some(impact) = &candidate.finding.impact else {
+        return 0.0;
+    };
+    let stated = impact.share_of_elapsed.unwrap_or(0.0);
+    if impact.seconds_saved > 0.0 {
+        stated * seconds / impact.seconds_saved
+    } else {
+        stated
+    }
+}
+
+/// Stages whose work a fix changes.
+fn changed(before: &[StageWork], after: &[StageWork]) -> Vec<bool> {
+    before.iter().zip(after).map(|(a, b)| a != b).collect()
+}
+
+/// The finding that leaves a candidate least to save.
+fn fixes(start: Option<&Fixed<'_>>, findings: &[Candidate], candidate: &Candidate) -> usize {
+    let left = |other: &Candidate| {
+        let first = apply(start, other)?;
+        Some(apply(Some(&first), candidate)?.saves(&first))
+    };
+    let lefts = findings.iter().map(|f| left(f).unwrap_or(f64::INFINITY));
+    let least = lefts.enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
+    least.map_or(0, |(index, _)| index)
+}
+
+/// Sets what a candidate saves, in seconds and vertex-hours.
+fn value(candidate: &mut Candidate, seconds: f64, hours: f64) {
+    let share = share(candidate, seconds);
+    if let Some(impact) = &mut candidate.finding.impact {
+        impact.seconds_saved = seconds;
+        impact.share_of_elapsed = Some(share);
+        impact.vertex_hours_saved = Some(hours.max(0.0));
+        candidate.finding.severity = severity(Some(share), false);
+    }
+}
+
+/// Adds to the summary what the fix saves, and of what.
+pub(crate) fn say(view: &View<'_>, candidate: &mut Candidate, alone: bool) {
+    let Some(Impact {
+        seconds_saved,
+        share_of_elapsed: Some(share),
+        ..
+    }) = candidate.finding.impact
+    else {
+        return;
+    };
+    let (time, share) = (Seconds(seconds_saved), Share(share));
+    let part = match candidate.fix {
+        Some(Fix::Capacity) => text!(
+            "占从提交到结束时间的 {share}",
+            "{share} of the time from submission to end",
+            share = share
+        ),
+        _ => text!("占运行时间的 {share}", "{share} of the run", share = share),
+    };
+    let saving: Text = if alone {
+        text!(
+            "；修复后约可节省 {time}（{part}）",
+            "; fixing this would save about {time} ({part})",
+            time = time,
+            part = part
+        )
+    } else {
+        text!(
+            "；前面的问题修复之后，再修复它约可节省 {time}（{part}）",
+            "; fixing this as well would save about {time} more ({part})",
+            time = time,
+            part = part
+        )
+    };
+    let saving: String = saving.into(view.language);
+    candidate.finding.summary.push_str(&saving);
+}
+
+/// Puts the findings into the order of the report; the parts that they claim follow.
+fn ranked(
+    findings: Vec<Candidate>,
+    unknown: Vec<Candidate>,
+    explained: Vec<(usize, Candidate)>,
+    account: Option<&mut Account>,
+) -> Claimed {
+    let mut numbered: Vec<(usize, Candidate)> =
+        findings.into_iter().chain(unknown).enumerate().collect();
+    numbered.sort_by(|a, b| weigh::rank(&a.1, &b.1));
+    let place = |claimed: usize| numbered.iter().position(|(n, _)| *n == claimed);
+    for part in account.into_iter().flat_map(|a| &mut a.parts) {
+        part.finding = part.finding.and_then(place);
+    }
+    let by = |(by, c): (usize, Candidate)| (c, place(by).unwrap_or(0));
+    Claimed {
+        explained: explained.into_iter().map(by).collect(),
+        findings: numbered.into_iter().map(|(_, c)| c).collect(),
+        avoidable_s: None,
+        fixed: None,
+    }
+}
+
+impl Account {
+    /// Claims up to `seconds` of the parts that a candidate can be about: those of its kind in the
+    /// stages that its fix changes, then their other work, then what waited while they were active.
+    /// Returns what it could claim.
+    fn take(&mut self, finding: usize, seconds: f64, of: &Candidate, changed: &[bool]) -> f64 {
+        let run = self.run;
+        let is_changed = |p: &Part| p.stage.is_some_and(|s| changed.get(s) == Some(&true));
+        let kinds = kinds(of.finding.cause);
+        let mut left = seconds;
+        if matches!(of.fix, Some(Fix::Capacity)) {
+            self.take_where(finding, &mut left, |p| kinds.contains(&p.kind));
+            return seconds - left;
+        }
+        let active = self.active_of(changed);
+        let waited = |p: &Part| {
+            p.span.from >= run.from
+                && (p.kind == SegmentKind::Unexplained
+                    || active
+                        .iter()
+                        .any(|a| p.span.from < a.to && a.from < p.span.to))
+        };
+        self.take_where(finding, &mut left, |p| {
+            is_changed(p) && kinds.contains(&p.kind)
+        });
+        let is_work = |p: &Part| !matches!(p.kind, SegmentKind::Startup | SegmentKind::Retry);
+        self.take_where(finding, &mut left, |p| is_changed(p) && is_work(p));
+        self.take_where(finding, &mut left, is_changed);
+        self.take_where(finding, &mut left, waited);
+        seconds - left
+    }
+
+    /// Claims parts that nobody has claimed, splitting the last one.
+    fn take_where(&mut self, finding: usize, left: &mut f64, fits: impl Fn(&Part) -> bool) {
+        let mut at = 0;
+        while at < self.parts.len() && *left >= LEAST_S {
+            let part = &mut self.parts[at];
+            at += 1;
+            if part.finding.is_some() || !fits(part) {
+                continue;
+            }
+            let mut claimed = part.clone();
+            claimed.finding = Some(finding);
+            if part.span.seconds() <= *left {
+                *left -= part.span.seconds();
+                *part = claimed;
+            } else {
+                part.span.to -= *left;
+                claimed.span.from = part.span.to;
+                *left = 0.0;
+                self.parts.insert(at, claimed);
+                at += 1;
+            }
+        }
+    }
+}
+
+/// Whether a cause lies in single vertices, rather than in all of a stage.
+fn about_vertices(cause: Cause) -> bool {
+    let of_vertices = [SegmentKind::Straggler, SegmentKind::Retry];
+    kinds(cause).iter().any(|kind| of_vertices.contains(kind))
+}
+
+/// Kinds of time that a cause is about.
+fn kinds(cause: Cause) -> &'static [SegmentKind] {
+    use SegmentKind::{
+        CapacityWait, Compute, Exchange, Gc, Queue, Read, Retry, Sort, Spill, Startup, Straggler,
+        UserCode,
+    };
+    match cause {
+        Cause::QueueWait => &[Queue, CapacityWait],
+        Cause::JoinHotKey
+        | Cause::GroupHotKey
+        | Cause::NullOrDefaultKey
+        | Cause::LowCardinalityKey
+        | Cause::PartitionLayout
+        | Cause::SlowMachine => &[Straggler],
+        Cause::RedundantRepartition
+        | Cause::UnusedColumns
+        | Cause::MissedBroadcast
+        | Cause::UnalignedInput => &[Exchange, Sort],
+        Cause::HeapPressure => &[Gc],
+        Cause::CpuBoundUdo => &[UserCode],
+        Cause::Spill => &[Spill],
+        Cause::VertexRetries | Cause::MemoryEstimateTooLow => &[Retry],
+        Cause::JoinExplosion | Cause::LateFilter => &[Compute, Exchange, Sort],
+        Cause::TinyVertices => &[Startup],
+        Cause::SmallFiles => &[Startup, Read],
+        _ => &[],
+    }
+}

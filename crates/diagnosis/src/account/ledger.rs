@@ -1,0 +1,165 @@
+//! Books every stretch of the critical path under what it was.
+
+use report::{Evidence, SegmentKind};
+
+use super::before::{POLL_S, before, waits};
+use super::profile::{Profiles, Slice};
+use super::timeline::Timeline;
+use super::walk::{Stretch, walk};
+use super::{LEAST_S, Part, Span, shown};
+use crate::impact::{Cover, MAX_DISPATCH_S};
+use crate::view::View;
+
+/// The parts so far.
+struct Ledger<'a> {
+    view: &'a View<'a>,
+    parts: Vec<Part>,
+}
+
+/// The time from submission to end, part by part.
+pub(super) fn parts(view: &View<'_>, run: Span, timeline: Option<&Timeline>) -> Vec<Part> {
+    let parts = Vec::new();
+    let mut ledger = Ledger { view, parts };
+    let mut at = 0.0;
+    for (kind, span) in before(&view.job.info, run.from) {
+        ledger.silence(Span::new(at, span.from));
+        ledger.book(kind, None, span, shown::stated(view, kind, span));
+        at = span.to.max(at);
+    }
+    ledger.silence(Span::new(at, run.from));
+    match timeline.filter(|t| !t.path.is_empty()) {
+        Some(timeline) => ledger.run(run, timeline),
+        None => ledger.silence(run),
+    }
+    ledger.parts
+}
+
+impl Ledger<'_> {
+    fn book(
+        &mut self,
+        kind: SegmentKind,
+        stage: Option<usize>,
+        span: Span,
+        evidence: impl IntoIterator<Item = Evidence>,
+    ) {
+        if span.seconds() <= 0.0 {
+            return;
+        }
+        match self.parts.last_mut() {
+            Some(last) if last.kind == kind && last.stage == stage => {
+                last.span.to = span.to;
+                last.evidence.extend(evidence);
+            }
+            _ => self.parts.push(Part {
+                kind,
+                stage,
+                span,
+                evidence: evidence.into_iter().collect(),
+                finding: None,
+            }),
+        }
+    }
+
+    /// Divides a span into slices, one after the other. `seen` shows the whole span.
+    fn divide(&mut self, stage: usize, span: Span, slices: Vec<Slice>, seen: &Option<Evidence>) {
+        let (mut at, mut due) = (span.from, span.from);
+        for (kind, seconds, evidence) in slices {
+            due = (due + seconds).min(span.to);
+            if due - at >= LEAST_S {
+                let evidence = seen.iter().cloned().chain(evidence);
+                self.book(kind, Some(stage), Span::new(at, due), evidence);
+                at = due;
+            }
+        }
+        match self.parts.last_mut() {
+            Some(last) if at > span.from => last.span.to = span.to,
+            _ => self.book(SegmentKind::Compute, Some(stage), span, seen.clone()),
+        }
+    }
+
+    /// Time of which no file says what happened: the job manager's own if it is short.
+    fn silence(&mut self, span: Span) {
+        let kind = match span.seconds() <= POLL_S {
+            true => SegmentKind::Driver,
+            false => SegmentKind::Unexplained,
+        };
+        let evidence = shown::stated(self.view, kind, span);
+        self.book(kind, None, span, evidence);
+    }
+
+    fn run(&mut self, run: Span, timeline: &Timeline) {
+        let stretches = walk(run, timeline);
+        let stage = |index: usize| timeline.attempts[index].stage;
+        let waiting = stretches.iter().filter_map(|(what, span)| match what {
+            Stretch::Wait(index) => Some((stage(*index), *span)),
+            _ => None,
+        });
+        let held = timeline.held(&waiting.collect::<Vec<_>>(), MAX_DISPATCH_S);
+        let mut held = held.into_iter();
+        let waits = waits(&self.view.job.info, run);
+        let waits = Cover::of(waits.iter().map(|s| (s.from, s.to)));
+        let active = timeline.active();
+        let profiles = Profiles::of(self.view, timeline);
+        for (what, span) in stretches {
+            let seen = what.attempt().map(|index| &timeline.attempts[index]);
+            let seen = seen.and_then(|a| shown::attempt(self.view, a, what, span));
+            match what {
+                Stretch::Gap => self.gap(span, &active, &waits),
+                Stretch::Wait(index) => {
+                    let capacity = capacity_s(timeline, span, held.next().unwrap_or_default());
+                    let mut slices = vec![(SegmentKind::CapacityWait, capacity, None)];
+                    slices.extend(profiles.waves(stage(index), span.seconds() - capacity));
+                    self.divide(stage(index), span, slices, &seen);
+                }
+                Stretch::Startup(index) => {
+                    self.book(SegmentKind::Startup, Some(stage(index)), span, seen);
+                }
+                Stretch::Lost(index) => {
+                    self.book(SegmentKind::Retry, Some(stage(index)), span, seen);
+                }
+                Stretch::Run(index) => {
+                    let slices = profiles.vertex(stage(index), span.seconds());
+                    self.divide(stage(index), span, slices, &seen);
+                }
+            }
+        }
+    }
+
+    /// Whether no vertex is missing from the events, as from a file that was cut off.
+    fn has_all_events(&self) -> bool {
+        let stages = self.view.job.stages.iter().enumerate();
+        let mut observed = stages.map(|(s, stage)| (self.view.vertices(s), &stage.runs));
+        observed.all(|(vertices, runs)| {
+            runs.as_ref()
+                .is_some_and(|r| vertices.is_none_or(|n| n <= r.completed))
+        })
+    }
+
+    /// Time in which no vertex of the path was ready.
+    fn gap(&mut self, span: Span, active: &Cover, waits: &Cover) {
+        let waited = waits.within(span.from, span.to);
+        let rest = Span::new(span.from + waited, span.to);
+        let wait = SegmentKind::CapacityWait;
+        let waited = Span::new(span.from, rest.from);
+        self.book(wait, None, waited, shown::stated(self.view, wait, waited));
+        let ran = active.within(span.from, span.to) > 0.5 * span.seconds();
+        if rest.seconds() <= POLL_S || ran || !self.has_all_events() {
+            return self.silence(rest);
+        }
+        let idle = SegmentKind::Idle;
+        self.book(idle, None, rest, shown::stated(self.view, idle, rest));
+    }
+}
+
+/// Seconds of a wait in which tokens were missing, not busy with the stage that waits: what the
+/// stage's own earlier vertices run is its work.
+fn capacity_s(timeline: &Timeline, span: Span, (own, all): (f64, f64)) -> f64 {
+    let offered = (timeline.tokens * span.seconds()).max(all);
+    let capacity = span.seconds() * (1.0 - own / offered);
+    // a token is not handed on at once
+    if capacity < MAX_DISPATCH_S {
+        0.0
+    } else {
+        capacity
+    }
+}

@@ -1,0 +1,137 @@
+//! Where the time went: every second from submission to end, along the critical path.
+//!
+//! The parts lie one after the other and add up to the total by construction. What no file explains
+//! is `unexplained`, never dropped. Knows no rules; findings claim parts afterwards.
+
+mod before;
+mod claim;
+mod cost;
+mod ledger;
+mod profile;
+mod shown;
+mod timeline;
+mod walk;
+
+use job::model::JobInfo;
+use report::{Evidence, Finding, Segment, SegmentKind, TimeAccount};
+
+use crate::diagnosis::Numbering;
+use crate::view::View;
+use timeline::Timeline;
+
+pub(crate) use claim::{claim, say};
+pub(crate) use cost::cost;
+
+/// Shorter parts, in seconds, are not told apart from what follows them.
+const LEAST_S: f64 = 0.1;
+
+/// A stretch of time in seconds since submission.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Span {
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+}
+
+impl Span {
+    fn new(from: f64, to: f64) -> Span {
+        Span { from, to }
+    }
+
+    pub(crate) fn seconds(self) -> f64 {
+        (self.to - self.from).max(0.0)
+    }
+
+    fn until(self, limit: f64) -> Span {
+        Span::new(self.from, self.to.min(limit))
+    }
+}
+
+/// A part of the time, before it has ids.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    pub(crate) kind: SegmentKind,
+    /// Index of the stage.
+    pub(crate) stage: Option<usize>,
+    pub(crate) span: Span,
+    evidence: Vec<Evidence>,
+    /// Position of the finding that claims it.
+    finding: Option<usize>,
+}
+
+/// The time from submission to end.
+#[derive(Debug, Clone)]
+pub(crate) struct Account {
+    /// In order, without gaps.
+    pub(crate) parts: Vec<Part>,
+    /// The run; what comes before it is compiling and queueing.
+    pub(crate) run: Span,
+    /// From the first vertex of each stage to its last.
+    active: Vec<Option<Span>>,
+}
+
+impl Account {
+    /// The account of a job; `None` if no file tells how long it took from submission to end.
+    pub(crate) fn of(view: &View<'_>) -> Option<Account> {
+        let info = &view.job.info;
+        let total = info.total_seconds().filter(|s| *s > 0.0)?;
+        let run = Span::new(start(info, total), total);
+        let timeline = Timeline::of(view, run);
+        Some(Account {
+            parts: ledger::parts(view, run, timeline.as_ref()),
+            run,
+            active: timeline.map_or_else(Vec::new, |t| t.active_of_stages(view.job.stages.len())),
+        })
+    }
+
+    /// When the given stages were active.
+    fn active_of(&self, stages: &[bool]) -> Vec<Span> {
+        let chosen = self
+            .active
+            .iter()
+            .zip(stages)
+            .filter(|(_, chosen)| **chosen);
+        chosen.filter_map(|(span, _)| *span).collect()
+    }
+
+    /// Seconds of a kind.
+    pub(crate) fn seconds(&self, kind: SegmentKind) -> f64 {
+        let parts = self.parts.iter().filter(|p| p.kind == kind);
+        parts.map(|p| p.span.seconds()).sum()
+    }
+
+    /// The account in the types of the report.
+    pub(crate) fn report(
+        self,
+        view: &View<'_>,
+        findings: &[Finding],
+        avoidable_seconds: Option<f64>,
+        numbering: &mut Numbering,
+    ) -> TimeAccount {
+        let total = self.run.to;
+        let explained = total - self.seconds(SegmentKind::Unexplained);
+        let mut segment = |part: Part| Segment {
+            kind: part.kind,
+            stage: part.stage.map(|s| view.name(s).to_owned()),
+            start_seconds: part.span.from,
+            seconds: part.span.seconds(),
+            finding: part.finding.and_then(|f| Some(findings.get(f)?.id.clone())),
+            evidence: numbering.ids(part.evidence),
+        };
+        TimeAccount {
+            segments: self.parts.into_iter().map(&mut segment).collect(),
+            explained_share: (explained / total).clamp(0.0, 1.0),
+            avoidable_seconds,
+        }
+    }
+}
+
+/// Seconds from submission to the start of the run.
+fn start(info: &JobInfo, total: f64) -> f64 {
+    let stated = info.submitted_ms.zip(info.started_ms);
+    let by_times = stated.map(|(from, to)| (to - from) as f64 / 1000.0);
+    let by_elapsed = || info.elapsed_seconds.map(|elapsed| total - elapsed);
+    let start = by_times
+        .filter(|s| (0.0..=total).contains(s))
+        .or_else(by_elapsed);
+    start.unwrap_or(total).clamp(0.0, total)
+}

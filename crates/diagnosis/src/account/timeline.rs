@@ -1,0 +1,251 @@
+//! Every attempt of the run on one clock, and the chain of vertices that decided its end: from
+//! vertex events, else from the replay of the run.
+
+use job::model::Stage;
+use job::runs::{RunState, VertexRun};
+
+use super::Span;
+use crate::impact::{Cover, RunModel, Turn, schedule};
+use crate::view::View;
+
+/// Clocks of two machines differ by some milliseconds.
+const CLOCK_S: f64 = 1.0;
+
+/// One attempt at a vertex; times are seconds since submission.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Attempt {
+    pub(super) stage: usize,
+    pub(super) vertex: u32,
+    pub(super) state: RunState,
+    pub(super) created: f64,
+    pub(super) started: f64,
+    pub(super) running: f64,
+    pub(super) ended: f64,
+    /// Line of the events; `None` if the attempt is modelled.
+    pub(super) line: Option<u64>,
+}
+
+impl Attempt {
+    pub(super) fn is_lost(&self) -> bool {
+        matches!(self.state, RunState::Failed | RunState::Revoked)
+    }
+
+    pub(super) fn is_useful(&self) -> bool {
+        self.state == RunState::Completed
+    }
+}
+
+/// The attempts of a run.
+#[derive(Debug)]
+pub(super) struct Timeline {
+    /// By stage, vertex and creation.
+    pub(super) attempts: Vec<Attempt>,
+    /// Attempts of the critical path, first to last.
+    pub(super) path: Vec<usize>,
+    /// Vertices that may run at once.
+    pub(super) tokens: f64,
+    /// Attempts that each known one of a stage stands for.
+    pub(super) weights: Vec<f64>,
+}
+
+impl Timeline {
+    /// The timeline of a run; `None` if no file shows what its stages cost.
+    pub(super) fn of(view: &View<'_>, run: Span) -> Option<Timeline> {
+        observed(view, run).or_else(|| Some(modelled(view.run.as_ref()?, run)))
+    }
+
+    /// Attempts at the vertex of an attempt that were lost before it, first to last.
+    pub(super) fn lost_before(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
+        let useful = self.attempts[index];
+        let of_vertex = (useful.stage, useful.vertex);
+        let first = self
+            .attempts
+            .partition_point(|a| (a.stage, a.vertex) < of_vertex);
+        (first..index).filter(move |at| {
+            let a = self.attempts[*at];
+            a.is_lost() && a.ended <= useful.created + CLOCK_S
+        })
+    }
+
+    /// When anything of the job was waiting or running.
+    pub(super) fn active(&self) -> Cover {
+        Cover::of(self.attempts.iter().map(|a| (a.created, a.ended)))
+    }
+
+    /// From the first attempt of each stage to its last.
+    pub(super) fn active_of_stages(&self, stages: usize) -> Vec<Option<Span>> {
+        let mut active: Vec<Option<Span>> = vec![None; stages];
+        for a in &self.attempts {
+            let span = active[a.stage].get_or_insert(Span::new(a.created, a.ended));
+            span.from = span.from.min(a.created);
+            span.to = span.to.max(a.ended);
+        }
+        active
+    }
+
+    /// For each window: seconds of tokens that its stage held, and that all stages held. Windows
+    /// are in order and don't overlap; `before_s` is how long a token is held before the start.
+    pub(super) fn held(&self, windows: &[(usize, Span)], before_s: f64) -> Vec<(f64, f64)> {
+        let mut held = vec![(0.0, 0.0); windows.len()];
+        for a in &self.attempts {
+            let from = (a.started - before_s).max(a.created);
+            let first = windows.partition_point(|(_, w)| w.to <= from);
+            for (at, (stage, window)) in windows.iter().enumerate().skip(first) {
+                if window.from >= a.ended {
+                    break;
+                }
+                let seconds = a.ended.min(window.to) - from.max(window.from);
+                let seconds = seconds * self.weights[a.stage];
+                held[at].1 += seconds;
+                if *stage == a.stage {
+                    held[at].0 += seconds;
+                }
+            }
+        }
+        held
+    }
+}
+
+fn observed(view: &View<'_>, run: Span) -> Option<Timeline> {
+    let path = view.job.critical_path()?.value;
+    let last_ms = path.last()?.to_ms;
+    let origin_ms = origin_ms(view, run, path.first()?.from_ms, last_ms);
+    let at = |ms: i64| (ms - origin_ms) as f64 / 1000.0;
+    let mut attempts = Vec::new();
+    for (stage, runs) in view.job.stages.iter().enumerate() {
+        let of_stage = runs.runs.iter().flat_map(|r| &r.runs);
+        attempts.extend(of_stage.map(|r| attempt(stage, r, at)));
+    }
+    sort(&mut attempts);
+    let index = |stage: usize, vertex: u32, ended: f64| {
+        let first = attempts.partition_point(|a| (a.stage, a.vertex) < (stage, vertex));
+        let useful = |a: &Attempt| a.is_useful() && a.ended == ended;
+        attempts[first..]
+            .iter()
+            .position(useful)
+            .map(|offset| first + offset)
+    };
+    let path = path
+        .iter()
+        .filter_map(|step| index(step.stage, step.vertex, at(step.to_ms)))
+        .collect();
+    Some(Timeline {
+        path,
+        weights: view.job.stages.iter().map(weight).collect(),
+        tokens: view.run.as_ref().map_or(1.0, |r| r.tokens as f64),
+        attempts,
+    })
+}
+
+/// 1 unless the events of the stage are a sample.
+fn weight(stage: &Stage) -> f64 {
+    let Some(runs) = stage.runs.as_ref().filter(|r| !r.runs.is_empty()) else {
+        return 1.0;
+    };
+    let all = runs.completed + runs.failed + runs.revoked + runs.abandoned;
+    (all as f64 / runs.runs.len() as f64).max(1.0)
+}
+
+fn attempt(stage: usize, run: &VertexRun, at: impl Fn(i64) -> f64) -> Attempt {
+    let created = at(run.created_ms);
+    let started = at(run.started_ms).max(created);
+    let running = at(run.running_ms).max(started);
+    Attempt {
+        stage,
+        vertex: run.index,
+        state: run.state,
+        created,
+        started,
+        running,
+        ended: at(run.ended_ms).max(running),
+        line: Some(run.line),
+    }
+}
+
+fn sort(attempts: &mut [Attempt]) {
+    attempts.sort_by(|a, b| {
+        (a.stage, a.vertex)
+            .cmp(&(b.stage, b.vertex))
+            .then(a.created.total_cmp(&b.created))
+    });
+}
+
+/// Milliseconds since 1970 of the submission, on the clock of the events: if they don't fit into
+/// the run by the job's own clock, the run is taken to end with its last vertex.
+fn origin_ms(view: &View<'_>, run: Span, first_ms: i64, last_ms: i64) -> i64 {
+    let info = &view.job.info;
+    let ms = |seconds: f64| (seconds * 1000.0) as i64;
+    let by_start = info.started_ms.map(|start| start - ms(run.from));
+    let fits = |origin: &i64| {
+        first_ms >= origin + ms(run.from - CLOCK_S) && last_ms <= origin + ms(run.to + CLOCK_S)
+    };
+    let known = info.submitted_ms.or(by_start).filter(fits);
+    known.unwrap_or_else(|| last_ms - ms(run.to))
+}
+
+/// The replay of the run, shortened if it takes longer than the run did.
+fn modelled(model: &RunModel, run: Span) -> Timeline {
+    let pace = (run.seconds() / model.replayed_s).min(1.0);
+    let mut attempts = Vec::new();
+    let mut last: Vec<Option<(f64, usize)>> = vec![None; model.stages.len()];
+    schedule(&model.stages, model.tokens, |turn| {
+        if last[turn.stage].is_none_or(|(to, _)| turn.to > to) {
+            last[turn.stage] = Some((turn.to, turn.vertex));
+        }
+        turns(model, turn, |at| run.from + at * pace, &mut attempts);
+    });
+    let ends = |stage: &usize| Some((last[*stage]?.0, *stage));
+    let latest = |stages: &mut dyn Iterator<Item = usize>| {
+        let ended = stages.filter_map(|s| ends(&s));
+        ended.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, s)| s)
+    };
+    let mut chain: Vec<usize> = Vec::new();
+    let mut at = latest(&mut (0..model.stages.len()));
+    while let Some(stage) = at.filter(|_| chain.len() < model.stages.len()) {
+        chain.push(stage);
+        at = latest(&mut model.stages[stage].inputs.iter().copied());
+    }
+    sort(&mut attempts);
+    let index = |stage: usize| {
+        let vertex = last[stage]?.1 as u32;
+        let after = attempts.partition_point(|a| (a.stage, a.vertex) <= (stage, vertex));
+        after.checked_sub(1)
+    };
+    Timeline {
+        path: chain.into_iter().rev().filter_map(index).collect(),
+        tokens: model.tokens as f64,
+        weights: vec![1.0; model.stages.len()],
+        attempts,
+    }
+}
+
+/// The attempts of one turn: what was lost, then what was used.
+fn turns(model: &RunModel, turn: Turn, at: impl Fn(f64) -> f64, attempts: &mut Vec<Attempt>) {
+    let work = model.stages[turn.stage].vertices[turn.vertex];
+    let lost_until = turn.from + work.wasted_s;
+    let useful = Attempt {
+        stage: turn.stage,
+        vertex: turn.vertex as u32,
+        state: RunState::Completed,
+        created: at(turn.ready),
+        started: at(turn.from),
+        running: at(lost_until + work.start_s),
+        ended: at(turn.to),
+        line: None,
+    };
+    if work.wasted_s > 0.0 {
+        attempts.push(Attempt {
+            state: RunState::Failed,
+            running: useful.started,
+            ended: at(lost_until),
+            ..useful
+        });
+        attempts.push(Attempt {
+            created: at(lost_until),
+            started: at(lost_until),
+            ..useful
+        });
+    } else {
+        attempts.push(useful);
+    }
+}

@@ -1,0 +1,74 @@
+//! Walks the critical path and lists what happened on it, one stretch after the other.
+
+use super::Span;
+use super::timeline::Timeline;
+use crate::impact::MAX_DISPATCH_S;
+
+/// What happened on the path between two points in time; the number is that of the attempt.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Stretch {
+    /// Nothing of the path was ready.
+    Gap,
+    /// The vertex was ready, but its process was not started.
+    Wait(usize),
+    Startup(usize),
+    /// The attempt ran and its work was lost.
+    Lost(usize),
+    Run(usize),
+}
+
+impl Stretch {
+    pub(super) fn attempt(self) -> Option<usize> {
+        match self {
+            Stretch::Gap => None,
+            Stretch::Wait(i) | Stretch::Startup(i) | Stretch::Lost(i) | Stretch::Run(i) => Some(i),
+        }
+    }
+}
+
+/// The stretches of a run.
+struct Walk {
+    at: f64,
+    end: f64,
+    stretches: Vec<(Stretch, Span)>,
+}
+
+/// The stretches from the start of the run to its end, without gaps or overlaps.
+pub(super) fn walk(run: Span, timeline: &Timeline) -> Vec<(Stretch, Span)> {
+    let mut walk = Walk {
+        at: run.from,
+        end: run.to,
+        stretches: Vec::new(),
+    };
+    for &useful in &timeline.path {
+        for lost in timeline.lost_before(useful) {
+            walk.begin(timeline, lost);
+            walk.to(timeline.attempts[lost].started, Stretch::Startup(lost));
+            walk.to(timeline.attempts[lost].ended, Stretch::Lost(lost));
+        }
+        walk.begin(timeline, useful);
+        let attempt = timeline.attempts[useful];
+        walk.to(attempt.running, Stretch::Startup(useful));
+        walk.to(attempt.ended, Stretch::Run(useful));
+    }
+    walk.to(run.to, Stretch::Gap);
+    walk.stretches
+}
+
+impl Walk {
+    /// Goes on to a point in time; what the path has passed already is not walked again.
+    fn to(&mut self, to: f64, stretch: Stretch) {
+        let to = to.min(self.end);
+        if to > self.at {
+            self.stretches.push((stretch, Span::new(self.at, to)));
+            self.at = to;
+        }
+    }
+
+    /// Goes on to where an attempt begins to start: dispatching its process is part of that.
+    fn begin(&mut self, timeline: &Timeline, index: usize) {
+        let attempt = timeline.attempts[index];
+        self.to(attempt.created, Stretch::Gap);
+        self.to(attempt.started - MAX_DISPATCH_S, Stretch::Wait(index));
+    }
+}

@@ -1,0 +1,245 @@
+//! How each rule ended, and the verdict that follows.
+//!
+//! Healthy is a proof: every rule that applies was cleared by a measurement, or what it could not
+//! decide is too small to matter, and the run as a whole is known.
+
+use job::info::Information;
+use job::model::JobState;
+
+use crate::diagnosis::Numbering;
+use crate::rule::{Candidate, Examination, Undecided};
+use crate::rules::is_local;
+use crate::settings::{MIN_SHARE, Settings};
+use crate::view::View;
+use crate::weigh;
+use report::format::{PLACE, Share};
+use report::{Cause, Evidence, Finding, RuleOutcome, RuleResult, Text, Verdict, text};
+
+/// What must be known of the run as a whole before it can be called healthy.
+pub(crate) fn gaps(view: &View<'_>) -> Vec<Undecided> {
+    let mut gaps = Vec::new();
+    let mut lacks = |info: Information, reason: Text| {
+        gaps.push(Undecided {
+            info,
+            stage: None,
+            share_at_stake: 1.0,
+            reason: reason.into(view.language),
+        });
+    };
+    let timed =
+        view.job.info.elapsed_seconds.is_some() || view.job.stages.iter().any(|s| s.runs.is_some());
+    if !timed {
+        let reason = if is_local(view) {
+            text!(
+                "本地运行不记录作业的运行时间，也没有排队、调度和多个顶点：要判断作业为什么慢，需要它在集群上运行后的文件",
+                "a local run records no run time of the job, and has no queue, no scheduler and few vertices: what slows the job down shows only in the files of a run on the cluster",
+            )
+        } else {
+            text!(
+                "不知道作业运行了多长时间，无法判断任何原因占多大比例",
+                "the run time of the job is unknown, and with it the share of any cause",
+            )
+        };
+        lacks(Information::JobTimes, reason);
+    }
+    if view.job.info.state == JobState::Cancelled {
+        lacks(
+            Information::JobTimes,
+            text!(
+                "作业被取消，没有运行完",
+                "the job was cancelled before its end",
+            ),
+        );
+    }
+    gaps
+}
+
+/// A problem if anything was found; healthy if nothing that matters is open.
+pub(crate) fn verdict(findings: &[Finding], rules: &[RuleOutcome], gaps: &[Undecided]) -> Verdict {
+    let open = |r: &RuleOutcome| r.outcome == RuleResult::Abstained;
+    if !findings.is_empty() {
+        Verdict::Problem
+    } else if !gaps.is_empty() || rules.iter().any(open) {
+        Verdict::InsufficientInformation
+    } else {
+        Verdict::Healthy
+    }
+}
+
+/// What a rule could not decide that could cost a share that matters, the largest first.
+pub(crate) fn open<'a>(e: &'a Examination, settings: &Settings) -> Vec<&'a Undecided> {
+    let least = settings.get(&MIN_SHARE);
+    let mut open: Vec<&Undecided> = e
+        .undecided
+        .iter()
+        .filter(|u| u.share_at_stake >= least)
+        .collect();
+    open.sort_by(|a, b| b.share_at_stake.total_cmp(&a.share_at_stake));
+    open
+}
+
+/// The outcome of every rule. `explained` are the causes that need no fix of their own, each with
+/// the position of the finding that fixes it.
+pub(crate) fn outcomes(
+    examined: Vec<(Cause, Examination)>,
+    findings: &[Finding],
+    explained: &[(Cause, usize)],
+    view: &View<'_>,
+    numbering: &mut Numbering,
+) -> Vec<RuleOutcome> {
+    let outcome = |(cause, e): (Cause, Examination)| {
+        let fixed = explained.iter().find(|(c, _)| *c == cause);
+        let fixed_by = fixed.and_then(|(_, by)| findings.get(*by));
+        let (outcome, by, text) = end(cause, &e, findings, fixed_by, view);
+        let mut lacking: Vec<String> = Vec::new();
+        if outcome == RuleResult::Abstained {
+            let open = open(&e, view.settings);
+            lacking.extend(open.iter().map(|u| u.info.code().to_owned()));
+            lacking.sort_unstable();
+            lacking.dedup();
+        }
+        let measured = e.closest.into_iter().flat_map(|c| c.evidence);
+        let seen = e.candidates.into_iter().flat_map(|c| c.evidence);
+        let evidence: Vec<Evidence> = seen.chain(measured).collect();
+        RuleOutcome {
+            cause,
+            outcome,
+            by,
+            text: text.into(view.language),
+            lacking,
+            evidence: numbering.ids(evidence),
+        }
+    };
+    examined.into_iter().map(outcome).collect()
+}
+
+/// Outcome, the finding that fired or explains, and the reason.
+fn end(
+    cause: Cause,
+    e: &Examination,
+    findings: &[Finding],
+    fixed_by: Option<&Finding>,
+    view: &View<'_>,
+) -> (RuleResult, Option<String>, Text) {
+    let fired = findings.iter().find(|f| f.cause == cause);
+    if let Some(finding) = fired {
+        let count = findings.iter().filter(|f| f.cause == cause).count();
+        let count = count.to_string();
+        return (
+            RuleResult::Fired,
+            Some(finding.id.clone()),
+            text!("{count}", "{count}"),
+        );
+    }
+    if let Some(largest) = open(e, view.settings).first() {
+        let reason = &largest.reason;
+        return (RuleResult::Abstained, None, text!("{reason}", "{reason}"));
+    }
+    if let Some(by) = fixed_by.or_else(|| explaining(cause, e, findings)) {
+        let (id, title) = (&by.id, by.cause.title());
+        let stage = by
+            .stage
+            .as_deref()
+            .map_or_else(Text::default, |stage| text!("{stage} ", " in {stage}"));
+        let reason = text!(
+            "{stage}看到的现象由 {id}（{title}）引起",
+            "what shows{stage} is the effect of {id} ({title})",
+            stage = stage,
+            title = title,
+        );
+        return (RuleResult::Explained, Some(id.clone()), reason);
+    }
+    match e.candidates.first() {
+        Some(candidate) if view.failed() => (RuleResult::NotApplicable, None, beside(candidate)),
+        Some(candidate) => (RuleResult::Cleared, None, too_small(candidate)),
+        None => without_candidate(e, view),
+    }
+}
+
+/// The finding of which everything that a rule saw is the effect.
+fn explaining<'a>(cause: Cause, e: &Examination, findings: &'a [Finding]) -> Option<&'a Finding> {
+    let attributed = e.attributed.iter().find_map(|(cause, stage)| {
+        let of_cause = || findings.iter().filter(|f| f.cause == *cause);
+        let same = of_cause().find(|f| f.stage == *stage);
+        same.or_else(|| of_cause().next())
+    });
+    let following = || {
+        let stages = e.candidates.iter().map(|c| c.finding.stage.as_deref());
+        stages
+            .filter_map(|stage| weigh::origin(cause, stage, findings))
+            .next()
+    };
+    attributed.or_else(following)
+}
+
+fn too_small(candidate: &Candidate) -> Text {
+    text!(
+        "影响太小：{summary}",
+        "costs too little: {summary}",
+        summary = candidate.finding.summary,
+    )
+}
+
+fn beside(candidate: &Candidate) -> Text {
+    text!(
+        "作业失败并非因此：{summary}",
+        "not why the job failed: {summary}",
+        summary = candidate.finding.summary,
+    )
+}
+
+/// What clears a rule that has no candidate: its measurements, or that what it could not decide is
+/// known to be small. With neither, there is nothing that the cause could apply to.
+fn without_candidate(e: &Examination, view: &View<'_>) -> (RuleResult, Option<String>, Text) {
+    let stakes = e.undecided.iter().map(|u| u.share_at_stake);
+    let at_most = stakes.fold(0.0, f64::max);
+    let small = text!(
+        "未能判断的部分最多占运行时间的 {share}",
+        "what is undecided is at most {share} of the run",
+        share = Share(at_most),
+    );
+    let measured = PLACE.count(e.in_order as f64);
+    let (outcome, reason) = match &e.cleared {
+        Some(reason) if e.in_order > 0 => (
+            RuleResult::Cleared,
+            text!(
+                "{reason}（已检查{measured}）",
+                "{reason} ({measured} checked)",
+                reason = reason,
+                measured = measured,
+            ),
+        ),
+        None if e.in_order > 0 => (
+            RuleResult::Cleared,
+            text!(
+                "已检查{measured}",
+                "{measured} checked",
+                measured = measured
+            ),
+        ),
+        _ if !e.attributed.is_empty() => (
+            RuleResult::Cleared,
+            text!(
+                "{places}另有原因，且影响太小",
+                "{places} with another cause that costs too little",
+                places = PLACE.count(e.attributed.len() as f64),
+            ),
+        ),
+        _ if !e.undecided.is_empty() => (RuleResult::Cleared, small),
+        _ if view.failed() => (
+            RuleResult::NotApplicable,
+            text!(
+                "作业失败，没有跑完的运行不能说明这一点",
+                "the job failed, and an unfinished run doesn't show this",
+            ),
+        ),
+        _ => (
+            RuleResult::NotApplicable,
+            text!(
+                "作业中没有可能出现这种情况的地方",
+                "nothing in the job that this could apply to",
+            ),
+        ),
+    };
+    (outcome, None, reason)
+}
