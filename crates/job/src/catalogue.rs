@@ -262,12 +262,10 @@ impl Check<'_> {
         let own_line = line_at(piece.text, offset) - 1;
         let text = piece.text.lines().nth(own_line).unwrap_or_default();
         // a missing field is named in the message, any other is in the line
-        let field = error
-            .message()
-            .strip_prefix("missing field `")
-            .and_then(|rest| rest.split('`').next())
-            .or_else(|| text.split_once('=').map(|(name, _)| name.trim()))
-            .unwrap_or("file");
+        let missing = error.message().strip_prefix("missing field `");
+        let missing = missing.and_then(|rest| rest.split('`').next());
+        let written = || text.split_once('=').map(|(name, _)| name.trim());
+        let field = missing.or_else(written).unwrap_or("file");
         let line = own_line + piece.lines_before + 1;
         let message = error.message().trim().replace('\n', "; ");
         let error = CatalogueError::new(self.file, line, field, message);

@@ -1,10 +1,9 @@
 //! Alternative: copy the small side of a join to every vertex that has rows of the big one, which
 //! then stays where it is.
 
-use job::facts::value;
 use job::model::OperatorKind;
 
-use super::cost::{Rates, Work, read_ms, write_ms};
+use super::cost::{Rates, Work, node_ms, node_rows, read_ms, sort_ms, write_ms};
 use super::{Change, Exchange, Partitioning};
 use crate::impact::Saved;
 use crate::measurements::managed::column_width;
@@ -190,10 +189,13 @@ fn price(
     let copies = view.vertices(into).unwrap_or(1) as f64;
     let mut work = Work::default();
     work.add(into, -write_ms(view, rates, edge));
-    work.add(stage, -read_ms(view, rates, edge));
+    work.add(stage, -read_ms(view, rates, edge) - sort_ms(view, edge));
     for small in change.keys().filter(|e| **e != big) {
         let small = &view.job.edges[*small];
-        work.add(small.to, -read_ms(view, rates, small));
+        work.add(
+            small.to,
+            -read_ms(view, rates, small) - sort_ms(view, small),
+        );
         let (bytes, rows) = (small.bytes_written, small.rows_written);
         let copy = bytes.unwrap_or(0.0) * rates.read + rows.unwrap_or(0.0) * rates.join;
         work.add(into, copies * copy);
@@ -222,14 +224,8 @@ fn enforce(
     let edge = &view.job.edges[big];
     let (into, stage) = (edge.from, edge.to);
     let nodes = &view.derived().flow.nodes;
-    let node_ms = |n: usize| {
-        view.node_ms(nodes[n].stage, nodes[n].operator.uid)
-            .unwrap_or(0.0)
-    };
-    let rows_of = |n: usize| {
-        let facts = view.node(nodes[n].stage, nodes[n].operator.uid)?;
-        value(&facts.rows)
-    };
+    let ms_of = |n: usize| node_ms(view, &nodes[n]);
+    let rows_of = |n: usize| node_rows(view, &nodes[n]);
     // The exchange goes below a sort that the reader needs.
     let mut feed = nodes[reader].inputs[input];
     let mut sort = None;
@@ -257,7 +253,7 @@ fn enforce(
     work.add(into, bytes * rates.write);
     work.add(nodes[reader].stage, bytes * rates.read);
     match sort {
-        Some(at) => work.add(nodes[at].stage, node_ms(at) * (sent / rows.max(1.0) - 1.0)),
+        Some(at) => work.add(nodes[at].stage, ms_of(at) * (sent / rows.max(1.0) - 1.0)),
         None => work.add(nodes[reader].stage, sent * rates.sort),
     }
     let mut open = vec![producer];
@@ -269,8 +265,8 @@ fn enforce(
         }
         seen.push(at);
         if !sorts {
-            work.add(stage, -node_ms(at));
-            work.add(into, node_ms(at));
+            work.add(stage, -ms_of(at));
+            work.add(into, ms_of(at));
         }
         let inner = nodes[at].inputs.iter().filter(|f| f.edge.is_none());
         open.extend(inner.filter_map(|f| f.node));

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use job::model::{Column, OperatorKind};
-use job::script::StatementKind;
+use job::script::{Expression, Query};
 
-use super::cost::{Rates, Work, write_ms};
+use super::cost::{Rates, Work, read_ms, write_ms};
 use super::dataflow::{Dataflow, Node};
 use crate::impact::Saved;
 use crate::measurements::managed::column_width;
@@ -47,11 +47,12 @@ pub(crate) fn pruned<'a>(
         let all: f64 = edge.schema.iter().map(width).sum::<f64>() + ROW_OVERHEAD;
         let unused: f64 = columns.iter().map(|c| width(c)).sum();
         let share = unused / all;
-        let read = view.node_ms(edge.to, edge.uid);
-        let read = read.unwrap_or(edge.bytes_written.unwrap_or(0.0) * rates.read);
         let sorted = view.sort_of(edge).and(edge.rows_written).unwrap_or(0.0);
         work.add(edge.from, -write_ms(view, rates, edge) * share);
-        work.add(edge.to, -read * share - sorted * unused * SORT_MS_PER_BYTE);
+        work.add(
+            edge.to,
+            -read_ms(view, rates, edge) * share - sorted * unused * SORT_MS_PER_BYTE,
+        );
         found.push(Unused {
             edge: at,
             columns,
@@ -136,43 +137,38 @@ fn needed_of<'a>(
         _ => needed.extend(all().filter(|c| !passed.contains(c))),
     }
     if operator.kind == Transform {
-        let words = condition_words(view, node);
+        let words = condition_words(view, node, false);
         needed.extend(all().filter(|c| words.iter().any(|w| w == c)));
     }
     Some(needed)
 }
 
-/// Columns that a user's class reads, by the generated code or the C# block of the script; `None`
-/// if its source is not there or reads them all.
+/// Columns that a user's class reads; `None` if its source is not there or reads them all.
 pub(crate) fn columns_read(view: &View<'_>, class: &str) -> Option<Vec<String>> {
     let name = class.rsplit('.').next().unwrap_or(class);
-    let generated = view
-        .job
-        .codegen
-        .as_ref()
-        .and_then(|g| g.classes.iter().find(|c| c.user_code && c.name == name));
-    if let Some(class) = generated {
-        return class.columns_read.clone();
-    }
-    let script = view.job.script.as_ref()?;
-    let mut blocks = script
-        .statements
-        .iter()
-        .filter(|s| s.kind == StatementKind::CsBlock);
-    blocks.find_map(|s| job::script::flow::user_code::columns_read(script.slice(&s.span), class))
+    let mut classes = view.job.codegen.iter().flat_map(|g| &g.classes);
+    let found = classes.find(|c| c.user_code && c.name == name)?;
+    found.columns_read.clone()
 }
 
 /// Words of the conditions that a filter checks, among them the columns that it reads: by the
-/// script's `WHERE` and `HAVING`, without the script by the generated class.
-pub(crate) fn condition_words(view: &View<'_>, filter: &Node<'_>) -> Vec<String> {
+/// script's `WHERE` and `HAVING`, without the script by the generated class. With `opaque`, those of
+/// conditions with calls only, if there are any: the optimizer leaves them where they are, and moves
+/// others as far down as they go.
+pub(crate) fn condition_words(view: &View<'_>, filter: &Node<'_>, opaque: bool) -> Vec<String> {
     if let Some(script) = &view.job.script {
         let lines = view.lines(filter.stage, filter.index);
         let statement = lines.and_then(|(first, _)| script.statement_at_line(first));
-        let conditions = statement
-            .iter()
-            .flat_map(|s| s.query.filter.iter().chain(&s.query.having));
-        let uses = conditions.flat_map(|c| &c.expression.uses);
-        return uses.map(|c| c.name.clone()).collect();
+        let mut all = Vec::new();
+        if let Some(statement) = statement {
+            conditions(&statement.query, &mut all);
+        }
+        let calls = opaque && all.iter().any(|c| !c.calls.is_empty());
+        let checked = all.iter().filter(|c| !calls || !c.calls.is_empty());
+        return checked
+            .flat_map(|c| &c.uses)
+            .map(|c| c.name.clone())
+            .collect();
     }
     let name = filter.operator.class_name.rsplit('.').next();
     let classes = view.job.codegen.iter().flat_map(|c| &c.classes);
@@ -182,4 +178,11 @@ pub(crate) fn condition_words(view: &View<'_>, filter: &Node<'_>) -> Vec<String>
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let words = condition.iter().flat_map(|c| c.split(|c| !is_word(c)));
     words.map(str::to_owned).collect()
+}
+
+/// Conditions of a query and of those in it.
+fn conditions<'q>(query: &'q Query, into: &mut Vec<&'q Expression>) {
+    let own = query.filter.iter().chain(&query.having);
+    into.extend(own.map(|c| &c.expression));
+    query.inner().for_each(|q| conditions(q, into));
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use job::facts::{OperatorFacts, Role, value};
+use job::facts::{Role, value};
 use job::model::{Edge, OperatorKind};
 
 use super::dataflow::Node;
@@ -75,20 +75,33 @@ fn rate(all: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     (amount > 0.0 && ms > 0.0).then(|| ms / amount)
 }
 
+/// Milliseconds that an operator takes itself; 0 if they were not measured.
+pub(crate) fn node_ms(view: &View<'_>, node: &Node<'_>) -> f64 {
+    view.node_ms(node.stage, node.operator.uid).unwrap_or(0.0)
+}
+
+/// Rows that an operator puts out.
+pub(crate) fn node_rows(view: &View<'_>, node: &Node<'_>) -> Option<f64> {
+    value(&view.node(node.stage, node.operator.uid)?.rows)
+}
+
 /// Milliseconds of writing an edge.
 pub(crate) fn write_ms(view: &View<'_>, rates: &Rates, edge: &Edge) -> f64 {
     let measured = view.node_ms(edge.from, edge.uid);
     measured.unwrap_or_else(|| edge.bytes_written.unwrap_or(0.0) * rates.write)
 }
 
-/// Milliseconds of reading an edge, and of sorting it if its reader sorts first.
+/// Milliseconds of reading an edge.
 pub(crate) fn read_ms(view: &View<'_>, rates: &Rates, edge: &Edge) -> f64 {
-    let sort = view
-        .sort_of(edge)
-        .and_then(|s: &OperatorFacts| value(&s.own_ms));
-    let measured = view.node_ms(edge.to, edge.uid);
     let bytes = edge.bytes_read.or(edge.bytes_written).unwrap_or(0.0);
-    measured.unwrap_or(bytes * rates.read) + sort.unwrap_or(0.0)
+    view.node_ms(edge.to, edge.uid)
+        .unwrap_or(bytes * rates.read)
+}
+
+/// Milliseconds of sorting an edge, if its reader sorts first.
+pub(crate) fn sort_ms(view: &View<'_>, edge: &Edge) -> f64 {
+    let sort = view.sort_of(edge).and_then(|s| value(&s.own_ms));
+    sort.unwrap_or(0.0)
 }
 
 /// How a change alters the work of the run.

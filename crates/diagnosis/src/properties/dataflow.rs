@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use job::Job;
 use job::model::{Operator, OperatorKind};
-use job::script::{Query, RowsetSource};
+use job::script::Query;
 
 use crate::view::View;
 
@@ -215,11 +215,7 @@ fn list<'q>(query: &'q Query, into: &mut HashMap<&'q str, Option<&'q str>>) {
             *entry = None;
         }
     }
-    let inner = query.inputs.iter().filter_map(|i| match &i.source {
-        RowsetSource::Query(inner) => Some(&**inner),
-        _ => None,
-    });
-    for query in query.branches.iter().chain(inner) {
+    for query in query.inner() {
         list(query, into);
     }
 }

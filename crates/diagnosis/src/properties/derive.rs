@@ -61,7 +61,7 @@ impl<'a> Derived<'a> {
         let nodes = flow.nodes.iter().enumerate();
         let mut derived = Derived {
             delivered: vec![Delivered::default(); flow.nodes.len()],
-            required: flow.nodes.iter().map(|n| required(view.job, n)).collect(),
+            required: flow.nodes.iter().map(required).collect(),
             kept: nodes
                 .filter(|(_, n)| n.operator.kind == OperatorKind::Join)
                 .filter_map(|(at, n)| Some((at, kept(view.job, n)?)))
@@ -368,37 +368,17 @@ fn joined(node: &Node<'_>, sides: [Delivered; 2], kept: Kept) -> Delivered {
 }
 
 /// What an operator requires of its inputs.
-fn required(job: &Job, node: &Node<'_>) -> Required {
+fn required(node: &Node<'_>) -> Required {
+    use OperatorKind as K;
     let operator = node.operator;
     match operator.kind {
-        OperatorKind::Aggregate | OperatorKind::Reduce if operator.keys.is_empty() => {
-            Required::Unknown
+        K::Aggregate | K::Reduce | K::Window if !operator.keys.is_empty() => {
+            Required::Together(operator.keys.clone())
         }
-        OperatorKind::Aggregate | OperatorKind::Reduce => Required::Together(operator.keys.clone()),
-        OperatorKind::Join | OperatorKind::Combine => Required::Matched,
-        OperatorKind::Window => match operator.keys.as_slice() {
-            [] => window_keys(job, node).map_or(Required::Unknown, Required::Together),
-            keys => Required::Together(keys.to_vec()),
-        },
-        OperatorKind::Top | OperatorKind::Other => Required::Unknown,
+        K::Join | K::Combine => Required::Matched,
+        K::Aggregate | K::Reduce | K::Window | K::Top | K::Other => Required::Unknown,
         _ => Required::Any,
     }
-}
-
-/// Keys by which a window function partitions, by its statement.
-fn window_keys(job: &Job, node: &Node<'_>) -> Option<Vec<String>> {
-    let script = job.script.as_ref()?;
-    let (statement, _) = job.statement_of(node.stage, node.index)?;
-    let query = &script.statements.get(statement)?.query;
-    let mut windows = query.aggregates.iter().filter(|a| a.over);
-    let keys = |of: &job::script::Aggregate| -> Option<Vec<String>> {
-        let names = of.partition_by.iter().map(|e| e.as_column());
-        names.map(|c| Some(c?.name.clone())).collect()
-    };
-    let first = keys(windows.next()?).filter(|k| !k.is_empty())?;
-    windows
-        .all(|w| keys(w).as_ref() == Some(&first))
-        .then_some(first)
 }
 
 /// Sides that a join keeps: by the optimizer's plan, else by the script.

@@ -1,10 +1,9 @@
 //! Alternative: run a filter below the exchanges that its rows cross.
 
-use job::facts::value;
 use job::model::{ExchangeKind, OperatorKind};
 
 use super::columns::condition_words;
-use super::cost::{Rates, Work, write_ms};
+use super::cost::{Rates, Work, node_ms, node_rows, read_ms, write_ms};
 use crate::impact::Saved;
 use crate::view::View;
 
@@ -43,19 +42,16 @@ fn pushed(view: &View<'_>, rates: &Rates, filter: usize) -> Option<Pushed> {
     }
     let mut work = Work::default();
     for edge in path.edges.iter().map(|e| &view.job.edges[*e]) {
-        let read = view.node_ms(edge.to, edge.uid);
-        let read = read.unwrap_or(edge.bytes_written.unwrap_or(0.0) * rates.read);
         work.add(edge.from, -write_ms(view, rates, edge) * dropped);
-        work.add(edge.to, -read * dropped);
+        work.add(edge.to, -read_ms(view, rates, edge) * dropped);
         work.shrink(edge.to, 1.0 - dropped);
     }
     let nodes = &view.derived().flow.nodes;
     for at in &path.passed {
-        let ms = view.node_ms(nodes[*at].stage, nodes[*at].operator.uid);
-        work.add(nodes[*at].stage, -ms.unwrap_or(0.0) * dropped);
+        work.add(nodes[*at].stage, -node_ms(view, &nodes[*at]) * dropped);
     }
     // The filter itself sees the rows of the lowest exchange.
-    let own = view.node_ms(node.stage, node.operator.uid).unwrap_or(0.0);
+    let own = node_ms(view, node);
     work.add(node.stage, -own);
     for edge in path.lowest.iter().map(|e| &view.job.edges[*e]) {
         work.add(edge.from, own * edge.rows_written.unwrap_or(rows) / rows);
@@ -74,14 +70,11 @@ fn pushed(view: &View<'_>, rates: &Rates, filter: usize) -> Option<Pushed> {
 pub(crate) fn rows_through(view: &View<'_>, filter: usize) -> Option<(f64, f64)> {
     let nodes = &view.derived().flow.nodes;
     let node = &nodes[filter];
-    let out = value(&view.node(node.stage, node.operator.uid)?.rows)?;
+    let out = node_rows(view, node)?;
     let feed = node.inputs.first()?;
     let rows = match (feed.edge, feed.node) {
         (Some(edge), _) => view.job.edges[edge].rows_read,
-        (None, before) => {
-            let before = &nodes[before?];
-            value(&view.node(before.stage, before.operator.uid)?.rows)
-        }
+        (None, before) => node_rows(view, &nodes[before?]),
     }?;
     (rows > 0.0 && out < rows).then_some((rows, out))
 }
@@ -93,7 +86,7 @@ pub(crate) fn columns_of(view: &View<'_>, filter: usize) -> Option<Vec<String>> 
         let inputs = node.operator.inputs.iter();
         inputs.flat_map(|i| &i.schema).any(|c| c.name == *name)
     };
-    let words = condition_words(view, node);
+    let words = condition_words(view, node, true);
     let mut columns: Vec<String> = words.into_iter().filter(known).collect();
     columns.sort_unstable();
     columns.dedup();

@@ -1,11 +1,12 @@
 //! Alternative: do the work of a gather's single vertex where the rows are, and bring together only
 //! what is left of them.
 
-use job::facts::value;
-use job::model::{ExchangeKind, OperatorKind};
+use job::model::OperatorKind;
 
+use super::Partitioning;
 use super::broadcast::width;
-use super::cost::Rates;
+use super::cost::{Rates, node_rows};
+use super::dataflow::Node;
 use crate::impact::{Saved, regroup};
 use crate::view::View;
 
@@ -23,7 +24,7 @@ pub(crate) struct Gathered {
 /// by their keys, a top-N or an aggregate without keys in part.
 pub(crate) fn alternatives(view: &View<'_>, rates: &Rates) -> Vec<Gathered> {
     let edges = view.job.edges.iter().enumerate();
-    let gathers = edges.filter(|(_, e)| e.exchange == ExchangeKind::Gather);
+    let gathers = edges.filter(|(_, e)| Partitioning::of_exchange(e) == Partitioning::Single);
     gathers
         .filter(|(_, e)| view.vertices(e.to).is_none_or(|n| n == 1))
         .filter_map(|(edge, _)| divided(view, rates, edge))
@@ -37,21 +38,19 @@ fn divided(view: &View<'_>, rates: &Rates, edge: usize) -> Option<Gathered> {
     let vertices = view.vertices(e.from).filter(|n| *n > 1)?;
     let nodes = &view.derived().flow.nodes;
     let own = || nodes.iter().enumerate().filter(|(_, n)| n.stage == e.to);
-    let keyless = |n: &super::dataflow::Node<'_>| n.is_user_code() && n.operator.keys.is_empty();
+    let keyless = |n: &Node<'_>| n.is_user_code() && n.operator.keys.is_empty();
     if own().any(|(_, n)| keyless(n)) {
         return None;
     }
     // What each vertex has left is gathered after all where there is less of it; else it is written
     // piece by piece.
-    let reduces = |n: &super::dataflow::Node<'_>| {
+    let reduces = |n: &Node<'_>| {
         let kind = n.operator.kind;
         matches!(kind, OperatorKind::Aggregate | OperatorKind::Top)
     };
     let reducer = own().find(|(_, n)| reduces(n));
-    let left_bytes = reducer.and_then(|(at, n)| {
-        let rows = value(&view.node(n.stage, n.operator.uid)?.rows)?;
-        Some(rows * vertices as f64 * width(view, at))
-    });
+    let left_bytes =
+        reducer.and_then(|(at, n)| Some(node_rows(view, n)? * vertices as f64 * width(view, at)));
     let final_s = left_bytes.map_or(0.0, |b| b.min(bytes) * rates.moving() / 1000.0);
     let counts = std::iter::successors(Some(vertices), |n| Some(n / 2).filter(|n| *n > 1));
     let (vertices, saved) = counts

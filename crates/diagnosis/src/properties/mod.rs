@@ -89,6 +89,9 @@ impl Partitioning {
     pub(crate) fn of_exchange(edge: &Edge) -> Partitioning {
         let keys = Keys::hash(&edge.keys, edge.partitions);
         match edge.exchange {
+            ExchangeKind::Hash | ExchangeKind::Range if edge.partitions == Some(1) => {
+                Partitioning::Single
+            }
             ExchangeKind::Hash if !edge.keys.is_empty() => Partitioning::Keyed(keys),
             ExchangeKind::Range if !edge.keys.is_empty() => Partitioning::Keyed(Keys {
                 function: Function::Range,

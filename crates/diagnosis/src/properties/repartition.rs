@@ -4,10 +4,13 @@
 
 use job::model::{ExchangeKind, Operator, OperatorKind, Table};
 
-use super::cost::{Rates, Work, read_ms, write_ms};
+use super::cost::{Rates, Work, node_rows, read_ms, sort_ms, write_ms};
 use super::{Change, Exchange, Function, Keys, Partitioning, Required};
 use crate::impact::Saved;
 use crate::view::View;
+
+/// Share of a table's rows from which on a job reads the whole of it.
+const WHOLE: f64 = 0.95;
 
 /// An exchange that could be left out.
 #[derive(Debug)]
@@ -190,19 +193,11 @@ fn without(view: &View<'_>, rates: &Rates, edge: usize, stretched: f64) -> Optio
         let keys = &derived.flow.nodes[node].operator.keys;
         writer(view, edge).is_some_and(|w| derived.delivered(w).is_sorted_on(keys))
     });
-    let read = view.node_ms(e.to, e.uid);
-    let read = read.unwrap_or(e.bytes_written.unwrap_or(0.0) * rates.read);
+    let sort = if sorted { sort_ms(view, e) } else { 0.0 };
     let mut work = Work::default();
     work.add(e.from, -write_ms(view, rates, e));
     work.add(e.from, (view.stage_ms(e.from)) * (stretched - 1.0));
-    work.add(
-        e.to,
-        if sorted {
-            -read_ms(view, rates, e)
-        } else {
-            -read
-        },
-    );
+    work.add(e.to, -read_ms(view, rates, e) - sort);
     work.merge(e.to, e.from);
     work.saved(view)
 }
@@ -215,7 +210,7 @@ pub(crate) struct Stored<'a> {
     pub(crate) table: &'a Table,
 }
 
-/// A stage that repartitions nothing if its inputs are stored on the keys that it needs.
+/// A stage whose inputs could be stored on the keys that it needs.
 #[derive(Debug)]
 pub(crate) struct Layout<'a> {
     pub(crate) stage: usize,
@@ -224,21 +219,25 @@ pub(crate) struct Layout<'a> {
     pub(crate) saved: Option<Saved>,
 }
 
-/// Every stage all of whose exchanges bring rows that are stored on keys that no reader of them
-/// needs. An input that is not partitioned at all is a different decision of its owner.
+/// Every stage that would repartition nothing if some of its inputs were not stored on keys that no
+/// reader of them needs. An input that is not partitioned at all is a different decision of its
+/// owner, and an exchange of anything else would remain.
 pub(crate) fn layouts<'a>(view: &View<'a>, rates: &Rates) -> Vec<Layout<'a>> {
     let of_stage = |stage: usize| {
         let edges = view.job.edges.iter().enumerate();
         let hashed = edges.filter(|(_, e)| e.to == stage && e.exchange == ExchangeKind::Hash);
-        let inputs: Option<Vec<Stored<'a>>> = hashed
-            .map(|(edge, _)| stored_on_others(view, edge))
-            .collect();
-        let inputs = inputs.filter(|i| !i.is_empty())?;
+        let hashed: Vec<usize> = hashed.map(|(edge, _)| edge).collect();
+        let inputs = hashed.iter().filter_map(|e| stored_on_others(view, *e));
+        let inputs: Vec<Stored<'a>> = inputs.collect();
+        let local = |e: &usize| inputs.iter().any(|s| s.edge == *e) || is_aligned(view, *e);
+        if !hashed.iter().all(local) {
+            return None;
+        }
         let bytes = |s: &Stored<'_>| view.job.edges[s.edge].bytes_written.unwrap_or(0.0);
-        Some(Layout {
+        (!inputs.is_empty()).then(|| Layout {
             stage,
             moved_bytes: inputs.iter().map(bytes).sum(),
-            saved: stored_alike(view, rates, stage, &inputs),
+            saved: stored_alike(view, rates, stage, &hashed),
             inputs,
         })
     };
@@ -261,13 +260,16 @@ fn stored_on_others<'a>(view: &View<'a>, edge: usize) -> Option<Stored<'a>> {
     let extract = &nodes[at];
     let table = view.table_of(extract.stage, extract.operator)?;
     let clustering = table.clustering.as_ref()?;
-    // Range partitions, by time for instance, serve those who read a part of the data.
-    let hashed = clustering.kind.contains("hash") && !clustering.keys.is_empty();
+    // Ranges, of time for instance, serve those who read a part of the data.
+    let read = node_rows(view, extract).zip(table.rows);
+    let whole = read.is_some_and(|(read, all)| read >= WHOLE * all as f64);
+    let hashed = clustering.kind.contains("hash");
+    let partitioned = !clustering.keys.is_empty() && (hashed || whole);
     let stored = Keys::hash(&clustering.keys, clustering.partitions);
     // Every other reader of the same data must need it repartitioned too.
     let mut others = view.outputs(e.from).filter(|o| o.channel != e.channel);
     let wanted = others.any(|o| o.exchange == ExchangeKind::Hash && stored.serve(&o.keys));
-    let unaligned = hashed && !stored.serve(&keys) && !wanted;
+    let unaligned = partitioned && !stored.serve(&keys) && !wanted;
     unaligned.then_some(Stored {
         edge,
         extract: extract.operator,
@@ -275,20 +277,21 @@ fn stored_on_others<'a>(view: &View<'a>, edge: usize) -> Option<Stored<'a>> {
     })
 }
 
+/// Whether rows are partitioned on the keys of their exchange before it.
+fn is_aligned(view: &View<'_>, edge: usize) -> bool {
+    let before = writer(view, edge).map(|w| &view.derived().delivered(w).partitioning);
+    before.is_some_and(|p| p.serves(&view.job.edges[edge].keys))
+}
+
 /// The inputs of a stage read where the largest of them is stored, and the stage run there.
-fn stored_alike(
-    view: &View<'_>,
-    rates: &Rates,
-    stage: usize,
-    inputs: &[Stored<'_>],
-) -> Option<Saved> {
-    let edges = || inputs.iter().map(|s| &view.job.edges[s.edge]);
+fn stored_alike(view: &View<'_>, rates: &Rates, stage: usize, hashed: &[usize]) -> Option<Saved> {
+    let edges = || hashed.iter().map(|e| &view.job.edges[*e]);
     let bytes = |e: &&job::model::Edge| e.bytes_written.unwrap_or(0.0);
     let main = edges().max_by(|a, b| bytes(a).total_cmp(&bytes(b)))?.from;
     let mut work = Work::default();
     for edge in edges() {
         work.add(edge.from, -write_ms(view, rates, edge));
-        work.add(stage, -read_ms(view, rates, edge));
+        work.add(stage, -read_ms(view, rates, edge) - sort_ms(view, edge));
         if edge.from != main {
             work.merge(edge.from, main);
         }

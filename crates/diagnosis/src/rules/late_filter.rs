@@ -79,7 +79,10 @@ fn lacking(view: &View<'_>, result: &mut Examination) {
                 stage = view.name(stage)
             );
             result.lacks(Information::RuntimeCounters, view, Some(stage), reason);
-        } else if rows_through(view, at).is_some() && columns_of(view, at).is_none() {
+        } else if view.job.script.is_none()
+            && rows_through(view, at).is_some()
+            && columns_of(view, at).is_none()
+        {
             let reason = text!(
                 "{stage} 中的过滤丢弃行，但没有脚本说明它用到哪些列",
                 "the filter in {stage} drops rows, and without the script its columns are not known",

@@ -288,9 +288,8 @@ impl StageFacts {
 
     /// Memory of the largest vertex: private bytes where they are counted, else the working set.
     pub fn memory_peak(&self) -> Option<&Measured> {
-        self.private_peak
-            .as_ref()
-            .or(self.working_set_peak.as_ref())
+        let private = self.private_peak.as_ref();
+        private.or(self.working_set_peak.as_ref())
     }
 
     /// Vertices over the tokens of the job: with 3.2 they run in four rounds, if nothing else runs

@@ -100,10 +100,8 @@ fn completed(runs: &StageRuns) -> impl Iterator<Item = &VertexRun> {
 }
 
 fn whole(runs: &StageRuns) -> Source {
-    Source {
-        file: runs.file.clone(),
-        locator: None,
-    }
+    let (file, locator) = (runs.file.clone(), None);
+    Source { file, locator }
 }
 
 #[cfg(test)]

@@ -84,10 +84,8 @@ impl Job {
         }
         let mut edges: Vec<Edge> = Vec::new();
         for (to, stage) in self.stages.iter().enumerate() {
-            let readers = stage
-                .counters
-                .iter()
-                .flat_map(|c| c.nodes_named("Extractor"));
+            let counters = stage.counters.iter();
+            let readers = counters.flat_map(|c| c.nodes_named("Extractor"));
             for uid in readers.filter_map(|node| node.op_id) {
                 let known = edges.iter().any(|e| e.uid == Some(uid) && e.to == to);
                 match writers.get(&uid) {

@@ -9,7 +9,7 @@ use crate::facts::{
     value,
 };
 use crate::model::{
-    Channel, ExchangeKind, Job, Operator, OperatorKind, Source, Stage, StageSummary,
+    Channel, Edge, ExchangeKind, Job, Operator, OperatorKind, Source, Stage, StageSummary,
 };
 
 /// Counters that show that a sort or hash table went to disk, the most significant first.
@@ -24,9 +24,8 @@ const SPILLS: [&str; 5] = [
 impl Job {
     /// Facts of every stage, in the order of [`Job::stages`].
     pub fn facts(&self) -> Vec<StageFacts> {
-        (0..self.stages.len())
-            .map(|stage| self.stage_facts(stage))
-            .collect()
+        let stages = 0..self.stages.len();
+        stages.map(|stage| self.stage_facts(stage)).collect()
     }
 
     pub fn stage_facts(&self, index: usize) -> StageFacts {
@@ -60,9 +59,8 @@ impl Job {
     /// Bytes that the vertices of a stage read: from vertex events, else from the stage statistics.
     pub fn bytes_read_per_vertex(&self, index: usize) -> Option<Derived<Spread>> {
         let stage = self.stages.get(index)?;
-        let of_events = stage
-            .runs
-            .as_ref()
+        let runs = stage.runs.as_ref();
+        let of_events = runs
             .and_then(|runs| Spread::of_runs(runs, &runs.bytes_read, |run| run.bytes_read as i64));
         of_events.or_else(|| {
             let stated = stated(&stage.name, stage.summary.as_ref()?);
@@ -86,16 +84,12 @@ impl Job {
     pub fn vertex_count(&self, index: usize) -> Option<Derived<u64>> {
         let stage = self.stages.get(index)?;
         let one = |value: u64, source: Option<Source>| {
-            (value > 0).then(|| Derived {
-                value,
-                sources: source.into_iter().collect(),
-            })
+            let sources = source.into_iter().collect();
+            (value > 0).then_some(Derived { value, sources })
         };
         let file = |file: &str| {
-            Some(Source {
-                file: file.to_owned(),
-                locator: None,
-            })
+            let (file, locator) = (file.to_owned(), None);
+            Some(Source { file, locator })
         };
         let stated = stage.summary.as_ref().map(|s| stated(&stage.name, s));
         let of_statistics = |of: fn(&Account) -> &Option<Measured>| {
@@ -125,9 +119,8 @@ impl Job {
     fn vertices_by_pieces(&self, stage: usize) -> Option<Derived<u64>> {
         let reader_count = |(stage, name): (&Stage, &str)| {
             let operators = stage.operators.iter();
-            let input = operators
-                .flat_map(|o| &o.inputs)
-                .find(|i| i.id.split('[').next() == Some(name))?;
+            let mut inputs = operators.flat_map(|o| &o.inputs);
+            let input = inputs.find(|i| i.id.split('[').next() == Some(name))?;
             let count = input.count.filter(|n| *n > 1)?;
             let place = format!("input[@id={}]/@numberOfInputs", input.id);
             Some((u64::from(count), stage.definition(&place)))
@@ -138,10 +131,9 @@ impl Job {
             .find_map(reader_count);
         let by_writer = || {
             use ExchangeKind as X;
-            let edge = self
-                .edges
-                .iter()
-                .find(|e| e.to == stage && matches!(e.exchange, X::Hash | X::Range | X::Gather))?;
+            let splits = |e: &&Edge| matches!(e.exchange, X::Hash | X::Range | X::Gather);
+            let mut writers = self.edges.iter().filter(|e| e.to == stage);
+            let edge = writers.find(splits)?;
             let n = match edge.exchange {
                 X::Gather => 1,
                 _ => u64::from(edge.partitions?),
@@ -150,10 +142,8 @@ impl Job {
             Some((n, self.stages.get(edge.from)?.definition(&place)))
         };
         let (value, source) = by_reader.or_else(by_writer)?;
-        Some(Derived {
-            value,
-            sources: source.into_iter().collect(),
-        })
+        let sources = source.into_iter().collect();
+        Some(Derived { value, sources })
     }
 }
 
@@ -197,11 +187,8 @@ fn of_counters(tree: &CounterTree) -> StageFacts {
     let at = |node| node_at(node, &file, &stage);
     let named = |name: &str| tree.node(name).map(at);
     let get = |node: &Option<Node<'_>>, metric| node.as_ref()?.get(metric);
-    let (time, gc, input) = (
-        named("Time"),
-        named("ManagedMemory"),
-        named("InputStatistics"),
-    );
+    let (time, gc) = (named("Time"), named("ManagedMemory"));
+    let input = named("InputStatistics");
     let vertex = at(&tree.vertex);
     StageFacts {
         operators: operators(tree, at),

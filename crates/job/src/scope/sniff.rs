@@ -139,13 +139,15 @@ fn is_log(text: &str) -> bool {
 
 /// Generated or user C#: `using X;` and a class, and no statement of a script around it.
 fn is_csharp(text: &str) -> bool {
+    let is_name = |name: &str| {
+        name.chars()
+            .all(|c| c.is_alphanumeric() || "._ =".contains(c))
+    };
     let using = text.lines().map(str::trim).any(|line| {
-        line.strip_prefix("using ")
-            .and_then(|rest| rest.strip_suffix(';'))
-            .is_some_and(|name| {
-                name.chars()
-                    .all(|c| c.is_alphanumeric() || "._ =".contains(c))
-            })
+        let rest = line
+            .strip_prefix("using ")
+            .and_then(|rest| rest.strip_suffix(';'));
+        rest.is_some_and(is_name)
     });
     let class = text.contains("class ") && text.contains('{');
     let script = text.lines().any(|l| l.trim_start().starts_with("#CS")) || script_lines(text) > 1;
@@ -170,9 +172,8 @@ fn is_script(text: &str) -> bool {
 
 /// Lines that begin as a statement of SCOPE or U-SQL does.
 fn script_lines(text: &str) -> usize {
-    text.lines()
-        .filter(|line| is_statement_start(line.trim()))
-        .count()
+    let starts = text.lines().filter(|line| is_statement_start(line.trim()));
+    starts.count()
 }
 
 fn is_statement_start(line: &str) -> bool {
@@ -196,9 +197,7 @@ fn is_statement_start(line: &str) -> bool {
         [name, "=", rest @ ..] if is_rowset_name(name) => {
             rest.is_empty() || begins(rest) || rest.first() == Some(&"SSTREAM")
         }
-        [name] => name
-            .strip_suffix('=')
-            .is_some_and(|name| name.starts_with('@')),
+        [name] => name.starts_with('@') && name.ends_with('='),
         words => begins(words),
     }
 }
@@ -275,10 +274,8 @@ mod tests {
 
     #[test]
     fn utf16_is_read() {
-        let bytes: Vec<u8> = "\u{feff}<JobInfo/>"
-            .encode_utf16()
-            .flat_map(u16::to_le_bytes)
-            .collect();
+        let units = "\u{feff}<JobInfo/>".encode_utf16();
+        let bytes: Vec<u8> = units.flat_map(u16::to_le_bytes).collect();
         assert_eq!(sniff(&bytes), FileKind::JobInfo);
     }
 }

@@ -266,6 +266,8 @@ SV3 20
         // Computed by the aggregation: only the join is passed.
         ("Udf.Keep(N)", 8e6, vec!["c2"], true),
         ("Udf.Keep(K, B)", 8e6, vec![], false),
+        // The optimizer has moved what it understands.
+        ("Udf.Keep(K) AND B > 5", 8e6, vec!["c2", "c1"], true),
         ("Udf.Keep(K)", 79e6, vec!["c2", "c1"], false),
     ] {
         let (found, share) = look(&job(condition, rows), |view, rates| {
@@ -371,4 +373,58 @@ SV2 1
         assert!((least..=most).contains(&share), "{after} {rows}: {share}");
     }
     assert_eq!(gathered("  reduce , c1 -> r(K,N) 100", 50e6), None);
+}
+
+#[test]
+fn another_layout_counts_if_it_leaves_no_exchange() {
+    let text = "
+SV1 40
+  extract T1 -> a(K,A,V) 100e6
+  hash K 40 a -> c1
+SV2 40
+  extract T2 -> b(J,B) 20e6
+  hash J 40 b -> c2
+SV3 40
+  sort K c1 -> s1
+  sort J c2 -> s2
+  join K=J s1 s2 -> j(K,A,V,B) 100e6
+  output j -> o";
+    let layout = |tables: &[(&str, &str, u32)], first: Option<(&str, f64)>| {
+        let mut job = plan(text, tables);
+        if let Some((kind, rows)) = first {
+            job.tables[0].rows = Some(rows as u64);
+            let clustering = job.tables[0].clustering.as_mut().expect("a clustering");
+            clustering.kind = kind.to_owned();
+        }
+        look(&job, |view, rates| {
+            let found = repartition::layouts(view, rates);
+            let names = found.iter().flat_map(|l| &l.inputs);
+            let names: Vec<&str> = names.map(|s| s.table.name.as_str()).collect();
+            let saves = found.iter().filter_map(|l| l.saved.as_ref());
+            (names.join(" "), saves.map(|s| s.share).sum::<f64>() > 0.1)
+        })
+    };
+    let (a, b, j, k) = (
+        ("T1", "A", 40),
+        ("T2", "B", 40),
+        ("T2", "J", 40),
+        ("T1", "K", 40),
+    );
+    for (tables, first, expected) in [
+        (&[a, b][..], None, "T1 T2"),
+        (&[a, j], None, "T1"),
+        (&[k, j], None, ""),
+        // The other side is not partitioned: it has to be exchanged anyway.
+        (&[a], None, ""),
+        // Ranges are of use to those who read a part.
+        (&[a, j], Some(("range", 100e6)), "T1"),
+        (&[a, j], Some(("range", 1e9)), ""),
+    ] {
+        let (found, saves) = layout(tables, first);
+        assert_eq!(
+            (found.as_str(), saves),
+            (expected, !expected.is_empty()),
+            "{tables:?}"
+        );
+    }
 }

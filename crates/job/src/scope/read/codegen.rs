@@ -154,10 +154,9 @@ fn mask(code: &str) -> Vec<u8> {
             [quote @ (b'"' | b'\''), ..] => literal_length(rest, *quote),
             _ => 0,
         };
-        out[at..at + length]
-            .iter_mut()
-            .filter(|b| **b != b'\n')
-            .for_each(|b| *b = b' ');
+        for byte in out[at..at + length].iter_mut().filter(|b| **b != b'\n') {
+            *byte = b' ';
+        }
         at += length.max(1);
     }
     out

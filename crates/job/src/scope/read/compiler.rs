@@ -12,11 +12,8 @@ use crate::xml::{Node, tree, walk};
 /// Reads the errors of either form of a compile result.
 pub(crate) fn result(input: &Input<'_>, job: &mut Job) {
     let (document, fault) = tree(input.text);
-    for error in document
-        .children
-        .iter()
-        .flat_map(|root| errors(input.name, root))
-    {
+    let roots = document.children.iter();
+    for error in roots.flat_map(|root| errors(input.name, root)) {
         if !job.errors.iter().any(|old| old.message == error.message) {
             job.errors.push(error);
         }
@@ -46,44 +43,32 @@ pub(crate) fn syntax_tree(input: &Input<'_>, job: &mut Job) {
 
 /// Errors of a failed compilation: `Error/{Start,End,Message}` or the items of `ErrorList`.
 fn errors(file: &str, root: &Node) -> Vec<JobError> {
-    let direct = root.all("Error");
-    let listed = root
-        .child("ErrorList")
-        .map_or(&[][..], |n| &n.children)
-        .iter();
-    direct
-        .chain(listed)
-        .filter_map(|node| {
-            let all = node.descendants();
-            let text = |names: &[&str]| {
-                names
-                    .iter()
-                    .find_map(|name| all.iter().find_map(|n| n.field(name)))
-            };
-            let message = text(&["Message", "Description"])
-                .or(Some(node.text.as_str()).filter(|t| !t.is_empty()))?;
-            let id = text(&["ErrorId", "Id"]).or_else(|| {
-                message
-                    .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-                    .find(|w| w.starts_with("E_CSC_"))
-            });
-            Some(JobError {
-                file: file.to_owned(),
-                id: id.map(str::to_owned),
-                component: Some("COMPILER".to_owned()),
-                message: message.lines().next().unwrap_or_default().to_owned(),
-                description: Some(message.to_owned()),
-                details: text(&["Details"]).map(str::to_owned),
-                resolution: text(&["Resolution"]).map(str::to_owned),
-                script_line: text(&["Line", "LineNumber"])
-                    .and_then(count)
-                    .or_else(|| line_in(message))
-                    .and_then(|n| u32::try_from(n).ok())
-                    .filter(|n| *n > 0),
-                ..JobError::default()
-            })
-        })
-        .collect()
+    let list = root.child("ErrorList").map_or(&[][..], |n| &n.children);
+    let nodes = root.all("Error").chain(list);
+    nodes.filter_map(|node| error(file, node)).collect()
+}
+
+fn error(file: &str, node: &Node) -> Option<JobError> {
+    let all = node.descendants();
+    let of_name = |name: &&str| all.iter().find_map(|n| n.field(name));
+    let text = |names: &[&str]| names.iter().find_map(of_name);
+    let own = Some(node.text.as_str()).filter(|text| !text.is_empty());
+    let message = text(&["Message", "Description"]).or(own)?;
+    let mut words = message.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    let id = text(&["ErrorId", "Id"]).or_else(|| words.find(|w| w.starts_with("E_CSC_")));
+    let line = text(&["Line", "LineNumber"]).and_then(count);
+    let line = line.or_else(|| line_in(message)).filter(|n| *n > 0);
+    Some(JobError {
+        file: file.to_owned(),
+        id: id.map(str::to_owned),
+        component: Some("COMPILER".to_owned()),
+        message: message.lines().next().unwrap_or_default().to_owned(),
+        description: Some(message.to_owned()),
+        details: text(&["Details"]).map(str::to_owned),
+        resolution: text(&["Resolution"]).map(str::to_owned),
+        script_line: line.and_then(|n| u32::try_from(n).ok()),
+        ..JobError::default()
+    })
 }
 
 /// `… at line 12, column 3 …`

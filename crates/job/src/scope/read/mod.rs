@@ -86,11 +86,8 @@ impl Job {
     pub(crate) fn note(&mut self, file: &str, locator: Option<String>, problem: &Problem) {
         /// More from one file say nothing new and would fill the report.
         const MOST_PER_FILE: usize = 20;
-        let so_far = self
-            .diagnostics
-            .iter()
-            .filter(|d| d.file.as_deref() == Some(file))
-            .count();
+        let own = |d: &&Diagnostic| d.file.as_deref() == Some(file);
+        let so_far = self.diagnostics.iter().filter(own).count();
         if so_far < MOST_PER_FILE {
             let (severity, message, hint) = problem.describe();
             self.diagnostics.push(Diagnostic {

@@ -107,8 +107,8 @@ impl Names {
             if value.trim().parse::<f64>().is_ok() {
                 self.note_odd(node, name, value);
             }
-            node.texts
-                .push((self.get(name), head(value, MAX_TEXT).to_owned()));
+            let text = head(value, MAX_TEXT).to_owned();
+            node.texts.push((self.get(name), text));
         }
     }
 
@@ -128,13 +128,11 @@ impl Names {
 
 impl Shape {
     fn of(node: Name, counters: &Arc<Vec<Name>>) -> Shape {
+        let written = counters.iter().map(|name| format!(" {name}=\""));
         Shape {
             node,
             counters: Arc::clone(counters),
-            written: counters
-                .iter()
-                .map(|name| format!(" {name}=\"").into())
-                .collect(),
+            written: written.map(Into::into).collect(),
         }
     }
 

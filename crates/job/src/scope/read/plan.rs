@@ -50,13 +50,11 @@ impl Walk {
     fn node(&mut self, tag: &Tag<'_>) -> usize {
         let id = tag.get("Id").unwrap_or_default();
         let at = self.plan.nodes.len();
+        let attributes = tag.attributes().filter(|(name, _)| *name != "Id");
+        let owned = attributes.map(|(name, value)| (name.to_owned(), value.into_owned()));
         self.plan.nodes.push(PlanNode {
             name: id.strip_prefix("PhyOp_").unwrap_or(&id).to_owned(),
-            attributes: tag
-                .attributes()
-                .filter(|(name, _)| *name != "Id")
-                .map(|(name, value)| (name.to_owned(), value.into_owned()))
-                .collect(),
+            attributes: owned.collect(),
             element_id: id,
             ..PlanNode::default()
         });
@@ -113,9 +111,8 @@ mod tests {
         read_map(&Input::new("m.xml", map), &mut job);
         read(&Input::new("p.xml", PLAN), &mut job);
         let plan = job.plan.expect("plan");
-        let join = plan
-            .by_group(&plan.group_of_operator["Join_5"])
-            .expect("join");
+        let group = &plan.group_of_operator["Join_5"];
+        let join = plan.by_group(group).expect("join");
         assert_eq!(join.name, "MergeJoin");
         assert_eq!(join.card, Some(1_047_020.0));
         assert_eq!((plan.nodes.len(), &*join.children), (2, &[1][..]));

@@ -195,10 +195,8 @@ impl Builder {
     fn close_stage(&mut self) {
         self.open.clear();
         let is_stage = |tree: &CounterTree| {
-            let number = tree
-                .stage
-                .strip_prefix("SV")
-                .and_then(|rest| rest.bytes().next());
+            let rest = tree.stage.strip_prefix("SV");
+            let number = rest.and_then(|rest| rest.bytes().next());
             number.is_some_and(|b| b.is_ascii_digit()) || !tree.nodes.is_empty()
         };
         self.trees.extend(self.current.take().filter(is_stage));
@@ -217,11 +215,8 @@ mod tests {
         read(&Input::new("f.xml", text), &mut job);
         let tree = job.stages[0].counters.as_ref().expect("counters");
         let of = |at: usize| -> Vec<(&str, f64)> {
-            tree.nodes[at]
-                .values
-                .iter()
-                .map(|(n, v)| (&**n, v))
-                .collect()
+            let values = tree.nodes[at].values.iter();
+            values.map(|(name, value)| (&**name, value)).collect()
         };
         assert_eq!(tree.nodes[1].op_id, Some(2));
         assert_eq!(of(0), vec![("a", 1.0), ("b", 2.0)]);

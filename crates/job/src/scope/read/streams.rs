@@ -54,13 +54,11 @@ fn stream(
 
 /// Lengths of `{{from:to},{from:to}}`.
 fn ranges(text: &str) -> Vec<u64> {
-    text.split('{')
-        .filter_map(|piece| {
-            let (from, to) = piece.split(['}', '{']).next()?.split_once(':')?;
-            count(to)?.checked_sub(count(from)?)
-        })
-        .take(MAX_PARTITIONS)
-        .collect()
+    let lengths = text.split('{').filter_map(|piece| {
+        let (from, to) = piece.split(['}', '{']).next()?.split_once(':')?;
+        count(to)?.checked_sub(count(from)?)
+    });
+    lengths.take(MAX_PARTITIONS).collect()
 }
 
 /// Reads the rows of partitions where nothing better is known: real files have been seen that
@@ -87,10 +85,9 @@ fn last_rows_of(input: &Input<'_>, job: &mut Job, id: &str, rows: &[u64]) {
     let place = format!("SStream[@id={id}]/Partition/@LastRowId");
     let known: Vec<u64> = table.partitions.iter().filter_map(|p| p.rows).collect();
     if known.is_empty() && (table.partitions.is_empty() || table.partitions.len() == rows.len()) {
-        table
-            .partitions
-            .resize(rows.len(), StoredPartition::default());
-        for (partition, rows) in table.partitions.iter_mut().zip(rows) {
+        let partitions = &mut table.partitions;
+        partitions.resize(rows.len(), StoredPartition::default());
+        for (partition, rows) in partitions.iter_mut().zip(rows) {
             partition.rows = Some(*rows);
         }
         table.sources.insert("partition_rows", input.at(place));

@@ -59,21 +59,19 @@ fn operator(tag: &Tag<'_>) -> Operator {
     let text = |name| tag.get(name).unwrap_or_default();
     let (id, class_name, args) = (text("id"), text("className"), text("args"));
     let arguments = arguments(&args);
+    let signature = tag
+        .get("signature")
+        .and_then(|s| s.split('!').next().map(str::to_owned));
+    let line = tag.get("line").and_then(|v| v.parse().ok());
     Operator {
         uid: tag.get("uid").and_then(|v| v.parse().ok()),
         kind: kind(&id, &class_name, &arguments),
         keys: arguments.keys,
         right_keys: arguments.right_keys,
         partition_count: arguments.count,
-        signature: tag
-            .get("signature")
-            .and_then(|s| s.split('!').next().map(str::to_owned))
-            .filter(|s| !s.is_empty()),
+        signature: signature.filter(|s| !s.is_empty()),
         file: tag.get("file"),
-        line: tag
-            .get("line")
-            .and_then(|v| v.parse().ok())
-            .filter(|line| *line > 0),
+        line: line.filter(|line| *line > 0),
         inputs: Vec::new(),
         outputs: Vec::new(),
         id,
@@ -86,11 +84,8 @@ fn operator(tag: &Tag<'_>) -> Operator {
 /// arguments say how a partitioner partitions.
 fn kind(id: &str, class_name: &str, arguments: &Arguments) -> OperatorKind {
     use OperatorKind as K;
-    let class = class_name
-        .rsplit('.')
-        .next()
-        .unwrap_or(class_name)
-        .trim_end_matches(is_number);
+    let class = class_name.rsplit('.').next().unwrap_or(class_name);
+    let class = class.trim_end_matches(is_number);
     let id = id.trim_end_matches(is_number);
     let partitioner = match () {
         () if arguments.has("hash") => Some(K::HashPartition),
@@ -100,12 +95,9 @@ fn kind(id: &str, class_name: &str, arguments: &Arguments) -> OperatorKind {
         () => None,
     };
     match (id, class) {
-        ("Partition" | "Split", _) | (_, "ScopePartitioner" | "Splitter") => {
-            partitioner.unwrap_or(if id == "Split" {
-                K::Split
-            } else {
-                K::Partition
-            })
+        ("Split", _) => partitioner.unwrap_or(K::Split),
+        ("Partition", _) | (_, "ScopePartitioner" | "Splitter") => {
+            partitioner.unwrap_or(K::Partition)
         }
         (_, "ScopeSorter") => K::Sort,
         (_, "ScopeSequenceProject") => K::Window,
@@ -130,13 +122,12 @@ fn is_number(c: char) -> bool {
 }
 
 fn channel(tag: &Tag<'_>) -> Channel {
+    let count = tag.get_any(&["numberOfInputs", "numberOfOutputs"]);
     Channel {
         id: tag.get("id").unwrap_or_default(),
         uid: tag.get("uid").and_then(|v| v.parse().ok()),
         schema: columns(&tag.get("schema").unwrap_or_default()),
-        count: tag
-            .get_any(&["numberOfInputs", "numberOfOutputs"])
-            .and_then(|v| v.parse().ok()),
+        count: count.and_then(|v| v.parse().ok()),
         is_final: tag.get("finalOutput").is_some_and(|v| truth(&v)),
     }
 }
@@ -148,39 +139,24 @@ mod tests {
     #[test]
     fn kinds_by_class_id_and_arguments() {
         use OperatorKind as K;
-        for (id, class, args, expected) in [
-            ("Process_4", "ScopeSorter_9", "-keys A", K::Sort),
+        for (operator, expected) in [
+            ("Process_4 ScopeSorter_9 -keys A", K::Sort),
+            ("Process_2 ScopeHashGrouper_9 -keys A", K::PartialAggregate),
+            ("Process_4 SqlGrouper_3 ", K::Aggregate),
             (
-                "Process_2",
-                "ScopeHashGrouper_9",
-                "-keys A",
-                K::PartialAggregate,
-            ),
-            ("Process_4", "SqlGrouper_3", "", K::Aggregate),
-            (
-                "Partition_1",
-                "ScopePartitioner_3",
-                "-hash A -count 3",
+                "Partition_1 ScopePartitioner_3 -hash A -count 3",
                 K::HashPartition,
             ),
-            (
-                "Split_1",
-                "ScopeRuntime.Splitter",
-                "-broadcast",
-                K::Broadcast,
-            ),
-            ("Split_1", "ScopeRuntime.Splitter", "", K::Split),
-            ("Process_1", "SqlFilterTransformer_3", "", K::Transform),
-            ("Process_1", "MyProcessor", "5", K::Process),
-            (
-                "GetSStream_0",
-                "ScopeRuntime.SStreamExtractor",
-                "",
-                K::Extract,
-            ),
-            ("Other_0", "X", "", K::Other),
+            ("Split_1 ScopeRuntime.Splitter -broadcast", K::Broadcast),
+            ("Split_1 ScopeRuntime.Splitter ", K::Split),
+            ("Process_1 SqlFilterTransformer_3 ", K::Transform),
+            ("Process_1 MyProcessor 5", K::Process),
+            ("GetSStream_0 ScopeRuntime.SStreamExtractor ", K::Extract),
+            ("Other_0 X ", K::Other),
         ] {
-            assert_eq!(kind(id, class, &arguments(args)), expected, "{id} {class}");
+            let parts: Vec<&str> = operator.splitn(3, ' ').collect();
+            let found = kind(parts[0], parts[1], &arguments(parts[2]));
+            assert_eq!(found, expected, "{operator}");
         }
     }
 

@@ -241,10 +241,8 @@ impl Lexer<'_> {
         while matches!(self.bytes.get(from), Some(b' ' | b'\t')) {
             from += 1;
         }
-        let length = self.bytes[from..]
-            .iter()
-            .take_while(|byte| is_word(**byte))
-            .count();
+        let rest = self.bytes[from..].iter();
+        let length = rest.take_while(|byte| is_word(**byte)).count();
         let word = &self.bytes[from..from + length];
         let is = |name: &str| word.eq_ignore_ascii_case(name.as_bytes());
         if is("CS") {

@@ -165,6 +165,15 @@ pub struct Query {
 }
 
 impl Query {
+    /// Branches, and queries in parentheses among its inputs.
+    pub fn inner(&self) -> impl Iterator<Item = &Query> {
+        let nested = self.inputs.iter().filter_map(|i| match &i.source {
+            RowsetSource::Query(query) => Some(&**query),
+            _ => None,
+        });
+        self.branches.iter().chain(nested)
+    }
+
     /// Whether it reads nothing and computes nothing.
     pub fn is_empty(&self) -> bool {
         self.inputs.is_empty() && self.branches.is_empty() && self.columns.is_empty()

@@ -40,10 +40,8 @@ pub(super) fn starred<'q>(
     qualifier: Option<&'q str>,
 ) -> impl Iterator<Item = &'q RowsetRef> {
     let all = qualifier.is_none();
-    query
-        .inputs
-        .iter()
-        .filter(move |input| all || Some(input.label()) == qualifier)
+    let inputs = query.inputs.iter();
+    inputs.filter(move |input| all || Some(input.label()) == qualifier)
 }
 
 /// Columns of one input.

@@ -77,19 +77,16 @@ impl Script {
 
 /// The flow of a script, with its own C# blocks as the only known user code.
 pub(super) fn of_script(script: &Script) -> DataFlow {
-    let blocks = script
-        .statements
-        .iter()
-        .filter(|s| s.kind == StatementKind::CsBlock);
+    let statements = script.statements.iter();
+    let blocks = statements.filter(|s| s.kind == StatementKind::CsBlock);
     let code: Vec<&str> = blocks.map(|block| script.slice(&block.span)).collect();
     let code = code.join("\n");
     let known = RefCell::new(HashMap::new());
     let reads = |class: &str| {
         let mut known = known.borrow_mut();
         let found = known.entry(class.to_owned());
-        found
-            .or_insert_with(|| user_code::columns_read(&code, class))
-            .clone()
+        let read = || user_code::columns_read(&code, class);
+        found.or_insert_with(read).clone()
     };
     build(&script.statements, &reads)
 }

@@ -67,17 +67,14 @@ fn window_keys(query: &Query) -> Option<Vec<String>> {
 }
 
 fn is_broadcast(join: &Join) -> bool {
-    join.strategy
-        .iter()
-        .any(|word| word.starts_with("BROADCAST") || word == "FULLCROSS")
+    let mut words = join.strategy.iter();
+    words.any(|word| word.starts_with("BROADCAST") || word == "FULLCROSS")
 }
 
 fn after_join(query: &Query, join: &Join, left_by: &LeftBy<'_>) -> Partitioning {
     if is_broadcast(join) || join.keys.is_empty() {
         let left = query.inputs.get(join.left);
-        return left
-            .map(|input| of_input(input, left_by))
-            .unwrap_or_default();
+        return left.map_or_else(Partitioning::default, |input| of_input(input, left_by));
     }
     let keys = join.keys.iter();
     match join.kind {

@@ -60,9 +60,7 @@ pub(super) fn mark(
     by_statement: &HashMap<usize, usize>,
     reads: &ReadColumns<'_>,
 ) {
-    let columns = rowsets
-        .iter()
-        .map(|rowset| (rowset.statement, rowset.columns.clone()));
+    let columns = rowsets.iter().map(|r| (r.statement, r.columns.clone()));
     let mut marker = Marker {
         columns: columns.collect(),
         needed: HashMap::new(),
@@ -281,10 +279,8 @@ impl Marker<'_> {
         match (&input.source, input.definition) {
             (RowsetSource::Query(inner), _) => self.query(inner, &needed),
             (_, Some(definition)) => {
-                self.needed
-                    .entry(definition)
-                    .or_insert_with(Needed::none)
-                    .add(needed);
+                let all = self.needed.entry(definition);
+                all.or_insert_with(Needed::none).add(needed);
             }
             _ => {}
         }

@@ -114,19 +114,16 @@ impl Parser<'_> {
             return;
         }
         if let Some(frame) = frames.last() {
-            let opened = if frame.open == b'C' {
-                "CASE".to_owned()
-            } else {
-                char::from(frame.open).to_string()
+            let opened = match frame.open {
+                b'C' => "CASE".to_owned(),
+                open => char::from(open).to_string(),
             };
             self.error(&format!("`{opened}` is not closed"));
         } else if state == State::Need {
-            let what = if self.at == start {
-                "expected an expression"
-            } else {
-                "expected more"
-            };
-            self.error(what);
+            self.error(match self.at == start {
+                true => "expected an expression",
+                false => "expected more",
+            });
         }
     }
 
@@ -169,10 +166,8 @@ impl Parser<'_> {
     }
 
     fn previous_is(&self, texts: &[&str]) -> bool {
-        let previous = self
-            .at
-            .checked_sub(1)
-            .map(|at| self.token_text(self.seen[at]));
+        let before = self.at.checked_sub(1);
+        let previous = before.map(|at| self.token_text(self.seen[at]));
         previous.is_some_and(|previous| texts.contains(&previous))
     }
 

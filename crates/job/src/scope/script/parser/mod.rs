@@ -35,7 +35,13 @@ pub(super) fn parse(text: &str) -> (SyntaxTree, Vec<TokenError>) {
         skipped: Vec::new(),
     };
     let extents = extents(text, &tree.tokens);
-    let nodes = Vec::with_capacity(tree.tokens.len() / 2 + 1);
+    let mut nodes = Vec::with_capacity(tree.tokens.len() / 2 + 1);
+    nodes.push(Node {
+        kind: NodeKind::Script,
+        first: 0,
+        end: tree.tokens.len() as u32,
+        next: 0,
+    });
     let mut parser = Parser {
         text,
         tree: &tree,
@@ -46,26 +52,12 @@ pub(super) fn parse(text: &str) -> (SyntaxTree, Vec<TokenError>) {
         skipped: Vec::new(),
         depth: 0,
     };
-    let end = tree.tokens.len() as u32;
-    parser.nodes.push(Node {
-        kind: NodeKind::Script,
-        first: 0,
-        end,
-        next: 0,
-    });
     for extent in extents {
         parser.extent(extent.first, extent.end, extent.stop);
     }
-    let count = parser.nodes.len() as u32;
-    parser.nodes[0].next = count;
-    let Parser {
-        nodes,
-        errors,
-        skipped,
-        ..
-    } = parser;
-    tree.nodes = nodes;
-    tree.skipped = skipped;
+    parser.nodes[0].next = parser.nodes.len() as u32;
+    let (nodes, skipped, errors) = (parser.nodes, parser.skipped, parser.errors);
+    (tree.nodes, tree.skipped) = (nodes, skipped);
     (tree, errors)
 }
 
@@ -231,15 +223,13 @@ impl<'a> Parser<'a> {
     }
 
     fn text_ahead(&self, ahead: usize) -> &'a str {
-        self.seen
-            .get(self.at + ahead)
-            .map_or("", |&token| self.token_text(token))
+        let token = self.seen.get(self.at + ahead);
+        token.map_or("", |&token| self.token_text(token))
     }
 
     fn token_text(&self, token: u32) -> &'a str {
-        self.text
-            .get(self.tree.token_span(token as usize))
-            .unwrap_or_default()
+        let span = self.tree.token_span(token as usize);
+        self.text.get(span).unwrap_or_default()
     }
 
     /// Whether the next token is this keyword or operator.
