@@ -65,7 +65,7 @@ pub(crate) fn bytes_read(view: &View<'_>, stage: usize) -> Option<f64> {
     (bytes > 0.0).then_some(bytes)
 }
 
-/// Least bytes for which a vertex of its own is worth its start-up.
+/// Fewest bytes that are worth the start-up of a separate vertex.
 pub(crate) static LEAST_BYTES: Threshold = Threshold {
     name: "sizing.least_bytes_per_vertex",
     default: 16e6,
