@@ -2,7 +2,7 @@
 //! needs, repartitioned in each run.
 
 use job::info::Information;
-use job::model::ExchangeKind;
+use job::model::{Edge, ExchangeKind, Operator, Table};
 
 use super::support::{Symptom, both};
 use crate::measurements::exchange::measured_write;
@@ -64,6 +64,24 @@ impl Rule for UnalignedInput {
         for layout in &found {
             result.offer(view, symptom(view, layout));
         }
+        let stored = |e: &&Edge| e.exchange == ExchangeKind::Hash && !view.failed();
+        for edge in view.job.edges.iter().filter(stored) {
+            let large = edge
+                .bytes_written
+                .is_none_or(|b| b >= view.limit(&MIN_BYTES));
+            if large
+                && view
+                    .extracts(edge.from)
+                    .any(|(_, o)| !has_layout(view, edge.from, o))
+            {
+                let reason = text!(
+                    "不知道 {stage} 读取的数据按什么键存储",
+                    "by which keys the data that {stage} reads is stored is unknown",
+                    stage = view.name(edge.from)
+                );
+                result.lacks(Information::StoredLayout, view, Some(edge.to), reason);
+            }
+        }
         result.exchanges(view, |e| {
             e.exchange == ExchangeKind::Hash && view.extracts(e.from).next().is_some()
         });
@@ -72,6 +90,15 @@ impl Rule for UnalignedInput {
             "no large inputs that are stored on other keys and repartitioned by every consumer"
         ))
     }
+}
+
+/// Whether a file tells how the data that an operator reads is stored. Text is stored in no order.
+fn has_layout(view: &View<'_>, stage: usize, extract: &Operator) -> bool {
+    let is_text = |t: &Table| t.kind.as_deref() == Some("text");
+    extract.id.starts_with("Extract")
+        || view
+            .table_of(stage, extract)
+            .is_some_and(|t| t.clustering.is_some() || is_text(t))
 }
 
 fn symptom(view: &View<'_>, layout: &Layout<'_>) -> Symptom {
