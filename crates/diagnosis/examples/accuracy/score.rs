@@ -31,6 +31,8 @@ pub(crate) struct Scored {
     pub(crate) judged: Vec<Judged>,
     /// |ln(estimated / true seconds saved)| of the causes found.
     pub(crate) impact: Vec<f64>,
+    /// The same of two causes together.
+    pub(crate) joint: Option<f64>,
 }
 
 impl Scored {
@@ -103,7 +105,18 @@ pub(crate) fn score(folder: &Path, truth: &Value, label: String) -> Result<Score
         ),
         judged: Vec::new(),
         impact: Vec::new(),
+        joint: None,
     };
+    let log = |estimate: f64, truth: f64| {
+        (estimate > 0.0 && truth > 0.0).then(|| (estimate / truth).ln().abs())
+    };
+    let avoidable = d.time.as_ref().and_then(|t| t.avoidable_seconds);
+    if let (Some(estimate), Some(truth)) = (avoidable, truth["avoidable_seconds"].as_f64())
+        && scored.kind == "two"
+        && scored.missed.is_empty()
+    {
+        scored.joint = log(estimate, truth);
+    }
     for (finding, strength) in d.findings.iter().zip(&d.strengths) {
         let code = finding.cause.code();
         let right = is(&wanted, code);
@@ -117,13 +130,8 @@ pub(crate) fn score(folder: &Path, truth: &Value, label: String) -> Result<Score
         let cause = causes.as_array().into_iter().flatten();
         let cause = { cause }.find(|c| c["cause"] == code);
         let truth = cause.and_then(|c| c["seconds_saved"].as_f64());
-        if let (Some(truth), Some(impact)) = (truth, &finding.impact)
-            && truth > 0.0
-            && impact.seconds_saved > 0.0
-        {
-            scored
-                .impact
-                .push((impact.seconds_saved / truth).ln().abs());
+        if let (Some(truth), Some(impact)) = (truth, &finding.impact) {
+            scored.impact.extend(log(impact.seconds_saved, truth));
         }
     }
     Ok(scored)

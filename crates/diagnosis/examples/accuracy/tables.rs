@@ -160,6 +160,10 @@ fn totals(mixed: &[Scored], weights: &BTreeMap<String, fit::Weights>) -> String 
             "saving: median of \\|ln(estimate / truth)\\|",
             number(impact),
         ),
+        (
+            "joint saving of two causes: the same",
+            number(median(mixed.iter().filter_map(|s| s.joint).collect())),
+        ),
     ];
     let mut out = format!(
         "{} jobs of held-out mechanisms:\n\n| | share (95 %) |\n|---|---|\n",
