@@ -64,6 +64,7 @@ impl Rule for UnalignedInput {
         for layout in &found {
             result.offer(view, symptom(view, layout));
         }
+        lacking(view, &mut result);
         result.exchanges(view, |e| {
             e.exchange == ExchangeKind::Hash && view.extracts(e.from).next().is_some()
         });
@@ -71,6 +72,33 @@ impl Rule for UnalignedInput {
             "没有按其他键分区存储、且所有使用者都要重分区的大输入",
             "no large inputs that are stored on other keys and repartitioned by every consumer"
         ))
+    }
+}
+
+/// Large exchanges of structured streams whose layout no file gives.
+fn lacking(view: &View<'_>, result: &mut Examination) {
+    let moved = view.job.edges.iter().filter(|e| {
+        let large = e.bytes_written.is_some_and(|b| b >= view.limit(&MIN_BYTES));
+        e.exchange == ExchangeKind::Hash && large && !view.failed()
+    });
+    for edge in moved {
+        let unknown = view.extracts(edge.from).any(|(_, o)| {
+            let table = view.table_of(edge.from, o);
+            o.class_name.contains("SStream") && table.is_none_or(|t| t.clustering.is_none())
+        });
+        if !unknown {
+            continue;
+        }
+        let reason = text!(
+            "不知道 {stage} 读取的数据按哪些键存储，无法判断重分区能否避免",
+            "on which keys the data that {stage} reads is stored is unknown, and so is whether it has to be repartitioned",
+            stage = view.name(edge.from)
+        );
+        result.lacks(Information::StoredLayout, view, Some(edge.to), reason);
+        // Another layout saves at most the exchange.
+        if let Some(last) = result.undecided.last_mut() {
+            last.share_at_stake *= view.fraction(edge.to, view.exchange_ms(edge));
+        }
     }
 }
 
