@@ -5,7 +5,7 @@
 //! the report, and what of it was not the model's, per call.
 
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
-use std::path::{Path, PathBuf};
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,16 +14,14 @@ use agent::offline::Offline;
 use agent::{Depth, Event, Prompts, Reasoner, Request, Services};
 use llm::{LlmOptions, Model, Profile, Provider};
 use serde_json::{Value, json};
+use testkit::knowledge::{index, root};
+use testkit::llm::think::{is_merged, step_of};
 use testkit::llm::{Recorded, Server, Turn};
 
 const THINKS: Duration = Duration::from_millis(500);
 
 /// Runs of each way; the median counts.
 const RUNS: usize = 5;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 fn conclusion(step: &str) -> Value {
     match step {
@@ -40,21 +38,11 @@ fn conclusion(step: &str) -> Value {
 }
 
 fn answer(request: &Recorded) -> Turn {
-    let asked = request.conversation();
-    let steps = ["think1", "think2", "think3", "think4", "think5"];
-    let asked: Vec<&str> = steps
-        .into_iter()
-        .enumerate()
-        .filter(|(n, _)| asked.contains(&format!("[THINK {}] ", n + 1)))
-        .map(|(_, step)| step)
-        .collect();
-    let said = match asked.as_slice() {
-        [] => conclusion("hypotheses"),
-        [one] => conclusion(one),
-        several => several
-            .iter()
-            .map(|s| ((*s).to_owned(), conclusion(s)))
-            .collect(),
+    let said = if is_merged(request) {
+        let steps = ["think1", "think2", "think3"].into_iter();
+        steps.map(|s| (s.to_owned(), conclusion(s))).collect()
+    } else {
+        conclusion(step_of(request))
     };
     Turn::json(&said).delay(THINKS).pieces(1 << 20)
 }
@@ -64,14 +52,14 @@ struct Seen {
     took: Duration,
 }
 
-async fn run(index: &indexer::Index, request: &Request, reasoner: Box<dyn Reasoner>) -> Seen {
+async fn run(request: &Request, reasoner: Box<dyn Reasoner>) -> Seen {
     let catalogue = job::Catalogue::builtin();
     let thresholds = diagnosis::Settings::default();
     let services = Services {
         catalogue: &catalogue,
         diagnosis: &thresholds,
         reading: job::Options::default(),
-        index: Some(index),
+        index: Some(index()),
         reasoner,
         fallbacks: Vec::new(),
         prompts: Prompts::built_in(),
@@ -115,31 +103,19 @@ fn median(mut times: Vec<Duration>) -> Duration {
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let settings = indexer::Settings::default();
-    indexer::build::update(
-        &root().join("knowledge"),
-        folder.path(),
-        &settings,
-        &mut |_| {},
-    )
-    .expect("the knowledge base is sound");
-    let index = indexer::Index::open(folder.path(), &settings).expect("an index was just built");
     let request = Request {
         job: root().join("tests/cases/join-hot-key-skew/job"),
         question: Some("why is it slow?".to_owned()),
         ..Request::default()
     };
     // The first run loads the vocabulary and opens the index.
-    run(&index, &request, asking().1).await;
+    run(&request, asking().1).await;
     let mut offline = Vec::new();
     for _ in 0..RUNS {
-        offline.push(run(&index, &request, Box::new(Offline)).await.took);
+        offline.push(run(&request, Box::new(Offline)).await.took);
     }
-    println!(
-        "offline: {:.1} ms from the first step to the report",
-        ms(median(offline))
-    );
+    let offline = ms(median(offline));
+    println!("offline: {offline:.1} ms from the first step to the report");
     for (name, depth, hypotheses, in_a_row) in [
         ("normal", Depth::Normal, false, 5),
         ("normal with hypotheses", Depth::Normal, true, 5),
@@ -154,7 +130,7 @@ async fn main() {
         let mut calls = 0;
         for _ in 0..RUNS {
             let (_server, reasoner) = asking();
-            let seen = run(&index, &request, reasoner).await;
+            let seen = run(&request, reasoner).await;
             calls = seen.calls;
             times.push(seen.took);
         }

@@ -6,7 +6,6 @@ use std::sync::Mutex;
 
 use crate::step::StepId;
 
-/// Something that happened during an analysis.
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
     JobOpened {

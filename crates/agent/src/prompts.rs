@@ -27,7 +27,6 @@ macro_rules! embedded {
 /// Name and text of every built-in template.
 const BUILT_IN: [[(&str, &str); 11]; 2] = embedded!("system" "think1" "think2" "think3" "think4" "think5" "hypotheses" "summary" "repair" "data" "schema");
 
-/// The built-in texts by name.
 fn built_in() -> BTreeMap<String, String> {
     let texts = BUILT_IN.into_iter().flatten();
     texts
@@ -35,7 +34,6 @@ fn built_in() -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Why templates cannot be loaded or rendered.
 #[derive(Debug, thiserror::Error)]
 pub enum PromptError {
     #[error("template `{file}` cannot be read")]
@@ -52,7 +50,6 @@ pub enum PromptError {
     },
 }
 
-/// The templates of all steps in both languages.
 #[derive(Clone)]
 pub struct Prompts {
     environment: Arc<Environment<'static>>,
@@ -66,7 +63,6 @@ impl Default for Prompts {
 }
 
 impl Prompts {
-    /// The templates that come with the program.
     pub fn built_in() -> Prompts {
         let prompts = Prompts::from_texts(built_in(), Vec::new());
         prompts.expect("the built-in templates are tested")
@@ -176,7 +172,6 @@ fn mark_of(text: &str) -> String {
     format!("{:08x}", hash >> 32)
 }
 
-/// A text with 1-based line numbers.
 fn numbered(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     for (index, line) in text.lines().enumerate() {

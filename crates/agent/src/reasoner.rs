@@ -35,7 +35,6 @@ impl Task<'_> {
     }
 }
 
-/// What a run has used so far.
 #[derive(Debug, Default)]
 pub struct Meter(Mutex<Usage>);
 
@@ -55,7 +54,6 @@ impl Meter {
     }
 }
 
-/// An answer and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Faulty {
     pub answer: String,
@@ -103,7 +101,6 @@ pub enum ReasonerError {
 }
 
 impl ReasonerError {
-    /// What the user can do about it.
     pub fn hint(&self) -> &str {
         match self {
             ReasonerError::Permanent { hint, .. } => hint,

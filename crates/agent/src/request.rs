@@ -86,7 +86,6 @@ pub struct Services<'a> {
     pub cancel: CancellationToken,
 }
 
-/// Why no report could be made.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalyzeError {
     #[error(transparent)]

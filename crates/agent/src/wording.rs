@@ -36,7 +36,6 @@ pub(crate) fn citing(chunks: &[String], language: Language) -> String {
     }
 }
 
-/// Sentences in a row.
 pub(crate) fn joined(sentences: &[String], language: Language) -> String {
     sentences.join(language.select("", " "))
 }

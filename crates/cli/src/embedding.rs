@@ -61,16 +61,12 @@ fn needed(value: &Option<String>, name: &str) -> Result<String> {
 }
 
 fn key(embedder: &Embedder) -> Result<Option<String>> {
-    let key = crate::keys::fetch(
-        embedder.api_key_env.as_deref(),
-        embedder.api_key_command.as_deref(),
-    );
+    let (variable, command) = (&embedder.api_key_env, &embedder.api_key_command);
+    let key = crate::keys::fetch(variable.as_deref(), command.as_deref());
     let key = key.map_err(|reason| {
-        Error::new(
-            ErrorKind::Usage,
-            format!("the key of the embedder cannot be fetched: {reason}"),
-        )
-        .hint("fix `api_key_env` or `api_key_command` in `[embedder]`")
+        let error = format!("the key of the embedder cannot be fetched: {reason}");
+        let hint = "fix `api_key_env` or `api_key_command` in `[embedder]`";
+        Error::new(ErrorKind::Usage, error).hint(hint)
     })?;
     Ok(key.map(|key| key.expose_secret().to_owned()))
 }
@@ -86,21 +82,15 @@ fn weights(embedder: &Embedder) -> Result<Option<VectorWeights>> {
             cjk: weights.cjk,
         }));
     }
-    Err(Error::new(
-        ErrorKind::Usage,
-        format!(
-            "`[embedder.weights]` has latin = {} and cjk = {}",
-            weights.latin, weights.cjk
-        ),
-    )
-    .hint("weights are between 0 (only words) and 1 (only vectors)"))
+    let (latin, cjk) = (weights.latin, weights.cjk);
+    let error = format!("`[embedder.weights]` has latin = {latin} and cjk = {cjk}");
+    Err(Error::new(ErrorKind::Usage, error)
+        .hint("weights are between 0 (only words) and 1 (only vectors)"))
 }
 
 fn cache(configured: Option<&Path>, config: &Config) -> PathBuf {
-    configured.map_or_else(
-        || config::data_folder(config).join("models"),
-        Path::to_owned,
-    )
+    let own = || config::data_folder(config).join("models");
+    configured.map_or_else(own, Path::to_owned)
 }
 
 fn runtime(configured: Option<&Path>) -> Option<PathBuf> {

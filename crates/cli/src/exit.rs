@@ -32,6 +32,17 @@ pub(crate) const TABLE: [(Exit, &str); 7] = [
     (Exit::Interrupted, "interrupted, with a partial report"),
 ];
 
+impl Exit {
+    /// The status of a check.
+    pub(crate) fn found(something: bool) -> Exit {
+        if something {
+            Exit::Found
+        } else {
+            Exit::Success
+        }
+    }
+}
+
 impl From<ErrorKind> for Exit {
     fn from(kind: ErrorKind) -> Exit {
         match kind {

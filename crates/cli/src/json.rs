@@ -3,12 +3,10 @@
 use serde::Serialize;
 use server::{Error, ErrorKind, Result};
 
-/// A value as indented JSON.
 pub(crate) fn pretty(value: &impl Serialize) -> Result<String> {
     line_of(serde_json::to_string_pretty(value))
 }
 
-/// A value as one line of JSON.
 pub(crate) fn line(value: &impl Serialize) -> Result<String> {
     line_of(serde_json::to_string(value))
 }

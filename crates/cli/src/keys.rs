@@ -27,15 +27,12 @@ pub(crate) fn fetch(
 }
 
 fn from_command(command: &str) -> Result<SecretString, String> {
-    let (shell, flag) = if cfg!(windows) {
-        ("cmd", "/C")
-    } else {
-        ("sh", "-c")
+    let (shell, flag) = match cfg!(windows) {
+        true => ("cmd", "/C"),
+        false => ("sh", "-c"),
     };
-    let output = Command::new(shell)
-        .args([flag, command])
-        .output()
-        .map_err(|e| format!("`api_key_command` cannot be run: {e}"))?;
+    let output = Command::new(shell).args([flag, command]).output();
+    let output = output.map_err(|e| format!("`api_key_command` cannot be run: {e}"))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let first = text.lines().next().map(str::trim).unwrap_or_default();
     if output.status.success() && !first.is_empty() {

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use agent::{Prompts, Request};
-use server::{Documents, Error, ErrorKind, Knowledge, ReasonerChoice, Result, Session, Settings};
+use server::{
+    Documents, Error, ErrorKind, Explain, Knowledge, ReasonerChoice, Result, Session, Settings,
+};
 use tokio::runtime::{Handle, Runtime};
 use tokio_util::sync::CancellationToken;
 
@@ -76,33 +78,28 @@ pub(crate) fn knowledge(config: &Config) -> Result<Knowledge> {
     })
 }
 
-/// The thresholds in force.
 pub(crate) fn thresholds(config: &Config) -> Result<diagnosis::Settings> {
-    diagnosis::Settings::from_table(&config.diagnosis).map_err(|e| {
-        Error::from_source(ErrorKind::Usage, &e)
-            .hint("`scopeagent rules` lists every threshold with its default")
-    })
+    let hint = "`scopeagent rules` lists every threshold with its default";
+    diagnosis::Settings::from_table(&config.diagnosis).explain(ErrorKind::Usage, hint)
 }
 
 fn prompts(config: &Config) -> Result<Prompts> {
     match &config.prompts {
         None => Ok(Prompts::built_in()),
-        Some(folder) => Prompts::with_folder(folder).map_err(|e| {
-            Error::from_source(ErrorKind::Usage, &e)
-                .hint("fix the template, or remove it to use the built-in one")
-        }),
+        Some(folder) => {
+            let hint = "fix the template, or remove it to use the built-in one";
+            Prompts::with_folder(folder).explain(ErrorKind::Usage, hint)
+        }
     }
 }
 
 /// The threads that LLM calls run on.
 pub(crate) fn runtime() -> Result<Runtime> {
-    tokio::runtime::Builder::new_multi_thread()
+    let hint = "the system does not allow another thread";
+    let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
-        .build()
-        .map_err(|e| {
-            Error::from_source(ErrorKind::Other, &e)
-                .hint("the system does not allow another thread")
-        })
+        .build();
+    runtime.explain(ErrorKind::Other, hint)
 }
 
 /// From now on Ctrl-C cancels `cancel`, and a second one ends the program.
@@ -118,22 +115,20 @@ pub(crate) fn cancel_on_interrupt(runtime: &Handle, cancel: CancellationToken) {
     });
 }
 
-/// What the flags ask about a job.
 pub(crate) fn request(job: PathBuf, thinking: &Thinking) -> Request {
     Request {
         job,
         question: thinking.question.clone(),
         language: thinking.lang,
-        depth: thinking.depth.into(),
+        depth: thinking.depth,
         hypotheses: thinking.hypotheses,
         run_id: None,
     }
 }
 
-/// The reasoner that the flags ask for.
 pub(crate) fn reasoner(thinking: &Thinking) -> ReasonerChoice {
     ReasonerChoice {
-        mode: thinking.reasoner.into(),
+        mode: thinking.reasoner,
         profile: thinking.llm.clone(),
         redact: thinking.redact,
         no_fallback: thinking.no_fallback,

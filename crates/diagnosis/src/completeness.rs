@@ -94,11 +94,9 @@ fn missing(
     for info in infos {
         let of_info: Vec<&Question<'_>> = questions.iter().filter(|q| q.info == info).collect();
         let settled = at_stake(of_info.iter().copied());
-        let relevance = if all > 0.0 {
-            (settled / all).min(1.0)
-        } else {
-            0.0
-        };
+        // Nothing can be concluded of a run that is not known as a whole.
+        let of_run = of_info.iter().any(|q| q.cause.is_none());
+        let relevance = if of_run { 1.0 } else { settled / all };
         let causes: BTreeSet<Cause> = of_info.iter().filter_map(|q| q.cause).collect();
         let Some(worst) = of_info.iter().max_by(|a, b| a.stake.total_cmp(&b.stake)) else {
             continue;
@@ -185,6 +183,19 @@ fn files_for(job: &Job, catalogue: &Catalogue, info: Information) -> Vec<Candida
         }
     }
     files.dedup_by(|a, b| a.name == b.name);
+    if files.is_empty() {
+        // It was read and does not have it.
+        let providers = catalogue.providers(info);
+        let read = providers.iter().find_map(|entry| {
+            let file = job.files.iter().find(|f| f.kind == entry.kind)?;
+            Some(Candidate {
+                name: file.name.clone(),
+                present: false,
+                parser: entry.parser.clone(),
+            })
+        });
+        files.extend(read);
+    }
     files
 }
 

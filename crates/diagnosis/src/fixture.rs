@@ -3,8 +3,8 @@
 
 use job::counters::{CounterNode, CounterTree};
 use job::model::{
-    Channel, Column, Edge, ExchangeKind, JobInfo, JobState, Operator, OperatorKind, Stage,
-    StageSummary,
+    Channel, Clustering, Column, Edge, ExchangeKind, JobInfo, JobState, Operator, OperatorKind,
+    Stage, StageSummary, Table,
 };
 use job::runs::{Distribution, RunState, StageRuns, VertexRun};
 use job::{Catalogue, Job};
@@ -282,6 +282,15 @@ pub(crate) fn with_events(mut job: Job) -> Job {
         start += 1500 + ms as i64;
     }
     job.info.elapsed_seconds = Some(start as f64 / 1000.0);
+    job.tables.push(Table {
+        name: "Log".to_owned(),
+        stream_id: Some("GetSStream_0".to_owned()),
+        clustering: Some(Clustering {
+            kind: "none".to_owned(),
+            ..Clustering::default()
+        }),
+        ..Table::default()
+    });
     job
 }
 

@@ -62,7 +62,7 @@ pub fn diagnose(
     for note in &mut notes {
         account::say(&view, note, true);
     }
-    let gaps = outcome::gaps(&view);
+    let gaps = outcome::gaps(&view, account.as_ref());
     let (completeness, missing) =
         completeness::assess(&view, catalogue, &examined, &gaps, &claimed.findings);
     let suggestions = suggest::suggest(&view, &claimed.findings);
@@ -95,7 +95,7 @@ fn examine(rule: &dyn Rule, view: &View<'_>) -> Examination {
     let needs = rule.about().needs.contains(&Information::StageGraph);
     if needs && !view.failed() {
         let stages = &view.job.stages;
-        let undefined = |s: &usize| stages[*s].operators.is_empty();
+        let undefined = |s: &usize| !view.is_connected(*s);
         let reason = || {
             text!(
                 "没有阶段与算子的定义，不知道数据如何流动",

@@ -3,20 +3,24 @@
 //! Healthy is a proof: every rule that applies was cleared by a measurement, or what it could not
 //! decide is too small to matter, and the run as a whole is known.
 
+use std::collections::BTreeSet;
+
 use job::info::Information;
 use job::model::JobState;
 
+use crate::account::Account;
 use crate::diagnosis::Numbering;
+use crate::impact::VertexWork;
 use crate::rule::{Candidate, Examination, Undecided};
 use crate::rules::is_local;
 use crate::settings::{MIN_SHARE, Settings};
 use crate::view::View;
 use crate::weigh;
 use report::format::{PLACE, Share};
-use report::{Cause, Evidence, Finding, RuleOutcome, RuleResult, Text, Verdict, text};
+use report::{Cause, Evidence, Finding, RuleOutcome, RuleResult, SegmentKind, Text, Verdict, text};
 
 /// What must be known of the run as a whole before it can be called healthy.
-pub(crate) fn gaps(view: &View<'_>) -> Vec<Undecided> {
+pub(crate) fn gaps(view: &View<'_>, account: Option<&Account>) -> Vec<Undecided> {
     let mut gaps = Vec::new();
     let mut lacks = |info: Information, reason: Text| {
         gaps.push(Undecided {
@@ -42,6 +46,20 @@ pub(crate) fn gaps(view: &View<'_>) -> Vec<Undecided> {
         };
         lacks(Information::JobTimes, reason);
     }
+    let unexplained = account.map(|a| {
+        let seconds = a.seconds(SegmentKind::Unexplained) - unseen_seconds(view);
+        seconds / a.run.to
+    });
+    if let Some(share) = unexplained.filter(|s| *s >= view.limit(&MIN_SHARE)) {
+        lacks(
+            Information::VertexEvents,
+            text!(
+                "从提交到结束的时间有 {share} 无法解释",
+                "{share} of the time from submission to end is unexplained",
+                share = Share(share),
+            ),
+        );
+    }
     if view.job.info.state == JobState::Cancelled {
         lacks(
             Information::JobTimes,
@@ -52,6 +70,20 @@ pub(crate) fn gaps(view: &View<'_>) -> Vec<Undecided> {
         );
     }
     gaps
+}
+
+/// The longest of the vertices that are not in the vertex events, by the totals of their stages:
+/// events that were cut off lack what ended last.
+fn unseen_seconds(view: &View<'_>) -> f64 {
+    let stages = view.run.iter().flat_map(|r| &r.stages);
+    let unseen = stages.zip(&view.job.stages).flat_map(|(work, stage)| {
+        let seen = stage.runs.as_ref().map_or(usize::MAX, |r| {
+            let indices: BTreeSet<u32> = r.runs.iter().map(|v| v.index).collect();
+            indices.len()
+        });
+        work.vertices.iter().skip(seen)
+    });
+    unseen.map(VertexWork::total_s).fold(0.0, f64::max)
 }
 
 /// A problem if anything was found; healthy if nothing that matters is open.

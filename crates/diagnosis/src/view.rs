@@ -82,6 +82,24 @@ impl<'a> View<'a> {
         self.job.info.state == JobState::Failed
     }
 
+    /// Whether a file has the optimizer's plan with its estimates.
+    pub fn has_estimates(&self) -> bool {
+        let plan = self.job.plan.as_ref();
+        plan.is_some_and(|p| p.nodes.iter().any(|n| n.card.is_some()))
+    }
+
+    /// Whether the operators of a stage are known, and where its rows come from.
+    pub fn is_connected(&self, stage: usize) -> bool {
+        let known = |e: &Edge| match e.exchange {
+            ExchangeKind::Unknown => false,
+            ExchangeKind::Hash => !e.keys.is_empty(),
+            _ => true,
+        };
+        let operators = &self.job.stages[stage].operators;
+        let reads = self.inputs(stage).next().is_some() || self.extracts(stage).next().is_some();
+        !operators.is_empty() && reads && self.inputs(stage).all(known)
+    }
+
     /// Vertices of a stage. Events that were cut off count too few of them, the statistics don't.
     pub fn vertices(&self, stage: usize) -> Option<u64> {
         let facts = &self.facts[stage];

@@ -16,13 +16,14 @@ use genai::chat::{
 };
 use genai::{Headers, ServiceTarget};
 use secrecy::SecretString;
+use serde_json::Value;
 
-use crate::ToolRound;
 use crate::ending::{self, MAX_ANSWER_BYTES, RawDetails, SUBMIT};
 use crate::failure;
 use crate::profile::{Level, Profile, Provider};
 use crate::target::{ClientError, effort, target};
 use crate::transport::{CallError, Chat, Piece, Reply, Transport};
+use crate::{ToolResult, ToolRound};
 
 pub struct Server {
     client: genai::Client,
@@ -120,14 +121,11 @@ impl Server {
         let mut end: Option<StreamEnd> = None;
         while let Some(event) = stream.next().await {
             let event = event.map_err(|error| {
-                let failed = details
-                    .lock()
-                    .ok()
-                    .and_then(|details| details.failed.clone());
-                failed.map_or_else(
-                    || failure::classify(provider, &error, !text.is_empty()),
-                    |body| failure::by_event(provider, &body, !text.is_empty()),
-                )
+                let failed = details.lock().ok().and_then(|d| d.failed.clone());
+                match failed {
+                    Some(body) => failure::by_event(provider, &body, !text.is_empty()),
+                    None => failure::classify(provider, &error, !text.is_empty()),
+                }
             })?;
             match event {
                 ChatStreamEvent::Chunk(chunk) => {
@@ -149,10 +147,7 @@ impl Server {
                 return Err(ending::too_long());
             }
         }
-        let details = details
-            .lock()
-            .map(|details| details.clone())
-            .unwrap_or_default();
+        let details = details.lock().map(|d| d.clone()).unwrap_or_default();
         ending::reply(provider, chat, text, thoughts, end, &details)
     }
 
@@ -175,22 +170,14 @@ impl Server {
             captured_reasoning_content: response.reasoning_content,
             captured_response_id: None,
         };
-        let text = end
-            .captured_texts()
-            .map(|texts| texts.concat())
-            .unwrap_or_default();
+        let text = end.captured_texts().map(|texts| texts.concat());
+        let text = text.unwrap_or_default();
         if text.len() > MAX_ANSWER_BYTES {
             return Err(ending::too_long());
         }
         let thoughts = end.captured_reasoning_content.clone().unwrap_or_default();
-        ending::reply(
-            self.profile.provider,
-            chat,
-            text,
-            thoughts,
-            Some(end),
-            &details,
-        )
+        let provider = self.profile.provider;
+        ending::reply(provider, chat, text, thoughts, Some(end), &details)
     }
 }
 
@@ -231,21 +218,17 @@ fn request(chat: &Chat) -> ChatRequest {
         messages.push(ChatMessage::assistant(answer));
         messages.push(ChatMessage::user(faults));
     }
-    let mut tools: Vec<Tool> = chat
-        .tools
-        .iter()
-        .map(|tool| {
-            Tool::new(&tool.name)
-                .with_description(&tool.description)
-                .with_schema(tool.schema.clone())
-        })
+    let tool = |name: &str, description: &str, schema: &Value| {
+        let tool = Tool::new(name).with_description(description);
+        tool.with_schema(schema.clone())
+    };
+    let offered = chat.tools.iter();
+    let mut tools: Vec<Tool> = offered
+        .map(|t| tool(&t.name, &t.description, &t.schema))
         .collect();
     if let (Level::Tool, Some(schema)) = (chat.level, &chat.schema) {
-        tools.push(
-            Tool::new(SUBMIT)
-                .with_description("Hands in the conclusion of this step.")
-                .with_schema(schema.clone()),
-        );
+        let description = "Hands in the conclusion of this step.";
+        tools.push(tool(SUBMIT, description, schema));
     }
     let request = ChatRequest::new(messages).with_system(&chat.system);
     if tools.is_empty() {
@@ -259,10 +242,7 @@ fn tool_messages(round: &ToolRound) -> Vec<ChatMessage> {
     let Ok(message) = serde_json::from_value::<MessageContent>(round.message.clone()) else {
         return Vec::new();
     };
-    let results: Vec<ToolResponse> = round
-        .results
-        .iter()
-        .map(|result| ToolResponse::new(&result.id, &result.text).with_fn_name(&result.name))
-        .collect();
+    let result = |r: &ToolResult| ToolResponse::new(&r.id, &r.text).with_fn_name(&r.name);
+    let results: Vec<ToolResponse> = round.results.iter().map(result).collect();
     vec![ChatMessage::assistant(message), ChatMessage::from(results)]
 }

@@ -11,7 +11,6 @@ use crate::transport::{CallError, Chat, Piece, Transport};
 /// Token limit of an answer; reasoning models need some room.
 const ANSWER_TOKENS: u32 = 2_000;
 
-/// Result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Symptom {
     /// `answer`, `structured output` or `streaming`.

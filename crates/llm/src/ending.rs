@@ -33,46 +33,28 @@ impl RawDetails {
             "/choices/0/message/refusal",
             "/delta/stop_details/explanation",
             "/stop_details/explanation",
+            "/promptFeedback/blockReason",
         ];
-        for text in texts
-            .iter()
-            .filter_map(|pointer| json.pointer(pointer)?.as_str())
-        {
-            self.refusal.push_str(text);
-        }
+        let text = |pointer: &&str| json.pointer(pointer)?.as_str();
+        self.refusal.extend(texts.iter().filter_map(text));
         match json["type"].as_str() {
-            Some("response.refusal.delta") => self
-                .refusal
-                .push_str(json["delta"].as_str().unwrap_or_default()),
+            Some("response.refusal.delta") => self.refusal.extend(json["delta"].as_str()),
             Some("response.failed") => self.failed = Some(json["response"].clone()),
             _ => {}
         }
-        let parts = json["output"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .flat_map(|item| item["content"].as_array().into_iter().flatten());
-        for part in parts.filter(|part| part["type"] == "refusal") {
-            self.refusal
-                .push_str(part["refusal"].as_str().unwrap_or_default());
-        }
+        let items = json["output"].as_array().into_iter().flatten();
+        let parts = items.flat_map(|item| item["content"].as_array().into_iter().flatten());
+        let refusals = parts.filter(|part| part["type"] == "refusal");
+        let refusals = refusals.filter_map(|part| part["refusal"].as_str());
+        self.refusal.extend(refusals);
         let reasons = [
             "/choices/0/finish_reason",
             "/delta/stop_reason",
             "/candidates/0/finishReason",
             "/stop_reason",
         ];
-        if let Some(reason) = reasons
-            .iter()
-            .find_map(|pointer| json.pointer(pointer)?.as_str())
-        {
+        if let Some(reason) = reasons.iter().find_map(text) {
             self.finish = Some(reason.to_owned());
-        }
-        if let Some(reason) = json
-            .pointer("/promptFeedback/blockReason")
-            .and_then(Value::as_str)
-        {
-            self.refusal.push_str(reason);
         }
     }
 }
@@ -193,15 +175,12 @@ fn calls(provider: Provider, chat: &Chat, end: &StreamEnd, thoughts: &str) -> Op
         return None;
     }
     let mut message = end.captured_content.clone()?;
-    let calls: Vec<ToolCall> = message
-        .tool_calls()
-        .into_iter()
-        .map(|call| ToolCall {
-            id: call.call_id.clone(),
-            name: call.fn_name.clone(),
-            arguments: call.fn_arguments.clone(),
-        })
-        .collect();
+    let call = |call: &genai::chat::ToolCall| ToolCall {
+        id: call.call_id.clone(),
+        name: call.fn_name.clone(),
+        arguments: call.fn_arguments.clone(),
+    };
+    let calls: Vec<ToolCall> = message.tool_calls().into_iter().map(call).collect();
     if calls.is_empty() {
         return None;
     }

@@ -259,11 +259,8 @@ fn wait(headers: Option<&HeaderMap>, body: &str) -> Option<Duration> {
             return duration(seconds);
         }
         let when = jiff::fmt::rfc2822::parse(after).ok()?.timestamp();
-        return duration(
-            when.duration_since(jiff::Timestamp::now())
-                .as_secs_f64()
-                .max(0.0),
-        );
+        let left = when.duration_since(jiff::Timestamp::now());
+        return duration(left.as_secs_f64().max(0.0));
     }
     let json: Value = serde_json::from_str(body).ok()?;
     let details = json
@@ -295,11 +292,8 @@ fn message(body: &str) -> String {
     let text = json
         .as_ref()
         .and_then(|j| places.iter().find_map(|p| j.pointer(p)?.as_str()));
-    let text = text
-        .unwrap_or(trimmed)
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ");
+    let words: Vec<&str> = text.unwrap_or(trimmed).split_whitespace().collect();
+    let text = words.join(" ");
     if text.is_empty() {
         "no message".to_owned()
     } else {
@@ -346,61 +340,50 @@ mod tests {
         }
     }
 
+    const TOO_LONG_INPUT: [&str; 4] = [
+        r#"{"error":{"code":"context_length_exceeded","message":"x"}}"#,
+        r#"{"type":"error","error":{"message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#,
+        r#"{"error":{"message":"The input token count (9) exceeds the maximum number of tokens allowed"}}"#,
+        r#"{"error":{"message":"Range of input length should be [1, 129024]"}}"#,
+    ];
+    const NO_SCHEMA: &str = r#"{"error":{"message":"Invalid parameter: 'response_format' of type 'json_schema' is not supported"}}"#;
+    const BAD_KEY: &str =
+        r#"{"error":{"message":"API key not valid. Please pass a valid API key."}}"#;
+
     #[test]
-    fn no_credit_is_permanent_but_throttling_at_dashscope_is_not() {
-        assert!(matches!(
-            failure(429, NO_CREDIT, None),
-            CallError::Permanent { .. }
-        ));
+    fn failures_are_sorted_by_what_to_do_next() {
+        for body in TOO_LONG_INPUT {
+            let error = failure(400, body, None);
+            assert!(matches!(error, CallError::TooLong { .. }), "{body}");
+        }
+        let refused = failure(400, NO_SCHEMA, None);
+        assert!(matches!(refused, CallError::LevelRefused { .. }));
+        // The server decides whether to retry.
+        for (code, body, header, is_permanent) in [
+            (500, "{}", Some(("x-should-retry", "false")), true),
+            (400, "{}", Some(("x-should-retry", "true")), false),
+            (429, NO_CREDIT, None, true),
+            (400, BAD_KEY, None, true),
+        ] {
+            match failure(code, body, header) {
+                CallError::Permanent { .. } => assert!(is_permanent, "{body}"),
+                CallError::Transient { .. } => assert!(!is_permanent, "{body}"),
+                other => panic!("{other:?}"),
+            }
+        }
+        // DashScope throttles in the words that elsewhere mean no credit.
         let status = StatusCode::TOO_MANY_REQUESTS;
         let at_qwen = by_status(Provider::Qwen, status, NO_CREDIT, None, false);
         assert!(matches!(at_qwen, CallError::Transient { .. }));
-    }
-
-    #[test]
-    fn the_server_decides_whether_to_retry() {
-        let no = failure(500, "{}", Some(("x-should-retry", "false")));
-        assert!(matches!(no, CallError::Permanent { .. }));
-        let yes = failure(400, "{}", Some(("x-should-retry", "true")));
-        assert!(matches!(yes, CallError::Transient { .. }));
-    }
-
-    #[test]
-    fn prompts_that_are_too_long_are_recognized() {
-        for body in [
-            r#"{"error":{"code":"context_length_exceeded","message":"x"}}"#,
-            r#"{"type":"error","error":{"message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#,
-            r#"{"error":{"message":"The input token count (9) exceeds the maximum number of tokens allowed"}}"#,
-            r#"{"error":{"message":"Range of input length should be [1, 129024]"}}"#,
-        ] {
-            assert!(
-                matches!(failure(400, body, None), CallError::TooLong { .. }),
-                "{body}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_refused_level_is_not_a_bad_key() {
-        let body = r#"{"error":{"message":"Invalid parameter: 'response_format' of type 'json_schema' is not supported"}}"#;
-        assert!(matches!(
-            failure(400, body, None),
-            CallError::LevelRefused { .. }
-        ));
-        let key = r#"{"error":{"message":"API key not valid. Please pass a valid API key."}}"#;
-        match failure(400, key, None) {
-            CallError::Permanent { hint, .. } => assert!(hint.contains("key"), "{hint}"),
-            other => panic!("{other:?}"),
-        }
+        let CallError::Permanent { hint, .. } = failure(400, BAD_KEY, None) else {
+            panic!("a bad key is permanent");
+        };
+        assert_eq!(hint, KEY_HINT);
     }
 
     #[test]
     fn html_is_not_quoted() {
-        match failure(502, "<html><body>Bad gateway</body></html>", None) {
-            CallError::Transient { reason, .. } => {
-                assert!(reason.contains("HTML") && !reason.contains('<'), "{reason}");
-            }
-            other => panic!("{other:?}"),
-        }
+        let reason = failure(502, "<html><body>Bad gateway</body></html>", None).to_string();
+        assert!(reason.contains("HTML") && !reason.contains('<'), "{reason}");
     }
 }

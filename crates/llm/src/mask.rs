@@ -2,8 +2,6 @@
 //!
 //! Each name gets a stable placeholder, so that answers can be unmasked.
 
-use serde_json::Value;
-
 use crate::transport::{Chat, Reply};
 
 /// Shorter names occur in ordinary words.
@@ -47,37 +45,13 @@ impl Mask {
         replace(text, &self.pairs, |(name, placeholder)| (placeholder, name))
     }
 
+    /// The system text names nothing of a job.
     pub fn hide_chat(&self, chat: &mut Chat) {
-        chat.user = self.hide(&chat.user);
-        if let Some((answer, faults)) = &mut chat.repair {
-            *answer = self.hide(answer);
-            *faults = self.hide(faults);
-        }
-        for round in &mut chat.rounds {
-            change_strings(&mut round.message, &|text| self.hide(text));
-            for result in &mut round.results {
-                result.text = self.hide(&result.text);
-            }
-        }
+        chat.change_texts(&|text| self.hide(text));
     }
 
     pub fn show_reply(&self, reply: &mut Reply) {
-        reply.text = self.show(&reply.text);
-        if let Some(calls) = &mut reply.calls {
-            change_strings(&mut calls.message, &|text| self.show(text));
-            for call in &mut calls.calls {
-                change_strings(&mut call.arguments, &|text| self.show(text));
-            }
-        }
-    }
-}
-
-pub(crate) fn change_strings(value: &mut Value, change: &dyn Fn(&str) -> String) {
-    match value {
-        Value::String(text) => *text = change(text),
-        Value::Array(items) => items.iter_mut().for_each(|i| change_strings(i, change)),
-        Value::Object(map) => map.values_mut().for_each(|v| change_strings(v, change)),
-        _ => {}
+        reply.change_texts(&|text| self.show(text));
     }
 }
 

@@ -23,7 +23,7 @@ pub struct LlmConfig {
 }
 
 /// The table `[llm.profiles.NAME]`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     pub provider: Provider,
@@ -64,7 +64,7 @@ pub struct Profile {
 }
 
 /// The protocol of a server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Provider {
     #[serde(rename = "openai")]
@@ -85,6 +85,7 @@ pub enum Provider {
     OpenRouter,
     Ollama,
     /// Any other OpenAI-compatible server: vLLM, llama.cpp, a gateway.
+    #[default]
     #[serde(
         rename = "openai_compatible",
         alias = "compatible",
@@ -151,23 +152,7 @@ impl Profile {
         Profile {
             provider,
             model: model.into(),
-            base_url: None,
-            api_key: None,
-            api_key_env: None,
-            api_key_command: None,
-            api_version: None,
-            headers: BTreeMap::new(),
-            connect_timeout_seconds: None,
-            read_timeout_seconds: None,
-            timeout_seconds: None,
-            temperature: None,
-            reasoning_effort: None,
-            max_output_tokens: None,
-            context_tokens: None,
-            structured_output: None,
-            price_per_million_in: None,
-            price_per_million_out: None,
-            retries: None,
+            ..Profile::default()
         }
     }
 
@@ -189,11 +174,9 @@ impl Profile {
 
     /// `None` if the profile has no prices.
     pub fn price(&self, tokens_in: u64, tokens_out: u64) -> Option<f64> {
-        let million = 1e6;
-        Some(
-            tokens_in as f64 / million * self.price_per_million_in?
-                + tokens_out as f64 / million * self.price_per_million_out?,
-        )
+        let price = |tokens: u64, per_million: f64| tokens as f64 / 1e6 * per_million;
+        let input = price(tokens_in, self.price_per_million_in?);
+        Some(input + price(tokens_out, self.price_per_million_out?))
     }
 }
 

@@ -63,35 +63,27 @@ mod tests {
     }
 
     #[test]
-    fn pauses_double_up_to_eight_seconds() {
-        let pauses: Vec<Next> = (1..=6)
-            .map(|n| after(&transient(None), n, 9, 0.0))
-            .collect();
-        let millis =
-            [500, 1000, 2000, 4000, 8000, 8000].map(|ms| Next::Again(Duration::from_millis(ms)));
-        assert_eq!(pauses, millis);
-        assert_eq!(
-            after(&transient(None), 1, 2, 1.0),
-            Next::Again(Duration::from_millis(375))
-        );
-    }
-
-    #[test]
-    fn the_server_sets_the_wait_up_to_a_limit() {
-        assert_eq!(
-            after(&transient(Some(30)), 1, 2, 0.0),
-            Next::Again(Duration::from_secs(30))
-        );
-        assert_eq!(after(&transient(Some(600)), 1, 2, 0.0), Next::GiveUp);
-    }
-
-    #[test]
-    fn permanent_errors_and_used_up_retries_end_it() {
+    fn pauses_double_up_to_eight_seconds_unless_the_server_sets_the_wait() {
+        let again = |ms| Next::Again(Duration::from_millis(ms));
+        for (wait, attempt, retries, jitter, expected) in [
+            (None, 1, 9, 0.0, again(500)),
+            (None, 2, 9, 0.0, again(1000)),
+            (None, 3, 9, 0.0, again(2000)),
+            (None, 4, 9, 0.0, again(4000)),
+            (None, 5, 9, 0.0, again(8000)),
+            (None, 6, 9, 0.0, again(8000)),
+            (None, 1, 2, 1.0, again(375)),
+            (None, 3, 2, 0.0, Next::GiveUp),
+            (Some(30), 1, 2, 0.0, again(30_000)),
+            (Some(600), 1, 2, 0.0, Next::GiveUp),
+        ] {
+            let next = after(&transient(wait), attempt, retries, jitter);
+            assert_eq!(next, expected, "{wait:?}, attempt {attempt}");
+        }
         let permanent = CallError::Permanent {
             reason: "no".to_owned(),
             hint: String::new(),
         };
         assert_eq!(after(&permanent, 1, 2, 0.0), Next::GiveUp);
-        assert_eq!(after(&transient(None), 3, 2, 0.0), Next::GiveUp);
     }
 }

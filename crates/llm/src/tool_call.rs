@@ -44,3 +44,13 @@ pub struct ToolSpec {
     /// JSON Schema of its arguments.
     pub schema: Value,
 }
+
+/// Changes every text in a value.
+pub(crate) fn change_strings(value: &mut Value, change: &dyn Fn(&str) -> String) {
+    match value {
+        Value::String(text) => *text = change(text),
+        Value::Array(items) => items.iter_mut().for_each(|i| change_strings(i, change)),
+        Value::Object(map) => map.values_mut().for_each(|v| change_strings(v, change)),
+        _ => {}
+    }
+}

@@ -12,8 +12,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use crate::ToolRound;
-use crate::mask::{change_strings, secrets};
+use crate::mask::secrets;
+use crate::retry::LONGEST_WAIT;
 use crate::transport::{CallError, Chat, Piece, Reply, Transport};
 use report::Report;
 
@@ -60,14 +60,10 @@ impl Transcript {
 
     /// Writes the last line: the run's id and the durations of its steps.
     pub fn finish(&self, report: &Report) -> std::io::Result<()> {
-        let elapsed_ms = report
-            .steps
-            .iter()
-            .map(|s| (s.id.clone(), s.elapsed_ms))
-            .collect();
+        let steps = report.steps.iter();
         self.write(&Line::Run {
             run_id: report.run_id.clone(),
-            elapsed_ms,
+            elapsed_ms: steps.map(|s| (s.id.clone(), s.elapsed_ms)).collect(),
         })
     }
 
@@ -111,41 +107,16 @@ impl Transport for Recorder {
 }
 
 fn without_secrets(chat: &Chat) -> Chat {
-    Chat {
-        system: secrets(&chat.system),
-        user: secrets(&chat.user),
-        repair: chat
-            .repair
-            .as_ref()
-            .map(|(answer, faults)| (secrets(answer), secrets(faults))),
-        rounds: chat.rounds.iter().map(round_without_secrets).collect(),
-        ..chat.clone()
-    }
+    let mut chat = chat.clone();
+    chat.system = secrets(&chat.system);
+    chat.change_texts(&secrets);
+    chat
 }
 
-fn round_without_secrets(round: &ToolRound) -> ToolRound {
-    let mut round = round.clone();
-    change_strings(&mut round.message, &secrets);
-    for result in &mut round.results {
-        result.text = secrets(&result.text);
-    }
-    round
-}
-
-fn reply_without_secrets(reply: Reply) -> Reply {
-    let mut calls = reply.calls;
-    if let Some(calls) = &mut calls {
-        change_strings(&mut calls.message, &secrets);
-        for call in &mut calls.calls {
-            change_strings(&mut call.arguments, &secrets);
-        }
-    }
-    Reply {
-        text: secrets(&reply.text),
-        thoughts: secrets(&reply.thoughts),
-        calls,
-        ..reply
-    }
+fn reply_without_secrets(mut reply: Reply) -> Reply {
+    reply.thoughts = secrets(&reply.thoughts);
+    reply.change_texts(&secrets);
+    reply
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -217,21 +188,13 @@ impl Replay {
         match outcome {
             Outcome::Reply(reply) => Ok(reply),
             // There is no server to wait for.
-            Outcome::Error(CallError::Transient {
-                reason,
-                had_text,
-                wait,
-            }) => {
-                let wait = wait
-                    .filter(|w| *w > crate::retry::LONGEST_WAIT)
-                    .or(Some(Duration::ZERO));
-                Err(CallError::Transient {
-                    reason,
-                    wait,
-                    had_text,
-                })
+            Outcome::Error(mut error) => {
+                if let CallError::Transient { wait, .. } = &mut error {
+                    let long = wait.filter(|w| *w > LONGEST_WAIT);
+                    *wait = long.or(Some(Duration::ZERO));
+                }
+                Err(error)
             }
-            Outcome::Error(error) => Err(error),
         }
     }
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::profile::Level;
+use crate::tool_call::change_strings;
 use crate::{ToolCalls, ToolRound, ToolSpec};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,6 +27,23 @@ pub struct Chat {
     /// Earlier tool calls and their results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<ToolRound>,
+}
+
+impl Chat {
+    /// Changes what a run adds to the system text: the prompt, a faulty answer, results of tools.
+    pub(crate) fn change_texts(&mut self, change: &dyn Fn(&str) -> String) {
+        self.user = change(&self.user);
+        if let Some((answer, faults)) = &mut self.repair {
+            *answer = change(answer);
+            *faults = change(faults);
+        }
+        for round in &mut self.rounds {
+            change_strings(&mut round.message, change);
+            for result in &mut round.results {
+                result.text = change(&result.text);
+            }
+        }
+    }
 }
 
 /// A streamed piece of an answer.
@@ -59,6 +77,19 @@ pub struct Reply {
     pub tokens_out: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<ToolCalls>,
+}
+
+impl Reply {
+    /// Changes the answer and the arguments of tool calls.
+    pub(crate) fn change_texts(&mut self, change: &dyn Fn(&str) -> String) {
+        self.text = change(&self.text);
+        if let Some(calls) = &mut self.calls {
+            change_strings(&mut calls.message, change);
+            for call in &mut calls.calls {
+                change_strings(&mut call.arguments, change);
+            }
+        }
+    }
 }
 
 /// Why there is no answer, by what to do next.

@@ -75,7 +75,7 @@ impl SegmentKind {
             SegmentKind::Exchange => ("洗牌", "exchange"),
             SegmentKind::Straggler => ("长尾", "straggler"),
             SegmentKind::Retry => ("重试", "retries"),
-            SegmentKind::Driver => ("驱动程序", "driver"),
+            SegmentKind::Driver => ("作业管理器", "job manager"),
             SegmentKind::Idle => ("空闲", "idle"),
             SegmentKind::Unexplained => ("未解释", "unexplained"),
         };

@@ -52,9 +52,12 @@ impl Opinions {
 /// Preferences learned from all feedback.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Preferences {
-    chunks: BTreeMap<(String, String), Opinions>,
-    kinds: BTreeMap<(String, String), Opinions>,
+    chunks: Learned,
+    kinds: Learned,
 }
+
+/// Opinions by cause and subject.
+type Learned = BTreeMap<(String, String), Opinions>;
 
 /// One learned preference, for `feedback effect`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -69,23 +72,18 @@ pub struct Effect {
 }
 
 impl Preferences {
-    /// Learns from every opinion as of `now`.
     pub fn learn(rows: &[FeedbackRow], now: Timestamp) -> Preferences {
         let mut learned = Preferences::default();
         for row in rows {
             let Some(cause) = &row.cause else { continue };
             let weight = weight(&row.created_at, now);
-            learned
-                .kinds
-                .entry((cause.clone(), row.kind.clone()))
-                .or_default()
-                .add(row.action, weight);
+            let add = |to: &mut Learned, subject: &String| {
+                let opinions = to.entry((cause.clone(), subject.clone()));
+                opinions.or_default().add(row.action, weight);
+            };
+            add(&mut learned.kinds, &row.kind);
             for chunk in &row.sources {
-                learned
-                    .chunks
-                    .entry((cause.clone(), chunk.clone()))
-                    .or_default()
-                    .add(row.action, weight);
+                add(&mut learned.chunks, chunk);
             }
         }
         learned
@@ -101,9 +99,8 @@ impl Preferences {
 
     /// The preference for a kind of suggestion that fixes a cause.
     pub fn kind(&self, cause: &str, kind: &str) -> f32 {
-        self.kinds
-            .get(&(cause.to_owned(), kind.to_owned()))
-            .map_or(0.0, |o| o.preference())
+        let opinions = self.kinds.get(&(cause.to_owned(), kind.to_owned()));
+        opinions.map_or(0.0, |o| o.preference())
     }
 
     pub fn is_empty(&self) -> bool {
@@ -183,24 +180,18 @@ fn mean<'a>(causes: &[String], look_up: impl Fn(&str) -> Option<&'a Opinions>) -
     if causes.is_empty() {
         return 0.0;
     }
-    let sum: f32 = causes
-        .iter()
-        .filter_map(|cause| look_up(cause))
-        .map(|o| o.preference())
-        .sum();
-    sum / causes.len() as f32
+    let opinions = causes.iter().filter_map(|cause| look_up(cause));
+    opinions.map(|o| o.preference()).sum::<f32>() / causes.len() as f32
 }
 
-fn effects(learned: &BTreeMap<(String, String), Opinions>) -> Vec<Effect> {
-    let mut all: Vec<Effect> = learned
-        .iter()
-        .map(|((cause, subject), opinions)| Effect {
-            cause: cause.clone(),
-            subject: subject.clone(),
-            opinions: *opinions,
-            preference: opinions.preference(),
-        })
-        .collect();
+fn effects(learned: &Learned) -> Vec<Effect> {
+    let effect = |((cause, subject), opinions): (&(String, String), &Opinions)| Effect {
+        cause: cause.clone(),
+        subject: subject.clone(),
+        opinions: *opinions,
+        preference: opinions.preference(),
+    };
+    let mut all: Vec<Effect> = learned.iter().map(effect).collect();
     all.sort_by(|a, b| b.preference.abs().total_cmp(&a.preference.abs()));
     all
 }

@@ -65,6 +65,17 @@ impl Error {
     }
 }
 
+/// Gives an error its kind and a remedy.
+pub trait Explain<T> {
+    fn explain(self, kind: ErrorKind, hint: impl fmt::Display) -> Result<T>;
+}
+
+impl<T, E: std::error::Error> Explain<T> for std::result::Result<T, E> {
+    fn explain(self, kind: ErrorKind, hint: impl fmt::Display) -> Result<T> {
+        self.map_err(|error| Error::from_source(kind, &error).hint(hint.to_string()))
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "error: {}", self.message)?;

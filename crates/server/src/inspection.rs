@@ -128,22 +128,18 @@ impl Inspection {
 
     fn of(job: &Job, stage: Option<usize>) -> Inspection {
         let path = job.critical_path().map(|p| p.value).unwrap_or_default();
-        let wanted = |index: usize| stage.is_none_or(|s| s == index);
-        let edge_wanted = |edge: &&Edge| stage.is_none_or(|s| s == edge.from || s == edge.to);
+        let is_wanted = |index: usize| stage.is_none_or(|s| s == index);
+        let stages = (0..job.stages.len()).filter(|i| is_wanted(*i));
+        let edges = job.edges.iter();
+        let edges = edges.filter(|e| is_wanted(e.from) || is_wanted(e.to));
         Inspection {
             path: job.path.display().to_string(),
             info: job.info.clone(),
             files: job.files.clone(),
-            stages: (0..job.stages.len())
-                .filter(|&i| wanted(i))
+            stages: stages
                 .map(|i| stage_view(job, i, path.iter().any(|step| step.stage == i)))
                 .collect(),
-            edges: job
-                .edges
-                .iter()
-                .filter(edge_wanted)
-                .map(|e| edge_view(job, e))
-                .collect(),
+            edges: edges.map(|e| edge_view(job, e)).collect(),
             tables: job.tables.iter().map(table_view).collect(),
             script: statements(job),
             diagnostics: job.diagnostics.clone(),
@@ -236,22 +232,17 @@ fn table_view(table: &Table) -> TableView {
 }
 
 fn statements(job: &Job) -> Vec<StatementView> {
-    let Some(script) = &job.script else {
-        return Vec::new();
-    };
-    script
-        .statements
-        .iter()
-        .map(|statement| StatementView {
+    let statements = job.script.iter().flat_map(|script| &script.statements);
+    let views = statements.map(|statement| {
+        let stages = job.stages_of(statement.index);
+        let names = stages.iter().map(|stage| job.stages[*stage].name.clone());
+        StatementView {
             lines: [statement.lines.0, statement.lines.1],
             kind: format!("{:?}", statement.kind).to_uppercase(),
             target: statement.target.clone(),
-            stages: job
-                .stages_of(statement.index)
-                .iter()
-                .map(|stage| job.stages[*stage].name.clone())
-                .collect(),
-        })
-        .filter(|view| view.target.is_some() || !view.stages.is_empty())
-        .collect()
+            stages: names.collect(),
+        }
+    });
+    let views = views.filter(|view| view.target.is_some() || !view.stages.is_empty());
+    views.collect()
 }

@@ -12,7 +12,7 @@ use llm::transport::Transport;
 use llm::{ConnectError, LlmConfig, LlmOptions, Model, Profile, Provider, Replay, Transcript};
 use secrecy::SecretString;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Explain, Result};
 
 /// Fetches the key of a profile; `None` if it needs none, or says why there is none.
 pub type KeySource = fn(&Profile) -> std::result::Result<Option<SecretString>, String>;
@@ -44,7 +44,6 @@ pub struct ReasonerChoice {
     pub replay: Option<PathBuf>,
 }
 
-/// The reasoners of one analysis.
 pub(crate) struct Reasoners {
     pub(crate) first: Box<dyn Reasoner>,
     /// Tried in order when the first fails.
@@ -145,14 +144,13 @@ fn profile_or_any(choice: &ReasonerChoice, llm: &LlmConfig) -> Result<Profile> {
 
 /// The profile only determines how prompts are cut, and is named in the report.
 fn replayed(path: &Path, choice: &ReasonerChoice, llm: &LlmConfig) -> Result<Reasoners> {
-    let unreadable = |e: &dyn std::error::Error| {
-        Error::from_source(ErrorKind::Input, e).hint(format!(
-            "`{}` must be a file that `--transcript` wrote",
-            path.display()
-        ))
-    };
-    let file = File::open(path).map_err(|e| unreadable(&e))?;
-    let replay = Arc::new(Replay::read(BufReader::new(file)).map_err(|e| unreadable(&e))?);
+    let hint = format!(
+        "`{}` must be a file that `--transcript` wrote",
+        path.display()
+    );
+    let file = File::open(path).explain(ErrorKind::Input, &hint)?;
+    let replay = Replay::read(BufReader::new(file)).explain(ErrorKind::Input, &hint)?;
+    let replay = Arc::new(replay);
     let transport: Arc<dyn Transport> = Arc::<Replay>::clone(&replay);
     let model = Model::new(profile_or_any(choice, llm)?, transport);
     let first = LlmReasoner::new(model, options(choice, llm));
@@ -163,9 +161,7 @@ fn replayed(path: &Path, choice: &ReasonerChoice, llm: &LlmConfig) -> Result<Rea
 }
 
 fn transcript(path: &Path) -> Result<Transcript> {
-    let file = File::create(path).map_err(|e| {
-        Error::from_source(ErrorKind::Usage, &e)
-            .hint(format!("`{}` must be a writable file", path.display()))
-    })?;
+    let hint = format!("`{}` must be a writable file", path.display());
+    let file = File::create(path).explain(ErrorKind::Usage, hint)?;
     Ok(Transcript::new(file))
 }

@@ -19,7 +19,6 @@ use crate::knowledge::Knowledge;
 use crate::monitor::Monitor;
 use crate::reasoner::{KeySource, Mode, ReasonerChoice, Reasoners};
 
-/// What a session is opened with.
 pub struct Settings {
     pub knowledge: Knowledge,
     /// Folder of the run store.
@@ -47,7 +46,6 @@ pub struct Session {
     announced: Mutex<String>,
 }
 
-/// One analysis to make.
 pub struct Task {
     pub request: Request,
     pub reasoner: ReasonerChoice,
@@ -92,11 +90,14 @@ impl Session {
         let mut open = locked(&self.index);
         let session = match &mut *open {
             Some(session) => session,
-            none => none.insert(
-                self.settings
-                    .knowledge
-                    .open(self.settings.is_resident, self.monitor())?,
-            ),
+            none => {
+                let Settings {
+                    knowledge,
+                    is_resident,
+                    ..
+                } = &self.settings;
+                none.insert(knowledge.open(*is_resident, self.monitor())?)
+            }
         };
         Ok(session.current()?)
     }
@@ -135,9 +136,8 @@ impl Session {
     pub fn analyze(&self, mut task: Task, observer: &mut dyn Observer) -> Result<Analysis> {
         let request = &mut task.request;
         request.language = request.language.or(self.settings.language);
-        request
-            .run_id
-            .get_or_insert_with(|| ulid::Ulid::generate().to_string());
+        let run_id = &mut request.run_id;
+        run_id.get_or_insert_with(|| ulid::Ulid::generate().to_string());
         let run = task.save.then(|| self.begin(&task.request)).flatten();
         let analysis = self.reason(&task, observer);
         if let Some(run) = run {
@@ -156,8 +156,8 @@ impl Session {
             replay.restore(&mut analysis.report);
         }
         if let Some(Err(error)) = transcript.map(|t| t.finish(&analysis.report)) {
-            self.monitor
-                .remark(&format!("the transcript is incomplete: {error}"));
+            let remark = format!("the transcript is incomplete: {error}");
+            self.monitor.remark(&remark);
         }
         Ok(analysis)
     }
@@ -228,9 +228,8 @@ impl Session {
         match rows.transpose() {
             Ok(rows) => Preferences::learn(&rows.unwrap_or_default(), jiff::Timestamp::now()),
             Err(error) => {
-                let error = error.one_line();
-                self.monitor
-                    .remark(&format!("feedback is ignored: {error}"));
+                let remark = format!("feedback is ignored: {}", error.one_line());
+                self.monitor.remark(&remark);
                 Preferences::default()
             }
         }
@@ -240,14 +239,9 @@ impl Session {
         // Readers of the run may be in another folder.
         let job = std::path::absolute(&request.job).unwrap_or_else(|_| request.job.clone());
         let run_id = request.run_id.as_deref()?;
-        self.saved(self.with_store(|store| {
-            store.begin(
-                run_id,
-                &job.display().to_string(),
-                request.question.as_deref(),
-                request.report_language(),
-            )
-        }))
+        let (job, question) = (job.display().to_string(), request.question.as_deref());
+        let language = request.report_language();
+        self.saved(self.with_store(|store| store.begin(run_id, &job, question, language)))
     }
 
     fn finish(&self, run: OpenRun, analysis: &Result<Analysis>) {

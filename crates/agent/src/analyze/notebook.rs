@@ -37,7 +37,6 @@ impl Notebook {
         }
     }
 
-    /// Records the conclusions of one answer.
     pub(super) fn record_answer(
         &mut self,
         ids: &[StepId],

@@ -64,7 +64,6 @@ impl<'a> Panel<'a> {
         fallback.unwrap_or(first).as_ref()
     }
 
-    /// Asks for a conclusion and checks it.
     pub(super) async fn think(
         &self,
         ids: &[StepId],

@@ -60,7 +60,6 @@ impl<'a> Retrieval<'a> {
         Ok(passages)
     }
 
-    /// The suggestions of the rules with the chunks that support them.
     pub(super) fn supported(&self, facts: &Facts) -> Vec<Suggestion> {
         let found = &facts.found;
         let mut suggestions = found.suggestions.clone();

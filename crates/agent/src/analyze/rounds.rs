@@ -25,13 +25,11 @@ use super::serve::{self, Chosen, LOOKUPS_PER_ROUND};
 /// Consecutive rounds of tool calls that may bring nothing new: one mistake may be corrected.
 const FRUITLESS: u32 = 2;
 
-/// What a reasoner asks for in one round.
 struct Asked {
     request: FileRequest,
     calls: Option<ToolCalls>,
 }
 
-/// The rounds of THINK 4 so far.
 pub(super) struct Rounds {
     log: Vec<Value>,
     step: Step,
@@ -148,7 +146,6 @@ impl Rounds {
         }
     }
 
-    /// Asks the reasoner what it needs.
     async fn ask(&mut self, run: &mut Run<'_>, observer: &mut dyn Observer) -> Result<Asked, Stop> {
         let (mut answer, _) = run.conclude(&[StepId::Completeness], observer).await?;
         let usage = answer.usage.take().unwrap_or_default();

@@ -6,7 +6,7 @@
 use crate::conclusion::{Lookup, WantedFile};
 use crate::facts::StepInput;
 use crate::prompts::fence;
-use crate::tools::{self, Wish};
+use crate::tools::{self, ToolRequest};
 use llm::{ToolCall, ToolResult};
 
 use super::run::Run;
@@ -14,7 +14,6 @@ use super::run::Run;
 /// Look-ups served in one round; more would crowd out the files.
 pub(super) const LOOKUPS_PER_ROUND: usize = 4;
 
-/// A file chosen for a round.
 pub(super) struct Chosen {
     pub(super) file: String,
     pub(super) reason: String,
@@ -95,16 +94,18 @@ pub(super) fn results(run: &Run<'_>, calls: &[ToolCall], before: &StepInput) -> 
 
 fn result(run: &Run<'_>, call: &ToolCall, before: &StepInput) -> String {
     match tools::read(call) {
-        Ok(Wish::ListFiles) => listing(&run.input_without_experience()),
-        Ok(Wish::Read(files)) if files.is_empty() => "no file was named".to_owned(),
-        Ok(Wish::Read(files)) => {
+        Ok(ToolRequest::ListFiles) => listing(&run.input_without_experience()),
+        Ok(ToolRequest::Read(files)) if files.is_empty() => "no file was named".to_owned(),
+        Ok(ToolRequest::Read(files)) => {
             let texts: Vec<String> = files.iter().map(|f| text_of(run, f, before)).collect();
             texts.join("\n")
         }
-        Ok(Wish::LookUp(lookup)) => quoted(run, &tools::name(&lookup)).unwrap_or_else(|| {
-            format!("not looked up: at most {LOOKUPS_PER_ROUND} look-ups a turn; ask again")
-        }),
-        Ok(Wish::Submit(_)) => {
+        Ok(ToolRequest::LookUp(lookup)) => {
+            quoted(run, &tools::name(&lookup)).unwrap_or_else(|| {
+                format!("not looked up: at most {LOOKUPS_PER_ROUND} look-ups a turn; ask again")
+            })
+        }
+        Ok(ToolRequest::Submit(_)) => {
             "not taken: other tools were called in the same turn; look at what they gave first"
                 .to_owned()
         }

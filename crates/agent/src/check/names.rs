@@ -27,19 +27,12 @@ const FILE_ENDINGS: &[&str] = &[
     ".xml", ".json", ".script", ".usql", ".txt", ".cs", ".abr", ".ss", ".dll",
 ];
 
-const FAMILIES: &[&str] = &[
-    "skew.",
-    "shuffle.",
-    "gc.",
-    "memory.",
-    "cardinality.",
-    "join.",
-    "udo.",
-    "parallelism.",
-    "io.",
-    "failure.",
-    "queue.",
-];
+/// Whether a word begins like the code of a cause: `skew.`.
+fn is_cause(word: &str) -> bool {
+    let family = |code: &'static str| code.split_inclusive('.').next();
+    let mut families = Cause::ALL.iter().filter_map(|c| family(c.code()));
+    families.any(|family| word.starts_with(family))
+}
 
 impl Names {
     /// Collects the words of `texts`, and the ids that may be cited.
@@ -51,9 +44,8 @@ impl Names {
         let mut names = Names::default();
         for text in texts {
             names.words.insert(text.to_lowercase());
-            names
-                .words
-                .extend(words(text).map(|(_, word)| word.to_lowercase()));
+            let words = words(text).map(|(_, word)| word.to_lowercase());
+            names.words.extend(words);
         }
         names.evidence.extend(ids.into_iter().map(str::to_owned));
         names.chunks.extend(chunks.into_iter().map(str::to_owned));
@@ -87,9 +79,9 @@ impl Names {
         }
         for span in quoted(text) {
             let inside = &text[span.clone()];
-            let overlaps = found
-                .iter()
-                .any(|u: &Unknown| u.span.start < span.end && span.start < u.span.end);
+            let mut known = found.iter();
+            let overlaps =
+                known.any(|u: &Unknown| u.span.start < span.end && span.start < u.span.end);
             if is_identifier(inside) && !overlaps && !self.knows(inside) && !is_hint(inside) {
                 found.push(Unknown { span, what: "name" });
             }
@@ -105,7 +97,7 @@ impl Names {
         if word.contains(".md#") || word.contains(".md") && word.contains('/') {
             return (!self.knows_chunk(word)).then_some("experience");
         }
-        if FAMILIES.iter().any(|family| word.starts_with(family)) {
+        if is_cause(word) {
             let code = word.trim_end_matches('.');
             return (Cause::from_code(code).is_none() && !self.knows(word)).then_some("cause");
         }
@@ -130,9 +122,8 @@ fn words(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let start = at + text[at..].find(is_part)?;
-        let end = text[start..]
-            .find(|c| !is_part(c))
-            .map_or(text.len(), |n| start + n);
+        let length = text[start..].find(|c| !is_part(c));
+        let end = length.map_or(text.len(), |n| start + n);
         at = end;
         let word = text[start..end].trim_end_matches(['.', '-', '/', '#']);
         Some((start..start + word.len(), word))
@@ -141,11 +132,8 @@ fn words(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
 
 fn quoted(text: &str) -> Vec<Range<usize>> {
     let ticks: Vec<usize> = text.match_indices('`').map(|(at, _)| at).collect();
-    ticks
-        .chunks_exact(2)
-        .map(|pair| pair[0] + 1..pair[1])
-        .filter(|span| !span.is_empty())
-        .collect()
+    let spans = ticks.chunks_exact(2).map(|pair| pair[0] + 1..pair[1]);
+    spans.filter(|span| !span.is_empty()).collect()
 }
 
 /// One word that looks like a name and not like a piece of code.
@@ -214,11 +202,8 @@ mod tests {
             ["E1", "F1", "S1"],
             ["experience/skew.md#fix"],
         );
-        names
-            .unknown(text)
-            .into_iter()
-            .map(|u| (text[u.span].to_owned(), u.what))
-            .collect()
+        let unknown = names.unknown(text).into_iter();
+        unknown.map(|u| (text[u.span].to_owned(), u.what)).collect()
     }
 
     #[test]

@@ -63,21 +63,15 @@ impl Numbers {
         measured: impl IntoIterator<Item = f64>,
         texts: impl IntoIterator<Item = &'a str>,
     ) -> Numbers {
-        let mut measured: Vec<f64> = measured
-            .into_iter()
-            .filter(|v| v.is_finite())
-            .map(f64::abs)
-            .collect();
+        let finite = measured.into_iter().filter(|v| v.is_finite());
+        let mut measured: Vec<f64> = finite.map(f64::abs).collect();
         let mut values: Vec<f64> = measured.clone();
         for text in texts {
             values.extend(figures(text).into_iter().map(|f| f.value));
         }
-        let derived: Vec<f64> = measured
-            .iter()
-            .filter(|v| **v <= 1.0)
-            .map(|v| 1.0 - v)
-            .collect();
-        measured.extend(derived);
+        let shares = measured.iter().filter(|v| **v <= 1.0);
+        let others: Vec<f64> = shares.map(|v| 1.0 - v).collect();
+        measured.extend(others);
         measured.sort_by(f64::total_cmp);
         values.sort_by(f64::total_cmp);
         values.dedup();
@@ -98,14 +92,12 @@ impl Numbers {
 
 /// Whether a sorted list holds a value within rounding.
 fn near(sorted: &[f64], value: f64, half: f64) -> bool {
-    let tolerance = (half * 1.0001).max(
-        value
-            * if half >= 0.5 {
-                ROUNDING / 10.0
-            } else {
-                ROUNDING
-            },
-    );
+    let rounding = if half >= 0.5 {
+        ROUNDING / 10.0
+    } else {
+        ROUNDING
+    };
+    let tolerance = (half * 1.0001).max(value * rounding);
     let start = sorted.partition_point(|v| *v < value - tolerance);
     sorted.get(start).is_some_and(|v| *v <= value + tolerance)
 }
@@ -162,10 +154,9 @@ fn is_part_of_name(text: &str, start: usize, end: usize) -> bool {
     let dotted = before == Some('.')
         || (after == Some('.') && text[end + 1..].starts_with(|c: char| c.is_ascii_digit()));
     // Units may touch a number (`12s`, `3GB`, `5x`); longer runs of letters are names.
-    let letters = text[end..]
-        .chars()
-        .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
-        .count();
+    let behind = text[end..].chars();
+    let letters = behind.take_while(|c| c.is_ascii_alphanumeric() || *c == '_');
+    let letters = letters.count();
     joins(before) || dotted || after == Some('_') || letters > 4
 }
 
@@ -185,7 +176,7 @@ fn figure(text: &str, span: Range<usize>) -> Option<Figure> {
 /// Factor of a word behind a number.
 fn word_factor(rest: &str) -> f64 {
     let rest = rest.trim_start_matches(' ');
-    let words: &[(&str, f64)] = &[
+    let words = [
         ("万亿", 1e12),
         ("亿", 1e8),
         ("万", 1e4),
@@ -194,10 +185,8 @@ fn word_factor(rest: &str) -> f64 {
         ("million", 1e6),
         ("thousand", 1e3),
     ];
-    words
-        .iter()
-        .find(|(word, _)| rest.starts_with(word))
-        .map_or(1.0, |(_, factor)| *factor)
+    let named = words.iter().find(|(word, _)| rest.starts_with(word));
+    named.map_or(1.0, |(_, factor)| *factor)
 }
 
 #[cfg(test)]
@@ -209,11 +198,8 @@ mod tests {
             [41.23, 0.4137, 840.4, 1_047_020.0, 3_221_225_472.0, 95_000.0],
             ["script lines 18–25, 200 vertices"],
         );
-        figures(text)
-            .into_iter()
-            .filter(|f| !known.knows(f))
-            .map(|f| text[f.span].to_owned())
-            .collect()
+        let unknown = figures(text).into_iter().filter(|f| !known.knows(f));
+        unknown.map(|f| text[f.span].to_owned()).collect()
     }
 
     #[test]
@@ -243,20 +229,16 @@ mod tests {
 
     #[test]
     fn invented_numbers_are_not() {
-        assert_eq!(
-            unknown("99.5 times and 1,200,000 rows"),
-            ["99.5", "1,200,000"]
-        );
+        let text = "99.5 times and 1,200,000 rows";
+        assert_eq!(unknown(text), ["99.5", "1,200,000"]);
         assert_eq!(unknown("占 87%"), ["87"]);
         assert_eq!(unknown("需要 3000 秒"), ["3000"]);
     }
 
     #[test]
     fn names_are_no_numbers() {
-        assert_eq!(
-            figures("SV35_Combine[77] E44 F17 Join_55 v2.6.1 cl100k").len(),
-            1,
-            "only the index in brackets"
-        );
+        // Only the index in brackets.
+        let found = figures("SV35_Combine[77] E44 F17 Join_55 v2.6.1 cl100k");
+        assert_eq!(found.len(), 1);
     }
 }

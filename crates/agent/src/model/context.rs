@@ -62,7 +62,6 @@ pub(super) struct Prompt {
     pub tokens: usize,
 }
 
-/// How a task is put to a model.
 pub(super) struct Form<'a> {
     /// How the answer is made to follow its schema.
     pub(super) level: Level,
@@ -80,7 +79,6 @@ impl Form<'_> {
         (in_text && !self.tools && !self.marks(steps)).then_some(self.schema)
     }
 
-    /// Whether the step is answered in the marks of the specification.
     fn marks(&self, steps: &[StepId]) -> bool {
         self.level == Level::Text && !self.tools && steps == [StepId::Completeness]
     }
@@ -128,7 +126,6 @@ pub(super) fn build(
     }
 }
 
-/// What can be cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cut {
     LongFiles,
@@ -144,7 +141,7 @@ enum Cut {
     Script,
 }
 
-/// What is cut in which order, and what the reader is told about it.
+/// What is cut in which order, and how the prompt and the report name it.
 const ORDER: [(Cut, &str, &str); 11] = [
     (Cut::LongFiles, "文件的后半部分", "the later part of files"),
     (Cut::Files, "文件内容", "the content of files"),

@@ -33,7 +33,6 @@ pub struct Preview {
     pub cost: Option<f64>,
 }
 
-/// Collects prompts instead of sending them.
 pub struct DryRun {
     profile: Profile,
     redact: bool,

@@ -117,19 +117,14 @@ fn listed(line: &str) -> Vec<WantedFile> {
         return Vec::new();
     }
     let item = without_bullet(line);
-    let (head, reason) = match item.split_once(['：']).or_else(|| split_colon(item)) {
-        Some((head, reason)) => (head, reason.trim()),
-        None => (item, ""),
-    };
-    head.split([',', '，', '、', ';', '；'])
-        .filter_map(|name| {
-            let file = file_name(name)?;
-            Some(WantedFile {
-                file,
-                reason: reason.to_owned(),
-            })
-        })
-        .collect()
+    let parts = item.split_once(['：']).or_else(|| split_colon(item));
+    let (head, reason) = parts.unwrap_or((item, ""));
+    let names = head.split([',', '，', '、', ';', '；']);
+    let wanted = names.filter_map(file_name).map(|file| WantedFile {
+        file,
+        reason: reason.trim().to_owned(),
+    });
+    wanted.collect()
 }
 
 /// The colon of a Windows drive is no separator.
@@ -146,18 +141,16 @@ fn without_bullet(line: &str) -> &str {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let after = &line[digits..];
     if digits > 0 && (after.starts_with(['.', ')', '、', '）'])) {
-        return after
-            .trim_start_matches(['.', ')', '、', '）'])
-            .trim_start();
+        let rest = after.trim_start_matches(['.', ')', '、', '）']);
+        return rest.trim_start();
     }
     line
 }
 
 /// A name without marks and without a note in brackets behind it.
 fn file_name(text: &str) -> Option<String> {
-    let text = text
-        .trim()
-        .trim_matches(['`', '*', '"', '\'', '“', '”', ' ']);
+    let text = text.trim();
+    let text = text.trim_matches(['`', '*', '"', '\'', '“', '”', ' ']);
     let text = match text.find(['（', '(']) {
         Some(at) if at > 0 => text[..at].trim_end(),
         _ => text,
@@ -172,9 +165,8 @@ mod tests {
     use super::*;
 
     fn files(answer: &str) -> Vec<String> {
-        read(answer)
-            .map(|r| r.files.into_iter().map(|f| f.file).collect())
-            .unwrap_or_default()
+        let request = read(answer).unwrap_or_default();
+        request.files.into_iter().map(|f| f.file).collect()
     }
 
     #[test]
@@ -182,14 +174,12 @@ mod tests {
         let answer = "【需要文件】: 是\n【文件列表】:\n- profile: 各顶点的行数\n- tables.json: 热点值\n\n【推断依据】: 需要分布";
         let request = read(answer).expect("marks");
         assert!(request.needs_files);
+        let (first, second) = (&request.files[0], &request.files[1]);
         assert_eq!(
-            request.files[0],
-            WantedFile {
-                file: "profile".to_owned(),
-                reason: "各顶点的行数".to_owned()
-            }
+            (first.file.as_str(), first.reason.as_str()),
+            ("profile", "各顶点的行数")
         );
-        assert_eq!(request.files[1].file, "tables.json");
+        assert_eq!(second.file, "tables.json");
         assert_eq!(request.basis, "需要分布");
     }
 
@@ -203,14 +193,12 @@ mod tests {
             "【需要文件】: 是/否\n(template above)\n【需要文件】: 是\n【文件列表】: profile, tables.json",
         ] {
             let found = files(answer);
-            assert!(
-                found.iter().any(|f| f.starts_with("profile")),
-                "{answer}: {found:?}"
-            );
-            assert!(
-                found.iter().any(|f| f == "tables.json"),
-                "{answer}: {found:?}"
-            );
+            for file in ["profile", "tables.json"] {
+                assert!(
+                    found.iter().any(|f| f.starts_with(file)),
+                    "{answer}: {found:?}"
+                );
+            }
         }
     }
 

@@ -4,7 +4,6 @@ use llm::{Mask, literals};
 
 use crate::facts::Facts;
 
-/// Masks the names, paths and literals of a job.
 pub(super) fn mask(facts: &Facts) -> Mask {
     let (job, outline) = (&facts.job, &facts.outline);
     let statements = outline.statements.iter();

@@ -13,7 +13,6 @@ use report::{Engine, ReasonerKind};
 use super::task::Call;
 use llm::{LlmOptions, Model};
 
-/// Reasons by asking a language model.
 pub struct LlmReasoner {
     main: Model,
     models: BTreeMap<StepId, Model>,
@@ -21,7 +20,6 @@ pub struct LlmReasoner {
 }
 
 impl LlmReasoner {
-    /// A reasoner that asks one model.
     pub fn new(main: Model, options: LlmOptions) -> LlmReasoner {
         LlmReasoner {
             main,

@@ -68,7 +68,6 @@ impl Kind {
     }
 }
 
-/// Estimates the tokens of a text.
 pub(super) fn tokens(text: &str) -> usize {
     let mut hundredths = 0;
     let mut index = 0;

@@ -9,7 +9,7 @@ use report::{Evidence, Finding, Language, ProblemType, StaticText, Verdict, text
 /// Evidence quoted per cause; a longer sentence is not read.
 const EVIDENCE_QUOTED: usize = 3;
 
-/// The classes of the findings in their order; a cause without a class of its own is named itself.
+/// The classes of the findings in their order; a cause without a class is named itself.
 fn problems(findings: &[Finding]) -> Vec<StaticText> {
     let mut problems: Vec<StaticText> = Vec::new();
     for finding in findings {

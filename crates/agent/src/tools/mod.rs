@@ -19,7 +19,7 @@ pub(crate) use lookup::{excerpt, look_up, name};
 pub(crate) const SUBMIT: &str = "submit_check";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum ToolRequest {
     ListFiles,
     Read(Vec<WantedFile>),
     LookUp(Lookup),
@@ -105,19 +105,19 @@ fn spec<T: JsonSchema>(name: &str, description: &str) -> ToolSpec {
 ///
 /// # Errors
 /// A sentence for the model that made it.
-pub(crate) fn read(call: &ToolCall) -> Result<Wish, String> {
+pub(crate) fn read(call: &ToolCall) -> Result<ToolRequest, String> {
     let look_up = |tool| {
         let Argument { argument } = arguments(call)?;
-        Ok(Wish::LookUp(Lookup { tool, argument }))
+        Ok(ToolRequest::LookUp(Lookup { tool, argument }))
     };
     match call.name.as_str() {
-        "list_files" => Ok(Wish::ListFiles),
-        "read_files" => Ok(Wish::Read(arguments::<Files>(call)?.files)),
+        "list_files" => Ok(ToolRequest::ListFiles),
+        "read_files" => Ok(ToolRequest::Read(arguments::<Files>(call)?.files)),
         "analyze_script" => look_up(Tool::AnalyzeScript),
         "table_metadata" => look_up(Tool::TableMetadata),
         "explain_codegen" => look_up(Tool::ExplainCodegen),
         "search_experience" => look_up(Tool::SearchExperience),
-        SUBMIT => Ok(Wish::Submit(arguments(call)?)),
+        SUBMIT => Ok(ToolRequest::Submit(arguments(call)?)),
         other => {
             let known: Vec<String> = offered().into_iter().map(|t| t.name).collect();
             Err(format!(
@@ -128,7 +128,7 @@ pub(crate) fn read(call: &ToolCall) -> Result<Wish, String> {
     }
 }
 
-/// The calls of one answer as the request that they make; `said` is what was written beside them.
+/// The calls of one answer as the request that they make; `said` is what was written next to them.
 pub(crate) fn request_of(calls: &[ToolCall], said: &str) -> FileRequest {
     let mut request = FileRequest {
         needs_files: true,
@@ -137,9 +137,9 @@ pub(crate) fn request_of(calls: &[ToolCall], said: &str) -> FileRequest {
     };
     for call in calls {
         match read(call) {
-            Ok(Wish::Read(files)) => request.files.extend(files),
-            Ok(Wish::LookUp(lookup)) => request.lookups.push(lookup),
-            Ok(Wish::ListFiles | Wish::Submit(_)) | Err(_) => {}
+            Ok(ToolRequest::Read(files)) => request.files.extend(files),
+            Ok(ToolRequest::LookUp(lookup)) => request.lookups.push(lookup),
+            Ok(ToolRequest::ListFiles | ToolRequest::Submit(_)) | Err(_) => {}
         }
     }
     request
@@ -149,7 +149,7 @@ pub(crate) fn request_of(calls: &[ToolCall], said: &str) -> FileRequest {
 pub(crate) fn submitted(calls: &[ToolCall]) -> Option<FileRequest> {
     let [call] = calls else { return None };
     match read(call) {
-        Ok(Wish::Submit(check)) => Some(check.into_request()),
+        Ok(ToolRequest::Submit(check)) => Some(check.into_request()),
         _ => None,
     }
 }
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn wish(name: &str, arguments: Value) -> Result<Wish, String> {
+    fn requested(name: &str, arguments: Value) -> Result<ToolRequest, String> {
         read(&ToolCall {
             id: "1".to_owned(),
             name: name.to_owned(),
@@ -199,28 +199,31 @@ mod tests {
                 "files": [{ "file": "profile", "reason": "rows" }], "argument": "12-18",
                 "sufficient": true, "basis": "enough"
             });
-            let wish = wish(&tool.name, arguments);
-            assert!(wish.is_ok(), "{}: {wish:?}", tool.name);
+            let requested = requested(&tool.name, arguments);
+            assert!(requested.is_ok(), "{}: {requested:?}", tool.name);
         }
     }
 
     #[test]
     fn arguments_may_come_as_text_and_may_be_left_out() {
-        let listed = wish("table_metadata", json!("{\"argument\": \"Clicks\"}"));
+        let listed = requested("table_metadata", json!("{\"argument\": \"Clicks\"}"));
         let expected = Lookup {
             tool: Tool::TableMetadata,
             argument: "Clicks".to_owned(),
         };
-        assert_eq!(listed, Ok(Wish::LookUp(expected)));
-        assert_eq!(wish("list_files", Value::Null), Ok(Wish::ListFiles));
-        assert!(wish("analyze_script", Value::Null).is_ok());
+        assert_eq!(listed, Ok(ToolRequest::LookUp(expected)));
+        assert_eq!(
+            requested("list_files", Value::Null),
+            Ok(ToolRequest::ListFiles)
+        );
+        assert!(requested("analyze_script", Value::Null).is_ok());
     }
 
     #[test]
-    fn mistakes_are_told_to_the_model() {
-        let unknown = wish("read_registry", json!({})).expect_err("no such tool");
+    fn mistakes_are_named_to_the_model() {
+        let unknown = requested("read_registry", json!({})).expect_err("no such tool");
         assert!(unknown.contains("read_files"), "{unknown}");
-        let broken = wish("read_files", json!("{\"files\": [")).expect_err("no JSON");
+        let broken = requested("read_files", json!("{\"files\": [")).expect_err("no JSON");
         assert!(broken.contains("schema"), "{broken}");
     }
 }

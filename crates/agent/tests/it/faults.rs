@@ -32,11 +32,11 @@ async fn recovers(provider: Provider, dialect: Dialect, turns: Vec<Turn>) {
     assert!(report.count("Retry") > 0, "{:?}", report.events);
 }
 
-#[test]
-fn what_passes_is_asked_again() {
+#[tokio::test]
+async fn what_passes_is_asked_again() {
     let event = json!({ "error": { "message": "overloaded", "type": "server_error" } });
     let page = Turn::raw(502, "<html><body>Bad gateway</body></html>");
-    let turns = [
+    for turns in [
         vec![faulty(Fault::StallAfter(200, Duration::from_secs(3)))],
         vec![faulty(Fault::CutAfter(0))],
         vec![faulty(Fault::CutAfter(700))],
@@ -54,10 +54,9 @@ fn what_passes_is_asked_again() {
         vec![Turn::error(500, "oops"), Turn::error(529, "overloaded")],
         vec![page.header("content-type", "text/html")],
         vec![Turn::text("")],
-    ];
-    concurrently(turns, async |turns| {
+    ] {
         recovers(Provider::Compatible, Dialect::Local, turns).await;
-    });
+    }
 }
 
 const PROVIDERS: [(Provider, Dialect); 3] = [
@@ -121,9 +120,9 @@ fn characters_and_line_ends_may_be_split_anywhere() {
 }
 
 /// The fault stays: the offline reasoner takes over, and the report says so in a clear line.
-#[test]
-fn what_does_not_pass_falls_back_with_a_clear_line() {
-    let faults = [
+#[tokio::test]
+async fn what_does_not_pass_falls_back_with_a_clear_line() {
+    for (turn, said) in [
         (faulty(Fault::ResetAfter(100)), "connection"),
         (Turn::error(404, "no such model"), "no such model"),
         (
@@ -135,8 +134,7 @@ fn what_does_not_pass_falls_back_with_a_clear_line() {
             Turn::text("a".repeat(2 << 20)).pieces(4096),
             "went on beyond",
         ),
-    ];
-    concurrently(faults, async |(turn, said)| {
+    ] {
         let server = Server::start([]).rule(move |_| Some(turn.clone()));
         let report = report(&server).await;
         assert_eq!(report.engine.reasoner, ReasonerKind::Offline, "{said}");
@@ -145,7 +143,7 @@ fn what_does_not_pass_falls_back_with_a_clear_line() {
         let mut diagnostics = report.diagnostics.iter();
         let is_clear = diagnostics.any(|d| d.message.contains(said) && d.hint.is_some());
         assert!(is_clear, "{:?}", report.diagnostics);
-    });
+    }
 }
 
 #[tokio::test]

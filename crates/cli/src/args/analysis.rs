@@ -3,10 +3,35 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use agent::Depth;
 use clap::{Args, ValueEnum};
-use report::Language;
+use report::{Language, Severity};
+use server::Mode;
 
-use super::{Format, language};
+use super::{Choices, Format, LANGUAGES, one_of};
+
+const REASONERS: Choices<Mode> = &[
+    (
+        "auto",
+        Mode::Auto,
+        Some("An LLM if one is configured, otherwise offline"),
+    ),
+    ("offline", Mode::Offline, Some("Without an LLM")),
+    ("llm", Mode::Llm, Some("With an LLM")),
+];
+
+const DEPTHS: Choices<Depth> = &[
+    ("quick", Depth::Quick, None),
+    ("normal", Depth::Normal, None),
+    ("deep", Depth::Deep, None),
+];
+
+const SEVERITIES: Choices<Severity> = &[
+    ("low", Severity::Low, None),
+    ("medium", Severity::Medium, None),
+    ("high", Severity::High, None),
+    ("critical", Severity::Critical, None),
+];
 
 /// The question, who answers it, and how much to spend.
 #[derive(Debug, Args)]
@@ -15,11 +40,11 @@ pub(crate) struct Thinking {
     #[arg(long, short, value_name = "TEXT")]
     pub(crate) question: Option<String>,
     /// Language of the report. Default: the configured one, else that of the question, else English.
-    #[arg(long, value_name = "LANG", env = "SCOPEAGENT_LANG", value_parser = language())]
+    #[arg(long, value_name = "LANG", env = "SCOPEAGENT_LANG", value_parser = one_of(LANGUAGES))]
     pub(crate) lang: Option<Language>,
     /// Who reasons: `auto` uses an LLM if one is configured, otherwise the offline reasoner.
-    #[arg(long, value_name = "WHO", default_value = "auto")]
-    pub(crate) reasoner: Reasoner,
+    #[arg(long, value_name = "WHO", default_value = "auto", value_parser = one_of(REASONERS))]
+    pub(crate) reasoner: Mode,
     /// LLM profile to use.
     #[arg(long, value_name = "NAME", env = "SCOPEAGENT_LLM")]
     pub(crate) llm: Option<String>,
@@ -27,7 +52,7 @@ pub(crate) struct Thinking {
     #[arg(long)]
     pub(crate) no_fallback: bool,
     /// How much to spend: `quick` merges THINK 1–3 into one call, `deep` repeats steps after reading more files.
-    #[arg(long, value_name = "DEPTH", default_value = "normal")]
+    #[arg(long, value_name = "DEPTH", default_value = "normal", value_parser = one_of(DEPTHS))]
     pub(crate) depth: Depth,
     /// Add the hypotheses step: how to check each one, and which ones the files can settle.
     #[arg(long)]
@@ -56,7 +81,7 @@ pub(crate) struct Analyze {
     #[arg(long, value_name = "FILE")]
     pub(crate) replay: Option<PathBuf>,
     /// Exit with status 10 if there is a finding of at least this severity.
-    #[arg(long, value_name = "SEVERITY")]
+    #[arg(long, value_name = "SEVERITY", value_parser = one_of(SEVERITIES))]
     pub(crate) fail_on: Option<Severity>,
     /// Don't save the run; feedback is then impossible.
     #[arg(long)]
@@ -78,8 +103,8 @@ pub(crate) struct Mcp {
     #[arg(long = "root", value_name = "DIR")]
     pub(crate) roots: Vec<PathBuf>,
     /// Who reasons: `auto` uses an LLM if one is configured, otherwise the offline reasoner.
-    #[arg(long, value_name = "WHO", default_value = "auto")]
-    pub(crate) reasoner: Reasoner,
+    #[arg(long, value_name = "WHO", default_value = "auto", value_parser = one_of(REASONERS))]
+    pub(crate) reasoner: Mode,
     /// LLM profile to use.
     #[arg(long, value_name = "NAME", env = "SCOPEAGENT_LLM")]
     pub(crate) llm: Option<String>,
@@ -142,7 +167,7 @@ pub(crate) struct Compare {
     #[arg(long, short, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: CompareFormat,
     /// Language. Default: the configured one, else that of the first run.
-    #[arg(long, value_name = "LANG", env = "SCOPEAGENT_LANG", value_parser = language())]
+    #[arg(long, value_name = "LANG", env = "SCOPEAGENT_LANG", value_parser = one_of(LANGUAGES))]
     pub(crate) lang: Option<Language>,
     /// Show unchanged stages and inputs too, and every change however small.
     #[arg(long)]
@@ -171,45 +196,6 @@ pub(crate) enum ReportFormat {
     Html,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Reasoner {
-    /// An LLM if one is configured, otherwise offline.
-    Auto,
-    /// Without an LLM.
-    Offline,
-    /// With an LLM.
-    Llm,
-}
-
-impl From<Reasoner> for server::Mode {
-    fn from(reasoner: Reasoner) -> server::Mode {
-        match reasoner {
-            Reasoner::Auto => server::Mode::Auto,
-            Reasoner::Offline => server::Mode::Offline,
-            Reasoner::Llm => server::Mode::Llm,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub(crate) enum Severity {
-    Low,
-    Medium,
-    High,
-    Critical,
-}
-
-impl From<Severity> for report::Severity {
-    fn from(severity: Severity) -> report::Severity {
-        match severity {
-            Severity::Low => report::Severity::Low,
-            Severity::Medium => report::Severity::Medium,
-            Severity::High => report::Severity::High,
-            Severity::Critical => report::Severity::Critical,
-        }
-    }
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
     /// Job folder.
@@ -222,23 +208,6 @@ pub(crate) struct Inspect {
     pub(crate) stage: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Depth {
-    Quick,
-    Normal,
-    Deep,
-}
-
-impl From<Depth> for agent::Depth {
-    fn from(depth: Depth) -> agent::Depth {
-        match depth {
-            Depth::Quick => agent::Depth::Quick,
-            Depth::Normal => agent::Depth::Normal,
-            Depth::Deep => agent::Depth::Deep,
-        }
-    }
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct Rules {
     /// Show only causes that start with this: `skew`, `memory.spill`.
@@ -247,6 +216,6 @@ pub(crate) struct Rules {
     #[arg(long, short, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
     /// Language of the explanations.
-    #[arg(long, value_name = "LANG", env = "SCOPEAGENT_LANG", value_parser = language())]
+    #[arg(long, value_name = "LANG", env = "SCOPEAGENT_LANG", value_parser = one_of(LANGUAGES))]
     pub(crate) lang: Option<Language>,
 }

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use agent::StepId;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand};
 use report::Language;
 
-use super::{Format, language};
+use super::{Format, LANGUAGES, one_of};
 
 #[derive(Debug, Args)]
 pub(crate) struct Search {
@@ -19,11 +21,11 @@ pub(crate) struct Search {
     #[arg(long, short, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
     /// Search only documents in this language.
-    #[arg(long, value_name = "LANG", value_parser = language())]
+    #[arg(long, value_name = "LANG", value_parser = one_of(LANGUAGES))]
     pub(crate) lang: Option<Language>,
     /// Search only chunks for this step of an analysis.
-    #[arg(long, value_name = "STEP")]
-    pub(crate) step: Option<Step>,
+    #[arg(long, value_name = "STEP", value_parser = PossibleValuesParser::new(StepId::THINK.map(StepId::id)))]
+    pub(crate) step: Option<String>,
     /// Search only chunks with this facet: kind, problem_type, cause, section, language or step. Repeatable: values of one facet are
     /// alternatives, different facets must all match. `cause=skew` matches every cause of that group.
     #[arg(long, value_name = "FACET=VALUE", value_parser = facet)]
@@ -31,15 +33,6 @@ pub(crate) struct Search {
     /// Show rank and score in each branch, with boosts.
     #[arg(long)]
     pub(crate) explain: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Step {
-    Think1,
-    Think2,
-    Think3,
-    Think4,
-    Think5,
 }
 
 fn facet(text: &str) -> Result<(String, String), String> {

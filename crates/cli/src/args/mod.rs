@@ -13,8 +13,8 @@ use report::Language;
 pub(crate) use analysis::{
     Analyze, Batch, Compare, CompareFormat, Inspect, Mcp, ReportFormat, Rules, Thinking,
 };
-pub(crate) use knowledge::{CaseCommand, CaseFrom, Eval, Index, IndexCommand, Lint, Search, Step};
-pub(crate) use runs::{Action, FeedbackArgs, FeedbackCommand, Runs};
+pub(crate) use knowledge::{CaseCommand, CaseFrom, Eval, Index, IndexCommand, Lint, Search};
+pub(crate) use runs::{FeedbackArgs, FeedbackCommand, Runs};
 
 /// Finds out why a SCOPE (Cosmos) or U-SQL job is slow, expensive or failed, and says what to change.
 #[derive(Debug, Parser)]
@@ -189,52 +189,49 @@ pub(crate) enum ConfigCommand {
 impl Cli {
     /// Flags that set configuration values, as the topmost layer.
     pub(crate) fn flags(&self) -> toml::Table {
-        let mut layer = toml::Table::new();
-        for (key, folder) in [
+        let folders = [
             ("knowledge", &self.global.knowledge),
             ("index", &self.global.index),
-        ] {
-            if let Some(folder) = folder {
-                layer.insert(
-                    key.to_owned(),
-                    toml::Value::String(folder.display().to_string()),
-                );
-            }
-        }
+        ];
+        let set = folders.map(|(key, folder)| Some((key, folder.as_ref()?.display().to_string())));
+        let set = set.into_iter().flatten();
+        let mut layer: toml::Table = set
+            .map(|(key, path)| (key.to_owned(), path.into()))
+            .collect();
         if let Some(embedder) = &self.global.embedder {
-            layer.insert(
-                "embedder".to_owned(),
-                toml::Value::Table(embedder_layer(embedder)),
-            );
+            layer.insert("embedder".to_owned(), embedder_layer(embedder).into());
         }
         layer
     }
 }
 
-/// Parses `zh` and `en`.
-fn language() -> impl TypedValueParser<Value = Language> {
-    let value = |language: Language, name| PossibleValue::new(language.code()).help(name);
-    let languages = [
-        value(Language::Zh, "Chinese"),
-        value(Language::En, "English"),
-    ];
-    PossibleValuesParser::new(languages)
-        .try_map(|code| Language::parse(&code).ok_or("neither `zh` nor `en`"))
+/// Values by name, with their help.
+type Choices<T> = &'static [(&'static str, T, Option<&'static str>)];
+
+const LANGUAGES: Choices<Language> = &[
+    ("zh", Language::Zh, Some("Chinese")),
+    ("en", Language::En, Some("English")),
+];
+
+/// Parses the name of a value.
+fn one_of<T: Copy + Send + Sync>(choices: Choices<T>) -> impl TypedValueParser<Value = T> {
+    let named = choices.iter();
+    let named = named.map(|(name, _, help)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(named).try_map(|text| {
+        let chosen = choices.iter().find(|(name, ..)| *name == text);
+        chosen.map(|(_, value, _)| *value).ok_or("unknown")
+    })
 }
 
 /// The `[embedder]` table for `--embedder`.
 fn embedder_layer(embedder: &str) -> toml::Table {
-    let (provider, model) = match embedder {
-        "embedded" => ("embedded", None),
-        model => ("fastembed", Some(model)),
+    let keys = match embedder {
+        "embedded" => vec![("provider", "embedded")],
+        model => vec![("provider", "fastembed"), ("model", model)],
     };
-    let mut table = toml::Table::new();
-    for (key, value) in [("provider", Some(provider)), ("model", model)] {
-        if let Some(value) = value {
-            table.insert(key.to_owned(), toml::Value::String(value.to_owned()));
-        }
-    }
-    table
+    let keys = keys.into_iter();
+    keys.map(|(key, value)| (key.to_owned(), value.into()))
+        .collect()
 }
 
 #[cfg(test)]

@@ -1,8 +1,14 @@
 //! Arguments of the commands about saved runs and feedback.
 
-use clap::{Args, Subcommand, ValueEnum};
+use ::runs::store::Action;
+use clap::{Args, Subcommand};
 
-use super::{Format, ReportFormat};
+use super::{Choices, Format, ReportFormat, one_of};
+
+const ACTIONS: Choices<Action> = &[
+    ("accept", Action::Accept, Some("It was applied")),
+    ("ignore", Action::Ignore, Some("It was not applied")),
+];
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Runs {
@@ -50,7 +56,7 @@ pub(crate) struct FeedbackArgs {
     #[arg(required = true)]
     pub(crate) run: Option<String>,
     /// What happened to the suggestion.
-    #[arg(required = true)]
+    #[arg(required = true, value_parser = one_of(ACTIONS))]
     pub(crate) action: Option<Action>,
     /// Id of the suggestion, e.g. S1.
     #[arg(required = true)]
@@ -71,12 +77,4 @@ pub(crate) enum FeedbackCommand {
         #[arg(long, short, value_name = "FORMAT", default_value = "text")]
         format: Format,
     },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Action {
-    /// It was applied.
-    Accept,
-    /// It was not applied.
-    Ignore,
 }

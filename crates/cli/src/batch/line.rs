@@ -20,7 +20,6 @@ pub(crate) enum Outcome {
     Failed { error: String },
 }
 
-/// Summary of a report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Done {
     pub(crate) run_id: String,

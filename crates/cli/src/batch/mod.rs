@@ -58,15 +58,11 @@ mod tests {
         for workers in [1, 3, 16] {
             let jobs: Vec<PathBuf> = (0..100).map(|n| PathBuf::from(format!("{n}"))).collect();
             let mut lines = Vec::new();
-            run(
-                jobs,
-                workers,
-                &|job| job.display().to_string(),
-                &mut |line| {
-                    lines.push(line);
-                    true
-                },
-            );
+            let name = |job: &Path| job.display().to_string();
+            run(jobs, workers, &name, &mut |line| {
+                lines.push(line);
+                true
+            });
             lines.sort_by_key(|l| l.parse::<u32>().unwrap_or(u32::MAX));
             let wanted: Vec<String> = (0..100).map(|n| n.to_string()).collect();
             assert_eq!(lines, wanted);

@@ -39,10 +39,8 @@ impl Earlier {
             }
             whole += bytes as u64;
             let line: Line = serde_json::from_str(&text).map_err(|e| {
-                io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    format!("line {number} was not written by `batch`: {e}"),
-                )
+                let error = format!("line {number} was not written by `batch`: {e}");
+                io::Error::new(io::ErrorKind::InvalidData, error)
             })?;
             let failed = matches!(line.outcome, Outcome::Failed { .. });
             if failed && retry_failed {

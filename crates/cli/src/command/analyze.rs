@@ -12,7 +12,6 @@ use crate::render;
 use crate::session;
 use crate::terminal::{Progress, Terminal};
 
-/// Runs the command.
 pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let runtime = session::runtime()?;
     let session = session::open(config, terminal, &runtime)?;
@@ -36,12 +35,8 @@ pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Resul
     drop(display);
     let analysis = analysis?;
     let report = &analysis.report;
-    terminal.print(&render::report(
-        report,
-        &analysis.summary,
-        args.format,
-        args.verbose,
-    )?)?;
+    let summary = &analysis.summary;
+    terminal.print(&render::report(report, summary, args.format, args.verbose)?)?;
     let is_text = args.format == ReportFormat::Text;
     if args.explain_rules && is_text {
         let columns = render::layout::stdout_width();
@@ -53,9 +48,10 @@ pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Resul
     if config.ask != Some(false) && is_text && !args.no_store && terminal.is_interactive() {
         super::ask::ask(report, &session, terminal);
     }
-    let limit = args.fail_on.map(report::Severity::from);
-    let found = limit.is_some_and(|limit| report.findings.iter().any(|f| f.severity >= limit));
-    Ok(if found { Exit::Found } else { Exit::Success })
+    let found = args
+        .fail_on
+        .is_some_and(|limit| report.findings.iter().any(|f| f.severity >= limit));
+    Ok(Exit::found(found))
 }
 
 fn task(args: &Analyze) -> Task {
@@ -93,7 +89,7 @@ fn log(event: Event<'_>) {
 }
 
 /// Shows on stderr what the analysis is doing, and ends it early on Ctrl-C. Both start with its first event: until then an index may be
-/// built, which has a progress line of its own and nothing to save.
+/// built, which has its own progress line and nothing to save.
 struct Display<'a> {
     terminal: &'a Terminal,
     progress: Option<Progress>,

@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use report::{Language, Report};
+use report::{Language, Report, text};
 use runs::store::{Action, Feedback};
 use server::Session;
 
@@ -33,26 +33,23 @@ pub(crate) fn ask(report: &Report, session: &Session, terminal: &Terminal) {
 
 fn question(language: Language, known: &[&str]) -> String {
     let (first, last) = (known.first().unwrap_or(&""), known.last().unwrap_or(&""));
-    let range = if first == last {
-        (*first).to_owned()
-    } else {
-        format!("{first}–{last}")
+    let range = match first == last {
+        true => (*first).to_owned(),
+        false => format!("{first}–{last}"),
     };
-    match language {
-        Language::Zh => {
-            format!("\n您打算采用哪些建议？（{range}；不采用请写 -{last}；直接回车跳过）：")
-        }
-        Language::En => format!(
-            "\nWhich suggestions do you plan to apply? ({range}; -{last} for one you won't; Enter to skip): "
-        ),
-    }
+    text!(
+        "\n您打算采用哪些建议？（{range}；不采用请写 -{last}；直接回车跳过）：",
+        "\nWhich suggestions do you plan to apply? ({range}; -{last} for one you won't; Enter to skip): "
+    )
+    .into(language)
 }
 
 fn misunderstood(language: Language, word: &str) -> String {
-    match language {
-        Language::Zh => format!("没有“{word}”这条建议；示例：S1 -S2"),
-        Language::En => format!("there is no suggestion `{word}`; example: S1 -S2"),
-    }
+    text!(
+        "没有“{word}”这条建议；示例：S1 -S2",
+        "there is no suggestion `{word}`; example: S1 -S2"
+    )
+    .into(language)
 }
 
 /// Parses `S1 -S2`, `1 -2` or `s1, -s2`.
@@ -63,21 +60,16 @@ fn parse(answer: &str, known: &[&str]) -> Result<Vec<(String, Action)>, String> 
     let words = answer
         .split(|c: char| c.is_whitespace() || c == ',' || c == '，')
         .filter(|word| !word.is_empty());
-    words
-        .map(|word| {
-            let (action, name) = match word.strip_prefix(['-', '−']) {
-                Some(name) => (Action::Ignore, name),
-                None => (Action::Accept, word),
-            };
-            let number = name.trim_start_matches(['S', 's']);
-            let id = format!("S{number}");
-            if known.contains(&id.as_str()) {
-                Ok((id, action))
-            } else {
-                Err(word.to_owned())
-            }
-        })
-        .collect()
+    let opinion = |word: &str| {
+        let (action, name) = match word.strip_prefix(['-', '−']) {
+            Some(name) => (Action::Ignore, name),
+            None => (Action::Accept, word),
+        };
+        let id = format!("S{}", name.trim_start_matches(['S', 's']));
+        let is_known = known.contains(&id.as_str());
+        is_known.then_some((id, action)).ok_or(word.to_owned())
+    };
+    words.map(opinion).collect()
 }
 
 fn store(report: &Report, opinions: &[(String, Action)], session: &Session, terminal: &Terminal) {
@@ -89,10 +81,10 @@ fn store(report: &Report, opinions: &[(String, Action)], session: &Session, term
             saved_seconds: None,
         };
         match session.with_store(|store| store.give_feedback(&report.run_id, &feedback)) {
-            Ok(_) => terminal.remark(&match report.language {
-                Language::Zh => format!("已记录：{suggestion}"),
-                Language::En => format!("saved: {suggestion}"),
-            }),
+            Ok(_) => {
+                let saved = text!("已记录：{suggestion}", "saved: {suggestion}");
+                terminal.remark(saved.pick(report.language));
+            }
             Err(error) => terminal.remark(&format!("not saved: {}", error.one_line())),
         }
     }

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use agent::Silent;
-use server::{Error, ErrorKind, Result, Session, Task};
+use server::{Error, ErrorKind, Explain, Result, Session, Task};
 use tokio_util::sync::CancellationToken;
 
-use crate::args::{Batch, Format};
+use crate::args::Batch;
 use crate::batch::{self, Done, Earlier, Line, Outcome, Summary};
 use crate::config::Config;
 use crate::exit::Exit;
@@ -18,33 +18,22 @@ use crate::render;
 use crate::session;
 use crate::terminal::{Bar, Terminal};
 
-/// Runs the command.
 pub(crate) fn run(args: &Batch, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let started = Instant::now();
-    let earlier = args
-        .out
-        .as_deref()
-        .map(|path| open(path, args.retry_failed))
-        .transpose()?;
-    let (file, done, mut summary) = match earlier {
-        Some(earlier) => (Some(earlier.file), earlier.done, earlier.summary),
+    let (file, done, mut summary) = match &args.out {
+        Some(path) => {
+            let earlier = open(path, args.retry_failed)?;
+            (Some(earlier.file), earlier.done, earlier.summary)
+        }
         None => Default::default(),
     };
-    let jobs: Vec<PathBuf> = args
-        .jobs
-        .iter()
-        .flat_map(|f| batch::jobs_under(f))
-        .collect();
-    let total = jobs.len();
-    let left: Vec<PathBuf> = jobs
-        .into_iter()
-        .filter(|job| !done.contains(&absolute(job)))
-        .collect();
-    if left.len() < total {
-        terminal.remark(&format!(
-            "{} of {total} jobs are already done",
-            total - left.len()
-        ));
+    let jobs = args.jobs.iter().flat_map(|f| batch::jobs_under(f));
+    let mut left: Vec<PathBuf> = jobs.collect();
+    let total = left.len();
+    left.retain(|job| !done.contains(&absolute(job)));
+    let new = left.len();
+    if let skipped @ 1.. = total - new {
+        terminal.remark(&format!("{skipped} of {total} jobs are already done"));
     }
     let runtime = session::runtime()?;
     let session = session::open_resident(config, terminal, &runtime)?;
@@ -52,9 +41,8 @@ pub(crate) fn run(args: &Batch, config: &Config, terminal: &Terminal) -> Result<
     let cancel = CancellationToken::new();
     session::cancel_on_interrupt(runtime.handle(), cancel.clone());
     session.check_reasoner(&session::reasoner(&args.thinking))?;
-    let workers = usize::from(args.workers).max(1).min(left.len().max(1));
-    let bar = terminal.bar(total - left.len(), total);
-    let new = left.len();
+    let workers = usize::from(args.workers).max(1).min(new.max(1));
+    let bar = terminal.bar(total - new, total);
     let mut out = Out {
         file,
         terminal,
@@ -93,9 +81,11 @@ impl Out<'_> {
     /// Writes a line; returns whether to continue.
     fn write(&mut self, line: &Line) -> bool {
         let written = super::json_line(line).and_then(|text| match &mut self.file {
-            Some(file) => file.write_all(text.as_bytes()).map_err(|e| {
-                Error::from_source(ErrorKind::Other, &e).hint("the output file cannot be written")
-            }),
+            Some(file) => {
+                let hint = "the output file cannot be written";
+                file.write_all(text.as_bytes())
+                    .explain(ErrorKind::Other, hint)
+            }
             None => self.terminal.print(&text),
         });
         self.failure = written.err();
@@ -152,19 +142,15 @@ fn finish(
         terminal.remark(render::batch::table(summary, new, took).trim_end());
         return Ok(());
     }
-    terminal.print(&match args.format {
-        Format::Json => super::json(summary)?,
-        Format::Text => render::batch::table(summary, new, took),
+    super::show(terminal, args.format, summary, || {
+        render::batch::table(summary, new, took)
     })
 }
 
 fn open(path: &Path, retry_failed: bool) -> Result<Earlier> {
-    Earlier::open(path, retry_failed).map_err(|e| {
-        Error::from_source(ErrorKind::Usage, &e).hint(format!(
-            "`{}` must be new, or a file that `batch --out` wrote",
-            path.display()
-        ))
-    })
+    let path_shown = path.display();
+    let hint = format!("`{path_shown}` must be new, or a file that `batch --out` wrote");
+    Earlier::open(path, retry_failed).explain(ErrorKind::Usage, hint)
 }
 
 /// One spelling for each folder, wherever a call is made from.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use indexer::lint;
 use report::format::NAME;
-use report::{Cause, Language, Localize};
+use report::{Language, Localize};
 use runs::case::{self, CaseError, Material, NewCase};
 use runs::store::Store;
 use serde::Serialize;
@@ -15,12 +15,11 @@ use crate::args::{CaseCommand, CaseFrom, Format};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::terminal::Terminal;
-use server::{Documents, Error, ErrorKind, Result};
+use server::{Error, ErrorKind, Explain, Result};
 
 /// Folder of the cases in the knowledge folder.
 const FOLDER: &str = "cases";
 
-/// Runs the command.
 pub(crate) fn run(command: &CaseCommand, config: &Config, terminal: &Terminal) -> Result<Exit> {
     match command {
         CaseCommand::From(args) => from(args, config, terminal),
@@ -81,14 +80,9 @@ fn written(args: &CaseFrom, store: &Store) -> Result<NewCase> {
 fn write(path: &Path, case: &NewCase, force: bool) -> Result<()> {
     let mut options = fs::OpenOptions::new();
     options.write(true).truncate(true);
-    if force {
-        options.create(true);
-    } else {
-        options.create_new(true);
-    }
-    let written = options
-        .open(path)
-        .and_then(|mut file| file.write_all(case.text.as_bytes()));
+    options.create(force).create_new(!force);
+    let file = options.open(path);
+    let written = file.and_then(|mut file| file.write_all(case.text.as_bytes()));
     written.map_err(|e| match e.kind() {
         io::ErrorKind::AlreadyExists => {
             let error = format!("the case `{}` already exists", path.display());
@@ -102,17 +96,9 @@ fn write(path: &Path, case: &NewCase, force: bool) -> Result<()> {
 
 /// The folder of cases, which is created if there is none.
 fn cases_folder(config: &Config) -> Result<PathBuf> {
-    let Documents::Folder(knowledge) = crate::session::knowledge(config)?.documents else {
-        return Err(
-            Error::new(ErrorKind::Input, "there is no knowledge folder for cases")
-                .hint("give one with --knowledge DIR; `scopeagent init` creates one"),
-        );
-    };
-    let folder = knowledge.join(FOLDER);
-    fs::create_dir_all(&folder).map_err(|e| {
-        Error::from_source(ErrorKind::Input, &e)
-            .hint(format!("`{}` must be a writable folder", folder.display()))
-    })?;
+    let folder = super::knowledge_folder(config, "for cases")?.join(FOLDER);
+    let hint = format!("`{}` must be a writable folder", folder.display());
+    fs::create_dir_all(&folder).explain(ErrorKind::Input, hint)?;
     Ok(folder)
 }
 
@@ -125,33 +111,21 @@ struct Fault {
 }
 
 fn check(files: &[PathBuf], format: Format, config: &Config, terminal: &Terminal) -> Result<Exit> {
-    let mut faults = if files.is_empty() {
-        let folder = cases_folder(config)?;
-        let cases = markdown_in(&folder)?;
-        faults_of(&cases)?
-    } else {
-        faults_of(files)?
+    let mut faults = match files {
+        [] => faults_of(&markdown_in(&cases_folder(config)?)?)?,
+        _ => faults_of(files)?,
     };
     faults.sort();
     faults.dedup();
-    match format {
-        Format::Json => terminal.print(&super::json(&faults)?)?,
-        Format::Text => {
-            let yellow = anstyle::AnsiColor::Yellow.on_default();
-            for f in &faults {
-                terminal.print(&format!(
-                    "{}:{}: {yellow}{}{yellow:#}: {}\n",
-                    f.file, f.line, f.code, f.message
-                ))?;
-            }
-            terminal.remark(&super::count(faults.len(), "finding"));
-        }
+    let yellow = anstyle::AnsiColor::Yellow;
+    let text = |f: &Fault| super::finding(&f.file, f.line, yellow, &f.code, &f.message) + "\n";
+    super::show(terminal, format, &faults, || {
+        faults.iter().map(text).collect()
+    })?;
+    if format == Format::Text {
+        terminal.remark(&super::count(faults.len(), "finding"));
     }
-    Ok(if faults.is_empty() {
-        Exit::Success
-    } else {
-        Exit::Found
-    })
+    Ok(Exit::found(!faults.is_empty()))
 }
 
 fn markdown_in(folder: &Path) -> Result<Vec<PathBuf>> {
@@ -169,38 +143,30 @@ fn faults_of(files: &[PathBuf]) -> Result<Vec<Fault>> {
     let mut faults = Vec::new();
     let mut linted: Vec<(PathBuf, Vec<lint::Finding>)> = Vec::new();
     for path in files {
-        let shown = path.display().to_string();
         let text = fs::read_to_string(path).map_err(|e| unreadable(path, &e))?;
-        faults.extend(case::check(&text).into_iter().map(|f| Fault {
-            file: shown.clone(),
-            line: f.line,
-            code: f.code.to_owned(),
-            message: f.message,
-        }));
+        let fault = |line, code: &str, message| Fault {
+            file: path.display().to_string(),
+            line,
+            code: code.to_owned(),
+            message,
+        };
+        let in_form = case::check(&text).into_iter();
+        faults.extend(in_form.map(|f| fault(f.line, f.code, f.message)));
         let (knowledge, name) = in_knowledge(path)?;
         if linted.iter().all(|(folder, _)| *folder != knowledge) {
             linted.push((knowledge.clone(), lint_of(&knowledge)?));
         }
         let known = linted.iter().filter(|(folder, _)| *folder == knowledge);
-        faults.extend(
-            known
-                .flat_map(|(_, found)| found)
-                .filter(|f| f.file == name)
-                .map(|f| Fault {
-                    file: shown.clone(),
-                    line: f.line,
-                    code: f.code.to_owned(),
-                    message: f.message.clone(),
-                }),
-        );
+        let found = known
+            .flat_map(|(_, found)| found)
+            .filter(|f| f.file == name);
+        faults.extend(found.map(|f| fault(f.line, f.code, f.message.clone())));
     }
     Ok(faults)
 }
 
 fn lint_of(knowledge: &Path) -> Result<Vec<lint::Finding>> {
-    let options = lint::Options {
-        causes: Cause::ALL.iter().map(|c| c.code().to_owned()).collect(),
-    };
+    let options = super::lint::options();
     lint::lint(knowledge, &options).map_err(|e| Error::from_source(ErrorKind::Input, &e))
 }
 
@@ -211,21 +177,16 @@ fn in_knowledge(path: &Path) -> Result<(PathBuf, String)> {
     let cases = whole.parent().filter(|p| p.ends_with(FOLDER));
     match (cases.and_then(Path::parent), name) {
         (Some(knowledge), Some(name)) => Ok((knowledge.to_path_buf(), format!("{FOLDER}/{name}"))),
-        _ => Err(Error::new(
-            ErrorKind::Usage,
-            format!(
-                "`{}` is not in the `{FOLDER}` folder of a knowledge folder",
-                path.display()
-            ),
-        )
-        .hint("cases are KNOWLEDGE/cases/NAME.md")),
+        _ => {
+            let path = path.display();
+            let error = format!("`{path}` is not in the `{FOLDER}` folder of a knowledge folder");
+            Err(Error::new(ErrorKind::Usage, error).hint("cases are KNOWLEDGE/cases/NAME.md"))
+        }
     }
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Error {
-    Error::new(
-        ErrorKind::Input,
-        format!("`{}` cannot be read: {error}", path.display()),
-    )
-    .hint("check the name; without a file, every case in the knowledge folder is checked")
+    let error = format!("`{}` cannot be read: {error}", path.display());
+    Error::new(ErrorKind::Input, error)
+        .hint("check the name; without a file, every case in the knowledge folder is checked")
 }

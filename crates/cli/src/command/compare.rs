@@ -10,7 +10,6 @@ use crate::render;
 use crate::session;
 use crate::terminal::Terminal;
 
-/// Runs the command.
 pub(crate) fn run(args: &Compare, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let runtime = session::runtime()?;
     let session = session::open(config, terminal, &runtime)?;

@@ -1,42 +1,31 @@
 //! `scopeagent config show`: every value that is set, and where it comes from.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::args::{ConfigCommand, Format};
+use crate::args::ConfigCommand;
 use crate::config::Layers;
 use crate::exit::Exit;
 use crate::render::table::{Align, Table};
 use crate::terminal::Terminal;
 use server::Result;
 
-/// Runs the command.
 pub(crate) fn run(command: &ConfigCommand, layers: &Layers, terminal: &Terminal) -> Result<Exit> {
     let ConfigCommand::Show { format } = command;
-    match format {
-        Format::Json => {
-            let entries: Vec<_> = layers
-                .entries()
-                .map(|(key, value, origin)| json!({ "key": key, "value": masked(key, value), "origin": origin.to_string() }))
-                .collect();
-            terminal.print(&super::json(&entries)?)?;
+    let entries = layers.entries();
+    let entries = entries.map(|(key, value, origin)| (key, masked(key, value), origin.to_string()));
+    let entries: Vec<_> = entries.collect();
+    let json = |(key, value, origin): &_| json!({ "key": key, "value": value, "origin": origin });
+    let values: Vec<Value> = entries.iter().map(json).collect();
+    super::show(terminal, *format, &values, || {
+        if entries.is_empty() {
+            return "nothing is configured; all values are built-in\n".to_owned();
         }
-        Format::Text => {
-            let mut table = Table::new(&[
-                ("key", Align::Left),
-                ("value", Align::Left),
-                ("from", Align::Left),
-            ]);
-            for (key, value, origin) in layers.entries() {
-                table.row(vec![key.to_owned(), masked(key, value), origin.to_string()]);
-            }
-            let text = table.render("");
-            terminal.print(if text.is_empty() {
-                "nothing is configured; all values are built-in\n"
-            } else {
-                &text
-            })?;
+        let mut table = Table::new(&["key", "value", "from"].map(|name| (name, Align::Left)));
+        for (key, value, origin) in entries {
+            table.row(vec![key.to_owned(), value, origin]);
         }
-    }
+        table.render("")
+    })?;
     Ok(Exit::Success)
 }
 

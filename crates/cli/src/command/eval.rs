@@ -1,25 +1,25 @@
 //! `scopeagent eval`: how well the index answers judged queries.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
 use indexer::eval::{self, EvalError, Judged, Options, Report};
 use indexer::{Fusion, Index};
 
-use crate::args::{Eval, Format};
+use crate::args::Eval;
 use crate::config::{self, Config};
 use crate::exit::Exit;
 use crate::render::table::{Align, Table};
 use crate::session;
 use crate::terminal::Terminal;
-use server::{Documents, Error, ErrorKind, Knowledge, Result};
+use server::{Documents, Error, ErrorKind, Explain, Knowledge, Result};
 
 /// Rank offset of reciprocal rank fusion in the original paper.
 const RRF_K: f32 = 60.0;
 /// Hits per query in a TREC run.
 const RUN_DEPTH: usize = 100;
 
-/// Runs the command.
 pub(crate) fn run(args: &Eval, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let options = Options {
         k: usize::from(args.k),
@@ -51,11 +51,8 @@ pub(crate) fn run(args: &Eval, config: &Config, terminal: &Terminal) -> Result<E
     if let Some(path) = &args.run_out {
         write_run(path, &index, &judged, &options)?;
     }
-    finish(
-        &eval::evaluate(&index, &judged, &options).map_err(error)?,
-        args,
-        terminal,
-    )
+    let report = eval::evaluate(&index, &judged, &options).map_err(error)?;
+    finish(&report, args, terminal)
 }
 
 fn beir(
@@ -65,10 +62,7 @@ fn beir(
     config: &Config,
     terminal: &Terminal,
 ) -> Result<Report> {
-    let name = folder.file_name().map_or_else(
-        || "collection".to_owned(),
-        |n| n.to_string_lossy().into_owned(),
-    );
+    let name = folder.file_name().unwrap_or(OsStr::new("collection"));
     let scratch = config::data_folder(config).join("beir").join(name);
     let bar = terminal.progress("eval");
     let mut show = |p: indexer::build::Progress| {
@@ -93,17 +87,12 @@ fn judgements(args: &Eval, knowledge: &Knowledge) -> Result<Vec<Judged>> {
 
 fn write_run(path: &Path, index: &Index, judged: &[Judged], options: &Options) -> Result<()> {
     let run = eval::Run::of(index, judged, options.fusion, RUN_DEPTH).map_err(error)?;
-    fs::write(path, run.to_text("scopeagent")).map_err(|e| {
-        Error::from_source(ErrorKind::Other, &e)
-            .hint(format!("`{}` is not writable", path.display()))
-    })
+    let hint = format!("`{}` is not writable", path.display());
+    fs::write(path, run.to_text("scopeagent")).explain(ErrorKind::Other, hint)
 }
 
 fn finish(report: &Report, args: &Eval, terminal: &Terminal) -> Result<Exit> {
-    match args.format {
-        Format::Json => terminal.print(&super::json(report)?)?,
-        Format::Text => terminal.print(&text(report))?,
-    }
+    super::show(terminal, args.format, report, || text(report))?;
     for warning in &report.warnings {
         terminal.remark(warning);
     }
@@ -117,63 +106,44 @@ fn finish(report: &Report, args: &Eval, terminal: &Terminal) -> Result<Exit> {
             d.mean, d.ci95[0], d.ci95[1]
         ));
     }
-    Ok(if gate.passed || !args.gate {
-        Exit::Success
-    } else {
-        Exit::Found
-    })
+    Ok(Exit::found(args.gate && !gate.passed))
 }
 
-/// The earlier report in a file.
 fn baseline(path: &Path) -> Result<Report> {
-    let unusable = |e: &dyn std::error::Error| {
-        Error::from_source(ErrorKind::Input, e).hint(format!(
-            "`{}` must be a file that `eval --format json` printed",
-            path.display()
-        ))
-    };
-    let text = fs::read_to_string(path).map_err(|e| unusable(&e))?;
-    serde_json::from_str(&text).map_err(|e| unusable(&e))
+    let path_shown = path.display();
+    let hint = format!("`{path_shown}` must be a file that `eval --format json` printed");
+    let text = fs::read_to_string(path).explain(ErrorKind::Input, &hint)?;
+    serde_json::from_str(&text).explain(ErrorKind::Input, &hint)
 }
 
 fn text(report: &Report) -> String {
-    let metrics: Vec<&String> = report
-        .branches
-        .values()
-        .next()
-        .map_or_else(Vec::new, |s| s.metrics.keys().collect());
-    let mut lines = vec![format!(
-        "{} queries, {} documents, {} chunks, embedder {}\n",
-        report.queries, report.documents, report.chunks, report.embedder
-    )];
-    let parts = std::iter::once(("all", &report.branches)).chain(
-        report
-            .languages
-            .iter()
-            .map(|(l, r)| (l.as_str(), &r.branches)),
-    );
-    let mut table = Table::new(&[
-        ("queries", Align::Left),
-        ("branch", Align::Left),
-        ("metrics", Align::Left),
-        ("nDCG 95 %", Align::Left),
-    ]);
+    let metrics = report.branches.values().next().map(|s| s.metrics.keys());
+    let languages = report.languages.iter();
+    let languages = languages.map(|(l, r)| (l.as_str(), &r.branches));
+    let parts = std::iter::once(("all", &report.branches)).chain(languages);
+    let columns = ["queries", "branch", "metrics", "nDCG 95 %"];
+    let mut table = Table::new(&columns.map(|name| (name, Align::Left)));
     for (part, branches) in parts {
         for (branch, scores) in branches {
-            let shown: Vec<String> = metrics
-                .iter()
-                .filter_map(|m| Some(format!("{m} {:.3}", scores.metrics.get(*m)?)))
-                .collect();
+            let metrics = metrics.clone().into_iter().flatten();
+            let shown = metrics.filter_map(|m| Some(format!("{m} {:.3}", scores.metrics.get(m)?)));
+            let [low, high] = scores.ci95;
             table.row(vec![
                 part.to_owned(),
                 branch.clone(),
-                shown.join("  "),
-                format!("{:.3} … {:.3}", scores.ci95[0], scores.ci95[1]),
+                shown.collect::<Vec<_>>().join("  "),
+                format!("{low:.3} … {high:.3}"),
             ]);
         }
     }
-    lines.push(table.render(""));
-    lines.concat()
+    format!(
+        "{} queries, {} documents, {} chunks, embedder {}\n{}",
+        report.queries,
+        report.documents,
+        report.chunks,
+        report.embedder,
+        table.render("")
+    )
 }
 
 fn error(error: EvalError) -> Error {

@@ -1,9 +1,9 @@
 //! `scopeagent feedback`: what happened to a suggestion, and the effect of all feedback.
 
 use runs::feedback::{Effect, Moved, Preferences};
-use runs::store::{Action, Feedback};
+use runs::store::Feedback;
 
-use crate::args::{self, FeedbackArgs, FeedbackCommand, Format};
+use crate::args::{FeedbackArgs, FeedbackCommand, Format};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::render::table::{Align, Table};
@@ -11,7 +11,6 @@ use crate::session;
 use crate::terminal::Terminal;
 use server::{Error, ErrorKind, Result};
 
-/// Runs the command.
 pub(crate) fn run(args: &FeedbackArgs, config: &Config, terminal: &Terminal) -> Result<Exit> {
     match &args.command {
         Some(FeedbackCommand::Effect { format }) => effect(*format, config, terminal),
@@ -25,10 +24,6 @@ fn give(args: &FeedbackArgs, config: &Config, terminal: &Terminal) -> Result<Exi
         (&args.run, args.action, args.suggestion.clone())
     else {
         return Ok(Exit::Usage);
-    };
-    let action = match action {
-        args::Action::Accept => Action::Accept,
-        args::Action::Ignore => Action::Ignore,
     };
     let feedback = Feedback {
         action,
@@ -54,33 +49,21 @@ fn effect(format: Format, config: &Config, terminal: &Terminal) -> Result<Exit> 
             Error::new(ErrorKind::Input, e).hint("`scopeagent index verify` checks for damage")
         })?
     };
-    match format {
-        Format::Json => terminal.print(&super::json(
-            &serde_json::json!({ "chunks": chunks, "kinds": kinds, "moved": moved }),
-        )?)?,
-        Format::Text if preferences.is_empty() => terminal.print("no feedback yet\n")?,
-        Format::Text => {
-            terminal.print(&chunk_table(&chunks, &moved))?;
-            terminal.print(&format!("\n{}", kind_table(&kinds)))?;
-        }
-    }
+    let value = serde_json::json!({ "chunks": chunks, "kinds": kinds, "moved": moved });
+    super::show(terminal, format, &value, || match preferences.is_empty() {
+        true => "no feedback yet\n".to_owned(),
+        false => format!("{}\n{}", chunk_table(&chunks, &moved), kind_table(&kinds)),
+    })?;
     Ok(Exit::Success)
 }
 
 /// Feedback on each chunk, and how it moves the chunk among the hits on its cause.
 fn chunk_table(effects: &[Effect], moved: &[Moved]) -> String {
-    let mut table = Table::new(&[
-        ("cause", Align::Left),
-        ("chunk", Align::Left),
-        ("accepted", Align::Right),
-        ("ignored", Align::Right),
-        ("preference", Align::Right),
-        ("rank", Align::Right),
-    ]);
+    let rank = [("rank", Align::Right)];
+    let mut table = Table::new(&[&columns("chunk")[..], &rank].concat());
     for effect in effects {
-        let of = moved
-            .iter()
-            .find(|m| m.cause == effect.cause && m.chunk == effect.subject);
+        let mut moved = moved.iter();
+        let of = moved.find(|m| m.cause == effect.cause && m.chunk == effect.subject);
         let rank = |r: Option<usize>| r.map_or_else(|| "–".to_owned(), |r| r.to_string());
         let mut cells = cells(effect);
         cells.push(of.map_or_else(String::new, |m| {
@@ -97,17 +80,19 @@ fn preferences(config: &Config) -> Result<Preferences> {
 }
 
 fn kind_table(effects: &[Effect]) -> String {
-    let mut table = Table::new(&[
+    let mut table = Table::new(&columns("kind of suggestion"));
+    effects.iter().for_each(|effect| table.row(cells(effect)));
+    table.render("")
+}
+
+fn columns(subject: &str) -> [(&str, Align); 5] {
+    [
         ("cause", Align::Left),
-        ("kind of suggestion", Align::Left),
+        (subject, Align::Left),
         ("accepted", Align::Right),
         ("ignored", Align::Right),
         ("preference", Align::Right),
-    ]);
-    for effect in effects {
-        table.row(cells(effect));
-    }
-    table.render("")
+    ]
 }
 
 /// Older feedback counts less.

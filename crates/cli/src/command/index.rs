@@ -18,7 +18,6 @@ const DOCUMENTS_SHOWN: usize = 10;
 /// Interval of polling, which costs milliseconds and works on network folders, unlike notifications.
 const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Runs the command.
 pub(crate) fn run(args: &Index, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let knowledge = crate::session::knowledge(config)?;
     match &args.command {
@@ -35,12 +34,10 @@ fn update(args: &Index, knowledge: &Knowledge, terminal: &Terminal) -> Result<Ex
         Index { rechunk: true, .. } => Rebuild::Rechunk,
         _ => Rebuild::Changed,
     };
-    show(
-        &knowledge.update(rebuild, terminal)?,
-        args.format,
-        knowledge,
-        terminal,
-    )?;
+    let summary = knowledge.update(rebuild, terminal)?;
+    super::show(terminal, args.format, &summary, || {
+        text(&summary, knowledge)
+    })?;
     if args.watch {
         watch(args, knowledge, terminal)?;
     }
@@ -53,22 +50,14 @@ fn watch(args: &Index, knowledge: &Knowledge, terminal: &Terminal) -> Result<()>
         std::thread::sleep(WATCH_INTERVAL);
         // A document that cannot be read is being written; the next look finds it complete.
         match knowledge.update(Rebuild::Changed, terminal) {
-            Ok(summary) if summary.rebuilt => show(&summary, args.format, knowledge, terminal)?,
+            Ok(summary) if summary.rebuilt => {
+                super::show(terminal, args.format, &summary, || {
+                    text(&summary, knowledge)
+                })?;
+            }
             Ok(_) => {}
             Err(error) => terminal.fail(&error),
         }
-    }
-}
-
-fn show(
-    summary: &Summary,
-    format: Format,
-    knowledge: &Knowledge,
-    terminal: &Terminal,
-) -> Result<()> {
-    match format {
-        Format::Json => terminal.print(&super::json(summary)?),
-        Format::Text => terminal.print(&text(summary, knowledge)),
     }
 }
 
@@ -93,11 +82,8 @@ fn text(summary: &Summary, knowledge: &Knowledge) -> String {
         for document in documents.iter().take(DOCUMENTS_SHOWN) {
             out.push_str(&format!("  {sign} {document}\n"));
         }
-        if documents.len() > DOCUMENTS_SHOWN {
-            out.push_str(&format!(
-                "  {sign} … and {} more\n",
-                documents.len() - DOCUMENTS_SHOWN
-            ));
+        if let more @ 1.. = documents.len().saturating_sub(DOCUMENTS_SHOWN) {
+            out.push_str(&format!("  {sign} … and {more} more\n"));
         }
     }
     out
@@ -109,15 +95,8 @@ fn verify(knowledge: &Knowledge, format: Format, terminal: &Terminal) -> Result<
     let verification = indexer::verify::verify(&knowledge.index, &knowledge.settings, &mut shown);
     drop(bar);
     let verification = verification?;
-    match format {
-        Format::Json => terminal.print(&super::json(&verification)?)?,
-        Format::Text => terminal.print(&verified(&verification))?,
-    }
-    Ok(if verification.is_whole() {
-        Exit::Success
-    } else {
-        Exit::Found
-    })
+    super::show(terminal, format, &verification, || verified(&verification))?;
+    Ok(Exit::found(!verification.is_whole()))
 }
 
 fn verified(v: &Verification) -> String {
@@ -138,20 +117,14 @@ fn verified(v: &Verification) -> String {
 
 fn info(knowledge: &Knowledge, format: Format, terminal: &Terminal) -> Result<Exit> {
     let info = indexer::info(&knowledge.index)?;
-    match format {
-        Format::Json => terminal.print(&super::json(&info)?)?,
-        Format::Text => terminal.print(&described(&info))?,
-    }
+    super::show(terminal, format, &info, || described(&info))?;
     Ok(Exit::Success)
 }
 
 fn described(info: &Info) -> String {
     let counts = |counts: &BTreeMap<String, usize>| -> String {
-        let each: Vec<String> = counts
-            .iter()
-            .map(|(name, n)| format!("{name} {n}"))
-            .collect();
-        each.join(", ")
+        let each = counts.iter().map(|(name, n)| format!("{name} {n}"));
+        each.collect::<Vec<_>>().join(", ")
     };
     let rows = [
         ("generation", info.generation.clone()),
@@ -172,7 +145,7 @@ fn described(info: &Info) -> String {
         ("format", info.format.to_string()),
         ("size", format!("{} bytes", info.bytes)),
     ];
-    rows.iter()
-        .map(|(name, value)| format!("{name:<11} {value}\n"))
+    let rows = rows.iter();
+    rows.map(|(name, value)| format!("{name:<11} {value}\n"))
         .collect()
 }

@@ -9,7 +9,7 @@ use crate::args::{Cli, Init};
 use crate::config::PROJECT_FILE;
 use crate::exit::{Exit, TABLE};
 use crate::terminal::Terminal;
-use server::{Error, ErrorKind, Result, builtin_documents};
+use server::{Error, ErrorKind, Explain, Result, builtin_documents};
 
 /// Every key, commented out, with its meaning.
 const TEMPLATE: &str = include_str!("scopeagent.toml");
@@ -18,11 +18,9 @@ const TEMPLATE: &str = include_str!("scopeagent.toml");
 pub(crate) fn run(args: &Init, terminal: &Terminal) -> Result<Exit> {
     let file = args.folder.join(PROJECT_FILE);
     if file.exists() {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            format!("`{}` already exists", file.display()),
-        )
-        .hint("edit it, or move it away and run `scopeagent init` again"));
+        let error = format!("`{}` already exists", file.display());
+        return Err(Error::new(ErrorKind::Usage, error)
+            .hint("edit it, or move it away and run `scopeagent init` again"));
     }
     let mut written = 0;
     for (path, text) in builtin_documents() {
@@ -43,11 +41,9 @@ fn write_new(path: &Path, text: &str) -> Result<bool> {
         return Ok(false);
     }
     let parent = path.parent().map_or(Ok(()), fs::create_dir_all);
-    parent.and_then(|()| fs::write(path, text)).map_err(|e| {
-        Error::from_source(ErrorKind::Other, &e)
-            .hint(format!("`{}` is not writable", path.display()))
-    })?;
-    Ok(true)
+    let written = parent.and_then(|()| fs::write(path, text));
+    let hint = format!("`{}` is not writable", path.display());
+    written.explain(ErrorKind::Other, hint).map(|()| true)
 }
 
 pub(crate) fn completions(shell: clap_complete::Shell, terminal: &Terminal) -> Result<Exit> {
@@ -62,10 +58,8 @@ pub(crate) fn man(dir: Option<&Path>, terminal: &Terminal) -> Result<Exit> {
     if let Some(dir) = dir {
         let written =
             fs::create_dir_all(dir).and_then(|()| clap_mangen::generate_to(Cli::command(), dir));
-        written.map_err(|e| {
-            Error::from_source(ErrorKind::Other, &e)
-                .hint(format!("`{}` must be a writable folder", dir.display()))
-        })?;
+        let hint = format!("`{}` must be a writable folder", dir.display());
+        written.explain(ErrorKind::Other, hint)?;
         return Ok(Exit::Success);
     }
     let mut out = Vec::new();
@@ -78,15 +72,11 @@ pub(crate) fn man(dir: Option<&Path>, terminal: &Terminal) -> Result<Exit> {
 
 /// The section on exit statuses, as roff.
 fn exit_statuses() -> String {
-    let mut out = ".SH \"EXIT STATUS\"\n".to_owned();
-    for (exit, text) in TABLE {
-        out.push_str(&format!(
-            ".TP\n{}\n{}\n",
-            exit as u8,
-            text.replace('-', "\\-")
-        ));
-    }
-    out
+    let rows = TABLE.map(|(exit, text)| {
+        let text = text.replace('-', "\\-");
+        format!(".TP\n{}\n{text}\n", exit as u8)
+    });
+    format!(".SH \"EXIT STATUS\"\n{}", rows.concat())
 }
 
 #[cfg(test)]
@@ -97,11 +87,9 @@ mod tests {
     #[test]
     fn the_template_is_valid_with_and_without_its_comments() {
         toml::from_str::<Config>(TEMPLATE).expect("as written");
-        let uncommented: String = TEMPLATE
-            .lines()
-            .map(|line| line.strip_prefix("#: ").unwrap_or(line))
-            .map(|line| format!("{line}\n"))
-            .collect();
+        let lines = TEMPLATE.lines();
+        let lines = lines.map(|line| line.strip_prefix("#: ").unwrap_or(line));
+        let uncommented = lines.collect::<Vec<_>>().join("\n");
         toml::from_str::<Config>(&uncommented).expect("with every key set");
     }
 }

@@ -8,69 +8,53 @@ use crate::config::Config;
 use crate::exit::Exit;
 use crate::render::table::{Align, Table};
 use crate::terminal::Terminal;
-use server::{Documents, Error, ErrorKind, Result};
+use server::{Error, ErrorKind, Result};
 
-/// Runs the command.
 pub(crate) fn run(args: &Lint, config: &Config, terminal: &Terminal) -> Result<Exit> {
-    let Documents::Folder(folder) = crate::session::knowledge(config)?.documents else {
-        return Err(
-            Error::new(ErrorKind::Input, "there is no knowledge folder to check")
-                .hint("give one with --knowledge DIR; `scopeagent init` creates one"),
-        );
-    };
-    let options = Options {
-        causes: Cause::ALL.iter().map(|c| c.code().to_owned()).collect(),
-    };
+    let folder = super::knowledge_folder(config, "to check")?;
+    let options = options();
     let failed = |e: indexer::BuildError| Error::from_source(ErrorKind::Input, &e);
     if args.coverage {
-        return coverage(
-            &lint::coverage(&folder, &options).map_err(failed)?,
-            args.format,
-            terminal,
-        );
+        let rows = lint::coverage(&folder, &options).map_err(failed)?;
+        return coverage(&rows, args.format, terminal);
     }
     if args.fix {
         for fixed in lint::fix(&folder, &options).map_err(failed)? {
-            terminal.remark(&format!(
-                "fixed {}:{}: {}",
-                fixed.file, fixed.line, fixed.message
-            ));
+            let (file, line, message) = (&fixed.file, fixed.line, &fixed.message);
+            terminal.remark(&format!("fixed {file}:{line}: {message}"));
         }
     }
     let findings = lint::lint(&folder, &options).map_err(failed)?;
-    match args.format {
-        Format::Json => terminal.print(&super::json(&findings)?)?,
-        Format::Text => {
-            for f in &findings {
-                let color = match f.severity {
-                    Severity::Error => anstyle::AnsiColor::Red,
-                    Severity::Warning => anstyle::AnsiColor::Yellow,
-                }
-                .on_default();
-                let fixable = if f.fixable {
-                    " (fixable with --fix)"
-                } else {
-                    ""
-                };
-                terminal.print(&format!(
-                    "{}:{}: {color}{}{color:#}: {}{fixable}\n",
-                    f.file, f.line, f.code, f.message
-                ))?;
-            }
-            terminal.remark(&super::count(findings.len(), "finding"));
-        }
+    super::show(terminal, args.format, &findings, || {
+        findings.iter().map(text).collect()
+    })?;
+    if args.format == Format::Text {
+        terminal.remark(&super::count(findings.len(), "finding"));
     }
-    Ok(if findings.is_empty() {
-        Exit::Success
-    } else {
-        Exit::Found
-    })
+    Ok(Exit::found(!findings.is_empty()))
+}
+
+/// Checks with the causes that the rules know.
+pub(crate) fn options() -> Options {
+    Options {
+        causes: Cause::ALL.iter().map(|c| c.code().to_owned()).collect(),
+    }
+}
+
+fn text(f: &lint::Finding) -> String {
+    let color = match f.severity {
+        Severity::Error => anstyle::AnsiColor::Red,
+        Severity::Warning => anstyle::AnsiColor::Yellow,
+    };
+    let fixable = match f.fixable {
+        true => " (fixable with --fix)",
+        false => "",
+    };
+    super::finding(&f.file, f.line, color, f.code, &f.message) + fixable + "\n"
 }
 
 fn coverage(rows: &[lint::CoverageRow], format: Format, terminal: &Terminal) -> Result<Exit> {
-    if format == Format::Json {
-        terminal.print(&super::json(&rows)?)?;
-    } else {
+    super::show(terminal, format, &rows, || {
         let mut headings = vec![
             ("cause", Align::Left),
             ("language", Align::Left),
@@ -84,19 +68,15 @@ fn coverage(rows: &[lint::CoverageRow], format: Format, terminal: &Terminal) -> 
                 row.language.code().to_owned(),
                 row.playbooks.to_string(),
             ];
-            cells.extend(row.sections.iter().map(|(_, documents)| {
-                if *documents == 0 {
-                    "–".to_owned()
-                } else {
-                    documents.to_string()
-                }
+            cells.extend(row.sections.iter().map(|(_, documents)| match documents {
+                0 => "–".to_owned(),
+                n => n.to_string(),
             }));
             table.row(cells);
         }
-        terminal.print(&table.render(""))?;
-    }
-    let filled = rows
-        .iter()
-        .all(|row| row.sections.iter().all(|(_, documents)| *documents > 0));
-    Ok(if filled { Exit::Success } else { Exit::Found })
+        table.render("")
+    })?;
+    let mut sections = rows.iter().flat_map(|row| &row.sections);
+    let gaps = sections.any(|(_, documents)| *documents == 0);
+    Ok(Exit::found(gaps))
 }

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &Mcp, config: &Config, terminal: &Terminal) -> Result<Ex
         http: args.http,
         roots: roots(&args.roots, &config.mcp.allowed_roots)?,
         reasoner: ReasonerChoice {
-            mode: args.reasoner.into(),
+            mode: args.reasoner,
             profile: args.llm.clone(),
             redact: args.redact,
             ..ReasonerChoice::default()

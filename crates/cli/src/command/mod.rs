@@ -18,7 +18,47 @@ pub(crate) mod rules;
 pub(crate) mod runs;
 pub(crate) mod search;
 
+use std::path::PathBuf;
+
+use anstyle::AnsiColor;
+use serde::Serialize;
+use server::{Documents, Error, ErrorKind, Result};
+
+use crate::args::Format;
+use crate::config::Config;
 use crate::json::{line as json_line, pretty as json};
+use crate::terminal::Terminal;
+
+/// Prints a value as JSON, or as what `text` makes of it.
+fn show(
+    terminal: &Terminal,
+    format: Format,
+    value: &impl Serialize,
+    text: impl FnOnce() -> String,
+) -> Result<()> {
+    terminal.print(&match format {
+        Format::Json => json(value)?,
+        Format::Text => text(),
+    })
+}
+
+/// The knowledge folder that a command works on.
+fn knowledge_folder(config: &Config, purpose: &str) -> Result<PathBuf> {
+    match crate::session::knowledge(config)?.documents {
+        Documents::Folder(folder) => Ok(folder),
+        Documents::Builtin => {
+            let error = format!("there is no knowledge folder {purpose}");
+            Err(Error::new(ErrorKind::Input, error)
+                .hint("give one with --knowledge DIR; `scopeagent init` creates one"))
+        }
+    }
+}
+
+/// Something that a check found, with its code in color.
+fn finding(file: &str, line: usize, color: AnsiColor, code: &str, message: &str) -> String {
+    let color = color.on_default();
+    format!("{file}:{line}: {color}{code}{color:#}: {message}")
+}
 
 /// A count with its noun.
 fn count(n: usize, noun: &str) -> String {

@@ -4,48 +4,33 @@ use diagnosis::{About, Settings};
 use report::{Language, StaticText};
 use serde_json::{Value, json};
 
-use crate::args::{Format, Rules};
+use crate::args::Rules;
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::render::layout::{stdout_width, wrap};
 use crate::terminal::Terminal;
 use server::Result;
 
-/// Runs the command.
 pub(crate) fn run(args: &Rules, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let settings = crate::session::thresholds(config)?;
     let language = args.lang.or(config.language).unwrap_or(Language::En);
-    let wanted = |about: &&About| {
-        args.cause
-            .as_deref()
-            .is_none_or(|c| about.cause.code().starts_with(c))
-    };
-    let rules = diagnosis::rules()
-        .iter()
-        .map(|rule| rule.about())
-        .filter(wanted);
-    match args.format {
-        Format::Json => terminal.print(&super::json(
-            &rules.map(|r| as_json(r, &settings)).collect::<Vec<_>>(),
-        )?)?,
-        Format::Text => terminal.print(
-            &rules
-                .map(|r| as_text(r, &settings, language))
-                .collect::<String>(),
-        )?,
-    }
+    let prefix = args.cause.as_deref().unwrap_or_default();
+    let wanted = |about: &&About| about.cause.code().starts_with(prefix);
+    let rules = diagnosis::rules().iter();
+    let rules: Vec<&About> = rules.map(|rule| rule.about()).filter(wanted).collect();
+    let values: Vec<Value> = rules.iter().map(|r| as_json(r, &settings)).collect();
+    super::show(terminal, args.format, &values, || {
+        let texts = rules.iter().map(|r| as_text(r, &settings, language));
+        texts.collect()
+    })?;
     Ok(Exit::Success)
 }
 
 fn as_text(about: &About, settings: &Settings, language: Language) -> String {
-    let pick = |text: StaticText| match language {
-        Language::Zh => text.zh,
-        Language::En => text.en,
-    };
     let columns = stdout_width();
     let bold = anstyle::Style::new().bold();
     let mut lines = vec![format!("{bold}{}{bold:#}", about.cause)];
-    lines.extend(wrap(pick(about.what), columns, "  ", "  "));
+    lines.extend(wrap(about.what.pick(language), columns, "  ", "  "));
     let codes = |list: &[job::info::Information]| {
         list.iter().map(|i| i.code()).collect::<Vec<_>>().join(", ")
     };
@@ -55,28 +40,21 @@ fn as_text(about: &About, settings: &Settings, language: Language) -> String {
     }
     for threshold in about.thresholds {
         let value = settings.get(threshold);
-        let changed = if value == threshold.default {
-            String::new()
-        } else {
-            format!(" (default {})", threshold.default)
-        };
-        lines.push(format!(
-            "  {} = {value} {}{changed}",
-            threshold.name, threshold.unit
-        ));
-        let reason = match language {
-            Language::Zh => threshold.reason_zh,
-            Language::En => threshold.reason_en,
-        };
-        lines.extend(wrap(
-            &format!("{reason} [{}]", threshold.source),
-            columns,
-            "      ",
-            "      ",
-        ));
+        let (name, unit, default) = (threshold.name, threshold.unit, threshold.default);
+        let changed = Some(format!(" (default {default})")).filter(|_| value != default);
+        let changed = changed.unwrap_or_default();
+        lines.push(format!("  {name} = {value} {unit}{changed}"));
+        let reason = language.select(threshold.reason_zh, threshold.reason_en);
+        let reason = format!("{reason} [{}]", threshold.source);
+        lines.extend(wrap(&reason, columns, "      ", "      "));
     }
     for clears in about.counter_evidence {
-        lines.extend(wrap(pick(*clears), columns, "  cleared if: ", "      "));
+        lines.extend(wrap(
+            clears.pick(language),
+            columns,
+            "  cleared if: ",
+            "      ",
+        ));
     }
     lines.join("\n") + "\n\n"
 }

@@ -3,7 +3,7 @@
 use report::Report;
 use runs::store::{RunFilter, RunRow, Store};
 
-use crate::args::{Format, Runs};
+use crate::args::Runs;
 use crate::config::{self, Config};
 use crate::exit::Exit;
 use crate::render;
@@ -15,7 +15,6 @@ use server::Result;
 /// Columns of a job's name in the list.
 const NAME: usize = 36;
 
-/// Runs the command.
 pub(crate) fn run(args: &Runs, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let store = open(config)?;
     match args {
@@ -25,10 +24,7 @@ pub(crate) fn run(args: &Runs, config: &Config, terminal: &Terminal) -> Result<E
                 limit: Some(*limit),
             };
             let rows = store.runs(&filter)?;
-            terminal.print(&match format {
-                Format::Json => super::json(&rows)?,
-                Format::Text => list(&rows),
-            })?;
+            super::show(terminal, *format, &rows, || list(&rows))?;
         }
         Runs::Show {
             run,
@@ -51,7 +47,6 @@ pub(crate) fn run(args: &Runs, config: &Config, terminal: &Terminal) -> Result<E
     Ok(Exit::Success)
 }
 
-/// Opens the run store of the data folder.
 pub(crate) fn open(config: &Config) -> Result<Store> {
     Ok(Store::open(&config::data_folder(config))?)
 }
@@ -76,22 +71,14 @@ fn list(rows: &[RunRow]) -> String {
     if rows.is_empty() {
         return "no saved runs; `scopeagent analyze JOB` saves one\n".to_owned();
     }
-    let mut table = Table::new(&[
-        ("run", Align::Left),
-        ("when (UTC)", Align::Left),
-        ("job", Align::Left),
-        ("status", Align::Left),
-        ("verdict", Align::Left),
-        ("top cause", Align::Left),
-    ]);
+    let columns = ["run", "when (UTC)", "job", "status", "verdict", "top cause"];
+    let mut table = Table::new(&columns.map(|name| (name, Align::Left)));
     for row in rows {
         let name = row.job_name.as_deref().unwrap_or(&row.job);
+        let when = row.created_at.get(..19).unwrap_or(&row.created_at);
         table.row(vec![
             row.run_id.clone(),
-            row.created_at
-                .get(..19)
-                .unwrap_or(&row.created_at)
-                .replace('T', " "),
+            when.replace('T', " "),
             shorten(name, NAME),
             format!("{:?}", row.status).to_lowercase(),
             row.verdict.clone().unwrap_or_default(),

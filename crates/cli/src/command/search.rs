@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use clap::ValueEnum;
+use agent::StepId;
 use indexer::{Filter, Hit, Kind, Query, Section};
+use report::Language;
 
-use crate::args::{Format, Search, Step};
+use crate::args::Search;
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::render::layout::{shorten, stdout_width, wrap};
@@ -15,34 +16,25 @@ use server::{Error, ErrorKind, Result};
 
 const LINES_SHOWN: usize = 4;
 
-/// Runs the command.
 pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let runtime = session::runtime()?;
     let index = session::open(config, terminal, &runtime)?.index()?;
     let mut query = Query::new(args.query.join(" "), usize::from(args.k));
     query.filter = filter(args)?;
     let hits = index.search(&query)?;
-    match args.format {
-        Format::Json => terminal.print(&super::json(&hits)?)?,
-        Format::Text => terminal.print(&text(&hits, args.explain))?,
-    }
+    super::show(terminal, args.format, &hits, || text(&hits, args.explain))?;
     Ok(Exit::Success)
 }
 
 fn filter(args: &Search) -> Result<Filter> {
     let mut filter = Filter::default();
     filter.languages.extend(args.lang);
-    filter.steps.extend(args.step.and_then(|step| {
-        let value = step.to_possible_value()?;
-        Some(value.get_name().to_owned())
-    }));
+    filter.steps.extend(args.step.clone());
     for (facet, value) in &args.filter {
         add(&mut filter, facet, value).map_err(|known| {
-            Error::new(
-                ErrorKind::Usage,
-                format!("`--filter {facet}={value}` is unknown"),
-            )
-            .hint(format!("use one of: {known}"))
+            let error = format!("`--filter {facet}={value}` is unknown");
+            let known = known.join(", ");
+            Error::new(ErrorKind::Usage, error).hint(format!("use one of: {known}"))
         })?;
     }
     Ok(filter)
@@ -52,56 +44,37 @@ fn filter(args: &Search) -> Result<Filter> {
 ///
 /// # Errors
 /// What is possible instead of an unknown facet or value.
-fn add(filter: &mut Filter, facet: &str, value: &str) -> std::result::Result<(), String> {
-    let known = |names: Vec<&str>| names.join(", ");
+fn add(
+    filter: &mut Filter,
+    facet: &str,
+    value: &str,
+) -> std::result::Result<(), Vec<&'static str>> {
     match facet {
         "kind" => {
-            let kind = Kind::parse(value);
-            filter.kinds.push(
-                kind.ok_or_else(|| known(Kind::ALL.iter().map(|kind| kind.as_str()).collect()))?,
-            );
+            let known = || Kind::ALL.map(Kind::as_str).to_vec();
+            filter.kinds.push(Kind::parse(value).ok_or_else(known)?);
         }
         "section" => {
-            let section = Section::parse(value);
-            filter.sections.push(section.ok_or_else(|| {
-                known(
-                    Section::ALL
-                        .iter()
-                        .map(|section| section.as_str())
-                        .collect(),
-                )
-            })?);
+            let known = || Section::ALL.map(Section::as_str).to_vec();
+            let section = Section::parse(value).ok_or_else(known)?;
+            filter.sections.push(section);
         }
         "language" => {
-            let language = indexer::Language::parse(value);
-            filter
-                .languages
-                .push(language.ok_or_else(|| known(vec!["zh", "en"]))?);
+            let language = Language::parse(value).ok_or_else(|| vec!["zh", "en"])?;
+            filter.languages.push(language);
         }
         "step" => {
-            let step = Step::from_str(value, true).map_err(|_| {
-                let steps = Step::value_variants().iter();
-                let names =
-                    steps.filter_map(|step| Some(step.to_possible_value()?.get_name().to_owned()));
-                names.collect::<Vec<_>>().join(", ")
-            })?;
-            let name = step.to_possible_value();
-            filter
-                .steps
-                .extend(name.map(|name| name.get_name().to_owned()));
+            let steps = StepId::THINK.map(StepId::id);
+            let mut named = steps.iter().filter(|id| id.eq_ignore_ascii_case(value));
+            let step = named.next().ok_or_else(|| steps.to_vec())?;
+            filter.steps.push((*step).to_owned());
         }
         "problem_type" => filter.problem_types.push(value.to_owned()),
         "cause" if value.contains('.') => filter.causes.push(value.to_owned()),
         "cause" => filter.causes.push(format!("{value}.")),
         _ => {
-            return Err(known(vec![
-                "kind",
-                "problem_type",
-                "cause",
-                "section",
-                "language",
-                "step",
-            ]));
+            let known = "kind problem_type cause section language step";
+            return Err(known.split(' ').collect());
         }
     }
     Ok(())
@@ -118,21 +91,14 @@ fn text(hits: &[Hit], explain: bool) -> String {
         let bold = anstyle::Style::new().bold();
         let dim = anstyle::Style::new().dimmed();
         // Writing to a string cannot fail.
-        let _ = writeln!(
-            out,
-            "{:>2}. {bold}{}{bold:#}",
-            hit.rank,
-            shorten(&place, columns.saturating_sub(4))
-        );
+        let place = shorten(&place, columns.saturating_sub(4));
+        let _ = writeln!(out, "{:>2}. {bold}{place}{bold:#}", hit.rank);
         let _ = writeln!(out, "    {dim}{} · {:.3}{dim:#}", chunk.id, hit.score);
         if explain {
             let _ = writeln!(out, "    {dim}{}{dim:#}", explanation(hit));
         }
-        for line in wrap(&chunk.text, columns, "    ", "    ")
-            .into_iter()
-            .filter(|l| !l.trim().is_empty())
-            .take(LINES_SHOWN)
-        {
+        let lines = wrap(&chunk.text, columns, "    ", "    ").into_iter();
+        for line in lines.filter(|l| !l.trim().is_empty()).take(LINES_SHOWN) {
             let _ = writeln!(out, "{line}");
         }
     }
@@ -150,8 +116,8 @@ fn explanation(hit: &Hit) -> String {
     };
     let reranked = hit
         .rerank_score
-        .map(|score| format!(" · reranked {score:.3}"))
-        .unwrap_or_default();
+        .map(|score| format!(" · reranked {score:.3}"));
+    let reranked = reranked.unwrap_or_default();
     format!(
         "bm25 {} · vector {} · fused {:.3} · boost {:+.3} · prior {:+.3}{reranked}",
         branch(hit.bm25_rank, hit.bm25_score),

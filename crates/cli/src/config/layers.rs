@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::schema::Config;
-use server::{Error, ErrorKind, Result};
+use server::{Error, ErrorKind, Explain, Result};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Origin {
@@ -39,18 +39,16 @@ pub(crate) struct Layers {
 impl Layers {
     /// Adds a file on top. It is checked on its own first, so that an error names file and line.
     pub(crate) fn add_file(&mut self, path: &Path, kind: Origin) -> Result<()> {
-        let text = std::fs::read_to_string(path).map_err(|e| {
-            Error::from_source(ErrorKind::Usage, &e).hint(format!(
-                "the {kind} `{}` must be a readable TOML file; `scopeagent init` writes one",
-                path.display()
-            ))
-        })?;
-        toml::from_str::<Config>(&text).map_err(|e| {
-            Error::new(ErrorKind::Usage, format!("`{}`: {e}", path.display()))
+        let name = path.display();
+        let hint = format!(
+            "the {kind} `{name}` must be a readable TOML file; `scopeagent init` writes one"
+        );
+        let text = std::fs::read_to_string(path).explain(ErrorKind::Usage, hint)?;
+        let checked = toml::from_str::<Config>(&text).and_then(|_| toml::from_str::<Table>(&text));
+        let table = checked.map_err(|e| {
+            Error::new(ErrorKind::Usage, format!("`{name}`: {e}"))
                 .hint("`scopeagent init` writes a commented file with every known key")
         })?;
-        let table: Table = toml::from_str(&text)
-            .map_err(|e| Error::new(ErrorKind::Usage, format!("`{}`: {e}", path.display())))?;
         self.add(table, &Origin::File(path.to_path_buf()));
         Ok(())
     }
@@ -80,10 +78,9 @@ fn merge(
     origins: &mut BTreeMap<String, Origin>,
 ) {
     for (key, value) in layer {
-        let path = if prefix.is_empty() {
-            key.clone()
-        } else {
-            format!("{prefix}.{key}")
+        let path = match prefix {
+            "" => key.clone(),
+            _ => format!("{prefix}.{key}"),
         };
         match (into.get_mut(&key), value) {
             (Some(Value::Table(below)), Value::Table(above)) => {
@@ -127,17 +124,12 @@ mod tests {
         let mut layers = Layers::default();
         layers.add(table("language = 'en'\n[index]\nk = 5\n"), &Origin::User);
         layers.add(table("[index]\nk = 7\n"), &Origin::Flag);
-        let seen: Vec<_> = layers
-            .entries()
-            .map(|(k, v, o)| (k.to_owned(), v.to_string(), o.clone()))
-            .collect();
-        assert_eq!(
-            seen,
-            [
-                ("index.k".to_owned(), "7".to_owned(), Origin::Flag),
-                ("language".to_owned(), "\"en\"".to_owned(), Origin::User),
-            ]
-        );
+        let (k, language) = (Value::from(7), Value::from("en"));
+        let expected = [
+            ("index.k", &k, &Origin::Flag),
+            ("language", &language, &Origin::User),
+        ];
+        assert!(layers.entries().eq(expected));
     }
 
     #[test]

@@ -11,7 +11,9 @@ use super::words::Words;
 pub(crate) const ROWS: usize = 11;
 /// Neighbors that together take a smaller share of the time become one row.
 const TINY: f64 = 0.01;
-/// Columns of the name of a stage, in a narrow and in a wide terminal.
+/// Kinds of a row by name, in a narrow and in a wide terminal.
+const NAMES: [usize; 2] = [1, 3];
+/// Columns of the name of a stage.
 const STAGE_COLUMNS: [usize; 2] = [18, 32];
 /// From here on a terminal is wide.
 const WIDE: usize = 110;
@@ -69,20 +71,15 @@ impl<'a> Row<'a> {
         first.map_or(SegmentKind::Unexplained, |(kind, _)| *kind)
     }
 
-    pub(crate) fn title(&self, words: Words) -> String {
-        let titles: Vec<_> = self.kinds.iter().map(|(kind, _)| kind.title()).collect();
-        match titles.as_slice() {
-            [] => String::new(),
-            [one] => words.say(one),
-            [a, b] => words.say(text!("{a}、{b}", "{a}, {b}", a = a, b = b)),
-            [first, rest @ ..] => {
-                let (more, all) = (rest.len(), titles.len());
-                words.say(text!(
-                    "{first}等 {all} 项",
-                    "{first} + {more} more",
-                    first = first
-                ))
-            }
+    /// Its kinds, the first `names` of them by name.
+    pub(crate) fn title(&self, names: usize, words: Words) -> String {
+        let titles = self.kinds.iter().map(|(kind, _)| words.say(kind.title()));
+        let titles: Vec<String> = titles.collect();
+        let (all, named) = (titles.len(), titles.iter().take(names));
+        let named = named.cloned().collect::<Vec<_>>().join(words.comma());
+        match all.saturating_sub(names) {
+            0 => named,
+            more => words.say(text!("{named}等 {all} 项", "{named} +{more}")),
         }
     }
 
@@ -179,14 +176,19 @@ pub(crate) fn totals(report: &Report, words: Words) -> Vec<String> {
     items
 }
 
-/// `41.2 vertex-hours, 12.9 of them wasted`.
-fn hours(cost: &Cost, words: Words) -> Option<String> {
+/// What the cost is counted in.
+pub(crate) fn unit(cost: &Cost) -> Noun {
     let (one, many, zh) = match cost.unit.as_str() {
         "AU-hour" => ("AU-hour", "AU-hours", " AU 小时"),
         "executor-core-hour" => ("executor core-hour", "executor core-hours", " 执行器核小时"),
         _ => ("vertex-hour", "vertex-hours", " 顶点小时"),
     };
-    let all = Noun { one, many, zh }.count(cost.vertex_hours?);
+    Noun { one, many, zh }
+}
+
+/// `41.2 vertex-hours, 12.9 of them wasted`.
+fn hours(cost: &Cost, words: Words) -> Option<String> {
+    let all = unit(cost).count(cost.vertex_hours?);
     let wasted = cost.wasted_vertex_hours.filter(|hours| *hours > 0.0);
     Some(match wasted {
         Some(hours) => words.say(text!(
@@ -208,13 +210,19 @@ pub(crate) fn waterfall(report: &Report, words: Words, columns: usize) -> Vec<St
     };
     let total = time.total_seconds();
     let rows = short_rows(time, ROWS);
-    let name = STAGE_COLUMNS[usize::from(columns >= WIDE)];
+    let wide = usize::from(columns >= WIDE);
     let cells: Vec<[String; 5]> = rows
         .iter()
         .map(|row| {
             let (time, share) = row.amounts(time, words);
-            let place = shorten(&row.place(words), name);
-            [row.title(words), place, time, share, row.findings.join(" ")]
+            let place = shorten(&row.place(words), STAGE_COLUMNS[wide]);
+            [
+                row.title(NAMES[wide], words),
+                place,
+                time,
+                share,
+                row.findings.join(" "),
+            ]
         })
         .collect();
     let widths: [usize; 5] =
@@ -351,7 +359,7 @@ mod tests {
 
     fn titles(rows: &[Row]) -> Vec<String> {
         rows.iter()
-            .map(|row| row.title(Words(Language::En)))
+            .map(|row| row.title(2, Words(Language::En)))
             .collect()
     }
 

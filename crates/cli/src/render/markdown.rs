@@ -9,6 +9,9 @@ use super::account;
 use super::parts::{self, EXPERIENCES_SHOWN, value};
 use super::words::Words;
 
+/// Kinds of time by name in a row of the account.
+const NAMES: usize = 4;
+
 /// Renders a report.
 pub(crate) fn render(report: &Report) -> String {
     let mut out = String::new();
@@ -51,7 +54,7 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
         for gap in parts::gaps(report) {
             let files: Vec<String> = gap.files.iter().map(|f| format!("`{f}`")).collect();
             let (files, reason) = (files.join(", "), escaped(gap.reason()));
-            writeln!(out, "- {files} {}: {reason}", escaped(&gap.facts(words)))?;
+            writeln!(out, "- {files}{}: {reason}", escaped(&gap.facts(words)))?;
         }
         writeln!(out)?;
     }
@@ -82,7 +85,11 @@ fn write_time(out: &mut String, report: &Report, words: Words) -> fmt::Result {
     for row in account::short_rows(time, account::ROWS) {
         let from = words.say(Seconds(row.start_seconds));
         let (seconds, share) = row.amounts(time, words);
-        let (title, place, findings) = (row.title(words), row.place(words), row.findings.join(" "));
+        let (title, place, findings) = (
+            row.title(NAMES, words),
+            row.place(words),
+            row.findings.join(" "),
+        );
         writeln!(
             out,
             "| {title} | {} | {from} | {seconds} | {share} | {findings} |",
@@ -140,7 +147,7 @@ fn write_finding(
         finding.id, finding.cause
     )?;
     writeln!(out, "{}\n", escaped(&finding.summary))?;
-    if let Some(saving) = words.saving(finding, &report.job) {
+    if let Some(saving) = words.saving(finding, report) {
         writeln!(out, "**{saving}**\n")?;
     }
     writeln!(
@@ -200,8 +207,24 @@ fn write_suggestion(out: &mut String, suggestion: &Suggestion, words: Words) -> 
     writeln!(out)
 }
 
-/// Text of a job in Markdown: marks that would format it are shown as they are.
+/// Text in Markdown: what is between single backticks stays code, other marks that would format it are
+/// shown as they are.
 pub(crate) fn escaped(text: &str) -> String {
+    let pieces: Vec<&str> = text.split('`').collect();
+    let mut code = pieces.iter().skip(1).step_by(2);
+    // A pipe would end the cell of a table even in code.
+    let paired = pieces.len() % 2 == 1 && code.all(|c| !c.is_empty() && !c.contains('|'));
+    if !paired {
+        return plain(text);
+    }
+    let piece = |(at, piece): (usize, &&str)| match at % 2 {
+        1 => format!("`{}`", piece.replace('\n', " ")),
+        _ => plain(piece),
+    };
+    pieces.iter().enumerate().map(piece).collect()
+}
+
+fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if matches!(c, '*' | '_' | '<' | '>' | '[' | ']' | '`' | '#' | '|') {
@@ -214,4 +237,21 @@ pub(crate) fn escaped(text: &str) -> String {
 
 pub(crate) fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_paired_code_keeps_its_marks() {
+        for (text, expected) in [
+            ("value `a_b` of *x*", r"value `a_b` of \*x\*"),
+            ("a lone ` and <b>", r"a lone \` and \<b\>"),
+            ("`a|b`", r"\`a\|b\`"),
+            ("``x``", r"\`\`x\`\`"),
+        ] {
+            assert_eq!(escaped(text), expected);
+        }
+    }
 }

@@ -6,6 +6,7 @@ use report::{
     MissingInformation, Report, Suggestion, Text, Verdict, text,
 };
 
+use super::account;
 use super::words::Words;
 
 /// Experiences shown per step unless all are asked for; the JSON report has every one.
@@ -36,7 +37,10 @@ impl Gap<'_> {
         let titles = self.first.would_decide.iter().map(|c| words.say(c.title()));
         let causes = titles.collect::<Vec<_>>().join(words.comma());
         let (info, decides) = (&self.first.info, words.would_decide());
-        format!("({present}) · {info} · {decides}{}{causes}", words.colon())
+        words.say(text!(
+            "（{present}） · {info} · {decides}：{causes}",
+            " ({present}) · {info} · {decides}: {causes}"
+        ))
     }
 }
 
@@ -48,7 +52,7 @@ fn either(names: &[&str]) -> Text {
     };
     let (zh, en) = (head.join("、"), head.join(", "));
     Text {
-        zh: format!("{zh}或 {last}"),
+        zh: format!("{zh} 或 {last}"),
         en: format!("{en} or {last}"),
     }
 }
@@ -189,29 +193,36 @@ impl Words {
         facts
     }
 
-    /// What fixing it would save, with the base of the share.
-    pub(crate) fn saving(self, finding: &Finding, job: &JobSummary) -> Option<String> {
+    /// What fixing it would save: time, with the base of its share, and cost.
+    pub(crate) fn saving(self, finding: &Finding, report: &Report) -> Option<String> {
         let impact = finding.impact.as_ref()?;
         let saved = Seconds(impact.seconds_saved);
-        let Some(share) = impact.share_of_elapsed.map(Share) else {
-            return Some(self.say(text!("可节省 {saved}", "saves {saved}", saved = saved)));
-        };
         // Waiting comes before the run, so it is a share of the whole time.
-        let waits = finding.cause == Cause::QueueWait && job.total_seconds.is_some();
-        Some(self.say(if waits {
-            text!(
+        let waits = finding.cause == Cause::QueueWait && report.job.total_seconds.is_some();
+        let saved = match impact.share_of_elapsed.map(Share) {
+            None => text!("可节省 {saved}", "saves {saved}", saved = saved),
+            Some(share) if waits => text!(
                 "可节省 {saved}（占从提交到结束的时间的 {share}）",
                 "saves {saved} ({share} of the time from submission to end)",
                 saved = saved,
                 share = share
-            )
-        } else {
-            text!(
+            ),
+            Some(share) => text!(
                 "可节省 {saved}（占运行时间的 {share}）",
                 "saves {saved} ({share} of the run)",
                 saved = saved,
                 share = share
-            )
+            ),
+        };
+        let hours = impact.vertex_hours_saved.filter(|hours| *hours > 0.0);
+        Some(self.say(match report.cost.as_ref().zip(hours) {
+            None => saved,
+            Some((cost, hours)) => text!(
+                "{saved}和 {hours}",
+                "{saved} and {hours}",
+                saved = saved,
+                hours = account::unit(cost).count(hours)
+            ),
         }))
     }
 

@@ -109,7 +109,7 @@ impl Page {
         for line in wrap_items(&parts, self.options.columns, "   ") {
             writeln!(self.out, "{line}")?;
         }
-        if let Some(saving) = self.words.saving(finding, &report.job) {
+        if let Some(saving) = self.words.saving(finding, report) {
             let share = finding.impact.as_ref().and_then(|i| i.share_of_elapsed);
             let drawn = share.map(|share| {
                 let cells = bar(share, BAR);
@@ -226,7 +226,7 @@ impl Page {
         }
         self.heading(self.words.missing())?;
         for gap in parts::gaps(report) {
-            let text = format!("{} {}", gap.file_list(self.words), gap.facts(self.words));
+            let text = format!("{}{}", gap.file_list(self.words), gap.facts(self.words));
             self.line(&text, "  · ", "    ")?;
             self.line(gap.reason(), "    ", "    ")?;
         }

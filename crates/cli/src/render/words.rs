@@ -81,11 +81,10 @@ phrases! {
     why = "原因", "Why";
     the_whole_job = "整个作业", "The whole job";
     other_job = "注意：两次运行看起来是不同的作业（名称不同，也没有共同的输入），以下差异多半来自作业本身。", "Note: these look like two different jobs (different names, no common input); most differences come from the jobs themselves.";
-    more_lines = "未显示（--all 全部显示）", "not shown (--all shows all)";
+    not_shown = "未显示（--all 全部显示）", "not shown (--all shows all)";
     was = "原为", "was";
     only_a = "只在 A 中", "only in A";
     only_b = "只在 B 中", "only in B";
-    of_the_difference = "的差异", "of the difference";
     stage = "阶段", "stage";
     stages_heading = "阶段", "Stages";
     stages_alike = "没有明显变化，或变化较小", "changed little or not at all";
@@ -102,7 +101,6 @@ phrases! {
     spilling = "落盘算子", "spilling operators";
     lost_time = "无效尝试", "lost attempts";
     plan = "执行计划", "Plan";
-    more_changes = "未显示（--all 全部显示）", "not shown (--all shows all)";
     inputs = "输入", "Inputs";
     inputs_alike = "没有明显变化", "changed little or not at all";
     bytes_word = "大小", "size";

@@ -8,7 +8,7 @@ use report::{Cause, Impact, SegmentKind, Text, text};
 
 use super::cost::hours_between;
 use super::{Account, LEAST_S, Part};
-use crate::impact::{Fix, RunModel, StageWork};
+use crate::impact::{Basis, Fix, RunModel, StageWork};
 use crate::rule::Candidate;
 use crate::rules::severity;
 use crate::settings::MIN_SHARE;
@@ -109,11 +109,12 @@ pub(crate) fn claim(
         findings.push(candidate);
         now = next;
     }
-    let is_known = !view.failed() && (start.is_some() || !findings.is_empty());
+    let measured = |run: &RunModel| run.basis.iter().any(|b| *b != Basis::Unknown);
+    let is_known = view.run.as_ref().is_some_and(measured) || !findings.is_empty();
     let by = |c: &Candidate| fixes(start.as_ref(), &findings, c);
     let explained = explained.into_iter().map(|c| (by(&c), c)).collect();
     let mut claimed = Claimed {
-        avoidable_s: is_known.then_some(avoidable_s),
+        avoidable_s: (is_known && !view.failed()).then_some(avoidable_s),
         fixed: now.map(|n| n.stages),
         ..ranked(findings, unknown, explained, account)
     };

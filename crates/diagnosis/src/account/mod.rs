@@ -9,6 +9,8 @@ mod cost;
 mod ledger;
 mod profile;
 mod shown;
+#[cfg(test)]
+mod tests;
 mod timeline;
 mod walk;
 

@@ -133,13 +133,12 @@ impl<'a> Profiles<'a> {
     }
 
     fn kind(&self, stage: usize, operator: &OperatorFacts) -> SegmentKind {
-        let crosses = |end: fn(&Edge) -> usize| {
-            let mut edges = self.view.job.edges.iter();
-            edges.any(|e| end(e) == stage && e.uid.is_some() && e.uid == operator.uid)
-        };
+        let is_edge = |e: &Edge| e.uid.is_some() && e.uid == operator.uid;
+        let is_read = || self.view.inputs(stage).any(is_edge);
+        let is_written = || self.view.outputs(stage).any(is_edge);
         match operator.role {
-            Role::ChannelReader if crosses(|e| e.to) => SegmentKind::Exchange,
-            Role::ChannelWriter if crosses(|e| e.from) => SegmentKind::Exchange,
+            Role::ChannelReader if is_read() => SegmentKind::Exchange,
+            Role::ChannelWriter if is_written() => SegmentKind::Exchange,
             Role::ChannelReader | Role::StoredInput => SegmentKind::Read,
             Role::Sort | Role::PartialSort => SegmentKind::Sort,
             Role::ManagedCode if self.runs_user_code(stage, operator) => SegmentKind::UserCode,

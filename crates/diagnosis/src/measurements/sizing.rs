@@ -65,7 +65,7 @@ pub(crate) fn bytes_read(view: &View<'_>, stage: usize) -> Option<f64> {
     (bytes > 0.0).then_some(bytes)
 }
 
-/// Least bytes for which a vertex of its own is worth its start-up.
+/// Fewest bytes that are worth the start-up of a separate vertex.
 pub(crate) static LEAST_BYTES: Threshold = Threshold {
     name: "sizing.least_bytes_per_vertex",
     default: 16e6,
@@ -129,6 +129,14 @@ pub(crate) fn not_too_few(view: &View<'_>, stage: usize, result: &mut Examinatio
     let uneven = view.uneven.iter().find(|u| u.stage == stage && u.matters);
     match (per_vertex(view, stage), uneven) {
         (Some(_), Some(uneven)) => result.attributed(view, uneven.cause, stage),
+        (Some(_), None) if view.job.script.is_none() && too_few(view, stage, true).is_some() => {
+            let reason = text!(
+                "{stage} 的顶点偏少，没有脚本就不知道是否由提示造成",
+                "{stage} has few vertices, and without the script it is unknown whether a hint set them",
+                stage = view.name(stage),
+            );
+            result.lacks(Information::Script, view, Some(stage), reason);
+        }
         (Some(per_vertex), None) => {
             // Above the limit all tokens are in use, and more vertices would only queue.
             let of_limit = (per_vertex / heavy(view, stage, false)).min(0.99);

@@ -134,7 +134,13 @@ fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
         .hot
         .as_ref()
         .is_some_and(|h| h.share >= 0.5 * (found.largest_share - 1.0 / vertices as f64));
-    (stored || ratio >= view.limit(&MIN_RATIO) || named).then_some(found)
+    // Few partitions can't have a large ratio, and still one of them can hold up the run.
+    let costs = view.basis(stage) == Basis::Events
+        && found
+            .saved
+            .as_ref()
+            .is_some_and(|s| s.share >= view.limit(&MIN_SHARE));
+    (stored || ratio >= view.limit(&MIN_RATIO) || named || costs).then_some(found)
 }
 
 /// What even input would save, and the most that it could.

@@ -1,5 +1,5 @@
-//! What spilling to disk costs: the time of the spilling operators beyond what the same rows take
-//! in memory, by the pace of this job's own sorts that did not spill.
+//! What spilling to disk costs: the time of the spilling operators minus what the same rows take in
+//! memory, by the pace of this job's own sorts that did not spill.
 
 use job::facts::{OperatorFacts, Role, StageFacts, value};
 

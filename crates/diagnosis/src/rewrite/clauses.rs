@@ -12,7 +12,7 @@ pub(crate) struct Clauses<'s> {
     pub(crate) target: &'s str,
     /// Its one input as written.
     pub(crate) source: &'s str,
-    /// `WHERE …` on a line of its own; empty without one.
+    /// `WHERE …` on a separate line; empty without one.
     pub(crate) filter: String,
     /// `HAVING …`, likewise.
     pub(crate) having: String,
@@ -88,7 +88,7 @@ fn hint_lines<'s>(script: &'s Script, statement: &Statement) -> &'s str {
     script.text.get(lines).unwrap_or_default()
 }
 
-/// Comments inside a statement, each on a line of its own.
+/// Comments inside a statement, each on a separate line.
 fn comments(script: &Script, statement: &Statement) -> String {
     let tree = script.tree();
     let from = tree

@@ -14,9 +14,8 @@ pub(crate) enum Side {
     Right,
 }
 
-/// Adds a hint to a statement in the way of the script's language: an attribute line for SCOPE,
-/// `OPTION(…)` for U-SQL. `None` if it already has a hint of that
-/// name, or the language does not.
+/// Adds a hint to a statement as the script's language writes it: an attribute line for SCOPE,
+/// `OPTION(…)` for U-SQL. `None` if it already has a hint of that name, or the language does not.
 pub(crate) fn add(
     script: &Script,
     statement: &Statement,

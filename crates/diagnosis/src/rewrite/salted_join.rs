@@ -76,8 +76,8 @@ pub(crate) fn salted_join(
     Some(replace(script, statement, &levels, &last))
 }
 
-/// Whether a row of the copied side without a partner makes no row of its own: it would make one
-/// for each copy.
+/// Whether a row of the copied side without a partner is dropped; otherwise each copy would make a
+/// row.
 fn keeps_rows(kind: JoinKind, salted: Side) -> bool {
     use JoinKind::{
         Inner, LeftAntiSemi, LeftOuter, LeftSemi, RightAntiSemi, RightOuter, RightSemi,

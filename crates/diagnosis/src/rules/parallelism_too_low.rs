@@ -17,6 +17,10 @@ use crate::view::View;
 use report::format::{Bytes, VERTEX};
 use report::{Cause, Text, text};
 
+/// Chance that what the script asks for is why vertices are few, and not a wrong estimate, where
+/// no file has the estimates.
+const WITHOUT_ESTIMATES: f64 = 0.45;
+
 /// The rule.
 pub(crate) struct TooLow;
 
@@ -74,8 +78,12 @@ impl Rule for TooLow {
                     result.attributed(view, Cause::Misestimate, stage);
                 }
                 // Without the plan a wrong estimate may be the reason, unless another one is seen.
-                Some(_) if view.job.plan.is_none() && reason(view, stage).is_none() => {
+                Some(_) if !view.has_estimates() && reason(view, stage).is_none() => {
                     unexplained(view, stage, &mut result);
+                }
+                Some(per_vertex) if !view.has_estimates() => {
+                    let symptom = symptom(view, stage, per_vertex);
+                    result.suspected(view, symptom, WITHOUT_ESTIMATES);
                 }
                 Some(per_vertex) => result.found(view, symptom(view, stage, per_vertex)),
             }

@@ -106,7 +106,7 @@ impl Rule for SlowMachine {
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
         let job = view.job;
-        let timed: Vec<Vec<Timed>> = job.stages.iter().map(|s| timed(s.runs.as_ref())).collect();
+        let timed: Vec<Vec<Timed>> = (0..job.stages.len()).map(|s| timed(view, s)).collect();
         let machines = Machines::of(job, &timed);
         for (stage, s) in job.stages.iter().enumerate().filter(|_| !view.failed()) {
             match &s.runs {
@@ -162,8 +162,14 @@ impl<'a> Machines<'a> {
 }
 
 /// Completed vertices with like input, and how long that input explains at the pace of the median.
-fn timed(runs: Option<&StageRuns>) -> Vec<Timed> {
+fn timed(view: &View<'_>, stage: usize) -> Vec<Timed> {
+    let runs = view.job.stages[stage].runs.as_ref();
     let of_stage = runs.map_or(&[][..], |r| &r.runs);
+    // Where nothing spills, time grows with the input and no faster.
+    let most = match view.facts[stage].spills() {
+        Some(0) => f64::INFINITY,
+        _ => LIKE_INPUT,
+    };
     let completed: Vec<_> = of_stage
         .iter()
         .filter(|r| r.state == RunState::Completed)
@@ -187,7 +193,7 @@ fn timed(runs: Option<&StageRuns>) -> Vec<Timed> {
     };
     completed
         .iter()
-        .filter(|r| r.bytes_read as f64 <= LIKE_INPUT * bytes)
+        .filter(|r| bytes <= 0.0 || r.bytes_read as f64 / bytes <= most)
         .map(|r| Timed {
             index: r.index,
             machine: r.machine,
@@ -343,13 +349,15 @@ fn symptom(view: &View<'_>, stage: usize, runs: &StageRuns, slow: &[Timed]) -> S
         .map(|s| (s.index, over(s.run_s, s.usual_s)))
         .collect();
     let indices = vertex_indices(runs);
+    let (usual, limit) = (worst.usual_s, view.limit(&MIN_SLOWDOWN));
+    let like_bytes = runs.bytes_read.p50 * LIKE_INPUT;
     Symptom {
         cause: Cause::SlowMachine,
         stage: Some(stage),
         lines: lines(view, stage),
         summary: text!(
             "{stage} 有 {slow}数据不多却很慢：{machine} 上的一个运行 {time}，是同样数据的 {times:.1} 倍",
-            "{slow} of {stage} are slow without more data: one on {machine} ran {time}, {times:.1} times what its data explains",
+            "in {stage}, {slow} took long without more data: one on {machine} ran {time}, {times:.1} times what its data explains",
             stage = view.name(stage),
             time = Seconds(worst.run_s),
             slow = VERTEX.count(slow.len() as f64)
@@ -359,6 +367,12 @@ fn symptom(view: &View<'_>, stage: usize, runs: &StageRuns, slow: &[Timed]) -> S
             for (vertex, index) in stages[stage].vertices.iter_mut().zip(&indices) {
                 if let Some(excess) = excess.get(index) {
                     vertex.run_s = (vertex.run_s - excess).max(0.0);
+                }
+            }
+            // Events that were cut off lack the vertices that ended last.
+            for vertex in stages[stage].vertices.iter_mut().skip(indices.len()) {
+                if vertex.bytes <= like_bytes && vertex.run_s > usual * limit {
+                    vertex.run_s = usual;
                 }
             }
         }),

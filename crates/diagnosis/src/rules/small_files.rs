@@ -1,4 +1,4 @@
-//! Rule for `io.small_files`: very many small input files, each read by a vertex of its own.
+//! Rule for `io.small_files`: very many small input files, each read by a separate vertex.
 
 use job::info::Information;
 

@@ -260,7 +260,14 @@ fn few_partitions_are_too_few_where_each_is_heavy_and_tokens_are_idle() {
             .insert("maxVertexDataRead".to_owned(), 5e9 / vertices);
         job.edges[0].partitions = Some(vertices as u32);
         set(&mut job, 1, "Extractor", "maxRowCount", ROWS / vertices);
-        job.plan = Some(job::model::Plan::default());
+        let node = job::model::PlanNode {
+            card: Some(ROWS),
+            ..Default::default()
+        };
+        job.plan = Some(job::model::Plan {
+            nodes: vec![node],
+            ..Default::default()
+        });
         job
     };
     assert_eq!(outcome(&partitioned(2.0), Cause::ParallelismTooLow), Fired);

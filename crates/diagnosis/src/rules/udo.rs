@@ -41,6 +41,10 @@ pub(crate) static MIN_STAGE_SHARE: Threshold = Threshold {
     source: "report contract: dominates the time of a balanced stage",
 };
 
+/// Milliseconds below which compiling the code and the resolution of the clock hide what a row
+/// takes.
+const MIN_SPENT_MS: f64 = 1000.0;
+
 /// The rule.
 pub(crate) struct CpuBound;
 
@@ -142,7 +146,9 @@ fn facts(view: &View<'_>, stage: usize, timed: &Timed) -> Vec<Evidence> {
 fn slow_code(view: &View<'_>, stage: usize, timed: &[Timed]) -> Option<Symptom> {
     let margin = if view.is_uneven(stage) { 2.0 } else { 1.0 };
     let limit = view.limit(&MIN_SLOWDOWN) * margin;
-    let slow = timed.iter().filter(|t| t.spent > t.usual * limit);
+    let slow = timed
+        .iter()
+        .filter(|t| t.spent > t.usual * limit && t.spent >= MIN_SPENT_MS);
     let found = slow.max_by(|a, b| a.spent.total_cmp(&b.spent))?;
     let (operator, spent, usual) = (found.operator, found.spent, found.usual);
     let share = view.fraction(stage, spent);

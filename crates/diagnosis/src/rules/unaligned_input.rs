@@ -2,7 +2,7 @@
 //! needs, repartitioned in each run.
 
 use job::info::Information;
-use job::model::ExchangeKind;
+use job::model::{Edge, ExchangeKind, Operator, Table};
 
 use super::support::{Symptom, both};
 use crate::measurements::exchange::measured_write;
@@ -64,7 +64,24 @@ impl Rule for UnalignedInput {
         for layout in &found {
             result.offer(view, symptom(view, layout));
         }
-        lacking(view, &mut result);
+        let stored = |e: &&Edge| e.exchange == ExchangeKind::Hash && !view.failed();
+        for edge in view.job.edges.iter().filter(stored) {
+            let large = edge
+                .bytes_written
+                .is_none_or(|b| b >= view.limit(&MIN_BYTES));
+            if large
+                && view
+                    .extracts(edge.from)
+                    .any(|(_, o)| !has_layout(view, edge.from, o))
+            {
+                let reason = text!(
+                    "不知道 {stage} 读取的数据按什么键存储",
+                    "by which keys the data that {stage} reads is stored is unknown",
+                    stage = view.name(edge.from)
+                );
+                result.lacks(Information::StoredLayout, view, Some(edge.to), reason);
+            }
+        }
         result.exchanges(view, |e| {
             e.exchange == ExchangeKind::Hash && view.extracts(e.from).next().is_some()
         });
@@ -75,31 +92,13 @@ impl Rule for UnalignedInput {
     }
 }
 
-/// Large exchanges of structured streams whose layout no file gives.
-fn lacking(view: &View<'_>, result: &mut Examination) {
-    let moved = view.job.edges.iter().filter(|e| {
-        let large = e.bytes_written.is_some_and(|b| b >= view.limit(&MIN_BYTES));
-        e.exchange == ExchangeKind::Hash && large && !view.failed()
-    });
-    for edge in moved {
-        let unknown = view.extracts(edge.from).any(|(_, o)| {
-            let table = view.table_of(edge.from, o);
-            o.class_name.contains("SStream") && table.is_none_or(|t| t.clustering.is_none())
-        });
-        if !unknown {
-            continue;
-        }
-        let reason = text!(
-            "不知道 {stage} 读取的数据按哪些键存储，无法判断重分区能否避免",
-            "on which keys the data that {stage} reads is stored is unknown, and so is whether it has to be repartitioned",
-            stage = view.name(edge.from)
-        );
-        result.lacks(Information::StoredLayout, view, Some(edge.to), reason);
-        // Another layout saves at most the exchange.
-        if let Some(last) = result.undecided.last_mut() {
-            last.share_at_stake *= view.fraction(edge.to, view.exchange_ms(edge));
-        }
-    }
+/// Whether a file tells how the data that an operator reads is stored. Text is stored in no order.
+fn has_layout(view: &View<'_>, stage: usize, extract: &Operator) -> bool {
+    let is_text = |t: &Table| t.kind.as_deref() == Some("text");
+    extract.id.starts_with("Extract")
+        || view
+            .table_of(stage, extract)
+            .is_some_and(|t| t.clustering.is_some() || is_text(t))
 }
 
 fn symptom(view: &View<'_>, layout: &Layout<'_>) -> Symptom {

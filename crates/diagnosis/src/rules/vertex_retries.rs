@@ -14,6 +14,9 @@ use crate::view::View;
 use report::format::{Number, Seconds, Share, VERTEX};
 use report::{Cause, text};
 
+/// Chance that attempts were lost for another reason than memory, where no file has the reasons.
+const WITHOUT_REASONS: f64 = 0.45;
+
 /// The rule.
 pub(crate) struct VertexRetries;
 
@@ -50,7 +53,12 @@ impl Rule for VertexRetries {
                     result.attributed(view, Cause::MemoryEstimateTooLow, stage);
                 }
                 Some(waste) if matters(view, stage, &waste) => {
-                    result.found(view, symptom(view, stage, waste));
+                    let symptom = symptom(view, stage, waste);
+                    if view.job.stages[stage].runs.is_some() {
+                        result.found(view, symptom);
+                    } else {
+                        result.suspected(view, symptom, WITHOUT_REASONS);
+                    }
                 }
                 Some(waste) => {
                     let of_limit = waste.share / view.limit(&MIN_WASTE);

@@ -9,7 +9,7 @@ use crate::support::diagnose;
 
 /// Seed that nothing was calibrated on.
 const SEED: u64 = 50_501;
-const JOBS: usize = 100;
+const JOBS: usize = 60;
 
 /// A simulated job and its diagnosis.
 struct Diagnosed {
@@ -94,9 +94,8 @@ fn segments_claimed_by_a_cause_are_what_it_costs() {
             }
         }
     }
-    assert!(pairs.len() >= 30, "{} pairs", pairs.len());
+    assert!(pairs.len() >= 20, "{} pairs", pairs.len());
     let error = median_error(&pairs);
-    eprintln!("single: {} {error:.3}", pairs.len());
     assert!(
         error <= 0.2,
         "median error {error:.3} over {} jobs",
@@ -116,9 +115,8 @@ fn what_two_findings_save_together_is_what_both_causes_cost() {
         let truth = job.truth["avoidable_seconds"].as_f64();
         pairs.extend(job.account().avoidable_seconds.zip(truth));
     }
-    assert!(pairs.len() >= 30, "{} pairs", pairs.len());
+    assert!(pairs.len() >= 20, "{} pairs", pairs.len());
     let error = median_error(&pairs);
-    eprintln!("two: {} {error:.3}", pairs.len());
     assert!(
         error <= 0.2,
         "median error {error:.3} over {} jobs",

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use report::format::{Bytes, Change, ROW, STAGE, Seconds, Share, TOKEN, VERTEX, with_capital};
-use report::{Finding, Localize, Report, StaticText, Suggestion, Text, text};
+use report::{Finding, Localize, Report, Suggestion, Text, text};
 
 use super::material::{Material, title};
 use super::{FILL_IN, section};
@@ -83,10 +83,8 @@ fn symptoms(report: &Report) -> String {
     let mut out = String::new();
     let mut listed: BTreeSet<&str> = BTreeSet::new();
     for finding in &report.findings {
-        let items = report
-            .evidence
-            .iter()
-            .filter(|e| finding.evidence.contains(&e.id) && listed.insert(e.id.as_str()));
+        let items = report.evidence.iter();
+        let items = items.filter(|e| finding.evidence.contains(&e.id) && listed.insert(&e.id));
         for item in items.take(EVIDENCE) {
             let (text, file) = (&item.text, &item.source.file);
             let expected = item.expected.as_ref().map_or_else(Text::default, |e| {
@@ -134,11 +132,8 @@ fn suggestions<'a>(
 fn change(material: &Material<'_>) -> String {
     let accepted = suggestions(material, Action::Accept);
     if accepted.is_empty() {
-        let what = Text {
-            zh: "改了什么（脚本、提示、参数）",
-            en: "what was changed (script, hint, parameter)",
-        };
-        return fill_in(material, what);
+        let zh = "改了什么（脚本、提示、参数）";
+        return fill_in(material, zh, "what was changed (script, hint, parameter)");
     }
     let mut out = String::new();
     for (suggestion, _) in accepted {
@@ -212,31 +207,24 @@ fn result(material: &Material<'_>, top: &Finding) -> String {
         return text.into(language);
     }
     let accepted = suggestions(material, Action::Accept);
-    let saved: Vec<f64> = accepted
-        .iter()
-        .filter_map(|(_, row)| row.saved_seconds)
-        .collect();
+    let saved = accepted.iter().filter_map(|(_, row)| row.saved_seconds);
+    let saved: Vec<f64> = saved.collect();
     if !saved.is_empty() {
-        let was = before.map_or_else(Text::default, |was| {
-            text!(
-                "改动前 {was}；",
-                "{was} before the change; ",
-                was = Seconds(was)
-            )
-        });
+        let was = before.map(Seconds);
+        let was = was.map(|was| text!("改动前 {was}；", "{was} before the change; ", was = was));
         let text = text!(
             "{was}反馈记录实际节省 {sum}。",
             "{was}{sum} saved, according to the feedback.",
-            was = was,
+            was = was.unwrap_or_default(),
             sum = Seconds(saved.iter().sum())
         );
         return text.into(language);
     }
-    let missing = Text {
-        zh: "改动后的运行时间",
-        en: "the run time after the change",
-    };
-    let open = fill_in(material, missing);
+    let open = fill_in(
+        material,
+        "改动后的运行时间",
+        "the run time after the change",
+    );
     match &top.impact {
         Some(impact) => text!(
             "估计可省 {saved}，尚未实测。\n\n{open}",
@@ -251,19 +239,17 @@ fn result(material: &Material<'_>, top: &Finding) -> String {
 fn accepted(material: &Material<'_>) -> String {
     let accepted = suggestions(material, Action::Accept);
     if accepted.is_empty() {
-        let what = Text {
-            zh: "采纳了哪些建议",
-            en: "which suggestions were accepted",
-        };
-        return fill_in(material, what);
+        return fill_in(
+            material,
+            "采纳了哪些建议",
+            "which suggestions were accepted",
+        );
     }
     let language = material.report.language;
     let line = |text: Text| {
         let stop = language.select("。", ".");
-        format!(
-            "- {}{stop}\n",
-            with_capital(without_stop(text.pick(language)))
-        )
+        let sentence = with_capital(without_stop(text.pick(language)));
+        format!("- {sentence}{stop}\n")
     };
     let accepted = accepted.into_iter().map(|(suggestion, row)| {
         let title = &suggestion.title;
@@ -283,8 +269,8 @@ fn accepted(material: &Material<'_>) -> String {
     accepted.chain(ignored).collect()
 }
 
-fn fill_in(material: &Material<'_>, what: StaticText) -> String {
-    text!("{FILL_IN}：{what}", "{FILL_IN}: {what}", what = what).into(material.report.language)
+fn fill_in(material: &Material<'_>, zh: &str, en: &str) -> String {
+    text!("{FILL_IN}：{zh}", "{FILL_IN}: {en}").into(material.report.language)
 }
 
 #[cfg(test)]

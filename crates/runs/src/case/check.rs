@@ -5,7 +5,6 @@ use super::{FILL_IN, SECTIONS};
 /// Origins that a case may have.
 const ORIGINS: [&str; 3] = ["real", "simulated", "run"];
 
-/// Something to fix in a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// From 1.
@@ -34,14 +33,10 @@ pub fn check(text: &str) -> Vec<Fault> {
 }
 
 fn origin(text: &str, faults: &mut Vec<Fault>) {
-    let front = text
-        .lines()
-        .enumerate()
-        .skip(1)
-        .take_while(|(_, l)| *l != "---");
-    let origin = front
-        .filter_map(|(index, line)| Some((index + 1, line.strip_prefix("origin:")?.trim())))
-        .next();
+    let front = (1..).zip(text.lines()).skip(1);
+    let mut front = front.take_while(|(_, line)| *line != "---");
+    let origin =
+        front.find_map(|(number, line)| Some((number, line.strip_prefix("origin:")?.trim())));
     let fault = match origin {
         None => Some((1, "`origin` is missing".to_owned())),
         Some((line, origin)) if !ORIGINS.contains(&origin) => {
@@ -61,26 +56,26 @@ fn origin(text: &str, faults: &mut Vec<Fault>) {
 /// Every section once, in either language, none of them empty.
 fn sections(text: &str, faults: &mut Vec<Fault>) {
     let lines: Vec<&str> = text.lines().collect();
+    let mut fault = |line, code, what: String| {
+        let message = format!("the section {what}");
+        faults.push(Fault {
+            line,
+            code,
+            message,
+        });
+    };
     for (zh, en) in SECTIONS {
         let is_heading = |line: &&str| {
             let title = line.strip_prefix("## ").map(str::trim);
             title == Some(zh) || title == Some(en)
         };
         let Some(at) = lines.iter().position(is_heading) else {
-            faults.push(Fault {
-                line: 1,
-                code: "missing-section",
-                message: format!("the section `{en}` (`{zh}`) is missing"),
-            });
+            fault(1, "missing-section", format!("`{en}` (`{zh}`) is missing"));
             continue;
         };
-        let body = lines[at + 1..].iter().take_while(|l| !l.starts_with("## "));
-        if body.filter(|l| !l.trim().is_empty()).count() == 0 {
-            faults.push(Fault {
-                line: at + 1,
-                code: "empty-section",
-                message: format!("the section `{en}` (`{zh}`) is empty"),
-            });
+        let mut body = lines[at + 1..].iter().take_while(|l| !l.starts_with("## "));
+        if body.all(|l| l.trim().is_empty()) {
+            fault(at + 1, "empty-section", format!("`{en}` (`{zh}`) is empty"));
         }
     }
 }

@@ -14,7 +14,6 @@ const WORDS: usize = 6;
 /// Operators that say nothing about a case.
 const PLAIN: [&str; 5] = ["extract", "output", "other", "transform", "split"];
 
-/// A case for a curator to edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewCase {
     /// Its file's name without extension.
@@ -37,7 +36,6 @@ pub enum CaseError {
 }
 
 impl CaseError {
-    /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             CaseError::NothingFound(_) => "write a case from a run that has a finding",
@@ -81,14 +79,13 @@ pub fn write(material: &Material<'_>) -> Result<NewCase, CaseError> {
 }
 
 fn checked(id: &str) -> Result<String, CaseError> {
-    let sound = !id.is_empty()
-        && id
-            .chars()
-            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+    let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let sound = !id.is_empty() && id.chars().all(is_part);
+    let id = id.to_owned();
     if sound {
-        Ok(id.to_owned())
+        Ok(id)
     } else {
-        Err(CaseError::BadId(id.to_owned()))
+        Err(CaseError::BadId(id))
     }
 }
 
@@ -124,7 +121,7 @@ fn front(material: &Material<'_>, id: &str, top: &Finding) -> String {
     let report = material.report;
     let causes: Vec<&str> = unique(report.findings.iter().map(|f| f.cause.code()));
     let operators = operators(material, top);
-    let keywords = keywords(report, top);
+    let keywords: Vec<String> = keywords(report, top).iter().map(|k| quoted(k)).collect();
     let run = &report.run_id;
     let source = text!("scopeagent 的运行 {run}", "scopeagent run {run}").into(report.language);
     format!(
@@ -134,11 +131,7 @@ fn front(material: &Material<'_>, id: &str, top: &Finding) -> String {
         report.problem_type.code(),
         causes.join(", "),
         operators.join(", "),
-        keywords
-            .iter()
-            .map(|k| quoted(k))
-            .collect::<Vec<_>>()
-            .join(", "),
+        keywords.join(", "),
         quoted(&source),
         material.today,
     )
@@ -148,36 +141,26 @@ fn front(material: &Material<'_>, id: &str, top: &Finding) -> String {
 fn operators(material: &Material<'_>, top: &Finding) -> Vec<String> {
     let stages = material.summary.stages.iter();
     let hot = stages.filter(|s| Some(&s.name) == top.stage.as_ref());
-    let kinds: Vec<&str> = unique(
-        hot.flat_map(|s| &s.operators)
-            .map(|o| o.kind.as_str())
-            .filter(|kind| !PLAIN.contains(kind)),
-    );
-    kinds
-        .iter()
-        .take(WORDS)
-        .map(|kind| kind.split('_').map(with_capital).collect())
-        .collect()
+    let kinds = hot.flat_map(|s| &s.operators).map(|o| o.kind.as_str());
+    let kinds = unique(kinds.filter(|kind| !PLAIN.contains(kind))).into_iter();
+    let spelled = kinds.map(|kind| kind.split('_').map(with_capital).collect());
+    spelled.take(WORDS).collect()
 }
 
 /// Counters in the top finding's evidence, and hints that the suggestions add.
 fn keywords(report: &Report, top: &Finding) -> Vec<String> {
-    let counters = report
-        .evidence
-        .iter()
+    let evidence = report.evidence.iter();
+    let counters = evidence
         .filter(|e| top.evidence.contains(&e.id))
         .map(|e| e.metric.as_str())
         .filter(|metric| metric.chars().all(|c| c.is_ascii_alphanumeric()));
-    let added: Vec<&str> = report
-        .suggestions
-        .iter()
-        .filter_map(|s| s.diff.as_deref())
+    let diffs = report.suggestions.iter().filter_map(|s| s.diff.as_deref());
+    let hints = diffs
         .flat_map(str::lines)
         .filter_map(|line| line.strip_prefix('+')?.trim().strip_prefix('['))
         .filter_map(|hint| hint.split(['=', '(', ']']).next())
-        .filter(|hint| hint.len() > 2 && hint.chars().all(|c| c.is_ascii_uppercase()))
-        .collect();
-    let words = unique(counters.chain(added.iter().copied()));
+        .filter(|hint| hint.len() > 2 && hint.chars().all(|c| c.is_ascii_uppercase()));
+    let words = unique(counters.chain(hints));
     words.into_iter().take(WORDS).map(str::to_owned).collect()
 }
 

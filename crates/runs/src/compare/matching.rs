@@ -58,6 +58,14 @@ fn alone(a: Option<usize>, b: Option<usize>) -> StagePair {
     }
 }
 
+fn pair(i: usize, j: usize, matched_by: MatchedBy, confidence: f64) -> StagePair {
+    StagePair {
+        matched_by: Some(matched_by),
+        confidence,
+        ..alone(Some(i), Some(j))
+    }
+}
+
 /// Index of the stage of B that matches stage `i` of A.
 pub(super) fn partner(pairs: &[StagePair], i: usize) -> Option<usize> {
     pairs.iter().find(|p| p.a == Some(i)).and_then(|p| p.b)
@@ -77,12 +85,7 @@ fn namesakes(
         let free = matched.iter().all(|p| p.a != Some(i) && p.b != Some(j));
         let likeness = alike(i, j);
         if free && likeness >= least {
-            matched.push(StagePair {
-                a: Some(i),
-                b: Some(j),
-                matched_by: Some(MatchedBy::Name),
-                confidence: 0.5 + 0.5 * likeness,
-            });
+            matched.push(pair(i, j, MatchedBy::Name, 0.5 + 0.5 * likeness));
         }
     }
 }
@@ -105,12 +108,7 @@ fn by_likeness(
     candidates.sort_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)).then(x.2.cmp(&y.2)));
     for (likeness, i, j) in candidates {
         if matched.iter().all(|p| p.a != Some(i) && p.b != Some(j)) {
-            matched.push(StagePair {
-                a: Some(i),
-                b: Some(j),
-                matched_by: Some(MatchedBy::Operators),
-                confidence: likeness,
-            });
+            matched.push(pair(i, j, MatchedBy::Operators, likeness));
         }
     }
 }
@@ -156,16 +154,14 @@ fn likeness(
         (0.1, overlap(&of_a.after[i], &of_b.after[j])),
         (0.15, overlap(&words(&x.name), &words(&y.name))),
     ];
-    let known: Vec<(f64, f64)> = parts
-        .iter()
-        .filter_map(|(w, s)| Some((*w, (*s)?)))
-        .collect();
-    let weight: f64 = known.iter().map(|(w, _)| w).sum();
-    if weight > 0.0 {
-        known.iter().map(|(w, s)| w * s).sum::<f64>() / weight
-    } else {
-        0.0
+    let (mut weight, mut sum) = (0.0, 0.0);
+    for (part, agreement) in parts {
+        if let Some(agreement) = agreement {
+            weight += part;
+            sum += part * agreement;
+        }
     }
+    if weight > 0.0 { sum / weight } else { 0.0 }
 }
 
 /// Common things over all things; `None` if there are none.
@@ -174,11 +170,8 @@ fn overlap(a: &Counts, b: &Counts) -> Option<f64> {
     if all == 0 {
         return None;
     }
-    let common: usize = a
-        .iter()
-        .map(|(key, n)| n.min(b.get(key).unwrap_or(&0)))
-        .sum();
-    Some(2.0 * common as f64 / all as f64)
+    let common = a.iter().map(|(key, n)| n.min(b.get(key).unwrap_or(&0)));
+    Some(2.0 * common.sum::<usize>() as f64 / all as f64)
 }
 
 fn counted<'a>(items: impl Iterator<Item = &'a str>) -> Counts {
@@ -194,12 +187,8 @@ fn kinds(stage: &StageSummary) -> Counts {
 }
 
 fn keys(stage: &StageSummary) -> Counts {
-    counted(
-        stage
-            .operators
-            .iter()
-            .flat_map(|o| o.keys.iter().map(String::as_str)),
-    )
+    let keys = stage.operators.iter().flat_map(|o| &o.keys);
+    counted(keys.map(String::as_str))
 }
 
 /// Words of a name without its number: `SV3_Combine_Reduce` is `Combine`, `Reduce`.

@@ -32,7 +32,6 @@ pub struct ComparedRun {
     pub origin: Origin,
 }
 
-/// Compares two runs.
 pub fn compare(a: &ComparedRun, b: &ComparedRun, language: Language) -> Comparison {
     let pairs = matching::stages(&a.summary, &b.summary);
     let mut comparison = Comparison {

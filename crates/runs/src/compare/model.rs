@@ -106,7 +106,6 @@ impl Pair {
     }
 }
 
-/// Why the runs differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reason {
     pub kind: ReasonKind,
@@ -155,7 +154,6 @@ pub enum ReasonKind {
     NoDifference,
 }
 
-/// A number of the whole job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Total {
     pub metric: TotalMetric,
@@ -198,7 +196,6 @@ pub enum FindingStatus {
     Same,
 }
 
-/// A finding of either run or both.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FindingChange {
     pub status: FindingStatus,
@@ -214,7 +211,6 @@ pub struct FindingChange {
     pub script_lines: Option<[u32; 2]>,
 }
 
-/// How two stages were matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MatchedBy {
@@ -223,7 +219,6 @@ pub enum MatchedBy {
     Operators,
 }
 
-/// A stage of either run or both.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StageChange {
     /// Name in A; `None` if only B has it.
@@ -293,7 +288,6 @@ pub struct PlanChange {
     pub b: Option<String>,
 }
 
-/// An input of either run or both.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InputChange {
     pub name: String,
@@ -335,7 +329,6 @@ pub enum ScriptChange {
     Unknown,
 }
 
-/// Something that could not be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gap {
     /// `rows`, `estimates`, `inputs`, `script`, `times`, `plan`.

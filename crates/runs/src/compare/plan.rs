@@ -40,13 +40,11 @@ pub(super) fn estimates(
         }
     }
     let worst = |c: &EstimateChange| {
-        [
+        let (old, new) = (
             error(c.estimated.a, c.rows.a),
             error(c.estimated.b, c.rows.b),
-        ]
-        .into_iter()
-        .flatten()
-        .fold(1.0, f64::max)
+        );
+        old.into_iter().chain(new).fold(1.0, f64::max)
     };
     changes.sort_by(|x, y| worst(y).total_cmp(&worst(x)));
     changes
@@ -67,6 +65,11 @@ fn error_ratio(change: &EstimateChange) -> Option<f64> {
     Some(error(change.estimated.b, change.rows.b)? / old)
 }
 
+fn change(kind: PlanChangeKind, place: &str, a: Option<String>, b: Option<String>) -> PlanChange {
+    let place = place.to_owned();
+    PlanChange { kind, place, a, b }
+}
+
 fn stages(a: &RunSummary, b: &RunSummary, pairs: &[StagePair], out: &mut Vec<PlanChange>) {
     for pair in pairs {
         let (kind, stage) = match (pair.a, pair.b) {
@@ -76,13 +79,11 @@ fn stages(a: &RunSummary, b: &RunSummary, pairs: &[StagePair], out: &mut Vec<Pla
         };
         let does: Vec<&str> = stage.operators.iter().map(|o| o.kind.as_str()).collect();
         let does = Some(does.join(", ")).filter(|d| !d.is_empty());
-        let is_new = kind == PlanChangeKind::StageAppeared;
-        out.push(PlanChange {
-            kind,
-            place: stage.name.clone(),
-            a: does.clone().filter(|_| !is_new),
-            b: does.filter(|_| is_new),
-        });
+        let (was, is) = match kind {
+            PlanChangeKind::StageAppeared => (None, does),
+            _ => (does, None),
+        };
+        out.push(change(kind, &stage.name, was, is));
     }
 }
 
@@ -91,11 +92,8 @@ fn channels(a: &RunSummary, b: &RunSummary, pairs: &[StagePair], out: &mut Vec<P
     let in_both = |stage: usize| pairs.iter().any(|p| p.b == Some(stage) && p.a.is_some());
     let ends_in_b =
         |edge: &EdgeSummary| Some((partner(pairs, edge.from)?, partner(pairs, edge.to)?));
-    let mut old: Vec<(&EdgeSummary, (usize, usize))> = a
-        .edges
-        .iter()
-        .filter_map(|e| Some((e, ends_in_b(e)?)))
-        .collect();
+    let old = a.edges.iter().filter_map(|e| Some((e, ends_in_b(e)?)));
+    let mut old: Vec<(&EdgeSummary, (usize, usize))> = old.collect();
     for edge in &b.edges {
         let place = place(b, edge);
         let (from, to) = (edge.from, edge.to);
@@ -104,22 +102,21 @@ fn channels(a: &RunSummary, b: &RunSummary, pairs: &[StagePair], out: &mut Vec<P
             |n: &&usize| old[**n].0.exchange == edge.exchange && old[**n].0.keys == edge.keys;
         match between.iter().find(same).or(between.first()).copied() {
             Some(n) => channel(old.remove(n).0, edge, &place, out),
-            None if in_both(from) && in_both(to) => out.push(PlanChange {
-                kind: PlanChangeKind::ChannelAppeared,
-                place,
-                a: None,
-                b: Some(with_keys(&edge.exchange, &edge.keys)),
-            }),
+            None if in_both(from) && in_both(to) => {
+                let is = Some(with_keys(&edge.exchange, &edge.keys));
+                out.push(change(PlanChangeKind::ChannelAppeared, &place, None, is));
+            }
             None => {}
         }
     }
     for (edge, _) in old {
-        out.push(PlanChange {
-            kind: PlanChangeKind::ChannelGone,
-            place: place(a, edge),
-            a: Some(with_keys(&edge.exchange, &edge.keys)),
-            b: None,
-        });
+        let was = Some(with_keys(&edge.exchange, &edge.keys));
+        out.push(change(
+            PlanChangeKind::ChannelGone,
+            &place(a, edge),
+            was,
+            None,
+        ));
     }
 }
 
@@ -129,35 +126,21 @@ fn place(run: &RunSummary, edge: &EdgeSummary) -> String {
 }
 
 fn channel(old: &EdgeSummary, new: &EdgeSummary, place: &str, out: &mut Vec<PlanChange>) {
-    let mut push = |kind, a: String, b: String| {
-        out.push(PlanChange {
-            kind,
-            place: place.to_owned(),
-            a: Some(a),
-            b: Some(b),
-        });
+    let mut push = |kind, [was, is]: [String; 2]| {
+        out.push(change(kind, place, Some(was), Some(is)));
     };
     if old.exchange != new.exchange {
-        push(
-            PlanChangeKind::ExchangeChanged,
-            with_keys(&old.exchange, &old.keys),
-            with_keys(&new.exchange, &new.keys),
-        );
+        let exchanges = [old, new].map(|e| with_keys(&e.exchange, &e.keys));
+        push(PlanChangeKind::ExchangeChanged, exchanges);
     } else if old.keys != new.keys {
-        push(
-            PlanChangeKind::KeysChanged,
-            old.keys.join(", "),
-            new.keys.join(", "),
-        );
+        let keys = [old, new].map(|e| e.keys.join(", "));
+        push(PlanChangeKind::KeysChanged, keys);
     }
     if let (Some(was), Some(is)) = (old.partitions, new.partitions)
         && was != is
     {
-        push(
-            PlanChangeKind::PartitionsChanged,
-            was.to_string(),
-            is.to_string(),
-        );
+        let partitions = [was, is].map(|n| n.to_string());
+        push(PlanChangeKind::PartitionsChanged, partitions);
     }
 }
 
@@ -173,24 +156,17 @@ fn operators(old: &StageSummary, new: &StageSummary, out: &mut Vec<PlanChange>) 
     let came: Vec<&OperatorSummary> = left_over(&new.operators, same.iter().map(|(_, y)| *y));
     for operator in came {
         let before = gone.iter().position(|o| o.kind == operator.kind);
-        let (kind, a) = match before.map(|at| gone.remove(at)) {
+        let (kind, was) = match before.map(|at| gone.remove(at)) {
             Some(was) => (PlanChangeKind::OperatorChanged, Some(described(was))),
             None => (PlanChangeKind::OperatorAppeared, None),
         };
-        out.push(PlanChange {
-            kind,
-            place: place(operator),
-            a,
-            b: Some(described(operator)),
-        });
+        let is = Some(described(operator));
+        out.push(change(kind, &place(operator), was, is));
     }
     for operator in gone {
-        out.push(PlanChange {
-            kind: PlanChangeKind::OperatorGone,
-            place: place(operator),
-            a: Some(described(operator)),
-            b: None,
-        });
+        let was = Some(described(operator));
+        let kind = PlanChangeKind::OperatorGone;
+        out.push(change(kind, &place(operator), was, None));
     }
 }
 

@@ -37,7 +37,6 @@ fn reliability(kind: ReasonKind) -> f64 {
     }
 }
 
-/// Both runs, by speed.
 struct Contrast<'a> {
     slow: &'a ComparedRun,
     fast: &'a ComparedRun,
@@ -51,25 +50,16 @@ struct Contrast<'a> {
 impl Contrast<'_> {
     /// `A` and `B`, the slower run first.
     fn names(&self) -> (&'static str, &'static str) {
-        if self.slow_is_b {
-            ("B", "A")
-        } else {
-            ("A", "B")
-        }
+        self.slower_first("A", "B")
     }
 
-    /// The two values of a pair, the slower run's first.
-    fn of(&self, pair: Pair) -> (Option<f64>, Option<f64>) {
-        if self.slow_is_b {
-            (pair.b, pair.a)
-        } else {
-            (pair.a, pair.b)
-        }
+    /// What belongs to A and to B, the slower run's first.
+    fn slower_first<T>(&self, a: T, b: T) -> (T, T) {
+        if self.slow_is_b { (b, a) } else { (a, b) }
     }
 
     fn both(&self, pair: Pair) -> Option<(f64, f64)> {
-        let (slow, fast) = self.of(pair);
-        Some((slow?, fast?))
+        Some(self.slower_first(pair.a?, pair.b?))
     }
 
     /// The direction in which the slower run has more: 1 from A to B, else −1.
@@ -83,20 +73,15 @@ impl Contrast<'_> {
     }
 
     fn name<'s>(&self, stage: &'s StageChange) -> Option<&'s String> {
-        if self.slow_is_b {
-            stage.b.as_ref().or(stage.a.as_ref())
-        } else {
-            stage.a.as_ref().or(stage.b.as_ref())
-        }
+        let (slow, fast) = self.slower_first(stage.a.as_ref(), stage.b.as_ref());
+        slow.or(fast)
     }
 
     /// Stages that could have made the run longer: those on the critical path, all where none is known.
     fn deciding(&self) -> impl Iterator<Item = &StageChange> {
-        let known = self.seen.stages.iter().any(|s| s.critical);
-        self.seen
-            .stages
-            .iter()
-            .filter(move |s| s.critical || !known)
+        let stages = self.seen.stages.iter();
+        let known = stages.clone().any(|s| s.critical);
+        stages.filter(move |s| s.critical || !known)
     }
 
     fn reason(
@@ -107,10 +92,8 @@ impl Contrast<'_> {
         text: Text,
     ) -> Reason {
         let seconds = seconds.map(|s| self.delta.map_or(s, |delta| s.min(delta)));
-        let share = seconds
-            .zip(self.delta)
-            .filter(|(_, delta)| *delta > 0.0)
-            .map(|(s, delta)| s / delta);
+        let delta = self.delta.filter(|delta| *delta > 0.0);
+        let share = seconds.zip(delta).map(|(s, delta)| s / delta);
         // Half for being found at all, half for explaining the difference.
         let confidence = reliability(kind) * (0.5 + 0.5 * share.unwrap_or(0.0));
         Reason {
@@ -139,24 +122,20 @@ pub(super) fn reasons(
         return vec![same];
     }
     found.extend(findings(&runs));
-    let others = [
-        data,
-        tokens,
-        queue,
-        plan,
-        machines,
-        lost_work,
-        imbalance,
-        work_per_row,
-    ];
-    found.extend(others.into_iter().filter_map(|reason| reason(&runs)));
+    found.extend(
+        [data(&runs), tokens(&runs), queue(&runs), plan(&runs)]
+            .into_iter()
+            .flatten(),
+    );
+    found.extend([machines(&runs), lost_work(&runs)].into_iter().flatten());
+    found.extend(
+        [imbalance(&runs), work_per_row(&runs)]
+            .into_iter()
+            .flatten(),
+    );
     drop_explained(&mut found);
-    found.sort_by(|x, y| {
-        let first = |r: &Reason| r.kind != ReasonKind::Failure;
-        first(x)
-            .cmp(&first(y))
-            .then_with(|| y.confidence.total_cmp(&x.confidence))
-    });
+    found.sort_by(|x, y| y.confidence.total_cmp(&x.confidence));
+    found.sort_by_key(|r| r.kind != ReasonKind::Failure);
     if found.is_empty() {
         found.push(unknown(&runs));
     }
@@ -177,9 +156,10 @@ fn oriented<'a>(
     // Without run times, the work of the vertices decides which run is the slower one.
     let work: f64 = seen.stages.iter().map(|s| s.weight_seconds).sum();
     let slow_is_b = difference.unwrap_or(work) >= 0.0;
+    let (slow, fast) = if slow_is_b { (b, a) } else { (a, b) };
     Contrast {
-        slow: if slow_is_b { b } else { a },
-        fast: if slow_is_b { a } else { b },
+        slow,
+        fast,
         slow_is_b,
         delta: difference.map(f64::abs),
         seen,
@@ -187,7 +167,6 @@ fn oriented<'a>(
     }
 }
 
-/// One run failed and the other did not.
 fn failure(runs: &Contrast<'_>) -> Option<Reason> {
     let ended = |run: &ComparedRun| run.report.job.state;
     let broken = |run| matches!(ended(run), JobState::Failed | JobState::Cancelled);
@@ -205,10 +184,8 @@ fn failure(runs: &Contrast<'_>) -> Option<Reason> {
         other_state = wording::state(ended(other)),
         because = error.map_or_else(Text::default, |e| text!("：{e}", ": {e}"))
     );
-    let findings = &failed.report.findings;
-    let cause = findings
-        .iter()
-        .find(|f| f.cause.code().starts_with("failure."));
+    let mut findings = failed.report.findings.iter();
+    let cause = findings.find(|f| f.cause.code().starts_with("failure."));
     let stage = cause.and_then(|f| f.stage.as_ref());
     Some(Reason {
         cause: cause.map(|f| f.cause.code().to_owned()),
@@ -229,9 +206,8 @@ fn no_difference(runs: &Contrast<'_>) -> Option<Reason> {
 fn findings(runs: &Contrast<'_>) -> Vec<Reason> {
     let (slow, fast) = runs.names();
     let of = |change: &FindingChange| {
-        let (more, less) = runs.of(change.seconds);
-        let ids = (&change.id_b, &change.id_a);
-        let (slow_id, fast_id) = if runs.slow_is_b { ids } else { (ids.1, ids.0) };
+        let (more, less) = runs.slower_first(change.seconds.a, change.seconds.b);
+        let (slow_id, fast_id) = runs.slower_first(&change.id_a, &change.id_b);
         let in_both = slow_id.is_some() && fast_id.is_some();
         let seconds = more? - less.unwrap_or(0.0);
         if slow_id.is_none() || seconds <= 0.0 || (in_both && !change.seconds.is_notable()) {
@@ -481,15 +457,14 @@ fn strongest(reasons: impl Iterator<Item = Reason>) -> Option<Reason> {
 
 /// Drops reasons that a finding explains better.
 fn drop_explained(reasons: &mut Vec<Reason>) {
-    let causes: Vec<(String, Option<String>)> = reasons
+    let causes = reasons
         .iter()
-        .filter_map(|r| Some((r.cause.clone()?, r.stage.clone())))
-        .collect();
+        .filter_map(|r| Some((r.cause.clone()?, r.stage.clone())));
+    let causes: Vec<(String, Option<String>)> = causes.collect();
     let found = |prefix: &str, stage: &Option<String>| {
         let is_same = |place: &Option<String>| stage.is_none() || place == stage;
-        causes
-            .iter()
-            .any(|(cause, place)| cause.starts_with(prefix) && is_same(place))
+        let mut causes = causes.iter();
+        causes.any(|(cause, place)| cause.starts_with(prefix) && is_same(place))
     };
     reasons.retain(|r| match r.kind {
         ReasonKind::Queue => !found("queue.", &None),
@@ -504,9 +479,8 @@ fn drop_explained(reasons: &mut Vec<Reason>) {
 fn unknown(runs: &Contrast<'_>) -> Reason {
     let grown = |s: &StageChange| s.weight_seconds * runs.sign();
     let stages = runs.seen.stages.iter();
-    let most = stages
-        .max_by(|x, y| grown(x).total_cmp(&grown(y)))
-        .filter(|s| grown(s) > 0.0);
+    let most = stages.max_by(|x, y| grown(x).total_cmp(&grown(y)));
+    let most = most.filter(|s| grown(s) > 0.0);
     let name = most.and_then(|s| runs.name(s));
     let seconds = most.map(grown);
     let text = match name.zip(seconds) {

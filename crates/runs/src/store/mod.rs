@@ -61,7 +61,6 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             StoreError::Folder { .. } => {

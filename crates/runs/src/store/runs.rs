@@ -66,7 +66,6 @@ pub struct RunRow {
     pub failure: Option<String>,
 }
 
-/// Which runs to list.
 #[derive(Debug, Clone, Default)]
 pub struct RunFilter {
     /// Only runs whose job folder or name contains this.
@@ -147,9 +146,8 @@ impl Store {
             "{SELECT} WHERE ?1 IS NULL OR instr(job, ?1) > 0 OR instr(coalesce(job_name, ''), ?1) > 0
              ORDER BY created_at DESC, run_id DESC LIMIT ?2"
         );
-        let limit = filter
-            .limit
-            .map_or(-1, |n| i64::try_from(n).unwrap_or(i64::MAX));
+        let limit = filter.limit.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
+        let limit = limit.unwrap_or(-1);
         self.select(&sql, params![filter.job, limit], run_row)
     }
 
@@ -228,8 +226,8 @@ impl Store {
             }
             Ok(texts)
         })?;
-        rows.pop()
-            .ok_or_else(|| StoreError::UnknownRun(run_id.to_owned()))
+        let row = rows.pop();
+        row.ok_or_else(|| StoreError::UnknownRun(run_id.to_owned()))
     }
 
     /// Deletes a run with its findings, suggestions and feedback.
@@ -273,10 +271,9 @@ fn save(
     report: &Report,
     summary: &RunSummary,
 ) -> rusqlite::Result<()> {
-    let status = if report.partial {
-        RunStatus::Interrupted
-    } else {
-        RunStatus::Finished
+    let status = match report.partial {
+        true => RunStatus::Interrupted,
+        false => RunStatus::Finished,
     };
     let unwritable = |e| rusqlite::Error::ToSqlConversionFailure(Box::new(e));
     let text = serde_json::to_string(report).map_err(unwritable)?;
@@ -313,11 +310,9 @@ fn save(
         )?;
     }
     for s in &report.suggestions {
-        let cause = s
-            .finding
-            .as_ref()
-            .and_then(|id| report.findings.iter().find(|f| f.id == *id))
-            .map(|f| f.cause.code());
+        let mut findings = report.findings.iter();
+        let finding = findings.find(|f| Some(&f.id) == s.finding.as_ref());
+        let cause = finding.map(|f| f.cause.code());
         transaction.execute(
             "INSERT OR REPLACE INTO suggestions VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             params![

@@ -31,10 +31,8 @@ pub(super) fn histogram_of(
     runs: Option<&StageRuns>,
     value: impl Fn(&VertexRun) -> f64,
 ) -> Option<Histogram> {
-    let completed = runs?
-        .runs
-        .iter()
-        .filter(|run| run.state == RunState::Completed);
+    let runs = runs?.runs.iter();
+    let completed = runs.filter(|run| run.state == RunState::Completed);
     histogram(&completed.map(value).collect::<Vec<_>>())
 }
 
@@ -60,12 +58,8 @@ fn histogram(values: &[f64]) -> Option<Histogram> {
 }
 
 pub(super) fn timeline(job: &Job) -> Option<Timeline> {
-    let runs = || {
-        job.stages
-            .iter()
-            .filter_map(|s| s.runs.as_ref())
-            .flat_map(|r| &r.runs)
-    };
+    let stages = || job.stages.iter().filter_map(|s| s.runs.as_ref());
+    let runs = || stages().flat_map(|r| &r.runs);
     let begin = runs().map(|r| r.created_ms).min()?;
     let end = runs().map(|r| r.ended_ms).max()?;
     let span_ms = (end - begin) as f64;
@@ -76,11 +70,8 @@ pub(super) fn timeline(job: &Job) -> Option<Timeline> {
     let running = job.stages.iter().map(|stage| {
         let mut slots = vec![0.0_f32; SLOTS];
         for run in stage.runs.iter().flat_map(|r| &r.runs) {
-            add_run(
-                &mut slots,
-                (run.running_ms - begin) as f64 / slot_ms,
-                (run.ended_ms - begin) as f64 / slot_ms,
-            );
+            let [from, to] = [run.running_ms, run.ended_ms].map(|ms| (ms - begin) as f64 / slot_ms);
+            add_run(&mut slots, from, to);
         }
         slots
     });

@@ -4,9 +4,26 @@ use report::Language;
 use runs::store::{Action, FILE_NAME, Feedback, RunFilter, RunStatus, Store, StoreError};
 use runs::{RunSummary, StageSummary};
 use rusqlite::Connection;
+use testkit::contains;
 use testkit::knowledge::root;
 
 use crate::support::{self, Report};
+
+/// A new store and its folder.
+fn store() -> (tempfile::TempDir, Store) {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::open(folder.path()).expect("open");
+    (folder, store)
+}
+
+fn opinion(action: Action, suggestion: &str) -> Feedback {
+    Feedback {
+        action,
+        suggestion: suggestion.into(),
+        note: None,
+        saved_seconds: Some(5.0),
+    }
+}
 
 fn finished(store: &mut Store, run_id: &str) -> Report {
     let run = store
@@ -26,8 +43,7 @@ fn finished(store: &mut Store, run_id: &str) -> Report {
 
 #[test]
 fn a_finished_run_gives_its_report_back() {
-    let folder = tempfile::tempdir().expect("folder");
-    let mut store = Store::open(folder.path()).expect("open");
+    let (_folder, mut store) = store();
     let report = finished(&mut store, "01AAAA");
     assert_eq!(store.report("01A").expect("read"), Some(report));
     let row = store.run("01aaaa").expect("row");
@@ -37,31 +53,20 @@ fn a_finished_run_gives_its_report_back() {
 
 #[test]
 fn a_run_whose_process_is_gone_is_interrupted() {
-    let folder = tempfile::tempdir().expect("folder");
-    let store = Store::open(folder.path()).expect("open");
-    let alive = store
-        .begin("01ALIVE", "a", None, Language::Zh)
-        .expect("begin");
-    let killed = store
-        .begin("01KILLED", "b", None, Language::Zh)
-        .expect("begin");
-    drop(killed);
+    let (folder, store) = store();
+    let begin = |run| store.begin(run, "a", None, Language::Zh).expect("begin");
+    let alive = begin("01ALIVE");
+    drop(begin("01KILLED"));
     let again = Store::open(folder.path()).expect("open again");
-    assert_eq!(
-        again.run("01ALIVE").expect("row").status,
-        RunStatus::Running
-    );
-    assert_eq!(
-        again.run("01KILLED").expect("row").status,
-        RunStatus::Interrupted
-    );
+    let status = |run| again.run(run).expect("row").status;
+    assert_eq!(status("01ALIVE"), RunStatus::Running);
+    assert_eq!(status("01KILLED"), RunStatus::Interrupted);
     drop(alive);
 }
 
 #[test]
 fn a_prefix_must_name_one_run() {
-    let folder = tempfile::tempdir().expect("folder");
-    let mut store = Store::open(folder.path()).expect("open");
+    let (_folder, mut store) = store();
     finished(&mut store, "01AB");
     finished(&mut store, "01ABC");
     assert!(matches!(
@@ -74,8 +79,7 @@ fn a_prefix_must_name_one_run() {
 
 #[test]
 fn last_counts_back_from_the_newest_run() {
-    let folder = tempfile::tempdir().expect("folder");
-    let mut store = Store::open(folder.path()).expect("open");
+    let (_folder, mut store) = store();
     assert!(matches!(store.run("last"), Err(StoreError::UnknownRun(_))));
     finished(&mut store, "01AB");
     finished(&mut store, "01AC");
@@ -119,46 +123,24 @@ fn runs_of_version_0_1_0_have_one_summary() {
 
 #[test]
 fn later_feedback_replaces_earlier_and_unknown_suggestions_are_named() {
-    let folder = tempfile::tempdir().expect("folder");
-    let mut store = Store::open(folder.path()).expect("open");
+    let (_folder, mut store) = store();
     finished(&mut store, "01AB");
-    let opinion = |action, suggestion: &str| Feedback {
-        action,
-        suggestion: suggestion.into(),
-        note: None,
-        saved_seconds: Some(5.0),
-    };
-    store
-        .give_feedback("01AB", &opinion(Action::Ignore, "S1"))
-        .expect("first");
-    let row = store
-        .give_feedback("01AB", &opinion(Action::Accept, "S1"))
-        .expect("second");
+    let mut give = |action, to| store.give_feedback("01AB", &opinion(action, to));
+    give(Action::Ignore, "S1").expect("first");
+    let row = give(Action::Accept, "S1").expect("second");
+    let error = give(Action::Accept, "S7").expect_err("no S7");
+    contains(error.to_string(), ["it has S1"]);
     assert_eq!(row.cause.as_deref(), Some("skew.join_hot_key"));
     assert_eq!(row.sources, ["experience/a.md#fix", "experience/b.md#fix"]);
     assert_eq!(store.feedback().expect("all").len(), 1);
-    let error = store
-        .give_feedback("01AB", &opinion(Action::Accept, "S7"))
-        .expect_err("no S7");
-    assert!(error.to_string().contains("it has S1"), "{error}");
 }
 
 #[test]
 fn deleting_a_run_takes_everything_with_it() {
-    let folder = tempfile::tempdir().expect("folder");
-    let mut store = Store::open(folder.path()).expect("open");
+    let (_folder, mut store) = store();
     finished(&mut store, "01AB");
-    store
-        .give_feedback(
-            "01AB",
-            &Feedback {
-                action: Action::Accept,
-                suggestion: "S1".into(),
-                note: None,
-                saved_seconds: None,
-            },
-        )
-        .expect("feedback");
+    let accept = opinion(Action::Accept, "S1");
+    store.give_feedback("01AB", &accept).expect("feedback");
     store.delete("01AB").expect("delete");
     assert!(store.runs(&RunFilter::default()).expect("list").is_empty());
     assert!(store.feedback().expect("feedback").is_empty());
@@ -166,17 +148,13 @@ fn deleting_a_run_takes_everything_with_it() {
 
 #[test]
 fn a_newer_store_is_refused() {
-    let folder = tempfile::tempdir().expect("folder");
-    drop(Store::open(folder.path()).expect("open"));
+    let (folder, _) = store();
     let connection = Connection::open(folder.path().join(FILE_NAME)).expect("raw");
-    connection
-        .pragma_update(None, "user_version", 99)
-        .expect("bump");
+    let bumped = connection.pragma_update(None, "user_version", 99);
+    bumped.expect("bumped");
     drop(connection);
-    assert!(matches!(
-        Store::open(folder.path()),
-        Err(StoreError::TooNew { found: 99, .. })
-    ));
+    let error = Store::open(folder.path()).err();
+    assert!(matches!(error, Some(StoreError::TooNew { found: 99, .. })));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use job::JobReader;
 
 use super::answers::FilePart;
 use super::parameters::ReadJobFile;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Explain, Result};
 
 /// Readable bytes of a file. Files that people read are far smaller; the events of a large job are not for a model.
 const REACHABLE: u64 = 64 << 20;
@@ -12,7 +12,6 @@ const REACHABLE: u64 = 64 << 20;
 /// Bytes of text in one answer at most: about as much as a model takes in at once.
 const MOST: u64 = 256 << 10;
 
-/// Reads the part that was asked for.
 pub(super) fn read(reader: &JobReader, asked: &ReadJobFile) -> Result<FilePart> {
     if asked.line.is_some() && asked.offset.is_some() {
         return Err(
@@ -26,12 +25,9 @@ pub(super) fn read(reader: &JobReader, asked: &ReadJobFile) -> Result<FilePart> 
         (Some(_), _) => REACHABLE,
         (None, offset) => offset.unwrap_or(0).saturating_add(most).saturating_add(1),
     };
-    let text = reader
-        .text(&asked.file, wanted.min(REACHABLE) as usize)
-        .map_err(|e| {
-            Error::from_source(ErrorKind::Input, &e)
-                .hint("inspect_job lists the files of the folder")
-        })?;
+    let text = reader.text(&asked.file, wanted.min(REACHABLE) as usize);
+    let hint = "inspect_job lists the files of the folder";
+    let text = text.explain(ErrorKind::Input, hint)?;
     let start = match asked.line {
         Some(line) => line_start(&text, line),
         None => usize::try_from(asked.offset.unwrap_or(0)).ok(),

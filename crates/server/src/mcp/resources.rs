@@ -67,7 +67,6 @@ fn parse(uri: &str) -> Option<(&str, Form)> {
     Some((run_id, form))
 }
 
-/// The resource of one report.
 pub(super) fn resource(run_id: &str, name: &str, form: Form) -> Resource {
     Resource::new(uri(run_id, form), format!("{run_id}/{}", form.file()))
         .with_title(name.to_owned())
@@ -75,7 +74,6 @@ pub(super) fn resource(run_id: &str, name: &str, form: Form) -> Resource {
         .with_mime_type(form.mime())
 }
 
-/// The templates of all reports.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
     let template = |form: Form| {
         ResourceTemplate::new(uri("{run_id}", form), form.file())

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Explain, Result};
 
 /// Real paths of folders that may be read, with everything below them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,19 +30,15 @@ impl Roots {
     /// The real path of what a client names; a relative path is looked up in each root.
     pub(crate) fn admit(&self, named: &str) -> Result<PathBuf> {
         let path = Path::new(named);
-        let places: Vec<Place> = self
-            .0
-            .iter()
-            .map(|root| self.place(&root.join(path)))
-            .collect();
-        let inside = places.iter().find_map(|place| match place {
-            Place::Inside(real) => Some(real.clone()),
-            Place::Missing | Place::Outside => None,
-        });
-        if let Some(real) = inside {
-            return Ok(real);
+        let mut missing = 0;
+        for root in &self.0 {
+            match self.place(&root.join(path)) {
+                Place::Inside(real) => return Ok(real),
+                Place::Missing => missing += 1,
+                Place::Outside => {}
+            }
         }
-        if !places.is_empty() && places.iter().all(|place| *place == Place::Missing) {
+        if missing > 0 && missing == self.0.len() {
             return Err(
                 Error::new(ErrorKind::Input, format!("`{named}` does not exist"))
                     .hint(format!("relative paths start at {}", self.listed())),
@@ -86,50 +82,35 @@ impl Roots {
 
     /// The roots for a sentence.
     pub(crate) fn listed(&self) -> String {
-        let names: Vec<String> = self
-            .0
-            .iter()
-            .map(|root| format!("`{}`", root.display()))
-            .collect();
-        if names.is_empty() {
-            "nothing: the client's roots and the allowed roots have no folder in common".to_owned()
-        } else {
-            names.join(", ")
+        if self.0.is_empty() {
+            return "nothing: the client's roots and the allowed roots have no folder in common"
+                .to_owned();
         }
+        let names = self.0.iter().map(|root| format!("`{}`", root.display()));
+        names.collect::<Vec<_>>().join(", ")
     }
 
     fn place(&self, path: &Path) -> Place {
         let within = |real: &Path| self.0.iter().any(|root| real.starts_with(root));
-        if let Ok(real) = path.canonicalize() {
-            return if within(&real) {
-                Place::Inside(real)
-            } else {
-                Place::Outside
-            };
-        }
-        // Nothing exists there: the existing part of the path decides.
+        // Where nothing exists, the existing part of the path decides.
         let existing = path.ancestors().find_map(|part| part.canonicalize().ok());
-        match existing {
-            Some(real) if within(&real) => Place::Missing,
+        match (path.canonicalize(), existing) {
+            (Ok(real), _) if within(&real) => Place::Inside(real),
+            (Err(_), Some(real)) if within(&real) => Place::Missing,
             _ => Place::Outside,
         }
     }
 }
 
 fn real_folder(root: &Path) -> Result<PathBuf> {
-    let real = root.canonicalize().map_err(|e| {
-        Error::from_source(ErrorKind::Usage, &e).hint(format!(
-            "the allowed root `{}` must be an existing folder",
-            root.display()
-        ))
-    })?;
+    let name = format!("the allowed root `{}`", root.display());
+    let hint = format!("{name} must be an existing folder");
+    let real = root.canonicalize().explain(ErrorKind::Usage, hint)?;
     if real.is_dir() {
-        Ok(real)
-    } else {
-        let error = format!("the allowed root `{}` is not a folder", root.display());
-        Err(Error::new(ErrorKind::Usage, error)
-            .hint("give the folder that contains the job folders"))
+        return Ok(real);
     }
+    let error = format!("{name} is not a folder");
+    Err(Error::new(ErrorKind::Usage, error).hint("give the folder that contains the job folders"))
 }
 
 #[cfg(test)]
@@ -138,24 +119,14 @@ mod tests {
 
     use super::*;
 
-    struct Tree {
-        _folder: tempfile::TempDir,
-        base: PathBuf,
-        roots: Roots,
-    }
-
     /// `in/job` with a file and links, `out/secret`; the root is `in`.
-    fn tree() -> Tree {
+    fn tree() -> (tempfile::TempDir, PathBuf, Roots) {
         let folder = tempfile::tempdir().expect("a folder");
         let base = folder.path().canonicalize().expect("real");
         fs::create_dir_all(base.join("in/job")).expect("made");
         fs::create_dir_all(base.join("out/secret")).expect("made");
         let roots = Roots(vec![base.join("in")]);
-        Tree {
-            _folder: folder,
-            base,
-            roots,
-        }
+        (folder, base, roots)
     }
 
     #[cfg(unix)]
@@ -169,11 +140,7 @@ mod tests {
 
     #[test]
     fn paths_in_a_root_are_admitted_whatever_their_form() {
-        let Tree {
-            _folder,
-            base,
-            roots,
-        } = tree();
+        let (_folder, base, roots) = tree();
         let job = base.join("in/job");
         for path in ["job", "./job", "job/../job", &job.display().to_string()] {
             assert_eq!(roots.admit(path).expect(path), job, "{path}");
@@ -183,11 +150,7 @@ mod tests {
 
     #[test]
     fn paths_that_leave_the_roots_are_refused_whether_they_exist_or_not() {
-        let Tree {
-            _folder,
-            base,
-            roots,
-        } = tree();
+        let (_folder, base, roots) = tree();
         let beside = base.join("in-beside");
         fs::create_dir(&beside).expect("made");
         for path in [
@@ -206,11 +169,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn links_are_resolved() {
-        let Tree {
-            _folder,
-            base,
-            roots,
-        } = tree();
+        let (_folder, base, roots) = tree();
         link(&base.join("out"), &base.join("in/leaves"));
         link(&base.join("in/job"), &base.join("in/stays"));
         link(&base.join("in/job"), &base.join("out/enters"));
@@ -224,11 +183,7 @@ mod tests {
 
     #[test]
     fn a_missing_path_in_a_root_is_reported_as_missing() {
-        let Tree {
-            _folder,
-            base,
-            roots,
-        } = tree();
+        let (_folder, base, roots) = tree();
         assert!(refusal(&roots, "no/such/job").contains("does not exist"));
         assert!(roots.cover(&base.join("in/deleted")));
         assert!(!roots.cover(&base.join("out/deleted")));
@@ -237,11 +192,7 @@ mod tests {
 
     #[test]
     fn folders_of_the_client_narrow_and_never_widen() {
-        let Tree {
-            _folder,
-            base,
-            roots,
-        } = tree();
+        let (_folder, base, roots) = tree();
         assert_eq!(
             roots.narrowed(&[base.join("in/job"), base.join("out")]),
             Roots(vec![base.join("in/job")])
@@ -254,11 +205,7 @@ mod tests {
 
     #[test]
     fn a_root_must_exist() {
-        let Tree {
-            _folder,
-            base,
-            roots,
-        } = tree();
+        let (_folder, base, roots) = tree();
         assert_eq!(Roots::new(&[base.join("in/../in")]).expect("real"), roots);
         assert!(Roots::new(&[base.join("nothing")]).is_err());
     }

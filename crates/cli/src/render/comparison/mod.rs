@@ -1,12 +1,14 @@
 //! A comparison of two runs, for a terminal and for a ticket: the rows that both show.
 
 mod markdown;
+mod sections;
 mod text;
 
 use report::format::{Bytes, Change, Noun, Ratio, Seconds, Share, figure};
 use report::text;
 use runs::compare::{
-    Comparison, EstimateChange, FindingChange, InputChange, Pair, StageChange, Total, TotalMetric,
+    Comparison, EstimateChange, FindingChange, InputChange, Pair, RunHeader, StageChange, Total,
+    TotalMetric,
 };
 
 use super::words::Words;
@@ -88,10 +90,25 @@ fn bytes(value: f64, words: Words) -> String {
     words.say(Bytes(value))
 }
 
-/// `3 stages changed little or not at all`.
+/// `3 stages changed little or not at all`; empty if there is no rest.
 fn rest(n: usize, noun: Noun, what: &str, words: Words) -> String {
+    if n == 0 {
+        return String::new();
+    }
     let space = words.0.select("", " ");
     format!("{}{space}{what}", words.say(noun.count(n as f64)))
+}
+
+/// Its name, how it ended, its time, its verdict and where it is kept.
+fn run_facts(run: &RunHeader, words: Words) -> Vec<String> {
+    let mut facts = vec![run.name.clone(), words.state(run.state).to_owned()];
+    facts.extend(run.elapsed_seconds.map(|s| duration(s, words)));
+    facts.push(words.verdict(run.verdict, &run.causes));
+    facts.push(match &run.run_id {
+        Some(id) => format!("{} {id}", words.run()),
+        None => run.path.clone(),
+    });
+    facts
 }
 
 /// Numbers of the whole job.

@@ -164,7 +164,7 @@ fn part<'a>(row: Row<'a>, time: &TimeAccount, words: Words) -> Part<'a> {
     let (seconds, share) = row.amounts(time, words);
     Part {
         class: row.kind(),
-        title: row.title(words),
+        title: words.say(row.kind().title()),
         stage: row.place(words),
         from: words.say(Seconds(row.start_seconds)),
         time: seconds,

@@ -168,7 +168,7 @@ fn finding_view<'a>(
         finding,
         title: words.say(finding.cause.title()),
         facts: words.finding_facts(finding),
-        saving: words.saving(finding, &report.job),
+        saving: words.saving(finding, report),
         share_percent: share.map(|s| (s * 1000.0).round() / 10.0),
         charts: stage.map_or_else(String::new, |s| charts::spread(s, words)),
     }

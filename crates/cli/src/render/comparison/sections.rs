@@ -1,0 +1,283 @@
+//! What a comparison shows, in order; both forms render these sections. Styles are those of a
+//! terminal; other forms strip them.
+
+use anstyle::{AnsiColor, Effects, Style};
+use report::format::{CHANGE, INPUT, LINE, Noun, OPERATOR, STAGE};
+use report::text;
+use runs::compare::{Comparison, FindingChange, FindingStatus, Pair, Reason, ScriptChange};
+
+use super::{
+    Row, SHOWN, duration, estimates, finding_cost, grows, input_name, input_numbers, known,
+    percent, rest, stage_marks, stage_numbers, time_of, totals,
+};
+use crate::render::layout::shorten;
+use crate::render::table::Align;
+use crate::render::words::Words;
+
+/// Lines of the script's diff shown unless all are asked for.
+const DIFF_LINES: usize = 40;
+/// Columns of a name in a table before it is cut.
+const NAME: usize = 30;
+
+pub(super) struct Section {
+    pub(super) heading: &'static str,
+    pub(super) body: Body,
+    /// What is not shown.
+    pub(super) remark: String,
+}
+
+pub(super) enum Body {
+    /// A lead and a text.
+    Items(Vec<(String, String)>),
+    Table {
+        heads: Vec<(&'static str, Align)>,
+        /// Cells, and further facts about the row.
+        rows: Vec<(Vec<String>, Vec<String>)>,
+    },
+    Diff(String),
+}
+
+/// The sections of a comparison; with `all`, also what changed little.
+pub(super) fn sections(c: &Comparison, all: bool) -> Vec<Section> {
+    let writer = Writer {
+        words: Words(c.language),
+        shown: if all { usize::MAX } else { SHOWN },
+        all,
+    };
+    let sections = [
+        writer.reasons(c),
+        writer.findings(c),
+        writer.totals(c),
+        writer.stages(c),
+        writer.plan(c),
+        writer.inputs(c),
+        writer.estimates(c),
+        writer.script(c),
+        writer.gaps(c),
+    ];
+    sections.into_iter().filter(Section::has_content).collect()
+}
+
+impl Section {
+    fn has_content(&self) -> bool {
+        let empty = match &self.body {
+            Body::Items(items) => items.is_empty(),
+            Body::Table { rows, .. } => rows.is_empty(),
+            Body::Diff(diff) => diff.is_empty(),
+        };
+        !empty || !self.remark.is_empty()
+    }
+}
+
+struct Writer {
+    words: Words,
+    shown: usize,
+    all: bool,
+}
+
+impl Writer {
+    fn reasons(&self, c: &Comparison) -> Section {
+        let words = self.words;
+        let item = |reason: &Reason| {
+            let share = known(reason.share, percent, words);
+            let confidence = percent(reason.confidence, words);
+            let text = format!("{} · {} {confidence}", reason.text, words.confidence());
+            let lead = text!("占差异的 {share}", "{share} of the difference");
+            (words.say(lead), text)
+        };
+        items(words.why(), c.reasons.iter().map(item).collect())
+    }
+
+    fn findings(&self, c: &Comparison) -> Section {
+        let words = self.words;
+        let item = |finding: &FindingChange| {
+            let style = match finding.status {
+                FindingStatus::New | FindingStatus::Worse => AnsiColor::Red.on_default(),
+                FindingStatus::Gone | FindingStatus::Better => AnsiColor::Green.on_default(),
+                FindingStatus::Same => Style::new(),
+            };
+            let status = words.finding_status(finding.status);
+            let place = finding.stage.as_deref().unwrap_or(words.whole_job());
+            let severities = [finding.severity_a, finding.severity_b];
+            let severity = match severities.map(|s| s.map(|s| words.severity(s))) {
+                [Some(a), Some(b)] if a != b => format!("{a} → {b}"),
+                [a, b] => b.or(a).unwrap_or_default().to_owned(),
+            };
+            let cost = finding_cost(finding, words);
+            let cause = format!("`{}`", finding.cause);
+            let parts = [cause, place.to_owned(), cost, severity];
+            let parts = parts.into_iter().filter(|part| !part.is_empty());
+            let text = parts.collect::<Vec<_>>().join(" · ");
+            (format!("{style}{status}{style:#}"), text)
+        };
+        items(words.findings(), c.findings.iter().map(item).collect())
+    }
+
+    fn totals(&self, c: &Comparison) -> Section {
+        let row = |row: Row| {
+            let change = marked(&row.change, row.grows.filter(|_| row.notable));
+            (vec![row.label, row.a, row.b, change], Vec::new())
+        };
+        let rows = totals(c, self.words).into_iter().map(row).collect();
+        table(self.words.the_whole_job(), ["", "A", "B", ""], rows)
+    }
+
+    fn stages(&self, c: &Comparison) -> Section {
+        let words = self.words;
+        let notable = c.stages.iter().filter(|s| self.all || s.notable);
+        let rows = notable.take(self.shown).map(|stage| {
+            let time = time_of(stage);
+            let name = stage.b.as_deref().or(stage.a.as_deref());
+            let cells = vec![
+                shorten(name.unwrap_or_default(), NAME),
+                known(time.a, duration, words),
+                known(time.b, duration, words),
+                marked(
+                    &signed(time, words),
+                    grows(time).filter(|_| time.is_notable()),
+                ),
+                stage_marks(stage, words).join(", "),
+            ];
+            (cells, stage_numbers(stage, words))
+        });
+        let rows: Vec<_> = rows.collect();
+        let more = c.stages.len() - rows.len();
+        Section {
+            remark: rest(more, STAGE, words.stages_alike(), words),
+            ..table(
+                words.stages_heading(),
+                [words.stage(), "A", "B", "", ""],
+                rows,
+            )
+        }
+    }
+
+    fn plan(&self, c: &Comparison) -> Section {
+        let words = self.words;
+        let changes = c.plan.iter().take(self.shown).map(|change| {
+            let values = [change.a.as_deref(), change.b.as_deref()];
+            let values: Vec<&str> = values.into_iter().flatten().collect();
+            let (place, colon) = (&change.place, words.colon());
+            let kind = words.plan_change(change.kind);
+            (
+                kind.to_owned(),
+                format!("{place}{colon}{}", values.join(" → ")),
+            )
+        });
+        Section {
+            remark: self.unshown(c.plan.len(), CHANGE),
+            ..items(words.plan(), changes.collect())
+        }
+    }
+
+    fn inputs(&self, c: &Comparison) -> Section {
+        let words = self.words;
+        let all = c.inputs.iter().map(|input| {
+            let numbers = input_numbers(input, words).join(" · ");
+            (input_name(input, words), numbers)
+        });
+        let changed = all.filter(|(_, numbers)| self.all || !numbers.is_empty());
+        let changed: Vec<_> = changed.collect();
+        let alike = c.inputs.len() - changed.len();
+        Section {
+            remark: rest(alike, INPUT, words.inputs_alike(), words),
+            ..items(words.inputs(), changed)
+        }
+    }
+
+    fn estimates(&self, c: &Comparison) -> Section {
+        let words = self.words;
+        let rows = c.estimates.iter().take(self.shown).map(|change| {
+            let [a, b] = estimates(change, words);
+            let place = format!("{}/{}", change.stage, change.operator);
+            (vec![place, a, b], Vec::new())
+        });
+        Section {
+            remark: self.unshown(c.estimates.len(), OPERATOR),
+            ..table(
+                words.estimates(),
+                [words.operator(), "A", "B"],
+                rows.collect(),
+            )
+        }
+    }
+
+    fn script(&self, c: &Comparison) -> Section {
+        let words = self.words;
+        let (diff, remark) = match &c.script {
+            ScriptChange::Same => (String::new(), words.script_same().to_owned()),
+            ScriptChange::Unknown => (String::new(), words.script_unknown().to_owned()),
+            ScriptChange::Changed { diff, .. } => {
+                let most = if self.all { usize::MAX } else { DIFF_LINES };
+                let lines: Vec<&str> = diff.lines().take(most).collect();
+                let more = diff.lines().count() - lines.len();
+                (lines.join("\n"), rest(more, LINE, words.not_shown(), words))
+            }
+        };
+        Section {
+            heading: words.script(),
+            body: Body::Diff(diff),
+            remark,
+        }
+    }
+
+    fn gaps(&self, c: &Comparison) -> Section {
+        let gaps = c.not_compared.iter();
+        let gaps = gaps.map(|gap| (String::new(), gap.reason.clone()));
+        items(self.words.not_compared(), gaps.collect())
+    }
+
+    fn unshown(&self, all: usize, noun: Noun) -> String {
+        let more = all.saturating_sub(self.shown);
+        rest(more, noun, self.words.not_shown(), self.words)
+    }
+}
+
+fn items(heading: &'static str, items: Vec<(String, String)>) -> Section {
+    Section {
+        heading,
+        body: Body::Items(items),
+        remark: String::new(),
+    }
+}
+
+/// Names are to the left, numbers to the right.
+fn table<const N: usize>(
+    heading: &'static str,
+    heads: [&'static str; N],
+    rows: Vec<(Vec<String>, Vec<String>)>,
+) -> Section {
+    let align = |(column, head)| {
+        let number = (1..4).contains(&column);
+        (head, if number { Align::Right } else { Align::Left })
+    };
+    Section {
+        heading,
+        body: Body::Table {
+            heads: heads.into_iter().enumerate().map(align).collect(),
+            rows,
+        },
+        remark: String::new(),
+    }
+}
+
+/// `+12.3 s`.
+fn signed(pair: Pair, words: Words) -> String {
+    match pair.difference() {
+        Some(d) if d.abs() < 0.05 => "=".to_owned(),
+        Some(d) if d < 0.0 => format!("−{}", duration(-d, words)),
+        Some(d) => format!("+{}", duration(d, words)),
+        None => String::new(),
+    }
+}
+
+/// A change in red if it grows, in green if it shrinks; noise has no color.
+fn marked(change: &str, grows: Option<bool>) -> String {
+    let color = match grows {
+        Some(true) => AnsiColor::Red,
+        Some(false) => AnsiColor::Green,
+        None => return change.to_owned(),
+    };
+    let style = color.on_default().effects(Effects::BOLD);
+    format!("{style}{change}{style:#}")
+}
