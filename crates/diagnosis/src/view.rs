@@ -180,12 +180,6 @@ impl<'a> View<'a> {
         self.node(edge.to, sort.uid)
     }
 
-    /// Milliseconds spent reading an exchange, and sorting it if its reader sorts first.
-    pub fn read_ms(&self, edge: &Edge) -> f64 {
-        let sort_ms = self.sort_of(edge).and_then(|sort| value(&sort.own_ms));
-        self.node_ms(edge.to, edge.uid).unwrap_or(0.0) + sort_ms.unwrap_or(0.0)
-    }
-
     /// Milliseconds spent writing and reading an exchange.
     pub fn exchange_ms(&self, edge: &Edge) -> f64 {
         self.node_ms(edge.from, edge.uid).unwrap_or(0.0)
@@ -221,14 +215,6 @@ impl<'a> View<'a> {
             .as_ref()
             .and_then(|s| s.statement_at_line(line));
         Some(statement.map_or((line, line), |s| s.lines))
-    }
-
-    /// Position of an operator in its stage.
-    pub fn position(&self, stage: usize, operator: &Operator) -> Option<usize> {
-        self.job.stages[stage]
-            .operators
-            .iter()
-            .position(|o| o.id == operator.id)
     }
 
     /// What the run saves with `edit` applied to its work; `None` if its work is not known, or if

@@ -158,6 +158,8 @@ pub(crate) fn truth(
         .map(|(c, i)| cause(request, draft, *c, *i, elapsed, total))
         .collect();
     let hidden = request.kind == Kind::Withheld;
+    let of_causes = draft.sites.iter().map(|s| s.mechanism);
+    let mechanisms: Vec<&str> = of_causes.chain(draft.near_miss).collect();
     let withheld = request
         .causes
         .first()
@@ -202,7 +204,7 @@ pub(crate) fn truth(
         "misleading": if request.kind == Kind::None { draft.decoys.clone() } else { Vec::new() },
         "decoys": draft.decoys,
         "near_miss": request.near_miss.map(Cause::code),
-        "near_miss_mechanism": draft.near_miss,
+        "mechanisms": mechanisms,
         "withheld_causes": if hidden { request.causes.iter().map(|c| c.code()).collect() } else { Vec::<&str>::new() },
     })
 }

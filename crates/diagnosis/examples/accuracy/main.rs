@@ -1,12 +1,12 @@
 //! Measures how often diagnoses are right, on simulated jobs whose mechanism was left out when confidences were fitted.
 //!
 //! ```text
-//! accuracy [--seed S] [--each N] [--mixed N] [--threads N] [--only NAME,…] [--failures] [--fit] [--write FILE]
+//! accuracy [--seed S] [--each N] [--mixed N] [--threads N] [--only NAME,…] [--failures FOLDER] [--fit] [--write FILE]
 //! ```
 //!
-//! `--each` jobs of every mechanism and near miss (default 6) give the tables by cause and mechanism; `--mixed` jobs
+//! `--each` jobs of every mechanism and near miss (default 12) give the tables by cause and mechanism; `--mixed` jobs
 //! (default 400), with one or two causes, healthy, with withheld files or failed, all of held-out mechanisms, give the
-//! totals. `--failures` lists every job that is not right, `--fit` fits the confidences to all jobs, `--write` replaces
+//! totals. `--failures` lists every job that is not right and keeps its folder, `--fit` fits the confidences to all jobs, `--write` replaces
 //! the tables in a document.
 #![expect(
     clippy::print_stdout,
@@ -19,7 +19,7 @@ mod score;
 mod tables;
 
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -34,16 +34,16 @@ struct Args {
     mixed: usize,
     threads: usize,
     only: Option<Vec<String>>,
-    failures: bool,
+    failures: Option<PathBuf>,
     fit: bool,
     write: Option<String>,
 }
 
 fn main() -> Result<(), Failure> {
     let args = parse(std::env::args().skip(1))?;
-    let by_mechanism = run(&single_tasks(&args), args.threads)?;
-    let mixed = run(&mixed_tasks(&args), args.threads)?;
-    if args.failures {
+    let by_mechanism = run(&single_tasks(&args), &args)?;
+    let mixed = run(&mixed_tasks(&args), &args)?;
+    if args.failures.is_some() {
         for s in by_mechanism.iter().chain(&mixed).filter(|s| !s.right()) {
             println!("{}", s.complaint());
         }
@@ -65,11 +65,11 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Args, Failure> {
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
     let mut args = Args {
         seed: 20_261_122,
-        each: 6,
+        each: 12,
         mixed: 400,
         threads,
         only: None,
-        failures: false,
+        failures: None,
         fit: false,
         write: None,
     };
@@ -82,7 +82,7 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Args, Failure> {
             "--threads" => args.threads = value()?.parse()?,
             "--only" => args.only = Some(value()?.split(',').map(str::to_owned).collect()),
             "--write" => args.write = Some(value()?),
-            "--failures" => args.failures = true,
+            "--failures" => args.failures = Some(value()?.into()),
             "--fit" => args.fit = true,
             _ => return Err(format!("unknown option {word}").into()),
         }
@@ -104,11 +104,11 @@ impl Task {
         }
     }
 
-    /// What to simulate it again with.
+    /// Name of its folder.
     fn label(&self) -> String {
         match self {
-            Self::Single(way, request) => format!("{} (seed {})", way.name, request.seed),
-            Self::Mixed(set, index) => format!("mixed {index} (seed {})", set.seed),
+            Self::Single(way, request) => format!("{}-{}", way.name, request.seed),
+            Self::Mixed(set, index) => format!("mixed-{}-{index}", set.seed),
         }
     }
 }
@@ -155,7 +155,7 @@ fn mixed_tasks(args: &Args) -> Vec<Task> {
 }
 
 /// Simulates, diagnoses and scores jobs on several threads; the order is that of the tasks.
-fn run(tasks: &[Task], threads: usize) -> Result<Vec<Scored>, Failure> {
+fn run(tasks: &[Task], args: &Args) -> Result<Vec<Scored>, Failure> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::new());
     std::thread::scope(|scope| -> Result<(), Failure> {
@@ -172,6 +172,11 @@ fn run(tasks: &[Task], threads: usize) -> Result<Vec<Scored>, Failure> {
                 let home = folder.path().join("job");
                 job.write(&home)?;
                 let scored = score(&home, &job.truth, task.label())?;
+                if let (Some(kept), false) = (&args.failures, scored.right()) {
+                    job.write(&kept.join(task.label()))?;
+                    let truth = serde_json::to_string_pretty(&job.truth)?;
+                    std::fs::write(kept.join(task.label() + ".json"), truth)?;
+                }
                 std::fs::remove_dir_all(&home)?;
                 if let Ok(mut done) = done.lock() {
                     done.push((index, scored));
@@ -179,7 +184,9 @@ fn run(tasks: &[Task], threads: usize) -> Result<Vec<Scored>, Failure> {
             }
             Ok(())
         };
-        let workers: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..args.threads.max(1))
+            .map(|_| scope.spawn(work))
+            .collect();
         for worker in workers {
             worker.join().map_err(|_| "a worker panicked")??;
         }

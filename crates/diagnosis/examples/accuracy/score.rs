@@ -76,15 +76,13 @@ pub(crate) fn score(folder: &Path, truth: &Value, label: String) -> Result<Score
     let causes = &truth["causes"];
     let wanted = texts(causes, "cause");
     let extra = texts(&truth["acceptable_extra"], "");
-    let mut mechanisms = texts(causes, "mechanism");
-    mechanisms.extend(truth["near_miss_mechanism"].as_str().map(str::to_owned));
     let codes: Vec<&str> = d.findings.iter().map(|f| f.cause.code()).collect();
     let is = |list: &[String], code: &str| list.iter().any(|c| c == code);
     let owned = |codes: Vec<&str>| codes.into_iter().map(str::to_owned).collect();
     let mut scored = Scored {
         label,
         kind: truth["kind"].as_str().unwrap_or_default().to_owned(),
-        mechanisms,
+        mechanisms: texts(&truth["mechanisms"], ""),
         truth: truth["verdict"].as_str().unwrap_or_default().to_owned(),
         verdict: serde_json::to_value(d.verdict)?
             .as_str()

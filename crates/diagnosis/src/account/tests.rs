@@ -1,6 +1,7 @@
 //! The account of small constructed jobs, and how findings share it.
 
 use job::Job;
+use job::model::JobState;
 use job::runs::{RunState, VertexRun};
 use report::SegmentKind::{
     CapacityWait, Compile, Driver, Exchange, Idle, Queue, Retry, Straggler, Unexplained,
@@ -130,6 +131,17 @@ fn every_second_is_what_the_files_say() {
             },
             Unexplained,
             300.4,
+        ),
+        (
+            "a failed job ends with the attempt that failed",
+            |job| {
+                job.info.state = JobState::Failed;
+                let last = &mut runs(job, 1)[0];
+                last.state = RunState::Failed;
+                last.ended_ms += 200_000;
+            },
+            Retry,
+            200.0,
         ),
     ];
     for (name, change, kind, seconds) in cases {

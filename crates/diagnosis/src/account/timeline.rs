@@ -128,6 +128,7 @@ fn observed(view: &View<'_>, run: Span) -> Option<Timeline> {
     let path = path
         .iter()
         .filter_map(|step| index(step.stage, step.vertex, at(step.to_ms)))
+        .chain(fatal(view, &attempts))
         .collect();
     Some(Timeline {
         path,
@@ -135,6 +136,14 @@ fn observed(view: &View<'_>, run: Span) -> Option<Timeline> {
         tokens: view.run.as_ref().map_or(1.0, |r| r.tokens as f64),
         attempts,
     })
+}
+
+/// The attempt that a failed job ended with.
+fn fatal(view: &View<'_>, attempts: &[Attempt]) -> Option<usize> {
+    let failed = |at: &usize| view.failed() && attempts[*at].state == RunState::Failed;
+    let ended = |at: &usize| attempts[*at].ended;
+    let failed = (0..attempts.len()).filter(failed);
+    failed.max_by(|a, b| ended(a).total_cmp(&ended(b)))
 }
 
 /// 1 unless the events of the stage are a sample.

@@ -40,16 +40,18 @@ pub(super) fn walk(run: Span, timeline: &Timeline) -> Vec<(Stretch, Span)> {
         end: run.to,
         stretches: Vec::new(),
     };
-    for &useful in &timeline.path {
-        for lost in timeline.lost_before(useful) {
-            walk.begin(timeline, lost);
-            walk.to(timeline.attempts[lost].started, Stretch::Startup(lost));
-            walk.to(timeline.attempts[lost].ended, Stretch::Lost(lost));
+    for &last in &timeline.path {
+        for index in timeline.lost_before(last).chain([last]) {
+            let attempt = timeline.attempts[index];
+            walk.begin(timeline, index);
+            if attempt.is_useful() {
+                walk.to(attempt.running, Stretch::Startup(index));
+                walk.to(attempt.ended, Stretch::Run(index));
+            } else {
+                walk.to(attempt.started, Stretch::Startup(index));
+                walk.to(attempt.ended, Stretch::Lost(index));
+            }
         }
-        walk.begin(timeline, useful);
-        let attempt = timeline.attempts[useful];
-        walk.to(attempt.running, Stretch::Startup(useful));
-        walk.to(attempt.ended, Stretch::Run(useful));
     }
     walk.to(run.to, Stretch::Gap);
     walk.stretches

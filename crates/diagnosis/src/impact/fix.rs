@@ -5,11 +5,14 @@ use std::sync::Arc;
 
 use super::StageWork;
 
+/// A change to the work of stages.
+type Edit = dyn Fn(&mut Vec<StageWork>) + Send + Sync;
+
 /// What fixing a cause changes. Shared, so that fixes can be replayed alone and together.
 #[derive(Clone)]
 pub enum Fix {
     /// The work of stages is another.
-    Work(Arc<dyn Fn(&mut Vec<StageWork>) + Send + Sync>),
+    Work(Arc<Edit>),
     /// The job no longer waits for capacity; its work stays.
     Capacity,
 }

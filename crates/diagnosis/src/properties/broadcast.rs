@@ -29,12 +29,6 @@ pub(crate) struct Broadcast {
     pub(crate) saved: Option<Saved>,
 }
 
-/// A join whose small side could be broadcast if it is not the side that the join keeps.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct UnknownKind {
-    pub(crate) stage: usize,
-}
-
 /// Sizes up to which a side can be broadcast, in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
@@ -47,12 +41,12 @@ pub(crate) struct Limits {
 const OVERESTIMATE: f64 = 4.0;
 
 /// Every join that repartitions both sides, with the smaller one broadcast instead if a vertex can
-/// hold it. `Err` where no file says which side an outer join keeps.
+/// hold it. `Err` with the stage where no file says which side an outer join keeps.
 pub(crate) fn alternatives(
     view: &View<'_>,
     rates: &Rates,
     limits: Limits,
-) -> Vec<Result<Broadcast, UnknownKind>> {
+) -> Vec<Result<Broadcast, usize>> {
     let nodes = view.derived().flow.nodes.iter().enumerate();
     let joins = nodes.filter(|(_, n)| n.operator.kind == OperatorKind::Join);
     joins
@@ -65,7 +59,7 @@ fn alternative(
     rates: &Rates,
     limits: Limits,
     join: usize,
-) -> Option<Result<Broadcast, UnknownKind>> {
+) -> Option<Result<Broadcast, usize>> {
     let derived = view.derived();
     let node = &derived.flow.nodes[join];
     let sides = [0, 1].map(|i| side(view, join, i));
@@ -85,7 +79,7 @@ fn alternative(
     }
     let kept = match derived.kept(join) {
         Some(kept) => kept,
-        None => return Some(Err(UnknownKind { stage: node.stage })),
+        None => return Some(Err(node.stage)),
     };
     if [kept.left, kept.right][at] {
         return None;

@@ -86,6 +86,8 @@ pub(crate) struct Dataflow<'a> {
     pub(crate) nodes: Vec<Node<'a>>,
     /// Nodes with inputs before their readers, without those on a cycle.
     pub(crate) order: Vec<usize>,
+    /// Place of each node in that order, behind all of it if it is on a cycle.
+    pub(crate) place: Vec<usize>,
     /// First node of each stage.
     first: Vec<usize>,
 }
@@ -162,7 +164,9 @@ impl<'a> Dataflow<'a> {
         let fed = |n: &Node<'_>| n.inputs.iter().filter(|f| f.node.is_some()).count();
         let mut open: Vec<usize> = self.nodes.iter().map(fed).collect();
         let mut ready: Vec<usize> = (0..open.len()).rev().filter(|n| open[*n] == 0).collect();
+        self.place = vec![usize::MAX; open.len()];
         while let Some(node) = ready.pop() {
+            self.place[node] = self.order.len();
             self.order.push(node);
             for (reader, _) in &self.nodes[node].readers {
                 open[*reader] -= 1;

@@ -121,11 +121,8 @@ impl<'a> Derived<'a> {
     pub(crate) fn unmet(&self, change: &Change) -> Vec<(usize, usize)> {
         let mut differing = Differing::new();
         let mut found = Vec::new();
-        // Nodes by their place in the order, so that inputs come before their readers.
-        let mut place = vec![usize::MAX; self.flow.nodes.len()];
-        for (at, node) in self.flow.order.iter().enumerate() {
-            place[*node] = at;
-        }
+        // Nodes by their place in the order: inputs come before their readers.
+        let place = &self.flow.place;
         let readers = change.keys().filter_map(|e| self.flow.reader(self.job, *e));
         let mut open: BTreeSet<usize> = readers.map(|(node, _)| place[node]).collect();
         while let Some(at) = open.pop_first() {

@@ -77,14 +77,14 @@ impl Rule for MissedBroadcast {
         for found in alternatives(view, &rates, limits) {
             match found {
                 Ok(found) => result.offer(view, symptom(view, &found, &rates)),
-                Err(unknown) => result.lacks(
+                Err(stage) => result.lacks(
                     Information::Script,
                     view,
-                    Some(unknown.stage),
+                    Some(stage),
                     text!(
                         "不知道 {stage} 的连接保留哪一侧，无法判断小的一侧能否广播",
                         "without the kind of the join in {stage}, it is not known whether its small side could be broadcast",
-                        stage = view.name(unknown.stage)
+                        stage = view.name(stage)
                     ),
                 ),
             }

@@ -58,6 +58,20 @@ impl Compiler<'_> {
             let build = self.after(sorted, &arrived);
             return self.finish_join(&shape, stage, Kind::MergeJoin, &probe, &build);
         }
+        if !forced && r.len() == 1 && self.op(r[0]).placement == Placement::Hash(rk.clone()) {
+            // Only the left side moves, to where the right one is.
+            let stage = r[0].0;
+            let channels = self.exchange(node, &l, &lk, Exchange::Hash, stage, false);
+            let arrived = self.arrive(node, stage, &channels, &l, &lk);
+            let probe = self.sort_arrival(node, stage, &arrived, &lk);
+            let stored = self.local(r[0], &rk);
+            let build = if self.sorted_on(r[0], &keys.1) {
+                stored
+            } else {
+                self.sort_arrival(node, stage, &stored, &rk)
+            };
+            return self.finish_join(&shape, stage, Kind::MergeJoin, &probe, &build);
+        }
         let count = self
             .hint_count(node)
             .unwrap_or_else(|| partitions(self.spec, lb + rb));

@@ -2,7 +2,7 @@
 
 use job::script::Script;
 use simulator::exec::World;
-use simulator::{CAUSES, Cause, Dialect, Request, Scale, SimulatedJob, simulate};
+use simulator::{Cause, Dialect, Mechanisms, Request, Scale, SimulatedJob, simulate, ways};
 
 fn text(job: &SimulatedJob, file: &str) -> String {
     let text = String::from_utf8_lossy(job.files.get(file).map(Vec::as_slice).unwrap_or_default())
@@ -39,12 +39,27 @@ fn request(cause: Cause, dialect: Dialect, seed: u64) -> Request {
 #[test]
 fn every_generated_script_runs() {
     let mut run = 0;
-    for (cause, code) in CAUSES {
-        if cause == Cause::Compile {
+    for way in ways() {
+        if way.cause == Cause::Compile && !way.near_miss {
             continue;
         }
+        let code = way.name;
         for (i, dialect) in [Dialect::Scope, Dialect::Usql].into_iter().enumerate() {
-            let Some(job) = simulate(&request(cause, dialect, 31 + i as u64)) else {
+            let of_cause = request(way.cause, dialect, 31 + i as u64);
+            let request = Request {
+                mechanisms: Mechanisms::Only(vec![code.to_owned()]),
+                ..if way.near_miss {
+                    Request {
+                        near_miss: Some(way.cause),
+                        dialect: Some(dialect),
+                        scale: Scale::Small,
+                        ..Request::healthy(31)
+                    }
+                } else {
+                    of_cause
+                }
+            };
+            let Some(job) = simulate(&request) else {
                 continue;
             };
             let outputs = world(&job)
@@ -60,7 +75,7 @@ fn every_generated_script_runs() {
             run += 1;
         }
     }
-    assert!(run > 40, "{run}");
+    assert!(run > 180, "{run}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use job::script::Script;
 use job::{Catalogue, Job};
 use report::{Language, Suggestion};
 use simulator::exec::World;
-use simulator::{CAUSES, Dialect, Request, Scale, simulate};
+use simulator::{CAUSES, Dialect, Mechanisms, Request, Scale, simulate};
 use std::path::Path;
 use std::process::Command;
 
@@ -137,6 +137,7 @@ fn suggested_rewrites_keep_the_rows() {
         for dialect in [Dialect::Scope, Dialect::Usql] {
             for seed in 0..SEEDS {
                 let request = Request {
+                    mechanisms: Mechanisms::All,
                     scale: Scale::Small,
                     dialect: Some(dialect),
                     ..Request::single(cause, 900 + seed)
