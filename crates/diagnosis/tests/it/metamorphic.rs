@@ -195,17 +195,18 @@ fn taking_a_file_away_from_a_real_job_is_sound() {
     });
 }
 
-/// `METAMORPHIC_JOBS` sets how many jobs are simulated.
+/// `METAMORPHIC_JOBS` sets how many jobs are simulated, and `METAMORPHIC_EVERY` that only every
+/// n-th change within a file is tried.
 #[test]
 #[ignore = "takes minutes"]
 fn every_mutant_of_fresh_jobs_is_sound() {
-    let count = std::env::var("METAMORPHIC_JOBS").ok();
-    let count = count.and_then(|n| n.parse().ok()).unwrap_or(200);
-    let mut folders = fresh(count);
+    let number = |name: &str| std::env::var(name).ok()?.parse().ok();
+    let every = number("METAMORPHIC_EVERY").unwrap_or(1);
+    let mut folders = fresh(number("METAMORPHIC_JOBS").unwrap_or(200));
     folders.extend(committed());
     folders.extend(simulated_cases());
     check(folders, |tally, name, folder| {
-        tally.removals(name, folder, 1);
+        tally.removals(name, folder, every);
         tally.equivalents(name, folder);
     });
 }
