@@ -138,9 +138,15 @@ pub(crate) static ALL: &[NearMiss] = &[
     ),
     near(
         Cause::PartitionLayout,
-        "somewhat_uneven_ranges",
+        "somewhat_uneven_partitions",
         &[Totals, Distinct],
-        |s, at, r| uneven(s, at, r, (0.7, 1.2)),
+        |s, at, r| {
+            uneven(s, at, r, (0.7, 1.2))?;
+            let stored = &mut s.tables[at.fact].clustering;
+            // Not in any order, so that no other layout is called for.
+            (stored.kind, stored.keys) = ("none", Vec::new());
+            Some(())
+        },
     ),
     // Nothing needs to be repartitioned, broadcast or realigned in these jobs.
     near(

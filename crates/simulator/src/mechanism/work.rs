@@ -211,8 +211,8 @@ pub(super) static ALL: &[Mechanism] = &[
         |p| {
             let count = p.rng.whole(2, 4) as u32;
             p.spec.tables[p.slots.fact].clustering = Clustering {
-                kind: "range",
-                ..Clustering::hash("EventTime", count)
+                partitions: count,
+                ..Clustering::none()
             };
             Some(Spot::at(p.slots.clean).or(&[0]))
         },
@@ -245,8 +245,8 @@ pub(super) static ALL: &[Mechanism] = &[
         |p| {
             let count = many(p, 260.0, 1200.0, 2400.0);
             p.spec.tables[p.slots.fact].clustering = Clustering {
-                kind: "range",
-                ..Clustering::hash("EventTime", count)
+                partitions: count,
+                ..Clustering::none()
             };
             Some(Spot::at(p.slots.clean).or(&[0]))
         },
