@@ -5,6 +5,7 @@
 //! without it, and names what is missing where a rule cannot decide.
 
 mod account;
+mod alternatives;
 #[doc(hidden)]
 pub mod calibration;
 mod completeness;
@@ -48,14 +49,13 @@ pub fn diagnose(
     language: Language,
 ) -> Diagnosis {
     let mut view = View::new(job, settings, language);
-    view.account = Account::of(&view);
+    let mut account = Account::of(&view);
     view.uneven = measurements::skew::find(&view);
     let examined: Vec<(Cause, Examination)> = rules()
         .iter()
         .map(|r| (r.about().cause, examine(*r, &view)))
         .collect();
     let weighed = weigh::weigh(&examined, settings, failure(&view).as_ref());
-    let mut account = view.account.take();
     let mut claimed = account::claim(&view, weighed.findings, account.as_mut());
     let mut notes = weighed.notes;
     let explained = claimed.explained(&mut notes);

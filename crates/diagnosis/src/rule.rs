@@ -8,7 +8,7 @@ use job::info::Information;
 use crate::impact::Fix;
 use crate::settings::Threshold;
 use crate::view::View;
-use report::{Cause, Evidence, Finding, StaticText, Text};
+use report::{Cause, Evidence, Finding, Severity, StaticText, Text};
 
 /// What a rule looks for and what it needs, for `scopeagent rules`.
 #[derive(Debug)]
@@ -42,6 +42,19 @@ pub struct Candidate {
     pub at_most: f64,
     /// What saves its impact; `None` if that is unknown.
     pub fix: Option<Fix>,
+}
+
+/// Severity by the share of the run: half of it, a fifth, a twentieth. What makes a job fail is
+/// critical; what costs nobody knows how much is neither that nor negligible.
+pub(crate) fn severity(share: Option<f64>, failed: bool) -> Severity {
+    match share {
+        None if failed => Severity::Critical,
+        None => Severity::Medium,
+        Some(s) if s >= 0.5 => Severity::Critical,
+        Some(s) if s >= 0.2 => Severity::High,
+        Some(s) if s >= 0.05 => Severity::Medium,
+        Some(_) => Severity::Low,
+    }
 }
 
 /// Something a rule could not decide for lack of information.

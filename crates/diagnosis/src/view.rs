@@ -6,7 +6,6 @@ use job::Job;
 use job::facts::{OperatorFacts, StageFacts, value};
 use job::model::{ColumnStatistics, Edge, ExchangeKind, JobState, Operator, OperatorKind, Table};
 
-use crate::account::Account;
 use crate::impact::{Basis, Fix, RunModel, Saved, StageWork};
 use crate::properties::Derived;
 use crate::settings::{Settings, Threshold};
@@ -28,8 +27,6 @@ pub struct View<'a> {
     pub facts: Vec<StageFacts>,
     inputs: Vec<Vec<usize>>,
     outputs: Vec<Vec<usize>>,
-    /// Where the time went; `None` until it was accounted for, or if no file tells how long it was.
-    pub(crate) account: Option<Account>,
     derived: Derived<'a>,
     /// Stages with uneven input; empty until somebody looked for them.
     pub(crate) uneven: Vec<Uneven>,
@@ -59,11 +56,12 @@ impl<'a> View<'a> {
             facts,
             inputs,
             outputs,
-            account: None,
             derived: Derived::none(job),
             uneven: Vec::new(),
         };
-        view.derived = Derived::of(&view);
+        view.derived = Derived::of(job, |stage, operator| {
+            (view.table_of(stage, operator), view.vertices(stage))
+        });
         view
     }
 
@@ -333,6 +331,25 @@ impl<'a> View<'a> {
             .filter_map(|(s, o)| self.table_of(s, o))
             .filter_map(|t| Some((t, t.columns.iter().find(|c| c.name == column)?)))
             .max_by_key(|(t, _)| t.rows)
+    }
+
+    /// Mean width of a column: from table statistics, else by its type.
+    pub(crate) fn column_width(&self, name: &str, type_name: &str) -> f64 {
+        let stated = self
+            .job
+            .tables
+            .iter()
+            .flat_map(|t| &t.columns)
+            .find(|c| c.name == name)
+            .and_then(|c| c.avg_width);
+        stated.unwrap_or(match type_name {
+            "bool" | "byte" | "sbyte" => 1.0,
+            "short" | "ushort" | "char" => 2.0,
+            "int" | "uint" | "float" => 4.0,
+            "long" | "ulong" | "double" | "DateTime" => 8.0,
+            "decimal" | "Guid" => 16.0,
+            _ => 24.0,
+        })
     }
 
     /// Name of a stage.

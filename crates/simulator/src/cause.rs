@@ -1,4 +1,6 @@
-//! Causes of the report contract.
+//! Causes of the report contract, and where they are in a job.
+
+use crate::plan::NodeId;
 
 /// What makes a job slow, expensive or fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,4 +88,19 @@ impl Cause {
     pub fn is_fatal(self) -> bool {
         matches!(self, Self::UserCode | Self::Compile | Self::Limit)
     }
+}
+
+/// Where a cause is.
+#[derive(Debug, Clone)]
+pub(crate) struct Site {
+    pub(crate) cause: Cause,
+    pub(crate) mechanism: &'static str,
+    /// The statement whose stage suffers; `None`: the whole job.
+    pub(crate) node: Option<NodeId>,
+    /// Statements that are right as well.
+    pub(crate) also: Vec<NodeId>,
+    /// Stages that write the exchange are right as well.
+    pub(crate) writers: bool,
+    /// Why the job ran into a limit.
+    pub(crate) root: Option<Cause>,
 }

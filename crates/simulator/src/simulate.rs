@@ -1,9 +1,9 @@
 //! Makes a job: injects causes into a template, runs it with and without each, and keeps it if it shows what it should.
 
-use crate::cause::Cause;
+use crate::cause::{Cause, Site};
 use crate::csharp;
 use crate::decoy::{self, DECOYS, Decoy};
-use crate::mechanism::{self, Mechanism, Site};
+use crate::mechanism::{self, Mechanism};
 use crate::near_miss::{self, NearMiss};
 use crate::outcome::{Failure, Ids, Outcome};
 use crate::physical::Physical;

@@ -1,8 +1,7 @@
 //! One trial of a job: compiled, then scheduled.
 
-use crate::cause::Cause;
+use crate::cause::{Cause, Site};
 use crate::compile::compile;
-use crate::mechanism::Site;
 use crate::physical::Physical;
 use crate::plan::Spec;
 use crate::schedule::{self, Fatal, Run};

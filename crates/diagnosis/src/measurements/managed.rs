@@ -65,25 +65,6 @@ pub(crate) fn managed_ms(view: &View<'_>, stage: usize) -> (f64, Option<usize>) 
     (all, most.1)
 }
 
-/// Mean width of a column: from table statistics, else by its type.
-pub(crate) fn column_width(view: &View<'_>, name: &str, type_name: &str) -> f64 {
-    let stated = view
-        .job
-        .tables
-        .iter()
-        .flat_map(|t| &t.columns)
-        .find(|c| c.name == name)
-        .and_then(|c| c.avg_width);
-    stated.unwrap_or(match type_name {
-        "bool" | "byte" | "sbyte" => 1.0,
-        "short" | "ushort" | "char" => 2.0,
-        "int" | "uint" | "float" => 4.0,
-        "long" | "ulong" | "double" | "DateTime" => 8.0,
-        "decimal" | "Guid" => 16.0,
-        _ => 24.0,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,13 +1,9 @@
 //! How many vertices a stage's data calls for.
 
-use job::info::Information;
 use job::model::ExchangeKind;
 
-use super::load;
-use crate::rule::Examination;
 use crate::settings::Threshold;
 use crate::view::View;
-use report::text;
 
 /// Bytes that a vertex usually reads from an exchange.
 pub(crate) static SHUFFLE_BYTES: Threshold = Threshold {
@@ -114,41 +110,11 @@ pub(crate) fn per_vertex(view: &View<'_>, stage: usize) -> Option<f64> {
 }
 
 /// Bytes per vertex from which a stage has too few vertices.
-fn heavy(view: &View<'_>, stage: usize, by_hint: bool) -> f64 {
+pub(crate) fn heavy(view: &View<'_>, stage: usize, by_hint: bool) -> f64 {
     match (by_hint, reads_exchange(view, stage)) {
         (true, true) => 1.5 * view.limit(&SHUFFLE_BYTES),
         (true, false) => 1.5 * view.limit(&STORED_BYTES),
         (false, true) => view.limit(&HEAVY_BYTES),
         (false, false) => view.limit(&HEAVY_STORED_BYTES),
-    }
-}
-
-/// Notes that a stage does not have too few vertices, or what has another cause, or that nothing
-/// tells.
-pub(crate) fn not_too_few(view: &View<'_>, stage: usize, result: &mut Examination) {
-    let uneven = view.uneven.iter().find(|u| u.stage == stage && u.matters);
-    match (per_vertex(view, stage), uneven) {
-        (Some(_), Some(uneven)) => result.attributed(view, uneven.cause, stage),
-        (Some(_), None) if view.job.script.is_none() && too_few(view, stage, true).is_some() => {
-            let reason = text!(
-                "{stage} 的顶点偏少，没有脚本就不知道是否由提示造成",
-                "{stage} has few vertices, and without the script it is unknown whether a hint set them",
-                stage = view.name(stage),
-            );
-            result.lacks(Information::Script, view, Some(stage), reason);
-        }
-        (Some(per_vertex), None) => {
-            // Above the limit all tokens are in use, and more vertices would only queue.
-            let of_limit = (per_vertex / heavy(view, stage, false)).min(0.99);
-            result.under(of_limit, || load::evidence(view, stage, per_vertex));
-        }
-        (None, _) => {
-            let reason = text!(
-                "不知道 {stage} 有多少顶点、读取多少数据",
-                "how many vertices {stage} has and how much they read is unknown",
-                stage = view.name(stage),
-            );
-            result.lacks(Information::StageStatistics, view, Some(stage), reason);
-        }
     }
 }

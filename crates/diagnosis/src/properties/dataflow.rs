@@ -6,8 +6,6 @@ use job::Job;
 use job::model::{Operator, OperatorKind};
 use job::script::Query;
 
-use crate::view::View;
-
 /// What feeds one input of an operator.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Feed {
@@ -93,8 +91,7 @@ pub(crate) struct Dataflow<'a> {
 }
 
 impl<'a> Dataflow<'a> {
-    pub(crate) fn of(view: &View<'a>) -> Dataflow<'a> {
-        let job = view.job;
+    pub(crate) fn of(job: &'a Job) -> Dataflow<'a> {
         let mut flow = Dataflow::default();
         for (stage, s) in job.stages.iter().enumerate() {
             flow.first.push(flow.nodes.len());

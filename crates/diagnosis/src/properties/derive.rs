@@ -4,12 +4,11 @@
 use std::collections::{BTreeSet, HashMap};
 
 use job::Job;
-use job::model::{ExchangeKind, OperatorKind};
+use job::model::{ExchangeKind, Operator, OperatorKind, Table};
 use job::script::{JoinKind, StatementKind};
 
 use super::dataflow::{Dataflow, Node};
 use super::{Delivered, Function, Keys, Names, Partitioning, Required};
-use crate::view::View;
 
 /// What an edge does in an alternative plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,23 +55,31 @@ impl<'a> Derived<'a> {
         }
     }
 
-    pub(crate) fn of(view: &View<'a>) -> Derived<'a> {
-        let flow = Dataflow::of(view);
+    /// Of every operator of a job. `read` gives the table that an operator of a stage reads, and
+    /// the vertices of that stage.
+    pub(crate) fn of(
+        job: &'a Job,
+        read: impl Fn(usize, &Operator) -> (Option<&'a Table>, Option<u64>),
+    ) -> Derived<'a> {
+        let flow = Dataflow::of(job);
         let nodes = flow.nodes.iter().enumerate();
         let mut derived = Derived {
             delivered: vec![Delivered::default(); flow.nodes.len()],
             required: flow.nodes.iter().map(required).collect(),
             kept: nodes
                 .filter(|(_, n)| n.operator.kind == OperatorKind::Join)
-                .filter_map(|(at, n)| Some((at, kept(view.job, n)?)))
+                .filter_map(|(at, n)| Some((at, kept(job, n)?)))
                 .collect(),
-            job: view.job,
+            job,
             flow,
         };
         for at in derived.flow.order.clone() {
             let node = &derived.flow.nodes[at];
             derived.delivered[at] = match node.operator.kind {
-                OperatorKind::Extract => stored(view, node),
+                OperatorKind::Extract => {
+                    let (table, vertices) = read(node.stage, node.operator);
+                    stored(table, vertices, node)
+                }
                 _ => derived.deliver(at, &Change::new(), &Differing::new()),
             };
         }
@@ -252,8 +259,7 @@ impl<'a> Derived<'a> {
 }
 
 /// Properties of stored data. A vertex that reads a part of a partition, or several, has other ones.
-fn stored(view: &View<'_>, node: &Node<'_>) -> Delivered {
-    let table = view.table_of(node.stage, node.operator);
+fn stored(table: Option<&Table>, vertices: Option<u64>, node: &Node<'_>) -> Delivered {
     let Some(clustering) = table.and_then(|t| t.clustering.as_ref()) else {
         return Delivered::default();
     };
@@ -263,7 +269,6 @@ fn stored(view: &View<'_>, node: &Node<'_>) -> Delivered {
         _ => return Delivered::spread(Partitioning::Scattered),
     };
     let parts = clustering.partitions;
-    let vertices = view.vertices(node.stage);
     let split = parts.zip(vertices).is_some_and(|(p, n)| n > u64::from(p));
     let one_each = parts.zip(vertices).is_some_and(|(p, n)| n == u64::from(p));
     let known = |k: &&String| node.columns().any(|c| c == k.as_str());

@@ -3,19 +3,10 @@
 //!
 //! Every operator requires properties of its inputs and delivers others. An alternative plan
 //! changes some exchanges ([`Change`]); deriving the properties again shows the requirements that
-//! it no longer meets, where an exchange has to be added. [`cost`] prices the difference at the
-//! rates that the job measured. Knows no rules.
+//! it no longer meets, where an exchange has to be added. Knows neither rules nor costs.
 
-pub(crate) mod broadcast;
-pub(crate) mod columns;
-pub(crate) mod cost;
 pub(crate) mod dataflow;
 mod derive;
-pub(crate) mod filter;
-pub(crate) mod gather;
-pub(crate) mod repartition;
-#[cfg(test)]
-mod tests;
 
 use job::model::{Edge, ExchangeKind};
 
@@ -113,7 +104,12 @@ impl Partitioning {
     }
 
     /// Whether the inputs of a join meet: spread alike, or one of them everywhere.
-    fn meets(&self, right: &Partitioning, keys: &[String], right_keys: &[String]) -> bool {
+    pub(crate) fn meets(
+        &self,
+        right: &Partitioning,
+        keys: &[String],
+        right_keys: &[String],
+    ) -> bool {
         use Partitioning::{Everywhere, Keyed, Single};
         match (self, right) {
             (Everywhere, _) | (_, Everywhere) | (Single, Single) => true,

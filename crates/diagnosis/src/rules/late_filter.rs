@@ -8,9 +8,9 @@ use job::info::Information;
 use job::model::OperatorKind;
 
 use super::support::{Symptom, both};
+use crate::alternatives::cost::Rates;
+use crate::alternatives::filter::{Pushed, alternatives, columns_of, rows_through};
 use crate::measurements::exchange::measured_write;
-use crate::properties::cost::Rates;
-use crate::properties::filter::{Pushed, alternatives, columns_of, rows_through};
 use crate::rule::{About, Examination, Rule};
 use crate::view::View;
 use report::format::Share;

@@ -7,12 +7,12 @@
 use job::info::Information;
 use job::model::{Edge, ExchangeKind, Source};
 
-use super::parallelism_too_low::unexplained;
+use super::parallelism_too_low::{not_too_few, unexplained};
 use super::support::{Symptom, both};
 use crate::impact::{regroup, scale_run};
 use crate::measurements::estimate::{MIN_FACTOR, Misestimate, misestimated_upstream};
 use crate::measurements::load::{evidence as load_evidence, lines as stage_lines, reason};
-use crate::measurements::sizing::{fitting_vertices, not_too_few, reads_exchange, too_few};
+use crate::measurements::sizing::{fitting_vertices, reads_exchange, too_few};
 use crate::measurements::spill::surplus_ms;
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;

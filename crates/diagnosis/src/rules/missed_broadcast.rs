@@ -5,9 +5,9 @@ use job::info::Information;
 use job::model::ExchangeKind;
 
 use super::support::{Symptom, both};
+use crate::alternatives::broadcast::{Broadcast, Limits, alternatives};
+use crate::alternatives::cost::Rates;
 use crate::measurements::exchange::{feeds_join, measured_write, partitioner_fact};
-use crate::properties::broadcast::{Broadcast, Limits, alternatives};
-use crate::properties::cost::Rates;
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;

@@ -31,7 +31,6 @@ use job::model::FileKind;
 use crate::rule::Rule;
 use crate::settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Threshold};
 use crate::view::View;
-pub(crate) use support::severity;
 
 static RULES: [&dyn Rule; 26] = [
     &skew::JOIN_HOT_KEY,

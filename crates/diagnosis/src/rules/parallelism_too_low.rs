@@ -8,8 +8,8 @@ use crate::impact::regroup;
 use crate::measurements::estimate::misestimated_upstream;
 use crate::measurements::load::{evidence, limiting_hint, lines, reason};
 use crate::measurements::sizing::{
-    HEAVY_BYTES, HEAVY_STORED_BYTES, SHUFFLE_BYTES, STORED_BYTES, fitting_vertices, not_too_few,
-    too_few,
+    HEAVY_BYTES, HEAVY_STORED_BYTES, SHUFFLE_BYTES, STORED_BYTES, fitting_vertices, heavy,
+    per_vertex, too_few,
 };
 use crate::measurements::spill::surplus_ms;
 use crate::rule::{About, Examination, Rule};
@@ -103,6 +103,36 @@ pub(super) fn unexplained(view: &View<'_>, stage: usize, result: &mut Examinatio
         stage = view.name(stage)
     );
     result.lacks(Information::Estimates, view, Some(stage), reason);
+}
+
+/// Notes that a stage does not have too few vertices, or what has another cause, or that nothing
+/// tells.
+pub(super) fn not_too_few(view: &View<'_>, stage: usize, result: &mut Examination) {
+    let uneven = view.uneven.iter().find(|u| u.stage == stage && u.matters);
+    match (per_vertex(view, stage), uneven) {
+        (Some(_), Some(uneven)) => result.attributed(view, uneven.cause, stage),
+        (Some(_), None) if view.job.script.is_none() && too_few(view, stage, true).is_some() => {
+            let reason = text!(
+                "{stage} 的顶点偏少，没有脚本就不知道是否由提示造成",
+                "{stage} has few vertices, and without the script it is unknown whether a hint set them",
+                stage = view.name(stage),
+            );
+            result.lacks(Information::Script, view, Some(stage), reason);
+        }
+        (Some(per_vertex), None) => {
+            // Above the limit all tokens are in use, and more vertices would only queue.
+            let of_limit = (per_vertex / heavy(view, stage, false)).min(0.99);
+            result.under(of_limit, || evidence(view, stage, per_vertex));
+        }
+        (None, _) => {
+            let reason = text!(
+                "不知道 {stage} 有多少顶点、读取多少数据",
+                "how many vertices {stage} has and how much they read is unknown",
+                stage = view.name(stage),
+            );
+            result.lacks(Information::StageStatistics, view, Some(stage), reason);
+        }
+    }
 }
 
 fn symptom(view: &View<'_>, stage: usize, per_vertex: f64) -> Symptom {

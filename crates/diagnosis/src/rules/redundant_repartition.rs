@@ -5,9 +5,9 @@ use job::info::Information;
 use job::model::ExchangeKind;
 
 use super::support::{Symptom, both};
+use crate::alternatives::cost::Rates;
+use crate::alternatives::repartition::{Needless, needless};
 use crate::measurements::exchange::{measured_write, partitioner_fact};
-use crate::properties::cost::Rates;
-use crate::properties::repartition::{Needless, needless};
 use crate::rule::{About, Examination, Rule};
 use crate::view::View;
 use report::format::Bytes;

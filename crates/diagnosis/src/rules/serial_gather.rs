@@ -5,10 +5,10 @@ use job::info::Information;
 use job::model::ExchangeKind;
 
 use super::support::{Symptom, both};
+use crate::alternatives::cost::Rates;
+use crate::alternatives::gather::{Gathered, alternatives};
 use crate::measurements::exchange::partitioner_fact;
 use crate::measurements::load::evidence as load_evidence;
-use crate::properties::cost::Rates;
-use crate::properties::gather::{Gathered, alternatives};
 use crate::rule::{About, Examination, Rule};
 use crate::view::View;
 use report::format::{Bytes, ROW, Seconds, VERTEX};

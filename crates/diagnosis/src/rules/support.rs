@@ -1,11 +1,11 @@
 //! What the rule files share: building candidates, and saying cleared or undecided.
 
 use crate::impact::{Basis, Saved};
-use crate::rule::{Candidate, Examination, Reading, Undecided};
+use crate::rule::{Candidate, Examination, Reading, Undecided, severity};
 use crate::view::View;
 use job::info::Information;
 use job::model::Edge;
-use report::{Cause, Evidence, Finding, Impact, Severity, StaticText, Text, text};
+use report::{Cause, Evidence, Finding, Impact, StaticText, Text, text};
 
 /// A candidate before its severity and confidence are known.
 #[derive(Debug)]
@@ -74,19 +74,6 @@ fn at_most(view: &View<'_>, stage: Option<usize>, share: Option<f64>) -> f64 {
             (share * TOTALS_MARGIN).min(stake).max(share)
         }
         (Some(share), _) => share,
-    }
-}
-
-/// Severity by the share of the run: half of it, a fifth, a twentieth. What makes a job fail is
-/// critical; what costs nobody knows how much is neither that nor negligible.
-pub(crate) fn severity(share: Option<f64>, failed: bool) -> Severity {
-    match share {
-        None if failed => Severity::Critical,
-        None => Severity::Medium,
-        Some(s) if s >= 0.5 => Severity::Critical,
-        Some(s) if s >= 0.2 => Severity::High,
-        Some(s) if s >= 0.05 => Severity::Medium,
-        Some(_) => Severity::Low,
     }
 }
 

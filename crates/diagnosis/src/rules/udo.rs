@@ -9,7 +9,7 @@ use job::model::Operator;
 
 use super::support::{Symptom, both};
 use crate::impact::scale_run;
-use crate::measurements::managed::{column_width, gc, gc_part, managed, runs_user_code};
+use crate::measurements::managed::{gc, gc_part, managed, runs_user_code};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
@@ -197,7 +197,7 @@ fn usual_ms(view: &View<'_>, stage: usize, operator: &Operator) -> Option<f64> {
         .inputs
         .iter()
         .flat_map(|i| &i.schema)
-        .map(|c| column_width(view, &c.name, &c.type_name))
+        .map(|c| view.column_width(&c.name, &c.type_name))
         .sum();
     Some((rows * (MANAGED_MS_PER_ROW + MANAGED_MS_PER_BYTE * width)).max(1.0))
 }

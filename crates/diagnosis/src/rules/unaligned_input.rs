@@ -5,9 +5,9 @@ use job::info::Information;
 use job::model::{Edge, ExchangeKind, Operator, Table};
 
 use super::support::{Symptom, both};
+use crate::alternatives::cost::Rates;
+use crate::alternatives::repartition::{Layout, Stored, layouts};
 use crate::measurements::exchange::measured_write;
-use crate::properties::cost::Rates;
-use crate::properties::repartition::{Layout, Stored, layouts};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;

@@ -7,10 +7,10 @@ use job::info::Information;
 use job::model::FileKind;
 
 use super::support::{Symptom, both};
+use crate::alternatives::columns::{Unused, columns_read, pruned};
+use crate::alternatives::cost::Rates;
 use crate::impact::Saved;
 use crate::measurements::exchange::measured_write;
-use crate::properties::columns::{Unused, columns_read, pruned};
-use crate::properties::cost::Rates;
 use crate::rule::{About, Examination, Rule};
 use crate::view::View;
 use report::format::{Bytes, Share, TIME};

@@ -9,7 +9,7 @@ mod shuffle;
 mod skew;
 mod work;
 
-use crate::cause::Cause;
+use crate::cause::{Cause, Site};
 use crate::data::Column;
 use crate::plan::{Dialect, NodeId, Op, Spec, Udo};
 use crate::request::Mechanisms;
@@ -137,21 +137,6 @@ impl Spot {
         self.root = Some(root);
         self
     }
-}
-
-/// Where a cause is.
-#[derive(Debug, Clone)]
-pub(crate) struct Site {
-    pub(crate) cause: Cause,
-    pub(crate) mechanism: &'static str,
-    /// The statement whose stage suffers; `None`: the whole job.
-    pub(crate) node: Option<NodeId>,
-    /// Statements that are right as well.
-    pub(crate) also: Vec<NodeId>,
-    /// Stages that write the exchange are right as well.
-    pub(crate) writers: bool,
-    /// Why the job ran into a limit.
-    pub(crate) root: Option<Cause>,
 }
 
 /// The job that a mechanism changes.

@@ -3,11 +3,11 @@
 
 use job::model::OperatorKind;
 
-use super::Partitioning;
 use super::broadcast::width;
 use super::cost::{Rates, node_rows};
-use super::dataflow::Node;
 use crate::impact::{Saved, regroup};
+use crate::properties::Partitioning;
+use crate::properties::dataflow::Node;
 use crate::view::View;
 
 /// A gather that could run on many vertices.

@@ -5,8 +5,8 @@
 use job::model::{ExchangeKind, Operator, OperatorKind, Table};
 
 use super::cost::{Rates, Work, node_rows, read_ms, sort_ms, write_ms};
-use super::{Change, Exchange, Function, Keys, Partitioning, Required};
 use crate::impact::Saved;
+use crate::properties::{Change, Exchange, Function, Keys, Partitioning, Required};
 use crate::view::View;
 
 /// Share of a table's rows from which on a job reads the whole of it.

@@ -7,9 +7,8 @@ use job::model::{Column, OperatorKind};
 use job::script::{Expression, Query};
 
 use super::cost::{Rates, Work, read_ms, write_ms};
-use super::dataflow::{Dataflow, Node};
 use crate::impact::Saved;
-use crate::measurements::managed::column_width;
+use crate::properties::dataflow::{Dataflow, Node};
 use crate::view::View;
 
 /// Bytes that a row costs on an exchange in addition to its columns: length marks and null bits.
@@ -33,7 +32,7 @@ pub(crate) fn pruned<'a>(
     rates: &Rates,
 ) -> Option<(Vec<Unused<'a>>, Option<Saved>)> {
     let needed = needed(view);
-    let width = |c: &Column| column_width(view, &c.name, &c.type_name);
+    let width = |c: &Column| view.column_width(&c.name, &c.type_name);
     let mut work = Work::default();
     let mut found = Vec::new();
     for (at, edge) in view.job.edges.iter().enumerate() {

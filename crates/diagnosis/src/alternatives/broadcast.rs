@@ -4,9 +4,8 @@
 use job::model::OperatorKind;
 
 use super::cost::{Rates, Work, node_ms, node_rows, read_ms, sort_ms, write_ms};
-use super::{Change, Exchange, Partitioning};
 use crate::impact::Saved;
-use crate::measurements::managed::column_width;
+use crate::properties::{Change, Exchange, Partitioning};
 use crate::view::View;
 
 /// Bytes of memory that a byte of a hash table's rows takes, with its pointers and free space.
@@ -274,6 +273,6 @@ pub(crate) fn width(view: &View<'_>, node: usize) -> f64 {
     let schema = operator.outputs.first().map(|o| o.schema.as_slice());
     let columns = schema.unwrap_or_default().iter();
     columns
-        .map(|c| column_width(view, &c.name, &c.type_name))
+        .map(|c| view.column_width(&c.name, &c.type_name))
         .sum()
 }

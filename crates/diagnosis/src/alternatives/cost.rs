@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use job::facts::{Role, value};
 use job::model::{Edge, OperatorKind};
 
-use super::dataflow::Node;
 use crate::impact::{Saved, merge_into, scale_run};
+use crate::properties::dataflow::Node;
 use crate::view::View;
 
 /// Milliseconds per byte written to or read from a channel where the job measured none: 40 MB/s,

@@ -2,8 +2,8 @@ use job::Job;
 use job::script::Script;
 
 use super::plan::plan;
-use crate::properties::cost::Rates;
-use crate::properties::{broadcast, columns, filter, gather, repartition};
+use crate::alternatives::cost::Rates;
+use crate::alternatives::{broadcast, columns, filter, gather, repartition};
 use crate::settings::Settings;
 use crate::view::View;
 use report::Language;
