@@ -49,6 +49,7 @@ pub fn diagnose(
 ) -> Diagnosis {
     let mut view = View::new(job, settings, language);
     view.account = Account::of(&view);
+    view.leave_out_shortages();
     view.uneven = measurements::skew::find(&view);
     let examined: Vec<(Cause, Examination)> = rules()
         .iter()

@@ -67,6 +67,14 @@ impl<'a> View<'a> {
         view
     }
 
+    /// Takes the time that missing tokens cost out of what the replay stands for: it has them all.
+    pub(crate) fn leave_out_shortages(&mut self) {
+        let short_s = self.account.as_ref().and_then(|a| a.short_s);
+        if let (Some(run), Some(short_s)) = (&mut self.run, short_s) {
+            run.working_s = (run.working_s - short_s).max(run.replayed_s.min(run.working_s));
+        }
+    }
+
     /// Physical properties of the rows between operators.
     pub(crate) fn derived(&self) -> &Derived<'a> {
         &self.derived
