@@ -5,7 +5,8 @@ use job::info::Information;
 use super::support::{Symptom, both};
 use super::tiny_vertices::lacking;
 use crate::measurements::tiny::{
-    Files, MAX_FILE, MIN_FILES, MIN_START, evidence as load_evidence, is_tiny, reads_small_files, saved,
+    Files, MAX_FILE, MIN_FILES, MIN_START, evidence as load_evidence, is_tiny, reads_small_files,
+    saved,
 };
 use crate::rule::{About, Examination, Rule};
 use crate::view::View;

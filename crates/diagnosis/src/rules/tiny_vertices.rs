@@ -6,7 +6,9 @@ use job::info::Information;
 use super::support::{Symptom, both};
 use crate::measurements::load::lines;
 use crate::measurements::sizing::{LEAST_BYTES, bytes_read};
-use crate::measurements::tiny::{MIN_START, evidence, is_tiny, reads_small_files, saved, start_share};
+use crate::measurements::tiny::{
+    MIN_START, evidence, is_tiny, reads_small_files, saved, start_share,
+};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
@@ -47,12 +49,7 @@ static ABOUT: About = About {
     ),
     needs: &[Information::StageStatistics],
     helps: &[Information::VertexEvents, Information::Script],
-    thresholds: &[
-        &MIN_START,
-        &MIN_VERTICES,
-        &MIN_WAVES,
-        &LEAST_BYTES,
-    ],
+    thresholds: &[&MIN_START, &MIN_VERTICES, &MIN_WAVES, &LEAST_BYTES],
     counter_evidence: &[
         both(
             "小顶点来自小文件（见 io.small_files）",
