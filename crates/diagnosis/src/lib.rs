@@ -50,6 +50,7 @@ pub fn diagnose(
 ) -> Diagnosis {
     let mut view = View::new(job, settings, language);
     let mut account = Account::of(&view);
+    view.leave_out_shortages(account.as_ref().and_then(|a| a.short_s));
     view.uneven = measurements::skew::find(&view);
     let examined: Vec<(Cause, Examination)> = rules()
         .iter()

@@ -28,6 +28,8 @@ pub struct View<'a> {
     inputs: Vec<Vec<usize>>,
     outputs: Vec<Vec<usize>>,
     derived: Derived<'a>,
+    /// Seconds that missing tokens cost; `None` until the time was accounted for, or if unknown.
+    pub(crate) short_s: Option<f64>,
     /// Stages with uneven input; empty until somebody looked for them.
     pub(crate) uneven: Vec<Uneven>,
 }
@@ -57,12 +59,21 @@ impl<'a> View<'a> {
             inputs,
             outputs,
             derived: Derived::none(job),
+            short_s: None,
             uneven: Vec::new(),
         };
         view.derived = Derived::of(job, |stage, operator| {
             (view.table_of(stage, operator), view.vertices(stage))
         });
         view
+    }
+
+    /// Takes the seconds that missing tokens cost out of what the replay stands for: it has them all.
+    pub(crate) fn leave_out_shortages(&mut self, short_s: Option<f64>) {
+        self.short_s = short_s;
+        if let (Some(run), Some(short_s)) = (&mut self.run, short_s) {
+            run.working_s = (run.working_s - short_s).max(run.replayed_s.min(run.working_s));
+        }
     }
 
     /// Physical properties of the rows between operators.

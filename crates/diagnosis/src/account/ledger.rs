@@ -125,16 +125,6 @@ impl Ledger<'_> {
         }
     }
 
-    /// Whether no vertex is missing from the events, as from a file that was cut off.
-    fn has_all_events(&self) -> bool {
-        let stages = self.view.job.stages.iter().enumerate();
-        let mut observed = stages.map(|(s, stage)| (self.view.vertices(s), &stage.runs));
-        observed.all(|(vertices, runs)| {
-            runs.as_ref()
-                .is_some_and(|r| vertices.is_none_or(|n| n <= r.completed))
-        })
-    }
-
     /// Time in which no vertex of the path was ready.
     fn gap(&mut self, span: Span, active: &Cover, waits: &Cover) {
         let waited = waits.within(span.from, span.to);
@@ -143,12 +133,22 @@ impl Ledger<'_> {
         let waited = Span::new(span.from, rest.from);
         self.book(wait, None, waited, shown::stated(self.view, wait, waited));
         let ran = active.within(span.from, span.to) > 0.5 * span.seconds();
-        if rest.seconds() <= POLL_S || ran || !self.has_all_events() {
+        if rest.seconds() <= POLL_S || ran || !has_all_events(self.view) {
             return self.silence(rest);
         }
         let idle = SegmentKind::Idle;
         self.book(idle, None, rest, shown::stated(self.view, idle, rest));
     }
+}
+
+/// Whether no vertex is missing from the events, as from a file that was cut off.
+pub(super) fn has_all_events(view: &View<'_>) -> bool {
+    let stages = view.job.stages.iter().enumerate();
+    let mut observed = stages.map(|(s, stage)| (view.vertices(s), &stage.runs));
+    observed.all(|(vertices, runs)| {
+        runs.as_ref()
+            .is_some_and(|r| vertices.is_none_or(|n| n <= r.completed))
+    })
 }
 
 /// Seconds of a wait in which tokens were missing, not busy with the stage that waits: what the

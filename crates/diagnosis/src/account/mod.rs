@@ -12,6 +12,7 @@ mod shown;
 #[cfg(test)]
 mod tests;
 mod timeline;
+mod tokens;
 mod walk;
 
 use job::model::JobInfo;
@@ -67,6 +68,9 @@ pub(crate) struct Account {
     pub(crate) parts: Vec<Part>,
     /// The run; what comes before it is compiling and queueing.
     pub(crate) run: Span,
+    /// Seconds that the job lost to tokens that it was not given while some of its vertices ran;
+    /// `None` if no vertex events tell.
+    pub(crate) short_s: Option<f64>,
     /// From the first vertex of each stage to its last.
     active: Vec<Option<Span>>,
 }
@@ -81,6 +85,7 @@ impl Account {
         Some(Account {
             parts: ledger::parts(view, run, timeline.as_ref()),
             run,
+            short_s: timeline.as_ref().and_then(|t| short_seconds(view, t)),
             active: timeline.map_or_else(Vec::new, |t| t.active_of_stages(view.job.stages.len())),
         })
     }
@@ -125,6 +130,18 @@ impl Account {
             avoidable_seconds,
         }
     }
+}
+
+/// Seconds lost to missing tokens while some vertices ran; what is lost while none runs shows as
+/// waiting in the states of the job or as a gap. `None` if vertices are missing from the events.
+fn short_seconds(view: &View<'_>, timeline: &Timeline) -> Option<f64> {
+    let observed = timeline.attempts.iter().all(|a| a.line.is_some());
+    if !observed || !ledger::has_all_events(view) {
+        return None;
+    }
+    let partly = tokens::shortages(timeline);
+    let partly = partly.iter().filter(|s| s.share < 1.0);
+    Some(partly.map(tokens::Shortage::seconds).sum())
 }
 
 /// Seconds from submission to the start of the run.

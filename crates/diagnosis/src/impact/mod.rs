@@ -52,7 +52,7 @@ pub struct RunModel {
     pub replayed_s: f64,
     /// Seconds that the run took.
     pub elapsed_s: f64,
-    /// Those of them in which some vertex ran.
+    /// Those of them in which some vertex ran, less what missing tokens took.
     pub working_s: f64,
 }
 

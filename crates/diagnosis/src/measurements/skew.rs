@@ -136,11 +136,21 @@ fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
         .is_some_and(|h| h.share >= 0.5 * (found.largest_share - 1.0 / vertices as f64));
     // Few partitions can't have a large ratio, and still one of them can hold up the run.
     let costs = view.basis(stage) == Basis::Events
+        && ratio > by_chance(found.distinct, vertices)
         && found
             .saved
             .as_ref()
             .is_some_and(|s| s.share >= view.limit(&MIN_SHARE));
     (stored || ratio >= view.limit(&MIN_RATIO) || named || costs).then_some(found)
+}
+
+/// Largest over mean input that hashing so many equally frequent key values gives by chance: the
+/// maximum of `vertices` Poisson counts, by Bernstein's bound. 1 if the values are not counted.
+fn by_chance(distinct: Option<u64>, vertices: u64) -> f64 {
+    let Some(distinct) = distinct else { return 1.0 };
+    let per_vertex = distinct.max(1) as f64 / vertices as f64;
+    let tail = (vertices as f64).ln() / per_vertex;
+    1.0 + (2.0 * tail).sqrt() + tail / 3.0
 }
 
 /// What even input would save, and the most that it could.

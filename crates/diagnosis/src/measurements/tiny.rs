@@ -8,35 +8,25 @@ use crate::impact::{Saved, regroup};
 use crate::settings::Threshold;
 use crate::view::View;
 use report::format::Bytes;
-use report::{Evidence, Localize, text};
+use report::{Evidence, text};
 
-/// Mean run time of a vertex up to which it counts as tiny.
-pub(crate) static MAX_RUN: Threshold = Threshold {
-    name: "tiny_vertices.max_run",
-    default: 8.0,
-    unit: "s",
-    reason_zh: "启动一个顶点需 1–3 秒；运行几秒的顶点有相当部分时间花在启动上",
-    reason_en: "starting a vertex takes one to three seconds, a large part of one that runs a few seconds",
-    source: "start-up times of simulated jobs; the service recycles containers between short vertices",
-};
-
-/// Bytes per vertex up to which it counts as tiny.
-pub(crate) static MAX_BYTES: Threshold = Threshold {
-    name: "tiny_vertices.max_bytes",
-    default: 24e6,
-    unit: "bytes",
-    reason_zh: "远小于通常每顶点 250 MB 的数据量",
-    reason_en: "far below the usual 250 MB of a vertex",
-    source: "partition sizes of healthy simulated jobs",
+/// Start-up over all time of a stage's vertices from which they count as tiny.
+pub(crate) static MIN_START: Threshold = Threshold {
+    name: "tiny_vertices.min_start_share",
+    default: 0.2,
+    unit: "share",
+    reason_zh: "启动一个顶点需 1–3 秒；占到五分之一，说明顶点的数据太少",
+    reason_en: "starting a vertex takes one to three seconds; a fifth of its time means that it has too little to do",
+    source: "judgement; the replayed saving decides",
 };
 
 /// Mean size up to which a file is small.
 pub(crate) static MAX_FILE: Threshold = Threshold {
     name: "small_files.max_bytes",
-    default: 64e6,
+    default: 125e6,
     unit: "bytes",
-    reason_zh: "默认每个文件一个顶点；远小于一个区段（250 MB）的文件不值得一个顶点",
-    reason_en: "by default each file gets a vertex; one far below an extent (250 MB) is not worth it",
+    reason_zh: "默认每个文件一个顶点；不到半个区段（250 MB）的文件可以合并",
+    reason_en: "by default each file gets a vertex; those below half an extent (250 MB) could share one",
     source: "documentation of the service (one vertex per file)",
 };
 
@@ -50,12 +40,20 @@ pub(crate) static MIN_FILES: Threshold = Threshold {
     source: "judgement; the replayed saving decides",
 };
 
-/// Whether the vertices of a stage each do next to nothing; `None` if unknown.
-pub(crate) fn is_tiny(view: &View<'_>, stage: usize, max_bytes: f64) -> Option<bool> {
-    let n = view.vertices(stage)? as f64;
-    let run = view.run.as_ref()?.stages[stage].run_s();
-    let all = bytes_read(view, stage)?;
-    Some(all / n <= max_bytes && run / n <= view.limit(&MAX_RUN))
+/// Share of the time of a stage's vertices that is start-up; `None` if unknown.
+pub(crate) fn start_share(view: &View<'_>, stage: usize) -> Option<f64> {
+    let work = &view.run.as_ref()?.stages[stage];
+    let starts: f64 = work.vertices.iter().map(|v| v.start_s).sum();
+    let all = starts + work.run_s();
+    (all > 0.0).then_some(starts / all)
+}
+
+/// Whether the vertices of a stage are busy starting and its data calls for fewer; `None` if
+/// unknown.
+pub(crate) fn is_tiny(view: &View<'_>, stage: usize) -> Option<bool> {
+    let vertices = view.vertices(stage)? as usize;
+    let starting = start_share(view, stage)? >= view.limit(&MIN_START);
+    Some(starting && merged_vertices(view, stage)? < vertices)
 }
 
 /// What fewer vertices would save: the start-ups, and what each vertex spends in addition to its
@@ -133,12 +131,8 @@ pub(crate) fn evidence(view: &View<'_>, stage: usize) -> Vec<Evidence> {
                 "each vertex reads {size}",
                 size = Bytes(each)
             );
-            let limit = view.limit(&MAX_BYTES);
             let metric = format!("{} / vertices", all.metric);
-            facts.push(
-                view.number(&metric, each, "bytes", all.source(), sentence)
-                    .expecting(format!(">= {}", Bytes(limit).localize(view.language))),
-            );
+            facts.push(view.number(&metric, each, "bytes", all.source(), sentence));
         }
     }
     if let Some(stated) = &of.stated {

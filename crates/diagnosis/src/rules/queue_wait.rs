@@ -30,7 +30,7 @@ static ABOUT: About = About {
         "the job mostly waited for capacity",
     ),
     needs: &[Information::QueueTime],
-    helps: &[Information::JobTimes],
+    helps: &[Information::JobTimes, Information::VertexEvents],
     thresholds: &[&MIN_SHARE],
     counter_evidence: &[
         both(
@@ -48,7 +48,10 @@ impl Rule for QueueWait {
 
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
-        let Some(waited) = waited(view) else {
+        let limit = view.limit(&MIN_SHARE);
+        let waited = waited(view);
+        let known = |w: &&Waited| w.is_recorded || w.share() >= limit;
+        let Some(waited) = waited.as_ref().filter(known) else {
             if !view.failed() && !super::is_local(view) {
                 let reason = text!(
                     "没有文件说明作业何时提交、何时开始运行",
@@ -58,11 +61,10 @@ impl Rule for QueueWait {
             }
             return result;
         };
-        let limit = view.limit(&MIN_SHARE);
         if waited.share() >= limit {
-            result.found(view, symptom(view, &waited));
+            result.found(view, symptom(view, waited));
         } else {
-            result.under(waited.share() / limit, || evidence(view, &waited));
+            result.under(waited.share() / limit, || evidence(view, waited));
         }
         result.cleared_by(text!(
             "等待资源 {time}，占总时间的 {share}",
@@ -81,6 +83,8 @@ struct Waited {
     seconds: f64,
     /// Seconds from submission to end.
     total: f64,
+    /// Whether a file records what it waited before it ran.
+    is_recorded: bool,
     metric: &'static str,
     source: Option<Source>,
 }
@@ -96,7 +100,8 @@ impl Waited {
 }
 
 /// The longer of what the job's record sums up as queueing and what its states add up to: a job
-/// that lost its machines waits again after it began to run.
+/// that lost its machines waits again after it began to run. What it lost while it ran on fewer
+/// tokens than its vertices were ready for comes on top.
 fn waited(view: &View<'_>) -> Option<Waited> {
     let info = &view.job.info;
     let queued = info.queued_seconds;
@@ -110,17 +115,28 @@ fn waited(view: &View<'_>) -> Option<Waited> {
             .sum::<f64>()
     });
     let by_states = in_states.filter(|s| queued.is_none_or(|q| *s > q));
-    let seconds = by_states.or(queued)?;
-    let (metric, source) = match by_states {
-        Some(_) => ("WaitingForCapacity", states_source(view)),
-        None => ("QueuedTime", info.sources.get("queued_seconds").cloned()),
+    let recorded = by_states.or(queued);
+    let short = view.short_s;
+    let short = short.filter(|_| !super::is_local(view));
+    let seconds = recorded.into_iter().chain(short).reduce(|a, b| a + b)?;
+    let (metric, source) = match (by_states, recorded) {
+        _ if short > recorded => ("queued to started", events_source(view)),
+        (Some(_), _) => ("WaitingForCapacity", states_source(view)),
+        _ => ("QueuedTime", info.sources.get("queued_seconds").cloned()),
     };
     Some(Waited {
         seconds,
         total: total_seconds(view).unwrap_or(seconds).max(seconds),
+        is_recorded: recorded.is_some(),
         metric,
         source,
     })
+}
+
+/// Where the attempts of the vertices are recorded.
+fn events_source(view: &View<'_>) -> Option<Source> {
+    let stages = view.job.stages.iter();
+    stages.filter_map(crate::facts::events_source).next()
 }
 
 /// Where the states of the job are recorded.
@@ -176,7 +192,7 @@ fn symptom(view: &View<'_>, waited: &Waited) -> Symptom {
             share,
             fix: Fix::Capacity,
         }),
-        method: "time in the states that wait for capacity",
+        method: "time in the states that wait for capacity, and tokens missing while vertices were ready",
         strength: 0.6 + 0.4 * share,
     }
 }

@@ -5,7 +5,8 @@ use job::info::Information;
 use super::support::{Symptom, both};
 use super::tiny_vertices::lacking;
 use crate::measurements::tiny::{
-    Files, MAX_FILE, MIN_FILES, evidence as load_evidence, is_tiny, reads_small_files, saved,
+    Files, MAX_FILE, MIN_FILES, MIN_START, evidence as load_evidence, is_tiny, reads_small_files,
+    saved,
 };
 use crate::rule::{About, Examination, Rule};
 use crate::view::View;
@@ -20,7 +21,7 @@ static ABOUT: About = About {
     what: both("输入由大量小文件组成", "very many small input files"),
     needs: &[Information::StageGraph, Information::StageStatistics],
     helps: &[Information::TableStatistics],
-    thresholds: &[&MAX_FILE, &MIN_FILES],
+    thresholds: &[&MAX_FILE, &MIN_FILES, &MIN_START],
     counter_evidence: &[
         both("文件多但每个都很大", "many files, but each is large"),
         both("输入已是一个流", "the input is one stream"),
@@ -36,7 +37,7 @@ impl Rule for SmallFiles {
         let mut result = Examination::default();
         let reads = |s: &usize| view.extracts(*s).next().is_some() && !view.failed();
         for stage in (0..view.job.stages.len()).filter(reads) {
-            let tiny = is_tiny(view, stage, view.limit(&MAX_FILE));
+            let tiny = is_tiny(view, stage);
             match (tiny, reads_small_files(view, stage)) {
                 (Some(true), Some(files)) => result.found(view, symptom(view, stage, &files)),
                 (Some(_), _) => {

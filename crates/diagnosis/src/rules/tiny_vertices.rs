@@ -6,7 +6,9 @@ use job::info::Information;
 use super::support::{Symptom, both};
 use crate::measurements::load::lines;
 use crate::measurements::sizing::{LEAST_BYTES, bytes_read};
-use crate::measurements::tiny::{MAX_BYTES, MAX_RUN, evidence, is_tiny, reads_small_files, saved};
+use crate::measurements::tiny::{
+    MIN_START, evidence, is_tiny, reads_small_files, saved, start_share,
+};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
@@ -47,21 +49,11 @@ static ABOUT: About = About {
     ),
     needs: &[Information::StageStatistics],
     helps: &[Information::VertexEvents, Information::Script],
-    thresholds: &[
-        &MAX_RUN,
-        &MAX_BYTES,
-        &MIN_VERTICES,
-        &MIN_WAVES,
-        &LEAST_BYTES,
-    ],
+    thresholds: &[&MIN_START, &MIN_VERTICES, &MIN_WAVES, &LEAST_BYTES],
     counter_evidence: &[
         both(
             "小顶点来自小文件（见 io.small_files）",
             "the vertices are small because the input files are (see io.small_files)",
-        ),
-        both(
-            "顶点就是表存储时的分区",
-            "the vertices are the partitions of a table as it is stored",
         ),
         both(
             "这些顶点不占用关键路径",
@@ -78,8 +70,8 @@ impl Rule for TinyVertices {
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
         for stage in (0..view.job.stages.len()).filter(|_| !view.failed()) {
-            let fills = in_many_waves(view, stage) && !stored_in_parts(view, stage);
-            match is_tiny(view, stage, view.limit(&MAX_BYTES)) {
+            let fills = in_many_waves(view, stage);
+            match is_tiny(view, stage) {
                 Some(true) if fills && reads_small_files(view, stage).is_some() => {
                     result.attributed(view, Cause::SmallFiles, stage);
                 }
@@ -110,15 +102,6 @@ pub(super) fn lacking(view: &View<'_>, stage: usize, result: &mut Examination) {
         stage = view.name(stage),
     );
     result.lacks(Information::StageStatistics, view, Some(stage), reason);
-}
-
-/// Whether the vertices of a stage are the partitions of a table as it is stored.
-fn stored_in_parts(view: &View<'_>, stage: usize) -> bool {
-    let parts = |t: &job::model::Table| t.clustering.as_ref().and_then(|c| c.partitions);
-    let vertices = view.vertices(stage);
-    view.extracts(stage)
-        .filter_map(|(_, o)| view.table_of(stage, o))
-        .any(|t| parts(t).map(u64::from) == vertices)
 }
 
 /// Whether a stage has so many vertices that their start-ups add up.
@@ -155,6 +138,6 @@ fn symptom(view: &View<'_>, stage: usize) -> Symptom {
         evidence: evidence(view, stage),
         saved: saved(view, stage),
         method: "schedule replayed with as few vertices as the data calls for",
-        strength: 0.5 + 0.5 * (1.0 - all / n as f64 / view.limit(&MAX_BYTES)).clamp(0.0, 1.0),
+        strength: 0.5 + start_share(view, stage).unwrap_or(0.0).min(0.5),
     }
 }
