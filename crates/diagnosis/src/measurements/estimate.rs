@@ -1,12 +1,12 @@
-//! Estimates of stored rows that are far off, and the hints that made them so.
+//! Estimates of rows that are far off: where the error begins, and the hints that made it.
 
 use job::facts::value;
-use job::model::{Operator, PlanNode};
+use job::model::{Operator, OperatorKind, PlanNode};
 
 use crate::settings::Threshold;
 use crate::view::View;
 
-/// How many times an estimate of stored rows must be off.
+/// How many times an estimate of rows must be off.
 pub(crate) static MIN_FACTOR: Threshold = Threshold {
     name: "misestimate.min_factor",
     default: 8.0,
@@ -34,16 +34,59 @@ impl Misestimate {
     }
 }
 
-/// The worst estimate among the inputs that reach a stage, if it is far off and too low.
+/// The worst estimate among the inputs and operators that a stage depends on, if it is far off and
+/// too low.
 pub(crate) fn misestimated_upstream(view: &View<'_>, stage: usize) -> Option<Misestimate> {
     let limit = view.limit(&MIN_FACTOR);
-    let wrong = view
-        .upstream(stage)
-        .into_iter()
-        .flat_map(|s| wrong_inputs(view, s));
-    wrong
-        .filter(|m| m.estimated < m.actual && m.factor() >= limit)
-        .max_by(|a, b| (a.actual - a.estimated).total_cmp(&(b.actual - b.estimated)))
+    let low = |m: &Misestimate| m.estimated < m.actual && m.factor() >= limit;
+    let upstream = view.upstream(stage);
+    let inputs = upstream.iter().flat_map(|s| wrong_inputs(view, *s));
+    let begun = upstream
+        .iter()
+        .filter(|s| **s != stage)
+        .flat_map(|s| begins(view, *s, low));
+    let wrong = inputs.filter(low).chain(begun);
+    wrong.max_by(|a, b| (a.actual - a.estimated).total_cmp(&(b.actual - b.estimated)))
+}
+
+/// Operators of a stage at which an error begins: what they put out was estimated wrong, what they
+/// take was not. Rows of aggregations and joins are never known beforehand.
+fn begins(view: &View<'_>, stage: usize, wrong: impl Fn(&Misestimate) -> bool) -> Vec<Misestimate> {
+    let operators = view.job.stages[stage].operators.iter().enumerate();
+    let single = operators.filter(|(_, o)| {
+        matches!(o.kind, OperatorKind::Transform | OperatorKind::Process) && o.inputs.len() == 1
+    });
+    let begins = single.filter_map(|(index, operator)| {
+        let output = of_operator(view, stage, index)?;
+        let (from, source) = feeding(view, stage, operator)?;
+        let input = of_operator(view, from, source)?;
+        (wrong(&output) && !wrong(&input)).then_some(output)
+    });
+    begins.collect()
+}
+
+/// The operator, and its stage, that puts out what a single-input operator takes.
+fn feeding(view: &View<'_>, stage: usize, operator: &Operator) -> Option<(usize, usize)> {
+    let channel = &operator.inputs.first()?.id;
+    let within = |s: usize| {
+        let operators = &view.job.stages[s].operators;
+        let writes = |o: &Operator| o.outputs.iter().any(|c| c.id == *channel);
+        Some((s, operators.iter().position(writes)?))
+    };
+    let edge = || view.inputs(stage).find(|e| e.channel == *channel);
+    within(stage).or_else(|| within(edge()?.from))
+}
+
+/// Estimated and actual rows of an operator; `None` if one of them is unknown.
+fn of_operator(view: &View<'_>, stage: usize, index: usize) -> Option<Misestimate> {
+    let operator = view.job.stages[stage].operators.get(index)?;
+    Some(Misestimate {
+        stage,
+        operator: index,
+        estimated: view.job.estimate_of(stage, index)?.value.card?,
+        actual: actual_rows(view, stage, operator)?,
+        hint_lines: None,
+    })
 }
 
 /// Estimates of the inputs of a stage, and of the hints on them.
@@ -78,9 +121,11 @@ fn wrong_inputs(view: &View<'_>, stage: usize) -> Vec<Misestimate> {
 }
 
 fn actual_rows(view: &View<'_>, stage: usize, operator: &Operator) -> Option<f64> {
+    let stored = || view.table_of(stage, operator)?.rows.map(|r| r as f64);
+    let reads = operator.kind == OperatorKind::Extract;
     view.node(stage, operator.uid)
         .and_then(|o| value(&o.rows))
-        .or_else(|| view.table_of(stage, operator)?.rows.map(|r| r as f64))
+        .or_else(|| stored().filter(|_| reads))
 }
 
 /// Row-count hint of the nearest node above a plan node with nothing but projections between.

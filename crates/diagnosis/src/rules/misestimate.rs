@@ -1,11 +1,11 @@
 //! Rule for `cardinality.misestimate`: the plan is wrong for the data because the rows of an
-//! input were estimated far off.
+//! input or operator were estimated far off.
 //!
 //! A wrong number alone is no problem. It counts where its consequence shows: too few partitions
 //! for what arrived, or a broadcast of a side that is far too big for one.
 
 use job::info::Information;
-use job::model::{Edge, ExchangeKind, Source};
+use job::model::{Edge, ExchangeKind, OperatorKind, Source};
 
 use super::parallelism_too_low::{not_too_few, unexplained};
 use super::support::{Symptom, both};
@@ -203,14 +203,21 @@ fn lines_of(view: &View<'_>, wrong: &Misestimate) -> Option<(u32, u32)> {
 }
 
 fn estimate_words(view: &View<'_>, wrong: &Misestimate) -> Text {
-    let operator = &view.job.stages[wrong.stage].operators[wrong.operator].id;
-    let table = view
-        .table_of(
-            wrong.stage,
-            &view.job.stages[wrong.stage].operators[wrong.operator],
-        )
-        .map_or(operator.as_str(), |t| t.name.as_str());
+    let operator = &view.job.stages[wrong.stage].operators[wrong.operator];
     let estimated = ROW.count(wrong.estimated);
+    if operator.kind != OperatorKind::Extract {
+        return text!(
+            "优化器估计 {stage} 的 {operator} 输出 {estimated}，实际 {actual}",
+            "the optimizer expected {estimated} from {operator} in {stage}, but it puts out {actual}",
+            stage = view.name(wrong.stage),
+            operator = operator.id,
+            estimated = estimated,
+            actual = ROW.count(wrong.actual),
+        );
+    }
+    let table = view
+        .table_of(wrong.stage, operator)
+        .map_or(operator.id.as_str(), |t| t.name.as_str());
     if wrong.hint_lines.is_some() {
         text!(
             "ROWCOUNT 提示称 {table} 有 {estimated}，实际 {actual}",
