@@ -142,7 +142,7 @@ impl Ledger<'_> {
 }
 
 /// Whether no vertex is missing from the events, as from a file that was cut off.
-pub(super) fn has_all_events(view: &View<'_>) -> bool {
+fn has_all_events(view: &View<'_>) -> bool {
     let stages = view.job.stages.iter().enumerate();
     let mut observed = stages.map(|(s, stage)| (view.vertices(s), &stage.runs));
     observed.all(|(vertices, runs)| {

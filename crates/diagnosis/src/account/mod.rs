@@ -133,13 +133,17 @@ impl Account {
 }
 
 /// Seconds lost to missing tokens while some vertices ran; what is lost while none runs shows as
-/// waiting in the states of the job or as a gap. `None` if vertices are missing from the events.
+/// waiting in the states of the job or as a gap. `None` without vertex events.
 fn short_seconds(view: &View<'_>, timeline: &Timeline) -> Option<f64> {
-    let observed = timeline.attempts.iter().all(|a| a.line.is_some());
-    if !observed || !ledger::has_all_events(view) {
+    if !timeline.attempts.iter().all(|a| a.line.is_some()) {
         return None;
     }
-    let partly = tokens::shortages(timeline);
+    let stages = view.job.stages.iter().enumerate();
+    let unseen = stages.map(|(s, stage)| {
+        let seen = stage.runs.as_ref().map_or(0, |r| r.completed);
+        view.vertices(s).unwrap_or(0).saturating_sub(seen)
+    });
+    let partly = tokens::shortages(timeline, unseen.sum::<u64>() as f64);
     let partly = partly.iter().filter(|s| s.share < 1.0);
     Some(partly.map(tokens::Shortage::seconds).sum())
 }

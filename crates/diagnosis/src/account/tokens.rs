@@ -19,8 +19,9 @@ impl Shortage {
     }
 }
 
-/// The shortages of a run, in order. `O(n log n)` in the attempts.
-pub(super) fn shortages(timeline: &Timeline) -> Vec<Shortage> {
+/// The shortages of a run, in order. `O(n log n)` in the attempts. `unseen` vertices that are missing
+/// from the events are taken to have held a token all the time.
+pub(super) fn shortages(timeline: &Timeline, unseen: f64) -> Vec<Shortage> {
     let mut changes: Vec<(f64, f64, f64)> = Vec::new();
     for a in &timeline.attempts {
         let weight = timeline.weights[a.stage];
@@ -39,7 +40,7 @@ pub(super) fn shortages(timeline: &Timeline) -> Vec<Shortage> {
     for pair in changes.windows(2) {
         running += pair[0].1;
         waiting += pair[0].2;
-        let missing = waiting.min(timeline.tokens - running);
+        let missing = waiting.min(timeline.tokens - running - unseen);
         let span = Span::new(pair[0].0, pair[1].0);
         // whole attempts; less is what adding and taking away their weights leaves
         if missing > 0.5 && span.seconds() > 0.0 {
@@ -48,4 +49,49 @@ pub(super) fn shortages(timeline: &Timeline) -> Vec<Shortage> {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::timeline::Attempt;
+    use super::*;
+    use job::runs::RunState;
+
+    fn attempt(vertex: u32, started: f64) -> Attempt {
+        Attempt {
+            stage: 0,
+            vertex,
+            state: RunState::Completed,
+            created: 0.0,
+            started,
+            running: started,
+            ended: started + 10.0,
+            line: Some(1),
+        }
+    }
+
+    #[test]
+    fn a_shortage_is_what_ready_vertices_wait_for_unused_tokens() {
+        let waits = 10.0 - MAX_DISPATCH_S;
+        for (tokens, unseen, seconds) in [
+            (4.0, 0.0, waits * 0.5),
+            (3.0, 0.0, waits / 3.0),
+            (2.0, 0.0, 0.0),
+            (4.0, 2.0, 0.0),
+        ] {
+            let timeline = Timeline {
+                attempts: [0.0, 0.0, 10.0, 10.0]
+                    .iter()
+                    .zip(0..)
+                    .map(|(started, vertex)| attempt(vertex, *started))
+                    .collect(),
+                path: vec![0, 2],
+                tokens,
+                weights: vec![1.0],
+            };
+            let found = shortages(&timeline, unseen);
+            let lost: f64 = found.iter().map(Shortage::seconds).sum();
+            assert!((lost - seconds).abs() < 1e-9, "{tokens} {unseen}: {lost}");
+        }
+    }
 }
