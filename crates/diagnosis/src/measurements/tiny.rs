@@ -1,6 +1,6 @@
 //! Vertices that do next to nothing, and the small files that make them so.
 
-use job::model::{Source, Table};
+use job::model::{Operator, Source, Table};
 
 use super::load;
 use super::sizing::{bytes_read, merged_vertices};
@@ -100,6 +100,16 @@ pub(crate) fn reads_small_files(view: &View<'_>, stage: usize) -> Option<Files> 
             files.mean_bytes <= view.limit(&MAX_FILE) && files.count >= view.limit(&MIN_FILES);
         (small && n >= files.count * 0.3).then_some(files)
     })
+}
+
+/// Whether a stage reads nothing but stored data, and no file tells of how many files that is.
+pub(crate) fn reads_unknown_files(view: &View<'_>, stage: usize) -> bool {
+    let mut stored = view.extracts(stage).map(|(_, o)| o);
+    let untold = |o: &Operator| match view.table_of(stage, o) {
+        Some(table) => table.file_count.is_none(),
+        None => !o.id.starts_with("Extract"),
+    };
+    view.inputs(stage).next().is_none() && stored.any(untold)
 }
 
 fn of_table(operator: usize, table: &Table) -> Option<Files> {

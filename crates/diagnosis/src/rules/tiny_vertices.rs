@@ -7,7 +7,7 @@ use super::support::{Symptom, both};
 use crate::measurements::load::lines;
 use crate::measurements::sizing::{LEAST_BYTES, bytes_read};
 use crate::measurements::tiny::{
-    MIN_START, evidence, is_tiny, reads_small_files, saved, start_share,
+    MIN_START, evidence, is_tiny, reads_small_files, reads_unknown_files, saved, start_share,
 };
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
@@ -74,6 +74,14 @@ impl Rule for TinyVertices {
             match is_tiny(view, stage) {
                 Some(true) if fills && reads_small_files(view, stage).is_some() => {
                     result.attributed(view, Cause::SmallFiles, stage);
+                }
+                Some(true) if fills && reads_unknown_files(view, stage) => {
+                    let reason = text!(
+                        "{stage} 的顶点很小，但不知道它读取多少个文件，无法区分小文件与分区过多",
+                        "the vertices of {stage} are tiny, but how many files it reads is unknown: small files and too many partitions look alike",
+                        stage = view.name(stage),
+                    );
+                    result.lacks(Information::TableStatistics, view, Some(stage), reason);
                 }
                 Some(true) if fills => result.found(view, symptom(view, stage)),
                 Some(_) => {

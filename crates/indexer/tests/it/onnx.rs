@@ -41,7 +41,7 @@ fn built(settings: &Settings) -> (World, usize) {
     let mut world = World::new();
     let text = "# A\n\n## Cause\n\nthe join of one hot key\n\n## Fix\n\nthe memory of a vertex\n";
     world.write("experience/a.md", text);
-    world.write("experience/b.md", "# 倾斜\n\n## 原因\n\n数据倾斜\n");
+    world.write("experience/b.md", "# B\n\n## 原因\n\n数据倾斜\n");
     world.settings = settings.clone();
     let embedded = world.update().embedded;
     (world, embedded)
