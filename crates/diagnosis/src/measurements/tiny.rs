@@ -102,14 +102,15 @@ pub(crate) fn reads_small_files(view: &View<'_>, stage: usize) -> Option<Files> 
     })
 }
 
-/// Whether a stage reads nothing but stored data, and no file tells of how many files that is.
+/// Whether a stage may read nothing but stored data, and no file tells of how many files that is.
 pub(crate) fn reads_unknown_files(view: &View<'_>, stage: usize) -> bool {
     let mut stored = view.extracts(stage).map(|(_, o)| o);
     let untold = |o: &Operator| match view.table_of(stage, o) {
         Some(table) => table.file_count.is_none(),
         None => !o.id.starts_with("Extract"),
     };
-    view.inputs(stage).next().is_none() && stored.any(untold)
+    let is_undefined = view.job.stages[stage].operators.is_empty();
+    view.inputs(stage).next().is_none() && (is_undefined || stored.any(untold))
 }
 
 fn of_table(operator: usize, table: &Table) -> Option<Files> {
