@@ -55,7 +55,7 @@ fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-fn list<'r>(value: &'r Value) -> impl Iterator<Item = &'r Value> {
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 

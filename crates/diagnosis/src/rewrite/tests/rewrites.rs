@@ -151,10 +151,13 @@ fn rewrites_make_the_statements_that_they_promise() {
     }
 }
 
+/// Parts of a script, each with what is put in its place.
+type Edits<'a> = &'a [(&'a str, &'a str)];
+
 #[test]
 fn rewrites_refuse_what_could_change_rows() {
     #[rustfmt::skip]
-    let cases: &[(&str, Rewriting, &[(&str, &str)])] = &[
+    let cases: &[(&str, Rewriting, Edits)] = &[
         (JOIN, split_seven, &[
             ("LEFT OUTER", "FULL OUTER"), ("LEFT OUTER", "RIGHT OUTER"), ("LEFT OUTER JOIN", "LEFT OUTER PAIR JOIN"),
             ("SELECT l.K", "SELECT DISTINCT l.K"), ("SELECT l.K", "SELECT TOP 5 l.K"), ("l.A, r.B\n", "COUNT() AS N\n"),
