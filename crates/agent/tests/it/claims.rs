@@ -129,6 +129,14 @@ async fn a_diff_that_holds_stays_with_what_was_verified() {
     assert!(verified.parses && verified.columns_preserved && verified.hints_known);
 }
 
+/// A step, and in English and Chinese: its answer, how the report shows it, and what the report says of it.
+type Claim = (
+    &'static str,
+    [Value; 2],
+    [&'static str; 2],
+    [&'static str; 2],
+);
+
 /// The five kinds of wrong answers that the specification names, in both languages: each is marked
 /// or left out, the report says why in its language, and the facts stay.
 #[tokio::test]
@@ -138,7 +146,7 @@ async fn no_wrong_claim_stands_unmarked_in_either_language() {
     uncited["additional"][0]["diff"] = Value::Null;
     let nowhere = "--- a/x\n+++ b/x\n@@ -1,1 +1,1 @@\n-no such line\n+x\n";
     let [broken, no_diff] = [nowhere, "no diff at all"].map(|diff| proposing(diff, "change it"));
-    let table: [(&str, [Value; 2], [&str; 2], [&str; 2]); 6] = [
+    let table: [Claim; 6] = [
         (
             "think1",
             ["Stage SV99_Ghost is slow.", "阶段 SV99_Ghost 很慢。"].map(classifying),

@@ -44,10 +44,9 @@ fn solve(data: &[(Weights, f64)], used: [bool; 3]) -> Weights {
         }
         for i in (0..3).filter(|i| !used[*i]) {
             gradient[i] = 0.0;
-            for j in 0..3 {
-                hessian[i][j] = f64::from(u8::from(i == j));
-                hessian[j][i] = hessian[i][j];
-            }
+            hessian.iter_mut().for_each(|row| row[i] = 0.0);
+            hessian[i] = [0.0; 3];
+            hessian[i][i] = 1.0;
         }
         let step = eliminate(hessian, gradient);
         for i in 0..3 {

@@ -115,7 +115,6 @@ fn check(folders: Vec<(String, Folder)>, check: impl Fn(&mut Tally, &str, &Folde
     });
     let mutants: usize = tallies.iter().map(|t| t.mutants).sum();
     let violations: Vec<String> = tallies.into_iter().flat_map(|t| t.violations).collect();
-    println!("{mutants} mutants, {} violations", violations.len());
     assert!(mutants > 0, "nothing was checked");
     assert!(
         violations.is_empty(),
