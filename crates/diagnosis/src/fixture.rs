@@ -239,7 +239,7 @@ pub(crate) fn aggregation() -> Job {
     }
 }
 
-/// The job with the events of its vertices, all alike and each on a machine of its own.
+/// The job with the events of its vertices, all alike and each on a different machine.
 pub(crate) fn with_events(mut job: Job) -> Job {
     let mut start = 0;
     for stage in &mut job.stages {

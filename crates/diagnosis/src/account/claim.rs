@@ -18,7 +18,7 @@ use crate::weigh;
 pub(crate) struct Claimed {
     /// Failures first, then most seconds saved.
     pub(crate) findings: Vec<Candidate>,
-    /// What needs no fix of its own, and the position of the finding that fixes it.
+    /// Candidates that another finding already fixes, with the position of that finding.
     pub(crate) explained: Vec<(Candidate, usize)>,
     /// Seconds that all findings save together; `None` if that cannot be estimated.
     pub(crate) avoidable_s: Option<f64>,
@@ -27,8 +27,8 @@ pub(crate) struct Claimed {
 }
 
 impl Claimed {
-    /// Makes notes of what needs no fix of its own; returns the causes, each with the position of
-    /// the finding that fixes it.
+    /// Makes notes of the candidates that another finding already fixes; returns their causes, each
+    /// with the position of that finding.
     pub(crate) fn explained(&mut self, notes: &mut Vec<Candidate>) -> Vec<(Cause, usize)> {
         let explained = std::mem::take(&mut self.explained);
         let causes = explained.iter().map(|(c, by)| (c.finding.cause, *by));
@@ -311,7 +311,7 @@ impl Account {
     }
 }
 
-/// Whether a cause lies in single vertices, rather than in all of a stage.
+/// Whether a cause affects single vertices rather than the whole stage.
 fn about_vertices(cause: Cause) -> bool {
     let of_vertices = [SegmentKind::Straggler, SegmentKind::Retry];
     kinds(cause).iter().any(|kind| of_vertices.contains(kind))

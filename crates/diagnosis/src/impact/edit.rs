@@ -78,8 +78,7 @@ pub fn regroup(stage: &mut StageWork, count: usize, removed_s: f64) {
     // attempts are lost as often as before: whatever they are lost to is another cause
     let lost: f64 = stage.vertices.iter().map(|v| v.wasted_s).sum();
     let lost_share = lost / stage.run_s().max(f64::MIN_POSITIVE);
-    let starts: f64 = stage.vertices.iter().map(|v| v.start_s).sum();
-    let start_s = starts / stage.vertices.len().max(1) as f64;
+    let start_s = stage.start_s() / stage.vertices.len().max(1) as f64;
     stage.vertices = (0..count)
         .map(|i| VertexWork {
             start_s,

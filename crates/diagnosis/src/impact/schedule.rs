@@ -46,6 +46,11 @@ impl StageWork {
         self.vertices.iter().map(|v| v.run_s).sum()
     }
 
+    /// Start-up time of all its vertices.
+    pub fn start_s(&self) -> f64 {
+        self.vertices.iter().map(|v| v.start_s).sum()
+    }
+
     /// Bytes read by all its vertices.
     pub fn bytes(&self) -> f64 {
         self.vertices.iter().map(|v| v.bytes).sum()

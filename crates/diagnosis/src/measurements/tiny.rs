@@ -43,9 +43,8 @@ pub(crate) static MIN_FILES: Threshold = Threshold {
 /// Share of the time of a stage's vertices that is start-up; `None` if unknown.
 pub(crate) fn start_share(view: &View<'_>, stage: usize) -> Option<f64> {
     let work = &view.run.as_ref()?.stages[stage];
-    let starts: f64 = work.vertices.iter().map(|v| v.start_s).sum();
-    let all = starts + work.run_s();
-    (all > 0.0).then_some(starts / all)
+    let all = work.start_s() + work.run_s();
+    (all > 0.0).then_some(work.start_s() / all)
 }
 
 /// Whether the vertices of a stage are busy starting and its data calls for fewer; `None` if

@@ -122,14 +122,9 @@ fn in_many_waves(view: &View<'_>, stage: usize) -> bool {
 fn symptom(view: &View<'_>, stage: usize) -> Symptom {
     let n = view.vertices(stage).unwrap_or(1);
     let all = bytes_read(view, stage).unwrap_or(0.0);
-    let run = view.run.as_ref().map_or(0.0, |r| r.stages[stage].run_s()) / n as f64;
-    let start = view.run.as_ref().map_or(0.0, |r| {
-        r.stages[stage]
-            .vertices
-            .iter()
-            .map(|v| v.start_s)
-            .sum::<f64>()
-    }) / n as f64;
+    let work = view.run.as_ref().map(|r| &r.stages[stage]);
+    let run = work.map_or(0.0, |w| w.run_s()) / n as f64;
+    let start = work.map_or(0.0, |w| w.start_s()) / n as f64;
     Symptom {
         cause: Cause::TinyVertices,
         stage: Some(stage),

@@ -8,7 +8,7 @@ use crate::Suggested;
 use crate::impact::Saved;
 use crate::rewrite::{Checked, Rewrite};
 
-/// Share of the run from which a change is worth a suggestion of its own.
+/// Share of the run from which a change is worth a separate suggestion.
 const LEAST_SHARE: f64 = 0.01;
 
 /// Share of what the finding claims from which a change undoes all of it.
