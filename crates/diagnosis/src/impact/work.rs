@@ -17,7 +17,10 @@ pub const MAX_DISPATCH_S: f64 = 0.5;
 
 /// Stages of more vertices than this are modelled by this many, each standing for several: keeps
 /// a replay cheap, and a stage of that many waves is smooth anyway.
-const MAX_VERTICES: u64 = 200_000;
+pub(super) const MAX_VERTICES: u64 = 200_000;
+
+/// The same for all stages of a job together: a replay takes some tenths of a second.
+const MAX_ALL_VERTICES: u64 = 1_000_000;
 
 /// Where the work of a stage was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,33 +37,50 @@ pub enum Basis {
 
 /// Work of every stage in the order of the job's stages, and how it is known.
 pub(super) fn stage_works(job: &Job, facts: &[StageFacts]) -> Vec<(StageWork, Basis)> {
-    let works = facts.iter().enumerate();
-    works.map(|(s, facts)| stage_work(job, s, facts)).collect()
+    let mut inputs: Vec<Vec<usize>> = vec![Vec::new(); facts.len()];
+    for edge in job.edges.iter().filter(|e| e.from < facts.len()) {
+        if let Some(inputs) = inputs.get_mut(edge.to) {
+            inputs.push(edge.from);
+        }
+    }
+    let most = most_vertices(facts);
+    let works = inputs.into_iter().zip(&job.stages).zip(facts);
+    works
+        .map(|((mut inputs, stage), facts)| {
+            inputs.sort_unstable();
+            inputs.dedup();
+            let (vertices, basis) = vertices(stage.runs.as_ref(), facts, most);
+            (StageWork { inputs, vertices }, basis)
+        })
+        .collect()
 }
 
-fn stage_work(job: &Job, index: usize, facts: &StageFacts) -> (StageWork, Basis) {
-    let mut inputs: Vec<usize> = job
-        .edges
-        .iter()
-        .filter(|e| e.to == index)
-        .map(|e| e.from)
-        .collect();
-    inputs.sort_unstable();
-    inputs.dedup();
-    let (vertices, basis) = vertices(job.stages[index].runs.as_ref(), facts);
-    (StageWork { inputs, vertices }, basis)
+/// Vertices that model a stage at most: as many as fit all stages together, taken from the largest.
+fn most_vertices(facts: &[StageFacts]) -> u64 {
+    let count = |f: &StageFacts| f.vertices.as_ref().map_or(1, |n| n.value.min(MAX_VERTICES));
+    let mut counts: Vec<u64> = facts.iter().map(count).collect();
+    counts.sort_unstable();
+    let mut left = MAX_ALL_VERTICES;
+    for (at, count) in counts.iter().enumerate() {
+        let share = left / (counts.len() - at) as u64;
+        if *count > share {
+            return share.max(1);
+        }
+        left -= count;
+    }
+    MAX_VERTICES
 }
 
-fn vertices(runs: Option<&StageRuns>, facts: &StageFacts) -> (Vec<VertexWork>, Basis) {
+fn vertices(runs: Option<&StageRuns>, facts: &StageFacts, most: u64) -> (Vec<VertexWork>, Basis) {
     if let Some(runs) = runs.filter(|r| !r.runs.is_empty()) {
         let mut vertices = from_events(runs);
-        vertices.extend(unseen(facts, runs, &vertices));
+        vertices.extend(unseen(facts, runs, &vertices, most));
         return (vertices, Basis::Events);
     }
     let Some(count) = &facts.vertices else {
         return (Vec::new(), Basis::Unknown);
     };
-    let count = count.value.clamp(1, MAX_VERTICES);
+    let count = count.value.clamp(1, most);
     let stated = facts.stated.as_ref();
     let (mut vertices, basis) = if let Some(spread) = from_counters(facts, count) {
         (spread, Basis::Counters)
@@ -131,13 +151,18 @@ fn vertex_of_attempts(attempts: &[&VertexRun]) -> VertexWork {
 
 /// Vertices that the events lack (a file that was cut off ends before the slowest vertices do): as
 /// many as the other files count, with the time and bytes that those have beyond the events.
-fn unseen(facts: &StageFacts, runs: &StageRuns, seen: &[VertexWork]) -> Vec<VertexWork> {
+fn unseen(
+    facts: &StageFacts,
+    runs: &StageRuns,
+    seen: &[VertexWork],
+    most: u64,
+) -> Vec<VertexWork> {
     let stated = facts.stated.as_ref();
     let expected = stated
         .and_then(|s| value(&s.succeeded))
         .or_else(|| facts.vertices.as_ref().map(|n| n.value as f64))
         .unwrap_or(0.0);
-    let missing = (expected - seen.len() as f64).min(MAX_VERTICES as f64);
+    let missing = (expected - seen.len() as f64).min(most as f64);
     let counted = facts.counted.as_ref();
     let either = |of: fn(&Account) -> &Option<Measured>| {
         let known = stated.and_then(|s| value(of(s)));

@@ -1,12 +1,12 @@
 //! Lists the files of a folder, and refuses what leads out of it.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read;
 use std::path::Path;
 
 use super::error::OpenError;
 use super::reader::JobReader;
-use super::{Options, reader};
+use super::{Options, opening, reader};
 use crate::model::{FileKind, Job, JobFile};
 use crate::problem::Problem;
 use crate::sniff::{HEAD_BYTES, sniff};
@@ -102,7 +102,7 @@ fn list(
         match entry.file_type() {
             Ok(kind) if kind.is_symlink() => job.note(&name, None, &Problem::Link),
             Ok(kind) if kind.is_dir() => folders.push(name),
-            Ok(kind) if kind.is_file() => file(&entry.path(), name, job),
+            Ok(kind) if kind.is_file() => file(name, job),
             Ok(_) => job.note(&name, None, &Problem::NoFile),
             Err(error) => reader::unreadable_file(job, &name, &error),
         }
@@ -111,8 +111,8 @@ fn list(
     Ok(folders)
 }
 
-fn file(path: &Path, name: String, job: &mut Job) {
-    let sniffed = File::open(path).and_then(|file| {
+fn file(name: String, job: &mut Job) {
+    let sniffed = opening::open(&job.path, &name).and_then(|file| {
         let bytes = file.metadata()?.len();
         let mut head = Vec::new();
         file.take(HEAD_BYTES as u64).read_to_end(&mut head)?;

@@ -16,6 +16,7 @@ mod table;
 
 use std::path::PathBuf;
 
+use crate::bounds::Room;
 use crate::script::Script;
 
 pub use compile::{Codegen, CodegenClass};
@@ -50,4 +51,6 @@ pub struct Job {
     #[doc(hidden)]
     pub embedded_script: Option<(String, String)>,
     pub diagnostics: Vec<Diagnostic>,
+    #[doc(hidden)]
+    pub room: Room,
 }

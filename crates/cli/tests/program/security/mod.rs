@@ -1,0 +1,3 @@
+//! What attackers try: nothing gets out, nothing brings the program down, and nothing that a job says acts.
+
+mod hostile;
