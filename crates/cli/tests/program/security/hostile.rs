@@ -152,7 +152,7 @@ fn a_script_of_doubling_joins_has_no_columns() {
 #[test]
 fn long_scripts_are_read_in_part_and_said_so() {
     let report = survives("statements", |job| {
-        row(job, "scope.script", "A = SELECT x FROM t;\n", 3_000_000, |_| "a=b;".to_owned(), "");
+        row(job, "scope.script", "A = SELECT x FROM t;\n", 1_000_000, |_| "a=b;".to_owned(), "");
     });
     let report = report.expect("a report");
     assert!(messages(&report).contains("too long"), "{}", messages(&report));
@@ -164,10 +164,10 @@ fn long_scripts_are_read_in_part_and_said_so() {
     let report = report.expect("a report");
     assert!(messages(&report).contains("only the first"), "{}", messages(&report));
     survives("columns", |job| {
-        row(job, "scope.script", "A = SELECT a", 2_000_000, |n| format!(",a{n}"), " FROM t GROUP BY a;\n");
+        row(job, "scope.script", "A = SELECT a", 400_000, |n| format!(",a{n}"), " FROM t GROUP BY a;\n");
     });
     survives("parameters", |job| {
-        row(job, "scope.script", "A = SELECT x FROM t WHERE (", 300_000, |_| "a=>".to_owned(), "a);\n");
+        row(job, "scope.script", "A = SELECT x FROM t WHERE (", 100_000, |_| "a=>".to_owned(), "a);\n");
     });
 }
 
@@ -208,14 +208,14 @@ fn deep_and_wide_documents_are_bounded() {
     for (name, file, begin, n, piece, end) in [
         ("deep XML", "ScopeVertexDef.xml", "<ScopeVertices>", 1_000_000, "<a>", ""),
         ("deep JSON", "tables.json", "{\"tables\":", 1_000_000, "[", ""),
-        ("many values", "tables.json", "{\"tables\":[0", 3_000_000, ",{\"\":0}", "]}"),
-        ("attributes", "JobInfo.xml", "<JobInfo", 4_000_000, " a='1'", "/>"),
-        ("counters", "stats.xml", "<AggregatedStats><SV1_X>", 4_000_000, "<a b=''/>", "</SV1_X></AggregatedStats>"),
-        ("texts", "stats.xml", "<AggregatedStats><SV1_X", 4_000_000, " a=''", "/></AggregatedStats>"),
+        ("many values", "tables.json", "{\"tables\":[0", 2_500_000, ",{\"\":0}", "]}"),
+        ("attributes", "JobInfo.xml", "<JobInfo", 1_500_000, " a='1'", "/>"),
+        ("counters", "stats.xml", "<AggregatedStats><SV1_X>", 1_000_000, "<a b=''/>", "</SV1_X></AggregatedStats>"),
+        ("texts", "stats.xml", "<AggregatedStats><SV1_X", 1_000_000, " a=''", "/></AggregatedStats>"),
         ("operators", "def.xml", "<ScopeVertices><ScopeVertex id='SV1_X'>", 1_000_000, "<operator/>", "</ScopeVertex></ScopeVertices>"),
-        ("columns", "def.xml", "<ScopeVertices><ScopeVertex id='SV1_X'><operator id='a'><input id='b' schema='", 4_000_000, "a,", "'/></operator></ScopeVertex></ScopeVertices>"),
-        ("streams", "streams.xml", "<SStreams><SStream id='a' path='/x/a.ss'/>", 500_000, "<SStream id='a'/>", "</SStreams>"),
-        ("one line", "profile", "---HiPriTime ", 10_000_000, "A,B,", ""),
+        ("columns", "def.xml", "<ScopeVertices><ScopeVertex id='SV1_X'><operator id='a'><input id='b' schema='", 1_000_000, "a,", "'/></operator></ScopeVertex></ScopeVertices>"),
+        ("streams", "streams.xml", "<SStreams><SStream id='a' path='/x/a.ss'/>", 200_000, "<SStream id='a'/>", "</SStreams>"),
+        ("one line", "profile", "---HiPriTime ", 5_000_000, "A,B,", ""),
         ("tokens", "tables.json", "{\"tables\":[{\"name\":\"T\",\"columns\":[{\"name\":\"c\",\"top_values\":[0", 1_000_000, ",{\"value\":1,\"count\":1}", "]}]}]}"),
     ] {
         survives(name, |job| {
