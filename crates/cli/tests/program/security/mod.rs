@@ -1,3 +1,5 @@
-//! What attackers try: nothing gets out, nothing brings the program down, and nothing that a job says acts.
+//! Hostile jobs, models and servers: nothing gets out, nothing brings the program down, and nothing
+//! that a job says acts.
 
 mod hostile;
+mod trust;
