@@ -35,17 +35,23 @@ pub(crate) fn parts(number: u64) -> Option<u32> {
 
 /// The same for a number that was read as a float; fractions are cut off.
 pub(crate) fn parts_of(number: f64) -> Option<u32> {
-    (0.0..=f64::from(MAX_PARTS)).contains(&number).then_some(number as u32)
+    (0.0..=f64::from(MAX_PARTS))
+        .contains(&number)
+        .then_some(number as u32)
 }
 
 /// A number of any kind, if it is one to reckon with.
 pub(crate) fn number(number: f64) -> Option<f64> {
-    (-MAX_NUMBER..=MAX_NUMBER).contains(&number).then_some(number)
+    (-MAX_NUMBER..=MAX_NUMBER)
+        .contains(&number)
+        .then_some(number)
 }
 
 /// A duration in seconds, if it is possible.
 pub(crate) fn seconds(number: f64) -> Option<f64> {
-    (-MAX_SECONDS..=MAX_SECONDS).contains(&number).then_some(number)
+    (-MAX_SECONDS..=MAX_SECONDS)
+        .contains(&number)
+        .then_some(number)
 }
 
 /// Operators of one stage; real ones have at most some hundred.
@@ -214,7 +220,10 @@ mod tests {
         assert_eq!((parts(huge), parts(u64::from(u32::MAX))), (None, None));
         assert_eq!((parts(12), parts_of(12.7)), (Some(12), Some(12)));
         for bad in [f64::NAN, f64::INFINITY, 1e308, -1e308] {
-            assert_eq!((number(bad), seconds(bad), parts_of(bad)), (None, None, None));
+            assert_eq!(
+                (number(bad), seconds(bad), parts_of(bad)),
+                (None, None, None)
+            );
         }
         assert_eq!((parts_of(-1.0), seconds(-1.0)), (None, Some(-1.0)));
     }

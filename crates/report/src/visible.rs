@@ -61,7 +61,11 @@ mod tests {
             ("a\u{1b}[31mb", "a␛[31mb", "a␛[31mb"),
             ("a\r\nb\tc\rd", "a␍␊b␉c␍d", "a\nb\tc␍d"),
             ("\u{9b}31m\u{7f}", "\\u{9b}31m␡", "\\u{9b}31m␡"),
-            ("a\u{202e}b\u{2066}", "a\\u{202e}b\\u{2066}", "a\\u{202e}b\\u{2066}"),
+            (
+                "a\u{202e}b\u{2066}",
+                "a\\u{202e}b\\u{2066}",
+                "a\\u{202e}b\\u{2066}",
+            ),
         ] {
             assert_eq!(visible_line(text), line);
             assert_eq!(visible(text), lines);

@@ -142,7 +142,10 @@ impl Queue {
             }
         }
         let waiting: Vec<(f64, usize)> = stages.iter().map(|s| (0.0, s.inputs.len())).collect();
-        let first = waiting.iter().enumerate().filter(|(_, (_, open))| *open == 0);
+        let first = waiting
+            .iter()
+            .enumerate()
+            .filter(|(_, (_, open))| *open == 0);
         Queue {
             ready: first.map(|(s, _)| Reverse((Time(0.0), s))).collect(),
             waiting,

@@ -151,12 +151,7 @@ fn vertex_of_attempts(attempts: &[&VertexRun]) -> VertexWork {
 
 /// Vertices that the events lack (a file that was cut off ends before the slowest vertices do): as
 /// many as the other files count, with the time and bytes that those have beyond the events.
-fn unseen(
-    facts: &StageFacts,
-    runs: &StageRuns,
-    seen: &[VertexWork],
-    most: u64,
-) -> Vec<VertexWork> {
+fn unseen(facts: &StageFacts, runs: &StageRuns, seen: &[VertexWork], most: u64) -> Vec<VertexWork> {
     let stated = facts.stated.as_ref();
     let expected = stated
         .and_then(|s| value(&s.succeeded))

@@ -36,11 +36,8 @@ mod platform {
             at = openat(&at, part, directory | OFlags::NOFOLLOW, Mode::empty()).map_err(explain)?;
         }
         // a pipe without a writer would block, and a terminal become the process's own
-        let flags = OFlags::RDONLY
-            | OFlags::CLOEXEC
-            | OFlags::NOFOLLOW
-            | OFlags::NONBLOCK
-            | OFlags::NOCTTY;
+        let flags =
+            OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = openat(&at, file, flags, Mode::empty()).map_err(explain)?;
         Ok(File::from(file))
     }
@@ -48,7 +45,9 @@ mod platform {
     /// `O_NOFOLLOW` reports a link as "too many levels of symbolic links".
     fn explain(error: Errno) -> io::Error {
         match error {
-            Errno::LOOP | Errno::MLINK => io::Error::other("it has become a link, which is not followed"),
+            Errno::LOOP | Errno::MLINK => {
+                io::Error::other("it has become a link, which is not followed")
+            }
             other => other.into(),
         }
     }
@@ -70,12 +69,17 @@ mod platform {
         let mut path = folder.to_owned();
         for part in name.split('/') {
             path.push(part);
-            if std::fs::symlink_metadata(&path)?.file_attributes() & FILE_ATTRIBUTE_REPARSE_POINT != 0 {
+            if std::fs::symlink_metadata(&path)?.file_attributes() & FILE_ATTRIBUTE_REPARSE_POINT
+                != 0
+            {
                 return Err(link());
             }
         }
         let flags = FILE_FLAG_OPEN_REPARSE_POINT;
-        let file = OpenOptions::new().read(true).custom_flags(flags).open(&path)?;
+        let file = OpenOptions::new()
+            .read(true)
+            .custom_flags(flags)
+            .open(&path)?;
         match file.metadata()?.file_attributes() & FILE_ATTRIBUTE_REPARSE_POINT {
             0 => Ok(file),
             _ => Err(link()),
@@ -105,7 +109,10 @@ mod tests {
         assert!(open(&job, "logs/profile").is_ok());
         let linked = root.path().join("linked");
         symlink(&job, &linked).expect("a link");
-        assert!(open(&linked, "logs/profile").is_ok(), "the folder itself may be a link");
+        assert!(
+            open(&linked, "logs/profile").is_ok(),
+            "the folder itself may be a link"
+        );
         for (name, reason) in [
             ("link", "link"),
             ("out/secret", ""),

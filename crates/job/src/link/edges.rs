@@ -27,7 +27,12 @@ impl Job {
         let counts = self.channel_counts();
         for edge in &mut edges {
             let Some(uid) = edge.uid else { continue };
-            let of = |stage, writes| counts.get(&(stage, writes, uid)).copied().unwrap_or_default();
+            let of = |stage, writes| {
+                counts
+                    .get(&(stage, writes, uid))
+                    .copied()
+                    .unwrap_or_default()
+            };
             (edge.rows_written, edge.bytes_written) = of(edge.from, true);
             (edge.rows_read, edge.bytes_read) = of(edge.to, false);
         }

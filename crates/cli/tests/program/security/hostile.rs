@@ -29,7 +29,14 @@ fn bounded(user: &User, job: &Path) -> Answer {
         }
     }
     command.current_dir(user.home.path()).args(expert_flags());
-    command.args(["analyze", "--no-store", "--reasoner", "offline", "--format", "json"]);
+    command.args([
+        "analyze",
+        "--no-store",
+        "--reasoner",
+        "offline",
+        "--format",
+        "json",
+    ]);
     command.arg(job);
     let mut command = assert_cmd::Command::from_std(command);
     command.timeout(Duration::from_secs(SECONDS));
@@ -63,7 +70,14 @@ fn write(folder: &Path, name: &str, fill: impl FnOnce(&mut dyn Write)) {
 }
 
 /// The pieces in a row: a beginning, a piece for each number, an end.
-fn row(folder: &Path, name: &str, begin: &str, n: usize, piece: impl Fn(usize) -> String, end: &str) {
+fn row(
+    folder: &Path,
+    name: &str,
+    begin: &str,
+    n: usize,
+    piece: impl Fn(usize) -> String,
+    end: &str,
+) {
     write(folder, name, |out| {
         out.write_all(begin.as_bytes()).expect("written");
         for i in 0..n {
@@ -97,12 +111,21 @@ fn with_numbers(text: &str, number: &str) -> String {
 
 #[test]
 fn no_number_brings_it_down() {
-    for number in ["9223372036854775807", "-1", "NaN", "1e308", "4294967295", "0"] {
+    for number in [
+        "9223372036854775807",
+        "-1",
+        "NaN",
+        "1e308",
+        "4294967295",
+        "0",
+    ] {
         survives(number, |job| {
             copy(&case("join-hot-key-skew"), job);
             for entry in fs::read_dir(job).expect("listed") {
                 let path = entry.expect("an entry").path();
-                let Ok(text) = fs::read_to_string(&path) else { continue };
+                let Ok(text) = fs::read_to_string(&path) else {
+                    continue;
+                };
                 let is_script = path.extension().is_some_and(|e| e == "script");
                 if !is_script {
                     fs::write(&path, with_numbers(&text, number)).expect("written");
@@ -133,7 +156,9 @@ fn counts_of_one_stage_size_nothing() {
         ("JobStatistics.json", &stages),
         ("profile", &line),
     ] {
-        survives(file, |job| fs::write(job.join(file), text).expect("written"));
+        survives(file, |job| {
+            fs::write(job.join(file), text).expect("written")
+        });
     }
 }
 
@@ -141,10 +166,20 @@ fn counts_of_one_stage_size_nothing() {
 fn a_script_of_doubling_joins_has_no_columns() {
     let report = survives("joins", |job| {
         let join = |n: usize| {
-            format!("r{} = SELECT l.*, r.* FROM r{n} AS l INNER JOIN r{n} AS r ON l.a == r.a;\n", n + 1)
+            format!(
+                "r{} = SELECT l.*, r.* FROM r{n} AS l INNER JOIN r{n} AS r ON l.a == r.a;\n",
+                n + 1
+            )
         };
         let first = "r0 = EXTRACT a, b, c FROM @in USING DefaultTextExtractor;\n";
-        row(job, "scope.script", first, 60, join, "OUTPUT r60 TO @out;\n");
+        row(
+            job,
+            "scope.script",
+            first,
+            60,
+            join,
+            "OUTPUT r60 TO @out;\n",
+        );
     });
     assert!(report.is_some());
 }
@@ -152,22 +187,52 @@ fn a_script_of_doubling_joins_has_no_columns() {
 #[test]
 fn long_scripts_are_read_in_part_and_said_so() {
     let report = survives("statements", |job| {
-        row(job, "scope.script", "A = SELECT x FROM t;\n", 1_000_000, |_| "a=b;".to_owned(), "");
+        row(
+            job,
+            "scope.script",
+            "A = SELECT x FROM t;\n",
+            1_000_000,
+            |_| "a=b;".to_owned(),
+            "",
+        );
     });
     let report = report.expect("a report");
-    assert!(messages(&report).contains("too long"), "{}", messages(&report));
+    assert!(
+        messages(&report).contains("too long"),
+        "{}",
+        messages(&report)
+    );
     let report = survives("one token", |job| {
         fs::write(job.join("scope.script"), "A = SELECT x FROM t;\n").expect("written");
         let file = File::options().append(true).open(job.join("scope.script"));
-        file.and_then(|file| file.set_len(256 << 20)).expect("a sparse file");
+        file.and_then(|file| file.set_len(256 << 20))
+            .expect("a sparse file");
     });
     let report = report.expect("a report");
-    assert!(messages(&report).contains("only the first"), "{}", messages(&report));
+    assert!(
+        messages(&report).contains("only the first"),
+        "{}",
+        messages(&report)
+    );
     survives("columns", |job| {
-        row(job, "scope.script", "A = SELECT a", 400_000, |n| format!(",a{n}"), " FROM t GROUP BY a;\n");
+        row(
+            job,
+            "scope.script",
+            "A = SELECT a",
+            400_000,
+            |n| format!(",a{n}"),
+            " FROM t GROUP BY a;\n",
+        );
     });
     survives("parameters", |job| {
-        row(job, "scope.script", "A = SELECT x FROM t WHERE (", 100_000, |_| "a=>".to_owned(), "a);\n");
+        row(
+            job,
+            "scope.script",
+            "A = SELECT x FROM t WHERE (",
+            100_000,
+            |_| "a=>".to_owned(),
+            "a);\n",
+        );
     });
 }
 
@@ -182,14 +247,28 @@ fn forty_thousand_stages_take_linear_time() {
                  </operator></ScopeVertex>"
             )
         };
-        row(job, "ScopeVertexDef.xml", "<ScopeVertices>", 40_000, defined, "</ScopeVertices>");
+        row(
+            job,
+            "ScopeVertexDef.xml",
+            "<ScopeVertices>",
+            40_000,
+            defined,
+            "</ScopeVertices>",
+        );
         let counted = |n: usize| {
             format!(
                 "<SV{n}_X><Sort opId='{n}' rowCount='1000' maxRowCount='900' exclusiveTime='60000' maxSpillBucketCount='3'/>\
                  <Output opId='{n}' rowCount='1000' bytes='9000000'/><Time elapsedTime='90000'/></SV{n}_X>"
             )
         };
-        row(job, "__ScopeRuntimeStatistics__.xml", "<AggregatedStats>", 40_000, counted, "</AggregatedStats>");
+        row(
+            job,
+            "__ScopeRuntimeStatistics__.xml",
+            "<AggregatedStats>",
+            40_000,
+            counted,
+            "</AggregatedStats>",
+        );
         let stated = |n: usize| {
             let comma = if n > 0 { "," } else { "" };
             format!(
@@ -197,8 +276,19 @@ fn forty_thousand_stages_take_linear_time() {
                  \"maxVertexDataRead\":8000000,\"totalSucceededTime\":\"PT90S\"}}"
             )
         };
-        row(job, "JobStatistics.json", "{\"stages\":[", 40_000, stated, "]}");
-        fs::write(job.join("scope.script"), "A = SELECT x FROM t;\nOUTPUT A TO @o;\n").expect("written");
+        row(
+            job,
+            "JobStatistics.json",
+            "{\"stages\":[",
+            40_000,
+            stated,
+            "]}",
+        );
+        fs::write(
+            job.join("scope.script"),
+            "A = SELECT x FROM t;\nOUTPUT A TO @o;\n",
+        )
+        .expect("written");
     });
     assert_eq!(report.expect("a report")["job"]["stages"], 40_000);
 }
@@ -206,17 +296,94 @@ fn forty_thousand_stages_take_linear_time() {
 #[test]
 fn deep_and_wide_documents_are_bounded() {
     for (name, file, begin, n, piece, end) in [
-        ("deep XML", "ScopeVertexDef.xml", "<ScopeVertices>", 1_000_000, "<a>", ""),
-        ("deep JSON", "tables.json", "{\"tables\":", 1_000_000, "[", ""),
-        ("many values", "tables.json", "{\"tables\":[0", 2_500_000, ",{\"\":0}", "]}"),
-        ("attributes", "JobInfo.xml", "<JobInfo", 1_500_000, " a='1'", "/>"),
-        ("counters", "stats.xml", "<AggregatedStats><SV1_X>", 1_000_000, "<a b=''/>", "</SV1_X></AggregatedStats>"),
-        ("texts", "stats.xml", "<AggregatedStats><SV1_X", 1_000_000, " a=''", "/></AggregatedStats>"),
-        ("operators", "def.xml", "<ScopeVertices><ScopeVertex id='SV1_X'>", 1_000_000, "<operator/>", "</ScopeVertex></ScopeVertices>"),
-        ("columns", "def.xml", "<ScopeVertices><ScopeVertex id='SV1_X'><operator id='a'><input id='b' schema='", 1_000_000, "a,", "'/></operator></ScopeVertex></ScopeVertices>"),
-        ("streams", "streams.xml", "<SStreams><SStream id='a' path='/x/a.ss'/>", 200_000, "<SStream id='a'/>", "</SStreams>"),
-        ("one line", "profile", "---HiPriTime ", 5_000_000, "A,B,", ""),
-        ("tokens", "tables.json", "{\"tables\":[{\"name\":\"T\",\"columns\":[{\"name\":\"c\",\"top_values\":[0", 1_000_000, ",{\"value\":1,\"count\":1}", "]}]}]}"),
+        (
+            "deep XML",
+            "ScopeVertexDef.xml",
+            "<ScopeVertices>",
+            1_000_000,
+            "<a>",
+            "",
+        ),
+        (
+            "deep JSON",
+            "tables.json",
+            "{\"tables\":",
+            1_000_000,
+            "[",
+            "",
+        ),
+        (
+            "many values",
+            "tables.json",
+            "{\"tables\":[0",
+            2_500_000,
+            ",{\"\":0}",
+            "]}",
+        ),
+        (
+            "attributes",
+            "JobInfo.xml",
+            "<JobInfo",
+            1_500_000,
+            " a='1'",
+            "/>",
+        ),
+        (
+            "counters",
+            "stats.xml",
+            "<AggregatedStats><SV1_X>",
+            1_000_000,
+            "<a b=''/>",
+            "</SV1_X></AggregatedStats>",
+        ),
+        (
+            "texts",
+            "stats.xml",
+            "<AggregatedStats><SV1_X",
+            1_000_000,
+            " a=''",
+            "/></AggregatedStats>",
+        ),
+        (
+            "operators",
+            "def.xml",
+            "<ScopeVertices><ScopeVertex id='SV1_X'>",
+            1_000_000,
+            "<operator/>",
+            "</ScopeVertex></ScopeVertices>",
+        ),
+        (
+            "columns",
+            "def.xml",
+            "<ScopeVertices><ScopeVertex id='SV1_X'><operator id='a'><input id='b' schema='",
+            1_000_000,
+            "a,",
+            "'/></operator></ScopeVertex></ScopeVertices>",
+        ),
+        (
+            "streams",
+            "streams.xml",
+            "<SStreams><SStream id='a' path='/x/a.ss'/>",
+            200_000,
+            "<SStream id='a'/>",
+            "</SStreams>",
+        ),
+        (
+            "one line",
+            "profile",
+            "---HiPriTime ",
+            5_000_000,
+            "A,B,",
+            "",
+        ),
+        (
+            "tokens",
+            "tables.json",
+            "{\"tables\":[{\"name\":\"T\",\"columns\":[{\"name\":\"c\",\"top_values\":[0",
+            1_000_000,
+            ",{\"value\":1,\"count\":1}",
+            "]}]}]}",
+        ),
     ] {
         survives(name, |job| {
             row(job, file, begin, n, |_| piece.to_owned(), end);
@@ -230,7 +397,8 @@ fn deep_and_wide_documents_are_bounded() {
 fn lists_that_multiply_are_bounded() {
     let report = survives("datasets", |job| {
         write(job, "Algebra.xml", |out| {
-            out.write_all(b"<ScriptAndGraph><graph><dataset id='d'>").expect("written");
+            out.write_all(b"<ScriptAndGraph><graph><dataset id='d'>")
+                .expect("written");
             for n in 0..20_000 {
                 write!(out, "<element id='c{n}'/>").expect("written");
             }
@@ -238,11 +406,16 @@ fn lists_that_multiply_are_bounded() {
             for n in 0..20_000 {
                 write!(out, "<process id='SV{n}_X'><input id='d'/></process>").expect("written");
             }
-            out.write_all(b"</graph></ScriptAndGraph>").expect("written");
+            out.write_all(b"</graph></ScriptAndGraph>")
+                .expect("written");
         });
     });
     let report = report.expect("a report");
-    assert!(messages(&report).contains("channels; the rest are left out"), "{}", messages(&report));
+    assert!(
+        messages(&report).contains("channels; the rest are left out"),
+        "{}",
+        messages(&report)
+    );
 }
 
 #[cfg(unix)]
@@ -263,6 +436,9 @@ fn pipes_links_and_devices_are_not_opened() {
     });
     let report = report.expect("a report");
     let read = report["files_read"].to_string();
-    assert!(!read.contains("passwd") && !read.contains("profile2"), "{read}");
+    assert!(
+        !read.contains("passwd") && !read.contains("profile2"),
+        "{read}"
+    );
     assert!(messages(&report).contains("a link is not followed"));
 }

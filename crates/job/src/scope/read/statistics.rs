@@ -188,7 +188,10 @@ impl Builder {
         let Some(tree) = &mut self.current else {
             return;
         };
-        let node = self.names.node(tag).filter(|_| tree.nodes.len() < NODES_PER_STAGE);
+        let node = self
+            .names
+            .node(tag)
+            .filter(|_| tree.nodes.len() < NODES_PER_STAGE);
         self.open.push(node.is_some().then_some(tree.nodes.len()));
         if let Some(mut node) = node {
             node.parent = self.open.iter().rev().skip(1).find_map(|at| *at);
@@ -277,7 +280,10 @@ mod tests {
         let input = Input::new("f.xml", text);
         let mut job = Job::default();
         read_parts(&input, parts, 1, &mut job);
-        (job, walk_all(&input, &starts(text, parts), usize::MAX).len())
+        (
+            job,
+            walk_all(&input, &starts(text, parts), usize::MAX).len(),
+        )
     }
 
     #[test]

@@ -95,8 +95,7 @@ fn is_utf16(file: File) -> std::io::Result<bool> {
 /// Reads a file in UTF-16 as a whole: somebody saved it again, which is not done with large files.
 fn read_utf16(name: &str, file: File, options: &Options, job: &mut Job) -> std::io::Result<u64> {
     let mut bytes = Vec::new();
-    file.take(options.max_file_bytes)
-        .read_to_end(&mut bytes)?;
+    file.take(options.max_file_bytes).read_to_end(&mut bytes)?;
     if bytes.len() as u64 == options.max_file_bytes {
         let problem = Problem::OnlyFirstOfUtf16(options.max_file_bytes);
         job.note(name, None, &problem);
@@ -247,7 +246,8 @@ mod tests {
         std::fs::write(&path, &text).expect("written");
         let (mut parted, mut whole) = (Job::default(), Job::default());
         let options = Options::default();
-        let bytes = read_file("profile", &|| File::open(&path), &options, &mut parted).expect("readable");
+        let bytes =
+            read_file("profile", &|| File::open(&path), &options, &mut parted).expect("readable");
         assert_eq!(bytes, text.len() as u64);
         read("profile", text.as_bytes(), &options, &mut whole);
         assert_eq!(measured(&parted), measured(&whole));

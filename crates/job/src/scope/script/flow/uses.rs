@@ -209,7 +209,9 @@ impl Marker<'_> {
             match &input.source {
                 RowsetSource::Apply(expression) => self.expression(query, expression, needs),
                 RowsetSource::Query(_) if input.alias.is_none() && query.columns.is_empty() => {
-                    needs.iter_mut().for_each(|need| need.add(self.copy(needed)));
+                    needs
+                        .iter_mut()
+                        .for_each(|need| need.add(self.copy(needed)));
                 }
                 _ => {}
             }

@@ -286,7 +286,11 @@ impl Lowering<'_> {
             return;
         }
         let grouped = !query.group_by.is_empty();
-        let keys: HashSet<&str> = query.group_by.iter().map(|key| self.slice(&key.span)).collect();
+        let keys: HashSet<&str> = query
+            .group_by
+            .iter()
+            .map(|key| self.slice(&key.span))
+            .collect();
         let mut found = Vec::new();
         let mut number = 0;
         for clause in self.tree.children(node) {

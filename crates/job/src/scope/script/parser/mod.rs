@@ -63,16 +63,26 @@ pub(super) fn parse(text: &str) -> (SyntaxTree, Vec<TokenError>) {
     };
     for (number, extent) in extents.iter().enumerate() {
         if number == MAX_STATEMENTS || parser.errors.len() > MAX_ERRORS {
-            let most = format!("the script is too long: the statements from here on are not read ({number} are)");
+            let most = format!(
+                "the script is too long: the statements from here on are not read ({number} are)"
+            );
             parser.error_at(extent.first as u32, extent.end as u32, most);
             break;
         }
         parser.extent(extent.first, extent.end, extent.stop);
     }
     if parser.tree.tokens.len() == MAX_TOKENS {
-        let message = format!("the script is too long: only its first {MAX_TOKENS} words and signs are read");
+        let message =
+            format!("the script is too long: only its first {MAX_TOKENS} words and signs are read");
         let last = MAX_TOKENS as u32 - 1;
-        parser.errors.insert(0, TokenError { first: last, end: last + 1, message });
+        parser.errors.insert(
+            0,
+            TokenError {
+                first: last,
+                end: last + 1,
+                message,
+            },
+        );
     }
     parser.nodes[0].next = parser.nodes.len() as u32;
     let (nodes, skipped, errors) = (parser.nodes, parser.skipped, parser.errors);
