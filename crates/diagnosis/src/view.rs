@@ -235,7 +235,7 @@ impl<'a> View<'a> {
         if self.failed() {
             return None;
         }
-        Some(self.run.as_ref()?.saved(Fix::work(edit)))
+        self.run.as_ref()?.saved(Fix::work(edit))
     }
 
     /// How the work of a stage is known.

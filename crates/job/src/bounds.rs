@@ -85,7 +85,7 @@ const KINDS: usize = 13;
 
 impl Kept {
     /// How many are kept of a job.
-    const fn most(self) -> usize {
+    pub(crate) const fn most(self) -> usize {
         match self {
             // real jobs have up to a few thousand
             Kept::Stages => 50_000,

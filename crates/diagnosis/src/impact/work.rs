@@ -19,8 +19,8 @@ pub const MAX_DISPATCH_S: f64 = 0.5;
 /// a replay cheap, and a stage of that many waves is smooth anyway.
 pub(super) const MAX_VERTICES: u64 = 200_000;
 
-/// The same for all stages of a job together: a replay takes some tenths of a second.
-const MAX_ALL_VERTICES: u64 = 1_000_000;
+/// The same for all stages of a job together: a replay takes about a tenth of a second.
+const MAX_ALL_VERTICES: u64 = 500_000;
 
 /// Where the work of a stage was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -39,7 +39,7 @@ impl Job {
                 file,
                 locator: Some(format!("line {}", run.line)),
             });
-            let inputs = self.edges.iter().filter(|e| e.to == stage).map(|e| e.from);
+            let inputs = self.edges_into(stage).map(|e| e.from);
             at = inputs
                 .filter_map(|from| Some((from, self.last_run(from, run.created_ms)?)))
                 .max_by_key(|(_, run)| run.ended_ms);

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::bounds::Kept;
-use crate::model::{Channel, Edge, ExchangeKind, Job, Operator, OperatorKind};
+use crate::model::{Channel, Edge, ExchangeKind, Job, Neighbors, Operator, OperatorKind};
 
 /// An end of a channel: stage, and operator with the position of its output if operators are known.
 type End = (usize, Option<(usize, usize)>);
@@ -37,6 +37,7 @@ impl Job {
             (edge.rows_read, edge.bytes_read) = of(edge.to, false);
         }
         self.edges = edges;
+        self.neighbors = Neighbors::default();
     }
 
     /// Edges by the names of channels, from the operators or from the algebra.

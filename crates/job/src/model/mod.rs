@@ -20,12 +20,12 @@ use crate::bounds::Room;
 use crate::script::Script;
 
 pub use compile::{Codegen, CodegenClass};
-pub use edge::{Edge, ExchangeKind};
+pub use edge::{Edge, ExchangeKind, Neighbors};
 pub use error::JobError;
 pub use file::{FileKind, JobFile};
 pub use info::JobInfo;
 pub use operator::{Channel, Column, Operator, OperatorKind};
-pub use plan::{Plan, PlanNode};
+pub use plan::{Plan, PlanIndex, PlanNode};
 pub use report::{DiagnosticSeverity, JobState, Source};
 pub use stage::{Stage, StageSummary};
 pub use table::{Clustering, ColumnStatistics, StoredPartition, Table, TopValue};
@@ -53,4 +53,6 @@ pub struct Job {
     pub diagnostics: Vec<Diagnostic>,
     #[doc(hidden)]
     pub room: Room,
+    #[doc(hidden)]
+    pub neighbors: Neighbors,
 }

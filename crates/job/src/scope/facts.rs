@@ -126,15 +126,14 @@ impl Job {
             let place = format!("input[@id={}]/@numberOfInputs", input.id);
             Some((u64::from(count), stage.definition(&place)))
         };
-        let readers = self.edges.iter().filter(|e| e.from == stage);
-        let by_reader = readers
+        let by_reader = self
+            .edges_out_of(stage)
             .filter_map(|e| Some((self.stages.get(e.to)?, e.channel.as_str())))
             .find_map(reader_count);
         let by_writer = || {
             use ExchangeKind as X;
             let splits = |e: &&Edge| matches!(e.exchange, X::Hash | X::Range | X::Gather);
-            let mut writers = self.edges.iter().filter(|e| e.to == stage);
-            let edge = writers.find(splits)?;
+            let edge = self.edges_into(stage).find(splits)?;
             let n = match edge.exchange {
                 X::Gather => 1,
                 _ => u64::from(edge.partitions?),
