@@ -12,7 +12,10 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 
+use report::visible_line;
+
 use crate::args::{Global, LogFormat, LogLevel};
+use crate::render::safe;
 
 /// Target of the program's own messages.
 const OWN: &str = "scopeagent";
@@ -34,7 +37,7 @@ pub(crate) fn start(global: &Global, color: anstream::ColorChoice) {
             let layer = tracing_subscriber::fmt::layer()
                 .json()
                 .flatten_event(true)
-                .with_writer(|| Masked(io::stderr()));
+                .with_writer(|| Masked(Escaped(io::stderr())));
             tracing::subscriber::set_global_default(registry.with(layer))
         }
         LogFormat::Text => {
@@ -74,6 +77,21 @@ impl<W: io::Write> io::Write for Masked<W> {
     }
 }
 
+/// Writes JSON in which no character acts. A line comes in one piece.
+struct Escaped<W>(W);
+
+impl<W: io::Write> io::Write for Escaped<W> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(line);
+        self.0.write_all(safe::json(&text).as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
 /// Lines for people: remarks as they are, warnings with a prefix.
 struct Plain;
 
@@ -90,6 +108,10 @@ where
     ) -> fmt::Result {
         let mut line = Line::default();
         event.record(&mut line);
+        let line = Line {
+            message: safe::terminal(&line.message).into_owned(),
+            fields: visible_line(&line.fields).into_owned(),
+        };
         let dim = anstyle::Style::new().dimmed();
         let yellow = anstyle::AnsiColor::Yellow.on_default().bold();
         match *event.metadata().level() {

@@ -12,6 +12,7 @@ mod finding;
 pub mod format;
 mod job;
 mod language;
+pub mod markdown;
 mod outcome;
 mod report;
 mod step;

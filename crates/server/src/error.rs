@@ -6,11 +6,12 @@ use agent::AnalyzeError;
 use indexer::{BuildError, Mismatch, OpenError, SearchError};
 use llm::ConnectError;
 use runs::store::StoreError;
+use serde::{Deserialize, Serialize};
 
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What kind of error it is; the program has an exit status for each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ErrorKind {
     /// None of the others, e.g. the disk is full.
     Other,
@@ -23,7 +24,7 @@ pub enum ErrorKind {
 }
 
 /// An error with its causes and a remedy.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Error {
     pub kind: ErrorKind,
     pub message: String,

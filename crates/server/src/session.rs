@@ -11,6 +11,7 @@ use report::{Language, Report, SuggestionKind};
 use runs::RunSummary;
 use runs::feedback::Preferences;
 use runs::store::{FILE_NAME, OpenRun, Store, StoreError};
+use serde::{Deserialize, Serialize};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
@@ -58,6 +59,7 @@ pub struct Task {
 }
 
 /// A report with the summary of its job.
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Analysis {
     pub report: Report,
     pub summary: RunSummary,
@@ -82,6 +84,21 @@ fn masked<T: Serialize + DeserializeOwned>(value: T) -> T {
         // A secret that is also a code of the report stays, as it says nothing.
         true => serde_json::from_value(fields).unwrap_or(value),
         false => value,
+    }
+}
+
+/// Who analyzes jobs: the session of this process, or workers that may die alone.
+pub trait Analyst: Send + Sync {
+    /// Analyzes one job. Blocks; must not be called from a thread that serves asynchronous tasks.
+    ///
+    /// # Errors
+    /// If the job cannot be read, the LLM failed without a fallback, or the job took more than it may.
+    fn analyze(&self, task: Task, observer: &mut dyn Observer) -> Result<Analysis>;
+}
+
+impl Analyst for Session {
+    fn analyze(&self, task: Task, observer: &mut dyn Observer) -> Result<Analysis> {
+        Session::analyze(self, task, observer)
     }
 }
 
@@ -140,9 +157,9 @@ impl Session {
         Ok(work(store)?)
     }
 
-    /// Chooses the reasoner and announces it, so that a wrong profile is reported before the first job is read.
-    pub fn check_reasoner(&self, choice: &ReasonerChoice) -> Result<()> {
-        self.reasoners(choice).map(drop)
+    /// Chooses the reasoner and announces it, so that a wrong profile is reported before the first job is read. Returns the announcement.
+    pub fn check_reasoner(&self, choice: &ReasonerChoice) -> Result<String> {
+        self.reasoners(choice).map(|reasoners| reasoners.description)
     }
 
     fn reasoners(&self, choice: &ReasonerChoice) -> Result<Reasoners> {

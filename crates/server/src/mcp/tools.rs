@@ -55,8 +55,8 @@ impl Handler {
         context: RequestContext<RoleServer>,
     ) -> Outcome<Report> {
         let job = roots.admit(&asked.job).map_err(plain)?;
-        let _place = tokio::select! {
-            place = self.shared.places.acquire() => place.map_err(|e| e.to_string())?,
+        let place = tokio::select! {
+            place = self.shared.analyses.take() => place?,
             () = context.ct.cancelled() => return Err("cancelled before it started".to_owned()),
         };
         let stop = self.shared.stop.child_token();
@@ -67,9 +67,12 @@ impl Handler {
         let token = context.meta.get_progress_token();
         let steps = token.map(|token| Steps::new(token, asked.hypotheses, send));
         let shared = Arc::clone(&self.shared);
-        let mut analysis = self.shared.running.spawn_blocking(move || match steps {
-            Some(mut steps) => shared.session.analyze(task, &mut steps),
-            None => shared.session.analyze(task, &mut agent::Silent),
+        let mut analysis = self.shared.running.spawn_blocking(move || {
+            let _place = place;
+            match steps {
+                Some(mut steps) => shared.analyst.analyze(task, &mut steps),
+                None => shared.analyst.analyze(task, &mut agent::Silent),
+            }
         });
         let report = loop {
             tokio::select! {

@@ -1,5 +1,7 @@
 //! Hostile jobs, models and servers: nothing gets out, nothing brings the program down, and nothing
 //! that a job says acts.
 
+mod escaping;
 mod hostile;
 mod trust;
+mod workers;
