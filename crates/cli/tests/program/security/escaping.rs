@@ -14,7 +14,7 @@ const ATTACK: &str = "E_RUNTIME_USER_X \u{1b}[2J\u{1b}]8;;http://evil\u{7}click\
 /// The job of a case with hostile error, table and file names.
 fn attacked(user: &User) -> std::path::PathBuf {
     let job = user.path("job");
-    copy(&case("user-code-exception"), &job);
+    copy(&case("user-code-failure"), &job);
     let error = json!({
         "errorId": "E_RUNTIME_USER_EXPRESSIONEVALUATION", "source": "User", "message": ATTACK,
         "description": ATTACK, "details": format!("Failed vertex: SV2{ATTACK}"),
