@@ -6,7 +6,7 @@ use foldhash::{HashMap, HashMapExt};
 use super::clock::Clock;
 use super::line::{Attempt, Event, attempt, event};
 use super::older::Older;
-use super::sketch::Sketch;
+use crate::sketch::Sketch;
 use crate::counters::Name;
 use crate::folder::Options;
 use crate::problem::Problem;
