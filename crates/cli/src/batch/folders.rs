@@ -52,6 +52,12 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// Whether a path is a folder that contains a file of a job, or an event log.
+pub(crate) fn is_job(path: &Path) -> bool {
+    let mut entries = fs::read_dir(path).into_iter().flatten().flatten();
+    kind(path).is_some() || entries.any(|entry| kind(&entry.path()).is_some())
+}
+
 /// The folder, or its event logs if they are of several applications.
 fn applications(folder: &Path) -> Vec<PathBuf> {
     match job::open(folder, &job::Options::default()) {
