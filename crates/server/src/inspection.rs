@@ -222,11 +222,17 @@ fn application(job: &Job, app: &Application) -> ApplicationView {
         id: e.id,
         description: e.description.clone(),
         started_seconds: seconds(e.started_ms),
-        seconds: e.started_ms.zip(e.ended_ms).map(|(from, to)| (to - from) as f64 / 1e3),
+        seconds: e
+            .started_ms
+            .zip(e.ended_ms)
+            .map(|(from, to)| (to - from) as f64 / 1e3),
         stages: of_execution(at),
     };
     let interesting = |name: &str| OF_INTEREST.iter().any(|start| name.starts_with(start));
-    let settings = app.configuration.iter().filter(|(name, _)| interesting(name));
+    let settings = app
+        .configuration
+        .iter()
+        .filter(|(name, _)| interesting(name));
     ApplicationView {
         version: app.version.clone(),
         executors: app.executors.iter().map(executor).collect(),

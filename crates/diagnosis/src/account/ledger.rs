@@ -134,7 +134,10 @@ impl Ledger<'_> {
         };
         let origin = self.view.job.info.submitted_ms.unwrap_or(0);
         let at = |ms: i64| ((ms - origin) as f64 / 1000.0).clamp(span.from, span.to);
-        let open = app.open_spans().into_iter().map(|(from, to)| Span::new(at(from), at(to)));
+        let open = app
+            .open_spans()
+            .into_iter()
+            .map(|(from, to)| Span::new(at(from), at(to)));
         let mut done = span.from;
         for open in open.chain([Span::new(span.to, span.to)]) {
             for (kind, part) in [

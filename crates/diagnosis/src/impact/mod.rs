@@ -147,7 +147,10 @@ fn dark_seconds(job: &Job) -> f64 {
     let runs = || job.stages.iter().filter_map(|s| s.runs.as_ref());
     if job.spark.is_some() {
         let ends = runs().flat_map(|r| &r.runs).map(|r| r.ended_ms);
-        let tail = ends.max().zip(job.info.ended_ms).map(|(last, end)| end - last);
+        let tail = ends
+            .max()
+            .zip(job.info.ended_ms)
+            .map(|(last, end)| end - last);
         return tail.map_or(0.0, |ms| ms.max(0) as f64 / 1000.0);
     }
     if runs().any(|r| r.sampled) {

@@ -125,10 +125,7 @@ fn next_ready(stages: &[StageWork], ends: &[Option<f64>]) -> Option<(usize, f64)
         .filter(|s| ends[*s].is_none())
         .filter_map(|s| {
             let ready = stages[s].inputs.iter().try_fold(0.0_f64, |at, input| {
-                ends.get(*input)
-                    .copied()
-                    .flatten()
-                    .map(|end| at.max(end))
+                ends.get(*input).copied().flatten().map(|end| at.max(end))
             });
             ready.map(|at| (s, at + stages[s].handover_s))
         })

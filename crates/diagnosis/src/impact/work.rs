@@ -63,13 +63,21 @@ fn stage_work(job: &Job, index: usize, facts: &StageFacts) -> (StageWork, Basis)
 /// about the same everywhere.
 fn handover_s(job: &Job, stage: usize, inputs: &[usize]) -> f64 {
     let runs = |stage: usize| job.stages[stage].runs.as_ref();
-    let usual = if inputs.is_empty() { 0.0 } else { STAGE_HANDOVER_S };
+    let usual = if inputs.is_empty() {
+        0.0
+    } else {
+        STAGE_HANDOVER_S
+    };
     if job.spark.is_none() {
         return usual;
     }
     let created = runs(stage).and_then(|r| r.runs.iter().map(|v| v.created_ms).min());
     let ended = |stage: &usize| runs(*stage)?.runs.iter().map(|v| v.ended_ms).max();
-    let ready = inputs.iter().filter_map(ended).max().or(job.info.started_ms);
+    let ready = inputs
+        .iter()
+        .filter_map(ended)
+        .max()
+        .or(job.info.started_ms);
     let waited = created.zip(ready).map(|(created, ready)| created - ready);
     waited.map_or(usual, |ms| ms.max(0) as f64 / 1000.0)
 }

@@ -51,7 +51,10 @@ impl OpenError {
             }
             OpenError::SeveralApplications { path, logs } => {
                 let one = path.join(logs.first().map_or("", String::as_str));
-                format!("give one log, e.g. `{}`; `batch` reads them all", one.display())
+                format!(
+                    "give one log, e.g. `{}`; `batch` reads them all",
+                    one.display()
+                )
             }
             OpenError::Empty(_) => "download the job's files into it first".into(),
             OpenError::NoKnownFile {

@@ -97,7 +97,11 @@ fn one_application(path: &Path, job: &mut Job) -> Result<(), OpenError> {
     }
     let compacted = job.files.iter().filter(|f| f.name.ends_with(".compact"));
     if let Some(last) = compacted.filter_map(|f| spark::part(&f.name)).max() {
-        for file in job.files.iter_mut().filter(|f| f.kind == FileKind::SparkEvents) {
+        for file in job
+            .files
+            .iter_mut()
+            .filter(|f| f.kind == FileKind::SparkEvents)
+        {
             let replaced = spark::part(&file.name)
                 .is_some_and(|n| n < last || (n == last && !file.name.ends_with(".compact")));
             if replaced {
@@ -105,9 +109,18 @@ fn one_application(path: &Path, job: &mut Job) -> Result<(), OpenError> {
             }
         }
     }
-    let logs: Vec<&str> = job.files.iter().filter(is_log).map(|f| f.name.as_str()).collect();
+    let logs: Vec<&str> = job
+        .files
+        .iter()
+        .filter(is_log)
+        .map(|f| f.name.as_str())
+        .collect();
     let begins = |name: &&&str| spark::begins_application(&path.join(name));
-    let begun: Vec<String> = logs.iter().filter(begins).map(|name| (*name).to_owned()).collect();
+    let begun: Vec<String> = logs
+        .iter()
+        .filter(begins)
+        .map(|name| (*name).to_owned())
+        .collect();
     match begun.len() {
         0 | 1 => Ok(()),
         _ => Err(OpenError::SeveralApplications {
@@ -120,7 +133,9 @@ fn one_application(path: &Path, job: &mut Job) -> Result<(), OpenError> {
 /// What a file is, by its first bytes.
 pub fn recognize(path: &Path) -> std::io::Result<FileKind> {
     let mut head = Vec::new();
-    File::open(path)?.take(HEAD_BYTES as u64).read_to_end(&mut head)?;
+    File::open(path)?
+        .take(HEAD_BYTES as u64)
+        .read_to_end(&mut head)?;
     Ok(sniff(&head))
 }
 

@@ -27,7 +27,9 @@ pub fn read_memory(files: &[(&str, FileKind, &[u8])], options: &Options) -> Job 
                 read::events::read(name, bytes, &reader.options, &mut reader.job);
             }
             FileKind::SparkEvents => {
-                reader.spark_events(name, bytes).expect("memory is readable");
+                reader
+                    .spark_events(name, bytes)
+                    .expect("memory is readable");
             }
             _ => reader.take(name, kind, bytes),
         }

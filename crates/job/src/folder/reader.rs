@@ -61,7 +61,11 @@ impl JobReader {
     fn read_where(&mut self, wanted: impl Fn(&JobFile) -> bool) -> Vec<ReadFile> {
         let is_log = |file: &JobFile| file.kind == FileKind::SparkEvents;
         // the parts of a log make sense together only
-        let log = self.job.files.iter().any(|file| is_log(file) && wanted(file));
+        let log = self
+            .job
+            .files
+            .iter()
+            .any(|file| is_log(file) && wanted(file));
         let files = self.job.files.iter().enumerate();
         let unread = files.filter(|(_, f)| !f.read && (wanted(f) || (log && is_log(f))));
         let parsed = unread.filter_map(|(at, file)| Some((at, file.kind.parser()?)));
@@ -152,7 +156,9 @@ impl JobReader {
 
     /// Keeps the scripts of an application as text.
     fn spark_scripts(&mut self) {
-        let Some(app) = &mut self.job.spark else { return };
+        let Some(app) = &mut self.job.spark else {
+            return;
+        };
         for (file, text) in self.scripts.drain(..) {
             app.scripts.push(ScriptFile { file, text });
         }

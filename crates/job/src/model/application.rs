@@ -286,7 +286,9 @@ impl Application {
             now += step;
             now
         });
-        most.max().and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0)
+        most.max()
+            .and_then(|n| u32::try_from(n).ok())
+            .filter(|n| *n > 0)
     }
 
     /// From when to when a job or an execution was open, in order, without overlaps.
@@ -314,7 +316,7 @@ impl Application {
 impl Executor {
     /// Tasks that it runs at once.
     pub fn slots(&self, task_cores: u32) -> u32 {
-        self.cores.map_or(1, |cores| (cores / task_cores.max(1)).max(1))
+        self.cores
+            .map_or(1, |cores| (cores / task_cores.max(1)).max(1))
     }
 }
-

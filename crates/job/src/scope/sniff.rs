@@ -132,9 +132,15 @@ fn is_stdout(text: &str) -> bool {
 /// Python or Scala that uses Spark.
 fn is_spark_script(text: &str) -> bool {
     text.lines().map(str::trim_start).any(|line| {
-        ["from pyspark", "import pyspark", "import org.apache.spark", "-- Databricks notebook", "# Databricks notebook"]
-            .iter()
-            .any(|start| line.starts_with(start))
+        [
+            "from pyspark",
+            "import pyspark",
+            "import org.apache.spark",
+            "-- Databricks notebook",
+            "# Databricks notebook",
+        ]
+        .iter()
+        .any(|start| line.starts_with(start))
     })
 }
 
@@ -145,7 +151,14 @@ fn is_driver_log(text: &str) -> bool {
         let leveled = levels.iter().any(|level| line.contains(level));
         leveled && line.starts_with(|c: char| c.is_ascii_digit())
     };
-    let classes = ["SparkContext", "DAGScheduler", "TaskSetManager", "BlockManager", "SparkSubmit", "TaskSchedulerImpl"];
+    let classes = [
+        "SparkContext",
+        "DAGScheduler",
+        "TaskSetManager",
+        "BlockManager",
+        "SparkSubmit",
+        "TaskSchedulerImpl",
+    ];
     let mut lines = text.lines().filter(logged);
     lines.any(|line| classes.iter().any(|class| line.contains(class)))
 }

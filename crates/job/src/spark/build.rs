@@ -11,7 +11,7 @@ use super::stages::{self, Index};
 use super::tasks::Accumulated;
 use crate::facts::OperatorFacts;
 use crate::model::{
-    Channel, Edge, Exchange, ExchangeKind, Job, Operator, OperatorKind, Source, Stage, Table,
+    Channel, Edge, Exchange, ExchangeKind, Executor, Job, Operator, OperatorKind, Source, Stage, Table,
 };
 use crate::problem::Problem;
 
@@ -25,6 +25,7 @@ pub(super) fn build(mut log: Collector, job: &mut Job) {
         executor.exit_code = executor.reason.as_deref().and_then(exit_code);
         executor.lost = is_lost(executor, ended);
     }
+    sort_executors(&mut log);
     let index = Index::of(&log.stages);
     add_stages(&mut log, &index, job);
     add_jobs(&mut log, &index);
@@ -37,6 +38,27 @@ pub(super) fn build(mut log: Collector, job: &mut Job) {
     job.spark = Some(Box::new(log.app));
 }
 
+/// Puts the executors into the order in which they came, whatever the order of the events.
+fn sort_executors(log: &mut Collector) {
+    let key = |e: &Executor| {
+        let number: u64 = e.id.parse().unwrap_or(u64::MAX);
+        (e.added_ms.unwrap_or(i64::MAX), number, e.id.clone())
+    };
+    let mut order: Vec<usize> = (0..log.app.executors.len()).collect();
+    order.sort_by_cached_key(|at| key(&log.app.executors[*at]));
+    let mut place = vec![0_u32; order.len()];
+    for (new, old) in order.iter().enumerate() {
+        place[*old] = new as u32;
+    }
+    log.app.executors.sort_by_cached_key(key);
+    let tasks = log.stages.values_mut().flat_map(|s| &mut s.tasks.kept);
+    for (_, task) in tasks {
+        if let Some(place) = place.get(task.executor as usize) {
+            task.executor = *place;
+        }
+    }
+}
+
 fn task_cores(log: &Collector) -> u32 {
     let stated = log.app.configuration.get("spark.task.cpus");
     let stated = stated.and_then(|n| n.trim().parse().ok());
@@ -46,7 +68,14 @@ fn task_cores(log: &Collector) -> u32 {
 /// Shells and notebooks by what they leave in the configuration.
 fn is_interactive(log: &Collector) -> bool {
     let set = |name: &str| log.app.configuration.contains_key(name);
-    let named = ["PySparkShell", "Spark shell", "SparkR", "Zeppelin", "livy-session", "Databricks Shell"];
+    let named = [
+        "PySparkShell",
+        "Spark shell",
+        "SparkR",
+        "Zeppelin",
+        "livy-session",
+        "Databricks Shell",
+    ];
     let name = log.name.as_deref().unwrap_or_default();
     set("spark.repl.class.uri")
         || set("spark.repl.class.outputDir")
@@ -87,7 +116,11 @@ fn add_stages(log: &mut Collector, index: &Index, job: &mut Job) {
 
 fn add_jobs(log: &mut Collector, index: &Index) {
     let at: HashMap<u32, usize> = log.executions.keys().copied().zip(0..).collect();
-    let mut jobs: Vec<_> = log.jobs.values().filter(|s| s.job.submitted_ms > 0).collect();
+    let mut jobs: Vec<_> = log
+        .jobs
+        .values()
+        .filter(|s| s.job.submitted_ms > 0)
+        .collect();
     jobs.sort_by_key(|s| (s.job.submitted_ms, s.job.id));
     let mut done = Vec::with_capacity(jobs.len());
     for state in jobs {
@@ -128,14 +161,26 @@ pub(super) struct Link {
 
 /// Adds executions, and the operators and facts of the stages.
 fn add_plans(log: &mut Collector, index: &Index, job: &mut Job) -> Vec<Link> {
-    let states: Vec<_> = index.keys.iter().filter_map(|key| log.stages.get(key)).collect();
+    let states: Vec<_> = index
+        .keys
+        .iter()
+        .filter_map(|key| log.stages.get(key))
+        .collect();
     // where ends of tasks are lost, the totals of the stage are still there
     let whole: Vec<Option<HashMap<u64, Accumulated>>> = states
         .iter()
         .zip(&log.app.stages)
         .map(|(state, record)| {
             let all = state.accumulators.iter();
-            let all = all.map(|(id, sum)| (*id, Accumulated { sum: *sum, max: 0.0 }));
+            let all = all.map(|(id, sum)| {
+                (
+                    *id,
+                    Accumulated {
+                        sum: *sum,
+                        max: 0.0,
+                    },
+                )
+            });
             record.lost_events.then(|| all.collect())
         })
         .collect();
@@ -149,21 +194,38 @@ fn add_plans(log: &mut Collector, index: &Index, job: &mut Job) -> Vec<Link> {
         let mut execution = state.execution.clone();
         let pieces = Pieces::of(state.nodes.clone(), uid, &metrics);
         uid += pieces.nodes.len() as u32;
-        execution.is_final = !state.nodes.iter().any(|n| n.text.contains("isFinalPlan=false"));
-        execution.adaptive = state.nodes.iter().any(|n| n.name.starts_with("AdaptiveSparkPlan"));
+        execution.is_final = !state
+            .nodes
+            .iter()
+            .any(|n| n.text.contains("isFinalPlan=false"));
+        execution.adaptive = state
+            .nodes
+            .iter()
+            .any(|n| n.name.starts_with("AdaptiveSparkPlan"));
         let first_link = links.len();
         for (node, raw) in pieces.raw.iter().enumerate() {
             if is_exchange(&raw.name) {
                 links.push(link(&pieces, node, &metrics, log.app.exchanges.len()));
-                log.app.exchanges.push(exchange(&pieces, node, position, &metrics));
+                log.app
+                    .exchanges
+                    .push(exchange(&pieces, node, position, &metrics));
             }
         }
         for (piece, own) in pieces.stages.iter().enumerate() {
             for stage in own {
-                add_operators(&pieces, piece, &links[first_link..], &mut job.stages[*stage]);
+                add_operators(
+                    &pieces,
+                    piece,
+                    &links[first_link..],
+                    &mut job.stages[*stage],
+                );
                 let record = &mut log.app.stages[*stage];
-                let python = |n: usize| kind(&pieces.raw[n].name, "") == OperatorKind::Process && is_python(&pieces.raw[n].name);
-                record.python |= (0..pieces.raw.len()).any(|n| pieces.piece[n] == piece && python(n));
+                let python = |n: usize| {
+                    kind(&pieces.raw[n].name, "") == OperatorKind::Process
+                        && is_python(&pieces.raw[n].name)
+                };
+                record.python |=
+                    (0..pieces.raw.len()).any(|n| pieces.piece[n] == piece && python(n));
                 record.execution = record.execution.or(Some(position));
             }
         }
@@ -178,7 +240,8 @@ fn add_plans(log: &mut Collector, index: &Index, job: &mut Job) -> Vec<Link> {
                 counting.piece(&pieces, piece, &mut facts[*stage]);
             }
         }
-        job.tables.extend(tables(&pieces, &log.app.at_line(execution.line)));
+        job.tables
+            .extend(tables(&pieces, &log.app.at_line(execution.line)));
         execution.plan = pieces.nodes;
         executions.push(execution);
     }
@@ -217,24 +280,25 @@ fn source<'a>(
 
 /// Adds the operators of a piece to a stage that runs it, inputs first.
 fn add_operators(pieces: &Pieces, piece: usize, links: &[Link], stage: &mut Stage) {
-    let channel_of = |node: usize| {
-        let uid = pieces.nodes[node].uid;
-        let of_exchange = is_exchange(&pieces.raw[node].name);
-        let name = if of_exchange { "Exchange" } else { "rows" };
-        channel(format!("{name}_{uid}"), uid)
+    let channel_of = |node: usize| match pieces.exchange(node) {
+        Some(exchange) => {
+            let uid = pieces.nodes[exchange].uid;
+            channel(format!("Exchange_{uid}"), uid)
+        }
+        None => {
+            let uid = pieces.nodes[node].uid;
+            channel(format!("rows_{uid}"), uid)
+        }
     };
+    let own = |node: usize| pieces.piece[node] == piece && !is_wrapper(&pieces.raw[node].name);
     let mut inputs: HashMap<usize, Vec<Channel>> = HashMap::new();
-    for node in 0..pieces.nodes.len() {
-        let own = pieces.piece[node] == piece || pieces.written_by[piece] == pieces.raw[node].parent;
-        if let Some(consumer) = pieces.consumer(node).filter(|_| own && !is_wrapper(&pieces.raw[node].name)) {
+    for node in (0..pieces.nodes.len()).filter(|n| own(*n)) {
+        if let Some(consumer) = pieces.consumer(node) {
             inputs.entry(consumer).or_default().push(channel_of(node));
         }
     }
     let operators = (0..pieces.nodes.len()).rev();
-    let operators = operators.filter(|n| {
-        let name = &pieces.raw[*n].name;
-        pieces.piece[*n] == piece && !is_wrapper(name) && !is_exchange(name)
-    });
+    let operators = operators.filter(|n| own(*n) && pieces.exchange(*n).is_none());
     for node in operators.chain(pieces.written_by[piece]) {
         let raw = &pieces.raw[node];
         let uid = pieces.nodes[node].uid;
@@ -246,7 +310,9 @@ fn add_operators(pieces: &Pieces, piece: usize, links: &[Link], stage: &mut Stag
             uid: Some(uid),
             kind: link.map_or_else(|| kind(&raw.name, &raw.text), |l| partitioner(l.kind)),
             class_name: name.to_owned(),
-            args: bare(raw.text.strip_prefix(name).unwrap_or(&raw.text)).trim().to_owned(),
+            args: bare(raw.text.strip_prefix(name).unwrap_or(&raw.text))
+                .trim()
+                .to_owned(),
             keys: link.map_or(own_keys, |l| l.keys.clone()),
             right_keys,
             partition_count: link.and_then(|l| l.partitions),
@@ -275,14 +341,19 @@ fn partitioner(kind: ExchangeKind) -> OperatorKind {
         ExchangeKind::Range => OperatorKind::RangePartition,
         ExchangeKind::Broadcast => OperatorKind::Broadcast,
         ExchangeKind::Gather => OperatorKind::Gather,
-        ExchangeKind::RoundRobin | ExchangeKind::OneToOne | ExchangeKind::Unknown => OperatorKind::Partition,
+        ExchangeKind::RoundRobin | ExchangeKind::OneToOne | ExchangeKind::Unknown => {
+            OperatorKind::Partition
+        }
     }
 }
 
 fn link(pieces: &Pieces, node: usize, metrics: &Metrics<'_>, exchange: usize) -> Link {
     let raw = &pieces.raw[node];
     let parts = partitioning(&raw.text);
-    let ids = raw.metrics.iter().find(|(name, _, _)| name == "number of partitions");
+    let ids = raw
+        .metrics
+        .iter()
+        .find(|(name, _, _)| name == "number of partitions");
     let counted = ids.and_then(|(_, id, _)| metrics.of_driver.get(id));
     Link {
         exchange,
@@ -323,7 +394,11 @@ fn exchange(pieces: &Pieces, node: usize, execution: usize, metrics: &Metrics<'_
         readers,
         read: reader.map(|r| {
             let raw = &pieces.raw[r];
-            raw.text.strip_prefix(raw.name.as_str()).unwrap_or(&raw.text).trim().to_owned()
+            raw.text
+                .strip_prefix(raw.name.as_str())
+                .unwrap_or(&raw.text)
+                .trim()
+                .to_owned()
         }),
         skewed_partitions: of_reader("number of skewed partitions"),
         coalesced_partitions: of_reader("number of coalesced partitions"),
@@ -331,7 +406,9 @@ fn exchange(pieces: &Pieces, node: usize, execution: usize, metrics: &Metrics<'_
         build_ms: own.metric("time to build"),
         broadcast_ms: own.metric("time to broadcast"),
         data_bytes: own.metric("data size"),
-        rows: own.metric("shuffle records written").or_else(|| own.metric("number of output rows")),
+        rows: own
+            .metric("shuffle records written")
+            .or_else(|| own.metric("number of output rows")),
     }
 }
 
@@ -340,8 +417,12 @@ fn add_edges(log: &Collector, index: &Index, links: &[Link], job: &mut Job) {
     let mut edges: Vec<Edge> = Vec::new();
     for link in links {
         let exchange = &log.app.exchanges[link.exchange];
-        for (from, to) in exchange.writers.iter().flat_map(|w| exchange.readers.iter().map(move |r| (*w, *r))) {
-            if from != to {
+        for (from, to) in exchange
+            .writers
+            .iter()
+            .flat_map(|w| exchange.readers.iter().map(move |r| (*w, *r)))
+        {
+            if from < to {
                 edges.push(edge(job, link, exchange, from, to));
             }
         }
@@ -417,15 +498,28 @@ fn tables(pieces: &Pieces, source: &Source) -> Vec<Table> {
     });
     scans
         .map(|scan| {
-            let location = scan.metadata.get("Location").map(String::as_str).unwrap_or_default();
+            let location = scan
+                .metadata
+                .get("Location")
+                .map(String::as_str)
+                .unwrap_or_default();
             let path = location.split_once('[').map_or(location, |(_, rest)| rest);
             let path = path.split([',', ']']).next().unwrap_or_default();
             let count = |name: &str| scan.metric(name).map(|n| n as u64);
             let sources = ["bytes", "file_count"].map(|field| (field, source.clone()));
             Table {
-                name: path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned(),
+                name: path
+                    .trim_end_matches('/')
+                    .rsplit('/')
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned(),
                 path: Some(path.to_owned()).filter(|p| !p.is_empty()),
-                stream_id: Some(format!("{}_{}", scan.name.trim().replace(' ', "_"), scan.uid)),
+                stream_id: Some(format!(
+                    "{}_{}",
+                    scan.name.trim().replace(' ', "_"),
+                    scan.uid
+                )),
                 kind: scan.metadata.get("Format").map(|f| f.to_lowercase()),
                 bytes: count("size of files read"),
                 file_count: count("number of files read"),
@@ -440,9 +534,20 @@ fn tables(pieces: &Pieces, source: &Source) -> Vec<Table> {
 /// when it submitted the next, without those that another job in between follows already.
 fn order(log: &Collector) -> Vec<(usize, usize)> {
     let jobs = &log.app.jobs;
-    let mut ended: Vec<usize> = (0..jobs.len()).filter(|j| jobs[*j].ended_ms.is_some()).collect();
-    ended.sort_by_key(|j| jobs[*j].ended_ms);
-    let end = |j: usize| jobs[j].ended_ms.unwrap_or(i64::MAX);
+    // the end of a job is noted a little after that of its last stage
+    let end = |j: usize| {
+        let stages = jobs[j]
+            .stages
+            .iter()
+            .filter_map(|s| log.app.stages[*s].completed_ms);
+        stages
+            .max()
+            .min(jobs[j].ended_ms)
+            .or(jobs[j].ended_ms)
+            .unwrap_or(i64::MAX)
+    };
+    let mut ended: Vec<usize> = (0..jobs.len()).filter(|j| end(*j) < i64::MAX).collect();
+    ended.sort_by_key(|j| end(*j));
     let mut pairs = Vec::new();
     for job in jobs.iter().filter(|j| !j.stages.is_empty()) {
         let before = ended.partition_point(|j| end(*j) <= job.submitted_ms);
@@ -453,7 +558,10 @@ fn order(log: &Collector) -> Vec<(usize, usize)> {
         for before in direct {
             let last = jobs[*before].stages.iter().copied();
             let last = last.max_by_key(|s| log.app.stages[*s].completed_ms);
-            pairs.extend(last.into_iter().flat_map(|last| roots.iter().map(move |r| (last, *r))));
+            pairs.extend(
+                last.into_iter()
+                    .flat_map(|last| roots.iter().map(move |r| (last, *r))),
+            );
         }
     }
     pairs.sort_unstable();
@@ -464,7 +572,10 @@ fn order(log: &Collector) -> Vec<(usize, usize)> {
 /// The stages of a job that were submitted first.
 fn roots(log: &Collector, stages: &[usize]) -> Vec<usize> {
     let submitted = |s: &usize| log.app.stages[*s].submitted_ms.unwrap_or(i64::MAX);
-    let ends: Vec<i64> = stages.iter().filter_map(|s| log.app.stages[*s].completed_ms).collect();
+    let ends: Vec<i64> = stages
+        .iter()
+        .filter_map(|s| log.app.stages[*s].completed_ms)
+        .collect();
     let first_end = ends.into_iter().min().unwrap_or(i64::MAX);
     let mut roots: Vec<usize> = stages.to_vec();
     roots.retain(|s| submitted(s) < first_end);
@@ -484,7 +595,13 @@ fn note(log: &Collector, job: &mut Job) {
     }
     if !log.unknown.is_empty() {
         let events = log.unknown.values().sum();
-        let kinds = log.unknown.keys().take(5).cloned().collect::<Vec<_>>().join(", ");
+        let kinds = log
+            .unknown
+            .keys()
+            .take(5)
+            .cloned()
+            .collect::<Vec<_>>()
+            .join(", ");
         job.note(&file, None, &Problem::UnknownEvents { events, kinds });
     }
     if log.ended.is_none() {

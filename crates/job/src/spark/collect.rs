@@ -328,7 +328,9 @@ impl Collector {
             return;
         }
         // what is left of the memory is shared by the stages to come
-        let most = self.per_stage.min((MAX_TASKS - self.n_tasks.min(MAX_TASKS)) / 4);
+        let most = self
+            .per_stage
+            .min((MAX_TASKS - self.n_tasks.min(MAX_TASKS)) / 4);
         let part = self.parts.len().saturating_sub(1);
         let stage = self.stages.entry(key).or_default();
         (stage.ran, stage.part) = (true, part);
@@ -376,9 +378,8 @@ impl Collector {
         let new = rank(&nodes);
         let later = (new, nodes.len()) > (known, state.nodes.len());
         let same = (new, nodes.len()) == (known, state.nodes.len());
-        let texts = |nodes: &[RawNode]| -> Vec<String> {
-            nodes.iter().map(|n| n.text.clone()).collect()
-        };
+        let texts =
+            |nodes: &[RawNode]| -> Vec<String> { nodes.iter().map(|n| n.text.clone()).collect() };
         if later || (same && texts(&nodes) > texts(&state.nodes)) {
             state.nodes = nodes;
         }
@@ -397,10 +398,9 @@ fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
     serde_json::from_str(text).ok()
 }
 
-fn owned(
-    map: BTreeMap<Str<'_>, Str<'_>>,
-) -> impl Iterator<Item = (String, String)> {
-    map.into_iter().map(|(k, v)| (k.0.into_owned(), v.0.into_owned()))
+fn owned(map: BTreeMap<Str<'_>, Str<'_>>) -> impl Iterator<Item = (String, String)> {
+    map.into_iter()
+        .map(|(k, v)| (k.0.into_owned(), v.0.into_owned()))
 }
 
 /// Events that say nothing that is used.

@@ -63,7 +63,9 @@ pub(super) fn keys(name: &str, text: &str) -> (Vec<String>, Vec<String>) {
     let after = |mark: &str| text.find(mark).map(|at| &text[at + mark.len() - 1..]);
     let list = |text: Option<&str>| -> Vec<String> {
         let inner = text.and_then(|t| inside(t, '['));
-        inner.map_or_else(Vec::new, |inner| split(inner).iter().map(|k| sort_key(k)).collect())
+        inner.map_or_else(Vec::new, |inner| {
+            split(inner).iter().map(|k| sort_key(k)).collect()
+        })
     };
     match () {
         () if name.contains("Join") => (list(Some(text)), list(second_list(text))),
@@ -119,7 +121,10 @@ fn split(list: &str) -> Vec<&str> {
 
 /// A key without the numbers of its columns and without its order: `user_id#1L ASC NULLS FIRST`.
 fn sort_key(key: &str) -> String {
-    let end = key.find(" ASC").or_else(|| key.find(" DESC")).unwrap_or(key.len());
+    let end = key
+        .find(" ASC")
+        .or_else(|| key.find(" DESC"))
+        .unwrap_or(key.len());
     bare(&key[..end])
 }
 
@@ -134,7 +139,10 @@ pub(super) fn bare(expression: &str) -> String {
             // not a number of a column
             text.push('#');
         }
-        rest = number.strip_prefix('L').filter(|_| number.len() < rest.len() - at - 1).unwrap_or(number);
+        rest = number
+            .strip_prefix('L')
+            .filter(|_| number.len() < rest.len() - at - 1)
+            .unwrap_or(number);
     }
     text.push_str(rest);
     text
@@ -155,24 +163,63 @@ mod tests {
         let hash = "Exchange hashpartitioning(user_id#1L, coalesce(b#2, 0), 16), ENSURE_REQUIREMENTS, [plan_id=96]";
         is(hash, X::Hash, &["user_id", "coalesce(b, 0)"], Some(16));
         assert_eq!(origin(hash).as_deref(), Some("ENSURE_REQUIREMENTS"));
-        is("Exchange rangepartitioning(a#1 DESC NULLS LAST, 200)", X::Range, &["a"], Some(200));
-        is("Exchange SinglePartition, ENSURE_REQUIREMENTS", X::Gather, &[], Some(1));
-        is("BroadcastExchange HashedRelationBroadcastMode(List(input[0, bigint, false]),false)", X::Broadcast, &[], None);
-        is("Exchange RoundRobinPartitioning(24), REPARTITION_BY_NUM", X::RoundRobin, &[], Some(24));
+        is(
+            "Exchange rangepartitioning(a#1 DESC NULLS LAST, 200)",
+            X::Range,
+            &["a"],
+            Some(200),
+        );
+        is(
+            "Exchange SinglePartition, ENSURE_REQUIREMENTS",
+            X::Gather,
+            &[],
+            Some(1),
+        );
+        is(
+            "BroadcastExchange HashedRelationBroadcastMode(List(input[0, bigint, false]),false)",
+            X::Broadcast,
+            &[],
+            None,
+        );
+        is(
+            "Exchange RoundRobinPartitioning(24), REPARTITION_BY_NUM",
+            X::RoundRobin,
+            &[],
+            Some(24),
+        );
         is("Exchange hashpartitioning(cut", X::Unknown, &[], None);
     }
 
     #[test]
     fn keys_of_operators() {
         for (name, text, left, right) in [
-            ("SortMergeJoin", "SortMergeJoin(skew=true) [a#1, b#2L], [c#3, d#4], Inner", "a|b", "c|d"),
-            ("HashAggregate", "HashAggregate(keys=[cast(a#1 as date)#9], functions=[count(1)])", "cast(a as date)", ""),
-            ("Window", "Window [rank() AS r#5], [a#1], [b#2 ASC NULLS FIRST]", "a", ""),
+            (
+                "SortMergeJoin",
+                "SortMergeJoin(skew=true) [a#1, b#2L], [c#3, d#4], Inner",
+                "a|b",
+                "c|d",
+            ),
+            (
+                "HashAggregate",
+                "HashAggregate(keys=[cast(a#1 as date)#9], functions=[count(1)])",
+                "cast(a as date)",
+                "",
+            ),
+            (
+                "Window",
+                "Window [rank() AS r#5], [a#1], [b#2 ASC NULLS FIRST]",
+                "a",
+                "",
+            ),
             ("Sort", "Sort [a#1 ASC NULLS FIRST], false, 0", "a", ""),
             ("Filter", "Filter isnotnull(a#1)", "", ""),
         ] {
             let (l, r) = keys(name, text);
-            assert_eq!((l.join("|").as_str(), r.join("|").as_str()), (left, right), "{text}");
+            assert_eq!(
+                (l.join("|").as_str(), r.join("|").as_str()),
+                (left, right),
+                "{text}"
+            );
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::plan::{Metrics, Pieces, is_exchange, is_read_side, is_wrapper, kind, scale};
+use super::plan::{Metrics, Pieces, is_read_side, is_wrapper, kind, scale};
 use super::tasks::{Quantity, Tasks};
 use crate::facts::{
     Account, Derived, Gc, Measured, OperatorFacts, PerVertex, Place, Role, Spread, StageFacts,
@@ -111,7 +111,8 @@ impl StageSource<'_> {
                 exchange_bytes_read: self.spread(Q::ShuffleRead, "Shuffle Read Metrics"),
                 exchange_rows_read: self.spread(Q::ShuffleReadRows, "Total Records Read"),
                 exchange_bytes_written: self.spread(Q::ShuffleWritten, "Shuffle Bytes Written"),
-                exchange_rows_written: self.spread(Q::ShuffleWrittenRows, "Shuffle Records Written"),
+                exchange_rows_written: self
+                    .spread(Q::ShuffleWrittenRows, "Shuffle Records Written"),
                 task_ms: self.spread(Q::Run, RUN),
                 cpu_ms: self.spread(Q::Cpu, CPU),
                 gc_ms: self.spread(Q::Gc, GC),
@@ -159,7 +160,10 @@ impl Counting<'_> {
             place: Arc::clone(place),
         };
         // tasks send no update where there is nothing to count
-        let found = self.metrics.of_stage[self.stage].get(id).copied().unwrap_or_default();
+        let found = self.metrics.of_stage[self.stage]
+            .get(id)
+            .copied()
+            .unwrap_or_default();
         let max = Some(found.max).filter(|_| !self.source.record.lost_events);
         (Some(measured(found.sum)), max.map(measured))
     }
@@ -178,18 +182,23 @@ impl Counting<'_> {
             }
             let consumer = pieces.consumer(node);
             let parent = consumer.and_then(|c| place_of.get(&c).copied());
-            let fact = match is_exchange(name) {
-                true => self.read(pieces, node, parent),
-                false => self.operator(pieces, node, parent),
+            let fact = match pieces.exchange(node) {
+                Some(exchange) => self.read(pieces, exchange, parent),
+                None => {
+                    place_of.insert(node, to.len());
+                    self.operator(pieces, node, parent)
+                }
             };
-            if !is_exchange(name) {
-                place_of.insert(node, to.len());
-            }
             to.push(fact);
         }
     }
 
-    fn base(&self, pieces: &Pieces, node: usize, parent: Option<usize>) -> (OperatorFacts, Arc<Place>) {
+    fn base(
+        &self,
+        pieces: &Pieces,
+        node: usize,
+        parent: Option<usize>,
+    ) -> (OperatorFacts, Arc<Place>) {
         let name = pieces.raw[node].name.trim();
         let uid = pieces.nodes[node].uid;
         let place = self.source.place(Some(&format!("{name}[{uid}]")));
@@ -237,9 +246,21 @@ impl Counting<'_> {
         let (facts, place) = self.base(pieces, node, None);
         let get = |name| self.metric(pieces, node, name, &place);
         let (rows, rows_max) = get("shuffle records written");
+        // the driver counts what is broadcast
+        let of_driver = |metric: &'static str| {
+            let value = pieces.nodes[node].metric(metric)?;
+            let place = Arc::clone(&place);
+            Some(Measured {
+                value,
+                metric,
+                place,
+            })
+        };
+        let rows = rows.or_else(|| of_driver("number of output rows"));
+        let bytes = get("shuffle bytes written").0;
         OperatorFacts {
             role: Role::ChannelWriter,
-            bytes: get("shuffle bytes written").0,
+            bytes: bytes.or_else(|| of_driver("data size")),
             own_ms: get("shuffle write time").0,
             rows,
             rows_max,
@@ -255,10 +276,16 @@ impl Counting<'_> {
         let (local, remote) = (get("local bytes read").0, get("remote bytes read").0);
         let value = |m: &Option<Measured>| m.as_ref().map_or(0.0, |m| m.value);
         let both = value(&local) + value(&remote);
-        let any = pieces.raw[node].metrics.iter().any(|(name, _, _)| is_read_side(name));
+        let any = pieces.raw[node]
+            .metrics
+            .iter()
+            .any(|(name, _, _)| is_read_side(name));
         OperatorFacts {
             role: Role::ChannelReader,
-            bytes: local.or(remote).filter(|_| any).map(|m| Measured { value: both, ..m }),
+            bytes: local
+                .or(remote)
+                .filter(|_| any)
+                .map(|m| Measured { value: both, ..m }),
             own_ms: get("fetch wait time").0,
             rows,
             rows_max,
@@ -282,11 +309,16 @@ fn role(kind: OperatorKind) -> Role {
 pub(super) fn rest(source: &StageSource<'_>, facts: &mut StageFacts) {
     use Quantity as Q;
     let total = |q| source.tasks.total(q).unwrap_or(0.0);
-    let Some(run) = source.tasks.total(Q::Run) else { return };
+    let Some(run) = source.tasks.total(Q::Run) else {
+        return;
+    };
     if source.record.python {
         let jvm = total(Q::Cpu) + total(Q::FetchWait) + total(Q::ShuffleWriteTime);
         let waited = (run - jvm).max(0.0);
-        let code = facts.operators.iter().position(|o| o.role == Role::ManagedCode);
+        let code = facts
+            .operators
+            .iter()
+            .position(|o| o.role == Role::ManagedCode);
         let at = code.unwrap_or_else(|| {
             facts.operators.push(OperatorFacts {
                 name: "Python".into(),
@@ -295,7 +327,12 @@ pub(super) fn rest(source: &StageSource<'_>, facts: &mut StageFacts) {
             });
             facts.operators.len() - 1
         });
-        let known: f64 = facts.operators.iter().filter(|o| o.role == Role::StoredInput).filter_map(|o| Some(o.own_ms.as_ref()?.value)).sum();
+        let known: f64 = facts
+            .operators
+            .iter()
+            .filter(|o| o.role == Role::StoredInput)
+            .filter_map(|o| Some(o.own_ms.as_ref()?.value))
+            .sum();
         let value = waited.min((run - known).max(0.0));
         let metric = "Executor Run Time - Executor CPU Time";
         facts.operators[at].own_ms = Some(source.measured(value, metric));

@@ -37,7 +37,12 @@ impl TaskFailure {
         part: usize,
     ) -> TaskFailure {
         let (reason, info) = (&event.reason, &event.info);
-        let said = [&reason.description, &reason.message, &reason.loss, &reason.killed];
+        let said = [
+            &reason.description,
+            &reason.message,
+            &reason.loss,
+            &reason.killed,
+        ];
         let said = said.into_iter().find(|s| !s.0.is_empty());
         let kept = |text: &str, most| head(text, most).to_owned();
         TaskFailure {
@@ -84,7 +89,9 @@ impl TaskFailure {
     }
 
     pub(super) fn error(&self, file: &str, stage: &str) -> JobError {
-        let exception = self.innermost().map(|text| head(text, MAX_MESSAGE).to_owned());
+        let exception = self
+            .innermost()
+            .map(|text| head(text, MAX_MESSAGE).to_owned());
         let out_of_memory = self.stack.contains("OutOfMemoryError")
             || self.description.contains("OutOfMemoryError");
         let id = match (out_of_memory, self.class.as_str()) {
@@ -113,15 +120,27 @@ impl TaskFailure {
 
 /// The innermost exception of a stack: its last cause; of Python the last line of its traceback.
 pub(super) fn innermost(stack: &str) -> Option<&str> {
-    let causes = stack.lines().filter_map(|l| l.trim().strip_prefix("Caused by: "));
+    let causes = stack
+        .lines()
+        .filter_map(|l| l.trim().strip_prefix("Caused by: "));
     let first = stack.lines().next().filter(|l| !l.trim().is_empty());
-    python_error(stack).or(causes.last()).or(first).map(str::trim)
+    python_error(stack)
+        .or(causes.last())
+        .or(first)
+        .map(str::trim)
 }
 
 /// The innermost frame that is neither Spark's nor the platform's.
 pub(super) fn own_frame(stack: &str) -> Option<String> {
     const PLATFORM: [&str; 8] = [
-        "org.apache.", "java.", "javax.", "jdk.", "sun.", "scala.", "py4j.", "io.netty.",
+        "org.apache.",
+        "java.",
+        "javax.",
+        "jdk.",
+        "sun.",
+        "scala.",
+        "py4j.",
+        "io.netty.",
     ];
     let own = |frame: &&str| !PLATFORM.iter().any(|p| frame.starts_with(p));
     // the innermost cause comes last
@@ -143,14 +162,18 @@ pub(super) fn machine(executor: &str, host: &str) -> String {
 fn python_error(text: &str) -> Option<&str> {
     let (_, traceback) = text.split_once("Traceback (most recent call last):")?;
     let mut lines = traceback.lines().skip(1);
-    lines.find(|l| !l.starts_with(' ') && !l.trim().is_empty()).map(str::trim)
+    lines
+        .find(|l| !l.starts_with(' ') && !l.trim().is_empty())
+        .map(str::trim)
 }
 
 /// The innermost frame of the traceback that is not Spark's: `/app/job.py:39 in parse`.
 fn python_frame(text: &str) -> Option<String> {
     let (_, traceback) = text.split_once("Traceback (most recent call last):")?;
     let end = traceback.find("\n\n").unwrap_or(traceback.len());
-    let frames = traceback[..end].lines().filter_map(|l| l.trim().strip_prefix("File \""));
+    let frames = traceback[..end]
+        .lines()
+        .filter_map(|l| l.trim().strip_prefix("File \""));
     let own = frames.filter(|f| !f.contains("/pyspark/") && !f.contains("pyspark.zip"));
     let (file, rest) = own.last()?.split_once("\", line ")?;
     let (line, function) = rest.split_once(", in ").unwrap_or((rest, "?"));
@@ -160,10 +183,19 @@ fn python_frame(text: &str) -> Option<String> {
 /// Exit code in the reason of a removal: `Command exited with code 137`.
 pub(super) fn exit_code(reason: &str) -> Option<i32> {
     let lower = reason.to_ascii_lowercase();
-    let after = ["exited with code ", "exit code ", "exit status: ", "exit status ", "exitcode: "]
-        .iter()
-        .find_map(|said| Some(lower.find(said)? + said.len()))?;
-    let digits: String = lower[after..].chars().take_while(|c| c.is_ascii_digit() || *c == '-').collect();
+    let after = [
+        "exited with code ",
+        "exit code ",
+        "exit status: ",
+        "exit status ",
+        "exitcode: ",
+    ]
+    .iter()
+    .find_map(|said| Some(lower.find(said)? + said.len()))?;
+    let digits: String = lower[after..]
+        .chars()
+        .take_while(|c| c.is_ascii_digit() || *c == '-')
+        .collect();
     digits.parse().ok()
 }
 
@@ -175,7 +207,13 @@ pub(super) fn is_lost(executor: &Executor, ended: Option<i64>) -> bool {
         return false;
     };
     let reason = reason.to_ascii_lowercase();
-    let wanted = ["idle", "executor killed by driver", "requested by driver", "decommission", "shutdown"];
+    let wanted = [
+        "idle",
+        "executor killed by driver",
+        "requested by driver",
+        "decommission",
+        "shutdown",
+    ];
     let at_end = ended.is_some_and(|end| at + SHUTDOWN_MS >= end);
     executor.added_ms.is_some() && !at_end && !wanted.iter().any(|w| reason.contains(w))
 }

@@ -22,17 +22,20 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
     let setting = |name: &str| app.configuration.get(name);
     let queue = setting("spark.yarn.queue").or_else(|| setting("spark.kubernetes.namespace"));
     if let Some(queue) = queue {
-        info.other.insert("VirtualCluster".to_owned(), queue.clone());
+        info.other
+            .insert("VirtualCluster".to_owned(), queue.clone());
     }
     if let Some(version) = &app.version {
-        info.other.insert("SparkVersion".to_owned(), version.clone());
+        info.other
+            .insert("SparkVersion".to_owned(), version.clone());
     }
     let started = log.started;
     let submitted = setting("spark.app.submitTime").and_then(|t| t.trim().parse::<i64>().ok());
     let submitted = submitted.filter(|at| *at > 0 && started.is_none_or(|(start, _)| *at <= start));
     if let Some(submitted) = submitted {
         info.submitted_ms = Some(submitted);
-        info.sources.insert("submitted_ms", at("Spark Properties/spark.app.submitTime"));
+        info.sources
+            .insert("submitted_ms", at("Spark Properties/spark.app.submitTime"));
     } else if let Some((start, from)) = started {
         info.submitted_ms = Some(start);
         info.sources.insert("submitted_ms", line(from));
@@ -52,21 +55,34 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
     states.extend(submitted.map(|at| ("Queued", at)));
     states.extend(started.map(|(at, _)| ("Starting", at)));
     // without executors the driver's own work is no waiting; a job that was submitted waits
-    states.extend(first_job.filter(|at| first.is_none_or(|(first, _)| *at < first)).map(|at| ("WaitingForCapacity", at)));
+    states.extend(
+        first_job
+            .filter(|at| first.is_none_or(|(first, _)| *at < first))
+            .map(|at| ("WaitingForCapacity", at)),
+    );
     states.extend(first.map(|(at, _)| ("Running", at)));
     let running = first.or(started);
     if let Some((start, from)) = running {
         info.started_ms = Some(start);
         info.sources.insert("started_ms", line(from));
     }
-    let waits = states.windows(2).filter(|pair| pair[0].0 != "Starting" && pair[0].0 != "Running");
+    if let Some(((start, _), (end, from))) = running.zip(log.ended).filter(|(a, b)| a.0 < b.0) {
+        info.elapsed_seconds = Some((end - start) as f64 / 1e3);
+        info.sources.insert("elapsed_seconds", line(from));
+    }
+    let waits = states
+        .windows(2)
+        .filter(|pair| pair[0].0 != "Starting" && pair[0].0 != "Running");
     let waited: i64 = waits.map(|pair| pair[1].1 - pair[0].1).sum();
     if first.is_some() && submitted.is_some() {
         info.queued_seconds = Some(waited.max(0) as f64 / 1e3);
         let from = first.map_or(0, |(_, from)| from);
         info.sources.insert("queued_seconds", line(from));
     }
-    info.states = states.into_iter().map(|(state, at)| (state.to_owned(), at)).collect();
+    info.states = states
+        .into_iter()
+        .map(|(state, at)| (state.to_owned(), at))
+        .collect();
     if let Some(slots) = app.slots() {
         info.tokens = Some(slots);
         let added = app.executors.iter().map(|e| e.line).min().unwrap_or(0);
@@ -76,7 +92,11 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
 
 /// When the first executor came, and the line that says so.
 fn first_executor(log: &Collector) -> Option<(i64, u64)> {
-    let added = log.app.executors.iter().filter_map(|e| Some((e.added_ms?, e.line)));
+    let added = log
+        .app
+        .executors
+        .iter()
+        .filter_map(|e| Some((e.added_ms?, e.line)));
     let launched = || {
         let tasks = log.app.stages.iter().flat_map(|s| &s.attempts);
         tasks.map(|t| (t.launched_ms, t.line)).min()
@@ -93,7 +113,10 @@ fn state(log: &Collector) -> (JobState, Option<u64>) {
     let job_failed = last_job.filter(|j| j.succeeded == Some(false));
     let later = |e: &&crate::model::Execution| last_job.is_none_or(|j| e.ended_ms >= j.ended_ms);
     let execution_failed = last_execution.filter(|e| e.error.is_some()).filter(later);
-    if let Some(line) = job_failed.map(|j| j.line).or(execution_failed.map(|e| e.line)) {
+    if let Some(line) = job_failed
+        .map(|j| j.line)
+        .or(execution_failed.map(|e| e.line))
+    {
         return (JobState::Failed, Some(line));
     }
     match log.ended {
@@ -123,17 +146,26 @@ pub(super) fn errors(log: &Collector, index: &Index, job: &mut Job) {
             continue;
         }
         let file = log.parts.get(failure.part).unwrap_or(&log.app.file);
-        job.errors.push(failure.error(file, &stages::name(failure.stage.0, failure.stage.1)));
+        job.errors
+            .push(failure.error(file, &stages::name(failure.stage.0, failure.stage.1)));
         seen.push(message);
     }
     let said = last.and_then(|l| l.error.clone());
     let executions = log.app.executions.iter().filter(|e| e.error.is_some());
-    let said = said.or_else(|| executions.max_by_key(|e| e.ended_ms).and_then(|e| e.error.clone()));
+    let said = said.or_else(|| {
+        executions
+            .max_by_key(|e| e.ended_ms)
+            .and_then(|e| e.error.clone())
+    });
     if let Some(message) = said.filter(|_| job.errors.is_empty()) {
         let first = message.lines().next().unwrap_or_default();
         job.errors.push(JobError {
             file: log.app.file.clone(),
-            id: first.split([':', ' ']).next().filter(|id| id.contains('.')).map(str::to_owned),
+            id: first
+                .split([':', ' '])
+                .next()
+                .filter(|id| id.contains('.'))
+                .map(str::to_owned),
             message: first.to_owned(),
             details: Some(message.clone()),
             ..JobError::default()

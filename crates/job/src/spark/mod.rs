@@ -38,7 +38,11 @@ pub(crate) fn sniff(head: &[u8]) -> Option<FileKind> {
     /// The first event is short, but for the settings on Databricks.
     const ENOUGH: u64 = 4 << 10;
     let mut text = Vec::new();
-    codec::unpack(head).ok()?.take(ENOUGH).read_to_end(&mut text).ok()?;
+    codec::unpack(head)
+        .ok()?
+        .take(ENOUGH)
+        .read_to_end(&mut text)
+        .ok()?;
     let text = String::from_utf8_lossy(&text);
     let text = text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
     event::begins_log(text).then_some(FileKind::SparkEvents)
@@ -55,9 +59,8 @@ pub(crate) fn begins_application(path: &Path) -> bool {
     /// The events before it include all settings.
     const ENOUGH: u64 = 4 << 20;
     let mut text = Vec::new();
-    let read = File::open(path).and_then(|file| {
-        codec::unpack(file)?.take(ENOUGH).read_to_end(&mut text)
-    });
+    let read =
+        File::open(path).and_then(|file| codec::unpack(file)?.take(ENOUGH).read_to_end(&mut text));
     let event = b"\"Event\":\"SparkListenerApplicationStart\"";
     read.is_ok() && memchr::memmem::find(&text, event).is_some()
 }

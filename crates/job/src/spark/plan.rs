@@ -89,7 +89,10 @@ impl Pieces {
                 stages[own].extend(metrics.stages_of(*id));
             }
         }
-        let stages: Vec<Vec<usize>> = stages.into_iter().map(|s| s.into_iter().collect()).collect();
+        let stages: Vec<Vec<usize>> = stages
+            .into_iter()
+            .map(|s| s.into_iter().collect())
+            .collect();
         let mut nodes: Vec<SparkNode> = Vec::with_capacity(raw.len());
         for (at, node) in raw.iter().enumerate() {
             let writes = written_by.iter().position(|e| *e == Some(at));
@@ -111,6 +114,22 @@ impl Pieces {
             written_by,
             stages,
         }
+    }
+
+    /// The exchange that a node reads: itself, or the one that it reuses.
+    pub(super) fn exchange(&self, node: usize) -> Option<usize> {
+        let raw = &self.raw[node];
+        if is_exchange(&raw.name) {
+            return Some(node);
+        }
+        let reused = raw
+            .text
+            .strip_prefix("ReusedExchange")?
+            .split_once("], ")?
+            .1;
+        self.raw
+            .iter()
+            .position(|other| is_exchange(&other.name) && other.text == reused)
     }
 
     /// The node that takes a node's rows, past what only wraps.
@@ -149,7 +168,9 @@ pub(super) fn scale(unit: &str) -> f64 {
 
 /// Whether a metric of an exchange is of those who read it.
 pub(super) fn is_read_side(metric: &str) -> bool {
-    ["read", "fetch", "merged", "reqs"].iter().any(|word| metric.contains(word))
+    ["read", "fetch", "merged", "reqs"]
+        .iter()
+        .any(|word| metric.contains(word))
 }
 
 pub(super) fn is_exchange(name: &str) -> bool {
@@ -171,7 +192,13 @@ pub(super) fn is_wrapper(name: &str) -> bool {
         || name.starts_with("AdaptiveSparkPlan")
         || name.ends_with("ShuffleRead")
         || name.ends_with("ShuffleReader")
-        || ["InputAdapter", "ColumnarToRow", "InMemoryRelation", "WriteFiles"].contains(&name)
+        || [
+            "InputAdapter",
+            "ColumnarToRow",
+            "InMemoryRelation",
+            "WriteFiles",
+        ]
+        .contains(&name)
         || name.contains("Subquery")
 }
 
@@ -180,9 +207,19 @@ pub(super) fn kind(name: &str, text: &str) -> OperatorKind {
     use OperatorKind as K;
     let has = |words: &[&str]| words.iter().any(|w| name.contains(w));
     match () {
-        () if has(&["Scan"]) || name == "Range" || name.starts_with("ReusedExchange") => K::Extract,
+        () if has(&["Scan"]) || name == "Range" => K::Extract,
         () if has(&["Join", "CartesianProduct"]) => K::Join,
-        () if has(&["Python", "InPandas", "InArrow", "MapPartitions", "MapElements", "FlatMapGroups", "CoGroup", "MapGroups"]) => {
+        () if has(&[
+            "Python",
+            "InPandas",
+            "InArrow",
+            "MapPartitions",
+            "MapElements",
+            "FlatMapGroups",
+            "CoGroup",
+            "MapGroups",
+        ]) =>
+        {
             K::Process
         }
         () if has(&["Aggregate"]) && text.contains("partial_") => K::PartialAggregate,
@@ -192,7 +229,19 @@ pub(super) fn kind(name: &str, text: &str) -> OperatorKind {
         () if name.starts_with("Union") => K::Union,
         () if has(&["Window"]) => K::Window,
         () if has(&["Filter", "Project"]) => K::Transform,
-        () if has(&["Execute ", "Insert", "Save", "Write", "AppendData", "Overwrite", "CreateTable", "ReplaceData"]) => K::Output,
+        () if has(&[
+            "Execute ",
+            "Insert",
+            "Save",
+            "Write",
+            "AppendData",
+            "Overwrite",
+            "CreateTable",
+            "ReplaceData",
+        ]) =>
+        {
+            K::Output
+        }
         () => K::Other,
     }
 }

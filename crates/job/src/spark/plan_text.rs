@@ -68,14 +68,16 @@ fn take(node: &mut RawNode, key: &str, scan: &mut Scan<'_>) -> Option<()> {
         "simpleString" => node.text = text(value),
         "metadata" => {
             let all: BTreeMap<Str<'_>, Str<'_>> = serde_json::from_str(value).unwrap_or_default();
-            let all = all.into_iter().map(|(k, v)| (k.0.into_owned(), v.0.into_owned()));
+            let all = all
+                .into_iter()
+                .map(|(k, v)| (k.0.into_owned(), v.0.into_owned()));
             node.metadata = all.collect();
         }
         "metrics" => {
             let all: Vec<Metric<'_>> = serde_json::from_str(value).unwrap_or_default();
-            let all = all.into_iter().map(|m| {
-                (m.name.0.into_owned(), m.id.or_zero(), m.kind.0.into_owned())
-            });
+            let all = all
+                .into_iter()
+                .map(|m| (m.name.0.into_owned(), m.id.or_zero(), m.kind.0.into_owned()));
             node.metrics = all.collect();
         }
         _ => {}

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::collect::{Collector, StageState};
 use super::failure::machine;
+use super::tasks::Quantity;
 use crate::counters::Name;
 use crate::model::{StageAttempt, Task};
 use crate::runs::{Distribution, RunState, StageRuns, VertexRun};
 use crate::sketch::Sketch;
-use super::tasks::Quantity;
 
 /// `Stage 4`, `Stage 4 (attempt 1)`.
 pub(super) fn name(id: u32, attempt: u32) -> String {
@@ -32,7 +32,9 @@ impl Index {
         let ran = stages.iter().filter(|(_, s)| s.ran);
         let keys: Vec<(u32, u32)> = ran.clone().map(|(key, _)| *key).collect();
         let last_rdd = |s: &StageState| s.rdds.iter().max().copied();
-        let by_rdd = ran.enumerate().filter_map(|(at, (_, s))| Some((last_rdd(s)?, at)));
+        let by_rdd = ran
+            .enumerate()
+            .filter_map(|(at, (_, s))| Some((last_rdd(s)?, at)));
         Index {
             at: keys.iter().copied().zip(0..).collect(),
             by_rdd: by_rdd.collect(),
@@ -60,14 +62,23 @@ impl Index {
         }
         let planned = stages.get(&(id, 0));
         let rdd = planned.and_then(|s| s.rdds.iter().max());
-        rdd.and_then(|rdd| self.by_rdd.get(rdd)).copied().into_iter().collect()
+        rdd.and_then(|rdd| self.by_rdd.get(rdd))
+            .copied()
+            .into_iter()
+            .collect()
     }
 
     /// Stages that a stage reads, past those that were skipped.
-    pub(super) fn parents(&self, key: (u32, u32), stages: &BTreeMap<(u32, u32), StageState>) -> Vec<usize> {
+    pub(super) fn parents(
+        &self,
+        key: (u32, u32),
+        stages: &BTreeMap<(u32, u32), StageState>,
+    ) -> Vec<usize> {
         let own = self.get(key);
         let (mut found, mut seen) = (Vec::new(), Vec::new());
-        let mut open: Vec<u32> = stages.get(&key).map_or_else(Vec::new, |s| s.parents.clone());
+        let mut open: Vec<u32> = stages
+            .get(&key)
+            .map_or_else(Vec::new, |s| s.parents.clone());
         while let Some(id) = open.pop() {
             if seen.contains(&id) {
                 continue;
@@ -98,7 +109,11 @@ pub(super) fn attempt(
         .iter()
         .map(|e| machine(&e.id, &e.host).as_str().into())
         .collect();
-    let file = collector.parts.get(collector.stages.get(&key)?.part).cloned().unwrap_or_default();
+    let file = collector
+        .parts
+        .get(collector.stages.get(&key)?.part)
+        .cloned()
+        .unwrap_or_default();
     let stage = collector.stages.get_mut(&key)?;
     let mut kept = std::mem::take(&mut stage.tasks.kept);
     let resubmitted = resubmit(&mut kept);
@@ -111,7 +126,12 @@ pub(super) fn attempt(
         waits.add(run.running_ms.saturating_sub(run.queued_ms).max(0) as u64);
     }
     let counts = stage.tasks.counts;
-    let of = |q| stage.tasks.spread(q).map_or_else(Distribution::default, |(d, _)| d);
+    let of = |q| {
+        stage
+            .tasks
+            .spread(q)
+            .map_or_else(Distribution::default, |(d, _)| d)
+    };
     let whole = stage.completed.is_some() && stage.failure.is_none() && !others;
     let record = StageAttempt {
         id: key.0,
@@ -169,7 +189,8 @@ fn resubmit(kept: &mut Vec<(RunState, Task)>) -> u64 {
     }
     let n = found.len() as u64;
     kept.retain(|(state, task)| {
-        let duplicate = *state == RunState::Revoked && !task.measured && found.contains(&succeeded(task));
+        let duplicate =
+            *state == RunState::Revoked && !task.measured && found.contains(&succeeded(task));
         !duplicate
     });
     n

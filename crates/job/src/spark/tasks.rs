@@ -174,7 +174,8 @@ impl Tasks {
         self.stride = self.stride.max(1);
         if self.kept.len() >= most {
             self.stride *= 2;
-            self.kept.sort_by_key(|(_, t)| std::cmp::Reverse(t.held_ms()));
+            self.kept
+                .sort_by_key(|(_, t)| std::cmp::Reverse(t.held_ms()));
             let slowest = most / 8;
             let mut at = 0;
             self.kept.retain(|_| {
@@ -254,7 +255,10 @@ pub(super) fn task(event: &TaskEnd<'_>, executor: u32, line: u64) -> Task {
     task.run_ms = m.run.or_zero();
     task.cpu_ms = ns(m.cpu_ns.or_zero());
     task.gc_ms = m.gc.or_zero();
-    let fetching = info.fetching.time().filter(|at| (launched_ms..=finished_ms).contains(at));
+    let fetching = info
+        .fetching
+        .time()
+        .filter(|at| (launched_ms..=finished_ms).contains(at));
     let fetched = fetching.map_or(0, |at| finished_ms.abs_diff(at));
     task.result_ms = m.serialize.or_zero() + fetched;
     let known = task.deserialize_ms + task.run_ms + task.result_ms;

@@ -6,3 +6,4 @@ mod real;
 mod seeds;
 mod simulated;
 mod spark;
+mod spark_print;

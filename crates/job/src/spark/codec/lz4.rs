@@ -54,7 +54,9 @@ fn decompress(mut data: &[u8], length: usize, to: &mut Vec<u8>) -> io::Result<()
         let back = usize::from(u16::from_le_bytes([*low, *high]));
         let count = extended(usize::from(token & 15), &mut data).ok_or_else(cut)? + 4;
         let from = to.len().checked_sub(back).filter(|from| *from >= start);
-        let from = from.filter(|_| back > 0 && to.len() + count <= end).ok_or_else(cut)?;
+        let from = from
+            .filter(|_| back > 0 && to.len() + count <= end)
+            .ok_or_else(cut)?;
         // a match may overlap what it produces
         for at in from..from + count {
             to.push(to[at]);

@@ -25,7 +25,9 @@ fn zstd(data: &[u8]) -> Vec<u8> {
 fn snappy(data: &[u8]) -> Vec<u8> {
     let mut framed = b"\x82SNAPPY\0\0\0\0\x01\0\0\0\x01".to_vec();
     for piece in data.chunks(32 << 10) {
-        let packed = snap::raw::Encoder::new().compress_vec(piece).expect("a block");
+        let packed = snap::raw::Encoder::new()
+            .compress_vec(piece)
+            .expect("a block");
         framed.extend((packed.len() as u32).to_be_bytes());
         framed.extend(packed);
     }
@@ -56,7 +58,9 @@ fn lz4(data: &[u8]) -> Vec<u8> {
 fn read(packed: &[u8]) -> (Vec<u8>, bool) {
     let mut stream = unpack(packed).expect("memory is readable");
     let mut data = Vec::new();
-    stream.read_to_end(&mut data).expect("a cut ends the stream");
+    stream
+        .read_to_end(&mut data)
+        .expect("a cut ends the stream");
     (data, stream.cut.is_some())
 }
 
@@ -99,11 +103,18 @@ fn a_cut_stream_gives_a_beginning() {
 /// A frame is written until the log is flushed, so what its last blocks say matters.
 #[test]
 fn blocks_of_a_cut_zstd_frame_are_not_held_back() {
-    let data: Vec<u8> = (0..400_000_u32).flat_map(|n| n.wrapping_mul(0x9e37_79b9).to_le_bytes()).collect();
+    let data: Vec<u8> = (0..400_000_u32)
+        .flat_map(|n| n.wrapping_mul(0x9e37_79b9).to_le_bytes())
+        .collect();
     let packed = zstd(&data);
     let (got, was_cut) = read(&packed[..packed.len() - 8]);
     assert!(was_cut && data.starts_with(&got));
-    assert!(got.len() + (256 << 10) > data.len(), "{} of {}", got.len(), data.len());
+    assert!(
+        got.len() + (256 << 10) > data.len(),
+        "{} of {}",
+        got.len(),
+        data.len()
+    );
 }
 
 #[test]
