@@ -11,7 +11,8 @@ use super::stages::{self, Index};
 use super::tasks::Accumulated;
 use crate::facts::OperatorFacts;
 use crate::model::{
-    Channel, Edge, Exchange, ExchangeKind, Executor, Job, Operator, OperatorKind, Source, Stage, Table,
+    Channel, Edge, Exchange, ExchangeKind, Executor, Job, Operator, OperatorKind, Source, Stage,
+    Table,
 };
 use crate::problem::Problem;
 
