@@ -1,7 +1,7 @@
 //! `scopeagent lint`: what a curator should fix in the knowledge folder.
 
 use indexer::lint::{self, Options, Severity};
-use report::Cause;
+use report::{Cause, JobEngine};
 
 use crate::args::{Format, Lint};
 use crate::config::Config;
@@ -34,10 +34,11 @@ pub(crate) fn run(args: &Lint, config: &Config, terminal: &Terminal) -> Result<E
     Ok(Exit::found(!findings.is_empty()))
 }
 
-/// Checks with the causes that the rules know.
+/// Checks with the causes that jobs of SCOPE can have.
 pub(crate) fn options() -> Options {
+    let causes = Cause::ALL.iter().filter(|c| c.occurs_in(JobEngine::Scope));
     Options {
-        causes: Cause::ALL.iter().map(|c| c.code().to_owned()).collect(),
+        causes: causes.map(|c| c.code().to_owned()).collect(),
     }
 }
 
