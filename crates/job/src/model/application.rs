@@ -273,7 +273,9 @@ impl Application {
     /// Most tasks that all executors together could run at once; `None` without executors.
     pub fn slots(&self) -> Option<u32> {
         let mut changes: Vec<(i64, i64)> = Vec::new();
-        for e in &self.executors {
+        // at shutdown some are removed that never came
+        let came = |e: &&Executor| e.added_ms.is_some() || e.tasks > 0;
+        for e in self.executors.iter().filter(came) {
             let slots = i64::from(e.slots(self.task_cores));
             let added = e.added_ms.unwrap_or(i64::MIN);
             changes.push((added, slots));

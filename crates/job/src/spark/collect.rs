@@ -289,7 +289,7 @@ impl Collector {
             (stage.line, stage.part) = (line, part);
         }
         if info.completed.time().is_some() {
-            let values = info.accumulables.iter().filter(|a| !a.internal);
+            let values = info.accumulables.iter().filter(|a| a.is_of_plan());
             stage.accumulators = values
                 .filter_map(|a| Some((a.id.or_zero(), a.value.0?)))
                 .collect();

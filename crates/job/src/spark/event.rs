@@ -212,7 +212,6 @@ events! {
         #[serde(borrow)] name: Str<'a> = "Name",
         update: Number = "Update",
         value: Number = "Value",
-        internal: bool = "Internal",
     }
     TaskEnd<'a> {
         stage: Number = "Stage ID",
@@ -313,6 +312,13 @@ events! {
         #[serde(borrow)] name: Str<'a> = "name",
         id: Number = "accumulatorId",
         #[serde(borrow)] kind: Str<'a> = "metricType",
+    }
+}
+
+impl Accumulable<'_> {
+    /// Whether it is a metric of a plan, rather than one that every task has anyway.
+    pub(super) fn is_of_plan(&self) -> bool {
+        !self.name.0.starts_with("internal.")
     }
 }
 

@@ -133,7 +133,7 @@ impl Tasks {
         }
         if state == RunState::Completed {
             self.measure(&task);
-            for a in event.info.accumulables.iter().filter(|a| !a.internal) {
+            for a in event.info.accumulables.iter().filter(|a| a.is_of_plan()) {
                 let Some(update) = a.update.0 else { continue };
                 let sum = self.accumulators.entry(a.id.or_zero()).or_default();
                 sum.sum += update;

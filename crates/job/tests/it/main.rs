@@ -6,4 +6,3 @@ mod real;
 mod seeds;
 mod simulated;
 mod spark;
-mod spark_print;
