@@ -5,7 +5,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
-use indexer::{Filter, Hit, Kind, Query, Section};
+use indexer::{Filter, Hit, Kind, Query, Remote, Section};
+use llm::Mask;
+use tokio_util::sync::CancellationToken;
 
 use crate::facts::{Facts, Passage};
 use crate::step::StepId;
@@ -43,6 +45,32 @@ pub(crate) struct Asker<'a> {
     pub(crate) source: &'a dyn ExperienceSource,
     pub(crate) prior: Option<&'a ChunkPrior<'a>>,
     pub(crate) answers: Answers,
+    pub(crate) bounds: Bounds<'a>,
+}
+
+/// What a search has to respect if a server computes vectors.
+#[derive(Clone, Copy)]
+pub(crate) struct Bounds<'a> {
+    pub(crate) mask: Option<&'a Mask>,
+    pub(crate) cancel: &'a CancellationToken,
+}
+
+impl Bounds<'_> {
+    pub(crate) fn search(
+        &self,
+        source: &dyn ExperienceSource,
+        query: &Query<'_>,
+    ) -> Result<Vec<Hit>, String> {
+        let mask = self.mask.map(|mask| |text: &str| mask.hide(text));
+        let is_cancelled = || self.cancel.is_cancelled();
+        source.search(&Query {
+            remote: Remote {
+                mask: mask.as_ref().map(|mask| mask as _),
+                is_cancelled: Some(&is_cancelled),
+            },
+            ..query.clone()
+        })
+    }
 }
 
 pub(crate) type Answers = Arc<Mutex<HashMap<String, Vec<Hit>>>>;
@@ -60,12 +88,13 @@ impl Asker<'_> {
         let hits = match self.prior {
             Some(prior) => {
                 let of_chunk = |chunk: &str| prior(causes, chunk);
-                self.source.search(&Query {
+                let query = Query {
                     prior: Some(&of_chunk),
                     ..query.clone()
-                })
+                };
+                self.bounds.search(self.source, &query)
             }
-            None => self.source.search(query),
+            None => self.bounds.search(self.source, query),
         }?;
         answers().map(|mut answers| answers.insert(key, hits.clone()));
         Ok(hits)

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::found::Found;
 use crate::outline::Outline;
 use crate::step::StepId;
+use llm::Mask;
 use report::{Evidence, Finding, JobSummary, Language, Suggestion};
 
 /// What is known about the job.
@@ -23,6 +24,9 @@ pub struct Facts {
     pub outline: Outline,
     #[serde(flatten)]
     pub found: Found,
+    /// Hides what must not leave the machine; `None` if everything may.
+    #[serde(skip)]
+    pub mask: Option<Mask>,
 }
 
 /// What a step, or THINK 1–3 at once, looks at.

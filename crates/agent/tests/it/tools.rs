@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use agent::Request;
-use llm::{Level, LlmOptions};
+use llm::Level;
 use report::Language;
 use serde_json::{Value, json};
 use testkit::contains;
@@ -222,15 +222,7 @@ async fn names_in_calls_and_results_are_masked_too() {
         }
         _ => submit("seen"),
     });
-    let options = LlmOptions {
-        redact: true,
-        ..streaming()
-    };
-    run(
-        &skewed(),
-        Setting::with(asking_with(&profile(&server), options)),
-    )
-    .await;
+    run(&skewed(), Setting::asking(&server).redacted()).await;
     for request in server.requests() {
         let body = request.body.to_string();
         assert!(!body.contains(table), "{table} was sent");
