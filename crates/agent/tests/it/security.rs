@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use llm::LlmOptions;
 use report::ReasonerKind;
 use serde_json::{Value, json};
+use testkit::contains;
 use testkit::llm::think::{agreeable, step_of};
 use testkit::llm::{Fault, Recorded, Server, Turn};
 use testkit::private::only_in;
-use testkit::contains;
 
 use crate::providers::PROVIDERS;
 use crate::support::{self, *};
@@ -193,8 +193,10 @@ fn with_redact_no_request_has_a_word_of_the_job() {
     // Every protocol, with both jobs and in both forms by turns.
     let all = PROVIDERS.iter().enumerate();
     let all = all.map(|(n, provider)| (provider, n % 2 == 0, n / 2 % 2));
-    concurrently(all, async |(&(provider, model, dialect, path), stream, job)| {
-        let server = Server::start([])
+    concurrently(
+        all,
+        async |(&(provider, model, dialect, path), stream, job)| {
+            let server = Server::start([])
                 .rule(|r| Some(curious(r)))
                 .speaking(dialect);
             let mut profile = profile_of(provider, model, &server);
