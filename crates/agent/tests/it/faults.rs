@@ -74,7 +74,7 @@ fn streams_break_in_every_protocol_alike() {
         Fault::CutAfter(400),
         Fault::ResetAfter(400),
         Fault::ErrorEvent(event),
-        Fault::StallAfter(400, Duration::from_secs(2)),
+        Fault::StallAfter(400, Duration::from_secs(4)),
     ];
     let all = PROVIDERS
         .iter()

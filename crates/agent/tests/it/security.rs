@@ -187,9 +187,20 @@ fn with_redact_no_request_has_a_word_of_the_job() {
     let prompts = support::root().join("prompts");
     let experience = support::root().join("knowledge/experience");
     let mut public: Vec<&Path> = others.iter().map(|o| o.as_path()).collect();
+    // What the compiler and the engine say of every job is known to our readers and rules.
+    let sources = ["crates/job/src", "crates/diagnosis/src"].map(|s| support::root().join(s));
+    public.extend(sources.iter().map(|s| s.as_path()));
     public.extend([prompts.as_path(), experience.as_path()]);
-    let private = jobs.each_ref().map(|job| only_in(job, &public));
-    assert!(private.iter().all(|words| words.len() > 30));
+    let is_generated = |word: &String| {
+        let number = word.rsplit('_').next().unwrap_or_default();
+        word.starts_with("SV") || number.bytes().all(|b| b.is_ascii_digit())
+    };
+    let private = jobs.each_ref().map(|job| {
+        let mut words = only_in(job, &public);
+        words.retain(|word| !is_generated(word));
+        assert!(words.len() > 30, "{words:?}");
+        words
+    });
     // Every protocol, with both jobs and in both forms by turns.
     let all = PROVIDERS.iter().enumerate();
     let all = all.map(|(n, provider)| (provider, n % 2 == 0, n / 2 % 2));
@@ -215,7 +226,7 @@ fn with_redact_no_request_has_a_word_of_the_job() {
             let setting = Setting::with(asking_with(&profile, options)).indexed();
             run(&request, setting.or_offline().redacted()).await;
             let requests = server.requests();
-            assert!(requests.len() >= 6, "{}", requests.len());
+            assert!(requests.len() >= 5, "{}", requests.len());
             for request in requests {
                 let sent = testkit::private::words(&request.prompt());
                 let leaked: Vec<&String> = sent.intersection(&private[job]).collect();

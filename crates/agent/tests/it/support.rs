@@ -78,7 +78,7 @@ impl Setting {
 pub(crate) fn profile(server: &Server) -> Profile {
     let mut profile = Profile::new(Provider::Compatible, "scripted");
     profile.base_url = Some(server.url());
-    profile.read_timeout_seconds = Some(1.0);
+    profile.read_timeout_seconds = Some(2.0);
     profile.timeout_seconds = Some(20.0);
     profile
 }
