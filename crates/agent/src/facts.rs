@@ -11,7 +11,11 @@ use serde_json::Value;
 use crate::found::Found;
 use crate::outline::Outline;
 use crate::step::StepId;
+<<<<<<< HEAD
 use llm::Mask;
+=======
+use crate::terms::Terms;
+>>>>>>> main
 use report::{Evidence, Finding, JobSummary, Language, Suggestion};
 
 /// What is known about the job.
@@ -19,6 +23,8 @@ use report::{Evidence, Finding, JobSummary, Language, Suggestion};
 pub struct Facts {
     pub language: Language,
     pub question: Option<String>,
+    /// Words for the parts of this job.
+    pub terms: Terms,
     pub job: JobSummary,
     #[serde(flatten)]
     pub outline: Outline,

@@ -11,7 +11,6 @@ use job::model::Table;
 use crate::conclusion::{Lookup, Tool};
 use crate::experience::{Bounds, ExperienceSource};
 use crate::facts::{Excerpt, Facts};
-use report::Language;
 use report::format::{cut, figure};
 
 /// Chunks that a search gives; as many as a step gets by itself.
@@ -51,7 +50,11 @@ pub(crate) fn look_up(
         Tool::AnalyzeScript => analyze_script(facts, &lookup.argument),
         Tool::TableMetadata => table_metadata(job, &lookup.argument),
         Tool::ExplainCodegen => explain_codegen(job, &lookup.argument),
+<<<<<<< HEAD
         Tool::SearchExperience => search_experience(experience, &lookup.argument, facts.language),
+=======
+        Tool::SearchExperience => search_experience(index, &lookup.argument, facts),
+>>>>>>> main
     };
     let bytes = text.len() as u64;
     excerpt(&name(lookup), cut(&text, most_bytes).to_owned(), bytes)
@@ -152,18 +155,29 @@ fn explain_codegen(job: &Job, wanted: &str) -> String {
     or_else(out, || format!("no class `{wanted}`"))
 }
 
+<<<<<<< HEAD
 fn search_experience(
     experience: Option<(&dyn ExperienceSource, Bounds<'_>)>,
     words: &str,
     language: Language,
 ) -> String {
     let Some((index, bounds)) = experience else {
+=======
+fn search_experience(index: Option<&dyn ExperienceSource>, words: &str, facts: &Facts) -> String {
+    let Some(index) = index else {
+>>>>>>> main
         return "there is no index".to_owned();
     };
     let mut query = indexer::Query::new(cut(words, 400), SEARCH_HITS);
     query.filter.kinds = vec![indexer::Kind::Experience, indexer::Kind::Case];
+<<<<<<< HEAD
     query.prefer.languages = vec![language];
     match bounds.search(index, &query) {
+=======
+    query.filter.engine = Some(facts.job.engine.into());
+    query.prefer.languages = vec![facts.language];
+    match index.search(&query) {
+>>>>>>> main
         Ok(hits) => {
             let passage = |h: &indexer::Hit| {
                 format!("[{}] {}\n{}\n", h.chunk.id, h.chunk.title, h.chunk.text)
