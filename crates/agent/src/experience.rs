@@ -5,13 +5,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
-<<<<<<< HEAD
-use indexer::{Filter, Hit, Kind, Query, Remote, Section};
+use indexer::{Engine, Filter, Hit, Kind, Query, Remote, Section};
 use llm::Mask;
 use tokio_util::sync::CancellationToken;
-=======
-use indexer::{Engine, Filter, Hit, Kind, Query, Section};
->>>>>>> main
 
 use crate::facts::{Facts, Passage};
 use crate::step::StepId;
@@ -97,18 +93,11 @@ impl Asker<'_> {
                 let of_chunk = |chunk: &str| prior(causes, chunk);
                 let query = Query {
                     prior: Some(&of_chunk),
-<<<<<<< HEAD
-                    ..query.clone()
+                    ..query
                 };
                 self.bounds.search(self.source, &query)
             }
-            None => self.bounds.search(self.source, query),
-=======
-                    ..query
-                })
-            }
-            None => self.source.search(&query),
->>>>>>> main
+            None => self.bounds.search(self.source, &query),
         }?;
         answers().map(|mut answers| answers.insert(key, hits.clone()));
         Ok(hits)
@@ -412,6 +401,7 @@ mod tests {
                 }],
                 ..Found::of(&job, &diagnosis, &catalogue, None, language)
             },
+            mask: None,
         }
     }
 
@@ -423,6 +413,10 @@ mod tests {
             engine: facts.job.engine.into(),
             prior: None,
             answers: Answers::default(),
+            bounds: Bounds {
+                mask: None,
+                cancel: &CancellationToken::new(),
+            },
         };
         let steps = StepId::THINK.into_iter().chain([StepId::Hypotheses]);
         let of_steps = steps.flat_map(|step| retrieve(&asker, step, &facts, 5).expect("searched"));

@@ -11,11 +11,8 @@ use serde_json::Value;
 use crate::found::Found;
 use crate::outline::Outline;
 use crate::step::StepId;
-<<<<<<< HEAD
-use llm::Mask;
-=======
 use crate::terms::Terms;
->>>>>>> main
+use llm::Mask;
 use report::{Evidence, Finding, JobSummary, Language, Suggestion};
 
 /// What is known about the job.

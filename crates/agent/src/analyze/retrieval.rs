@@ -31,14 +31,10 @@ impl<'a> Retrieval<'a> {
         }
     }
 
-<<<<<<< HEAD
     fn asker<'f>(&self, facts: &'f Facts) -> Option<Asker<'f>>
     where
         'a: 'f,
     {
-=======
-    fn asker(&self, facts: &Facts) -> Option<Asker<'a>> {
->>>>>>> main
         self.services.index.map(|source| Asker {
             source,
             engine: facts.job.engine.into(),

@@ -50,11 +50,7 @@ pub(crate) fn look_up(
         Tool::AnalyzeScript => analyze_script(facts, &lookup.argument),
         Tool::TableMetadata => table_metadata(job, &lookup.argument),
         Tool::ExplainCodegen => explain_codegen(job, &lookup.argument),
-<<<<<<< HEAD
-        Tool::SearchExperience => search_experience(experience, &lookup.argument, facts.language),
-=======
-        Tool::SearchExperience => search_experience(index, &lookup.argument, facts),
->>>>>>> main
+        Tool::SearchExperience => search_experience(experience, &lookup.argument, facts),
     };
     let bytes = text.len() as u64;
     excerpt(&name(lookup), cut(&text, most_bytes).to_owned(), bytes)
@@ -155,29 +151,19 @@ fn explain_codegen(job: &Job, wanted: &str) -> String {
     or_else(out, || format!("no class `{wanted}`"))
 }
 
-<<<<<<< HEAD
 fn search_experience(
     experience: Option<(&dyn ExperienceSource, Bounds<'_>)>,
     words: &str,
-    language: Language,
+    facts: &Facts,
 ) -> String {
     let Some((index, bounds)) = experience else {
-=======
-fn search_experience(index: Option<&dyn ExperienceSource>, words: &str, facts: &Facts) -> String {
-    let Some(index) = index else {
->>>>>>> main
         return "there is no index".to_owned();
     };
     let mut query = indexer::Query::new(cut(words, 400), SEARCH_HITS);
     query.filter.kinds = vec![indexer::Kind::Experience, indexer::Kind::Case];
-<<<<<<< HEAD
-    query.prefer.languages = vec![language];
-    match bounds.search(index, &query) {
-=======
     query.filter.engine = Some(facts.job.engine.into());
     query.prefer.languages = vec![facts.language];
-    match index.search(&query) {
->>>>>>> main
+    match bounds.search(index, &query) {
         Ok(hits) => {
             let passage = |h: &indexer::Hit| {
                 format!("[{}] {}\n{}\n", h.chunk.id, h.chunk.title, h.chunk.text)
