@@ -7,10 +7,6 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// Seconds between the end of a stage's inputs and the creation of its vertices, as seen between
-/// the stages of jobs: the job manager polls.
-const STAGE_HANDOVER_S: f64 = 0.4;
-
 /// Work of one vertex, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct VertexWork {
@@ -36,6 +32,8 @@ impl VertexWork {
 pub struct StageWork {
     /// Stages that must have ended before it.
     pub inputs: Vec<usize>,
+    /// Seconds from their end, or from the start of the run, until its vertices can begin.
+    pub handover_s: f64,
     /// Its vertices in the order in which they queue.
     pub vertices: Vec<VertexWork>,
 }
@@ -129,6 +127,7 @@ struct Queue {
     /// When each stage is ready by the inputs that have ended, and how many have not.
     waiting: Vec<(f64, usize)>,
     readers: Vec<Vec<usize>>,
+    handover_s: Vec<f64>,
 }
 
 impl Queue {
@@ -147,7 +146,10 @@ impl Queue {
             .enumerate()
             .filter(|(_, (_, open))| *open == 0);
         Queue {
-            ready: first.map(|(s, _)| Reverse((Time(0.0), s))).collect(),
+            ready: first
+                .map(|(s, _)| Reverse((Time(stages[s].handover_s), s)))
+                .collect(),
+            handover_s: stages.iter().map(|s| s.handover_s).collect(),
             waiting,
             readers,
         }
@@ -161,10 +163,11 @@ impl Queue {
     fn ended(&mut self, stage: usize, end: f64) {
         for reader in std::mem::take(&mut self.readers[stage]) {
             let (ready, open) = &mut self.waiting[reader];
-            *ready = ready.max(end + STAGE_HANDOVER_S);
+            *ready = ready.max(end);
             *open -= 1;
             if *open == 0 {
-                self.ready.push(Reverse((Time(*ready), reader)));
+                let at = *ready + self.handover_s[reader];
+                self.ready.push(Reverse((Time(at), reader)));
             }
         }
     }
@@ -177,6 +180,7 @@ mod tests {
     fn stage(inputs: &[usize], runs: &[f64]) -> StageWork {
         StageWork {
             inputs: inputs.to_vec(),
+            handover_s: if inputs.is_empty() { 0.0 } else { 0.4 },
             vertices: runs
                 .iter()
                 .map(|r| VertexWork {
@@ -196,7 +200,7 @@ mod tests {
     #[test]
     fn a_stage_waits_for_the_slowest_vertex_of_its_inputs() {
         let end = replay(&[stage(&[], &[1.0, 9.0]), stage(&[0], &[2.0])], 4);
-        assert!((end - 11.0 - STAGE_HANDOVER_S).abs() < 1e-9);
+        assert!((end - 11.4).abs() < 1e-9);
     }
 
     #[test]

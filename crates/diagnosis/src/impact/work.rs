@@ -22,6 +22,10 @@ pub(super) const MAX_VERTICES: u64 = 200_000;
 /// The same for all stages of a job together: a replay takes about a tenth of a second.
 const MAX_ALL_VERTICES: u64 = 500_000;
 
+/// Seconds between the end of a stage's inputs and the creation of its vertices, as seen between
+/// the stages of jobs: the job manager polls.
+const STAGE_HANDOVER_S: f64 = 0.4;
+
 /// Where the work of a stage was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Basis {
@@ -38,19 +42,27 @@ pub enum Basis {
 /// Work of every stage in the order of the job's stages, and how it is known.
 pub(super) fn stage_works(job: &Job, facts: &[StageFacts]) -> Vec<(StageWork, Basis)> {
     let mut inputs: Vec<Vec<usize>> = vec![Vec::new(); facts.len()];
-    for edge in job.edges.iter().filter(|e| e.from < facts.len()) {
-        if let Some(inputs) = inputs.get_mut(edge.to) {
-            inputs.push(edge.from);
+    let edges = job.edges.iter().map(|e| (e.from, e.to));
+    let before = edges.chain(job.order.iter().copied());
+    for (from, to) in before.filter(|(from, _)| *from < facts.len()) {
+        if let Some(inputs) = inputs.get_mut(to) {
+            inputs.push(from);
         }
     }
     let most = most_vertices(facts);
-    let works = inputs.into_iter().zip(&job.stages).zip(facts);
+    let works = inputs.into_iter().zip(facts).enumerate();
     works
-        .map(|((mut inputs, stage), facts)| {
+        .map(|(stage, (mut inputs, facts))| {
             inputs.sort_unstable();
             inputs.dedup();
-            let (vertices, basis) = vertices(stage.runs.as_ref(), facts, most);
-            (StageWork { inputs, vertices }, basis)
+            let (vertices, basis) = vertices(job.stages[stage].runs.as_ref(), facts, most);
+            let handover_s = handover_s(job, stage, &inputs);
+            let work = StageWork {
+                inputs,
+                handover_s,
+                vertices,
+            };
+            (work, basis)
         })
         .collect()
 }
@@ -69,6 +81,29 @@ fn most_vertices(facts: &[StageFacts]) -> u64 {
         left -= count;
     }
     MAX_VERTICES
+}
+
+/// What the driver of an application does between two stages is in its log; a job manager's time is
+/// about the same everywhere.
+fn handover_s(job: &Job, stage: usize, inputs: &[usize]) -> f64 {
+    let runs = |stage: usize| job.stages[stage].runs.as_ref();
+    let usual = if inputs.is_empty() {
+        0.0
+    } else {
+        STAGE_HANDOVER_S
+    };
+    if job.spark.is_none() {
+        return usual;
+    }
+    let created = runs(stage).and_then(|r| r.runs.iter().map(|v| v.created_ms).min());
+    let ended = |stage: &usize| runs(*stage)?.runs.iter().map(|v| v.ended_ms).max();
+    let ready = inputs
+        .iter()
+        .filter_map(ended)
+        .max()
+        .or(job.info.started_ms);
+    let waited = created.zip(ready).map(|(created, ready)| created - ready);
+    waited.map_or(usual, |ms| ms.max(0) as f64 / 1000.0)
 }
 
 fn vertices(runs: Option<&StageRuns>, facts: &StageFacts, most: u64) -> (Vec<VertexWork>, Basis) {

@@ -1,6 +1,6 @@
 //! Lists the files of a folder, and refuses what leads out of it.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
@@ -10,6 +10,7 @@ use super::{Options, opening, reader};
 use crate::model::{FileKind, Job, JobFile};
 use crate::problem::Problem;
 use crate::sniff::{HEAD_BYTES, sniff};
+use crate::spark;
 
 /// Lists a folder and recognizes its files. Reads only their first bytes.
 pub fn open(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
@@ -19,7 +20,7 @@ pub fn open(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
     };
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => {}
-        Ok(_) => return Err(OpenError::NotAFolder(path.to_owned())),
+        Ok(_) => return open_log(path, options),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(OpenError::Missing(path.to_owned()));
         }
@@ -57,11 +58,94 @@ pub fn open(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
         });
     }
     job.files.sort_by(|a, b| a.name.cmp(&b.name));
+    one_application(path, &mut job)?;
     Ok(JobReader {
         job,
+        folder: path.to_owned(),
         options: options.clone(),
-        scripts: Vec::new(),
+        ..JobReader::default()
     })
+}
+
+/// A Spark event log alone.
+fn open_log(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
+    let mut job = Job {
+        path: path.to_owned(),
+        ..Job::default()
+    };
+    // the file that the user names may be a link
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let (folder, name) = place_of(&real).ok_or_else(|| OpenError::NotAFolder(path.to_owned()))?;
+    file(folder, name.to_owned(), &mut job);
+    if !job.files.iter().any(|f| f.kind == FileKind::SparkEvents) {
+        return Err(OpenError::NotAFolder(path.to_owned()));
+    }
+    Ok(JobReader {
+        job,
+        folder: folder.to_owned(),
+        options: options.clone(),
+        ..JobReader::default()
+    })
+}
+
+/// Refuses the logs of several applications. A rolling log has parts, of which only one begins an
+/// application; what was compacted replaces the parts before it.
+fn one_application(path: &Path, job: &mut Job) -> Result<(), OpenError> {
+    let is_log = |f: &&JobFile| f.kind == FileKind::SparkEvents;
+    if job.files.iter().filter(is_log).count() < 2 {
+        return Ok(());
+    }
+    let compacted = job.files.iter().filter(|f| f.name.ends_with(".compact"));
+    if let Some(last) = compacted.filter_map(|f| spark::part(&f.name)).max() {
+        for file in job
+            .files
+            .iter_mut()
+            .filter(|f| f.kind == FileKind::SparkEvents)
+        {
+            let replaced = spark::part(&file.name)
+                .is_some_and(|n| n < last || (n == last && !file.name.ends_with(".compact")));
+            if replaced {
+                file.kind = FileKind::Ignored;
+            }
+        }
+    }
+    let logs: Vec<&str> = job
+        .files
+        .iter()
+        .filter(is_log)
+        .map(|f| f.name.as_str())
+        .collect();
+    let begins = |name: &&&str| opening::open(path, name).is_ok_and(spark::begins_application);
+    let begun: Vec<String> = logs
+        .iter()
+        .filter(begins)
+        .map(|name| (*name).to_owned())
+        .collect();
+    match begun.len() {
+        0 | 1 => Ok(()),
+        _ => Err(OpenError::SeveralApplications {
+            path: path.to_owned(),
+            logs: begun,
+        }),
+    }
+}
+
+/// What a file is, by its first bytes. A link is not followed.
+pub fn recognize(path: &Path) -> std::io::Result<FileKind> {
+    let (folder, name) = place_of(path).ok_or_else(|| std::io::Error::other("it has no name"))?;
+    kind_in(opening::open(folder, name)?)
+}
+
+fn kind_in(file: File) -> std::io::Result<FileKind> {
+    let mut head = Vec::new();
+    file.take(HEAD_BYTES as u64).read_to_end(&mut head)?;
+    Ok(sniff(&head))
+}
+
+/// The folder of a file, and its name in it.
+fn place_of(path: &Path) -> Option<(&Path, &str)> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+    Some((folder.unwrap_or(Path::new(".")), path.file_name()?.to_str()?))
 }
 
 /// Folders inside a job folder contain logs (`logs/`, `diagnosticstreams/`). Anything else in them is
@@ -70,7 +154,12 @@ fn belongs_below(kind: FileKind) -> bool {
     use FileKind as K;
     matches!(
         kind,
-        K::VertexEvents | K::VertexStdout | K::VertexCommand | K::UserDiagnostics | K::Error
+        K::VertexEvents
+            | K::VertexStdout
+            | K::VertexCommand
+            | K::UserDiagnostics
+            | K::Error
+            | K::DriverLog
     )
 }
 
@@ -81,6 +170,7 @@ fn list(
     options: &Options,
     job: &mut Job,
 ) -> std::io::Result<Vec<String>> {
+    let folder = job.path.clone();
     let mut folders = Vec::new();
     let mut entries: Vec<_> = fs::read_dir(path)?.take(options.max_files + 1).collect();
     if entries.len() > options.max_files {
@@ -102,7 +192,7 @@ fn list(
         match entry.file_type() {
             Ok(kind) if kind.is_symlink() => job.note(&name, None, &Problem::Link),
             Ok(kind) if kind.is_dir() => folders.push(name),
-            Ok(kind) if kind.is_file() => file(name, job),
+            Ok(kind) if kind.is_file() => file(&folder, name, job),
             Ok(_) => job.note(&name, None, &Problem::NoFile),
             Err(error) => reader::unreadable_file(job, &name, &error),
         }
@@ -111,12 +201,10 @@ fn list(
     Ok(folders)
 }
 
-fn file(name: String, job: &mut Job) {
-    let sniffed = opening::open(&job.path, &name).and_then(|file| {
+fn file(folder: &Path, name: String, job: &mut Job) {
+    let sniffed = opening::open(folder, &name).and_then(|file| {
         let bytes = file.metadata()?.len();
-        let mut head = Vec::new();
-        file.take(HEAD_BYTES as u64).read_to_end(&mut head)?;
-        Ok((sniff(&head), bytes))
+        Ok((kind_in(file)?, bytes))
     });
     match sniffed {
         Ok((kind, bytes)) => job.files.push(JobFile {
