@@ -136,8 +136,7 @@ impl server::Monitor for Terminal {
 fn colored(error: &Error) -> String {
     let red = anstyle::AnsiColor::Red.on_default().bold();
     let cyan = anstyle::AnsiColor::Cyan.on_default().bold();
-    let text = visible(&error.to_string())
-        .replacen("error:", &format!("{red}error:{red:#}"), 1);
+    let text = visible(&error.to_string()).replacen("error:", &format!("{red}error:{red:#}"), 1);
     match text.rsplit_once("\nhint:").filter(|_| error.hint.is_some()) {
         Some((before, hint)) => format!("{before}\n{cyan}hint:{cyan:#}{hint}"),
         None => text,
@@ -148,7 +147,8 @@ pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
     pub(crate) fn step(&self, what: &str) {
-        self.0.set_message(llm::hide(&visible_line(what)).into_owned());
+        self.0
+            .set_message(llm::hide(&visible_line(what)).into_owned());
         self.0.inc(1);
     }
 

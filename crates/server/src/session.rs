@@ -11,9 +11,8 @@ use report::{Language, Report, SuggestionKind};
 use runs::RunSummary;
 use runs::feedback::Preferences;
 use runs::store::{FILE_NAME, OpenRun, Store, StoreError};
-use serde::{Deserialize, Serialize};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
@@ -159,7 +158,8 @@ impl Session {
 
     /// Chooses the reasoner and announces it, so that a wrong profile is reported before the first job is read. Returns the announcement.
     pub fn check_reasoner(&self, choice: &ReasonerChoice) -> Result<String> {
-        self.reasoners(choice).map(|reasoners| reasoners.description)
+        self.reasoners(choice)
+            .map(|reasoners| reasoners.description)
     }
 
     fn reasoners(&self, choice: &ReasonerChoice) -> Result<Reasoners> {

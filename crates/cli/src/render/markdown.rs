@@ -199,11 +199,7 @@ fn write_suggestion(out: &mut String, suggestion: &Suggestion, words: Words) -> 
         writeln!(out, "- {label}: {}", escaped(&text))?;
     }
     if !suggestion.sources.is_empty() {
-        let sources: Vec<String> = suggestion
-            .sources
-            .iter()
-            .map(|s| code(s))
-            .collect();
+        let sources: Vec<String> = suggestion.sources.iter().map(|s| code(s)).collect();
         writeln!(out, "- {}: {}", words.experience(), sources.join(", "))?;
     }
     writeln!(out)

@@ -92,7 +92,10 @@ impl Pool {
             .spawn()
             .explain(ErrorKind::Other, hint)?;
         let (Some(orders), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(Error::new(ErrorKind::Other, "a worker has no stdin or stdout"));
+            return Err(Error::new(
+                ErrorKind::Other,
+                "a worker has no stdin or stdout",
+            ));
         };
         let (send, replies) = mpsc::channel();
         std::thread::Builder::new()
@@ -197,7 +200,11 @@ impl Worker {
                 let _ = self.send(&Order::Cancel);
             }
             if Instant::now() >= end {
-                return Err(if cancelled { Failure::Cancelled } else { Failure::Slow });
+                return Err(if cancelled {
+                    Failure::Cancelled
+                } else {
+                    Failure::Slow
+                });
             }
         }
     }

@@ -116,7 +116,9 @@ fn limit_memory(bytes: u64) -> Result<()> {
     const PAGE: u64 = 4096;
     let mapped = std::fs::read_to_string("/proc/self/statm").ok();
     let pages = mapped.and_then(|text| text.split(' ').next()?.parse::<u64>().ok());
-    let limit = pages.map_or(USUAL, |pages| pages * PAGE).saturating_add(bytes);
+    let limit = pages
+        .map_or(USUAL, |pages| pages * PAGE)
+        .saturating_add(bytes);
     let hard = rlimit::getrlimit(rlimit::Resource::AS).map_or(u64::MAX, |(_, hard)| hard);
     let set = rlimit::setrlimit(rlimit::Resource::AS, limit.min(hard), hard);
     // macOS has the call and refuses it.

@@ -145,7 +145,10 @@ fn kind_in(file: File) -> std::io::Result<FileKind> {
 /// The folder of a file, and its name in it.
 fn place_of(path: &Path) -> Option<(&Path, &str)> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
-    Some((folder.unwrap_or(Path::new(".")), path.file_name()?.to_str()?))
+    Some((
+        folder.unwrap_or(Path::new(".")),
+        path.file_name()?.to_str()?,
+    ))
 }
 
 /// Folders inside a job folder contain logs (`logs/`, `diagnosticstreams/`). Anything else in them is

@@ -21,7 +21,6 @@ mod tasks;
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
 
 use crate::model::{FileKind, Job};
 

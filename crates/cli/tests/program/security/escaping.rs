@@ -31,7 +31,8 @@ fn attacked(user: &User) -> std::path::PathBuf {
 #[track_caller]
 fn harmless(what: &str, text: &str) {
     let acts = |c: &char| {
-        c.is_control() && *c != '\n' || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        c.is_control() && *c != '\n'
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
     let found = text.chars().find(acts);
     assert_eq!(found, None, "{what}: {text}");
@@ -55,7 +56,9 @@ fn no_form_of_a_report_lets_a_job_act() {
             }
         }
         if format == "html" {
-            assert!(text.contains("Content-Security-Policy") && text.contains("default-src 'none'"));
+            assert!(
+                text.contains("Content-Security-Policy") && text.contains("default-src 'none'")
+            );
         }
         if format == "markdown" {
             assert!(!text.lines().any(|line| line.starts_with("# F9")), "{text}");
@@ -81,7 +84,9 @@ fn a_case_from_a_run_is_plain_markdown() {
     let job = attacked(&user);
     user.analyze(&job, "").text();
     user.write("knowledge/experience/.keep", "");
-    let path = user.run_plain("--knowledge knowledge case from last --no-redact").text();
+    let path = user
+        .run_plain("--knowledge knowledge case from last --no-redact")
+        .text();
     let text = fs::read_to_string(path.trim()).expect("a case");
     harmless("case", &text);
     for markup in [" <script>", " <img", " ![x]("] {

@@ -38,9 +38,13 @@ fn a_job_that_needs_too_much_memory_fails_alone_and_is_not_tried_again() {
     copy(&case("healthy"), &user.path("jobs/a"));
     hungry(&user.path("jobs/b"));
     copy(&case("healthy"), &user.path("jobs/c"));
-    let batch = "batch --out lines.jsonl --no-store --workers 1 --job-memory 400000000 --format json jobs";
+    let batch =
+        "batch --out lines.jsonl --no-store --workers 1 --job-memory 400000000 --format json jobs";
     let summary = user.run(batch).json();
-    assert_eq!([&summary["done"], &summary["failed"]], [&json!(2), &json!(1)]);
+    assert_eq!(
+        [&summary["done"], &summary["failed"]],
+        [&json!(2), &json!(1)]
+    );
     let found = lines(&user);
     let error = found[1]["error"].as_str().expect("an error");
     assert!(error.contains("was ended by signal"), "{error}");
