@@ -10,8 +10,8 @@ use crate::problem::Problem;
 use crate::text::head;
 use crate::xml::Fault;
 
-/// Values of one file. A file of 50,000 stages has some 2 million; in memory they take up to 300 MB.
-const MAX_VALUES: usize = 2_000_000;
+/// Values of one file. One of 20,000 stages has as many; in memory they take up to 400 MB.
+const MAX_VALUES: usize = 1_000_000;
 
 /// Parses JSON. With a fault, the value is what could be read before it, if anything.
 pub(crate) fn parse(text: &str) -> (Option<Value>, Option<Fault>) {

@@ -316,7 +316,7 @@ fn deep_and_wide_documents_are_bounded() {
             "many values",
             "tables.json",
             "{\"tables\":[0",
-            2_500_000,
+            1_200_000,
             ",{\"\":0}",
             "]}",
         ),

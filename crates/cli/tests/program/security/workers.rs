@@ -19,13 +19,13 @@ fn lines(user: &User) -> Vec<Value> {
     lines
 }
 
-/// A job whose tables take some 600 MB in memory.
+/// A job whose tables take some 350 MB in memory.
 fn hungry(folder: &Path) {
     std::fs::create_dir_all(folder).expect("made");
     let file = File::create(folder.join("tables.json")).expect("created");
     let mut file = BufWriter::new(file);
     file.write_all(b"{\"tables\":[0").expect("written");
-    for _ in 0..950_000 {
+    for _ in 0..490_000 {
         file.write_all(b",{\"\":0}").expect("written");
     }
     file.write_all(b"]}").expect("written");
@@ -39,7 +39,7 @@ fn a_job_that_needs_too_much_memory_fails_alone_and_is_not_tried_again() {
     hungry(&user.path("jobs/b"));
     copy(&case("healthy"), &user.path("jobs/c"));
     let batch =
-        "batch --out lines.jsonl --no-store --workers 1 --job-memory 400000000 --format json jobs";
+        "batch --out lines.jsonl --no-store --workers 1 --job-memory 300000000 --format json jobs";
     let summary = user.run(batch).json();
     assert_eq!(
         [&summary["done"], &summary["failed"]],
@@ -50,7 +50,7 @@ fn a_job_that_needs_too_much_memory_fails_alone_and_is_not_tried_again() {
     assert!(error.contains("was ended by signal"), "{error}");
     user.run(batch).json();
     assert_eq!(lines(&user), found, "resuming does not try it again");
-    let answer = user.analyze(&user.path("jobs/b"), "--no-store --job-memory 400000000");
+    let answer = user.analyze(&user.path("jobs/b"), "--no-store --job-memory 300000000");
     assert!(answer.refused(3).contains("--job-memory"));
 }
 

@@ -27,7 +27,7 @@ pub(super) struct TokenError {
 }
 
 /// Tokens of a script; one of 10,000 lines has some 200,000. What is beyond them is not read.
-pub(super) const MAX_TOKENS: usize = 2_000_000;
+pub(super) const MAX_TOKENS: usize = 1_000_000;
 
 /// Statements of a script; the largest generated ones have some thousand.
 const MAX_STATEMENTS: usize = 20_000;
