@@ -122,6 +122,14 @@ impl<'a> View<'a> {
         self.inputs[stage].iter().map(|e| &self.job.edges[*e])
     }
 
+    /// Edges into a stage, with their indices in the job.
+    pub(crate) fn numbered_inputs(
+        &self,
+        stage: usize,
+    ) -> impl Iterator<Item = (usize, &'a Edge)> + '_ {
+        self.inputs[stage].iter().map(|e| (*e, &self.job.edges[*e]))
+    }
+
     /// Edges out of a stage.
     pub fn outputs(&self, stage: usize) -> impl Iterator<Item = &'a Edge> + '_ {
         self.outputs[stage].iter().map(|e| &self.job.edges[*e])

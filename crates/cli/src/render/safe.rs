@@ -29,7 +29,7 @@ pub(crate) fn shown<T: Serialize + DeserializeOwned + Clone>(data: &T) -> T {
 fn has_lines(field: &str, of: &str) -> bool {
     match field {
         "diff" | "question" | "fallback" => true,
-        "text" => matches!(of, "steps" | "script" | "answer"),
+        "text" => matches!(of, "steps" | "conclusion" | "script" | "answer"),
         _ => false,
     }
 }

@@ -91,7 +91,7 @@ fn a_case_from_a_run_is_plain_markdown() {
     let path = user
         .run_plain("--knowledge knowledge case from last --no-redact")
         .text();
-    let text = fs::read_to_string(path.trim()).expect("a case");
+    let text = fs::read_to_string(user.path(path.trim())).expect("a case");
     harmless("case", &text);
     for markup in [" <script>", " <img", " ![x]("] {
         assert!(!text.contains(markup), "{markup} in {text}");

@@ -19,16 +19,17 @@ fn lines(user: &User) -> Vec<Value> {
     lines
 }
 
-/// A job whose tables take some 350 MB in memory.
+/// A job with a name of 120 MB, which takes several times as much in memory.
 fn hungry(folder: &Path) {
     std::fs::create_dir_all(folder).expect("made");
     let file = File::create(folder.join("tables.json")).expect("created");
     let mut file = BufWriter::new(file);
-    file.write_all(b"{\"tables\":[0").expect("written");
-    for _ in 0..490_000 {
-        file.write_all(b",{\"\":0}").expect("written");
+    file.write_all(b"{\"tables\":[{\"name\":\"")
+        .expect("written");
+    for _ in 0..120 {
+        file.write_all(&[b'x'; 1_000_000]).expect("written");
     }
-    file.write_all(b"]}").expect("written");
+    file.write_all(b"\"}]}").expect("written");
 }
 
 #[cfg(target_os = "linux")]
