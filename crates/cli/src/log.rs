@@ -46,6 +46,18 @@ pub(crate) fn start(global: &Global, color: anstream::ColorChoice) {
     };
 }
 
+/// What a library's panic becomes is reported as an error.
+pub(crate) fn keep_guarded_panics_quiet() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if indexer::is_guarded() {
+            tracing::debug!("a library gave up: {panic}");
+        } else {
+            usual(panic);
+        }
+    }));
+}
+
 fn level(global: &Global) -> LevelFilter {
     if global.quiet {
         return LevelFilter::ERROR;
