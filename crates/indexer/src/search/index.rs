@@ -16,7 +16,7 @@ use crate::embed::{Embedder, VectorWeights, load};
 use crate::error::{OpenError, SearchError};
 use crate::glossary::{Expansion, Glossary};
 use crate::guard::guarded;
-use crate::model::{Chunk, Filter, Fusion, Hit, Kind, Query};
+use crate::model::{Chunk, Filter, Fusion, Hit, Kind, Query, Remote};
 use crate::settings::Settings;
 use crate::store::facets::filter_groups;
 use crate::store::generation::{self, GLOSSARY, Held, read_json};
@@ -138,6 +138,7 @@ impl Index {
             expansions: &expansions,
             fusion,
             depth,
+            remote: query.remote,
         };
         let by_words = || self.lexical_branch(&asked);
         let by_vector = || self.vector_branch(&asked);
@@ -231,7 +232,7 @@ impl Index {
                 text.push_str(name);
             }
         }
-        let vector = self.models.embedder.embed_query(&text)?;
+        let vector = self.models.embedder.embed_query_for(&text, asked.remote)?;
         Ok(vector.iter().any(|&value| value != 0.0).then_some(vector))
     }
 
@@ -347,6 +348,7 @@ struct Asked<'a> {
     expansions: &'a [Expansion],
     fusion: Fusion,
     depth: usize,
+    remote: Remote<'a>,
 }
 
 struct Scored<'a> {
