@@ -106,7 +106,7 @@ impl Knowledge {
     ) -> Result<(indexer::Session, Option<TempDir>)> {
         let reason = Error::from(error);
         if let Ok(session) = indexer::Session::open(&self.index, settings) {
-            monitor.warn(&format!("the index stays as it is: {}", reason.one_line()));
+            monitor.warn(&format!("the index stays as it is: {}", reason.message));
             return Ok((session, None));
         }
         // Vectors from elsewhere take too long to be made for one session.
@@ -118,7 +118,7 @@ impl Knowledge {
         };
         monitor.warn(&format!(
             "the index is built for this call only: {}",
-            reason.one_line()
+            reason.message
         ));
         let elsewhere = Knowledge {
             index: scratch.path().join("index"),

@@ -7,6 +7,7 @@ use serde_json::json;
 use testkit::contains;
 use testkit::llm::{Recorded, Server, Turn};
 
+use crate::mcp::client::{Listener, Session};
 use crate::support::{Answer, User, case, copy, words};
 
 /// No pattern matches it, and JSON, HTML and URLs write it differently.
@@ -28,13 +29,13 @@ fn repeating(status: u16) -> Server {
     })
 }
 
-fn user(server: &Server) -> User {
+fn user(server: &Server, source: &str) -> User {
     let user = User::new();
     let url = server
         .url()
         .replace("http://", "http://user:vermilion%2Fpass@");
     user.configure(&format!(
-        "[llm]\ndefault = \"test\"\n[llm.profiles.test]\nprovider = \"openai_compatible\"\nmodel = \"m\"\nretries = 0\nbase_url = \"{url}\"\napi_key_env = \"TEST_KEY\"\nheaders = {{ \"X-Api-Token\" = \"Bearer {HEADER}\" }}\n"
+        "[llm]\ndefault = \"test\"\n[llm.profiles.test]\nprovider = \"openai_compatible\"\nmodel = \"m\"\nretries = 0\nbase_url = \"{url}\"\n{source}\nheaders = {{ \"X-Api-Token\" = \"Bearer {HEADER}\" }}\n"
     ));
     copy(&case("join-hot-key-skew"), &user.path("job"));
     // A job may contain the key too.
@@ -61,7 +62,7 @@ fn is_clean(what: &str, text: &str) {
 fn no_output_shows_a_secret() {
     for status in [200, 401, 500] {
         let server = repeating(status);
-        let user = user(&server);
+        let user = user(&server, "api_key_env = \"TEST_KEY\"");
         for line in [
             "analyze job --format text --verbose --explain-rules --transcript calls.jsonl",
             "analyze job --format json",
@@ -92,6 +93,24 @@ fn no_output_shows_a_secret() {
         assert!(asked.len() > 5, "the servers were asked");
         is_stored_clean(&user.path("data"));
     }
+}
+
+#[tokio::test]
+async fn no_answer_of_the_mcp_server_shows_a_secret() {
+    let server = repeating(401);
+    let user = user(&server, "api_key_command = \"cat key\"");
+    user.write("key", KEY);
+    let session = Session::open(&user, &[], Listener::default()).await;
+    for (tool, mut arguments) in [
+        ("analyze_job", json!({})),
+        ("inspect_job", json!({})),
+        ("read_job_file", json!({ "file": "scope.script" })),
+    ] {
+        arguments["job"] = "job".into();
+        let answer = session.answer(tool, arguments).await;
+        is_clean(tool, &answer.to_string());
+    }
+    assert!(!server.requests().is_empty(), "the server was asked");
 }
 
 /// No file of the data folder contains a secret.
