@@ -240,6 +240,16 @@ pub struct Query<'a> {
     pub fusion: Option<Fusion>,
     /// How strongly near-duplicates are penalized (MMR), 0 (off) to 1.
     pub diversity: f32,
+    pub remote: Remote<'a>,
+}
+
+/// What a query allows when a server computes its vector.
+#[derive(Clone, Copy, Default)]
+pub struct Remote<'a> {
+    /// Masks the text that is sent.
+    pub mask: Option<&'a (dyn Fn(&str) -> String + Sync)>,
+    /// Whether the caller has stopped waiting for an answer.
+    pub is_cancelled: Option<&'a (dyn Fn() -> bool + Sync)>,
 }
 
 impl Query<'_> {
@@ -253,6 +263,7 @@ impl Query<'_> {
             prior: None,
             fusion: None,
             diversity: crate::DEFAULT_DIVERSITY,
+            remote: Remote::default(),
         }
     }
 }
