@@ -2,6 +2,7 @@
 
 use report::format::{STAGE, Seconds, Share, VERTEX, figure};
 use report::{
+    Origin, SameResult,
     Cause, Diagnostic, Engine, Evidence, EvidenceValue, Experience, Finding, JobSummary,
     MissingInformation, Report, Suggestion, Text, Verdict, text,
 };
@@ -243,16 +244,30 @@ impl Words {
         })
     }
 
-    /// What was checked about the diff of a suggestion.
+    /// What was checked about the diff of a suggestion, and whether it gives the same rows; empty
+    /// if there is none.
     pub(crate) fn check_of(self, suggestion: &Suggestion) -> &'static str {
-        let checked = suggestion
-            .verified
-            .is_some_and(|v| v.parses && v.columns_preserved && v.hints_known);
-        if checked {
-            self.verified()
-        } else {
-            self.partly_verified()
+        match suggestion.verified {
+            None => "",
+            Some(found) if found.same_result == SameResult::Different => self.other_result(),
+            Some(found) if !(found.parses && found.columns_preserved && found.hints_known) => {
+                self.partly_verified()
+            }
+            Some(found) => match found.same_result {
+                SameResult::Proven => self.proven(),
+                SameResult::Tested => self.tested(),
+                SameResult::Different | SameResult::Unknown => self.undecided(),
+            },
         }
+    }
+
+    /// The kind of a suggestion and who made it.
+    pub(crate) fn kind_of(self, suggestion: &Suggestion) -> String {
+        let origin = match suggestion.origin {
+            Origin::Rules => self.by_rules(),
+            Origin::Llm => self.by_llm(),
+        };
+        format!("{} · {origin}", self.suggestion_kind(suggestion.kind))
     }
 
     /// Gain, pros, cons and what is unverified, each behind its label.
