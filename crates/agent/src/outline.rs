@@ -20,9 +20,6 @@ pub struct Outline {
     /// Stages, operators, columns, tables, classes and files: names that an answer may use.
     #[serde(skip)]
     pub names: Vec<String>,
-    /// Names that the job's authors chose: tables, columns, their classes.
-    #[serde(skip)]
-    pub private_names: Vec<String>,
     /// Error messages of a failed job.
     pub errors: Vec<String>,
     /// Files of the folder that have not been read.
@@ -36,7 +33,6 @@ impl Outline {
             statements: statements(job),
             script: script(job),
             names: names(job),
-            private_names: private_names(job),
             errors: errors(job),
             unread: unread(job, catalogue, language),
         }
