@@ -1,8 +1,8 @@
 //! Checks what a model claims against the facts, before anyone sees it.
 //!
 //! Citations must resolve, numbers match within rounding, names exist, hints be known, diffs apply,
-//! parse, keep the outputs and not change the result. The model may repair once what fails; then a claim in a field is left
-//! out, and one within prose is marked. Knows nothing of models or prompts.
+//! parse, keep the outputs and not change the result. The model may repair once what fails; then a
+//! claim in a field is left out, and one within prose is marked. Knows nothing of models or prompts.
 
 mod diff;
 mod names;

@@ -293,3 +293,46 @@ impl Words {
         }
     }
 }
+
+#[cfg(test)]
+mod security {
+    use super::*;
+    use report::{Language, SuggestionKind, Verified};
+
+    /// Only a diff with the same result is called checked; who made it is always shown.
+    #[test]
+    fn a_diff_is_called_checked_only_if_its_result_is_the_same() {
+        for (same_result, is_checked) in [
+            (SameResult::Proven, true),
+            (SameResult::Tested, true),
+            (SameResult::Different, false),
+            (SameResult::Unknown, false),
+        ] {
+            let suggestion = Suggestion {
+                id: "S1".to_owned(),
+                finding: None,
+                kind: SuggestionKind::Rewrite,
+                title: String::new(),
+                steps: Vec::new(),
+                diff: None,
+                verified: Some(Verified {
+                    parses: true,
+                    columns_preserved: true,
+                    hints_known: true,
+                    same_result,
+                }),
+                gain: String::new(),
+                pros: Vec::new(),
+                cons: Vec::new(),
+                sources: Vec::new(),
+                origin: Origin::Llm,
+                unverified: Vec::new(),
+            };
+            for (words, checked) in [(Words(Language::En), "checked"), (Words(Language::Zh), "已检查")] {
+                let said = words.check_of(&suggestion);
+                assert_eq!(said.contains(checked), is_checked, "{said}");
+                assert!(words.kind_of(&suggestion).ends_with("· LLM"));
+            }
+        }
+    }
+}
