@@ -53,26 +53,112 @@ pub(crate) struct Shape {
 
 /// Shapes for scripts that read so many tables.
 pub(crate) fn shapes(tables: usize) -> Vec<Shape> {
-    let base = Shape { seed: 1, rows: 24, domain: 12, nulls: 12, hot: 0, repeated: 15, close: 45, short: None };
+    let base = Shape {
+        seed: 1,
+        rows: 24,
+        domain: 12,
+        nulls: 12,
+        hot: 0,
+        repeated: 15,
+        close: 45,
+        short: None,
+    };
     let mut all = vec![
         base.clone(),
-        Shape { seed: 2, hot: 50, ..base.clone() },
-        Shape { seed: 3, domain: 4, rows: 14, ..base.clone() },
-        Shape { seed: 4, domain: 40, rows: 36, repeated: 0, nulls: 4, close: 30, ..base.clone() },
-        Shape { seed: 5, domain: 30, rows: 30, repeated: 0, nulls: 0, close: 15, ..base.clone() },
-        Shape { seed: 6, nulls: 40, ..base.clone() },
-        Shape { seed: 7, close: 80, domain: 8, ..base.clone() },
-        Shape { seed: 8, close: 80, domain: 6, repeated: 40, nulls: 0, ..base.clone() },
-        Shape { seed: 9, rows: 40, domain: 10, nulls: 3, close: 60, repeated: 0, ..base.clone() },
-        Shape { seed: 10, rows: 40, domain: 60, nulls: 3, close: 50, repeated: 0, ..base.clone() },
-        Shape { seed: 11, rows: 6, domain: 3, nulls: 10, ..base.clone() },
-        Shape { seed: 12, rows: 3, domain: 2, close: 60, ..base.clone() },
+        Shape {
+            seed: 2,
+            hot: 50,
+            ..base.clone()
+        },
+        Shape {
+            seed: 3,
+            domain: 4,
+            rows: 14,
+            ..base.clone()
+        },
+        Shape {
+            seed: 4,
+            domain: 40,
+            rows: 36,
+            repeated: 0,
+            nulls: 4,
+            close: 30,
+            ..base.clone()
+        },
+        Shape {
+            seed: 5,
+            domain: 30,
+            rows: 30,
+            repeated: 0,
+            nulls: 0,
+            close: 15,
+            ..base.clone()
+        },
+        Shape {
+            seed: 6,
+            nulls: 40,
+            ..base.clone()
+        },
+        Shape {
+            seed: 7,
+            close: 80,
+            domain: 8,
+            ..base.clone()
+        },
+        Shape {
+            seed: 8,
+            close: 80,
+            domain: 6,
+            repeated: 40,
+            nulls: 0,
+            ..base.clone()
+        },
+        Shape {
+            seed: 9,
+            rows: 40,
+            domain: 10,
+            nulls: 3,
+            close: 60,
+            repeated: 0,
+            ..base.clone()
+        },
+        Shape {
+            seed: 10,
+            rows: 40,
+            domain: 60,
+            nulls: 3,
+            close: 50,
+            repeated: 0,
+            ..base.clone()
+        },
+        Shape {
+            seed: 11,
+            rows: 6,
+            domain: 3,
+            nulls: 10,
+            ..base.clone()
+        },
+        Shape {
+            seed: 12,
+            rows: 3,
+            domain: 2,
+            close: 60,
+            ..base.clone()
+        },
     ];
     // Every table empty, or with one row, in turn; beyond a few they behave alike.
     for table in 0..tables.min(5) {
         let seed = 20 + table as u64;
-        all.push(Shape { seed, short: Some((table, 0)), ..base.clone() });
-        all.push(Shape { seed: seed + 20, short: Some((table, 1)), ..base.clone() });
+        all.push(Shape {
+            seed,
+            short: Some((table, 0)),
+            ..base.clone()
+        });
+        all.push(Shape {
+            seed: seed + 20,
+            short: Some((table, 1)),
+            ..base.clone()
+        });
     }
     all
 }
@@ -119,7 +205,11 @@ pub(crate) fn rows(shape: &Shape, position: usize, columns: &[Column], hints: &H
         };
         let whole = rng.percent(50);
         let row = columns.iter().map(|column| {
-            let entity = if whole || rng.percent(60) { entity } else { rng.below(shape.domain) };
+            let entity = if whole || rng.percent(60) {
+                entity
+            } else {
+                rng.below(shape.domain)
+            };
             cell(column, entity, shape, hints, &mut rng)
         });
         table.push(row.collect());
@@ -175,9 +265,15 @@ fn close_to(literal: &Cell, kind: Kind, rng: &mut Rng) -> Option<Cell> {
         _ => 0,
     };
     match (literal, kind) {
-        (Cell::Whole(n), Kind::Int) => i32::try_from(n.checked_add(offset)?).ok().map(|n| Cell::Whole(n.into())),
-        (Cell::Whole(n), Kind::Long | Kind::Opaque | Kind::Time) => n.checked_add(offset).map(Cell::Whole),
-        (Cell::Whole(n), Kind::Real | Kind::Decimal) => Some(Cell::Real(*n as f64 + 0.25 * offset as f64)),
+        (Cell::Whole(n), Kind::Int) => i32::try_from(n.checked_add(offset)?)
+            .ok()
+            .map(|n| Cell::Whole(n.into())),
+        (Cell::Whole(n), Kind::Long | Kind::Opaque | Kind::Time) => {
+            n.checked_add(offset).map(Cell::Whole)
+        }
+        (Cell::Whole(n), Kind::Real | Kind::Decimal) => {
+            Some(Cell::Real(*n as f64 + 0.25 * offset as f64))
+        }
         (Cell::Real(x), Kind::Real | Kind::Decimal) => Some(Cell::Real(x + 0.25 * offset as f64)),
         (Cell::Text(text), Kind::Text) => Some(Cell::Text(match step {
             0 => swapped_case(text),

@@ -11,9 +11,18 @@ pub enum Difference {
     /// The outputs are not the same ones.
     Outputs { before: usize, after: usize },
     /// An output has other columns.
-    Columns { output: String, before: String, after: String },
+    Columns {
+        output: String,
+        before: String,
+        after: String,
+    },
     /// A row comes up more or less often.
-    Rows { output: String, row: String, before: usize, after: usize },
+    Rows {
+        output: String,
+        row: String,
+        before: usize,
+        after: usize,
+    },
     /// The same rows come in another order.
     Order { output: String },
 }
@@ -27,11 +36,20 @@ impl Difference {
                 "输出由 {before} 个变为 {after} 个",
                 "{before} outputs become {after}"
             ),
-            Difference::Columns { output, before, after } => text!(
+            Difference::Columns {
+                output,
+                before,
+                after,
+            } => text!(
                 "`{output}` 的列由 `{before}` 变为 `{after}`",
                 "the columns of `{output}` change from `{before}` to `{after}`"
             ),
-            Difference::Rows { output, row, before, after } => text!(
+            Difference::Rows {
+                output,
+                row,
+                before,
+                after,
+            } => text!(
                 "在生成的数据上，`{output}` 中 `{row}` 由 {before}变为 {after}",
                 "on generated rows, `{output}` has {after} `{row}` instead of {before}",
                 before = rows(*before),
@@ -67,8 +85,14 @@ pub(crate) fn difference(before: &Rows, after: &Rows) -> Option<Difference> {
     }
     let names = after.columns.clone();
     let mut counts: BTreeMap<&[String], (usize, usize)> = BTreeMap::new();
-    before.rows.iter().for_each(|row| counts.entry(row).or_default().0 += 1);
-    after.rows.iter().for_each(|row| counts.entry(row).or_default().1 += 1);
+    before
+        .rows
+        .iter()
+        .for_each(|row| counts.entry(row).or_default().0 += 1);
+    after
+        .rows
+        .iter()
+        .for_each(|row| counts.entry(row).or_default().1 += 1);
     if let Some((row, (before, after))) = counts.iter().find(|(_, (a, b))| a != b) {
         return Some(Difference::Rows {
             output: output(),
@@ -89,7 +113,9 @@ pub(crate) fn difference(before: &Rows, after: &Rows) -> Option<Difference> {
 fn shown(names: &[String], row: &[String]) -> String {
     const MOST: usize = 6;
     let cells = names.iter().zip(row).take(MOST);
-    let mut cells: Vec<String> = cells.map(|(name, value)| format!("{name}={value}")).collect();
+    let mut cells: Vec<String> = cells
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
     if row.len() > MOST {
         cells.push("…".to_owned());
     }

@@ -23,7 +23,9 @@ impl Met {
     }
 
     fn note(&self, probe: i64, ordering: Option<Ordering>) {
-        let met = usize::try_from(probe).ok().and_then(|probe| self.0.get(probe));
+        let met = usize::try_from(probe)
+            .ok()
+            .and_then(|probe| self.0.get(probe));
         if let (Some(met), Some(ordering)) = (met, ordering) {
             let bit = match ordering {
                 Ordering::Less => LESS,
@@ -55,7 +57,9 @@ pub(crate) fn register(db: &Connection, met: &Met) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     let met = met.clone();
     // Not deterministic for SQLite, which must not fold what is to be noted.
-    db.create_scalar_function("compared", 4, FunctionFlags::SQLITE_UTF8, move |ctx| compared(ctx, &met))?;
+    db.create_scalar_function("compared", 4, FunctionFlags::SQLITE_UTF8, move |ctx| {
+        compared(ctx, &met)
+    })?;
     db.create_scalar_function("whole", 2, flags, whole)?;
     db.create_scalar_function("divided", 2, flags, divided)?;
     db.create_scalar_function("remainder", 2, flags, remainder)?;
@@ -161,9 +165,12 @@ fn of_text(ctx: &Context<'_>) -> Result<Value> {
             old => Value::Text(on.replace(&old, &text(3)?)),
         },
         "Substring" => {
-            let from = usize::try_from(ctx.get::<i64>(2)?).map_err(|_| fault("a text is too short"))?;
+            let from =
+                usize::try_from(ctx.get::<i64>(2)?).map_err(|_| fault("a text is too short"))?;
             let end = match ctx.len() > 3 {
-                true => usize::try_from(ctx.get::<i64>(3)?).ok().and_then(|n| from.checked_add(n)),
+                true => usize::try_from(ctx.get::<i64>(3)?)
+                    .ok()
+                    .and_then(|n| from.checked_add(n)),
                 false => Some(on.len()),
             };
             let part = end.and_then(|end| on.get(from..end));
@@ -201,7 +208,11 @@ fn civil(days: i64) -> (i64, i64, i64) {
     let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted_month = (5 * of_year + 2) / 153;
     let day = of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let month = if shifted_month < 10 {
+        shifted_month + 3
+    } else {
+        shifted_month - 9
+    };
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
@@ -223,9 +234,9 @@ fn digest(ctx: &Context<'_>) -> Result<u64> {
             ValueRef::Integer(n) => mix(n as u64 ^ 0x17),
             ValueRef::Real(x) if x.fract() == 0.0 => mix(x as i64 as u64 ^ 0x17),
             ValueRef::Real(x) => mix(x.to_bits()),
-            ValueRef::Text(text) | ValueRef::Blob(text) => {
-                text.iter().fold(5, |hash, byte| mix(hash ^ u64::from(*byte)))
-            }
+            ValueRef::Text(text) | ValueRef::Blob(text) => text
+                .iter()
+                .fold(5, |hash, byte| mix(hash ^ u64::from(*byte))),
         };
         hash = mix(hash ^ part);
     }

@@ -13,11 +13,18 @@ use crate::tokens::each_query;
 pub(crate) fn read(scripts: [&Script; 2]) -> (Hints, HashMap<String, Kind>) {
     let mut reader = Reader::default();
     for script in scripts {
-        let declared = script.statements.iter().filter_map(|s| Some((s.target.as_ref()?, s.value.as_ref()?)));
+        let declared = script
+            .statements
+            .iter()
+            .filter_map(|s| Some((s.target.as_ref()?, s.value.as_ref()?)));
         for (name, value) in declared {
             if let Some(Expr::Literal(value)) = parse(script, &value.span) {
                 reader.hints.all.extend(cell(&value));
-                reader.declared.entry(name.trim_start_matches('@').to_owned()).or_default().push(value);
+                reader
+                    .declared
+                    .entry(name.trim_start_matches('@').to_owned())
+                    .or_default()
+                    .push(value);
             }
         }
         for statement in &script.statements {
@@ -38,11 +45,22 @@ struct Reader {
 
 impl Reader {
     fn query(&mut self, script: &Script, query: &Query) {
-        let columns = query.columns.iter().filter(|column| !column.is_star()).map(|column| &column.expression);
+        let columns = query
+            .columns
+            .iter()
+            .filter(|column| !column.is_star())
+            .map(|column| &column.expression);
         let on = query.joins.iter().flat_map(|join| &join.condition);
-        let tests = on.chain(&query.filter).chain(&query.having).map(|part| &part.expression);
+        let tests = on
+            .chain(&query.filter)
+            .chain(&query.having)
+            .map(|part| &part.expression);
         let order = query.order_by.iter().map(|item| &item.expression);
-        let all: Vec<&Expression> = columns.chain(tests).chain(&query.group_by).chain(order.clone()).collect();
+        let all: Vec<&Expression> = columns
+            .chain(tests)
+            .chain(&query.group_by)
+            .chain(order.clone())
+            .collect();
         for expression in all {
             self.span(script, &expression.span);
         }
@@ -73,9 +91,16 @@ impl Reader {
                 self.compared(value, low);
                 self.compared(value, high);
             }
-            Expr::Call(Call { path, arguments, window, .. }) => {
+            Expr::Call(Call {
+                path,
+                arguments,
+                window,
+                ..
+            }) => {
                 let adds = matches!(path.as_slice(), [name] if matches!(name.as_str(), "SUM" | "MAX" | "MIN" | "AVG"));
-                let order = window.iter().flat_map(|window| window.order.iter().map(|(key, _)| key));
+                let order = window
+                    .iter()
+                    .flat_map(|window| window.order.iter().map(|(key, _)| key));
                 let summed = arguments.iter().filter(|_| adds);
                 for wide in order.chain(summed) {
                     self.hints.wide.extend(column(wide).map(str::to_owned));
@@ -124,7 +149,10 @@ impl Reader {
 }
 
 fn is_comparison(op: Op) -> bool {
-    matches!(op, Op::Equal | Op::NotEqual | Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual)
+    matches!(
+        op,
+        Op::Equal | Op::NotEqual | Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual
+    )
 }
 
 /// Name of a column, with or without its rowset.

@@ -63,7 +63,12 @@ fn executed(before: &Script, after: &Script, facts: &Facts<'_>, stands_in: bool)
     compared(before, after, facts, stands_in).unwrap_or_else(Judgement::Unknown)
 }
 
-fn compared(before: &Script, after: &Script, facts: &Facts<'_>, stands_in: bool) -> Result<Judgement, Unknown> {
+fn compared(
+    before: &Script,
+    after: &Script,
+    facts: &Facts<'_>,
+    stands_in: bool,
+) -> Result<Judgement, Unknown> {
     let pairs = pair(before, after)?;
     if let Some(difference) = outputs_kept(before, after, &pairs)? {
         return Ok(Judgement::Different(difference));
@@ -73,8 +78,16 @@ fn compared(before: &Script, after: &Script, facts: &Facts<'_>, stands_in: bool)
     let mut seen: Option<[Program; 2]> = None;
     let mut found: Vec<Option<Difference>> = Vec::new();
     for null_keys in [NullKeys::Match, NullKeys::Differ] {
-        let way = Way { facts, kinds: &kinds, null_keys, stands_in };
-        let programs = [translate(before, &pairs.before, way)?, translate(after, &pairs.after, way)?];
+        let way = Way {
+            facts,
+            kinds: &kinds,
+            null_keys,
+            stands_in,
+        };
+        let programs = [
+            translate(before, &pairs.before, way)?,
+            translate(after, &pairs.after, way)?,
+        ];
         if programs.iter().all(|program| program.outputs.is_empty()) {
             return Ok(Judgement::Proven);
         }
@@ -95,20 +108,34 @@ fn compared(before: &Script, after: &Script, facts: &Facts<'_>, stands_in: bool)
 }
 
 /// Whether the outputs are the same ones, stored in the same way.
-fn outputs_kept(before: &Script, after: &Script, pairs: &Pairs) -> Result<Option<Difference>, Unknown> {
+fn outputs_kept(
+    before: &Script,
+    after: &Script,
+    pairs: &Pairs,
+) -> Result<Option<Difference>, Unknown> {
     let outputs = |script: &'_ Script| -> Vec<usize> {
-        let outputs = script.statements.iter().filter(|s| s.kind == StatementKind::Output);
+        let outputs = script
+            .statements
+            .iter()
+            .filter(|s| s.kind == StatementKind::Output);
         outputs.map(|statement| statement.index).collect()
     };
     let (old, new) = (outputs(before), outputs(after));
     if old.len() != new.len() {
-        return Ok(Some(Difference::Outputs { before: old.len(), after: new.len() }));
+        return Ok(Some(Difference::Outputs {
+            before: old.len(),
+            after: new.len(),
+        }));
     }
     for (old, new) in old.into_iter().zip(new) {
-        let statements: (&Statement, &Statement) = (&before.statements[old], &after.statements[new]);
-        let same = pairs.partner[old] == Some(new) || clauses(before, statements.0) == clauses(after, statements.1);
+        let statements: (&Statement, &Statement) =
+            (&before.statements[old], &after.statements[new]);
+        let same = pairs.partner[old] == Some(new)
+            || clauses(before, statements.0) == clauses(after, statements.1);
         if !same {
-            return Err(Unknown::Layout { code: excerpt(after.slice(&statements.1.span)) });
+            return Err(Unknown::Layout {
+                code: excerpt(after.slice(&statements.1.span)),
+            });
         }
     }
     Ok(None)
@@ -118,13 +145,19 @@ fn outputs_kept(before: &Script, after: &Script, pairs: &Pairs) -> Result<Option
 fn alike(programs: &[Program; 2]) -> Result<Option<Difference>, Unknown> {
     let [before, after] = programs;
     if let Some((class, _)) = before.read.symmetric_difference(&after.read).next() {
-        return Err(Unknown::UserCode { code: excerpt(class) });
+        return Err(Unknown::UserCode {
+            code: excerpt(class),
+        });
     }
     if before.outputs.len() != after.outputs.len() {
-        return Err(Unknown::Layout { code: "OUTPUT".to_owned() });
+        return Err(Unknown::Layout {
+            code: "OUTPUT".to_owned(),
+        });
     }
     for (old, new) in before.outputs.iter().zip(&after.outputs) {
-        let names = |columns: &[Column]| -> Vec<String> { columns.iter().map(|c| c.name.clone()).collect() };
+        let names = |columns: &[Column]| -> Vec<String> {
+            columns.iter().map(|c| c.name.clone()).collect()
+        };
         let (of_old, of_new) = (names(&old.columns), names(&new.columns));
         if of_old != of_new {
             return Ok(Some(Difference::Columns {
@@ -138,18 +171,26 @@ fn alike(programs: &[Program; 2]) -> Result<Option<Difference>, Unknown> {
             known && a.kind != b.kind && !(a.kind.is_whole() && b.kind.is_whole())
         };
         if let Some((_, column)) = old.columns.iter().zip(&new.columns).find(differs) {
-            return Err(Unknown::Layout { code: column.name.clone() });
+            return Err(Unknown::Layout {
+                code: column.name.clone(),
+            });
         }
     }
     Ok(None)
 }
 
 /// The first difference over generated rows.
-fn over_rows(programs: &[Program; 2], hints: &Hints, budget: &Budget) -> Result<Option<Difference>, Unknown> {
+fn over_rows(
+    programs: &[Program; 2],
+    hints: &Hints,
+    budget: &Budget,
+) -> Result<Option<Difference>, Unknown> {
     let mut sources: BTreeMap<&str, Vec<Column>> = BTreeMap::new();
     for (name, columns) in programs.iter().flat_map(|program| &program.sources) {
         let known = sources.entry(name).or_default();
-        let new = columns.iter().filter(|column| known.iter().all(|k| k.name != column.name));
+        let new = columns
+            .iter()
+            .filter(|column| known.iter().all(|k| k.name != column.name));
         let new: Vec<Column> = new.cloned().collect();
         known.extend(new);
     }
@@ -158,13 +199,28 @@ fn over_rows(programs: &[Program; 2], hints: &Hints, budget: &Budget) -> Result<
     let (mut counted, mut tied, mut fails) = (0, false, None);
     let mut filled: HashMap<usize, bool> = HashMap::new();
     for shape in data::shapes(sources.len()) {
-        let tables = sources.iter().enumerate().map(|(position, (name, columns))| {
-            (*name, (columns.as_slice(), data::rows(&shape, position, columns, hints)))
-        });
+        let tables = sources
+            .iter()
+            .enumerate()
+            .map(|(position, (name, columns))| {
+                (
+                    *name,
+                    (
+                        columns.as_slice(),
+                        data::rows(&shape, position, columns, hints),
+                    ),
+                )
+            });
         let tables = tables.collect();
         let mut results = Vec::new();
         for (side, program) in programs.iter().enumerate() {
-            results.push(run(program, &tables, &met[side], &mut exercised[side], budget)?);
+            results.push(run(
+                program,
+                &tables,
+                &met[side],
+                &mut exercised[side],
+                budget,
+            )?);
         }
         let (before, after) = match (&results[0], &results[1]) {
             (Ran::Rows(before), Ran::Rows(after)) => (before, after),
@@ -198,7 +254,10 @@ fn over_rows(programs: &[Program; 2], hints: &Hints, budget: &Budget) -> Result<
         enough(program, met, exercised)?;
     }
     match counted < LEAST_RUNS || filled.values().any(|filled| !filled) {
-        true => Err(Unknown::NotExercised { line: 1, code: "OUTPUT".to_owned() }),
+        true => Err(Unknown::NotExercised {
+            line: 1,
+            code: "OUTPUT".to_owned(),
+        }),
         false => Ok(None),
     }
 }
@@ -207,18 +266,36 @@ fn over_rows(programs: &[Program; 2], hints: &Hints, budget: &Budget) -> Result<
 fn enough(program: &Program, met: &Met, exercised: &Exercised) -> Result<(), Unknown> {
     for (step, found) in program.steps.iter().zip(&exercised.steps) {
         match step {
-            Step::Make { exercised: true, line, name, .. } if !found => {
-                return Err(Unknown::NotExercised { line: *line, code: name.clone() });
+            Step::Make {
+                exercised: true,
+                line,
+                name,
+                ..
+            } if !found => {
+                return Err(Unknown::NotExercised {
+                    line: *line,
+                    code: name.clone(),
+                });
             }
             Step::Matches { line, code, .. } if !found => {
-                return Err(Unknown::NotExercised { line: *line, code: code.clone() });
+                return Err(Unknown::NotExercised {
+                    line: *line,
+                    code: code.clone(),
+                });
             }
             _ => {}
         }
     }
-    let undecided = program.probes.iter().enumerate().find(|(at, probe)| !met.decided(*at, probe.op.sign()));
+    let undecided = program
+        .probes
+        .iter()
+        .enumerate()
+        .find(|(at, probe)| !met.decided(*at, probe.op.sign()));
     match undecided {
-        Some((_, probe)) => Err(Unknown::NotExercised { line: probe.line, code: excerpt(&probe.code) }),
+        Some((_, probe)) => Err(Unknown::NotExercised {
+            line: probe.line,
+            code: excerpt(&probe.code),
+        }),
         None => Ok(()),
     }
 }

@@ -43,7 +43,9 @@ pub(crate) fn outside_statements(script: &Script) -> impl Iterator<Item = &str> 
 
 /// Names of rowsets, columns and aliases that a script binds and that are no word of the other.
 fn bound_names<'s>(script: &'s Script, before: &Script) -> HashSet<&'s str> {
-    let known: HashSet<&str> = before.statements.iter()
+    let known: HashSet<&str> = before
+        .statements
+        .iter()
         .flat_map(|s| crate::tokens::inside(before, &s.span))
         .map(|(_, _, text)| text)
         .collect();
@@ -54,8 +56,14 @@ fn bound_names<'s>(script: &'s Script, before: &Script) -> HashSet<&'s str> {
         };
         add(statement.target.as_deref());
         each_query(&statement.query, &mut |query| {
-            query.inputs.iter().for_each(|input| add(input.alias.as_deref()));
-            query.columns.iter().for_each(|column| add(column.name.as_deref()));
+            query
+                .inputs
+                .iter()
+                .for_each(|input| add(input.alias.as_deref()));
+            query
+                .columns
+                .iter()
+                .for_each(|column| add(column.name.as_deref()));
         });
     }
     names

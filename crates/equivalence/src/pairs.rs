@@ -34,7 +34,11 @@ pub(crate) struct Pairs {
 pub(crate) fn pair(before: &Script, after: &Script) -> Result<Pairs, Unknown> {
     let texts = |script: &Script| -> Vec<Vec<String>> {
         let immaterial = immaterial(script);
-        let own = |s| plain(script, s, &immaterial).into_iter().map(|(_, text)| text.to_owned());
+        let own = |s| {
+            plain(script, s, &immaterial)
+                .into_iter()
+                .map(|(_, text)| text.to_owned())
+        };
         script.statements.iter().map(|s| own(s).collect()).collect()
     };
     let (old, new) = (texts(before), texts(after));
@@ -51,7 +55,9 @@ pub(crate) fn pair(before: &Script, after: &Script) -> Result<Pairs, Unknown> {
     environment(before, &|at| partner[at].is_none())?;
     environment(after, &|at| back[at].is_none())?;
     if !outside_statements(before).eq(outside_statements(after)) {
-        return Err(Unknown::Environment { code: "#IF".to_owned() });
+        return Err(Unknown::Environment {
+            code: "#IF".to_owned(),
+        });
     }
     let declared = |script: &Script, partner: &[Option<usize>]| {
         let mut statements = script.statements.iter();
@@ -73,17 +79,23 @@ impl Pairs {
         for (old, new) in self.partner.iter().enumerate() {
             let Some(new) = *new else { continue };
             let definitions = |script: &Script, at: usize| -> Vec<Option<usize>> {
-                references(&script.statements[at].query).map(|input| input.definition).collect()
+                references(&script.statements[at].query)
+                    .map(|input| input.definition)
+                    .collect()
             };
             let (of_old, of_new) = (definitions(before, old), definitions(after, new));
-            let same = of_old.len() == of_new.len() && of_old.iter().zip(&of_new).all(|pair| match pair {
-                (None, None) => true,
-                (Some(old), Some(new)) => {
-                    self.partner[*old] == Some(*new) && self.before[*old] == Touch::None && self.after[*new] == Touch::None
-                }
-                _ => false,
-            });
-            let touched = !same || self.before[old] != Touch::None || self.after[new] != Touch::None;
+            let same = of_old.len() == of_new.len()
+                && of_old.iter().zip(&of_new).all(|pair| match pair {
+                    (None, None) => true,
+                    (Some(old), Some(new)) => {
+                        self.partner[*old] == Some(*new)
+                            && self.before[*old] == Touch::None
+                            && self.after[*new] == Touch::None
+                    }
+                    _ => false,
+                });
+            let touched =
+                !same || self.before[old] != Touch::None || self.after[new] != Touch::None;
             if touched {
                 self.before[old] = Touch::Affected;
                 self.after[new] = Touch::Affected;
@@ -148,7 +160,9 @@ fn environment(script: &Script, changed: &dyn Fn(usize) -> bool) -> Result<(), U
     for statement in script.statements.iter().filter(|s| changed(s.index)) {
         let code = || excerpt(script.slice(&statement.span));
         if statement.kind == StatementKind::CsBlock {
-            return Err(Unknown::UserCode { code: "#CS".to_owned() });
+            return Err(Unknown::UserCode {
+                code: "#CS".to_owned(),
+            });
         }
         let plain = matches!(
             statement.kind,
@@ -160,14 +174,24 @@ fn environment(script: &Script, changed: &dyn Fn(usize) -> bool) -> Result<(), U
         }
         let user_code = matches!(
             statement.kind,
-            StatementKind::Process | StatementKind::Reduce | StatementKind::Combine | StatementKind::Extract
+            StatementKind::Process
+                | StatementKind::Reduce
+                | StatementKind::Combine
+                | StatementKind::Extract
         );
         if user_code {
             let class = statement.query.using_class.clone();
-            return Err(Unknown::UserCode { code: class.unwrap_or_else(code) });
+            return Err(Unknown::UserCode {
+                code: class.unwrap_or_else(code),
+            });
         }
     }
-    let flows = |kind| matches!(kind, StatementKind::If | StatementKind::Loop | StatementKind::Begin);
+    let flows = |kind| {
+        matches!(
+            kind,
+            StatementKind::If | StatementKind::Loop | StatementKind::Begin
+        )
+    };
     match script.statements.iter().find(|s| flows(s.kind)) {
         Some(statement) => Err(Unknown::NotExecuted {
             line: statement.lines.0,
@@ -179,7 +203,11 @@ fn environment(script: &Script, changed: &dyn Fn(usize) -> bool) -> Result<(), U
 
 /// Texts of an output's clauses without its input and the keys and directions of its order.
 pub(crate) fn clauses(script: &Script, statement: &job::script::Statement) -> Vec<String> {
-    let input = statement.query.inputs.first().map(|input| input.span.clone());
+    let input = statement
+        .query
+        .inputs
+        .first()
+        .map(|input| input.span.clone());
     let sorted = statement.output.iter().flat_map(|output| &output.sorted_by);
     let mut cut: Vec<_> = sorted.map(|key| key.expression.span.clone()).collect();
     cut.extend(input);

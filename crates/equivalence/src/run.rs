@@ -49,7 +49,11 @@ impl Budget {
     }
 
     fn take(&self, steps: u64) -> bool {
-        let left = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(steps));
+        let left = self
+            .0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                left.checked_sub(steps)
+            });
         left.is_ok()
     }
 }
@@ -94,9 +98,12 @@ enum Stopped {
 impl From<rusqlite::Error> for Stopped {
     fn from(error: rusqlite::Error) -> Stopped {
         match error.sqlite_error_code() {
-            Some(ErrorCode::OperationInterrupted | ErrorCode::DiskFull | ErrorCode::TooBig | ErrorCode::OutOfMemory) => {
-                Stopped::Unknown(Unknown::TooLarge)
-            }
+            Some(
+                ErrorCode::OperationInterrupted
+                | ErrorCode::DiskFull
+                | ErrorCode::TooBig
+                | ErrorCode::OutOfMemory,
+            ) => Stopped::Unknown(Unknown::TooLarge),
             _ => Stopped::Fails(match error {
                 rusqlite::Error::SqliteFailure(_, Some(why)) => why,
                 other => other.to_string(),
@@ -121,7 +128,9 @@ fn attempt(
     exercised.steps.resize(program.steps.len(), false);
     for (step, found) in program.steps.iter().zip(&mut exercised.steps) {
         match step {
-            Step::Make { table, sql, line, .. } => {
+            Step::Make {
+                table, sql, line, ..
+            } => {
                 prepared(&db, sql, *line)?;
                 db.execute_batch(&format!("CREATE TABLE {table} AS {sql}"))?;
                 *found |= any(&db, &format!("SELECT 1 FROM {table} LIMIT 1"), *line)?;
@@ -131,14 +140,22 @@ fn attempt(
             Step::Matches { sql, line, .. } => *found |= any(&db, sql, *line)?,
         }
     }
-    let outputs: Result<Vec<Rows>, Stopped> = program.outputs.iter().map(|output| {
-        Ok(Rows {
-            name: output.name.clone(),
-            columns: output.columns.iter().map(|column| column.name.clone()).collect(),
-            rows: read(&db, &output.sql)?,
-            order: output.order.clone(),
+    let outputs: Result<Vec<Rows>, Stopped> = program
+        .outputs
+        .iter()
+        .map(|output| {
+            Ok(Rows {
+                name: output.name.clone(),
+                columns: output
+                    .columns
+                    .iter()
+                    .map(|column| column.name.clone())
+                    .collect(),
+                rows: read(&db, &output.sql)?,
+                order: output.order.clone(),
+            })
         })
-    }).collect();
+        .collect();
     Ok(Ran::Rows(outputs?))
 }
 
@@ -151,7 +168,9 @@ fn open(met: &Met, budget: &Budget) -> Result<Connection, Stopped> {
     ] {
         db.set_limit(limit, most)?;
     }
-    db.execute_batch(&format!("PRAGMA max_page_count = {PAGES}; PRAGMA temp_store = MEMORY;"))?;
+    db.execute_batch(&format!(
+        "PRAGMA max_page_count = {PAGES}; PRAGMA temp_store = MEMORY;"
+    ))?;
     register(&db, met)?;
     let (budget, taken) = (budget.clone(), Counter::new(0u64));
     let handler = move || {
@@ -163,11 +182,19 @@ fn open(met: &Met, budget: &Budget) -> Result<Connection, Stopped> {
 }
 
 /// SQL that SQLite does not take is a part of the script that is not executed.
-fn prepared<'c>(db: &'c Connection, sql: &str, line: u32) -> Result<rusqlite::Statement<'c>, Stopped> {
-    db.prepare(sql).map_err(|error| match error.sqlite_error_code() {
-        Some(ErrorCode::TooBig) => Stopped::Unknown(Unknown::TooLarge),
-        _ => Stopped::Unknown(Unknown::NotExecuted { line, code: crate::unknown::excerpt(&error.to_string()) }),
-    })
+fn prepared<'c>(
+    db: &'c Connection,
+    sql: &str,
+    line: u32,
+) -> Result<rusqlite::Statement<'c>, Stopped> {
+    db.prepare(sql)
+        .map_err(|error| match error.sqlite_error_code() {
+            Some(ErrorCode::TooBig) => Stopped::Unknown(Unknown::TooLarge),
+            _ => Stopped::Unknown(Unknown::NotExecuted {
+                line,
+                code: crate::unknown::excerpt(&error.to_string()),
+            }),
+        })
 }
 
 fn fill(db: &Connection, name: &str, columns: &[Column], rows: &Table) -> Result<(), Stopped> {
@@ -199,7 +226,8 @@ fn read(db: &Connection, sql: &str) -> Result<Vec<Vec<String>>, Stopped> {
     let mut cursor = statement.query([])?;
     let mut rows = Vec::new();
     while let Some(row) = cursor.next()? {
-        let values: rusqlite::Result<Vec<String>> = (0..columns).map(|at| row.get_ref(at).map(shown)).collect();
+        let values: rusqlite::Result<Vec<String>> =
+            (0..columns).map(|at| row.get_ref(at).map(shown)).collect();
         rows.push(values?);
     }
     Ok(rows)
@@ -212,6 +240,8 @@ fn shown(value: ValueRef<'_>) -> String {
         ValueRef::Integer(n) => n.to_string(),
         ValueRef::Real(x) if x.fract() == 0.0 && x.abs() < 1e15 => format!("{x:.0}"),
         ValueRef::Real(x) => format!("{x:.9e}"),
-        ValueRef::Text(text) | ValueRef::Blob(text) => format!("{:?}", String::from_utf8_lossy(text)),
+        ValueRef::Text(text) | ValueRef::Blob(text) => {
+            format!("{:?}", String::from_utf8_lossy(text))
+        }
     }
 }

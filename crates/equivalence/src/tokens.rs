@@ -1,6 +1,8 @@
 //! Tokens of a script as far as they matter to its result: no blanks, comments or hints.
 
-use job::script::{NodeKind, Query, RowsetSource, Script, Span, Statement, Token, TokenKind, hints};
+use job::script::{
+    NodeKind, Query, RowsetSource, Script, Span, Statement, Token, TokenKind, hints,
+};
 
 /// Tokens inside a span that the grammar sees.
 pub(crate) fn inside<'s>(
@@ -28,11 +30,15 @@ pub(crate) fn has_directive(script: &Script, span: &Span) -> bool {
 pub(crate) fn immaterial(script: &Script) -> Vec<Span> {
     let tree = script.tree();
     let nodes = tree.nodes().iter().enumerate();
-    let hints = nodes.filter(|(_, node)| matches!(node.kind, NodeKind::Hint | NodeKind::OptionClause));
+    let hints =
+        nodes.filter(|(_, node)| matches!(node.kind, NodeKind::Hint | NodeKind::OptionClause));
     let spans = hints.map(|(at, _)| tree.node_span(at));
     let all: Vec<_> = script.statements.iter().flat_map(|s| &s.hints).collect();
     let known = |span: &Span| {
-        let mut inside = all.iter().filter(|h| span.start <= h.span.start && h.span.end <= span.end).peekable();
+        let mut inside = all
+            .iter()
+            .filter(|h| span.start <= h.span.start && h.span.end <= span.end)
+            .peekable();
         inside.peek().is_some() && inside.all(|hint| hints::find(&hint.name).is_some())
     };
     let mut found: Vec<Span> = spans.filter(known).collect();
@@ -40,7 +46,9 @@ pub(crate) fn immaterial(script: &Script) -> Vec<Span> {
         each_query(&statement.query, &mut |query| {
             for join in &query.joins {
                 let words = inside(script, &join.keyword_span);
-                let strategies = words.filter(|(_, _, text)| hints::JOIN_STRATEGIES.contains(&text.to_ascii_uppercase().as_str()));
+                let strategies = words.filter(|(_, _, text)| {
+                    hints::JOIN_STRATEGIES.contains(&text.to_ascii_uppercase().as_str())
+                });
                 found.extend(strategies.map(|(_, span, _)| span));
             }
         });
@@ -57,7 +65,8 @@ pub(crate) fn plain<'s>(
 ) -> Vec<(TokenKind, &'s str)> {
     let material = |at: usize| {
         let next = immaterial.partition_point(|span| span.start <= at);
-        next.checked_sub(1).is_none_or(|before| at >= immaterial[before].end)
+        next.checked_sub(1)
+            .is_none_or(|before| at >= immaterial[before].end)
     };
     let tokens = inside(script, &statement.span).filter(|(_, span, _)| material(span.start));
     let mut kept: Vec<(TokenKind, &str)> = tokens.map(|(kind, _, text)| (kind, text)).collect();
@@ -104,11 +113,18 @@ pub(crate) fn unaccounted<'s>(script: &'s Script, statement: &Statement) -> Opti
     unknown.map(|(_, _, text)| text)
 }
 
-fn accounted<'q>(script: &Script, query: &'q Query, spans: &mut Vec<Span>, names: &mut Vec<&'q str>) {
+fn accounted<'q>(
+    script: &Script,
+    query: &'q Query,
+    spans: &mut Vec<Span>,
+    names: &mut Vec<&'q str>,
+) {
     for input in &query.inputs {
         names.extend(input.alias.as_deref());
         match &input.source {
-            RowsetSource::Name => names.extend(input.name.split('.').chain([input.name.as_str(), "."])),
+            RowsetSource::Name => {
+                names.extend(input.name.split('.').chain([input.name.as_str(), "."]))
+            }
             RowsetSource::Path(path) => spans.push(path.span.clone()),
             _ => {}
         }
@@ -119,14 +135,23 @@ fn accounted<'q>(script: &Script, query: &'q Query, spans: &mut Vec<Span>, names
     }
     for join in &query.joins {
         spans.push(join.keyword_span.clone());
-        spans.extend(join.condition.iter().map(|part| part.expression.span.clone()));
+        spans.extend(
+            join.condition
+                .iter()
+                .map(|part| part.expression.span.clone()),
+        );
     }
     spans.extend(query.filter_span.clone());
     spans.extend(query.top.iter().map(|top| top.span.clone()));
     spans.extend(fetch(script, query).map(|(_, span)| span));
     let having = query.having.iter().map(|part| &part.expression);
     let order = query.order_by.iter().map(|item| &item.expression);
-    let others = query.group_by.iter().chain(having).chain(order).chain(&query.paths);
+    let others = query
+        .group_by
+        .iter()
+        .chain(having)
+        .chain(order)
+        .chain(&query.paths);
     spans.extend(others.map(|expression| expression.span.clone()));
     for (name, value) in &query.params {
         names.push(name);
@@ -149,11 +174,15 @@ pub(crate) fn fetch(script: &Script, query: &Query) -> Option<(u64, Span)> {
     let from = query.order_by.last()?.expression.span.end;
     let behind = from..query.span.end;
     let tokens = inside(script, &behind);
-    let mut tokens = tokens.skip_while(|(_, _, text)| matches!(*text, "ASC" | "DESC")).peekable();
+    let mut tokens = tokens
+        .skip_while(|(_, _, text)| matches!(*text, "ASC" | "DESC"))
+        .peekable();
     let (_, first, _) = tokens.next_if(|(_, _, text)| *text == "FETCH")?;
     tokens.next_if(|(_, _, text)| matches!(*text, "FIRST" | "NEXT"));
     let (_, mut last, number) = tokens.next()?;
-    while let Some((_, span, _)) = tokens.next_if(|(_, _, text)| matches!(*text, "ROW" | "ROWS" | "ONLY")) {
+    while let Some((_, span, _)) =
+        tokens.next_if(|(_, _, text)| matches!(*text, "ROW" | "ROWS" | "ONLY"))
+    {
         last = span;
     }
     Some((number.parse().ok()?, first.start..last.end))

@@ -61,10 +61,9 @@ impl Unknown {
                 "结果取决于连接时空值键是否相等",
                 "the result depends on whether null keys match in joins"
             ),
-            Unknown::TooLarge => text!(
-                "脚本太大，未执行",
-                "the script is too large to be executed"
-            ),
+            Unknown::TooLarge => {
+                text!("脚本太大，未执行", "the script is too large to be executed")
+            }
             Unknown::Fails { why } => text!(
                 "改后的脚本在生成的数据上出错：{why}",
                 "the changed script fails on generated rows: {why}"

@@ -109,7 +109,9 @@ fn result(
         suggestion.origin == Origin::Rules && verified == Some(SameResult::Proven)
     });
     let diffs = proven.filter_map(|suggestion| suggestion.diff.as_deref());
-    let rewrites: Vec<String> = diffs.filter_map(|diff| apply(&script.text, diff).ok()).collect();
+    let rewrites: Vec<String> = diffs
+        .filter_map(|diff| apply(&script.text, diff).ok())
+        .collect();
     let facts = Facts {
         tables: &job.tables,
         reads: &|class| diagnosis::columns_read(job, class),

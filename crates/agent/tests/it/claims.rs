@@ -164,7 +164,11 @@ async fn a_diff_that_changes_the_result_is_not_shown_as_the_same() {
         let proposal = proposed(&report);
         let verified = proposal.verified.expect("what was checked");
         assert_eq!(verified.same_result, same_result, "{to}");
-        assert_eq!(proposal.diff.is_none(), same_result == SameResult::Different, "{to}");
+        assert_eq!(
+            proposal.diff.is_none(),
+            same_result == SameResult::Different,
+            "{to}"
+        );
         assert!(!verified.holds(), "{to}");
         any_contains(&proposal.unverified, said);
         any_contains(&report.step("think5").remarks, said);

@@ -2,9 +2,8 @@
 
 use report::format::{STAGE, Seconds, Share, VERTEX, figure};
 use report::{
-    Origin, SameResult,
     Cause, Diagnostic, Engine, Evidence, EvidenceValue, Experience, Finding, JobSummary,
-    MissingInformation, Report, Suggestion, Text, Verdict, text,
+    MissingInformation, Origin, Report, SameResult, Suggestion, Text, Verdict, text,
 };
 
 use super::account;
@@ -328,7 +327,10 @@ mod security {
                 origin: Origin::Llm,
                 unverified: Vec::new(),
             };
-            for (words, checked) in [(Words(Language::En), "checked"), (Words(Language::Zh), "已检查")] {
+            for (words, checked) in [
+                (Words(Language::En), "checked"),
+                (Words(Language::Zh), "已检查"),
+            ] {
                 let said = words.check_of(&suggestion);
                 assert_eq!(said.contains(checked), is_checked, "{said}");
                 assert!(words.kind_of(&suggestion).ends_with("· LLM"));

@@ -23,7 +23,11 @@ pub(crate) fn parse(script: &Script, span: &Span) -> Option<Expr> {
     if tokens.len() > LONGEST || has(["AND", "OR"]) && has(["&&", "||"]) {
         return None;
     }
-    let mut parser = Parser { tokens, at: 0, depth: 0 };
+    let mut parser = Parser {
+        tokens,
+        at: 0,
+        depth: 0,
+    };
     let parsed = parser.conditional()?;
     (parser.at == parser.tokens.len()).then_some(parsed)
 }
@@ -40,7 +44,9 @@ impl<'s> Parser<'s> {
     }
 
     fn kind(&self) -> TokenKind {
-        self.tokens.get(self.at).map_or(TokenKind::Space, |token| token.0)
+        self.tokens
+            .get(self.at)
+            .map_or(TokenKind::Space, |token| token.0)
     }
 
     fn take(&mut self, text: &str) -> bool {
@@ -82,7 +88,9 @@ impl<'s> Parser<'s> {
                 left = self.sql_test(left)?;
                 continue;
             }
-            let Some((power, op)) = binary(self.ahead(0)).filter(|_| self.kind() != TokenKind::Text) else {
+            let Some((power, op)) =
+                binary(self.ahead(0)).filter(|_| self.kind() != TokenKind::Text)
+            else {
                 break;
             };
             if power <= floor {
@@ -99,7 +107,10 @@ impl<'s> Parser<'s> {
     /// `NOT (…)` or `NOT f(…)`, with nothing but `AND` and `OR` around it.
     fn negation(&mut self, floor: u8) -> Option<Expr> {
         let inner = self.unary()?;
-        let closed = self.tokens.get(self.at.checked_sub(1)?).is_some_and(|t| t.1 == ")");
+        let closed = self
+            .tokens
+            .get(self.at.checked_sub(1)?)
+            .is_some_and(|t| t.1 == ")");
         let alone = matches!(self.ahead(0), "" | ")" | "AND" | "OR" | "&&" | "||");
         (floor <= 3 && closed && alone).then(|| Expr::Not(Box::new(inner)))
     }
@@ -216,7 +227,13 @@ impl<'s> Parser<'s> {
             true => Some(self.window()?),
             false => None,
         };
-        Some(Call { on, path, distinct, arguments, window })
+        Some(Call {
+            on,
+            path,
+            distinct,
+            arguments,
+            window,
+        })
     }
 
     /// Expressions up to a closing bracket.

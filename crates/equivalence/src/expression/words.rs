@@ -6,7 +6,10 @@ use super::{Literal, Op};
 pub(super) fn number(text: &str) -> Option<Literal> {
     let lower = text.to_ascii_lowercase();
     if let Some(hex) = lower.strip_prefix("0x") {
-        return i64::from_str_radix(hex, 16).ok().filter(|n| i32::try_from(*n).is_ok()).map(Literal::Int);
+        return i64::from_str_radix(hex, 16)
+            .ok()
+            .filter(|n| i32::try_from(*n).is_ok())
+            .map(Literal::Int);
     }
     if let Ok(whole) = lower.parse::<i64>() {
         return Some(match i32::try_from(whole) {
@@ -72,8 +75,21 @@ pub(super) fn binary(token: &str) -> Option<(u8, Op)> {
 pub(super) fn is_type(word: &str) -> bool {
     matches!(
         word,
-        "bool" | "byte" | "sbyte" | "short" | "ushort" | "int" | "uint" | "long" | "ulong" | "float" | "double" | "decimal"
-            | "string" | "DateTime" | "Guid"
+        "bool"
+            | "byte"
+            | "sbyte"
+            | "short"
+            | "ushort"
+            | "int"
+            | "uint"
+            | "long"
+            | "ulong"
+            | "float"
+            | "double"
+            | "decimal"
+            | "string"
+            | "DateTime"
+            | "Guid"
     )
 }
 
@@ -82,8 +98,36 @@ pub(super) fn is_reserved(word: &str) -> bool {
     is_type(word) && word != "DateTime" && word != "Guid" && word != "string"
         || matches!(
             word,
-            "new" | "is" | "as" | "out" | "ref" | "typeof" | "default" | "this" | "char" | "object" | "SELECT" | "FROM"
-                | "CASE" | "WHEN" | "THEN" | "ELSE" | "END" | "LIKE" | "EXISTS" | "OVER" | "WITHIN" | "ROWS" | "RANGE"
-                | "IS" | "PARTITION" | "ORDER" | "BY" | "ASC" | "DESC" | "DISTINCT" | "UNION"
+            "new"
+                | "is"
+                | "as"
+                | "out"
+                | "ref"
+                | "typeof"
+                | "default"
+                | "this"
+                | "char"
+                | "object"
+                | "SELECT"
+                | "FROM"
+                | "CASE"
+                | "WHEN"
+                | "THEN"
+                | "ELSE"
+                | "END"
+                | "LIKE"
+                | "EXISTS"
+                | "OVER"
+                | "WITHIN"
+                | "ROWS"
+                | "RANGE"
+                | "IS"
+                | "PARTITION"
+                | "ORDER"
+                | "BY"
+                | "ASC"
+                | "DESC"
+                | "DISTINCT"
+                | "UNION"
         )
 }

@@ -30,7 +30,12 @@ pub(super) fn has_aggregate(expression: &Expr) -> bool {
 pub(super) fn windows(expression: &Expr) -> Vec<(&str, &Window)> {
     let mut found = Vec::new();
     expression.each(&mut |part| {
-        if let Expr::Call(Call { path, window: Some(window), .. }) = part {
+        if let Expr::Call(Call {
+            path,
+            window: Some(window),
+            ..
+        }) = part
+        {
             found.push((path.first().map_or("", String::as_str), window));
         }
     });
@@ -49,7 +54,12 @@ impl Translator<'_> {
             arguments => arguments,
         };
         let distinct = if call.distinct { "DISTINCT " } else { "" };
-        let counted = |sql: String| Value { sql, kind: Some(Kind::Long), nullable: false, fails: false };
+        let counted = |sql: String| Value {
+            sql,
+            kind: Some(Kind::Long),
+            nullable: false,
+            fails: false,
+        };
         match (name, arguments) {
             ("COUNT", []) if !call.distinct => return Ok(counted(format!("COUNT(*){over}"))),
             ("ROW_NUMBER" | "RANK" | "DENSE_RANK", []) if !over.is_empty() => {
@@ -57,7 +67,10 @@ impl Translator<'_> {
             }
             ("COUNTIF", [test]) if !call.distinct => {
                 let test = self.test(test, scope)?;
-                return Ok(counted(format!("COUNT(CASE WHEN {} THEN 1 END){over}", test.sql)));
+                return Ok(counted(format!(
+                    "COUNT(CASE WHEN {} THEN 1 END){over}",
+                    test.sql
+                )));
             }
             _ => {}
         }
@@ -74,22 +87,39 @@ impl Translator<'_> {
             fails: values.iter().any(|value| value.fails),
         };
         Ok(match (name, values.as_slice()) {
-            ("COUNT", [one]) => Value { nullable: false, ..value(format!("COUNT({distinct}{}){over}", one.sql), Kind::Long) },
+            ("COUNT", [one]) => Value {
+                nullable: false,
+                ..value(format!("COUNT({distinct}{}){over}", one.sql), Kind::Long)
+            },
             ("SUM", [one]) if number => {
-                let kind = if kind == Some(Kind::Int) { Kind::Long } else { kind.unwrap_or(Kind::Opaque) };
+                let kind = if kind == Some(Kind::Int) {
+                    Kind::Long
+                } else {
+                    kind.unwrap_or(Kind::Opaque)
+                };
                 value(format!("SUM({distinct}{}){over}", one.sql), kind)
             }
-            ("MIN" | "MAX", [one]) if kind != Some(Kind::Bool) => {
-                value(format!("{name}({}){over}", one.sql), kind.unwrap_or(Kind::Opaque))
-            }
+            ("MIN" | "MAX", [one]) if kind != Some(Kind::Bool) => value(
+                format!("{name}({}){over}", one.sql),
+                kind.unwrap_or(Kind::Opaque),
+            ),
             ("AVG", [one]) if number && kind != Some(Kind::Decimal) => {
                 value(format!("AVG({distinct}{}){over}", one.sql), Kind::Real)
             }
             _ if over.is_empty() && !call.distinct => {
                 self.user_code(name)?;
-                let list: String = values.iter().map(|value| format!(", {}", value.sql)).collect();
-                let folded = value(format!("stand_in_fold({}{list})", literal(name)), Kind::Opaque);
-                Value { nullable: false, ..folded }
+                let list: String = values
+                    .iter()
+                    .map(|value| format!(", {}", value.sql))
+                    .collect();
+                let folded = value(
+                    format!("stand_in_fold({}{list})", literal(name)),
+                    Kind::Opaque,
+                );
+                Value {
+                    nullable: false,
+                    ..folded
+                }
             }
             _ => return self.not_executed(name),
         })
@@ -103,7 +133,11 @@ impl Translator<'_> {
             return self.not_executed(name);
         }
         let mut parts = Vec::new();
-        let keys: Result<Vec<String>, Unknown> = window.keys.iter().map(|key| Ok(self.value(key, scope)?.sql)).collect();
+        let keys: Result<Vec<String>, Unknown> = window
+            .keys
+            .iter()
+            .map(|key| Ok(self.value(key, scope)?.sql))
+            .collect();
         let keys = keys?;
         if !keys.is_empty() {
             parts.push(format!("PARTITION BY {}", keys.join(", ")));
@@ -111,7 +145,11 @@ impl Translator<'_> {
         let mut order = Vec::new();
         for (key, descending) in &window.order {
             let key = self.value(key, scope)?.sql;
-            order.push(if *descending { format!("{key} DESC") } else { key });
+            order.push(if *descending {
+                format!("{key} DESC")
+            } else {
+                key
+            });
         }
         if !order.is_empty() {
             parts.push(format!("ORDER BY {}", order.join(", ")));

@@ -41,7 +41,10 @@ impl Translator<'_> {
     }
 
     fn values(&mut self, arguments: &[Expr], scope: &Scope) -> Result<Vec<Value>, Unknown> {
-        arguments.iter().map(|argument| self.value(argument, scope)).collect()
+        arguments
+            .iter()
+            .map(|argument| self.value(argument, scope))
+            .collect()
     }
 
     fn function(&mut self, name: &str, values: Vec<Value>) -> Result<Value, Unknown> {
@@ -51,43 +54,86 @@ impl Translator<'_> {
         let list: Vec<&str> = values.iter().map(|value| value.sql.as_str()).collect();
         let list = list.join(", ");
         let of: Vec<&Value> = values.iter().collect();
-        let (sql, kind) = match (name.strip_prefix("System.").unwrap_or(name), kinds.as_slice()) {
+        let (sql, kind) = match (
+            name.strip_prefix("System.").unwrap_or(name),
+            kinds.as_slice(),
+        ) {
             ("string.IsNullOrEmpty" | "String.IsNullOrEmpty", [Some(Kind::Text)]) => {
                 (format!("({list} IS NULL OR {list} = '')"), Kind::Bool)
             }
-            ("Math.Max", _) if same_whole && plain => (format!("max({list})"), kinds[0].unwrap_or(Kind::Opaque)),
-            ("Math.Min", _) if same_whole && plain => (format!("min({list})"), kinds[0].unwrap_or(Kind::Opaque)),
-            ("Math.Abs", [Some(kind)]) if kind.is_number() && plain => (format!("abs({list})"), *kind),
+            ("Math.Max", _) if same_whole && plain => {
+                (format!("max({list})"), kinds[0].unwrap_or(Kind::Opaque))
+            }
+            ("Math.Min", _) if same_whole && plain => {
+                (format!("min({list})"), kinds[0].unwrap_or(Kind::Opaque))
+            }
+            ("Math.Abs", [Some(kind)]) if kind.is_number() && plain => {
+                (format!("abs({list})"), *kind)
+            }
             _ => return self.stand_in(name, &values),
         };
         let value = Value::new(sql, kind, &of);
-        Ok(Value { nullable: value.nullable && kind != Kind::Bool, ..value })
+        Ok(Value {
+            nullable: value.nullable && kind != Kind::Bool,
+            ..value
+        })
     }
 
     pub(super) fn member(&mut self, on: Value, name: &str) -> Result<Value, Unknown> {
         let sql = &on.sql;
         let (sql, kind, fails) = match (on.kind, name) {
-            (Some(kind), "Value") if kind != Kind::Text && on.nullable => (format!("present({sql})"), kind, true),
-            (Some(kind), "HasValue") if kind != Kind::Text => (format!("({sql} IS NOT NULL)"), Kind::Bool, false),
+            (Some(kind), "Value") if kind != Kind::Text && on.nullable => {
+                (format!("present({sql})"), kind, true)
+            }
+            (Some(kind), "HasValue") if kind != Kind::Text => {
+                (format!("({sql} IS NOT NULL)"), Kind::Bool, false)
+            }
             (Some(Kind::Text), "Length") => (format!("of_text('Length', {sql})"), Kind::Int, true),
             (Some(Kind::Time), "Date") => (format!("of_time('Date', {sql})"), Kind::Time, true),
-            (Some(Kind::Time), "Hour" | "Minute" | "Second" | "Year" | "Month" | "Day") => {
-                (format!("of_time({}, {sql})", literal(name)), Kind::Int, true)
-            }
+            (Some(Kind::Time), "Hour" | "Minute" | "Second" | "Year" | "Month" | "Day") => (
+                format!("of_time({}, {sql})", literal(name)),
+                Kind::Int,
+                true,
+            ),
             _ => return self.stand_in(&format!(".{name}"), &[on]),
         };
-        Ok(Value { sql, kind: Some(kind), nullable: false, fails: on.fails || fails })
+        Ok(Value {
+            sql,
+            kind: Some(kind),
+            nullable: false,
+            fails: on.fails || fails,
+        })
     }
 
-    fn method(&mut self, on: Value, name: &str, arguments: &[Expr], scope: &Scope) -> Result<Value, Unknown> {
+    fn method(
+        &mut self,
+        on: Value,
+        name: &str,
+        arguments: &[Expr],
+        scope: &Scope,
+    ) -> Result<Value, Unknown> {
         let values = self.values(arguments, scope)?;
         let kinds: Vec<Option<Kind>> = values.iter().map(|value| value.kind).collect();
         let kind = match (on.kind, name, kinds.as_slice()) {
-            (Some(Kind::Text), "ToLower" | "ToUpper" | "ToLowerInvariant" | "ToUpperInvariant" | "Trim", []) => Kind::Text,
-            (Some(Kind::Text), "Substring", [Some(Kind::Int)] | [Some(Kind::Int), Some(Kind::Int)]) => Kind::Text,
-            (Some(Kind::Text), "Contains" | "StartsWith" | "EndsWith", [Some(Kind::Text)]) => Kind::Bool,
+            (
+                Some(Kind::Text),
+                "ToLower" | "ToUpper" | "ToLowerInvariant" | "ToUpperInvariant" | "Trim",
+                [],
+            ) => Kind::Text,
+            (
+                Some(Kind::Text),
+                "Substring",
+                [Some(Kind::Int)] | [Some(Kind::Int), Some(Kind::Int)],
+            ) => Kind::Text,
+            (Some(Kind::Text), "Contains" | "StartsWith" | "EndsWith", [Some(Kind::Text)]) => {
+                Kind::Bool
+            }
             (Some(Kind::Int | Kind::Long), "ToString", []) if !on.nullable => {
-                return Ok(Value::new(format!("CAST({} AS TEXT)", on.sql), Kind::Text, &[&on]));
+                return Ok(Value::new(
+                    format!("CAST({} AS TEXT)", on.sql),
+                    Kind::Text,
+                    &[&on],
+                ));
             }
             (Some(Kind::Text), "Replace", [Some(Kind::Text), Some(Kind::Text)]) => Kind::Text,
             _ => {
@@ -95,8 +141,16 @@ impl Translator<'_> {
                 return self.stand_in(&format!(".{name}"), &all);
             }
         };
-        let list: String = values.iter().map(|value| format!(", {}", value.sql)).collect();
+        let list: String = values
+            .iter()
+            .map(|value| format!(", {}", value.sql))
+            .collect();
         let sql = format!("of_text({}, {}{list})", literal(name), on.sql);
-        Ok(Value { sql, kind: Some(kind), nullable: false, fails: true })
+        Ok(Value {
+            sql,
+            kind: Some(kind),
+            nullable: false,
+            fails: true,
+        })
     }
 }

@@ -51,12 +51,22 @@ pub(crate) struct Way<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Makes a table; with `exercised`, some run must put rows into it.
-    Make { table: String, name: String, sql: String, line: u32, exercised: bool },
+    Make {
+        table: String,
+        name: String,
+        sql: String,
+        line: u32,
+        exercised: bool,
+    },
     /// Finds rows that are tied where the script takes the first ones; the run counts for nothing
     /// then.
     Tied { sql: String },
     /// Must find a row in some run.
-    Matches { sql: String, line: u32, code: String },
+    Matches {
+        sql: String,
+        line: u32,
+        code: String,
+    },
 }
 
 /// A comparison in what was changed: each side of its boundary must be met by some run.
@@ -138,9 +148,13 @@ pub(crate) fn translate(
         match statement.kind {
             StatementKind::Declare => translator.declare(statement),
             StatementKind::Output if needed[statement.index] => translator.output(statement)?,
-            _ if needed[statement.index] && statement.makes_rowset() => translator.rowset(statement)?,
+            _ if needed[statement.index] && statement.makes_rowset() => {
+                translator.rowset(statement)?
+            }
             // Tables that are written to, and the like.
-            _ if needed[statement.index] => translator.not_executed(script.slice(&statement.span))?,
+            _ if needed[statement.index] => {
+                translator.not_executed(script.slice(&statement.span))?
+            }
             _ => {}
         }
     }
@@ -165,7 +179,10 @@ fn needed(script: &Script, touches: &[Touch]) -> Vec<bool> {
 impl Translator<'_> {
     /// What is not executed.
     fn not_executed<T>(&self, code: &str) -> Result<T, Unknown> {
-        Err(Unknown::NotExecuted { line: self.line, code: excerpt(code) })
+        Err(Unknown::NotExecuted {
+            line: self.line,
+            code: excerpt(code),
+        })
     }
 
     fn is_touched(&self) -> bool {
@@ -173,7 +190,10 @@ impl Translator<'_> {
     }
 
     fn declare(&mut self, statement: &Statement) {
-        let value = statement.value.as_ref().and_then(|value| parse(self.script, &value.span));
+        let value = statement
+            .value
+            .as_ref()
+            .and_then(|value| parse(self.script, &value.span));
         let mut most = LONGEST_VALUE;
         let value = value.and_then(|value| value.expanded(&self.parameters, &mut most));
         if let Some(name) = &statement.target {
@@ -186,11 +206,13 @@ impl Translator<'_> {
     }
 
     fn rowset(&mut self, statement: &Statement) -> Result<(), Unknown> {
-        let made = self.checked_query(statement).or_else(|why| match self.touch {
-            // Its rows are the same in both scripts, whatever they are.
-            Touch::None => self.any_rows(statement).ok_or(why),
-            _ => Err(why),
-        })?;
+        let made = self
+            .checked_query(statement)
+            .or_else(|why| match self.touch {
+                // Its rows are the same in both scripts, whatever they are.
+                Touch::None => self.any_rows(statement).ok_or(why),
+                _ => Err(why),
+            })?;
         if made.columns.len() > MOST_COLUMNS {
             return Err(Unknown::TooLarge);
         }
@@ -202,12 +224,19 @@ impl Translator<'_> {
             line: self.line,
             exercised: self.is_touched(),
         });
-        self.rowsets.insert(statement.index, Relation { from: table, ..made });
+        self.rowsets.insert(
+            statement.index,
+            Relation {
+                from: table,
+                ..made
+            },
+        );
         Ok(())
     }
 
     fn checked_query(&mut self, statement: &Statement) -> Result<Relation, Unknown> {
-        if self.is_touched() && !is_user_code(statement.kind)
+        if self.is_touched()
+            && !is_user_code(statement.kind)
             && let Some(unknown) = crate::tokens::unaccounted(self.script, statement)
         {
             return self.not_executed(unknown);
@@ -221,7 +250,10 @@ impl Translator<'_> {
     /// Generated rows in the place of a statement that is not executed.
     fn any_rows(&mut self, statement: &Statement) -> Option<Relation> {
         let rowset = self.flow.of_statement(statement.index)?;
-        let names = rowset.columns.clone().unwrap_or_else(|| rowset.used.clone());
+        let names = rowset
+            .columns
+            .clone()
+            .unwrap_or_else(|| rowset.used.clone());
         let columns = names.into_iter().map(|name| self.undeclared(name));
         let columns: Vec<Column> = columns.collect();
         (!columns.is_empty()).then(|| self.source(self.script.slice(&statement.span), columns))
@@ -230,7 +262,11 @@ impl Translator<'_> {
     /// A column whose type no file declares.
     fn undeclared(&self, name: String) -> Column {
         let kind = self.way.kinds.get(&name).copied().unwrap_or(Kind::Opaque);
-        Column { name, kind, nullable: true }
+        Column {
+            name,
+            kind,
+            nullable: true,
+        }
     }
 
     fn output(&mut self, statement: &Statement) -> Result<(), Unknown> {
@@ -245,18 +281,30 @@ impl Translator<'_> {
         let mut keys = Vec::new();
         for item in &output.sorted_by {
             let name = item.expression.as_column().map(|column| &column.name);
-            let at = relation.columns.iter().position(|column| Some(&column.name) == name);
+            let at = relation
+                .columns
+                .iter()
+                .position(|column| Some(&column.name) == name);
             match at {
                 Some(at) => keys.push((at, item.descending)),
                 None => return self.not_executed(self.script.slice(&item.expression.span)),
             }
         }
-        let order = if keys.is_empty() { relation.order } else { Some(keys) };
-        let by = order.iter().flatten().map(|(at, descending)| {
-            format!("c{at}{}", if *descending { " DESC" } else { "" })
-        });
+        let order = if keys.is_empty() {
+            relation.order
+        } else {
+            Some(keys)
+        };
+        let by = order
+            .iter()
+            .flatten()
+            .map(|(at, descending)| format!("c{at}{}", if *descending { " DESC" } else { "" }));
         let by: Vec<String> = by.collect();
-        let by = if by.is_empty() { String::new() } else { format!(" ORDER BY {}", by.join(", ")) };
+        let by = if by.is_empty() {
+            String::new()
+        } else {
+            format!(" ORDER BY {}", by.join(", "))
+        };
         self.program.outputs.push(Output {
             name: path.unwrap_or_else(|| input.name.clone()),
             sql: format!("SELECT * FROM {}{by}", relation.from),
@@ -270,6 +318,9 @@ impl Translator<'_> {
 fn is_user_code(kind: StatementKind) -> bool {
     matches!(
         kind,
-        StatementKind::Process | StatementKind::Reduce | StatementKind::Combine | StatementKind::Extract
+        StatementKind::Process
+            | StatementKind::Reduce
+            | StatementKind::Combine
+            | StatementKind::Extract
     )
 }

@@ -28,7 +28,9 @@ impl Translator<'_> {
                 self.user_code(query.using_class.as_deref().unwrap_or("EXTRACT"))?;
                 self.stream(query)
             }
-            StatementKind::Extract | StatementKind::SStream | StatementKind::View => self.stream(query),
+            StatementKind::Extract | StatementKind::SStream | StatementKind::View => {
+                self.stream(query)
+            }
             StatementKind::Rowset => match query.inputs.as_slice() {
                 [input] => self.input(input),
                 _ => self.not_executed(self.script.slice(&query.span)),
@@ -49,13 +51,19 @@ impl Translator<'_> {
             return self.not_executed(self.script.slice(&query.span));
         }
         // How different operators bind is not certain.
-        let mixed = query.set_operators.windows(2).any(|pair| pair[0] != pair[1]);
+        let mixed = query
+            .set_operators
+            .windows(2)
+            .any(|pair| pair[0] != pair[1]);
         if mixed {
             return self.not_executed(&query.set_operators.join(", "));
         }
         for (at, branch) in query.branches.iter().enumerate() {
             let relation = self.query(branch)?;
-            match at.checked_sub(1).map(|before| query.set_operators[before].as_str()) {
+            match at
+                .checked_sub(1)
+                .map(|before| query.set_operators[before].as_str())
+            {
                 None => columns = relation.columns,
                 Some(operator) => {
                     self.unite(&mut columns, &relation.columns, query)?;
@@ -71,14 +79,29 @@ impl Translator<'_> {
             sql.push_str(&format!("SELECT * FROM {}", relation.from));
         }
         if sql.contains(" UNION SELECT ") && self.touch == Touch::Changed {
-            let list: Vec<String> = (0..columns.len()).map(|at| format!("c{at} AS t{at}")).collect();
+            let list: Vec<String> = (0..columns.len())
+                .map(|at| format!("c{at} AS t{at}"))
+                .collect();
             let all = sql.replace(" UNION SELECT ", " UNION ALL SELECT ");
-            self.repeats(&format!("SELECT {} FROM ({all})", list.join(", ")), columns.len(), &query.span);
+            self.repeats(
+                &format!("SELECT {} FROM ({all})", list.join(", ")),
+                columns.len(),
+                &query.span,
+            );
         }
-        Ok(Relation { from: format!("({sql})"), columns, order: None })
+        Ok(Relation {
+            from: format!("({sql})"),
+            columns,
+            order: None,
+        })
     }
 
-    fn unite(&self, columns: &mut [Column], others: &[Column], query: &Query) -> Result<(), Unknown> {
+    fn unite(
+        &self,
+        columns: &mut [Column],
+        others: &[Column],
+        query: &Query,
+    ) -> Result<(), Unknown> {
         if columns.len() != others.len() {
             return self.not_executed(self.script.slice(&query.span));
         }

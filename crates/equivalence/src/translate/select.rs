@@ -33,19 +33,34 @@ impl Translator<'_> {
             select.tests.push(test.sql);
         }
         if !select.tests.is_empty() {
-            select.from.push_str(&format!(" WHERE {}", select.tests.join(" AND ")));
+            select
+                .from
+                .push_str(&format!(" WHERE {}", select.tests.join(" AND ")));
         }
         self.columns(query, &mut select)?;
         let having = self.having(query, &mut select)?;
-        let columns: Vec<Column> = select.list.iter().map(|(_, column)| column.clone()).collect();
-        let names: std::collections::BTreeSet<&str> = columns.iter().map(|c| c.name.as_str()).collect();
+        let columns: Vec<Column> = select
+            .list
+            .iter()
+            .map(|(_, column)| column.clone())
+            .collect();
+        let names: std::collections::BTreeSet<&str> =
+            columns.iter().map(|c| c.name.as_str()).collect();
         if names.len() < columns.len() || columns.is_empty() {
             return self.not_executed(self.script.slice(&query.span));
         }
-        let list = select.list.iter().enumerate().map(|(at, (sql, _))| format!("{sql} AS c{at}"));
+        let list = select
+            .list
+            .iter()
+            .enumerate()
+            .map(|(at, (sql, _))| format!("{sql} AS c{at}"));
         let list: Vec<String> = list.collect();
         if query.distinct {
-            let rows = select.list.iter().enumerate().map(|(at, (sql, _))| format!("{sql} AS t{at}"));
+            let rows = select
+                .list
+                .iter()
+                .enumerate()
+                .map(|(at, (sql, _))| format!("{sql} AS t{at}"));
             let rows: Vec<String> = rows.collect();
             let rows = format!("SELECT {} FROM {}", rows.join(", "), select.from);
             if select.keys.is_empty() && !select.grouped {
@@ -54,9 +69,19 @@ impl Translator<'_> {
         }
         let distinct = if query.distinct { "DISTINCT " } else { "" };
         let by: Vec<&str> = select.keys.iter().map(|key| key.sql.as_str()).collect();
-        let by = if by.is_empty() { String::new() } else { format!(" GROUP BY {}", by.join(", ")) };
-        let inner_having = having.inner.map_or_else(String::new, |test| format!(" HAVING {test}"));
-        let mut sql = format!("SELECT {distinct}{} FROM {}{by}{inner_having}", list.join(", "), select.from);
+        let by = if by.is_empty() {
+            String::new()
+        } else {
+            format!(" GROUP BY {}", by.join(", "))
+        };
+        let inner_having = having
+            .inner
+            .map_or_else(String::new, |test| format!(" HAVING {test}"));
+        let mut sql = format!(
+            "SELECT {distinct}{} FROM {}{by}{inner_having}",
+            list.join(", "),
+            select.from
+        );
         let own = own_scope(&columns);
         if !having.outer.is_empty() {
             let test = self.conjuncts(&having.outer, &own)?;
@@ -69,7 +94,11 @@ impl Translator<'_> {
     /// Sources and joins.
     fn from(&mut self, query: &Query) -> Result<Select, Unknown> {
         let plain = query.inputs.len() == query.joins.len() + 1
-            && query.joins.iter().enumerate().all(|(at, join)| join.right == at + 1);
+            && query
+                .joins
+                .iter()
+                .enumerate()
+                .all(|(at, join)| join.right == at + 1);
         if !plain {
             return self.not_executed(self.script.slice(&query.span));
         }
@@ -80,7 +109,11 @@ impl Translator<'_> {
             let label = input.label().to_owned();
             let last = label.rsplit('.').next().unwrap_or_default().to_owned();
             let source = format!("{} AS {alias}", relation.from);
-            let labelled = Labelled { labels: vec![label, last], alias, columns: relation.columns };
+            let labelled = Labelled {
+                labels: vec![label, last],
+                alias,
+                columns: relation.columns,
+            };
             match at.checked_sub(1).map(|join| &query.joins[join]) {
                 None => {
                     select.from = source;
@@ -92,7 +125,13 @@ impl Translator<'_> {
         Ok(select)
     }
 
-    fn join(&mut self, select: &mut Select, join: &Join, right: &str, labelled: Labelled) -> Result<(), Unknown> {
+    fn join(
+        &mut self,
+        select: &mut Select,
+        join: &Join,
+        right: &str,
+        labelled: Labelled,
+    ) -> Result<(), Unknown> {
         let mut both = select.scope.clone();
         both.inputs.push(labelled);
         let on = self.on(&join.condition, &both)?;
@@ -103,8 +142,14 @@ impl Translator<'_> {
         self.joined(&select.from, right, &on, &join.span);
         let words = match join.kind {
             JoinKind::LeftSemi | JoinKind::LeftAntiSemi if both.inputs.len() == 2 => {
-                let not = if join.kind == JoinKind::LeftSemi { "" } else { "NOT " };
-                select.tests.push(format!("{not}EXISTS (SELECT 1 FROM {right} WHERE {on})"));
+                let not = if join.kind == JoinKind::LeftSemi {
+                    ""
+                } else {
+                    "NOT "
+                };
+                select
+                    .tests
+                    .push(format!("{not}EXISTS (SELECT 1 FROM {right} WHERE {on})"));
                 return Ok(());
             }
             JoinKind::Cross => "CROSS JOIN",
@@ -114,18 +159,31 @@ impl Translator<'_> {
             JoinKind::FullOuter => "FULL OUTER JOIN",
             _ => return self.not_executed(self.script.slice(&join.keyword_span)),
         };
-        let condition = if on.is_empty() { String::new() } else { format!(" ON {on}") };
+        let condition = if on.is_empty() {
+            String::new()
+        } else {
+            format!(" ON {on}")
+        };
         // A semi-join tests rows behind the joins.
         if !select.tests.is_empty() {
             return self.not_executed(self.script.slice(&join.keyword_span));
         }
-        select.from.push_str(&format!(" {words} {right}{condition}"));
+        select
+            .from
+            .push_str(&format!(" {words} {right}{condition}"));
         let last = both.inputs.len() - 1;
         let misses_left = matches!(join.kind, JoinKind::RightOuter | JoinKind::FullOuter);
         let misses_right = matches!(join.kind, JoinKind::LeftOuter | JoinKind::FullOuter);
         for (position, input) in both.inputs.iter_mut().enumerate() {
-            let missing = if position == last { misses_right } else { misses_left };
-            input.columns.iter_mut().for_each(|column| column.nullable |= missing);
+            let missing = if position == last {
+                misses_right
+            } else {
+                misses_left
+            };
+            input
+                .columns
+                .iter_mut()
+                .for_each(|column| column.nullable |= missing);
         }
         select.scope = both;
         Ok(())
@@ -163,9 +221,25 @@ impl Translator<'_> {
                 Some(Expr::Binary(Op::Equal, left, right)) => {
                     let (l, r) = (self.value(left, scope)?, self.value(right, scope)?);
                     match (l.kind, r.kind) {
-                        (Some(a), Some(b)) if a == b || a.is_whole() && b.is_whole() || a == Kind::Opaque || b == Kind::Opaque => {
-                            let sign = if self.way.null_keys == NullKeys::Match { "IS" } else { "=" };
-                            Value { nullable: false, ..Value::new(format!("({} {sign} {})", l.sql, r.sql), Kind::Bool, &[&l, &r]) }
+                        (Some(a), Some(b))
+                            if a == b
+                                || a.is_whole() && b.is_whole()
+                                || a == Kind::Opaque
+                                || b == Kind::Opaque =>
+                        {
+                            let sign = if self.way.null_keys == NullKeys::Match {
+                                "IS"
+                            } else {
+                                "="
+                            };
+                            Value {
+                                nullable: false,
+                                ..Value::new(
+                                    format!("({} {sign} {})", l.sql, r.sql),
+                                    Kind::Bool,
+                                    &[&l, &r],
+                                )
+                            }
                         }
                         _ => self.condition(&part.expression.span, scope)?,
                     }
@@ -203,7 +277,11 @@ impl Translator<'_> {
     fn columns(&mut self, query: &Query, select: &mut Select) -> Result<(), Unknown> {
         let mut parsed = Vec::new();
         for column in &query.columns {
-            let expression = if column.is_star() { None } else { self.parsed(&column.expression)? };
+            let expression = if column.is_star() {
+                None
+            } else {
+                self.parsed(&column.expression)?
+            };
             select.grouped |= expression.as_ref().is_some_and(has_aggregate);
             parsed.push(expression);
         }
@@ -214,7 +292,11 @@ impl Translator<'_> {
         }
         if select.grouped {
             let by: Vec<&str> = select.keys.iter().map(|key| key.sql.as_str()).collect();
-            let rows = format!("SELECT DISTINCT {} FROM {}", listed(&by, &select.scope), select.from);
+            let rows = format!(
+                "SELECT DISTINCT {} FROM {}",
+                listed(&by, &select.scope),
+                select.from
+            );
             self.repeats(&rows, by.len(), &query.span);
         }
         for (at, (column, expression)) in query.columns.iter().zip(&parsed).enumerate() {
@@ -229,7 +311,14 @@ impl Translator<'_> {
                     self.ranked(expression, select)?;
                     let name = column.name.clone().unwrap_or_else(|| format!("[{at}]"));
                     let kind = value.kind.unwrap_or(Kind::Opaque);
-                    select.list.push((value.sql, Column { name, kind, nullable: value.nullable }));
+                    select.list.push((
+                        value.sql,
+                        Column {
+                            name,
+                            kind,
+                            nullable: value.nullable,
+                        },
+                    ));
                 }
             }
         }
@@ -244,14 +333,27 @@ impl Translator<'_> {
     }
 
     /// A key of the groups; it may be named by the column that computes it.
-    fn key(&mut self, key: &Expression, query: &Query, parsed: &[Option<Expr>], scope: &Scope) -> Result<Value, Unknown> {
+    fn key(
+        &mut self,
+        key: &Expression,
+        query: &Query,
+        parsed: &[Option<Expr>],
+        scope: &Scope,
+    ) -> Result<Value, Unknown> {
         let expression = self.parsed(key)?;
         // SQL takes a number for the position of a column.
         let Some(expression) = expression.filter(|key| !matches!(key, Expr::Literal(_))) else {
             return self.not_executed(self.script.slice(&key.span));
         };
-        let own = key.as_column().filter(|key| key.qualifier.is_none() && scope.find(None, &key.name).is_none());
-        let at = own.and_then(|key| query.columns.iter().position(|c| c.name.as_deref() == Some(&key.name)));
+        let own = key
+            .as_column()
+            .filter(|key| key.qualifier.is_none() && scope.find(None, &key.name).is_none());
+        let at = own.and_then(|key| {
+            query
+                .columns
+                .iter()
+                .position(|c| c.name.as_deref() == Some(&key.name))
+        });
         match at.and_then(|at| parsed[at].as_ref()) {
             Some(computed) => self.value(computed, scope),
             None => self.value(&expression, scope),
@@ -259,11 +361,16 @@ impl Translator<'_> {
     }
 
     fn star(&mut self, column: &OutputColumn, select: &mut Select) -> Result<(), Unknown> {
-        let qualifier = column.expression.as_column().and_then(|star| star.qualifier.clone());
+        let qualifier = column
+            .expression
+            .as_column()
+            .and_then(|star| star.qualifier.clone());
         for input in &select.scope.inputs {
             let all = qualifier.as_ref().is_none_or(|q| input.labels.contains(q));
             for (at, column) in input.columns.iter().enumerate().filter(|_| all) {
-                select.list.push((format!("{}.c{at}", input.alias), column.clone()));
+                select
+                    .list
+                    .push((format!("{}.c{at}", input.alias), column.clone()));
             }
         }
         Ok(())
@@ -283,14 +390,19 @@ impl Translator<'_> {
         let parts: Vec<&Expr> = match expression {
             Expr::Literal(_) | Expr::Parameter(_) | Expr::Star => return Ok(true),
             Expr::Path(_) => return Ok(false),
-            Expr::Call(call) if super::aggregate::is_aggregate(call) => return Ok(call.window.is_none()),
+            Expr::Call(call) if super::aggregate::is_aggregate(call) => {
+                return Ok(call.window.is_none());
+            }
             Expr::Not(a) | Expr::Negate(a) | Expr::Cast(_, a) | Expr::Member(a, _) => vec![a],
             Expr::Binary(_, a, b) => vec![a, b],
             Expr::Conditional(a, b, c) | Expr::Between(a, b, c) => vec![a, b, c],
             Expr::In(a, list) => std::iter::once(&**a).chain(list).collect(),
-            Expr::Call(call) if call.path.len() == 1 || call.on.is_some() => {
-                call.on.iter().map(|on| &**on).chain(&call.arguments).collect()
-            }
+            Expr::Call(call) if call.path.len() == 1 || call.on.is_some() => call
+                .on
+                .iter()
+                .map(|on| &**on)
+                .chain(&call.arguments)
+                .collect(),
             // The names before a method may be a column.
             Expr::Call(call) => match select.scope.find(None, &call.path[0]) {
                 Some(_) => return Ok(false),
@@ -320,17 +432,28 @@ impl Translator<'_> {
                 by.push(self.value(key, &select.scope)?.sql);
             }
             let by: Vec<&str> = by.iter().map(String::as_str).collect();
-            let rows = format!("SELECT DISTINCT {} FROM {}", listed(&by, &select.scope), select.from);
-            self.program.steps.push(Step::Tied { sql: repeated(&rows, by.len()) });
+            let rows = format!(
+                "SELECT DISTINCT {} FROM {}",
+                listed(&by, &select.scope),
+                select.from
+            );
+            self.program.steps.push(Step::Tied {
+                sql: repeated(&rows, by.len()),
+            });
         }
         Ok(())
     }
 
     fn having(&mut self, query: &Query, select: &mut Select) -> Result<Having, Unknown> {
-        let mut having = Having { inner: None, outer: Vec::new() };
+        let mut having = Having {
+            inner: None,
+            outer: Vec::new(),
+        };
         let mut inner = Vec::new();
         for part in &query.having {
-            let Some(expression) = self.parsed(&part.expression)? else { continue };
+            let Some(expression) = self.parsed(&part.expression)? else {
+                continue;
+            };
             let own = |name: &String| select.list.iter().any(|(_, column)| column.name == *name);
             let mut names_own = true;
             expression.each(&mut |part| {
@@ -393,21 +516,39 @@ impl Translator<'_> {
                     ),
                 });
             }
-            let order = keys.iter().map(|(at, down)| format!("c{at}{}", if *down { " DESC" } else { "" }));
+            let order = keys
+                .iter()
+                .map(|(at, down)| format!("c{at}{}", if *down { " DESC" } else { "" }));
             let order: Vec<String> = order.collect();
-            let order = if order.is_empty() { String::new() } else { format!(" ORDER BY {}", order.join(", ")) };
+            let order = if order.is_empty() {
+                String::new()
+            } else {
+                format!(" ORDER BY {}", order.join(", "))
+            };
             from = format!("(SELECT * FROM {from}{order} LIMIT {limit})");
         }
         let order = (!keys.is_empty()).then_some(keys);
-        Ok(Relation { from, columns, order })
+        Ok(Relation {
+            from,
+            columns,
+            order,
+        })
     }
 
     /// Position of the column that a key of an order names.
-    fn order_key(&mut self, key: &Expression, columns: &[Column], scope: &Scope, list: &[String]) -> Option<usize> {
+    fn order_key(
+        &mut self,
+        key: &Expression,
+        columns: &[Column],
+        scope: &Scope,
+        list: &[String],
+    ) -> Option<usize> {
         let probes = self.program.probes.len();
         let value = parse(self.script, &key.span).and_then(|key| self.value(&key, scope).ok());
         self.program.probes.truncate(probes);
-        let computed = value.as_ref().and_then(|value| list.iter().position(|sql| *sql == value.sql));
+        let computed = value
+            .as_ref()
+            .and_then(|value| list.iter().position(|sql| *sql == value.sql));
         let own = key.as_column().filter(|key| key.qualifier.is_none());
         let named = own.and_then(|key| columns.iter().position(|column| column.name == key.name));
         match (computed, named, value) {
@@ -427,16 +568,25 @@ struct Having {
 /// Columns that a query makes, for the clauses behind its list.
 fn own_scope(columns: &[Column]) -> Scope {
     Scope {
-        inputs: vec![Labelled { labels: Vec::new(), alias: "own".to_owned(), columns: columns.to_vec() }],
+        inputs: vec![Labelled {
+            labels: Vec::new(),
+            alias: "own".to_owned(),
+            columns: columns.to_vec(),
+        }],
     }
 }
 
 /// Expressions, then all columns, as `t0`, `t1`, ….
 fn listed(first: &[&str], scope: &Scope) -> String {
-    let columns = scope.inputs.iter().flat_map(|input| {
-        (0..input.columns.len()).map(|at| format!("{}.c{at}", input.alias))
-    });
-    let all = first.iter().map(|sql| (*sql).to_owned()).chain(columns).enumerate();
+    let columns = scope
+        .inputs
+        .iter()
+        .flat_map(|input| (0..input.columns.len()).map(|at| format!("{}.c{at}", input.alias)));
+    let all = first
+        .iter()
+        .map(|sql| (*sql).to_owned())
+        .chain(columns)
+        .enumerate();
     let all: Vec<String> = all.map(|(at, sql)| format!("{sql} AS t{at}")).collect();
     all.join(", ")
 }
@@ -444,6 +594,10 @@ fn listed(first: &[&str], scope: &Scope) -> String {
 /// Finds rows with the same values of the first columns.
 fn repeated(rows: &str, keys: usize) -> String {
     let keys: Vec<String> = (0..keys).map(|at| format!("t{at}")).collect();
-    let by = if keys.is_empty() { String::new() } else { format!(" GROUP BY {}", keys.join(", ")) };
+    let by = if keys.is_empty() {
+        String::new()
+    } else {
+        format!(" GROUP BY {}", keys.join(", "))
+    };
     format!("SELECT 1 FROM (SELECT COUNT(*) AS n FROM ({rows}){by}) WHERE n > 1 LIMIT 1")
 }

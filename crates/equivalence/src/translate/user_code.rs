@@ -16,7 +16,9 @@ impl Translator<'_> {
     /// Refuses user code in what was changed.
     pub(super) fn user_code(&self, name: &str) -> Result<(), Unknown> {
         match self.touch == Touch::Changed && !self.way.stands_in {
-            true => Err(Unknown::UserCode { code: excerpt(name) }),
+            true => Err(Unknown::UserCode {
+                code: excerpt(name),
+            }),
             false => Ok(()),
         }
     }
@@ -46,7 +48,11 @@ impl Translator<'_> {
         let input = self.only_input(query)?;
         let mut keys = Vec::new();
         for key in &query.on {
-            match input.columns.iter().position(|column| column.name == key.name) {
+            match input
+                .columns
+                .iter()
+                .position(|column| column.name == key.name)
+            {
                 Some(at) => keys.push((key.name.clone(), at)),
                 None => return self.not_executed(&key.name),
             }
@@ -75,10 +81,21 @@ impl Translator<'_> {
         }
         let mut side = |side: &Relation, keys: Vec<usize>, name: &str| -> Result<String, Unknown> {
             let read = self.read(&class, side, &[])?;
-            let keys = keys.iter().enumerate().map(|(n, at)| format!("c{at} AS c{n}"));
+            let keys = keys
+                .iter()
+                .enumerate()
+                .map(|(n, at)| format!("c{at} AS c{n}"));
             let mut list: Vec<String> = keys.collect();
-            let whole = Column { name: name.to_owned(), kind: Kind::Opaque, nullable: false };
-            list.push(format!("{} AS c{}", stand_in(&class, &whole, &read, "digest"), list.len()));
+            let whole = Column {
+                name: name.to_owned(),
+                kind: Kind::Opaque,
+                nullable: false,
+            };
+            list.push(format!(
+                "{} AS c{}",
+                stand_in(&class, &whole, &read, "digest"),
+                list.len()
+            ));
             Ok(format!("SELECT {} FROM {}", list.join(", "), side.from))
         };
         let both = format!(
@@ -87,10 +104,22 @@ impl Translator<'_> {
             side(&right, keys.iter().map(|k| k.1).collect(), "right")?
         );
         let mut columns: Vec<Column> = keys.iter().map(|(l, _)| left.columns[*l].clone()).collect();
-        let names: Vec<(String, usize)> = columns.iter().enumerate().map(|(n, c)| (c.name.clone(), n)).collect();
+        let names: Vec<(String, usize)> = columns
+            .iter()
+            .enumerate()
+            .map(|(n, c)| (c.name.clone(), n))
+            .collect();
         let rows = (String::from("row"), columns.len());
-        columns.push(Column { name: rows.0.clone(), kind: Kind::Opaque, nullable: false });
-        let input = Relation { from: both, columns, order: None };
+        columns.push(Column {
+            name: rows.0.clone(),
+            kind: Kind::Opaque,
+            nullable: false,
+        });
+        let input = Relation {
+            from: both,
+            columns,
+            order: None,
+        };
         self.folded(query, &class, &input, &names, &[rows])
     }
 
@@ -113,7 +142,11 @@ impl Translator<'_> {
             columns.push(column);
         }
         let by: Vec<String> = keys.iter().map(|(_, at)| format!("c{at}")).collect();
-        let by = if by.is_empty() { String::new() } else { format!(" GROUP BY {}", by.join(", ")) };
+        let by = if by.is_empty() {
+            String::new()
+        } else {
+            format!(" GROUP BY {}", by.join(", "))
+        };
         Ok(select(&list, &input.from, &by, columns))
     }
 
@@ -132,11 +165,21 @@ impl Translator<'_> {
     }
 
     /// Columns that a class reads, by name: all of its input if its code is not known.
-    fn read(&mut self, class: &str, input: &Relation, keys: &[(String, usize)]) -> Result<Vec<(String, usize)>, Unknown> {
+    fn read(
+        &mut self,
+        class: &str,
+        input: &Relation,
+        keys: &[(String, usize)],
+    ) -> Result<Vec<(String, usize)>, Unknown> {
         let known = (self.way.facts.reads)(class);
-        let all = input.columns.iter().enumerate().map(|(at, column)| (column.name.clone(), at));
+        let all = input
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(at, column)| (column.name.clone(), at));
         let is_read = |name: &String| {
-            known.as_ref().is_none_or(|known| known.contains(name)) || keys.iter().any(|key| key.0 == *name)
+            known.as_ref().is_none_or(|known| known.contains(name))
+                || keys.iter().any(|key| key.0 == *name)
         };
         // What its code names besides are columns that it makes.
         let mut read: Vec<_> = all.filter(|(name, _)| is_read(name)).collect();
@@ -156,7 +199,11 @@ impl Translator<'_> {
         let named = query.columns.iter().map(|column| {
             let name = column.name.clone().unwrap_or_default();
             match &column.type_name {
-                Some(type_name) => Column { name, kind: Kind::of_type(type_name), nullable: is_nullable(type_name) },
+                Some(type_name) => Column {
+                    name,
+                    kind: Kind::of_type(type_name),
+                    nullable: is_nullable(type_name),
+                },
                 None => self.undeclared(name),
             }
         });
@@ -166,9 +213,14 @@ impl Translator<'_> {
 
 /// A function of the named columns, as a value of a column.
 fn stand_in(class: &str, column: &Column, read: &[(String, usize)], function: &str) -> String {
-    let values = read.iter().map(|(name, at)| format!(", {}, c{at}", literal(name)));
+    let values = read
+        .iter()
+        .map(|(name, at)| format!(", {}, c{at}", literal(name)));
     let values: String = values.collect();
-    let value = format!("{function}({}{values})", literal(&format!("{class} {}", column.name)));
+    let value = format!(
+        "{function}({}{values})",
+        literal(&format!("{class} {}", column.name))
+    );
     of_kind(&value, column.kind)
 }
 

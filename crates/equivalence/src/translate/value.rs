@@ -56,15 +56,24 @@ impl Scope {
     pub(super) fn find(&self, qualifier: Option<&str>, name: &str) -> Option<(String, &Column)> {
         let of = |input: &&Labelled| qualifier.is_none_or(|q| input.labels.iter().any(|l| l == q));
         let columns = self.inputs.iter().filter(of).flat_map(|input| {
-            input.columns.iter().enumerate().map(move |(at, column)| (input, at, column))
+            input
+                .columns
+                .iter()
+                .enumerate()
+                .map(move |(at, column)| (input, at, column))
         });
         let mut found = columns.filter(|(_, _, column)| column.name == name);
         let (input, at, column) = found.next()?;
-        found.next().is_none().then(|| (format!("{}.c{at}", input.alias), column))
+        found
+            .next()
+            .is_none()
+            .then(|| (format!("{}.c{at}", input.alias), column))
     }
 
     fn is_label(&self, name: &str) -> bool {
-        self.inputs.iter().any(|input| input.labels.iter().any(|label| label == name))
+        self.inputs
+            .iter()
+            .any(|input| input.labels.iter().any(|label| label == name))
     }
 }
 
@@ -88,12 +97,18 @@ impl Translator<'_> {
             Expr::Star => self.not_executed("*"),
             Expr::Not(inner) => {
                 let inner = self.test(inner, scope)?;
-                Ok(Value::new(format!("(NOT {})", inner.sql), Kind::Bool, &[&inner]))
+                Ok(Value::new(
+                    format!("(NOT {})", inner.sql),
+                    Kind::Bool,
+                    &[&inner],
+                ))
             }
             Expr::Negate(inner) => {
                 let inner = self.value(inner, scope)?;
                 match inner.kind {
-                    Some(kind) if kind.is_number() => Ok(Value::new(format!("(-{})", inner.sql), kind, &[&inner])),
+                    Some(kind) if kind.is_number() => {
+                        Ok(Value::new(format!("(-{})", inner.sql), kind, &[&inner]))
+                    }
                     _ => self.stand_in("-", &[inner]),
                 }
             }
@@ -113,11 +128,15 @@ impl Translator<'_> {
             }
             Expr::Call(call) => self.call(call, scope),
             Expr::In(value, list) => {
-                let mut tests = list.iter().map(|item| Expr::Binary(Op::Equal, value.clone(), Box::new(item.clone())));
+                let mut tests = list
+                    .iter()
+                    .map(|item| Expr::Binary(Op::Equal, value.clone(), Box::new(item.clone())));
                 let Some(first) = tests.next() else {
                     return self.not_executed("IN ()");
                 };
-                let any = tests.fold(first, |any, test| Expr::Binary(Op::Or, Box::new(any), Box::new(test)));
+                let any = tests.fold(first, |any, test| {
+                    Expr::Binary(Op::Or, Box::new(any), Box::new(test))
+                });
                 self.value(&any, scope)
             }
             Expr::Between(value, low, high) => {
@@ -140,16 +159,28 @@ impl Translator<'_> {
             }
             _ => return self.not_executed("a test that is no bool"),
         };
-        Ok(Value { sql, nullable: false, kind: Some(Kind::Bool), ..value })
+        Ok(Value {
+            sql,
+            nullable: false,
+            kind: Some(Kind::Bool),
+            ..value
+        })
     }
 
     /// A column, a member of one, or a constant of a class.
     fn named(&mut self, path: &[String], scope: &Scope) -> Result<Value, Unknown> {
         let column = |found: Option<(String, &Column)>| {
-            found.map(|(sql, column)| Value { sql, kind: Some(column.kind), nullable: column.nullable, fails: false })
+            found.map(|(sql, column)| Value {
+                sql,
+                kind: Some(column.kind),
+                nullable: column.nullable,
+                fails: false,
+            })
         };
         let (found, members) = match path {
-            [label, name, members @ ..] if scope.is_label(label) => (column(scope.find(Some(label), name)), members),
+            [label, name, members @ ..] if scope.is_label(label) => {
+                (column(scope.find(Some(label), name)), members)
+            }
             [name, members @ ..] => (column(scope.find(None, name)), members),
             [] => (None, path),
         };
@@ -166,7 +197,13 @@ impl Translator<'_> {
         Ok(value)
     }
 
-    fn binary(&mut self, op: Op, left: &Expr, right: &Expr, scope: &Scope) -> Result<Value, Unknown> {
+    fn binary(
+        &mut self,
+        op: Op,
+        left: &Expr,
+        right: &Expr,
+        scope: &Scope,
+    ) -> Result<Value, Unknown> {
         match op {
             Op::And | Op::Or => {
                 let (left, right) = (self.test(left, scope)?, self.test(right, scope)?);
@@ -179,7 +216,12 @@ impl Translator<'_> {
                 let chosen = self.choice(&present, left, right)?;
                 Ok(Value { nullable, ..chosen })
             }
-            Op::Equal | Op::NotEqual | Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual => {
+            Op::Equal
+            | Op::NotEqual
+            | Op::Less
+            | Op::LessOrEqual
+            | Op::Greater
+            | Op::GreaterOrEqual => {
                 let code = format!("{left} {} {right}", op.sign());
                 let (l, r) = (self.value(left, scope)?, self.value(right, scope)?);
                 self.comparison(op, l, r, code)
@@ -191,7 +233,13 @@ impl Translator<'_> {
         }
     }
 
-    fn comparison(&mut self, op: Op, left: Value, right: Value, code: String) -> Result<Value, Unknown> {
+    fn comparison(
+        &mut self,
+        op: Op,
+        left: Value,
+        right: Value,
+        code: String,
+    ) -> Result<Value, Unknown> {
         let equality = matches!(op, Op::Equal | Op::NotEqual);
         let (l, r) = (&left.sql, &right.sql);
         let (Some(of_left), Some(of_right)) = (left.kind, right.kind) else {
@@ -202,24 +250,36 @@ impl Translator<'_> {
                 _ => return self.not_executed("a comparison with null"),
             };
             let compared = Value::new(sql, Kind::Bool, &[&left, &right]);
-            return Ok(Value { nullable: false, ..compared });
+            return Ok(Value {
+                nullable: false,
+                ..compared
+            });
         };
         // What is not known is compared as it is with itself or with a number.
         let opaque = |a: Kind, b: Kind| a == Kind::Opaque && (b.is_number() || b == Kind::Opaque);
-        let comparable = of_left.common(of_right).is_some_and(|kind| equality || kind.is_number() || kind == Kind::Time);
+        let comparable = of_left
+            .common(of_right)
+            .is_some_and(|kind| equality || kind.is_number() || kind == Kind::Time);
         if !comparable && !opaque(of_left, of_right) && !opaque(of_right, of_left) {
             return self.stand_in(op.sign(), &[left, right]);
         }
         let sql = match self.touch {
             Touch::Changed => {
                 let probe = self.program.probes.len();
-                self.program.probes.push(Probe { op, line: self.line, code });
+                self.program.probes.push(Probe {
+                    op,
+                    line: self.line,
+                    code,
+                });
                 format!("compared({probe}, {}, {l}, {r})", literal(op.sign()))
             }
             _ => format!("compared(-1, {}, {l}, {r})", literal(op.sign())),
         };
         let compared = Value::new(sql, Kind::Bool, &[&left, &right]);
-        Ok(Value { nullable: false, ..compared })
+        Ok(Value {
+            nullable: false,
+            ..compared
+        })
     }
 
     fn arithmetic(&mut self, op: Op, left: Value, right: Value) -> Result<Value, Unknown> {
@@ -227,29 +287,49 @@ impl Translator<'_> {
         let both = [&left, &right];
         let text = |value: &Value| value.is(Kind::Text);
         let joins = op == Op::Add && (text(&left) || text(&right));
-        if joins && both.iter().all(|value| value.kind.is_none_or(|kind| kind == Kind::Text || kind.is_whole())) {
+        if joins
+            && both.iter().all(|value| {
+                value
+                    .kind
+                    .is_none_or(|kind| kind == Kind::Text || kind.is_whole())
+            })
+        {
             let sql = format!("(COALESCE({l}, '') || COALESCE({r}, ''))");
-            return Ok(Value { nullable: false, ..Value::new(sql, Kind::Text, &both) });
+            return Ok(Value {
+                nullable: false,
+                ..Value::new(sql, Kind::Text, &both)
+            });
         }
-        let common = left.kind.zip(right.kind).and_then(|(l, r)| l.common(r)).filter(|kind| kind.is_number());
+        let common = left
+            .kind
+            .zip(right.kind)
+            .and_then(|(l, r)| l.common(r))
+            .filter(|kind| kind.is_number());
         let Some(kind) = common else {
             return self.stand_in(op.sign(), &[left, right]);
         };
         let bits = if kind == Kind::Int { 32 } else { 64 };
         let (sql, fails) = match (op, kind.is_whole()) {
-            (Op::Add | Op::Subtract | Op::Multiply, true) => (format!("whole({l} {} {r}, {bits})", op.sign()), false),
+            (Op::Add | Op::Subtract | Op::Multiply, true) => {
+                (format!("whole({l} {} {r}, {bits})", op.sign()), false)
+            }
             (Op::Divide, true) => (format!("divided({l}, {r})"), true),
             (Op::Remainder, true) => (format!("remainder({l}, {r})"), true),
-            (Op::Add | Op::Subtract | Op::Multiply, false) => {
-                (format!("(CAST({l} AS REAL) {} CAST({r} AS REAL))", op.sign()), false)
-            }
-            (Op::Divide, false) if kind == Kind::Real => {
-                (format!("divided(CAST({l} AS REAL), CAST({r} AS REAL))"), true)
-            }
+            (Op::Add | Op::Subtract | Op::Multiply, false) => (
+                format!("(CAST({l} AS REAL) {} CAST({r} AS REAL))", op.sign()),
+                false,
+            ),
+            (Op::Divide, false) if kind == Kind::Real => (
+                format!("divided(CAST({l} AS REAL), CAST({r} AS REAL))"),
+                true,
+            ),
             _ => return self.stand_in(op.sign(), &[left, right]),
         };
         let value = Value::new(sql, kind, &both);
-        Ok(Value { fails: value.fails || fails, ..value })
+        Ok(Value {
+            fails: value.fails || fails,
+            ..value
+        })
     }
 
     /// One of two values.
@@ -266,26 +346,54 @@ impl Translator<'_> {
             Kind::Real | Kind::Decimal if !value.is(kind) => format!("CAST({} AS REAL)", value.sql),
             _ => value.sql.clone(),
         };
-        let sql = format!("(CASE WHEN {} THEN {} ELSE {} END)", test.sql, as_kind(&yes), as_kind(&no));
+        let sql = format!(
+            "(CASE WHEN {} THEN {} ELSE {} END)",
+            test.sql,
+            as_kind(&yes),
+            as_kind(&no)
+        );
         let value = Value::new(sql, kind, &[&yes, &no]);
-        Ok(Value { fails: value.fails || test.fails, ..value })
+        Ok(Value {
+            fails: value.fails || test.fails,
+            ..value
+        })
     }
 
     pub(super) fn cast(&mut self, name: &str, inner: Value) -> Result<Value, Unknown> {
         let to = Kind::of_type(name);
         let sql = &inner.sql;
         let sql = match (inner.kind, to) {
-            (None, _) => return Ok(Value { kind: Some(to), ..inner }),
-            (Some(from), to) if from == to && !matches!(name, "short" | "byte" | "sbyte" | "ushort" | "float") => sql.clone(),
+            (None, _) => {
+                return Ok(Value {
+                    kind: Some(to),
+                    ..inner
+                });
+            }
+            (Some(from), to)
+                if from == to
+                    && !matches!(name, "short" | "byte" | "sbyte" | "ushort" | "float") =>
+            {
+                sql.clone()
+            }
             (Some(Kind::Int), Kind::Long) if name == "long" => sql.clone(),
-            (Some(Kind::Long | Kind::Real), Kind::Int) if name == "int" => format!("whole(CAST({sql} AS INTEGER), 32)"),
-            (Some(Kind::Real), Kind::Long) if name == "long" => format!("whole(CAST({sql} AS INTEGER), 64)"),
-            (Some(Kind::Int | Kind::Long | Kind::Real), Kind::Real) if name == "double" => format!("CAST({sql} AS REAL)"),
+            (Some(Kind::Long | Kind::Real), Kind::Int) if name == "int" => {
+                format!("whole(CAST({sql} AS INTEGER), 32)")
+            }
+            (Some(Kind::Real), Kind::Long) if name == "long" => {
+                format!("whole(CAST({sql} AS INTEGER), 64)")
+            }
+            (Some(Kind::Int | Kind::Long | Kind::Real), Kind::Real) if name == "double" => {
+                format!("CAST({sql} AS REAL)")
+            }
             (Some(Kind::Int | Kind::Long), Kind::Decimal) => format!("CAST({sql} AS REAL)"),
             _ => {
                 let value = self.stand_in(&format!("({name})"), &[inner])?;
                 let sql = super::user_code::of_kind(&value.sql, to);
-                return Ok(Value { sql, kind: Some(to), ..value });
+                return Ok(Value {
+                    sql,
+                    kind: Some(to),
+                    ..value
+                });
             }
         };
         Ok(Value::new(sql, to, &[&inner]))
@@ -294,10 +402,16 @@ impl Translator<'_> {
     /// A function in the place of what is not executed: the same for the same values.
     pub(super) fn stand_in(&mut self, name: &str, values: &[Value]) -> Result<Value, Unknown> {
         self.user_code(name)?;
-        let list: String = values.iter().map(|value| format!(", {}", value.sql)).collect();
+        let list: String = values
+            .iter()
+            .map(|value| format!(", {}", value.sql))
+            .collect();
         let sql = format!("stand_in({}{list})", literal(name));
         let all: Vec<&Value> = values.iter().collect();
-        Ok(Value { nullable: false, ..Value::new(sql, Kind::Opaque, &all) })
+        Ok(Value {
+            nullable: false,
+            ..Value::new(sql, Kind::Opaque, &all)
+        })
     }
 }
 
@@ -323,5 +437,10 @@ fn constant(value: &Literal) -> Value {
         Literal::Decimal(value) => (format!("{value:?}"), Some(Kind::Decimal)),
         Literal::Text(value) => (literal(value), Some(Kind::Text)),
     };
-    Value { sql, kind, nullable: kind.is_none(), fails: false }
+    Value {
+        sql,
+        kind,
+        nullable: kind.is_none(),
+        fails: false,
+    }
 }

@@ -18,15 +18,28 @@ fn suggested_rewrites_keep_the_rows() {
             let after = Script::parse(&rewritten.script().file, text.clone());
             let reads = |class: &str| diagnosis::columns_read(job, class);
             let rewrites = [text.clone()];
-            let facts = Facts { tables: &job.tables, reads: &reads, rewrites: &rewrites };
-            assert_eq!(judge(rewritten.script(), &after, &facts), Judgement::Proven, "{}: {title}", rewritten.name);
+            let facts = Facts {
+                tables: &job.tables,
+                reads: &reads,
+                rewrites: &rewrites,
+            };
+            assert_eq!(
+                judge(rewritten.script(), &after, &facts),
+                Judgement::Proven,
+                "{}: {title}",
+                rewritten.name
+            );
             let about = |what: String| format!("{}: {title}: {what}", rewritten.name);
             match execute(rewritten.script(), &after, &facts) {
                 Judgement::Proven | Judgement::Tested => same += 1,
                 // Settings and layouts change no rows, and are not executed.
-                Judgement::Unknown(Unknown::Environment { .. } | Unknown::Layout { .. }) => settings += 1,
+                Judgement::Unknown(Unknown::Environment { .. } | Unknown::Layout { .. }) => {
+                    settings += 1
+                }
                 Judgement::Unknown(why) => unknown.push(about(why.text().en)),
-                Judgement::Different(found) => different.push(about(format!("{}\n{text}", found.text().en))),
+                Judgement::Different(found) => {
+                    different.push(about(format!("{}\n{text}", found.text().en)))
+                }
             }
         }
     }
@@ -38,7 +51,11 @@ fn suggested_rewrites_keep_the_rows() {
     println!("{}", unknown.join("\n"));
     assert!(different.is_empty(), "{}", different.join("\n\n"));
     assert!(same > 60, "{same}");
-    assert!(unknown.len() * 20 <= same + unknown.len(), "{} unknown", unknown.len());
+    assert!(
+        unknown.len() * 20 <= same + unknown.len(),
+        "{} unknown",
+        unknown.len()
+    );
 }
 
 /// A model that writes the rewrite of a rule, with names and blanks of its own, is as right as the rule.
@@ -46,16 +63,33 @@ fn suggested_rewrites_keep_the_rows() {
 fn a_known_rewrite_is_known_by_other_names() {
     let renamed = |text: &str| {
         let (script, code) = text.split_at(text.find("#CS").unwrap_or(text.len()));
-        let script = script.replace("HotRows", "Frequent").replace("OtherRows", "Rest");
+        let script = script
+            .replace("HotRows", "Frequent")
+            .replace("OtherRows", "Rest");
         script.replace("    ", "  ") + code
     };
     let all = all();
     let split = |(_, text): &&(String, String)| text.contains("HotRows");
-    let found = all.iter().find_map(|job| Some((job, job.changed.iter().find(split)?)));
+    let found = all
+        .iter()
+        .find_map(|job| Some((job, job.changed.iter().find(split)?)));
     let (rewritten, (_, text)) = found.expect("a split");
     let known = [text.clone()];
-    let facts = Facts { tables: &[], reads: &|_| None, rewrites: &known };
-    let judged = |text: String| judge(rewritten.script(), &Script::parse("scope.script", text), &facts);
+    let facts = Facts {
+        tables: &[],
+        reads: &|_| None,
+        rewrites: &known,
+    };
+    let judged = |text: String| {
+        judge(
+            rewritten.script(),
+            &Script::parse("scope.script", text),
+            &facts,
+        )
+    };
     assert_eq!(judged(renamed(text)), Judgement::Proven);
-    assert_ne!(judged(renamed(text).replace("UNION ALL", "UNION")), Judgement::Proven);
+    assert_ne!(
+        judged(renamed(text).replace("UNION ALL", "UNION")),
+        Judgement::Proven
+    );
 }

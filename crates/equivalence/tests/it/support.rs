@@ -33,7 +33,9 @@ pub(crate) fn all() -> &'static [Rewritten] {
 
 fn simulated() -> Vec<Rewritten> {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases");
-    let committed = COMMITTED.iter().map(|name| of_folder(cases.join(name).join("job"), name));
+    let committed = COMMITTED
+        .iter()
+        .map(|name| of_folder(cases.join(name).join("job"), name));
     let mut all: Vec<Rewritten> = committed.flatten().collect();
     for (cause, code) in CAUSES {
         for dialect in [Dialect::Scope, Dialect::Usql] {
@@ -44,7 +46,9 @@ fn simulated() -> Vec<Rewritten> {
                     dialect: Some(dialect),
                     ..Request::single(cause, 900 + seed)
                 };
-                let Some(simulated) = simulate(&request) else { continue };
+                let Some(simulated) = simulate(&request) else {
+                    continue;
+                };
                 let folder = tempfile::tempdir().expect("a folder");
                 simulated.write(folder.path()).expect("writes");
                 let name = format!("{code} {dialect:?} {seed}");
@@ -58,10 +62,19 @@ fn simulated() -> Vec<Rewritten> {
 fn of_folder(folder: PathBuf, name: &str) -> Option<Rewritten> {
     let job = job::load(&folder).expect("loads");
     let text = job.script.as_ref()?.text.clone();
-    let found = diagnosis::diagnose(&job, &Catalogue::builtin(), &Settings::default(), Language::En);
+    let found = diagnosis::diagnose(
+        &job,
+        &Catalogue::builtin(),
+        &Settings::default(),
+        Language::En,
+    );
     let suggestions = found.suggestions.into_iter().map(|s| s.suggestion);
     let changed = suggestions.filter_map(|s| Some((s.title, patched(&text, s.diff.as_deref()?))));
-    Some(Rewritten { name: name.to_owned(), changed: changed.collect(), job })
+    Some(Rewritten {
+        name: name.to_owned(),
+        changed: changed.collect(),
+        job,
+    })
 }
 
 /// Applies a unified diff strictly: context and removed lines must be where they are said to be.
@@ -69,18 +82,30 @@ fn patched(text: &str, diff: &str) -> String {
     let old: Vec<&str> = text.split_inclusive('\n').collect();
     let (mut out, mut at) = (String::new(), 0);
     for line in diff.split_inclusive('\n') {
-        if ["---", "+++", "\\"].iter().any(|mark| line.starts_with(mark)) {
+        if ["---", "+++", "\\"]
+            .iter()
+            .any(|mark| line.starts_with(mark))
+        {
             continue;
         }
         if let Some(head) = line.strip_prefix("@@ -") {
-            let first: usize = head.split([',', ' ']).next().and_then(|n| n.parse().ok()).expect("a line");
+            let first: usize = head
+                .split([',', ' '])
+                .next()
+                .and_then(|n| n.parse().ok())
+                .expect("a line");
             let start = first.saturating_sub(1).max(at);
             out.extend(old[at..start].iter().copied());
             at = start;
         } else if let Some(added) = line.strip_prefix('+') {
             out.push_str(added);
         } else {
-            assert_eq!(old[at].trim_end(), line[1.min(line.len())..].trim_end(), "line {}", at + 1);
+            assert_eq!(
+                old[at].trim_end(),
+                line[1.min(line.len())..].trim_end(),
+                "line {}",
+                at + 1
+            );
             if line.starts_with(' ') {
                 out.push_str(old[at]);
             }
