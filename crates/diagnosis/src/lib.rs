@@ -37,7 +37,7 @@ pub use diagnosis::{Completeness, Diagnosis, Missing, Suggested};
 pub use rule::{About, Candidate, Examination, Reading, Rule, Undecided};
 pub use rules::{rules, thresholds};
 pub use settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Settings, SettingsError, Threshold};
-pub use suggest::verify_script;
+pub use suggest::{columns_read, verify_script};
 pub use uneven::{HotValue, Uneven};
 pub use view::View;
 
@@ -92,6 +92,9 @@ pub fn diagnose(
 /// the counters alone may look like; and so does one that cannot tell whether what it found costs
 /// enough to matter.
 fn examine(rule: &dyn Rule, view: &View<'_>) -> Examination {
+    if !rules::applies(rule.about().cause, view.job.engine()) {
+        return Examination::default();
+    }
     let mut examined = rule.examine(view);
     let needs = rule.about().needs.contains(&Information::StageGraph);
     if needs && !view.failed() {
