@@ -29,6 +29,7 @@ fn main() -> ExitCode {
     let mut cli = Cli::parse();
     let memory = cli.as_worker();
     let terminal = Terminal::new(&cli.global);
+    log::keep_guarded_panics_quiet();
     let exit = run(&cli, memory, &terminal).unwrap_or_else(|error| {
         terminal.fail(&error);
         error.kind.into()

@@ -62,7 +62,10 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
     }
     write_experiences(out, report, words)?;
     write_diagnostics(out, report, words)?;
-    writeln!(out, "{}: {}", words.run(), code(&report.run_id))
+    match report.run_id.as_str() {
+        "" => Ok(()),
+        id => writeln!(out, "{}: {}", words.run(), code(id)),
+    }
 }
 
 /// The segments in the order of time.
@@ -183,8 +186,9 @@ fn write_suggestion(out: &mut String, suggestion: &Suggestion, words: Words) -> 
         .unwrap_or_default();
     writeln!(
         out,
-        "### {}{target}: {}\n",
+        "### {}{target} [{}]: {}\n",
         suggestion.id,
+        words.kind_of(suggestion),
         escaped(&suggestion.title)
     )?;
     for (n, step) in suggestion.steps.iter().enumerate() {
@@ -192,6 +196,8 @@ fn write_suggestion(out: &mut String, suggestion: &Suggestion, words: Words) -> 
     }
     if let Some(diff) = &suggestion.diff {
         writeln!(out, "\n{}", fenced("diff", diff))?;
+    }
+    if suggestion.verified.is_some() {
         writeln!(out, "\n{}", words.check_of(suggestion))?;
     }
     writeln!(out)?;

@@ -33,9 +33,10 @@ impl<T> Answer<T> {
 
 impl<T: Serialize> IntoCallToolResult for Answer<T> {
     fn into_call_tool_result(self) -> Result<CallToolResponse, ErrorData> {
-        let value = serde_json::to_value(self.value).map_err(|e| {
+        let mut value = serde_json::to_value(self.value).map_err(|e| {
             ErrorData::internal_error(format!("the answer cannot be written as JSON: {e}"), None)
         })?;
+        llm::hide_in(&mut value);
         let bytes = self.text.len() + value.to_string().len();
         if bytes > MAX_BYTES {
             let error = format!(
@@ -44,7 +45,7 @@ impl<T: Serialize> IntoCallToolResult for Answer<T> {
             return Ok(CallToolResult::error(vec![ContentBlock::text(error)]).into());
         }
         let mut result = CallToolResult::structured(value);
-        result.content = vec![ContentBlock::text(self.text)];
+        result.content = vec![ContentBlock::text(llm::hide(&self.text))];
         result
             .content
             .extend(self.links.into_iter().map(ContentBlock::resource_link));

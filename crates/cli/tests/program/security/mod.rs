@@ -3,5 +3,8 @@
 
 mod escaping;
 mod hostile;
+mod kills;
+mod secrets;
+mod state;
 mod trust;
 mod workers;
