@@ -17,13 +17,13 @@ use crate::args::{Global, LogFormat, LogLevel};
 /// Target of the program's own messages.
 const OWN: &str = "scopeagent";
 
-/// Starts the log. Libraries log from `debug` on, so that `info` stays readable.
+/// Starts the log. Libraries log from `debug` on: their errors quote whole requests and answers, and come back as errors of ours.
 pub(crate) fn start(global: &Global, color: anstream::ColorChoice) {
     let own = level(global);
     let others = match own {
         LevelFilter::TRACE => LevelFilter::DEBUG,
         LevelFilter::DEBUG => LevelFilter::INFO,
-        _ => LevelFilter::ERROR,
+        _ => LevelFilter::OFF,
     };
     let filter = Targets::new().with_target(OWN, own).with_default(others);
     let registry = tracing_subscriber::registry().with(filter);
@@ -44,6 +44,18 @@ pub(crate) fn start(global: &Global, color: anstream::ColorChoice) {
             tracing::subscriber::set_global_default(registry.with(layer))
         }
     };
+}
+
+/// What a library's panic becomes is reported as an error.
+pub(crate) fn keep_guarded_panics_quiet() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if indexer::is_guarded() {
+            tracing::debug!("a library gave up: {panic}");
+        } else {
+            usual(panic);
+        }
+    }));
 }
 
 fn level(global: &Global) -> LevelFilter {
@@ -94,7 +106,7 @@ where
         let yellow = anstyle::AnsiColor::Yellow.on_default().bold();
         match *event.metadata().level() {
             // An error brings its own `error:` and hint.
-            Level::ERROR => write!(out, "{}", line.message),
+            Level::ERROR => writeln!(out, "{}{}", line.message.trim_end(), line.fields),
             Level::WARN => writeln!(
                 out,
                 "{yellow}warning:{yellow:#} {}{}",

@@ -27,6 +27,7 @@ use terminal::Terminal;
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let terminal = Terminal::new(&cli.global);
+    log::keep_guarded_panics_quiet();
     let exit = run(&cli, &terminal).unwrap_or_else(|error| {
         terminal.fail(&error);
         error.kind.into()

@@ -124,6 +124,10 @@ impl server::Monitor for Terminal {
         Terminal::remark(self, text);
     }
 
+    fn warn(&self, text: &str) {
+        tracing::warn!("{text}");
+    }
+
     fn progress(&self, task: &str) -> Box<server::Progress> {
         let line = Terminal::progress(self, task);
         Box::new(move |item, done, total| line.show(item, done, total))

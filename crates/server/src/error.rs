@@ -91,7 +91,11 @@ impl fmt::Display for Error {
 
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Error {
-        Error::from_source(ErrorKind::Input, &error).hint(error.hint())
+        let kind = match error.is_full() {
+            true => ErrorKind::Other,
+            false => ErrorKind::Input,
+        };
+        Error::from_source(kind, &error).hint(error.hint())
     }
 }
 
@@ -103,7 +107,11 @@ impl From<job::OpenError> for Error {
 
 impl From<SearchError> for Error {
     fn from(error: SearchError) -> Error {
-        Error::from_source(ErrorKind::Other, &error)
+        let shown = Error::from_source(ErrorKind::Input, &error);
+        match error {
+            SearchError::Embed(_) => shown.hint(EMBEDDER_HINT),
+            SearchError::Lexical { .. } | SearchError::Chunk { .. } => shown.hint(DAMAGED_HINT),
+        }
     }
 }
 
@@ -135,7 +143,7 @@ impl From<OpenError> for Error {
             OpenError::Missing { .. } => {
                 shown.hint("`scopeagent index` builds the index from the knowledge folder")
             }
-            OpenError::Damaged { .. } => shown.hint("`scopeagent index --full` rebuilds it"),
+            OpenError::Damaged { .. } => shown.hint(DAMAGED_HINT),
             OpenError::Mismatch(mismatch) => shown.hint(mismatch_hint(&mismatch)),
             OpenError::Embed(_) => shown.hint(EMBEDDER_HINT),
         }
@@ -148,9 +156,28 @@ impl From<BuildError> for Error {
         match error {
             BuildError::Mismatch(mismatch) => shown.hint(mismatch_hint(&mismatch)),
             BuildError::Embed(_) => shown.hint(EMBEDDER_HINT),
+            BuildError::Open(error) => error.into(),
+            BuildError::Write { source, .. } if is_full(&source) => Error {
+                kind: ErrorKind::Other,
+                ..shown.hint("free some space on the disk, or choose another folder with --index")
+            },
+            BuildError::Write { .. } => {
+                shown.hint("choose another folder with --index, or fix its permissions")
+            }
+            BuildError::Lexical { .. } => shown.hint(DAMAGED_HINT),
             _ => shown,
         }
     }
+}
+
+const DAMAGED_HINT: &str = "`scopeagent index --full` rebuilds it";
+
+fn is_full(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind;
+    matches!(
+        error.kind(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
+    )
 }
 
 const EMBEDDER_HINT: &str = "`[embedder]` in the configuration selects it (`scopeagent config show`); docs/models.md explains how to set up each one";

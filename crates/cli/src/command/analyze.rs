@@ -45,7 +45,12 @@ pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Resul
     if report.partial {
         return Ok(Exit::Interrupted);
     }
-    if config.ask != Some(false) && is_text && !args.no_store && terminal.is_interactive() {
+    if config.ask != Some(false)
+        && is_text
+        && !args.no_store
+        && !report.run_id.is_empty()
+        && terminal.is_interactive()
+    {
         super::ask::ask(report, &session, terminal);
     }
     let found = args

@@ -60,7 +60,10 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
     }
     write_experiences(out, report, words)?;
     write_diagnostics(out, report, words)?;
-    writeln!(out, "{}: `{}`", words.run(), report.run_id)
+    match report.run_id.as_str() {
+        "" => Ok(()),
+        id => writeln!(out, "{}: `{id}`", words.run()),
+    }
 }
 
 /// The segments in the order of time.

@@ -278,11 +278,11 @@ impl Page {
             self.words.run(),
         );
         let who = self.words.reasoner(&report.engine);
-        writeln!(
-            self.out,
-            "{DIM}{by}{colon}{who} · {run} {}{DIM:#}",
-            report.run_id
-        )
+        let run = match report.run_id.as_str() {
+            "" => String::new(),
+            id => format!(" · {run} {id}"),
+        };
+        writeln!(self.out, "{DIM}{by}{colon}{who}{run}{DIM:#}")
     }
 
     /// An empty line before every item but the first.

@@ -30,11 +30,12 @@ impl<T> Answer<T> {
 
 impl<T: Serialize> IntoCallToolResult for Answer<T> {
     fn into_call_tool_result(self) -> Result<CallToolResponse, ErrorData> {
-        let value = serde_json::to_value(self.value).map_err(|e| {
+        let mut value = serde_json::to_value(self.value).map_err(|e| {
             ErrorData::internal_error(format!("the answer cannot be written as JSON: {e}"), None)
         })?;
+        llm::hide_in(&mut value);
         let mut result = CallToolResult::structured(value);
-        result.content = vec![ContentBlock::text(self.text)];
+        result.content = vec![ContentBlock::text(llm::hide(&self.text))];
         result
             .content
             .extend(self.links.into_iter().map(ContentBlock::resource_link));

@@ -82,12 +82,15 @@ impl Handler {
             notify(&context, notification).await;
         }
         let report = report.map_err(|e| e.to_string())?.map_err(plain)?.report;
-        let links = [Form::Json, Form::Markdown]
+        // A run that is not saved has no resources.
+        let forms = [Form::Json, Form::Markdown].into_iter();
+        let forms = forms.filter(|_| !report.run_id.is_empty());
+        let links = forms
             .map(|form| {
                 let name = report.job.label();
                 resources::resource(&report.run_id, name, form)
             })
-            .to_vec();
+            .collect();
         let text = (self.shared.renderers.report)(&report);
         Ok(Answer {
             value: report,
@@ -273,5 +276,5 @@ fn give(shared: &Shared, roots: &Roots, asked: GiveFeedback) -> Result<FeedbackR
 }
 
 fn plain(error: crate::Error) -> String {
-    error.to_string()
+    llm::hide(&error.to_string()).into_owned()
 }
