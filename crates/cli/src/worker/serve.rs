@@ -55,6 +55,10 @@ impl Monitor for Parent {
         say(&Reply::Remark(text.to_owned()));
     }
 
+    fn warn(&self, text: &str) {
+        say(&Reply::Warning(text.to_owned()));
+    }
+
     fn progress(&self, _: &str) -> Box<Progress> {
         Box::new(|_, _, _| {})
     }
