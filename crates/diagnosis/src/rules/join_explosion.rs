@@ -8,21 +8,11 @@ use job::model::{Operator, OperatorKind};
 
 use super::support::{Symptom, both};
 use crate::impact::{Saved, scale_run};
+use crate::measurements::explosion::{MIN_FACTOR, rows};
 use crate::rule::{About, Examination, Rule};
-use crate::settings::Threshold;
 use crate::view::View;
 use report::format::{Number, ROW};
 use report::{Cause, text};
-
-/// Output rows over the rows of the larger input.
-pub(crate) static MIN_FACTOR: Threshold = Threshold {
-    name: "join_explosion.min_factor",
-    default: 4.0,
-    unit: "ratio",
-    reason_zh: "一对多连接的输出接近较大一侧；两倍左右仍常见",
-    reason_en: "a one-to-many join puts out about as much as its larger side; twice that is common",
-    source: "healthy simulated joins put out at most 1.6 times the larger side",
-};
 
 /// The rule.
 pub(crate) struct JoinExplosion;
@@ -92,19 +82,6 @@ impl Rule for JoinExplosion {
             "joins put out at most {most:.1} times their larger input"
         ))
     }
-}
-
-/// Rows out of a join and into each of its sides.
-fn rows(view: &View<'_>, stage: usize, join: &Operator) -> Option<(f64, Vec<f64>)> {
-    let facts = &view.facts[stage];
-    let position = facts.position(join.uid)?;
-    let node = &facts.operators[position];
-    let out = value(&node.rows)?;
-    if let (Some(build), Some(probe)) = (value(&node.build_rows), value(&node.probe_rows)) {
-        return Some((out, vec![build, probe]));
-    }
-    let inputs = facts.rows_in(position);
-    (inputs.len() >= 2).then_some((out, inputs))
 }
 
 fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, larger: f64) -> Symptom {
