@@ -11,6 +11,8 @@ use serde_json::Value;
 use crate::found::Found;
 use crate::outline::Outline;
 use crate::step::StepId;
+use crate::terms::Terms;
+use llm::Mask;
 use report::{Evidence, Finding, JobSummary, Language, Suggestion};
 
 /// What is known about the job.
@@ -18,11 +20,16 @@ use report::{Evidence, Finding, JobSummary, Language, Suggestion};
 pub struct Facts {
     pub language: Language,
     pub question: Option<String>,
+    /// Words for the parts of this job.
+    pub terms: Terms,
     pub job: JobSummary,
     #[serde(flatten)]
     pub outline: Outline,
     #[serde(flatten)]
     pub found: Found,
+    /// Hides what must not leave the machine; `None` if everything may.
+    #[serde(skip)]
+    pub mask: Option<Mask>,
 }
 
 /// What a step, or THINK 1–3 at once, looks at.

@@ -19,11 +19,13 @@ pub mod found;
 pub mod model;
 pub mod offline;
 pub mod outline;
+mod private;
 pub mod progress;
 pub mod prompts;
 pub mod reasoner;
 mod request;
 pub mod step;
+pub mod terms;
 mod tools;
 
 mod wording;

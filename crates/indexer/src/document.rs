@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::analyze;
-use crate::model::{Confidence, Kind};
+use crate::model::{Confidence, Engine, Kind};
 
 /// A document as read; the path is relative to the knowledge folder.
 #[derive(Debug, Clone)]
@@ -35,6 +35,7 @@ pub(crate) struct FrontMatter {
     pub(crate) id: Option<String>,
     pub(crate) title: Option<String>,
     pub(crate) language: Option<String>,
+    pub(crate) engine: Engine,
     pub(crate) problem_type: Option<String>,
     #[serde(deserialize_with = "one_or_many")]
     pub(crate) causes: Vec<String>,

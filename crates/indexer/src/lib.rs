@@ -25,7 +25,7 @@ pub mod verify;
 
 pub use embed::{EmbedError, Embedder, EmbedderChoice, Reranker};
 pub use error::{BuildError, Mismatch, OpenError, SearchError};
-pub use model::{Chunk, Confidence, Filter, Fusion, Hit, Kind, Query, Section};
+pub use model::{Chunk, Confidence, Engine, Filter, Fusion, Hit, Kind, Query, Remote, Section};
 pub use report::Language;
 pub use search::{Index, Info, Session, info};
 pub use settings::{Rebuild, Settings};

@@ -2,7 +2,7 @@
 //!
 //! Knows nothing about how chunks are cut, stored or ranked.
 
-use report::Language;
+use report::{JobEngine, Language};
 use serde::{Deserialize, Serialize};
 
 /// The names used in filters, facets and JSON.
@@ -90,6 +90,43 @@ pub enum Confidence {
     GeneralKnowledge,
 }
 
+/// The engine whose jobs a document is about.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Engine {
+    /// SCOPE and U-SQL; what documents without `engine` are about.
+    #[default]
+    Scope,
+    Spark,
+    /// True of every engine.
+    Any,
+}
+
+names!(Engine {
+    Scope = "scope",
+    Spark = "spark",
+    Any = "any",
+});
+
+impl Engine {
+    /// Whether a document about this engine helps with jobs of `engine`.
+    pub fn serves(self, engine: Engine) -> bool {
+        self == engine || self == Engine::Any
+    }
+}
+
+impl From<Option<JobEngine>> for Engine {
+    /// Whatever is not known to be a Spark application was found in a folder of SCOPE or U-SQL.
+    fn from(engine: Option<JobEngine>) -> Engine {
+        match engine {
+            Some(JobEngine::Spark) => Engine::Spark,
+            Some(JobEngine::Scope | JobEngine::Usql) | None => Engine::Scope,
+        }
+    }
+}
+
 /// A piece of a document: the unit of indexing, retrieval and citation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chunk {
@@ -103,6 +140,8 @@ pub struct Chunk {
     pub text: String,
     pub language: Language,
     pub kind: Kind,
+    #[serde(default)]
+    pub engine: Engine,
     /// `data_skew`, `excessive_shuffle`, …
     pub problem_type: Option<String>,
     /// Causes that the document covers (`skew.join_hot_key`).
@@ -132,6 +171,7 @@ impl Chunk {
             text,
             language,
             kind,
+            engine: Engine::default(),
             problem_type: None,
             causes: Vec::new(),
             section: None,
@@ -155,6 +195,8 @@ pub struct Filter {
     pub sections: Vec<Section>,
     pub languages: Vec<Language>,
     pub steps: Vec<String>,
+    /// Selects what is about this engine or true of every engine.
+    pub engine: Option<Engine>,
 }
 
 impl Filter {
@@ -198,6 +240,16 @@ pub struct Query<'a> {
     pub fusion: Option<Fusion>,
     /// How strongly near-duplicates are penalized (MMR), 0 (off) to 1.
     pub diversity: f32,
+    pub remote: Remote<'a>,
+}
+
+/// What a query allows when a server computes its vector.
+#[derive(Clone, Copy, Default)]
+pub struct Remote<'a> {
+    /// Masks the text that is sent.
+    pub mask: Option<&'a (dyn Fn(&str) -> String + Sync)>,
+    /// Whether the caller has stopped waiting for an answer.
+    pub is_cancelled: Option<&'a (dyn Fn() -> bool + Sync)>,
 }
 
 impl Query<'_> {
@@ -211,6 +263,7 @@ impl Query<'_> {
             prior: None,
             fusion: None,
             diversity: crate::DEFAULT_DIVERSITY,
+            remote: Remote::default(),
         }
     }
 }

@@ -12,8 +12,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use crate::mask::secrets;
 use crate::retry::LONGEST_WAIT;
+use crate::secrets::secrets;
 use crate::transport::{CallError, Chat, Piece, Reply, Transport};
 use report::Report;
 
@@ -108,7 +108,6 @@ impl Transport for Recorder {
 
 fn without_secrets(chat: &Chat) -> Chat {
     let mut chat = chat.clone();
-    chat.system = secrets(&chat.system);
     chat.change_texts(&secrets);
     chat
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::experience::{self, Answers, Asker};
+use crate::experience::{self, Answers, Asker, Bounds};
 use crate::facts::{Facts, Passage};
 use crate::request::{Depth, Request, Services};
 use crate::step::StepId;
@@ -31,11 +31,19 @@ impl<'a> Retrieval<'a> {
         }
     }
 
-    fn asker(&self) -> Option<Asker<'a>> {
+    fn asker<'f>(&self, facts: &'f Facts) -> Option<Asker<'f>>
+    where
+        'a: 'f,
+    {
         self.services.index.map(|source| Asker {
             source,
+            engine: facts.job.engine.into(),
             prior: self.services.prior,
             answers: Arc::clone(&self.answers),
+            bounds: Bounds {
+                mask: facts.mask.as_ref(),
+                cancel: &self.services.cancel,
+            },
         })
     }
 
@@ -45,7 +53,7 @@ impl<'a> Retrieval<'a> {
         facts: &Facts,
     ) -> Result<Vec<Passage>, String> {
         let mut passages: Vec<Passage> = Vec::new();
-        let Some(asker) = self.asker() else {
+        let Some(asker) = self.asker(facts) else {
             return Ok(passages);
         };
         for id in ids {
@@ -63,7 +71,7 @@ impl<'a> Retrieval<'a> {
     pub(super) fn supported(&self, facts: &Facts) -> Vec<Suggestion> {
         let found = &facts.found;
         let mut suggestions = found.suggestions.clone();
-        let Some(asker) = self.asker() else {
+        let Some(asker) = self.asker(facts) else {
             return suggestions;
         };
         for (suggestion, topic) in suggestions.iter_mut().zip(&found.topics) {

@@ -1,7 +1,8 @@
 //! `scopeagent lint`: what a curator should fix in the knowledge folder.
 
+use indexer::Engine;
 use indexer::lint::{self, Options, Severity};
-use report::Cause;
+use report::{Cause, JobEngine};
 
 use crate::args::{Format, Lint};
 use crate::config::Config;
@@ -34,10 +35,21 @@ pub(crate) fn run(args: &Lint, config: &Config, terminal: &Terminal) -> Result<E
     Ok(Exit::found(!findings.is_empty()))
 }
 
-/// Checks with the causes that the rules know.
+/// Checks with the causes that jobs can have, by engine.
 pub(crate) fn options() -> Options {
+    let engines = [
+        (JobEngine::Scope, Engine::Scope),
+        (JobEngine::Spark, Engine::Spark),
+    ];
+    let in_jobs_of = |cause: &Cause| {
+        let engines = engines.into_iter().filter(|(job, _)| cause.occurs_in(*job));
+        engines.map(|(_, engine)| engine).collect()
+    };
+    let causes = Cause::ALL
+        .iter()
+        .map(|cause| (cause.code().to_owned(), in_jobs_of(cause)));
     Options {
-        causes: Cause::ALL.iter().map(|c| c.code().to_owned()).collect(),
+        causes: causes.collect(),
     }
 }
 
@@ -57,6 +69,7 @@ fn coverage(rows: &[lint::CoverageRow], format: Format, terminal: &Terminal) -> 
     super::show(terminal, format, &rows, || {
         let mut headings = vec![
             ("cause", Align::Left),
+            ("engine", Align::Left),
             ("language", Align::Left),
             ("playbooks", Align::Right),
         ];
@@ -65,6 +78,7 @@ fn coverage(rows: &[lint::CoverageRow], format: Format, terminal: &Terminal) -> 
         for row in rows {
             let mut cells = vec![
                 row.cause.clone(),
+                row.engine.as_str().to_owned(),
                 row.language.code().to_owned(),
                 row.playbooks.to_string(),
             ];

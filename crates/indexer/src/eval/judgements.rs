@@ -5,6 +5,7 @@
 //! id = "skew-1"            # optional; file name and number otherwise
 //! text = "one vertex reads most rows"
 //! language = "en"          # optional; detected otherwise
+//! engine = "spark"         # optional; scope otherwise
 //! step = "think3"          # optional
 //! split = "tune"           # optional; tune (also: dev) or heldout (also: test)
 //! relevant = [
@@ -21,12 +22,15 @@ use serde::Deserialize;
 
 use super::EvalError;
 use crate::document::{detect_language, line_at};
+use crate::model::Engine;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
     pub id: String,
     pub text: String,
     pub language: Language,
+    /// Engine of the jobs that it is about; `None` searches everything.
+    pub engine: Option<Engine>,
     /// The step of an analysis that would ask it.
     pub step: Option<String>,
     /// `tune` or `heldout`.
@@ -56,6 +60,8 @@ struct RawQuery {
     id: Option<String>,
     text: String,
     language: Option<String>,
+    #[serde(default)]
+    engine: Engine,
     step: Option<String>,
     split: Option<String>,
     #[serde(default)]
@@ -138,6 +144,7 @@ fn to_judged(
         id: raw.id.unwrap_or_else(id),
         language: language.unwrap_or_else(|| detect_language(&raw.text)),
         text: raw.text,
+        engine: Some(raw.engine),
         step: raw.step,
         split: raw.split.map(|split| match split.as_str() {
             "dev" => "tune".to_owned(),

@@ -144,6 +144,7 @@ fn rank(
 ) -> Result<Vec<(String, String)>, SearchError> {
     let mut asked = Query::new(&query.text, depth);
     asked.fusion = fusion;
+    asked.filter.engine = query.engine;
     let hits = index.search(&asked)?.into_iter();
     Ok(hits.map(|hit| (hit.chunk.id, hit.chunk.document)).collect())
 }

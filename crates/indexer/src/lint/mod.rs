@@ -22,7 +22,7 @@ use crate::build::sources;
 use crate::chunk;
 use crate::document::{Document, Source, line_at};
 use crate::error::BuildError;
-use crate::model::Kind;
+use crate::model::{Engine, Kind};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -49,8 +49,17 @@ pub struct Finding {
 
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Causes that playbooks may name; empty to skip these checks.
-    pub causes: Vec<String>,
+    /// Causes that playbooks may name, with the engines whose jobs can have them; empty to skip these checks.
+    pub causes: Vec<(String, Vec<Engine>)>,
+}
+
+/// The engines that the playbooks of a folder are about: only for these it has to cover the causes.
+fn engines_of(named: impl Iterator<Item = Engine>) -> Vec<Engine> {
+    let named: BTreeSet<Engine> = named.collect();
+    named
+        .into_iter()
+        .filter(|engine| *engine != Engine::Any)
+        .collect()
 }
 
 /// Checks the folder `knowledge`; findings are sorted by file and line.

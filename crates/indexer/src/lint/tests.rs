@@ -9,6 +9,8 @@ const WHOLE: &str = "---\nid: good\ntitle: Good\nlanguage: en\nproblem_type: dat
 confidence: observed\nreviewed: 2026-01-01\n---\n# Good\n\n## Symptom\n\ns\n\n## Cause\n\nc\n\n## Check\n\nk\n\n## Fix\n\nf\n\n\
 ## Example\n\ne\n\n## Trade-offs\n\nt\n\n## Not when\n\nn\n";
 
+const BOTH: [Engine; 2] = [Engine::Scope, Engine::Spark];
+
 fn check(files: &[(&str, &str)], expect: &[&str]) -> TempDir {
     let folder = TempDir::new().expect("a folder");
     for (path, text) in files {
@@ -22,7 +24,10 @@ fn check(files: &[(&str, &str)], expect: &[&str]) -> TempDir {
 
 fn codes(folder: &TempDir, causes: &[&str]) -> Vec<String> {
     let options = Options {
-        causes: causes.iter().map(|&cause| cause.to_owned()).collect(),
+        causes: causes
+            .iter()
+            .map(|&cause| (cause.to_owned(), BOTH.to_vec()))
+            .collect(),
     };
     let findings = lint(folder.path(), &options).expect("linted").into_iter();
     findings
@@ -86,10 +91,50 @@ fn ids_are_unique_and_causes_covered() {
 }
 
 #[test]
+fn each_engine_needs_its_own_playbooks_once_there_is_one() {
+    let spark = |causes| {
+        WHOLE
+            .replace("id: good", "id: spark\nengine: spark")
+            .replace("[skew.a]", causes)
+    };
+    let folder = check(
+        &[
+            ("experience/good.md", WHOLE),
+            ("experience/spark.md", &spark("[]")),
+        ],
+        &[],
+    );
+    let covered = |folder: &TempDir| codes(folder, &["skew.a"]);
+    let uncovered = [
+        "experience:1 uncovered-cause",
+        "experience:1 uncovered-language",
+    ];
+    assert_eq!(
+        covered(&folder),
+        uncovered,
+        "Spark's, then SCOPE's in Chinese"
+    );
+    let path = folder.path().join("experience/spark.md");
+    fs::write(&path, spark("[skew.a]")).expect("written");
+    assert_eq!(covered(&folder), [uncovered[1]; 2]);
+    let options = Options {
+        causes: vec![("skew.a".to_owned(), vec![Engine::Scope])],
+    };
+    let findings = lint(folder.path(), &options).expect("linted");
+    let refused = findings.iter().filter(|f| f.file == "experience/spark.md");
+    assert_eq!(
+        refused.map(|f| f.code).collect::<Vec<_>>(),
+        ["unknown-cause"]
+    );
+}
+
+#[test]
 fn coverage_counts_playbooks_and_sections_per_language() {
     let folder = check(&[("experience/good.md", WHOLE)], &[]);
     let options = Options {
-        causes: vec!["skew.a".to_owned(), "skew.b".to_owned()],
+        causes: ["skew.a", "skew.b"]
+            .map(|cause| (cause.to_owned(), BOTH.to_vec()))
+            .to_vec(),
     };
     let rows = coverage(folder.path(), &options).expect("counted");
     let of = |cause: &str, language| {

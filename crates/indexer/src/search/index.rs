@@ -15,7 +15,7 @@ use crate::embed::onnx::OnnxReranker;
 use crate::embed::{Embedder, VectorWeights, load};
 use crate::error::{OpenError, SearchError};
 use crate::glossary::{Expansion, Glossary};
-use crate::model::{Chunk, Filter, Fusion, Hit, Kind, Query};
+use crate::model::{Chunk, Filter, Fusion, Hit, Kind, Query, Remote};
 use crate::settings::Settings;
 use crate::store::facets::filter_groups;
 use crate::store::generation::{self, GLOSSARY, Held, read_json};
@@ -123,6 +123,7 @@ impl Index {
             expansions: &expansions,
             fusion,
             depth,
+            remote: query.remote,
         };
         let by_words = || self.lexical_branch(&asked);
         let by_vector = || self.vector_branch(&asked);
@@ -213,7 +214,7 @@ impl Index {
                 text.push_str(name);
             }
         }
-        let vector = self.models.embedder.embed_query(&text)?;
+        let vector = self.models.embedder.embed_query_for(&text, asked.remote)?;
         Ok(vector.iter().any(|&value| value != 0.0).then_some(vector))
     }
 
@@ -329,6 +330,7 @@ struct Asked<'a> {
     expansions: &'a [Expansion],
     fusion: Fusion,
     depth: usize,
+    remote: Remote<'a>,
 }
 
 struct Scored<'a> {
