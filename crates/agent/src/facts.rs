@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::found::Found;
 use crate::outline::Outline;
 use crate::step::StepId;
-use report::{Evidence, Finding, JobSummary, Language, Suggestion};
+use report::{Evidence, Finding, JobSummary, Language, Match, Suggestion};
 
 /// What is known about the job.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -57,6 +57,8 @@ pub struct Passage {
     pub title: String,
     pub causes: Vec<String>,
     pub section: Option<String>,
+    #[serde(rename = "match")]
+    pub fit: Match,
     pub text: String,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Knows nothing about how chunks are cut, stored or ranked.
 
-use report::Language;
+use report::{Language, Match};
 use serde::{Deserialize, Serialize};
 
 /// The names used in filters, facets and JSON.
@@ -183,6 +183,33 @@ pub enum Fusion {
     Vector,
 }
 
+/// A part of reading a query. An evaluation leaves one out to see what it is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Part {
+    /// Numbers and units weigh little.
+    Numbers,
+    /// Error ids, counters, hints and classes weigh much.
+    Names,
+    /// Phrases of asking weigh little.
+    Phrases,
+    /// Code weighs less than the words around it.
+    Code,
+    /// Misspelt English words are corrected.
+    Spelling,
+    /// Pasted counters whose maximum is far above the mean ask for skew.
+    Counters,
+    /// A short query relies more on vectors.
+    Short,
+}
+
+impl Part {
+    pub const ALL: [Part; 7] = {
+        use Part::*;
+        [Numbers, Names, Phrases, Code, Spelling, Counters, Short]
+    };
+}
+
 #[derive(Clone)]
 pub struct Query<'a> {
     /// Plain words in any language; there is no query syntax.
@@ -198,6 +225,8 @@ pub struct Query<'a> {
     pub fusion: Option<Fusion>,
     /// How strongly near-duplicates are penalized (MMR), 0 (off) to 1.
     pub diversity: f32,
+    /// Parts of reading the query to leave out; for evaluations.
+    pub without: Vec<Part>,
 }
 
 impl Query<'_> {
@@ -211,14 +240,30 @@ impl Query<'_> {
             prior: None,
             fusion: None,
             diversity: crate::DEFAULT_DIVERSITY,
+            without: Vec::new(),
         }
     }
+}
+
+/// What a match is judged by; comparable between queries, unlike scores.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// Share of the query's terms in the chunk, weighted by their rarity, 0 to 1.
+    pub coverage: f32,
+    /// BM25 score relative to the most that the query's terms can give, 0 to about 1.
+    pub bm25: f32,
+    /// Cosine; 0 without a vector.
+    pub cosine: f32,
 }
 
 /// A chunk found by a query, with the parts of its score.
 #[derive(Debug, Clone, Serialize)]
 pub struct Hit {
     pub chunk: Chunk,
+    /// Whether it answers the query, by absolute evidence.
+    #[serde(rename = "match")]
+    pub fit: Match,
+    pub evidence: Evidence,
     /// From 1.
     pub rank: usize,
     /// Higher is better; comparable only within one query.

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use agent::experience::ExperienceSource;
 use agent::model::DryRun;
 use agent::{Prompts, Request};
-use indexer::{Chunk, Hit, Kind, Query, Section};
+use indexer::{Chunk, Evidence, Hit, Kind, Match, Query, Section};
 use llm::{Profile, Provider};
 use report::Language;
 use testkit::contains;
@@ -42,6 +42,8 @@ impl ExperienceSource for OneChunk {
         };
         Ok(vec![Hit {
             chunk,
+            fit: Match::Strong,
+            evidence: Evidence::default(),
             rank: 1,
             score: 1.0,
             bm25_rank: Some(1),

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use agent::StepId;
-use indexer::{Filter, Hit, Kind, Query, Section};
-use report::Language;
+use indexer::{Filter, Hit, Kind, Query, Remark, Section};
+use report::format::figure;
+use report::{Language, Match, text};
 
 use crate::args::Search;
 use crate::config::Config;
@@ -22,7 +23,15 @@ pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result
     let mut query = Query::new(args.query.join(" "), usize::from(args.k));
     query.filter = filter(args)?;
     let hits = index.search(&query)?;
-    super::show(terminal, args.format, &hits, || text(&hits, args.explain))?;
+    super::show(terminal, args.format, &hits, || {
+        let language = config.language.unwrap_or(Language::of(&query.text));
+        let remarks = match args.explain {
+            true => index.remarks(&query),
+            false => Vec::new(),
+        };
+        let remarks = remarks.iter().map(|remark| read_as(remark, language));
+        remarks.collect::<String>() + &text(&hits, args, language)
+    })?;
     Ok(Exit::Success)
 }
 
@@ -80,7 +89,34 @@ fn add(
     Ok(())
 }
 
-fn text(hits: &[Hit], explain: bool) -> String {
+/// How a part of the query was understood.
+fn read_as(remark: &Remark, language: Language) -> String {
+    let line = match remark {
+        Remark::Corrected { from, to } => {
+            text!("“{from}”按“{to}…”检索\n", "`{from}` is read as `{to}…`\n")
+        }
+        Remark::Skewed { ratio } => {
+            let times = figure(ratio.round());
+            text!(
+                "最大值是平均值的 {times} 倍：同时按数据倾斜检索；`scopeagent analyze` 可以直接分析作业文件夹\n",
+                "the largest value is {times} times the mean, so this also looks for data skew; `scopeagent analyze` reads the job folder itself\n"
+            )
+        }
+    };
+    line.into(language)
+}
+
+fn text(hits: &[Hit], args: &Search, language: Language) -> String {
+    if hits.is_empty() {
+        return text!("没有找到任何内容\n", "nothing found\n").into(language);
+    }
+    if !args.all && hits.iter().all(|hit| hit.fit == Match::Weak) {
+        return text!(
+            "知识库中没有合适的内容；加上 --all 可以列出最接近的段落\n",
+            "nothing in the knowledge base fits well; --all lists the nearest passages\n"
+        )
+        .into(language);
+    }
     let columns = stdout_width();
     let mut out = String::new();
     for hit in hits {
@@ -90,20 +126,21 @@ fn text(hits: &[Hit], explain: bool) -> String {
             .join(" › ");
         let bold = anstyle::Style::new().bold();
         let dim = anstyle::Style::new().dimmed();
+        let fit = match hit.fit {
+            Match::Strong => "",
+            Match::Weak => language.select(" · 弱匹配", " · weak match"),
+        };
         // Writing to a string cannot fail.
         let place = shorten(&place, columns.saturating_sub(4));
         let _ = writeln!(out, "{:>2}. {bold}{place}{bold:#}", hit.rank);
-        let _ = writeln!(out, "    {dim}{} · {:.3}{dim:#}", chunk.id, hit.score);
-        if explain {
+        let _ = writeln!(out, "    {dim}{} · {:.3}{fit}{dim:#}", chunk.id, hit.score);
+        if args.explain {
             let _ = writeln!(out, "    {dim}{}{dim:#}", explanation(hit));
         }
         let lines = wrap(&chunk.text, columns, "    ", "    ").into_iter();
         for line in lines.filter(|l| !l.trim().is_empty()).take(LINES_SHOWN) {
             let _ = writeln!(out, "{line}");
         }
-    }
-    if hits.is_empty() {
-        out.push_str("nothing found\n");
     }
     out
 }
@@ -119,11 +156,12 @@ fn explanation(hit: &Hit) -> String {
         .map(|score| format!(" · reranked {score:.3}"));
     let reranked = reranked.unwrap_or_default();
     format!(
-        "bm25 {} · vector {} · fused {:.3} · boost {:+.3} · prior {:+.3}{reranked}",
+        "bm25 {} · vector {} · fused {:.3} · boost {:+.3} · prior {:+.3}{reranked} · covers {:.2}",
         branch(hit.bm25_rank, hit.bm25_score),
         branch(hit.vector_rank, hit.vector_score),
         hit.fused,
         hit.boost,
-        hit.prior
+        hit.prior,
+        hit.evidence.coverage
     )
 }

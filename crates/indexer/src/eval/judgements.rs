@@ -6,11 +6,16 @@
 //! text = "one vertex reads most rows"
 //! language = "en"          # optional; detected otherwise
 //! step = "think3"          # optional
-//! split = "tune"           # optional; tune (also: dev) or heldout (also: test)
+//! split = "tune"           # optional; tune (also: dev), heldout (also: test) or fresh
+//! kind = "complaint"       # optional; quality is reported by it
 //! relevant = [
 //!   { chunk = "experience/skew-join-hot-key.md#fix", grade = 2 },
 //!   { document = "cases/late-orders.md" },               # grade 1
 //! ]
+//!
+//! [[query]]
+//! text = "how to boil an egg"
+//! unanswerable = true      # and nothing relevant: to be refused
 //! ```
 
 use std::fs;
@@ -29,8 +34,12 @@ pub struct Judged {
     pub language: Language,
     /// The step of an analysis that would ask it.
     pub step: Option<String>,
-    /// `tune` or `heldout`.
+    /// `tune`, `heldout` or `fresh`.
     pub split: Option<String>,
+    /// Kind of question.
+    pub kind: Option<String>,
+    /// Whether it should be refused.
+    pub unanswerable: bool,
     pub relevant: Vec<Relevant>,
     /// File and line.
     pub place: (PathBuf, usize),
@@ -58,6 +67,9 @@ struct RawQuery {
     language: Option<String>,
     step: Option<String>,
     split: Option<String>,
+    kind: Option<String>,
+    #[serde(default)]
+    unanswerable: bool,
     #[serde(default)]
     relevant: Vec<RawRelevant>,
     /// For people; unused.
@@ -144,6 +156,8 @@ fn to_judged(
             "test" => "heldout".to_owned(),
             _ => split,
         }),
+        kind: raw.kind,
+        unanswerable: raw.unanswerable,
         relevant,
         place,
     })

@@ -108,8 +108,12 @@ pub(super) fn check_judgements(knowledge: &Path, known: &Known, out: &mut Findin
                 let message = format!("query id `{}` is also in {first}", query.id);
                 out.error(&file, line, "judgement", message);
             }
-            if query.relevant.is_empty() {
-                let message = format!("query `{}` has no relevant answer", query.id);
+            if query.relevant.is_empty() != query.unanswerable {
+                let message = match query.unanswerable {
+                    true => "is unanswerable, but has an answer",
+                    false => "has no answer; write `unanswerable = true` if there is none",
+                };
+                let message = format!("query `{}` {message}", query.id);
                 out.warn(&file, line, "judgement", message);
             }
             for relevant in &query.relevant {

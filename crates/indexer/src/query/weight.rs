@@ -1,0 +1,88 @@
+//! How much each term of a query says about its subject.
+
+use std::collections::HashMap;
+
+use crate::analyze::{self, Role};
+use crate::model::Part;
+
+/// Weights relative to an ordinary word. Chosen on the tuning judgments; `eval --ablate` shows what each is worth.
+const NUMBER: f32 = 0.2;
+const PHRASE: f32 = 0.2;
+const NAME: f32 = 2.0;
+const CODE: f32 = 0.5;
+const KEYWORD: f32 = 0.3;
+
+/// Units, which go with numbers.
+const UNITS: &str = "ms s sec second min minut m h hour day kb mb gb tb gib mib byte percent million billion k \
+                     秒 分 分钟 小时 天 行 万 亿 百 千 毫秒";
+
+/// Words of SQL and of declarations, as stems: nearly every script has them, whatever is wrong with it.
+const KEYWORDS: &str = "select insert using inner int string long double float datetim bool byte var new produc \
+                        class public static void return valu tabl";
+
+/// Words of asking and filling, as terms of the analyzer.
+const PHRASES: &str = "怎么 么办 怎么办 什么 为什 什么样 一个 这个 那个 是不 不是 能不 不能 可以 如何 有没 没有 哪些 哪个 哪几 \
+                       几个 多少 已经 还是 就是 都是 只有 很多 太多 怎样 这样 现在 时候 一下 是否 能否 应该 需要 我们 \
+                       你们 他们 请问 到底 老是 总是 一直 有什 么样 怎 什 哪 么 我 你 他 它 们 很 太 吗 呢 个 \
+                       pleas help way thing somebodi anybodi know tell explain question problem happen get got make want";
+
+/// The terms of `text`, each once, with the most that any occurrence weighs.
+pub(super) fn terms(text: &str, without: &[Part]) -> Vec<(String, f32)> {
+    let mut out: Vec<(String, f32)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (piece, is_code) in pieces(text) {
+        let factor = match is_code && !without.contains(&Part::Code) {
+            true => CODE,
+            false => 1.0,
+        };
+        analyze::for_each_role(piece, |term, role| {
+            let weight = factor * weight(term, role, without);
+            match places.get(term) {
+                Some(&at) => out[at].1 = out[at].1.max(weight),
+                None => {
+                    places.insert(term.to_owned(), out.len());
+                    out.push((term.to_owned(), weight));
+                }
+            }
+        });
+    }
+    out
+}
+
+fn weight(term: &str, role: Role, without: &[Part]) -> f32 {
+    let among = |list: &str| list.split_whitespace().any(|word| word == term);
+    let (part, weight) = if term.starts_with(|c: char| c.is_ascii_digit()) || among(UNITS) {
+        (Part::Numbers, NUMBER)
+    } else if role == Role::Whole {
+        (Part::Names, NAME)
+    } else if among(PHRASES) {
+        (Part::Phrases, PHRASE)
+    } else if among(KEYWORDS) {
+        (Part::Code, KEYWORD)
+    } else {
+        return 1.0;
+    };
+    if without.contains(&part) { 1.0 } else { weight }
+}
+
+/// Prose and code in turn: what is fenced, and the names that a script gives (`@clicks`), are code.
+fn pieces(text: &str) -> Vec<(&str, bool)> {
+    let mut out = Vec::new();
+    for (number, part) in text.split("```").enumerate() {
+        if number % 2 == 1 {
+            out.push((part, true));
+            continue;
+        }
+        let mut rest = part;
+        while let Some(at) = rest.find('@') {
+            let is_name = |c: char| c.is_alphanumeric() && !analyze::is_cjk(c) || c == '_';
+            let name = &rest[at + 1..];
+            let end = name.find(|c| !is_name(c)).unwrap_or(name.len());
+            out.push((&rest[..at], false));
+            out.push((&name[..end], true));
+            rest = &name[end..];
+        }
+        out.push((rest, false));
+    }
+    out
+}
