@@ -1,7 +1,8 @@
 //! `scopeagent lint`: what a curator should fix in the knowledge folder.
 
-use indexer::lint::{self, Options, Severity};
-use report::Cause;
+use indexer::lint::{self, Options, ScriptError, Severity};
+use job::script::Script;
+use report::{Cause, ProblemType};
 
 use crate::args::{Format, Lint};
 use crate::config::Config;
@@ -34,11 +35,19 @@ pub(crate) fn run(args: &Lint, config: &Config, terminal: &Terminal) -> Result<E
     Ok(Exit::found(!findings.is_empty()))
 }
 
-/// Checks with the causes that the rules know.
+/// Checks with the causes that the rules know, and the parser of scripts.
 pub(crate) fn options() -> Options {
     Options {
+        problem_types: ProblemType::ALL.map(|p| p.code().to_owned()).to_vec(),
+        parse: Some(parse),
         causes: Cause::ALL.iter().map(|c| c.code().to_owned()).collect(),
     }
+}
+
+fn parse(code: &str) -> std::result::Result<(), ScriptError> {
+    let script = Script::parse("code", code.to_owned());
+    let error = script.errors.first();
+    error.map_or(Ok(()), |e| Err((e.line as usize, e.message.clone())))
 }
 
 fn text(f: &lint::Finding) -> String {

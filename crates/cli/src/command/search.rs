@@ -20,9 +20,17 @@ const LINES_SHOWN: usize = 4;
 pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let runtime = session::runtime()?;
     let index = session::open(config, terminal, &runtime)?.index()?;
+    // The documents are looked at while the index is searched.
+    let knowledge = session::knowledge(config)?;
+    let changed = std::thread::spawn(move || knowledge.changed_documents());
     let mut query = Query::new(args.query.join(" "), usize::from(args.k));
     query.filter = filter(args)?;
     let hits = index.search(&query)?;
+    let changed = changed.join().unwrap_or_default();
+    if changed > 0 {
+        let documents = super::count(changed, "document");
+        terminal.remark(&format!("{documents} changed since the index was built; `scopeagent index` updates it"));
+    }
     super::show(terminal, args.format, &hits, || {
         let language = config.language.unwrap_or(Language::of(&query.text));
         let remarks = match args.explain {

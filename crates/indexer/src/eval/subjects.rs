@@ -19,7 +19,7 @@ use report::Match;
 const ANSWERS: f64 = 3.0;
 
 /// Hits from which subjects are folded; a document gives few.
-const DEPTH: usize = 40;
+const DEPTH: usize = 30;
 
 /// Hits among which a strong match is looked for: what a reader sees by default.
 const SHOWN: usize = 5;

@@ -1,10 +1,7 @@
 //! Whether a chunk answers a query at all. Ranks and fused scores can't say: the best of a bad lot is still first.
 
-use std::collections::HashSet;
-
 use report::Match;
 
-use crate::context;
 use crate::model::{Chunk, Evidence, Query};
 use crate::query::Reading;
 use crate::store::lexical::Lexical;
@@ -46,21 +43,26 @@ impl Fit {
         })
     }
 
+    /// Of the chunks `ids`, in their order.
     pub(crate) fn evidence(
         &self,
-        chunk: &Chunk,
-        bm25: Option<f32>,
-        cosine: Option<f32>,
-    ) -> Evidence {
-        let own: HashSet<String> = context::lexical_terms(chunk).into_iter().collect();
-        let found = self.terms.iter().filter(|(term, _)| own.contains(term));
-        let covered: f32 = found.map(|(_, weight)| weight).sum();
+        lexical: &Lexical,
+        ids: &[&str],
+        scores: impl Iterator<Item = (Option<f32>, Option<f32>)>,
+    ) -> tantivy::Result<Vec<Evidence>> {
+        let terms: Vec<&str> = self.terms.iter().map(|(term, _)| term.as_str()).collect();
+        let present = lexical.presence(ids, &terms)?.into_iter();
         let total = self.total.max(f32::MIN_POSITIVE);
-        Evidence {
-            coverage: covered / total,
-            bm25: bm25.unwrap_or(0.0) / (BM25_TOP * total),
-            cosine: cosine.unwrap_or(0.0),
-        }
+        let evidence = present.zip(scores).map(|(present, (bm25, cosine))| {
+            let found = self.terms.iter().zip(present).filter(|(_, is)| *is);
+            let covered: f32 = found.map(|((_, weight), _)| weight).sum();
+            Evidence {
+                coverage: covered / total,
+                bm25: bm25.unwrap_or(0.0) / (BM25_TOP * total),
+                cosine: cosine.unwrap_or(0.0),
+            }
+        });
+        Ok(evidence.collect())
     }
 
     /// A chunk whose document covers a cause that is asked for fits by its author's word.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::fit::Fit;
-use super::fuse::{Candidate, Ranked, fuse};
+use super::fuse::{Candidate, fuse};
 use super::graphs::Graphs;
 use super::info::Info;
 use super::segments::Segments;
@@ -16,12 +16,12 @@ use crate::embed::onnx::OnnxReranker;
 use crate::embed::{Embedder, VectorWeights, load};
 use crate::error::{OpenError, SearchError};
 use crate::glossary::{Expansion, Glossary};
-use crate::model::{Chunk, Filter, Fusion, Hit, Kind, Query};
+use crate::model::{Chunk, Evidence, Filter, Fusion, Hit, Kind, Query};
 use crate::query::{self, Reading, Remark};
 use crate::settings::Settings;
 use crate::store::facets::filter_groups;
 use crate::store::generation::{self, GLOSSARY, Held, read_json};
-use crate::store::lexical::{Lexical, Words};
+use crate::store::lexical::Lexical;
 use crate::store::manifest::Ordinal;
 
 /// Candidates per branch, at least. Deeper lists change little and cost time; recall at 100 needs 100.
@@ -307,17 +307,28 @@ impl Index {
         };
         let documents: Vec<&str> = scored.iter().map(Scored::document).collect();
         let picked = thin(&scores, query.k, query.diversity, &documents, similarity);
-        let ranked = (1..)
-            .zip(picked)
-            .map(|(rank, at)| self.hit(rank, &scored[at], fit));
-        ranked.collect()
+        let picked: Vec<&Scored<'_>> = picked.into_iter().map(|at| &scored[at]).collect();
+        let ids: Vec<&str> = picked.iter().map(|hit| hit.id).collect();
+        let scores = picked.iter().map(|hit| {
+            let Candidate { bm25, vector, .. } = hit.candidate;
+            (bm25.map(|b| b.score), vector.map(|v| v.score))
+        });
+        let evidence = fit.evidence(&self.lexical, &ids, scores);
+        let evidence = evidence.map_err(lexical_error)?;
+        let ranked = (1..).zip(picked).zip(evidence);
+        let hits = ranked.map(|((rank, hit), evidence)| self.hit(rank, hit, fit, evidence));
+        hits.collect()
     }
 
-    fn hit(&self, rank: usize, scored: &Scored<'_>, fit: &Fit) -> Result<Hit, SearchError> {
+    fn hit(
+        &self,
+        rank: usize,
+        scored: &Scored<'_>,
+        fit: &Fit,
+        evidence: Evidence,
+    ) -> Result<Hit, SearchError> {
         let Candidate { bm25, vector, .. } = scored.candidate;
         let chunk = self.read_chunk(scored.candidate.ordinal)?;
-        let score = |ranked: Option<Ranked>| ranked.map(|ranked| ranked.score);
-        let evidence = fit.evidence(&chunk, score(bm25), score(vector));
         Ok(Hit {
             fit: fit.of(&chunk, evidence),
             evidence,
@@ -325,9 +336,9 @@ impl Index {
             rank,
             score: scored.score,
             bm25_rank: bm25.and_then(|ranked| ranked.rank),
-            bm25_score: score(bm25),
+            bm25_score: bm25.map(|ranked| ranked.score),
             vector_rank: vector.and_then(|ranked| ranked.rank),
-            vector_score: score(vector),
+            vector_score: vector.map(|ranked| ranked.score),
             fused: scored.candidate.fused,
             boost: scored.boost,
             prior: scored.prior,
