@@ -5,7 +5,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
-use indexer::{Filter, Hit, Kind, Query, Section};
+use indexer::{Engine, Filter, Hit, Kind, Query, Section};
 
 use crate::facts::{Facts, Passage};
 use crate::step::StepId;
@@ -36,11 +36,12 @@ impl ExperienceSource for indexer::Index {
 /// What feedback says about a chunk for some causes, roughly -1 to 1.
 pub type ChunkPrior<'a> = dyn Fn(&[String], &str) -> f32 + Sync + 'a;
 
-/// A source together with what feedback says about its chunks. Remembers its answers: several
-/// steps and the report ask the same.
+/// A source together with what feedback says about its chunks. Asks for the job's engine only: advice for another engine would mislead.
+/// Remembers its answers: several steps and the report ask the same.
 #[derive(Clone)]
 pub(crate) struct Asker<'a> {
     pub(crate) source: &'a dyn ExperienceSource,
+    pub(crate) engine: Engine,
     pub(crate) prior: Option<&'a ChunkPrior<'a>>,
     pub(crate) answers: Answers,
 }
@@ -49,6 +50,8 @@ pub(crate) type Answers = Arc<Mutex<HashMap<String, Vec<Hit>>>>;
 
 impl Asker<'_> {
     fn search(&self, query: &Query<'_>, causes: &[String]) -> Result<Vec<Hit>, String> {
+        let mut query = query.clone();
+        query.filter.engine = Some(self.engine);
         let key = format!(
             "{} {:?} {:?} {causes:?} {}",
             query.k, query.filter, query.prefer, query.text
@@ -62,10 +65,10 @@ impl Asker<'_> {
                 let of_chunk = |chunk: &str| prior(causes, chunk);
                 self.source.search(&Query {
                     prior: Some(&of_chunk),
-                    ..query.clone()
+                    ..query
                 })
             }
-            None => self.source.search(query),
+            None => self.source.search(&query),
         }?;
         answers().map(|mut answers| answers.insert(key, hits.clone()));
         Ok(hits)
@@ -273,7 +276,7 @@ fn without_finding(step: StepId, facts: &Facts) -> Question {
     let mut parts: Vec<String> = facts.question.clone().into_iter().collect();
     parts.extend(gaps(facts).map(|m| format!("{} {}", m.info, m.reason)));
     parts.extend(open.iter().map(|cause| cause.replace(['.', '_'], " ")));
-    let job = facts.language.select("SCOPE 作业", "SCOPE job");
+    let job = facts.terms.job;
     parts.push(format!("{job} {}", step.title(facts.language)));
     let causes: Vec<String> = open.into_iter().collect();
     let mut narrowed = vec![knowledge(&[], sections(step)), knowledge(&[], &[])];
@@ -326,4 +329,89 @@ fn interleave(lists: Vec<Vec<Hit>>, k: usize) -> Vec<Hit> {
         }
     }
     taken
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use job::{Catalogue, Job};
+    use report::{Cause, JobEngine, JobSummary, Language, Severity};
+
+    use super::*;
+    use crate::found::Found;
+    use crate::outline::Outline;
+    use crate::terms::Terms;
+
+    /// What a job with one finding would be asked about.
+    fn facts(cause: Cause, engine: JobEngine, language: Language) -> Facts {
+        let (job, catalogue) = (Job::default(), Catalogue::builtin());
+        let settings = diagnosis::Settings::default();
+        let diagnosis = diagnosis::diagnose(&job, &catalogue, &settings, language);
+        let title = cause.title();
+        Facts {
+            language,
+            question: None,
+            terms: Terms::of(Some(engine).into(), language),
+            job: JobSummary {
+                engine: Some(engine),
+                ..JobSummary::default()
+            },
+            outline: Outline::of(&job, &catalogue, language),
+            found: Found {
+                findings: vec![Finding {
+                    id: "F1".to_owned(),
+                    cause,
+                    problem_type: cause.problem_type(),
+                    severity: Severity::High,
+                    confidence: 0.9,
+                    stage: None,
+                    script_lines: None,
+                    summary: title.pick(language).to_owned(),
+                    evidence: Vec::new(),
+                    impact: None,
+                }],
+                ..Found::of(&job, &diagnosis, &catalogue, None, language)
+            },
+        }
+    }
+
+    /// Documents about a cause that a report of a job of an engine may list.
+    fn listed(cause: Cause, engine: JobEngine, language: Language) -> Vec<Hit> {
+        let facts = facts(cause, engine, language);
+        let asker = Asker {
+            source: testkit::knowledge::index(),
+            engine: facts.job.engine.into(),
+            prior: None,
+            answers: Answers::default(),
+        };
+        let steps = StepId::THINK.into_iter().chain([StepId::Hypotheses]);
+        let of_steps = steps.flat_map(|step| retrieve(&asker, step, &facts, 5).expect("searched"));
+        let supporting = support(&asker, cause.title().en, Some(cause.code()), &facts, 2);
+        of_steps.chain(supporting.expect("searched")).collect()
+    }
+
+    #[test]
+    fn a_report_lists_only_what_is_about_its_engine() {
+        for (job, engine) in [
+            (JobEngine::Scope, Engine::Scope),
+            (JobEngine::Usql, Engine::Scope),
+            (JobEngine::Spark, Engine::Spark),
+        ] {
+            for &cause in Cause::ALL {
+                for language in [Language::Zh, Language::En] {
+                    let hits = listed(cause, job, language);
+                    let strangers = hits.iter().filter(|h| !h.chunk.engine.serves(engine));
+                    let strangers: BTreeSet<&str> =
+                        strangers.map(|h| h.chunk.document.as_str()).collect();
+                    assert!(strangers.is_empty(), "{cause} {job:?}: {strangers:?}");
+                    let mut about = hits.iter().map(|h| &h.chunk);
+                    let fits = about.any(|c| {
+                        c.language == language && c.causes.iter().any(|known| known == cause.code())
+                    });
+                    assert_eq!(fits, cause.occurs_in(job), "{cause} {job:?} {language:?}");
+                }
+            }
+        }
+    }
 }

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::found::Found;
 use crate::outline::Outline;
 use crate::step::StepId;
+use crate::terms::Terms;
 use report::{Evidence, Finding, JobSummary, Language, Match, Suggestion};
 
 /// What is known about the job.
@@ -18,6 +19,8 @@ use report::{Evidence, Finding, JobSummary, Language, Match, Suggestion};
 pub struct Facts {
     pub language: Language,
     pub question: Option<String>,
+    /// Words for the parts of this job.
+    pub terms: Terms,
     pub job: JobSummary,
     #[serde(flatten)]
     pub outline: Outline,

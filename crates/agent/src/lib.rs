@@ -24,6 +24,7 @@ pub mod prompts;
 pub mod reasoner;
 mod request;
 pub mod step;
+pub mod terms;
 mod tools;
 
 mod wording;

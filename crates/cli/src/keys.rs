@@ -1,9 +1,12 @@
 //! Keys of servers, fetched from an environment variable or a command.
 
-use std::process::Command;
+use std::io::Read;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 use llm::Profile;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 
 /// The key of an LLM profile, if it names a source.
 pub(crate) fn of_profile(profile: &Profile) -> Result<Option<SecretString>, String> {
@@ -13,33 +16,114 @@ pub(crate) fn of_profile(profile: &Profile) -> Result<Option<SecretString>, Stri
     )
 }
 
-/// The key from the variable, else from the command; `None` if neither is named.
+/// The key from the variable, else from the command; `None` if neither is named. No output shows it from now on.
 pub(crate) fn fetch(
     variable: Option<&str>,
     command: Option<&str>,
 ) -> Result<Option<SecretString>, String> {
+    let key = find(variable, command)?;
+    if let Some(key) = &key {
+        llm::remember(key.expose_secret());
+    }
+    Ok(key)
+}
+
+fn find(variable: Option<&str>, command: Option<&str>) -> Result<Option<SecretString>, String> {
     if let Some(variable) = variable {
         let value = std::env::var(variable)
             .map_err(|_| format!("the environment variable `{variable}` is not set"))?;
         return Ok(Some(SecretString::from(value)));
     }
-    command.map(from_command).transpose()
+    command
+        .map(|command| from_command(command, DEADLINE))
+        .transpose()
 }
 
-fn from_command(command: &str) -> Result<SecretString, String> {
+/// How long a command may take. Password managers ask for a touch or a PIN.
+const DEADLINE: Duration = Duration::from_secs(30);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
+
+/// Bytes of its output that are read; keys are far shorter.
+const MAX_OUTPUT: u64 = 64 << 10;
+
+fn from_command(command: &str, deadline: Duration) -> Result<SecretString, String> {
     let (shell, flag) = match cfg!(windows) {
         true => ("cmd", "/C"),
         false => ("sh", "-c"),
     };
-    let output = Command::new(shell).args([flag, command]).output();
-    let output = output.map_err(|e| format!("`api_key_command` cannot be run: {e}"))?;
-    let text = String::from_utf8_lossy(&output.stdout);
+    let mut child = Command::new(shell)
+        .args([flag, command])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|e| format!("`api_key_command` cannot be run: {e}"))?;
+    let (output, status) = finish(&mut child, deadline).map_err(|reason| {
+        // It may have ended by itself meanwhile.
+        let _ = child.kill().and_then(|()| child.wait());
+        format!("`api_key_command` {reason}")
+    })?;
+    let text = String::from_utf8_lossy(&output);
     let first = text.lines().next().map(str::trim).unwrap_or_default();
-    if output.status.success() && !first.is_empty() {
+    if status.success() && !first.is_empty() {
         return Ok(SecretString::from(first.to_owned()));
     }
     Err(format!(
-        "`api_key_command` printed no key on its first line ({})",
-        output.status
+        "`api_key_command` printed no key on its first line ({status})"
     ))
+}
+
+/// Waits for the output and the end of a command.
+fn finish(child: &mut Child, deadline: Duration) -> Result<(Vec<u8>, ExitStatus), String> {
+    let started = Instant::now();
+    let left = || deadline.saturating_sub(started.elapsed());
+    let late = || format!("did not end within {} s", deadline.as_secs());
+    let (sender, receiver) = mpsc::channel();
+    let stdout = child.stdout.take();
+    // A thread, because a process that the command leaves behind may keep its output open.
+    std::thread::spawn(move || {
+        let mut output = Vec::new();
+        let read = stdout.map(|out| out.take(MAX_OUTPUT + 1).read_to_end(&mut output));
+        // Nobody receives after the deadline.
+        let _ = sender.send(read.transpose().map(|_| output));
+    });
+    let output = receiver.recv_timeout(left()).map_err(|_| late())?;
+    let output = output.map_err(|e| format!("cannot be read: {e}"))?;
+    if output.len() as u64 > MAX_OUTPUT {
+        return Err(format!("printed more than {} KiB", MAX_OUTPUT >> 10));
+    }
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Ok((output, status)),
+            Ok(None) if left().is_zero() => return Err(late()),
+            Ok(None) => std::thread::sleep(POLL_INTERVAL),
+            Err(error) => return Err(format!("cannot be waited for: {error}")),
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod security {
+    use super::*;
+
+    #[test]
+    fn a_command_ends_at_its_deadline_and_its_output_is_bounded() {
+        for (command, expected) in [
+            ("sleep 600", "did not end within 1 s"),
+            // What it leaves behind keeps the output open.
+            ("echo key; sleep 600 &", "did not end within 1 s"),
+            (
+                "echo key; exec >&-; exec sleep 600",
+                "did not end within 1 s",
+            ),
+            ("yes", "more than 64 KiB"),
+            ("true", "printed no key"),
+            ("echo key; false", "printed no key"),
+        ] {
+            let error = from_command(command, Duration::from_secs(1)).expect_err(command);
+            assert!(error.contains(expected), "{command}: {error}");
+        }
+        let key = from_command("echo sesame; echo more", DEADLINE).expect("a key");
+        assert_eq!(key.expose_secret(), "sesame");
+    }
 }

@@ -27,14 +27,14 @@ pub(crate) fn start(global: &Global, color: anstream::ColorChoice) {
     };
     let filter = Targets::new().with_target(OWN, own).with_default(others);
     let registry = tracing_subscriber::registry().with(filter);
-    let stderr = move || AutoStream::new(io::stderr(), color);
+    let stderr = move || Masked(AutoStream::new(io::stderr(), color));
     // A second start (tests) keeps the first log.
     let _ = match global.log_format {
         LogFormat::Json => {
             let layer = tracing_subscriber::fmt::layer()
                 .json()
                 .flatten_event(true)
-                .with_writer(io::stderr);
+                .with_writer(|| Masked(io::stderr()));
             tracing::subscriber::set_global_default(registry.with(layer))
         }
         LogFormat::Text => {
@@ -56,6 +56,21 @@ fn level(global: &Global) -> LevelFilter {
         LogLevel::Info => LevelFilter::INFO,
         LogLevel::Debug => LevelFilter::DEBUG,
         LogLevel::Trace => LevelFilter::TRACE,
+    }
+}
+
+/// Writes lines without the secrets that the program uses. A line comes in one piece.
+struct Masked<W>(W);
+
+impl<W: io::Write> io::Write for Masked<W> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(line);
+        self.0.write_all(llm::hide(&text).as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 

@@ -35,7 +35,12 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli, terminal: &Terminal) -> Result<Exit> {
-    let (config, layers) = config::load(cli.global.config.as_deref(), cli.flags())?;
+    let explicit = cli.global.config.as_deref();
+    let (config, layers) = match &cli.command {
+        // They repair a configuration that cannot be loaded.
+        Command::Trust(_) | Command::Init(_) => Default::default(),
+        command => config::load(explicit, cli.flags(), &command.jobs())?,
+    };
     match &cli.command {
         Command::Analyze(args) => command::analyze::run(args, &config, terminal),
         Command::Batch(args) => command::batch::run(args, &config, terminal),
@@ -45,6 +50,7 @@ fn run(cli: &Cli, terminal: &Terminal) -> Result<Exit> {
         Command::Lint(args) => command::lint::run(args, &config, terminal),
         Command::Eval(args) => command::eval::run(args, &config, terminal),
         Command::Doctor(args) => command::doctor::run(args, &config, terminal),
+        Command::Trust(args) => command::trust::run(args, terminal),
         Command::Init(args) => command::init::run(args, terminal),
         Command::Completions { shell } => command::init::completions(*shell, terminal),
         Command::Man { dir } => command::init::man(dir.as_deref(), terminal),

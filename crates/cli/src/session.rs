@@ -61,7 +61,9 @@ pub(crate) fn knowledge(config: &Config) -> Result<Knowledge> {
             ));
         }
         Some(folder) => Documents::Folder(folder.clone()),
-        None if local.join("experience").is_dir() => Documents::Folder(local.clone()),
+        None if !config.is_in_job && local.join("experience").is_dir() => {
+            Documents::Folder(local.clone())
+        }
         None => Documents::Builtin,
     };
     let index = match (&config.index, &documents) {

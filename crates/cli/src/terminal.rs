@@ -41,7 +41,10 @@ impl Terminal {
     /// Prints data on stdout. A reader that is gone (`| head`) is not an error.
     pub(crate) fn print(&self, text: &str) -> Result<()> {
         let mut out = AutoStream::new(io::stdout(), self.color).lock();
-        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        match out
+            .write_all(llm::hide(text).as_bytes())
+            .and_then(|()| out.flush())
+        {
             Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
                 Err(Error::from_source(ErrorKind::Other, &e).hint("stdout is not writable"))
             }
@@ -73,7 +76,9 @@ impl Terminal {
     pub(crate) fn prompt(&self, text: &str) {
         let mut err = AutoStream::new(io::stderr(), self.color);
         // With stderr closed there is nobody to ask.
-        let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+        let _ = err
+            .write_all(llm::hide(text).as_bytes())
+            .and_then(|()| err.flush());
     }
 
     /// Whether stdin and stdout are a terminal and the user wants more than the answer.
@@ -142,7 +147,7 @@ pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
     pub(crate) fn step(&self, what: &str) {
-        self.0.set_message(what.to_owned());
+        self.0.set_message(llm::hide(what).into_owned());
         self.0.inc(1);
     }
 
@@ -160,8 +165,9 @@ pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
     pub(crate) fn show(&self, what: &str, done: usize, total: usize) {
+        let what = llm::hide(what);
         match total {
-            0 => self.0.set_message(what.to_owned()),
+            0 => self.0.set_message(what.into_owned()),
             _ => self.0.set_message(format!("{what} {done}/{total}")),
         }
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::analyze;
-use crate::model::{Confidence, Kind};
+use crate::model::{Confidence, Engine, Kind};
 
 /// A document as read; the path is relative to the knowledge folder.
 #[derive(Debug, Clone)]
@@ -35,6 +35,7 @@ pub(crate) struct FrontMatter {
     pub(crate) id: Option<String>,
     pub(crate) title: Option<String>,
     pub(crate) language: Option<String>,
+    pub(crate) engine: Engine,
     pub(crate) problem_type: Option<String>,
     #[serde(deserialize_with = "one_or_many")]
     pub(crate) causes: Vec<String>,
@@ -119,7 +120,11 @@ fn front_matter(yaml: &str) -> Result<FrontMatter, Vec<Problem>> {
     let errors = entries.filter_map(|(at, entry)| Some((*at, read(entry).err()?)));
     let errors: Vec<Problem> = errors.map(|(at, e)| problem(&e, OPENING + at)).collect();
     // As with a key that occurs twice.
-    Err(if errors.is_empty() { vec![whole] } else { errors })
+    Err(if errors.is_empty() {
+        vec![whole]
+    } else {
+        errors
+    })
 }
 
 /// The line `---` before the front matter.
@@ -252,15 +257,26 @@ mod tests {
     fn every_error_of_the_front_matter_is_named_with_its_line() {
         for (front, lines) in [
             ("causes: [a", vec![2]),
-            ("id: a\ncauses: [a\nkeywords:\n  - b\n  - {c: d}\ntitle: \"x", vec![3, 4, 7]),
-            ("id: a\nconfidence: sure\nlanguage: zh\ncauses: {a: b}", vec![3, 5]),
+            (
+                "id: a\ncauses: [a\nkeywords:\n  - b\n  - {c: d}\ntitle: \"x",
+                vec![3, 4, 7],
+            ),
+            (
+                "id: a\nconfidence: sure\nlanguage: zh\ncauses: {a: b}",
+                vec![3, 5],
+            ),
             ("id: a\nid: b", vec![3]),
         ] {
             let text = format!("---\n{front}\n---\n数据倾斜的处理\n");
             let source = Source::new("x.md", text);
             let document = Document::parse(&source);
             let found = document.front_errors.iter().map(|problem| problem.line);
-            assert_eq!(found.collect::<Vec<_>>(), lines, "{front}: {:?}", document.front_errors);
+            assert_eq!(
+                found.collect::<Vec<_>>(),
+                lines,
+                "{front}: {:?}",
+                document.front_errors
+            );
             assert_eq!(document.body(), "数据倾斜的处理\n");
             assert_eq!(document.language, Language::Zh);
         }

@@ -26,7 +26,9 @@ pub mod verify;
 
 pub use embed::{EmbedError, Embedder, EmbedderChoice, Reranker};
 pub use error::{BuildError, Mismatch, OpenError, SearchError};
-pub use model::{Chunk, Confidence, Evidence, Filter, Fusion, Hit, Kind, Part, Query, Section};
+pub use model::{
+    Chunk, Confidence, Engine, Evidence, Filter, Fusion, Hit, Kind, Part, Query, Section,
+};
 pub use query::Remark;
 pub use report::{Language, Match};
 pub use search::{Index, Info, Session, info};

@@ -2,7 +2,7 @@
 //!
 //! Knows nothing about how chunks are cut, stored or ranked.
 
-use report::{Language, Match};
+use report::{JobEngine, Language, Match};
 use serde::{Deserialize, Serialize};
 
 /// The names used in filters, facets and JSON.
@@ -90,6 +90,43 @@ pub enum Confidence {
     GeneralKnowledge,
 }
 
+/// The engine whose jobs a document is about.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Engine {
+    /// SCOPE and U-SQL; what documents without `engine` are about.
+    #[default]
+    Scope,
+    Spark,
+    /// True of every engine.
+    Any,
+}
+
+names!(Engine {
+    Scope = "scope",
+    Spark = "spark",
+    Any = "any",
+});
+
+impl Engine {
+    /// Whether a document about this engine helps with jobs of `engine`.
+    pub fn serves(self, engine: Engine) -> bool {
+        self == engine || self == Engine::Any
+    }
+}
+
+impl From<Option<JobEngine>> for Engine {
+    /// Whatever is not known to be a Spark application was found in a folder of SCOPE or U-SQL.
+    fn from(engine: Option<JobEngine>) -> Engine {
+        match engine {
+            Some(JobEngine::Spark) => Engine::Spark,
+            Some(JobEngine::Scope | JobEngine::Usql) | None => Engine::Scope,
+        }
+    }
+}
+
 /// A piece of a document: the unit of indexing, retrieval and citation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chunk {
@@ -103,6 +140,8 @@ pub struct Chunk {
     pub text: String,
     pub language: Language,
     pub kind: Kind,
+    #[serde(default)]
+    pub engine: Engine,
     /// `data_skew`, `excessive_shuffle`, …
     pub problem_type: Option<String>,
     /// Causes that the document covers (`skew.join_hot_key`).
@@ -132,6 +171,7 @@ impl Chunk {
             text,
             language,
             kind,
+            engine: Engine::default(),
             problem_type: None,
             causes: Vec::new(),
             section: None,
@@ -155,6 +195,8 @@ pub struct Filter {
     pub sections: Vec<Section>,
     pub languages: Vec<Language>,
     pub steps: Vec<String>,
+    /// Selects what is about this engine or true of every engine.
+    pub engine: Option<Engine>,
 }
 
 impl Filter {
@@ -189,24 +231,18 @@ pub enum Fusion {
 pub enum Part {
     /// Numbers and units weigh little.
     Numbers,
-    /// Error ids, counters, hints and classes weigh much.
-    Names,
     /// Phrases of asking weigh little.
     Phrases,
     /// Code weighs less than the words around it.
     Code,
     /// Misspelt English words are corrected.
     Spelling,
-    /// Pasted counters whose maximum is far above the mean ask for skew.
-    Counters,
-    /// A short query relies more on vectors.
-    Short,
 }
 
 impl Part {
-    pub const ALL: [Part; 7] = {
+    pub const ALL: [Part; 4] = {
         use Part::*;
-        [Numbers, Names, Phrases, Code, Spelling, Counters, Short]
+        [Numbers, Phrases, Code, Spelling]
     };
 }
 

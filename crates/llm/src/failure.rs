@@ -7,8 +7,8 @@ use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-use crate::mask::secrets;
 use crate::profile::Provider;
+use crate::secrets::secrets;
 use crate::transport::CallError;
 use report::format::cut;
 

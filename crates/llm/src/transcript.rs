@@ -12,8 +12,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use crate::mask::secrets;
 use crate::retry::LONGEST_WAIT;
+use crate::secrets::secrets;
 use crate::transport::{CallError, Chat, Piece, Reply, Transport};
 use report::Report;
 

@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{StaticText, Text};
+use crate::{JobEngine, StaticText, Text};
 
 macro_rules! causes {
     ($($variant:ident = $code:literal, $type:ident, $zh:literal, $en:literal;)*) => {
@@ -66,6 +66,30 @@ causes! {
     CompileFailure = "failure.compile", Other, "编译失败", "compile error";
     LimitFailure = "failure.limit", Other, "超出系统限制", "limit exceeded";
     QueueWait = "queue.wait", Other, "等待资源过久", "long wait for capacity";
+    DriverBottleneck = "driver.bottleneck", Other, "驱动程序成为瓶颈", "driver bottleneck";
+    ExecutorLost = "executor.lost", Other, "执行器丢失", "lost executors";
+    BroadcastTooLarge = "broadcast.too_large", Other, "广播的数据过大", "broadcast too large";
+    IneffectiveCache = "cache.ineffective", Other, "相同的数据反复计算", "same data computed again and again";
+    OverAllocation = "allocation.over", Other, "分配的执行器过多", "too many executors";
+    UnderAllocation = "allocation.under", Other, "分配的执行器过少", "too few executors";
+}
+
+impl Cause {
+    /// Whether jobs of an engine can have this cause.
+    pub fn occurs_in(self, engine: JobEngine) -> bool {
+        use Cause::*;
+        match (self, engine) {
+            // An application that Spark cannot analyze leaves no stage behind, only an exception in the driver's log.
+            (CompileFailure, JobEngine::Spark) => false,
+            (_, JobEngine::Spark) => true,
+            (
+                DriverBottleneck | ExecutorLost | BroadcastTooLarge | IneffectiveCache
+                | OverAllocation | UnderAllocation,
+                JobEngine::Scope | JobEngine::Usql,
+            ) => false,
+            (_, JobEngine::Scope | JobEngine::Usql) => true,
+        }
+    }
 }
 
 /// Codes, separated by commas.

@@ -110,7 +110,7 @@ impl From<SearchError> for Error {
 impl From<ConnectError> for Error {
     fn from(error: ConnectError) -> Error {
         Error::from_source(ErrorKind::Usage, &error).hint(
-            "profiles are `[llm.profiles.NAME]` in scopeagent.toml; `scopeagent doctor` tries one",
+            "profiles are `[llm.profiles.NAME]` in the configuration; `scopeagent doctor` tries one",
         )
     }
 }
@@ -153,7 +153,7 @@ impl From<BuildError> for Error {
     }
 }
 
-const EMBEDDER_HINT: &str = "`[embedder]` in scopeagent.toml selects it (`scopeagent config show`); docs/models.md explains how to set up each one";
+const EMBEDDER_HINT: &str = "`[embedder]` in the configuration selects it (`scopeagent config show`); docs/models.md explains how to set up each one";
 
 fn mismatch_hint(mismatch: &Mismatch) -> String {
     let update = format!(
@@ -162,7 +162,7 @@ fn mismatch_hint(mismatch: &Mismatch) -> String {
     );
     match mismatch.what {
         "embedder" => format!(
-            "{update}; to keep the index's embedder, change `[embedder]` in scopeagent.toml"
+            "{update}; to keep the index's embedder, change `[embedder]` in the configuration"
         ),
         _ => update,
     }

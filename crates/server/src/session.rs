@@ -11,6 +11,8 @@ use report::{Language, Report, SuggestionKind};
 use runs::RunSummary;
 use runs::feedback::Preferences;
 use runs::store::{FILE_NAME, OpenRun, Store, StoreError};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
@@ -59,6 +61,28 @@ pub struct Task {
 pub struct Analysis {
     pub report: Report,
     pub summary: RunSummary,
+}
+
+impl Analysis {
+    /// Masks the secrets that the program uses before anything is rendered, cut or saved: a server may repeat its key, and a job may
+    /// contain it.
+    fn without_secrets(self) -> Analysis {
+        Analysis {
+            report: masked(self.report),
+            summary: masked(self.summary),
+        }
+    }
+}
+
+fn masked<T: Serialize + DeserializeOwned>(value: T) -> T {
+    let Ok(mut fields) = serde_json::to_value(&value) else {
+        return value;
+    };
+    match llm::hide_in(&mut fields) {
+        // A secret that is also a code of the report stays, as it says nothing.
+        true => serde_json::from_value(fields).unwrap_or(value),
+        false => value,
+    }
 }
 
 impl Session {
@@ -139,7 +163,7 @@ impl Session {
         let run_id = &mut request.run_id;
         run_id.get_or_insert_with(|| ulid::Ulid::generate().to_string());
         let run = task.save.then(|| self.begin(&task.request)).flatten();
-        let analysis = self.reason(&task, observer);
+        let analysis = self.reason(&task, observer).map(Analysis::without_secrets);
         if let Some(run) = run {
             self.finish(run, &analysis);
         }

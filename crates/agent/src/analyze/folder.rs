@@ -10,6 +10,7 @@ use crate::found::Found;
 use crate::outline::{self, Outline};
 use crate::progress::{Event, Observer};
 use crate::request::{AnalyzeError, Request, Services};
+use crate::terms::Terms;
 use report::{Diagnostic, FileRead};
 
 pub(super) struct Folder<'a> {
@@ -126,10 +127,12 @@ impl<'a> Folder<'a> {
 fn diagnose(job: &Job, services: &Services<'_>, request: &Request) -> (Diagnosis, Arc<Facts>) {
     let (catalogue, language) = (services.catalogue, request.report_language());
     let diagnosis = diagnosis::diagnose(job, catalogue, services.diagnosis, language);
+    let summary = outline::summary(job);
     let facts = Facts {
         language,
         question: request.question.clone(),
-        job: outline::summary(job),
+        terms: Terms::of(summary.engine.into(), language),
+        job: summary,
         outline: Outline::of(job, catalogue, language),
         found: Found::of(job, &diagnosis, catalogue, services.kind_prior, language),
     };

@@ -31,9 +31,10 @@ impl<'a> Retrieval<'a> {
         }
     }
 
-    fn asker(&self) -> Option<Asker<'a>> {
+    fn asker(&self, facts: &Facts) -> Option<Asker<'a>> {
         self.services.index.map(|source| Asker {
             source,
+            engine: facts.job.engine.into(),
             prior: self.services.prior,
             answers: Arc::clone(&self.answers),
         })
@@ -45,7 +46,7 @@ impl<'a> Retrieval<'a> {
         facts: &Facts,
     ) -> Result<Vec<Passage>, String> {
         let mut passages: Vec<Passage> = Vec::new();
-        let Some(asker) = self.asker() else {
+        let Some(asker) = self.asker(facts) else {
             return Ok(passages);
         };
         for id in ids {
@@ -63,7 +64,7 @@ impl<'a> Retrieval<'a> {
     pub(super) fn supported(&self, facts: &Facts) -> Vec<Suggestion> {
         let found = &facts.found;
         let mut suggestions = found.suggestions.clone();
-        let Some(asker) = self.asker() else {
+        let Some(asker) = self.asker(facts) else {
             return suggestions;
         };
         for (suggestion, topic) in suggestions.iter_mut().zip(&found.topics) {

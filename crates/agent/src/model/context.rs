@@ -100,7 +100,9 @@ pub(super) fn build(
     budget: usize,
 ) -> Result<Prompt, PromptError> {
     let language = task.input.facts.language;
-    let system = task.prompts.render(language, "system", ())?;
+    let system = task
+        .prompts
+        .render(language, "system", &*task.input.facts)?;
     let mut fitting = Fitting::new(task);
     let mut budget = budget;
     if form.conversing {

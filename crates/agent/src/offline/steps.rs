@@ -182,11 +182,21 @@ fn module_text(module: &Module, language: Language) -> String {
 
 fn code_without_finding(input: &StepInput) -> String {
     let outline = &input.facts.outline;
+    let stages = STAGE.count(outline.stages.len() as f64);
+    if outline.statements.is_empty() {
+        let job = input.facts.terms.job;
+        let text = text!(
+            "{job}有 {stages}；没有哪一处被规则指出。",
+            "The {job} has {stages}; no rule singles one of them out.",
+            stages = stages
+        );
+        return text.into(input.facts.language);
+    }
     text!(
         "脚本有 {statements}，对应 {stages}；没有哪一处被规则指出。",
         "The script has {statements}, run by {stages}; no rule singles one of them out.",
         statements = STATEMENT.count(outline.statements.len() as f64),
-        stages = STAGE.count(outline.stages.len() as f64)
+        stages = stages
     )
     .into(input.facts.language)
 }

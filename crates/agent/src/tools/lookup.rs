@@ -51,7 +51,7 @@ pub(crate) fn look_up(
         Tool::AnalyzeScript => analyze_script(facts, &lookup.argument),
         Tool::TableMetadata => table_metadata(job, &lookup.argument),
         Tool::ExplainCodegen => explain_codegen(job, &lookup.argument),
-        Tool::SearchExperience => search_experience(index, &lookup.argument, facts.language),
+        Tool::SearchExperience => search_experience(index, &lookup.argument, facts),
     };
     let bytes = text.len() as u64;
     excerpt(&name(lookup), cut(&text, most_bytes).to_owned(), bytes)
@@ -152,17 +152,14 @@ fn explain_codegen(job: &Job, wanted: &str) -> String {
     or_else(out, || format!("no class `{wanted}`"))
 }
 
-fn search_experience(
-    index: Option<&dyn ExperienceSource>,
-    words: &str,
-    language: Language,
-) -> String {
+fn search_experience(index: Option<&dyn ExperienceSource>, words: &str, facts: &Facts) -> String {
     let Some(index) = index else {
         return "there is no index".to_owned();
     };
     let mut query = indexer::Query::new(cut(words, 400), SEARCH_HITS);
     query.filter.kinds = vec![indexer::Kind::Experience, indexer::Kind::Case];
-    query.prefer.languages = vec![language];
+    query.filter.engine = Some(facts.job.engine.into());
+    query.prefer.languages = vec![facts.language];
     match index.search(&query) {
         Ok(hits) => {
             let passage = |h: &indexer::Hit| {

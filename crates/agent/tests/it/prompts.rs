@@ -6,8 +6,9 @@ use std::ffi::OsString;
 
 use agent::experience::ExperienceSource;
 use agent::model::DryRun;
+use agent::terms::Terms;
 use agent::{Prompts, Request};
-use indexer::{Chunk, Evidence, Hit, Kind, Match, Query, Section};
+use indexer::{Chunk, Engine, Evidence, Hit, Kind, Match, Query, Section};
 use llm::{Profile, Provider};
 use report::Language;
 use testkit::contains;
@@ -30,6 +31,7 @@ impl ExperienceSource for OneChunk {
             ),
             language: indexer::Language::En,
             kind: Kind::Experience,
+            engine: query.filter.engine.unwrap_or_default(),
             problem_type: None,
             causes: query.filter.causes.clone(),
             section: Some(Section::Fix),
@@ -112,6 +114,49 @@ fn both_languages_have_the_same_templates_that_render() {
         assert_eq!(Language::of(&text), language);
         for n in 1..=5 {
             contains(&text, [format!("[THINK {n}]").as_str()]);
+        }
+    }
+}
+
+#[test]
+fn templates_speak_of_the_engine_that_ran_the_job() {
+    for (engine, language, foreign, own) in [
+        (
+            Engine::Spark,
+            Language::En,
+            &["SCOPE", "vert"][..],
+            &["executor", "Spark SQL", "per task"][..],
+        ),
+        (
+            Engine::Spark,
+            Language::Zh,
+            &["SCOPE", "顶点", "C#"],
+            &["执行器", "Spark SQL", "各任务"],
+        ),
+        (
+            Engine::Scope,
+            Language::En,
+            &["Spark", "executor"],
+            &["vertex", "C# classes", "U-SQL"],
+        ),
+        (
+            Engine::Scope,
+            Language::Zh,
+            &["Spark", "执行器"],
+            &["顶点", "C# 类", "U-SQL"],
+        ),
+    ] {
+        let context = serde_json::json!({
+            "terms": Terms::of(engine, language), "problem_type": "other", "tools": false, "marks": false,
+        });
+        let render = |name| Prompts::built_in().render(language, name, &context);
+        let texts = ["system", "think2", "think4", "think5"].map(|name| render(name).expect(name));
+        let text = texts.join("\n");
+        for word in foreign {
+            assert!(!text.contains(word), "{engine:?}: {word} in {text}");
+        }
+        for word in own {
+            assert!(text.contains(word), "{engine:?}: no {word} in {text}");
         }
     }
 }

@@ -5,9 +5,15 @@ use std::path::PathBuf;
 use agent::StepId;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
+use indexer::Engine;
 use report::Language;
 
-use super::{Format, LANGUAGES, one_of};
+use super::{Choices, Format, LANGUAGES, one_of};
+
+const ENGINES: Choices<Engine> = &[
+    ("scope", Engine::Scope, Some("SCOPE and U-SQL")),
+    ("spark", Engine::Spark, Some("Apache Spark")),
+];
 
 #[derive(Debug, Args)]
 pub(crate) struct Search {
@@ -23,6 +29,9 @@ pub(crate) struct Search {
     /// Search only documents in this language.
     #[arg(long, value_name = "LANG", value_parser = one_of(LANGUAGES))]
     pub(crate) lang: Option<Language>,
+    /// Search only what is about this engine or true of every engine.
+    #[arg(long, value_name = "ENGINE", value_parser = one_of(ENGINES))]
+    pub(crate) engine: Option<Engine>,
     /// Search only chunks for this step of an analysis.
     #[arg(long, value_name = "STEP", value_parser = PossibleValuesParser::new(StepId::THINK.map(StepId::id)))]
     pub(crate) step: Option<String>,

@@ -4,11 +4,13 @@ mod analysis;
 mod knowledge;
 mod runs;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use report::Language;
+
+use crate::config::Jobs;
 
 pub(crate) use analysis::{
     Analyze, Batch, Compare, CompareFormat, Inspect, Mcp, ReportFormat, Rules, Thinking,
@@ -28,7 +30,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Args)]
 pub(crate) struct Global {
-    /// Configuration file to use instead of the nearest `scopeagent.toml`.
+    /// Configuration file to use, and trust, instead of the nearest `scopeagent.toml`.
     #[arg(long, global = true, value_name = "FILE", env = "SCOPEAGENT_CONFIG")]
     pub(crate) config: Option<PathBuf>,
     /// Knowledge folder (playbooks, cases, glossary). Default: `./knowledge`, else the built-in knowledge.
@@ -136,6 +138,8 @@ pub(crate) enum Command {
     /// Show the effective configuration.
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Approve a project's `scopeagent.toml`, so that it may set keys, commands, addresses, prompts and roots.
+    Trust(Trust),
     /// Write a commented `scopeagent.toml` and a knowledge folder with the built-in documents.
     Init(Init),
     /// Print shell completions.
@@ -174,6 +178,25 @@ pub(crate) struct Init {
     /// Folder to write into.
     #[arg(default_value = ".")]
     pub(crate) folder: PathBuf,
+    /// Write your own configuration instead, which applies everywhere.
+    #[arg(long, conflicts_with = "folder")]
+    pub(crate) user: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Trust {
+    /// The file, or its folder. Default: the nearest `scopeagent.toml`.
+    #[arg(conflicts_with = "list")]
+    pub(crate) path: Option<PathBuf>,
+    /// Withdraw the approval.
+    #[arg(long, conflicts_with = "list")]
+    pub(crate) revoke: bool,
+    /// List the approved files.
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Output format.
+    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
 }
 
 #[derive(Debug, Subcommand)]
@@ -184,6 +207,23 @@ pub(crate) enum ConfigCommand {
         #[arg(long, short, value_name = "FORMAT", default_value = "text")]
         format: Format,
     },
+}
+
+impl Command {
+    /// The job folders that the call names.
+    pub(crate) fn jobs(&self) -> Jobs<'_> {
+        let mut jobs = Jobs::default();
+        match self {
+            Command::Analyze(args) => jobs.folders.push(&args.job),
+            Command::Inspect(args) => jobs.folders.push(&args.job),
+            Command::Compare(args) => jobs.folders.extend([&args.a, &args.b].map(Path::new)),
+            Command::Batch(args) => jobs
+                .collections
+                .extend(args.jobs.iter().map(PathBuf::as_path)),
+            _ => {}
+        }
+        jobs
+    }
 }
 
 impl Cli {

@@ -28,7 +28,7 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     };
     let mut paths: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
     paths.sort();
-    if paths.iter().any(|path| path.is_file() && is_of_a_job(path)) {
+    if paths.iter().any(|path| is_of_a_job(path)) {
         found.push(folder.to_path_buf());
         return;
     }
@@ -45,7 +45,16 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// Whether a folder contains a file of a job.
+pub(crate) fn is_job(folder: &Path) -> bool {
+    let mut entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.any(|entry| is_of_a_job(&entry.path()))
+}
+
 fn is_of_a_job(path: &Path) -> bool {
+    if !path.is_file() {
+        return false;
+    }
     let mut head = Vec::new();
     let read = fs::File::open(path).and_then(|f| f.take(HEAD).read_to_end(&mut head));
     read.is_ok() && !matches!(job::kind_of(&head), FileKind::Unknown | FileKind::Ignored)

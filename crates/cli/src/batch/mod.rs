@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
-pub(crate) use folders::jobs_under;
+pub(crate) use folders::{is_job, jobs_under};
 pub(crate) use line::{Done, Line, Outcome};
 pub(crate) use resume::Earlier;
 pub(crate) use summary::Summary;

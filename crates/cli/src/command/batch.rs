@@ -83,7 +83,7 @@ impl Out<'_> {
         let written = super::json_line(line).and_then(|text| match &mut self.file {
             Some(file) => {
                 let hint = "the output file cannot be written";
-                file.write_all(text.as_bytes())
+                file.write_all(llm::hide(&text).as_bytes())
                     .explain(ErrorKind::Other, hint)
             }
             None => self.terminal.print(&text),

@@ -82,7 +82,7 @@ fn write(path: &Path, case: &NewCase, force: bool) -> Result<()> {
     options.write(true).truncate(true);
     options.create(force).create_new(!force);
     let file = options.open(path);
-    let written = file.and_then(|mut file| file.write_all(case.text.as_bytes()));
+    let written = file.and_then(|mut file| file.write_all(llm::hide(&case.text).as_bytes()));
     written.map_err(|e| match e.kind() {
         io::ErrorKind::AlreadyExists => {
             let error = format!("the case `{}` already exists", path.display());

@@ -30,11 +30,11 @@ pub(crate) fn run(command: &ConfigCommand, layers: &Layers, terminal: &Terminal)
 }
 
 /// The value, with keys and headers of LLM servers hidden.
-fn masked(key: &str, value: &toml::Value) -> String {
+pub(super) fn masked(key: &str, value: &toml::Value) -> String {
     let secret = key.ends_with(".api_key") || key.contains(".headers.");
     if secret {
         "***".to_owned()
     } else {
-        value.to_string()
+        llm::secrets(&value.to_string())
     }
 }

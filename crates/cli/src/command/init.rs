@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::CommandFactory;
 
 use crate::args::{Cli, Init};
-use crate::config::PROJECT_FILE;
+use crate::config::{PROJECT_FILE, user_file};
 use crate::exit::{Exit, TABLE};
 use crate::terminal::Terminal;
 use server::{Error, ErrorKind, Explain, Result, builtin_documents};
@@ -16,11 +16,19 @@ const TEMPLATE: &str = include_str!("scopeagent.toml");
 
 /// Writes the configuration and the knowledge folder; existing files are not changed.
 pub(crate) fn run(args: &Init, terminal: &Terminal) -> Result<Exit> {
-    let file = args.folder.join(PROJECT_FILE);
+    let file = match args.user {
+        true => user_file()?,
+        false => args.folder.join(PROJECT_FILE),
+    };
     if file.exists() {
         let error = format!("`{}` already exists", file.display());
         return Err(Error::new(ErrorKind::Usage, error)
             .hint("edit it, or move it away and run `scopeagent init` again"));
+    }
+    if args.user {
+        write_new(&file, TEMPLATE)?;
+        terminal.remark(&format!("wrote `{}`", file.display()));
+        return Ok(Exit::Success);
     }
     let mut written = 0;
     for (path, text) in builtin_documents() {

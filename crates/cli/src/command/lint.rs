@@ -1,8 +1,9 @@
 //! `scopeagent lint`: what a curator should fix in the knowledge folder.
 
+use indexer::Engine;
 use indexer::lint::{self, Options, ScriptError, Severity};
 use job::script::Script;
-use report::{Cause, ProblemType};
+use report::{Cause, JobEngine, ProblemType};
 
 use crate::args::{Format, Lint};
 use crate::config::Config;
@@ -35,12 +36,23 @@ pub(crate) fn run(args: &Lint, config: &Config, terminal: &Terminal) -> Result<E
     Ok(Exit::found(!findings.is_empty()))
 }
 
-/// Checks with the causes that the rules know, and the parser of scripts.
+/// Checks with the causes that jobs can have, by engine, and the parser of scripts.
 pub(crate) fn options() -> Options {
+    let engines = [
+        (JobEngine::Scope, Engine::Scope),
+        (JobEngine::Spark, Engine::Spark),
+    ];
+    let in_jobs_of = |cause: &Cause| {
+        let engines = engines.into_iter().filter(|(job, _)| cause.occurs_in(*job));
+        engines.map(|(_, engine)| engine).collect()
+    };
+    let causes = Cause::ALL
+        .iter()
+        .map(|cause| (cause.code().to_owned(), in_jobs_of(cause)));
     Options {
         problem_types: ProblemType::ALL.map(|p| p.code().to_owned()).to_vec(),
         parse: Some(parse),
-        causes: Cause::ALL.iter().map(|c| c.code().to_owned()).collect(),
+        causes: causes.collect(),
     }
 }
 
@@ -66,6 +78,7 @@ fn coverage(rows: &[lint::CoverageRow], format: Format, terminal: &Terminal) -> 
     super::show(terminal, format, &rows, || {
         let mut headings = vec![
             ("cause", Align::Left),
+            ("engine", Align::Left),
             ("language", Align::Left),
             ("playbooks", Align::Right),
         ];
@@ -74,6 +87,7 @@ fn coverage(rows: &[lint::CoverageRow], format: Format, terminal: &Terminal) -> 
         for row in rows {
             let mut cells = vec![
                 row.cause.clone(),
+                row.engine.as_str().to_owned(),
                 row.language.code().to_owned(),
                 row.playbooks.to_string(),
             ];

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use agent::StepId;
 use indexer::{Filter, Hit, Kind, Query, Remark, Section};
-use report::format::figure;
 use report::{Language, Match, text};
 
 use crate::args::Search;
@@ -29,7 +28,9 @@ pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result
     let changed = changed.join().unwrap_or_default();
     if changed > 0 {
         let documents = super::count(changed, "document");
-        terminal.remark(&format!("{documents} changed since the index was built; `scopeagent index` updates it"));
+        terminal.remark(&format!(
+            "{documents} changed since the index was built; `scopeagent index` updates it"
+        ));
     }
     super::show(terminal, args.format, &hits, || {
         let language = config.language.unwrap_or(Language::of(&query.text));
@@ -45,6 +46,7 @@ pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result
 
 fn filter(args: &Search) -> Result<Filter> {
     let mut filter = Filter::default();
+    filter.engine = args.engine;
     filter.languages.extend(args.lang);
     filter.steps.extend(args.step.clone());
     for (facet, value) in &args.filter {
@@ -99,19 +101,8 @@ fn add(
 
 /// How a part of the query was understood.
 fn read_as(remark: &Remark, language: Language) -> String {
-    let line = match remark {
-        Remark::Corrected { from, to } => {
-            text!("“{from}”按“{to}…”检索\n", "`{from}` is read as `{to}…`\n")
-        }
-        Remark::Skewed { ratio } => {
-            let times = figure(ratio.round());
-            text!(
-                "最大值是平均值的 {times} 倍：同时按数据倾斜检索；`scopeagent analyze` 可以直接分析作业文件夹\n",
-                "the largest value is {times} times the mean, so this also looks for data skew; `scopeagent analyze` reads the job folder itself\n"
-            )
-        }
-    };
-    line.into(language)
+    let Remark::Corrected { from, to } = remark;
+    text!("“{from}”按“{to}…”检索\n", "`{from}` is read as `{to}…`\n").into(language)
 }
 
 fn text(hits: &[Hit], args: &Search, language: Language) -> String {

@@ -2,18 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use toml::{Table, Value};
 
 use super::schema::Config;
-use server::{Error, ErrorKind, Explain, Result};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Origin {
-    User,
-    /// The project's file, or the one given by `--config`.
-    Project,
     /// A flag or its environment variable.
     Flag,
     File(PathBuf),
@@ -22,8 +18,6 @@ pub(crate) enum Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Origin::User => f.write_str("user file"),
-            Origin::Project => f.write_str("project file"),
             Origin::Flag => f.write_str("flag or environment"),
             Origin::File(path) => path.display().fmt(f),
         }
@@ -37,22 +31,6 @@ pub(crate) struct Layers {
 }
 
 impl Layers {
-    /// Adds a file on top. It is checked on its own first, so that an error names file and line.
-    pub(crate) fn add_file(&mut self, path: &Path, kind: Origin) -> Result<()> {
-        let name = path.display();
-        let hint = format!(
-            "the {kind} `{name}` must be a readable TOML file; `scopeagent init` writes one"
-        );
-        let text = std::fs::read_to_string(path).explain(ErrorKind::Usage, hint)?;
-        let checked = toml::from_str::<Config>(&text).and_then(|_| toml::from_str::<Table>(&text));
-        let table = checked.map_err(|e| {
-            Error::new(ErrorKind::Usage, format!("`{name}`: {e}"))
-                .hint("`scopeagent init` writes a commented file with every known key")
-        })?;
-        self.add(table, &Origin::File(path.to_path_buf()));
-        Ok(())
-    }
-
     pub(crate) fn add(&mut self, layer: Table, origin: &Origin) {
         merge(&mut self.merged, layer, "", origin, &mut self.origins);
     }
@@ -119,15 +97,19 @@ mod tests {
         toml::from_str(text).expect("test table")
     }
 
+    fn user() -> Origin {
+        Origin::File(PathBuf::from("config.toml"))
+    }
+
     #[test]
     fn later_layer_wins_key_by_key_and_origin_follows() {
         let mut layers = Layers::default();
-        layers.add(table("language = 'en'\n[index]\nk = 5\n"), &Origin::User);
+        layers.add(table("language = 'en'\n[index]\nk = 5\n"), &user());
         layers.add(table("[index]\nk = 7\n"), &Origin::Flag);
         let (k, language) = (Value::from(7), Value::from("en"));
         let expected = [
             ("index.k", &k, &Origin::Flag),
-            ("language", &language, &Origin::User),
+            ("language", &language, &user()),
         ];
         assert!(layers.entries().eq(expected));
     }
@@ -135,7 +117,7 @@ mod tests {
     #[test]
     fn unknown_key_is_refused_with_its_name() {
         let mut layers = Layers::default();
-        layers.add(table("langauge = 'en'"), &Origin::User);
+        layers.add(table("langauge = 'en'"), &user());
         let error = layers.config().expect_err("unknown key").to_string();
         assert!(error.contains("langauge"), "{error}");
     }

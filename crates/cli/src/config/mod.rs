@@ -1,45 +1,74 @@
 //! Configuration in layers: built-in values, the user's file, the project's file, the environment, flags. Later layers win, key by key.
 
+mod file;
 mod layers;
 mod models;
+mod project;
 mod schema;
+mod secrets;
+mod trust;
 
 use std::path::{Path, PathBuf};
 
+pub(crate) use file::ConfigFile;
 pub(crate) use layers::{Layers, Origin};
 pub(crate) use models::{Embedder, EmbedderProvider};
+pub(crate) use project::{Jobs, PROJECT_FILE, nearest, needing_approval};
 pub(crate) use schema::Config;
+pub(crate) use trust::Approvals;
 
 use server::{Error, ErrorKind, Result};
 
-/// The project's file, in the current folder or the nearest one above.
-pub(crate) const PROJECT_FILE: &str = "scopeagent.toml";
-
-/// Reads every layer. `explicit` is `--config FILE` and replaces the project's file.
-pub(crate) fn load(explicit: Option<&Path>, flags: toml::Table) -> Result<(Config, Layers)> {
+/// Reads every layer. `explicit` is `--config FILE`, which replaces the project's file and is trusted.
+pub(crate) fn load(
+    explicit: Option<&Path>,
+    flags: toml::Table,
+    jobs: &Jobs<'_>,
+) -> Result<(Config, Layers)> {
+    secrets::learn_environment();
     let mut layers = Layers::default();
-    if let Some(path) = user_file().filter(|p| p.is_file()) {
-        layers.add_file(&path, Origin::User)?;
+    let trusted = |path: PathBuf| ConfigFile::read(&path).map(|file| (file.path, file.table));
+    if let Some((path, values)) = user_file()
+        .ok()
+        .filter(|p| p.is_file())
+        .map(trusted)
+        .transpose()?
+    {
+        layers.add(values, &Origin::File(path));
     }
-    match explicit {
-        Some(path) => layers.add_file(path, Origin::Project)?,
-        None => {
-            if let Some(path) = project_file() {
-                layers.add_file(&path, Origin::Project)?;
-            }
-        }
+    if let Some(path) = explicit {
+        let (path, values) = trusted(path.to_owned())?;
+        layers.add(values, &Origin::File(path));
+    } else if let Some(path) = nearest(jobs) {
+        let values = project::admitted(ConfigFile::read(&path)?)?;
+        layers.add(values, &Origin::File(path));
     }
     layers.add(flags, &Origin::Flag);
     let config = layers.config().map_err(|e| {
         Error::new(ErrorKind::Usage, format!("invalid configuration: {e}"))
             .hint("`scopeagent config show` lists every value and where it comes from")
     })?;
-    Ok((config, layers))
+    let here = std::env::current_dir().unwrap_or_default();
+    let is_in_job = jobs.contain(&here);
+    Ok((
+        Config {
+            is_in_job,
+            ..config
+        },
+        layers,
+    ))
 }
 
 /// `$XDG_CONFIG_HOME/scopeagent/config.toml`, or the platform's equivalent.
-pub(crate) fn user_file() -> Option<PathBuf> {
-    Some(platform_folders()?.config_dir().join("config.toml"))
+///
+/// # Errors
+/// If the system names no home folder.
+pub(crate) fn user_file() -> Result<PathBuf> {
+    let folders = platform_folders().ok_or_else(|| {
+        let error = "there is no folder for your configuration: HOME is not set";
+        Error::new(ErrorKind::Usage, error).hint("set HOME or XDG_CONFIG_HOME")
+    })?;
+    Ok(folders.config_dir().join("config.toml"))
 }
 
 /// Folder for the index of the built-in knowledge and the run store.
@@ -53,11 +82,4 @@ pub(crate) fn data_folder(config: &Config) -> PathBuf {
 
 fn platform_folders() -> Option<directories::ProjectDirs> {
     directories::ProjectDirs::from("", "", "scopeagent")
-}
-
-fn project_file() -> Option<PathBuf> {
-    let here = std::env::current_dir().ok()?;
-    here.ancestors()
-        .map(|dir| dir.join(PROJECT_FILE))
-        .find(|path| path.is_file())
 }

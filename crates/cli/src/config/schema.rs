@@ -30,6 +30,9 @@ pub(crate) struct Config {
     /// Thresholds of the rules by name; `scopeagent rules` lists them.
     #[serde(default)]
     pub(crate) diagnosis: toml::Table,
+    /// Whether the current folder belongs to a job of the call, so that nothing in it configures anything.
+    #[serde(skip)]
+    pub(crate) is_in_job: bool,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]

@@ -152,11 +152,17 @@ fn several_that_need_the_first_index_wait_for_one_that_builds_it() {
 fn what_nothing_answers_is_said_and_not_listed() {
     let user = User::new();
     for (query, said) in [
-        ("recipe for sourdough bread", "nothing in the knowledge base fits well"),
+        (
+            "recipe for sourdough bread",
+            "nothing in the knowledge base fits well",
+        ),
         ("红烧肉怎么做", "知识库中没有合适的内容"),
     ] {
         let text = user.run(&format!("search '{query}'")).text();
-        assert!(text.starts_with(said) && text.lines().count() == 1, "{text}");
+        assert!(
+            text.starts_with(said) && text.lines().count() == 1,
+            "{text}"
+        );
         let all = user.run(&format!("search '{query}' --all")).text();
         assert!(!all.contains(said) && all.lines().count() > 5, "{all}");
         for hit in user.run(&format!("search '{query}' --format json")).list() {
@@ -164,7 +170,10 @@ fn what_nothing_answers_is_said_and_not_listed() {
         }
     }
     let explained = user.run("search 'brodcast hint' --explain").text();
-    assert!(explained.starts_with("`brodcast` is read as `broadcast…`"), "{explained}");
+    assert!(
+        explained.starts_with("`brodcast` is read as `broadcast…`"),
+        "{explained}"
+    );
 }
 
 #[test]
@@ -172,7 +181,10 @@ fn an_old_index_and_a_broken_document_are_mentioned() {
     let user = User::new();
     small_knowledge(&user.path("knowledge"));
     user.run_plain("index").text();
-    user.write("knowledge/experience/new.md", "---\ncauses: [a\n---\n# New\n");
+    user.write(
+        "knowledge/experience/new.md",
+        "---\ncauses: [a\n---\n# New\n",
+    );
     let answer = user.run_plain("search skew");
     contains(answer.err, ["1 document changed since the index was built"]);
     let answer = user.run_plain("index");

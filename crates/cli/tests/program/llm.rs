@@ -13,7 +13,7 @@ pub(crate) fn configured(server: &Server) -> User {
         "[llm]\ndefault = \"test\"\n[llm.profiles.test]\nprovider = \"openai_compatible\"\nmodel = \"scripted\"\nbase_url = \"{}\"\nretries = 0\n",
         server.url()
     );
-    user.write("scopeagent.toml", &config);
+    user.configure(&config);
     user
 }
 

@@ -20,5 +20,6 @@ mod mcp;
 mod models;
 mod runs;
 mod search;
+mod security;
 mod sessions;
 mod support;

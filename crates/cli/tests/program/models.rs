@@ -37,7 +37,7 @@ fn user(embedder: &str) -> User {
     );
     let chinese = "# 垃圾回收\n\n## 原因\n\n对象太多。\n";
     user.write("knowledge/experience/gc-zh.md", chinese);
-    user.write("scopeagent.toml", &format!("[embedder]\n{embedder}"));
+    user.configure(&format!("[embedder]\n{embedder}"));
     user
 }
 
@@ -85,7 +85,7 @@ fn a_server_makes_the_vectors_of_index_and_search() {
     assert_eq!(server.requests().len(), before + 1);
     let info = run(&user, "index info").text();
     contains(info, ["openai:tiny-e5-small:24"]);
-    contains(setting(&user, "", "embedder.base_url"), ["scopeagent.toml"]);
+    contains(setting(&user, "", "embedder.base_url"), ["config.toml"]);
 }
 
 #[test]

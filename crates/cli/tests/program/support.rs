@@ -96,6 +96,11 @@ impl User {
         fs::read_to_string(self.path(name)).expect(name)
     }
 
+    /// Writes the user's own configuration.
+    pub(crate) fn configure(&self, text: &str) {
+        self.write("config/scopeagent/config.toml", text);
+    }
+
     pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("a parent")).expect("made");

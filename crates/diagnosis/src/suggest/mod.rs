@@ -81,5 +81,11 @@ fn of_cause(case: &Case<'_>) -> Vec<Suggested> {
         Cause::CompileFailure => failure::compile(case),
         Cause::LimitFailure => failure::limit(case),
         Cause::QueueWait => failure::queue_wait(case),
+        Cause::DriverBottleneck
+        | Cause::ExecutorLost
+        | Cause::BroadcastTooLarge
+        | Cause::IneffectiveCache
+        | Cause::OverAllocation
+        | Cause::UnderAllocation => Vec::new(),
     }
 }

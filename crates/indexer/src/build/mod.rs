@@ -18,8 +18,8 @@ pub(crate) use read::{Listing, from_memory, sources};
 use crate::chunk;
 use crate::document::{self, Problem, Source};
 use crate::embed::{Embedder, load};
-use crate::error::{BuildError, OpenError};
 pub use crate::error::Skipped;
+use crate::error::{BuildError, OpenError};
 use crate::model::Chunk;
 use crate::settings::{Rebuild, Settings};
 use crate::store::cache::Cache;
@@ -170,7 +170,14 @@ fn skip_broken(
         let source = &listing.sources[at];
         let Problem { line, reason } = document::broken(source)?;
         let document = source.path.clone();
-        Some((at, Skipped { document, line, reason }))
+        Some((
+            at,
+            Skipped {
+                document,
+                line,
+                reason,
+            },
+        ))
     });
     let (positions, skipped): (Vec<usize>, Vec<Skipped>) = broken.unzip();
     listing.remove(&positions);

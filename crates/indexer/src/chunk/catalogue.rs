@@ -7,7 +7,7 @@ use toml::{Table, Value};
 use super::facets::steps_of;
 use super::slug::slug;
 use crate::document::{Source, detect_language};
-use crate::model::{Chunk, Kind};
+use crate::model::{Chunk, Engine, Kind};
 
 /// Keys that are facets rather than text.
 const FACET_KEYS: [&str; 5] = ["causes", "problem_type", "keywords", "operators", "steps"];
@@ -56,6 +56,10 @@ fn to_chunk(source: &Source, kind: Kind, entry: &Table) -> Chunk {
         title: match titles.is_empty() {
             true => name,
             false => titles.join(" / "),
+        },
+        engine: match kind {
+            Kind::Glossary => Engine::Any,
+            _ => Engine::default(),
         },
         problem_type: list("problem_type").into_iter().next(),
         causes: list("causes"),

@@ -56,6 +56,7 @@ fn to_chunk(document: &Document<'_>, title: &str, piece: &Piece) -> Chunk {
         text: piece.text(document.text),
         language: document.language,
         kind: document.kind,
+        engine: front.engine,
         problem_type: front.problem_type.clone(),
         causes: front.causes.clone(),
         section,

@@ -123,6 +123,7 @@ fn judged(folder: &Path, split: &str) -> Result<Vec<Judged>, EvalError> {
                 id: query.id,
                 language: detect_language(&query.text),
                 text: query.text,
+                engine: None,
                 step: None,
                 split: Some(split.to_owned()),
                 kind: None,

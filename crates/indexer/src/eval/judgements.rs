@@ -5,6 +5,7 @@
 //! id = "skew-1"            # optional; file name and number otherwise
 //! text = "one vertex reads most rows"
 //! language = "en"          # optional; detected otherwise
+//! engine = "spark"         # optional; scope otherwise, `any` to search everything
 //! step = "think3"          # optional
 //! split = "tune"           # optional; tune (also: dev), heldout (also: test) or fresh
 //! kind = "complaint"       # optional; quality is reported by it
@@ -26,12 +27,15 @@ use serde::Deserialize;
 
 use super::EvalError;
 use crate::document::{detect_language, line_at};
+use crate::model::Engine;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
     pub id: String,
     pub text: String,
     pub language: Language,
+    /// Engine of the jobs that it is about; `None` searches everything.
+    pub engine: Option<Engine>,
     /// The step of an analysis that would ask it.
     pub step: Option<String>,
     /// `tune`, `heldout` or `fresh`.
@@ -65,6 +69,8 @@ struct RawQuery {
     id: Option<String>,
     text: String,
     language: Option<String>,
+    #[serde(default)]
+    engine: Engine,
     step: Option<String>,
     split: Option<String>,
     kind: Option<String>,
@@ -150,6 +156,7 @@ fn to_judged(
         id: raw.id.unwrap_or_else(id),
         language: language.unwrap_or_else(|| detect_language(&raw.text)),
         text: raw.text,
+        engine: Some(raw.engine).filter(|engine| *engine != Engine::Any),
         step: raw.step,
         split: raw.split.map(|split| match split.as_str() {
             "dev" => "tune".to_owned(),

@@ -115,17 +115,6 @@ pub struct LanguageReport {
     pub branches: BTreeMap<String, Scores>,
 }
 
-pub fn reader(index: &Index, judged: &[Judged], options: &Options) -> Result<Report, EvalError> {
-    let all: Vec<&Judged> = judged.iter().collect();
-    let outcomes = subjects::run(index, &all, &[], options)?;
-    let ids = all.iter().map(|query| query.id.clone());
-    Ok(Report {
-        sets: subjects::sets(&all, &outcomes),
-        outcomes: ids.zip(outcomes).collect(),
-        branches: BTreeMap::new(), languages: BTreeMap::new(), differences: BTreeMap::new(), queries: 0, documents: 0, chunks: 0, embedder: String::new(), warnings: Vec::new(), per_query: BTreeMap::new(),
-    })
-}
-
 /// Runs every judged query through all three branches of `index`.
 pub fn evaluate(index: &Index, judged: &[Judged], options: &Options) -> Result<Report, EvalError> {
     let is_asked = |query: &&Judged| options.split.is_none() || query.split == options.split;
@@ -174,6 +163,7 @@ fn rank(
 ) -> Result<Vec<(String, String)>, SearchError> {
     let mut asked = Query::new(&query.text, depth);
     asked.fusion = fusion;
+    asked.filter.engine = query.engine;
     let hits = index.search(&asked)?.into_iter();
     Ok(hits.map(|hit| (hit.chunk.id, hit.chunk.document)).collect())
 }

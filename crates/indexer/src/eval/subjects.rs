@@ -78,6 +78,7 @@ pub(super) fn run(
     let outcomes = judged.par_iter().map(|query| {
         let mut asked = Query::new(&query.text, DEPTH);
         asked.fusion = options.fusion;
+        asked.filter.engine = query.engine;
         asked.without = without.to_vec();
         let hits = index.search(&asked)?;
         let mut subjects: Vec<String> = Vec::new();

@@ -6,31 +6,34 @@ use std::path::Path;
 use report::Language;
 use toml::Value;
 
-use super::{Findings, Known, Options};
+use super::{Findings, Known, Options, engines_of};
 use crate::document::{Document, Problem, Source, toml_error};
 use crate::eval::{judgement_files, read_judgement_file};
 use crate::glossary::texts;
 use crate::model::Kind;
 
-/// Every cause has a playbook, in both languages.
+/// Every cause has a playbook about each engine whose jobs can have it, in both languages.
 pub(super) fn check_coverage(documents: &[Document<'_>], options: &Options, out: &mut Findings) {
-    let mut covered: BTreeMap<&str, BTreeSet<Language>> = BTreeMap::new();
-    for document in documents.iter().filter(|d| d.kind == Kind::Experience) {
-        for cause in &document.front.causes {
-            covered.entry(cause).or_default().insert(document.language);
-        }
-    }
-    for cause in &options.causes {
-        let languages = covered.get(cause.as_str());
-        let missing = |language| languages.is_none_or(|l| !l.contains(&language));
-        if languages.is_none() {
-            let message = format!("no playbook covers `{cause}`");
+    let playbooks = documents.iter().filter(|d| d.kind == Kind::Experience);
+    let engines = engines_of(playbooks.clone().map(|d| d.front.engine));
+    let asked = options.causes.iter().flat_map(|(cause, in_jobs_of)| {
+        let engines = engines.iter().filter(|engine| in_jobs_of.contains(engine));
+        engines.map(move |engine| (cause, *engine))
+    });
+    for (cause, engine) in asked {
+        let about = playbooks.clone().filter(|d| d.front.causes.contains(cause));
+        let about = about.filter(|d| d.front.engine.serves(engine));
+        let languages: BTreeSet<Language> = about.map(|d| d.language).collect();
+        let engine = engine.as_str();
+        if languages.is_empty() {
+            let message = format!("no playbook about {engine} covers `{cause}`");
             out.error("experience", 1, "uncovered-cause", message);
             continue;
         }
         for language in [Language::Zh, Language::En] {
-            if missing(language) {
-                let message = format!("no playbook in `{}` covers `{cause}`", language.code());
+            if !languages.contains(&language) {
+                let code = language.code();
+                let message = format!("no playbook about {engine} in `{code}` covers `{cause}`");
                 out.warn("experience", 1, "uncovered-language", message);
             }
         }

@@ -1,4 +1,4 @@
-//! Playbooks and their sections per cause and language.
+//! Playbooks and their sections per cause, engine and language.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -6,22 +6,23 @@ use std::path::Path;
 use report::Language;
 use serde::Serialize;
 
-use super::{Options, sources};
+use super::{Options, engines_of, sources};
 use crate::chunk;
 use crate::document::Source;
 use crate::error::BuildError;
-use crate::model::{Chunk, Kind, Section};
+use crate::model::{Chunk, Engine, Kind, Section};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CoverageRow {
     pub cause: String,
+    pub engine: Engine,
     pub language: Language,
     pub playbooks: usize,
     /// Number of these playbooks with each section.
     pub sections: Vec<(Section, usize)>,
 }
 
-/// One row per cause and language, in the order of the options.
+/// One row per cause, engine and language, in the order of the options.
 ///
 /// # Errors
 /// When the folder cannot be read or holds no document.
@@ -30,14 +31,21 @@ pub fn coverage(knowledge: &Path, options: &Options) -> Result<Vec<CoverageRow>,
     let chunks = sources.iter().flat_map(chunk::chunks);
     let chunks = chunks.filter(|chunk| chunk.kind == Kind::Experience);
     let chunks: Vec<Chunk> = chunks.collect();
-    let rows = options.causes.iter().flat_map(|cause| {
-        [Language::Zh, Language::En].map(|language| row(&chunks, cause, language))
-    });
-    Ok(rows.collect())
+    let engines = engines_of(chunks.iter().map(|chunk| chunk.engine));
+    let mut rows = Vec::new();
+    for (cause, in_jobs_of) in &options.causes {
+        for engine in engines.iter().filter(|engine| in_jobs_of.contains(engine)) {
+            let languages = [Language::Zh, Language::En].into_iter();
+            rows.extend(languages.map(|language| row(&chunks, cause, *engine, language)));
+        }
+    }
+    Ok(rows)
 }
 
-fn row(chunks: &[Chunk], cause: &str, language: Language) -> CoverageRow {
-    let own = chunks.iter().filter(|c| c.language == language);
+fn row(chunks: &[Chunk], cause: &str, engine: Engine, language: Language) -> CoverageRow {
+    let own = chunks
+        .iter()
+        .filter(|c| c.language == language && c.engine.serves(engine));
     let about = own.filter(|c| c.causes.iter().any(|named| named == cause));
     let documents = |section: Option<Section>| {
         let having = about
@@ -48,6 +56,7 @@ fn row(chunks: &[Chunk], cause: &str, language: Language) -> CoverageRow {
     };
     CoverageRow {
         cause: cause.to_owned(),
+        engine,
         language,
         playbooks: documents(None),
         sections: Section::ALL.map(|s| (s, documents(Some(s)))).to_vec(),

@@ -41,8 +41,14 @@ pub(super) fn check(document: &Document<'_>, options: &Options, out: &mut Findin
 fn is_closed(block: &str) -> bool {
     let mut lines = block.trim_end().lines();
     let opening = lines.next().unwrap_or_default().trim_start();
-    let mark = if opening.starts_with('~') { "~~~" } else { "```" };
-    lines.next_back().is_some_and(|last| last.trim().starts_with(mark))
+    let mark = if opening.starts_with('~') {
+        "~~~"
+    } else {
+        "```"
+    };
+    lines
+        .next_back()
+        .is_some_and(|last| last.trim().starts_with(mark))
 }
 
 /// Languages without a parser here are not checked.

@@ -6,10 +6,10 @@ use report::Language;
 
 use super::{Findings, Options, is_curated};
 use crate::document::{Document, Problem, detect_language, file_stem, split_front_matter};
-use crate::model::Kind;
+use crate::model::{Engine, Kind};
 
 /// Known keys; others are most likely typos.
-const KEYS: &str = "id title language problem_type causes operators keywords steps related source confidence reviewed \
+const KEYS: &str = "id title language engine problem_type causes operators keywords steps related source confidence reviewed \
                     origin seed job";
 
 pub(super) fn check(document: &Document<'_>, options: &Options, out: &mut Findings) {
@@ -95,10 +95,17 @@ fn check_values(document: &Document<'_>, yaml: &str, options: &Options, out: &mu
         }
     }
     for cause in &front.causes {
-        if !options.causes.is_empty() && !options.causes.contains(cause) {
-            let message = format!("`{cause}` is not a known cause");
-            out.error(path, line("causes"), "unknown-cause", message);
-        }
+        let engine = front.engine;
+        let message = match options.causes.iter().find(|(known, _)| known == cause) {
+            None if options.causes.is_empty() => continue,
+            None => format!("`{cause}` is not a known cause"),
+            Some((_, of)) if engine == Engine::Any || of.contains(&engine) => continue,
+            Some(_) => format!(
+                "jobs of {} cannot have the cause `{cause}`",
+                engine.as_str()
+            ),
+        };
+        out.error(path, line("causes"), "unknown-cause", message);
     }
     let problem = front.problem_type.as_deref().unwrap_or_default();
     let known = &options.problem_types;

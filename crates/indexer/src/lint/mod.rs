@@ -23,7 +23,7 @@ use crate::build::sources;
 use crate::chunk;
 use crate::document::{Document, Source, line_at};
 use crate::error::BuildError;
-use crate::model::Kind;
+use crate::model::{Engine, Kind};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -57,8 +57,17 @@ pub struct Options {
     pub problem_types: Vec<String>,
     /// Parses a piece of a script (SCOPE or U-SQL) from a code fence.
     pub parse: Option<fn(&str) -> Result<(), ScriptError>>,
-    /// Causes that playbooks may name; empty to skip these checks.
-    pub causes: Vec<String>,
+    /// Causes that playbooks may name, with the engines whose jobs can have them; empty to skip these checks.
+    pub causes: Vec<(String, Vec<Engine>)>,
+}
+
+/// The engines that the playbooks of a folder are about: only for these it has to cover the causes.
+fn engines_of(named: impl Iterator<Item = Engine>) -> Vec<Engine> {
+    let named: BTreeSet<Engine> = named.collect();
+    named
+        .into_iter()
+        .filter(|engine| *engine != Engine::Any)
+        .collect()
 }
 
 /// Checks the folder `knowledge`; findings are sorted by file and line.

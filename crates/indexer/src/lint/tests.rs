@@ -9,6 +9,8 @@ const WHOLE: &str = "---\nid: good\ntitle: Good\nlanguage: en\nproblem_type: dat
 confidence: observed\nreviewed: 2026-01-01\n---\n# Good\n\n## Symptom\n\ns\n\n## Cause\n\nc\n\n## Check\n\nk\n\n## Fix\n\nf\n\n\
 ## Example\n\ne\n\n## Trade-offs\n\nt\n\n## Not when\n\nn\n";
 
+const BOTH: [Engine; 2] = [Engine::Scope, Engine::Spark];
+
 fn check(files: &[(&str, &str)], expect: &[&str]) -> TempDir {
     let folder = TempDir::new().expect("a folder");
     for (path, text) in files {
@@ -22,7 +24,10 @@ fn check(files: &[(&str, &str)], expect: &[&str]) -> TempDir {
 
 fn codes(folder: &TempDir, causes: &[&str]) -> Vec<String> {
     let options = Options {
-        causes: causes.iter().map(|&cause| cause.to_owned()).collect(),
+        causes: causes
+            .iter()
+            .map(|&cause| (cause.to_owned(), BOTH.to_vec()))
+            .collect(),
         problem_types: vec!["data_skew".to_owned(), "other".to_owned()],
         parse: Some(|code| match code.find("WRONG") {
             Some(at) => Err((1 + code[..at].matches('\n').count(), "wrong".to_owned())),
@@ -54,8 +59,16 @@ fn front_matter_is_asked_for() {
     check(&[bare], &["experience/a.md:1 front-matter"]);
     check_edit("causes: [skew.a]", "causes: [skew.a", &["6 front-matter"]);
     let both = ["6 front-matter", "8 front-matter"];
-    check_edit("causes: [skew.a]\nsource: own\nconfidence: observed", "causes: [skew.a\nsource: own\nconfidence: sure", &both);
-    check_edit("problem_type: data_skew", "problem_type: skewed", &["5 unknown-problem-type"]);
+    check_edit(
+        "causes: [skew.a]\nsource: own\nconfidence: observed",
+        "causes: [skew.a\nsource: own\nconfidence: sure",
+        &both,
+    );
+    check_edit(
+        "problem_type: data_skew",
+        "problem_type: skewed",
+        &["5 unknown-problem-type"],
+    );
     check_edit("2026-01-01", "2026-02-30", &["9 bad-date"]);
     check_edit("2026-01-01", "January", &["9 bad-date"]);
     let renamed = ["1 missing-key", "7 unknown-key"];
@@ -75,7 +88,9 @@ fn sections_headings_and_links_are_checked() {
 
 #[test]
 fn a_missing_section_is_named_as_it_has_to_be_written() {
-    let text = WHOLE.replace("## Trade-offs", "## More").replace("## Fix", "## Else");
+    let text = WHOLE
+        .replace("## Trade-offs", "## More")
+        .replace("## Fix", "## Else");
     let folder = check(
         &[("experience/good.md", &text)],
         &["experience/good.md:1 missing-section"; 2],
@@ -124,10 +139,51 @@ fn ids_are_unique_and_causes_covered() {
 }
 
 #[test]
+fn each_engine_needs_its_own_playbooks_once_there_is_one() {
+    let spark = |causes| {
+        WHOLE
+            .replace("id: good", "id: spark\nengine: spark")
+            .replace("[skew.a]", causes)
+    };
+    let folder = check(
+        &[
+            ("experience/good.md", WHOLE),
+            ("experience/spark.md", &spark("[]")),
+        ],
+        &[],
+    );
+    let covered = |folder: &TempDir| codes(folder, &["skew.a"]);
+    let uncovered = [
+        "experience:1 uncovered-cause",
+        "experience:1 uncovered-language",
+    ];
+    assert_eq!(
+        covered(&folder),
+        uncovered,
+        "Spark's, then SCOPE's in Chinese"
+    );
+    let path = folder.path().join("experience/spark.md");
+    fs::write(&path, spark("[skew.a]")).expect("written");
+    assert_eq!(covered(&folder), [uncovered[1]; 2]);
+    let options = Options {
+        causes: vec![("skew.a".to_owned(), vec![Engine::Scope])],
+        ..Options::default()
+    };
+    let findings = lint(folder.path(), &options).expect("linted");
+    let refused = findings.iter().filter(|f| f.file == "experience/spark.md");
+    assert_eq!(
+        refused.map(|f| f.code).collect::<Vec<_>>(),
+        ["unknown-cause"]
+    );
+}
+
+#[test]
 fn coverage_counts_playbooks_and_sections_per_language() {
     let folder = check(&[("experience/good.md", WHOLE)], &[]);
     let options = Options {
-        causes: vec!["skew.a".to_owned(), "skew.b".to_owned()],
+        causes: ["skew.a", "skew.b"]
+            .map(|cause| (cause.to_owned(), BOTH.to_vec()))
+            .to_vec(),
         ..Options::default()
     };
     let rows = coverage(folder.path(), &options).expect("counted");

@@ -1,9 +1,9 @@
 //! What a query asks for: terms with weights, the text to embed, and the remarks that explain both.
 //!
 //! People ask in sentences, paste counters and scripts, and misspell words. BM25 takes every term for equally meant; here numbers,
-//! units and phrases of asking lose weight, and names gain it. Knows nothing about scores.
+//! units, code and phrases of asking lose weight. More weight for names, more vectors for short queries, and searching a pasted line
+//! whose maximum is far above its mean for skew were tried, too, and found no more on the tuning judgments. Knows nothing about scores.
 
-mod counters;
 mod spelling;
 mod weight;
 
@@ -11,12 +11,10 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::Serialize;
 
-use crate::analyze::{self, Role};
-use crate::document::detect_language;
+use crate::analyze;
 use crate::glossary::{Expansion, Glossary};
 use crate::model::Part;
 use crate::store::lexical::{Lexical, Words};
-use report::Language;
 
 /// Weight, relative to a word of the query, that all names added by the glossary for one thing in one script share: a
 /// translation may be ambiguous, and five names of a thing should count no more than the thing. Of .25,
@@ -26,17 +24,12 @@ const EXPANSION_WEIGHT: f32 = 0.4;
 /// Characters of a Chinese word, on average.
 const CJK_WORD: f32 = 2.0;
 
-/// Words up to which a query is short: it names a subject rather than describing it.
-const SHORT: f32 = 3.0;
-
 /// What was read into a query beyond its words.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "remark", rename_all = "lowercase")]
 pub enum Remark {
     /// `to` is the stem under which the index knows the word.
     Corrected { from: String, to: String },
-    /// The largest value of a counter is `ratio` times its mean.
-    Skewed { ratio: f64 },
 }
 
 /// The vocabulary of the index; a store that cannot be read has none, which the search itself reports.
@@ -66,7 +59,6 @@ pub(crate) struct Reading {
     pub(crate) remarks: Vec<Remark>,
     /// The terms that the user wrote, corrected, with their weights; those of the glossary are not evidence of a fit.
     pub(crate) own: Vec<(String, f32)>,
-    pub(crate) is_short: bool,
 }
 
 /// Reads `text` without the parts in `without`.
@@ -76,41 +68,20 @@ pub(crate) fn read(
     glossary: &Glossary,
     vocabulary: &dyn Vocabulary,
 ) -> Reading {
-    let with = |part: Part| !without.contains(&part);
     let mut remarks = Vec::new();
     let mut text = text.to_owned();
-    if with(Part::Spelling) {
+    if !without.contains(&Part::Spelling) {
         text = spelling::correct(&text, vocabulary, &mut remarks);
-    }
-    let ratio = counters::skew(&text).filter(|_| with(Part::Counters));
-    if let Some(ratio) = ratio {
-        remarks.push(Remark::Skewed { ratio });
-        text.push_str(match detect_language(&text) {
-            Language::Zh => " 数据倾斜",
-            Language::En => " data skew",
-        });
     }
     let expansions = glossary.expand(&text);
     let own = weight::terms(&text, without);
     Reading {
-        is_short: with(Part::Short) && word_count(&text) <= SHORT,
         words: words(&text, &own, &expansions),
         text,
         expansions,
         remarks,
         own,
     }
-}
-
-/// Words of a query; two Chinese characters make one.
-fn word_count(text: &str) -> f32 {
-    let mut count = 0.0;
-    analyze::for_each_role(text, |term, role| match role {
-        Role::Word => count += 1.0,
-        Role::Character if term.chars().count() == 2 => count += 1.0 / CJK_WORD,
-        _ => {}
-    });
-    count
 }
 
 /// Deduplicated terms of the query, and those added by the glossary with less weight.

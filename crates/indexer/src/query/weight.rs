@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 
-use crate::analyze::{self, Role};
+use crate::analyze;
 use crate::model::Part;
 
 /// Weights relative to an ordinary word. Chosen on the tuning judgments; `eval --ablate` shows what each is worth.
 const NUMBER: f32 = 0.2;
 const PHRASE: f32 = 0.2;
-const NAME: f32 = 2.0;
 const CODE: f32 = 0.5;
 const KEYWORD: f32 = 0.3;
 
@@ -35,8 +34,8 @@ pub(super) fn terms(text: &str, without: &[Part]) -> Vec<(String, f32)> {
             true => CODE,
             false => 1.0,
         };
-        analyze::for_each_role(piece, |term, role| {
-            let weight = factor * weight(term, role, without);
+        analyze::for_each_term(piece, |term| {
+            let weight = factor * weight(term, without);
             match places.get(term) {
                 Some(&at) => out[at].1 = out[at].1.max(weight),
                 None => {
@@ -49,12 +48,10 @@ pub(super) fn terms(text: &str, without: &[Part]) -> Vec<(String, f32)> {
     out
 }
 
-fn weight(term: &str, role: Role, without: &[Part]) -> f32 {
+fn weight(term: &str, without: &[Part]) -> f32 {
     let among = |list: &str| list.split_whitespace().any(|word| word == term);
     let (part, weight) = if term.starts_with(|c: char| c.is_ascii_digit()) || among(UNITS) {
         (Part::Numbers, NUMBER)
-    } else if role == Role::Whole {
-        (Part::Names, NAME)
     } else if among(PHRASES) {
         (Part::Phrases, PHRASE)
     } else if among(KEYWORDS) {

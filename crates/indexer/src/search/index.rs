@@ -33,9 +33,6 @@ const BRANCHES_APART_FROM: usize = 30_000;
 /// Candidates for thinning per hit wanted.
 const THIN_FROM: usize = 3;
 
-/// Added to the weight of the vector branch for a short query, whose few words may not be those of the documents.
-const SHORT: f32 = 0.2;
-
 /// Bonus for a chunk with all preferred facets, relative to the best fused score: enough to decide between
 /// similar chunks, too little to promote an unrelated one.
 const PREFERENCE: f32 = 0.15;
@@ -180,10 +177,8 @@ impl Index {
     fn usual_fusion(&self, reading: &Reading) -> Fusion {
         let weights = self.models.weights;
         let cjk = analyze::cjk_share(&reading.text);
-        let usual = weights.cjk * cjk + weights.latin * (1.0 - cjk);
-        let more = if reading.is_short { SHORT } else { 0.0 };
         Fusion::Convex {
-            vector: (usual + more).min(1.0),
+            vector: weights.cjk * cjk + weights.latin * (1.0 - cjk),
         }
     }
 

@@ -5,13 +5,15 @@ use std::collections::HashSet;
 use report::Language;
 use serde::Deserialize;
 
-use crate::model::{Chunk, Filter, Kind, Section};
+use crate::model::{Chunk, Engine, Filter, Kind, Section};
 
 /// Read from a chunk's record without the rest of it, for hundreds of candidates per query.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Facets {
     pub(crate) language: Language,
     kind: Kind,
+    #[serde(default)]
+    engine: Engine,
     problem_type: Option<String>,
     causes: Vec<String>,
     section: Option<Section>,
@@ -23,6 +25,7 @@ impl From<&Chunk> for Facets {
         Facets {
             language: chunk.language,
             kind: chunk.kind,
+            engine: chunk.engine,
             problem_type: chunk.problem_type.clone(),
             causes: chunk.causes.clone(),
             section: chunk.section,
@@ -32,12 +35,15 @@ impl From<&Chunk> for Facets {
 }
 
 impl Facets {
-    /// `name:value` for every facet; a cause is listed under its group as well.
+    /// `name:value` for every facet; a cause is listed under its group as well, and the default engine, which old indexes do not have, is not
+    /// listed.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut out = vec![
             facet("kind", self.kind.as_str()),
             facet("language", self.language.code()),
         ];
+        let engine = Some(self.engine).filter(|&engine| engine != Engine::default());
+        out.extend(engine.map(engine_facet));
         out.extend(self.problem_type.iter().map(|p| facet("problem_type", p)));
         out.extend(self.section.map(|s| facet("section", s.as_str())));
         out.extend(self.steps.iter().map(|s| facet("step", s)));
@@ -65,6 +71,20 @@ pub(crate) fn facet(name: &str, value: &str) -> String {
     format!("{name}:{value}")
 }
 
+fn engine_facet(engine: Engine) -> String {
+    facet("engine", engine.as_str())
+}
+
+/// Facets that a chunk must not have: those of other engines.
+pub(crate) fn excluded(filter: &Filter) -> Vec<String> {
+    let other = |engine: &Engine| filter.engine.is_some_and(|wanted| !engine.serves(wanted));
+    Engine::ALL
+        .into_iter()
+        .filter(other)
+        .map(engine_facet)
+        .collect()
+}
+
 /// One list of facet values per facet in the filter.
 pub(crate) fn filter_groups(filter: &Filter) -> Vec<Vec<String>> {
     let named = |name: &str, values: &mut dyn Iterator<Item = &str>| -> Vec<String> {
@@ -81,5 +101,16 @@ pub(crate) fn filter_groups(filter: &Filter) -> Vec<Vec<String>> {
         named("language", &mut filter.languages.iter().map(|l| l.code())),
         named("step", &mut filter.steps.iter().map(|s| &**s)),
     ];
-    groups.into_iter().filter(|g| !g.is_empty()).collect()
+    let mut groups: Vec<Vec<String>> = groups.into_iter().filter(|g| !g.is_empty()).collect();
+    // Without a facet, a chunk is about the default engine.
+    if let Some(wanted) = filter
+        .engine
+        .filter(|wanted| !Engine::default().serves(*wanted))
+    {
+        let serving = Engine::ALL
+            .into_iter()
+            .filter(|engine| engine.serves(wanted));
+        groups.push(serving.map(engine_facet).collect());
+    }
+    groups
 }

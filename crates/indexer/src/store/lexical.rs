@@ -17,12 +17,12 @@ use tantivy::schema::{
 };
 use tantivy::tokenizer::{PreTokenizedString, Token};
 use tantivy::{
-    DocAddress, DocId, DocSet, Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Searcher,
-    TERMINATED, TantivyDocument, TantivyError, Term,
+    DocAddress, DocId, DocSet, Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy,
+    Searcher, TERMINATED, TantivyDocument, TantivyError, Term,
 };
 
 use super::directory::Unsynced;
-use super::facets::{Facets, facet, filter_groups};
+use super::facets::{Facets, excluded, facet, filter_groups};
 use super::manifest::Ordinal;
 use crate::model::{Chunk, Filter, Kind};
 
@@ -341,11 +341,18 @@ impl Lexical {
 
     fn filter_query(&self, filter: &Filter) -> Option<Box<dyn Query>> {
         let term = |value: &String| Term::from_field_text(self.fields.facet, value);
-        let any = |values: Vec<String>| -> (Occur, Box<dyn Query>) {
-            let query = TermSetQuery::new(values.iter().map(term));
-            (Occur::Must, Box::new(query))
+        let any = |values: &Vec<String>| -> Box<dyn Query> {
+            Box::new(TermSetQuery::new(values.iter().map(term)))
         };
-        let clauses: Vec<_> = filter_groups(filter).into_iter().map(any).collect();
+        let groups = filter_groups(filter);
+        let wanted = groups.iter().map(|group| (Occur::Must, any(group)));
+        let mut clauses: Vec<_> = wanted.collect();
+        let excluded = excluded(filter);
+        if !excluded.is_empty() {
+            // A clause that excludes matches nothing by itself.
+            clauses.push((Occur::Must, Box::new(AllQuery)));
+            clauses.push((Occur::MustNot, any(&excluded)));
+        }
         (!clauses.is_empty()).then(|| Box::new(BooleanQuery::new(clauses)) as Box<dyn Query>)
     }
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use indexer::build::{update, update_from};
 use indexer::{
-    BuildError, Filter, Fusion, Hit, Index, Kind, Language, Match, OpenError, Query, Rebuild, Reranker,
-    Section, Settings,
+    BuildError, Engine, Filter, Fusion, Hit, Index, Kind, Language, Match, OpenError, Query,
+    Rebuild, Reranker, Section, Settings,
 };
 use tempfile::TempDir;
 
@@ -88,6 +88,38 @@ fn filters_come_before_the_search() {
     query.filter.sections.clear();
     query.filter.causes = vec!["queue.wait".to_owned()];
     assert!(ids(&index, &query).is_empty());
+}
+
+#[test]
+fn an_engine_selects_its_documents_and_those_of_every_engine() {
+    let world = World::new();
+    for (name, engine) in [
+        ("unmarked", ""),
+        ("scope", "engine: scope\n"),
+        ("spark", "engine: spark\n"),
+        ("any", "engine: any\n"),
+    ] {
+        let text = format!("---\nid: {name}\n{engine}---\n# Salt\n\n## Fix\n\nsalt the hot key\n");
+        world.write(&format!("experience/{name}.md"), &text);
+    }
+    world.update();
+    for (engine, expect) in [
+        (None, &["any", "scope", "spark", "unmarked"][..]),
+        (Some(Engine::Scope), &["any", "scope", "unmarked"]),
+        (Some(Engine::Spark), &["any", "spark"]),
+        (Some(Engine::Any), &["any"]),
+    ] {
+        for fusion in [Fusion::Bm25, Fusion::Vector] {
+            let mut query = Query::new("salt the hot key", 10);
+            (query.filter.engine, query.fusion) = (engine, Some(fusion));
+            let mut found = ids(&world.open(), &query);
+            found.sort();
+            let expect = expect
+                .iter()
+                .map(|name| format!("experience/{name}.md#fix"));
+            assert_eq!(found, expect.collect::<Vec<_>>(), "{engine:?} {fusion:?}");
+        }
+    }
 }
 
 #[test]
@@ -307,7 +339,10 @@ fn what_this_build_lacks_is_named() {
 fn a_broken_document_is_skipped_with_its_place_until_it_is_fixed() {
     let world = world();
     world.update();
-    world.write("experience/gc-zh.md", &GC.replace("causes: gc", "causes: [gc"));
+    world.write(
+        "experience/gc-zh.md",
+        &GC.replace("causes: gc", "causes: [gc"),
+    );
     world.write("glossary.toml", "[[term]]\nzh = \n");
     let summary = world.update();
     let skipped = summary.skipped.iter().map(|s| (&*s.document, s.line));

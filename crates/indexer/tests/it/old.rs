@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use indexer::Query;
+use indexer::{Engine, Query};
 
 use crate::support::{World, fixture};
 
@@ -77,6 +77,12 @@ fn it_answers_as_it_did() {
     let world = old();
     world.assert_whole("as it is");
     assert_answers(&world);
+    for (engine, expect) in [(Engine::Scope, 5), (Engine::Spark, 0)] {
+        let mut query = Query::new(ANSWERS[0].0, 10);
+        query.filter.engine = Some(engine);
+        let hits = world.open().search(&query).expect("searched");
+        assert_eq!(hits.len(), expect, "{engine:?}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::FILL_IN;
 use super::body::body;
 use super::material::{Material, title};
+use indexer::Engine;
 use llm::{Mask, literals};
 use report::format::with_capital;
 use report::{Finding, Report, Verdict, text};
@@ -122,10 +123,14 @@ fn front(material: &Material<'_>, id: &str, top: &Finding) -> String {
     let causes: Vec<&str> = unique(report.findings.iter().map(|f| f.cause.code()));
     let operators = operators(material, top);
     let keywords: Vec<String> = keywords(report, top).iter().map(|k| quoted(k)).collect();
+    let engine = match Engine::from(report.job.engine) {
+        engine if engine == Engine::default() => String::new(),
+        engine => format!("engine: {}\n", engine.as_str()),
+    };
     let run = &report.run_id;
     let source = text!("scopeagent 的运行 {run}", "scopeagent run {run}").into(report.language);
     format!(
-        "---\nid: {id}\ntitle: {}\nlanguage: {}\nproblem_type: {}\ncauses: [{}]\noperators: [{}]\nkeywords: [{}]\nsource: [{}]\nconfidence: observed\nreviewed: {}\norigin: run\n---\n",
+        "---\nid: {id}\ntitle: {}\nlanguage: {}\n{engine}problem_type: {}\ncauses: [{}]\noperators: [{}]\nkeywords: [{}]\nsource: [{}]\nconfidence: observed\nreviewed: {}\norigin: run\n---\n",
         quoted(&title(material, top)),
         report.language.code(),
         report.problem_type.code(),

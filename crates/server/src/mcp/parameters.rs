@@ -1,6 +1,6 @@
 //! Parameters of the tools. Models read the comments: they are the schema's descriptions.
 
-use report::Language;
+use report::{JobEngine, Language};
 use runs::store::Action;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -76,6 +76,9 @@ pub(super) struct SearchExperience {
     /// Only passages in this language.
     #[serde(default)]
     pub(super) language: Option<Language>,
+    /// Only passages about jobs of this engine, or true of every engine: the `job.engine` of a report.
+    #[serde(default)]
+    pub(super) engine: Option<JobEngine>,
     /// Only playbooks about this cause; `skew.` with the dot matches every cause that starts with it.
     #[serde(default)]
     pub(super) cause: Option<String>,

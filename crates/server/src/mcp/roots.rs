@@ -46,7 +46,7 @@ impl Roots {
         }
         let error = format!("`{named}` is outside the folders that this server may read");
         Err(Error::new(ErrorKind::Input, error).hint(format!(
-            "it may read {}; allow more with `--root DIR`, or `allowed_roots` of `[mcp]` in scopeagent.toml",
+            "it may read {}; allow more with `--root DIR`, or `allowed_roots` of `[mcp]` in the configuration",
             self.listed()
         )))
     }

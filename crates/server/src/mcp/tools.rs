@@ -117,7 +117,7 @@ impl Handler {
         .await
     }
 
-    /// Searches the knowledge base of playbooks and resolved cases on SCOPE and U-SQL performance: symptoms, causes, checks, fixes, trade-offs, when advice does not hold. In Chinese and English; a query in one language finds passages in both.
+    /// Searches the knowledge base of playbooks and resolved cases on SCOPE, U-SQL and Spark performance: symptoms, causes, checks, fixes, trade-offs, when advice does not hold. In Chinese and English; a query in one language finds passages in both.
     #[tool(
         title = "Search experience",
         output_schema = schema_for_output::<Passages>(),
@@ -249,6 +249,7 @@ fn search(shared: &Shared, asked: &SearchExperience) -> Result<Passages> {
     let mut query = Query::new(asked.query.as_str(), limit);
     query.filter.causes.extend(asked.cause.clone());
     query.filter.languages.extend(asked.language);
+    query.filter.engine = asked.engine.map(|engine| Some(engine).into());
     let hits = shared.session.index()?.search(&query)?;
     Ok(Passages {
         passages: hits.into_iter().map(Into::into).collect(),

@@ -53,7 +53,7 @@ async fn the_configuration_names_roots_and_flags_come_before_it() {
     let user = User::new();
     let allowed = Path::new(&cases()).join("healthy");
     let config = format!("[mcp]\nallowed_roots = ['{}']\n", allowed.display());
-    user.write("scopeagent.toml", &config);
+    user.configure(&config);
     let session = Session::open(&user, &[], Listener::default()).await;
     inspect(&session, "job").await;
     refused(&session, &case("join-hot-key-skew").display().to_string()).await;

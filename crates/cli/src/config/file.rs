@@ -1,0 +1,64 @@
+//! One configuration file, read and checked on its own, so that an error names the file and the line.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use toml::Table;
+
+use super::schema::Config;
+use super::secrets;
+use server::{Error, ErrorKind, Explain, Result};
+
+/// Longest file that is read: hundreds of times what every key with a long value takes.
+const MAX_BYTES: u64 = 1 << 20;
+
+pub(crate) struct ConfigFile {
+    pub(crate) path: PathBuf,
+    pub(crate) table: Table,
+    /// BLAKE3 hash of the content.
+    pub(crate) hash: String,
+}
+
+impl ConfigFile {
+    /// # Errors
+    /// If the file can't be read, or has an unknown key or a value of a wrong type.
+    pub(crate) fn read(path: &Path) -> Result<ConfigFile> {
+        let hint = format!(
+            "`{}` must be a readable TOML file of at most 1 MiB; `scopeagent init` writes one",
+            path.display()
+        );
+        let text = text_of(path).explain(ErrorKind::Usage, hint)?;
+        let invalid = |error| invalid(path, &text, &error);
+        let table: Table = toml::from_str(&text).map_err(invalid)?;
+        // First, as the message about a wrong value quotes it.
+        secrets::learn(&table);
+        toml::from_str::<Config>(&text).map_err(invalid)?;
+        Ok(ConfigFile {
+            table,
+            path: path.to_owned(),
+            hash: blake3::hash(text.as_bytes()).to_string(),
+        })
+    }
+}
+
+fn text_of(path: &Path) -> std::io::Result<String> {
+    let file = File::open(path)?;
+    let is_short = file.metadata()?.is_file() && file.metadata()?.len() <= MAX_BYTES;
+    if !is_short {
+        let error = "it is not a regular file of at most 1 MiB";
+        return Err(std::io::Error::other(error));
+    }
+    let mut text = String::new();
+    file.take(MAX_BYTES).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Names the place without quoting the line, which may contain a key.
+fn invalid(path: &Path, text: &str, error: &toml::de::Error) -> Error {
+    let at = error.span().and_then(|span| text.get(..span.start));
+    let line = at.map_or(1, |before| before.matches('\n').count() + 1);
+    let message = format!("`{}`, line {line}: {}", path.display(), error.message());
+    Error::new(ErrorKind::Usage, message)
+        .hint("`scopeagent init` writes a commented file with every known key")
+}

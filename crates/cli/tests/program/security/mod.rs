@@ -1,0 +1,3 @@
+//! Hostile jobs, models and servers: nothing gets out, nothing brings the program down.
+
+mod trust;
