@@ -29,6 +29,7 @@ pub(crate) fn run(args: &Eval, config: &Config, terminal: &Terminal) -> Result<E
             vector: 0.5,
         }),
         split: args.split.clone(),
+        without: Vec::new(),
     };
     let knowledge = session::knowledge(config)?;
     if let Some(folder) = &args.beir {

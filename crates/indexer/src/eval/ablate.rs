@@ -34,9 +34,13 @@ pub fn ablate(
     let split = options.split.as_deref().unwrap_or("tune");
     let is_asked = |query: &&Judged| query.split.as_deref() == Some(split) && !query.unanswerable;
     let judged: Vec<&Judged> = judged.iter().filter(is_asked).collect();
-    let with = subjects::run(index, &judged, &[], options)?;
+    let with = subjects::run(index, &judged, options)?;
     let worth = Part::ALL.into_iter().map(|part| {
-        let without = subjects::run(index, &judged, &[part], options)?;
+        let left_out = Options {
+            without: vec![part],
+            ..options.clone()
+        };
+        let without = subjects::run(index, &judged, &left_out)?;
         Ok(worth(part, &judged, &with, &without))
     });
     worth.collect()

@@ -29,7 +29,7 @@ pub use trec::{Run, read as read_run, score as score_run};
 pub use tune::{Tuned, tune};
 
 use crate::error::{BuildError, OpenError, SearchError};
-use crate::model::{Fusion, Query};
+use crate::model::{Fusion, Part, Query};
 use crate::search::Index;
 use metrics::{QueryScores, mean};
 
@@ -65,6 +65,8 @@ pub struct Options {
     pub fusion: Option<Fusion>,
     /// Only queries of this set (`tune`, `heldout`, `fresh`).
     pub split: Option<String>,
+    /// Parts of reading a query to leave out.
+    pub without: Vec<Part>,
 }
 
 impl Default for Options {
@@ -74,6 +76,7 @@ impl Default for Options {
             recall_at: 100,
             fusion: None,
             split: None,
+            without: Vec::new(),
         }
     }
 }
@@ -119,7 +122,7 @@ pub struct LanguageReport {
 pub fn evaluate(index: &Index, judged: &[Judged], options: &Options) -> Result<Report, EvalError> {
     let is_asked = |query: &&Judged| options.split.is_none() || query.split == options.split;
     let all: Vec<&Judged> = judged.iter().filter(is_asked).collect();
-    let outcomes = subjects::run(index, &all, &[], options)?;
+    let outcomes = subjects::run(index, &all, options)?;
     let sets = subjects::sets(&all, &outcomes);
     let answerable = all.iter().filter(|query| !query.unanswerable);
     let judged: Vec<&Judged> = answerable.copied().collect();

@@ -11,7 +11,7 @@ use super::bootstrap::mean_interval;
 use super::judgements::Judged;
 use super::metrics::{gain, mean};
 use super::{EvalError, Options};
-use crate::model::{Evidence, Part, Query};
+use crate::model::{Evidence, Query};
 use crate::search::Index;
 use report::Match;
 
@@ -72,14 +72,13 @@ pub struct Outcome {
 pub(super) fn run(
     index: &Index,
     judged: &[&Judged],
-    without: &[Part],
     options: &Options,
 ) -> Result<Vec<Outcome>, EvalError> {
     let outcomes = judged.par_iter().map(|query| {
         let mut asked = Query::new(&query.text, DEPTH);
         asked.fusion = options.fusion;
         asked.filter.engine = query.engine;
-        asked.without = without.to_vec();
+        asked.without = options.without.clone();
         let hits = index.search(&asked)?;
         let mut subjects: Vec<String> = Vec::new();
         for subject in hits.iter().map(|hit| subject(&hit.chunk.document)) {
