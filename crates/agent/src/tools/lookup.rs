@@ -12,7 +12,7 @@ use crate::conclusion::{Lookup, Tool};
 use crate::experience::ExperienceSource;
 use crate::facts::{Excerpt, Facts};
 use report::format::{cut, figure};
-use report::{Language, Match};
+use report::Match;
 
 /// Chunks that a search gives; as many as a step gets by itself.
 const SEARCH_HITS: usize = 3;
