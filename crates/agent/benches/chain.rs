@@ -66,6 +66,7 @@ async fn run(request: &Request, reasoner: Box<dyn Reasoner>) -> Seen {
         prior: None,
         kind_prior: None,
         limits: agent::Limits::default(),
+        redact: false,
         cancel: tokio_util::sync::CancellationToken::new(),
     };
     let mut first: Option<Instant> = None;

@@ -5,7 +5,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
-use indexer::{Engine, Filter, Hit, Kind, Query, Section};
+use indexer::{Engine, Filter, Hit, Kind, Query, Remote, Section};
+use llm::Mask;
+use tokio_util::sync::CancellationToken;
 
 use crate::facts::{Facts, Passage};
 use crate::step::StepId;
@@ -44,6 +46,32 @@ pub(crate) struct Asker<'a> {
     pub(crate) engine: Engine,
     pub(crate) prior: Option<&'a ChunkPrior<'a>>,
     pub(crate) answers: Answers,
+    pub(crate) bounds: Bounds<'a>,
+}
+
+/// What a search has to respect if a server computes vectors.
+#[derive(Clone, Copy)]
+pub(crate) struct Bounds<'a> {
+    pub(crate) mask: Option<&'a Mask>,
+    pub(crate) cancel: &'a CancellationToken,
+}
+
+impl Bounds<'_> {
+    pub(crate) fn search(
+        &self,
+        source: &dyn ExperienceSource,
+        query: &Query<'_>,
+    ) -> Result<Vec<Hit>, String> {
+        let mask = self.mask.map(|mask| |text: &str| mask.hide(text));
+        let is_cancelled = || self.cancel.is_cancelled();
+        source.search(&Query {
+            remote: Remote {
+                mask: mask.as_ref().map(|mask| mask as _),
+                is_cancelled: Some(&is_cancelled),
+            },
+            ..query.clone()
+        })
+    }
 }
 
 pub(crate) type Answers = Arc<Mutex<HashMap<String, Vec<Hit>>>>;
@@ -63,12 +91,13 @@ impl Asker<'_> {
         let hits = match self.prior {
             Some(prior) => {
                 let of_chunk = |chunk: &str| prior(causes, chunk);
-                self.source.search(&Query {
+                let query = Query {
                     prior: Some(&of_chunk),
                     ..query
-                })
+                };
+                self.bounds.search(self.source, &query)
             }
-            None => self.source.search(&query),
+            None => self.bounds.search(self.source, &query),
         }?;
         answers().map(|mut answers| answers.insert(key, hits.clone()));
         Ok(hits)
@@ -373,6 +402,7 @@ mod tests {
                 }],
                 ..Found::of(&job, &diagnosis, &catalogue, None, language)
             },
+            mask: None,
         }
     }
 
@@ -384,6 +414,10 @@ mod tests {
             engine: facts.job.engine.into(),
             prior: None,
             answers: Answers::default(),
+            bounds: Bounds {
+                mask: None,
+                cancel: &CancellationToken::new(),
+            },
         };
         let steps = StepId::THINK.into_iter().chain([StepId::Hypotheses]);
         let of_steps = steps.flat_map(|step| retrieve(&asker, step, &facts, 5).expect("searched"));

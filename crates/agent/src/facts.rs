@@ -12,6 +12,7 @@ use crate::found::Found;
 use crate::outline::Outline;
 use crate::step::StepId;
 use crate::terms::Terms;
+use llm::Mask;
 use report::{Evidence, Finding, JobSummary, Language, Match, Suggestion};
 
 /// What is known about the job.
@@ -26,6 +27,9 @@ pub struct Facts {
     pub outline: Outline,
     #[serde(flatten)]
     pub found: Found,
+    /// Hides what must not leave the machine; `None` if everything may.
+    #[serde(skip)]
+    pub mask: Option<Mask>,
 }
 
 /// What a step, or THINK 1–3 at once, looks at.

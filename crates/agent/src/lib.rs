@@ -19,6 +19,7 @@ pub mod found;
 pub mod model;
 pub mod offline;
 pub mod outline;
+mod private;
 pub mod progress;
 pub mod prompts;
 pub mod reasoner;

@@ -12,6 +12,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
+use llm::transport::MARK;
 use report::Language;
 
 macro_rules! embedded {
@@ -152,24 +153,32 @@ fn template_error(name: &str, error: &minijinja::Error) -> PromptError {
     }
 }
 
-/// Puts a text of a job or document between marks that it cannot close: the mark depends on the
-/// text, and whatever looks like a mark inside is broken up.
+/// Puts a text of a job or document between marks that it cannot close: the mark is drawn when the
+/// request is sent, and whatever looks like a mark inside is broken up.
 pub(crate) fn fence(text: &str, kind: &str) -> String {
-    let mark = mark_of(text);
-    let body = text.replace("<<<", "< <<").replace(">>>", "> >>");
+    let body = broken_up(text).replace(MARK, "# mark #");
     format!(
-        "<<<data {kind} {mark}\n{}\n>>>data {mark}\n",
+        "<<<data {kind} {MARK}\n{}\n>>>data {MARK}\n",
         body.trim_end()
     )
 }
 
-/// Eight hexadecimal digits of FNV-1a: enough that a text cannot hold its own mark by chance, and
-/// a text that was made to hold it still meets the broken-up brackets.
-fn mark_of(text: &str) -> String {
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| {
-        (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    format!("{:08x}", hash >> 32)
+/// The text with a space in every run of three angle brackets.
+fn broken_up(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut run = (' ', 0);
+    for c in text.chars() {
+        run = match c {
+            '<' | '>' if run == (c, 2) => {
+                out.push(' ');
+                (c, 1)
+            }
+            '<' | '>' if run.0 == c => (c, run.1 + 1),
+            _ => (c, 1),
+        };
+        out.push(c);
+    }
+    out
 }
 
 fn numbered(text: &str) -> String {
@@ -186,5 +195,23 @@ fn figure(value: &minijinja::Value) -> String {
     match f64::try_from(value.clone()) {
         Ok(number) => report::format::figure(number),
         Err(_) => value.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod security {
+    use super::*;
+
+    #[test]
+    fn nothing_inside_a_fence_can_close_it() {
+        for (text, inside) in [
+            (">>>data #mark#", ">> >data # mark #"),
+            ("<<<<<<<data", "<< << << <data"),
+            (">>>>>> << 1 >> 2", ">> >> >> << 1 >> 2"),
+            ("a <b> c", "a <b> c"),
+        ] {
+            let expected = format!("<<<data file {MARK}\n{inside}\n>>>data {MARK}\n");
+            assert_eq!(fence(text, "file"), expected);
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The trait that both reasoners fill: a task of the chain in, a structured conclusion out.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures::future::BoxFuture;
 
@@ -36,21 +36,58 @@ impl Task<'_> {
 }
 
 #[derive(Debug, Default)]
-pub struct Meter(Mutex<Usage>);
+pub struct Meter(Mutex<Metered>);
+
+#[derive(Debug, Default)]
+struct Metered {
+    usage: Usage,
+    /// What requests under way may still cost.
+    reserved: f64,
+}
 
 impl Meter {
+    fn lock(&self) -> MutexGuard<'_, Metered> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub fn add(&self, usage: &Usage) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .add(usage);
+        self.lock().usage.add(usage);
     }
 
     pub fn total(&self) -> Usage {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.lock().usage.clone()
+    }
+
+    /// What was spent and what is set aside.
+    pub(crate) fn committed(&self) -> f64 {
+        let metered = self.lock();
+        metered.usage.cost.unwrap_or(0.0) + metered.reserved
+    }
+
+    /// Sets an amount aside unless the run would cost more than `cap` with it.
+    pub(crate) fn reserve(&self, amount: f64, cap: f64) -> Option<Reservation<'_>> {
+        let mut metered = self.lock();
+        let spent = metered.usage.cost.unwrap_or(0.0);
+        let fits = spent + metered.reserved + amount <= cap;
+        fits.then(|| {
+            metered.reserved += amount;
+            Reservation {
+                meter: self,
+                amount,
+            }
+        })
+    }
+}
+
+/// An amount that is set aside until this is dropped.
+pub(crate) struct Reservation<'a> {
+    meter: &'a Meter,
+    amount: f64,
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        self.meter.lock().reserved -= self.amount;
     }
 }
 
@@ -92,8 +129,10 @@ pub enum ReasonerError {
     TooLong { provider: String, reason: String },
     #[error("the answer of {provider} cannot be used: {reason}")]
     Unusable { provider: String, reason: String },
-    #[error("the run has used {spent:.4} of the {cap:.4} that it may cost")]
-    CostCap { spent: f64, cap: f64 },
+    #[error(
+        "the next call may cost {needed:.4}, and the run has used {spent:.4} of the {cap:.4} that it may cost"
+    )]
+    CostCap { spent: f64, needed: f64, cap: f64 },
     #[error("the prompt cannot be made: {0}")]
     Prompt(String),
     #[error("interrupted")]

@@ -82,6 +82,8 @@ pub struct Services<'a> {
     /// What feedback says about a kind of suggestion for a cause, roughly -1 to 1.
     pub kind_prior: Option<&'a KindPrior<'a>>,
     pub limits: Limits,
+    /// Whether names, values and words of the job are masked in all that is sent to a server.
+    pub redact: bool,
     /// Stops the analysis; what is done by then becomes a partial report.
     pub cancel: CancellationToken,
 }

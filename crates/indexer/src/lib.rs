@@ -27,7 +27,7 @@ pub mod verify;
 pub use embed::{EmbedError, Embedder, EmbedderChoice, Reranker};
 pub use error::{BuildError, Mismatch, OpenError, SearchError};
 pub use model::{
-    Chunk, Confidence, Engine, Evidence, Filter, Fusion, Hit, Kind, Part, Query, Section,
+    Chunk, Confidence, Engine, Evidence, Filter, Fusion, Hit, Kind, Part, Query, Remote, Section,
 };
 pub use query::Remark;
 pub use report::{Language, Match};

@@ -263,6 +263,16 @@ pub struct Query<'a> {
     pub diversity: f32,
     /// Parts of reading the query to leave out; for evaluations.
     pub without: Vec<Part>,
+    pub remote: Remote<'a>,
+}
+
+/// What a query allows when a server computes its vector.
+#[derive(Clone, Copy, Default)]
+pub struct Remote<'a> {
+    /// Masks the text that is sent.
+    pub mask: Option<&'a (dyn Fn(&str) -> String + Sync)>,
+    /// Whether the caller has stopped waiting for an answer.
+    pub is_cancelled: Option<&'a (dyn Fn() -> bool + Sync)>,
 }
 
 impl Query<'_> {
@@ -277,6 +287,7 @@ impl Query<'_> {
             fusion: None,
             diversity: crate::DEFAULT_DIVERSITY,
             without: Vec::new(),
+            remote: Remote::default(),
         }
     }
 }

@@ -4,7 +4,8 @@
 //! - A stream without an end counts as cut short unless the server gave a finish reason.
 //! - Error messages come from status and body; genai's own text may contain the whole request.
 //! - Refusals are read from the raw frames.
-//! - Connections, pauses and requests have deadlines; dropping the future closes the stream.
+//! - Connections, pauses and requests have deadlines, and what comes back is bounded by the
+//!   [`relay`](crate::relay); dropping the future closes the stream.
 
 use std::sync::{Arc, Mutex};
 
@@ -21,13 +22,18 @@ use serde_json::Value;
 use crate::ending::{self, MAX_ANSWER_BYTES, RawDetails, SUBMIT};
 use crate::failure;
 use crate::profile::{Level, Profile, Provider};
-use crate::target::{ClientError, effort, target};
+use crate::relay::{self, Relay, Route};
+use crate::target::{ClientError, base_url, effort, target};
 use crate::transport::{CallError, Chat, Piece, Reply, Transport};
 use crate::{ToolResult, ToolRound};
 
 pub struct Server {
+    /// Reaches the relay of a request, nothing else.
     client: genai::Client,
-    target: ServiceTarget,
+    /// Reaches the server.
+    http: reqwest::Client,
+    base: String,
+    key: Option<SecretString>,
     profile: Profile,
     effort: Option<ReasoningEffort>,
 }
@@ -41,17 +47,20 @@ impl Server {
         }
         // Fails if a provider is installed already, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder()
-            .connect_timeout(profile.connect_timeout())
-            .redirect(reqwest::redirect::Policy::none())
-            .build()
-            .map_err(ClientError::Http)?;
+        let builder = || {
+            let builder = reqwest::Client::builder();
+            builder.redirect(reqwest::redirect::Policy::none())
+        };
+        let http = builder().connect_timeout(profile.connect_timeout()).build();
+        let local = builder().no_proxy().pool_max_idle_per_host(0).build();
         Ok(Server {
             client: genai::Client::builder()
-                .with_reqwest(http)
+                .with_reqwest(local.map_err(ClientError::Http)?)
                 .build()
                 .map_err(|e| ClientError::BadBaseUrl(e.to_string()))?,
-            target: target(profile, key)?,
+            http: http.map_err(ClientError::Http)?,
+            base: base_url(profile)?,
+            key: key.cloned(),
             effort: effort(profile)?,
             profile: profile.clone(),
         })
@@ -63,9 +72,7 @@ impl Server {
             .with_capture_content(true)
             .with_capture_tool_calls(true)
             .with_capture_raw_body(true)
-            .with_normalize_reasoning_content(true)
-            .with_stream_header_timeout(self.profile.read_timeout())
-            .with_stream_read_timeout(self.profile.read_timeout());
+            .with_normalize_reasoning_content(true);
         if let Some(temperature) = self.profile.temperature {
             options = options.with_temperature(temperature);
         }
@@ -104,6 +111,7 @@ impl Server {
     async fn stream(
         &self,
         chat: &Chat,
+        target: ServiceTarget,
         pieces: &mut (dyn FnMut(Piece<'_>) + Send),
     ) -> Result<Reply, CallError> {
         let details = Arc::new(Mutex::new(RawDetails::default()));
@@ -111,7 +119,7 @@ impl Server {
         let provider = self.profile.provider;
         let response = self
             .client
-            .exec_chat_stream(self.target.clone(), request(chat), Some(&options))
+            .exec_chat_stream(target, request(chat), Some(&options))
             .await
             .map_err(|error| failure::classify(provider, &error, false))?;
         let mut stream = response.stream;
@@ -151,12 +159,12 @@ impl Server {
         ending::reply(provider, chat, text, thoughts, end, &details)
     }
 
-    async fn unstreamed(&self, chat: &Chat) -> Result<Reply, CallError> {
+    async fn unstreamed(&self, chat: &Chat, target: ServiceTarget) -> Result<Reply, CallError> {
         let details = Arc::new(Mutex::new(RawDetails::default()));
         let options = self.options(chat, &details);
         let response = self
             .client
-            .exec_chat(self.target.clone(), request(chat), Some(&options))
+            .exec_chat(target, request(chat), Some(&options))
             .await
             .map_err(|error| failure::classify(self.profile.provider, &error, false))?;
         let mut details = RawDetails::default();
@@ -179,6 +187,53 @@ impl Server {
         let provider = self.profile.provider;
         ending::reply(provider, chat, text, thoughts, Some(end), &details)
     }
+
+    /// Sends a request through a relay of its own.
+    async fn relayed(
+        &self,
+        chat: &Chat,
+        pieces: &mut (dyn FnMut(Piece<'_>) + Send),
+    ) -> Result<Reply, CallError> {
+        let (read_timeout, timeout) = (self.profile.read_timeout(), self.profile.timeout());
+        let route = Route {
+            client: &self.http,
+            base: &self.base,
+            is_stream: chat.stream,
+            // An answer in one piece begins when it is complete.
+            header_timeout: if chat.stream { read_timeout } else { timeout },
+            read_timeout,
+        };
+        let relay = Relay::open(route).await.map_err(|error| {
+            let reason = format!("no connection on the loopback interface: {error}");
+            failure::transient(reason, false)
+        })?;
+        let target = target(&self.profile, self.key.as_ref(), relay.base());
+        let mut has_text = false;
+        let mut pieces = |piece: Piece<'_>| {
+            has_text |= matches!(piece, Piece::Text(text) if !text.is_empty());
+            pieces(piece);
+        };
+        let call = async {
+            if chat.stream {
+                self.stream(chat, target, &mut pieces).await
+            } else {
+                self.unstreamed(chat, target).await
+            }
+        };
+        let result = tokio::select! {
+            biased;
+            result = call => result,
+            never = relay.serve() => match never {},
+        };
+        result.map_err(|error| match relay.failure() {
+            Some(CallError::Transient { reason, wait, .. }) => CallError::Transient {
+                reason,
+                wait,
+                had_text: has_text,
+            },
+            known => known.unwrap_or(error),
+        })
+    }
 }
 
 impl Transport for Server {
@@ -189,21 +244,10 @@ impl Transport for Server {
     ) -> BoxFuture<'a, Result<Reply, CallError>> {
         let deadline = self.profile.timeout();
         async move {
-            let call = async {
-                if chat.stream {
-                    self.stream(chat, pieces).await
-                } else {
-                    self.unstreamed(chat).await
-                }
-            };
-            match tokio::time::timeout(deadline, call).await {
-                Ok(result) => result,
-                Err(_) => Err(CallError::Transient {
-                    reason: format!("no complete answer within {} s", deadline.as_secs()),
-                    wait: None,
-                    had_text: true,
-                }),
-            }
+            let chat = chat.with_mark(&relay::random());
+            let call = self.relayed(&chat, pieces);
+            let ended = tokio::time::timeout(deadline, call).await;
+            ended.unwrap_or_else(|_| Err(CallError::timed_out(deadline)))
         }
         .boxed()
     }

@@ -22,6 +22,16 @@ pub enum ConnectError {
     Unknown { name: String, known: String },
     #[error("`[llm.steps]` has no step `{0}`; steps are think1 to think5 and hypotheses")]
     UnknownStep(String),
+    #[error("`max_cost` must be an amount of money, not {0}")]
+    Cost(f64),
+    #[error("`max_cost` is set, but profile `{0}` has no prices to count with")]
+    NoPrices(String),
+    #[error("`{field}` of profile `{profile}` must be a price, not {value}")]
+    Price {
+        profile: String,
+        field: &'static str,
+        value: f64,
+    },
     #[error("the key of profile `{profile}` cannot be fetched: {reason}")]
     Key { profile: String, reason: String },
     #[error("profile `{profile}` cannot be used")]
@@ -50,6 +60,32 @@ impl LlmConfig {
         Ok((found.0, found.1))
     }
 
+    /// Whether what a run with this profile costs can be counted and limited.
+    fn check_cost(&self, name: &str, profile: &Profile) -> Result<(), ConnectError> {
+        let is_amount = |amount: &f64| amount.is_finite() && *amount >= 0.0;
+        let prices = [
+            ("price_per_million_in", profile.price_per_million_in),
+            ("price_per_million_out", profile.price_per_million_out),
+        ];
+        for (field, price) in prices {
+            if let Some(value) = price.filter(|price| !is_amount(price)) {
+                let profile = name.to_owned();
+                return Err(ConnectError::Price {
+                    profile,
+                    field,
+                    value,
+                });
+            }
+        }
+        match self.max_cost {
+            Some(cap) if !is_amount(&cap) => Err(ConnectError::Cost(cap)),
+            Some(_) if profile.price(0, 0).is_none() => {
+                Err(ConnectError::NoPrices(name.to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The model of a profile; its calls are recorded in `transcript`.
     pub fn model(
         &self,
@@ -58,6 +94,7 @@ impl LlmConfig {
         transcript: Option<&Transcript>,
     ) -> Result<Model, ConnectError> {
         let (name, profile) = self.profile(name)?;
+        self.check_cost(name, profile)?;
         let key = keys(profile).map_err(|reason| ConnectError::Key {
             profile: name.to_owned(),
             reason,
@@ -134,6 +171,24 @@ mod tests {
             "there is no profile `home`; configured are: small, work"
         );
         assert!(error(&LlmConfig::default(), None).contains("no LLM is configured"));
+    }
+
+    #[test]
+    fn a_limit_that_cannot_be_kept_is_an_error() {
+        for (from, to, said) in [
+            ("max_cost = 0.5", "max_cost = nan", "not NaN"),
+            ("max_cost = 0.5", "max_cost = -1.0", "not -1"),
+            ("price_per_million_out = 15.0", "", "has no prices"),
+            (
+                "price_per_million_in = 3.0",
+                "price_per_million_in = inf",
+                "not inf",
+            ),
+        ] {
+            let config = toml::from_str(&CONFIG.replace(from, to)).expect("readable");
+            let error = error(&config, None);
+            assert!(error.contains(said), "{to}: {error}");
+        }
     }
 
     #[test]

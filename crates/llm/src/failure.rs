@@ -56,7 +56,9 @@ pub(super) fn classify(provider: Provider, error: &genai::Error, had_text: bool)
         if let Some(inner) = inner.downcast_ref::<Error>() {
             return classify(provider, inner, had_text);
         }
-        return transient(inner_reason(inner.as_ref()), had_text);
+        // Of broken connections the relay knows more.
+        let reason = cut(&inner.to_string(), MESSAGE_BYTES).to_owned();
+        return transient(reason, had_text);
     }
     match error {
         Error::HttpError {
@@ -99,7 +101,7 @@ fn blocked(body: &Value) -> Option<String> {
     Some(reason.as_str()?.to_owned())
 }
 
-fn transient(reason: String, had_text: bool) -> CallError {
+pub(super) fn transient(reason: String, had_text: bool) -> CallError {
     CallError::Transient {
         reason,
         wait: None,
@@ -113,25 +115,18 @@ fn unreadable(reason: &str) -> CallError {
     }
 }
 
-fn inner_reason(error: &(dyn std::error::Error + 'static)) -> String {
-    if let Some(error) = error.downcast_ref::<reqwest::Error>() {
-        return network(error);
-    }
-    // Only stream timeouts get here; their text names the phase.
-    cut(&error.to_string(), MESSAGE_BYTES).to_owned()
-}
-
 /// The error's own text contains the address, which may contain a key.
-fn network(error: &reqwest::Error) -> String {
-    if error.is_connect() {
-        "no connection to the server".to_owned()
+pub(super) fn network(error: &reqwest::Error) -> CallError {
+    let reason = if error.is_connect() {
+        "no connection to the server"
     } else if error.is_timeout() {
-        "the server took too long".to_owned()
+        "the server took too long"
     } else if error.is_body() || error.is_decode() {
-        "the connection broke while the answer came".to_owned()
+        "the connection broke while the answer came"
     } else {
-        "the connection failed".to_owned()
-    }
+        "the connection failed"
+    };
+    transient(reason.to_owned(), false)
 }
 
 fn by_web_error(provider: Provider, error: &webc::Error, had_text: bool) -> CallError {
@@ -146,7 +141,7 @@ fn by_web_error(provider: Provider, error: &webc::Error, had_text: bool) -> Call
             format!("the server did not answer in JSON: {}", message(body)),
             had_text,
         ),
-        webc::Error::Reqwest(error) => transient(network(error), had_text),
+        webc::Error::Reqwest(error) => network(error),
         webc::Error::JsonValueExt(_) => unreadable("the answer cannot be read"),
     }
 }

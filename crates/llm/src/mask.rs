@@ -1,51 +1,186 @@
-//! Masks what must not leave the machine: given names and string literals.
+//! Masks names before a request leaves the machine and puts them back in its answer.
 //!
-//! Each name gets a stable placeholder, so that answers can be unmasked.
+//! Each name has a placeholder (`name_007`). Which names are private is the caller's business.
+
+use std::collections::HashMap;
 
 use crate::transport::{Chat, Reply};
 
-/// Shorter names occur in ordinary words.
-const SHORTEST_NAME: usize = 4;
-
-/// Originals and placeholders, longest original first.
-#[derive(Debug, Clone, Default)]
+/// Names and their placeholders.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Mask {
-    pairs: Vec<(String, String)>,
+    names: Vec<Name>,
+    /// Names of a single word, by the word in lower case.
+    words: HashMap<String, Vec<usize>>,
+    /// All others, by their first character in lower case, longest first.
+    phrases: HashMap<char, Vec<usize>>,
+    by_placeholder: HashMap<String, usize>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Name {
+    text: String,
+    placeholder: String,
+    /// Whether another spelling, as in `steps` for `Steps`, is an ordinary word.
+    is_exact: bool,
 }
 
 impl Mask {
     /// Masks names, each with the prefix of its placeholder.
     pub fn of_names<'a>(names: impl Iterator<Item = (&'a str, &'static str)>) -> Mask {
-        let mut pairs: Vec<(String, String)> = Vec::new();
+        let mut mask = Mask::default();
         for (name, kind) in names {
-            let name = name.trim().trim_start_matches('@');
-            if name.len() >= SHORTEST_NAME && pairs.iter().all(|(known, _)| known != name) {
-                let placeholder = format!("{kind}_{:03}", pairs.len() + 1);
-                pairs.push((name.to_owned(), placeholder));
-            }
+            mask.add(kind, name, false);
         }
-        // Longest first, so that a name within a path does not break the path.
-        pairs.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then_with(|| a.0.cmp(&b.0)));
-        Mask { pairs }
+        mask
+    }
+
+    /// Adds a name; its placeholder begins with `kind`. If it `is_exact`, only this spelling is
+    /// masked, otherwise any case.
+    pub fn add(&mut self, kind: &str, name: &str, is_exact: bool) {
+        let name = name.trim().trim_start_matches('@');
+        let Some(first) = name.chars().next() else {
+            return;
+        };
+        let is_word = name.chars().all(is_word_part);
+        let key = name.to_ascii_lowercase();
+        let known = match is_word {
+            true => self.words.get(&key),
+            false => self.phrases.get(&first.to_ascii_lowercase()),
+        };
+        if known.is_some_and(|known| known.iter().any(|i| self.names[*i].text == name)) {
+            return;
+        }
+        let index = self.names.len();
+        let placeholder = format!("{kind}_{:03}", index + 1);
+        self.by_placeholder.insert(placeholder.clone(), index);
+        self.names.push(Name {
+            text: name.to_owned(),
+            placeholder,
+            is_exact,
+        });
+        if is_word {
+            self.words.entry(key).or_default().push(index);
+        } else {
+            let names = &self.names;
+            let phrases = self.phrases.entry(first.to_ascii_lowercase());
+            let phrases = phrases.or_default();
+            let longer = |other: &usize| names[*other].text.len() >= name.len();
+            phrases.insert(phrases.partition_point(longer), index);
+        }
     }
 
     pub fn hide(&self, text: &str) -> String {
-        replace(text, &self.pairs, |(name, placeholder)| (name, placeholder))
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            let before = out.chars().next_back();
+            // Only within a word of this text; a placeholder before is a word of its own.
+            let inside = is_word_part(first) && before.is_some_and(is_word_part);
+            let (taken, hidden) = match self.phrase(rest, first).filter(|_| !inside) {
+                Some(name) => (name.text.len(), name.placeholder.clone()),
+                None if is_word_part(first) => {
+                    let end = rest.find(|c| !is_word_part(c)).unwrap_or(rest.len());
+                    (end, self.hide_word(&rest[..end]))
+                }
+                None => (first.len_utf8(), first.to_string()),
+            };
+            out.push_str(&hidden);
+            rest = &rest[taken..];
+        }
+        out
+    }
+
+    /// The longest phrase that a text begins with.
+    fn phrase(&self, rest: &str, first: char) -> Option<&Name> {
+        let phrases = self.phrases.get(&first.to_ascii_lowercase())?;
+        let mut phrases = phrases.iter().map(|index| &self.names[*index]);
+        phrases.find(|name| {
+            let (text, length) = (name.text.as_str(), name.text.len());
+            let same = rest.get(..length).is_some_and(|start| match name.is_exact {
+                true => start == text,
+                false => start.eq_ignore_ascii_case(text),
+            });
+            let goes_on = || rest[length..].starts_with(is_word_part);
+            same && !(text.ends_with(is_word_part) && goes_on())
+        })
+    }
+
+    fn word(&self, word: &str) -> Option<&Name> {
+        let known = self.words.get(&word.to_ascii_lowercase())?;
+        let known = || known.iter().map(|index| &self.names[*index]);
+        let same = known().find(|name| name.text == word);
+        same.or_else(|| known().find(|name| !name.is_exact))
+    }
+
+    /// Hides a word, or the names that it is made of: `UserId_Salt`, `HotUserId`.
+    fn hide_word(&self, word: &str) -> String {
+        if let Some(name) = self.word(word) {
+            return name.placeholder.clone();
+        }
+        let starts = humps(word);
+        let mut out = String::new();
+        let mut at = 0;
+        while at + 1 < starts.len() {
+            let ends = (at + 1..starts.len()).rev();
+            let mut found = ends.filter_map(|end| {
+                let part = word[starts[at]..starts[end]].trim_end_matches('_');
+                Some((self.word(part)?, starts[at] + part.len(), end))
+            });
+            match found.next() {
+                Some((name, end, next)) => {
+                    out.push_str(&name.placeholder);
+                    out.push_str(&word[end..starts[next]]);
+                    at = next;
+                }
+                None => {
+                    out.push_str(&word[starts[at]..starts[at + 1]]);
+                    at += 1;
+                }
+            }
+        }
+        out
     }
 
     /// How many different placeholders a text contains.
     pub fn used_in(&self, text: &str) -> usize {
-        self.pairs
-            .iter()
-            .filter(|(_, placeholder)| text.contains(placeholder))
-            .count()
+        let mut used: Vec<usize> = self.shown(text).map(|(_, _, index)| index).collect();
+        used.sort_unstable();
+        used.dedup();
+        used.len()
     }
 
     pub fn show(&self, text: &str) -> String {
-        replace(text, &self.pairs, |(name, placeholder)| (placeholder, name))
+        let mut out = String::with_capacity(text.len());
+        let mut done = 0;
+        for (start, end, index) in self.shown(text) {
+            out.push_str(&text[done..start]);
+            out.push_str(&self.names[index].text);
+            done = end;
+        }
+        out.push_str(&text[done..]);
+        out
     }
 
-    /// The system text names nothing of a job.
+    /// The placeholders of a text: start, end, and which name.
+    fn shown<'t>(
+        &self,
+        text: &'t str,
+    ) -> impl Iterator<Item = (usize, usize, usize)> + use<'_, 't> {
+        text.match_indices('_').filter_map(|(at, _)| {
+            let digits = text[at + 1..].bytes().take_while(u8::is_ascii_digit);
+            let end = at + 1 + digits.count();
+            let kind = text[..at].bytes().rev();
+            let start = at - kind.take_while(u8::is_ascii_lowercase).count();
+            // In `Hotname_007` only the end of the letters is the kind.
+            let mut starts = (start..at).filter(|start| end > at + 1 && *start < at);
+            starts.find_map(|start| {
+                let index = self.by_placeholder.get(&text[start..end])?;
+                Some((start, end, *index))
+            })
+        })
+    }
+
     pub fn hide_chat(&self, chat: &mut Chat) {
         chat.change_texts(&|text| self.hide(text));
     }
@@ -55,56 +190,58 @@ impl Mask {
     }
 }
 
-/// Replaces whole names in one pass; the first matching pair wins.
-fn replace(
-    text: &str,
-    pairs: &[(String, String)],
-    direction: fn(&(String, String)) -> (&String, &String),
-) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    let mut before: Option<char> = None;
-    while let Some(first) = rest.chars().next() {
-        let fits = |from: &str| {
-            let inside = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
-            let starts_word = from.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
-            let ends_word = from.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
-            rest.starts_with(from)
-                && !(starts_word && inside(before))
-                && !(ends_word && inside(rest[from.len()..].chars().next()))
-        };
-        match pairs.iter().map(direction).find(|(from, _)| fits(from)) {
-            Some((from, to)) => {
-                out.push_str(to);
-                before = from.chars().last();
-                rest = &rest[from.len()..];
-            }
-            None => {
-                out.push(first);
-                before = Some(first);
-                rest = &rest[first.len_utf8()..];
-            }
-        }
-    }
-    out
+fn is_word_part(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// String literals of a script, without their quotes.
-pub fn literals(script: &str) -> Vec<String> {
+/// Where the parts of a word begin, and its end: at capitals that follow small letters, and behind
+/// underscores.
+fn humps(word: &str) -> Vec<usize> {
+    let bytes = word.as_bytes();
+    let begins = |at: &usize| {
+        *at == 0
+            || bytes[at - 1] == b'_'
+            || bytes[*at].is_ascii_uppercase() && !bytes[at - 1].is_ascii_uppercase()
+    };
+    let mut starts: Vec<usize> = (0..bytes.len()).filter(begins).collect();
+    starts.push(bytes.len());
+    starts
+}
+
+/// String literals and comments of a script: what its authors wrote in their own words.
+pub fn own_words(script: &str) -> Vec<String> {
     let mut found = Vec::new();
     for line in script.lines() {
-        let mut pieces = line.split('"');
-        while let (Some(_), Some(literal)) = (pieces.next(), pieces.next()) {
-            if literal.len() >= SHORTEST_NAME {
-                found.push(literal.to_owned());
+        let mut rest = line;
+        while let Some(at) = rest.find(['"', '/', '*']) {
+            let here = &rest[at..];
+            if here.starts_with("//") || here.starts_with("/*") || here.starts_with('*') {
+                let comment =
+                    here.trim_matches(|c: char| c == '/' || c == '*' || c.is_whitespace());
+                // A product is no comment, but hiding what follows it does no harm.
+                if here.starts_with('/') || rest[..at].trim().is_empty() {
+                    found.push(comment.to_owned());
+                    break;
+                }
+                rest = &here[1..];
+                continue;
             }
+            if !here.starts_with('"') {
+                rest = &here[1..];
+                continue;
+            }
+            let inside = &here[1..];
+            let end = inside.find('"').unwrap_or(inside.len());
+            found.push(inside[..end].to_owned());
+            rest = inside.get(end + 1..).unwrap_or_default();
         }
     }
+    found.retain(|text| text.chars().any(char::is_alphanumeric));
     found
 }
 
 #[cfg(test)]
-mod tests {
+mod security {
     use super::*;
 
     fn mask(names: &[&str]) -> Mask {
@@ -113,25 +250,47 @@ mod tests {
 
     #[test]
     fn what_is_hidden_comes_back() {
-        let mask = mask(&["ClickLog", "/shares/team/ClickLog.ss", "UserId"]);
-        let text = "JOIN ClickLog ON UserId, from \"/shares/team/ClickLog.ss\" and ClickLogs";
-        let hidden = mask.hide(text);
-        assert!(
-            !hidden.contains("team") && !hidden.contains("UserId"),
-            "{hidden}"
-        );
-        assert!(
-            hidden.contains("ClickLogs"),
-            "a longer word is another name: {hidden}"
-        );
-        assert_eq!(mask.show(&hidden), text);
+        let mask = mask(&[
+            "ClickLog",
+            "/shares/team/ClickLog.ss",
+            "UserId",
+            "q",
+            "订单",
+        ]);
+        for (text, hidden) in [
+            (
+                "JOIN ClickLog ON q.UserId, \"/shares/team/ClickLog.ss\" and ClickLogs",
+                "JOIN name_001 ON name_004.name_003, \"name_002\" and ClickLogs",
+            ),
+            (
+                "UserId_Salt, HotUserId2x and HotUserId of 订单表",
+                "name_003_Salt, HotUserId2x and Hotname_003 of name_005表",
+            ),
+            ("a_b __ _7 name_", "a_b __ _7 name_"),
+        ] {
+            assert_eq!(mask.hide(text), hidden);
+            assert_eq!(mask.show(hidden), text);
+        }
+        assert_eq!(mask.used_in("name_001, name_001, name_999, Hotname_003"), 2);
     }
 
     #[test]
-    fn literals_are_found_per_line() {
+    fn another_case_is_hidden_unless_it_is_an_ordinary_word() {
+        let mut mask = mask(&["UserId"]);
+        mask.add("name", "Steps", true);
         assert_eq!(
-            literals("x = \"abcd\" + \"ef\";\ny = \"/p/q.ss\";"),
-            ["abcd", "/p/q.ss"]
+            mask.hide("USERID Steps steps userid"),
+            "name_001 name_002 steps name_001"
+        );
+    }
+
+    #[test]
+    fn literals_and_comments_are_found() {
+        let script =
+            "x = \"ab\" + @\"C:\\d\"; // for Contoso\n/* the\n * old \"way\" */\ny = a / b;";
+        assert_eq!(
+            own_words(script),
+            ["ab", "C:\\d", "for Contoso", "the", "old \"way\""]
         );
     }
 }

@@ -60,7 +60,5 @@ impl Model {
 pub struct LlmOptions {
     /// Limit for the run, in the currency of the prices.
     pub max_cost: Option<f64>,
-    /// Whether paths, names and literals are masked before anything leaves the machine.
-    pub redact: bool,
     pub stream: bool,
 }

@@ -35,10 +35,8 @@ pub(super) fn adapter(provider: Provider) -> AdapterKind {
     }
 }
 
-pub(super) fn target(
-    profile: &Profile,
-    key: Option<&SecretString>,
-) -> Result<ServiceTarget, ClientError> {
+/// The address of a profile's server, with a slash at its end.
+pub(super) fn base_url(profile: &Profile) -> Result<String, ClientError> {
     let provider = profile.provider;
     let base = profile
         .base_url
@@ -49,19 +47,23 @@ pub(super) fn target(
     if !matches!(url.scheme(), "http" | "https") {
         return Err(ClientError::BadBaseUrl(base.to_owned()));
     }
-    let base = format!("{}/", base.trim_end_matches('/'));
+    Ok(format!("{}/", base.trim_end_matches('/')))
+}
+
+/// What a request is sent with, if the server is reached under `base`.
+pub(super) fn target(profile: &Profile, key: Option<&SecretString>, base: &str) -> ServiceTarget {
     // genai insists on a key even if the server needs none.
     let key = key.map_or_else(|| "none".to_owned(), |k| k.expose_secret().to_owned());
-    let auth = if provider == Provider::Azure {
-        azure(profile, &base, key)
+    let auth = if profile.provider == Provider::Azure {
+        azure(profile, base, key)
     } else {
         AuthData::from_single(key)
     };
-    Ok(ServiceTarget {
-        endpoint: Endpoint::from_owned(base),
+    ServiceTarget {
+        endpoint: Endpoint::from_owned(base.to_owned()),
         auth,
-        model: ModelIden::new(adapter(provider), profile.model.clone()),
-    })
+        model: ModelIden::new(adapter(profile.provider), profile.model.clone()),
+    }
 }
 
 /// Azure expects the deployment in the path and the key in `api-key`.

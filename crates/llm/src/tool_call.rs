@@ -45,12 +45,16 @@ pub struct ToolSpec {
     pub schema: Value,
 }
 
-/// Changes every text in a value.
+/// Changes every text in a value, except what a provider has signed.
 pub(crate) fn change_strings(value: &mut Value, change: &dyn Fn(&str) -> String) {
     match value {
         Value::String(text) => *text = change(text),
         Value::Array(items) => items.iter_mut().for_each(|i| change_strings(i, change)),
-        Value::Object(map) => map.values_mut().for_each(|v| change_strings(v, change)),
+        Value::Object(map) => {
+            let is_signature = |name: &str| name.to_ascii_lowercase().contains("signature");
+            let texts = map.iter_mut().filter(|(name, _)| !is_signature(name));
+            texts.for_each(|(_, value)| change_strings(value, change));
+        }
         _ => {}
     }
 }

@@ -108,7 +108,6 @@ impl Transport for Recorder {
 
 fn without_secrets(chat: &Chat) -> Chat {
     let mut chat = chat.clone();
-    chat.system = secrets(&chat.system);
     chat.change_texts(&secrets);
     chat
 }

@@ -8,6 +8,10 @@ use crate::profile::Level;
 use crate::tool_call::change_strings;
 use crate::{ToolCalls, ToolRound, ToolSpec};
 
+/// Stands for the mark of a request's fences until the request is sent: every request has its own,
+/// which nobody who wrote the text inside could know.
+pub const MARK: &str = "#mark#";
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chat {
     pub step: String,
@@ -30,8 +34,15 @@ pub struct Chat {
 }
 
 impl Chat {
-    /// Changes what a run adds to the system text: the prompt, a faulty answer, results of tools.
+    pub(crate) fn with_mark(&self, mark: &str) -> Chat {
+        let mut chat = self.clone();
+        chat.change_texts(&|text| text.replace(MARK, mark));
+        chat
+    }
+
+    /// Changes every text: system text, prompt, a faulty answer, results of tools.
     pub(crate) fn change_texts(&mut self, change: &dyn Fn(&str) -> String) {
+        self.system = change(&self.system);
         self.user = change(&self.user);
         if let Some((answer, faults)) = &mut self.repair {
             *answer = change(answer);
@@ -118,6 +129,16 @@ pub enum CallError {
     LevelRefused { reason: String },
     #[error("the model declined to answer: {reason}")]
     Refused { reason: String },
+}
+
+impl CallError {
+    pub fn timed_out(deadline: std::time::Duration) -> CallError {
+        CallError::Transient {
+            reason: format!("no complete answer within {} s", deadline.as_secs()),
+            wait: None,
+            had_text: true,
+        }
+    }
 }
 
 pub trait Transport: Send + Sync {

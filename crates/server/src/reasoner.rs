@@ -92,10 +92,9 @@ impl Reasoners {
     }
 }
 
-fn options(choice: &ReasonerChoice, llm: &LlmConfig) -> LlmOptions {
+fn options(llm: &LlmConfig) -> LlmOptions {
     LlmOptions {
         max_cost: llm.max_cost,
-        redact: choice.redact,
         stream: true,
     }
 }
@@ -103,7 +102,7 @@ fn options(choice: &ReasonerChoice, llm: &LlmConfig) -> LlmOptions {
 fn with_llm(choice: &ReasonerChoice, llm: &LlmConfig, keys: KeySource) -> Result<Reasoners> {
     let transcript = choice.transcript.as_deref().map(transcript).transpose()?;
     let connect = |name: Option<&str>| {
-        let options = options(choice, llm);
+        let options = options(llm);
         agent::model::connect(llm, name, &keys, transcript.as_ref(), options)
     };
     let (name, profile) = llm.profile(choice.profile.as_deref())?;
@@ -127,7 +126,7 @@ fn with_llm(choice: &ReasonerChoice, llm: &LlmConfig, keys: KeySource) -> Result
 
 /// Collects what would be sent to the chosen profile; without one, to any server.
 fn dry_run(choice: &ReasonerChoice, llm: &LlmConfig) -> Result<Reasoners> {
-    let dry = DryRun::new(profile_or_any(choice, llm)?, choice.redact);
+    let dry = DryRun::new(profile_or_any(choice, llm)?);
     Ok(Reasoners {
         previews: Some(dry.previews()),
         ..Reasoners::of(dry, "dry run: nothing is sent")
@@ -153,7 +152,7 @@ fn replayed(path: &Path, choice: &ReasonerChoice, llm: &LlmConfig) -> Result<Rea
     let replay = Arc::new(replay);
     let transport: Arc<dyn Transport> = Arc::<Replay>::clone(&replay);
     let model = Model::new(profile_or_any(choice, llm)?, transport);
-    let first = LlmReasoner::new(model, options(choice, llm));
+    let first = LlmReasoner::new(model, options(llm));
     Ok(Reasoners {
         replay: Some(replay),
         ..Reasoners::of(first, "replaying a transcript: nothing is sent")

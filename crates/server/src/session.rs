@@ -235,6 +235,7 @@ impl Session {
             prior: Some(&chunk_prior),
             kind_prior: Some(&kind_prior),
             limits: Limits::default(),
+            redact: task.reasoner.redact,
             cancel: task.cancel.clone(),
         };
         let analyzed = agent::analyze(&task.request, &services, observer);

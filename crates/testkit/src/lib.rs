@@ -5,6 +5,7 @@ mod assertions;
 mod files;
 pub mod knowledge;
 pub mod llm;
+pub mod private;
 mod shared;
 
 pub use assertions::{any_contains, contains};

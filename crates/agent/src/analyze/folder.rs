@@ -8,6 +8,7 @@ use job::{Job, JobReader, ReadFile};
 use crate::facts::{Excerpt, Facts, Reading};
 use crate::found::Found;
 use crate::outline::{self, Outline};
+use crate::private;
 use crate::progress::{Event, Observer};
 use crate::request::{AnalyzeError, Request, Services};
 use crate::terms::Terms;
@@ -55,6 +56,10 @@ impl<'a> Folder<'a> {
     pub(super) fn read(&mut self, names: &[&str], observer: &mut dyn Observer) {
         let read = self.reader.read(names);
         (self.diagnosis, self.facts) = diagnose(self.job(), self.services, &self.request);
+        if self.services.redact {
+            let quoted: Vec<String> = self.excerpts.iter().map(|e| e.text.clone()).collect();
+            quoted.iter().for_each(|text| self.hide_words(text));
+        }
         self.note(&read, observer);
     }
 
@@ -82,12 +87,21 @@ impl<'a> Folder<'a> {
         let mut files = self.reader.files().iter();
         let bytes = files.find(|f| f.name == name).map_or(0, |f| f.bytes);
         let text = self.reader.text(name, self.services.limits.excerpt_bytes)?;
-        self.excerpts.push(crate::tools::excerpt(name, text, bytes));
+        self.add_excerpt(crate::tools::excerpt(name, text, bytes));
         Ok(())
     }
 
     pub(super) fn add_excerpt(&mut self, excerpt: Excerpt) {
+        if self.services.redact {
+            self.hide_words(&excerpt.text);
+        }
         self.excerpts.push(excerpt);
+    }
+
+    fn hide_words(&mut self, text: &str) {
+        if let Some(mask) = &mut Arc::make_mut(&mut self.facts).mask {
+            private::words(mask, text);
+        }
     }
 
     pub(super) fn excerpt(&self, name: &str) -> Option<&Excerpt> {
@@ -135,6 +149,7 @@ fn diagnose(job: &Job, services: &Services<'_>, request: &Request) -> (Diagnosis
         job: summary,
         outline: Outline::of(job, catalogue, language),
         found: Found::of(job, &diagnosis, catalogue, services.kind_prior, language),
+        mask: services.redact.then(|| private::mask(job)),
     };
     (diagnosis, Arc::new(facts))
 }

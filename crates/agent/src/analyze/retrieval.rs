@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::experience::{self, Answers, Asker};
+use crate::experience::{self, Answers, Asker, Bounds};
 use crate::facts::{Facts, Passage};
 use crate::request::{Depth, Request, Services};
 use crate::step::StepId;
@@ -31,12 +31,19 @@ impl<'a> Retrieval<'a> {
         }
     }
 
-    fn asker(&self, facts: &Facts) -> Option<Asker<'a>> {
+    fn asker<'f>(&self, facts: &'f Facts) -> Option<Asker<'f>>
+    where
+        'a: 'f,
+    {
         self.services.index.map(|source| Asker {
             source,
             engine: facts.job.engine.into(),
             prior: self.services.prior,
             answers: Arc::clone(&self.answers),
+            bounds: Bounds {
+                mask: facts.mask.as_ref(),
+                cancel: &self.services.cancel,
+            },
         })
     }
 

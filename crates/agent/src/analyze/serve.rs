@@ -4,6 +4,7 @@
 //! the same: a few files a round, a few look-ups, each cut to size, none of them outside the folder.
 
 use crate::conclusion::{Lookup, WantedFile};
+use crate::experience::Bounds;
 use crate::facts::StepInput;
 use crate::prompts::fence;
 use crate::tools::{self, ToolRequest};
@@ -66,9 +67,14 @@ pub(super) fn new_lookups<'r>(input: &StepInput, asked: &'r [Lookup]) -> Vec<&'r
 }
 
 pub(super) fn look_up(run: &mut Run<'_>, lookups: &[&Lookup], input: &StepInput) {
-    let (index, most) = (run.services.index, run.services.limits.excerpt_bytes);
+    let bounds = Bounds {
+        mask: input.facts.mask.as_ref(),
+        cancel: &run.services.cancel,
+    };
+    let experience = run.services.index.map(|index| (index, bounds));
+    let most = run.services.limits.excerpt_bytes;
     for lookup in lookups {
-        let excerpt = tools::look_up(lookup, run.folder.job(), index, &input.facts, most);
+        let excerpt = tools::look_up(lookup, run.folder.job(), experience, &input.facts, most);
         run.folder.add_excerpt(excerpt);
     }
 }
@@ -95,38 +101,46 @@ pub(super) fn results(run: &Run<'_>, calls: &[ToolCall], before: &StepInput) -> 
 fn result(run: &Run<'_>, call: &ToolCall, before: &StepInput) -> String {
     match tools::read(call) {
         Ok(ToolRequest::ListFiles) => listing(&run.input_without_experience()),
-        Ok(ToolRequest::Read(files)) if files.is_empty() => "no file was named".to_owned(),
+        Ok(ToolRequest::Read(files)) if files.is_empty() => refusal("no file was named"),
         Ok(ToolRequest::Read(files)) => {
             let texts: Vec<String> = files.iter().map(|f| text_of(run, f, before)).collect();
             texts.join("\n")
         }
         Ok(ToolRequest::LookUp(lookup)) => {
             quoted(run, &tools::name(&lookup)).unwrap_or_else(|| {
-                format!("not looked up: at most {LOOKUPS_PER_ROUND} look-ups a turn; ask again")
+                refusal(&format!(
+                    "not looked up: at most {LOOKUPS_PER_ROUND} look-ups a turn; ask again"
+                ))
             })
         }
-        Ok(ToolRequest::Submit(_)) => {
-            "not taken: other tools were called in the same turn; look at what they gave first"
-                .to_owned()
-        }
-        Err(mistake) => mistake,
+        Ok(ToolRequest::Submit(_)) => refusal(
+            "not taken: other tools were called in the same turn; look at what they gave first",
+        ),
+        Err(mistake) => refusal(&mistake),
     }
+}
+
+/// Why a call got nothing. It repeats what the call named, so it is fenced as data are.
+fn refusal(text: &str) -> String {
+    fence(text, "error")
 }
 
 fn text_of(run: &Run<'_>, wanted: &WantedFile, before: &StepInput) -> String {
     let name = &wanted.file;
     if !is_known(before, name) {
-        return format!(
+        return refusal(&format!(
             "`{}` is not in the job folder; list_files names what is",
             report::format::cut(name, 200)
-        );
+        ));
     }
     if was_shown(before, name) {
-        return format!("`{name}` was shown before");
+        return refusal(&format!("`{name}` was shown before"));
     }
     quoted(run, name).unwrap_or_else(|| {
         let most = run.services.limits.files_per_round;
-        format!("`{name}` was not read: at most {most} files a turn, and it must be readable")
+        refusal(&format!(
+            "`{name}` was not read: at most {most} files a turn, and it must be readable"
+        ))
     })
 }
 
@@ -136,8 +150,8 @@ fn quoted(run: &Run<'_>, name: &str) -> Option<String> {
         0 => String::new(),
         bytes => format!(" ({bytes} bytes left out)"),
     };
-    let text = fence(&excerpt.text, "file");
-    Some(format!("{name}{left_out}\n{text}"))
+    let text = &excerpt.text;
+    Some(fence(&format!("{name}{left_out}\n\n{text}"), "file"))
 }
 
 fn listing(input: &StepInput) -> String {

@@ -8,6 +8,7 @@ mod diff;
 mod names;
 mod numbers;
 mod seen;
+mod verdict;
 
 use job::Job;
 
@@ -277,9 +278,18 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Marks what a text claims without basis.
+    /// Marks what a text claims without basis or against the verdict.
     fn mark(&mut self, text: &mut String) {
-        let mut marks: Vec<(usize, String)> = Vec::new();
+        let language = self.input.facts.language;
+        let mut marks: Vec<(usize, &str, String)> = Vec::new();
+        for end in verdict::contradictions(text, &self.input.facts.found) {
+            let remark = text!(
+                "有一句话与程序的判断相矛盾",
+                "a sentence contradicts the program's verdict"
+            );
+            let mark = language.select("〔与程序的判断矛盾〕", " [contradicts the verdict]");
+            marks.push((end, mark, self.say(remark)));
+        }
         for unknown in self.names.unknown(text) {
             let name = &text[unknown.span.clone()];
             let what = Text {
@@ -291,7 +301,8 @@ impl<'a> Checker<'a> {
                 "{what} `{name}` is not known",
                 what = what
             );
-            marks.push((unknown.span.end, self.say(remark)));
+            let at = outside_quotes(text, unknown.span.end);
+            marks.push((at, mark_of(language), self.say(remark)));
         }
         let figures = numbers::figures(text);
         self.outcome.claims += u32::try_from(figures.len() + marks.len()).unwrap_or(u32::MAX);
@@ -301,11 +312,12 @@ impl<'a> Checker<'a> {
                 "数字 {number} 不在任何事实中",
                 "the number {number} is in no fact"
             );
-            marks.push((figure.span.end, self.say(remark)));
+            let at = outside_quotes(text, figure.span.end);
+            marks.push((at, mark_of(language), self.say(remark)));
         }
-        marks.sort_by_key(|(at, _)| *at);
-        for (at, remark) in marks.into_iter().rev() {
-            text.insert_str(outside_quotes(text, at), mark_of(self.input.facts.language));
+        marks.sort_by_key(|(at, _, _)| *at);
+        for (at, mark, remark) in marks.into_iter().rev() {
+            text.insert_str(at, mark);
             self.outcome.unverified += 1;
             self.outcome.remarks.push(remark);
         }

@@ -35,16 +35,14 @@ pub struct Preview {
 
 pub struct DryRun {
     profile: Profile,
-    redact: bool,
     previews: Arc<Mutex<Vec<Preview>>>,
 }
 
 impl DryRun {
-    /// A dry run for a profile; with `redact`, as it would be masked.
-    pub fn new(profile: Profile, redact: bool) -> DryRun {
+    /// A dry run for a profile.
+    pub fn new(profile: Profile) -> DryRun {
         DryRun {
             profile,
-            redact,
             previews: Arc::default(),
         }
     }
@@ -64,10 +62,9 @@ impl DryRun {
         let budget = context::budget(&self.profile);
         let prompt = context::build(task, &form, budget)
             .map_err(|e| ReasonerError::Prompt(e.to_string()))?;
-        let user = if self.redact {
-            super::mask::mask(&task.input.facts).hide(&prompt.user)
-        } else {
-            prompt.user
+        let user = match &task.input.facts.mask {
+            Some(mask) => mask.hide(&prompt.user),
+            None => prompt.user,
         };
         Ok(Preview {
             steps: task.steps.iter().map(|s| s.id().to_owned()).collect(),

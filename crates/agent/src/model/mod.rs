@@ -5,7 +5,6 @@ mod connect;
 mod context;
 mod dry_run;
 mod markers;
-mod mask;
 mod reasoner;
 mod task;
 mod tokens;

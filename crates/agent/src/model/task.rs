@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::conclusion::{self, Conclusion};
 use crate::progress::{Event, Observer};
-use crate::reasoner::{Answer, ReasonerError, Task};
+use crate::reasoner::{Answer, ReasonerError, Reservation, Task};
 use crate::step::StepId;
 use crate::tools;
 use llm::ToolCalls;
@@ -18,6 +18,13 @@ use llm::Mask;
 use llm::retry::{self, Next};
 use llm::transport::{CallError, Chat, Finish, Piece, Reply};
 use llm::{LlmOptions, Model};
+
+/// Longest answer that is paid for where a run has a limit and the profile names none; reasoning
+/// models think for some ten thousand tokens.
+const MOST_ANSWER_TOKENS: u32 = 16_000;
+
+/// An answer needs this many; a run that cannot pay for them ends.
+const LEAST_ANSWER_TOKENS: u32 = 4_000;
 
 pub(super) struct Call<'a> {
     model: &'a Model,
@@ -53,13 +60,30 @@ impl<'a> Call<'a> {
         self.read(reply, observer).await
     }
 
-    /// Stops a run before it costs more than it may.
-    fn check_cost(&self) -> Result<(), ReasonerError> {
-        let spent = self.task.meter.total().cost.unwrap_or(0.0);
-        match self.options.max_cost {
-            Some(cap) if spent >= cap => Err(ReasonerError::CostCap { spent, cap }),
-            _ => Ok(()),
+    /// Sets aside what a request may cost at most, and limits its answer to what is left.
+    fn reserve(&self, chat: &mut Chat) -> Result<Option<Reservation<'a>>, ReasonerError> {
+        let Some(cap) = self.options.max_cost else {
+            return Ok(None);
+        };
+        let tokens_in = sent_tokens(chat);
+        let most = chat.max_output_tokens.unwrap_or(MOST_ANSWER_TOKENS);
+        let least = most.min(LEAST_ANSWER_TOKENS);
+        let price = |tokens_out: u32| {
+            let price = self.model.profile.price(tokens_in, u64::from(tokens_out));
+            price.ok_or_else(|| ReasonerError::Permanent {
+                provider: self.model.name(),
+                reason: "`max_cost` is set, but the profile has no prices".to_owned(),
+                hint: "set price_per_million_in and price_per_million_out".to_owned(),
+            })
+        };
+        for tokens_out in [most, least] {
+            if let Some(reservation) = self.task.meter.reserve(price(tokens_out)?, cap) {
+                chat.max_output_tokens = Some(tokens_out);
+                return Ok(Some(reservation));
+            }
         }
+        let (spent, needed) = (self.task.meter.committed(), price(least)?);
+        Err(ReasonerError::CostCap { spent, needed, cap })
     }
 
     /// How the task is put now: with tools where the step and the server have them.
@@ -84,14 +108,13 @@ impl<'a> Call<'a> {
         let mut budget = context::budget(&self.model.profile);
         let mut shrunk = false;
         loop {
-            self.check_cost()?;
             // A conversation that is too long is begun anew, with what was read in its prompt.
             let form = self.form(shrunk || context::rounds(self.task.rounds) > budget / 2);
             let prompt = self.prompt(&form, budget)?;
             let chat = self.chat(&prompt, &form, repair.clone())?;
             let (level, tools) = (form.level, form.tools);
             let sent = prompt.tokens + context::rounds(&chat.rounds);
-            match self.send(chat, observer).await {
+            match self.send(chat, observer).await? {
                 Ok(reply) => {
                     self.note_cuts(&prompt);
                     return Ok(reply);
@@ -162,28 +185,44 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// Sends a request, masked if it has to be, within the time of a request. Nothing is sent but
+    /// through here.
     async fn send(
         &mut self,
         mut chat: Chat,
         observer: &mut dyn Observer,
-    ) -> Result<Reply, CallError> {
-        let step = self.task.step();
-        let facts = &self.task.input.facts;
-        let mask = self.options.redact.then(|| super::mask::mask(facts));
+    ) -> Result<Result<Reply, CallError>, ReasonerError> {
+        let mask = self.task.input.facts.mask.as_ref();
         mask.iter().for_each(|mask| mask.hide_chat(&mut chat));
+        let deadline = self.model.profile.timeout();
+        let sent = tokio::time::timeout(deadline, self.send_masked(chat, mask, observer)).await;
+        sent.unwrap_or_else(|_| Ok(Err(CallError::timed_out(deadline))))
+    }
+
+    /// Sends a request as it is, again after errors that may pass.
+    async fn send_masked(
+        &mut self,
+        mut chat: Chat,
+        mask: Option<&Mask>,
+        observer: &mut dyn Observer,
+    ) -> Result<Result<Reply, CallError>, ReasonerError> {
+        let step = self.task.step();
         let retries = self.model.profile.retries.unwrap_or(2);
         let mut attempt = 0;
         loop {
-            let error = match self.send_once(&chat, mask.as_ref(), observer).await {
+            // Set aside until the call is accounted for.
+            let reserved = self.reserve(&mut chat)?;
+            let error = match self.send_once(&chat, mask, observer).await {
                 Ok(mut reply) => {
                     mask.iter().for_each(|mask| mask.show_reply(&mut reply));
-                    return Ok(reply);
+                    return Ok(Ok(reply));
                 }
                 Err(error) => error,
             };
+            drop(reserved);
             attempt += 1;
             match retry::after(&error, attempt, retries, retry::jitter()) {
-                Next::GiveUp => return Err(error),
+                Next::GiveUp => return Ok(Err(error)),
                 Next::Again(wait) => {
                     self.note(&Usage {
                         retries: 1,
@@ -220,16 +259,27 @@ impl<'a> Call<'a> {
             }
             Piece::Thought(text) => observer.event(Event::Thinking { step, text }),
         };
-        let reply = self.model.transport.send(chat, &mut tell).await?;
-        self.account(chat, &reply);
-        Ok(reply)
+        let result = self.model.transport.send(chat, &mut tell).await;
+        match &result {
+            Ok(reply) => self.account(chat, reply),
+            // An answer that broke off was paid for, as far as it came.
+            Err(CallError::Transient { had_text: true, .. }) => self.charge(sent_tokens(chat), 0),
+            Err(_) => {}
+        }
+        result
     }
 
     fn account(&mut self, chat: &Chat, reply: &Reply) {
-        let sent = || (context::tokens(&chat.system) + context::tokens(&chat.user)) as u64;
         let received = || (context::tokens(&reply.text) + context::tokens(&reply.thoughts)) as u64;
-        let tokens_in = reply.tokens_in.filter(|n| *n > 0).unwrap_or_else(sent);
+        let tokens_in = reply
+            .tokens_in
+            .filter(|n| *n > 0)
+            .unwrap_or_else(|| sent_tokens(chat));
         let tokens_out = reply.tokens_out.filter(|n| *n > 0).unwrap_or_else(received);
+        self.charge(tokens_in, tokens_out);
+    }
+
+    fn charge(&mut self, tokens_in: u64, tokens_out: u64) {
         let cost = self.model.profile.price(tokens_in, tokens_out);
         self.note(&Usage {
             calls: 1,
@@ -330,12 +380,11 @@ impl<'a> Call<'a> {
         reply: &Reply,
         observer: &mut dyn Observer,
     ) -> Result<Reply, ReasonerError> {
-        self.check_cost()?;
         let form = self.form(false);
         let prompt = self.prompt(&form, context::budget(&self.model.profile))?;
         let mut chat = self.chat(&prompt, &form, None)?;
         chat.repair = Some((shown(&reply.text), self.render("summary", ())?));
-        let reply = self.send(chat, observer).await;
+        let reply = self.send(chat, observer).await?;
         reply.map_err(|error| self.error(error))
     }
 
@@ -361,6 +410,17 @@ impl<'a> Call<'a> {
             ),
         }
     }
+}
+
+/// Tokens of a request, by our own count.
+fn sent_tokens(chat: &Chat) -> u64 {
+    let repair = chat
+        .repair
+        .iter()
+        .flat_map(|(answer, faults)| [answer, faults]);
+    let texts = [&chat.system, &chat.user].into_iter().chain(repair);
+    let tokens: usize = texts.map(|text| context::tokens(text)).sum();
+    (tokens + context::rounds(&chat.rounds)) as u64
 }
 
 fn is_broken_stream(error: &CallError) -> bool {

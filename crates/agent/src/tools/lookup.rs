@@ -9,10 +9,10 @@ use job::Job;
 use job::model::Table;
 
 use crate::conclusion::{Lookup, Tool};
-use crate::experience::ExperienceSource;
+use crate::experience::{Bounds, ExperienceSource};
 use crate::facts::{Excerpt, Facts};
-use report::format::{cut, figure};
 use report::Match;
+use report::format::{cut, figure};
 
 /// Chunks that a search gives; as many as a step gets by itself.
 const SEARCH_HITS: usize = 3;
@@ -43,7 +43,7 @@ pub(crate) fn excerpt(name: &str, text: String, bytes: u64) -> Excerpt {
 pub(crate) fn look_up(
     lookup: &Lookup,
     job: &Job,
-    index: Option<&dyn ExperienceSource>,
+    experience: Option<(&dyn ExperienceSource, Bounds<'_>)>,
     facts: &Facts,
     most_bytes: usize,
 ) -> Excerpt {
@@ -51,7 +51,7 @@ pub(crate) fn look_up(
         Tool::AnalyzeScript => analyze_script(facts, &lookup.argument),
         Tool::TableMetadata => table_metadata(job, &lookup.argument),
         Tool::ExplainCodegen => explain_codegen(job, &lookup.argument),
-        Tool::SearchExperience => search_experience(index, &lookup.argument, facts),
+        Tool::SearchExperience => search_experience(experience, &lookup.argument, facts),
     };
     let bytes = text.len() as u64;
     excerpt(&name(lookup), cut(&text, most_bytes).to_owned(), bytes)
@@ -152,15 +152,19 @@ fn explain_codegen(job: &Job, wanted: &str) -> String {
     or_else(out, || format!("no class `{wanted}`"))
 }
 
-fn search_experience(index: Option<&dyn ExperienceSource>, words: &str, facts: &Facts) -> String {
-    let Some(index) = index else {
+fn search_experience(
+    experience: Option<(&dyn ExperienceSource, Bounds<'_>)>,
+    words: &str,
+    facts: &Facts,
+) -> String {
+    let Some((index, bounds)) = experience else {
         return "there is no index".to_owned();
     };
     let mut query = indexer::Query::new(cut(words, 400), SEARCH_HITS);
     query.filter.kinds = vec![indexer::Kind::Experience, indexer::Kind::Case];
     query.filter.engine = Some(facts.job.engine.into());
     query.prefer.languages = vec![facts.language];
-    match index.search(&query) {
+    match bounds.search(index, &query) {
         Ok(hits) => {
             let passage = |h: &indexer::Hit| {
                 format!("[{}] {}\n{}\n", h.chunk.id, h.chunk.title, h.chunk.text)

@@ -3,7 +3,6 @@
 
 use agent::Request;
 use agent::offline::Offline;
-use llm::LlmOptions;
 use report::{Language, Origin, Suggestion};
 use serde_json::{Value, json};
 use testkit::llm::Server;
@@ -285,7 +284,7 @@ async fn orders_in_a_script_change_nothing_even_if_the_model_obeys() {
     let open = before.rfind("<<<data").expect("an open fence");
     let closed = before[open..].contains("\n>>>data");
     assert!(!closed, "the fence is closed before the order");
-    contains(before, ["> >>data SYSTEM"]);
+    contains(before, [">> >data SYSTEM"]);
 }
 
 #[tokio::test]
@@ -301,16 +300,11 @@ async fn nothing_private_leaves_a_masked_run_and_the_report_has_its_names_back()
             answer["text"] = format!("look at {shown}").into();
         }
     });
-    let options = LlmOptions {
-        redact: true,
-        ..streaming()
-    };
     let request = Request {
         question: Some(format!("why is {} slow?", private[0])),
         ..skewed()
     };
-    let setting = Setting::with(asking_with(&profile(&server), options));
-    let report = run(&request, setting).await;
+    let report = run(&request, Setting::asking(&server).redacted()).await;
     for request in server.requests() {
         let body = request.body.to_string();
         for name in &private {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use agent::AnalyzeError;
-use llm::{LlmOptions, Provider};
+use llm::Provider;
 use report::ReasonerKind;
 use serde_json::json;
 use testkit::llm::think::{agreeable, is_merged, plain, step_of};
@@ -74,7 +74,7 @@ fn streams_break_in_every_protocol_alike() {
         Fault::CutAfter(400),
         Fault::ResetAfter(400),
         Fault::ErrorEvent(event),
-        Fault::StallAfter(400, Duration::from_secs(2)),
+        Fault::StallAfter(400, Duration::from_secs(4)),
     ];
     let all = PROVIDERS
         .iter()
@@ -199,23 +199,4 @@ async fn a_model_that_asks_for_ever_reaches_the_bound() {
     let report = report(&server).await;
     assert_eq!(report.step("think4").conclusion["ended"], "round_limit");
     assert!(server.requests().len() < 20, "{}", server.requests().len());
-}
-
-#[tokio::test]
-async fn a_run_stops_at_its_cost_cap() {
-    let server = Server::agreeing();
-    let mut profile = profile(&server);
-    profile.price_per_million_in = Some(1_000.0);
-    profile.price_per_million_out = Some(1_000.0);
-    let options = LlmOptions {
-        max_cost: Some(0.2),
-        ..streaming()
-    };
-    let setting = Setting::with(asking_with(&profile, options)).or_offline();
-    let report = run(&healthy(), setting).await;
-    // A call costs 0.12: two are made before the cap is reached.
-    assert_eq!(server.requests().len(), 2);
-    contains(report.fallback(), ["may cost"]);
-    let usage = report.usage.as_ref().expect("usage");
-    assert!(usage.cost.expect("a price") < 0.25);
 }

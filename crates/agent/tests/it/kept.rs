@@ -107,7 +107,7 @@ fn a_broken_transcript_names_its_line() {
 
 /// What a model of this profile would be sent about the skewed job.
 async fn previews(profile: Profile) -> (Vec<Preview>, Outcome) {
-    let dry = DryRun::new(profile, false);
+    let dry = DryRun::new(profile);
     let previews = dry.previews();
     let report = run(&skewed(), Setting::with(dry).indexed()).await;
     let previews = previews.lock().expect("the run is over").clone();

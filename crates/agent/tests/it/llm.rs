@@ -129,7 +129,7 @@ const CODE: &str = "__ScopeCodeGen__.dll.cs";
 async fn hypotheses_that_a_file_decides_are_checked_with_it() {
     let server = Server::amending(|request, answer| {
         if step_of(request) == "hypotheses" {
-            let was_read = request.prompt().contains(&format!("### {CODE}"));
+            let was_read = request.prompt().contains("<<<data file ");
             let result = if was_read { "refuted" } else { "open" };
             answer["hypotheses"] = json!([
                 { "hypothesis": "user code is slow", "check": "look at the generated code",
@@ -220,7 +220,7 @@ async fn files_that_the_model_asks_for_are_read_and_shown_to_it() {
     let last = server.last_for("think4").expect("a request");
     contains(
         last.prompt(),
-        [format!("### {CODE}").as_str(), "### table_metadata()"],
+        [format!("\n{CODE}").as_str(), "\ntable_metadata()"],
     );
     let requests = server.requests();
     assert!(!requests.iter().any(|r| r.prompt().contains("root:")));

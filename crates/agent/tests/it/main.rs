@@ -9,5 +9,6 @@ mod offline;
 mod prompts;
 mod protocols;
 mod providers;
+mod security;
 mod support;
 mod tools;

@@ -61,7 +61,7 @@ impl ExperienceSource for OneChunk {
 }
 
 async fn contexts(request: &Request) -> String {
-    let dry = DryRun::new(Profile::new(Provider::OpenAi, "gpt-4o"), false);
+    let dry = DryRun::new(Profile::new(Provider::OpenAi, "gpt-4o"));
     let previews = dry.previews();
     let setting = Setting {
         source: Some(&OneChunk),

@@ -24,7 +24,7 @@ struct Case {
     stream: bool,
 }
 
-const PROVIDERS: [(P, &str, D, &str); 11] = [
+pub(crate) const PROVIDERS: [(P, &str, D, &str); 11] = [
     (P::OpenAi, "gpt-4o-mini", D::OpenAi, "/v1"),
     (P::OpenAiResponses, "gpt-5-mini", D::OpenAi, "/v1"),
     (P::Azure, "my-deployment", D::Azure, ""),

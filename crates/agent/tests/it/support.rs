@@ -30,6 +30,7 @@ pub(crate) struct Setting {
     pub(crate) fallbacks: Vec<Box<dyn Reasoner>>,
     pub(crate) source: Option<&'static dyn ExperienceSource>,
     pub(crate) rounds: u32,
+    pub(crate) redact: bool,
     pub(crate) cancel: CancellationToken,
 }
 
@@ -45,6 +46,7 @@ impl Setting {
             fallbacks: Vec::new(),
             source: None,
             rounds: 8,
+            redact: false,
             cancel: CancellationToken::new(),
         }
     }
@@ -59,6 +61,13 @@ impl Setting {
         Setting { source, ..self }
     }
 
+    pub(crate) fn redacted(self) -> Setting {
+        Setting {
+            redact: true,
+            ..self
+        }
+    }
+
     pub(crate) fn or_offline(mut self) -> Setting {
         self.fallbacks.push(Box::new(Offline));
         self
@@ -69,8 +78,8 @@ impl Setting {
 pub(crate) fn profile(server: &Server) -> Profile {
     let mut profile = Profile::new(Provider::Compatible, "scripted");
     profile.base_url = Some(server.url());
-    profile.read_timeout_seconds = Some(1.0);
-    profile.timeout_seconds = Some(5.0);
+    profile.read_timeout_seconds = Some(2.0);
+    profile.timeout_seconds = Some(20.0);
     profile
 }
 
@@ -176,6 +185,7 @@ pub(crate) async fn try_run(request: &Request, setting: Setting) -> Result<Outco
             rounds: setting.rounds,
             ..agent::Limits::default()
         },
+        redact: setting.redact,
         cancel: setting.cancel,
     };
     let mut events = Vec::new();

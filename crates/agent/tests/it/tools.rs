@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use agent::Request;
-use llm::{Level, LlmOptions};
+use llm::Level;
 use report::Language;
 use serde_json::{Value, json};
 use testkit::contains;
@@ -131,7 +131,7 @@ async fn what_a_tool_gave_is_seen_by_later_steps_too() {
     })
     .await;
     let advice = server.last_for("think5").expect("THINK 5");
-    contains(advice.prompt(), ["### analyze_script(31-40)"]);
+    contains(advice.prompt(), ["\nanalyze_script(31-40)"]);
 }
 
 #[tokio::test]
@@ -158,7 +158,7 @@ async fn claims_of_the_last_call_are_checked() {
 #[tokio::test]
 async fn a_model_without_tools_is_asked_for_the_marks() {
     let server = checking(|request, _| {
-        Turn::text(if request.prompt().contains("### tables.json") {
+        Turn::text(if request.prompt().contains("\ntables.json") {
             "【需要文件】: 否\n【文件列表】:\n- 无\n【推断依据】: 已经足够"
         } else {
             "【需要文件】: 是\n【文件列表】:\n- tables.json: 热点值\n【推断依据】: 需要分布"
@@ -222,15 +222,7 @@ async fn names_in_calls_and_results_are_masked_too() {
         }
         _ => submit("seen"),
     });
-    let options = LlmOptions {
-        redact: true,
-        ..streaming()
-    };
-    run(
-        &skewed(),
-        Setting::with(asking_with(&profile(&server), options)),
-    )
-    .await;
+    run(&skewed(), Setting::asking(&server).redacted()).await;
     for request in server.requests() {
         let body = request.body.to_string();
         assert!(!body.contains(table), "{table} was sent");

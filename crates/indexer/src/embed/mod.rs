@@ -11,6 +11,8 @@ use std::path::PathBuf;
 pub use prefix::Prompts;
 use thiserror::Error;
 
+use crate::model::Remote;
+
 /// Turns texts into vectors of one dimension. Vectors have length 1, or are all zero for a text in which
 /// nothing is known (the vector branch is then skipped).
 pub trait Embedder: Send + Sync {
@@ -31,6 +33,14 @@ pub trait Embedder: Send + Sync {
     /// When the model or its server fails.
     fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
         only(self.embed(&[text])?)
+    }
+
+    /// As [`Embedder::embed_query`], as far as the query allows a server to see its text and to take time.
+    ///
+    /// # Errors
+    /// When the model or its server fails.
+    fn embed_query_for(&self, text: &str, _: Remote<'_>) -> Result<Vec<f32>, EmbedError> {
+        self.embed_query(text)
     }
 
     /// False where computing a vector is as fast as reading it.

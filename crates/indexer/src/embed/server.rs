@@ -2,7 +2,8 @@
 //!
 //! Its calls block and may come from any thread. Knows nothing about chunks or stores.
 
-use std::sync::{OnceLock, mpsc};
+use std::sync::OnceLock;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use reqwest::{Client, RequestBuilder};
@@ -11,9 +12,16 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::prefix::{self, Prefixes, Prompts};
 use super::{EmbedError, Embedder, normalize, only, reason};
+use crate::model::Remote;
 
-/// A batch on a slow CPU server takes time; a server that is silent for longer is down.
-const TIMEOUT: Duration = Duration::from_secs(120);
+/// Longest time for a batch, which takes some on a slow CPU server, retries included.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The same for a query, for which somebody is waiting.
+const QUERY_PATIENCE: Duration = Duration::from_secs(20);
+
+/// How often a waiting caller is asked whether it still waits.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Attempts per request, and the pause after the first failure; it doubles each time.
 const ATTEMPTS: u32 = 4;
@@ -21,6 +29,9 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 /// Largest answer, in bytes; 32 vectors of 4,096 numbers as text take about 3 MB.
 const MAX_ANSWER: usize = 64 << 20;
+
+/// Of an error, more is not read.
+const MAX_ERROR: usize = 64 << 10;
 
 pub(super) struct Server {
     client: Client,
@@ -61,7 +72,7 @@ impl Server {
         let url = format!("{}/embeddings", url.trim_end_matches('/'));
         // Fails if the program has chosen a provider already, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder().timeout(TIMEOUT).build();
+        let client = Client::builder().timeout(PATIENCE).build();
         let mut server = Server {
             client: client.map_err(|error| failed(&url, error))?,
             url,
@@ -71,7 +82,8 @@ impl Server {
             prompts: prompts.clone(),
             dimension: 0,
         };
-        let vectors = server.request(&["dimension".to_owned()])?;
+        let probe = ["dimension".to_owned()];
+        let vectors = server.request(&probe, PATIENCE, Remote::default())?;
         server.dimension = vectors.first().map_or(0, Vec::len);
         if server.dimension == 0 {
             return Err(EmbedError::WrongAnswer {
@@ -81,7 +93,12 @@ impl Server {
         Ok(server)
     }
 
-    fn request(&self, input: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+    fn request(
+        &self,
+        input: &[String],
+        patience: Duration,
+        remote: Remote<'_>,
+    ) -> Result<Vec<Vec<f32>>, EmbedError> {
         let body = Request {
             model: &self.model,
             input,
@@ -91,29 +108,46 @@ impl Server {
         if let Some(key) = &self.key {
             request = request.bearer_auth(key);
         }
-        let answered =
-            on_runtime(with_retries(request)).map_err(|reason| failed(&self.url, reason));
+        let call = async move {
+            let answered = tokio::time::timeout(patience, with_retries(request)).await;
+            answered.unwrap_or_else(|_| Err(format!("no answer within {} s", patience.as_secs())))
+        };
+        let answered = on_runtime(call, remote).map_err(|reason| failed(&self.url, reason));
         in_order(answered?, input.len())
     }
 
-    fn embed_with(&self, prefix: &str, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+    fn embed_with(
+        &self,
+        prefix: &str,
+        texts: &[&str],
+        patience: Duration,
+        remote: Remote<'_>,
+    ) -> Result<Vec<Vec<f32>>, EmbedError> {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
         // Some servers refuse an empty input.
         let input = texts.iter().map(|text| match text.trim() {
             "" => " ".to_owned(),
-            _ => format!("{prefix}{text}"),
+            _ => format!("{prefix}{}", masked(text, remote)),
         });
-        let mut vectors = self.request(&input.collect::<Vec<_>>())?;
+        let mut vectors = self.request(&input.collect::<Vec<_>>(), patience, remote)?;
         vectors.iter_mut().for_each(|vector| normalize(vector));
         Ok(vectors)
     }
 }
 
-/// Runs `work` on a separate thread, so that any thread may call it, even one that runs asynchronous code.
+fn masked(text: &str, remote: Remote<'_>) -> String {
+    remote
+        .mask
+        .map_or_else(|| text.to_owned(), |mask| mask(text))
+}
+
+/// Runs `work` on a separate thread, so that any thread may call it, even one that runs asynchronous code. Work that nobody waits
+/// for any longer is dropped.
 fn on_runtime<T: Send + 'static>(
     work: impl Future<Output = Result<T, String>> + Send + 'static,
+    remote: Remote<'_>,
 ) -> Result<T, String> {
     // Never dropped: a runtime must not be dropped inside another.
     static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
@@ -123,11 +157,21 @@ fn on_runtime<T: Send + 'static>(
         runtime.map_err(|error| error.to_string())
     });
     let (send, receive) = mpsc::channel();
-    runtime.as_ref()?.spawn(async move {
+    let task = runtime.as_ref()?.spawn(async move {
         // If the receiver is gone, the answer is no longer needed.
         let _ = send.send(work.await);
     });
-    receive.recv().map_err(|error| error.to_string())?
+    loop {
+        match receive.recv_timeout(LOOK) {
+            Ok(result) => return result,
+            Err(RecvTimeoutError::Disconnected) => return Err("the request broke off".to_owned()),
+            Err(RecvTimeoutError::Timeout) if remote.is_cancelled.is_some_and(|is| is()) => {
+                task.abort();
+                return Err("interrupted".to_owned());
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
 }
 
 async fn with_retries(request: RequestBuilder) -> Result<Answer, String> {
@@ -160,6 +204,9 @@ async fn attempt(request: RequestBuilder) -> Result<Answer, Failure> {
     let mut body = Vec::new();
     while let Some(part) = response.chunk().await.map_err(unreachable)? {
         body.extend_from_slice(&part);
+        if status != 200 && body.len() > MAX_ERROR {
+            break;
+        }
         if body.len() > MAX_ANSWER {
             let reason = format!("an answer of more than {MAX_ANSWER} bytes");
             return Err(Failure::Permanent(reason));
@@ -213,7 +260,8 @@ impl Embedder for Server {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        self.embed_with(&self.prefixes.passage, texts)
+        let prefix = &self.prefixes.passage;
+        self.embed_with(prefix, texts, PATIENCE, Remote::default())
     }
 
     fn english_only(&self) -> bool {
@@ -221,7 +269,12 @@ impl Embedder for Server {
     }
 
     fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
-        only(self.embed_with(&self.prefixes.query, &[text])?)
+        self.embed_query_for(text, Remote::default())
+    }
+
+    fn embed_query_for(&self, text: &str, remote: Remote<'_>) -> Result<Vec<f32>, EmbedError> {
+        let prefix = &self.prefixes.query;
+        only(self.embed_with(prefix, &[text], QUERY_PATIENCE, remote)?)
     }
 }
 
@@ -277,5 +330,56 @@ mod tests {
     async fn a_server_may_be_called_from_asynchronous_code() {
         let scripted = Scripted::start([Turn::raw(200, vectors(&[(0, [1.0, 0.0])]))]);
         assert_eq!(connect(&scripted).expect("connected").dimension(), 2);
+    }
+}
+
+#[cfg(test)]
+mod security {
+    use std::time::Instant;
+
+    use testkit::llm::{Fault, Server as Scripted, Turn};
+
+    use super::*;
+
+    const DIMENSION: &str = r#"{"data": [{"index": 0, "embedding": [1.0, 0.0]}]}"#;
+
+    fn connect(scripted: &Scripted) -> Server {
+        let connected = Server::connect(&scripted.url(), "m", None, &Prompts::default());
+        connected.expect("connected")
+    }
+
+    #[test]
+    fn a_query_is_masked_before_it_is_sent() {
+        let scripted = Scripted::start([Turn::raw(200, DIMENSION), Turn::raw(200, DIMENSION)]);
+        let remote = Remote {
+            mask: Some(&|text| text.replace("Contoso", "name_001")),
+            ..Remote::default()
+        };
+        let embedded = connect(&scripted).embed_query_for("skew of Contoso", remote);
+        assert!(embedded.is_ok());
+        assert_eq!(scripted.requests()[1].body["input"][0], "skew of name_001");
+    }
+
+    #[test]
+    fn a_caller_that_stops_waiting_is_released_at_once() {
+        let stalled = Turn::raw(200, DIMENSION).delay(Duration::from_secs(15));
+        let scripted = Scripted::start([Turn::raw(200, DIMENSION), stalled]);
+        let server = connect(&scripted);
+        let started = Instant::now();
+        let remote = Remote {
+            is_cancelled: Some(&|| started.elapsed() > Duration::from_millis(100)),
+            ..Remote::default()
+        };
+        let refused = server.embed_query_for("skew", remote).err();
+        assert!(refused.is_some_and(|e| e.to_string().contains("interrupted")));
+        assert!(started.elapsed() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn an_endless_error_is_read_only_as_far_as_it_is_quoted() {
+        let endless = Turn::raw(400, "busy ".repeat(4)).fault(Fault::Endless);
+        let scripted = Scripted::start([Turn::raw(200, DIMENSION), endless]);
+        let refused = connect(&scripted).embed(&["a"]).err();
+        assert!(refused.is_some_and(|e| e.to_string().contains("400: busy")));
     }
 }

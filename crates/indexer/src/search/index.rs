@@ -16,7 +16,7 @@ use crate::embed::onnx::OnnxReranker;
 use crate::embed::{Embedder, VectorWeights, load};
 use crate::error::{OpenError, SearchError};
 use crate::glossary::{Expansion, Glossary};
-use crate::model::{Chunk, Evidence, Filter, Fusion, Hit, Kind, Query};
+use crate::model::{Chunk, Evidence, Filter, Fusion, Hit, Kind, Query, Remote};
 use crate::query::{self, Reading, Remark};
 use crate::settings::Settings;
 use crate::store::facets::filter_groups;
@@ -116,6 +116,7 @@ impl Index {
             filter: &query.filter,
             fusion,
             depth,
+            remote: query.remote,
         };
         let by_words = || self.lexical_branch(&asked);
         let by_vector = || self.vector_branch(&asked);
@@ -216,7 +217,7 @@ impl Index {
                 text.push_str(name);
             }
         }
-        let vector = self.models.embedder.embed_query(&text)?;
+        let vector = self.models.embedder.embed_query_for(&text, asked.remote)?;
         Ok(vector.iter().any(|&value| value != 0.0).then_some(vector))
     }
 
@@ -348,6 +349,7 @@ struct Asked<'a> {
     filter: &'a Filter,
     fusion: Fusion,
     depth: usize,
+    remote: Remote<'a>,
 }
 
 struct Scored<'a> {

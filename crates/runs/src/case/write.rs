@@ -6,7 +6,7 @@ use super::FILL_IN;
 use super::body::body;
 use super::material::{Material, title};
 use indexer::Engine;
-use llm::{Mask, literals};
+use llm::{Mask, own_words};
 use report::format::with_capital;
 use report::{Finding, Report, Verdict, text};
 
@@ -106,7 +106,7 @@ fn mask(material: &Material<'_>) -> Result<Mask, CaseError> {
         return Err(CaseError::NamesUnknown(report.run_id.clone()));
     }
     let script = summary.script.as_ref();
-    let found = script.map(|s| literals(&s.text)).unwrap_or_default();
+    let found = script.map(|s| own_words(&s.text)).unwrap_or_default();
     let job = [
         Some(report.job.path.as_str()),
         report.job.name.as_deref(),

@@ -27,6 +27,7 @@ async fn analyzed(job: &SimulatedJob) -> ComparedRun {
         prior: None,
         kind_prior: None,
         limits: agent::Limits::default(),
+        redact: false,
         cancel: CancellationToken::new(),
     };
     let Analysis { report, job } = agent::analyze(&request, &services, &mut Silent)

@@ -24,6 +24,8 @@ pub enum Fault {
     ResetAfter(usize),
     /// The body pauses for this long after this many bytes.
     StallAfter(usize, Duration),
+    /// The body is repeated until the client hangs up.
+    Endless,
     /// The stream ends without the events that say how it ended, and without `[DONE]`.
     NoEnd,
     /// The stream has an error event after the text.

@@ -14,6 +14,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+/// Bytes of an endless body that are written at once.
+const ENDLESS_BLOCK: usize = 64 << 10;
+
 type Test = Box<dyn Fn(&Recorded) -> Option<Turn> + Send + Sync>;
 
 #[derive(Default)]
@@ -178,6 +181,13 @@ fn respond(
     };
     let mut head = head(status, kind, turn);
     head.push_str(&more);
+    if turn.fault == Some(Fault::Endless) {
+        (&*stream).write_all(format!("{head}\r\n").as_bytes())?;
+        let block = body.repeat(ENDLESS_BLOCK.div_ceil(body.len().max(1)));
+        loop {
+            (&*stream).write_all(block.as_bytes())?;
+        }
+    }
     head.push_str(&format!("content-length: {}\r\n\r\n", body.len()));
     (&*stream).write_all(head.as_bytes())?;
     write_body(stream, vec![body.into_bytes()], turn, false).map(drop)

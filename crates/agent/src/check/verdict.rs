@@ -1,0 +1,163 @@
+//! Sentences against the program's verdict: that a job with findings is fine, or that a finding
+//! does not count.
+
+use report::Verdict;
+
+use crate::found::Found;
+
+/// What says that nothing is wrong.
+const ALL_IS_WELL: &[&str] = &[
+    "job is healthy",
+    "job is fine",
+    "job is ok",
+    "job is normal",
+    "job is in good shape",
+    "job has no problem",
+    "job has no issue",
+    "run is healthy",
+    "run is fine",
+    "nothing is wrong",
+    "nothing needs to change",
+    "nothing needs to be changed",
+    "nothing to fix",
+    "no change is needed",
+    "no changes are needed",
+    "no problem was found",
+    "no problems were found",
+    "作业正常",
+    "作业健康",
+    "作业是健康的",
+    "作业没有问题",
+    "作业没有性能问题",
+    "运行正常",
+    "一切正常",
+    "没有发现问题",
+    "不存在性能问题",
+    "无需修改",
+    "无需改动",
+    "不需要修改",
+];
+
+/// What says that a finding, named in the same sentence, does not count.
+const DOES_NOT_COUNT: &[&str] = &[
+    "ignore",
+    "disregard",
+    "dismiss",
+    "false alarm",
+    "false positive",
+    "is wrong",
+    "are wrong",
+    "is incorrect",
+    "are incorrect",
+    "is not a problem",
+    "is no problem",
+    "is not real",
+    "does not apply",
+    "忽略",
+    "误报",
+    "不成立",
+    "不是问题",
+    "不正确",
+    "可以不管",
+    "无需处理",
+];
+
+/// All findings at once.
+const FINDINGS: &[&str] = &[
+    "the findings",
+    "all findings",
+    "these findings",
+    "上述发现",
+    "这些发现",
+    "所有发现",
+];
+
+/// What turns a sentence into another: "if F1 is wrong", "once it is fixed, the job is healthy".
+const CONDITIONS: &[&str] = &[
+    "if ",
+    "once ",
+    "unless ",
+    "would ",
+    "except ",
+    "apart from ",
+    "otherwise ",
+    "如果",
+    "若",
+    "除了",
+    "除此",
+    "解决后",
+    "之后",
+    "的话",
+];
+
+/// What turns the words behind it around.
+const NEGATIONS: &[&str] = &[
+    "not ",
+    "not be ",
+    "n't ",
+    "n't be ",
+    "never ",
+    "cannot ",
+    "cannot be ",
+    "不能",
+    "不要",
+    "不可",
+    "不应",
+    "不会",
+    "并非",
+    "并不",
+    "不能说",
+];
+
+/// Where each sentence ends that contradicts the verdict.
+pub(super) fn contradictions(text: &str, found: &Found) -> Vec<usize> {
+    let mut ends = Vec::new();
+    for (start, end) in sentences(text) {
+        let sentence = text[start..end].to_lowercase();
+        if CONDITIONS.iter().any(|word| sentence.contains(word)) {
+            continue;
+        }
+        let denies_all = found.verdict != Verdict::Healthy && says(&sentence, ALL_IS_WELL);
+        let names_finding = found.findings.iter().any(|finding| {
+            let id = finding.id.to_lowercase();
+            let is_part = |c: char| c.is_ascii_alphanumeric();
+            let mut words = sentence.split(|c| !is_part(c));
+            words.any(|word| word == id) || sentence.contains(finding.cause.code())
+        });
+        let names_all = !found.findings.is_empty() && FINDINGS.iter().any(|f| sentence.contains(f));
+        if denies_all || (names_finding || names_all) && says(&sentence, DOES_NOT_COUNT) {
+            ends.push(end);
+        }
+    }
+    ends
+}
+
+/// Whether a sentence contains one of the phrases and does not turn it around.
+fn says(sentence: &str, phrases: &[&str]) -> bool {
+    let mut places = phrases.iter().filter_map(|phrase| sentence.find(phrase));
+    places.any(|at| {
+        let before = &sentence[..at];
+        !NEGATIONS.iter().any(|word| before.ends_with(word))
+    })
+}
+
+/// Start and end of each sentence, its stop left out.
+fn sentences(text: &str) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for (at, c) in text.char_indices() {
+        let next = text[at + c.len_utf8()..].chars().next();
+        let is_end = match c {
+            '.' | '!' | '?' | ';' => next.is_none_or(char::is_whitespace),
+            '。' | '！' | '？' | '；' | '\n' => true,
+            _ => false,
+        };
+        if is_end {
+            found.push((start, at));
+            start = at + c.len_utf8();
+        }
+    }
+    found.push((start, text.len()));
+    found.retain(|(start, end)| !text[*start..*end].trim().is_empty());
+    found
+}
