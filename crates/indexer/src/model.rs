@@ -231,8 +231,6 @@ pub enum Fusion {
 pub enum Part {
     /// Numbers and units weigh little.
     Numbers,
-    /// Phrases of asking weigh little.
-    Phrases,
     /// Code weighs less than the words around it.
     Code,
     /// Misspelt English words are corrected.
@@ -240,9 +238,9 @@ pub enum Part {
 }
 
 impl Part {
-    pub const ALL: [Part; 4] = {
+    pub const ALL: [Part; 3] = {
         use Part::*;
-        [Numbers, Phrases, Code, Spelling]
+        [Numbers, Code, Spelling]
     };
 }
 

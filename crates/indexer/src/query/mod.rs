@@ -1,7 +1,7 @@
 //! What a query asks for: terms with weights, the text to embed, and the remarks that explain both.
 //!
 //! People ask in sentences, paste counters and scripts, and misspell words. BM25 takes every term for equally meant; here numbers,
-//! units, code and phrases of asking lose weight. More weight for names, more vectors for short queries, and searching a pasted line
+//! units and code lose weight. Less weight for phrases of asking, more for names, more vectors for short queries, and searching a pasted line
 //! whose maximum is far above its mean for skew were tried, too, and found no more on the tuning judgments. Knows nothing about scores.
 
 mod spelling;

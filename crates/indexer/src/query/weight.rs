@@ -7,7 +7,6 @@ use crate::model::Part;
 
 /// Weights relative to an ordinary word. Chosen on the tuning judgments; `eval --ablate` shows what each is worth.
 const NUMBER: f32 = 0.2;
-const PHRASE: f32 = 0.2;
 const CODE: f32 = 0.5;
 const KEYWORD: f32 = 0.3;
 
@@ -18,12 +17,6 @@ const UNITS: &str = "ms s sec second min minut m h hour day kb mb gb tb gib mib 
 /// Words of SQL and of declarations, as stems: nearly every script has them, whatever is wrong with it.
 const KEYWORDS: &str = "select insert using inner int string long double float datetim bool byte var new produc \
                         class public static void return valu tabl";
-
-/// Words of asking and filling, as terms of the analyzer.
-const PHRASES: &str = "怎么 么办 怎么办 什么 为什 什么样 一个 这个 那个 是不 不是 能不 不能 可以 如何 有没 没有 哪些 哪个 哪几 \
-                       几个 多少 已经 还是 就是 都是 只有 很多 太多 怎样 这样 现在 时候 一下 是否 能否 应该 需要 我们 \
-                       你们 他们 请问 到底 老是 总是 一直 有什 么样 怎 什 哪 么 我 你 他 它 们 很 太 吗 呢 个 \
-                       pleas help way thing somebodi anybodi know tell explain question problem happen get got make want";
 
 /// The terms of `text`, each once, with the most that any occurrence weighs.
 pub(super) fn terms(text: &str, without: &[Part]) -> Vec<(String, f32)> {
@@ -52,8 +45,6 @@ fn weight(term: &str, without: &[Part]) -> f32 {
     let among = |list: &str| list.split_whitespace().any(|word| word == term);
     let (part, weight) = if term.starts_with(|c: char| c.is_ascii_digit()) || among(UNITS) {
         (Part::Numbers, NUMBER)
-    } else if among(PHRASES) {
-        (Part::Phrases, PHRASE)
     } else if among(KEYWORDS) {
         (Part::Code, KEYWORD)
     } else {
