@@ -18,6 +18,7 @@ mod glossary;
 pub mod lint;
 mod model;
 mod parallel;
+mod query;
 mod search;
 mod settings;
 mod store;
@@ -25,8 +26,11 @@ pub mod verify;
 
 pub use embed::{EmbedError, Embedder, EmbedderChoice, Reranker};
 pub use error::{BuildError, Mismatch, OpenError, SearchError};
-pub use model::{Chunk, Confidence, Engine, Filter, Fusion, Hit, Kind, Query, Remote, Section};
-pub use report::Language;
+pub use model::{
+    Chunk, Confidence, Engine, Evidence, Filter, Fusion, Hit, Kind, Part, Query, Remote, Section,
+};
+pub use query::Remark;
+pub use report::{Language, Match};
 pub use search::{Index, Info, Session, info};
 pub use settings::{Rebuild, Settings};
 
