@@ -86,7 +86,9 @@ pub(crate) fn unite(e: &mut Examination, view: &View<'_>) {
         return;
     };
     e.candidates.sort_by(rank);
-    let others = e.candidates[1..].iter().filter_map(|c| c.finding.stage.as_deref());
+    let others = e.candidates[1..]
+        .iter()
+        .filter_map(|c| c.finding.stage.as_deref());
     let others: Vec<&str> = others.collect();
     let others = others.join(", ");
     let first = &mut e.candidates[0];

@@ -39,9 +39,14 @@ pub(crate) fn output(view: &View<'_>, stage: usize, index: usize) -> Option<(f64
     let join = &view.job.stages[stage].operators[index];
     let (out, inputs) = rows(view, stage, join)?;
     let larger = inputs.iter().copied().fold(1.0, f64::max);
-    let expected = view.job.estimate_of(stage, index).and_then(|l| l.value.card);
+    let expected = view
+        .job
+        .estimate_of(stage, index)
+        .and_then(|l| l.value.card);
     let unexpected = |e: &f64| out > larger && *e >= 1.0 && out >= UNEXPECTED * e;
-    let should = expected.filter(unexpected).map_or(larger, |e| e.min(larger));
+    let should = expected
+        .filter(unexpected)
+        .map_or(larger, |e| e.min(larger));
     Some((out, should))
 }
 

@@ -211,7 +211,9 @@ fn unfinished_ratio(view: &View<'_>, stage: usize, vertices: u64) -> f64 {
 /// Vertices whose rows are counted: in a job that failed, those that came to their end.
 fn counted_vertices(view: &View<'_>, stage: usize, planned: u64) -> u64 {
     let runs = view.job.stages[stage].runs.as_ref();
-    let ended = runs.map(|r| r.completed).filter(|n| view.failed() && *n > 0);
+    let ended = runs
+        .map(|r| r.completed)
+        .filter(|n| view.failed() && *n > 0);
     ended.map_or(planned, |n| n.min(planned))
 }
 

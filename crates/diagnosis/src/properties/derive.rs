@@ -110,7 +110,9 @@ impl<'a> Derived<'a> {
         for _ in 0..self.flow.nodes.len() {
             let node = &self.flow.nodes[at];
             let inputs = 0..node.inputs.len();
-            let (side, source) = inputs.rev().find_map(|i| Some((i, node.source(name, i)?)))?;
+            let (side, source) = inputs
+                .rev()
+                .find_map(|i| Some((i, node.source(name, i)?)))?;
             let kept = self.kept(at).filter(|_| node.inputs.len() == 2);
             match (kept, side) {
                 (Some(Kept { left: true, .. }), 1) => return Some((node, 0)),

@@ -220,7 +220,10 @@ fn unfinished_code(view: &View<'_>, stage: usize) -> Option<Symptom> {
         file: runs.file.clone(),
         locator: Some(format!("line {}", middle.line)),
     };
-    let (count, time) = (VERTEX.count(stopped.len() as f64), Seconds(ran(middle) / 1000.0));
+    let (count, time) = (
+        VERTEX.count(stopped.len() as f64),
+        Seconds(ran(middle) / 1000.0),
+    );
     let class = &operator.class_name;
     let busy = text!(
         "{stage} 的 {count}运行 {time} 后仍未结束",
@@ -238,7 +241,13 @@ fn unfinished_code(view: &View<'_>, stage: usize) -> Option<Symptom> {
             "{busy}, over {times:.0} times what user code such as {class} usually takes for such rows; not few of them, so it is no skew",
             busy = busy,
         ),
-        evidence: vec![view.number("median time of a stopped vertex", ran(middle), "ms", source, busy.clone())],
+        evidence: vec![view.number(
+            "median time of a stopped vertex",
+            ran(middle),
+            "ms",
+            source,
+            busy.clone(),
+        )],
         saved: None,
         method: "schedule replayed with user code at the usual time per row",
         strength: 0.5 + 0.5 * ((times / 3.0).log2() / 3.0).clamp(0.0, 1.0),

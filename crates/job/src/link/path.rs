@@ -1,6 +1,6 @@
 //! The chain of vertices that decided when the job ended.
 
-use super::Derived;
+use crate::facts::Derived;
 use crate::model::{Job, Source};
 use crate::runs::{RunState, VertexRun};
 
