@@ -15,6 +15,7 @@ pub mod embed;
 mod error;
 pub mod eval;
 mod glossary;
+mod guard;
 pub mod lint;
 mod model;
 mod parallel;
@@ -26,6 +27,7 @@ pub mod verify;
 
 pub use embed::{EmbedError, Embedder, EmbedderChoice, Reranker};
 pub use error::{BuildError, Mismatch, OpenError, SearchError};
+pub use guard::is_guarded;
 pub use model::{
     Chunk, Confidence, Engine, Evidence, Filter, Fusion, Hit, Kind, Part, Query, Remote, Section,
 };
