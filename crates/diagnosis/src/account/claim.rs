@@ -320,7 +320,7 @@ fn about_vertices(cause: Cause) -> bool {
 /// Kinds of time that a cause is about.
 fn kinds(cause: Cause) -> &'static [SegmentKind] {
     use SegmentKind::{
-        CapacityWait, Compute, Exchange, Gc, Queue, Read, Retry, Sort, Spill, Startup, Straggler,
+        CapacityWait, Compute, Driver, Exchange, Gc, Queue, Read, Retry, Sort, Spill, Startup, Straggler,
         UserCode,
     };
     match cause {
@@ -338,7 +338,8 @@ fn kinds(cause: Cause) -> &'static [SegmentKind] {
         Cause::HeapPressure => &[Gc],
         Cause::CpuBoundUdo => &[UserCode],
         Cause::Spill => &[Spill],
-        Cause::VertexRetries | Cause::MemoryEstimateTooLow => &[Retry],
+        Cause::VertexRetries | Cause::MemoryEstimateTooLow | Cause::ExecutorLost => &[Retry],
+        Cause::DriverBottleneck | Cause::BroadcastTooLarge => &[Driver],
         Cause::JoinExplosion | Cause::LateFilter => &[Compute, Exchange, Sort],
         Cause::TinyVertices => &[Startup],
         Cause::SmallFiles => &[Startup, Read],

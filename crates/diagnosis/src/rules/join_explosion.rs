@@ -103,7 +103,13 @@ fn rows(view: &View<'_>, stage: usize, join: &Operator) -> Option<(f64, Vec<f64>
     if let (Some(build), Some(probe)) = (value(&node.build_rows), value(&node.probe_rows)) {
         return Some((out, vec![build, probe]));
     }
-    let inputs = facts.rows_in(position);
+    let mut inputs = facts.rows_in(position);
+    if let Some(app) = view.job.spark.as_deref() {
+        // a broadcast side comes through the driver
+        let sent = app.exchanges.iter().filter(|e| e.readers.contains(&stage));
+        inputs.extend(sent.filter_map(|e| e.rows));
+        return (!inputs.is_empty()).then_some((out, inputs));
+    }
     (inputs.len() >= 2).then_some((out, inputs))
 }
 
@@ -150,7 +156,11 @@ fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, larger: f64) -
 /// Shrinks the join, what follows it in its stage, and the stages that its rows reach.
 fn saved(view: &View<'_>, stage: usize, join: &Operator, factor: f64, out: f64) -> Option<Saved> {
     let after = ms_from(view, stage, join);
-    let fraction = view.fraction(stage, after);
+    // operators of an application run fused: what they take goes by the rows that they handle
+    let fraction = match view.job.spark {
+        Some(_) => 1.0 / (1.0 + factor),
+        None => view.fraction(stage, after),
+    };
     let mut reached = BTreeSet::new();
     reach(view, stage, out, &mut reached);
     view.saved(move |stages| {
