@@ -94,6 +94,7 @@ pub fn diagnose(
 /// enough to matter.
 fn examine(rule: &dyn Rule, view: &View<'_>) -> Examination {
     let mut examined = rule.examine(view);
+    weigh::unite(&mut examined, view);
     let needs = rule.about().needs.contains(&Information::StageGraph);
     if needs && !view.failed() {
         let stages = &view.job.stages;
