@@ -179,8 +179,9 @@ pub(crate) struct Failure {
 /// limit. What else made it slow is beside the point, and its run is no measure of it.
 fn explains(finding: &Finding, failure: &Failure) -> bool {
     use Cause::{
-        BroadcastTooLarge, CompileFailure, CpuBoundUdo, ExecutorLost, GroupHotKey, JoinExplosion, JoinHotKey, LimitFailure,
-        LowCardinalityKey, NullOrDefaultKey, PartitionLayout, UserCodeFailure,
+        BroadcastTooLarge, CompileFailure, CpuBoundUdo, ExecutorLost, GroupHotKey, JoinExplosion,
+        JoinHotKey, LimitFailure, LowCardinalityKey, NullOrDefaultKey, PartitionLayout,
+        UserCodeFailure,
     };
     match finding.cause {
         UserCodeFailure | CompileFailure | LimitFailure | ExecutorLost | BroadcastTooLarge => true,

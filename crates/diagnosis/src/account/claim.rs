@@ -320,8 +320,8 @@ fn about_vertices(cause: Cause) -> bool {
 /// Kinds of time that a cause is about.
 fn kinds(cause: Cause) -> &'static [SegmentKind] {
     use SegmentKind::{
-        CapacityWait, Compute, Driver, Exchange, Gc, Queue, Read, Retry, Sort, Spill, Startup, Straggler,
-        UserCode,
+        CapacityWait, Compute, Driver, Exchange, Gc, Queue, Read, Retry, Sort, Spill, Startup,
+        Straggler, UserCode,
     };
     match cause {
         Cause::QueueWait => &[Queue, CapacityWait],

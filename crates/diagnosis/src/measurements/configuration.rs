@@ -17,7 +17,10 @@ pub(crate) fn broadcast_limit(app: &Application, execution: Option<usize>) -> f6
 pub(crate) fn bytes(text: &str) -> Option<f64> {
     let text = text.trim().to_ascii_lowercase();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match text[digits.len()..].trim_end_matches("ib").trim_end_matches('b') {
+    let unit = match text[digits.len()..]
+        .trim_end_matches("ib")
+        .trim_end_matches('b')
+    {
         "" => 1.0,
         "k" => 1024.0,
         "m" => 1024.0_f64.powi(2),

@@ -87,10 +87,16 @@ fn unsplittable(
 ) -> Option<(Text, Vec<Evidence>)> {
     let scan = scans(app, stage).max_by(|a, b| a.bytes.total_cmp(&b.bytes))?;
     let execution = app.stages[stage].execution;
-    let setting = |name: &str, usual: f64| app.setting(execution, name).and_then(bytes).unwrap_or(usual);
+    let setting = |name: &str, usual: f64| {
+        app.setting(execution, name)
+            .and_then(bytes)
+            .unwrap_or(usual)
+    };
     let open = setting("spark.sql.files.openCostInBytes", OPEN_COST);
     let most = setting("spark.sql.files.maxPartitionBytes", MAX_SPLIT);
-    let split = ((scan.bytes + scan.files * open) / slots as f64).max(open).min(most);
+    let split = ((scan.bytes + scan.files * open) / slots as f64)
+        .max(open)
+        .min(most);
     let one_each = scan.files <= tasks as f64;
     if !one_each || scan.bytes / tasks as f64 <= split * OVERSIZED {
         return None;
@@ -103,7 +109,13 @@ fn unsplittable(
         files = FILE.count(scan.files),
         size = Bytes(scan.bytes),
     );
-    let fact = view.number("number of files read", scan.files, "files", source, sentence);
+    let fact = view.number(
+        "number of files read",
+        scan.files,
+        "files",
+        source,
+        sentence,
+    );
     let why = text!(
         "文件无法切分，每个文件只能由一个任务读取",
         "its files cannot be split, so each is read by one task",
@@ -126,7 +138,9 @@ fn asked_for(
     }
     let name = "spark.sql.shuffle.partitions";
     let set = app.setting(app.stages[stage].execution, name)?;
-    let gathered = view.inputs(stage).any(|e| e.exchange == ExchangeKind::Gather);
+    let gathered = view
+        .inputs(stage)
+        .any(|e| e.exchange == ExchangeKind::Gather);
     if gathered || read.is_empty() || set.trim().parse::<usize>().ok()? != tasks {
         return None;
     }
@@ -149,7 +163,10 @@ pub(crate) fn small_files(app: &Application, stage: usize) -> Option<Scanned<'_>
 
 /// What the same bytes in few files would save: the share of the scan that is opening files.
 pub(crate) fn saved_by_merging(view: &View<'_>, stage: usize) -> Option<Saved> {
-    let scan = view.facts[stage].operators.iter().filter(|o| o.role == job::facts::Role::StoredInput);
+    let scan = view.facts[stage]
+        .operators
+        .iter()
+        .filter(|o| o.role == job::facts::Role::StoredInput);
     let ms: f64 = scan.filter_map(|o| Some(o.own_ms.as_ref()?.value)).sum();
     let fraction = view.fraction(stage, ms) * MOSTLY_OPENING;
     view.saved(move |stages| scale_run(&mut stages[stage], 1.0 - fraction))
@@ -160,5 +177,8 @@ pub(crate) fn spilled(view: &View<'_>, stage: usize) -> Option<(f64, f64)> {
     let spread = view.facts[stage].per_vertex.memory_spilled.as_ref()?;
     let run_s = view.run.as_ref()?.stages[stage].run_s();
     let seconds = spread.value.total / SPILLED_BYTES_PER_S;
-    Some((spread.value.total, (seconds / run_s.max(f64::MIN_POSITIVE)).min(0.9)))
+    Some((
+        spread.value.total,
+        (seconds / run_s.max(f64::MIN_POSITIVE)).min(0.9),
+    ))
 }

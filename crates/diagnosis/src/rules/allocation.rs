@@ -113,7 +113,9 @@ impl Rule for OverAllocation {
                 found.finding.impact = Some(Impact {
                     seconds_saved: 0.0,
                     share_of_elapsed: None,
-                    method: "core time of the executors without which the replayed run takes no longer".to_owned(),
+                    method:
+                        "core time of the executors without which the replayed run takes no longer"
+                            .to_owned(),
                     vertex_hours_saved: Some(hours),
                 });
             }
@@ -170,7 +172,10 @@ struct Held {
 impl Held {
     fn of(view: &View<'_>, app: &Application) -> Option<Held> {
         let end = view.job.info.ended_ms?;
-        let came = app.executors.iter().filter(|e| e.added_ms.is_some() && e.id != "driver");
+        let came = app
+            .executors
+            .iter()
+            .filter(|e| e.added_ms.is_some() && e.id != "driver");
         let (mut executors, mut seconds, mut used) = (0, 0.0, 0.0);
         for e in came {
             let from = e.added_ms?;
@@ -195,14 +200,17 @@ impl Held {
 fn needed(app: &Application, run: &RunModel, executors: usize) -> usize {
     let slots = app.executors.iter().map(|e| e.slots(app.task_cores)).max();
     let slots = slots.unwrap_or(1).max(1) as usize;
-    let fits = |n: &usize| crate::impact::replay(&run.stages, n * slots) <= run.replayed_s * NO_LONGER;
+    let fits =
+        |n: &usize| crate::impact::replay(&run.stages, n * slots) <= run.replayed_s * NO_LONGER;
     (1..=executors).find(fits).unwrap_or(executors)
 }
 
 /// Tasks that wait for a slot, on average over the replayed run.
 fn mean_queue(run: &RunModel) -> f64 {
     let mut waited = 0.0;
-    let all = schedule(&run.stages, run.tokens, |turn| waited += turn.from - turn.ready);
+    let all = schedule(&run.stages, run.tokens, |turn| {
+        waited += turn.from - turn.ready
+    });
     if all > 0.0 { waited / all } else { 0.0 }
 }
 

@@ -55,7 +55,9 @@ impl Rule for BroadcastTooLarge {
         let timed_out = view.job.errors.iter().any(|e| {
             let said = [Some(e.message.as_str()), e.details.as_deref()];
             let mut said = said.into_iter().flatten();
-            said.any(|m| m.contains("Could not execute broadcast") || m.contains("Cannot broadcast"))
+            said.any(|m| {
+                m.contains("Could not execute broadcast") || m.contains("Cannot broadcast")
+            })
         });
         for exchange in app.exchanges.iter().filter(|e| is_broadcast(e)) {
             let bytes = exchange.data_bytes.unwrap_or(0.0);
@@ -67,13 +69,12 @@ impl Rule for BroadcastTooLarge {
                 }
                 result.found(view, symptom);
             } else {
-                result.under(bytes / limit.max(DEFAULT_BROADCAST) / IN_MEMORY, || evidence(view, app, exchange));
+                result.under(bytes / limit.max(DEFAULT_BROADCAST) / IN_MEMORY, || {
+                    evidence(view, app, exchange)
+                });
             }
         }
-        result.cleared_by(text!(
-            "广播的数据都不大",
-            "nothing large is broadcast"
-        ))
+        result.cleared_by(text!("广播的数据都不大", "nothing large is broadcast"))
     }
 }
 
@@ -98,7 +99,12 @@ fn symptom(view: &View<'_>, app: &Application, exchange: &Exchange) -> Symptom {
     let share = elapsed_s(view).map(|all| (seconds / all).min(1.0));
     let readers = exchange.readers.clone();
     let fix = Fix::work(move |stages| {
-        for s in readers.iter().filter(|s| **s < stages.len()).copied().collect::<Vec<_>>() {
+        for s in readers
+            .iter()
+            .filter(|s| **s < stages.len())
+            .copied()
+            .collect::<Vec<_>>()
+        {
             stages[s].handover_s = (stages[s].handover_s - seconds).max(0.0);
         }
     });
@@ -117,9 +123,11 @@ fn symptom(view: &View<'_>, app: &Application, exchange: &Exchange) -> Symptom {
             time = Seconds(seconds),
         ),
         evidence: evidence(view, app, exchange),
-        saved: share
-            .filter(|_| !view.failed())
-            .map(|share| Saved { seconds, share, fix }),
+        saved: share.filter(|_| !view.failed()).map(|share| Saved {
+            seconds,
+            share,
+            fix,
+        }),
         method: "time of the broadcast on the driver",
         strength: 0.9,
     }

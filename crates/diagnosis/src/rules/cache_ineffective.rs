@@ -81,7 +81,11 @@ struct Lineage {
 impl Lineage {
     /// `None` if the execution computes nothing of files, or reads a cache.
     fn of(execution: &Execution) -> Option<Lineage> {
-        if execution.plan.iter().any(|n| n.name.contains("InMemoryTableScan")) {
+        if execution
+            .plan
+            .iter()
+            .any(|n| n.name.contains("InMemoryTableScan"))
+        {
             return None;
         }
         let ran = |n: &&SparkNode| !n.stages.is_empty();
@@ -102,14 +106,22 @@ fn files(node: &SparkNode) -> Option<String> {
 /// A step that computes something, without the numbers that Spark gives columns. A condition that only
 /// excludes nulls is made up for a join.
 fn step(node: &SparkNode) -> Option<String> {
-    const STEPS: [&str; 6] = ["Filter", "Join", "EvalPython", "Generate", "MapInPandas", "Window"];
+    const STEPS: [&str; 6] = [
+        "Filter",
+        "Join",
+        "EvalPython",
+        "Generate",
+        "MapInPandas",
+        "Window",
+    ];
     if !STEPS.iter().any(|s| node.name.contains(s)) {
         return None;
     }
     let text = plain(&node.text);
     let conditions = text.strip_prefix("Filter");
     let is_trivial = conditions.is_some_and(|all| {
-        all.split(" AND ").all(|c| c.trim_matches([' ', '(', ')']).starts_with("isnotnull"))
+        all.split(" AND ")
+            .all(|c| c.trim_matches([' ', '(', ')']).starts_with("isnotnull"))
     });
     (!is_trivial).then_some(text)
 }
@@ -143,9 +155,14 @@ fn repeated(view: &View<'_>, app: &Application, executions: &[usize]) -> Option<
     let run = view.run.as_ref()?;
     let reading = |e: &usize| -> Vec<usize> {
         let plan = &app.executions[*e].plan;
-        let steps = plan.iter().filter(|n| files(n).is_some() || step(n).is_some());
+        let steps = plan
+            .iter()
+            .filter(|n| files(n).is_some() || step(n).is_some());
         let stages: BTreeSet<usize> = steps.flat_map(|n| n.stages.iter().copied()).collect();
-        stages.into_iter().filter(|s| *s < run.stages.len()).collect()
+        stages
+            .into_iter()
+            .filter(|s| *s < run.stages.len())
+            .collect()
     };
     let stages: Vec<Vec<usize>> = executions.iter().map(reading).collect();
     let work = |of: &Vec<usize>| of.iter().map(|s| run.stages[*s].run_s()).sum::<f64>();
@@ -233,8 +250,16 @@ mod tests {
     #[test]
     fn steps_are_compared_without_the_numbers_of_columns() {
         for (name, text, expected) in [
-            ("Filter", "Filter (edit#12 > 10)", Some("Filter (edit > 10)")),
-            ("Filter", "Filter (isnotnull(a#1L) AND isnotnull(b#2))", None),
+            (
+                "Filter",
+                "Filter (edit#12 > 10)",
+                Some("Filter (edit > 10)"),
+            ),
+            (
+                "Filter",
+                "Filter (isnotnull(a#1L) AND isnotnull(b#2))",
+                None,
+            ),
             ("Project", "Project [a#1L]", None),
         ] {
             assert_eq!(step(&node(name, text)).as_deref(), expected, "{text}");

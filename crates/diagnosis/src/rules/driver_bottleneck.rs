@@ -40,10 +40,7 @@ static ABOUT: About = About {
             "驱动程序在构建广播（见 broadcast.too_large）",
             "the driver builds a broadcast (see broadcast.too_large)",
         ),
-        both(
-            "笔记本在等待用户",
-            "a notebook waits for its user",
-        ),
+        both("笔记本在等待用户", "a notebook waits for its user"),
     ],
 };
 
@@ -82,13 +79,7 @@ impl Rule for DriverBottleneck {
     }
 }
 
-fn symptom(
-    view: &View<'_>,
-    app: &Application,
-    gaps: &[Gap],
-    seconds: f64,
-    share: f64,
-) -> Symptom {
+fn symptom(view: &View<'_>, app: &Application, gaps: &[Gap], seconds: f64, share: f64) -> Symptom {
     let longest = longest(gaps);
     let after = longest.map_or_else(Text::default, |gap| doing(view, app, gap));
     let edits: Vec<(Vec<usize>, f64)> = gaps
@@ -114,7 +105,11 @@ fn symptom(
             after = after,
         ),
         evidence: evidence(view, app, gaps),
-        saved: Some(Saved { seconds, share, fix }),
+        saved: Some(Saved {
+            seconds,
+            share,
+            fix,
+        }),
         method: "time without any open stage, less what the driver takes between stages at any rate",
         strength: 0.6 + 0.4 * share.min(1.0),
     }

@@ -166,7 +166,12 @@ fn evidence(view: &View<'_>, app: &Application, lost: &[usize]) -> Vec<Evidence>
             "executor {id} was lost: {reason}",
             id = executor.id,
         );
-        view.word("Removed Reason", reason, app.at_line(executor.line), sentence)
+        view.word(
+            "Removed Reason",
+            reason,
+            app.at_line(executor.line),
+            sentence,
+        )
     };
     lost.iter().take(5).map(fact).collect()
 }

@@ -5,11 +5,11 @@ use job::model::Application;
 
 use super::support::{Symptom, both};
 use super::tiny_vertices::lacking;
+use crate::measurements::tasks::{saved_by_merging, scans, small_files};
 use crate::measurements::tiny::{
     Files, MAX_FILE, MIN_FILES, MIN_START, evidence as load_evidence, is_tiny, reads_small_files,
     saved,
 };
-use crate::measurements::tasks::{saved_by_merging, scans, small_files};
 use crate::rule::{About, Examination, Rule};
 use crate::view::View;
 use report::format::{Bytes, FILE, Number};
@@ -69,7 +69,12 @@ fn scanned(view: &View<'_>, app: &Application, stage: usize, result: &mut Examin
         return result.under(of_limit, || load_evidence(view, stage));
     };
     let mean = found.bytes / found.files.max(1.0);
-    let place = found.node.metadata.get("Location").cloned().unwrap_or_default();
+    let place = found
+        .node
+        .metadata
+        .get("Location")
+        .cloned()
+        .unwrap_or_default();
     let sentence = text!(
         "{stage} 读取 {n}，平均 {size}",
         "{stage} reads {n} of {size} on average",
@@ -78,7 +83,13 @@ fn scanned(view: &View<'_>, app: &Application, stage: usize, result: &mut Examin
         size = Bytes(mean),
     );
     let source = app.at_line(app.stages[stage].line);
-    let mut evidence = vec![view.number("number of files read", found.files, "files", source, sentence)];
+    let mut evidence = vec![view.number(
+        "number of files read",
+        found.files,
+        "files",
+        source,
+        sentence,
+    )];
     evidence.extend(load_evidence(view, stage));
     let symptom = Symptom {
         cause: Cause::SmallFiles,

@@ -104,10 +104,19 @@ fn of_tasks(view: &View<'_>, stage: usize, result: &mut Examination) {
     };
     let of_stage = &view.facts[stage].per_vertex;
     let facts = || {
-        let source = of_stage.memory_spilled.as_ref().and_then(|s| s.sources.first());
+        let source = of_stage
+            .memory_spilled
+            .as_ref()
+            .and_then(|s| s.sources.first());
         let sentence = text!("溢出 {size}", "{size} were spilled", size = Bytes(bytes));
         let fact = source.map(|source| {
-            view.number("Memory Bytes Spilled", bytes, "bytes", source.clone(), sentence)
+            view.number(
+                "Memory Bytes Spilled",
+                bytes,
+                "bytes",
+                source.clone(),
+                sentence,
+            )
         });
         fact.into_iter().collect()
     };
