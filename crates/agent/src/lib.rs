@@ -18,6 +18,8 @@ pub mod facts;
 pub mod found;
 pub mod model;
 pub mod offline;
+mod measures;
+mod memory;
 pub mod outline;
 mod private;
 pub mod progress;

@@ -81,8 +81,13 @@ pub(super) fn seen(input: &StepInput) -> Vec<String> {
     }
     for stage in &outline.stages {
         texts.push(&stage.name);
-        texts.extend(stage.operators.iter().map(String::as_str));
+        let lines = stage.operators.iter().chain(&stage.measures.lines);
+        texts.extend(lines.map(String::as_str));
     }
+    for table in &outline.tables {
+        texts.extend(table.measures.lines.iter().map(String::as_str));
+    }
+    texts.extend(found.time.lines.iter().map(String::as_str));
     for file in &outline.unread {
         texts.extend([file.file.as_str(), &file.description]);
     }
@@ -131,6 +136,10 @@ pub(super) fn measured(input: &StepInput) -> Vec<f64> {
     let (stages, statements) = (outline.stages.len(), outline.statements.len());
     values.extend([stages, statements, found.findings.len()].map(|n| n as f64));
     values.extend(found.missing.iter().map(|m| m.relevance));
+    let stages = outline.stages.iter().map(|stage| &stage.measures);
+    let tables = outline.tables.iter().map(|table| &table.measures);
+    let measures = stages.chain(tables).chain([&found.time]);
+    values.extend(measures.flat_map(|measures| &measures.values));
     values
 }
 
