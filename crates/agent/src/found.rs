@@ -6,8 +6,8 @@ use diagnosis::{Completeness, Diagnosis, Missing, Suggested};
 use job::Job;
 use job::catalogue::Catalogue;
 use report::{
-    Cause, Evidence, Finding, JobState, Language, ProblemType, RuleResult, Suggestion, SuggestionKind, Text,
-    Verdict, text,
+    Cause, Evidence, Finding, JobState, Language, ProblemType, RuleResult, Suggestion,
+    SuggestionKind, Text, Verdict, text,
 };
 use serde::Serialize;
 

@@ -71,7 +71,11 @@ pub(crate) fn time(account: &TimeAccount, language: Language) -> Measures {
             }
         });
         let kinds: Vec<String> = kinds.iter().map(|k| k.title().localize(language)).collect();
-        let stage = match row[0].stage.as_deref().filter(|_| row.iter().all(|s| s.stage == row[0].stage)) {
+        let stage = match row[0]
+            .stage
+            .as_deref()
+            .filter(|_| row.iter().all(|s| s.stage == row[0].stage))
+        {
             Some(stage) => text!("，阶段 {stage}", ", {stage}"),
             None => Text::default(),
         };
@@ -89,7 +93,11 @@ pub(crate) fn time(account: &TimeAccount, language: Language) -> Measures {
             share = Share(seconds / total),
             finding = finding
         );
-        measures.say(&[row[0].start_seconds, seconds, seconds / total], line, language);
+        measures.say(
+            &[row[0].start_seconds, seconds, seconds / total],
+            line,
+            language,
+        );
     }
     measures
 }
@@ -100,9 +108,15 @@ fn is_same(a: &Segment, b: &Segment) -> bool {
 
 /// The stages worth describing: those of the findings, then those on the critical path, then those
 /// that ran longest.
-pub(crate) fn chosen(job: &Job, account: Option<&TimeAccount>, findings: &[report::Finding]) -> BTreeSet<usize> {
+pub(crate) fn chosen(
+    job: &Job,
+    account: Option<&TimeAccount>,
+    findings: &[report::Finding],
+) -> BTreeSet<usize> {
     let weight = |(index, stage): (usize, &Stage)| {
-        let is_found = findings.iter().any(|f| f.stage.as_ref() == Some(&stage.name));
+        let is_found = findings
+            .iter()
+            .any(|f| f.stage.as_ref() == Some(&stage.name));
         let ran = stage.runs.as_ref().map_or(0.0, |runs| runs.run_ms.total);
         (is_found, on_path(account, &stage.name), ran, index)
     };
@@ -182,7 +196,13 @@ fn times(
             max = Seconds(run.max / 1e3),
             ratio = Ratio(run.max_over_mean)
         );
-        let values = [run.mean / 1e3, median / 1e3, run.max / 1e3, run.max_over_mean, run.total / 1e3];
+        let values = [
+            run.mean / 1e3,
+            median / 1e3,
+            run.max / 1e3,
+            run.max_over_mean,
+            run.total / 1e3,
+        ];
         measures.say(&values, text, language);
     }
     if let Some(waits) = facts.waits.as_ref().map(|d| d.value) {
@@ -233,7 +253,11 @@ fn amounts(
             ratio = Ratio(spread.max_over_mean),
             name = *operator.name
         );
-        measures.say(&[spread.max, spread.mean, spread.max_over_mean], text, language);
+        measures.say(
+            &[spread.max, spread.mean, spread.max_over_mean],
+            text,
+            language,
+        );
     }
     for (spread, zh, en) in [
         (&facts.bytes_read, "读取", "reads"),
@@ -247,7 +271,11 @@ fn amounts(
                 max = Bytes(bytes.max),
                 ratio = Ratio(bytes.max_over_mean)
             );
-            measures.say(&[bytes.total, bytes.max, bytes.max_over_mean], text, language);
+            measures.say(
+                &[bytes.total, bytes.max, bytes.max_over_mean],
+                text,
+                language,
+            );
         }
     }
 }
@@ -263,7 +291,11 @@ fn troubles(measures: &mut Measures, stage: &Stage, facts: &StageFacts, language
     }
     if let Some(peak) = facts.memory_peak() {
         let limit = match facts.memory_limit {
-            Some(limit) => text!("，上限 {limit}", " of {limit} allowed", limit = Bytes(limit)),
+            Some(limit) => text!(
+                "，上限 {limit}",
+                " of {limit} allowed",
+                limit = Bytes(limit)
+            ),
             None => Text::default(),
         };
         let text = text!(
@@ -272,7 +304,10 @@ fn troubles(measures: &mut Measures, stage: &Stage, facts: &StageFacts, language
             peak = Bytes(peak.value),
             limit = limit
         );
-        let values: Vec<f64> = [Some(peak.value), facts.memory_limit].into_iter().flatten().collect();
+        let values: Vec<f64> = [Some(peak.value), facts.memory_limit]
+            .into_iter()
+            .flatten()
+            .collect();
         measures.say(&values, text, language);
     }
     if let Some(runs) = stage.runs.as_ref().filter(|r| r.failed + r.revoked > 0) {
@@ -297,7 +332,10 @@ fn exchange(measures: &mut Measures, job: &Job, edge: &Edge, language: Language)
     let mut amounts: Vec<String> = Vec::new();
     let partitions = edge.partitions.map(f64::from);
     amounts.extend(partitions.map(|n| PARTITION.count(n).localize(language)));
-    let (rows, bytes) = (edge.rows_read.or(edge.rows_written), edge.bytes_read.or(edge.bytes_written));
+    let (rows, bytes) = (
+        edge.rows_read.or(edge.rows_written),
+        edge.bytes_read.or(edge.bytes_written),
+    );
     amounts.extend(rows.map(|n| ROW.count(n).localize(language)));
     amounts.extend(bytes.map(|n| Bytes(n).localize(language)));
     let amounts = match amounts.join(language.select("、", ", ")) {
@@ -335,7 +373,11 @@ fn of_table(table: &Table, keys: &BTreeSet<&str>, language: Language) -> Measure
     let mut measures = Measures::default();
     let mut sizes: Vec<String> = Vec::new();
     let number = |n: Option<u64>| n.map(|n| n as f64);
-    let (rows, bytes, files) = (number(table.rows), number(table.bytes), number(table.file_count));
+    let (rows, bytes, files) = (
+        number(table.rows),
+        number(table.bytes),
+        number(table.file_count),
+    );
     sizes.extend(rows.map(|n| ROW.count(n).localize(language)));
     sizes.extend(bytes.map(|n| Bytes(n).localize(language)));
     sizes.extend(files.map(|n| FILE.count(n).localize(language)));
@@ -360,7 +402,15 @@ fn of_table(table: &Table, keys: &BTreeSet<&str>, language: Language) -> Measure
             sorted = sorted,
             partitions = partitions
         );
-        measures.say(&layout.partitions.map(f64::from).into_iter().collect::<Vec<_>>(), text, language);
+        measures.say(
+            &layout
+                .partitions
+                .map(f64::from)
+                .into_iter()
+                .collect::<Vec<_>>(),
+            text,
+            language,
+        );
     }
     let is_key = |column: &&ColumnStatistics| keys.contains(column.name.as_str());
     let is_known = |c: &&ColumnStatistics| c.distinct.is_some() || !c.top_values.is_empty();
@@ -372,12 +422,21 @@ fn of_table(table: &Table, keys: &BTreeSet<&str>, language: Language) -> Measure
     measures
 }
 
-fn of_column(measures: &mut Measures, column: &ColumnStatistics, rows: Option<u64>, language: Language) {
+fn of_column(
+    measures: &mut Measures,
+    column: &ColumnStatistics,
+    rows: Option<u64>,
+    language: Language,
+) {
     let mut parts: Vec<String> = Vec::new();
     let mut values = Vec::new();
     if let Some(distinct) = column.distinct.map(|n| n as f64) {
         values.push(distinct);
-        let text = text!("{n} 个不同值", "{n} distinct values", n = report::format::Number(distinct));
+        let text = text!(
+            "{n} 个不同值",
+            "{n} distinct values",
+            n = report::format::Number(distinct)
+        );
         parts.push(text.into(language));
     }
     if let Some(nulls @ 1..) = column.nulls {
@@ -405,7 +464,11 @@ fn of_column(measures: &mut Measures, column: &ColumnStatistics, rows: Option<u6
         parts.push(text.into(language));
     }
     let (name, parts) = (&column.name, parts.join(language.select("；", "; ")));
-    measures.say(&values, text!("{name}：{parts}", "{name}: {parts}"), language);
+    measures.say(
+        &values,
+        text!("{name}：{parts}", "{name}: {parts}"),
+        language,
+    );
 }
 
 /// The sum, if every part is known.

@@ -13,7 +13,12 @@ const LINES: usize = 8;
 
 /// The lines that stand for a conclusion.
 pub(crate) fn lines(step: &str, conclusion: &Value, text: &str, language: Language) -> Vec<String> {
-    let items = |name: &str| conclusion[name].as_array().map(Vec::as_slice).unwrap_or_default();
+    let items = |name: &str| {
+        conclusion[name]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+    };
     let say = |text: Text| text.into(language);
     let mut lines: Vec<String> = match StepId::from_id(step) {
         Some(StepId::Classify) => {
@@ -72,7 +77,12 @@ fn module(module: &Value) -> Text {
     let (name, role) = (code(&module["name"]), code(&module["role"]));
     let lines = match (&module["first_line"], &module["last_line"]) {
         (Value::Number(first), Value::Number(last)) => {
-            text!("，第 {first}–{last} 行", ", lines {first}–{last}", first = first.to_string(), last = last.to_string())
+            text!(
+                "，第 {first}–{last} 行",
+                ", lines {first}–{last}",
+                first = first.to_string(),
+                last = last.to_string()
+            )
         }
         _ => Text::default(),
     };
@@ -125,7 +135,10 @@ fn completeness(conclusion: &Value) -> Vec<Text> {
     )];
     let absent = codes(&conclusion["absent"]);
     if !absent.is_empty() {
-        lines.push(text!("作业目录中没有：{absent}", "not in the folder: {absent}"));
+        lines.push(text!(
+            "作业目录中没有：{absent}",
+            "not in the folder: {absent}"
+        ));
     }
     let model = &conclusion["model"];
     if model.is_object() {

@@ -102,7 +102,7 @@ pub(super) fn build(
     let language = task.input.facts.language;
     let system = task
         .prompts
-        .render(language, "system", &*task.input.facts)?;
+        .render(language, "system", system(task, form))?;
     let mut fitting = Fitting::new(task);
     let mut budget = budget;
     if form.conversing {
@@ -125,6 +125,23 @@ pub(super) fn build(
         if fitting.shorten(cut) {
             fitting.cuts.push(language.select(zh, en).to_owned());
         }
+    }
+}
+
+/// What the system text depends on.
+#[derive(Serialize)]
+struct System<'a> {
+    #[serde(flatten)]
+    facts: &'a Facts,
+    tools: bool,
+    marks: bool,
+}
+
+fn system<'a>(task: &Task<'a>, form: &Form<'_>) -> System<'a> {
+    System {
+        facts: &task.input.facts,
+        tools: form.tools,
+        marks: form.marks(task.steps),
     }
 }
 
