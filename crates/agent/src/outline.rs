@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use crate::measures::{self, Measures, TableRow};
 use crate::terms::Terms;
-use job::script::{Dialect, Statement};
-use report::{JobEngine, JobSummary, Language};
+use job::script::Statement;
+use report::{JobSummary, Language};
 
 /// What the steps read of a job besides its findings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -105,19 +105,11 @@ pub(crate) fn summary(job: &Job) -> JobSummary {
         elapsed_seconds: job.info.elapsed_seconds.filter(|s| s.is_finite()),
         stages: (!job.stages.is_empty()).then_some(job.stages.len() as u64),
         vertices: vertices.filter(|_| !job.stages.is_empty()),
-        engine: engine(job),
+        engine: job.engine(),
         total_seconds: job.info.total_seconds(),
         owner: other("UserName"),
         queue: other("VirtualCluster"),
         submitted: job.info.submitted_ms.and_then(rfc3339),
-    }
-}
-
-/// The engine by the dialect of its script.
-fn engine(job: &Job) -> Option<JobEngine> {
-    match job.script.as_ref()?.dialect {
-        Dialect::Scope => Some(JobEngine::Scope),
-        Dialect::USql => Some(JobEngine::Usql),
     }
 }
 
@@ -174,10 +166,17 @@ fn statements(job: &Job) -> Vec<StatementRow> {
 }
 
 fn script(job: &Job) -> Option<ScriptText> {
-    let script = job.script.as_ref().filter(|s| !s.text.is_empty())?;
+    let of_scope = job.script.as_ref().map(|s| (&s.file, &s.text));
+    let of_spark = || {
+        let script = job.spark.as_ref()?.scripts.first()?;
+        Some((&script.file, &script.text))
+    };
+    let (file, text) = of_scope
+        .or_else(of_spark)
+        .filter(|(_, text)| !text.is_empty())?;
     Some(ScriptText {
-        file: script.file.clone(),
-        text: script.text.trim_start_matches('\u{feff}').to_owned(),
+        file: file.clone(),
+        text: text.trim_start_matches('\u{feff}').to_owned(),
     })
 }
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use job::info::Information;
-use job::model::FileKind;
+use job::model::{FileKind, JobEngine};
 use job::{Catalogue, Job};
 
 use crate::diagnosis::{Completeness, Missing};
@@ -199,8 +199,11 @@ fn files_for(job: &Job, catalogue: &Catalogue, info: Information) -> Vec<Candida
     files
 }
 
-/// Files that only a local run has are not missing in a cluster folder.
+/// Files of another engine are not missing, nor files that only a local run has in a cluster folder.
 fn is_of_other_flavour(job: &Job, kind: FileKind) -> bool {
+    if kind.is_spark() != (job.engine() == Some(JobEngine::Spark)) {
+        return true;
+    }
     let local = job
         .files
         .iter()

@@ -92,6 +92,9 @@ pub fn diagnose(
 /// the counters alone may look like; and so does one that cannot tell whether what it found costs
 /// enough to matter.
 fn examine(rule: &dyn Rule, view: &View<'_>) -> Examination {
+    if !rules::applies(rule.about().cause, view.job.engine()) {
+        return Examination::default();
+    }
     let mut examined = rule.examine(view);
     let needs = rule.about().needs.contains(&Information::StageGraph);
     if needs && !view.failed() {

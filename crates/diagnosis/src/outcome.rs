@@ -46,6 +46,15 @@ pub(crate) fn gaps(view: &View<'_>, account: Option<&Account>) -> Vec<Undecided>
         };
         lacks(Information::JobTimes, reason);
     }
+    if view.job.spark.as_ref().is_some_and(|app| !app.complete) && !view.failed() {
+        lacks(
+            Information::JobTimes,
+            text!(
+                "日志中没有应用的结束，不知道它是否成功、何时结束",
+                "the log has no end of the application: whether it succeeded and how long it took is unknown",
+            ),
+        );
+    }
     let unexplained = account.map(|a| {
         let seconds = a.seconds(SegmentKind::Unexplained) - unseen_seconds(view);
         seconds / a.run.to

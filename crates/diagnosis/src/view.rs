@@ -199,7 +199,10 @@ impl<'a> View<'a> {
     pub fn is_shuffle(edge: &Edge) -> bool {
         matches!(
             edge.exchange,
-            ExchangeKind::Hash | ExchangeKind::Range | ExchangeKind::Gather
+            ExchangeKind::Hash
+                | ExchangeKind::Range
+                | ExchangeKind::RoundRobin
+                | ExchangeKind::Gather
         )
     }
 

@@ -1,4 +1,4 @@
-//! Reads the folder of a SCOPE or U-SQL job into one typed [`Job`].
+//! Reads what a SCOPE, U-SQL or Spark job left behind, a folder or an event log, into one typed [`Job`].
 //!
 //! Readers return what they could make sense of and a [`model::Diagnostic`] for the rest. This
 //! crate has no network, no LLM, no rules, and never prints.
@@ -13,13 +13,15 @@ pub mod model;
 mod problem;
 pub mod runs;
 mod scope;
+mod sketch;
+mod spark;
 mod text;
 mod time;
 mod xml;
 
 pub use catalogue::Catalogue;
 pub use folder::{
-    JobReader, OpenError, Options, ReadFile, TextError, kind_of, load, open, read_memory,
+    JobReader, OpenError, Options, ReadFile, TextError, kind_of, load, open, read_memory, recognize,
 };
 pub use model::Job;
 pub use scope::{counters, script};

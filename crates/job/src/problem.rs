@@ -51,6 +51,23 @@ pub(crate) enum Problem {
     MoreLines(u64),
     /// That many attempts more than are kept.
     MoreAttempts(u64),
+    /// Lines of an event log that are no events.
+    UnreadableEvents(u64),
+    CutEvent,
+    /// A compressed log that ends within a block.
+    CutLog(String),
+    /// Events of kinds that are not known.
+    UnknownEvents {
+        events: u64,
+        kinds: String,
+    },
+    /// A completed stage with fewer ends of tasks than tasks.
+    EventsLost {
+        stage: String,
+        ended: u64,
+        expected: u64,
+    },
+    NoApplicationEnd,
 }
 
 impl Problem {
@@ -212,6 +229,12 @@ impl Problem {
                     "this file is not needed: the script itself says the same"
                 ),
             ),
+            P::UnreadableEvents(_)
+            | P::CutEvent
+            | P::CutLog(_)
+            | P::UnknownEvents { .. }
+            | P::EventsLost { .. }
+            | P::NoApplicationEnd => self.event_log(),
             P::Attempt | P::LongLine | P::CutLine | P::MoreLines(_) | P::MoreAttempts(_) => (
                 self.lost_attempts(),
                 text!(
@@ -221,6 +244,68 @@ impl Problem {
             ),
         };
         (DiagnosticSeverity::Warning, message, hint)
+    }
+
+    /// What is wrong with an event log, and what can be done about it.
+    fn event_log(&self) -> (Text, Text) {
+        let fetch = text!(
+            "此处之前的事件都已读取；如果应用已经结束，请重新获取日志",
+            "all events before this place were read; fetch the log again if the application has ended"
+        );
+        match self {
+            Problem::UnreadableEvents(n) => (
+                text!("有 {n} 行不是事件", "{n} lines are not events"),
+                text!(
+                    "这些行已跳过；请检查日志是否完整复制",
+                    "they were skipped; check that the log was copied completely"
+                ),
+            ),
+            Problem::CutLog(error) => (
+                text!(
+                    "日志在压缩块中被截断（{error}）",
+                    "the log is cut off within a compressed block ({error})"
+                ),
+                fetch,
+            ),
+            Problem::UnknownEvents { events, kinds } => (
+                text!(
+                    "跳过了 {events} 个未知类型的事件：{kinds}",
+                    "skipped {events} events of unknown kinds: {kinds}"
+                ),
+                text!(
+                    "其余事件都已读取，不影响结论",
+                    "all other events were read; this does not affect the result"
+                ),
+            ),
+            Problem::EventsLost {
+                stage,
+                ended,
+                expected,
+            } => (
+                text!(
+                    "{stage} 已完成，但 {expected} 个任务中只记录了 {ended} 个的结束",
+                    "{stage} completed, but the log has the end of only {ended} of its {expected} tasks"
+                ),
+                text!(
+                    "Spark 丢失了事件，不据此计算各任务的分布；可调大 `spark.scheduler.listenerbus.eventqueue.capacity`",
+                    "Spark dropped events, so no spread over these tasks is computed; raise `spark.scheduler.listenerbus.eventqueue.capacity`"
+                ),
+            ),
+            Problem::NoApplicationEnd => (
+                text!(
+                    "日志中没有应用的结束：它仍在运行，或驱动程序已崩溃",
+                    "the log has no end of the application: it is still running, or its driver died"
+                ),
+                text!(
+                    "应用结束后请重新获取日志；如果驱动程序已崩溃，请把驱动日志放在旁边",
+                    "fetch the log again when the application has ended; if its driver died, add the driver's log"
+                ),
+            ),
+            _ => (
+                text!("日志在这一行被截断", "the log is cut off in this line"),
+                fetch,
+            ),
+        }
     }
 
     fn malformed(&self) -> Text {

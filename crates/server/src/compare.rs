@@ -1,4 +1,4 @@
-//! The two runs of a comparison: saved runs, or job folders that are read now.
+//! The two runs of a comparison: saved runs, or job folders and event logs that are read now.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ impl Session {
     /// The job in a folder, else the run with this identifier (or `last`, `last~1`, …).
     pub fn compared_run(&self, name: &str) -> Result<ComparedRun> {
         let folder = Path::new(name);
-        if folder.is_dir() {
+        if folder.exists() {
             let read = self.read(folder)?;
             return Ok(ComparedRun {
                 report: read.report,
@@ -22,7 +22,7 @@ impl Session {
         }
         self.saved_run(name).map_err(|error| {
             error.hint(format!(
-                "`{name}` must be a job folder or a run; `scopeagent runs list` shows every run"
+                "`{name}` must be a job folder, an event log or a run; `scopeagent runs list` shows every run"
             ))
         })
     }
@@ -39,7 +39,7 @@ impl Session {
         let summary = summary.unwrap_or_default();
         let (summary, origin) = if summary.drawn_only {
             let folder = Path::new(&row.job);
-            let again = folder.is_dir().then(|| self.read(folder));
+            let again = folder.exists().then(|| self.read(folder));
             match again.and_then(Result::ok) {
                 Some(read) if is_same_run(&read.report, &report) => {
                     (read.summary, Origin::ReadAgain)

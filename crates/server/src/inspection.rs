@@ -2,20 +2,23 @@
 //!
 //! Only selects from what the `job` crate computes. Numbers that no file contains are `null`.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use job::Job;
 use job::facts::{Derived, Spread, StageFacts, value};
-use job::model::{Diagnostic, Edge, ExchangeKind, JobFile, OperatorKind, Table};
+use job::model::{
+    Application, Diagnostic, Edge, ExchangeKind, Execution, Executor, JobFile, OperatorKind, Table,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// What a job folder contains.
+/// What a job folder or an event log contains.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Inspection {
-    /// The job folder.
+    /// The job folder or the event log.
     pub path: String,
     /// Name, times and size of the job.
     pub info: job::model::JobInfo,
@@ -29,8 +32,43 @@ pub struct Inspection {
     pub tables: Vec<TableView>,
     /// Statements of the script and the stages that run them.
     pub script: Vec<StatementView>,
+    /// What only a Spark application has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub application: Option<ApplicationView>,
     /// What could not be read.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Executors, executions and settings of a Spark application. Times are seconds since submission.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ApplicationView {
+    pub version: Option<String>,
+    pub executors: Vec<ExecutorView>,
+    pub executions: Vec<ExecutionView>,
+    /// Settings that decide how it runs.
+    pub configuration: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ExecutorView {
+    pub id: String,
+    pub host: String,
+    pub cores: Option<u32>,
+    pub added_seconds: Option<f64>,
+    pub removed_seconds: Option<f64>,
+    pub reason: Option<String>,
+    pub tasks: u64,
+    /// Time that its tasks held a core.
+    pub busy_seconds: f64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ExecutionView {
+    pub id: u32,
+    pub description: Option<String>,
+    pub started_seconds: Option<f64>,
+    pub seconds: Option<f64>,
+    pub stages: Vec<String>,
 }
 
 /// One stage.
@@ -142,8 +180,64 @@ impl Inspection {
             edges: edges.map(|e| edge_view(job, e)).collect(),
             tables: job.tables.iter().map(table_view).collect(),
             script: statements(job),
+            application: job.spark.as_deref().map(|app| application(job, app)),
             diagnostics: job.diagnostics.clone(),
         }
+    }
+}
+
+fn application(job: &Job, app: &Application) -> ApplicationView {
+    /// Beginnings of the names of settings that decide how an application runs.
+    const OF_INTEREST: [&str; 12] = [
+        "spark.executor.cores",
+        "spark.executor.instances",
+        "spark.executor.memory",
+        "spark.driver.memory",
+        "spark.dynamicAllocation.",
+        "spark.sql.shuffle.partitions",
+        "spark.sql.adaptive.",
+        "spark.sql.autoBroadcastJoinThreshold",
+        "spark.sql.files.maxPartitionBytes",
+        "spark.default.parallelism",
+        "spark.memory.",
+        "spark.speculation",
+    ];
+    let seconds = |ms: Option<i64>| Some((ms? - job.info.submitted_ms?) as f64 / 1e3);
+    let executor = |e: &Executor| ExecutorView {
+        id: e.id.clone(),
+        host: e.host.clone(),
+        cores: e.cores,
+        added_seconds: seconds(e.added_ms),
+        removed_seconds: seconds(e.removed_ms),
+        reason: e.reason.clone(),
+        tasks: e.tasks,
+        busy_seconds: e.busy_ms as f64 / 1e3,
+    };
+    let of_execution = |at: usize| {
+        let stages = app.stages.iter().zip(&job.stages);
+        let own = stages.filter(move |(s, _)| s.execution == Some(at));
+        own.map(|(_, stage)| stage.name.clone()).collect()
+    };
+    let execution = |(at, e): (usize, &Execution)| ExecutionView {
+        id: e.id,
+        description: e.description.clone(),
+        started_seconds: seconds(e.started_ms),
+        seconds: e
+            .started_ms
+            .zip(e.ended_ms)
+            .map(|(from, to)| (to - from) as f64 / 1e3),
+        stages: of_execution(at),
+    };
+    let interesting = |name: &str| OF_INTEREST.iter().any(|start| name.starts_with(start));
+    let settings = app
+        .configuration
+        .iter()
+        .filter(|(name, _)| interesting(name));
+    ApplicationView {
+        version: app.version.clone(),
+        executors: app.executors.iter().map(executor).collect(),
+        executions: app.executions.iter().enumerate().map(execution).collect(),
+        configuration: settings.map(|(k, v)| (k.clone(), v.clone())).collect(),
     }
 }
 

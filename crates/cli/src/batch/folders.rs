@@ -1,15 +1,13 @@
 //! Which folders are jobs.
 
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use job::OpenError;
 use job::model::FileKind;
 
 /// Levels of folders that are searched: `cluster/month/day/job`.
 const DEPTH: usize = 4;
-/// Bytes by which a file is recognized; the readers look no further.
-const HEAD: u64 = 4096;
 
 /// The job folders under a path: the folder itself if it contains a file of a job, else those below it, sorted. A folder without any is
 /// returned itself, so that its error is reported.
@@ -28,8 +26,17 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     };
     let mut paths: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
     paths.sort();
-    if paths.iter().any(|path| is_of_a_job(path)) {
-        found.push(folder.to_path_buf());
+    let kinds = paths.iter().filter_map(|path| kind(path));
+    let kinds: Vec<FileKind> = kinds.collect();
+    if !kinds.is_empty() {
+        found.extend(applications(folder));
+        // the folder of a history server contains logs and folders of logs
+        if !kinds.contains(&FileKind::SparkEvents) || depth == 0 {
+            return;
+        }
+        for path in paths.iter().filter(|p| p.is_dir() && has_log(p)) {
+            collect(path, depth - 1, found);
+        }
         return;
     }
     let below: Vec<&PathBuf> = paths.iter().filter(|p| p.is_dir()).collect();
@@ -45,19 +52,32 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether a folder contains a file of a job.
-pub(crate) fn is_job(folder: &Path) -> bool {
-    let mut entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.any(|entry| is_of_a_job(&entry.path()))
+/// Whether a path is a folder that contains a file of a job, or an event log.
+pub(crate) fn is_job(path: &Path) -> bool {
+    let mut entries = fs::read_dir(path).into_iter().flatten().flatten();
+    kind(path).is_some() || entries.any(|entry| kind(&entry.path()).is_some())
 }
 
-fn is_of_a_job(path: &Path) -> bool {
-    if !path.is_file() {
-        return false;
+/// The folder, or its event logs if they are of several applications.
+fn applications(folder: &Path) -> Vec<PathBuf> {
+    match job::open(folder, &job::Options::default()) {
+        Err(OpenError::SeveralApplications { logs, .. }) => {
+            logs.iter().map(|log| folder.join(log)).collect()
+        }
+        _ => vec![folder.to_path_buf()],
     }
-    let mut head = Vec::new();
-    let read = fs::File::open(path).and_then(|f| f.take(HEAD).read_to_end(&mut head));
-    read.is_ok() && !matches!(job::kind_of(&head), FileKind::Unknown | FileKind::Ignored)
+}
+
+fn has_log(folder: &Path) -> bool {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let mut paths = entries.filter_map(|e| Some(e.ok()?.path()));
+    paths.any(|path| kind(&path) == Some(FileKind::SparkEvents))
+}
+
+/// What a file of a job is; `None` for other files and for folders.
+fn kind(path: &Path) -> Option<FileKind> {
+    let known = |k: &FileKind| !matches!(k, FileKind::Unknown | FileKind::Ignored);
+    job::recognize(path).ok().filter(known)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::layout::{shorten, width, wrap_names};
 use super::table::{Align, Table};
 use report::format::{Bytes, Seconds, Share, TOKEN};
 use report::{Language, Localize};
-use server::inspection::{Inspection, OperatorView, StageView};
+use server::inspection::{ApplicationView, Inspection, OperatorView, StageView};
 
 /// Before each line of a section.
 const INDENT: &str = "  ";
@@ -30,6 +30,11 @@ pub(crate) fn render(inspection: &Inspection, columns: Option<usize>) -> String 
         table(&title, operators(&stage.operators));
     }
     table("Inputs", tables(inspection));
+    if let Some(app) = &inspection.application {
+        table("Executions", executions(app));
+        table("Executors", executors(app));
+        table("Settings", settings(app));
+    }
     table("Script", script(inspection));
     table("Files", files(inspection, &Catalogue::default()));
     section(
@@ -117,6 +122,63 @@ fn stages(stages: &[StageView]) -> Table {
             memory(stage),
             marks.join(", "),
         ]);
+    }
+    table
+}
+
+fn executions(app: &ApplicationView) -> Table {
+    use Align::{Left, Right};
+    let mut table = Table::new(&[
+        ("execution", Right),
+        ("after", Right),
+        ("took", Right),
+        ("stages", Left),
+        ("description", Left),
+    ]);
+    for e in &app.executions {
+        let description = e.description.as_deref().unwrap_or_default();
+        table.row(vec![
+            e.id.to_string(),
+            time(e.started_seconds.map(|s| s * 1e3)),
+            time(e.seconds.map(|s| s * 1e3)),
+            shorten(&e.stages.join(", "), CELL),
+            shorten(description, 2 * CELL),
+        ]);
+    }
+    table
+}
+
+fn executors(app: &ApplicationView) -> Table {
+    use Align::{Left, Right};
+    let mut table = Table::new(&[
+        ("executor", Left),
+        ("host", Left),
+        ("cores", Right),
+        ("added after", Right),
+        ("removed after", Right),
+        ("tasks", Right),
+        ("busy", Right),
+        ("reason", Left),
+    ]);
+    for e in &app.executors {
+        table.row(vec![
+            e.id.clone(),
+            e.host.clone(),
+            number(e.cores.map(f64::from)),
+            time(e.added_seconds.map(|s| s * 1e3)),
+            time(e.removed_seconds.map(|s| s * 1e3)),
+            number(Some(e.tasks as f64)),
+            time(Some(e.busy_seconds * 1e3)),
+            shorten(e.reason.as_deref().unwrap_or_default(), 2 * CELL),
+        ]);
+    }
+    table
+}
+
+fn settings(app: &ApplicationView) -> Table {
+    let mut table = Table::new(&[("setting", Align::Left), ("value", Align::Left)]);
+    for (name, value) in &app.configuration {
+        table.row(vec![name.clone(), shorten(value, 2 * CELL)]);
     }
     table
 }

@@ -125,6 +125,32 @@ impl Ledger<'_> {
         }
     }
 
+    /// Time between the stages of an application: its driver's, unless somebody types at it and
+    /// nothing was open.
+    fn driver(&mut self, span: Span) {
+        let Some(app) = self.view.job.spark.as_ref().filter(|app| app.interactive) else {
+            let evidence = shown::stated(self.view, SegmentKind::Driver, span);
+            return self.book(SegmentKind::Driver, None, span, evidence);
+        };
+        let origin = self.view.job.info.submitted_ms.unwrap_or(0);
+        let at = |ms: i64| ((ms - origin) as f64 / 1000.0).clamp(span.from, span.to);
+        let open = app
+            .open_spans()
+            .into_iter()
+            .map(|(from, to)| Span::new(at(from), at(to)));
+        let mut done = span.from;
+        for open in open.chain([Span::new(span.to, span.to)]) {
+            for (kind, part) in [
+                (SegmentKind::Idle, Span::new(done, open.from)),
+                (SegmentKind::Driver, open),
+            ] {
+                let evidence = shown::stated(self.view, kind, part);
+                self.book(kind, None, part, evidence);
+            }
+            done = done.max(open.to);
+        }
+    }
+
     /// Time in which no vertex of the path was ready.
     fn gap(&mut self, span: Span, active: &Cover, waits: &Cover) {
         let waited = waits.within(span.from, span.to);
@@ -132,6 +158,9 @@ impl Ledger<'_> {
         let wait = SegmentKind::CapacityWait;
         let waited = Span::new(span.from, rest.from);
         self.book(wait, None, waited, shown::stated(self.view, wait, waited));
+        if self.view.job.spark.is_some() {
+            return self.driver(rest);
+        }
         let ran = active.within(span.from, span.to) > 0.5 * span.seconds();
         if rest.seconds() <= POLL_S || ran || !has_all_events(self.view) {
             return self.silence(rest);

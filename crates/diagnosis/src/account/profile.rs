@@ -87,7 +87,8 @@ impl<'a> Profiles<'a> {
             return vec![(Compute, seconds, None)];
         }
         let managed = ms(UserCode);
-        let collected = managed * facts.gc.mean_share().unwrap_or(0.0).clamp(0.0, 1.0);
+        let of_managed = managed * facts.gc.mean_share().unwrap_or(0.0).clamp(0.0, 1.0);
+        let collected = value(&facts.gc.ms).unwrap_or(of_managed);
         let spilled = spill::surplus_ms(self.view, stage);
         let sorted = ms(Sort);
         let of_sorts = spilled.min(sorted);
@@ -96,7 +97,7 @@ impl<'a> Profiles<'a> {
             (Exchange, ms(Exchange)),
             (Sort, sorted - of_sorts),
             (Spill, spilled),
-            (UserCode, managed - collected),
+            (UserCode, managed - of_managed),
             (Gc, collected),
         ];
         let counted: f64 = divided.iter().map(|(_, ms)| ms).sum();

@@ -30,6 +30,11 @@ pub(super) fn stated(view: &View<'_>, kind: SegmentKind, span: Span) -> Option<E
             time = time
         ),
         SegmentKind::Startup => text!("启动 {time}", "starting took {time}", time = time),
+        SegmentKind::Driver if view.job.spark.is_some() => text!(
+            "驱动程序占用 {time}，其间没有任务在运行",
+            "the driver took {time} while no task ran",
+            time = time
+        ),
         SegmentKind::Driver => text!(
             "作业管理器占用 {time}",
             "the job manager took {time}",

@@ -163,6 +163,7 @@ mod tests {
         });
         StageWork {
             inputs: Vec::new(),
+            handover_s: 0.0,
             vertices: vertices.collect(),
         }
     }

@@ -141,9 +141,18 @@ fn observed_tokens(job: &Job) -> Option<usize> {
         .filter(|n| *n > 0)
 }
 
-/// Seconds of the run in which no vertex ran: a replay has none of them.
+/// Seconds of the run that a replay has not: those in which no vertex ran, or in an application,
+/// where the replay has the driver's time between stages, what follows the last of them.
 fn dark_seconds(job: &Job) -> f64 {
     let runs = || job.stages.iter().filter_map(|s| s.runs.as_ref());
+    if job.spark.is_some() {
+        let ends = runs().flat_map(|r| &r.runs).map(|r| r.ended_ms);
+        let tail = ends
+            .max()
+            .zip(job.info.ended_ms)
+            .map(|(last, end)| end - last);
+        return tail.map_or(0.0, |ms| ms.max(0) as f64 / 1000.0);
+    }
     if runs().any(|r| r.sampled) {
         return 0.0;
     }

@@ -7,10 +7,6 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// Seconds between the end of a stage's inputs and the creation of its vertices, as seen between
-/// the stages of jobs: the job manager polls.
-const STAGE_HANDOVER_S: f64 = 0.4;
-
 /// Work of one vertex, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct VertexWork {
@@ -36,6 +32,8 @@ impl VertexWork {
 pub struct StageWork {
     /// Stages that must have ended before it.
     pub inputs: Vec<usize>,
+    /// Seconds from their end, or from the start of the run, until its vertices can begin.
+    pub handover_s: f64,
     /// Its vertices in the order in which they queue.
     pub vertices: Vec<VertexWork>,
 }
@@ -127,12 +125,9 @@ fn next_ready(stages: &[StageWork], ends: &[Option<f64>]) -> Option<(usize, f64)
         .filter(|s| ends[*s].is_none())
         .filter_map(|s| {
             let ready = stages[s].inputs.iter().try_fold(0.0_f64, |at, input| {
-                ends.get(*input)
-                    .copied()
-                    .flatten()
-                    .map(|end| at.max(end + STAGE_HANDOVER_S))
+                ends.get(*input).copied().flatten().map(|end| at.max(end))
             });
-            ready.map(|at| (s, at))
+            ready.map(|at| (s, at + stages[s].handover_s))
         })
         .min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)))
 }
@@ -144,6 +139,7 @@ mod tests {
     fn stage(inputs: &[usize], runs: &[f64]) -> StageWork {
         StageWork {
             inputs: inputs.to_vec(),
+            handover_s: if inputs.is_empty() { 0.0 } else { 0.4 },
             vertices: runs
                 .iter()
                 .map(|r| VertexWork {
@@ -163,7 +159,7 @@ mod tests {
     #[test]
     fn a_stage_waits_for_the_slowest_vertex_of_its_inputs() {
         let end = replay(&[stage(&[], &[1.0, 9.0]), stage(&[0], &[2.0])], 4);
-        assert!((end - 11.0 - STAGE_HANDOVER_S).abs() < 1e-9);
+        assert!((end - 11.4).abs() < 1e-9);
     }
 
     #[test]

@@ -19,6 +19,10 @@ pub const MAX_DISPATCH_S: f64 = 0.5;
 /// a replay cheap, and a stage of that many waves is smooth anyway.
 const MAX_VERTICES: u64 = 200_000;
 
+/// Seconds between the end of a stage's inputs and the creation of its vertices, as seen between
+/// the stages of jobs: the job manager polls.
+const STAGE_HANDOVER_S: f64 = 0.4;
+
 /// Where the work of a stage was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Basis {
@@ -39,16 +43,43 @@ pub(super) fn stage_works(job: &Job, facts: &[StageFacts]) -> Vec<(StageWork, Ba
 }
 
 fn stage_work(job: &Job, index: usize, facts: &StageFacts) -> (StageWork, Basis) {
-    let mut inputs: Vec<usize> = job
-        .edges
-        .iter()
-        .filter(|e| e.to == index)
-        .map(|e| e.from)
-        .collect();
+    let edges = job.edges.iter().map(|e| (e.from, e.to));
+    let before = edges.chain(job.order.iter().copied());
+    let before = before.filter(|(_, to)| *to == index);
+    let mut inputs: Vec<usize> = before.map(|(from, _)| from).collect();
     inputs.sort_unstable();
     inputs.dedup();
     let (vertices, basis) = vertices(job.stages[index].runs.as_ref(), facts);
-    (StageWork { inputs, vertices }, basis)
+    let handover_s = handover_s(job, index, &inputs);
+    let work = StageWork {
+        inputs,
+        handover_s,
+        vertices,
+    };
+    (work, basis)
+}
+
+/// What the driver of an application does between two stages is in its log; a job manager's time is
+/// about the same everywhere.
+fn handover_s(job: &Job, stage: usize, inputs: &[usize]) -> f64 {
+    let runs = |stage: usize| job.stages[stage].runs.as_ref();
+    let usual = if inputs.is_empty() {
+        0.0
+    } else {
+        STAGE_HANDOVER_S
+    };
+    if job.spark.is_none() {
+        return usual;
+    }
+    let created = runs(stage).and_then(|r| r.runs.iter().map(|v| v.created_ms).min());
+    let ended = |stage: &usize| runs(*stage)?.runs.iter().map(|v| v.ended_ms).max();
+    let ready = inputs
+        .iter()
+        .filter_map(ended)
+        .max()
+        .or(job.info.started_ms);
+    let waited = created.zip(ready).map(|(created, ready)| created - ready);
+    waited.map_or(usual, |ms| ms.max(0) as f64 / 1000.0)
 }
 
 fn vertices(runs: Option<&StageRuns>, facts: &StageFacts) -> (Vec<VertexWork>, Basis) {

@@ -88,6 +88,7 @@ impl Partitioning {
                 function: Function::Range,
                 ..keys
             }),
+            ExchangeKind::RoundRobin => Partitioning::Scattered,
             ExchangeKind::Gather => Partitioning::Single,
             ExchangeKind::Broadcast => Partitioning::Everywhere,
             _ => Partitioning::Unknown,

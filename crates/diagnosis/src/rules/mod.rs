@@ -26,7 +26,8 @@ mod vertex_retries;
 
 use std::sync::LazyLock;
 
-use job::model::FileKind;
+use job::model::{FileKind, JobEngine};
+use report::Cause;
 
 use crate::rule::Rule;
 use crate::settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Threshold};
@@ -81,6 +82,21 @@ pub fn thresholds() -> &'static [&'static Threshold] {
         all
     });
     &ALL
+}
+
+/// Whether jobs of an engine can have a cause at all: Spark has no stored layouts that jobs are
+/// compiled for, no memory that a compiler sets aside, and leaves no columns or estimates.
+pub(crate) fn applies(cause: Cause, engine: Option<JobEngine>) -> bool {
+    let of_scope = matches!(
+        cause,
+        Cause::UnusedColumns
+            | Cause::LateFilter
+            | Cause::UnalignedInput
+            | Cause::MemoryEstimateTooLow
+            | Cause::Misestimate
+            | Cause::CompileFailure
+    );
+    !(of_scope && engine == Some(JobEngine::Spark))
 }
 
 /// Whether the folder is that of a local run: one machine, no queue, no scheduler.

@@ -36,6 +36,7 @@ mod tests {
         let vertices: Vec<VertexWork> = [1.0, 1.0, 1.0, 1.0, 16.0].map(vertex).to_vec();
         let stage = StageWork {
             inputs: Vec::new(),
+            handover_s: 0.0,
             vertices,
         };
         for (parts, slowest) in [(1.0, 16.0), (4.0, 7.0), (1e9, 4.0)] {

@@ -45,6 +45,12 @@ pub(crate) enum Place {
         pointer: String,
         stage: String,
     },
+    /// A stage of an event log, or an operator in it.
+    Log {
+        file: Arc<str>,
+        stage: Arc<str>,
+        operator: Option<Arc<str>>,
+    },
 }
 
 impl Measured {
@@ -67,6 +73,7 @@ impl Measured {
             Place::Statistics { file, pointer, .. } => {
                 (file.clone(), format!("{pointer}/{metric}"))
             }
+            Place::Log { file, .. } => (file.to_string(), format!("{}/{metric}", self.subject())),
         };
         Source {
             file,
@@ -78,6 +85,12 @@ impl Measured {
     pub fn subject(&self) -> String {
         match &*self.place {
             Place::Statistics { stage, .. } => stage.clone(),
+            Place::Log {
+                stage, operator, ..
+            } => match operator {
+                Some(operator) => format!("{stage}/{operator}"),
+                None => stage.to_string(),
+            },
             Place::Node {
                 stage, name, uid, ..
             } => match uid {
@@ -95,7 +108,7 @@ pub fn value<'a>(measured: impl Into<Option<&'a Measured>>) -> Option<f64> {
 }
 
 /// What a counted operator does, as far as rules treat it differently.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Role {
     ChannelReader,
     ChannelWriter,
@@ -107,6 +120,7 @@ pub enum Role {
     Union,
     /// Runs managed code: the user's or generated.
     ManagedCode,
+    #[default]
     Other,
 }
 
@@ -118,7 +132,7 @@ impl Role {
 }
 
 /// Facts of an operator, or of one side of a channel.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct OperatorFacts {
     /// Number by which counters know it; channels and operators share one numbering.
     pub uid: Option<u32>,
@@ -145,6 +159,12 @@ pub struct OperatorFacts {
     pub spilled_mean: Option<Measured>,
     /// The largest of all counters of spilling, whatever they count.
     pub most_spilled: Option<f64>,
+    /// Bytes that went to disk, where the engine counts those; over all vertices, and of the vertex
+    /// with most of them.
+    pub spilled_bytes: Option<Measured>,
+    pub spilled_bytes_max: Option<Measured>,
+    /// Bytes of memory at the peak, over all vertices.
+    pub peak_memory: Option<Measured>,
 }
 
 impl OperatorFacts {
@@ -184,6 +204,41 @@ pub struct Gc {
     pub percent: Option<Measured>,
     /// Full collections of the mean vertex.
     pub full_collections: Option<Measured>,
+    /// Milliseconds of all code, over all vertices; `None` if only managed code is measured.
+    pub ms: Option<Measured>,
+}
+
+/// Numbers that every vertex of a stage reports, spread over those that completed. `None` where the
+/// engine doesn't measure it, or where events of some vertices are lost. Times are in
+/// milliseconds, sizes in bytes.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PerVertex {
+    /// From storage and exchanges.
+    pub rows_read: Option<Derived<Spread>>,
+    /// To storage and exchanges.
+    pub rows_written: Option<Derived<Spread>>,
+    pub stored_bytes_read: Option<Derived<Spread>>,
+    pub stored_bytes_written: Option<Derived<Spread>>,
+    pub exchange_bytes_read: Option<Derived<Spread>>,
+    pub exchange_rows_read: Option<Derived<Spread>>,
+    pub exchange_bytes_written: Option<Derived<Spread>>,
+    pub exchange_rows_written: Option<Derived<Spread>>,
+    /// Running the task's own code, with garbage collection and waiting for its input in it.
+    pub task_ms: Option<Derived<Spread>>,
+    pub cpu_ms: Option<Derived<Spread>>,
+    pub gc_ms: Option<Derived<Spread>>,
+    /// Before the task's own code runs: loading it, and the scheduler's delay.
+    pub startup_ms: Option<Derived<Spread>>,
+    pub scheduler_delay_ms: Option<Derived<Spread>>,
+    pub fetch_wait_ms: Option<Derived<Spread>>,
+    pub exchange_write_ms: Option<Derived<Spread>>,
+    /// Size in memory of what was spilled, and on disk.
+    pub memory_spilled: Option<Derived<Spread>>,
+    pub disk_spilled: Option<Derived<Spread>>,
+    /// Memory of sorts, joins and aggregations.
+    pub peak_memory: Option<Derived<Spread>>,
+    /// What it sent to the driver.
+    pub result_bytes: Option<Derived<Spread>>,
 }
 
 impl Gc {
@@ -220,6 +275,7 @@ pub struct StageFacts {
     /// By the statistics of the service; `None` if there are none.
     pub stated: Option<Account>,
     pub gc: Gc,
+    pub per_vertex: PerVertex,
     /// Largest private bytes of a vertex.
     pub private_peak: Option<Measured>,
     /// Largest working set of a vertex.

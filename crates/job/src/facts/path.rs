@@ -18,8 +18,8 @@ pub struct PathStep {
 
 impl Job {
     /// The chain of vertices that decided when the job ended, first to last: the vertex that ended
-    /// last, then of its stage's inputs the vertex that ended last before it was created, and so
-    /// on. `None` without vertex events.
+    /// last, then of its stage's inputs, and of the stages that the driver ran before it, the vertex
+    /// that ended last before it was created, and so on. `None` without vertex events.
     pub fn critical_path(&self) -> Option<Derived<Vec<PathStep>>> {
         let last = (0..self.stages.len())
             .filter_map(|stage| Some((stage, self.last_run(stage, i64::MAX)?)))
@@ -39,8 +39,10 @@ impl Job {
                 file,
                 locator: Some(format!("line {}", run.line)),
             });
-            let inputs = self.edges.iter().filter(|e| e.to == stage).map(|e| e.from);
-            at = inputs
+            let inputs = self.edges.iter().map(|e| (e.from, e.to));
+            let before = inputs.chain(self.order.iter().copied());
+            let before = before.filter(|(_, to)| *to == stage).map(|(from, _)| from);
+            at = before
                 .filter_map(|from| Some((from, self.last_run(from, run.created_ms)?)))
                 .max_by_key(|(_, run)| run.ended_ms);
         }

@@ -45,19 +45,27 @@ impl Spread {
         })
     }
 
+    /// The spread of a number that was distributed like this; `worst` is the vertex with most.
+    pub(crate) fn of(all: &Distribution, worst: u32) -> Option<Spread> {
+        Some(Spread {
+            min: Some(all.min),
+            p50: Some(all.p50),
+            p95: Some(all.p95),
+            worst: Some(worst),
+            ..Spread::new(all.total, all.max, all.count)?
+        })
+    }
+
     /// The spread of a number over the completed vertices.
     pub(crate) fn of_runs(
         runs: &StageRuns,
         all: &Distribution,
         one: impl Fn(&VertexRun) -> i64,
     ) -> Option<Derived<Spread>> {
-        let spread = Spread::new(all.total, all.max, all.count)?;
         let worst = completed(runs).max_by_key(|run| one(run));
+        let spread = Spread::of(all, worst.map_or(0, |run| run.index))?;
         Some(Derived {
             value: Spread {
-                min: Some(all.min),
-                p50: Some(all.p50),
-                p95: Some(all.p95),
                 worst: worst.map(|run| run.index),
                 ..spread
             },

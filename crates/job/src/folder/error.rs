@@ -7,12 +7,20 @@ use std::path::PathBuf;
 pub enum OpenError {
     #[error("{} does not exist", .0.display())]
     Missing(PathBuf),
-    #[error("{} is not a folder", .0.display())]
+    /// A file that is not an event log.
+    #[error("{} is neither a folder nor a Spark event log", .0.display())]
     NotAFolder(PathBuf),
+    /// Event logs of several applications.
+    #[error("{} has event logs of {} applications", .path.display(), .logs.len())]
+    SeveralApplications {
+        path: PathBuf,
+        /// Their names, sorted.
+        logs: Vec<String>,
+    },
     #[error("{} is empty", .0.display())]
     Empty(PathBuf),
     /// None of its files belongs to a job.
-    #[error("{} has no file of a SCOPE or U-SQL job", .path.display())]
+    #[error("{} has no file of a SCOPE, U-SQL or Spark job", .path.display())]
     NoKnownFile {
         path: PathBuf,
         /// A folder in it that has one.
@@ -34,9 +42,19 @@ impl OpenError {
             }
             OpenError::NotAFolder(path) => {
                 match path.parent().filter(|p| !p.as_os_str().is_empty()) {
-                    Some(folder) => format!("give the folder: {}", folder.display()),
+                    Some(folder) => format!(
+                        "give a Spark event log or the folder of a job: {}",
+                        folder.display()
+                    ),
                     None => "give the folder that holds the file".into(),
                 }
+            }
+            OpenError::SeveralApplications { path, logs } => {
+                let one = path.join(logs.first().map_or("", String::as_str));
+                format!(
+                    "give one log, e.g. `{}`; `batch` reads them all",
+                    one.display()
+                )
             }
             OpenError::Empty(_) => "download the job's files into it first".into(),
             OpenError::NoKnownFile {
@@ -47,7 +65,7 @@ impl OpenError {
             }
             OpenError::NoKnownFile { .. } => {
                 "a job folder holds the script, `ScopeVertexDef.xml` or \
-                 `__ScopeRuntimeStatistics__.xml`, among others"
+                 `__ScopeRuntimeStatistics__.xml`, among others, or a Spark event log"
                     .into()
             }
             OpenError::Unreadable { .. } => "check the permissions of the folder".into(),

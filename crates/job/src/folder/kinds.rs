@@ -2,11 +2,12 @@
 
 use crate::model::{FileKind, Job};
 use crate::read::{self, Input};
+use crate::spark::driver_log;
 
 pub(super) fn order(kind: FileKind) -> u8 {
     use FileKind as K;
     match kind {
-        K::VertexDef => 0,
+        K::VertexDef | K::SparkEvents => 0,
         K::Algebra => 1,
         K::RuntimeStatistics => 2,
         K::Tables => 3,
@@ -42,6 +43,7 @@ pub(super) fn take(kind: FileKind, input: &Input<'_>, job: &mut Job) {
         K::InternalStatistics => read::internal::read(input, job),
         K::VertexCommand => read::vertex_command::read(input, job),
         K::Codegen => read::codegen::read(input, job),
+        K::DriverLog => driver_log::read(input, job),
         _ => {}
     }
 }

@@ -10,6 +10,7 @@ use super::{Options, reader};
 use crate::model::{FileKind, Job, JobFile};
 use crate::problem::Problem;
 use crate::sniff::{HEAD_BYTES, sniff};
+use crate::spark;
 
 /// Lists a folder and recognizes its files. Reads only their first bytes.
 pub fn open(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
@@ -19,7 +20,7 @@ pub fn open(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
     };
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => {}
-        Ok(_) => return Err(OpenError::NotAFolder(path.to_owned())),
+        Ok(_) => return open_log(path, options),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(OpenError::Missing(path.to_owned()));
         }
@@ -57,11 +58,85 @@ pub fn open(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
         });
     }
     job.files.sort_by(|a, b| a.name.cmp(&b.name));
+    one_application(path, &mut job)?;
     Ok(JobReader {
         job,
+        folder: path.to_owned(),
         options: options.clone(),
-        scripts: Vec::new(),
+        ..JobReader::default()
     })
+}
+
+/// A Spark event log alone.
+fn open_log(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
+    let mut job = Job {
+        path: path.to_owned(),
+        ..Job::default()
+    };
+    let name = path.file_name().and_then(|n| n.to_str()).map(str::to_owned);
+    if let Some(name) = name {
+        file(path, name, &mut job);
+    }
+    if !job.files.iter().any(|f| f.kind == FileKind::SparkEvents) {
+        return Err(OpenError::NotAFolder(path.to_owned()));
+    }
+    Ok(JobReader {
+        job,
+        folder: path.parent().unwrap_or(Path::new("")).to_owned(),
+        options: options.clone(),
+        ..JobReader::default()
+    })
+}
+
+/// Refuses the logs of several applications. A rolling log has parts, of which only one begins an
+/// application; what was compacted replaces the parts before it.
+fn one_application(path: &Path, job: &mut Job) -> Result<(), OpenError> {
+    let is_log = |f: &&JobFile| f.kind == FileKind::SparkEvents;
+    if job.files.iter().filter(is_log).count() < 2 {
+        return Ok(());
+    }
+    let compacted = job.files.iter().filter(|f| f.name.ends_with(".compact"));
+    if let Some(last) = compacted.filter_map(|f| spark::part(&f.name)).max() {
+        for file in job
+            .files
+            .iter_mut()
+            .filter(|f| f.kind == FileKind::SparkEvents)
+        {
+            let replaced = spark::part(&file.name)
+                .is_some_and(|n| n < last || (n == last && !file.name.ends_with(".compact")));
+            if replaced {
+                file.kind = FileKind::Ignored;
+            }
+        }
+    }
+    let logs: Vec<&str> = job
+        .files
+        .iter()
+        .filter(is_log)
+        .map(|f| f.name.as_str())
+        .collect();
+    let begins = |name: &&&str| spark::begins_application(&path.join(name));
+    let begun: Vec<String> = logs
+        .iter()
+        .filter(begins)
+        .map(|name| (*name).to_owned())
+        .collect();
+    match begun.len() {
+        0 | 1 => Ok(()),
+        _ => Err(OpenError::SeveralApplications {
+            path: path.to_owned(),
+            logs: begun,
+        }),
+    }
+}
+
+/// What a file is, by its first bytes.
+pub fn recognize(path: &Path) -> std::io::Result<FileKind> {
+    let mut head = Vec::new();
+    File::open(path)?
+        .take(HEAD_BYTES as u64)
+        .read_to_end(&mut head)?;
+    Ok(sniff(&head))
 }
 
 /// Folders inside a job folder contain logs (`logs/`, `diagnosticstreams/`). Anything else in them is
@@ -70,7 +145,12 @@ fn belongs_below(kind: FileKind) -> bool {
     use FileKind as K;
     matches!(
         kind,
-        K::VertexEvents | K::VertexStdout | K::VertexCommand | K::UserDiagnostics | K::Error
+        K::VertexEvents
+            | K::VertexStdout
+            | K::VertexCommand
+            | K::UserDiagnostics
+            | K::Error
+            | K::DriverLog
     )
 }
 
@@ -112,12 +192,7 @@ fn list(
 }
 
 fn file(path: &Path, name: String, job: &mut Job) {
-    let sniffed = File::open(path).and_then(|file| {
-        let bytes = file.metadata()?.len();
-        let mut head = Vec::new();
-        file.take(HEAD_BYTES as u64).read_to_end(&mut head)?;
-        Ok((sniff(&head), bytes))
-    });
+    let sniffed = recognize(path).and_then(|kind| Ok((kind, fs::metadata(path)?.len())));
     match sniffed {
         Ok((kind, bytes)) => job.files.push(JobFile {
             name,

@@ -10,9 +10,8 @@ use crate::sniff::{HEAD_BYTES, sniff};
 /// Reads files that are in memory, each taken as the kind given; for tests and fuzzing.
 pub fn read_memory(files: &[(&str, FileKind, &[u8])], options: &Options) -> Job {
     let mut reader = JobReader {
-        job: Job::default(),
         options: options.clone(),
-        scripts: Vec::new(),
+        ..JobReader::default()
     };
     let mut files = files.to_vec();
     files.sort_by_key(|(_, kind, _)| order(*kind));
@@ -23,14 +22,19 @@ pub fn read_memory(files: &[(&str, FileKind, &[u8])], options: &Options) -> Job 
             bytes: bytes.len() as u64,
             read: true,
         });
-        if kind == FileKind::VertexEvents {
-            read::events::read(name, bytes, &reader.options, &mut reader.job);
-        } else {
-            reader.take(name, kind, bytes);
+        match kind {
+            FileKind::VertexEvents => {
+                read::events::read(name, bytes, &reader.options, &mut reader.job);
+            }
+            FileKind::SparkEvents => {
+                reader
+                    .spark_events(name, bytes)
+                    .expect("memory is readable");
+            }
+            _ => reader.take(name, kind, bytes),
         }
     }
-    reader.choose_script();
-    reader.job.link();
+    reader.connect();
     reader.job
 }
 

@@ -1,4 +1,5 @@
-//! Lists a job folder, recognizes its files by their content and reads them into a [`Job`].
+//! Lists a job folder, or takes a single event log, recognizes files by their content and reads them
+//! into a [`Job`].
 //!
 //! Knows which reader takes which kind of file, and nothing of what the numbers mean.
 
@@ -15,7 +16,7 @@ use crate::catalogue::Catalogue;
 use crate::model::Job;
 
 pub use error::{OpenError, TextError};
-pub use list::open;
+pub use list::{open, recognize};
 pub use memory::{kind_of, read_memory};
 pub use reader::{JobReader, ReadFile};
 
@@ -43,7 +44,7 @@ impl Default for Options {
     }
 }
 
-/// Opens a folder and reads everything in it.
+/// Opens a folder or an event log and reads everything in it.
 pub fn load(path: &Path) -> Result<Job, OpenError> {
     let mut reader = open(path, &Options::default())?;
     reader.read_all();

@@ -7,10 +7,11 @@ use std::path::{Component, Path, PathBuf};
 use super::Options;
 use super::error::TextError;
 use super::kinds::{order, take};
-use crate::model::{FileKind, Job, JobFile};
+use crate::model::{FileKind, Job, JobFile, ScriptFile};
 use crate::problem::Problem;
 use crate::read::{self, Input};
 use crate::sniff::HEAD_BYTES;
+use crate::spark;
 use crate::text::{decode, head, line_at};
 
 /// One file that was read, for the report.
@@ -23,12 +24,16 @@ pub struct ReadFile {
     pub bytes: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct JobReader {
     pub(super) job: Job,
+    /// Folder that the names of files are relative to.
+    pub(super) folder: PathBuf,
     pub(super) options: Options,
     /// Scripts read; one of them becomes the job's script.
     pub(super) scripts: Vec<(String, String)>,
+    /// What the parts of an event log say, until all are read.
+    pub(super) events: Option<Box<spark::Collector>>,
 }
 
 impl JobReader {
@@ -54,26 +59,48 @@ impl JobReader {
     }
 
     fn read_where(&mut self, wanted: impl Fn(&JobFile) -> bool) -> Vec<ReadFile> {
+        let is_log = |file: &JobFile| file.kind == FileKind::SparkEvents;
+        // the parts of a log make sense together only
+        let log = self
+            .job
+            .files
+            .iter()
+            .any(|file| is_log(file) && wanted(file));
         let files = self.job.files.iter().enumerate();
-        let unread = files.filter(|(_, file)| !file.read && wanted(file));
+        let unread = files.filter(|(_, f)| !f.read && (wanted(f) || (log && is_log(f))));
         let parsed = unread.filter_map(|(at, file)| Some((at, file.kind.parser()?)));
         let mut todo: Vec<(usize, &'static str)> = parsed.collect();
         // definitions come before what refers to them, better sources before worse ones
-        todo.sort_by_key(|(at, _)| order(self.job.files[*at].kind));
+        let files = &self.job.files;
+        todo.sort_by_key(|(at, _)| (order(files[*at].kind), spark::part(&files[*at].name)));
         let todo = todo.into_iter();
         let done = todo.map(|(at, parser)| self.read_one(at, parser));
         let done: Vec<ReadFile> = done.collect();
         if !done.is_empty() {
+            self.connect();
+        }
+        done
+    }
+
+    /// Connects what was read.
+    pub(super) fn connect(&mut self) {
+        if let Some(events) = self.events.take() {
+            spark::finish(*events, &mut self.job);
+        }
+        if self.job.spark.is_some() {
+            self.spark_scripts();
+            spark::driver_log::settle(&mut self.job);
+        } else {
             self.choose_script();
             self.job.link();
         }
-        done
     }
 
     fn read_one(&mut self, at: usize, parser: &'static str) -> ReadFile {
         let (name, kind) = (self.job.files[at].name.clone(), self.job.files[at].kind);
         let outcome = match kind {
             FileKind::VertexEvents => self.stream(&name),
+            FileKind::SparkEvents => self.event_log(&name),
             _ => self.whole(&name, kind),
         };
         self.job.files[at].read = true;
@@ -94,7 +121,7 @@ impl JobReader {
 
     /// Path of a listed file, unless it has been exchanged for a link since.
     fn inside(&self, name: &str) -> std::io::Result<PathBuf> {
-        let path = self.job.path.join(name);
+        let path = self.folder.join(name);
         if fs::symlink_metadata(&path)?.is_symlink() {
             let reason = "it has become a link, which is not followed";
             return Err(std::io::Error::other(reason));
@@ -106,6 +133,35 @@ impl JobReader {
     fn stream(&mut self, name: &str) -> std::io::Result<u64> {
         let path = self.inside(name)?;
         read::events::read_file(name, &path, &self.options, &mut self.job)
+    }
+
+    fn event_log(&mut self, name: &str) -> std::io::Result<u64> {
+        let file = File::open(self.inside(name)?)?;
+        let bytes = file.metadata()?.len();
+        self.spark_events(name, file)?;
+        Ok(bytes)
+    }
+
+    /// Takes a part of an event log.
+    pub(super) fn spark_events(&mut self, name: &str, stream: impl Read) -> std::io::Result<()> {
+        let mut events = self.events.take();
+        let events = events.get_or_insert_with(|| Box::new(spark::Collector::new(&self.options)));
+        let cut = spark::read(name, stream, events);
+        self.events = Some(std::mem::take(events));
+        if let Some(cut) = cut? {
+            self.job.note(name, None, &Problem::CutLog(cut));
+        }
+        Ok(())
+    }
+
+    /// Keeps the scripts of an application as text.
+    fn spark_scripts(&mut self) {
+        let Some(app) = &mut self.job.spark else {
+            return;
+        };
+        for (file, text) in self.scripts.drain(..) {
+            app.scripts.push(ScriptFile { file, text });
+        }
     }
 
     fn whole(&mut self, name: &str, kind: FileKind) -> std::io::Result<u64> {
@@ -137,7 +193,7 @@ impl JobReader {
             }
         }
         let input = Input::new(name, &decoded.text);
-        if kind == FileKind::Script {
+        if matches!(kind, FileKind::Script | FileKind::SparkScript) {
             let script = (name.to_owned(), decoded.text.into_owned());
             self.scripts.push(script);
         } else {
@@ -168,7 +224,7 @@ impl JobReader {
             name: name.to_owned(),
             source,
         };
-        let path = self.job.path.join(name);
+        let path = self.folder.join(name);
         // the file may have been exchanged for a link since it was listed
         let metadata = fs::symlink_metadata(&path).map_err(unreadable)?;
         if metadata.is_symlink() {

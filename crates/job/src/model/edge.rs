@@ -15,6 +15,8 @@ pub enum ExchangeKind {
     Broadcast,
     /// One reader gets all rows.
     Gather,
+    /// Rows go to the readers in turn.
+    RoundRobin,
     /// Vertex i feeds vertex i: nothing is shuffled.
     OneToOne,
     Unknown,
@@ -28,6 +30,7 @@ impl ExchangeKind {
             ExchangeKind::Range => "range",
             ExchangeKind::Broadcast => "broadcast",
             ExchangeKind::Gather => "gather",
+            ExchangeKind::RoundRobin => "round_robin",
             ExchangeKind::OneToOne => "one_to_one",
             ExchangeKind::Unknown => "unknown",
         }

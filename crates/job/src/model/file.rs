@@ -53,12 +53,24 @@ pub enum FileKind {
     CommandLine,
     CompilerPlan,
     Ast,
+    /// Event log of a Spark application, or a part of it.
+    SparkEvents,
+    /// Python, Scala or SQL of a Spark application.
+    SparkScript,
+    /// Standard error of a Spark driver.
+    DriverLog,
     /// Known to be of no use here (logs of the compiler, options).
     Ignored,
     Unknown,
 }
 
 impl FileKind {
+    /// Whether only Spark applications leave such files.
+    pub fn is_spark(self) -> bool {
+        use FileKind as K;
+        matches!(self, K::SparkEvents | K::SparkScript | K::DriverLog)
+    }
+
     /// Name of the reader of a kind of file; `None` if it has none.
     pub(crate) fn parser(self) -> Option<&'static str> {
         use FileKind as K;
@@ -88,6 +100,9 @@ impl FileKind {
             K::UserDiagnostics => "user_diagnostics",
             K::CompilerPlan => "compiler_plan",
             K::Ast => "syntax_tree",
+            K::SparkEvents => "spark_events",
+            K::SparkScript => "spark_script",
+            K::DriverLog => "driver_log",
             K::Ignored | K::Unknown => return None,
         })
     }

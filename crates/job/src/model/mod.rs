@@ -4,6 +4,7 @@
 //! at it. A number that is in no file is `None`, never 0. Times are milliseconds and sizes are
 //! bytes unless a name says otherwise. Nothing here knows rules, causes or thresholds.
 
+mod application;
 mod compile;
 mod edge;
 mod error;
@@ -16,8 +17,12 @@ mod table;
 
 use std::path::PathBuf;
 
-use crate::script::Script;
+use crate::script::{Dialect, Script};
 
+pub use application::{
+    Application, CachedData, DriverJob, Exchange, Execution, Executor, NodeMetric, ScriptFile,
+    SparkNode, StageAttempt, Task,
+};
 pub use compile::{Codegen, CodegenClass};
 pub use edge::{Edge, ExchangeKind};
 pub use error::JobError;
@@ -25,7 +30,7 @@ pub use file::{FileKind, JobFile};
 pub use info::JobInfo;
 pub use operator::{Channel, Column, Operator, OperatorKind};
 pub use plan::{Plan, PlanNode};
-pub use report::{DiagnosticSeverity, JobState, Source};
+pub use report::{DiagnosticSeverity, JobEngine, JobState, Source};
 pub use stage::{Stage, StageSummary};
 pub use table::{Clustering, ColumnStatistics, StoredPartition, Table, TopValue};
 
@@ -41,6 +46,9 @@ pub struct Job {
     /// Stages in the order of the definition file, else of the counters.
     pub stages: Vec<Stage>,
     pub edges: Vec<Edge>,
+    /// Stages that the driver ran one after the other, though no data passes between them: it
+    /// submitted the second after the first had ended. Indices into [`Job::stages`].
+    pub order: Vec<(usize, usize)>,
     pub plan: Option<Plan>,
     pub tables: Vec<Table>,
     /// Errors, the deciding one first.
@@ -50,4 +58,19 @@ pub struct Job {
     #[doc(hidden)]
     pub embedded_script: Option<(String, String)>,
     pub diagnostics: Vec<Diagnostic>,
+    /// What only a Spark application has.
+    pub spark: Option<Box<Application>>,
+}
+
+impl Job {
+    /// The engine that ran it; `None` if no file tells.
+    pub fn engine(&self) -> Option<JobEngine> {
+        if self.spark.is_some() {
+            return Some(JobEngine::Spark);
+        }
+        Some(match self.script.as_ref()?.dialect {
+            Dialect::Scope => JobEngine::Scope,
+            Dialect::USql => JobEngine::Usql,
+        })
+    }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::operator::Operator;
 use crate::counters::CounterTree;
+use crate::facts::StageFacts;
 use crate::runs::StageRuns;
 use report::Source;
 
@@ -38,6 +39,10 @@ pub struct Stage {
     pub counters: Option<CounterTree>,
     pub runs: Option<StageRuns>,
     pub summary: Option<StageSummary>,
+    /// What the user knows it by: the place in the code that started it.
+    pub call_site: Option<String>,
+    /// Facts that the front end computed itself; `None` if they follow from counters and statistics.
+    pub facts: Option<Box<StageFacts>>,
 }
 
 impl Stage {

@@ -30,6 +30,9 @@ impl Job {
 
     pub fn stage_facts(&self, index: usize) -> StageFacts {
         let stage = &self.stages[index];
+        if let Some(facts) = &stage.facts {
+            return StageFacts::clone(facts);
+        }
         let mut facts = match &stage.counters {
             Some(tree) => of_counters(tree),
             None => StageFacts::default(),
@@ -203,6 +206,7 @@ fn of_counters(tree: &CounterTree) -> StageFacts {
             max_percent: get(&gc, "maxTimeInGCPercent"),
             percent: get(&gc, "TimeInGCPercent"),
             full_collections: get(&gc, "avgGen2CollectionsCount"),
+            ms: None,
         },
         private_peak: vertex.get("maxPrivateMemoryPeakSize"),
         working_set_peak: vertex.get("maxWorkingSetPeakSize"),
@@ -255,6 +259,7 @@ fn operator(node: &Node<'_>, parent: Option<usize>) -> OperatorFacts {
         spilled_max: node.get("maxSpillBucketCount"),
         spilled_mean: node.get("avgSpillBucketCount"),
         most_spilled: spills.map(|(_, value)| value).reduce(f64::max),
+        ..OperatorFacts::default()
     }
 }
 

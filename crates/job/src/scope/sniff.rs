@@ -10,6 +10,9 @@ use crate::text::{decode, head};
 pub(crate) const HEAD_BYTES: usize = 64 << 10;
 
 pub(crate) fn sniff(head: &[u8]) -> FileKind {
+    if let Some(kind) = crate::spark::sniff(head) {
+        return kind;
+    }
     let text = decode(head).text;
     let text = text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
     match text.as_bytes().first() {
@@ -90,6 +93,8 @@ fn text_kind(text: &str) -> FileKind {
     match () {
         () if text.lines().any(is_vertex_event) => FileKind::VertexEvents,
         () if is_stdout(text) => FileKind::VertexStdout,
+        () if is_spark_script(text) => FileKind::SparkScript,
+        () if is_driver_log(text) => FileKind::DriverLog,
         () if is_log(text) => FileKind::Ignored,
         () if is_csharp(text) => FileKind::Codegen,
         () if is_command_line(text) => FileKind::CommandLine,
@@ -122,6 +127,40 @@ fn is_stdout(text: &str) -> bool {
             let name = line.split_once(": vertexGuid=").map(|(name, _)| name);
             name.is_some_and(|name| !name.is_empty() && !name.contains(char::is_whitespace))
         })
+}
+
+/// Python or Scala that uses Spark.
+fn is_spark_script(text: &str) -> bool {
+    text.lines().map(str::trim_start).any(|line| {
+        [
+            "from pyspark",
+            "import pyspark",
+            "import org.apache.spark",
+            "-- Databricks notebook",
+            "# Databricks notebook",
+        ]
+        .iter()
+        .any(|start| line.starts_with(start))
+    })
+}
+
+/// Lines of a driver's logger: `26/11/22 01:10:42 INFO SparkContext: Running Spark version 3.5.9`.
+fn is_driver_log(text: &str) -> bool {
+    let levels = [" INFO ", " WARN ", " ERROR "];
+    let logged = |line: &&str| {
+        let leveled = levels.iter().any(|level| line.contains(level));
+        leveled && line.starts_with(|c: char| c.is_ascii_digit())
+    };
+    let classes = [
+        "SparkContext",
+        "DAGScheduler",
+        "TaskSetManager",
+        "BlockManager",
+        "SparkSubmit",
+        "TaskSchedulerImpl",
+    ];
+    let mut lines = text.lines().filter(logged);
+    lines.any(|line| classes.iter().any(|class| line.contains(class)))
 }
 
 /// Logs of the compiler and of the vertex host, build files, settings: nothing for us.

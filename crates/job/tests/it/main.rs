@@ -5,3 +5,4 @@ mod knowledge;
 mod real;
 mod seeds;
 mod simulated;
+mod spark;

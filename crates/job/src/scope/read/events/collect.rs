@@ -6,11 +6,11 @@ use foldhash::{HashMap, HashMapExt};
 use super::clock::Clock;
 use super::line::{Attempt, Event, attempt, event};
 use super::older::Older;
-use super::sketch::Sketch;
 use crate::counters::Name;
 use crate::folder::Options;
 use crate::problem::Problem;
 use crate::runs::{RunState, StageRuns, VertexRun};
+use crate::sketch::Sketch;
 use crate::time::filetime_ms;
 
 /// Attempts kept over all stages: 72 bytes each, so 6 MB, and some slack while lists grow.

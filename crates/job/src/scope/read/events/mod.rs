@@ -9,7 +9,6 @@ mod clock;
 mod collect;
 mod line;
 mod older;
-mod sketch;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};

@@ -10,8 +10,8 @@ const STEPS: usize = 32;
 const BUCKETS: usize = 64 * STEPS;
 
 /// Minimum, maximum, sum and percentiles of a stream of whole numbers.
-#[derive(Default)]
-pub(super) struct Sketch {
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sketch {
     count: u64,
     total: f64,
     min: u64,
@@ -21,7 +21,7 @@ pub(super) struct Sketch {
 }
 
 impl Sketch {
-    pub(super) fn add(&mut self, value: u64) {
+    pub(crate) fn add(&mut self, value: u64) {
         (self.min, self.max) = match self.count {
             0 => (value, value),
             _ => (self.min.min(value), self.max.max(value)),
@@ -42,7 +42,16 @@ impl Sketch {
         }
     }
 
-    pub(super) fn absorb(&mut self, other: Sketch) {
+    pub(crate) fn total(&self) -> f64 {
+        self.total
+    }
+
+    /// Whether it has one value.
+    pub(crate) fn is_first(&self) -> bool {
+        self.count == 1
+    }
+
+    pub(crate) fn absorb(&mut self, other: Sketch) {
         if other.buckets.is_empty() {
             other.exact.into_iter().for_each(|value| self.add(value));
             return;
@@ -62,7 +71,7 @@ impl Sketch {
         self.total += other.total;
     }
 
-    pub(super) fn distribution(mut self) -> Distribution {
+    pub(crate) fn distribution(mut self) -> Distribution {
         self.exact.sort_unstable();
         Distribution {
             count: self.count,

@@ -1,0 +1,324 @@
+//! What only a Spark application has: executors, jobs of the driver, SQL executions, cached data,
+//! configuration. Times are milliseconds since 1970 on the driver's clock.
+
+use std::collections::BTreeMap;
+
+use report::Source;
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Application {
+    /// The log; of a rolling log its first part.
+    pub file: String,
+    /// `3.5.9`.
+    pub version: Option<String>,
+    /// Whether somebody types at it (shell, notebook): time in which nothing is open is then not
+    /// the application's.
+    pub interactive: bool,
+    /// Whether the log has the end of the application.
+    pub complete: bool,
+    /// `Spark Properties`, as text.
+    pub configuration: BTreeMap<String, String>,
+    /// Cores that a task takes.
+    pub task_cores: u32,
+    /// In the order in which they came.
+    pub executors: Vec<Executor>,
+    /// In the order of submission.
+    pub jobs: Vec<DriverJob>,
+    /// By id.
+    pub executions: Vec<Execution>,
+    /// Parallel to [`Job::stages`](super::Job::stages).
+    pub stages: Vec<StageAttempt>,
+    pub exchanges: Vec<Exchange>,
+    pub cached: Vec<CachedData>,
+    /// Scripts of the application that were next to the log.
+    pub scripts: Vec<ScriptFile>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptFile {
+    pub file: String,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Executor {
+    /// `1`; `driver` where the driver runs the tasks itself.
+    pub id: String,
+    pub host: String,
+    pub cores: Option<u32>,
+    /// When it registered; `None` if the log doesn't say so.
+    pub added_ms: Option<i64>,
+    pub removed_ms: Option<i64>,
+    /// `Command exited with code 137`; `None` if it was never removed.
+    pub reason: Option<String>,
+    pub exit_code: Option<i32>,
+    /// Whether it was removed against the will of the application: neither idle nor at the end.
+    pub lost: bool,
+    /// Attempts that ended on it, and milliseconds that they held a core.
+    pub tasks: u64,
+    pub busy_ms: u64,
+    /// Bytes of memory for cached and working data.
+    pub memory_bytes: Option<u64>,
+    /// Largest heap that a task saw, in bytes; `None` if that was not recorded.
+    pub heap_peak: Option<u64>,
+    /// 1-based line of its removal, else of its registration.
+    pub line: u64,
+}
+
+/// A job that the driver submitted for an action.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DriverJob {
+    pub id: u32,
+    pub submitted_ms: i64,
+    pub ended_ms: Option<i64>,
+    /// `None` if it did not end.
+    pub succeeded: Option<bool>,
+    pub error: Option<String>,
+    /// Position in [`Application::executions`].
+    pub execution: Option<usize>,
+    pub description: Option<String>,
+    pub call_site: Option<String>,
+    /// Stages that ran for it, by their index in the job.
+    pub stages: Vec<usize>,
+    /// Stages whose output was there already: the stages that had written it, by their index in the job.
+    pub reused: Vec<usize>,
+    pub line: u64,
+}
+
+/// An execution of SQL or of a DataFrame.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Execution {
+    pub id: u32,
+    pub description: Option<String>,
+    /// Stack of the action that started it.
+    pub details: Option<String>,
+    pub started_ms: Option<i64>,
+    pub ended_ms: Option<i64>,
+    pub error: Option<String>,
+    /// Configuration that the session changed for it.
+    pub configuration: BTreeMap<String, String>,
+    /// Whether the plan is the one that ran to its end.
+    pub is_final: bool,
+    /// Whether adaptive execution could change the plan.
+    pub adaptive: bool,
+    /// Nodes of the last plan, parents before children.
+    pub plan: Vec<SparkNode>,
+    pub line: u64,
+}
+
+/// A node of a plan.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SparkNode {
+    /// Number of the operator, as in [`Operator::uid`](super::Operator::uid); unique in the job.
+    pub uid: u32,
+    /// `SortMergeJoin`.
+    pub name: String,
+    /// `SortMergeJoin [user_id#1L], [customer_id#14L], Inner`.
+    pub text: String,
+    /// Position of the node that takes its rows.
+    pub parent: Option<usize>,
+    /// Location, format, filters of a scan.
+    pub metadata: BTreeMap<String, String>,
+    pub metrics: Vec<NodeMetric>,
+    /// Stages that it ran in, by their index in the job. Those that write, for an exchange.
+    pub stages: Vec<usize>,
+}
+
+impl SparkNode {
+    /// Value of a metric by the name that Spark gives it, over all tasks; times in milliseconds.
+    pub fn metric(&self, name: &str) -> Option<f64> {
+        let found = self.metrics.iter().find(|m| m.name == name);
+        found.and_then(|m| m.value)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct NodeMetric {
+    pub name: String,
+    /// Over all tasks, or as the driver set it; nanoseconds are converted to milliseconds.
+    pub value: Option<f64>,
+    /// Of the task with most; `None` if the driver set it.
+    pub max: Option<f64>,
+}
+
+/// How rows cross from one stage to the next, as the plan has it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Exchange {
+    /// Number of the node, as in [`Edge::uid`](super::Edge::uid).
+    pub uid: u32,
+    /// Position in [`Application::executions`].
+    pub execution: usize,
+    /// Why it is there: `ENSURE_REQUIREMENTS`, `REPARTITION_BY_COL`, `REPARTITION_BY_NUM`, ….
+    pub origin: Option<String>,
+    /// Stages that write and read it, by their index in the job.
+    pub writers: Vec<usize>,
+    pub readers: Vec<usize>,
+    /// What adaptive execution made of its reading: `coalesced`, `coalesced and skewed`, `local`.
+    pub read: Option<String>,
+    /// Partitions that it split because they were skewed, and merged because they were small.
+    pub skewed_partitions: Option<f64>,
+    pub coalesced_partitions: Option<f64>,
+    /// Milliseconds on the driver to collect, build and distribute a broadcast.
+    pub collect_ms: Option<f64>,
+    pub build_ms: Option<f64>,
+    pub broadcast_ms: Option<f64>,
+    /// Bytes of a broadcast, or of a shuffle before compression.
+    pub data_bytes: Option<f64>,
+    pub rows: Option<f64>,
+}
+
+/// One attempt at a stage.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct StageAttempt {
+    pub id: u32,
+    pub attempt: u32,
+    /// `parquet at NativeMethodAccessorImpl.java:0`.
+    pub call_site: String,
+    pub submitted_ms: Option<i64>,
+    pub completed_ms: Option<i64>,
+    /// Tasks that the stage consists of.
+    pub tasks: u32,
+    /// Why it failed; `None` if it did not.
+    pub failure: Option<String>,
+    /// Position in [`Application::jobs`] of the job that submitted it.
+    pub job: Option<usize>,
+    /// Position in [`Application::executions`].
+    pub execution: Option<usize>,
+    /// Whether the log lacks ends of tasks although the stage completed: shares of its numbers
+    /// mean nothing.
+    pub lost_events: bool,
+    /// Whether rows go through Python.
+    pub python: bool,
+    /// Attempts in the order of [`StageRuns::runs`](crate::runs::StageRuns::runs).
+    pub attempts: Vec<Task>,
+    /// Exchanges that it reads and writes, by their position in [`Application::exchanges`].
+    pub reads: Vec<usize>,
+    pub writes: Vec<usize>,
+    pub line: u64,
+}
+
+/// One attempt at a task. Numbers of a task that left no metrics are 0 and `measured` is false.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Task {
+    pub id: u32,
+    pub index: u32,
+    pub attempt: u32,
+    /// Position in [`Application::executors`].
+    pub executor: u32,
+    pub launched_ms: i64,
+    pub finished_ms: i64,
+    pub speculative: bool,
+    pub succeeded: bool,
+    /// Whether the task reports its metrics.
+    pub measured: bool,
+    /// Loading code: long in the first tasks of an executor.
+    pub deserialize_ms: u64,
+    /// Running, with garbage collection and waiting for data in it.
+    pub run_ms: u64,
+    pub cpu_ms: u64,
+    pub gc_ms: u64,
+    /// What the times below and above leave of the time from launch to end.
+    pub scheduler_delay_ms: u64,
+    pub result_ms: u64,
+    pub fetch_wait_ms: u64,
+    pub shuffle_write_ms: u64,
+    pub input_bytes: u64,
+    pub input_rows: u64,
+    pub output_bytes: u64,
+    pub output_rows: u64,
+    pub shuffle_read_bytes: u64,
+    pub shuffle_read_rows: u64,
+    pub shuffle_write_bytes: u64,
+    pub shuffle_write_rows: u64,
+    pub memory_spilled: u64,
+    pub disk_spilled: u64,
+    pub peak_memory: u64,
+    pub result_bytes: u64,
+    pub line: u64,
+}
+
+/// An RDD or DataFrame that was marked for caching.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CachedData {
+    pub rdd: u32,
+    pub name: String,
+    pub partitions: u32,
+    /// Most partitions that were in the cache when a stage completed.
+    pub cached: u32,
+    pub memory_bytes: u64,
+    pub disk_bytes: u64,
+    /// Stages that had it in their lineage, by their index in the job.
+    pub stages: Vec<usize>,
+    /// Whether the application released it.
+    pub released: bool,
+}
+
+impl Application {
+    /// Where a line of the log is.
+    pub fn at_line(&self, line: u64) -> Source {
+        Source {
+            file: self.file.clone(),
+            locator: Some(format!("line {line}")),
+        }
+    }
+
+    /// A setting: what the session of an execution changed, else that of the application.
+    pub fn setting(&self, execution: Option<usize>, name: &str) -> Option<&str> {
+        let of_session = execution.and_then(|e| self.executions.get(e)?.configuration.get(name));
+        of_session
+            .or_else(|| self.configuration.get(name))
+            .map(String::as_str)
+    }
+
+    /// Most tasks that all executors together could run at once; `None` without executors.
+    pub fn slots(&self) -> Option<u32> {
+        let mut changes: Vec<(i64, i64)> = Vec::new();
+        // at shutdown some are removed that never came
+        let came = |e: &&Executor| e.added_ms.is_some() || e.tasks > 0;
+        for e in self.executors.iter().filter(came) {
+            let slots = i64::from(e.slots(self.task_cores));
+            let added = e.added_ms.unwrap_or(i64::MIN);
+            changes.push((added, slots));
+            changes.extend(e.removed_ms.map(|at| (at, -slots)));
+        }
+        // what leaves at some time is gone before what comes at the same time
+        changes.sort_unstable();
+        let mut now = 0;
+        let most = changes.iter().map(|(_, step)| {
+            now += step;
+            now
+        });
+        most.max()
+            .and_then(|n| u32::try_from(n).ok())
+            .filter(|n| *n > 0)
+    }
+
+    /// From when to when a job or an execution was open, in order, without overlaps.
+    pub fn open_spans(&self) -> Vec<(i64, i64)> {
+        let last = self.jobs.iter().filter_map(|j| j.ended_ms).max();
+        let jobs = self.jobs.iter().map(|j| (Some(j.submitted_ms), j.ended_ms));
+        let executions = self.executions.iter().map(|e| (e.started_ms, e.ended_ms));
+        let mut spans: Vec<(i64, i64)> = jobs
+            .chain(executions)
+            .filter_map(|(from, to)| Some((from?, to.or(last)?)))
+            .filter(|(from, to)| from < to)
+            .collect();
+        spans.sort_unstable();
+        spans.dedup_by(|next, before| {
+            let joined = next.0 <= before.1;
+            if joined {
+                before.1 = before.1.max(next.1);
+            }
+            joined
+        });
+        spans
+    }
+}
+
+impl Executor {
+    /// Tasks that it runs at once.
+    pub fn slots(&self, task_cores: u32) -> u32 {
+        self.cores
+            .map_or(1, |cores| (cores / task_cores.max(1)).max(1))
+    }
+}

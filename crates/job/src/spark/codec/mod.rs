@@ -1,0 +1,136 @@
+//! The bytes of a log, whatever Spark or its user compressed them with.
+//!
+//! A stream ends where it is cut: what could be decompressed before that place is read, and
+//! [`Unpacked::cut`] tells why nothing follows.
+
+mod lz4;
+mod snappy;
+mod zstd;
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use flate2::bufread::MultiGzDecoder;
+
+/// Blocks of a framing hold up to some hundred KiB; a larger one is damage, not data.
+const MAX_BLOCK: usize = 64 << 20;
+
+const BUFFER: usize = 128 << 10;
+
+/// Decompresses block by block.
+trait Blocks {
+    /// Appends what comes next to `to`; false at the end.
+    fn next(&mut self, to: &mut Vec<u8>) -> io::Result<bool>;
+}
+
+/// A decompressed stream.
+pub(crate) struct Unpacked<'a> {
+    blocks: Box<dyn Blocks + 'a>,
+    ready: Vec<u8>,
+    at: usize,
+    ended: bool,
+    /// Why the stream ended before its end.
+    pub(crate) cut: Option<io::Error>,
+}
+
+/// Recognizes the compression by the first bytes.
+pub(crate) fn unpack<'a>(stream: impl Read + 'a) -> io::Result<Unpacked<'a>> {
+    let mut stream = BufReader::with_capacity(BUFFER, stream);
+    let magic = first_bytes(&mut stream)?;
+    let blocks: Box<dyn Blocks + 'a> = match magic.as_slice() {
+        m if m.starts_with(&[0x1f, 0x8b]) => Box::new(Plain(MultiGzDecoder::new(stream))),
+        m if zstd::is_magic(m) => Box::new(zstd::Zstd::new(stream)),
+        m if m.starts_with(lz4::MAGIC) => Box::new(lz4::Lz4(stream)),
+        m if m.starts_with(snappy::MAGIC) => Box::new(snappy::Snappy::new(stream)),
+        _ => Box::new(Plain(stream)),
+    };
+    Ok(Unpacked {
+        blocks,
+        ready: Vec::new(),
+        at: 0,
+        ended: false,
+        cut: None,
+    })
+}
+
+/// The first bytes of a stream, left in its buffer.
+fn first_bytes(stream: &mut impl BufRead) -> io::Result<Vec<u8>> {
+    const LONGEST: usize = 8;
+    let head = stream.fill_buf()?;
+    Ok(head[..head.len().min(LONGEST)].to_vec())
+}
+
+impl Read for Unpacked<'_> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let ready = self.fill_buf()?;
+        let n = ready.len().min(to.len());
+        to[..n].copy_from_slice(&ready[..n]);
+        self.consume(n);
+        Ok(n)
+    }
+}
+
+impl BufRead for Unpacked<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        while self.at == self.ready.len() && !self.ended {
+            self.ready.clear();
+            self.at = 0;
+            match self.blocks.next(&mut self.ready) {
+                Ok(more) => self.ended = !more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.ended = true;
+                    self.cut = Some(error);
+                }
+            }
+        }
+        Ok(&self.ready[self.at..])
+    }
+
+    fn consume(&mut self, n: usize) {
+        self.at = (self.at + n).min(self.ready.len());
+    }
+}
+
+/// Passes a stream on in pieces.
+struct Plain<R>(R);
+
+impl<R: Read> Blocks for Plain<R> {
+    fn next(&mut self, to: &mut Vec<u8>) -> io::Result<bool> {
+        to.resize(BUFFER, 0);
+        let read = self.0.read(to);
+        to.truncate(*read.as_ref().unwrap_or(&0));
+        Ok(read? > 0)
+    }
+}
+
+/// Fills a buffer; false if the stream is at its end before the first byte.
+fn fill(stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
+    let mut got = 0;
+    while got < buffer.len() {
+        match stream.read(&mut buffer[got..]) {
+            Ok(0) if got == 0 => return Ok(false),
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(n) => got += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(true)
+}
+
+/// Reads a block of a stated length.
+fn block(stream: &mut impl Read, length: usize) -> io::Result<Vec<u8>> {
+    if length > MAX_BLOCK {
+        return Err(damaged("a block states an impossible length"));
+    }
+    let mut block = vec![0; length];
+    stream.read_exact(&mut block)?;
+    Ok(block)
+}
+
+fn damaged(what: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+#[cfg(test)]
+mod tests;

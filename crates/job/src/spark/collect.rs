@@ -1,0 +1,434 @@
+//! Gathers the events of a log in any order.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde::Deserialize;
+
+use super::event::{self, StageInfo, Str, TaskEnd};
+use super::failure::TaskFailure;
+use super::plan_text::{RawNode, plan};
+use super::tasks::{Tasks, state, task};
+use crate::folder::Options;
+use crate::model::{Application, CachedData, DriverJob, Execution, Executor};
+use crate::runs::RunState;
+
+/// Single tasks kept over all stages: some 250 bytes each, so 50 MB.
+const MAX_TASKS: usize = 200_000;
+/// Stage attempts; more are not of an application that anybody looks at as a whole.
+const MAX_STAGES: usize = 200_000;
+/// Failures of tasks kept with their stack.
+const MAX_FAILURES: usize = 200;
+
+/// What is known of a stage attempt.
+#[derive(Debug, Default)]
+pub(super) struct StageState {
+    pub(super) name: String,
+    pub(super) n_tasks: u32,
+    pub(super) parents: Vec<u32>,
+    pub(super) rdds: Vec<u32>,
+    pub(super) submitted: Option<i64>,
+    pub(super) completed: Option<i64>,
+    pub(super) failure: Option<String>,
+    /// Values of accumulators when it completed.
+    pub(super) accumulators: HashMap<u64, f64>,
+    pub(super) tasks: Tasks,
+    /// Whether it was submitted, rather than only planned.
+    pub(super) ran: bool,
+    pub(super) line: u64,
+    /// Part of the log.
+    pub(super) part: usize,
+}
+
+/// A job of the driver and all stages that it consists of, run or not.
+#[derive(Debug, Default)]
+pub(super) struct JobState {
+    pub(super) job: DriverJob,
+    pub(super) stages: Vec<u32>,
+    pub(super) execution: Option<u32>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct ExecutionState {
+    pub(super) execution: Execution,
+    pub(super) nodes: Vec<RawNode>,
+}
+
+/// What a log says so far.
+#[derive(Debug, Default)]
+pub(crate) struct Collector {
+    per_stage: usize,
+    /// Names of the parts, in the order in which they were read.
+    pub(super) parts: Vec<String>,
+    pub(super) line: u64,
+    pub(super) app: Application,
+    pub(super) id: Option<String>,
+    pub(super) name: Option<String>,
+    pub(super) user: Option<String>,
+    pub(super) started: Option<(i64, u64)>,
+    pub(super) ended: Option<(i64, u64)>,
+    pub(super) executors: HashMap<String, u32>,
+    pub(super) jobs: BTreeMap<u32, JobState>,
+    pub(super) executions: BTreeMap<u32, ExecutionState>,
+    pub(super) stages: BTreeMap<(u32, u32), StageState>,
+    pub(super) driver_metrics: HashMap<u64, f64>,
+    pub(super) cached: BTreeMap<u32, CachedData>,
+    pub(super) cached_by: BTreeSet<(u32, u32)>,
+    pub(super) failures: Vec<TaskFailure>,
+    pub(super) unknown: BTreeMap<String, u64>,
+    /// Lines that are no events, and the first of them.
+    pub(super) unreadable: u64,
+    pub(super) first_unreadable: Option<(u64, bool)>,
+    n_tasks: usize,
+}
+
+impl Collector {
+    pub(crate) fn new(options: &Options) -> Collector {
+        Collector {
+            per_stage: options.max_runs_per_stage,
+            ..Collector::default()
+        }
+    }
+
+    /// Begins another part of the log.
+    pub(super) fn part(&mut self, name: &str) {
+        self.parts.push(name.to_owned());
+        self.line = 0;
+    }
+
+    /// Counts a line that is no event, or one that is too long.
+    pub(super) fn unreadable(&mut self, cut: bool) {
+        self.unreadable += 1;
+        self.first_unreadable.get_or_insert((self.line, cut));
+    }
+
+    /// Takes a line. `last` says that it has no line feed: the log may be cut off in it.
+    pub(super) fn line(&mut self, line: &[u8], last: bool) {
+        self.line += 1;
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            return;
+        }
+        if self.event(line).is_none() {
+            self.unreadable(last);
+        }
+    }
+
+    fn event(&mut self, line: &[u8]) -> Option<()> {
+        // damaged text must not hide an event
+        let text: Cow<'_, str> = String::from_utf8_lossy(line);
+        let text = text.as_ref();
+        let name = event::name(text.as_bytes())?;
+        match name.as_ref() {
+            "TaskEnd" => self.task_end(&read(text)?),
+            "LogStart" => {
+                let start: event::LogStart<'_> = read(text)?;
+                self.app.version = start.version.text();
+            }
+            "ApplicationStart" => {
+                let start: event::ApplicationStart<'_> = read(text)?;
+                (self.id, self.name) = (start.id.text(), start.name.text());
+                self.user = start.user.text();
+                self.started = start.time.time().map(|at| (at, self.line));
+            }
+            "ApplicationEnd" => {
+                let end: event::ApplicationEnd = read(text)?;
+                self.ended = end.time.time().map(|at| (at, self.line));
+                self.app.complete = true;
+            }
+            "EnvironmentUpdate" => {
+                let update: event::EnvironmentUpdate<'_> = read(text)?;
+                self.app.configuration.extend(owned(update.properties));
+            }
+            "ResourceProfileAdded" => self.resources(&read(text)?),
+            "ExecutorAdded" => self.executor_added(&read(text)?),
+            "ExecutorRemoved" => self.executor_removed(&read(text)?),
+            "BlockManagerAdded" => self.block_manager(&read(text)?),
+            "JobStart" => self.job_start(&read(text)?),
+            "JobEnd" => self.job_end(&read(text)?),
+            "StageSubmitted" | "StageCompleted" => {
+                let event: event::StageEvent<'_> = read(text)?;
+                self.stage(&event.info, true);
+            }
+            "SQLExecutionStart" => {
+                self.execution_start(&read(text)?);
+                self.plan(text)?;
+            }
+            "SQLAdaptiveExecutionUpdate" => self.plan(text)?,
+            "SQLExecutionEnd" => self.execution_end(&read(text)?),
+            "DriverAccumUpdates" => {
+                let event: event::DriverUpdates = read(text)?;
+                for (id, value) in event.updates {
+                    let known = self.driver_metrics.entry(id.or_zero()).or_default();
+                    *known = known.max(value.0.unwrap_or(0.0));
+                }
+            }
+            "UnpersistRDD" => {
+                #[derive(Deserialize)]
+                struct Unpersist {
+                    #[serde(rename = "RDD ID")]
+                    rdd: event::Number,
+                }
+                let event: Unpersist = read(text)?;
+                self.cached.entry(event.rdd.id()).or_default().released = true;
+            }
+            known if IGNORED.contains(&known) => {}
+            other => {
+                /// A log has some dozen kinds of events.
+                const MAX_KINDS: usize = 1_000;
+                if self.unknown.len() < MAX_KINDS || self.unknown.contains_key(other) {
+                    *self.unknown.entry(other.to_owned()).or_default() += 1;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Position of an executor, made if it is not known yet.
+    fn executor(&mut self, id: &str, host: &str) -> u32 {
+        if let Some(at) = self.executors.get(id) {
+            let known = &mut self.app.executors[*at as usize];
+            if known.host.is_empty() {
+                host.clone_into(&mut known.host);
+            }
+            return *at;
+        }
+        let at = self.app.executors.len() as u32;
+        self.app.executors.push(Executor {
+            id: id.to_owned(),
+            host: host.to_owned(),
+            ..Executor::default()
+        });
+        self.executors.insert(id.to_owned(), at);
+        at
+    }
+
+    fn executor_added(&mut self, event: &event::ExecutorAdded<'_>) {
+        let at = self.executor(&event.id.0, &event.info.host.0) as usize;
+        let line = self.line;
+        let executor = &mut self.app.executors[at];
+        executor.cores = event.info.cores.count().map(|n| n as u32);
+        executor.added_ms = event.time.time();
+        if executor.removed_ms.is_none() {
+            executor.line = line;
+        }
+    }
+
+    fn executor_removed(&mut self, event: &event::ExecutorRemoved<'_>) {
+        // at shutdown some are removed that never came
+        let at = self.executor(&event.id.0, "") as usize;
+        let executor = &mut self.app.executors[at];
+        executor.removed_ms = event.time.time();
+        executor.reason = event.reason.text();
+        executor.line = self.line;
+    }
+
+    fn block_manager(&mut self, event: &event::BlockManagerAdded<'_>) {
+        if let Some(at) = self.executors.get(&*event.manager.executor.0) {
+            self.app.executors[*at as usize].memory_bytes = event.memory.count();
+        } else if event.manager.executor.0 != "driver" {
+            let at = self.executor(&event.manager.executor.0, "") as usize;
+            self.app.executors[at].memory_bytes = event.memory.count();
+        }
+    }
+
+    fn resources(&mut self, event: &event::ResourceProfileAdded) {
+        if event.id.or_zero() == 0
+            && let Some(cores) = event.task.get("cpus").and_then(|r| r.amount.0)
+        {
+            self.app.task_cores = cores.max(1.0) as u32;
+        }
+    }
+
+    fn job_start(&mut self, event: &event::JobStart<'_>) {
+        for info in &event.stages {
+            self.stage(info, false);
+        }
+        let properties = &event.properties;
+        self.app.interactive |= !properties.notebook.0.is_empty();
+        let line = self.line;
+        let state = self.jobs.entry(event.id.id()).or_default();
+        state.stages = event.stages.iter().map(|s| s.id.id()).collect();
+        state.execution = properties.execution.count().map(|id| id as u32);
+        let job = &mut state.job;
+        job.id = event.id.id();
+        job.submitted_ms = event.time.time().unwrap_or(0);
+        job.description = properties.description.text();
+        let last = event.stages.iter().max_by_key(|s| s.id.id());
+        let call_site = properties.call_site.text();
+        job.call_site = call_site.or_else(|| last.and_then(|s| s.name.text()));
+        job.line = line;
+    }
+
+    fn job_end(&mut self, event: &event::JobEnd<'_>) {
+        let job = &mut self.jobs.entry(event.id.id()).or_default().job;
+        job.id = event.id.id();
+        job.ended_ms = event.time.time();
+        job.succeeded = Some(event.result.result.0 == "JobSucceeded");
+        job.error = event.result.exception.message.text();
+    }
+
+    /// Takes what an event says of a stage; `ran` if it was submitted rather than planned.
+    fn stage(&mut self, info: &StageInfo<'_>, ran: bool) {
+        let key = (info.id.id(), info.attempt.id());
+        self.cached_data(info);
+        if self.stages.len() >= MAX_STAGES && !self.stages.contains_key(&key) {
+            return;
+        }
+        let (line, part) = (self.line, self.parts.len().saturating_sub(1));
+        let stage = self.stages.entry(key).or_default();
+        stage.name = info.name.0.clone().into_owned();
+        stage.n_tasks = info.tasks.id();
+        stage.parents = info.parents.iter().map(|p| p.id()).collect();
+        stage.rdds = info.rdds.iter().map(|r| r.id.id()).collect();
+        stage.submitted = stage.submitted.or(info.submitted.time());
+        stage.completed = stage.completed.or(info.completed.time());
+        stage.failure = stage.failure.take().or_else(|| info.failure.text());
+        if ran {
+            stage.ran = true;
+            (stage.line, stage.part) = (line, part);
+        }
+        if info.completed.time().is_some() {
+            let values = info.accumulables.iter().filter(|a| a.is_of_plan());
+            stage.accumulators = values
+                .filter_map(|a| Some((a.id.or_zero(), a.value.0?)))
+                .collect();
+        }
+    }
+
+    fn cached_data(&mut self, info: &StageInfo<'_>) {
+        for rdd in info.rdds.iter().filter(|r| r.level.memory || r.level.disk) {
+            let known = self.cached.entry(rdd.id.id()).or_default();
+            known.rdd = rdd.id.id();
+            if known.name.is_empty() {
+                known.name = rdd.name.0.lines().next().unwrap_or_default().to_owned();
+            }
+            known.partitions = rdd.partitions.id();
+            known.cached = known.cached.max(rdd.cached.id());
+            known.memory_bytes = known.memory_bytes.max(rdd.memory.or_zero());
+            known.disk_bytes = known.disk_bytes.max(rdd.disk.or_zero());
+            let user = (rdd.id.id(), info.id.id());
+            if self.cached_by.len() < MAX_STAGES {
+                self.cached_by.insert(user);
+            }
+        }
+    }
+
+    fn task_end(&mut self, event: &TaskEnd<'_>) {
+        let executor = self.executor(&event.info.executor.0, &event.info.host.0);
+        let task = task(event, executor, self.line);
+        let state = state(event);
+        let known = &mut self.app.executors[executor as usize];
+        known.tasks += 1;
+        known.busy_ms += task.finished_ms.abs_diff(task.launched_ms);
+        let heap = event.executor.heap.count().filter(|bytes| *bytes > 0);
+        known.heap_peak = known.heap_peak.max(heap);
+        let key = (event.stage.id(), event.attempt.id());
+        if self.stages.len() >= MAX_STAGES && !self.stages.contains_key(&key) {
+            return;
+        }
+        // what is left of the memory is shared by the stages to come
+        let most = self
+            .per_stage
+            .min((MAX_TASKS - self.n_tasks.min(MAX_TASKS)) / 4);
+        let part = self.parts.len().saturating_sub(1);
+        let stage = self.stages.entry(key).or_default();
+        (stage.ran, stage.part) = (true, part);
+        let before = stage.tasks.kept.len();
+        let task = crate::model::Task {
+            succeeded: state == RunState::Completed,
+            ..task
+        };
+        stage.tasks.add(state, task, event, most);
+        self.n_tasks = (self.n_tasks + stage.tasks.kept.len()).saturating_sub(before);
+        if state != RunState::Completed {
+            let failure = TaskFailure::of(event, key, state, self.line, part);
+            stage.tasks.message(failure.message());
+            if state != RunState::Cancelled && self.failures.len() < MAX_FAILURES {
+                self.failures.push(failure);
+            }
+        }
+    }
+
+    fn execution_start(&mut self, event: &event::ExecutionStart<'_>) {
+        let line = self.line;
+        let e = &mut self.executions.entry(event.id.id()).or_default().execution;
+        e.id = event.id.id();
+        e.description = event.description.text();
+        e.details = event.details.text();
+        e.started_ms = event.time.time();
+        e.configuration = owned(event.configuration.clone()).collect();
+        e.line = line;
+    }
+
+    fn execution_end(&mut self, event: &event::ExecutionEnd<'_>) {
+        let e = &mut self.executions.entry(event.id.id()).or_default().execution;
+        e.id = event.id.id();
+        e.ended_ms = event.time.time();
+        e.error = event.error.text();
+    }
+
+    /// Takes a plan if it is later than the one known. Updates carry no time: a plan gains query
+    /// stages as they run, and the last one says that it is final.
+    fn plan(&mut self, text: &str) -> Option<()> {
+        let update: event::PlanUpdate = read(text)?;
+        let nodes = plan(text);
+        let state = self.executions.entry(update.id.id()).or_default();
+        let known = rank(&state.nodes);
+        let new = rank(&nodes);
+        let later = (new, nodes.len()) > (known, state.nodes.len());
+        let same = (new, nodes.len()) == (known, state.nodes.len());
+        let texts =
+            |nodes: &[RawNode]| -> Vec<String> { nodes.iter().map(|n| n.text.clone()).collect() };
+        if later || (same && texts(&nodes) > texts(&state.nodes)) {
+            state.nodes = nodes;
+        }
+        Some(())
+    }
+}
+
+/// How far an execution is by its plan: final, and the query stages that are complete.
+fn rank(nodes: &[RawNode]) -> (bool, usize) {
+    let is_final = nodes.iter().any(|n| n.text.contains("isFinalPlan=true"));
+    let stages = nodes.iter().filter(|n| n.name.ends_with("QueryStage"));
+    (is_final, stages.count())
+}
+
+fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
+    serde_json::from_str(text).ok()
+}
+
+fn owned(map: BTreeMap<Str<'_>, Str<'_>>) -> impl Iterator<Item = (String, String)> {
+    map.into_iter()
+        .map(|(k, v)| (k.0.into_owned(), v.0.into_owned()))
+}
+
+/// Events that say nothing that is used.
+const IGNORED: [&str; 26] = [
+    "TaskStart",
+    "TaskGettingResult",
+    "SpeculativeTaskSubmitted",
+    "BlockManagerRemoved",
+    "BlockUpdated",
+    "ExecutorMetricsUpdate",
+    "StageExecutorMetrics",
+    "ExecutorExcluded",
+    "ExecutorExcludedForStage",
+    "ExecutorUnexcluded",
+    "ExecutorBlacklisted",
+    "ExecutorBlacklistedForStage",
+    "ExecutorUnblacklisted",
+    "NodeExcluded",
+    "NodeExcludedForStage",
+    "NodeUnexcluded",
+    "NodeBlacklisted",
+    "NodeBlacklistedForStage",
+    "NodeUnblacklisted",
+    "UnschedulableTaskSetAdded",
+    "UnschedulableTaskSetRemoved",
+    "SQLAdaptiveSQLMetricUpdates",
+    "MiscellaneousProcessAdded",
+    "CreatedProcess",
+    "DBCEventLoggingListenerMetadata",
+    "ResourceProfileRemoved",
+];

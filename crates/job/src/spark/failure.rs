@@ -1,0 +1,219 @@
+//! Why tasks and executors failed.
+
+use super::event::TaskEnd;
+use crate::model::{Executor, JobError};
+use crate::runs::RunState;
+use crate::text::head;
+
+/// Characters kept of a message and of a stack.
+const MAX_MESSAGE: usize = 2_000;
+const MAX_STACK: usize = 16_000;
+
+/// A task that did not succeed.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct TaskFailure {
+    /// Stage and its attempt.
+    pub(super) stage: (u32, u32),
+    pub(super) index: u32,
+    pub(super) attempt: u32,
+    pub(super) executor: String,
+    pub(super) host: String,
+    pub(super) finished: i64,
+    pub(super) lost: bool,
+    reason: String,
+    class: String,
+    description: String,
+    stack: String,
+    pub(super) line: u64,
+    pub(super) part: usize,
+}
+
+impl TaskFailure {
+    pub(super) fn of(
+        event: &TaskEnd<'_>,
+        stage: (u32, u32),
+        state: RunState,
+        line: u64,
+        part: usize,
+    ) -> TaskFailure {
+        let (reason, info) = (&event.reason, &event.info);
+        let said = [
+            &reason.description,
+            &reason.message,
+            &reason.loss,
+            &reason.killed,
+        ];
+        let said = said.into_iter().find(|s| !s.0.is_empty());
+        let kept = |text: &str, most| head(text, most).to_owned();
+        TaskFailure {
+            stage,
+            index: info.index.id(),
+            attempt: info.attempt.id(),
+            executor: info.executor.0.clone().into_owned(),
+            host: info.host.0.clone().into_owned(),
+            finished: info.finished.time().unwrap_or(0),
+            lost: state == RunState::Revoked,
+            reason: reason.reason.0.clone().into_owned(),
+            class: reason.class.0.clone().into_owned(),
+            description: said.map_or_else(String::new, |s| kept(s.0.trim(), MAX_MESSAGE)),
+            stack: kept(&reason.stack.0, MAX_STACK),
+            line,
+            part,
+        }
+    }
+
+    /// The kind of failure with the first line of what was said about it.
+    pub(super) fn message(&self) -> String {
+        let kind = match self.class.as_str() {
+            "" => self.reason.as_str(),
+            class => class,
+        };
+        match self.innermost().or_else(|| self.description.lines().next()) {
+            Some(said) if !said.is_empty() => format!("{kind}: {}", head(said, 300)),
+            _ => kind.to_owned(),
+        }
+    }
+
+    /// The innermost exception.
+    fn innermost(&self) -> Option<&str> {
+        python_error(&self.description).or_else(|| innermost(&self.stack))
+    }
+
+    fn frame(&self) -> Option<String> {
+        own_frame(&self.stack).or_else(|| python_frame(&self.description))
+    }
+
+    /// Whether it was thrown by code of the user: a frame of it, or Python.
+    fn is_users(&self) -> bool {
+        self.class.ends_with("PythonException") || self.frame().is_some()
+    }
+
+    pub(super) fn error(&self, file: &str, stage: &str) -> JobError {
+        let exception = self
+            .innermost()
+            .map(|text| head(text, MAX_MESSAGE).to_owned());
+        let out_of_memory = self.stack.contains("OutOfMemoryError")
+            || self.description.contains("OutOfMemoryError");
+        let id = match (out_of_memory, self.class.as_str()) {
+            (true, _) => "java.lang.OutOfMemoryError",
+            (false, "") => &self.reason,
+            (false, class) => class,
+        };
+        let users = self.is_users() && !out_of_memory;
+        JobError {
+            file: file.to_owned(),
+            id: Some(id.to_owned()),
+            origin: users.then(|| "User".to_owned()),
+            component: Some("RUNTIME".to_owned()),
+            message: exception.clone().unwrap_or_else(|| self.message()),
+            description: (!self.description.is_empty()).then(|| self.description.clone()),
+            details: (!self.stack.is_empty()).then(|| self.stack.clone()),
+            stage: Some(stage.to_owned()),
+            vertex: Some(format!("{stage}[{}] attempt {}", self.index, self.attempt)),
+            machine: Some(machine(&self.executor, &self.host)),
+            exception,
+            frame: self.frame(),
+            ..JobError::default()
+        }
+    }
+}
+
+/// The innermost exception of a stack: its last cause; of Python the last line of its traceback.
+pub(super) fn innermost(stack: &str) -> Option<&str> {
+    let causes = stack
+        .lines()
+        .filter_map(|l| l.trim().strip_prefix("Caused by: "));
+    let first = stack.lines().next().filter(|l| !l.trim().is_empty());
+    python_error(stack)
+        .or(causes.last())
+        .or(first)
+        .map(str::trim)
+}
+
+/// The innermost frame that is neither Spark's nor the platform's.
+pub(super) fn own_frame(stack: &str) -> Option<String> {
+    const PLATFORM: [&str; 8] = [
+        "org.apache.",
+        "java.",
+        "javax.",
+        "jdk.",
+        "sun.",
+        "scala.",
+        "py4j.",
+        "io.netty.",
+    ];
+    let own = |frame: &&str| !PLATFORM.iter().any(|p| frame.starts_with(p));
+    // the innermost cause comes last
+    let causes = stack.rsplit("Caused by: ");
+    let frames = causes.flat_map(|c| c.lines().filter_map(|l| l.trim().strip_prefix("at ")));
+    let mut frames = frames.map(|f| f.rsplit('/').next().unwrap_or(f));
+    python_frame(stack).or_else(|| frames.find(own).map(str::to_owned))
+}
+
+/// Name of an executor in the lists of machines.
+pub(super) fn machine(executor: &str, host: &str) -> String {
+    match host {
+        "" => format!("executor {executor}"),
+        host => format!("executor {executor} ({host})"),
+    }
+}
+
+/// The last line of the first traceback: `ValueError: could not convert`.
+fn python_error(text: &str) -> Option<&str> {
+    let (_, traceback) = text.split_once("Traceback (most recent call last):")?;
+    let mut lines = traceback.lines().skip(1);
+    lines
+        .find(|l| !l.starts_with(' ') && !l.trim().is_empty())
+        .map(str::trim)
+}
+
+/// The innermost frame of the traceback that is not Spark's: `/app/job.py:39 in parse`.
+fn python_frame(text: &str) -> Option<String> {
+    let (_, traceback) = text.split_once("Traceback (most recent call last):")?;
+    let end = traceback.find("\n\n").unwrap_or(traceback.len());
+    let frames = traceback[..end]
+        .lines()
+        .filter_map(|l| l.trim().strip_prefix("File \""));
+    let own = frames.filter(|f| !f.contains("/pyspark/") && !f.contains("pyspark.zip"));
+    let (file, rest) = own.last()?.split_once("\", line ")?;
+    let (line, function) = rest.split_once(", in ").unwrap_or((rest, "?"));
+    Some(format!("{file}:{line} in {function}"))
+}
+
+/// Exit code in the reason of a removal: `Command exited with code 137`.
+pub(super) fn exit_code(reason: &str) -> Option<i32> {
+    let lower = reason.to_ascii_lowercase();
+    let after = [
+        "exited with code ",
+        "exit code ",
+        "exit status: ",
+        "exit status ",
+        "exitcode: ",
+    ]
+    .iter()
+    .find_map(|said| Some(lower.find(said)? + said.len()))?;
+    let digits: String = lower[after..]
+        .chars()
+        .take_while(|c| c.is_ascii_digit() || *c == '-')
+        .collect();
+    digits.parse().ok()
+}
+
+/// Whether an executor was removed against the will of the application.
+pub(super) fn is_lost(executor: &Executor, ended: Option<i64>) -> bool {
+    /// Executors go one after the other when the application ends.
+    const SHUTDOWN_MS: i64 = 2_000;
+    let Some((at, reason)) = executor.removed_ms.zip(executor.reason.as_deref()) else {
+        return false;
+    };
+    let reason = reason.to_ascii_lowercase();
+    let wanted = [
+        "idle",
+        "executor killed by driver",
+        "requested by driver",
+        "decommission",
+        "shutdown",
+    ];
+    let at_end = ended.is_some_and(|end| at + SHUTDOWN_MS >= end);
+    executor.added_ms.is_some() && !at_end && !wanted.iter().any(|w| reason.contains(w))
+}

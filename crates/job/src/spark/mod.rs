@@ -1,0 +1,66 @@
+//! Front end for Spark: event logs in any compression and of any version since 2.2, read in one
+//! pass and in bounded memory.
+//!
+//! `codec` and `lines` turn bytes into lines, `event` lines into events, `collect` gathers them in
+//! any order, and `build` makes stages, operators, edges and facts of them.
+
+mod build;
+mod codec;
+mod collect;
+pub(crate) mod driver_log;
+mod event;
+mod expression;
+mod facts;
+mod failure;
+mod info;
+mod lines;
+mod plan;
+mod plan_text;
+mod stages;
+mod tasks;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::model::{FileKind, Job};
+
+pub(crate) use collect::Collector;
+pub(crate) use lines::read;
+
+/// Turns what was collected into the job.
+pub(crate) fn finish(log: Collector, job: &mut Job) {
+    build::build(log, job);
+}
+
+/// Whether a file is part of an event log, by its first bytes: `None` if it is not.
+pub(crate) fn sniff(head: &[u8]) -> Option<FileKind> {
+    /// The first event is short, but for the settings on Databricks.
+    const ENOUGH: u64 = 4 << 10;
+    let mut text = Vec::new();
+    codec::unpack(head)
+        .ok()?
+        .take(ENOUGH)
+        .read_to_end(&mut text)
+        .ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let text = text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
+    event::begins_log(text).then_some(FileKind::SparkEvents)
+}
+
+/// Number of a part of a rolling log: 3 of `events_3_app-20261122011042-0000.zstd`.
+pub(crate) fn part(name: &str) -> Option<u32> {
+    let own = name.rsplit('/').next().unwrap_or(name);
+    own.strip_prefix("events_")?.split('_').next()?.parse().ok()
+}
+
+/// Whether a log or a part of it has the beginning of an application.
+pub(crate) fn begins_application(path: &Path) -> bool {
+    /// The events before it include all settings.
+    const ENOUGH: u64 = 4 << 20;
+    let mut text = Vec::new();
+    let read =
+        File::open(path).and_then(|file| codec::unpack(file)?.take(ENOUGH).read_to_end(&mut text));
+    let event = b"\"Event\":\"SparkListenerApplicationStart\"";
+    read.is_ok() && memchr::memmem::find(&text, event).is_some()
+}

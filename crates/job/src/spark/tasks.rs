@@ -1,0 +1,304 @@
+//! The tasks of one stage attempt: exact totals and largest values, distributions in bounded memory,
+//! and as many single tasks as memory allows.
+
+use std::collections::HashMap;
+
+use super::event::TaskEnd;
+use crate::model::Task;
+use crate::runs::{Distribution, RunState};
+use crate::sketch::Sketch;
+
+/// Different messages of failures kept per stage.
+const MAX_MESSAGES: usize = 32;
+
+/// What is measured on every task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quantity {
+    /// From running to end: without loading code and waiting for the scheduler.
+    Held,
+    Startup,
+    Run,
+    Cpu,
+    Gc,
+    Delay,
+    FetchWait,
+    ShuffleWriteTime,
+    BytesRead,
+    RowsRead,
+    BytesWritten,
+    RowsWritten,
+    Input,
+    ShuffleRead,
+    ShuffleReadRows,
+    Output,
+    ShuffleWritten,
+    ShuffleWrittenRows,
+    MemorySpilled,
+    DiskSpilled,
+    PeakMemory,
+    Result,
+}
+
+impl Quantity {
+    pub(super) const COUNT: usize = Quantity::Result as usize + 1;
+
+    fn all(task: &Task) -> [u64; Quantity::COUNT] {
+        let t = task;
+        [
+            t.held_ms(),
+            t.startup_ms(),
+            t.run_ms,
+            t.cpu_ms,
+            t.gc_ms,
+            t.scheduler_delay_ms,
+            t.fetch_wait_ms,
+            t.shuffle_write_ms,
+            t.input_bytes + t.shuffle_read_bytes,
+            t.input_rows + t.shuffle_read_rows,
+            t.output_bytes + t.shuffle_write_bytes,
+            t.output_rows + t.shuffle_write_rows,
+            t.input_bytes,
+            t.shuffle_read_bytes,
+            t.shuffle_read_rows,
+            t.output_bytes,
+            t.shuffle_write_bytes,
+            t.shuffle_write_rows,
+            t.memory_spilled,
+            t.disk_spilled,
+            t.peak_memory,
+            t.result_bytes,
+        ]
+    }
+}
+
+/// One number over the tasks.
+#[derive(Debug, Default)]
+struct Measure {
+    sketch: Sketch,
+    /// Largest value and the lowest index of a task that has it.
+    worst: (u64, u32),
+}
+
+/// An accumulator of a SQL metric over the tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Accumulated {
+    pub(super) sum: f64,
+    pub(super) max: f64,
+}
+
+/// How many tasks ended in each way.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Counts {
+    pub(super) completed: u64,
+    pub(super) failed: u64,
+    pub(super) revoked: u64,
+    pub(super) abandoned: u64,
+}
+
+impl Counts {
+    pub(super) fn all(self) -> u64 {
+        self.completed + self.failed + self.revoked + self.abandoned
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Tasks {
+    pub(super) kept: Vec<(RunState, Task)>,
+    /// Of the ordinary tasks each `stride`-th is kept.
+    stride: u64,
+    pub(super) counts: Counts,
+    measures: Vec<Measure>,
+    pub(super) accumulators: HashMap<u64, Accumulated>,
+    /// Largest share of its run time that a task spent collecting garbage.
+    pub(super) worst_gc: f64,
+    pub(super) wasted_ms: u64,
+    pub(super) failed_ms: u64,
+    /// Tasks whose metrics are missing although they succeeded.
+    pub(super) unmeasured: u64,
+    messages: HashMap<String, u64>,
+}
+
+impl Tasks {
+    /// Takes a task and the updates that it made to accumulators; keeps at most `most` tasks.
+    pub(super) fn add(&mut self, state: RunState, task: Task, event: &TaskEnd<'_>, most: usize) {
+        let held = u64::try_from(task.finished_ms - task.launched_ms).unwrap_or(0);
+        match state {
+            RunState::Completed => self.counts.completed += 1,
+            RunState::Failed => {
+                self.counts.failed += 1;
+                self.failed_ms += held;
+            }
+            RunState::Revoked => self.counts.revoked += 1,
+            RunState::Abandoned | RunState::Cancelled => self.counts.abandoned += 1,
+        }
+        if state == RunState::Completed {
+            self.measure(&task);
+            for a in event.info.accumulables.iter().filter(|a| a.is_of_plan()) {
+                let Some(update) = a.update.0 else { continue };
+                let sum = self.accumulators.entry(a.id.or_zero()).or_default();
+                sum.sum += update;
+                sum.max = sum.max.max(update);
+            }
+        } else {
+            self.wasted_ms += held;
+        }
+        self.keep(state, task, most.max(64));
+    }
+
+    fn measure(&mut self, task: &Task) {
+        /// Collections of very short tasks are a matter of chance.
+        const MIN_RUN_MS: u64 = 100;
+        if !task.measured {
+            self.unmeasured += 1;
+            return;
+        }
+        if self.measures.is_empty() {
+            self.measures.resize_with(Quantity::COUNT, Measure::default);
+        }
+        for (measure, value) in self.measures.iter_mut().zip(Quantity::all(task)) {
+            measure.sketch.add(value);
+            let (most, index) = measure.worst;
+            if value > most || (value == most && task.index < index) || measure.sketch.is_first() {
+                measure.worst = (value, task.index);
+            }
+        }
+        if task.run_ms >= MIN_RUN_MS {
+            let share = task.gc_ms as f64 / task.run_ms as f64;
+            self.worst_gc = self.worst_gc.max(share.min(1.0));
+        }
+    }
+
+    /// Keeps every task while there is room, then the slowest, those that did not succeed, and an
+    /// even sample of the others.
+    fn keep(&mut self, state: RunState, task: Task, most: usize) {
+        self.stride = self.stride.max(1);
+        if self.kept.len() >= most {
+            self.stride *= 2;
+            self.kept
+                .sort_by_key(|(_, t)| std::cmp::Reverse(t.held_ms()));
+            let slowest = most / 8;
+            let mut at = 0;
+            self.kept.retain(|_| {
+                at += 1;
+                at <= slowest || at % 2 == 0
+            });
+        }
+        if self.counts.all() % self.stride == 0 || state != RunState::Completed {
+            self.kept.push((state, task));
+        }
+    }
+
+    /// Counts what was said about a task that did not succeed.
+    pub(super) fn message(&mut self, message: String) {
+        if self.messages.len() < MAX_MESSAGES || self.messages.contains_key(&message) {
+            *self.messages.entry(message).or_default() += 1;
+        }
+    }
+
+    /// Messages, the most frequent first.
+    pub(super) fn messages(&mut self) -> Vec<(String, u64)> {
+        let mut all: Vec<(String, u64)> = self.messages.drain().collect();
+        all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        all
+    }
+
+    /// A number over the tasks that succeeded, and the index of the task with most of it; `None`
+    /// if no task reports it.
+    pub(super) fn spread(&self, of: Quantity) -> Option<(Distribution, u32)> {
+        let measure = self.measures.get(of as usize)?;
+        Some((measure.sketch.clone().distribution(), measure.worst.1))
+    }
+
+    /// Sum over the tasks that succeeded.
+    pub(super) fn total(&self, of: Quantity) -> Option<f64> {
+        Some(self.measures.get(of as usize)?.sketch.total())
+    }
+
+    pub(super) fn is_sample(&self) -> bool {
+        self.stride > 1
+    }
+}
+
+impl Task {
+    /// Milliseconds from the launch until its own code runs.
+    pub fn startup_ms(&self) -> u64 {
+        self.deserialize_ms + self.scheduler_delay_ms
+    }
+
+    /// Milliseconds that it ran: from then to its end.
+    pub fn held_ms(&self) -> u64 {
+        let all = u64::try_from(self.finished_ms - self.launched_ms).unwrap_or(0);
+        all.saturating_sub(self.startup_ms())
+    }
+}
+
+/// A task as its end tells it.
+pub(super) fn task(event: &TaskEnd<'_>, executor: u32, line: u64) -> Task {
+    let info = &event.info;
+    let launched_ms = info.launched.time().unwrap_or(0);
+    let finished_ms = info.finished.time().unwrap_or(launched_ms).max(launched_ms);
+    let mut task = Task {
+        id: info.id.id(),
+        index: info.index.id(),
+        attempt: info.attempt.id(),
+        executor,
+        launched_ms,
+        finished_ms,
+        speculative: info.speculative,
+        line,
+        ..Task::default()
+    };
+    let Some(m) = &event.metrics else { return task };
+    let ns = |n: u64| n / 1_000_000;
+    task.measured = true;
+    task.deserialize_ms = m.deserialize.or_zero();
+    task.run_ms = m.run.or_zero();
+    task.cpu_ms = ns(m.cpu_ns.or_zero());
+    task.gc_ms = m.gc.or_zero();
+    let fetching = info
+        .fetching
+        .time()
+        .filter(|at| (launched_ms..=finished_ms).contains(at));
+    let fetched = fetching.map_or(0, |at| finished_ms.abs_diff(at));
+    task.result_ms = m.serialize.or_zero() + fetched;
+    let known = task.deserialize_ms + task.run_ms + task.result_ms;
+    task.scheduler_delay_ms = finished_ms.abs_diff(launched_ms).saturating_sub(known);
+    task.peak_memory = m.peak_memory.or_zero();
+    task.memory_spilled = m.memory_spilled.or_zero();
+    task.disk_spilled = m.disk_spilled.or_zero();
+    task.result_bytes = m.result_bytes.or_zero();
+    if let Some(input) = &m.input {
+        (task.input_bytes, task.input_rows) = (input.bytes.or_zero(), input.rows.or_zero());
+    }
+    if let Some(output) = &m.output {
+        (task.output_bytes, task.output_rows) = (output.bytes.or_zero(), output.rows.or_zero());
+    }
+    if let Some(read) = &m.read {
+        task.fetch_wait_ms = read.wait.or_zero();
+        task.shuffle_read_bytes = read.remote.or_zero() + read.local.or_zero();
+        task.shuffle_read_rows = read.rows.or_zero();
+    }
+    if let Some(write) = &m.write {
+        task.shuffle_write_bytes = write.bytes.or_zero();
+        task.shuffle_write_rows = write.rows.or_zero();
+        task.shuffle_write_ms = ns(write.time_ns.or_zero());
+    }
+    task
+}
+
+/// How an attempt ended, in the terms of all engines.
+pub(super) fn state(event: &TaskEnd<'_>) -> RunState {
+    let reason = &event.reason;
+    match &*reason.reason.0 {
+        "Success" => RunState::Completed,
+        // its executor is gone, or its output is
+        "ExecutorLostFailure" | "Resubmitted" => RunState::Revoked,
+        // another attempt committed its output first
+        "TaskCommitDenied" => RunState::Abandoned,
+        "TaskKilled" if reason.killed.0.contains("another attempt succeeded") => {
+            RunState::Abandoned
+        }
+        "TaskKilled" => RunState::Cancelled,
+        _ => RunState::Failed,
+    }
+}
