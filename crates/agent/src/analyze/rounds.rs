@@ -195,8 +195,10 @@ impl Rounds {
             "rounds": self.log,
             "absent": absent,
             "experiences": cited,
-            "model": model,
         });
+        if let Some(model) = model {
+            self.step.conclusion["model"] = model;
+        }
         self.step.text = completeness::summary(&input, &self.step.text, &self.log, ended, &cited);
         self.step.elapsed_ms = (self.elapsed + started.elapsed()).as_secs_f64() * 1e3;
         run.notebook

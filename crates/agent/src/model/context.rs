@@ -329,11 +329,11 @@ impl Fitting {
             }
             Cut::FurtherExperience if uses("experience") => keep(&mut self.input.experiences, 1),
             Cut::LongMemory if uses("memory") => {
-                let mut memory = self.input.memory.iter_mut();
+                let memory = self.input.memory.iter_mut();
                 memory.fold(false, |any, m| keep(&mut m.lines, MEMORY_LINES) || any)
             }
             Cut::Columns if uses("tables") => {
-                let mut tables = self.facts_mut().outline.tables.iter_mut();
+                let tables = self.facts_mut().outline.tables.iter_mut();
                 tables.fold(false, |any, t| keep(&mut t.measures.lines, 1) || any)
             }
             Cut::FurtherCleared if uses("cleared") => {

@@ -1,6 +1,6 @@
 //! The MCP server as a client meets it, spoken to with the official client.
 
-mod client;
+pub(crate) mod client;
 mod http;
 mod roots;
 mod runs;
