@@ -23,17 +23,14 @@ const VALUES: usize = 3;
 /// Share of the time below which neighboring segments are summed up.
 const TINY: f64 = 0.01;
 
-/// Lines with the numbers that they were made of, which may be said in another unit.
+/// Lines about one thing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Measures {
     pub lines: Vec<String>,
-    #[serde(skip)]
-    pub values: Vec<f64>,
 }
 
 impl Measures {
-    fn say(&mut self, values: &[f64], text: Text, language: Language) {
-        self.values.extend(values);
+    fn say(&mut self, text: Text, language: Language) {
         self.lines.push(text.into(language));
     }
 }
@@ -153,7 +150,7 @@ pub(crate) fn stage(
             "{path} on the critical path",
             path = Seconds(path)
         );
-        measures.say(&[path], text, language);
+        measures.say(text, language);
     }
     amounts(&mut measures, job, index, &facts, terms, language);
     troubles(&mut measures, stage, &facts, language);
@@ -183,7 +180,7 @@ fn times(
             from = Seconds(from),
             to = Seconds(to)
         );
-        measures.say(&[from, to, to - from], text, language);
+        measures.say(text, language);
     }
     let vertices = terms.vertices;
     if let Some(run) = facts.run_ms.as_ref().map(|d| d.value) {
@@ -196,14 +193,7 @@ fn times(
             max = Seconds(run.max / 1e3),
             ratio = Ratio(run.max_over_mean)
         );
-        let values = [
-            run.mean / 1e3,
-            median / 1e3,
-            run.max / 1e3,
-            run.max_over_mean,
-            run.total / 1e3,
-        ];
-        measures.say(&values, text, language);
+        measures.say(text, language);
     }
     if let Some(waits) = facts.waits.as_ref().map(|d| d.value) {
         let (queue, start) = (waits.queue_ms / 1e3, waits.start_ms / 1e3);
@@ -213,7 +203,7 @@ fn times(
             queue = Seconds(queue),
             start = Seconds(start)
         );
-        measures.say(&[queue, start], text, language);
+        measures.say(text, language);
     }
 }
 
@@ -236,7 +226,7 @@ fn amounts(
     for (rows, zh, en) in [(rows_in, "输入", "in"), (rows_out, "输出", "out")] {
         if let Some(rows) = rows {
             let text = text!("{zh} {rows}", "{rows} {en}", rows = ROW.count(rows));
-            measures.say(&[rows], text, language);
+            measures.say(text, language);
         }
     }
     let spreads = facts.operators.iter().filter_map(|operator| {
@@ -253,11 +243,7 @@ fn amounts(
             ratio = Ratio(spread.max_over_mean),
             name = *operator.name
         );
-        measures.say(
-            &[spread.max, spread.mean, spread.max_over_mean],
-            text,
-            language,
-        );
+        measures.say(text, language);
     }
     for (spread, zh, en) in [
         (&facts.bytes_read, "读取", "reads"),
@@ -271,11 +257,7 @@ fn amounts(
                 max = Bytes(bytes.max),
                 ratio = Ratio(bytes.max_over_mean)
             );
-            measures.say(
-                &[bytes.total, bytes.max, bytes.max_over_mean],
-                text,
-                language,
-            );
+            measures.say(text, language);
         }
     }
 }
@@ -283,11 +265,11 @@ fn amounts(
 fn troubles(measures: &mut Measures, stage: &Stage, facts: &StageFacts, language: Language) {
     if let Some(gc) = facts.gc.mean_share() {
         let text = text!("垃圾回收占 {gc}", "garbage collection {gc}", gc = Share(gc));
-        measures.say(&[gc], text, language);
+        measures.say(text, language);
     }
     if let Some(spills @ 1..) = facts.spills() {
         let text = text!("{spills} 个算子落盘", "operators that spill: {spills}");
-        measures.say(&[spills as f64], text, language);
+        measures.say(text, language);
     }
     if let Some(peak) = facts.memory_peak() {
         let limit = match facts.memory_limit {
@@ -304,11 +286,7 @@ fn troubles(measures: &mut Measures, stage: &Stage, facts: &StageFacts, language
             peak = Bytes(peak.value),
             limit = limit
         );
-        let values: Vec<f64> = [Some(peak.value), facts.memory_limit]
-            .into_iter()
-            .flatten()
-            .collect();
-        measures.say(&values, text, language);
+        measures.say(text, language);
     }
     if let Some(runs) = stage.runs.as_ref().filter(|r| r.failed + r.revoked > 0) {
         let (failed, revoked, lost) = (runs.failed, runs.revoked, runs.wasted_ms / 1e3);
@@ -317,7 +295,7 @@ fn troubles(measures: &mut Measures, stage: &Stage, facts: &StageFacts, language
             "{failed} failed and {revoked} revoked attempts, which cost {lost}",
             lost = Seconds(lost)
         );
-        measures.say(&[failed as f64, revoked as f64, lost], text, language);
+        measures.say(text, language);
     }
 }
 
@@ -349,8 +327,7 @@ fn exchange(measures: &mut Measures, job: &Job, edge: &Edge, language: Language)
         keys = keys,
         amounts = amounts
     );
-    let values: Vec<f64> = [partitions, rows, bytes].into_iter().flatten().collect();
-    measures.say(&values, text, language);
+    measures.say(text, language);
 }
 
 /// The inputs of the job, largest first.
@@ -383,8 +360,7 @@ fn of_table(table: &Table, keys: &BTreeSet<&str>, language: Language) -> Measure
     sizes.extend(files.map(|n| FILE.count(n).localize(language)));
     if !sizes.is_empty() {
         let sizes = sizes.join(language.select("、", ", "));
-        let values: Vec<f64> = [rows, bytes, files].into_iter().flatten().collect();
-        measures.say(&values, text!("{sizes}", "{sizes}"), language);
+        measures.say(text!("{sizes}", "{sizes}"), language);
     }
     if let Some(layout) = &table.clustering {
         let (kind, keys) = (&layout.kind, layout.keys.join(", "));
@@ -402,15 +378,7 @@ fn of_table(table: &Table, keys: &BTreeSet<&str>, language: Language) -> Measure
             sorted = sorted,
             partitions = partitions
         );
-        measures.say(
-            &layout
-                .partitions
-                .map(f64::from)
-                .into_iter()
-                .collect::<Vec<_>>(),
-            text,
-            language,
-        );
+        measures.say(text, language);
     }
     let is_key = |column: &&ColumnStatistics| keys.contains(column.name.as_str());
     let is_known = |c: &&ColumnStatistics| c.distinct.is_some() || !c.top_values.is_empty();
@@ -429,9 +397,7 @@ fn of_column(
     language: Language,
 ) {
     let mut parts: Vec<String> = Vec::new();
-    let mut values = Vec::new();
     if let Some(distinct) = column.distinct.map(|n| n as f64) {
-        values.push(distinct);
         let text = text!(
             "{n} 个不同值",
             "{n} distinct values",
@@ -440,16 +406,13 @@ fn of_column(
         parts.push(text.into(language));
     }
     if let Some(nulls @ 1..) = column.nulls {
-        values.push(nulls as f64);
         let text = text!("空值 {n}", "null in {n}", n = ROW.count(nulls as f64));
         parts.push(text.into(language));
     }
     for top in column.top_values.iter().take(VALUES) {
         let n = top.rows as f64;
-        values.push(n);
         let share = match rows.filter(|rows| *rows > 0) {
             Some(rows) => {
-                values.push(n / rows as f64);
                 text!("，{share}", ", {share}", share = Share(n / rows as f64))
             }
             None => Text::default(),
@@ -464,11 +427,7 @@ fn of_column(
         parts.push(text.into(language));
     }
     let (name, parts) = (&column.name, parts.join(language.select("；", "; ")));
-    measures.say(
-        &values,
-        text!("{name}：{parts}", "{name}: {parts}"),
-        language,
-    );
+    measures.say(text!("{name}：{parts}", "{name}: {parts}"), language);
 }
 
 /// The sum, if every part is known.

@@ -136,10 +136,6 @@ pub(super) fn measured(input: &StepInput) -> Vec<f64> {
     let (stages, statements) = (outline.stages.len(), outline.statements.len());
     values.extend([stages, statements, found.findings.len()].map(|n| n as f64));
     values.extend(found.missing.iter().map(|m| m.relevance));
-    let stages = outline.stages.iter().map(|stage| &stage.measures);
-    let tables = outline.tables.iter().map(|table| &table.measures);
-    let measures = stages.chain(tables).chain([&found.time]);
-    values.extend(measures.flat_map(|measures| &measures.values));
     values
 }
 
