@@ -37,7 +37,7 @@ pub use diagnosis::{Completeness, Diagnosis, Missing, Suggested};
 pub use rule::{About, Candidate, Examination, Reading, Rule, Undecided};
 pub use rules::{rules, thresholds};
 pub use settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Settings, SettingsError, Threshold};
-pub use suggest::verify_script;
+pub use suggest::{columns_read, verify_script};
 pub use uneven::{HotValue, Uneven};
 pub use view::View;
 

@@ -27,5 +27,5 @@ pub use language::Language;
 pub use outcome::{MissingInformation, RuleOutcome, RuleResult};
 pub use report::{Answer, Report, SCHEMA_VERSION, Verdict, schema};
 pub use step::{Checks, Engine, Experience, FileRead, Match, ReasonerKind, Step, Usage};
-pub use suggestion::{Origin, Suggestion, SuggestionKind, Verified};
+pub use suggestion::{Origin, SameResult, Suggestion, SuggestionKind, Verified};
 pub use text::{Localize, StaticText, Text};

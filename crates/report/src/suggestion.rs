@@ -32,6 +32,22 @@ impl SuggestionKind {
     }
 }
 
+/// Whether the changed script gives the rows that the script gave, in every output, and in the same
+/// order where the script orders them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SameResult {
+    /// By a known rewrite whose conditions hold, or because only hints and comments change.
+    Proven,
+    /// Both scripts were executed on generated rows that exercise the change, with the same result.
+    Tested,
+    /// Both were executed, with different results; the diff is left out.
+    Different,
+    /// Undecided; for a diff of a model `unverified` says why.
+    #[default]
+    Unknown,
+}
+
 /// What was checked about a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verified {
@@ -41,6 +57,17 @@ pub struct Verified {
     pub columns_preserved: bool,
     /// Every hint in it belongs to the known grammar.
     pub hints_known: bool,
+    /// The new script gives the same rows.
+    #[serde(default)]
+    pub same_result: SameResult,
+}
+
+impl Verified {
+    /// Whether a diff passed every check, so that it can be applied.
+    pub fn holds(&self) -> bool {
+        let same = matches!(self.same_result, SameResult::Proven | SameResult::Tested);
+        self.parses && self.columns_preserved && self.hints_known && same
+    }
 }
 
 /// Who made a suggestion.
@@ -68,7 +95,7 @@ pub struct Suggestion {
     pub steps: Vec<String>,
     /// Unified diff of the script.
     pub diff: Option<String>,
-    /// `Some` exactly where there is a diff.
+    /// `Some` where there is a diff, and for one that was left out because it changes the result.
     pub verified: Option<Verified>,
     /// What it would bring.
     pub gain: String,

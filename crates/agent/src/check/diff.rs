@@ -1,16 +1,21 @@
-//! Diffs that a model writes: they must apply, parse, keep the columns, and use known hints.
+//! Diffs that a model writes: they must apply, parse, keep the columns, use known hints, and not
+//! change the result.
 
 use std::iter::Peekable;
 
+use equivalence::{Facts, Judgement};
 use job::Job;
-use report::{StaticText, Text, Verified};
+use job::script::Script;
+use report::{Origin, SameResult, StaticText, Suggestion, Text, Verified, text};
 use similar::TextDiff;
 
 #[derive(Debug)]
 pub(super) struct Checked {
-    /// The diff as it applies to the script's bytes.
-    pub(super) diff: String,
+    /// The diff as it applies to the script's bytes; `None` if it changes the result.
+    pub(super) diff: Option<String>,
     pub(super) verified: Verified,
+    /// What is to be said of the result, unless it stays the same.
+    pub(super) result: Option<Text>,
 }
 
 /// What is wrong with a diff.
@@ -52,11 +57,12 @@ impl Fault {
     }
 }
 
-/// Checks a unified diff against the script of a job.
+/// Checks a unified diff against the script of a job. A diff that makes what one of `suggestions`
+/// makes needs no execution.
 ///
 /// # Errors
 /// What is wrong with it.
-pub(super) fn check(job: &Job, diff: &str) -> Result<Checked, Fault> {
+pub(super) fn check(job: &Job, diff: &str, suggestions: &[Suggestion]) -> Result<Checked, Fault> {
     let script = job.script.as_ref().ok_or(Fault::NoScript)?;
     let changed = apply(&script.text, diff)?;
     if changed == script.text {
@@ -77,12 +83,60 @@ pub(super) fn check(job: &Job, diff: &str) -> Result<Checked, Fault> {
         .context_radius(3)
         .header(&format!("a/{}", script.file), &format!("b/{}", script.file))
         .to_string();
+    let (same_result, result) = result(job, script, changed, suggestions);
     let verified = Verified {
         parses: true,
         columns_preserved: true,
         hints_known: true,
+        same_result,
     };
-    Ok(Checked { diff, verified })
+    Ok(Checked {
+        diff: (same_result != SameResult::Different).then_some(diff),
+        verified,
+        result,
+    })
+}
+
+/// Whether the changed script gives the same rows, and what is to be said if not.
+fn result(
+    job: &Job,
+    script: &Script,
+    changed: String,
+    suggestions: &[Suggestion],
+) -> (SameResult, Option<Text>) {
+    let proven = suggestions.iter().filter(|suggestion| {
+        let verified = suggestion.verified.map(|verified| verified.same_result);
+        suggestion.origin == Origin::Rules && verified == Some(SameResult::Proven)
+    });
+    let diffs = proven.filter_map(|suggestion| suggestion.diff.as_deref());
+    let rewrites: Vec<String> = diffs
+        .filter_map(|diff| apply(&script.text, diff).ok())
+        .collect();
+    let facts = Facts {
+        tables: &job.tables,
+        reads: &|class| diagnosis::columns_read(job, class),
+        rewrites: &rewrites,
+    };
+    match equivalence::judge(script, &Script::parse(&script.file, changed), &facts) {
+        Judgement::Proven => (SameResult::Proven, None),
+        Judgement::Tested => (SameResult::Tested, None),
+        Judgement::Different(example) => {
+            let said = text!(
+                "diff 会改变结果：{example}；已略去",
+                "the diff changes the result: {example}; it was left out",
+                example = example.text()
+            );
+            (SameResult::Different, Some(said))
+        }
+        Judgement::Unknown(reason) => {
+            let said = text!(
+                "不知道结果是否不变：{reason}",
+                "unknown whether the result stays the same: {reason}",
+                reason = reason.text()
+            );
+            (SameResult::Unknown, Some(said))
+        }
+    }
 }
 
 /// The script with the diff applied. Models write line feeds alone, whatever the script has.

@@ -1,8 +1,8 @@
 //! Checks what a model claims against the facts, before anyone sees it.
 //!
 //! Citations must resolve, numbers match within rounding, names exist, hints be known, diffs apply,
-//! parse and keep the outputs. The model may repair once what fails; then a claim in a field is left
-//! out, and one within prose is marked. Knows nothing of models or prompts.
+//! parse, keep the outputs and not change the result. The model may repair once what fails; then a
+//! claim in a field is left out, and one within prose is marked. Knows nothing of models or prompts.
 
 mod diff;
 mod names;
@@ -343,10 +343,11 @@ impl<'a> Checker<'a> {
         }
         let mut verified = None;
         if let Some(diff) = proposal.diff.take() {
-            match diff::check(self.job, &diff) {
+            match diff::check(self.job, &diff, &self.input.suggestions) {
                 Ok(checked) => {
                     verified = Some(checked.verified);
-                    proposal.diff = Some(checked.diff);
+                    proposal.diff = checked.diff;
+                    unverified.extend(checked.result);
                 }
                 Err(fault) => unverified.push(text!(
                     "{fault}；已略去",
@@ -372,7 +373,7 @@ impl<'a> Checker<'a> {
                 "no rule proposed it and nothing could be computed about it"
             ));
         }
-        let kind = match verified {
+        let kind = match proposal.diff {
             Some(_) => SuggestionKind::Rewrite,
             None => SuggestionKind::Investigate,
         };

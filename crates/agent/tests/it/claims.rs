@@ -3,7 +3,7 @@
 
 use agent::Request;
 use agent::offline::Offline;
-use report::{Language, Origin, Suggestion};
+use report::{Language, Origin, SameResult, Suggestion};
 use serde_json::{Value, json};
 use testkit::llm::Server;
 use testkit::llm::think::{is_merged, plain, step_of};
@@ -125,7 +125,54 @@ async fn a_diff_that_holds_stays_with_what_was_verified() {
     let verified = proposal
         .verified
         .unwrap_or_else(|| panic!("{:?}", proposal.unverified));
-    assert!(verified.parses && verified.columns_preserved && verified.hints_known);
+    assert!(verified.holds());
+    assert_eq!(verified.same_result, SameResult::Proven);
+}
+
+/// What becomes of a diff is said in the suggestion and in a remark: one that changes the result is
+/// left out, one that touches user code is not called the same.
+#[tokio::test]
+async fn a_diff_that_changes_the_result_is_not_shown_as_the_same() {
+    let job = job::load(&support::case("join-hot-key-skew")).expect("a job");
+    let script = job.script.expect("a script");
+    for (from, to, same_result, said) in [
+        (
+            "INNER JOIN Members",
+            "LEFT OUTER JOIN Members",
+            SameResult::Different,
+            "the diff changes the result",
+        ),
+        (
+            "WHERE GpsState != 3",
+            "WHERE 1 == 0",
+            SameResult::Unknown,
+            "user code that cannot be executed: `TextUtil.Short`",
+        ),
+        (
+            "int seen = 0;",
+            "int seen = 0; Process.Start(\"sh\");",
+            SameResult::Unknown,
+            "user code that cannot be executed: `#CS`",
+        ),
+    ] {
+        let (at, line) = (script.text.lines().enumerate())
+            .find(|(_, line)| line.contains(from))
+            .expect("a line");
+        let (at, new) = (at + 1, line.replace(from, to));
+        let diff = format!("--- a/s\n+++ b/s\n@@ -{at},1 +{at},1 @@\n-{line}\n+{new}\n");
+        let (report, _) = concluding(Language::En, "think5", proposing(&diff, "change it")).await;
+        let proposal = proposed(&report);
+        let verified = proposal.verified.expect("what was checked");
+        assert_eq!(verified.same_result, same_result, "{to}");
+        assert_eq!(
+            proposal.diff.is_none(),
+            same_result == SameResult::Different,
+            "{to}"
+        );
+        assert!(!verified.holds(), "{to}");
+        any_contains(&proposal.unverified, said);
+        any_contains(&report.step("think5").remarks, said);
+    }
 }
 
 /// A step, and in English and Chinese: its answer, how the report shows it, and what the report says of it.

@@ -181,8 +181,9 @@ fn write_suggestion(out: &mut String, suggestion: &Suggestion, words: Words) -> 
         .unwrap_or_default();
     writeln!(
         out,
-        "### {}{target}: {}\n",
+        "### {}{target} [{}]: {}\n",
         suggestion.id,
+        words.kind_of(suggestion),
         escaped(&suggestion.title)
     )?;
     for (n, step) in suggestion.steps.iter().enumerate() {
@@ -190,6 +191,8 @@ fn write_suggestion(out: &mut String, suggestion: &Suggestion, words: Words) -> 
     }
     if let Some(diff) = &suggestion.diff {
         writeln!(out, "\n```diff\n{}\n```", diff.trim_end())?;
+    }
+    if suggestion.verified.is_some() {
         writeln!(out, "\n{}", words.check_of(suggestion))?;
     }
     writeln!(out)?;

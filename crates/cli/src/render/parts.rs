@@ -3,7 +3,7 @@
 use report::format::{STAGE, Seconds, Share, VERTEX, figure};
 use report::{
     Cause, Diagnostic, Engine, Evidence, EvidenceValue, Experience, Finding, JobSummary,
-    MissingInformation, Report, Suggestion, Text, Verdict, text,
+    MissingInformation, Origin, Report, SameResult, Suggestion, Text, Verdict, text,
 };
 
 use super::account;
@@ -243,16 +243,30 @@ impl Words {
         })
     }
 
-    /// What was checked about the diff of a suggestion.
+    /// What was checked about the diff of a suggestion, and whether it gives the same rows; empty
+    /// if there is none.
     pub(crate) fn check_of(self, suggestion: &Suggestion) -> &'static str {
-        let checked = suggestion
-            .verified
-            .is_some_and(|v| v.parses && v.columns_preserved && v.hints_known);
-        if checked {
-            self.verified()
-        } else {
-            self.partly_verified()
+        match suggestion.verified {
+            None => "",
+            Some(found) if found.same_result == SameResult::Different => self.other_result(),
+            Some(found) if !(found.parses && found.columns_preserved && found.hints_known) => {
+                self.partly_verified()
+            }
+            Some(found) => match found.same_result {
+                SameResult::Proven => self.proven(),
+                SameResult::Tested => self.tested(),
+                SameResult::Different | SameResult::Unknown => self.undecided(),
+            },
         }
+    }
+
+    /// The kind of a suggestion and who made it.
+    pub(crate) fn kind_of(self, suggestion: &Suggestion) -> String {
+        let origin = match suggestion.origin {
+            Origin::Rules => self.by_rules(),
+            Origin::Llm => self.by_llm(),
+        };
+        format!("{} · {origin}", self.suggestion_kind(suggestion.kind))
     }
 
     /// Gain, pros, cons and what is unverified, each behind its label.
@@ -275,6 +289,52 @@ impl Words {
             (Some(provider), Some(model)) => format!("{provider} {model}"),
             (None, Some(model)) => model.clone(),
             _ => self.offline().to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod security {
+    use super::*;
+    use report::{Language, SuggestionKind, Verified};
+
+    /// Only a diff with the same result is called checked; who made it is always shown.
+    #[test]
+    fn a_diff_is_called_checked_only_if_its_result_is_the_same() {
+        for (same_result, is_checked) in [
+            (SameResult::Proven, true),
+            (SameResult::Tested, true),
+            (SameResult::Different, false),
+            (SameResult::Unknown, false),
+        ] {
+            let suggestion = Suggestion {
+                id: "S1".to_owned(),
+                finding: None,
+                kind: SuggestionKind::Rewrite,
+                title: String::new(),
+                steps: Vec::new(),
+                diff: None,
+                verified: Some(Verified {
+                    parses: true,
+                    columns_preserved: true,
+                    hints_known: true,
+                    same_result,
+                }),
+                gain: String::new(),
+                pros: Vec::new(),
+                cons: Vec::new(),
+                sources: Vec::new(),
+                origin: Origin::Llm,
+                unverified: Vec::new(),
+            };
+            for (words, checked) in [
+                (Words(Language::En), "checked"),
+                (Words(Language::Zh), "已检查"),
+            ] {
+                let said = words.check_of(&suggestion);
+                assert_eq!(said.contains(checked), is_checked, "{said}");
+                assert!(words.kind_of(&suggestion).ends_with("· LLM"));
+            }
         }
     }
 }

@@ -157,7 +157,7 @@ impl Page {
             .as_deref()
             .map(|f| format!(" → {f}"))
             .unwrap_or_default();
-        let kind = self.words.suggestion_kind(suggestion.kind);
+        let kind = self.words.kind_of(suggestion);
         let cyan = AnsiColor::Cyan.on_default();
         let head = format!("{}{target} [{kind}] ", suggestion.id);
         write!(
@@ -180,8 +180,10 @@ impl Page {
         }
         if let Some(diff) = &suggestion.diff {
             self.out.push_str(&style::diff(diff.lines(), "   "));
-            let remark = self.words.check_of(suggestion);
-            writeln!(self.out, "   {DIM}{remark}{DIM:#}")?;
+        }
+        let check = self.words.check_of(suggestion);
+        for line in wrap(check, self.options.columns, "   ", "   ") {
+            writeln!(self.out, "{DIM}{line}{DIM:#}")?;
         }
         for (label, text) in self.words.remarks(suggestion) {
             self.labelled(label, &text, "   ")?;

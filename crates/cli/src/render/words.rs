@@ -60,7 +60,12 @@ phrases! {
     would_decide = "补齐后可判断", "needed to check for";
     in_folder = "文件在目录中", "in the folder";
     not_in_folder = "目录中没有", "not in the folder";
-    verified = "已检查：可解析、列不变、提示已知", "checked: parses, keeps its columns, hints known";
+    proven = "已检查：可解析、列不变、提示已知；结果不变（已证明）", "checked: parses, keeps its columns, hints known; same result (proven)";
+    tested = "已检查：可解析、列不变、提示已知；结果不变（改前改后都在生成的数据上执行过）", "checked: parses, keeps its columns, hints known; same result (both scripts executed on generated rows)";
+    undecided = "可解析、列不变、提示已知；不知道结果是否不变", "parses, keeps its columns, hints known; unknown whether the result stays the same";
+    other_result = "改动会改变结果，未列出 diff", "changes the result; the diff was left out";
+    by_rules = "规则", "rules";
+    by_llm = "LLM", "LLM";
     partly_verified = "部分检查未通过", "some checks failed";
     reasoned_by = "分析方式", "Analyzed by";
     offline = "离线规则（未使用 LLM）", "offline rules (no LLM)";

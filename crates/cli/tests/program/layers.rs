@@ -7,18 +7,22 @@ use std::path::Path;
 use crate::support::root;
 
 /// Each crate with the crates of the workspace that it may need. The last two are for tests only.
-const LAYERS: [(&str, &str); 11] = [
+const LAYERS: [(&str, &str); 12] = [
     ("report", ""),
     ("job", "report"),
     ("diagnosis", "report job"),
     ("indexer", "report"),
     ("llm", "report"),
-    ("agent", "report job diagnosis indexer llm"),
-    ("runs", "report job diagnosis indexer llm agent"),
-    ("server", "report job diagnosis indexer llm agent runs"),
+    ("equivalence", "report job"),
+    ("agent", "report job diagnosis equivalence indexer llm"),
+    ("runs", "report job diagnosis equivalence indexer llm agent"),
+    (
+        "server",
+        "report job diagnosis equivalence indexer llm agent runs",
+    ),
     (
         "scopeagent",
-        "report job diagnosis indexer llm agent runs server",
+        "report job diagnosis equivalence indexer llm agent runs server",
     ),
     ("simulator", "job"),
     ("testkit", "indexer"),

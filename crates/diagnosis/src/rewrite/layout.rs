@@ -24,7 +24,10 @@ pub(crate) fn cluster_sorted_output(script: &Script, statement: &Statement) -> O
         })
         .collect();
     let indent = super::indentation(&script.text, layout.start);
-    let mut rewrite = Rewrite::default();
+    let mut rewrite = Rewrite {
+        reorders: true,
+        ..Rewrite::default()
+    };
     let text = format!("CLUSTERED BY {}\n{indent}", keys?.join(", "));
     rewrite.replace(statement.index, layout.start..layout.start, text);
     Some(rewrite)

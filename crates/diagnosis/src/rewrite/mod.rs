@@ -19,7 +19,7 @@ mod types;
 mod verify;
 pub(crate) mod window;
 
-use report::Verified;
+use report::{SameResult, Verified};
 use std::collections::BTreeSet;
 
 use job::script::flow::ReadColumns;
@@ -44,6 +44,8 @@ pub(crate) struct Rewrite {
     pub(crate) edits: Vec<Edit>,
     /// Statements (indices) that it changes.
     pub(crate) touched: BTreeSet<usize>,
+    /// Whether rows may come in another order than the script asks for.
+    pub(crate) reorders: bool,
 }
 
 /// A rewrite that passed every check.
@@ -127,7 +129,15 @@ impl Rewrite {
         if text == script.text || self.cuts_branches(script) {
             return None;
         }
-        let verified = verify(script, &text, &self.touched, reads);
+        // A rewrite is only built where its conditions hold.
+        let same_result = match self.reorders {
+            true => SameResult::Unknown,
+            false => SameResult::Proven,
+        };
+        let verified = Verified {
+            same_result,
+            ..verify(script, &text, &self.touched, reads)
+        };
         let holds = verified.parses && verified.columns_preserved && verified.hints_known;
         holds.then(|| Checked {
             diff: diff(script, &text),

@@ -11,7 +11,7 @@ use job::script::flow::{DataFlow, ReadColumns};
 use job::script::{Hint, Script, Statement, StatementKind, hints};
 
 use super::types;
-use report::Verified;
+use report::{SameResult, Verified};
 
 /// A script with its flow.
 struct Side<'a> {
@@ -40,6 +40,7 @@ pub(crate) fn verify(
         parses: new.errors.len() <= script.errors.len(),
         columns_preserved: others && columns_kept(&before, &after, touched),
         hints_known: hints_known(script, &new),
+        same_result: SameResult::Unknown,
     }
 }
 

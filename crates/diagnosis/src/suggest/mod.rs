@@ -25,7 +25,7 @@ use crate::rewrite;
 use crate::rule::Candidate;
 use crate::view::View;
 use case::{Case, reads};
-use report::{Cause, Verified};
+use report::{Cause, SameResult, Verified};
 
 /// Suggestions for the findings of a job, in their order; for each finding the one that changes
 /// least first.
@@ -40,17 +40,25 @@ pub(crate) fn suggest(view: &View<'_>, findings: &[Candidate]) -> Vec<Suggested>
 
 /// Checks a script that somebody else rewrote, as the rewrites of this crate are checked: it
 /// parses without new errors, outputs and every name bound in it keep their columns, and it adds
-/// only known hints. Nothing holds if the job has no script.
+/// only known hints. Whether it gives the same rows is left unknown. Nothing holds if the job has no
+/// script.
 pub fn verify_script(job: &Job, text: &str) -> Verified {
     let Some(script) = &job.script else {
         return Verified {
             parses: false,
             columns_preserved: false,
             hints_known: false,
+            same_result: SameResult::Unknown,
         };
     };
     let touched = rewrite::changed(script, text);
     rewrite::verify(script, text, &touched, &|class| reads(job, class))
+}
+
+/// Columns that a user-defined class reads, by the C# of the script or by the generated code; `None`
+/// if it may read any.
+pub fn columns_read(job: &Job, class: &str) -> Option<Vec<String>> {
+    reads(job, class)
 }
 
 fn of_cause(case: &Case<'_>) -> Vec<Suggested> {

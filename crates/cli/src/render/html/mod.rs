@@ -87,7 +87,7 @@ struct EvidenceView<'a> {
 struct SuggestionView<'a> {
     #[serde(flatten)]
     suggestion: &'a Suggestion,
-    kind_word: &'static str,
+    kind_word: String,
     lines: Vec<DiffLine>,
     check: &'static str,
     remarks: Vec<(&'static str, String)>,
@@ -185,7 +185,7 @@ fn evidence_view(item: &Evidence, words: Words) -> EvidenceView<'_> {
 fn suggestion_view(suggestion: &Suggestion, words: Words) -> SuggestionView<'_> {
     SuggestionView {
         suggestion,
-        kind_word: words.suggestion_kind(suggestion.kind),
+        kind_word: words.kind_of(suggestion),
         lines: diff_lines(suggestion.diff.as_deref().unwrap_or_default()),
         check: words.check_of(suggestion),
         remarks: words.remarks(suggestion),

@@ -19,6 +19,7 @@ fn check(from: &str, to: &str, touched: &[usize]) -> (bool, bool, bool) {
         parses,
         columns_preserved,
         hints_known,
+        ..
     } = verified;
     (parses, columns_preserved, hints_known)
 }

@@ -1,0 +1,189 @@
+//! Tokens of a script as far as they matter to its result: no blanks, comments or hints.
+
+use job::script::{
+    NodeKind, Query, RowsetSource, Script, Span, Statement, Token, TokenKind, hints,
+};
+
+/// Tokens inside a span that the grammar sees.
+pub(crate) fn inside<'s>(
+    script: &'s Script,
+    span: &Span,
+) -> impl Iterator<Item = (TokenKind, Span, &'s str)> {
+    let (tree, end) = (script.tree(), span.end);
+    let starts_before = |token: &Token| (token.start as usize) < span.start;
+    let first = tree.tokens().partition_point(starts_before);
+    let tokens = tree.tokens()[first..].iter().enumerate();
+    let tokens = tokens.take_while(move |(_, token)| (token.start as usize) < end);
+    let tokens = tokens.filter(|(_, token)| !token.kind.is_trivia());
+    tokens.map(move |(at, token)| {
+        let span = tree.token_span(first + at);
+        (token.kind, span.clone(), script.slice(&span))
+    })
+}
+
+/// Whether a branch of `#IF` is inside a span.
+pub(crate) fn has_directive(script: &Script, span: &Span) -> bool {
+    inside(script, span).any(|(kind, _, _)| kind == TokenKind::Directive)
+}
+
+/// Spans that don't matter to the result: known hints, and words for the strategy of a join.
+pub(crate) fn immaterial(script: &Script) -> Vec<Span> {
+    let tree = script.tree();
+    let nodes = tree.nodes().iter().enumerate();
+    let hints =
+        nodes.filter(|(_, node)| matches!(node.kind, NodeKind::Hint | NodeKind::OptionClause));
+    let spans = hints.map(|(at, _)| tree.node_span(at));
+    let all: Vec<_> = script.statements.iter().flat_map(|s| &s.hints).collect();
+    let known = |span: &Span| {
+        let mut inside = all
+            .iter()
+            .filter(|h| span.start <= h.span.start && h.span.end <= span.end)
+            .peekable();
+        inside.peek().is_some() && inside.all(|hint| hints::find(&hint.name).is_some())
+    };
+    let mut found: Vec<Span> = spans.filter(known).collect();
+    for statement in &script.statements {
+        each_query(&statement.query, &mut |query| {
+            for join in &query.joins {
+                let words = inside(script, &join.keyword_span);
+                let strategies = words.filter(|(_, _, text)| {
+                    hints::JOIN_STRATEGIES.contains(&text.to_ascii_uppercase().as_str())
+                });
+                found.extend(strategies.map(|(_, span, _)| span));
+            }
+        });
+    }
+    found.sort_by_key(|span| span.start);
+    found
+}
+
+/// Tokens of a statement that matter to its result.
+pub(crate) fn plain<'s>(
+    script: &'s Script,
+    statement: &Statement,
+    immaterial: &[Span],
+) -> Vec<(TokenKind, &'s str)> {
+    let material = |at: usize| {
+        let next = immaterial.partition_point(|span| span.start <= at);
+        next.checked_sub(1)
+            .is_none_or(|before| at >= immaterial[before].end)
+    };
+    let tokens = inside(script, &statement.span).filter(|(_, span, _)| material(span.start));
+    let mut kept: Vec<(TokenKind, &str)> = tokens.map(|(kind, _, text)| (kind, text)).collect();
+    // A strategy needs the word that is otherwise understood.
+    let mut at = 0;
+    while at + 1 < kept.len() {
+        match (kept[at].1, kept[at + 1].1) {
+            ("INNER", "JOIN") => drop(kept.remove(at)),
+            _ => at += 1,
+        }
+    }
+    kept
+}
+
+/// Calls `visit` with a query and every query inside it.
+pub(crate) fn each_query<'q>(query: &'q Query, visit: &mut impl FnMut(&'q Query)) {
+    visit(query);
+    for inner in query.inner() {
+        each_query(inner, visit);
+    }
+}
+
+/// Words of the grammar that carry no meaning of their own next to what the model holds.
+const STRUCTURE: &str = "SELECT DISTINCT FROM WHERE GROUP BY HAVING ORDER ASC DESC AS ON AND && ( ) , = ; \
+     UNION ALL EXCEPT INTERSECT OPTION [ ] SSTREAM";
+
+/// The first token of a statement that neither the model nor the grammar accounts for: what is
+/// not understood must not be executed as if it were not there.
+pub(crate) fn unaccounted<'s>(script: &'s Script, statement: &Statement) -> Option<&'s str> {
+    let mut spans: Vec<Span> = statement.hints.iter().map(|h| h.span.clone()).collect();
+    let mut names: Vec<&str> = statement.target.as_deref().into_iter().collect();
+    each_query(&statement.query, &mut |query| {
+        accounted(script, query, &mut spans, &mut names);
+    });
+    let word = |text: &str| {
+        let upper = text.to_ascii_uppercase();
+        STRUCTURE.split_whitespace().any(|known| known == upper)
+    };
+    let mut tokens = inside(script, &statement.span);
+    let unknown = tokens.find(|(_, span, text)| {
+        let is_in = spans.iter().any(|known| known.contains(&span.start));
+        !is_in && !word(text) && !names.contains(text)
+    });
+    unknown.map(|(_, _, text)| text)
+}
+
+fn accounted<'q>(
+    script: &Script,
+    query: &'q Query,
+    spans: &mut Vec<Span>,
+    names: &mut Vec<&'q str>,
+) {
+    for input in &query.inputs {
+        names.extend(input.alias.as_deref());
+        match &input.source {
+            RowsetSource::Name => {
+                names.extend(input.name.split('.').chain([input.name.as_str(), "."]))
+            }
+            RowsetSource::Path(path) => spans.push(path.span.clone()),
+            _ => {}
+        }
+    }
+    for column in &query.columns {
+        spans.push(column.expression.span.clone());
+        names.extend(column.name.as_deref());
+    }
+    for join in &query.joins {
+        spans.push(join.keyword_span.clone());
+        spans.extend(
+            join.condition
+                .iter()
+                .map(|part| part.expression.span.clone()),
+        );
+    }
+    spans.extend(query.filter_span.clone());
+    spans.extend(query.top.iter().map(|top| top.span.clone()));
+    spans.extend(fetch(script, query).map(|(_, span)| span));
+    let having = query.having.iter().map(|part| &part.expression);
+    let order = query.order_by.iter().map(|item| &item.expression);
+    let others = query
+        .group_by
+        .iter()
+        .chain(having)
+        .chain(order)
+        .chain(&query.paths);
+    spans.extend(others.map(|expression| expression.span.clone()));
+    for (name, value) in &query.params {
+        names.push(name);
+        spans.push(value.span.clone());
+    }
+}
+
+/// `n` of `TOP n` or `TOP (n)`, where that is all.
+pub(crate) fn number(script: &Script, span: &Span) -> Option<u64> {
+    let words: Vec<&str> = inside(script, span).map(|(_, _, text)| text).collect();
+    let words = words.strip_prefix(&["TOP"]).unwrap_or(&words);
+    match words {
+        [number] | ["(", number, ")"] => number.parse().ok(),
+        _ => None,
+    }
+}
+
+/// `n` of `FETCH n ROWS` behind the order of a query, and where it is.
+pub(crate) fn fetch(script: &Script, query: &Query) -> Option<(u64, Span)> {
+    let from = query.order_by.last()?.expression.span.end;
+    let behind = from..query.span.end;
+    let tokens = inside(script, &behind);
+    let mut tokens = tokens
+        .skip_while(|(_, _, text)| matches!(*text, "ASC" | "DESC"))
+        .peekable();
+    let (_, first, _) = tokens.next_if(|(_, _, text)| *text == "FETCH")?;
+    tokens.next_if(|(_, _, text)| matches!(*text, "FIRST" | "NEXT"));
+    let (_, mut last, number) = tokens.next()?;
+    while let Some((_, span, _)) =
+        tokens.next_if(|(_, _, text)| matches!(*text, "ROW" | "ROWS" | "ONLY"))
+    {
+        last = span;
+    }
+    Some((number.parse().ok()?, first.start..last.end))
+}

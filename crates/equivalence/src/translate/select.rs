@@ -1,0 +1,603 @@
+//! `SELECT`: sources, joins, columns and the clauses on them.
+
+use job::script::{Conjunct, Expression, Join, JoinKind, OutputColumn, Query, Span};
+
+use super::aggregate::{has_aggregate, windows};
+use super::value::{Labelled, Scope, Value, connected};
+use super::{NullKeys, Relation, Step, Translator};
+use crate::Unknown;
+use crate::expression::{Expr, Op, Window, parse};
+use crate::kind::{Column, Kind};
+use crate::pairs::Touch;
+use crate::unknown::excerpt;
+
+/// A query so far.
+#[derive(Default)]
+struct Select {
+    /// Behind `FROM`, with the conditions of `WHERE`.
+    from: String,
+    /// What is tested there.
+    tests: Vec<String>,
+    scope: Scope,
+    list: Vec<(String, Column)>,
+    grouped: bool,
+    keys: Vec<Value>,
+}
+
+impl Translator<'_> {
+    pub(super) fn select(&mut self, query: &Query) -> Result<Relation, Unknown> {
+        let mut select = self.from(query)?;
+        if let Some(span) = &query.filter_span {
+            let start = span.start + "WHERE".len();
+            let test = self.condition(&(start..span.end), &select.scope)?;
+            select.tests.push(test.sql);
+        }
+        if !select.tests.is_empty() {
+            select
+                .from
+                .push_str(&format!(" WHERE {}", select.tests.join(" AND ")));
+        }
+        self.columns(query, &mut select)?;
+        let having = self.having(query, &mut select)?;
+        let columns: Vec<Column> = select
+            .list
+            .iter()
+            .map(|(_, column)| column.clone())
+            .collect();
+        let names: std::collections::BTreeSet<&str> =
+            columns.iter().map(|c| c.name.as_str()).collect();
+        if names.len() < columns.len() || columns.is_empty() {
+            return self.not_executed(self.script.slice(&query.span));
+        }
+        let list = select
+            .list
+            .iter()
+            .enumerate()
+            .map(|(at, (sql, _))| format!("{sql} AS c{at}"));
+        let list: Vec<String> = list.collect();
+        if query.distinct {
+            let rows = select
+                .list
+                .iter()
+                .enumerate()
+                .map(|(at, (sql, _))| format!("{sql} AS t{at}"));
+            let rows: Vec<String> = rows.collect();
+            let rows = format!("SELECT {} FROM {}", rows.join(", "), select.from);
+            if select.keys.is_empty() && !select.grouped {
+                self.repeats(&rows, select.list.len(), &query.span);
+            }
+        }
+        let distinct = if query.distinct { "DISTINCT " } else { "" };
+        let by: Vec<&str> = select.keys.iter().map(|key| key.sql.as_str()).collect();
+        let by = if by.is_empty() {
+            String::new()
+        } else {
+            format!(" GROUP BY {}", by.join(", "))
+        };
+        let inner_having = having
+            .inner
+            .map_or_else(String::new, |test| format!(" HAVING {test}"));
+        let mut sql = format!(
+            "SELECT {distinct}{} FROM {}{by}{inner_having}",
+            list.join(", "),
+            select.from
+        );
+        let own = own_scope(&columns);
+        if !having.outer.is_empty() {
+            let test = self.conjuncts(&having.outer, &own)?;
+            sql = format!("SELECT * FROM ({sql}) AS own WHERE {}", test.sql);
+        }
+        let sources = select.list.into_iter().map(|(sql, _)| sql).collect();
+        self.first_rows(query, sql, columns, &select.scope, sources)
+    }
+
+    /// Sources and joins.
+    fn from(&mut self, query: &Query) -> Result<Select, Unknown> {
+        let plain = query.inputs.len() == query.joins.len() + 1
+            && query
+                .joins
+                .iter()
+                .enumerate()
+                .all(|(at, join)| join.right == at + 1);
+        if !plain {
+            return self.not_executed(self.script.slice(&query.span));
+        }
+        let mut select = Select::default();
+        for (at, input) in query.inputs.iter().enumerate() {
+            let relation = self.input(input)?;
+            let alias = format!("i{at}");
+            let label = input.label().to_owned();
+            let last = label.rsplit('.').next().unwrap_or_default().to_owned();
+            let source = format!("{} AS {alias}", relation.from);
+            let labelled = Labelled {
+                labels: vec![label, last],
+                alias,
+                columns: relation.columns,
+            };
+            match at.checked_sub(1).map(|join| &query.joins[join]) {
+                None => {
+                    select.from = source;
+                    select.scope.inputs.push(labelled);
+                }
+                Some(join) => self.join(&mut select, join, &source, labelled)?,
+            }
+        }
+        Ok(select)
+    }
+
+    fn join(
+        &mut self,
+        select: &mut Select,
+        join: &Join,
+        right: &str,
+        labelled: Labelled,
+    ) -> Result<(), Unknown> {
+        let mut both = select.scope.clone();
+        both.inputs.push(labelled);
+        let on = self.on(&join.condition, &both)?;
+        if on.is_none() != (join.kind == JoinKind::Cross) {
+            return self.not_executed(self.script.slice(&join.span));
+        }
+        let on = on.unwrap_or_default();
+        self.joined(&select.from, right, &on, &join.span);
+        let words = match join.kind {
+            JoinKind::LeftSemi | JoinKind::LeftAntiSemi if both.inputs.len() == 2 => {
+                let not = if join.kind == JoinKind::LeftSemi {
+                    ""
+                } else {
+                    "NOT "
+                };
+                select
+                    .tests
+                    .push(format!("{not}EXISTS (SELECT 1 FROM {right} WHERE {on})"));
+                return Ok(());
+            }
+            JoinKind::Cross => "CROSS JOIN",
+            JoinKind::Inner => "INNER JOIN",
+            JoinKind::LeftOuter => "LEFT OUTER JOIN",
+            JoinKind::RightOuter => "RIGHT OUTER JOIN",
+            JoinKind::FullOuter => "FULL OUTER JOIN",
+            _ => return self.not_executed(self.script.slice(&join.keyword_span)),
+        };
+        let condition = if on.is_empty() {
+            String::new()
+        } else {
+            format!(" ON {on}")
+        };
+        // A semi-join tests rows behind the joins.
+        if !select.tests.is_empty() {
+            return self.not_executed(self.script.slice(&join.keyword_span));
+        }
+        select
+            .from
+            .push_str(&format!(" {words} {right}{condition}"));
+        let last = both.inputs.len() - 1;
+        let misses_left = matches!(join.kind, JoinKind::RightOuter | JoinKind::FullOuter);
+        let misses_right = matches!(join.kind, JoinKind::LeftOuter | JoinKind::FullOuter);
+        for (position, input) in both.inputs.iter_mut().enumerate() {
+            let missing = if position == last {
+                misses_right
+            } else {
+                misses_left
+            };
+            input
+                .columns
+                .iter_mut()
+                .for_each(|column| column.nullable |= missing);
+        }
+        select.scope = both;
+        Ok(())
+    }
+
+    /// A join that was changed must find partners in some run.
+    fn joined(&mut self, from: &str, right: &str, on: &str, span: &Span) {
+        if self.touch == Touch::Changed && !on.is_empty() {
+            self.program.steps.push(Step::Matches {
+                sql: format!("SELECT 1 FROM {from} INNER JOIN {right} ON {on} LIMIT 1"),
+                line: self.line,
+                code: excerpt(self.script.slice(span)),
+            });
+        }
+    }
+
+    /// Groups that were changed must have several rows in some run, as must rows of which only
+    /// distinct ones are kept. `rows` names its columns `t0`, `t1`, …; the first ones are the keys.
+    pub(super) fn repeats(&mut self, rows: &str, keys: usize, span: &Span) {
+        if self.touch == Touch::Changed {
+            self.program.steps.push(Step::Matches {
+                sql: repeated(rows, keys),
+                line: self.line,
+                code: excerpt(self.script.slice(span)),
+            });
+        }
+    }
+
+    /// The condition of a join. Whether null keys match is decided by the way it is executed.
+    fn on(&mut self, condition: &[Conjunct], scope: &Scope) -> Result<Option<String>, Unknown> {
+        let mut all: Option<Value> = None;
+        for part in condition {
+            let parsed = parse(self.script, &part.expression.span);
+            let test = match &parsed {
+                Some(Expr::Binary(Op::Equal, left, right)) => {
+                    let (l, r) = (self.value(left, scope)?, self.value(right, scope)?);
+                    match (l.kind, r.kind) {
+                        (Some(a), Some(b))
+                            if a == b
+                                || a.is_whole() && b.is_whole()
+                                || a == Kind::Opaque
+                                || b == Kind::Opaque =>
+                        {
+                            let sign = if self.way.null_keys == NullKeys::Match {
+                                "IS"
+                            } else {
+                                "="
+                            };
+                            Value {
+                                nullable: false,
+                                ..Value::new(
+                                    format!("({} {sign} {})", l.sql, r.sql),
+                                    Kind::Bool,
+                                    &[&l, &r],
+                                )
+                            }
+                        }
+                        _ => self.condition(&part.expression.span, scope)?,
+                    }
+                }
+                _ => self.condition(&part.expression.span, scope)?,
+            };
+            all = Some(match all {
+                None => test,
+                Some(before) => connected(Op::And, &before, &test),
+            });
+        }
+        Ok(all.map(|all| all.sql))
+    }
+
+    /// A test that a part of the script states.
+    fn condition(&mut self, span: &Span, scope: &Scope) -> Result<Value, Unknown> {
+        match parse(self.script, span) {
+            Some(expression) => self.test(&expression, scope),
+            None => {
+                self.user_code(self.script.slice(span))?;
+                self.not_executed(self.script.slice(span))
+            }
+        }
+    }
+
+    fn conjuncts(&mut self, parts: &[Expr], scope: &Scope) -> Result<Value, Unknown> {
+        let mut all = Value::new("1".to_owned(), Kind::Bool, &[]);
+        for part in parts {
+            let test = self.test(part, scope)?;
+            all = connected(Op::And, &all, &test);
+        }
+        Ok(all)
+    }
+
+    fn columns(&mut self, query: &Query, select: &mut Select) -> Result<(), Unknown> {
+        let mut parsed = Vec::new();
+        for column in &query.columns {
+            let expression = if column.is_star() {
+                None
+            } else {
+                self.parsed(&column.expression)?
+            };
+            select.grouped |= expression.as_ref().is_some_and(has_aggregate);
+            parsed.push(expression);
+        }
+        select.grouped |= !query.group_by.is_empty();
+        for key in &query.group_by {
+            let key = self.key(key, query, &parsed, &select.scope)?;
+            select.keys.push(key);
+        }
+        if select.grouped {
+            let by: Vec<&str> = select.keys.iter().map(|key| key.sql.as_str()).collect();
+            let rows = format!(
+                "SELECT DISTINCT {} FROM {}",
+                listed(&by, &select.scope),
+                select.from
+            );
+            self.repeats(&rows, by.len(), &query.span);
+        }
+        for (at, (column, expression)) in query.columns.iter().zip(&parsed).enumerate() {
+            match expression {
+                None if select.grouped => return self.not_executed("*"),
+                None => self.star(column, select)?,
+                Some(expression) => {
+                    let value = self.value(expression, &select.scope)?;
+                    if select.grouped && !self.is_of_groups(expression, select)? {
+                        return self.not_executed(self.script.slice(&column.span));
+                    }
+                    self.ranked(expression, select)?;
+                    let name = column.name.clone().unwrap_or_else(|| format!("[{at}]"));
+                    let kind = value.kind.unwrap_or(Kind::Opaque);
+                    select.list.push((
+                        value.sql,
+                        Column {
+                            name,
+                            kind,
+                            nullable: value.nullable,
+                        },
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn parsed(&mut self, expression: &Expression) -> Result<Option<Expr>, Unknown> {
+        match parse(self.script, &expression.span) {
+            Some(parsed) => Ok(Some(parsed)),
+            None => self.not_executed(self.script.slice(&expression.span)),
+        }
+    }
+
+    /// A key of the groups; it may be named by the column that computes it.
+    fn key(
+        &mut self,
+        key: &Expression,
+        query: &Query,
+        parsed: &[Option<Expr>],
+        scope: &Scope,
+    ) -> Result<Value, Unknown> {
+        let expression = self.parsed(key)?;
+        // SQL takes a number for the position of a column.
+        let Some(expression) = expression.filter(|key| !matches!(key, Expr::Literal(_))) else {
+            return self.not_executed(self.script.slice(&key.span));
+        };
+        let own = key
+            .as_column()
+            .filter(|key| key.qualifier.is_none() && scope.find(None, &key.name).is_none());
+        let at = own.and_then(|key| {
+            query
+                .columns
+                .iter()
+                .position(|c| c.name.as_deref() == Some(&key.name))
+        });
+        match at.and_then(|at| parsed[at].as_ref()) {
+            Some(computed) => self.value(computed, scope),
+            None => self.value(&expression, scope),
+        }
+    }
+
+    fn star(&mut self, column: &OutputColumn, select: &mut Select) -> Result<(), Unknown> {
+        let qualifier = column
+            .expression
+            .as_column()
+            .and_then(|star| star.qualifier.clone());
+        for input in &select.scope.inputs {
+            let all = qualifier.as_ref().is_none_or(|q| input.labels.contains(q));
+            for (at, column) in input.columns.iter().enumerate().filter(|_| all) {
+                select
+                    .list
+                    .push((format!("{}.c{at}", input.alias), column.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether every row of a group has the same value.
+    fn is_of_groups(&mut self, expression: &Expr, select: &Select) -> Result<bool, Unknown> {
+        if !has_aggregate(expression) || !matches!(expression, Expr::Call(_)) {
+            // A comparison is told from its like only by the number of its probe.
+            let probes = self.program.probes.len();
+            let value = self.value(expression, &select.scope)?;
+            self.program.probes.truncate(probes);
+            if select.keys.iter().any(|key| key.sql == value.sql) {
+                return Ok(true);
+            }
+        }
+        let parts: Vec<&Expr> = match expression {
+            Expr::Literal(_) | Expr::Parameter(_) | Expr::Star => return Ok(true),
+            Expr::Path(_) => return Ok(false),
+            Expr::Call(call) if super::aggregate::is_aggregate(call) => {
+                return Ok(call.window.is_none());
+            }
+            Expr::Not(a) | Expr::Negate(a) | Expr::Cast(_, a) | Expr::Member(a, _) => vec![a],
+            Expr::Binary(_, a, b) => vec![a, b],
+            Expr::Conditional(a, b, c) | Expr::Between(a, b, c) => vec![a, b, c],
+            Expr::In(a, list) => std::iter::once(&**a).chain(list).collect(),
+            Expr::Call(call) if call.path.len() == 1 || call.on.is_some() => call
+                .on
+                .iter()
+                .map(|on| &**on)
+                .chain(&call.arguments)
+                .collect(),
+            // The names before a method may be a column.
+            Expr::Call(call) => match select.scope.find(None, &call.path[0]) {
+                Some(_) => return Ok(false),
+                None => call.arguments.iter().collect(),
+            },
+        };
+        for part in parts {
+            if !self.is_of_groups(part, select)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Rows with the same rank keys are numbered in any order, so that a run with such is not
+    /// compared.
+    fn ranked(&mut self, expression: &Expr, select: &Select) -> Result<(), Unknown> {
+        for (name, Window { keys, order }) in windows(expression) {
+            if select.grouped {
+                return self.not_executed(name);
+            }
+            if name != "ROW_NUMBER" || !self.is_touched() {
+                continue;
+            }
+            let mut by = Vec::new();
+            for key in keys.iter().chain(order.iter().map(|(key, _)| key)) {
+                by.push(self.value(key, &select.scope)?.sql);
+            }
+            let by: Vec<&str> = by.iter().map(String::as_str).collect();
+            let rows = format!(
+                "SELECT DISTINCT {} FROM {}",
+                listed(&by, &select.scope),
+                select.from
+            );
+            self.program.steps.push(Step::Tied {
+                sql: repeated(&rows, by.len()),
+            });
+        }
+        Ok(())
+    }
+
+    fn having(&mut self, query: &Query, select: &mut Select) -> Result<Having, Unknown> {
+        let mut having = Having {
+            inner: None,
+            outer: Vec::new(),
+        };
+        let mut inner = Vec::new();
+        for part in &query.having {
+            let Some(expression) = self.parsed(&part.expression)? else {
+                continue;
+            };
+            let own = |name: &String| select.list.iter().any(|(_, column)| column.name == *name);
+            let mut names_own = true;
+            expression.each(&mut |part| {
+                names_own &= !matches!(part, Expr::Path(path) if path.len() != 1 || !own(&path[0]));
+            });
+            match has_aggregate(&expression) || !names_own {
+                true => inner.push(expression),
+                false => having.outer.push(expression),
+            }
+        }
+        if !inner.is_empty() {
+            for expression in &inner {
+                if !select.grouped || !self.is_of_groups(expression, select)? {
+                    return self.not_executed("HAVING");
+                }
+            }
+            having.inner = Some(self.conjuncts(&inner, &select.scope)?.sql);
+        }
+        Ok(having)
+    }
+
+    /// `TOP n … ORDER BY`, `ORDER BY … FETCH n ROWS`, or an order alone.
+    fn first_rows(
+        &mut self,
+        query: &Query,
+        sql: String,
+        columns: Vec<Column>,
+        scope: &Scope,
+        list: Vec<String>,
+    ) -> Result<Relation, Unknown> {
+        let limit = match (&query.top, crate::tokens::fetch(self.script, query)) {
+            (Some(top), None) => match crate::tokens::number(self.script, &top.span) {
+                Some(number) => Some(number),
+                None => return self.not_executed(self.script.slice(&top.span)),
+            },
+            (None, fetch) => fetch.map(|(number, _)| number),
+            (Some(top), Some(_)) => return self.not_executed(self.script.slice(&top.span)),
+        };
+        let mut keys = Vec::new();
+        for item in &query.order_by {
+            match self.order_key(&item.expression, &columns, scope, &list) {
+                Some(at) => keys.push((at, item.descending)),
+                None if limit.is_some() || self.is_touched() => {
+                    return self.not_executed(self.script.slice(&item.expression.span));
+                }
+                None => break,
+            }
+        }
+        let mut from = format!("({sql})");
+        if let Some(limit) = limit {
+            if keys.is_empty() && self.is_touched() {
+                return Err(Unknown::Undetermined { line: self.line });
+            }
+            let names: Vec<String> = keys.iter().map(|(at, _)| format!("c{at}")).collect();
+            if self.is_touched() {
+                self.program.steps.push(Step::Tied {
+                    sql: format!(
+                        "SELECT 1 FROM (SELECT DISTINCT * FROM {from}) GROUP BY {} HAVING COUNT(*) > 1 LIMIT 1",
+                        names.join(", ")
+                    ),
+                });
+            }
+            let order = keys
+                .iter()
+                .map(|(at, down)| format!("c{at}{}", if *down { " DESC" } else { "" }));
+            let order: Vec<String> = order.collect();
+            let order = if order.is_empty() {
+                String::new()
+            } else {
+                format!(" ORDER BY {}", order.join(", "))
+            };
+            from = format!("(SELECT * FROM {from}{order} LIMIT {limit})");
+        }
+        let order = (!keys.is_empty()).then_some(keys);
+        Ok(Relation {
+            from,
+            columns,
+            order,
+        })
+    }
+
+    /// Position of the column that a key of an order names.
+    fn order_key(
+        &mut self,
+        key: &Expression,
+        columns: &[Column],
+        scope: &Scope,
+        list: &[String],
+    ) -> Option<usize> {
+        let probes = self.program.probes.len();
+        let value = parse(self.script, &key.span).and_then(|key| self.value(&key, scope).ok());
+        self.program.probes.truncate(probes);
+        let computed = value
+            .as_ref()
+            .and_then(|value| list.iter().position(|sql| *sql == value.sql));
+        let own = key.as_column().filter(|key| key.qualifier.is_none());
+        let named = own.and_then(|key| columns.iter().position(|column| column.name == key.name));
+        match (computed, named, value) {
+            (Some(computed), Some(named), _) if computed != named => None,
+            (Some(at), _, _) | (None, Some(at), None) => Some(at),
+            _ => None,
+        }
+    }
+}
+
+/// Conditions on groups, and those on the columns that the query makes.
+struct Having {
+    inner: Option<String>,
+    outer: Vec<Expr>,
+}
+
+/// Columns that a query makes, for the clauses behind its list.
+fn own_scope(columns: &[Column]) -> Scope {
+    Scope {
+        inputs: vec![Labelled {
+            labels: Vec::new(),
+            alias: "own".to_owned(),
+            columns: columns.to_vec(),
+        }],
+    }
+}
+
+/// Expressions, then all columns, as `t0`, `t1`, ….
+fn listed(first: &[&str], scope: &Scope) -> String {
+    let columns = scope
+        .inputs
+        .iter()
+        .flat_map(|input| (0..input.columns.len()).map(|at| format!("{}.c{at}", input.alias)));
+    let all = first
+        .iter()
+        .map(|sql| (*sql).to_owned())
+        .chain(columns)
+        .enumerate();
+    let all: Vec<String> = all.map(|(at, sql)| format!("{sql} AS t{at}")).collect();
+    all.join(", ")
+}
+
+/// Finds rows with the same values of the first columns.
+fn repeated(rows: &str, keys: usize) -> String {
+    let keys: Vec<String> = (0..keys).map(|at| format!("t{at}")).collect();
+    let by = if keys.is_empty() {
+        String::new()
+    } else {
+        format!(" GROUP BY {}", keys.join(", "))
+    };
+    format!("SELECT 1 FROM (SELECT COUNT(*) AS n FROM ({rows}){by}) WHERE n > 1 LIMIT 1")
+}
