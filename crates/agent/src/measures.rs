@@ -90,11 +90,7 @@ pub(crate) fn time(account: &TimeAccount, language: Language) -> Measures {
             share = Share(seconds / total),
             finding = finding
         );
-        measures.say(
-            &[row[0].start_seconds, seconds, seconds / total],
-            line,
-            language,
-        );
+        measures.say(line, language);
     }
     measures
 }
