@@ -9,8 +9,9 @@ use crate::found::KindPrior;
 use crate::prompts::Prompts;
 use crate::reasoner::Reasoner;
 use report::Language;
+use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Request {
     pub job: PathBuf,
     /// What the engineer asks; `None` stands for "what is wrong, and what shall I change?".
@@ -33,7 +34,7 @@ impl Request {
 }
 
 /// How much an analysis may spend.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Depth {
     /// THINK 1–3 in one call, files chosen by the rules alone.
     Quick,

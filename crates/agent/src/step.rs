@@ -1,8 +1,9 @@
 //! The THINK steps by name: identifiers, order, titles.
 
 use report::Language;
+use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum StepId {
     /// Which class of problem is it?
     Classify,

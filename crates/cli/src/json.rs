@@ -3,6 +3,8 @@
 use serde::Serialize;
 use server::{Error, ErrorKind, Result};
 
+use crate::render::safe;
+
 pub(crate) fn pretty(value: &impl Serialize) -> Result<String> {
     line_of(serde_json::to_string_pretty(value))
 }
@@ -13,5 +15,5 @@ pub(crate) fn line(value: &impl Serialize) -> Result<String> {
 
 fn line_of(text: serde_json::Result<String>) -> Result<String> {
     let text = text.map_err(|e| Error::from_source(ErrorKind::Other, &e))?;
-    Ok(text + "\n")
+    Ok(safe::json(&text).into_owned() + "\n")
 }

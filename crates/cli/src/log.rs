@@ -12,18 +12,21 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 
+use report::visible_line;
+
 use crate::args::{Global, LogFormat, LogLevel};
+use crate::render::safe;
 
 /// Target of the program's own messages.
 const OWN: &str = "scopeagent";
 
-/// Starts the log. Libraries log from `debug` on, so that `info` stays readable.
+/// Starts the log. Libraries log from `debug` on: their errors quote whole requests and answers, and come back as errors of ours.
 pub(crate) fn start(global: &Global, color: anstream::ColorChoice) {
     let own = level(global);
     let others = match own {
         LevelFilter::TRACE => LevelFilter::DEBUG,
         LevelFilter::DEBUG => LevelFilter::INFO,
-        _ => LevelFilter::ERROR,
+        _ => LevelFilter::OFF,
     };
     let filter = Targets::new().with_target(OWN, own).with_default(others);
     let registry = tracing_subscriber::registry().with(filter);
@@ -34,7 +37,7 @@ pub(crate) fn start(global: &Global, color: anstream::ColorChoice) {
             let layer = tracing_subscriber::fmt::layer()
                 .json()
                 .flatten_event(true)
-                .with_writer(|| Masked(io::stderr()));
+                .with_writer(|| Masked(Escaped(io::stderr())));
             tracing::subscriber::set_global_default(registry.with(layer))
         }
         LogFormat::Text => {
@@ -44,6 +47,18 @@ pub(crate) fn start(global: &Global, color: anstream::ColorChoice) {
             tracing::subscriber::set_global_default(registry.with(layer))
         }
     };
+}
+
+/// What a library's panic becomes is reported as an error.
+pub(crate) fn keep_guarded_panics_quiet() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if indexer::is_guarded() {
+            tracing::debug!("a library gave up: {panic}");
+        } else {
+            usual(panic);
+        }
+    }));
 }
 
 fn level(global: &Global) -> LevelFilter {
@@ -74,6 +89,21 @@ impl<W: io::Write> io::Write for Masked<W> {
     }
 }
 
+/// Writes JSON in which no character acts. A line comes in one piece.
+struct Escaped<W>(W);
+
+impl<W: io::Write> io::Write for Escaped<W> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(line);
+        self.0.write_all(safe::json(&text).as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
 /// Lines for people: remarks as they are, warnings with a prefix.
 struct Plain;
 
@@ -90,11 +120,15 @@ where
     ) -> fmt::Result {
         let mut line = Line::default();
         event.record(&mut line);
+        let line = Line {
+            message: safe::terminal(&line.message).into_owned(),
+            fields: visible_line(&line.fields).into_owned(),
+        };
         let dim = anstyle::Style::new().dimmed();
         let yellow = anstyle::AnsiColor::Yellow.on_default().bold();
         match *event.metadata().level() {
             // An error brings its own `error:` and hint.
-            Level::ERROR => write!(out, "{}", line.message),
+            Level::ERROR => writeln!(out, "{}{}", line.message.trim_end(), line.fields),
             Level::WARN => writeln!(
                 out,
                 "{yellow}warning:{yellow:#} {}{}",

@@ -14,6 +14,7 @@ mod log;
 mod render;
 mod session;
 mod terminal;
+mod worker;
 
 use std::process::ExitCode;
 
@@ -25,23 +26,30 @@ use server::Result;
 use terminal::Terminal;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let mut cli = Cli::parse();
+    let memory = cli.as_worker();
     let terminal = Terminal::new(&cli.global);
-    let exit = run(&cli, &terminal).unwrap_or_else(|error| {
+    log::keep_guarded_panics_quiet();
+    let exit = run(&cli, memory, &terminal).unwrap_or_else(|error| {
         terminal.fail(&error);
         error.kind.into()
     });
     exit.into()
 }
 
-fn run(cli: &Cli, terminal: &Terminal) -> Result<Exit> {
+/// Runs a command, or, with a limit of memory, works for another process that runs it.
+fn run(cli: &Cli, worker: Option<u64>, terminal: &Terminal) -> Result<Exit> {
     let explicit = cli.global.config.as_deref();
     let (config, layers) = match &cli.command {
         // They repair a configuration that cannot be loaded.
         Command::Trust(_) | Command::Init(_) => Default::default(),
         command => config::load(explicit, cli.flags(), &command.jobs())?,
     };
+    if let Some(memory) = worker {
+        return worker::run(memory, &config);
+    }
     match &cli.command {
+        Command::Worker(_) => Ok(Exit::Usage),
         Command::Analyze(args) => command::analyze::run(args, &config, terminal),
         Command::Batch(args) => command::batch::run(args, &config, terminal),
         Command::Compare(args) => command::compare::run(args, &config, terminal),

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use agent::{Prompts, Request};
 use server::{
-    Documents, Error, ErrorKind, Explain, Knowledge, ReasonerChoice, Result, Session, Settings,
+    Documents, Error, ErrorKind, Explain, Knowledge, Monitor, ReasonerChoice, Result, Session,
+    Settings,
 };
 use tokio::runtime::{Handle, Runtime};
 use tokio_util::sync::CancellationToken;
@@ -18,7 +19,7 @@ use crate::{embedding, keys};
 
 /// Opens a session for one call.
 pub(crate) fn open(config: &Config, terminal: &Terminal, runtime: &Runtime) -> Result<Session> {
-    open_as(config, terminal, runtime, false)
+    open_as(config, Arc::new(*terminal), runtime, false)
 }
 
 /// Opens a session for many calls.
@@ -27,12 +28,21 @@ pub(crate) fn open_resident(
     terminal: &Terminal,
     runtime: &Runtime,
 ) -> Result<Session> {
-    open_as(config, terminal, runtime, true)
+    open_as(config, Arc::new(*terminal), runtime, true)
+}
+
+/// Opens a session for many calls that tells `monitor` what happens.
+pub(crate) fn open_for(
+    config: &Config,
+    monitor: Arc<dyn Monitor>,
+    runtime: &Runtime,
+) -> Result<Session> {
+    open_as(config, monitor, runtime, true)
 }
 
 fn open_as(
     config: &Config,
-    terminal: &Terminal,
+    monitor: Arc<dyn Monitor>,
     runtime: &Runtime,
     is_resident: bool,
 ) -> Result<Session> {
@@ -46,7 +56,7 @@ fn open_as(
         language: config.language,
         is_resident,
     };
-    Session::new(settings, runtime.handle().clone(), Arc::new(*terminal))
+    Session::new(settings, runtime.handle().clone(), monitor)
 }
 
 /// The configured folders; without any, `./knowledge` and `./index` if there is such a knowledge folder, else the built-in documents

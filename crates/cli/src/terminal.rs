@@ -8,6 +8,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::args::{Global, LogFormat, LogLevel, When};
 use crate::exit::Exit;
+use crate::render::safe;
+use report::{visible, visible_line};
 use server::{Error, ErrorKind, Result};
 
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +44,7 @@ impl Terminal {
     pub(crate) fn print(&self, text: &str) -> Result<()> {
         let mut out = AutoStream::new(io::stdout(), self.color).lock();
         match out
-            .write_all(llm::hide(text).as_bytes())
+            .write_all(llm::hide(&safe::terminal(text)).as_bytes())
             .and_then(|()| out.flush())
         {
             Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
@@ -77,7 +79,7 @@ impl Terminal {
         let mut err = AutoStream::new(io::stderr(), self.color);
         // With stderr closed there is nobody to ask.
         let _ = err
-            .write_all(llm::hide(text).as_bytes())
+            .write_all(llm::hide(&safe::terminal(text)).as_bytes())
             .and_then(|()| err.flush());
     }
 
@@ -124,6 +126,10 @@ impl server::Monitor for Terminal {
         Terminal::remark(self, text);
     }
 
+    fn warn(&self, text: &str) {
+        tracing::warn!("{text}");
+    }
+
     fn progress(&self, task: &str) -> Box<server::Progress> {
         let line = Terminal::progress(self, task);
         Box::new(move |item, done, total| line.show(item, done, total))
@@ -134,9 +140,7 @@ impl server::Monitor for Terminal {
 fn colored(error: &Error) -> String {
     let red = anstyle::AnsiColor::Red.on_default().bold();
     let cyan = anstyle::AnsiColor::Cyan.on_default().bold();
-    let text = error
-        .to_string()
-        .replacen("error:", &format!("{red}error:{red:#}"), 1);
+    let text = visible(&error.to_string()).replacen("error:", &format!("{red}error:{red:#}"), 1);
     match text.rsplit_once("\nhint:").filter(|_| error.hint.is_some()) {
         Some((before, hint)) => format!("{before}\n{cyan}hint:{cyan:#}{hint}"),
         None => text,
@@ -147,7 +151,8 @@ pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
     pub(crate) fn step(&self, what: &str) {
-        self.0.set_message(llm::hide(what).into_owned());
+        self.0
+            .set_message(llm::hide(&visible_line(what)).into_owned());
         self.0.inc(1);
     }
 
@@ -165,7 +170,8 @@ pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
     pub(crate) fn show(&self, what: &str, done: usize, total: usize) {
-        let what = llm::hide(what);
+        let what = visible_line(what);
+        let what = llm::hide(&what);
         match total {
             0 => self.0.set_message(what.into_owned()),
             _ => self.0.set_message(format!("{what} {done}/{total}")),

@@ -1,4 +1,4 @@
-//! Diagnoses every job folder below a folder and writes minimal contract reports, for scoring
+//! Diagnoses every job folder and event log below a folder and writes minimal contract reports, for scoring
 //! without the program: `diagnose_jobs JOBS REPORTS [JOB]`; with a job, explains that one.
 #![expect(
     clippy::print_stdout,
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut folders: Vec<_> = std::fs::read_dir(jobs)?
         .filter_map(Result::ok)
         .map(|e| e.path())
-        .filter(|f| f.is_dir() && !f.ends_with("truth"))
+        .filter(|f| !f.ends_with("truth"))
         .collect();
     folders.sort();
     for folder in folders {
@@ -77,6 +77,7 @@ fn explain(job: &Job, d: &Diagnosis) -> serde_json::Result<()> {
         serde_json::to_string_pretty(&d.evidence)?,
         serde_json::to_string_pretty(&d.rules)?,
         serde_json::to_string_pretty(&d.missing)?,
+        serde_json::to_string_pretty(&d.time)?,
     ] {
         println!("{part}");
     }

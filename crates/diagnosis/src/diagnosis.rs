@@ -1,11 +1,13 @@
 //! The result for one job, in the types of the report, and how its parts get their ids.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use crate::rule::Candidate;
 use report::{
-    Cost, Evidence, Finding, MissingInformation, ProblemType, RuleOutcome, Suggestion, TimeAccount,
-    Verdict,
+    Cost, Evidence, Finding, MissingInformation, ProblemType, RuleOutcome, Source, Suggestion,
+    TimeAccount, Verdict,
 };
 
 /// The result for one job.
@@ -83,6 +85,8 @@ impl Diagnosis {
 #[derive(Default)]
 pub(crate) struct Numbering {
     pub(crate) evidence: Vec<Evidence>,
+    /// Positions of the evidence from each place.
+    by_place: HashMap<(String, Source), Vec<usize>>,
 }
 
 impl Numbering {
@@ -99,15 +103,17 @@ impl Numbering {
     }
 
     fn id(&mut self, mut item: Evidence) -> String {
-        let same = |e: &&Evidence| {
-            e.metric == item.metric && e.source == item.source && e.value == item.value
-        };
-        if let Some(known) = self.evidence.iter().find(same) {
-            return known.id.clone();
+        let place = (item.metric.clone(), item.source.clone());
+        let known = self.by_place.entry(place).or_default();
+        let same = |at: &&usize| self.evidence[**at].value == item.value;
+        if let Some(at) = known.iter().find(same) {
+            return self.evidence[*at].id.clone();
         }
+        known.push(self.evidence.len());
         item.id = format!("E{}", self.evidence.len() + 1);
+        let id = item.id.clone();
         self.evidence.push(item);
-        self.evidence[self.evidence.len() - 1].id.clone()
+        id
     }
 
     /// Findings with ids of `prefix` and a number.

@@ -117,6 +117,7 @@ fn examine(rule: &dyn Rule, view: &View<'_>) -> Examination {
     }
     let open: Vec<Undecided> = weigh::open(&examined, view.settings, view.language).collect();
     examined.undecided.extend(open);
+    examined.shorten();
     examined
 }
 

@@ -96,6 +96,25 @@ pub struct Examination {
     pub cleared: Option<Text>,
 }
 
+/// Places kept of one kind that a rule looked at; the report names the costliest of each cause.
+const MOST_PLACES: usize = 300;
+
+impl Examination {
+    /// Keeps the places that could cost most where there are very many.
+    pub(crate) fn shorten(&mut self) {
+        keep_largest(&mut self.candidates, |c| c.at_most);
+        keep_largest(&mut self.undecided, |u| u.share_at_stake);
+        self.attributed.truncate(MOST_PLACES);
+    }
+}
+
+fn keep_largest<T>(places: &mut Vec<T>, share: impl Fn(&T) -> f64) {
+    if places.len() > MOST_PLACES {
+        places.sort_by(|a, b| share(b).total_cmp(&share(a)));
+        places.truncate(MOST_PLACES);
+    }
+}
+
 /// Names one cause, or clears it, or abstains.
 pub trait Rule: Sync {
     /// What it looks for and needs.

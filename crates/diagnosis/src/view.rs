@@ -99,6 +99,12 @@ impl<'a> View<'a> {
 
     /// Whether the operators of a stage are known, and where its rows come from.
     pub fn is_connected(&self, stage: usize) -> bool {
+        // a stage of an application that no plan runs and that reads no other has no operators
+        let app = self.job.spark.as_deref();
+        let planned = app.and_then(|app| app.stages.get(stage)?.execution);
+        if app.is_some() && planned.is_none() && self.inputs(stage).next().is_none() {
+            return true;
+        }
         let known = |e: &Edge| match e.exchange {
             ExchangeKind::Unknown => false,
             ExchangeKind::Hash => !e.keys.is_empty(),
@@ -120,6 +126,14 @@ impl<'a> View<'a> {
     /// Edges into a stage.
     pub fn inputs(&self, stage: usize) -> impl Iterator<Item = &'a Edge> + '_ {
         self.inputs[stage].iter().map(|e| &self.job.edges[*e])
+    }
+
+    /// Edges into a stage, with their indices in the job.
+    pub(crate) fn numbered_inputs(
+        &self,
+        stage: usize,
+    ) -> impl Iterator<Item = (usize, &'a Edge)> + '_ {
+        self.inputs[stage].iter().map(|e| (*e, &self.job.edges[*e]))
     }
 
     /// Edges out of a stage.
@@ -238,7 +252,7 @@ impl<'a> View<'a> {
         if self.failed() {
             return None;
         }
-        Some(self.run.as_ref()?.saved(Fix::work(edit)))
+        self.run.as_ref()?.saved(Fix::work(edit))
     }
 
     /// How the work of a stage is known.

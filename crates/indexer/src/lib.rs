@@ -15,6 +15,7 @@ pub mod embed;
 mod error;
 pub mod eval;
 mod glossary;
+mod guard;
 pub mod lint;
 mod model;
 mod parallel;
@@ -25,6 +26,7 @@ pub mod verify;
 
 pub use embed::{EmbedError, Embedder, EmbedderChoice, Reranker};
 pub use error::{BuildError, Mismatch, OpenError, SearchError};
+pub use guard::is_guarded;
 pub use model::{Chunk, Confidence, Engine, Filter, Fusion, Hit, Kind, Query, Remote, Section};
 pub use report::Language;
 pub use search::{Index, Info, Session, info};

@@ -11,10 +11,11 @@ use crate::analyze;
 use crate::build::{Phase, Progress};
 use crate::context;
 use crate::error::OpenError;
+use crate::guard::guarded;
 use crate::model::Filter;
 use crate::search::Index;
 use crate::settings::Settings;
-use crate::store::generation::{DOCUMENTS, MANIFEST, documents};
+use crate::store::generation::{BM25, DOCUMENTS, MANIFEST, damaged, documents};
 use crate::store::lexical::Words;
 use crate::store::manifest::{Manifest, Ordinal};
 
@@ -64,7 +65,7 @@ pub fn verify(
     settings: &Settings,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Verification, OpenError> {
-    let open = Index::open(index, settings)?;
+    let open = Index::open_unchecked(index, settings)?;
     let manifest = &open.held.manifest;
     let total = manifest.chunks;
     let phase = Phase::Verify;
@@ -77,9 +78,14 @@ pub fn verify(
         ..Verification::default()
     };
     check_files(&open.held.folder, manifest, &mut out);
-    check_documents(&open, &mut out)?;
-    let live = check_stores(&open, &mut out);
-    check_findable(&open, &live, &mut out);
+    let bm25 = open.held.folder.join(BM25);
+    let checked = || {
+        check_documents(&open, &mut out)?;
+        let live = check_stores(&open, &mut out);
+        check_findable(&open, &live, &mut out);
+        Ok(())
+    };
+    guarded(checked, |reason| damaged(&bm25, reason))?;
     report(total);
     Ok(out)
 }

@@ -1,14 +1,25 @@
 //! JSON that may be cut off or malformed: what comes before the fault is kept.
 
-use serde_json::Value;
+use std::cell::Cell;
 
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+use crate::bounds;
 use crate::problem::Problem;
 use crate::text::head;
 use crate::xml::Fault;
 
+/// Values of one file. One of 20,000 stages has as many; in memory they take up to 400 MB.
+const MAX_VALUES: usize = 1_000_000;
+
 /// Parses JSON. With a fault, the value is what could be read before it, if anything.
 pub(crate) fn parse(text: &str) -> (Option<Value>, Option<Fault>) {
-    let error = match serde_json::from_str(text) {
+    parse_up_to(text, MAX_VALUES)
+}
+
+fn parse_up_to(text: &str, most: usize) -> (Option<Value>, Option<Fault>) {
+    let error = match value(text, most) {
         Ok(value) => return (Some(value), None),
         Err(error) => error,
     };
@@ -17,8 +28,85 @@ pub(crate) fn parse(text: &str) -> (Option<Value>, Option<Fault>) {
         problem: Problem::Malformed("JSON", error.to_string()),
     };
     let end = offset_of(text, error.line(), error.column());
-    let value = close(&text[..end]).and_then(|closed| serde_json::from_str(&closed).ok());
+    let value = close(&text[..end]).and_then(|closed| value(&closed, most).ok());
     (value, Some(fault))
+}
+
+/// A value that has at most so many values in it.
+fn value(text: &str, most: usize) -> serde_json::Result<Value> {
+    let left = Cell::new(most);
+    let mut json = serde_json::Deserializer::from_str(text);
+    let value = Bounded { left: &left, most }.deserialize(&mut json)?;
+    json.end()?;
+    Ok(value)
+}
+
+/// Reads a value as long as there is room for another.
+#[derive(Clone, Copy)]
+struct Bounded<'c> {
+    left: &'c Cell<usize>,
+    most: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for Bounded<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Value, D::Error> {
+        let Some(left) = self.left.get().checked_sub(1) else {
+            let most = self.most;
+            return Err(D::Error::custom(format!("more than {most} values")));
+        };
+        self.left.set(left);
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Bounded<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("any JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(value) = list.next_element_seed(self)? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Value, A::Error> {
+        let mut fields = Map::new();
+        while let Some(name) = object.next_key::<String>()? {
+            fields.insert(name, object.next_value_seed(self)?);
+        }
+        Ok(Value::Object(fields))
+    }
 }
 
 /// Byte offset of a 1-based line and column (in bytes), at a character boundary.
@@ -31,9 +119,19 @@ fn offset_of(text: &str, line: usize, column: usize) -> usize {
 
 /// Cuts a piece of JSON after its last complete value and closes what is open.
 fn close(text: &str) -> Option<String> {
-    let (mut open, mut in_string, mut escaped) = (Vec::new(), false, false);
     // the last comma outside strings ends a complete value
-    let mut cut: Option<(usize, Vec<u8>)> = None;
+    let mut cut = None;
+    open_after(text, |at| cut = Some(at));
+    let before = &text[..cut?];
+    let open = open_after(before, |_| {});
+    let closers = open.iter().rev().map(|b| char::from(*b));
+    Some(before.chars().chain(closers).collect())
+}
+
+/// Closers of what is open at the end. Calls `complete` where a value ends that can be followed by
+/// closers.
+fn open_after(text: &str, mut complete: impl FnMut(usize)) -> Vec<u8> {
+    let (mut open, mut in_string, mut escaped) = (Vec::new(), false, false);
     for (at, byte) in text.bytes().enumerate() {
         match (in_string, byte) {
             (true, _) if escaped => escaped = false,
@@ -45,16 +143,14 @@ fn close(text: &str) -> Option<String> {
             (false, b'}' | b']') => {
                 open.pop();
                 if open.len() < 128 {
-                    cut = Some((at + 1, open.clone()));
+                    complete(at + 1);
                 }
             }
-            (false, b',') if open.len() < 128 => cut = Some((at, open.clone())),
+            (false, b',') if open.len() < 128 => complete(at),
             _ => {}
         }
     }
-    let (at, open) = cut?;
-    let closers = open.iter().rev().map(|b| char::from(*b));
-    Some(text[..at].chars().chain(closers).collect())
+    open
 }
 
 /// Keys of the objects of the first two levels, in a piece of JSON that may be cut. REST answers
@@ -98,15 +194,13 @@ pub(crate) fn number(value: &Value) -> Option<f64> {
         Value::String(s) => s.trim().parse().ok(),
         _ => None,
     }
-    .filter(|n: &f64| n.is_finite())
+    .and_then(bounds::number)
 }
 
 /// A count of any JSON form, if it is not negative.
 pub(crate) fn count(value: &Value) -> Option<u64> {
-    // up to 2^53 a float holds a whole number exactly
-    let exact = |n: &f64| (0.0..=9_007_199_254_740_992.0).contains(n);
-    let float = || number(value).filter(exact).map(|n| n as u64);
-    value.as_u64().or_else(float)
+    let float = || number(value).filter(|n| *n >= 0.0).map(|n| n as u64);
+    value.as_u64().or_else(float).and_then(bounds::count)
 }
 
 /// A text that is not empty.
@@ -130,6 +224,16 @@ mod tests {
     }
 
     #[test]
+    fn what_has_too_many_values_keeps_the_first() {
+        let text = "[{\"a\": 1}, {\"a\": 2}, {\"a\": 3}]";
+        assert_eq!(parse_up_to(text, 7).1, None);
+        let (value, fault) = parse_up_to(text, 6);
+        assert_eq!(value, Some(serde_json::json!([{"a": 1}, {"a": 2}])));
+        let more = Problem::Malformed("JSON", "more than 6 values at line 1 column 27".to_owned());
+        assert_eq!(fault.map(|f| f.problem), Some(more));
+    }
+
+    #[test]
     fn keys_skip_strings() {
         let found = keys("{\"a\": \"\\\"b\\\": 1\", \"c\": [{\"d\": 1}], \"e");
         assert_eq!(found, vec![(1, "a"), (1, "c"), (3, "d")]);
@@ -140,5 +244,6 @@ mod tests {
         assert_eq!(count(&serde_json::json!(-1)), None);
         assert_eq!(count(&serde_json::json!("12")), Some(12));
         assert_eq!(count(&serde_json::json!(1e300)), None);
+        assert_eq!(count(&serde_json::json!(i64::MAX)), None);
     }
 }

@@ -3,6 +3,7 @@
 //! Readers return what they could make sense of and a [`model::Diagnostic`] for the rest. This
 //! crate has no network, no LLM, no rules, and never prints.
 
+mod bounds;
 pub mod catalogue;
 pub mod facts;
 mod folder;

@@ -2,12 +2,16 @@
 
 use report::{DiagnosticSeverity, Text, text};
 
+use crate::bounds::Kept;
+
 /// Something that could not be read, or only in part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Problem {
     /// Elements nested deeper than that many.
     TooDeep(usize),
     TooMany(usize),
+    /// More of a kind than that many, which are kept.
+    LeftOut(Kept, usize),
     /// The file ends with that many elements open.
     StillOpen(usize),
     NoElement,
@@ -134,6 +138,17 @@ impl Problem {
                     "more than {n} files; the rest are ignored"
                 ),
                 text!("请给出单个作业的文件夹", "give the folder of a single job"),
+            ),
+            P::LeftOut(kind, n) => (
+                text!(
+                    "超过 {n} {what}，其余的已忽略",
+                    "more than {n} {what}; the rest are left out",
+                    what = kind.describe()
+                ),
+                text!(
+                    "真实作业远没有这么多；请检查文件是否损坏，或是否混入了其他作业的文件",
+                    "real jobs have far fewer; check whether the file is damaged or belongs to several jobs"
+                ),
             ),
             P::NameNotUnicode => (
                 text!("文件名不是 Unicode", "the name is not Unicode"),

@@ -14,7 +14,7 @@ use crate::text::line_at;
 /// this leaves room for plans of thousands of operators that are chained 10 deep on average.
 pub(crate) const MAX_DEPTH: usize = 1_000;
 
-/// Nodes of one [`Node`] tree. Only small files are read as a tree.
+/// Nodes and attributes of one [`Node`] tree. Only small files are read as a tree.
 const MAX_NODES: usize = 200_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -332,11 +332,13 @@ pub(crate) fn tree(text: &str) -> (Node, Option<Fault>) {
                 if nodes > MAX_NODES {
                     break Some(xml.fault(Problem::TooMany(MAX_NODES)));
                 }
-                let attributes = tag.attributes();
+                let attributes = tag.attributes().take(MAX_NODES - nodes);
                 let owned = attributes.map(|(name, v)| (name.to_owned(), v.into_owned()));
+                let attributes: Vec<_> = owned.collect();
+                nodes += attributes.len();
                 open.push(Node {
                     name: tag.name().to_owned(),
-                    attributes: owned.collect(),
+                    attributes,
                     ..Node::default()
                 });
             }

@@ -21,7 +21,7 @@ const SHORTEST_WORD: usize = 6;
 /// For the whole process, as secrets are: logs and outputs have nothing else in common.
 static KNOWN: RwLock<Vec<String>> = RwLock::new(Vec::new());
 
-/// Masks this secret from now on: as it is, and as JSON, HTML and URLs write it. Local servers take any key, so keys that are
+/// Masks this secret from now on: as it is, as HTML and URLs write it, and quoted any number of times. Local servers take any key, so keys that are
 /// ordinary words aren't secrets.
 pub fn remember(secret: &str) {
     let secret = secret.trim();
@@ -31,12 +31,7 @@ pub fn remember(secret: &str) {
         return;
     }
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
-    for form in [
-        secret.to_owned(),
-        in_json(secret),
-        in_html(secret),
-        in_url(secret),
-    ] {
+    for form in [secret.to_owned(), in_html(secret), in_url(secret)] {
         if !known.contains(&form) {
             known.push(form);
         }
@@ -48,12 +43,13 @@ pub fn remember(secret: &str) {
 /// The text without the secrets that the program uses.
 pub fn hide(text: &str) -> Cow<'_, str> {
     let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
-    known.iter().fold(Cow::Borrowed(text), |text, secret| {
-        match text.contains(secret.as_str()) {
-            true => Cow::Owned(without(&text, secret)),
-            false => text,
+    let mut shown = Cow::Borrowed(text);
+    for secret in known.iter() {
+        if let Some(hidden) = without(&shown, secret) {
+            shown = Cow::Owned(hidden);
         }
-    })
+    }
+    shown
 }
 
 /// The same for every text in a value; returns whether there was a secret.
@@ -75,12 +71,16 @@ pub fn hide_in(value: &mut Value) -> bool {
     }
 }
 
-fn without(text: &str, secret: &str) -> String {
+/// `None` if the secret is not in the text.
+fn without(text: &str, secret: &str) -> Option<String> {
+    let first = secret.chars().next()?;
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let mut out = String::with_capacity(text.len());
+    let mut out = String::new();
     let mut copied = 0;
-    for (at, found) in text.match_indices(secret) {
-        let end = at + found.len();
+    for (at, _) in text.match_indices(first) {
+        let Some(end) = end_of(secret, text, at).filter(|_| at >= copied) else {
+            continue;
+        };
         let inside = text[..at].ends_with(is_part) || text[end..].starts_with(is_part);
         if secret.len() >= LONG || !inside {
             out.push_str(&text[copied..at]);
@@ -89,12 +89,20 @@ fn without(text: &str, secret: &str) -> String {
         }
     }
     out.push_str(&text[copied..]);
-    out
+    (copied > 0).then_some(out)
 }
 
-fn in_json(secret: &str) -> String {
-    let quoted = Value::from(secret).to_string();
-    quoted.trim_matches('"').to_owned()
+/// Where the secret that starts at `at` ends. JSON in JSON quotes a quote by any number of backslashes.
+fn end_of(secret: &str, text: &str, at: usize) -> Option<usize> {
+    let mut rest = text.get(at..)?;
+    for c in secret.chars() {
+        let unquoted = rest.trim_start_matches('\\');
+        rest = match c {
+            '\\' => Some(unquoted).filter(|left| left.len() < rest.len()),
+            c => unquoted.strip_prefix(c),
+        }?;
+    }
+    Some(text.len() - rest.len())
 }
 
 fn in_html(secret: &str) -> String {
@@ -153,12 +161,24 @@ mod security {
 
     #[test]
     fn a_known_secret_is_hidden_in_every_form_and_ordinary_words_are_not() {
-        for secret in ["p\"4&ss w/rd", "hunter2", "ollama", "none", "Zx9-abcdefgh"] {
+        for secret in [
+            "p\"4&ss w/rd",
+            "hunter2",
+            "ollama",
+            "none",
+            "Zx9-abcdefgh",
+            r"a\bc-01234",
+        ] {
             remember(secret);
         }
         for (text, expected) in [
             ("p\"4&ss w/rd", "[hidden]"),
             (r#"{"k":"p\"4&ss w/rd"}"#, r#"{"k":"[hidden]"}"#),
+            (
+                r#""{\"k\":\"p\\\"4&ss w/rd\"}""#,
+                r#""{\"k\":\"[hidden]\"}""#,
+            ),
+            (r"a\bc-01234 a\\bc-01234", "[hidden] [hidden]"),
             ("p&quot;4&amp;ss w/rd", "[hidden]"),
             ("http://u:p%224%26ss%20w%2Frd@h", "http://u:[hidden]@h"),
             ("hunter2, hunter22", "[hidden], hunter22"),

@@ -12,11 +12,13 @@ mod finding;
 pub mod format;
 mod job;
 mod language;
+pub mod markdown;
 mod outcome;
 mod report;
 mod step;
 mod suggestion;
 mod text;
+mod visible;
 
 pub use account::{Cost, Segment, SegmentKind, TimeAccount};
 pub use cause::{Cause, ProblemType, codes};
@@ -29,3 +31,4 @@ pub use report::{Answer, Report, SCHEMA_VERSION, Verdict, schema};
 pub use step::{Checks, Engine, Experience, FileRead, Match, ReasonerKind, Step, Usage};
 pub use suggestion::{Origin, SameResult, Suggestion, SuggestionKind, Verified};
 pub use text::{Localize, StaticText, Text};
+pub use visible::{acts, visible, visible_line};

@@ -17,7 +17,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub struct Report {
     /// Always [`SCHEMA_VERSION`].
     pub schema_version: u32,
-    /// ULID of the run.
+    /// ULID of the run; empty if the run could not be saved.
     pub run_id: String,
     pub job: JobSummary,
     /// What was asked; `None` if nothing was.

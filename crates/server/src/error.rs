@@ -6,11 +6,12 @@ use agent::AnalyzeError;
 use indexer::{BuildError, Mismatch, OpenError, SearchError};
 use llm::ConnectError;
 use runs::store::StoreError;
+use serde::{Deserialize, Serialize};
 
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What kind of error it is; the program has an exit status for each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ErrorKind {
     /// None of the others, e.g. the disk is full.
     Other,
@@ -23,7 +24,7 @@ pub enum ErrorKind {
 }
 
 /// An error with its causes and a remedy.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Error {
     pub kind: ErrorKind,
     pub message: String,
@@ -91,7 +92,11 @@ impl fmt::Display for Error {
 
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Error {
-        Error::from_source(ErrorKind::Input, &error).hint(error.hint())
+        let kind = match error.is_full() {
+            true => ErrorKind::Other,
+            false => ErrorKind::Input,
+        };
+        Error::from_source(kind, &error).hint(error.hint())
     }
 }
 
@@ -103,7 +108,11 @@ impl From<job::OpenError> for Error {
 
 impl From<SearchError> for Error {
     fn from(error: SearchError) -> Error {
-        Error::from_source(ErrorKind::Other, &error)
+        let shown = Error::from_source(ErrorKind::Input, &error);
+        match error {
+            SearchError::Embed(_) => shown.hint(EMBEDDER_HINT),
+            SearchError::Lexical { .. } | SearchError::Chunk { .. } => shown.hint(DAMAGED_HINT),
+        }
     }
 }
 
@@ -135,7 +144,7 @@ impl From<OpenError> for Error {
             OpenError::Missing { .. } => {
                 shown.hint("`scopeagent index` builds the index from the knowledge folder")
             }
-            OpenError::Damaged { .. } => shown.hint("`scopeagent index --full` rebuilds it"),
+            OpenError::Damaged { .. } => shown.hint(DAMAGED_HINT),
             OpenError::Mismatch(mismatch) => shown.hint(mismatch_hint(&mismatch)),
             OpenError::Embed(_) => shown.hint(EMBEDDER_HINT),
         }
@@ -148,9 +157,28 @@ impl From<BuildError> for Error {
         match error {
             BuildError::Mismatch(mismatch) => shown.hint(mismatch_hint(&mismatch)),
             BuildError::Embed(_) => shown.hint(EMBEDDER_HINT),
+            BuildError::Open(error) => error.into(),
+            BuildError::Write { source, .. } if is_full(&source) => Error {
+                kind: ErrorKind::Other,
+                ..shown.hint("free some space on the disk, or choose another folder with --index")
+            },
+            BuildError::Write { .. } => {
+                shown.hint("choose another folder with --index, or fix its permissions")
+            }
+            BuildError::Lexical { .. } => shown.hint(DAMAGED_HINT),
             _ => shown,
         }
     }
+}
+
+const DAMAGED_HINT: &str = "`scopeagent index --full` rebuilds it";
+
+fn is_full(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind;
+    matches!(
+        error.kind(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
+    )
 }
 
 const EMBEDDER_HINT: &str = "`[embedder]` in the configuration selects it (`scopeagent config show`); docs/models.md explains how to set up each one";

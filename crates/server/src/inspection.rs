@@ -2,7 +2,7 @@
 //!
 //! Only selects from what the `job` crate computes. Numbers that no file contains are `null`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use job::Job;
@@ -166,6 +166,7 @@ impl Inspection {
 
     fn of(job: &Job, stage: Option<usize>) -> Inspection {
         let path = job.critical_path().map(|p| p.value).unwrap_or_default();
+        let path: HashSet<usize> = path.iter().map(|step| step.stage).collect();
         let is_wanted = |index: usize| stage.is_none_or(|s| s == index);
         let stages = (0..job.stages.len()).filter(|i| is_wanted(*i));
         let edges = job.edges.iter();
@@ -175,7 +176,7 @@ impl Inspection {
             info: job.info.clone(),
             files: job.files.clone(),
             stages: stages
-                .map(|i| stage_view(job, i, path.iter().any(|step| step.stage == i)))
+                .map(|i| stage_view(job, i, path.contains(&i)))
                 .collect(),
             edges: edges.map(|e| edge_view(job, e)).collect(),
             tables: job.tables.iter().map(table_view).collect(),

@@ -1,11 +1,13 @@
 //! The knowledge base and its index: built if there is none, and brought up to date where the documents come with the program.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indexer::build::{Progress, Summary};
-use indexer::{BuildError, OpenError, Rebuild, Settings};
+use indexer::{BuildError, EmbedderChoice, OpenError, Rebuild, Settings};
 use rust_embed::RustEmbed;
+use tempfile::TempDir;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::monitor::Monitor;
@@ -36,18 +38,51 @@ pub struct Knowledge {
     pub settings: Settings,
 }
 
+/// An index open for searching.
+pub(crate) struct OpenIndex {
+    session: indexer::Session,
+    /// Holds an index that could not be written to its own folder. Dropped after the session.
+    _scratch: Option<TempDir>,
+}
+
+impl OpenIndex {
+    /// The newest generation.
+    pub(crate) fn current(&self) -> std::result::Result<Arc<indexer::Index>, OpenError> {
+        self.session.current()
+    }
+}
+
 impl Knowledge {
     /// Opens the index, and builds it first if there is none. The index of the built-in documents follows the program's version. With
-    /// `use_graphs`, large segments get a graph in the background; a single call doesn't live long enough to profit.
-    pub(crate) fn open(&self, use_graphs: bool, monitor: &dyn Monitor) -> Result<indexer::Session> {
-        if self.documents == Documents::Builtin && !indexer::build::has_mark(&self.index, &mark()) {
-            self.bring_up_to_date(Rebuild::Changed, monitor)?;
-        }
+    /// `use_graphs`, large segments get a graph in the background; a single call doesn't live long enough to profit. Where the index
+    /// can't be written, it is used as it is, or built for this session only.
+    pub(crate) fn open(&self, use_graphs: bool, monitor: &dyn Monitor) -> Result<OpenIndex> {
         let mut settings = self.settings.clone();
         if !use_graphs {
             settings.graph_from = usize::MAX;
         }
-        let rebuild = match indexer::Session::open(&self.index, &settings) {
+        let (session, scratch) = match self.open_or_build(&settings, monitor) {
+            Ok(session) => (session, None),
+            Err(error @ BuildError::Write { .. }) => {
+                self.open_unwritable(&settings, error, monitor)?
+            }
+            Err(error) => return Err(error.into()),
+        };
+        Ok(OpenIndex {
+            session,
+            _scratch: scratch,
+        })
+    }
+
+    fn open_or_build(
+        &self,
+        settings: &Settings,
+        monitor: &dyn Monitor,
+    ) -> std::result::Result<indexer::Session, BuildError> {
+        if self.documents == Documents::Builtin && !indexer::build::has_mark(&self.index, &mark()) {
+            self.bring_up_to_date(Rebuild::Changed, monitor)?;
+        }
+        let rebuild = match indexer::Session::open(&self.index, settings) {
             Err(OpenError::Missing { .. }) => {
                 monitor.remark(&format!(
                     "building the knowledge index in `{}` (first use only)",
@@ -59,7 +94,40 @@ impl Knowledge {
             other => return Ok(other?),
         };
         self.bring_up_to_date(rebuild, monitor)?;
-        Ok(indexer::Session::open(&self.index, &settings)?)
+        Ok(indexer::Session::open(&self.index, settings)?)
+    }
+
+    /// Opens an index that could not be written because of `error`.
+    fn open_unwritable(
+        &self,
+        settings: &Settings,
+        error: BuildError,
+        monitor: &dyn Monitor,
+    ) -> Result<(indexer::Session, Option<TempDir>)> {
+        let reason = Error::from(error);
+        if let Ok(session) = indexer::Session::open(&self.index, settings) {
+            monitor.warn(&format!("the index stays as it is: {}", reason.message));
+            return Ok((session, None));
+        }
+        // Vectors from elsewhere take too long to be made for one session.
+        if settings.embedder != EmbedderChoice::Embedded {
+            return Err(reason);
+        }
+        let Ok(scratch) = tempfile::tempdir() else {
+            return Err(reason);
+        };
+        monitor.warn(&format!(
+            "the index is built for this call only: {}",
+            reason.message
+        ));
+        let elsewhere = Knowledge {
+            index: scratch.path().join("index"),
+            ..self.clone()
+        };
+        match elsewhere.open_or_build(settings, monitor) {
+            Ok(session) => Ok((session, Some(scratch))),
+            Err(_) => Err(reason),
+        }
     }
 
     /// Brings the index up to date.
@@ -72,11 +140,17 @@ impl Knowledge {
 
     /// Brings the index up to date before use: waits for another process that does the same, and rebuilds the program's own index if it
     /// can't be updated.
-    fn bring_up_to_date(&self, mut rebuild: Rebuild, monitor: &dyn Monitor) -> Result<()> {
+    fn bring_up_to_date(
+        &self,
+        mut rebuild: Rebuild,
+        monitor: &dyn Monitor,
+    ) -> std::result::Result<(), BuildError> {
         let started = Instant::now();
         loop {
             match self.build(rebuild, monitor) {
                 Ok(_) => return Ok(()),
+                // An older index serves as well as waiting for the new one.
+                Err(BuildError::Locked { .. }) if self.is_usable() => return Ok(()),
                 Err(BuildError::Locked { .. }) if started.elapsed() < PATIENCE => {
                     std::thread::sleep(POLL_INTERVAL);
                 }
@@ -93,9 +167,13 @@ impl Knowledge {
                 {
                     rebuild = Rebuild::Full;
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(error),
             }
         }
+    }
+
+    fn is_usable(&self) -> bool {
+        indexer::Index::open(&self.index, &self.settings).is_ok()
     }
 
     fn build(

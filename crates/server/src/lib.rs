@@ -21,4 +21,4 @@ pub use error::{Error, ErrorKind, Explain, Result};
 pub use knowledge::{Documents, Knowledge, builtin_documents};
 pub use monitor::{Monitor, Progress};
 pub use reasoner::{KeySource, Mode, ReasonerChoice};
-pub use session::{Analysis, Session, Settings, Task};
+pub use session::{Analysis, Analyst, Session, Settings, Task};

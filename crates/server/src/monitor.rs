@@ -8,6 +8,9 @@ pub trait Monitor: Send + Sync {
     /// Takes a sentence for the user.
     fn remark(&self, text: &str);
 
+    /// Takes a warning: something that was asked for does not happen.
+    fn warn(&self, text: &str);
+
     /// Starts a progress line; it ends when the function is dropped.
     fn progress(&self, task: &str) -> Box<Progress>;
 }

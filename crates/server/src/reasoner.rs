@@ -11,13 +11,14 @@ use agent::offline::Offline;
 use llm::transport::Transport;
 use llm::{ConnectError, LlmConfig, LlmOptions, Model, Profile, Provider, Replay, Transcript};
 use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{ErrorKind, Explain, Result};
 
 /// Fetches the key of a profile; `None` if it needs none, or says why there is none.
 pub type KeySource = fn(&Profile) -> std::result::Result<Option<SecretString>, String>;
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mode {
     /// An LLM if one is configured, otherwise the offline reasoner.
     #[default]
@@ -27,7 +28,7 @@ pub enum Mode {
 }
 
 /// What the user wants to reason with.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct ReasonerChoice {
     pub mode: Mode,
     /// LLM profile; `None` for the configured one.

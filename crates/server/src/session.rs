@@ -11,13 +11,13 @@ use report::{Language, Report, SuggestionKind};
 use runs::RunSummary;
 use runs::feedback::Preferences;
 use runs::store::{FILE_NAME, OpenRun, Store, StoreError};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::Result;
-use crate::knowledge::Knowledge;
+use crate::knowledge::{Knowledge, OpenIndex};
 use crate::monitor::Monitor;
 use crate::reasoner::{KeySource, Mode, ReasonerChoice, Reasoners};
 
@@ -42,7 +42,7 @@ pub struct Session {
     catalogue: job::Catalogue,
     runtime: Handle,
     monitor: Arc<dyn Monitor>,
-    index: Mutex<Option<indexer::Session>>,
+    index: Mutex<Option<OpenIndex>>,
     store: Mutex<Option<Store>>,
     /// The reasoner that was last announced.
     announced: Mutex<String>,
@@ -58,6 +58,7 @@ pub struct Task {
 }
 
 /// A report with the summary of its job.
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Analysis {
     pub report: Report,
     pub summary: RunSummary,
@@ -82,6 +83,21 @@ fn masked<T: Serialize + DeserializeOwned>(value: T) -> T {
         // A secret that is also a code of the report stays, as it says nothing.
         true => serde_json::from_value(fields).unwrap_or(value),
         false => value,
+    }
+}
+
+/// Who analyzes jobs: the session of this process, or workers that may die alone.
+pub trait Analyst: Send + Sync {
+    /// Analyzes one job. Blocks; must not be called from a thread that serves asynchronous tasks.
+    ///
+    /// # Errors
+    /// If the job cannot be read, the LLM failed without a fallback, or the job took more than it may.
+    fn analyze(&self, task: Task, observer: &mut dyn Observer) -> Result<Analysis>;
+}
+
+impl Analyst for Session {
+    fn analyze(&self, task: Task, observer: &mut dyn Observer) -> Result<Analysis> {
+        Session::analyze(self, task, observer)
     }
 }
 
@@ -140,9 +156,10 @@ impl Session {
         Ok(work(store)?)
     }
 
-    /// Chooses the reasoner and announces it, so that a wrong profile is reported before the first job is read.
-    pub fn check_reasoner(&self, choice: &ReasonerChoice) -> Result<()> {
-        self.reasoners(choice).map(drop)
+    /// Chooses the reasoner and announces it, so that a wrong profile is reported before the first job is read. Returns the announcement.
+    pub fn check_reasoner(&self, choice: &ReasonerChoice) -> Result<String> {
+        self.reasoners(choice)
+            .map(|reasoners| reasoners.description)
     }
 
     fn reasoners(&self, choice: &ReasonerChoice) -> Result<Reasoners> {
@@ -156,7 +173,7 @@ impl Session {
     }
 
     /// Analyzes one job and saves the run. Blocks; must not be called from a thread that serves asynchronous tasks. A store that fails
-    /// costs the run its place there, not the user the answer.
+    /// costs the run its place there, not the user the answer; the report then has no id.
     pub fn analyze(&self, mut task: Task, observer: &mut dyn Observer) -> Result<Analysis> {
         let request = &mut task.request;
         request.language = request.language.or(self.settings.language);
@@ -164,10 +181,13 @@ impl Session {
         run_id.get_or_insert_with(|| ulid::Ulid::generate().to_string());
         let run = task.save.then(|| self.begin(&task.request)).flatten();
         let analysis = self.reason(&task, observer).map(Analysis::without_secrets);
-        if let Some(run) = run {
-            self.finish(run, &analysis);
-        }
-        analysis
+        let is_kept = run.is_some_and(|run| self.finish(run, &analysis));
+        analysis.map(|mut analysis| {
+            if task.save && !is_kept {
+                analysis.report.run_id.clear();
+            }
+            analysis
+        })
     }
 
     fn reason(&self, task: &Task, observer: &mut dyn Observer) -> Result<Analysis> {
@@ -180,8 +200,8 @@ impl Session {
             replay.restore(&mut analysis.report);
         }
         if let Some(Err(error)) = transcript.map(|t| t.finish(&analysis.report)) {
-            let remark = format!("the transcript is incomplete: {error}");
-            self.monitor.remark(&remark);
+            let warning = format!("the transcript is incomplete: {error}");
+            self.monitor.warn(&warning);
         }
         Ok(analysis)
     }
@@ -253,8 +273,8 @@ impl Session {
         match rows.transpose() {
             Ok(rows) => Preferences::learn(&rows.unwrap_or_default(), jiff::Timestamp::now()),
             Err(error) => {
-                let remark = format!("feedback is ignored: {}", error.one_line());
-                self.monitor.remark(&remark);
+                let warning = format!("feedback is ignored: {}", error.one_line());
+                self.monitor.warn(&warning);
                 Preferences::default()
             }
         }
@@ -269,19 +289,22 @@ impl Session {
         self.saved(self.with_store(|store| store.begin(run_id, &job, question, language)))
     }
 
-    fn finish(&self, run: OpenRun, analysis: &Result<Analysis>) {
-        self.saved(self.with_store(|store| match analysis {
+    /// Returns whether the run is saved.
+    fn finish(&self, run: OpenRun, analysis: &Result<Analysis>) -> bool {
+        let outcome = self.with_store(|store| match analysis {
             Ok(analysis) => store.finish(run, &analysis.report, &analysis.summary),
             Err(error) => store.fail(run, &error.one_line()),
-        }));
+        });
+        self.saved(outcome).is_some()
     }
 
     fn saved<T>(&self, outcome: Result<T>) -> Option<T> {
-        let remark = |error: &crate::Error| {
+        let warn = |error: &crate::Error| {
+            let (reason, hint) = (error.one_line(), error.hint.as_deref().unwrap_or_default());
             self.monitor
-                .remark(&format!("the run is not saved: {}", error.one_line()));
+                .warn(&format!("the run is not saved: {reason}; {hint}"));
         };
-        outcome.inspect_err(remark).ok()
+        outcome.inspect_err(warn).ok()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use agent::Depth;
 use clap::{Args, ValueEnum};
@@ -9,6 +10,7 @@ use report::{Language, Severity};
 use server::Mode;
 
 use super::{Choices, Format, LANGUAGES, one_of};
+use crate::worker::Budget;
 
 const REASONERS: Choices<Mode> = &[
     (
@@ -62,12 +64,39 @@ pub(crate) struct Thinking {
     pub(crate) redact: bool,
 }
 
+/// What one job may take.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Limits {
+    /// End the analysis of a job after so many seconds; it counts as failed. Default for `batch` and `mcp`: 3600.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
+    pub(crate) job_timeout: Option<u64>,
+    /// Memory that the analysis of a job may take, in bytes; with more it counts as failed. Limited on Linux only. Default for `batch` and `mcp`: 4 GiB.
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1 << 20..))]
+    pub(crate) job_memory: Option<u64>,
+}
+
+impl Limits {
+    /// The budget, with the defaults where nothing is given.
+    pub(crate) fn budget(self) -> Budget {
+        Budget {
+            time: self.job_timeout.map_or(Budget::TIME, Duration::from_secs),
+            memory: self.job_memory.unwrap_or(Budget::MEMORY),
+        }
+    }
+
+    pub(crate) fn is_given(self) -> bool {
+        self.job_timeout.is_some() || self.job_memory.is_some()
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Analyze {
     /// Job folder.
     pub(crate) job: PathBuf,
     #[command(flatten)]
     pub(crate) thinking: Thinking,
+    #[command(flatten)]
+    pub(crate) limits: Limits,
     /// Format of the report.
     #[arg(long, short, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: ReportFormat,
@@ -111,6 +140,8 @@ pub(crate) struct Mcp {
     /// Mask paths, names and literals before anything is sent to an LLM.
     #[arg(long)]
     pub(crate) redact: bool,
+    #[command(flatten)]
+    pub(crate) limits: Limits,
 }
 
 /// An address that only this machine can reach.
@@ -132,6 +163,8 @@ pub(crate) struct Batch {
     pub(crate) jobs: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) thinking: Thinking,
+    #[command(flatten)]
+    pub(crate) limits: Limits,
     /// Jobs to analyze concurrently. Default: one per CPU.
     #[arg(long, short, value_name = "N", default_value_t = cpus(), value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) workers: u16,

@@ -67,7 +67,7 @@ pub(crate) struct Index {
     #[arg(long, group = "rebuild")]
     pub(crate) reembed: bool,
     /// Rebuild everything from scratch.
-    #[arg(long, group = "rebuild")]
+    #[arg(long, group = "rebuild", visible_alias = "rebuild")]
     pub(crate) full: bool,
     /// Watch the knowledge folder and update the index whenever a document changes.
     #[arg(long)]

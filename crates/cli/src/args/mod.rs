@@ -4,6 +4,7 @@ mod analysis;
 mod knowledge;
 mod runs;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -147,6 +148,9 @@ pub(crate) enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
+    /// Analyze jobs for another process of this program.
+    #[command(hide = true)]
+    Worker(Worker),
     /// Print the man page.
     Man {
         /// Write one page per command into this folder instead.
@@ -161,6 +165,16 @@ pub(crate) enum Format {
     Text,
     /// For programs.
     Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Worker {
+    /// Bytes of memory for one job.
+    #[arg(long)]
+    pub(crate) job_memory: u64,
+    /// Arguments of the process that it works for.
+    #[arg(last = true)]
+    pub(crate) of: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]
@@ -227,6 +241,19 @@ impl Command {
 }
 
 impl Cli {
+    /// A worker takes the arguments of the process that it works for as its own, so that both have the same
+    /// configuration, and says nothing on stderr but errors. Returns the memory that a job may take.
+    pub(crate) fn as_worker(&mut self) -> Option<u64> {
+        let Command::Worker(worker) = &self.command else {
+            return None;
+        };
+        let memory = worker.job_memory;
+        let program = OsString::from("scopeagent");
+        *self = Cli::parse_from(std::iter::once(program).chain(worker.of.iter().cloned()));
+        self.global.quiet = true;
+        Some(memory)
+    }
+
     /// Flags that set configuration values, as the topmost layer.
     pub(crate) fn flags(&self) -> toml::Table {
         let folders = [

@@ -1,7 +1,7 @@
 //! `scopeagent analyze`: one job folder in, one report out.
 
 use agent::{Event, Observer};
-use server::{ReasonerChoice, Result, Task};
+use server::{Analyst, ReasonerChoice, Result, Task};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
@@ -11,6 +11,7 @@ use crate::exit::Exit;
 use crate::render;
 use crate::session;
 use crate::terminal::{Progress, Terminal};
+use crate::worker::Pool;
 
 pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let runtime = session::runtime()?;
@@ -31,7 +32,14 @@ pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Resul
         })?;
         return Ok(Exit::Success);
     }
-    let analysis = session.analyze(task, &mut display);
+    let pool;
+    let analyst: &dyn Analyst = if args.limits.is_given() {
+        pool = Pool::new(args.limits.budget(), terminal);
+        &pool
+    } else {
+        &session
+    };
+    let analysis = analyst.analyze(task, &mut display);
     drop(display);
     let analysis = analysis?;
     let report = &analysis.report;
@@ -45,7 +53,12 @@ pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Resul
     if report.partial {
         return Ok(Exit::Interrupted);
     }
-    if config.ask != Some(false) && is_text && !args.no_store && terminal.is_interactive() {
+    if config.ask != Some(false)
+        && is_text
+        && !args.no_store
+        && !report.run_id.is_empty()
+        && terminal.is_interactive()
+    {
         super::ask::ask(report, &session, terminal);
     }
     let found = args

@@ -2,12 +2,12 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use agent::Silent;
-use server::{Error, ErrorKind, Explain, Result, Session, Task};
+use report::visible_line;
+use server::{Analyst, Error, ErrorKind, Explain, Result, Task};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Batch;
@@ -17,6 +17,7 @@ use crate::exit::Exit;
 use crate::render;
 use crate::session;
 use crate::terminal::{Bar, Terminal};
+use crate::worker::Pool;
 
 pub(crate) fn run(args: &Batch, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let started = Instant::now();
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &Batch, config: &Config, terminal: &Terminal) -> Result<
     session.index()?;
     let cancel = CancellationToken::new();
     session::cancel_on_interrupt(runtime.handle(), cancel.clone());
-    session.check_reasoner(&session::reasoner(&args.thinking))?;
+    let announced = session.check_reasoner(&session::reasoner(&args.thinking))?;
     let workers = usize::from(args.workers).max(1).min(new.max(1));
     let bar = terminal.bar(total - new, total);
     let mut out = Out {
@@ -48,7 +49,9 @@ pub(crate) fn run(args: &Batch, config: &Config, terminal: &Terminal) -> Result<
         terminal,
         failure: None,
     };
-    let analyze = |job: &Path| line(args, &session, &cancel, job);
+    let pool = Pool::new(args.limits.budget(), terminal);
+    pool.was_said(announced);
+    let analyze = |job: &Path| line(args, &pool, &cancel, job);
     batch::run(left, workers, &analyze, &mut |line| {
         // A job that was stopped halfway is left to the next call.
         let written = line.is_none_or(|line| {
@@ -97,12 +100,13 @@ fn show(line: &Line, bar: &Bar) {
     bar.step(line.job.rsplit('/').next().unwrap_or_default());
     if let Outcome::Failed { error } = &line.outcome {
         let first = error.lines().next().unwrap_or_default();
-        bar.aside(|| tracing::warn!("{}: {first}", line.job));
+        let (job, first) = (visible_line(&line.job), visible_line(first));
+        bar.aside(|| tracing::warn!("{job}: {first}"));
     }
 }
 
 /// Analyzes one job; `None` if it was stopped halfway.
-fn line(args: &Batch, session: &Session, cancel: &CancellationToken, job: &Path) -> Option<Line> {
+fn line(args: &Batch, pool: &Pool, cancel: &CancellationToken, job: &Path) -> Option<Line> {
     let started = Instant::now();
     let task = Task {
         request: session::request(job.to_owned(), &args.thinking),
@@ -110,16 +114,12 @@ fn line(args: &Batch, session: &Session, cancel: &CancellationToken, job: &Path)
         save: !args.no_store,
         cancel: cancel.clone(),
     };
-    // A bug that shows in one job must not cost the others.
-    let analyzed = catch_unwind(AssertUnwindSafe(|| session.analyze(task, &mut Silent)));
-    let outcome = match analyzed {
-        Ok(Ok(analysis)) if analysis.report.partial => return None,
-        Ok(Ok(analysis)) => Outcome::Done(Box::new(Done::of(analysis.report, args.reports))),
-        Ok(Err(error)) => Outcome::Failed {
+    let outcome = match pool.analyze(task, &mut Silent) {
+        Ok(analysis) if analysis.report.partial => return None,
+        Err(_) if cancel.is_cancelled() => return None,
+        Ok(analysis) => Outcome::Done(Box::new(Done::of(analysis.report, args.reports))),
+        Err(error) => Outcome::Failed {
             error: error.one_line(),
-        },
-        Err(_) => Outcome::Failed {
-            error: "the program crashed on this job; please report it".to_owned(),
         },
     };
     Some(Line {

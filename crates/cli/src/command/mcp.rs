@@ -13,6 +13,7 @@ use crate::exit::Exit;
 use crate::render;
 use crate::session;
 use crate::terminal::Terminal;
+use crate::worker::Pool;
 
 /// Serves until the client leaves or the program is interrupted.
 pub(crate) fn run(args: &Mcp, config: &Config, terminal: &Terminal) -> Result<Exit> {
@@ -26,6 +27,7 @@ pub(crate) fn run(args: &Mcp, config: &Config, terminal: &Terminal) -> Result<Ex
             redact: args.redact,
             ..ReasonerChoice::default()
         },
+        analyst: Arc::new(Pool::new(args.limits.budget(), terminal)),
         renderers: Renderers {
             report: render::markdown::render,
             inspection: |inspection| {

@@ -76,7 +76,7 @@ fn list(rows: &[RunRow]) -> String {
     for row in rows {
         let name = row.job_name.as_deref().unwrap_or(&row.job);
         let when = row.created_at.get(..19).unwrap_or(&row.created_at);
-        table.row(vec![
+        table.foreign_row(vec![
             row.run_id.clone(),
             when.replace('T', " "),
             shorten(name, NAME),

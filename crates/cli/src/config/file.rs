@@ -31,9 +31,11 @@ impl ConfigFile {
         let text = text_of(path).explain(ErrorKind::Usage, hint)?;
         let invalid = |error| invalid(path, &text, &error);
         let table: Table = toml::from_str(&text).map_err(invalid)?;
-        // First, as the message about a wrong value quotes it.
-        secrets::learn(&table);
-        toml::from_str::<Config>(&text).map_err(invalid)?;
+        toml::from_str::<Config>(&text).map_err(|error| {
+            // The message quotes the value.
+            secrets::learn(&table);
+            invalid(error)
+        })?;
         Ok(ConfigFile {
             table,
             path: path.to_owned(),

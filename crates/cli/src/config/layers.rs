@@ -35,6 +35,10 @@ impl Layers {
         merge(&mut self.merged, layer, "", origin, &mut self.origins);
     }
 
+    pub(crate) fn merged(&self) -> &Table {
+        &self.merged
+    }
+
     pub(crate) fn config(&self) -> std::result::Result<Config, toml::de::Error> {
         self.merged.clone().try_into()
     }

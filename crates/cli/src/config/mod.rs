@@ -44,6 +44,7 @@ pub(crate) fn load(
         layers.add(values, &Origin::File(path));
     }
     layers.add(flags, &Origin::Flag);
+    secrets::learn(layers.merged());
     let config = layers.config().map_err(|e| {
         Error::new(ErrorKind::Usage, format!("invalid configuration: {e}"))
             .hint("`scopeagent config show` lists every value and where it comes from")

@@ -19,15 +19,24 @@ const SECRET_NAMES: [&str; 7] = [
 ];
 
 /// Makes known the keys, the secret headers, and the passwords in addresses.
+///
+/// Only of files whose values apply: others could have anything hidden.
 pub(super) fn learn(table: &Table) {
     for (name, value) in table {
         match value {
             Value::Table(inner) if name == "headers" => learn_headers(inner),
             Value::Table(inner) => learn(inner),
             Value::String(key) if name == "api_key" => llm::remember(key),
+            Value::String(variable) if name == "api_key_env" => learn_variable(variable),
             Value::String(text) => learn_url(text),
             _ => {}
         }
+    }
+}
+
+fn learn_variable(name: &str) {
+    if let Ok(key) = std::env::var(name) {
+        llm::remember(&key);
     }
 }
 

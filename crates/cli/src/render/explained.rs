@@ -6,6 +6,7 @@ use report::{Evidence, Report, RuleResult};
 
 use super::layout::{pad, wrap};
 use super::parts::value;
+use super::safe::shown;
 use super::style::{DIM, HEADING};
 use super::words::Words;
 
@@ -14,6 +15,7 @@ const CODE: usize = 30;
 
 /// Renders the outcomes and the findings that are too small to matter.
 pub(crate) fn render(report: &Report, columns: usize) -> String {
+    let report = &shown(report);
     let words = Words(report.language);
     let mut out = format!("\n{HEADING}{}{HEADING:#}\n", words.rules());
     for rule in &report.rules {

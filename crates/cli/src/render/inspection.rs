@@ -8,7 +8,7 @@ use job::model::DiagnosticSeverity as Severity;
 use super::layout::{shorten, width, wrap_names};
 use super::table::{Align, Table};
 use report::format::{Bytes, Seconds, Share, TOKEN};
-use report::{Language, Localize};
+use report::{Language, Localize, visible_line};
 use server::inspection::{ApplicationView, Inspection, OperatorView, StageView};
 
 /// Before each line of a section.
@@ -26,7 +26,7 @@ pub(crate) fn render(inspection: &Inspection, columns: Option<usize>) -> String 
     table("Stages", stages(&inspection.stages));
     table("Channels", edges(inspection));
     for stage in &inspection.stages {
-        let title = format!("Operators of {}", stage.name);
+        let title = format!("Operators of {}", visible_line(&stage.name));
         table(&title, operators(&stage.operators));
     }
     table("Inputs", tables(inspection));
@@ -64,7 +64,8 @@ fn head(inspection: &Inspection) -> String {
     );
     facts.extend(info.tokens.map(|n| say(TOKEN.count(f64::from(n)))));
     let bold = anstyle::Style::new().bold();
-    format!("{bold}{}{bold:#}\n", facts.join(" · "))
+    let facts = facts.join(" · ");
+    format!("{bold}{}{bold:#}\n", visible_line(&facts))
 }
 
 fn section(out: &mut String, title: &str, body: &str) {
@@ -107,7 +108,7 @@ fn stages(stages: &[StageView]) -> Table {
             .filter(|(yes, _)| *yes)
             .map(|(_, mark)| *mark)
             .collect();
-        table.row(vec![
+        table.foreign_row(vec![
             stage.name.clone(),
             number(stage.vertices.map(|n| n as f64)),
             ratio(stage.waves),
@@ -203,7 +204,7 @@ fn operators(operators: &[OperatorView]) -> Table {
         ("own time", Right),
     ]);
     for operator in operators {
-        table.row(vec![
+        table.foreign_row(vec![
             operator.id.clone(),
             snake(&format!("{:?}", operator.kind)),
             shorten(&operator.keys.join(", "), CELL),
@@ -236,7 +237,7 @@ fn edges(inspection: &Inspection) -> Table {
         ("columns", Right),
     ]);
     for edge in &inspection.edges {
-        table.row(vec![
+        table.foreign_row(vec![
             edge.from.clone(),
             edge.to.clone(),
             snake(&format!("{:?}", edge.exchange)),
@@ -261,7 +262,7 @@ fn tables(inspection: &Inspection) -> Table {
         ("parts", Right),
     ]);
     for input in &inspection.tables {
-        table.row(vec![
+        table.foreign_row(vec![
             input.name.clone(),
             number(input.rows.map(|n| n as f64)),
             size(input.bytes.map(|n| n as f64)),
@@ -283,7 +284,7 @@ fn script(inspection: &Inspection) -> Table {
     ]);
     for statement in &inspection.script {
         let [first, last] = statement.lines;
-        table.row(vec![
+        table.foreign_row(vec![
             if first == last {
                 first.to_string()
             } else {
@@ -302,7 +303,7 @@ fn files(inspection: &Inspection, catalogue: &Catalogue) -> Table {
     let mut table = Table::new(&[("file", Left), ("holds", Left), ("size", Right), ("", Left)]);
     for file in &inspection.files {
         let read = if file.read { "" } else { "not read" };
-        table.row(vec![
+        table.foreign_row(vec![
             file.name.clone(),
             catalogue
                 .entry(file.kind)
@@ -333,7 +334,7 @@ fn diagnostics(inspection: &Inspection, columns: Option<usize>) -> String {
             .flatten()
             .collect();
         let text = format!("{severity}: {}: {}", place.join(" "), d.message.en);
-        lines(&text, INDENT);
+        lines(&visible_line(&text), INDENT);
         if let Some(hint) = &d.hint {
             lines(&format!("hint: {}", hint.en), &INDENT.repeat(2));
         }

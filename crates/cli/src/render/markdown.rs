@@ -7,6 +7,7 @@ use report::{Finding, Report, Suggestion};
 
 use super::account;
 use super::parts::{self, EXPERIENCES_SHOWN, value};
+use super::safe::{code, escaped, fenced, shown};
 use super::words::Words;
 
 /// Kinds of time by name in a row of the account.
@@ -15,6 +16,7 @@ const NAMES: usize = 4;
 /// Renders a report.
 pub(crate) fn render(report: &Report) -> String {
     let mut out = String::new();
+    let report = &shown(report);
     // Writing to a string cannot fail.
     let _ = write_report(&mut out, report, Words(report.language));
     out
@@ -30,7 +32,7 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
     )?;
     let facts = words.job_facts(job);
     if !facts.is_empty() {
-        writeln!(out, "{}\n", facts.join(" · "))?;
+        writeln!(out, "{}\n", escaped(&facts.join(" · ")))?;
     }
     if let Some(question) = &report.question {
         writeln!(out, "> {}\n", escaped(question))?;
@@ -52,7 +54,7 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
     if !report.missing_information.is_empty() {
         writeln!(out, "## {}\n", words.missing())?;
         for gap in parts::gaps(report) {
-            let files: Vec<String> = gap.files.iter().map(|f| format!("`{f}`")).collect();
+            let files: Vec<String> = gap.files.iter().map(|f| code(f)).collect();
             let (files, reason) = (files.join(", "), escaped(gap.reason()));
             writeln!(out, "- {files}{}: {reason}", escaped(&gap.facts(words)))?;
         }
@@ -60,7 +62,10 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
     }
     write_experiences(out, report, words)?;
     write_diagnostics(out, report, words)?;
-    writeln!(out, "{}: `{}`", words.run(), report.run_id)
+    match report.run_id.as_str() {
+        "" => Ok(()),
+        id => writeln!(out, "{}: {}", words.run(), code(id)),
+    }
 }
 
 /// The segments in the order of time.
@@ -93,7 +98,7 @@ fn write_time(out: &mut String, report: &Report, words: Words) -> fmt::Result {
         writeln!(
             out,
             "| {title} | {} | {from} | {seconds} | {share} | {findings} |",
-            cell(&place)
+            escaped(&place)
         )?;
     }
     writeln!(out)
@@ -107,7 +112,7 @@ fn write_experiences(out: &mut String, report: &Report, words: Words) -> fmt::Re
     writeln!(out, "## {}\n", words.experience())?;
     for (experience, _) in shown {
         let title = escaped(&experience.title);
-        writeln!(out, "- {title} (`{}`)", experience.chunk)?;
+        writeln!(out, "- {title} ({})", code(&experience.chunk))?;
     }
     writeln!(out)
 }
@@ -140,7 +145,7 @@ fn write_finding(
     words: Words,
 ) -> fmt::Result {
     let title = words.say(finding.cause.title());
-    let facts = words.finding_facts(finding).join(" · ");
+    let facts = escaped(&words.finding_facts(finding).join(" · "));
     writeln!(
         out,
         "### {} {title} (`{}`) · {facts}\n",
@@ -158,16 +163,16 @@ fn write_finding(
     for item in report.evidence_of(&finding.evidence) {
         let locator = item.source.locator.as_deref().unwrap_or("");
         let unit = item.unit.as_deref().unwrap_or("");
-        let expected = cell(&words.expectation(item));
+        let expected = escaped(&words.expectation(item));
         writeln!(
             out,
-            "| {} | {}{expected} | {} | {} {unit} | `{} {}` |",
+            "| {} | {}{expected} | {} | {} {} | {} |",
             item.id,
             escaped(&item.text),
-            cell(&item.metric),
-            cell(&value(&item.value)),
-            cell(&item.source.file),
-            cell(locator)
+            escaped(&item.metric),
+            escaped(&value(&item.value)),
+            escaped(unit),
+            code(format!("{} {locator}", item.source.file).trim_end())
         )?;
     }
     writeln!(out)
@@ -190,7 +195,7 @@ fn write_suggestion(out: &mut String, suggestion: &Suggestion, words: Words) -> 
         writeln!(out, "{}. {}", n + 1, escaped(step))?;
     }
     if let Some(diff) = &suggestion.diff {
-        writeln!(out, "\n```diff\n{}\n```", diff.trim_end())?;
+        writeln!(out, "\n{}", fenced("diff", diff))?;
     }
     if suggestion.verified.is_some() {
         writeln!(out, "\n{}", words.check_of(suggestion))?;
@@ -200,61 +205,8 @@ fn write_suggestion(out: &mut String, suggestion: &Suggestion, words: Words) -> 
         writeln!(out, "- {label}: {}", escaped(&text))?;
     }
     if !suggestion.sources.is_empty() {
-        let sources: Vec<String> = suggestion
-            .sources
-            .iter()
-            .map(|s| format!("`{s}`"))
-            .collect();
+        let sources: Vec<String> = suggestion.sources.iter().map(|s| code(s)).collect();
         writeln!(out, "- {}: {}", words.experience(), sources.join(", "))?;
     }
     writeln!(out)
-}
-
-/// Text in Markdown: what is between single backticks stays code, other marks that would format it are
-/// shown as they are.
-pub(crate) fn escaped(text: &str) -> String {
-    let pieces: Vec<&str> = text.split('`').collect();
-    let mut code = pieces.iter().skip(1).step_by(2);
-    // A pipe would end the cell of a table even in code.
-    let paired = pieces.len() % 2 == 1 && code.all(|c| !c.is_empty() && !c.contains('|'));
-    if !paired {
-        return plain(text);
-    }
-    let piece = |(at, piece): (usize, &&str)| match at % 2 {
-        1 => format!("`{}`", piece.replace('\n', " ")),
-        _ => plain(piece),
-    };
-    pieces.iter().enumerate().map(piece).collect()
-}
-
-fn plain(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if matches!(c, '*' | '_' | '<' | '>' | '[' | ']' | '`' | '#' | '|') {
-            out.push('\\');
-        }
-        out.push(if c == '\n' { ' ' } else { c });
-    }
-    out
-}
-
-pub(crate) fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_paired_code_keeps_its_marks() {
-        for (text, expected) in [
-            ("value `a_b` of *x*", r"value `a_b` of \*x\*"),
-            ("a lone ` and <b>", r"a lone \` and \<b\>"),
-            ("`a|b`", r"\`a\|b\`"),
-            ("``x``", r"\`\`x\`\`"),
-        ] {
-            assert_eq!(escaped(text), expected);
-        }
-    }
 }

@@ -9,6 +9,7 @@ pub(crate) mod inspection;
 pub(crate) mod layout;
 pub(crate) mod markdown;
 mod parts;
+pub(crate) mod safe;
 mod style;
 pub(crate) mod table;
 pub(crate) mod text;

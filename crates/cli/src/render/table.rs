@@ -1,5 +1,7 @@
 //! Aligned columns; wide characters count as two.
 
+use report::visible_line;
+
 use super::layout::{pad, pad_left, width};
 
 /// How a column is aligned.
@@ -27,6 +29,12 @@ impl Table {
     /// Adds a row; missing cells are empty.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
+    }
+
+    /// Adds a row of texts that others wrote.
+    pub(crate) fn foreign_row(&mut self, cells: Vec<String>) {
+        let cells = cells.iter().map(|cell| visible_line(cell).into_owned());
+        self.row(cells.collect());
     }
 
     /// The table as lines behind `indent`; nothing if it has no rows.

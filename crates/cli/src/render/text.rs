@@ -9,6 +9,7 @@ use report::{Evidence, Finding, Report, Suggestion};
 use super::account;
 use super::layout::{bar, width, wrap, wrap_items, wrap_names};
 use super::parts::{self, EXPERIENCES_SHOWN, value};
+use super::safe::shown;
 use super::style::{self, BOLD, DIM, HEADING};
 use super::words::Words;
 
@@ -28,6 +29,7 @@ pub(crate) struct TextOptions {
 
 /// Renders a report with ANSI styles; the caller strips them where no terminal is.
 pub(crate) fn render(report: &Report, options: TextOptions) -> String {
+    let report = &shown(report);
     let mut page = Page {
         out: String::new(),
         words: Words(report.language),
@@ -278,11 +280,11 @@ impl Page {
             self.words.run(),
         );
         let who = self.words.reasoner(&report.engine);
-        writeln!(
-            self.out,
-            "{DIM}{by}{colon}{who} · {run} {}{DIM:#}",
-            report.run_id
-        )
+        let run = match report.run_id.as_str() {
+            "" => String::new(),
+            id => format!(" · {run} {id}"),
+        };
+        writeln!(self.out, "{DIM}{by}{colon}{who}{run}{DIM:#}")
     }
 
     /// An empty line before every item but the first.

@@ -36,8 +36,8 @@ fn divided(view: &View<'_>, rates: &Rates, edge: usize) -> Option<Gathered> {
     let counted = view.run.as_ref().map(|r| r.stages[e.to].bytes());
     let bytes = e.bytes_written.or(counted.filter(|b| *b > 0.0))?;
     let vertices = view.vertices(e.from).filter(|n| *n > 1)?;
-    let nodes = &view.derived().flow.nodes;
-    let own = || nodes.iter().enumerate().filter(|(_, n)| n.stage == e.to);
+    let flow = &view.derived().flow;
+    let own = || flow.of_stage(e.to);
     let keyless = |n: &Node<'_>| n.is_user_code() && n.operator.keys.is_empty();
     if own().any(|(_, n)| keyless(n)) {
         return None;

@@ -224,8 +224,8 @@ pub(crate) struct Layout<'a> {
 /// owner, and an exchange of anything else would remain.
 pub(crate) fn layouts<'a>(view: &View<'a>, rates: &Rates) -> Vec<Layout<'a>> {
     let of_stage = |stage: usize| {
-        let edges = view.job.edges.iter().enumerate();
-        let hashed = edges.filter(|(_, e)| e.to == stage && e.exchange == ExchangeKind::Hash);
+        let edges = view.numbered_inputs(stage);
+        let hashed = edges.filter(|(_, e)| e.exchange == ExchangeKind::Hash);
         let hashed: Vec<usize> = hashed.map(|(edge, _)| edge).collect();
         let inputs = hashed.iter().filter_map(|e| stored_on_others(view, *e));
         let inputs: Vec<Stored<'a>> = inputs.collect();

@@ -1,6 +1,7 @@
 //! Ways to take a cause out of the work of a run: even out, regroup, merge, scale, forget waste.
 
 use super::schedule::{StageWork, VertexWork};
+use super::work::MAX_VERTICES;
 
 /// Spread of run times of vertices with equal input, as the standard deviation of their
 /// logarithm: what remains when a stage is regrouped. Seen in balanced stages (0.15 to 0.2).
@@ -70,9 +71,9 @@ fn usual_pace(vertices: &[VertexWork], mean: f64) -> Option<f64> {
     Some(paces[paces.len() / 2])
 }
 
-/// Runs the stage's work, less `removed_s`, on `count` even vertices.
+/// Runs the stage's work, less `removed_s`, on `count` even vertices; very many are modelled by fewer.
 pub fn regroup(stage: &mut StageWork, count: usize, removed_s: f64) {
-    let count = count.max(1);
+    let count = count.clamp(1, MAX_VERTICES as usize);
     let work = (stage.run_s() - removed_s).max(0.0) / count as f64;
     let bytes = stage.bytes() / count as f64;
     // attempts are lost as often as before: whatever they are lost to is another cause
@@ -204,6 +205,6 @@ mod tests {
         merge_into(&mut stages, 1, 0, 5.0);
         assert!(stages[1].vertices.is_empty());
         assert_eq!(stages[0].vertices[0].run_s, 15.0);
-        assert!(super::super::replay(&stages, 8) > 16.0);
+        assert!(super::super::replay(&stages, 8) >= 16.0);
     }
 }

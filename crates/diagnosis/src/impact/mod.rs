@@ -10,6 +10,8 @@ mod fix;
 mod schedule;
 mod work;
 
+use std::cell::{Cell, OnceCell};
+
 use job::Job;
 use job::facts::StageFacts;
 
@@ -22,6 +24,10 @@ pub use work::{Basis, MAX_DISPATCH_S};
 /// Tokens of a job whose files do not tell: more than any stage needs, so that waves are not
 /// made up.
 const UNKNOWN_TOKENS: usize = 1_000_000;
+
+/// Vertices and stages replayed for one job, some ten seconds of work. A job of 200,000 vertices and 300
+/// stages takes a fifth of it; what is beyond remains unknown.
+const MAX_REPLAYED: usize = 200_000_000;
 
 /// Longer gaps between vertices, in seconds, are not the job manager handing over.
 const MAX_HANDOVER_S: f64 = 3.0;
@@ -54,6 +60,12 @@ pub struct RunModel {
     pub elapsed_s: f64,
     /// Those of them in which some vertex ran, less what missing tokens took.
     pub working_s: f64,
+    /// Seconds that the replay takes less without each stage, as far as somebody asked.
+    without: Vec<OnceCell<f64>>,
+    /// Seconds from the first vertex of each stage that is ready to its last end.
+    spans: Vec<f64>,
+    /// Vertices and stages that may still be replayed.
+    left: Cell<usize>,
 }
 
 impl RunModel {
@@ -66,7 +78,11 @@ impl RunModel {
             Some(tokens) if tokens > 0 => tokens as usize,
             _ => observed_tokens(job).unwrap_or(UNKNOWN_TOKENS),
         };
-        let replayed_s = replay(&stages, tokens);
+        let mut spans = vec![0.0_f64; stages.len()];
+        let replayed_s = schedule(&stages, tokens, |turn| {
+            let span = &mut spans[turn.stage];
+            *span = span.max(turn.to - turn.ready);
+        });
         if replayed_s <= 0.0 {
             return None;
         }
@@ -79,6 +95,9 @@ impl RunModel {
         Some(RunModel {
             elapsed_s,
             working_s: (elapsed_s - dark_seconds(job)).max(0.0),
+            without: vec![OnceCell::new(); stages.len()],
+            spans,
+            left: Cell::new(MAX_REPLAYED),
             stages,
             basis,
             tokens,
@@ -87,16 +106,25 @@ impl RunModel {
         })
     }
 
-    /// What the run would save with a fix. Never negative.
-    pub fn saved(&self, fix: Fix) -> Saved {
+    /// What the run would save with a fix. Never negative. `None` if that is too much to find out: the job
+    /// is huge, and very many fixes were replayed before.
+    pub fn saved(&self, fix: Fix) -> Option<Saved> {
+        let seconds = self.seconds(self.replayed_s - self.replay_with(&fix)?);
+        Some(Saved {
+            seconds,
+            share: self.share(seconds),
+            fix,
+        })
+    }
+
+    /// Seconds that the stages take on the tokens of the job with a fix; `None` as for
+    /// [`RunModel::saved`].
+    fn replay_with(&self, fix: &Fix) -> Option<f64> {
+        let work = self.stages.iter().map(|s| s.vertices.len() + 1);
+        self.left.set(self.left.get().checked_sub(work.sum())?);
         let mut stages = self.stages.clone();
         fix.apply(&mut stages);
-        let seconds = self.seconds(self.replayed_s - self.replay(&stages));
-        Saved {
-            seconds,
-            share: (seconds / self.elapsed_s).min(1.0),
-            fix,
-        }
+        Some(self.replay(&stages))
     }
 
     /// Seconds that stages take on the tokens of the job.
@@ -104,15 +132,24 @@ impl RunModel {
         replay(stages, self.tokens)
     }
 
+    fn share(&self, seconds: f64) -> f64 {
+        (seconds / self.elapsed_s).min(1.0)
+    }
+
     /// Seconds of the run that some seconds of the replay stand for. Never negative.
     pub fn seconds(&self, replayed: f64) -> f64 {
         (replayed / self.replayed_s).clamp(0.0, 1.0) * self.working_s
     }
 
-    /// Largest share of the run that anything in a stage could cost: the run without it.
+    /// Largest share of the run that anything in a stage could cost: the run without it. Where that is too
+    /// much to find out, as long as the stage took: whatever waited for it waited no longer.
     pub fn stake(&self, stage: usize) -> f64 {
-        let without = Fix::work(move |stages| stages[stage].vertices.clear());
-        self.saved(without).share
+        let saved = self.without[stage].get_or_init(|| {
+            let without = Fix::work(move |stages| stages[stage].vertices.clear());
+            let replayed = self.replay_with(&without);
+            replayed.map_or(self.spans[stage], |replayed| self.replayed_s - replayed)
+        });
+        self.share(self.seconds(*saved))
     }
 
     /// Seconds of the run that the replay does not account for; 0 if it accounts for all.

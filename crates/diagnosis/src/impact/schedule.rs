@@ -2,7 +2,7 @@
 //!
 //! The model: a stage can start when all its inputs have ended; its vertices then queue first in,
 //! first out for a token; a vertex holds its token for its failed attempts, its start-up and its
-//! run. Knows nothing of causes. Costs `O(vertices · log tokens)`.
+//! run. Knows nothing of causes. Costs `O(vertices · log tokens + stages · log stages)`.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -91,12 +91,13 @@ pub struct Turn {
 
 /// Replays a run and shows every turn, in the order of starting; returns the last end.
 pub fn schedule(stages: &[StageWork], tokens: usize, mut each: impl FnMut(Turn)) -> f64 {
-    let mut ends: Vec<Option<f64>> = vec![None; stages.len()];
+    let mut last = 0.0_f64;
     let vertices: usize = stages.iter().map(|s| s.vertices.len()).sum();
     let mut free: BinaryHeap<Reverse<Time>> = (0..tokens.clamp(1, vertices.max(1)))
         .map(|_| Reverse(Time(0.0)))
         .collect();
-    while let Some((stage, ready)) = next_ready(stages, &ends) {
+    let mut queue = Queue::of(stages);
+    while let Some((stage, ready)) = queue.pop() {
         let mut end = ready;
         for (index, vertex) in stages[stage].vertices.iter().enumerate() {
             let Some(Reverse(Time(at))) = free.pop() else {
@@ -114,22 +115,62 @@ pub fn schedule(stages: &[StageWork], tokens: usize, mut each: impl FnMut(Turn))
                 to,
             });
         }
-        ends[stage] = Some(end);
+        queue.ended(stage, end);
+        last = last.max(end);
     }
-    ends.iter().flatten().fold(0.0, |a, b| a.max(*b))
+    last
 }
 
-/// The stage that became ready first among those not yet run. Stages on a cycle never do.
-fn next_ready(stages: &[StageWork], ends: &[Option<f64>]) -> Option<(usize, f64)> {
-    (0..stages.len())
-        .filter(|s| ends[*s].is_none())
-        .filter_map(|s| {
-            let ready = stages[s].inputs.iter().try_fold(0.0_f64, |at, input| {
-                ends.get(*input).copied().flatten().map(|end| at.max(end))
-            });
-            ready.map(|at| (s, at + stages[s].handover_s))
-        })
-        .min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)))
+/// Stages whose inputs have ended, the one that was ready first next. Stages on a cycle never are.
+struct Queue {
+    ready: BinaryHeap<Reverse<(Time, usize)>>,
+    /// When each stage is ready by the inputs that have ended, and how many have not.
+    waiting: Vec<(f64, usize)>,
+    readers: Vec<Vec<usize>>,
+    handover_s: Vec<f64>,
+}
+
+impl Queue {
+    fn of(stages: &[StageWork]) -> Queue {
+        let mut readers: Vec<Vec<usize>> = vec![Vec::new(); stages.len()];
+        for (reader, stage) in stages.iter().enumerate() {
+            for input in &stage.inputs {
+                if let Some(readers) = readers.get_mut(*input) {
+                    readers.push(reader);
+                }
+            }
+        }
+        let waiting: Vec<(f64, usize)> = stages.iter().map(|s| (0.0, s.inputs.len())).collect();
+        let first = waiting
+            .iter()
+            .enumerate()
+            .filter(|(_, (_, open))| *open == 0);
+        Queue {
+            ready: first
+                .map(|(s, _)| Reverse((Time(stages[s].handover_s), s)))
+                .collect(),
+            handover_s: stages.iter().map(|s| s.handover_s).collect(),
+            waiting,
+            readers,
+        }
+    }
+
+    fn pop(&mut self) -> Option<(usize, f64)> {
+        let Reverse((Time(at), stage)) = self.ready.pop()?;
+        Some((stage, at))
+    }
+
+    fn ended(&mut self, stage: usize, end: f64) {
+        for reader in std::mem::take(&mut self.readers[stage]) {
+            let (ready, open) = &mut self.waiting[reader];
+            *ready = ready.max(end);
+            *open -= 1;
+            if *open == 0 {
+                let at = *ready + self.handover_s[reader];
+                self.ready.push(Reverse((Time(at), reader)));
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -17,7 +17,10 @@ pub const MAX_DISPATCH_S: f64 = 0.5;
 
 /// Stages of more vertices than this are modelled by this many, each standing for several: keeps
 /// a replay cheap, and a stage of that many waves is smooth anyway.
-const MAX_VERTICES: u64 = 200_000;
+pub(super) const MAX_VERTICES: u64 = 200_000;
+
+/// The same for all stages of a job together: a replay takes about a tenth of a second.
+const MAX_ALL_VERTICES: u64 = 500_000;
 
 /// Seconds between the end of a stage's inputs and the creation of its vertices, as seen between
 /// the stages of jobs: the job manager polls.
@@ -38,25 +41,46 @@ pub enum Basis {
 
 /// Work of every stage in the order of the job's stages, and how it is known.
 pub(super) fn stage_works(job: &Job, facts: &[StageFacts]) -> Vec<(StageWork, Basis)> {
-    let works = facts.iter().enumerate();
-    works.map(|(s, facts)| stage_work(job, s, facts)).collect()
-}
-
-fn stage_work(job: &Job, index: usize, facts: &StageFacts) -> (StageWork, Basis) {
+    let mut inputs: Vec<Vec<usize>> = vec![Vec::new(); facts.len()];
     let edges = job.edges.iter().map(|e| (e.from, e.to));
     let before = edges.chain(job.order.iter().copied());
-    let before = before.filter(|(_, to)| *to == index);
-    let mut inputs: Vec<usize> = before.map(|(from, _)| from).collect();
-    inputs.sort_unstable();
-    inputs.dedup();
-    let (vertices, basis) = vertices(job.stages[index].runs.as_ref(), facts);
-    let handover_s = handover_s(job, index, &inputs);
-    let work = StageWork {
-        inputs,
-        handover_s,
-        vertices,
-    };
-    (work, basis)
+    for (from, to) in before.filter(|(from, _)| *from < facts.len()) {
+        if let Some(inputs) = inputs.get_mut(to) {
+            inputs.push(from);
+        }
+    }
+    let most = most_vertices(facts);
+    let works = inputs.into_iter().zip(facts).enumerate();
+    works
+        .map(|(stage, (mut inputs, facts))| {
+            inputs.sort_unstable();
+            inputs.dedup();
+            let (vertices, basis) = vertices(job.stages[stage].runs.as_ref(), facts, most);
+            let handover_s = handover_s(job, stage, &inputs);
+            let work = StageWork {
+                inputs,
+                handover_s,
+                vertices,
+            };
+            (work, basis)
+        })
+        .collect()
+}
+
+/// Vertices that model a stage at most: as many as fit all stages together, taken from the largest.
+fn most_vertices(facts: &[StageFacts]) -> u64 {
+    let count = |f: &StageFacts| f.vertices.as_ref().map_or(1, |n| n.value.min(MAX_VERTICES));
+    let mut counts: Vec<u64> = facts.iter().map(count).collect();
+    counts.sort_unstable();
+    let mut left = MAX_ALL_VERTICES;
+    for (at, count) in counts.iter().enumerate() {
+        let share = left / (counts.len() - at) as u64;
+        if *count > share {
+            return share.max(1);
+        }
+        left -= count;
+    }
+    MAX_VERTICES
 }
 
 /// What the driver of an application does between two stages is in its log; a job manager's time is
@@ -82,16 +106,16 @@ fn handover_s(job: &Job, stage: usize, inputs: &[usize]) -> f64 {
     waited.map_or(usual, |ms| ms.max(0) as f64 / 1000.0)
 }
 
-fn vertices(runs: Option<&StageRuns>, facts: &StageFacts) -> (Vec<VertexWork>, Basis) {
+fn vertices(runs: Option<&StageRuns>, facts: &StageFacts, most: u64) -> (Vec<VertexWork>, Basis) {
     if let Some(runs) = runs.filter(|r| !r.runs.is_empty()) {
         let mut vertices = from_events(runs);
-        vertices.extend(unseen(facts, runs, &vertices));
+        vertices.extend(unseen(facts, runs, &vertices, most));
         return (vertices, Basis::Events);
     }
     let Some(count) = &facts.vertices else {
         return (Vec::new(), Basis::Unknown);
     };
-    let count = count.value.clamp(1, MAX_VERTICES);
+    let count = count.value.clamp(1, most);
     let stated = facts.stated.as_ref();
     let (mut vertices, basis) = if let Some(spread) = from_counters(facts, count) {
         (spread, Basis::Counters)
@@ -162,13 +186,13 @@ fn vertex_of_attempts(attempts: &[&VertexRun]) -> VertexWork {
 
 /// Vertices that the events lack (a file that was cut off ends before the slowest vertices do): as
 /// many as the other files count, with the time and bytes that those have beyond the events.
-fn unseen(facts: &StageFacts, runs: &StageRuns, seen: &[VertexWork]) -> Vec<VertexWork> {
+fn unseen(facts: &StageFacts, runs: &StageRuns, seen: &[VertexWork], most: u64) -> Vec<VertexWork> {
     let stated = facts.stated.as_ref();
     let expected = stated
         .and_then(|s| value(&s.succeeded))
         .or_else(|| facts.vertices.as_ref().map(|n| n.value as f64))
         .unwrap_or(0.0);
-    let missing = (expected - seen.len() as f64).min(MAX_VERTICES as f64);
+    let missing = (expected - seen.len() as f64).min(most as f64);
     let counted = facts.counted.as_ref();
     let either = |of: fn(&Account) -> &Option<Measured>| {
         let known = stated.and_then(|s| value(of(s)));

@@ -118,9 +118,17 @@ impl<'a> Dataflow<'a> {
     /// The operator that reads an edge, and through which input.
     pub(crate) fn reader(&self, job: &Job, edge: usize) -> Option<(usize, usize)> {
         let to = job.edges.get(edge)?.to;
-        let nodes = self.nodes.iter().enumerate().skip(*self.first.get(to)?);
-        let mut own = nodes.take_while(|(_, n)| n.stage == to);
-        own.find_map(|(at, n)| Some((at, n.inputs.iter().position(|f| f.edge == Some(edge))?)))
+        self.of_stage(to)
+            .find_map(|(at, n)| Some((at, n.inputs.iter().position(|f| f.edge == Some(edge))?)))
+    }
+
+    /// The nodes of a stage, with their indices.
+    pub(crate) fn of_stage(&self, stage: usize) -> impl Iterator<Item = (usize, &Node<'a>)> {
+        let at = |stage: usize| self.first.get(stage).copied().unwrap_or(self.nodes.len());
+        let range = at(stage)..at(stage + 1);
+        range
+            .clone()
+            .zip(self.nodes.get(range).into_iter().flatten())
     }
 
     fn connect(&mut self, job: &Job) {

@@ -1,5 +1,7 @@
 //! What the rule files share: building candidates, and saying cleared or undecided.
 
+use std::collections::HashSet;
+
 use crate::impact::{Basis, Saved};
 use crate::rule::{Candidate, Examination, Reading, Undecided, severity};
 use crate::view::View;
@@ -147,13 +149,13 @@ impl Examination {
     pub(crate) fn exchanges(&mut self, view: &View<'_>, relevant: impl Fn(&Edge) -> bool) {
         let found = self.candidates.iter().map(|c| &c.finding.stage);
         let open = self.undecided.iter().map(|u| &u.stage);
-        let seen: Vec<String> = found.chain(open).flatten().cloned().collect();
+        let seen: HashSet<String> = found.chain(open).flatten().cloned().collect();
         let edges = view
             .job
             .edges
             .iter()
             .filter(|e| relevant(e) && !view.failed());
-        for edge in edges.filter(|e| seen.iter().all(|s| s != view.name(e.to))) {
+        for edge in edges.filter(|e| !seen.contains(view.name(e.to))) {
             if edge.bytes_written.is_none() {
                 let reason = text!(
                     "不知道有多少数据经过交换进入 {stage}",

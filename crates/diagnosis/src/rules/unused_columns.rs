@@ -90,8 +90,8 @@ fn symptom(view: &View<'_>, unused: &[Unused<'_>], saved: Option<Saved>) -> Opti
 /// Whether the reader of unused columns is the user code that does not use them.
 fn is_last(view: &View<'_>, all: &[Unused<'_>], unused: &Unused<'_>) -> bool {
     let stage = view.job.edges[unused.edge].to;
-    let mut nodes = view.derived().flow.nodes.iter();
-    let user_code = nodes.any(|n| n.stage == stage && n.is_user_code());
+    let mut nodes = view.derived().flow.of_stage(stage);
+    let user_code = nodes.any(|(_, n)| n.is_user_code());
     user_code && !all.iter().any(|u| view.job.edges[u.edge].from == stage)
 }
 
@@ -136,11 +136,9 @@ fn lacking(view: &View<'_>, result: &mut Examination) {
         return;
     }
     for index in 0..view.job.stages.len() {
-        let mut nodes = view.derived().flow.nodes.iter();
-        let behind = nodes.any(|n| {
-            let unread = n.is_user_code() && columns_read(view, &n.operator.class_name).is_none();
-            n.stage == index && unread
-        });
+        let mut nodes = view.derived().flow.of_stage(index);
+        let behind = nodes
+            .any(|(_, n)| n.is_user_code() && columns_read(view, &n.operator.class_name).is_none());
         // What the unused columns could cost is at most the exchange itself.
         let exchange: f64 = view
             .inputs(index)

@@ -6,4 +6,5 @@ mod metamorphic;
 mod mutate;
 mod real_jobs;
 mod simulated;
+mod spark;
 mod support;

@@ -164,6 +164,10 @@ fn current(
         Rebuild::Full => Ok(()),
     };
     agrees?;
+    if rebuild != Rebuild::Full {
+        // What is kept must be whole.
+        held.check()?;
+    }
     match generation::documents(&held.folder) {
         Ok(documents) => Ok(Some((held, documents))),
         Err(_) if rebuild == Rebuild::Full => Ok(None),

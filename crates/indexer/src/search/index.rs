@@ -15,6 +15,7 @@ use crate::embed::onnx::OnnxReranker;
 use crate::embed::{Embedder, VectorWeights, load};
 use crate::error::{OpenError, SearchError};
 use crate::glossary::{Expansion, Glossary};
+use crate::guard::guarded;
 use crate::model::{Chunk, Filter, Fusion, Hit, Kind, Query, Remote};
 use crate::settings::Settings;
 use crate::store::facets::filter_groups;
@@ -87,6 +88,13 @@ impl Index {
     /// Opens the current generation, to be searched by exact scan.
     pub fn open(index: &Path, settings: &Settings) -> Result<Index, OpenError> {
         let held = generation::hold(index)?;
+        held.check()?;
+        Index::of(held, Arc::new(Models::load(settings)?), Arc::default())
+    }
+
+    /// As [`Index::open`], but also with files that differ from the manifest: to find all of them.
+    pub(crate) fn open_unchecked(index: &Path, settings: &Settings) -> Result<Index, OpenError> {
+        let held = generation::hold(index)?;
         Index::of(held, Arc::new(Models::load(settings)?), Arc::default())
     }
 
@@ -108,6 +116,13 @@ impl Index {
     /// The best chunks for `query`, best first; ties are broken by chunk id. Glossary entries expand every query, but are hits only
     /// if the filter asks for their kind: an entry says little more than the query itself.
     pub fn search(&self, query: &Query<'_>) -> Result<Vec<Hit>, SearchError> {
+        guarded(
+            || self.found(query),
+            |reason| SearchError::Lexical { reason },
+        )
+    }
+
+    fn found(&self, query: &Query<'_>) -> Result<Vec<Hit>, SearchError> {
         let usual = || self.usual_fusion(&query.text);
         let fusion = query.fusion.unwrap_or_else(usual);
         let hidden = match query.filter.kinds.contains(&Kind::Glossary) {
@@ -148,8 +163,11 @@ impl Index {
 
     /// `None` if this generation has no such chunk.
     pub fn chunk(&self, id: &str) -> Option<Chunk> {
-        let ordinal = self.lexical.find(id).ok()??;
-        self.segments.chunk(ordinal).ok()
+        let found = guarded(
+            || self.lexical.find(id),
+            tantivy::TantivyError::InternalError,
+        );
+        self.segments.chunk(found.ok()??).ok()
     }
 
     pub fn info(&self) -> Info {

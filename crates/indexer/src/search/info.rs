@@ -35,6 +35,7 @@ pub struct Info {
 /// When there is none, or it is damaged or of another format.
 pub fn info(folder: &Path) -> Result<Info, OpenError> {
     let held = generation::hold(folder)?;
+    held.check()?;
     Ok(Info::of(&held, &held.lexical()?))
 }
 

@@ -23,6 +23,7 @@ impl Session {
     /// for the next session; until then they are scanned.
     pub fn open(folder: &Path, settings: &Settings) -> Result<Session, OpenError> {
         let held = generation::hold(folder)?;
+        held.check()?;
         let models = Arc::new(Models::load(settings)?);
         let graphs = Arc::new(Graphs::new(folder.join(GRAPHS), settings.graph_from));
         let open = Index::of(held, Arc::clone(&models), Arc::clone(&graphs))?;
@@ -43,6 +44,7 @@ impl Session {
         let newest = generation::current_name(&self.folder);
         if newest.is_some_and(|name| name != open.held.manifest.generation) {
             let held = generation::hold(&self.folder)?;
+            held.check()?;
             let (models, graphs) = (Arc::clone(&self.models), Arc::clone(&self.graphs));
             *open = Arc::new(Index::of(held, models, graphs)?);
         }

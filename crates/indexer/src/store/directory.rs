@@ -1,5 +1,6 @@
-//! The folder of a lexical store while it is written: tantivy's own, except that it does not wait for the disk. The writer of the
-//! generation waits once for all files; nothing reads them before that.
+//! The folder of a lexical store: tantivy's own, except that it does not wait for the disk, and takes no locks. The writer of the
+//! generation waits once for all files; nothing reads them before that. Generations have their own locks, which need no permission to
+//! write.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -14,21 +15,21 @@ use tantivy::directory::{
 
 /// A folder whose files are on disk only once [`super::files::sync_all`] has seen them.
 #[derive(Debug, Clone)]
-pub(crate) struct Unsynced {
+pub(crate) struct Folder {
     folder: PathBuf,
     inner: MmapDirectory,
 }
 
-impl Unsynced {
-    pub(crate) fn open(folder: &Path) -> tantivy::Result<Unsynced> {
-        Ok(Unsynced {
+impl Folder {
+    pub(crate) fn open(folder: &Path) -> tantivy::Result<Folder> {
+        Ok(Folder {
             folder: folder.to_owned(),
             inner: MmapDirectory::open(folder)?,
         })
     }
 }
 
-impl Directory for Unsynced {
+impl Directory for Folder {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
         self.inner.get_file_handle(path)
     }
@@ -66,8 +67,8 @@ impl Directory for Unsynced {
         Ok(())
     }
 
-    fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
-        self.inner.acquire_lock(lock)
+    fn acquire_lock(&self, _: &Lock) -> Result<DirectoryLock, LockError> {
+        Ok(DirectoryLock::from(Box::new(())))
     }
 
     fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {

@@ -1,7 +1,7 @@
 //! Durable writes: under a new name, synced, renamed. The files of a generation are synced together.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::BuildError;
@@ -42,6 +42,31 @@ pub(crate) fn sync_all(paths: &[PathBuf]) -> io::Result<()> {
 
 fn sync(path: &Path) -> io::Result<()> {
     OpenOptions::new().append(true).open(path)?.sync_data()
+}
+
+/// Opens a file of the index. A link, or something that would block like a pipe, is refused.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("it is not a regular file")),
+    }
+}
+
+/// Reads a file of the index, as [`open_regular`] opens it.
+pub(crate) fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_regular(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Replaces a file atomically: readers see the old content or the new, never a part.

@@ -12,11 +12,13 @@ use std::time::{Duration, UNIX_EPOCH};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::check::{check_files, check_manifest};
 use super::files::{self, write_error};
 use super::lexical::Lexical;
 use super::manifest::{Documents, Manifest, check_format};
 use super::{GRAPHS, graph};
 use crate::error::{BuildError, OpenError};
+use crate::guard::guarded;
 
 const CURRENT: &str = "CURRENT";
 const LOCK: &str = "LOCK";
@@ -40,15 +42,21 @@ pub(crate) struct Held {
 }
 
 impl Held {
+    /// Checks the files, which must be done before any other than a small JSON file is opened.
+    pub(crate) fn check(&self) -> Result<(), OpenError> {
+        check_files(&self.folder, &self.manifest)
+    }
+
     pub(crate) fn lexical(&self) -> Result<Lexical, OpenError> {
         let path = self.folder.join(BM25);
-        Lexical::open(&path).map_err(|error| damaged(&path, error))
+        let open = || Lexical::open(&path).map_err(|error| damaged(&path, error));
+        guarded(open, |reason| damaged(&path, reason))
     }
 }
 
 /// `None` if there is no index.
 pub(crate) fn current_name(index: &Path) -> Option<String> {
-    let name = fs::read_to_string(index.join(CURRENT)).ok()?;
+    let name = String::from_utf8(files::read_regular(&index.join(CURRENT)).ok()?).ok()?;
     let name = name.trim();
     let is_plain = name.starts_with(PREFIX) && !name.contains(['/', '\\']) && !name.contains("..");
     is_plain.then(|| name.to_owned())
@@ -85,7 +93,7 @@ pub(crate) fn hold(index: &Path) -> Result<Held, OpenError> {
 
 fn hold_named(index: &Path, name: &str) -> Result<Held, OpenError> {
     let folder = index.join(name);
-    let readers = File::open(folder.join(READERS)).ok();
+    let readers = files::open_regular(&folder.join(READERS)).ok();
     if let Some(file) = &readers
         && let Err(TryLockError::WouldBlock) = file.try_lock_shared()
     {
@@ -96,8 +104,10 @@ fn hold_named(index: &Path, name: &str) -> Result<Held, OpenError> {
     if let Some(format) = raw["format"].as_u64() {
         check_format(format)?;
     }
+    let manifest = serde_json::from_value(raw).map_err(|error| damaged(&path, error))?;
+    check_manifest(&manifest, name).map_err(|reason| damaged(&path, reason))?;
     Ok(Held {
-        manifest: serde_json::from_value(raw).map_err(|error| damaged(&path, error))?,
+        manifest,
         folder,
         _readers: readers,
     })
@@ -115,7 +125,7 @@ pub(crate) fn documents(folder: &Path) -> Result<Documents, OpenError> {
 }
 
 pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, OpenError> {
-    let bytes = fs::read(path).map_err(|error| damaged(path, error))?;
+    let bytes = files::read_regular(path).map_err(|error| damaged(path, error))?;
     serde_json::from_slice(&bytes).map_err(|error| damaged(path, error))
 }
 

@@ -21,7 +21,7 @@ use tantivy::{
     TantivyDocument, TantivyError, Term,
 };
 
-use super::directory::Unsynced;
+use super::directory::Folder;
 use super::facets::{Facets, excluded, facet, filter_groups};
 use super::manifest::Ordinal;
 use crate::model::{Chunk, Filter, Kind};
@@ -97,13 +97,13 @@ impl LexicalWriter {
     /// A new, empty store in `folder`, which must exist.
     pub(crate) fn create(folder: &Path) -> tantivy::Result<LexicalWriter> {
         let (schema, settings) = (Fields::schema(), IndexSettings::default());
-        let index = Index::create(Unsynced::open(folder)?, schema, settings)?;
+        let index = Index::create(Folder::open(folder)?, schema, settings)?;
         LexicalWriter::of(&index, BUILD_ARENA)
     }
 
     /// Continues a store whose files were linked into `folder`.
     pub(crate) fn resume(folder: &Path) -> tantivy::Result<LexicalWriter> {
-        LexicalWriter::of(&Index::open(Unsynced::open(folder)?)?, UPDATE_ARENA)
+        LexicalWriter::of(&Index::open(Folder::open(folder)?)?, UPDATE_ARENA)
     }
 
     fn of(index: &Index, arena: usize) -> tantivy::Result<LexicalWriter> {
@@ -167,7 +167,7 @@ pub(crate) struct Lexical {
 
 impl Lexical {
     pub(crate) fn open(folder: &Path) -> tantivy::Result<Lexical> {
-        let index = Index::open_in_dir(folder)?;
+        let index = Index::open(Folder::open(folder)?)?;
         let fields = Fields::find(&index.schema())?;
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
         let reader: IndexReader = reader.try_into()?;

@@ -1,11 +1,12 @@
 //! Read-only memory maps; the only place that creates them.
 
-use std::fs::File;
 use std::io;
 use std::ops::Deref;
 use std::path::Path;
 
 use memmap2::Mmap;
+
+use super::files::open_regular;
 
 /// The bytes of an immutable file.
 pub(crate) struct Map(Option<Mmap>);
@@ -18,7 +19,7 @@ impl Map {
                   mapped bytes stay as they are"
     )]
     pub(crate) fn open(path: &Path) -> io::Result<Map> {
-        let file = File::open(path)?;
+        let file = open_regular(path)?;
         if file.metadata()?.len() == 0 {
             return Ok(Map(None));
         }

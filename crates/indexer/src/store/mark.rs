@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::files::{replace, write_error};
+use super::files::{read_regular, replace, write_error};
 use super::generation::current_name;
 use crate::error::BuildError;
 
@@ -14,8 +14,9 @@ const SOURCE: &str = "SOURCE";
 /// Whether `index` is up to date with the documents that `mark` stands for, according to [`set_mark`]. Reads two small
 /// files, so a caller whose documents seldom change need not hash them at every start.
 pub fn has_mark(index: &Path, mark: &[u8]) -> bool {
-    let noted = std::fs::read_to_string(index.join(SOURCE));
-    current_name(index).is_some_and(|name| noted.is_ok_and(|noted| noted == text(&name, mark)))
+    let noted = read_regular(&index.join(SOURCE));
+    let is_noted = |name: String| noted.is_ok_and(|noted| noted == text(&name, mark).as_bytes());
+    current_name(index).is_some_and(is_noted)
 }
 
 /// Records that `generation` was made from the documents that `mark` stands for.

@@ -16,6 +16,7 @@
 
 pub(crate) mod best;
 pub(crate) mod cache;
+pub(crate) mod check;
 pub(crate) mod chunks;
 pub(crate) mod directory;
 pub(crate) mod facets;

@@ -1,5 +1,7 @@
 //! The chain of vertices that decided when the job ended.
 
+use std::collections::HashMap;
+
 use super::Derived;
 use crate::model::{Job, Source};
 use crate::runs::{RunState, VertexRun};
@@ -25,6 +27,10 @@ impl Job {
             .filter_map(|stage| Some((stage, self.last_run(stage, i64::MAX)?)))
             .max_by_key(|(_, run)| run.ended_ms)?;
         let (mut steps, mut sources) = (Vec::new(), Vec::new());
+        let mut order: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (from, to) in &self.order {
+            order.entry(*to).or_default().push(*from);
+        }
         let mut at = Some(last);
         // a DAG has no longer path; made-up edges may go in circles
         while let Some((stage, run)) = at.filter(|_| steps.len() < self.stages.len()) {
@@ -39,10 +45,11 @@ impl Job {
                 file,
                 locator: Some(format!("line {}", run.line)),
             });
-            let inputs = self.edges.iter().map(|e| (e.from, e.to));
-            let before = inputs.chain(self.order.iter().copied());
-            let before = before.filter(|(_, to)| *to == stage).map(|(from, _)| from);
-            at = before
+            let order = order.get(&stage).into_iter().flatten().copied();
+            at = self
+                .edges_into(stage)
+                .map(|e| e.from)
+                .chain(order)
                 .filter_map(|from| Some((from, self.last_run(from, run.created_ms)?)))
                 .max_by_key(|(_, run)| run.ended_ms);
         }

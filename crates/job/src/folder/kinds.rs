@@ -19,6 +19,15 @@ pub(super) fn order(kind: FileKind) -> u8 {
     }
 }
 
+/// Bytes read of a file of some kind. What only people write is small: a script of 10,000 lines has
+/// 400 KB.
+pub(super) fn most_bytes(kind: FileKind) -> u64 {
+    match kind {
+        FileKind::Script | FileKind::Codegen => 16 << 20,
+        _ => u64::MAX,
+    }
+}
+
 pub(super) fn take(kind: FileKind, input: &Input<'_>, job: &mut Job) {
     use FileKind as K;
     match kind {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::error::OpenError;
 use super::reader::JobReader;
-use super::{Options, reader};
+use super::{Options, opening, reader};
 use crate::model::{FileKind, Job, JobFile};
 use crate::problem::Problem;
 use crate::sniff::{HEAD_BYTES, sniff};
@@ -73,16 +73,16 @@ fn open_log(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
         path: path.to_owned(),
         ..Job::default()
     };
-    let name = path.file_name().and_then(|n| n.to_str()).map(str::to_owned);
-    if let Some(name) = name {
-        file(path, name, &mut job);
-    }
+    // the file that the user names may be a link
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let (folder, name) = place_of(&real).ok_or_else(|| OpenError::NotAFolder(path.to_owned()))?;
+    file(folder, name.to_owned(), &mut job);
     if !job.files.iter().any(|f| f.kind == FileKind::SparkEvents) {
         return Err(OpenError::NotAFolder(path.to_owned()));
     }
     Ok(JobReader {
         job,
-        folder: path.parent().unwrap_or(Path::new("")).to_owned(),
+        folder: folder.to_owned(),
         options: options.clone(),
         ..JobReader::default()
     })
@@ -115,7 +115,7 @@ fn one_application(path: &Path, job: &mut Job) -> Result<(), OpenError> {
         .filter(is_log)
         .map(|f| f.name.as_str())
         .collect();
-    let begins = |name: &&&str| spark::begins_application(&path.join(name));
+    let begins = |name: &&&str| opening::open(path, name).is_ok_and(spark::begins_application);
     let begun: Vec<String> = logs
         .iter()
         .filter(begins)
@@ -130,13 +130,25 @@ fn one_application(path: &Path, job: &mut Job) -> Result<(), OpenError> {
     }
 }
 
-/// What a file is, by its first bytes.
+/// What a file is, by its first bytes. A link is not followed.
 pub fn recognize(path: &Path) -> std::io::Result<FileKind> {
+    let (folder, name) = place_of(path).ok_or_else(|| std::io::Error::other("it has no name"))?;
+    kind_in(opening::open(folder, name)?)
+}
+
+fn kind_in(file: File) -> std::io::Result<FileKind> {
     let mut head = Vec::new();
-    File::open(path)?
-        .take(HEAD_BYTES as u64)
-        .read_to_end(&mut head)?;
+    file.take(HEAD_BYTES as u64).read_to_end(&mut head)?;
     Ok(sniff(&head))
+}
+
+/// The folder of a file, and its name in it.
+fn place_of(path: &Path) -> Option<(&Path, &str)> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+    Some((
+        folder.unwrap_or(Path::new(".")),
+        path.file_name()?.to_str()?,
+    ))
 }
 
 /// Folders inside a job folder contain logs (`logs/`, `diagnosticstreams/`). Anything else in them is
@@ -161,6 +173,7 @@ fn list(
     options: &Options,
     job: &mut Job,
 ) -> std::io::Result<Vec<String>> {
+    let folder = job.path.clone();
     let mut folders = Vec::new();
     let mut entries: Vec<_> = fs::read_dir(path)?.take(options.max_files + 1).collect();
     if entries.len() > options.max_files {
@@ -182,7 +195,7 @@ fn list(
         match entry.file_type() {
             Ok(kind) if kind.is_symlink() => job.note(&name, None, &Problem::Link),
             Ok(kind) if kind.is_dir() => folders.push(name),
-            Ok(kind) if kind.is_file() => file(&entry.path(), name, job),
+            Ok(kind) if kind.is_file() => file(&folder, name, job),
             Ok(_) => job.note(&name, None, &Problem::NoFile),
             Err(error) => reader::unreadable_file(job, &name, &error),
         }
@@ -191,8 +204,11 @@ fn list(
     Ok(folders)
 }
 
-fn file(path: &Path, name: String, job: &mut Job) {
-    let sniffed = recognize(path).and_then(|kind| Ok((kind, fs::metadata(path)?.len())));
+fn file(folder: &Path, name: String, job: &mut Job) {
+    let sniffed = opening::open(folder, &name).and_then(|file| {
+        let bytes = file.metadata()?.len();
+        Ok((kind_in(file)?, bytes))
+    });
     match sniffed {
         Ok((kind, bytes)) => job.files.push(JobFile {
             name,

@@ -7,6 +7,7 @@ mod error;
 mod kinds;
 mod list;
 mod memory;
+pub(crate) mod opening;
 mod reader;
 mod script;
 
@@ -23,8 +24,8 @@ pub use reader::{JobReader, ReadFile};
 /// Bounds on what is read, and the catalogue that names the files.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Largest file that is read as a whole, in bytes; larger ones are skipped with a diagnostic.
-    /// `profile` is streamed and has no such limit.
+    /// Bytes read of a file that is read as a whole; of a script, fewer. `profile` is streamed and
+    /// has no such limit.
     pub max_file_bytes: u64,
     pub max_files: usize,
     /// Vertex attempts kept per stage before they are sampled.

@@ -1,12 +1,11 @@
 //! Reads listed files into the job, each once.
 
-use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
-use super::Options;
 use super::error::TextError;
-use super::kinds::{order, take};
+use super::kinds::{most_bytes, order, take};
+use super::{Options, opening};
 use crate::model::{FileKind, Job, JobFile, ScriptFile};
 use crate::problem::Problem;
 use crate::read::{self, Input};
@@ -119,24 +118,15 @@ impl JobReader {
         }
     }
 
-    /// Path of a listed file, unless it has been exchanged for a link since.
-    fn inside(&self, name: &str) -> std::io::Result<PathBuf> {
-        let path = self.folder.join(name);
-        if fs::symlink_metadata(&path)?.is_symlink() {
-            let reason = "it has become a link, which is not followed";
-            return Err(std::io::Error::other(reason));
-        }
-        Ok(path)
-    }
-
     /// Vertex events may be larger than memory.
     fn stream(&mut self, name: &str) -> std::io::Result<u64> {
-        let path = self.inside(name)?;
-        read::events::read_file(name, &path, &self.options, &mut self.job)
+        let folder = self.folder.clone();
+        let open = || opening::open(&folder, name);
+        read::events::read_file(name, &open, &self.options, &mut self.job)
     }
 
     fn event_log(&mut self, name: &str) -> std::io::Result<u64> {
-        let file = File::open(self.inside(name)?)?;
+        let file = opening::open(&self.folder, name)?;
         let bytes = file.metadata()?.len();
         self.spark_events(name, file)?;
         Ok(bytes)
@@ -165,8 +155,8 @@ impl JobReader {
     }
 
     fn whole(&mut self, name: &str, kind: FileKind) -> std::io::Result<u64> {
-        let limit = self.options.max_file_bytes;
-        let file = File::open(self.inside(name)?)?;
+        let limit = self.options.max_file_bytes.min(most_bytes(kind));
+        let file = opening::open(&self.folder, name)?;
         // one more than the file has, so that its end is seen without growing
         let expected = file.metadata()?.len().min(limit) as usize + 1;
         let mut bytes = Vec::with_capacity(expected);
@@ -224,16 +214,10 @@ impl JobReader {
             name: name.to_owned(),
             source,
         };
-        let path = self.folder.join(name);
-        // the file may have been exchanged for a link since it was listed
-        let metadata = fs::symlink_metadata(&path).map_err(unreadable)?;
-        if metadata.is_symlink() {
-            return Err(TextError::Outside(name.to_owned()));
-        }
         let mut bytes = Vec::new();
         // UTF-16 takes two bytes for what is one in UTF-8
         let most = (max_bytes as u64).saturating_mul(2).saturating_add(4);
-        let file = File::open(&path).map_err(unreadable)?;
+        let file = opening::open(&self.folder, name).map_err(unreadable)?;
         let read = file.take(most).read_to_end(&mut bytes);
         read.map_err(unreadable)?;
         let text = decode(&bytes).text;

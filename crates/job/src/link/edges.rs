@@ -1,11 +1,18 @@
 //! The stage DAG: which stage reads which, how the rows cross, and how many.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use crate::model::{Channel, Edge, ExchangeKind, Job, Operator, OperatorKind, Stage};
+use crate::bounds::Kept;
+use crate::model::{Channel, Edge, ExchangeKind, Job, Neighbors, Operator, OperatorKind};
 
-/// An end of a channel: stage, and operator if operators are known.
-type End = (usize, Option<usize>);
+/// An end of a channel: stage, and operator with the position of its output if operators are known.
+type End = (usize, Option<(usize, usize)>);
+
+/// Columns of the schemas of all edges; many may read one wide channel.
+const MAX_COLUMNS: usize = 2_000_000;
+
+/// Rows and bytes by stage, whether it writes the channel, and the channel's number.
+type Counts = HashMap<(usize, bool, u32), (Option<f64>, Option<f64>)>;
 
 impl Job {
     /// Rebuilds the edges from what is known now.
@@ -14,10 +21,23 @@ impl Job {
         if edges.is_empty() {
             edges = self.edges_by_uid();
         }
+        let defined = self.stages.iter().find_map(|s| s.defined_in.clone());
+        self.empties(Kept::Edges);
+        self.shorten(Kept::Edges, &mut edges, &defined.unwrap_or_default());
+        let counts = self.channel_counts();
         for edge in &mut edges {
-            self.fill_counts(edge);
+            let Some(uid) = edge.uid else { continue };
+            let of = |stage, writes| {
+                counts
+                    .get(&(stage, writes, uid))
+                    .copied()
+                    .unwrap_or_default()
+            };
+            (edge.rows_written, edge.bytes_written) = of(edge.from, true);
+            (edge.rows_read, edge.bytes_read) = of(edge.to, false);
         }
         self.edges = edges;
+        self.neighbors = Neighbors::default();
     }
 
     /// Edges by the names of channels, from the operators or from the algebra.
@@ -25,24 +45,28 @@ impl Job {
         let mut writers: HashMap<&str, End> = HashMap::new();
         for (at, stage) in self.stages.iter().enumerate() {
             for (op, operator) in stage.operators.iter().enumerate() {
-                let outputs = operator.outputs.iter();
-                writers.extend(outputs.map(|o| (bare(&o.id), (at, Some(op)))));
+                let outputs = operator.outputs.iter().enumerate();
+                writers.extend(outputs.map(|(n, o)| (bare(&o.id), (at, Some((op, n))))));
             }
             for channel in &stage.writes {
                 writers.entry(bare(channel)).or_insert((at, None));
             }
         }
         let mut edges = Vec::new();
+        let mut columns = MAX_COLUMNS;
         for (to, stage) in self.stages.iter().enumerate() {
             let by_operator = stage.operators.iter().flat_map(|o| &o.inputs);
             let known: Vec<(&str, Option<&Channel>)> =
                 by_operator.map(|c| (bare(&c.id), Some(c))).collect();
+            let names: HashSet<&str> = known.iter().map(|(name, _)| *name).collect();
             let by_algebra = stage.reads.iter().map(|name| (bare(name), None));
-            let unknown = by_algebra.filter(|(name, _)| !known.iter().any(|(n, _)| n == name));
+            let unknown = by_algebra.filter(|(name, _)| !names.contains(name));
             for (name, reader) in known.iter().copied().chain(unknown) {
                 match writers.get(name) {
                     Some(writer) if writer.0 != to => {
-                        edges.push(self.edge(name, *writer, to, reader));
+                        let edge = self.edge(name, *writer, (to, reader), columns);
+                        columns -= edge.schema.len();
+                        edges.push(edge);
                     }
                     _ => {}
                 }
@@ -51,13 +75,21 @@ impl Job {
         edges
     }
 
-    fn edge(&self, name: &str, (from, op): End, to: usize, reader: Option<&Channel>) -> Edge {
-        let writer = op.and_then(|op| self.stages[from].operators.get(op));
-        let output = writer.and_then(|o| o.outputs.iter().find(|c| bare(&c.id) == name));
+    /// An edge with at most so many columns; with more, it has none.
+    fn edge(
+        &self,
+        name: &str,
+        (from, op): End,
+        (to, reader): (usize, Option<&Channel>),
+        columns: usize,
+    ) -> Edge {
+        let writer = op.and_then(|(op, _)| self.stages[from].operators.get(op));
+        let output = writer.zip(op).and_then(|(o, (_, n))| o.outputs.get(n));
         let partitioner = writer.filter(|o| is_partitioner(o.kind));
         let pieces = output.and_then(|o| o.count);
         let uid = output.and_then(|o| o.uid);
-        let schema = output.or(reader).map(|c| c.schema.clone());
+        let schema = output.or(reader).filter(|c| c.schema.len() <= columns);
+        let schema = schema.map(|c| c.schema.clone());
         Edge {
             channel: name.to_owned(),
             uid: uid.or_else(|| reader.and_then(|r| r.uid)),
@@ -83,15 +115,15 @@ impl Job {
             writers.extend(nodes.filter_map(|n| Some((n.op_id?, at))));
         }
         let mut edges: Vec<Edge> = Vec::new();
+        let mut known: HashSet<(usize, u32)> = HashSet::new();
         for (to, stage) in self.stages.iter().enumerate() {
             let counters = stage.counters.iter();
             let readers = counters.flat_map(|c| c.nodes_named("Extractor"));
             for uid in readers.filter_map(|node| node.op_id) {
-                let known = edges.iter().any(|e| e.uid == Some(uid) && e.to == to);
                 match writers.get(&uid) {
-                    Some(from) if *from != to && !known => edges.push(Edge {
+                    Some(from) if *from != to && known.insert((to, uid)) => edges.push(Edge {
                         uid: Some(uid),
-                        ..self.edge(&format!("#{uid}"), (*from, None), to, None)
+                        ..self.edge(&format!("#{uid}"), (*from, None), (to, None), 0)
                     }),
                     _ => {}
                 }
@@ -100,22 +132,30 @@ impl Job {
         edges
     }
 
-    fn fill_counts(&self, edge: &mut Edge) {
-        let Some(uid) = edge.uid else { return };
-        (edge.rows_written, edge.bytes_written) =
-            channel_counts(&self.stages[edge.from], "Output", uid);
-        (edge.rows_read, edge.bytes_read) = channel_counts(&self.stages[edge.to], "Extractor", uid);
+    /// Rows and bytes of all channels on both sides. A stage may read the same channel more than once.
+    fn channel_counts(&self) -> Counts {
+        let mut counts = Counts::new();
+        let add = |sum: &mut Option<f64>, more: Option<f64>| {
+            *sum = match (*sum, more) {
+                (Some(a), Some(b)) => Some(a + b),
+                (a, b) => a.or(b),
+            };
+        };
+        for (stage, s) in self.stages.iter().enumerate() {
+            for node in s.counters.iter().flat_map(|c| &c.nodes) {
+                let writes = match &*node.name {
+                    "Output" => true,
+                    "Extractor" => false,
+                    _ => continue,
+                };
+                let Some(uid) = node.op_id else { continue };
+                let (rows, bytes) = counts.entry((stage, writes, uid)).or_default();
+                add(rows, node.value("rowCount"));
+                add(bytes, node.value("bytes"));
+            }
+        }
+        counts
     }
-}
-
-/// Rows and bytes of a channel on one side. A stage may read the same channel more than once.
-fn channel_counts(stage: &Stage, node: &str, uid: u32) -> (Option<f64>, Option<f64>) {
-    let nodes = || {
-        let all = stage.counters.iter().flat_map(|c| c.nodes_named(node));
-        all.filter(|n| n.op_id == Some(uid))
-    };
-    let sum = |name: &str| nodes().filter_map(|n| n.value(name)).reduce(|a, b| a + b);
-    (sum("rowCount"), sum("bytes"))
 }
 
 /// A channel's name without the pieces in brackets: `SV1_Extract_out0[0,0,0]`.

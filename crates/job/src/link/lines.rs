@@ -6,6 +6,7 @@
 //! confidence.
 
 use super::{Lines, Located, edges::bare, fit};
+use crate::bounds::Kept;
 use crate::model::{Job, Operator, OperatorKind};
 use crate::script::{Script, Statement};
 use crate::text::base_name;
@@ -20,6 +21,10 @@ const BY_ORDER: f64 = 0.6;
 const PER_STEP: f64 = 0.85;
 /// At most, for a statement between two others.
 const BETWEEN: f64 = 0.75;
+/// Comparisons of operators with statements and each other, some seconds of work. Jobs of 3,000 operators
+/// and 1,000 statements take 4 million.
+const MAX_COMPARISONS: usize = 100_000_000;
+
 /// Links below this are dropped.
 const LEAST: f64 = 0.4;
 
@@ -71,7 +76,17 @@ impl Job {
             .or_else(|| self.by_neighbour(script, stage, operator))
     }
 
+    /// Whether the operators are few enough to look for the statement of each: that compares all of
+    /// both.
+    fn is_searchable(&self, script: &Script) -> bool {
+        let operators = Kept::Operators.most() - self.room_for(Kept::Operators);
+        operators * (script.statements.len() + operators / 10) <= MAX_COMPARISONS
+    }
+
     fn direct(&self, script: &Script, (stage, at): At) -> Option<(usize, f64)> {
+        if !self.is_searchable(script) {
+            return None;
+        }
         let op = &self.stages[stage].operators[at];
         if let Some(only) = fit::by_class(script, op) {
             return Some((only, BY_CLASS));
@@ -167,7 +182,7 @@ impl Job {
         if let Some(at) = own.iter().position(feeds) {
             return Some((stage, at));
         }
-        let mut edges = self.edges.iter().filter(|e| e.to == stage);
+        let mut edges = self.edges_into(stage);
         let in_stage = |from: usize| self.stages[from].operators.iter().position(feeds);
         edges.find_map(|e| Some((e.from, in_stage(e.from)?)))
     }
@@ -180,7 +195,7 @@ impl Job {
         if let Some((at, _)) = own.skip(operator + 1).find(|(_, o)| reads(o)) {
             return Some((stage, at));
         }
-        let mut edges = self.edges.iter().filter(|e| e.from == stage);
+        let mut edges = self.edges_out_of(stage);
         let in_stage = |to: usize| self.stages[to].operators.iter().position(reads);
         edges.find_map(|e| Some((e.to, in_stage(e.to)?)))
     }

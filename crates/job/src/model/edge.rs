@@ -1,8 +1,11 @@
 //! Edges of the stage DAG.
 
+use std::sync::OnceLock;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::Job;
 use super::operator::Column;
 
 /// How rows cross from one stage to the next.
@@ -57,4 +60,36 @@ pub struct Edge {
     /// Rows read, total (less than written where a reader stopped early; more where broadcast).
     pub rows_read: Option<f64>,
     pub bytes_read: Option<f64>,
+}
+
+/// Positions of the edges into and out of each stage, found when somebody first asks.
+#[derive(Debug, Default)]
+pub struct Neighbors(OnceLock<[Vec<Vec<usize>>; 2]>);
+
+impl Job {
+    /// Edges into a stage, in the order of [`Job::edges`].
+    pub fn edges_into(&self, stage: usize) -> impl Iterator<Item = &Edge> {
+        self.edges_at(0, stage)
+    }
+
+    /// Edges out of a stage, in the order of [`Job::edges`].
+    pub fn edges_out_of(&self, stage: usize) -> impl Iterator<Item = &Edge> {
+        self.edges_at(1, stage)
+    }
+
+    fn edges_at(&self, end: usize, stage: usize) -> impl Iterator<Item = &Edge> {
+        let ends = self.neighbors.0.get_or_init(|| {
+            let mut ends = [(); 2].map(|()| vec![Vec::new(); self.stages.len()]);
+            for (at, edge) in self.edges.iter().enumerate() {
+                for (end, stage) in [edge.to, edge.from].into_iter().enumerate() {
+                    if let Some(edges) = ends[end].get_mut(stage) {
+                        edges.push(at);
+                    }
+                }
+            }
+            ends
+        });
+        let edges = ends[end].get(stage).into_iter().flatten();
+        edges.filter_map(|at| self.edges.get(*at))
+    }
 }

@@ -17,6 +17,7 @@ mod table;
 
 use std::path::PathBuf;
 
+use crate::bounds::Room;
 use crate::script::{Dialect, Script};
 
 pub use application::{
@@ -24,12 +25,12 @@ pub use application::{
     SparkNode, StageAttempt, Task,
 };
 pub use compile::{Codegen, CodegenClass};
-pub use edge::{Edge, ExchangeKind};
+pub use edge::{Edge, ExchangeKind, Neighbors};
 pub use error::JobError;
 pub use file::{FileKind, JobFile};
 pub use info::JobInfo;
 pub use operator::{Channel, Column, Operator, OperatorKind};
-pub use plan::{Plan, PlanNode};
+pub use plan::{Plan, PlanIndex, PlanNode};
 pub use report::{DiagnosticSeverity, JobEngine, JobState, Source};
 pub use stage::{Stage, StageSummary};
 pub use table::{Clustering, ColumnStatistics, StoredPartition, Table, TopValue};
@@ -58,6 +59,10 @@ pub struct Job {
     #[doc(hidden)]
     pub embedded_script: Option<(String, String)>,
     pub diagnostics: Vec<Diagnostic>,
+    #[doc(hidden)]
+    pub room: Room,
+    #[doc(hidden)]
+    pub neighbors: Neighbors,
     /// What only a Spark application has.
     pub spark: Option<Box<Application>>,
 }

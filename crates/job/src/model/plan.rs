@@ -1,6 +1,7 @@
 //! The optimizer's plan.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::OnceLock;
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PlanNode {
@@ -29,17 +30,43 @@ pub struct Plan {
     pub group_of_operator: BTreeMap<String, String>,
     /// File that maps operators to groups.
     pub map_file: Option<String>,
+    #[doc(hidden)]
+    pub index: PlanIndex,
+}
+
+/// First node of each group and of each hash, found when somebody first asks.
+#[derive(Debug, Clone, Default)]
+pub struct PlanIndex(OnceLock<[HashMap<String, usize>; 2]>);
+
+/// It follows from the nodes.
+impl PartialEq for PlanIndex {
+    fn eq(&self, _: &PlanIndex) -> bool {
+        true
+    }
 }
 
 impl Plan {
     /// First physical node of a group (`6.1`).
     pub fn by_group(&self, group: &str) -> Option<&PlanNode> {
-        let mut nodes = self.nodes.iter();
-        nodes.find(|n| n.group.as_deref() == Some(group))
+        self.nodes.get(*self.index()[0].get(group)?)
     }
 
     /// First physical node with that signature hash.
     pub fn by_hts(&self, hts: &str) -> Option<&PlanNode> {
-        self.nodes.iter().find(|n| n.hts.as_deref() == Some(hts))
+        self.nodes.get(*self.index()[1].get(hts)?)
+    }
+
+    fn index(&self) -> &[HashMap<String, usize>; 2] {
+        self.index.0.get_or_init(|| {
+            let mut found: [HashMap<String, usize>; 2] = Default::default();
+            for (at, node) in self.nodes.iter().enumerate() {
+                for (found, name) in found.iter_mut().zip([&node.group, &node.hts]) {
+                    if let Some(name) = name {
+                        found.entry(name.clone()).or_insert(at);
+                    }
+                }
+            }
+            found
+        })
     }
 }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::counters::{CounterNode, CounterTree};
+use crate::bounds;
 use crate::facts::{
     Account, Derived, Gc, Measured, OperatorFacts, Place, Role, Spread, StageFacts, TimeSplit,
     value,
@@ -128,15 +129,14 @@ impl Job {
             let place = format!("input[@id={}]/@numberOfInputs", input.id);
             Some((u64::from(count), stage.definition(&place)))
         };
-        let readers = self.edges.iter().filter(|e| e.from == stage);
-        let by_reader = readers
+        let by_reader = self
+            .edges_out_of(stage)
             .filter_map(|e| Some((self.stages.get(e.to)?, e.channel.as_str())))
             .find_map(reader_count);
         let by_writer = || {
             use ExchangeKind as X;
             let splits = |e: &&Edge| matches!(e.exchange, X::Hash | X::Range | X::Gather);
-            let mut writers = self.edges.iter().filter(|e| e.to == stage);
-            let edge = writers.find(splits)?;
+            let edge = self.edges_into(stage).find(splits)?;
             let n = match edge.exchange {
                 X::Gather => 1,
                 _ => u64::from(edge.partitions?),
@@ -172,7 +172,7 @@ fn node_at<'a>(node: &'a CounterNode, file: &Arc<str>, stage: &Arc<str>) -> Node
 impl Node<'_> {
     fn get(&self, metric: &'static str) -> Option<Measured> {
         Some(Measured {
-            value: self.node.value(metric)?,
+            value: self.node.value(metric).filter(|value| *value >= 0.0)?,
             metric,
             place: Arc::clone(&self.place),
         })
@@ -307,17 +307,19 @@ fn stated(stage: &str, summary: &StageSummary) -> Account {
         stage: stage.to_owned(),
     });
     let get = |metric: &'static str| {
+        let value = summary.values.get(metric).copied();
         Some(Measured {
-            value: *summary.values.get(metric)?,
+            value: value.filter(|value| *value >= 0.0)?,
             metric,
             place: Arc::clone(&place),
         })
     };
+    let vertices = |metric| get(metric).filter(|m| bounds::parts_of(m.value).is_some());
     Account {
-        vertices: get("totalCount"),
-        succeeded: get("succeededCount"),
-        failed: get("failedCount"),
-        revoked: get("revocationCount"),
+        vertices: vertices("totalCount"),
+        succeeded: vertices("succeededCount"),
+        failed: vertices("failedCount"),
+        revoked: vertices("revocationCount"),
         run_ms: get("totalSucceededTime"),
         failed_ms: get("totalFailedTime"),
         cpu_ms: None,

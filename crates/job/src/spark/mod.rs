@@ -8,12 +8,14 @@ mod build;
 mod codec;
 mod collect;
 pub(crate) mod driver_log;
+mod edges;
 mod event;
 mod expression;
 mod facts;
 mod failure;
 mod info;
 mod lines;
+mod operators;
 mod plan;
 mod plan_text;
 mod stages;
@@ -21,7 +23,6 @@ mod tasks;
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
 
 use crate::model::{FileKind, Job};
 
@@ -55,12 +56,11 @@ pub(crate) fn part(name: &str) -> Option<u32> {
 }
 
 /// Whether a log or a part of it has the beginning of an application.
-pub(crate) fn begins_application(path: &Path) -> bool {
+pub(crate) fn begins_application(file: File) -> bool {
     /// The events before it include all settings.
     const ENOUGH: u64 = 4 << 20;
     let mut text = Vec::new();
-    let read =
-        File::open(path).and_then(|file| codec::unpack(file)?.take(ENOUGH).read_to_end(&mut text));
+    let read = codec::unpack(file).and_then(|file| file.take(ENOUGH).read_to_end(&mut text));
     let event = b"\"Event\":\"SparkListenerApplicationStart\"";
     read.is_ok() && memchr::memmem::find(&text, event).is_some()
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use llm::Mask;
 use report::format::{Bytes, Change, ROW, STAGE, Seconds, Share, TOKEN, VERTEX, with_capital};
+use report::markdown;
 use report::{Finding, Localize, Report, Suggestion, Text, text};
 
 use super::material::{Material, title};
@@ -15,16 +17,17 @@ const INPUTS: usize = 4;
 const EDGES: usize = 12;
 
 /// Title and sections, as Markdown.
-pub(super) fn body(material: &Material<'_>, top: &Finding) -> String {
+pub(super) fn body(material: &Material<'_>, top: &Finding, mask: &Mask) -> String {
+    let md = Markdown(mask);
     let parts = [
-        layout(material),
-        symptoms(material.report),
-        diagnosis(material.report),
-        change(material),
+        layout(material, md),
+        symptoms(material.report, md),
+        diagnosis(material.report, md),
+        change(material, md),
         result(material, top),
-        accepted(material),
+        accepted(material, md),
     ];
-    let mut out = format!("\n# {}\n", title(material, top));
+    let mut out = format!("\n# {}\n", md.text(&title(material, top)));
     for (index, text) in parts.iter().enumerate() {
         let heading = section(index, material.report.language);
         out.push_str(&format!("\n## {heading}\n\n{}\n", text.trim_end()));
@@ -32,8 +35,26 @@ pub(super) fn body(material: &Material<'_>, top: &Finding) -> String {
     out
 }
 
+/// Texts of the job, masked and then made harmless: a name is only known as it is written.
+#[derive(Clone, Copy)]
+struct Markdown<'a>(&'a Mask);
+
+impl Markdown<'_> {
+    fn text(self, text: &str) -> String {
+        markdown::escaped(&self.0.hide(text))
+    }
+
+    fn code(self, name: &str) -> String {
+        markdown::code(&self.0.hide(name))
+    }
+
+    fn diff(self, diff: &str) -> String {
+        markdown::fenced("diff", &self.0.hide(diff))
+    }
+}
+
 /// Size of the job, its inputs, its stages.
-fn layout(material: &Material<'_>) -> String {
+fn layout(material: &Material<'_>, md: Markdown<'_>) -> String {
     let language = material.report.language;
     let (job, summary) = (&material.report.job, material.summary);
     let (comma, stop, colon) = language.select(("，", "。", "："), (", ", ".", ": "));
@@ -55,14 +76,16 @@ fn layout(material: &Material<'_>) -> String {
         let size = input.bytes.map(|n| Bytes(n as f64).localize(language));
         let layout = input.layout.clone().filter(|l| l != "none");
         let facts: Vec<String> = [rows, size, layout].into_iter().flatten().collect();
-        out.push_str(&format!("\n- `{}`{colon}{}", input.name, facts.join(comma)));
+        let (name, facts) = (md.code(&input.name), md.text(&facts.join(comma)));
+        out.push_str(&format!("\n- {name}{colon}{facts}"));
     }
     if !summary.edges.is_empty() {
         let edge = |e: &crate::EdgeSummary| {
-            let [from, to] = [e.from, e.to].map(|stage| &summary.stages[stage].name);
+            let name = |stage: usize| summary.stages.get(stage).map_or("", |s| &s.name);
+            let [from, to] = [e.from, e.to].map(|stage| md.code(name(stage)));
             let keys = e.keys.join(", ");
             let exchange = format!("{} {keys}", e.exchange);
-            format!("`{from}` → `{to}` ({})", exchange.trim_end())
+            format!("{from} → {to} ({})", md.text(exchange.trim_end()))
         };
         let edges: Vec<String> = summary.edges.iter().take(EDGES).map(edge).collect();
         let (stages, semicolon) = language.select(("阶段图：", "；"), ("Stages: ", "; "));
@@ -79,20 +102,21 @@ fn localized<T: Localize>(
     known.map(|value| value.localize(language)).collect()
 }
 
-fn symptoms(report: &Report) -> String {
+fn symptoms(report: &Report, md: Markdown<'_>) -> String {
     let mut out = String::new();
     let mut listed: BTreeSet<&str> = BTreeSet::new();
     for finding in &report.findings {
         let items = report.evidence.iter();
         let items = items.filter(|e| finding.evidence.contains(&e.id) && listed.insert(&e.id));
         for item in items.take(EVIDENCE) {
-            let (text, file) = (&item.text, &item.source.file);
+            let (text, file) = (md.text(&item.text), md.code(&item.source.file));
             let expected = item.expected.as_ref().map_or_else(Text::default, |e| {
+                let e = md.text(e);
                 text!("（正常应为 {e}）", " (expected {e})")
             });
             let line = text!(
-                "- {text}{expected}；`{file}`。\n",
-                "- {text}{expected}; `{file}`.\n",
+                "- {text}{expected}；{file}。\n",
+                "- {text}{expected}; {file}.\n",
                 expected = expected
             );
             out.push_str(line.pick(report.language));
@@ -101,9 +125,9 @@ fn symptoms(report: &Report) -> String {
     out
 }
 
-fn diagnosis(report: &Report) -> String {
+fn diagnosis(report: &Report, md: Markdown<'_>) -> String {
     let line = |f: &Finding| {
-        let summary = without_stop(&f.summary);
+        let summary = md.text(without_stop(&f.summary));
         let cause = f.cause;
         let text = text!(
             "- `{cause}`（置信度 {confidence}）：{summary}。\n",
@@ -129,7 +153,7 @@ fn suggestions<'a>(
     rows.filter_map(of).collect()
 }
 
-fn change(material: &Material<'_>) -> String {
+fn change(material: &Material<'_>, md: Markdown<'_>) -> String {
     let accepted = suggestions(material, Action::Accept);
     if accepted.is_empty() {
         let zh = "改了什么（脚本、提示、参数）";
@@ -137,16 +161,16 @@ fn change(material: &Material<'_>) -> String {
     }
     let mut out = String::new();
     for (suggestion, _) in accepted {
-        out.push_str(&format!("{}\n\n", suggestion.title));
+        out.push_str(&format!("{}\n\n", md.text(&suggestion.title)));
         if let Some(diff) = &suggestion.diff {
             let mut diff = diff.replace('\r', "");
             if material.redact {
                 diff = without_comments(&diff);
             }
-            out.push_str(&format!("```diff\n{}\n```\n\n", diff.trim_end()));
+            out.push_str(&format!("{}\n\n", md.diff(&diff)));
         } else {
             for (n, step) in suggestion.steps.iter().enumerate() {
-                out.push_str(&format!("{}. {step}\n", n + 1));
+                out.push_str(&format!("{}. {}\n", n + 1, md.text(step)));
             }
             out.push('\n');
         }
@@ -236,7 +260,7 @@ fn result(material: &Material<'_>, top: &Finding) -> String {
     }
 }
 
-fn accepted(material: &Material<'_>) -> String {
+fn accepted(material: &Material<'_>, md: Markdown<'_>) -> String {
     let accepted = suggestions(material, Action::Accept);
     if accepted.is_empty() {
         return fill_in(
@@ -252,15 +276,15 @@ fn accepted(material: &Material<'_>) -> String {
         format!("- {sentence}{stop}\n")
     };
     let accepted = accepted.into_iter().map(|(suggestion, row)| {
-        let title = &suggestion.title;
-        line(match &row.note {
+        let title = md.text(&suggestion.title);
+        line(match row.note.as_deref().map(|note| md.text(note)) {
             Some(note) => text!("{title}（{note}）", "{title} ({note})"),
             None => text!("{title}", "{title}"),
         })
     });
     let ignored = suggestions(material, Action::Ignore);
     let ignored = ignored.into_iter().filter_map(|(suggestion, row)| {
-        let (title, note) = (&suggestion.title, row.note.as_ref()?);
+        let (title, note) = (md.text(&suggestion.title), md.text(row.note.as_ref()?));
         Some(line(text!(
             "未采纳：{title}（{note}）",
             "not accepted: {title} ({note})"

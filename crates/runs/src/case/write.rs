@@ -68,7 +68,7 @@ pub fn write(material: &Material<'_>) -> Result<NewCase, CaseError> {
     } else {
         Mask::default()
     };
-    let body = mask.hide(&body(material, top));
+    let body = body(material, top, &mask);
     let masked = mask.used_in(&body);
     let text = front(material, &id, top) + &body;
     Ok(NewCase {

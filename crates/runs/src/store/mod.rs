@@ -3,160 +3,130 @@
 //!
 //! Several processes may use it concurrently (WAL). A run holds a lock file while it is in progress;
 //! a run that is `running` without a held lock was killed, and the next process that opens the store
-//! marks it `interrupted`.
+//! marks it `interrupted`. A store that may not be written is open for reading.
 
+mod error;
 mod feedback;
+mod lock;
 mod old;
 mod runs;
 mod schema;
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::{Connection, Params, Row};
+use rusqlite::{Connection, OpenFlags, Params, Row};
 
+pub use error::StoreError;
 pub use feedback::{Action, Feedback, FeedbackRow};
+pub use lock::OpenRun;
 pub use runs::{RunFilter, RunRow, RunStatus};
 
 /// Name of the file in the data folder.
 pub const FILE_NAME: &str = "runs.sqlite";
 
-/// How long a writer waits for another. Writes take milliseconds; after a minute the other process is stuck.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
-
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    #[error("`{}` cannot be written", .path.display())]
-    Folder {
-        path: PathBuf,
-        source: std::io::Error,
-    },
-    #[error("the run store `{}` failed", .path.display())]
-    Database {
-        path: PathBuf,
-        source: rusqlite::Error,
-    },
-    #[error("the run store `{}` has version {found}; this program knows versions up to {known}", .path.display())]
-    TooNew {
-        path: PathBuf,
-        found: u32,
-        known: u32,
-    },
-    #[error("there is no run `{0}`")]
-    UnknownRun(String),
-    #[error("`{prefix}` matches {count} runs")]
-    AmbiguousRun { prefix: String, count: usize },
-    #[error("run `{run}` has no suggestion `{suggestion}`; it has {known}")]
-    UnknownSuggestion {
-        run: String,
-        suggestion: String,
-        known: String,
-    },
-    #[error("the report of run `{run}` cannot be read")]
-    Report {
-        run: String,
-        source: serde_json::Error,
-    },
-}
-
-impl StoreError {
-    pub fn hint(&self) -> &'static str {
-        match self {
-            StoreError::Folder { .. } => {
-                "choose another data folder (`data` in the configuration), or fix its permissions"
-            }
-            StoreError::Database { .. } => {
-                "if the file is damaged, move it away; the next run creates a new one"
-            }
-            StoreError::TooNew { .. } => "use the newer program, or another data folder",
-            StoreError::UnknownRun(_) | StoreError::AmbiguousRun { .. } => {
-                "`scopeagent runs list` lists all runs"
-            }
-            StoreError::UnknownSuggestion { .. } => {
-                "`scopeagent runs show RUN` shows its suggestions"
-            }
-            StoreError::Report { .. } => "delete the run with `scopeagent runs delete RUN`",
-        }
-    }
-}
+/// How long to wait for another process. Writes take milliseconds; one that holds the store for longer is stuck.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 pub struct Store {
     connection: Connection,
     path: PathBuf,
     locks: PathBuf,
-}
-
-/// A run in progress. If it is dropped unfinished, the run is later marked `interrupted`.
-#[derive(Debug)]
-pub struct OpenRun {
-    pub run_id: String,
-    lock: File,
-    lock_path: PathBuf,
-}
-
-impl OpenRun {
-    fn close(self) {
-        drop(self.lock);
-        // A lock file that cannot be removed now is removed with its run.
-        let _ = fs::remove_file(&self.lock_path);
-    }
+    /// Why the store can only be read.
+    refusal: Option<Arc<StoreError>>,
 }
 
 impl Store {
-    /// Opens the store in a data folder. Creates what is missing, and migrates an older file.
+    /// Opens the store in a data folder. Creates what is missing, and migrates an older file. Where that is not allowed, what is there
+    /// can still be read, and writing fails with [`StoreError::ReadOnly`].
     ///
     /// # Errors
-    /// If folder or file cannot be written, or a newer program wrote the file.
+    /// If the store is damaged, in use for longer than a few seconds, or of a newer program.
     pub fn open(data: &Path) -> Result<Store, StoreError> {
+        match Store::open_to_write(data) {
+            Err(error) if error.is_refusal() => Store::open_to_read(data, error),
+            opened => opened,
+        }
+    }
+
+    fn open_to_write(data: &Path) -> Result<Store, StoreError> {
         let locks = data.join("running");
         let path = data.join(FILE_NAME);
-        fs::create_dir_all(&locks).map_err(|source| StoreError::Folder {
-            path: locks.clone(),
-            source,
-        })?;
+        let unwritable = |path: &Path| {
+            let path = path.to_owned();
+            move |source| StoreError::Folder { path, source }
+        };
+        fs::create_dir_all(&locks).map_err(unwritable(&locks))?;
+        // SQLite would wait for whoever writes into a pipe.
+        if path.exists() && !path.is_file() {
+            let error = std::io::Error::other("it is not a regular file");
+            return Err(unwritable(&path)(error));
+        }
         let connection = Connection::open(&path).map_err(|e| database(&path, e))?;
         let mut store = Store {
             connection,
             path,
             locks,
+            refusal: None,
         };
         store.prepare()?;
         store.mark_interrupted()?;
+        lock::remove_orphans(&store.locks);
         Ok(store)
+    }
+
+    fn open_to_read(data: &Path, refusal: StoreError) -> Result<Store, StoreError> {
+        let path = data.join(FILE_NAME);
+        let opened = match path.is_file() {
+            true => open_read_only(&path),
+            // There are no runs.
+            false => Connection::open_in_memory().and_then(|mut connection| {
+                let version = schema::migrate(&mut connection)?;
+                Ok((connection, version))
+            }),
+        };
+        let (connection, version) = opened.map_err(|e| database(&path, e))?;
+        check_version(&path, version)?;
+        if version < schema::VERSION {
+            // The tables of an earlier version must be migrated first.
+            return Err(refusal);
+        }
+        Ok(Store {
+            connection,
+            path,
+            locks: data.join("running"),
+            refusal: Some(Arc::new(refusal)),
+        })
     }
 
     /// Switches to WAL and migrates, one process at a time: SQLite does not wait for another
     /// process that switches at the same moment, whatever the busy timeout.
     fn prepare(&mut self) -> Result<(), StoreError> {
-        let gate = self.locks.join("open.lock");
-        let held = File::create(&gate).and_then(|file| file.lock().map(|()| file));
-        let _held = held.map_err(|source| StoreError::Folder { path: gate, source })?;
+        let gate = self.locks.join(lock::GATE);
+        let _held = lock::hold(&gate, PATIENCE)
+            .map_err(|source| StoreError::Folder { path: gate, source })?;
         let found = self.write(|connection| {
-            connection.busy_timeout(BUSY_TIMEOUT)?;
+            connection.busy_timeout(PATIENCE)?;
             connection.pragma_update(None, "journal_mode", "WAL")?;
             connection.pragma_update(None, "synchronous", "NORMAL")?;
             connection.pragma_update(None, "foreign_keys", "ON")?;
             schema::migrate(connection)
         })?;
-        if found > schema::VERSION {
-            return Err(StoreError::TooNew {
-                path: self.path.clone(),
-                found,
-                known: schema::VERSION,
-            });
-        }
-        Ok(())
+        check_version(&self.path, found)
     }
 
     fn write<T>(
         &mut self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
+        self.check_writable()?;
         work(&mut self.connection).map_err(|source| database(&self.path, source))
     }
 
     fn execute(&self, sql: &str, values: impl Params) -> Result<(), StoreError> {
+        self.check_writable()?;
         let done = self.connection.execute(sql, values);
         done.map(drop).map_err(|e| database(&self.path, e))
     }
@@ -176,9 +146,47 @@ impl Store {
         rows().map_err(|e| database(&self.path, e))
     }
 
-    fn lock_path(&self, run_id: &str) -> PathBuf {
-        self.locks.join(format!("{run_id}.lock"))
+    fn check_writable(&self) -> Result<(), StoreError> {
+        let Some(refusal) = &self.refusal else {
+            return Ok(());
+        };
+        Err(StoreError::ReadOnly {
+            path: self.path.clone(),
+            source: Arc::clone(refusal),
+        })
     }
+}
+
+/// Opens a file in a folder that may be read-only too. Returns the version of its tables.
+fn open_read_only(path: &Path) -> rusqlite::Result<(Connection, u32)> {
+    let open = |name: &str, flags: OpenFlags| {
+        let flags = flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(name, flags)?;
+        connection.busy_timeout(PATIENCE)?;
+        let version = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        Ok((connection, version))
+    };
+    let name = path.to_string_lossy();
+    // Without shared memory nobody can be writing: the file is taken as it is.
+    open(&name, OpenFlags::empty()).or_else(|_| {
+        let escaped = name
+            .replace('%', "%25")
+            .replace('?', "%3f")
+            .replace('#', "%23");
+        let uri = format!("file:{escaped}?immutable=1");
+        open(&uri, OpenFlags::SQLITE_OPEN_URI)
+    })
+}
+
+fn check_version(path: &Path, found: u32) -> Result<(), StoreError> {
+    if found > schema::VERSION {
+        return Err(StoreError::TooNew {
+            path: path.to_owned(),
+            found,
+            known: schema::VERSION,
+        });
+    }
+    Ok(())
 }
 
 fn database(path: &Path, source: rusqlite::Error) -> StoreError {

@@ -1,13 +1,13 @@
 //! Runs: started, finished, listed, shown, deleted.
 
-use std::fs::{self, File, TryLockError};
+use std::fs;
 
 use report::{Language, Report};
 use rusqlite::{Connection, Row, TransactionBehavior, params};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{OpenRun, Store, StoreError, old};
+use super::{OpenRun, Store, StoreError, lock, old};
 use crate::{RunSummary, code};
 
 /// How far a run got.
@@ -91,21 +91,22 @@ impl Store {
         question: Option<&str>,
         language: Language,
     ) -> Result<OpenRun, StoreError> {
-        let lock_path = self.lock_path(run_id);
-        let held = File::create(&lock_path).and_then(|file| file.lock().map(|()| file));
-        let lock = held.map_err(|source| StoreError::Folder {
-            path: lock_path.clone(),
+        self.check_writable()?;
+        let run = OpenRun::begin(&self.locks, run_id).map_err(|source| StoreError::Folder {
+            path: self.locks.clone(),
             source,
         })?;
-        self.execute(
+        let inserted = self.execute(
             "INSERT INTO runs (run_id, job, question, language, status, created_at) VALUES (?1, ?2, ?3, ?4, 'running', ?5)",
             params![run_id, job, question, language.code(), now()],
-        )?;
-        Ok(OpenRun {
-            run_id: run_id.to_owned(),
-            lock,
-            lock_path,
-        })
+        );
+        match inserted {
+            Ok(()) => Ok(run),
+            Err(error) => {
+                run.close();
+                Err(error)
+            }
+        }
     }
 
     /// Saves the report of a run and the summary of its job; a partial report leaves the run
@@ -238,7 +239,7 @@ impl Store {
         let row = self.run(prefix)?;
         self.execute("DELETE FROM runs WHERE run_id = ?1", [&row.run_id])?;
         // An interrupted run may have left its lock file.
-        let _ = fs::remove_file(self.lock_path(&row.run_id));
+        let _ = fs::remove_file(lock::path(&self.locks, &row.run_id));
         Ok(row)
     }
 
@@ -246,22 +247,14 @@ impl Store {
     pub(super) fn mark_interrupted(&self) -> Result<(), StoreError> {
         let sql = "SELECT run_id FROM runs WHERE status = 'running'";
         let running: Vec<String> = self.select(sql, [], |row| row.get(0))?;
-        for run_id in running.iter().filter(|id| !self.is_held(id)) {
+        let lock_of = |run_id: &String| lock::path(&self.locks, run_id);
+        for run_id in running.iter().filter(|id| !lock::is_held(&lock_of(id))) {
             self.execute(
                 "UPDATE runs SET status = 'interrupted', finished_at = ?2 WHERE run_id = ?1 AND status = 'running'",
                 params![run_id, now()],
             )?;
-            let _ = fs::remove_file(self.lock_path(run_id));
         }
         Ok(())
-    }
-
-    /// Whether a process still holds the lock of a run.
-    fn is_held(&self, run_id: &str) -> bool {
-        match File::open(self.lock_path(run_id)) {
-            Ok(file) => matches!(file.try_lock(), Err(TryLockError::WouldBlock)),
-            Err(_) => false,
-        }
     }
 }
 

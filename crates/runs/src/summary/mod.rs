@@ -4,6 +4,8 @@
 
 mod charts;
 
+use std::collections::HashSet;
+
 use job::Job;
 use job::facts::{Derived, Spread, StageFacts, value};
 use job::model::{Edge, OperatorKind};
@@ -121,7 +123,7 @@ pub struct Script {
 impl RunSummary {
     pub fn of(job: &Job) -> RunSummary {
         let path = job.critical_path().map(|p| p.value).unwrap_or_default();
-        let critical = |stage: usize| path.iter().any(|step| step.stage == stage);
+        let critical: HashSet<usize> = path.iter().map(|step| step.stage).collect();
         RunSummary {
             queued_seconds: job.info.queued_seconds,
             compile_seconds: job.info.compile_seconds,
@@ -131,7 +133,7 @@ impl RunSummary {
                 None => e.message.clone(),
             }),
             stages: (0..job.stages.len())
-                .map(|index| stage(job, index, critical(index)))
+                .map(|index| stage(job, index, critical.contains(&index)))
                 .collect(),
             edges: job.edges.iter().map(edge).collect(),
             inputs: job.tables.iter().map(input).collect(),
@@ -212,14 +214,14 @@ fn span_ms(runs: &StageRuns) -> Option<f64> {
 
 /// Rows over the channels into a stage; of a stage that reads stored data, those of its extractors.
 fn rows_in(job: &Job, facts: &StageFacts, index: usize) -> Option<f64> {
-    let channels = job.edges.iter().filter(|e| e.to == index);
+    let channels = job.edges_into(index);
     crate::sum(channels.map(|e| e.rows_read.or(e.rows_written)))
         .or_else(|| rows_of(job, facts, index, OperatorKind::Extract))
 }
 
 /// Rows over the channels out of a stage, each once; of a stage that writes stored data, those of its outputs.
 fn rows_out(job: &Job, facts: &StageFacts, index: usize) -> Option<f64> {
-    let mut channels: Vec<&Edge> = job.edges.iter().filter(|e| e.from == index).collect();
+    let mut channels: Vec<&Edge> = job.edges_out_of(index).collect();
     channels.sort_by(|a, b| a.channel.cmp(&b.channel));
     channels.dedup_by(|a, b| a.channel == b.channel);
     crate::sum(channels.iter().map(|e| e.rows_written))

@@ -10,6 +10,9 @@ use runs::store::{FeedbackRow, RunRow};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+/// Bytes of one answer at most; the report on a job of 1,000 stages has some 200,000.
+const MAX_BYTES: usize = 8 << 20;
+
 /// A value that follows the tool's output schema, and its text for clients that show only text.
 pub(super) struct Answer<T> {
     pub(super) value: T,
@@ -30,11 +33,19 @@ impl<T> Answer<T> {
 
 impl<T: Serialize> IntoCallToolResult for Answer<T> {
     fn into_call_tool_result(self) -> Result<CallToolResponse, ErrorData> {
-        let value = serde_json::to_value(self.value).map_err(|e| {
+        let mut value = serde_json::to_value(self.value).map_err(|e| {
             ErrorData::internal_error(format!("the answer cannot be written as JSON: {e}"), None)
         })?;
+        llm::hide_in(&mut value);
+        let bytes = self.text.len() + value.to_string().len();
+        if bytes > MAX_BYTES {
+            let error = format!(
+                "the answer has {bytes} bytes, more than {MAX_BYTES}; ask for less, e.g. for one stage"
+            );
+            return Ok(CallToolResult::error(vec![ContentBlock::text(error)]).into());
+        }
         let mut result = CallToolResult::structured(value);
-        result.content = vec![ContentBlock::text(self.text)];
+        result.content = vec![ContentBlock::text(llm::hide(&self.text))];
         result
             .content
             .extend(self.links.into_iter().map(ContentBlock::resource_link));

@@ -16,6 +16,9 @@ use super::client_roots::{self, Scope};
 use super::resources;
 use super::shared::Shared;
 
+/// Bytes of the arguments of one call: a path, a question, a note.
+const MAX_ARGUMENTS: usize = 64 << 10;
+
 /// Answers one client.
 #[derive(Clone)]
 pub(super) struct Handler {
@@ -84,6 +87,11 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         mut context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = request.arguments.as_ref().map(serde_json::to_string);
+        if arguments.is_some_and(|text| text.is_ok_and(|text| text.len() > MAX_ARGUMENTS)) {
+            let error = format!("the arguments have more than {MAX_ARGUMENTS} bytes");
+            return Err(ErrorData::invalid_params(error, None));
+        }
         // The knowledge base belongs to the server; every other tool reads jobs.
         if request.name != "search_experience" {
             match self

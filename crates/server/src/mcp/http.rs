@@ -17,6 +17,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 
 use super::handler::Handler;
 use super::shared::Shared;
@@ -26,6 +27,18 @@ const PATH: &str = "/mcp";
 
 /// A session without a message for this long is dropped; a slow LLM may be silent for minutes.
 const IDLE: Duration = Duration::from_secs(60 * 60);
+
+/// Sessions at the same time; each client has one.
+const MAX_SESSIONS: usize = 64;
+
+/// Connections at the same time; a client may have one per request.
+const MAX_CONNECTIONS: usize = 256;
+
+/// Bytes of one request.
+const MAX_REQUEST: usize = 1 << 20;
+
+/// How long a client may take to send the head of a request.
+const HEAD_TIME: Duration = Duration::from_secs(30);
 
 type Service = StreamableHttpService<Handler, LocalSessionManager>;
 type Body = http_body_util::combinators::BoxBody<Bytes, Infallible>;
@@ -38,17 +51,26 @@ pub(super) async fn serve(address: SocketAddr, shared: &Arc<Shared>) -> Result<(
     };
     let listener = TcpListener::bind(address).await.map_err(failed)?;
     let bound = listener.local_addr().map_err(failed)?;
-    let service = service(bound, shared);
+    let sessions = sessions();
+    let service = service(bound, shared, Arc::clone(&sessions));
+    let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let monitor = shared.session.monitor();
     monitor.remark(&format!("serving http://{bound}{PATH}"));
     loop {
-        let stream = tokio::select! {
+        // Further connections wait in the system's queue.
+        let place = Arc::clone(&connections).acquire_owned();
+        let accepted = async { (place.await, listener.accept().await) };
+        let (place, stream) = tokio::select! {
             () = shared.stop.cancelled() => return Ok(()),
-            accepted = listener.accept() => accepted,
+            accepted = accepted => accepted,
         };
         match stream {
             Ok((stream, _)) => {
-                tokio::spawn(connection(stream, service.clone()));
+                let connection = connection(stream, service.clone(), Arc::clone(&sessions));
+                tokio::spawn(async move {
+                    connection.await;
+                    drop(place);
+                });
             }
             Err(error) => {
                 // The peer gave up, or no file handle is left; the next connection may succeed.
@@ -60,43 +82,61 @@ pub(super) async fn serve(address: SocketAddr, shared: &Arc<Shared>) -> Result<(
 }
 
 /// The protocol and its guards: `Host` must be this address; `Origin`, if sent, the server's own.
-fn service(bound: SocketAddr, shared: &Arc<Shared>) -> Service {
+fn service(bound: SocketAddr, shared: &Arc<Shared>, sessions: Arc<LocalSessionManager>) -> Service {
     let port = bound.port();
     let names = ["localhost", "127.0.0.1", "[::1]"];
     let config = StreamableHttpServerConfig::default()
         .with_allowed_hosts(names.map(|name| format!("{name}:{port}")))
         .with_allowed_origins(names.map(|name| format!("http://{name}:{port}")))
         .enforce_origin_validation()
+        .with_max_request_body_bytes(MAX_REQUEST)
         .with_cancellation_token(shared.stop.child_token());
-    let mut sessions = LocalSessionManager::default();
-    sessions.session_config = SessionConfig::default();
-    sessions.session_config.keep_alive = Some(IDLE);
     let shared = Arc::clone(shared);
     StreamableHttpService::new(
         move || Ok(Handler::new(Arc::clone(&shared))),
-        Arc::new(sessions),
+        sessions,
         config,
     )
 }
 
-async fn connection(stream: TcpStream, service: Service) {
+fn sessions() -> Arc<LocalSessionManager> {
+    let mut sessions = LocalSessionManager::default();
+    sessions.session_config = SessionConfig::default();
+    sessions.session_config.keep_alive = Some(IDLE);
+    Arc::new(sessions)
+}
+
+async fn connection(stream: TcpStream, service: Service, sessions: Arc<LocalSessionManager>) {
     let answer = service_fn(move |request: Request<Incoming>| {
-        let service = service.clone();
-        async move { Ok::<_, Infallible>(answer(&service, request).await) }
+        let (service, sessions) = (service.clone(), Arc::clone(&sessions));
+        async move { Ok::<_, Infallible>(answer(&service, &sessions, request).await) }
     });
     // A client that hangs up or speaks another protocol ends only its own connection.
     let _ = http1::Builder::new()
         .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
         .serve_connection(TokioIo::new(stream), answer)
         .await;
 }
 
-async fn answer(service: &Service, request: Request<Incoming>) -> Response<Body> {
-    if request.uri().path() == PATH {
-        return service.handle(request).await;
+async fn answer(
+    service: &Service,
+    sessions: &LocalSessionManager,
+    request: Request<Incoming>,
+) -> Response<Body> {
+    if request.uri().path() != PATH {
+        return refusal(StatusCode::NOT_FOUND, "the MCP endpoint is /mcp\n");
     }
-    let body = Full::new(Bytes::from_static(b"the MCP endpoint is /mcp\n")).boxed();
-    let mut response = Response::new(body);
-    *response.status_mut() = StatusCode::NOT_FOUND;
+    let begins = !request.headers().contains_key("mcp-session-id");
+    if begins && sessions.sessions.read().await.len() >= MAX_SESSIONS {
+        let text = "too many sessions; end one, or wait until one has expired\n";
+        return refusal(StatusCode::SERVICE_UNAVAILABLE, text);
+    }
+    service.handle(request).await
+}
+
+fn refusal(status: StatusCode, text: &'static str) -> Response<Body> {
+    let mut response = Response::new(Full::new(Bytes::from_static(text.as_bytes())).boxed());
+    *response.status_mut() = status;
     response
 }

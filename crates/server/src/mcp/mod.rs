@@ -30,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 use crate::error::{Error, ErrorKind, Result};
 use crate::inspection::Inspection;
 use crate::reasoner::ReasonerChoice;
-use crate::session::Session;
+use crate::session::{Analyst, Session};
 use handler::Handler;
 pub use roots::Roots;
 use shared::Shared;
@@ -44,6 +44,8 @@ pub struct Options {
     /// Folders whose jobs may be read.
     pub roots: Roots,
     pub reasoner: ReasonerChoice,
+    /// Who analyzes jobs.
+    pub analyst: Arc<dyn Analyst>,
     pub renderers: Renderers,
 }
 

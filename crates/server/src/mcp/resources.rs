@@ -150,7 +150,8 @@ pub(super) async fn read(
             .map_err(|e| ErrorData::internal_error(e.to_string(), None))?,
         Form::Markdown => (shared.renderers.report)(&report),
     };
-    let contents = ResourceContents::text(text, uri.clone()).with_mime_type(form.mime());
+    let contents =
+        ResourceContents::text(llm::hide(&text), uri.clone()).with_mime_type(form.mime());
     Ok(ReadResourceResult::new(vec![contents]))
 }
 

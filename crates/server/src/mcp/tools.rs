@@ -55,8 +55,8 @@ impl Handler {
         context: RequestContext<RoleServer>,
     ) -> Outcome<Report> {
         let job = roots.admit(&asked.job).map_err(plain)?;
-        let _place = tokio::select! {
-            place = self.shared.places.acquire() => place.map_err(|e| e.to_string())?,
+        let place = tokio::select! {
+            place = self.shared.analyses.take() => place?,
             () = context.ct.cancelled() => return Err("cancelled before it started".to_owned()),
         };
         let stop = self.shared.stop.child_token();
@@ -67,9 +67,12 @@ impl Handler {
         let token = context.meta.get_progress_token();
         let steps = token.map(|token| Steps::new(token, asked.hypotheses, send));
         let shared = Arc::clone(&self.shared);
-        let mut analysis = self.shared.running.spawn_blocking(move || match steps {
-            Some(mut steps) => shared.session.analyze(task, &mut steps),
-            None => shared.session.analyze(task, &mut agent::Silent),
+        let mut analysis = self.shared.running.spawn_blocking(move || {
+            let _place = place;
+            match steps {
+                Some(mut steps) => shared.analyst.analyze(task, &mut steps),
+                None => shared.analyst.analyze(task, &mut agent::Silent),
+            }
         });
         let report = loop {
             tokio::select! {
@@ -82,12 +85,15 @@ impl Handler {
             notify(&context, notification).await;
         }
         let report = report.map_err(|e| e.to_string())?.map_err(plain)?.report;
-        let links = [Form::Json, Form::Markdown]
+        // A run that is not saved has no resources.
+        let forms = [Form::Json, Form::Markdown].into_iter();
+        let forms = forms.filter(|_| !report.run_id.is_empty());
+        let links = forms
             .map(|form| {
                 let name = report.job.label();
                 resources::resource(&report.run_id, name, form)
             })
-            .to_vec();
+            .collect();
         let text = (self.shared.renderers.report)(&report);
         Ok(Answer {
             value: report,
@@ -273,5 +279,5 @@ fn give(shared: &Shared, roots: &Roots, asked: GiveFeedback) -> Result<FeedbackR
 }
 
 fn plain(error: crate::Error) -> String {
-    error.to_string()
+    llm::hide(&error.to_string()).into_owned()
 }

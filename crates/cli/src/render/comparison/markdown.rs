@@ -4,12 +4,13 @@ use runs::compare::Comparison;
 
 use super::run_facts;
 use super::sections::{Body, Section, sections};
-use crate::render::markdown::{cell, escaped};
+use crate::render::safe::{escaped, fenced, shown};
 use crate::render::table::Align;
 use crate::render::words::Words;
 
 /// Renders a comparison; with `all`, unchanged stages too.
 pub(crate) fn render(comparison: &Comparison, all: bool) -> String {
+    let comparison = &shown(comparison);
     let words = Words(comparison.language);
     let mut out = format!("# {}\n\n", escaped(&comparison.headline));
     for (name, run) in [("A", &comparison.a), ("B", &comparison.b)] {
@@ -46,12 +47,12 @@ fn as_markdown(section: &Section) -> String {
             out += &format!("| {} | |\n|{}|---|\n", names.join(" | "), marks.join("|"));
             for (cells, facts) in rows {
                 let facts = [facts.join("; ")];
-                let cells = cells.iter().chain(&facts).map(|text| cell(&plain(text)));
+                let cells = cells.iter().chain(&facts).map(|text| escaped(&plain(text)));
                 out += &format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
             }
         }
         Body::Diff(diff) if diff.is_empty() => {}
-        Body::Diff(diff) => out += &format!("```diff\n{diff}\n```\n"),
+        Body::Diff(diff) => out += &(fenced("diff", diff) + "\n"),
     }
     if !section.remark.is_empty() {
         out += &format!("\n{}\n", section.remark);

@@ -6,6 +6,7 @@ use runs::compare::Comparison;
 use super::run_facts;
 use super::sections::{Body, Section, sections};
 use crate::render::layout::{pad, width, wrap, wrap_items, wrap_names};
+use crate::render::safe::shown;
 use crate::render::style::{self, BOLD, DIM, HEADING};
 use crate::render::table::Table;
 use crate::render::words::Words;
@@ -16,6 +17,7 @@ const LEAD: usize = 24;
 /// Renders a comparison with ANSI styles; the caller strips them where no terminal is. With `all`,
 /// unchanged stages and every change are shown.
 pub(crate) fn render(comparison: &Comparison, columns: usize, all: bool) -> String {
+    let comparison = &shown(comparison);
     let words = Words(comparison.language);
     let mut lines: Vec<String> = Vec::new();
     let headline = wrap(&comparison.headline, columns, "", "");

@@ -1,4 +1,4 @@
-//! A report as one self-contained HTML page: no network, no script needed, light and dark, readable
+//! A report as one self-contained HTML page: no network and no script, which its policy forbids; light and dark, readable
 //! on paper. The page's form is in `report.html`; the drawings are SVG made here.
 
 mod charts;
@@ -15,6 +15,7 @@ use runs::RunSummary;
 use serde::Serialize;
 
 use super::layout::DiffPart;
+use super::safe::shown;
 use super::words::Words;
 use super::{account, parts};
 
@@ -106,6 +107,7 @@ struct GapView<'a> {
 /// # Errors
 /// If the built-in page does not fit the report, which a test excludes.
 pub(crate) fn render(report: &Report, summary: &RunSummary) -> Result<String, minijinja::Error> {
+    let (report, summary) = (&shown(report), &shown(summary));
     let words = Words(report.language);
     let mut environment = Environment::new();
     environment.add_template("report.html", PAGE)?;

@@ -1,4 +1,11 @@
-//! Hostile jobs, models and servers: nothing gets out, nothing brings the program down.
+//! Hostile jobs, models and servers: nothing gets out, nothing brings the program down, and nothing
+//! that a job says acts.
 
+mod escaping;
+mod hostile;
+mod kills;
 mod redaction;
+mod secrets;
+mod state;
 mod trust;
+mod workers;

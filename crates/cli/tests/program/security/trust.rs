@@ -166,7 +166,9 @@ fn values_that_act_are_ignored_and_named() {
     }
     let inside = "index = \"index\"\nknowledge = \"docs\"\n[diagnosis]\nmin_share = 0.05\n";
     user.write("project/scopeagent.toml", inside);
-    let answer = run_in(&user, "project", "config show");
+    let mut plain = user.program();
+    plain.current_dir(user.path("project"));
+    let answer = Answer::of(plain.args(["config", "show"]));
     assert_eq!(answer.err, "");
     contains(answer.text(), ["min_share", "docs"]);
 }

@@ -5,14 +5,21 @@ use std::collections::HashMap;
 
 use super::tables::name_of;
 use super::{Input, StageIndex, count, truth};
+use crate::bounds::{CHANNELS_PER_OPERATOR, Kept};
 use crate::model::Job;
 use crate::xml::{self, Tag, Token};
 
 /// Reads either form (`ScriptAndGraph`, `CsJobAlgebra`).
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     let mut walk = Walk {
-        index: StageIndex::of(job),
-        ..Walk::default()
+        index: StageIndex::of(job, input.name),
+        file: input.name,
+        open: Vec::new(),
+        stage: None,
+        input: None,
+        datasets: HashMap::new(),
+        dataset: None,
+        script: String::new(),
     };
     let fault = xml::walk(input.text, |token| match token {
         Token::Open(tag) => walk.open(&tag, job),
@@ -29,9 +36,9 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     job.fault(input.name, fault);
 }
 
-#[derive(Default)]
-struct Walk {
+struct Walk<'a> {
     index: StageIndex,
+    file: &'a str,
     open: Vec<String>,
     stage: Option<usize>,
     input: Option<String>,
@@ -41,20 +48,24 @@ struct Walk {
     script: String,
 }
 
-impl Walk {
+impl Walk<'_> {
     fn open(&mut self, tag: &Tag<'_>, job: &mut Job) {
         let name = tag.name();
         match name {
             "process" => self.process(tag, job),
             "dataset" => self.dataset = tag.get("id"),
             "element" => {
-                if let (Some(dataset), Some(id)) = (self.dataset.clone(), tag.get("id")) {
+                if let (Some(dataset), Some(id)) = (self.dataset.clone(), tag.get("id"))
+                    && job.keeps(Kept::Channels, 1, self.file)
+                {
                     self.datasets.entry(dataset).or_default().push(channel(&id));
                 }
             }
             "input" => self.input(tag, job),
             "output" => {
-                if let (Some(at), Some(id)) = (self.stage, tag.get("id")) {
+                if let (Some(at), Some(id)) = (self.stage, tag.get("id"))
+                    && job.keeps(Kept::Channels, 1, self.file)
+                {
                     add(&mut job.stages[at].writes, channel(&id));
                 }
             }
@@ -90,12 +101,15 @@ impl Walk {
             return;
         };
         let id = channel(&id);
-        add(&mut job.stages[at].reads, id.clone());
+        if job.keeps(Kept::Channels, 1, self.file) {
+            add(&mut job.stages[at].reads, id.clone());
+        }
         self.input = Some(id.clone());
         let path = tag.get_any(&["structuredStream", "cosmosStream"]);
         let size = tag.get("streamSize").and_then(|v| count(&v));
         if let Some(path) = path {
-            stream(job, Some(&id), &path, tag.get("usqlTableName"), size);
+            let usql = tag.get("usqlTableName");
+            stream(job, self.file, (Some(&id), &path), usql, size);
         }
     }
 
@@ -104,16 +118,26 @@ impl Walk {
         let below_output = self.open.iter().any(is_output);
         if let Some(path) = tag.get("cosmosPath").filter(|_| !below_output) {
             let size = tag.get("streamSize").and_then(|v| count(&v));
-            stream(job, self.input.as_deref(), &path, None, size);
+            stream(job, self.file, (self.input.as_deref(), &path), None, size);
         }
     }
 
     /// Puts the members of a dataset where a stage reads the dataset.
     fn finish(&mut self, job: &mut Job) {
-        for stage in &mut job.stages {
-            let read = std::mem::take(&mut stage.reads).into_iter();
-            let members = |id| self.datasets.get(&id).cloned().unwrap_or_else(|| vec![id]);
-            stage.reads = read.flat_map(members).collect();
+        for at in 0..job.stages.len() {
+            let read = std::mem::take(&mut job.stages[at].reads);
+            let mut reads = Vec::with_capacity(read.len());
+            for id in read {
+                match self.datasets.get(&id) {
+                    // several stages may read the same dataset
+                    Some(members) if job.keeps(Kept::Channels, members.len(), self.file) => {
+                        reads.extend(members.iter().cloned());
+                    }
+                    Some(_) => {}
+                    None => reads.push(id),
+                }
+            }
+            job.stages[at].reads = reads;
         }
     }
 }
@@ -124,17 +148,23 @@ fn channel(id: &str) -> String {
 }
 
 fn add(list: &mut Vec<String>, name: String) {
-    if !list.contains(&name) {
+    if list.len() < CHANNELS_PER_OPERATOR && !list.contains(&name) {
         list.push(name);
     }
 }
 
 /// Notes an input stream as a table; metadata files, which know more, are not overruled.
-fn stream(job: &mut Job, id: Option<&str>, path: &str, usql: Option<String>, size: Option<u64>) {
+fn stream(
+    job: &mut Job,
+    file: &str,
+    (id, path): (Option<&str>, &str),
+    usql: Option<String>,
+    size: Option<u64>,
+) {
     let short = usql.and_then(|name| name.rsplit('.').next().map(str::to_owned));
     let name = short.clone().unwrap_or_else(|| name_of(path));
     let id = id.filter(|id| id.contains('_'));
-    let Some(table) = job.table_mut(Some(path), id, &name) else {
+    let Some(table) = job.table_mut(Some(path), id, &name, file) else {
         return;
     };
     table.name = short.unwrap_or(std::mem::take(&mut table.name));

@@ -1,9 +1,10 @@
 //! What the compiler leaves: `CompileResult` and `CommonCompileResult`, whose errors count. Its warnings,
 //! timers, plan and syntax tree are only checked: rules ask whether they are there.
 
-use serde_json::Value;
+use serde::de::IgnoredAny;
 
 use super::{Input, count};
+use crate::bounds::Kept;
 use crate::json;
 use crate::model::{Job, JobError};
 use crate::problem::Problem;
@@ -14,7 +15,8 @@ pub(crate) fn result(input: &Input<'_>, job: &mut Job) {
     let (document, fault) = tree(input.text);
     let roots = document.children.iter();
     for error in roots.flat_map(|root| errors(input.name, root)) {
-        if !job.errors.iter().any(|old| old.message == error.message) {
+        let known = job.errors.iter().any(|old| old.message == error.message);
+        if !known && job.keeps(Kept::Errors, 1, input.name) {
             job.errors.push(error);
         }
     }
@@ -28,8 +30,8 @@ pub(crate) fn xml(input: &Input<'_>, job: &mut Job) {
 /// Checks `__CompilerPlan.json`: one object per compilation, or (2016) a list of objects without brackets.
 pub(crate) fn plan(input: &Input<'_>, job: &mut Job) {
     let list = format!("[{}]", input.text.trim().trim_end_matches(','));
-    let mut stream = serde_json::Deserializer::from_str(input.text).into_iter::<Value>();
-    if serde_json::from_str::<Value>(&list).is_err() && !stream.any(|plan| plan.is_ok()) {
+    let mut stream = serde_json::Deserializer::from_str(input.text).into_iter::<IgnoredAny>();
+    if serde_json::from_str::<IgnoredAny>(&list).is_err() && !stream.any(|plan| plan.is_ok()) {
         job.fault(input.name, json::parse(input.text).1);
     }
 }

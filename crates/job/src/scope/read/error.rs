@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{Input, count};
+use crate::bounds::Kept;
 use crate::json;
 use crate::model::{Job, JobError};
 use crate::text::head;
@@ -16,19 +17,31 @@ const MAX_ROW: usize = 2_000;
 /// Reads an error file; one that is not JSON is kept as text.
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     if !input.text.trim_start().starts_with(['{', '[']) {
-        job.errors.push(plain(input));
+        job.failed_with(input.name, [plain(input)]);
         return;
     }
     let (value, fault) = json::parse(input.text);
     match &value {
         Some(Value::Array(all)) => {
-            job.errors
-                .extend(all.iter().filter_map(|v| from_json(input.name, v)));
+            let errors = all.iter().filter_map(|v| from_json(input.name, v));
+            job.failed_with(input.name, errors);
         }
-        Some(value) => job.errors.extend(from_json(input.name, value)),
-        None => job.errors.push(plain(input)),
+        Some(value) => job.failed_with(input.name, from_json(input.name, value)),
+        None => job.failed_with(input.name, [plain(input)]),
     }
     job.fault(input.name, fault);
+}
+
+impl Job {
+    /// Adds errors that a file states.
+    pub(super) fn failed_with(&mut self, file: &str, errors: impl IntoIterator<Item = JobError>) {
+        for error in errors {
+            if !self.keeps(Kept::Errors, 1, file) {
+                break;
+            }
+            self.errors.push(error);
+        }
+    }
 }
 
 /// An error that is not JSON: its first line, and the error id in it.

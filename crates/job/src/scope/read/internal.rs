@@ -10,6 +10,7 @@ use base64::Engine;
 
 use super::tables::name_of;
 use super::{Input, count};
+use crate::bounds::{self, Kept};
 use crate::model::{Clustering, ColumnStatistics, Job, StoredPartition};
 use crate::problem::Problem;
 use crate::xml::{Node, tree};
@@ -48,7 +49,7 @@ fn length(input: &Input<'_>, owner: &Node, node: &Node, job: &mut Job) {
     let (Some(path), Some(bytes)) = (path, node.field("Length").and_then(count)) else {
         return;
     };
-    let Some(table) = job.table_mut(Some(path), None, &name_of(path)) else {
+    let Some(table) = job.table_mut(Some(path), None, &name_of(path), input.name) else {
         return;
     };
     table.path.get_or_insert_with(|| path.to_owned());
@@ -101,7 +102,10 @@ fn stream(
         .zip(n)
         .and_then(|(rows, n)| partitions(pages, rows, usize::try_from(n).ok()?));
     let at = |place: &str| input.at(format!("SStreamMetaData {}: {place}", name_of(&path)));
-    let Some(table) = job.table_mut(Some(&path), None, &name_of(&path)) else {
+    let partitions = partitions.filter(|p| job.keeps(Kept::Partitions, p.len(), input.name));
+    let mut columns = columns(statistics, schema, rows);
+    job.shorten(Kept::Columns, &mut columns, input.name);
+    let Some(table) = job.table_mut(Some(&path), None, &name_of(&path), input.name) else {
         return;
     };
     table.path.get_or_insert_with(|| path.clone());
@@ -121,7 +125,7 @@ fn stream(
         table.sources.insert("partition_rows", at("partition page"));
     }
     if table.columns.is_empty() {
-        table.columns = columns(statistics, schema, rows);
+        table.columns = columns;
         table.sources.insert("columns", at("Statistics/Columns"));
     }
     if let Some(schema) = schema
@@ -171,7 +175,7 @@ fn clustering(schema: &Node, partitions: Option<u64>) -> Clustering {
         kind: kind.unwrap_or_else(|| "none".to_owned()),
         keys: names("PartitionKey"),
         sorted_by: names("SortKey"),
-        partitions: partitions.and_then(|n| u32::try_from(n).ok()),
+        partitions: partitions.and_then(bounds::parts),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `JobInfo.xml`, `NebulaCommandLine.txt`, and the choice between several sources of one field.
 
 use super::Input;
+use crate::bounds::{self, Kept};
 use crate::model::{Job, JobInfo, JobState, Source};
 use crate::time::{iso_ms, span_seconds, ticks_seconds};
 use crate::xml::{Node, tree};
@@ -13,6 +14,20 @@ pub(crate) enum Rank {
     Events,
     Service,
     Record,
+}
+
+impl Job {
+    /// Leaves out states and further fields beyond what may be kept of them.
+    pub(super) fn bound_fields(&mut self, file: &str) {
+        self.empties(Kept::Fields);
+        let mut states = std::mem::take(&mut self.info.states);
+        self.shorten(Kept::Fields, &mut states, file);
+        self.info.states = states;
+        let fields = self.info.other.len();
+        if !self.keeps(Kept::Fields, fields, file) {
+            self.info.other.clear();
+        }
+    }
 }
 
 impl JobInfo {
@@ -80,6 +95,7 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     let (document, fault) = tree(input.text);
     if let Some(root) = document.child("JobInfo") {
         fields(input, root, &mut job.info);
+        job.bound_fields(input.name);
     }
     job.fault(input.name, fault);
 }
@@ -108,7 +124,7 @@ fn fields(input: &Input<'_>, root: &Node, info: &mut JobInfo) {
     );
     let tokens = number("DegreeOfParallelism")
         .filter(|n| *n >= 1.0)
-        .map(|n| n as u32);
+        .and_then(bounds::parts_of);
     offer!(info.tokens, rank, tokens, at("DegreeOfParallelism"));
     // the time span is exact, ticks come next
     let spans = [
@@ -116,12 +132,13 @@ fn fields(input: &Input<'_>, root: &Node, info: &mut JobInfo) {
         ("RunTimeTicks", number("RunTimeTicks").map(ticks_seconds)),
     ];
     for (name, seconds) in spans {
-        let seconds = seconds.filter(|s| *s > 0.0);
+        let seconds = seconds.and_then(bounds::seconds).filter(|s| *s > 0.0);
         offer!(info.elapsed_seconds, rank, seconds, at(name));
     }
-    let queued = number("QueuedTimeTicks").map(ticks_seconds);
+    let ticks = |name: &str| number(name).map(ticks_seconds).and_then(bounds::seconds);
+    let queued = ticks("QueuedTimeTicks");
     offer!(info.queued_seconds, rank, queued, at("QueuedTimeTicks"));
-    let compile = number("CompilationTimeTicks").map(ticks_seconds);
+    let compile = ticks("CompilationTimeTicks");
     offer!(
         info.compile_seconds,
         rank,
@@ -167,7 +184,7 @@ pub(crate) fn command_line(input: &Input<'_>, job: &mut Job) {
     let (rank, info) = (Rank::Submission, &mut job.info);
     let at = || input.at("line 1");
     let tokens = after(&["-tokens"])
-        .and_then(|v| v.parse().ok())
+        .and_then(super::parts)
         .filter(|n| *n > 0);
     offer!(info.tokens, rank, tokens, at());
     let priority = after(&["-p", "-priority"]).and_then(|v| v.parse().ok());

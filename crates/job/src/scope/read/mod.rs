@@ -20,6 +20,7 @@ pub(crate) mod vertex_def;
 
 use std::collections::HashMap;
 
+use crate::bounds::{self, Kept};
 use crate::model::{Diagnostic, Job, Source, Stage};
 use crate::problem::Problem;
 use crate::xml::Fault;
@@ -45,31 +46,34 @@ impl<'a> Input<'a> {
 }
 
 /// Finds stages by name without a search through all of them.
-#[derive(Default)]
-pub(crate) struct StageIndex(HashMap<String, usize>);
+pub(crate) struct StageIndex {
+    file: String,
+    by_name: HashMap<String, usize>,
+}
 
 impl StageIndex {
-    /// Real jobs have up to a few thousand stages; a file that names more is not of a job.
-    const MOST: usize = 100_000;
-
-    pub(crate) fn of(job: &Job) -> StageIndex {
+    /// The stages of a job, for the reader of a file.
+    pub(crate) fn of(job: &Job, file: &str) -> StageIndex {
         let names = job.stages.iter().map(|s| s.name.clone());
-        StageIndex(names.zip(0..).collect())
+        StageIndex {
+            file: file.to_owned(),
+            by_name: names.zip(0..).collect(),
+        }
     }
 
     /// The stage of that name, made if it is not there yet; `None` if there are too many.
     pub(crate) fn at(&mut self, job: &mut Job, name: &str) -> Option<usize> {
-        if let Some(at) = self.0.get(name) {
+        if let Some(at) = self.by_name.get(name) {
             return Some(*at);
         }
-        if job.stages.len() >= Self::MOST {
+        if !job.keeps(Kept::Stages, 1, &self.file) {
             return None;
         }
         job.stages.push(Stage {
             name: name.to_owned(),
             ..Stage::default()
         });
-        self.0.insert(name.to_owned(), job.stages.len() - 1);
+        self.by_name.insert(name.to_owned(), job.stages.len() - 1);
         Some(job.stages.len() - 1)
     }
 }
@@ -86,9 +90,11 @@ impl Job {
     pub(crate) fn note(&mut self, file: &str, locator: Option<String>, problem: &Problem) {
         /// More from one file say nothing new and would fill the report.
         const MOST_PER_FILE: usize = 20;
+        /// A folder may have thousands of files with something wrong in each.
+        const MOST: usize = 1_000;
         let own = |d: &&Diagnostic| d.file.as_deref() == Some(file);
         let so_far = self.diagnostics.iter().filter(own).count();
-        if so_far < MOST_PER_FILE {
+        if so_far < MOST_PER_FILE && self.diagnostics.len() < MOST {
             let (severity, message, hint) = problem.describe();
             self.diagnostics.push(Diagnostic {
                 severity,
@@ -108,12 +114,17 @@ pub(crate) fn number(text: &str) -> Option<f64> {
         let digits = bytes.iter().map(|b| u64::from(b - b'0'));
         return Some(digits.fold(0, |n, digit| n * 10 + digit) as f64);
     }
-    text.trim().parse().ok().filter(|n: &f64| n.is_finite())
+    text.trim().parse().ok().and_then(bounds::number)
 }
 
-/// A whole number that is not negative, or none.
+/// A possible number of rows or bytes, or none.
 pub(crate) fn count(text: &str) -> Option<u64> {
-    text.trim().parse().ok()
+    text.trim().parse().ok().and_then(bounds::count)
+}
+
+/// A possible number of vertices, partitions or tokens, or none.
+pub(crate) fn parts(text: &str) -> Option<u32> {
+    text.trim().parse().ok().and_then(bounds::parts)
 }
 
 /// `true`, `True`, `1`.

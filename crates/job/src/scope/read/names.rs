@@ -19,8 +19,9 @@ const MAX_TEXT: usize = 1_000;
 /// Numbers out of range are reported one by one up to this many of a file.
 const MAX_ODD: usize = 5;
 
-#[derive(Default)]
 pub(super) struct Names {
+    /// Bytes of memory that may still be taken.
+    left: usize,
     known: HashSet<Name>,
     /// Node, attribute and value of numbers out of range.
     odd: Vec<(Name, String, String)>,
@@ -38,10 +39,38 @@ struct Shape {
 }
 
 impl Names {
+    /// For counters that take up to about that many bytes of memory.
+    pub(super) fn within(bytes: usize) -> Names {
+        Names {
+            left: bytes,
+            known: HashSet::default(),
+            odd: Vec::new(),
+            nodes: HashMap::default(),
+            shapes: Vec::new(),
+        }
+    }
+
+    /// Bytes that may still be taken; 0 when something was left out.
+    pub(super) fn left(&self) -> usize {
+        self.left
+    }
+
+    fn takes(&mut self, bytes: usize) -> bool {
+        let fits = bytes <= self.left;
+        self.left = if fits { self.left - bytes } else { 0 };
+        fits
+    }
+
+    /// Takes the room of a node whose counters are added one by one.
+    pub(super) fn charge(&mut self) {
+        self.takes(size_of::<CounterNode>());
+    }
+
     pub(super) fn get(&mut self, text: &str) -> Name {
         match self.known.get(text) {
             Some(name) => name.clone(),
             None => {
+                self.takes(4 * size_of::<Name>() + text.len());
                 let name = Name::from(text);
                 self.known.insert(name.clone());
                 name
@@ -49,8 +78,11 @@ impl Names {
         }
     }
 
-    /// A node as its tag describes it.
-    pub(super) fn node(&mut self, tag: &Tag<'_>) -> CounterNode {
+    /// A node as its tag describes it; `None` if there is no room for it.
+    pub(super) fn node(&mut self, tag: &Tag<'_>) -> Option<CounterNode> {
+        if !self.takes(size_of::<CounterNode>()) {
+            return None;
+        }
         let at = match self.nodes.get(tag.name()) {
             Some(at) => *at,
             None => {
@@ -61,6 +93,7 @@ impl Names {
                     counters: Arc::default(),
                     written: Vec::new(),
                 });
+                self.takes(size_of::<Shape>() + 64);
                 self.shapes.len() - 1
             }
         };
@@ -84,11 +117,14 @@ impl Names {
             rest = attributes.rest;
         }
         node.values.end();
+        self.takes(node.values.len() * size_of::<f64>());
         let shape = &mut self.shapes[at];
         if !Arc::ptr_eq(node.values.names(), &shape.counters) {
             *shape = Shape::of(shape.node.clone(), node.values.names());
+            // its own list of names
+            self.takes(node.values.len() * size_of::<Name>());
         }
-        node
+        Some(node)
     }
 
     /// Adds an attribute: as a number if it is one.
@@ -98,9 +134,10 @@ impl Names {
             if node.op_id.is_none() {
                 self.note_odd(node, name, value);
             }
-        } else if node.values.len() + node.texts.len() >= MAX_VALUES {
+        } else if node.values.len() + node.texts.len() >= MAX_VALUES || self.left == 0 {
             // no real node has so many
         } else if let Some(value) = number(value) {
+            self.takes(size_of::<f64>() + size_of::<Name>());
             node.values.push(self.get(name), value);
         } else {
             // `1e999` and `NaN` are numbers, but none to reckon with
@@ -108,6 +145,7 @@ impl Names {
                 self.note_odd(node, name, value);
             }
             let text = head(value, MAX_TEXT).to_owned();
+            self.takes(size_of::<(Name, String)>() + text.len());
             node.texts.push((self.get(name), text));
         }
     }

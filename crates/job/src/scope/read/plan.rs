@@ -2,6 +2,7 @@
 //! estimates. `__ScopeDiagnosisInfo__.xml`: operator to plan group.
 
 use super::{Input, number};
+use crate::bounds::Kept;
 use crate::model::{Job, Plan, PlanNode};
 use crate::xml::{self, Tag, Token};
 
@@ -18,13 +19,16 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
         ..Walk::default()
     };
     let fault = xml::walk(input.text, |token| match token {
-        Token::Open(tag) => walk.open(&tag),
+        Token::Open(tag) => walk.open(&tag, input.name, job),
         Token::Close => drop(walk.open.pop()),
         Token::Text(_) | Token::End => {}
     });
     job.plan = Some(walk.plan);
     job.fault(input.name, fault);
 }
+
+/// Attributes kept of one element; real ones have a few dozen.
+const MAX_ATTRIBUTES: usize = 1_000;
 
 #[derive(Default)]
 struct Walk {
@@ -34,10 +38,14 @@ struct Walk {
 }
 
 impl Walk {
-    fn open(&mut self, tag: &Tag<'_>) {
+    fn open(&mut self, tag: &Tag<'_>, file: &str, job: &mut Job) {
+        let mut fits = |kind| {
+            let attributes = tag.attributes().take(MAX_ATTRIBUTES).count();
+            job.keeps(kind, 1, file) && job.keeps(Kept::Values, attributes, file)
+        };
         let node = match tag.name() {
-            "PhyOp" => Some(self.node(tag)),
-            "TableGroupProperties" | "Costs" => {
+            "PhyOp" if fits(Kept::PlanNodes) => Some(self.node(tag)),
+            "TableGroupProperties" | "Costs" if fits(Kept::Values) => {
                 self.properties(tag);
                 None
             }
@@ -50,7 +58,8 @@ impl Walk {
     fn node(&mut self, tag: &Tag<'_>) -> usize {
         let id = tag.get("Id").unwrap_or_default();
         let at = self.plan.nodes.len();
-        let attributes = tag.attributes().filter(|(name, _)| *name != "Id");
+        let attributes = tag.attributes().take(MAX_ATTRIBUTES);
+        let attributes = attributes.filter(|(name, _)| *name != "Id");
         let owned = attributes.map(|(name, value)| (name.to_owned(), value.into_owned()));
         self.plan.nodes.push(PlanNode {
             name: id.strip_prefix("PhyOp_").unwrap_or(&id).to_owned(),
@@ -70,7 +79,7 @@ impl Walk {
             return;
         };
         let node = &mut self.plan.nodes[*owner];
-        for (name, value) in tag.attributes() {
+        for (name, value) in tag.attributes().take(MAX_ATTRIBUTES) {
             match name {
                 "Grp" => node.group = Some(value.clone().into_owned()),
                 "Card" => node.card = number(&value),
@@ -83,14 +92,15 @@ impl Walk {
 }
 
 pub(crate) fn read_map(input: &Input<'_>, job: &mut Job) {
-    let plan = job.plan.get_or_insert_default();
+    let mut plan = job.plan.take().unwrap_or_default();
     let fault = xml::each_tag(input.text, |tag| {
-        if tag.name() == "Mapping" {
+        if tag.name() == "Mapping" && job.keeps(Kept::Values, 1, input.name) {
             let entry = tag.get("OperatorId").zip(tag.get("PhyPlanGroupNo"));
             plan.group_of_operator.extend(entry);
         }
     });
     plan.map_file = Some(input.name.to_owned());
+    job.plan = Some(plan);
     job.fault(input.name, fault);
 }
 

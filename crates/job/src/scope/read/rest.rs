@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::error::from_json;
 use super::job_info::{Rank, offer, state};
 use super::{Input, StageIndex};
+use crate::bounds::{self, Kept};
 use crate::json::{self, number, text};
 use crate::model::{Job, StageSummary};
 use crate::time::{duration_ms, iso_ms, span_seconds};
@@ -24,7 +25,7 @@ pub(crate) fn statistics(input: &Input<'_>, job: &mut Job) {
     let (value, fault) = json::parse(input.text);
     if let Some(value) = &value {
         let (body, prefix) = body(value);
-        let mut index = StageIndex::of(job);
+        let mut index = StageIndex::of(job, input.name);
         let stages = body.get("stages").and_then(Value::as_array);
         for (at, stage) in stages.into_iter().flatten().enumerate() {
             let Some(name) = stage.get("stageName").and_then(text) else {
@@ -36,7 +37,8 @@ pub(crate) fn statistics(input: &Input<'_>, job: &mut Job) {
                 ..StageSummary::default()
             };
             numbers(stage, "", &mut summary);
-            if let Some(at) = index.at(job, &name) {
+            let fits = job.keeps(Kept::Values, summary.values.len(), input.name);
+            if let Some(at) = index.at(job, &name).filter(|_| fits) {
                 job.stages[at].summary = Some(summary);
             }
         }
@@ -60,6 +62,7 @@ pub(crate) fn read_job(input: &Input<'_>, job: &mut Job) {
     let (value, fault) = json::parse(input.text);
     if let Some(value) = &value {
         fields(input, value, job);
+        job.bound_fields(input.name);
     }
     job.fault(input.name, fault);
 }
@@ -74,7 +77,8 @@ fn fields(input: &Input<'_>, value: &Value, job: &mut Job) {
     let seconds = |name: &str| {
         let written = words(name)?;
         let seconds = duration_ms(&written).map(|ms| ms / 1e3);
-        seconds.or_else(|| span_seconds(&written))
+        let seconds = seconds.or_else(|| span_seconds(&written));
+        seconds.and_then(bounds::seconds)
     };
     let info = &mut job.info;
     offer!(info.id, rank, words("jobId"), at("jobId"));
@@ -85,7 +89,7 @@ fn fields(input: &Input<'_>, value: &Value, job: &mut Job) {
     offer!(info.ended_ms, rank, time("endTime"), at("endTime"));
     let whole = |name: &str| field(name).and_then(number);
     let tokens = whole("degreeOfParallelism").filter(|n| *n >= 1.0);
-    let tokens = tokens.map(|n| n as u32);
+    let tokens = tokens.and_then(bounds::parts_of);
     offer!(info.tokens, rank, tokens, at("degreeOfParallelism"));
     let priority = whole("priority").map(|n| n as i64);
     offer!(info.priority, rank, priority, at("priority"));
@@ -115,7 +119,7 @@ fn fields(input: &Input<'_>, value: &Value, job: &mut Job) {
         }
     }
     let errors = list("errorMessage").filter_map(|e| from_json(input.name, e));
-    job.errors.extend(errors);
+    job.failed_with(input.name, errors);
 }
 
 #[cfg(test)]

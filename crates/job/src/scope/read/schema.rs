@@ -1,5 +1,7 @@
 //! Schemas (`name:type?, …`) and operator arguments (`-key A|B -count 3`).
 
+use super::parts;
+use crate::bounds::COLUMNS_PER_ROWSET;
 use crate::model::Column;
 
 /// Splits at commas that are outside `<>`, `()` and `[]`: `M:SQL.MAP<string, int>,N:int`.
@@ -32,7 +34,8 @@ pub(super) fn columns(text: &str) -> Vec<Column> {
             nullable: plain.is_some(),
         }
     };
-    split_top_level(text).into_iter().map(column).collect()
+    let pieces = split_top_level(text).into_iter();
+    pieces.take(COLUMNS_PER_ROWSET).map(column).collect()
 }
 
 /// Keys and counts in the arguments of an operator.
@@ -77,7 +80,7 @@ pub(super) fn arguments(text: &str) -> Arguments {
                 out.keys = keys(left);
                 out.right_keys = keys(right);
             }
-            "count" => out.count = value.parse().ok(),
+            "count" => out.count = parts(value),
             _ => {}
         }
     }

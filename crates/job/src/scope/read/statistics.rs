@@ -6,6 +6,7 @@
 
 use super::names::Names;
 use super::{Input, StageIndex};
+use crate::bounds::Kept;
 use crate::counters::{CounterTree, Name};
 use crate::model::Job;
 use crate::problem::Problem;
@@ -22,8 +23,13 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
 
 fn read_parts(input: &Input<'_>, parts: usize, min_part: usize, job: &mut Job) {
     let starts = starts(input.text, parts.min(input.text.len() / min_part));
-    let mut index = StageIndex::of(job);
-    for part in walk_all(input, &starts) {
+    let mut index = StageIndex::of(job, input.name);
+    let room = job.room_for(Kept::Counters);
+    for part in walk_all(input, &starts, room) {
+        job.keeps(Kept::Counters, part.bytes, input.name);
+        if part.full {
+            job.left_out(Kept::Counters, room, input.name);
+        }
         for tree in part.trees {
             if let Some(at) = index.at(job, &tree.stage) {
                 job.stages[at].counters = Some(tree);
@@ -48,6 +54,9 @@ fn starts(text: &str, parts: usize) -> Vec<usize> {
     starts
 }
 
+/// Nodes kept of one stage; real ones have at most some hundred.
+const NODES_PER_STAGE: usize = 5_000;
+
 /// Numbers out of range are reported one by one up to this many of a part.
 const MAX_ODD: usize = 5;
 
@@ -59,6 +68,9 @@ struct Odd {
 
 struct Part {
     trees: Vec<CounterTree>,
+    /// Memory that they take, and whether some were left out.
+    bytes: usize,
+    full: bool,
     odd: Vec<Odd>,
     fault: Option<Fault>,
     /// Whether it ends between two stages at the place where the next part begins. If not, it has
@@ -66,22 +78,24 @@ struct Part {
     meets_next: bool,
 }
 
-/// Walks through the file, from each start concurrently.
-fn walk_all(input: &Input<'_>, starts: &[usize]) -> Vec<Part> {
+/// Walks through the file, from each start concurrently. Together the parts take up to `room` bytes.
+fn walk_all(input: &Input<'_>, starts: &[usize], room: usize) -> Vec<Part> {
     let (Some(root), Some(first)) = (root(input.text), starts.first()) else {
-        return vec![walk(Xml::new(input.text), input.name, None)];
+        return vec![walk(Xml::new(input.text), input.name, None, room)];
     };
+    let room = room / (starts.len() + 1);
     let mut parts = std::thread::scope(|scope| {
         let following: Vec<_> = starts
             .iter()
             .enumerate()
             .map(|(n, start)| {
                 let (root, next) = (&root, starts.get(n + 1).copied());
-                let part = move || walk(Xml::inside(input.text, *start, root), input.name, next);
+                let xml = Xml::inside(input.text, *start, root);
+                let part = move || walk(xml, input.name, next, room);
                 scope.spawn(part)
             })
             .collect();
-        let mut parts = vec![walk(Xml::new(input.text), input.name, Some(*first))];
+        let mut parts = vec![walk(Xml::new(input.text), input.name, Some(*first), room)];
         parts.extend(following.into_iter().map(|thread| match thread.join() {
             Ok(part) => part,
             Err(panic) => std::panic::resume_unwind(panic),
@@ -106,8 +120,14 @@ fn root(text: &str) -> Option<String> {
 }
 
 /// Walks to the place where the next part begins, or to the end.
-fn walk(mut xml: Xml<'_>, file: &str, next: Option<usize>) -> Part {
-    let mut builder = Builder::default();
+fn walk(mut xml: Xml<'_>, file: &str, next: Option<usize>, room: usize) -> Part {
+    let mut builder = Builder {
+        trees: Vec::new(),
+        current: None,
+        open: Vec::new(),
+        names: Names::within(room),
+        odd: Vec::new(),
+    };
     let mut meets_next = false;
     let fault = loop {
         if next.is_some_and(|next| xml.is_at_child(next)) {
@@ -127,17 +147,19 @@ fn walk(mut xml: Xml<'_>, file: &str, next: Option<usize>) -> Part {
     builder.close_stage();
     Part {
         trees: builder.trees,
+        bytes: room - builder.names.left(),
+        full: builder.names.left() == 0,
         odd: builder.odd,
         fault,
         meets_next,
     }
 }
 
-#[derive(Default)]
 struct Builder {
     trees: Vec<CounterTree>,
     current: Option<CounterTree>,
-    open: Vec<usize>,
+    /// Position of each open node, if it was kept.
+    open: Vec<Option<usize>>,
     names: Names,
     odd: Vec<Odd>,
 }
@@ -146,7 +168,9 @@ impl Builder {
     fn open_stage(&mut self, file: &str, tag: &Tag<'_>) {
         self.close_stage();
         let id = tag.get("id").filter(|id| id.starts_with("SV"));
-        let mut vertex = self.names.node(tag);
+        let Some(mut vertex) = self.names.node(tag) else {
+            return;
+        };
         vertex.name = Name::default();
         vertex.op_id = None;
         self.current = Some(CounterTree {
@@ -164,10 +188,15 @@ impl Builder {
         let Some(tree) = &mut self.current else {
             return;
         };
-        let mut node = self.names.node(tag);
-        node.parent = self.open.last().copied();
-        self.open.push(tree.nodes.len());
-        tree.nodes.push(node);
+        let node = self
+            .names
+            .node(tag)
+            .filter(|_| tree.nodes.len() < NODES_PER_STAGE);
+        self.open.push(node.is_some().then_some(tree.nodes.len()));
+        if let Some(mut node) = node {
+            node.parent = self.open.iter().rev().skip(1).find_map(|at| *at);
+            tree.nodes.push(node);
+        }
         self.note_odd();
     }
 
@@ -251,7 +280,10 @@ mod tests {
         let input = Input::new("f.xml", text);
         let mut job = Job::default();
         read_parts(&input, parts, 1, &mut job);
-        (job, walk_all(&input, &starts(text, parts)).len())
+        (
+            job,
+            walk_all(&input, &starts(text, parts), usize::MAX).len(),
+        )
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Input;
+use crate::bounds::{self, COLUMNS_PER_ROWSET, Kept};
 use crate::json::{self, count, number, text};
 use crate::model::{Clustering, ColumnStatistics, Job, Table, TopValue};
 use crate::problem::Problem;
@@ -33,7 +34,9 @@ fn table(input: &Input<'_>, pointer: &str, value: &Value, job: &mut Job) {
         return;
     };
     let at = |field: &str| input.at(format!("{pointer}/{field}"));
-    let Some(table) = job.table_mut(path.as_deref(), None, &name) else {
+    let columns = field("columns").and_then(Value::as_array);
+    let columns = columns.map(|all| columns_of(all, input, job));
+    let Some(table) = job.table_mut(path.as_deref(), None, &name, input.name) else {
         return;
     };
     table.name = name;
@@ -54,10 +57,20 @@ fn table(input: &Input<'_>, pointer: &str, value: &Value, job: &mut Job) {
         table.clustering = Some(clustering(layout));
         table.sources.insert("clustering", at("clustering"));
     }
-    if let Some(columns) = field("columns").and_then(Value::as_array) {
-        table.columns = columns.iter().filter_map(column).collect();
+    if let Some(columns) = columns {
+        table.columns = columns;
         table.sources.insert("columns", at("columns"));
     }
+}
+
+fn columns_of(all: &[Value], input: &Input<'_>, job: &mut Job) -> Vec<ColumnStatistics> {
+    let columns = all.iter().filter_map(column).take(COLUMNS_PER_ROWSET);
+    let mut columns: Vec<ColumnStatistics> = columns.collect();
+    job.shorten(Kept::Columns, &mut columns, input.name);
+    for column in &mut columns {
+        job.shorten(Kept::Values, &mut column.top_values, input.name);
+    }
+    columns
 }
 
 fn clustering(value: &Value) -> Clustering {
@@ -71,7 +84,7 @@ fn clustering(value: &Value) -> Clustering {
         kind: kind.to_lowercase(),
         keys: names("keys"),
         sorted_by: names("sorted_by"),
-        partitions: partitions.and_then(|n| u32::try_from(n).ok()),
+        partitions: partitions.and_then(bounds::parts),
     }
 }
 
@@ -126,9 +139,11 @@ impl Job {
         path: Option<&str>,
         stream_id: Option<&str>,
         name: &str,
+        file: &str,
     ) -> Option<&mut Table> {
-        /// Inputs of a job; streamsets have some thousand.
-        const MOST: usize = 10_000;
+        if !self.keeps(Kept::Lookups, self.tables.len(), file) {
+            return None;
+        }
         let same = |a: &Option<String>, b: Option<&str>| {
             let both = a.as_deref().zip(b);
             both.is_some_and(|(a, b)| same_path(a, b))
@@ -139,7 +154,7 @@ impl Job {
             |t: &Table| (path.is_none() || t.path.is_none()) && t.name.eq_ignore_ascii_case(name);
         let found = self.tables.iter().position(is_it);
         let found = found.or_else(|| self.tables.iter().position(is_named));
-        if found.is_none() && self.tables.len() >= MOST {
+        if found.is_none() && !self.keeps(Kept::Tables, 1, file) {
             return None;
         }
         let at = found.unwrap_or_else(|| {

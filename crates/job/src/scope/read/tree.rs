@@ -5,20 +5,30 @@ use std::collections::{HashMap, VecDeque};
 
 use super::names::Names;
 use super::{Input, StageIndex, number};
+use crate::bounds::Kept;
 use crate::counters::{CounterNode, CounterTree, Name};
 use crate::model::Job;
 use crate::problem::Problem;
+
+/// Nodes kept of one vertex; real ones have some hundred.
+const NODES_PER_VERTEX: usize = 5_000;
 
 /// Deeper lines are attached at this depth, as a guard against made-up input.
 const MAX_DEPTH: usize = 1_000;
 
 /// Reads the tree and merges it with those of the stage's other vertices.
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
-    let Some(tree) = parse(input) else {
+    let room = job.room_for(Kept::Counters);
+    let (tree, left) = parse(input, room);
+    job.keeps(Kept::Counters, room - left, input.name);
+    if left == 0 {
+        job.left_out(Kept::Counters, room, input.name);
+    }
+    let Some(tree) = tree else {
         job.note(input.name, None, &Problem::NoCounters);
         return;
     };
-    let Some(stage) = StageIndex::of(job).at(job, &tree.stage) else {
+    let Some(stage) = StageIndex::of(job, input.name).at(job, &tree.stage) else {
         return;
     };
     match &mut job.stages[stage].counters {
@@ -29,8 +39,9 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     }
 }
 
-fn parse(input: &Input<'_>) -> Option<CounterTree> {
-    let mut names = Names::default();
+/// The tree, and what is left of the `room` for it, in bytes.
+fn parse(input: &Input<'_>, room: usize) -> (Option<CounterTree>, usize) {
+    let mut names = Names::within(room);
     let mut tree: Option<CounterTree> = None;
     let mut host = CounterNode {
         name: names.get("VertexHost"),
@@ -63,8 +74,10 @@ fn parse(input: &Input<'_>) -> Option<CounterTree> {
                     ..CounterNode::default()
                 };
                 fill(&mut names, &mut node, rest);
-                open.push(tree.nodes.len());
-                tree.nodes.push(node);
+                if names.left() > 0 && tree.nodes.len() < NODES_PER_VERTEX {
+                    open.push(tree.nodes.len());
+                    tree.nodes.push(node);
+                }
             }
             (_, _) => {
                 // the first line at depth 0 after the tree ends it ("Overall memory usage …")
@@ -73,11 +86,10 @@ fn parse(input: &Input<'_>) -> Option<CounterTree> {
             }
         }
     }
-    let mut tree = tree?;
-    if !host.values.is_empty() {
+    if let Some(tree) = tree.as_mut().filter(|_| !host.values.is_empty()) {
         tree.nodes.push(host);
     }
-    Some(tree)
+    (tree, names.left())
 }
 
 fn is_name(text: &str) -> bool {
@@ -86,6 +98,7 @@ fn is_name(text: &str) -> bool {
 
 /// `k=v, k=v,` — values that are not numbers (a guid, a date) are left out.
 fn fill(names: &mut Names, node: &mut CounterNode, text: &str) {
+    names.charge();
     for pair in text.split(',') {
         if let Some((name, value)) = pair.trim().split_once('=') {
             names.add(node, name, value);
@@ -189,7 +202,7 @@ mod tests {
 
     #[test]
     fn depth_is_nesting() {
-        let tree = parse(&Input::new("f", ONE)).expect("tree");
+        let tree = parse(&Input::new("f", ONE), 1 << 20).0.expect("tree");
         let names: Vec<&str> = tree.nodes.iter().map(|n| &*n.name).collect();
         assert_eq!(names, ["Output", "Empty", "Extractor", "VertexHost"]);
         assert_eq!(tree.nodes[2].parent, Some(1));

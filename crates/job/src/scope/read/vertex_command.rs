@@ -11,7 +11,7 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     let arguments = root.and_then(|r| r.field("vertexArg")).unwrap_or_default();
     let mut words = arguments.split_whitespace();
     let stage = words.find(|w| *w == "-scopeVertex").and(words.next());
-    let at = stage.and_then(|stage| StageIndex::of(job).at(job, stage));
+    let at = stage.and_then(|stage| StageIndex::of(job, input.name).at(job, stage));
     if at.is_none() && fault.is_none() {
         let place = "vertexCommand/@vertexArg".to_owned();
         job.note(input.name, Some(place), &Problem::NoStage);

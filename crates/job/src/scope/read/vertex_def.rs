@@ -1,14 +1,15 @@
 //! `ScopeVertexDef.xml`: stages, their operators and channels.
 
 use super::schema::{Arguments, arguments, columns};
-use super::{Input, StageIndex, count, truth};
+use super::{Input, StageIndex, count, parts, truth};
+use crate::bounds::{CHANNELS_PER_OPERATOR, Kept, OPERATORS_PER_STAGE};
 use crate::model::{Channel, Job, Operator, OperatorKind};
 use crate::xml::{Tag, each_tag};
 
 /// Reads the definition. Operators replace those of an earlier definition of the same stage.
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     let mut stage: Option<usize> = None;
-    let mut index = StageIndex::of(job);
+    let mut index = StageIndex::of(job, input.name);
     let fault = each_tag(input.text, |tag| {
         open(&tag, input, job, &mut index, &mut stage);
     });
@@ -35,23 +36,42 @@ fn open(
         }
         return;
     }
-    let Some(stage) = stage.and_then(|at| job.stages.get_mut(at)) else {
-        return;
-    };
+    let Some(at) = *stage else { return };
     match tag.name() {
-        "operator" => stage.operators.push(operator(tag)),
-        side @ ("input" | "output") => {
-            if let Some(operator) = stage.operators.last_mut() {
-                match side {
-                    "input" => operator.inputs.push(channel(tag)),
-                    _ => operator.outputs.push(channel(tag)),
-                }
-            }
-        }
+        "operator" => add_operator(tag, input.name, job, at),
+        "input" | "output" => add_channel(tag, input.name, job, at),
         "EstimatedLimitMemory" => {
-            stage.memory_limit = tag.get("processMemory").and_then(|v| count(&v));
+            job.stages[at].memory_limit = tag.get("processMemory").and_then(|v| count(&v));
         }
         _ => {}
+    }
+}
+
+fn add_operator(tag: &Tag<'_>, file: &str, job: &mut Job, stage: usize) {
+    if job.stages[stage].operators.len() >= OPERATORS_PER_STAGE {
+        job.left_out(Kept::Operators, OPERATORS_PER_STAGE, file);
+    } else if job.keeps(Kept::Operators, 1, file) {
+        job.stages[stage].operators.push(operator(tag));
+    }
+}
+
+fn add_channel(tag: &Tag<'_>, file: &str, job: &mut Job, stage: usize) {
+    if !job.keeps(Kept::Channels, 1, file) {
+        return;
+    }
+    let mut channel = channel(tag);
+    job.shorten(Kept::Columns, &mut channel.schema, file);
+    let Some(operator) = job.stages[stage].operators.last_mut() else {
+        return;
+    };
+    let side = match tag.name() {
+        "input" => &mut operator.inputs,
+        _ => &mut operator.outputs,
+    };
+    if side.len() < CHANNELS_PER_OPERATOR {
+        side.push(channel);
+    } else {
+        job.left_out(Kept::Channels, CHANNELS_PER_OPERATOR, file);
     }
 }
 
@@ -127,7 +147,7 @@ fn channel(tag: &Tag<'_>) -> Channel {
         id: tag.get("id").unwrap_or_default(),
         uid: tag.get("uid").and_then(|v| v.parse().ok()),
         schema: columns(&tag.get("schema").unwrap_or_default()),
-        count: count.and_then(|v| v.parse().ok()),
+        count: count.and_then(|v| parts(&v)),
         is_final: tag.get("finalOutput").is_some_and(|v| truth(&v)),
     }
 }

@@ -50,20 +50,26 @@ pub struct Token {
     pub start: u32,
 }
 
-/// Cuts `text` into tokens. Text beyond 4 GiB, which no offset could name, is one unknown token.
-pub(super) fn lex(text: &str) -> Vec<Token> {
+/// Cuts `text` into at most `most` tokens, the last of which is an unknown one with the rest of the
+/// text if that does not suffice. Text beyond 4 GiB, which no offset could name, is one such token.
+pub(super) fn lex(text: &str, most: usize) -> Vec<Token> {
     let mut lexer = Lexer {
         bytes: text.as_bytes(),
         at: 0,
     };
-    if u32::try_from(text.len()).is_err() {
-        return vec![Token {
-            kind: TokenKind::Unknown,
-            start: 0,
-        }];
-    }
-    let mut tokens = Vec::with_capacity(text.len() / 4 + 1);
+    let most = match u32::try_from(text.len()) {
+        Ok(_) => most.max(1),
+        Err(_) => 1,
+    };
+    let mut tokens = Vec::with_capacity((text.len() / 4 + 1).min(most));
     while lexer.at < lexer.bytes.len() {
+        if tokens.len() + 1 == most {
+            tokens.push(Token {
+                kind: TokenKind::Unknown,
+                start: lexer.at as u32,
+            });
+            break;
+        }
         let start = lexer.at as u32;
         let kind = lexer.token();
         tokens.push(Token { kind, start });

@@ -1,6 +1,7 @@
 //! Takes single lines of vertex events apart.
 
 use super::clock::Clock;
+use crate::bounds;
 use crate::runs::RunState;
 
 pub(super) struct Attempt<'a> {
@@ -25,8 +26,9 @@ pub(super) fn attempt<'a>(text: &'a [u8], clock: &mut Clock) -> Option<Attempt<'
         *time = clock.parse(fields.next(TIME))?;
     }
     let _queued_again = fields.next(TIME);
-    let (bytes_read, bytes_written) = (whole(fields.next(0))?, whole(fields.next(0))?);
-    let (stage, index) = vertex_name(name);
+    let mut bytes = || whole(fields.next(0)).and_then(bounds::count);
+    let (bytes_read, bytes_written) = (bytes()?, bytes()?);
+    let (stage, index) = vertex_name(name)?;
     let state = state_of(state)?;
     Some(Attempt {
         stage,
@@ -62,14 +64,18 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Stage and index of `SV4_Extract_Split[0]`, `SV1_Extract[12][0]` or a name alone.
-pub(super) fn vertex_name(name: &[u8]) -> (&[u8], u32) {
+/// Stage and index of `SV4_Extract_Split[0]`, `SV1_Extract[12][0]` or a name alone; `None` if no stage
+/// has so many vertices.
+pub(super) fn vertex_name(name: &[u8]) -> Option<(&[u8], u32)> {
     let Some(open) = memchr::memchr(b'[', name) else {
-        return (name, 0);
+        return Some((name, 0));
     };
     let digits = name[open + 1..].split(|b| !b.is_ascii_digit()).next();
-    let index = whole(digits.unwrap_or_default()).and_then(|n| u32::try_from(n).ok());
-    (&name[..open], index.unwrap_or(0))
+    let index = match digits.unwrap_or_default() {
+        b"" => 0,
+        digits => whole(digits).and_then(bounds::parts)?,
+    };
+    Some((&name[..open], index))
 }
 
 fn state_of(text: &[u8]) -> Option<RunState> {
@@ -164,14 +170,16 @@ mod tests {
     #[test]
     fn vertex_names() {
         for (rest, index) in [
-            ("[12]", 12),
-            ("[3][1]", 3),
-            ("", 0),
-            ("[99999999999999999999]", 0),
-            ("[", 0),
+            ("[12]", Some(12)),
+            ("[3][1]", Some(3)),
+            ("", Some(0)),
+            ("[", Some(0)),
+            ("[4294967295]", None),
+            ("[99999999999999999999]", None),
         ] {
             let name = format!("SV4_X{rest}");
-            assert_eq!(vertex_name(name.as_bytes()), (&b"SV4_X"[..], index));
+            let expected = index.map(|index| (&b"SV4_X"[..], index));
+            assert_eq!(vertex_name(name.as_bytes()), expected);
         }
     }
 

@@ -12,7 +12,6 @@ mod older;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
-use std::path::Path;
 
 use super::job_info::{Rank, offer};
 use crate::folder::Options;
@@ -28,22 +27,25 @@ const MAX_LINE: usize = 64 << 10;
 /// Below this a file is read by one thread: starting more costs as much as it saves.
 const MIN_PART: u64 = 16 << 20;
 
+/// Opens the file once more: each part is read through a handle of its own.
+pub(crate) type Open<'a> = dyn Fn() -> std::io::Result<File> + Sync + 'a;
+
 /// Reads a file, a large one in parts concurrently. Returns the bytes read.
 pub(crate) fn read_file(
     name: &str,
-    path: &Path,
+    open: &Open<'_>,
     options: &Options,
     job: &mut Job,
 ) -> std::io::Result<u64> {
-    if is_utf16(path)? {
-        return read_utf16(name, path, options, job);
+    if is_utf16(open()?)? {
+        return read_utf16(name, open()?, options, job);
     }
-    let size = std::fs::metadata(path)?.len();
+    let size = open()?.metadata()?.len();
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
     let parts = (size / MIN_PART).clamp(1, threads.min(4));
-    let bounds = bounds(path, size, parts)?;
+    let bounds = bounds(open, size, parts)?;
     let read_part = |(from, to): (u64, u64)| -> std::io::Result<(Collector, u64)> {
-        let mut file = File::open(path)?;
+        let mut file = open()?;
         file.seek(SeekFrom::Start(from))?;
         // the last part also takes what a running job has added since
         let length = if to == size { u64::MAX } else { to - from };
@@ -83,18 +85,16 @@ pub(crate) fn read_file(
     failure.map_or(Ok(total), Err)
 }
 
-fn is_utf16(path: &Path) -> std::io::Result<bool> {
+fn is_utf16(file: File) -> std::io::Result<bool> {
     let mut mark = Vec::new();
-    File::open(path)?.take(2).read_to_end(&mut mark)?;
+    file.take(2).read_to_end(&mut mark)?;
     Ok(matches!(mark[..], [0xff, 0xfe] | [0xfe, 0xff]))
 }
 
 /// Reads a file in UTF-16 as a whole: somebody saved it again, which is not done with large files.
-fn read_utf16(name: &str, path: &Path, options: &Options, job: &mut Job) -> std::io::Result<u64> {
+fn read_utf16(name: &str, file: File, options: &Options, job: &mut Job) -> std::io::Result<u64> {
     let mut bytes = Vec::new();
-    File::open(path)?
-        .take(options.max_file_bytes)
-        .read_to_end(&mut bytes)?;
+    file.take(options.max_file_bytes).read_to_end(&mut bytes)?;
     if bytes.len() as u64 == options.max_file_bytes {
         let problem = Problem::OnlyFirstOfUtf16(options.max_file_bytes);
         job.note(name, None, &problem);
@@ -104,10 +104,10 @@ fn read_utf16(name: &str, path: &Path, options: &Options, job: &mut Job) -> std:
 }
 
 /// Cuts a file after line feeds into about equal parts.
-fn bounds(path: &Path, size: u64, parts: u64) -> std::io::Result<Vec<(u64, u64)>> {
+fn bounds(open: &Open<'_>, size: u64, parts: u64) -> std::io::Result<Vec<(u64, u64)>> {
     let mut cuts = vec![0];
     for part in 1..parts {
-        let mut file = File::open(path)?;
+        let mut file = open()?;
         let from = size / parts * part;
         file.seek(SeekFrom::Start(from))?;
         // no line feed within the length of a line: no cut here
@@ -186,7 +186,7 @@ fn finish(name: &str, collector: Collector, job: &mut Job) {
     if let Some((ms, line)) = collected.finish {
         offer!(info.ended_ms, Rank::Events, Some(ms), at(line));
     }
-    let mut index = super::StageIndex::of(job);
+    let mut index = super::StageIndex::of(job, name);
     for (stage, runs) in collected.stages {
         if let Some(at) = index.at(job, &stage) {
             job.stages[at].runs = Some(runs);
@@ -245,7 +245,8 @@ mod tests {
         std::fs::write(&path, &text).expect("written");
         let (mut parted, mut whole) = (Job::default(), Job::default());
         let options = Options::default();
-        let bytes = read_file("profile", &path, &options, &mut parted).expect("readable");
+        let bytes =
+            read_file("profile", &|| File::open(&path), &options, &mut parted).expect("readable");
         assert_eq!(bytes, text.len() as u64);
         read("profile", text.as_bytes(), &options, &mut whole);
         assert_eq!(measured(&parted), measured(&whole));
@@ -317,7 +318,7 @@ mod tests {
             let path = folder.path().join("profile");
             std::fs::write(&path, bytes).expect("written");
             let mut job = Job::default();
-            read_file("profile", &path, &options, &mut job).expect("readable");
+            read_file("profile", &|| File::open(&path), &options, &mut job).expect("readable");
             let runs = job.stages.first().and_then(|s| s.runs.as_ref());
             assert_eq!(runs.map(|r| r.completed), Some(1));
         }
@@ -365,7 +366,7 @@ mod tests {
         std::fs::write(&path, &text).expect("written");
         let (mut parted, mut whole) = (Job::default(), Job::default());
         let options = Options::default();
-        read_file("profile", &path, &options, &mut parted).expect("readable");
+        read_file("profile", &|| File::open(&path), &options, &mut parted).expect("readable");
         read("profile", text.as_bytes(), &options, &mut whole);
         assert_eq!(measured(&parted), measured(&whole));
         assert_eq!(measured(&parted).0, 70_000);

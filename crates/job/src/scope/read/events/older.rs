@@ -7,6 +7,7 @@
 use foldhash::HashMap;
 
 use super::line::{Attempt, vertex_name, whole};
+use crate::bounds;
 use crate::runs::RunState;
 use crate::text::head;
 use crate::time::filetime_ms;
@@ -93,7 +94,9 @@ impl Older {
             .collect();
         timed.sort_by_key(|(parts, _)| parts.line);
         for (parts, steps) in &timed {
-            take(&parts.attempt(*steps), parts.line);
+            if let Some(attempt) = parts.attempt(*steps) {
+                take(&attempt, parts.line);
+            }
         }
     }
 }
@@ -131,9 +134,9 @@ impl Parts {
         }
     }
 
-    fn attempt(&self, steps: [f64; 5]) -> Attempt<'_> {
+    fn attempt(&self, steps: [f64; 5]) -> Option<Attempt<'_>> {
         let ended = steps.iter().all(|s| *s >= 0.0);
-        let (stage, index) = vertex_name(self.name.as_bytes());
+        let (stage, index) = vertex_name(self.name.as_bytes())?;
         let mut reached = self.created_ms;
         // bounded, so that made-up durations cannot overflow: no step takes a year
         let mut after = |step: f64| {
@@ -143,7 +146,7 @@ impl Parts {
         let queued = after(steps[0]);
         let started = after(steps[1].max(0.0) + steps[2].max(0.0));
         let (running, ended_at) = (after(steps[3]), after(steps[4]));
-        Attempt {
+        Some(Attempt {
             stage,
             index,
             // no line says so: what came to its end completed, what did not was stopped
@@ -155,7 +158,7 @@ impl Parts {
             times: [self.created_ms, queued, started, running, ended_at],
             bytes_read: self.bytes.0,
             bytes_written: self.bytes.1,
-        }
+        })
     }
 }
 
@@ -174,7 +177,7 @@ fn pieces<'a>(text: &'a str, take: &mut dyn FnMut(Key, Piece<'a>)) -> Option<()>
         let ["read", read, "wrote", written] = numbers[..] else {
             return None;
         };
-        let bytes = |text: &str| whole(text.as_bytes());
+        let bytes = |text: &str| whole(text.as_bytes()).and_then(bounds::count);
         take(key, Piece::Bytes(bytes(read)?, bytes(written)?));
     } else if let Some(rest) = text.strip_prefix("Process started for vert") {
         let (_, machine) = rest.split_once(" machine ")?;

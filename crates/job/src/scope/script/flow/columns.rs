@@ -1,5 +1,6 @@
 //! Which columns a query provides.
 
+use crate::bounds::COLUMNS_PER_ROWSET;
 use crate::script::model::{Query, RowsetRef, RowsetSource, StatementKind};
 
 /// Columns that the statement with that index provides.
@@ -11,7 +12,7 @@ pub(super) fn provided(query: &Query, known: &Known<'_>) -> Option<Vec<String>> 
         StatementKind::Union => provided(query.branches.first()?, known),
         StatementKind::Rowset | StatementKind::Output => of_input(query.inputs.first()?, known),
         StatementKind::SStream | StatementKind::View | StatementKind::Values => None,
-        _ if query.columns.is_empty() => None,
+        _ if query.columns.is_empty() || query.columns.len() >= COLUMNS_PER_ROWSET => None,
         _ => listed(query, known),
     }
 }
@@ -24,6 +25,10 @@ fn listed(query: &Query, known: &Known<'_>) -> Option<Vec<String>> {
             let qualifier = star.and_then(|star| star.qualifier.as_deref());
             for input in starred(query, qualifier) {
                 columns.extend(of_input(input, known)?);
+                // each join of a rowset with itself doubles them
+                if columns.len() > COLUMNS_PER_ROWSET {
+                    return None;
+                }
             }
         } else {
             // The language makes up a name for what has none; no script can refer to it.

@@ -64,6 +64,10 @@ impl DataFlow {
     }
 }
 
+/// Names of columns kept over all rowsets; of what is beyond, the columns are unknown. Scripts of a
+/// thousand statements have some ten thousand.
+const MAX_NAMES: usize = 1_000_000;
+
 /// Which columns a user-defined operator reads, by its class: `None` if it may read any.
 pub type ReadColumns<'a> = dyn Fn(&str) -> Option<Vec<String>> + 'a;
 
@@ -94,11 +98,14 @@ pub(super) fn of_script(script: &Script) -> DataFlow {
 fn build(statements: &[Statement], reads: &ReadColumns<'_>) -> DataFlow {
     let mut rowsets: Vec<Rowset> = Vec::new();
     let mut by_statement: HashMap<usize, usize> = HashMap::new();
+    let mut names = MAX_NAMES;
     for statement in statements.iter().filter(|statement| is_node(statement)) {
         let made_by = |definition: usize| rowsets.get(*by_statement.get(&definition)?);
         let columns = columns::provided(&statement.query, &|definition| {
             made_by(definition)?.columns.clone()
         });
+        let columns = columns.filter(|columns| columns.len() <= names);
+        names -= columns.as_ref().map_or(0, Vec::len);
         let mut rowset = Rowset {
             statement: statement.index,
             name: statement.target.clone(),

@@ -1,5 +1,6 @@
 //! Which columns are needed in the end, found backwards from the outputs.
 
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 
 use super::columns::{provided, starred};
@@ -7,6 +8,10 @@ use super::{ReadColumns, Rowset};
 use crate::script::model::{
     ColumnRef, Expression, Query, RowsetRef, RowsetSource, Statement, StatementKind,
 };
+
+/// Columns looked at over all statements, some seconds of work. What is beyond is not looked into: every
+/// column counts as used.
+const MAX_WORK: usize = 50_000_000;
 
 /// A query with more inputs than this is not looked into: every column counts as used. Nobody
 /// writes such, and the time for it would grow with the square.
@@ -51,6 +56,8 @@ struct Marker<'a> {
     /// Needs of each statement's rowset, by statement.
     needed: HashMap<usize, Needed>,
     reads: &'a ReadColumns<'a>,
+    /// Columns that may still be looked at.
+    left: Cell<usize>,
 }
 
 /// Fills `used` and `dropped` of every rowset.
@@ -65,13 +72,14 @@ pub(super) fn mark(
         columns: columns.collect(),
         needed: HashMap::new(),
         reads,
+        left: Cell::new(MAX_WORK),
     };
     for statement in statements.iter().rev() {
         if !by_statement.contains_key(&statement.index) {
             continue;
         }
         let needed = match statement.makes_rowset() {
-            true => marker.needed.get(&statement.index).cloned(),
+            true => marker.needed.get(&statement.index).map(|n| marker.copy(n)),
             false => Some(Needed::All),
         };
         let needed = needed.unwrap_or_else(Needed::none);
@@ -96,6 +104,21 @@ impl Marker<'_> {
         provided(query, &known)
     }
 
+    /// Whether so many columns may still be looked at.
+    fn works(&self, columns: usize) -> bool {
+        let left = self.left.get().checked_sub(columns.max(1));
+        self.left.set(left.unwrap_or(0));
+        left.is_some()
+    }
+
+    /// A copy of what is needed, as long as that much may be looked at.
+    fn copy(&self, needed: &Needed) -> Needed {
+        match needed {
+            Needed::Some(names) if self.works(names.len()) => needed.clone(),
+            _ => Needed::All,
+        }
+    }
+
     /// Passes what is needed of a query on to its inputs.
     fn query(&mut self, query: &Query, needed: &Needed) {
         match query.kind {
@@ -106,7 +129,8 @@ impl Marker<'_> {
             }
             _ => {
                 for input in 0..query.inputs.len() {
-                    self.pass(query, input, needed.clone());
+                    let needed = self.copy(needed);
+                    self.pass(query, input, needed);
                 }
             }
         }
@@ -157,11 +181,14 @@ impl Marker<'_> {
     fn star(&self, query: &Query, star: Option<&ColumnRef>, needed: &Needed, needs: &mut [Needed]) {
         let qualifier = star.and_then(|star| star.qualifier.as_deref());
         let passed = if query.distinct { &Needed::All } else { needed };
+        if needs.len() > MAX_INPUTS {
+            return needs.fill(Needed::All);
+        }
         for input in starred(query, qualifier) {
             let mut inputs = query.inputs.iter();
             let position = inputs.position(|other| std::ptr::eq(other, input));
             if let Some(need) = position.and_then(|position| needs.get_mut(position)) {
-                need.add(passed.clone());
+                need.add(self.copy(passed));
             }
         }
     }
@@ -182,7 +209,9 @@ impl Marker<'_> {
             match &input.source {
                 RowsetSource::Apply(expression) => self.expression(query, expression, needs),
                 RowsetSource::Query(_) if input.alias.is_none() && query.columns.is_empty() => {
-                    needs.iter_mut().for_each(|need| need.add(needed.clone()));
+                    needs
+                        .iter_mut()
+                        .for_each(|need| need.add(self.copy(needed)));
                 }
                 _ => {}
             }
@@ -192,6 +221,9 @@ impl Marker<'_> {
     /// `HAVING` and `ORDER BY` can name columns of the list by their aliases.
     fn own_columns(&self, query: &Query, expression: &Expression, needs: &mut [Needed]) {
         for used in &expression.uses {
+            if !self.works(query.columns.len()) {
+                return needs.fill(Needed::All);
+            }
             let mut columns = query.columns.iter().filter(|column| !column.is_star());
             if let Some(own) = columns.find(|c| c.name.as_ref() == Some(&used.name)) {
                 self.expression(query, &own.expression, needs);
@@ -261,13 +293,17 @@ impl Marker<'_> {
     }
 
     fn may_have(&self, input: &RowsetRef, name: &str) -> bool {
-        let has = |columns: &Vec<String>| columns.iter().any(|own| own == name);
+        let has = |columns: &Vec<String>| {
+            !self.works(columns.len()) || columns.iter().any(|own| own == name)
+        };
         match (&input.source, input.definition) {
             (RowsetSource::Name | RowsetSource::Previous, Some(definition)) => {
                 let columns = self.columns.get(&definition);
                 columns.and_then(Option::as_ref).is_none_or(has)
             }
-            (RowsetSource::Query(inner), _) => self.provided(inner).as_ref().is_none_or(has),
+            (RowsetSource::Query(inner), _) if self.works(inner.columns.len()) => {
+                self.provided(inner).as_ref().is_none_or(has)
+            }
             _ => true,
         }
     }

@@ -31,6 +31,9 @@ pub(super) fn is_reserved(word: &str) -> bool {
     RESERVED.contain_keyword(word)
 }
 
+/// Parameters of lambdas in one expression; people use a handful.
+const MAX_LOCALS: usize = 256;
+
 /// A dotted name.
 struct Chain {
     /// Positions of its words in the token list.
@@ -84,6 +87,7 @@ impl<'a> Lowering<'a> {
             locals: Vec::new(),
         };
         reader.locals = reader.lambda_parameters();
+        reader.locals.truncate(MAX_LOCALS);
         let mut expression = Expression {
             span: self.span_of(tokens),
             ..Expression::default()

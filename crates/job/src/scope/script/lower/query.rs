@@ -1,8 +1,9 @@
 //! Queries: sources, joins, columns and the clauses on them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::Lowering;
+use crate::bounds::COLUMNS_PER_ROWSET;
 use crate::script::model::{
     Aggregate, ColumnRef, Conjunct, Expression, Join, JoinKind, OrderItem, OutputColumn, Query,
     RowsetRef, RowsetSource, StatementKind,
@@ -180,8 +181,9 @@ impl Lowering<'_> {
     fn columns(&self, node: usize, query: &mut Query, labels: &Labels) {
         let children = self.tree.children(node);
         let columns = children.filter(|&child| self.kind(child) == NodeKind::Column);
-        let columns: Vec<_> = columns.map(|child| self.column(child, labels)).collect();
-        query.columns.extend(columns);
+        let columns = columns.map(|child| self.column(child, labels));
+        let room = COLUMNS_PER_ROWSET.saturating_sub(query.columns.len());
+        query.columns.extend(columns.take(room));
     }
 
     fn column(&self, node: usize, labels: &Labels) -> OutputColumn {
@@ -284,43 +286,54 @@ impl Lowering<'_> {
             return;
         }
         let grouped = !query.group_by.is_empty();
+        let keys: HashSet<&str> = query
+            .group_by
+            .iter()
+            .map(|key| self.slice(&key.span))
+            .collect();
+        let mut found = Vec::new();
         let mut number = 0;
         for clause in self.tree.children(node) {
             match self.kind(clause) {
                 NodeKind::Columns => {
                     for column in self.tree.children(clause) {
                         if self.kind(column) == NodeKind::Column {
-                            self.add_aggregates(column, query, labels, (grouped, Some(number)));
+                            let place = (grouped, Some(number));
+                            found.extend(self.aggregates_in(column, &keys, labels, place));
                             number += 1;
                         }
                     }
                 }
-                NodeKind::Having => self.add_aggregates(clause, query, labels, (false, None)),
+                NodeKind::Having => {
+                    found.extend(self.aggregates_in(clause, &keys, labels, (false, None)));
+                }
                 _ => {}
             }
         }
+        drop(keys);
+        query.aggregates.extend(found);
     }
 
-    fn add_aggregates(
+    fn aggregates_in(
         &self,
         node: usize,
-        query: &mut Query,
+        keys: &HashSet<&str>,
         labels: &Labels,
         (grouped, column): (bool, Option<usize>),
-    ) {
+    ) -> Vec<Aggregate> {
         let Some(inner) = self.tree.child(node, NodeKind::Expression) else {
-            return;
+            return Vec::new();
         };
-        let text = self.node_text(inner);
-        let mut keys = query.group_by.iter();
-        let is_key = keys.any(|key| self.slice(&key.span) == text);
+        let is_key = keys.contains(self.node_text(inner));
         let tokens = self.expression_tokens(inner);
         let found = self.aggregates(&tokens, labels, grouped && !is_key);
         let found = found.into_iter();
-        query.aggregates.extend(found.map(|aggregate| Aggregate {
-            column,
-            ..aggregate
-        }));
+        found
+            .map(|aggregate| Aggregate {
+                column,
+                ..aggregate
+            })
+            .collect()
     }
 }
 

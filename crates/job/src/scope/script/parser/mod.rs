@@ -26,8 +26,17 @@ pub(super) struct TokenError {
     pub(super) message: String,
 }
 
+/// Tokens of a script; one of 10,000 lines has some 200,000. What is beyond them is not read.
+pub(super) const MAX_TOKENS: usize = 1_000_000;
+
+/// Statements of a script; the largest generated ones have some thousand.
+const MAX_STATEMENTS: usize = 20_000;
+
+/// Errors kept; the first few show what is wrong with the rest.
+const MAX_ERRORS: usize = 10_000;
+
 pub(super) fn parse(text: &str) -> (SyntaxTree, Vec<TokenError>) {
-    let tokens = lex(text);
+    let tokens = lex(text, MAX_TOKENS);
     let mut tree = SyntaxTree {
         tokens,
         nodes: Vec::new(),
@@ -52,8 +61,28 @@ pub(super) fn parse(text: &str) -> (SyntaxTree, Vec<TokenError>) {
         skipped: Vec::new(),
         depth: 0,
     };
-    for extent in extents {
+    for (number, extent) in extents.iter().enumerate() {
+        if number == MAX_STATEMENTS || parser.errors.len() > MAX_ERRORS {
+            let most = format!(
+                "the script is too long: the statements from here on are not read ({number} are)"
+            );
+            parser.error_at(extent.first as u32, extent.end as u32, most);
+            break;
+        }
         parser.extent(extent.first, extent.end, extent.stop);
+    }
+    if parser.tree.tokens.len() == MAX_TOKENS {
+        let message =
+            format!("the script is too long: only its first {MAX_TOKENS} words and signs are read");
+        let last = MAX_TOKENS as u32 - 1;
+        parser.errors.insert(
+            0,
+            TokenError {
+                first: last,
+                end: last + 1,
+                message,
+            },
+        );
     }
     parser.nodes[0].next = parser.nodes.len() as u32;
     let (nodes, skipped, errors) = (parser.nodes, parser.skipped, parser.errors);

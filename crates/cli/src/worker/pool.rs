@@ -1,0 +1,249 @@
+//! The parent's side: workers that wait for a job, and the limits that they are held to.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use agent::Observer;
+use report::format::Bytes;
+use report::{Language, Localize};
+use server::{Analysis, Analyst, Error, ErrorKind, Explain, Result, Task};
+
+use tokio_util::sync::CancellationToken;
+
+use super::Budget;
+use super::wire::{Job, Order, Reply};
+use crate::terminal::Terminal;
+
+/// How often a waiting parent looks whether the job was cancelled.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long a cancelled analysis may take to save its partial report.
+const GRACE: Duration = Duration::from_secs(10);
+
+pub(crate) struct Pool {
+    budget: Budget,
+    arguments: Vec<OsString>,
+    idle: Mutex<Vec<Worker>>,
+    terminal: Terminal,
+    /// Remarks of workers, each of which is said once.
+    said: Mutex<HashSet<String>>,
+}
+
+struct Worker {
+    child: Child,
+    orders: ChildStdin,
+    replies: Receiver<Reply>,
+    /// Whether it has had no job yet.
+    fresh: bool,
+}
+
+/// Why there is no answer.
+enum Failure {
+    /// The worker ended; how.
+    Died(String),
+    Slow,
+    /// It did not end within [`GRACE`] after it was cancelled.
+    Cancelled,
+    Unsent(Error),
+}
+
+impl Pool {
+    /// Workers with the arguments of this call.
+    pub(crate) fn new(budget: Budget, terminal: &Terminal) -> Pool {
+        let memory = budget.memory.to_string();
+        let own = ["worker", "--job-memory", &memory, "--"].map(OsString::from);
+        Pool {
+            budget,
+            arguments: own.into_iter().chain(std::env::args_os().skip(1)).collect(),
+            idle: Mutex::default(),
+            terminal: *terminal,
+            said: Mutex::default(),
+        }
+    }
+
+    /// What the user has read already, workers need not repeat.
+    pub(crate) fn was_said(&self, text: String) {
+        locked(&self.said).insert(text);
+    }
+
+    fn take(&self) -> Result<Worker> {
+        let idle = locked(&self.idle).pop();
+        idle.map_or_else(|| self.start(), Ok)
+    }
+
+    fn remark(&self, text: String) {
+        if !locked(&self.said).contains(&text) {
+            self.terminal.remark(&text);
+            locked(&self.said).insert(text);
+        }
+    }
+
+    fn start(&self) -> Result<Worker> {
+        let hint = "the program starts itself again for each worker";
+        let program = std::env::current_exe().explain(ErrorKind::Other, hint)?;
+        let mut child = Command::new(program)
+            .args(&self.arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .explain(ErrorKind::Other, hint)?;
+        let (Some(orders), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(Error::new(
+                ErrorKind::Other,
+                "a worker has no stdin or stdout",
+            ));
+        };
+        let (send, replies) = mpsc::channel();
+        std::thread::Builder::new()
+            .name("replies".to_owned())
+            .spawn(move || {
+                for line in BufReader::new(answers).lines() {
+                    let reply = line.ok().and_then(|line| serde_json::from_str(&line).ok());
+                    let Some(reply) = reply else { break };
+                    if send.send(reply).is_err() {
+                        break;
+                    }
+                }
+            })
+            .explain(ErrorKind::Other, "the system does not allow another thread")?;
+        Ok(Worker {
+            child,
+            orders,
+            replies,
+            fresh: true,
+        })
+    }
+
+    /// The error of a job without an answer.
+    fn error(&self, failure: Failure) -> Error {
+        match failure {
+            Failure::Died(how) => {
+                let memory = Bytes(self.budget.memory as f64).localize(Language::En);
+                let error = format!("the process that analyzed the job {how}");
+                Error::new(ErrorKind::Input, error).hint(format!(
+                    "most likely the job needs more memory than {memory}; `--job-memory` allows more"
+                ))
+            }
+            Failure::Slow => {
+                let seconds = self.budget.time.as_secs();
+                let error = format!("the analysis took longer than {seconds} s and was ended");
+                Error::new(ErrorKind::Input, error).hint("`--job-timeout` allows more")
+            }
+            Failure::Cancelled => Error::new(ErrorKind::Other, "cancelled"),
+            Failure::Unsent(error) => error,
+        }
+    }
+}
+
+impl Analyst for Pool {
+    fn analyze(&self, task: Task, observer: &mut dyn Observer) -> Result<Analysis> {
+        let cancel = task.cancel.clone();
+        let order = Order::Analyze(Box::new(Job {
+            request: task.request,
+            reasoner: task.reasoner,
+            save: task.save,
+        }));
+        let mut worker = self.take()?;
+        loop {
+            let was_fresh = std::mem::replace(&mut worker.fresh, false);
+            let mut hear = |reply| match reply {
+                Reply::Remark(text) => self.remark(text),
+                Reply::Event(told) => observer.event(told.event()),
+                Reply::Done(_) => {}
+            };
+            match worker.work(&order, self.budget.time, &cancel, &mut hear) {
+                Ok(analysis) => {
+                    locked(&self.idle).push(worker);
+                    return analysis;
+                }
+                // What earlier jobs left in its memory may have been too much.
+                Err(Failure::Died(_)) if !was_fresh && !cancel.is_cancelled() => {
+                    worker = self.start()?;
+                }
+                Err(failure) => return Err(self.error(failure)),
+            }
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Worker {
+    /// Has one job analyzed. After a failure the worker is of no more use.
+    fn work(
+        &mut self,
+        order: &Order,
+        time: Duration,
+        cancel: &CancellationToken,
+        hear: &mut dyn FnMut(Reply),
+    ) -> std::result::Result<Result<Analysis>, Failure> {
+        self.send(order)?;
+        let mut end = Instant::now() + time;
+        let mut cancelled = false;
+        loop {
+            match self.replies.recv_timeout(LOOK) {
+                Ok(Reply::Done(done)) => return Ok(*done),
+                Ok(reply) => hear(reply),
+                Err(RecvTimeoutError::Disconnected) => return Err(Failure::Died(self.ended())),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if cancel.is_cancelled() && !cancelled {
+                cancelled = true;
+                end = end.min(Instant::now() + GRACE);
+                // one that is ending need not be told
+                let _ = self.send(&Order::Cancel);
+            }
+            if Instant::now() >= end {
+                return Err(if cancelled {
+                    Failure::Cancelled
+                } else {
+                    Failure::Slow
+                });
+            }
+        }
+    }
+
+    fn send(&mut self, order: &Order) -> std::result::Result<(), Failure> {
+        let line = crate::json::line(order).map_err(Failure::Unsent)?;
+        let sent = self.orders.write_all(line.as_bytes());
+        let sent = sent.and_then(|()| self.orders.flush());
+        sent.map_err(|_| Failure::Died(self.ended()))
+    }
+
+    /// How the process ended.
+    fn ended(&mut self) -> String {
+        // its stdout is closed: it is ending, or will be ended
+        let _ = self.child.kill();
+        match self.child.wait() {
+            Ok(status) => how(status),
+            Err(error) => format!("cannot be waited for: {error}"),
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(unix)]
+fn how(status: std::process::ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt;
+    match status.signal() {
+        Some(signal) => format!("was ended by signal {signal}"),
+        None => format!("ended with status {}", status.code().unwrap_or_default()),
+    }
+}
+
+#[cfg(not(unix))]
+fn how(status: std::process::ExitStatus) -> String {
+    format!("ended with status {}", status.code().unwrap_or_default())
+}

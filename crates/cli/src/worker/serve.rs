@@ -1,0 +1,134 @@
+//! The worker's side: takes orders from stdin, answers on stdout, and ends with its parent.
+
+use std::io::{self, BufRead, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, mpsc};
+
+use agent::Event;
+use server::{Analysis, Error, ErrorKind, Explain, Monitor, Progress, Result, Session, Task};
+use tokio_util::sync::CancellationToken;
+
+use super::wire::{Job, Order, Reply, Told};
+use crate::config::Config;
+use crate::exit::Exit;
+use crate::session;
+
+/// Analyzes one job after the other until stdin ends.
+pub(crate) fn run(memory: u64, config: &Config) -> Result<Exit> {
+    let runtime = session::runtime()?;
+    let session = session::open_for(config, Arc::new(Parent), &runtime)?;
+    // What all jobs share is mapped before the limit is set.
+    let index = session.index();
+    limit_memory(memory)?;
+    let stop = CancellationToken::new();
+    session::cancel_on_interrupt(runtime.handle(), stop.clone());
+    let (send, orders) = mpsc::channel();
+    std::thread::Builder::new()
+        .name("orders".to_owned())
+        .spawn(move || listen(&send))
+        .explain(ErrorKind::Other, "the system does not allow another thread")?;
+    let mut failed = index.err();
+    for (job, cancel) in orders {
+        let stopping = stop.clone();
+        let of_job = cancel.clone();
+        runtime.spawn(async move {
+            tokio::select! {
+                () = stopping.cancelled() => of_job.cancel(),
+                () = of_job.cancelled() => {}
+            }
+        });
+        let done = match failed.take() {
+            Some(error) => Err(error),
+            None => analyze(&session, *job, cancel.clone()),
+        };
+        cancel.cancel();
+        say(&Reply::Done(Box::new(done)));
+    }
+    Ok(Exit::Success)
+}
+
+/// Hears what happens besides the analysis.
+struct Parent;
+
+impl Monitor for Parent {
+    fn remark(&self, text: &str) {
+        say(&Reply::Remark(text.to_owned()));
+    }
+
+    fn progress(&self, _: &str) -> Box<Progress> {
+        Box::new(|_, _, _| {})
+    }
+}
+
+/// Passes orders on, each with its way to be cancelled. Without a parent the process ends at once: nobody
+/// waits for what it does, and its run counts as interrupted.
+fn listen(send: &mpsc::Sender<(Box<Job>, CancellationToken)>) {
+    let mut current = CancellationToken::new();
+    for line in io::stdin().lock().lines() {
+        let order = line.ok().and_then(|line| serde_json::from_str(&line).ok());
+        match order {
+            Some(Order::Analyze(job)) => {
+                current = CancellationToken::new();
+                if send.send((job, current.clone())).is_err() {
+                    break;
+                }
+            }
+            Some(Order::Cancel) => current.cancel(),
+            None => break,
+        }
+    }
+    std::process::exit(Exit::Success as i32);
+}
+
+fn analyze(session: &Session, job: Job, cancel: CancellationToken) -> Result<Analysis> {
+    let task = Task {
+        request: job.request,
+        reasoner: job.reasoner,
+        save: job.save,
+        cancel,
+    };
+    let mut observer = |event: Event<'_>| {
+        if let Some(told) = Told::of(event) {
+            say(&Reply::Event(told));
+        }
+    };
+    // A bug that shows in one job must not cost the others.
+    catch_unwind(AssertUnwindSafe(|| session.analyze(task, &mut observer))).unwrap_or_else(|_| {
+        let error = "the program crashed on this job; please report it";
+        Err(Error::new(ErrorKind::Other, error))
+    })
+}
+
+/// Writes a line. A parent that is gone ends the process by way of stdin.
+fn say(reply: &Reply) {
+    if let Ok(line) = crate::json::line(reply) {
+        let mut out = io::stdout().lock();
+        let line = llm::hide(&line);
+        let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
+    }
+}
+
+/// Limits the address space to what is mapped now and so many bytes more.
+#[cfg(unix)]
+fn limit_memory(bytes: u64) -> Result<()> {
+    /// Where the system doesn't say what is mapped: program, index, stacks.
+    const USUAL: u64 = 2 << 30;
+    const PAGE: u64 = 4096;
+    let mapped = std::fs::read_to_string("/proc/self/statm").ok();
+    let pages = mapped.and_then(|text| text.split(' ').next()?.parse::<u64>().ok());
+    let limit = pages
+        .map_or(USUAL, |pages| pages * PAGE)
+        .saturating_add(bytes);
+    let hard = rlimit::getrlimit(rlimit::Resource::AS).map_or(u64::MAX, |(_, hard)| hard);
+    let set = rlimit::setrlimit(rlimit::Resource::AS, limit.min(hard), hard);
+    // macOS has the call and refuses it.
+    if cfg!(target_os = "linux") {
+        set.explain(ErrorKind::Other, "give a larger `--job-memory`")?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn limit_memory(_: u64) -> Result<()> {
+    Ok(())
+}

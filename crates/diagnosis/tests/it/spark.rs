@@ -1,0 +1,81 @@
+//! Event logs of Spark applications: where their time went.
+
+use diagnosis::{Diagnosis, Settings, diagnose};
+use job::{Catalogue, Job};
+use report::{Language, SegmentKind, Verdict};
+
+fn diagnosed(job: &Job) -> Diagnosis {
+    let catalogue = Catalogue::builtin();
+    diagnose(job, &catalogue, &Settings::default(), Language::En)
+}
+
+/// Every second from submission to end is in one segment, and the driver's are not unexplained.
+#[test]
+fn the_time_of_an_application_adds_up() {
+    let Some(logs) = testkit::shared("spark-dev/logs") else {
+        return;
+    };
+    for log in std::fs::read_dir(logs).expect("logs").flatten() {
+        let job = job::load(&log.path()).expect("a log");
+        let Some(total) = job.info.total_seconds() else {
+            continue;
+        };
+        let name = log.file_name();
+        let time = diagnosed(&job).time.expect("a time account");
+        let sum: f64 = time.segments.iter().map(|s| s.seconds).sum();
+        assert!(
+            (sum - total).abs() < 0.01 * total,
+            "{}: {sum} of {total}",
+            name.display()
+        );
+        assert!(
+            time.explained_share > 0.95,
+            "{}: {}",
+            name.display(),
+            time.explained_share
+        );
+    }
+}
+
+#[test]
+fn late_executors_are_waiting_and_not_the_driver() {
+    let case = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../tests/cases/spark-star-join/app-20261122012010-0000");
+    let log = std::fs::read_to_string(case).expect("a log");
+    // the executors come ten seconds after they did, and so does all that follows
+    let moved: String = log
+        .split_inclusive('\n')
+        .map(|l| later(l, 1_795_310_413_650, 10_000))
+        .collect();
+    let files = [("log", job::model::FileKind::SparkEvents, moved.as_bytes())];
+    let job = job::read_memory(&files, &job::Options::default());
+    let found = diagnosed(&job);
+    let time = found.time.as_ref().expect("a time account");
+    let waited = time
+        .segments
+        .iter()
+        .filter(|s| s.kind == SegmentKind::CapacityWait);
+    let waited: f64 = waited.map(|s| s.seconds).sum();
+    assert!((10.0..11.0).contains(&waited), "{waited}");
+    assert_eq!(found.verdict, Verdict::Problem);
+    let causes: Vec<&str> = found.findings.iter().map(|f| f.cause.code()).collect();
+    assert_eq!(causes, ["queue.wait"]);
+}
+
+/// Moves the times in a line that are after a point in time.
+fn later(line: &str, after: i64, by: i64) -> String {
+    let (mut moved, mut digits) = (String::with_capacity(line.len()), String::new());
+    for c in line.chars() {
+        if c.is_ascii_digit() {
+            digits.push(c);
+            continue;
+        }
+        match digits.parse::<i64>() {
+            Ok(n) if digits.len() == 13 && n > after => moved.push_str(&(n + by).to_string()),
+            _ => moved.push_str(&digits),
+        }
+        digits.clear();
+        moved.push(c);
+    }
+    moved + &digits
+}

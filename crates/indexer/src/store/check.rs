@@ -1,0 +1,86 @@
+//! Whether the files of a generation are those that its writer closed, before anything is mapped or handed to a library: both trust
+//! what a file says of itself.
+
+use std::io::Read;
+use std::path::{Component, Path};
+
+use rayon::prelude::*;
+
+use super::files::open_regular;
+use super::generation::{BM25, DOCUMENTS, GLOSSARY, damaged};
+use super::manifest::{FileSum, Manifest, Segment};
+use crate::error::OpenError;
+
+/// Size of a generation up to which its checksums are compared too, which takes some ten milliseconds. In a larger one only the sizes
+/// are; `index verify` compares the checksums of any.
+const HASHED: u64 = 64 << 20;
+
+/// Checks a manifest, which has no checksum of its own.
+pub(crate) fn check_manifest(manifest: &Manifest, name: &str) -> Result<(), String> {
+    if manifest.generation != name {
+        return Err(format!("it is of the generation `{}`", manifest.generation));
+    }
+    let mut live = 0;
+    for segment in &manifest.segments {
+        if !is_consistent(segment) {
+            return Err(format!("the rows of segment {} are wrong", segment.seq));
+        }
+        live += segment.live_rows();
+    }
+    let (chunks, listed) = (manifest.chunks, &manifest.files);
+    if live != chunks {
+        return Err(format!("{chunks} chunks, but {live} rows in segments"));
+    }
+    let files = manifest.segments.iter();
+    let files = files.flat_map(|s| [s.chunks_file(), s.vectors_file()]);
+    let fixed = [DOCUMENTS, GLOSSARY, &format!("{BM25}/meta.json")].map(str::to_owned);
+    match files.chain(fixed).find(|file| !listed.contains_key(file)) {
+        Some(file) => Err(format!("`{file}` is not listed")),
+        None => Ok(()),
+    }
+}
+
+/// Dead rows are ranges in order, within the segment.
+fn is_consistent(segment: &Segment) -> bool {
+    let mut end = 0;
+    let mut ranges = segment.dead.iter();
+    let in_order = ranges.all(|&(first, count)| {
+        let is_next = first >= end;
+        end = first.saturating_add(count);
+        is_next && end <= segment.rows
+    });
+    in_order && u32::try_from(segment.rows).is_ok()
+}
+
+/// Checks every file of the manifest.
+pub(crate) fn check_files(folder: &Path, manifest: &Manifest) -> Result<(), OpenError> {
+    let sizes = manifest.files.values().map(|sum| sum.bytes);
+    let is_hashed = sizes.fold(0, u64::saturating_add) <= HASHED;
+    let files: Vec<_> = manifest.files.iter().collect();
+    files.into_par_iter().try_for_each(|(name, sum)| {
+        let path = folder.join(name);
+        check_file(&path, name, sum, is_hashed).map_err(|reason| damaged(&path, reason))
+    })
+}
+
+fn check_file(path: &Path, name: &str, sum: &FileSum, is_hashed: bool) -> Result<(), String> {
+    let mut parts = Path::new(name).components();
+    if !parts.all(|part| matches!(part, Component::Normal(_))) {
+        return Err("its name leaves the folder".to_owned());
+    }
+    let mut file = open_regular(path).map_err(|error| error.to_string())?;
+    let bytes = file.metadata().map_err(|error| error.to_string())?.len();
+    if bytes != sum.bytes {
+        return Err(format!("it has {bytes} bytes instead of {}", sum.bytes));
+    }
+    if !is_hashed {
+        return Ok(());
+    }
+    let mut content = Vec::new();
+    let read = file.read_to_end(&mut content);
+    read.map_err(|error| error.to_string())?;
+    match *blake3::hash(&content).to_hex() == *sum.blake3 {
+        true => Ok(()),
+        false => Err("its checksum is wrong".to_owned()),
+    }
+}

@@ -1,0 +1,242 @@
+//! What a number from a file can be, and how much of a job is kept.
+//!
+//! Job files come from anywhere. Every number passes through here before it sizes, sums or is
+//! compared with anything, and every list that a file can make grow takes from one budget per job.
+//! Each bound is far above what real jobs have; what it leaves out is reported.
+
+use report::{Text, text};
+
+use crate::model::Job;
+use crate::problem::Problem;
+
+/// Rows, bytes and other counts: up to 2^53 a float holds a whole number exactly, and 9 PB or 9
+/// quadrillion rows are more than any job reads.
+const MAX_COUNT: u64 = 1 << 53;
+
+/// Vertices, partitions, files, tokens, priorities: the largest real jobs have some 250,000 vertices.
+const MAX_PARTS: u32 = 10_000_000;
+
+/// Any other number: 10^18 ns are 31 years, and sums of millions of them stay finite and exact
+/// enough.
+const MAX_NUMBER: f64 = 1e18;
+
+/// Durations, in seconds: 100 years.
+const MAX_SECONDS: f64 = 3.2e9;
+
+/// A count, if it is possible.
+pub(crate) fn count(number: u64) -> Option<u64> {
+    (number <= MAX_COUNT).then_some(number)
+}
+
+/// A number of vertices, partitions or tokens, if it is possible.
+pub(crate) fn parts(number: u64) -> Option<u32> {
+    u32::try_from(number).ok().filter(|n| *n <= MAX_PARTS)
+}
+
+/// The same for a number that was read as a float; fractions are cut off.
+pub(crate) fn parts_of(number: f64) -> Option<u32> {
+    (0.0..=f64::from(MAX_PARTS))
+        .contains(&number)
+        .then_some(number as u32)
+}
+
+/// A number of any kind, if it is one to reckon with.
+pub(crate) fn number(number: f64) -> Option<f64> {
+    (-MAX_NUMBER..=MAX_NUMBER)
+        .contains(&number)
+        .then_some(number)
+}
+
+/// A duration in seconds, if it is possible.
+pub(crate) fn seconds(number: f64) -> Option<f64> {
+    (-MAX_SECONDS..=MAX_SECONDS)
+        .contains(&number)
+        .then_some(number)
+}
+
+/// Operators of one stage; real ones have at most some hundred.
+pub(crate) const OPERATORS_PER_STAGE: usize = 2_000;
+
+/// Inputs or outputs of one operator: a union of a year of hours has some 9,000.
+pub(crate) const CHANNELS_PER_OPERATOR: usize = 10_000;
+
+/// Columns of one rowset or table: the engine allows some thousand.
+pub(crate) const COLUMNS_PER_ROWSET: usize = 10_000;
+
+/// What a file can list without end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kept {
+    Stages,
+    Operators,
+    Channels,
+    Columns,
+    Edges,
+    PlanNodes,
+    Tables,
+    Partitions,
+    Values,
+    Counters,
+    Errors,
+    Fields,
+    Lookups,
+}
+
+const KINDS: usize = 13;
+
+impl Kept {
+    /// How many are kept of a job.
+    pub(crate) const fn most(self) -> usize {
+        match self {
+            // real jobs have up to a few thousand
+            Kept::Stages => 50_000,
+            // about ten per stage
+            Kept::Operators => 300_000,
+            Kept::Channels => 600_000,
+            // of the schemas of all channels and tables
+            Kept::Columns => 2_000_000,
+            Kept::Edges => 300_000,
+            Kept::PlanNodes => 100_000,
+            // streamsets have some thousand files
+            Kept::Tables => 10_000,
+            // a stream has at most some ten thousand
+            Kept::Partitions => 1_000_000,
+            // frequent values of columns, attributes of plan nodes
+            Kept::Values => 1_000_000,
+            // bytes that the counters take in memory; a stage of 50 nodes takes 30 KB
+            Kept::Counters => 512 << 20,
+            Kept::Errors => 1_000,
+            // further fields and states of the job
+            Kept::Fields => 10_000,
+            // comparisons with the tables known so far, some seconds of work
+            Kept::Lookups => 500_000_000,
+        }
+    }
+
+    pub(crate) fn describe(self) -> Text {
+        match self {
+            Kept::Stages => text!("个 stage", "stages"),
+            Kept::Operators => text!("个算子", "operators"),
+            Kept::Channels => text!("个通道", "channels"),
+            Kept::Columns => text!("列", "columns"),
+            Kept::Edges => text!("条 stage 之间的边", "edges between stages"),
+            Kept::PlanNodes => text!("个计划节点", "plan nodes"),
+            Kept::Tables => text!("张表", "tables"),
+            Kept::Partitions => text!("个分区", "partitions"),
+            Kept::Values => text!("个取值", "values"),
+            Kept::Counters => text!("字节的计数器", "bytes of counters"),
+            Kept::Errors => text!("个错误", "errors"),
+            Kept::Fields => text!("个字段", "fields"),
+            Kept::Lookups => text!("次查表", "lookups of tables"),
+        }
+    }
+}
+
+/// What may still be kept of a job.
+#[derive(Debug, Clone)]
+pub struct Room {
+    left: [usize; KINDS],
+    told: [bool; KINDS],
+}
+
+impl Default for Room {
+    fn default() -> Room {
+        use Kept as K;
+        let kinds = [
+            K::Stages,
+            K::Operators,
+            K::Channels,
+            K::Columns,
+            K::Edges,
+            K::PlanNodes,
+            K::Tables,
+            K::Partitions,
+            K::Values,
+            K::Counters,
+            K::Errors,
+            K::Fields,
+            K::Lookups,
+        ];
+        let mut left = [0; KINDS];
+        for kind in kinds {
+            left[kind as usize] = kind.most();
+        }
+        Room {
+            left,
+            told: [false; KINDS],
+        }
+    }
+}
+
+impl Job {
+    /// How many more of a kind may be kept.
+    pub(crate) fn room_for(&self, kind: Kept) -> usize {
+        self.room.left[kind as usize]
+    }
+
+    /// Takes room for `n` more of a kind from a file. Where they don't all fit, none is taken, and the
+    /// first time is reported.
+    pub(crate) fn keeps(&mut self, kind: Kept, n: usize, file: &str) -> bool {
+        let left = &mut self.room.left[kind as usize];
+        let fits = n <= *left;
+        if fits {
+            *left -= n;
+        } else {
+            self.left_out(kind, kind.most(), file);
+        }
+        fits
+    }
+
+    /// Shortens a list to what may still be kept of its kind.
+    pub(crate) fn shorten<T>(&mut self, kind: Kept, list: &mut Vec<T>, file: &str) {
+        let room = self.room_for(kind);
+        if list.len() > room {
+            list.truncate(room);
+            self.left_out(kind, kind.most(), file);
+        }
+        self.room.left[kind as usize] = room - list.len();
+    }
+
+    /// Reports that those of a kind beyond the first `most` were left out, once per kind.
+    pub(crate) fn left_out(&mut self, kind: Kept, most: usize, file: &str) {
+        if !std::mem::replace(&mut self.room.told[kind as usize], true) {
+            self.note(file, None, &Problem::LeftOut(kind, most));
+        }
+    }
+
+    /// Gives back the room of what is rebuilt.
+    pub(crate) fn empties(&mut self, kind: Kept) {
+        self.room.left[kind as usize] = kind.most();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_cannot_be_are_none() {
+        let huge = i64::MAX as u64;
+        assert_eq!((count(huge), count(1 << 53)), (None, Some(1 << 53)));
+        assert_eq!((parts(huge), parts(u64::from(u32::MAX))), (None, None));
+        assert_eq!((parts(12), parts_of(12.7)), (Some(12), Some(12)));
+        for bad in [f64::NAN, f64::INFINITY, 1e308, -1e308] {
+            assert_eq!(
+                (number(bad), seconds(bad), parts_of(bad)),
+                (None, None, None)
+            );
+        }
+        assert_eq!((parts_of(-1.0), seconds(-1.0)), (None, Some(-1.0)));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_left_out_and_reported_once() {
+        let mut job = Job::default();
+        assert!(job.keeps(Kept::Errors, 999, "a"));
+        let mut more = vec![(); 5];
+        job.shorten(Kept::Errors, &mut more, "b");
+        assert!(!job.keeps(Kept::Errors, 1, "c"));
+        assert_eq!((more.len(), job.diagnostics.len()), (1, 1));
+        let message = &job.diagnostics[0].message.en;
+        assert_eq!(message, "more than 1000 errors; the rest are left out");
+    }
+}

@@ -1,0 +1,148 @@
+//! Edges between stages: exchanges of the plans, the lineage of stages, and the order in which the
+//! driver ran its jobs.
+
+use super::collect::Collector;
+use super::stages::Index;
+use crate::facts::{Derived, Measured, Spread};
+use crate::model::{Edge, Exchange, ExchangeKind, Job};
+
+/// An exchange with how it distributes rows.
+pub(super) struct Link {
+    /// Position in [`Application::exchanges`](crate::model::Application::exchanges).
+    pub(super) exchange: usize,
+    pub(super) channel: String,
+    pub(super) kind: ExchangeKind,
+    pub(super) keys: Vec<String>,
+    pub(super) partitions: Option<u32>,
+}
+
+/// Adds the edges: of the exchanges, then of stages that read others by their lineage alone.
+pub(super) fn add_edges(log: &Collector, index: &Index, links: &[Link], job: &mut Job) {
+    let mut edges: Vec<Edge> = Vec::new();
+    for link in links {
+        let exchange = &log.app.exchanges[link.exchange];
+        for (from, to) in exchange
+            .writers
+            .iter()
+            .flat_map(|w| exchange.readers.iter().map(move |r| (*w, *r)))
+        {
+            if from < to {
+                edges.push(edge(job, link, exchange, from, to));
+            }
+        }
+    }
+    for (to, key) in index.keys.iter().enumerate() {
+        for from in index.parents(*key, &log.stages) {
+            if from < to && !edges.iter().any(|e| e.from == from && e.to == to) {
+                edges.push(lineage(job, from, to));
+            }
+        }
+    }
+    job.edges = edges;
+}
+
+fn edge(job: &Job, link: &Link, exchange: &Exchange, from: usize, to: usize) -> Edge {
+    let fact = |stage: usize| {
+        let facts = job.stages[stage].facts.as_deref()?;
+        facts.by_uid(Some(exchange.uid))
+    };
+    let value = |m: Option<&Measured>| m.map(|m| m.value);
+    let (written, read) = (fact(from), fact(to));
+    let broadcast = link.kind == ExchangeKind::Broadcast;
+    let (rows, bytes) = match broadcast {
+        true => (exchange.rows, exchange.data_bytes),
+        false => (
+            value(written.and_then(|w| w.rows.as_ref())),
+            value(written.and_then(|w| w.bytes.as_ref())),
+        ),
+    };
+    Edge {
+        channel: link.channel.clone(),
+        uid: Some(exchange.uid),
+        from,
+        to,
+        exchange: link.kind,
+        keys: link.keys.clone(),
+        partitions: link.partitions,
+        schema: Vec::new(),
+        partitioner: Some(link.channel.clone()),
+        rows_written: rows,
+        bytes_written: bytes,
+        rows_read: value(read.and_then(|r| r.rows.as_ref())).filter(|_| !broadcast),
+        bytes_read: value(read.and_then(|r| r.bytes.as_ref())).filter(|_| !broadcast),
+    }
+}
+
+/// An edge that only the lineage shows.
+fn lineage(job: &Job, from: usize, to: usize) -> Edge {
+    let facts = |stage: usize| job.stages[stage].facts.as_deref();
+    let written = facts(from).map(|f| &f.per_vertex);
+    let total = |d: Option<&Derived<Spread>>| d.map(|d| d.value.total);
+    Edge {
+        channel: format!("shuffle of {}", job.stages[from].name),
+        uid: None,
+        from,
+        to,
+        exchange: ExchangeKind::Unknown,
+        keys: Vec::new(),
+        partitions: None,
+        schema: Vec::new(),
+        partitioner: None,
+        rows_written: total(written.and_then(|w| w.exchange_rows_written.as_ref())),
+        bytes_written: total(written.and_then(|w| w.exchange_bytes_written.as_ref())),
+        rows_read: None,
+        bytes_read: None,
+    }
+}
+
+/// Pairs of stages that the driver ran one after the other: the last stages of jobs that had ended
+/// when it submitted the next, without those that another job in between follows already.
+pub(super) fn order(log: &Collector) -> Vec<(usize, usize)> {
+    let jobs = &log.app.jobs;
+    // the end of a job is noted a little after that of its last stage
+    let end = |j: usize| {
+        let stages = jobs[j]
+            .stages
+            .iter()
+            .filter_map(|s| log.app.stages[*s].completed_ms);
+        stages
+            .max()
+            .min(jobs[j].ended_ms)
+            .or(jobs[j].ended_ms)
+            .unwrap_or(i64::MAX)
+    };
+    let mut ended: Vec<usize> = (0..jobs.len()).filter(|j| end(*j) < i64::MAX).collect();
+    ended.sort_by_key(|j| end(*j));
+    let mut pairs = Vec::new();
+    for job in jobs.iter().filter(|j| !j.stages.is_empty()) {
+        let before = ended.partition_point(|j| end(*j) <= job.submitted_ms);
+        let latest = ended[..before].iter().map(|j| jobs[*j].submitted_ms).max();
+        let direct = ended[..before].iter().rev();
+        let direct = direct.take_while(|j| latest.is_none_or(|start| end(**j) > start));
+        let roots = roots(log, &job.stages);
+        for before in direct {
+            let last = jobs[*before].stages.iter().copied();
+            let last = last.max_by_key(|s| log.app.stages[*s].completed_ms);
+            pairs.extend(
+                last.into_iter()
+                    .flat_map(|last| roots.iter().map(move |r| (last, *r))),
+            );
+        }
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+/// The stages of a job that were submitted first.
+fn roots(log: &Collector, stages: &[usize]) -> Vec<usize> {
+    let submitted = |s: &usize| log.app.stages[*s].submitted_ms.unwrap_or(i64::MAX);
+    let ends: Vec<i64> = stages
+        .iter()
+        .filter_map(|s| log.app.stages[*s].completed_ms)
+        .collect();
+    let first_end = ends.into_iter().min().unwrap_or(i64::MAX);
+    let mut roots: Vec<usize> = stages.to_vec();
+    roots.retain(|s| submitted(s) < first_end);
+    roots
+}

@@ -1,0 +1,307 @@
+//! The executions of an application: their plans as operators, facts and inputs of the stages.
+
+use std::collections::HashMap;
+
+use super::collect::{Collector, StageState};
+use super::edges::Link;
+use super::expression::{bare, keys, origin, partitioning};
+use super::facts::{Counting, StageSource, rest};
+use super::plan::{Metrics, Pieces, is_exchange, is_read_side, is_wrapper, kind};
+use super::stages::Index;
+use super::tasks::Accumulated;
+use crate::facts::OperatorFacts;
+use crate::model::{
+    Channel, Exchange, ExchangeKind, Job, Operator, OperatorKind, Source, Stage, Table,
+};
+
+/// Adds executions, and the operators and facts of the stages.
+pub(super) fn add_plans(log: &mut Collector, index: &Index, job: &mut Job) -> Vec<Link> {
+    let states: Vec<_> = index
+        .keys
+        .iter()
+        .filter_map(|key| log.stages.get(key))
+        .collect();
+    // where ends of tasks are lost, the totals of the stage are still there
+    let whole: Vec<Option<HashMap<u64, Accumulated>>> = states
+        .iter()
+        .zip(&log.app.stages)
+        .map(|(state, record)| {
+            let all = state.accumulators.iter();
+            let all = all.map(|(id, sum)| {
+                (
+                    *id,
+                    Accumulated {
+                        sum: *sum,
+                        max: 0.0,
+                    },
+                )
+            });
+            record.lost_events.then(|| all.collect())
+        })
+        .collect();
+    let of_stage = states.iter().zip(&whole);
+    let of_stage = of_stage.map(|(s, whole)| whole.as_ref().unwrap_or(&s.tasks.accumulators));
+    let metrics = Metrics::new(of_stage.collect(), &log.driver_metrics);
+    let (mut links, mut uid) = (Vec::new(), 1);
+    let mut facts: Vec<Vec<OperatorFacts>> = vec![Vec::new(); states.len()];
+    let mut executions = Vec::new();
+    for (position, state) in log.executions.values().enumerate() {
+        let mut execution = state.execution.clone();
+        let pieces = Pieces::of(state.nodes.clone(), uid, &metrics);
+        uid += pieces.nodes.len() as u32;
+        execution.is_final = !state
+            .nodes
+            .iter()
+            .any(|n| n.text.contains("isFinalPlan=false"));
+        execution.adaptive = state
+            .nodes
+            .iter()
+            .any(|n| n.name.starts_with("AdaptiveSparkPlan"));
+        let first_link = links.len();
+        for (node, raw) in pieces.raw.iter().enumerate() {
+            if is_exchange(&raw.name) {
+                links.push(link(&pieces, node, &metrics, log.app.exchanges.len()));
+                log.app
+                    .exchanges
+                    .push(exchange(&pieces, node, position, &metrics));
+            }
+        }
+        for (piece, own) in pieces.stages.iter().enumerate() {
+            for stage in own {
+                add_operators(
+                    &pieces,
+                    piece,
+                    &links[first_link..],
+                    &mut job.stages[*stage],
+                );
+                let record = &mut log.app.stages[*stage];
+                let python = |n: usize| {
+                    kind(&pieces.raw[n].name, "") == OperatorKind::Process
+                        && is_python(&pieces.raw[n].name)
+                };
+                record.python |=
+                    (0..pieces.raw.len()).any(|n| pieces.piece[n] == piece && python(n));
+                record.execution = record.execution.or(Some(position));
+            }
+        }
+        for (piece, own) in pieces.stages.iter().enumerate() {
+            for stage in own {
+                let source = source(log, &states, job, *stage);
+                let counting = Counting {
+                    source: &source,
+                    metrics: &metrics,
+                    stage: *stage,
+                };
+                counting.piece(&pieces, piece, &mut facts[*stage]);
+            }
+        }
+        job.tables
+            .extend(tables(&pieces, &log.app.at_line(execution.line)));
+        execution.plan = pieces.nodes;
+        executions.push(execution);
+    }
+    for (stage, operators) in facts.into_iter().enumerate() {
+        let source = source(log, &states, job, stage);
+        let mut known = source.facts();
+        known.operators = operators;
+        rest(&source, &mut known);
+        let of_operator = job.stages[stage].operators.iter();
+        known.of_operator = of_operator.map(|o| known.position(o.uid)).collect();
+        job.stages[stage].facts = Some(Box::new(known));
+    }
+    log.app.executions = executions;
+    links
+}
+
+fn is_python(name: &str) -> bool {
+    name.contains("Python") || name.contains("InPandas") || name.contains("InArrow")
+}
+
+fn source<'a>(
+    log: &'a Collector,
+    states: &[&'a StageState],
+    job: &'a Job,
+    stage: usize,
+) -> StageSource<'a> {
+    let runs = job.stages[stage].runs.as_ref();
+    StageSource {
+        file: runs.map_or("", |r| &r.file),
+        stage: &job.stages[stage].name,
+        record: &log.app.stages[stage],
+        runs,
+        tasks: &states[stage].tasks,
+    }
+}
+
+/// Adds the operators of a piece to a stage that runs it, inputs first.
+fn add_operators(pieces: &Pieces, piece: usize, links: &[Link], stage: &mut Stage) {
+    let channel_of = |node: usize| match pieces.exchange(node) {
+        Some(exchange) => {
+            let uid = pieces.nodes[exchange].uid;
+            channel(format!("Exchange_{uid}"), uid)
+        }
+        None => {
+            let uid = pieces.nodes[node].uid;
+            channel(format!("rows_{uid}"), uid)
+        }
+    };
+    let own = |node: usize| pieces.piece[node] == piece && !is_wrapper(&pieces.raw[node].name);
+    let mut inputs: HashMap<usize, Vec<Channel>> = HashMap::new();
+    for node in (0..pieces.nodes.len()).filter(|n| own(*n)) {
+        if let Some(consumer) = pieces.consumer(node) {
+            inputs.entry(consumer).or_default().push(channel_of(node));
+        }
+    }
+    let operators = (0..pieces.nodes.len()).rev();
+    let operators = operators.filter(|n| own(*n) && pieces.exchange(*n).is_none());
+    for node in operators.chain(pieces.written_by[piece]) {
+        let raw = &pieces.raw[node];
+        let uid = pieces.nodes[node].uid;
+        let link = links.iter().find(|l| l.channel == channel_of(node).id);
+        let name = raw.name.trim();
+        let (own_keys, right_keys) = keys(name, &raw.text);
+        stage.operators.push(Operator {
+            id: format!("{}_{uid}", name.replace(' ', "_")),
+            uid: Some(uid),
+            kind: link.map_or_else(|| kind(&raw.name, &raw.text), |l| partitioner(l.kind)),
+            class_name: name.to_owned(),
+            args: bare(raw.text.strip_prefix(name).unwrap_or(&raw.text))
+                .trim()
+                .to_owned(),
+            keys: link.map_or(own_keys, |l| l.keys.clone()),
+            right_keys,
+            partition_count: link.and_then(|l| l.partitions),
+            signature: None,
+            file: None,
+            line: None,
+            inputs: inputs.remove(&node).unwrap_or_default(),
+            outputs: vec![channel_of(node)],
+        });
+    }
+}
+
+fn channel(id: String, uid: u32) -> Channel {
+    Channel {
+        id,
+        uid: Some(uid),
+        schema: Vec::new(),
+        count: None,
+        is_final: false,
+    }
+}
+
+fn partitioner(kind: ExchangeKind) -> OperatorKind {
+    match kind {
+        ExchangeKind::Hash => OperatorKind::HashPartition,
+        ExchangeKind::Range => OperatorKind::RangePartition,
+        ExchangeKind::Broadcast => OperatorKind::Broadcast,
+        ExchangeKind::Gather => OperatorKind::Gather,
+        ExchangeKind::RoundRobin | ExchangeKind::OneToOne | ExchangeKind::Unknown => {
+            OperatorKind::Partition
+        }
+    }
+}
+
+fn link(pieces: &Pieces, node: usize, metrics: &Metrics<'_>, exchange: usize) -> Link {
+    let raw = &pieces.raw[node];
+    let parts = partitioning(&raw.text);
+    let ids = raw
+        .metrics
+        .iter()
+        .find(|(name, _, _)| name == "number of partitions");
+    let counted = ids.and_then(|(_, id, _)| metrics.of_driver.get(id));
+    Link {
+        exchange,
+        channel: format!("Exchange_{}", pieces.nodes[node].uid),
+        kind: parts.kind,
+        keys: parts.keys,
+        partitions: parts.partitions.or(counted.map(|n| *n as u32)),
+    }
+}
+
+fn exchange(pieces: &Pieces, node: usize, execution: usize, metrics: &Metrics<'_>) -> Exchange {
+    let own = &pieces.nodes[node];
+    // what adaptive execution made of its reading is in the nodes above
+    let above = |at: &usize| pieces.raw[*at].parent;
+    let wrappers = std::iter::successors(above(&node), above);
+    let mut wrappers = wrappers.take_while(|at| is_wrapper(&pieces.raw[*at].name));
+    let reader = wrappers.find(|at| {
+        let name = &pieces.raw[*at].name;
+        name.ends_with("ShuffleRead") || name.ends_with("ShuffleReader")
+    });
+    let of_reader = |name: &str| reader.and_then(|r| pieces.nodes[r].metric(name));
+    let mut readers: Vec<usize> = pieces.raw[node]
+        .metrics
+        .iter()
+        .filter(|(name, _, _)| is_read_side(name))
+        .flat_map(|(_, id, _)| metrics.stages.get(id).into_iter().flatten().copied())
+        .collect();
+    if own.name.contains("Broadcast") {
+        readers.extend(&pieces.stages[pieces.piece[node]]);
+    }
+    readers.sort_unstable();
+    readers.dedup();
+    Exchange {
+        uid: own.uid,
+        execution,
+        origin: origin(&own.text),
+        writers: own.stages.clone(),
+        readers,
+        read: reader.map(|r| {
+            let raw = &pieces.raw[r];
+            raw.text
+                .strip_prefix(raw.name.as_str())
+                .unwrap_or(&raw.text)
+                .trim()
+                .to_owned()
+        }),
+        skewed_partitions: of_reader("number of skewed partitions"),
+        coalesced_partitions: of_reader("number of coalesced partitions"),
+        collect_ms: own.metric("time to collect"),
+        build_ms: own.metric("time to build"),
+        broadcast_ms: own.metric("time to broadcast"),
+        data_bytes: own.metric("data size"),
+        rows: own
+            .metric("shuffle records written")
+            .or_else(|| own.metric("number of output rows")),
+    }
+}
+
+/// The inputs that a plan scans.
+fn tables(pieces: &Pieces, source: &Source) -> Vec<Table> {
+    let scans = pieces.nodes.iter().filter(|n| {
+        n.metadata.contains_key("Location") || n.metric("number of files read").is_some()
+    });
+    scans
+        .map(|scan| {
+            let location = scan
+                .metadata
+                .get("Location")
+                .map(String::as_str)
+                .unwrap_or_default();
+            let path = location.split_once('[').map_or(location, |(_, rest)| rest);
+            let path = path.split([',', ']']).next().unwrap_or_default();
+            let count = |name: &str| scan.metric(name).map(|n| n as u64);
+            let sources = ["bytes", "file_count"].map(|field| (field, source.clone()));
+            Table {
+                name: path
+                    .trim_end_matches('/')
+                    .rsplit('/')
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned(),
+                path: Some(path.to_owned()).filter(|p| !p.is_empty()),
+                stream_id: Some(format!(
+                    "{}_{}",
+                    scan.name.trim().replace(' ', "_"),
+                    scan.uid
+                )),
+                kind: scan.metadata.get("Format").map(|f| f.to_lowercase()),
+                bytes: count("size of files read"),
+                file_count: count("number of files read"),
+                sources: sources.into(),
+                ..Table::default()
+            }
+        })
+        .collect()
+}
