@@ -172,7 +172,7 @@ pub(crate) fn entries(step: StepId, hits: &[Hit]) -> Vec<Experience> {
         vector_rank: hit.vector_rank.map(as_rank),
         title: title(hit),
         used: false,
-        fit: None,
+        fit: Some(hit.fit),
     };
     hits.iter().enumerate().map(entry).collect()
 }
@@ -184,6 +184,7 @@ pub(crate) fn passages(hits: &[Hit]) -> Vec<Passage> {
         title: title(hit),
         causes: hit.chunk.causes.clone(),
         section: hit.chunk.section.map(|s| s.as_str().to_owned()),
+        fit: hit.fit,
         text: hit.chunk.text.clone(),
     };
     hits.iter().map(passage).collect()

@@ -13,7 +13,7 @@ use crate::outline::Outline;
 use crate::step::StepId;
 use crate::terms::Terms;
 use llm::Mask;
-use report::{Evidence, Finding, JobSummary, Language, Suggestion};
+use report::{Evidence, Finding, JobSummary, Language, Match, Suggestion};
 
 /// What is known about the job.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -64,6 +64,8 @@ pub struct Passage {
     pub title: String,
     pub causes: Vec<String>,
     pub section: Option<String>,
+    #[serde(rename = "match")]
+    pub fit: Match,
     pub text: String,
 }
 

@@ -27,7 +27,7 @@ pub(crate) const TABLE: [(Exit, &str); 7] = [
     (Exit::Llm, "the LLM failed and `--no-fallback` was given"),
     (
         Exit::Found,
-        "`--fail-on`, `lint`, `case check`, `index verify` or `eval --gate` found something",
+        "`--fail-on`, `lint`, `case check`, `index`, `index verify` or `eval --gate` found something",
     ),
     (Exit::Interrupted, "interrupted, with a partial report"),
 ];

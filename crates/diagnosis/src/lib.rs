@@ -96,6 +96,7 @@ fn examine(rule: &dyn Rule, view: &View<'_>) -> Examination {
         return Examination::default();
     }
     let mut examined = rule.examine(view);
+    weigh::unite(&mut examined, view);
     let needs = rule.about().needs.contains(&Information::StageGraph);
     if needs && !view.failed() {
         let stages = &view.job.stages;

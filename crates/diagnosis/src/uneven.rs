@@ -12,13 +12,14 @@ pub struct HotValue {
     pub column: String,
     /// Value; `None` for null.
     pub value: Option<String>,
-    /// Rows of the table that have it.
+    /// Rows that have it.
     pub rows: u64,
-    /// Share of the table's rows.
+    /// Their share of all rows.
     pub share: f64,
-    /// Table.
-    pub table: String,
-    /// Where the statistics are.
+    /// Table whose statistics count it; `None` for the nulls of an outer join, which are what no
+    /// value of a table explains.
+    pub table: Option<String>,
+    /// Where the statistics, or else the join, are.
     pub source: Option<Source>,
 }
 

@@ -2,8 +2,10 @@
 //! aside, the rest is ranked by what it costs.
 
 use crate::calibration::confidence;
-use crate::rule::{Candidate, Examination, Undecided};
+use crate::impact::Fix;
+use crate::rule::{Candidate, Examination, Undecided, severity};
 use crate::settings::{MIN_SHARE, Settings};
+use crate::view::View;
 use job::info::Information;
 use report::format::Share;
 use report::{Cause, Finding, Language, text};
@@ -69,6 +71,42 @@ pub(crate) fn weigh(
     keep_best_of_each_cause(&mut findings, &mut notes);
     notes.sort_by(rank);
     Weighed { findings, notes }
+}
+
+/// Unites what a cause shows in several stages, none of which matters alone, where fixing it in all
+/// of them saves a share that matters: the place that costs most stands for all of them.
+pub(crate) fn unite(e: &mut Examination, view: &View<'_>) {
+    let least = view.limit(&MIN_SHARE);
+    if e.candidates.len() < 2 || e.candidates.iter().any(|c| matters(c, least)) {
+        return;
+    }
+    let fixes: Vec<Fix> = e.candidates.iter().filter_map(|c| c.fix.clone()).collect();
+    let all = view.saved(move |stages| fixes.iter().for_each(|fix| fix.apply(stages)));
+    let Some(all) = all.filter(|all| all.share >= least) else {
+        return;
+    };
+    e.candidates.sort_by(rank);
+    let others = e.candidates[1..]
+        .iter()
+        .filter_map(|c| c.finding.stage.as_deref());
+    let others: Vec<&str> = others.collect();
+    let others = others.join(", ");
+    let first = &mut e.candidates[0];
+    let finding = &mut first.finding;
+    finding.severity = severity(Some(all.share), false);
+    finding.summary = text!(
+        "{summary}；{others} 也是如此",
+        "{summary}; so it is in {others}",
+        summary = finding.summary,
+        others = others,
+    )
+    .into(view.language);
+    if let Some(impact) = &mut finding.impact {
+        impact.seconds_saved = all.seconds;
+        impact.share_of_elapsed = Some(all.share);
+    }
+    first.at_most = all.share;
+    first.fix = Some(all.fix);
 }
 
 /// Whether a candidate costs a share that matters, or nobody knows that it costs less.

@@ -29,7 +29,7 @@ pub(crate) fn terms(text: &str) -> Vec<String> {
 
 /// As [`terms`], handing each term to `emit`.
 pub(crate) fn for_each_term(text: &str, mut emit: impl FnMut(&str)) {
-    analyze(text, |term, _| emit(term));
+    for_each_role(text, |term, _| emit(term));
 }
 
 /// Adjacent words of `text` as one term each, without stop words: `hot key` says more than `hot` and `key`. CJK
@@ -37,7 +37,7 @@ pub(crate) fn for_each_term(text: &str, mut emit: impl FnMut(&str)) {
 pub(crate) fn pairs(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut before: Option<String> = None;
-    analyze(text, |term, role| match role {
+    for_each_role(text, |term, role| match role {
         Role::Word => {
             if let Some(before) = before.replace(term.to_owned()) {
                 out.push(format!("{before} {term}"));
@@ -50,15 +50,17 @@ pub(crate) fn pairs(text: &str) -> Vec<String> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
+pub(crate) enum Role {
     /// A word, or a part of an identifier.
     Word,
     /// An identifier as a whole, in addition to its parts.
     Whole,
+    /// A CJK character or a pair of them.
     Character,
 }
 
-fn analyze(text: &str, mut emit: impl FnMut(&str, Role)) {
+/// As [`terms`], handing each term with its role to `emit`.
+pub(crate) fn for_each_role(text: &str, mut emit: impl FnMut(&str, Role)) {
     let folded = fold(text);
     let mut rest = folded.as_str();
     while let Some(first) = rest.chars().next() {

@@ -61,17 +61,25 @@ pub(crate) struct Document<'a> {
     pub(crate) front: FrontMatter,
     pub(crate) body_start: usize,
     pub(crate) text: &'a str,
-    /// Why the front matter could not be read; the text is indexed anyway.
-    pub(crate) front_error: Option<String>,
+    /// Why the front matter cannot be read.
+    pub(crate) front_errors: Vec<Problem>,
+}
+
+/// A place in a document that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    /// From 1.
+    pub(crate) line: usize,
+    pub(crate) reason: String,
 }
 
 impl<'a> Document<'a> {
     pub(crate) fn parse(source: &'a Source) -> Document<'a> {
         let (yaml, body_start) = split_front_matter(&source.text);
-        let (front, front_error) = match yaml.map(serde_saphyr::from_str::<Option<FrontMatter>>) {
-            None | Some(Ok(None)) => (FrontMatter::default(), None),
-            Some(Ok(Some(front))) => (front, None),
-            Some(Err(error)) => (FrontMatter::default(), Some(error.to_string())),
+        let (front, front_errors) = match yaml.map(front_matter) {
+            None => (FrontMatter::default(), Vec::new()),
+            Some(Ok(front)) => (front, Vec::new()),
+            Some(Err(errors)) => (FrontMatter::default(), errors),
         };
         let body = &source.text[body_start..];
         let stated = front.language.as_deref().and_then(Language::parse);
@@ -83,13 +91,76 @@ impl<'a> Document<'a> {
             front,
             body_start,
             text: &source.text,
-            front_error,
+            front_errors,
         }
     }
 
     pub(crate) fn body(&self) -> &'a str {
         &self.text[self.body_start..]
     }
+}
+
+/// # Errors
+/// All of them, with their lines: each key is read by itself once the whole cannot be read.
+fn front_matter(yaml: &str) -> Result<FrontMatter, Vec<Problem>> {
+    let read = |text: &str| serde_saphyr::from_str::<Option<FrontMatter>>(text);
+    let whole = match read(yaml) {
+        Ok(front) => return Ok(front.unwrap_or_default()),
+        Err(error) => problem(&error, OPENING),
+    };
+    let starts_entry = |line: &str| !line.starts_with([' ', '\t', '-', '#', '\r', '\n']);
+    let mut entries: Vec<(usize, String)> = Vec::new();
+    for (number, line) in yaml.split_inclusive('\n').enumerate() {
+        match entries.last_mut() {
+            Some((_, entry)) if !starts_entry(line) => entry.push_str(line),
+            _ => entries.push((number, line.to_owned())),
+        }
+    }
+    let entries = entries.iter();
+    let errors = entries.filter_map(|(at, entry)| Some((*at, read(entry).err()?)));
+    let errors: Vec<Problem> = errors.map(|(at, e)| problem(&e, OPENING + at)).collect();
+    // As with a key that occurs twice.
+    Err(if errors.is_empty() {
+        vec![whole]
+    } else {
+        errors
+    })
+}
+
+/// The line `---` before the front matter.
+const OPENING: usize = 1;
+
+/// `before` is the number of lines before the text that was read.
+fn problem(error: &serde_saphyr::Error, before: usize) -> Problem {
+    let line = error.location().map_or(1, |at| at.line().max(1) as usize);
+    let text = error.to_string();
+    let first = text.lines().next().unwrap_or_default();
+    Problem {
+        line: before + line,
+        reason: first.to_owned(),
+    }
+}
+
+/// What keeps `source` from being indexed as its author meant it.
+pub(crate) fn broken(source: &Source) -> Option<Problem> {
+    if source.path.ends_with(".toml") {
+        return toml_error(&source.text);
+    }
+    let errors = Document::parse(source).front_errors;
+    let first = errors.into_iter().next()?;
+    Some(Problem {
+        reason: format!("the front matter cannot be read: {}", first.reason),
+        ..first
+    })
+}
+
+pub(crate) fn toml_error(text: &str) -> Option<Problem> {
+    let error = text.parse::<toml::Table>().err()?;
+    let at = error.span().map_or(0, |span| span.start);
+    Some(Problem {
+        line: line_at(text.as_bytes(), at.min(text.len())),
+        reason: error.message().to_owned(),
+    })
 }
 
 pub(crate) fn kind_of(path: &str) -> Kind {
@@ -170,7 +241,7 @@ mod tests {
                 .to_owned(),
         );
         let document = Document::parse(&source);
-        assert_eq!(document.front_error, None);
+        assert_eq!(document.front_errors, []);
         assert_eq!(document.path, "experience/a.md");
         assert_eq!(document.kind, Kind::Experience);
         assert_eq!(document.language, Language::Zh);
@@ -183,12 +254,32 @@ mod tests {
     }
 
     #[test]
-    fn broken_front_matter_is_named_and_the_text_kept() {
-        let source = Source::new("x.md", "---\ncauses: [a\n---\n数据倾斜的处理\n".to_owned());
-        let document = Document::parse(&source);
-        assert!(document.front_error.is_some());
-        assert_eq!(document.body(), "数据倾斜的处理\n");
-        assert_eq!(document.language, Language::Zh);
+    fn every_error_of_the_front_matter_is_named_with_its_line() {
+        for (front, lines) in [
+            ("causes: [a", vec![2]),
+            (
+                "id: a\ncauses: [a\nkeywords:\n  - b\n  - {c: d}\ntitle: \"x",
+                vec![3, 4, 7],
+            ),
+            (
+                "id: a\nconfidence: sure\nlanguage: zh\ncauses: {a: b}",
+                vec![3, 5],
+            ),
+            ("id: a\nid: b", vec![3]),
+        ] {
+            let text = format!("---\n{front}\n---\n数据倾斜的处理\n");
+            let source = Source::new("x.md", text);
+            let document = Document::parse(&source);
+            let found = document.front_errors.iter().map(|problem| problem.line);
+            assert_eq!(
+                found.collect::<Vec<_>>(),
+                lines,
+                "{front}: {:?}",
+                document.front_errors
+            );
+            assert_eq!(document.body(), "数据倾斜的处理\n");
+            assert_eq!(document.language, Language::Zh);
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use serde::Serialize;
 use thiserror::Error;
 
 use crate::embed::EmbedError;
@@ -24,6 +25,8 @@ pub enum BuildError {
     /// A mistyped path must not empty an index.
     #[error("{path} holds no document (*.md, files.toml, glossary.toml); check the path")]
     NoDocuments { path: PathBuf },
+    #[error("no document can be indexed; {}:{}: {}", .0.document, .0.line, .0.reason)]
+    Broken(Skipped),
     /// The new generation was inconsistent and has been discarded.
     #[error("the new generation failed its check: {reason}; the previous index is still in place")]
     Verify { reason: String },
@@ -45,6 +48,15 @@ impl From<OpenError> for BuildError {
             other => BuildError::Open(other),
         }
     }
+}
+
+/// A document that cannot be indexed as its author meant it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    pub document: String,
+    /// From 1.
+    pub line: usize,
+    pub reason: String,
 }
 
 /// Another version or model made the index; using it would silently mix results.

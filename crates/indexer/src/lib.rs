@@ -19,6 +19,7 @@ mod guard;
 pub mod lint;
 mod model;
 mod parallel;
+mod query;
 mod search;
 mod settings;
 mod store;
@@ -27,8 +28,11 @@ pub mod verify;
 pub use embed::{EmbedError, Embedder, EmbedderChoice, Reranker};
 pub use error::{BuildError, Mismatch, OpenError, SearchError};
 pub use guard::is_guarded;
-pub use model::{Chunk, Confidence, Engine, Filter, Fusion, Hit, Kind, Query, Remote, Section};
-pub use report::Language;
+pub use model::{
+    Chunk, Confidence, Engine, Evidence, Filter, Fusion, Hit, Kind, Part, Query, Remote, Section,
+};
+pub use query::Remark;
+pub use report::{Language, Match};
 pub use search::{Index, Info, Session, info};
 pub use settings::{Rebuild, Settings};
 

@@ -2,7 +2,7 @@
 //!
 //! Knows nothing about how chunks are cut, stored or ranked.
 
-use report::{JobEngine, Language};
+use report::{JobEngine, Language, Match};
 use serde::{Deserialize, Serialize};
 
 /// The names used in filters, facets and JSON.
@@ -225,6 +225,25 @@ pub enum Fusion {
     Vector,
 }
 
+/// A part of reading a query. An evaluation leaves one out to see what it is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Part {
+    /// Numbers and units weigh little.
+    Numbers,
+    /// Code weighs less than the words around it.
+    Code,
+    /// Misspelt English words are corrected.
+    Spelling,
+}
+
+impl Part {
+    pub const ALL: [Part; 3] = {
+        use Part::*;
+        [Numbers, Code, Spelling]
+    };
+}
+
 #[derive(Clone)]
 pub struct Query<'a> {
     /// Plain words in any language; there is no query syntax.
@@ -240,6 +259,8 @@ pub struct Query<'a> {
     pub fusion: Option<Fusion>,
     /// How strongly near-duplicates are penalized (MMR), 0 (off) to 1.
     pub diversity: f32,
+    /// Parts of reading the query to leave out; for evaluations.
+    pub without: Vec<Part>,
     pub remote: Remote<'a>,
 }
 
@@ -263,15 +284,31 @@ impl Query<'_> {
             prior: None,
             fusion: None,
             diversity: crate::DEFAULT_DIVERSITY,
+            without: Vec::new(),
             remote: Remote::default(),
         }
     }
+}
+
+/// What a match is judged by; comparable between queries, unlike scores.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// Share of the query's terms in the chunk, weighted by their rarity, 0 to 1.
+    pub coverage: f32,
+    /// BM25 score relative to the most that the query's terms can give, 0 to about 1.
+    pub bm25: f32,
+    /// Cosine; 0 without a vector.
+    pub cosine: f32,
 }
 
 /// A chunk found by a query, with the parts of its score.
 #[derive(Debug, Clone, Serialize)]
 pub struct Hit {
     pub chunk: Chunk,
+    /// Whether it answers the query, by absolute evidence.
+    #[serde(rename = "match")]
+    pub fit: Match,
+    pub evidence: Evidence,
     /// From 1.
     pub rank: usize,
     /// Higher is better; comparable only within one query.

@@ -149,6 +149,11 @@ pub enum ProblemType {
 }
 
 impl ProblemType {
+    pub const ALL: [ProblemType; 4] = {
+        use ProblemType::*;
+        [DataSkew, ExcessiveShuffle, Other, None]
+    };
+
     /// Code in reports and in the index's facets.
     pub fn code(self) -> &'static str {
         match self {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use indexer::build::{Progress, Summary};
+use indexer::build::{Progress, Skipped, Summary};
 use indexer::{BuildError, EmbedderChoice, OpenError, Rebuild, Settings};
 use rust_embed::RustEmbed;
 use tempfile::TempDir;
@@ -196,11 +196,29 @@ impl Knowledge {
                 indexer::build::update_from(builtin_documents(), &self.index, &settings, &mut show)
             }
         };
+        for Skipped {
+            document,
+            line,
+            reason,
+        } in done.iter().flat_map(|summary| &summary.skipped)
+        {
+            monitor.remark(&format!("skipped {document}:{line}: {reason}"));
+        }
         if let (Ok(summary), Documents::Builtin) = (&done, &self.documents) {
             // Without the mark the next start compares the documents again.
             let _ = indexer::build::set_mark(&self.index, &summary.generation, &mark());
         }
         done
+    }
+
+    /// Documents that changed since the index was built; 0 if that can't be said.
+    pub fn changed_documents(&self) -> usize {
+        match &self.documents {
+            Documents::Folder(folder) => {
+                indexer::build::outdated(folder, &self.index).unwrap_or_default()
+            }
+            Documents::Builtin => 0,
+        }
     }
 
     /// The knowledge folder's catalogue of files, else the built-in one.

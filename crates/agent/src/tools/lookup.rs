@@ -11,6 +11,7 @@ use job::model::Table;
 use crate::conclusion::{Lookup, Tool};
 use crate::experience::{Bounds, ExperienceSource};
 use crate::facts::{Excerpt, Facts};
+use report::Match;
 use report::format::{cut, figure};
 
 /// Chunks that a search gives; as many as a step gets by itself.
@@ -168,7 +169,16 @@ fn search_experience(
             let passage = |h: &indexer::Hit| {
                 format!("[{}] {}\n{}\n", h.chunk.id, h.chunk.title, h.chunk.text)
             };
-            hits.iter().map(passage).collect()
+            let weak = hits.iter().all(|hit| hit.fit == Match::Weak);
+            let warning = match weak {
+                true => {
+                    "nothing in the knowledge base fits well; these passages are only the nearest\n"
+                }
+                false => "",
+            };
+            hits.iter()
+                .map(passage)
+                .fold(warning.to_owned(), |out, next| out + &next)
         }
         Err(error) => error,
     }

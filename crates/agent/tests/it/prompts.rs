@@ -8,7 +8,7 @@ use agent::experience::ExperienceSource;
 use agent::model::DryRun;
 use agent::terms::Terms;
 use agent::{Prompts, Request};
-use indexer::{Chunk, Engine, Hit, Kind, Query, Section};
+use indexer::{Chunk, Engine, Evidence, Hit, Kind, Match, Query, Section};
 use llm::{Profile, Provider};
 use report::Language;
 use testkit::contains;
@@ -44,6 +44,8 @@ impl ExperienceSource for OneChunk {
         };
         Ok(vec![Hit {
             chunk,
+            fit: Match::Strong,
+            evidence: Evidence::default(),
             rank: 1,
             score: 1.0,
             bm25_rank: Some(1),

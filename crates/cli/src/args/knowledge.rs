@@ -39,9 +39,12 @@ pub(crate) struct Search {
     /// alternatives, different facets must all match. `cause=skew` matches every cause of that group.
     #[arg(long, value_name = "FACET=VALUE", value_parser = facet)]
     pub(crate) filter: Vec<(String, String)>,
-    /// Show rank and score in each branch, with boosts.
+    /// Show rank and score in each branch, with boosts, and how the query was read.
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Show the nearest chunks even if none fits well.
+    #[arg(long)]
+    pub(crate) all: bool,
 }
 
 fn facet(text: &str) -> Result<(String, String), String> {
@@ -114,7 +117,7 @@ pub(crate) struct Eval {
     /// Collection in BEIR layout (corpus.jsonl, queries.jsonl, qrels/) to index and evaluate instead.
     #[arg(long, value_name = "DIR")]
     pub(crate) beir: Option<PathBuf>,
-    /// Use only this part of the judgements: `tune` or `heldout`; for BEIR the qrels file, by default `test`.
+    /// Use only this set of judgements: `tune`, `heldout` or `fresh`; for BEIR the qrels file, by default `test`.
     #[arg(long, value_name = "PART")]
     pub(crate) split: Option<String>,
     /// Cut-off of nDCG and MRR.
@@ -129,6 +132,9 @@ pub(crate) struct Eval {
     /// Find the best weights on the `tune` part and check them on the `heldout` part.
     #[arg(long, conflicts_with_all = ["beir", "baseline"])]
     pub(crate) tune: bool,
+    /// Show what each part of reading a query is worth on the `tune` set.
+    #[arg(long, conflicts_with_all = ["beir", "baseline", "tune"])]
+    pub(crate) ablate: bool,
     /// Earlier output of `eval --format json` to compare with.
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
-use indexer::eval::{self, EvalError, Judged, Options, Report};
+use indexer::eval::{self, Estimate, EvalError, Judged, Options, Report};
 use indexer::{Fusion, Index};
 
 use crate::args::Eval;
@@ -29,6 +29,7 @@ pub(crate) fn run(args: &Eval, config: &Config, terminal: &Terminal) -> Result<E
             vector: 0.5,
         }),
         split: args.split.clone(),
+        without: Vec::new(),
     };
     let knowledge = session::knowledge(config)?;
     if let Some(folder) = &args.beir {
@@ -41,6 +42,11 @@ pub(crate) fn run(args: &Eval, config: &Config, terminal: &Terminal) -> Result<E
     if args.tune {
         let tuned = eval::tune(&index, &judged, &options).map_err(error)?;
         terminal.print(&super::json(&tuned)?)?;
+        return Ok(Exit::Success);
+    }
+    if args.ablate {
+        let worth = eval::ablate(&index, &judged, &options).map_err(error)?;
+        terminal.print(&super::json(&worth)?)?;
         return Ok(Exit::Success);
     }
     if let Some(path) = &args.run_in {
@@ -137,13 +143,47 @@ fn text(report: &Report) -> String {
         }
     }
     format!(
-        "{} queries, {} documents, {} chunks, embedder {}\n{}",
+        "{} queries, {} documents, {} chunks, embedder {}\n{}{}",
         report.queries,
         report.documents,
         report.chunks,
         report.embedder,
-        table.render("")
+        table.render(""),
+        sets(report)
     )
+}
+
+/// What a reader gets: documents folded by subject, and refusals.
+fn sets(report: &Report) -> String {
+    let columns = [
+        "set",
+        "part",
+        "queries",
+        "nDCG",
+        "success@1",
+        "success@3",
+        "refused",
+    ];
+    let mut table = Table::new(&columns.map(|name| (name, Align::Left)));
+    let shown = |e: &Estimate| format!("{:.3} ({:.3} … {:.3})", e.mean, e.ci95[0], e.ci95[1]);
+    for (name, set) in &report.sets {
+        for (part, s) in &set.answerable {
+            let estimates = [&s.ndcg, &s.success_at_1, &s.success_at_3, &s.refused].map(shown);
+            let row = [name.clone(), part.clone(), s.queries.to_string()];
+            table.row(row.into_iter().chain(estimates).collect());
+        }
+        for (part, refused) in &set.unanswerable {
+            let mut row = vec![String::new(); columns.len()];
+            row[0] = name.clone();
+            row[1] = format!("{part}, unanswerable");
+            row[6] = shown(refused);
+            table.row(row);
+        }
+    }
+    match report.sets.is_empty() {
+        true => String::new(),
+        false => format!("\nBy subject, 95 % intervals:\n{}", table.render("")),
+    }
 }
 
 fn error(error: EvalError) -> Error {

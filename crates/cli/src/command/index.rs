@@ -41,7 +41,7 @@ fn update(args: &Index, knowledge: &Knowledge, terminal: &Terminal) -> Result<Ex
     if args.watch {
         watch(args, knowledge, terminal)?;
     }
-    Ok(Exit::Success)
+    Ok(Exit::found(!summary.skipped.is_empty()))
 }
 
 /// Updates whenever a document changes, until interrupted.

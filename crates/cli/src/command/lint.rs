@@ -1,8 +1,9 @@
 //! `scopeagent lint`: what a curator should fix in the knowledge folder.
 
 use indexer::Engine;
-use indexer::lint::{self, Options, Severity};
-use report::{Cause, JobEngine};
+use indexer::lint::{self, Options, ScriptError, Severity};
+use job::script::Script;
+use report::{Cause, JobEngine, ProblemType};
 
 use crate::args::{Format, Lint};
 use crate::config::Config;
@@ -35,7 +36,7 @@ pub(crate) fn run(args: &Lint, config: &Config, terminal: &Terminal) -> Result<E
     Ok(Exit::found(!findings.is_empty()))
 }
 
-/// Checks with the causes that jobs can have, by engine.
+/// Checks with the causes that jobs can have, by engine, and the parser of scripts.
 pub(crate) fn options() -> Options {
     let engines = [
         (JobEngine::Scope, Engine::Scope),
@@ -49,8 +50,16 @@ pub(crate) fn options() -> Options {
         .iter()
         .map(|cause| (cause.code().to_owned(), in_jobs_of(cause)));
     Options {
+        problem_types: ProblemType::ALL.map(|p| p.code().to_owned()).to_vec(),
+        parse: Some(parse),
         causes: causes.collect(),
     }
+}
+
+fn parse(code: &str) -> std::result::Result<(), ScriptError> {
+    let script = Script::parse("code", code.to_owned());
+    let error = script.errors.first();
+    error.map_or(Ok(()), |e| Err((e.line as usize, e.message.clone())))
 }
 
 fn text(f: &lint::Finding) -> String {

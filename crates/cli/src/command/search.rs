@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use agent::StepId;
-use indexer::{Filter, Hit, Kind, Query, Section};
-use report::Language;
+use indexer::{Filter, Hit, Kind, Query, Remark, Section};
+use report::{Language, Match, text};
 
 use crate::args::Search;
 use crate::config::Config;
@@ -19,10 +19,28 @@ const LINES_SHOWN: usize = 4;
 pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let runtime = session::runtime()?;
     let index = session::open(config, terminal, &runtime)?.index()?;
+    // The documents are looked at while the index is searched.
+    let knowledge = session::knowledge(config)?;
+    let changed = std::thread::spawn(move || knowledge.changed_documents());
     let mut query = Query::new(args.query.join(" "), usize::from(args.k));
     query.filter = filter(args)?;
     let hits = index.search(&query)?;
-    super::show(terminal, args.format, &hits, || text(&hits, args.explain))?;
+    let changed = changed.join().unwrap_or_default();
+    if changed > 0 {
+        let documents = super::count(changed, "document");
+        terminal.remark(&format!(
+            "{documents} changed since the index was built; `scopeagent index` updates it"
+        ));
+    }
+    super::show(terminal, args.format, &hits, || {
+        let language = config.language.unwrap_or(Language::of(&query.text));
+        let remarks = match args.explain {
+            true => index.remarks(&query),
+            false => Vec::new(),
+        };
+        let remarks = remarks.iter().map(|remark| read_as(remark, language));
+        remarks.collect::<String>() + &text(&hits, args, language)
+    })?;
     Ok(Exit::Success)
 }
 
@@ -81,7 +99,23 @@ fn add(
     Ok(())
 }
 
-fn text(hits: &[Hit], explain: bool) -> String {
+/// How a part of the query was understood.
+fn read_as(remark: &Remark, language: Language) -> String {
+    let Remark::Corrected { from, to } = remark;
+    text!("“{from}”按“{to}…”检索\n", "`{from}` is read as `{to}…`\n").into(language)
+}
+
+fn text(hits: &[Hit], args: &Search, language: Language) -> String {
+    if hits.is_empty() {
+        return text!("没有找到任何内容\n", "nothing found\n").into(language);
+    }
+    if !args.all && hits.iter().all(|hit| hit.fit == Match::Weak) {
+        return text!(
+            "知识库中没有合适的内容；加上 --all 可以列出最接近的段落\n",
+            "nothing in the knowledge base fits well; --all lists the nearest passages\n"
+        )
+        .into(language);
+    }
     let columns = stdout_width();
     let mut out = String::new();
     for hit in hits {
@@ -91,20 +125,21 @@ fn text(hits: &[Hit], explain: bool) -> String {
             .join(" › ");
         let bold = anstyle::Style::new().bold();
         let dim = anstyle::Style::new().dimmed();
+        let fit = match hit.fit {
+            Match::Strong => "",
+            Match::Weak => language.select(" · 弱匹配", " · weak match"),
+        };
         // Writing to a string cannot fail.
         let place = shorten(&place, columns.saturating_sub(4));
         let _ = writeln!(out, "{:>2}. {bold}{place}{bold:#}", hit.rank);
-        let _ = writeln!(out, "    {dim}{} · {:.3}{dim:#}", chunk.id, hit.score);
-        if explain {
+        let _ = writeln!(out, "    {dim}{} · {:.3}{fit}{dim:#}", chunk.id, hit.score);
+        if args.explain {
             let _ = writeln!(out, "    {dim}{}{dim:#}", explanation(hit));
         }
         let lines = wrap(&chunk.text, columns, "    ", "    ").into_iter();
         for line in lines.filter(|l| !l.trim().is_empty()).take(LINES_SHOWN) {
             let _ = writeln!(out, "{line}");
         }
-    }
-    if hits.is_empty() {
-        out.push_str("nothing found\n");
     }
     out
 }
@@ -120,11 +155,12 @@ fn explanation(hit: &Hit) -> String {
         .map(|score| format!(" · reranked {score:.3}"));
     let reranked = reranked.unwrap_or_default();
     format!(
-        "bm25 {} · vector {} · fused {:.3} · boost {:+.3} · prior {:+.3}{reranked}",
+        "bm25 {} · vector {} · fused {:.3} · boost {:+.3} · prior {:+.3}{reranked} · covers {:.2}",
         branch(hit.bm25_rank, hit.bm25_score),
         branch(hit.vector_rank, hit.vector_score),
         hit.fused,
         hit.boost,
-        hit.prior
+        hit.prior,
+        hit.evidence.coverage
     )
 }

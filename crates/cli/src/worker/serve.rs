@@ -55,6 +55,10 @@ impl Monitor for Parent {
         say(&Reply::Remark(text.to_owned()));
     }
 
+    fn warn(&self, text: &str) {
+        self.remark(text);
+    }
+
     fn progress(&self, _: &str) -> Box<Progress> {
         Box::new(|_, _, _| {})
     }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
+use testkit::contains;
 
 use crate::support::{Answer, User, small_knowledge};
 
@@ -145,4 +146,48 @@ fn several_that_need_the_first_index_wait_for_one_that_builds_it() {
             scope.spawn(|| user.run_plain("search 'hot key'").text());
         }
     });
+}
+
+#[test]
+fn what_nothing_answers_is_said_and_not_listed() {
+    let user = User::new();
+    for (query, said) in [
+        (
+            "recipe for sourdough bread",
+            "nothing in the knowledge base fits well",
+        ),
+        ("红烧肉怎么做", "知识库中没有合适的内容"),
+    ] {
+        let text = user.run(&format!("search '{query}'")).text();
+        assert!(
+            text.starts_with(said) && text.lines().count() == 1,
+            "{text}"
+        );
+        let all = user.run(&format!("search '{query}' --all")).text();
+        assert!(!all.contains(said) && all.lines().count() > 5, "{all}");
+        for hit in user.run(&format!("search '{query}' --format json")).list() {
+            assert_eq!(hit["match"], "weak");
+        }
+    }
+    let explained = user.run("search 'brodcast hint' --explain").text();
+    assert!(
+        explained.starts_with("`brodcast` is read as `broadcast…`"),
+        "{explained}"
+    );
+}
+
+#[test]
+fn an_old_index_and_a_broken_document_are_mentioned() {
+    let user = User::new();
+    small_knowledge(&user.path("knowledge"));
+    user.run_plain("index").text();
+    user.write(
+        "knowledge/experience/new.md",
+        "---\ncauses: [a\n---\n# New\n",
+    );
+    let answer = user.run_plain("search skew");
+    contains(answer.err, ["1 document changed since the index was built"]);
+    let answer = user.run_plain("index");
+    assert_eq!(answer.code, Some(10));
+    contains(answer.err, ["skipped experience/new.md:2"]);
 }

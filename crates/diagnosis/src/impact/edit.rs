@@ -205,6 +205,6 @@ mod tests {
         merge_into(&mut stages, 1, 0, 5.0);
         assert!(stages[1].vertices.is_empty());
         assert_eq!(stages[0].vertices[0].run_s, 15.0);
-        assert!(super::super::replay(&stages, 8) >= 16.0);
+        assert_eq!(super::super::replay(&stages, 8), 16.0);
     }
 }

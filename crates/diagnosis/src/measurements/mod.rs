@@ -4,6 +4,7 @@
 
 pub(crate) mod estimate;
 pub(crate) mod exchange;
+pub(crate) mod explosion;
 pub(crate) mod failure;
 pub(crate) mod load;
 pub(crate) mod managed;

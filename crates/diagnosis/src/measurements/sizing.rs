@@ -28,11 +28,11 @@ pub(crate) static STORED_BYTES: Threshold = Threshold {
 /// Bytes per vertex from which a stage counts as run on too few vertices.
 pub(crate) static HEAVY_BYTES: Threshold = Threshold {
     name: "sizing.heavy_bytes_per_vertex",
-    default: 0.9e9,
+    default: 512e6,
     unit: "bytes",
-    reason_zh: "健康作业中每个顶点从交换读取的数据不超过 0.8 GB",
-    reason_en: "in healthy jobs no vertex reads more than 0.8 GB from an exchange",
-    source: "healthy simulated jobs",
+    reason_zh: "优化器最多给每个顶点约 500 MB；再多又有空闲令牌，就是顶点太少",
+    reason_en: "the optimizer gives a vertex 500 MB at most; with more, and tokens to spare, there are too few",
+    source: "partition counts of healthy simulated jobs",
 };
 
 /// The same for stages that read storage.

@@ -89,7 +89,7 @@ pub(crate) fn imbalance(view: &View<'_>, stage: usize) -> Option<Imbalance> {
     if facts.bytes_read.is_none() && !facts.operators.iter().any(counted) {
         return None;
     }
-    let (edge, rows_ratio) = most_uneven_edge(view, stage, vertices);
+    let (edge, rows_ratio) = most_uneven_edge(view, stage, counted_vertices(view, stage, vertices));
     let (bytes_ratio, empty) = bytes_of_vertices(view, stage);
     let ratio = rows_ratio
         .max(bytes_ratio)
@@ -208,6 +208,15 @@ fn unfinished_ratio(view: &View<'_>, stage: usize, vertices: u64) -> f64 {
     }
 }
 
+/// Vertices whose rows are counted: in a job that failed, those that came to their end.
+fn counted_vertices(view: &View<'_>, stage: usize, planned: u64) -> u64 {
+    let runs = view.job.stages[stage].runs.as_ref();
+    let ended = runs
+        .map(|r| r.completed)
+        .filter(|n| view.failed() && *n > 0);
+    ended.map_or(planned, |n| n.min(planned))
+}
+
 /// In a failed job only the stage that failed is reported as uneven.
 fn failed_here(view: &View<'_>, stage: usize) -> bool {
     let named = view
@@ -264,16 +273,19 @@ fn bytes_of_vertices(view: &View<'_>, stage: usize) -> (f64, u64) {
         return (0.0, 0);
     }
     let max = work.vertices.iter().map(|v| v.bytes).fold(0.0, f64::max);
+    // Every vertex reads its part of a small second input; below a fiftieth nothing else came.
+    let others = (work.bytes() - max) / work.vertices.len().max(2).saturating_sub(1) as f64;
+    let is_empty = |v: &&VertexWork| v.bytes < 0.02 * others;
     let empty = match basis {
-        // Every vertex reads its part of a small second input; below a fiftieth nothing else came.
-        Basis::Events => work
-            .vertices
-            .iter()
-            .filter(|v| v.bytes < 0.02 * mean)
-            .count() as u64,
-        _ => 0,
+        Basis::Events => work.vertices.iter().filter(is_empty).count() as u64,
+        _ => u64::from(least_read(view, stage).is_some_and(|least| least < 0.02 * others)),
     };
     (max / mean, empty)
+}
+
+/// Bytes that the vertex with fewest read.
+fn least_read(view: &View<'_>, stage: usize) -> Option<f64> {
+    value(&view.facts[stage].stated.as_ref()?.bytes_read_min)
 }
 
 fn classify(view: &View<'_>, found: &mut Uneven) {
@@ -285,29 +297,42 @@ fn classify(view: &View<'_>, found: &mut Uneven) {
     }
     found.distinct = distinct_values(view, edge);
     let partitions = edge.partitions.map_or(found.vertices, u64::from) as f64;
-    let few = match found.distinct {
-        Some(distinct) => distinct as f64 <= partitions * view.limit(&VALUES_PER_PARTITION),
-        None => found.empty as f64 >= 0.2 * partitions && found.empty >= 2,
-    };
-    found.hot = hottest(view, edge);
-    let explained =
-        |hot: &HotValue| hot.share >= found.largest_share * view.limit(&DEFAULT_EXPLAINS);
+    // Statistics count the values of the whole table, of which filters may leave few.
+    let counted = found.distinct.map(|n| n as f64 / partitions);
+    let left = values_per_partition(found.empty, partitions);
+    let are_few = |n: &f64| *n <= view.limit(&VALUES_PER_PARTITION);
+    let few = counted.as_ref().is_some_and(are_few) || left.as_ref().is_some_and(are_few);
+    let explains = found.largest_share * view.limit(&DEFAULT_EXPLAINS);
+    let explained = |hot: &HotValue| hot.share >= explains;
+    found.hot = hottest(view, edge).filter(explained);
+    if found.hot.is_none() {
+        found.hot = unmatched(view, found).filter(explained);
+    }
     found.cause = if few {
         Cause::LowCardinalityKey
     } else if found
         .hot
         .as_ref()
-        .is_some_and(|h| is_default(h.value.as_deref()) && explained(h))
+        .is_some_and(|h| is_default(h.value.as_deref()))
     {
         Cause::NullOrDefaultKey
+    } else if found.hot.is_none() && found.empty > 0 {
+        // Hashing leaves no partition empty if there are many more values than partitions.
+        Cause::LowCardinalityKey
     } else if feeds_join(view, edge) {
         Cause::JoinHotKey
     } else {
         Cause::GroupHotKey
     };
-    if found.hot.as_ref().is_some_and(|h| !explained(h)) {
-        found.hot = None;
+    if found.cause == Cause::LowCardinalityKey && !counted.as_ref().is_some_and(are_few) {
+        found.distinct = None;
     }
+}
+
+/// Key values per partition that leave so many partitions empty, if hashing deals them out by
+/// chance; `None` if too few are empty to tell.
+fn values_per_partition(empty: u64, partitions: f64) -> Option<f64> {
+    (empty >= 2).then(|| (partitions / empty as f64).ln())
 }
 
 /// Distinct values of the whole key: the product over its columns, at most the rows; `None` if a
@@ -333,7 +358,7 @@ fn hottest(view: &View<'_>, edge: &Edge) -> Option<HotValue> {
         value: value.map(str::to_owned),
         rows: count,
         share: count as f64 / rows as f64,
-        table: table.name.clone(),
+        table: Some(table.name.clone()),
         source: source_of(table),
     };
     let null = column.nulls.filter(|n| *n > 0).map(|n| of(None, n));
@@ -345,6 +370,42 @@ fn hottest(view: &View<'_>, edge: &Edge) -> Option<HotValue> {
         (Some(null), Some(top)) => Some(if null.rows >= top.rows { null } else { top }),
         (null, top) => null.or(top),
     }
+}
+
+/// The nulls that an outer join fills in, where the values that the key can take explain less than
+/// half of what the largest vertex has above the mean: each row gets the value of its match, so no
+/// value of the key is more frequent than its own share and the hottest row of the join's key allow.
+fn unmatched(view: &View<'_>, found: &Uneven) -> Option<HotValue> {
+    let at = found.edge?;
+    let edge = &view.job.edges[at];
+    let [key] = edge.keys.as_slice() else {
+        return None;
+    };
+    let (join, kept) = view.derived().nulled_by(at, key)?;
+    let keys = [&join.operator.keys, &join.operator.right_keys][kept];
+    let [kept_key] = keys.as_slice() else {
+        return None;
+    };
+    let top_share = |column: &str| {
+        let (table, column) = view.column_statistics(edge, column)?;
+        let rows = table.rows.filter(|r| *r > 0)?;
+        let even = 1.0 / column.distinct?.max(1) as f64;
+        let top = column.top_values.first();
+        Some(top.map_or(even, |v| v.rows as f64 / rows as f64))
+    };
+    let excess = found.largest_share - 1.0 / found.vertices as f64;
+    if top_share(key)? + top_share(kept_key)? >= 0.5 * excess {
+        return None;
+    }
+    let rows = edge.rows_written.unwrap_or(0.0) * excess;
+    Some(HotValue {
+        column: key.clone(),
+        value: None,
+        rows: rows as u64,
+        share: excess,
+        table: None,
+        source: view.job.stages[join.stage].definition(&join.operator.id),
+    })
 }
 
 fn source_of(table: &Table) -> Option<Source> {

@@ -101,6 +101,28 @@ impl<'a> Derived<'a> {
         self.kept.get(&join).copied()
     }
 
+    /// The outer join that leaves a column of an edge null in rows without a match, and which of its
+    /// inputs keeps those rows.
+    pub(crate) fn nulled_by(&self, edge: usize, column: &str) -> Option<(&Node<'a>, usize)> {
+        let (reader, input) = self.flow.reader(self.job, edge)?;
+        let mut at = self.flow.nodes[reader].inputs[input].node?;
+        let mut name = column;
+        for _ in 0..self.flow.nodes.len() {
+            let node = &self.flow.nodes[at];
+            let inputs = 0..node.inputs.len();
+            let (side, source) = inputs
+                .rev()
+                .find_map(|i| Some((i, node.source(name, i)?)))?;
+            let kept = self.kept(at).filter(|_| node.inputs.len() == 2);
+            match (kept, side) {
+                (Some(Kept { left: true, .. }), 1) => return Some((node, 0)),
+                (Some(Kept { right: true, .. }), 0) => return Some((node, 1)),
+                _ => (at, name) = (node.inputs[side].node?, source),
+            }
+        }
+        None
+    }
+
     /// Hash exchanges that bring an input of an operator, through what sorts, unites or works row by
     /// row; `None` if some of it comes from elsewhere.
     pub(crate) fn arrivals(&self, node: usize, input: usize) -> Option<Vec<usize>> {

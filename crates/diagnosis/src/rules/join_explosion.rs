@@ -8,21 +8,11 @@ use job::model::{Operator, OperatorKind};
 
 use super::support::{Symptom, both};
 use crate::impact::{Saved, scale_run};
+use crate::measurements::explosion::{MIN_FACTOR, output};
 use crate::rule::{About, Examination, Rule};
-use crate::settings::Threshold;
 use crate::view::View;
 use report::format::{Number, ROW};
 use report::{Cause, text};
-
-/// Output rows over the rows of the larger input.
-pub(crate) static MIN_FACTOR: Threshold = Threshold {
-    name: "join_explosion.min_factor",
-    default: 4.0,
-    unit: "ratio",
-    reason_zh: "一对多连接的输出接近较大一侧；两倍左右仍常见",
-    reason_en: "a one-to-many join puts out about as much as its larger side; twice that is common",
-    source: "healthy simulated joins put out at most 1.6 times the larger side",
-};
 
 /// The rule.
 pub(crate) struct JoinExplosion;
@@ -63,7 +53,7 @@ impl Rule for JoinExplosion {
                 .enumerate()
                 .filter(|(_, o)| matches!(o.kind, OperatorKind::Join | OperatorKind::Combine))
             {
-                let Some((out, inputs)) = rows(view, stage, join) else {
+                let Some((out, should)) = output(view, stage, index) else {
                     let reason = text!(
                         "没有行数说明 {stage} 的连接输出多少行",
                         "no file gives the rows that the join in {stage} puts out",
@@ -74,11 +64,10 @@ impl Rule for JoinExplosion {
                     }
                     continue;
                 };
-                let larger = inputs.iter().copied().fold(1.0, f64::max);
-                if out / larger >= limit {
-                    result.found(view, symptom(view, stage, index, out, larger));
+                if out / should >= limit {
+                    result.found(view, symptom(view, stage, index, out, should));
                 } else {
-                    result.under(out / larger / limit, || {
+                    result.under(out / should / limit, || {
                         let rows = view.node(stage, join.uid).map(|o| &o.rows);
                         let fact = rows.and_then(|rows| view.measured(rows, "rows"));
                         fact.into_iter().collect()
@@ -88,38 +77,25 @@ impl Rule for JoinExplosion {
         }
         let most = result.closest.as_ref().map_or(0.0, |c| c.of_limit * limit);
         result.cleared_by(text!(
-            "连接输出最多为较大输入的 {most:.1} 倍",
-            "joins put out at most {most:.1} times their larger input"
+            "连接输出最多为键只在一侧重复时的 {most:.1} 倍",
+            "joins put out at most {most:.1} times what they would if the key repeated on one side only"
         ))
     }
 }
 
-/// Rows out of a join and into each of its sides.
-fn rows(view: &View<'_>, stage: usize, join: &Operator) -> Option<(f64, Vec<f64>)> {
-    let facts = &view.facts[stage];
-    let position = facts.position(join.uid)?;
-    let node = &facts.operators[position];
-    let out = value(&node.rows)?;
-    if let (Some(build), Some(probe)) = (value(&node.build_rows), value(&node.probe_rows)) {
-        return Some((out, vec![build, probe]));
-    }
-    let inputs = facts.rows_in(position);
-    (inputs.len() >= 2).then_some((out, inputs))
-}
-
-fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, larger: f64) -> Symptom {
+fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, should: f64) -> Symptom {
     let join = &view.job.stages[stage].operators[index];
-    let factor = out / larger;
+    let factor = out / should;
     let keys = join.keys.join(", ");
     let mut evidence = Vec::new();
     if let Some(rows) = view.node(stage, join.uid).and_then(|o| o.rows.as_ref()) {
         evidence.extend(view.measured(rows, "rows"));
         let sentence = text!(
-            "输出是较大输入的 {factor:.1} 倍",
-            "the output is {factor:.1} times the larger input"
+            "输出是键只在一侧重复时的 {factor:.1} 倍",
+            "the output is {factor:.1} times what it would be if the key repeated on one side only"
         );
         let limit = view.limit(&MIN_FACTOR);
-        let metric = format!("{} / rows of the larger input", rows.metric);
+        let metric = format!("{} / rows if the key repeated on one side", rows.metric);
         evidence.push(
             view.number(&metric, factor, "ratio", rows.source(), sentence)
                 .expecting(format!("<= {limit:.0}")),
@@ -134,15 +110,15 @@ fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, larger: f64) -
         stage: Some(stage),
         lines: view.lines(stage, index),
         summary: text!(
-            "{stage} 按 {keys} 的连接输出 {rows}，是较大输入（{n_2} 行）的 {factor:.1} 倍：两侧的键都有重复",
-            "the join on {keys} in {stage} puts out {rows}, {factor:.1} times its larger input ({n_2}): the key repeats on both sides",
+            "{stage} 按 {keys} 的连接输出 {rows}：两侧的键都有重复；若只在一侧重复约为 {n_2} 行，实际是其 {factor:.1} 倍",
+            "the join on {keys} in {stage} puts out {rows}: the key repeats on both sides; if it repeated on one only, there would be about {n_2}, {factor:.1} times fewer",
             stage = view.name(stage),
-            n_2 = Number(larger),
+            n_2 = Number(should),
             rows = ROW.count(out)
         ),
         evidence,
-        saved: saved(view, stage, join, larger / out, out),
-        method: "schedule replayed with the join putting out as many rows as its larger input",
+        saved: saved(view, stage, join, should / out, out),
+        method: "schedule replayed with the key of the join repeating on one side only",
         strength: 0.6 + 0.4 * ((factor / 4.0).log2() / 3.0).clamp(0.0, 1.0),
     }
 }

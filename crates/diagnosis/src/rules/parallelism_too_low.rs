@@ -6,6 +6,7 @@ use job::model::ExchangeKind;
 use super::support::{Symptom, both};
 use crate::impact::regroup;
 use crate::measurements::estimate::misestimated_upstream;
+use crate::measurements::explosion;
 use crate::measurements::load::{evidence, limiting_hint, lines, reason};
 use crate::measurements::sizing::{
     HEAVY_BYTES, HEAVY_STORED_BYTES, SHUFFLE_BYTES, STORED_BYTES, fitting_vertices, heavy,
@@ -76,6 +77,9 @@ impl Rule for TooLow {
                 Some(_) if gathered => result.attributed(view, Cause::SerialGather, stage),
                 Some(_) if misestimated_upstream(view, stage).is_some() => {
                     result.attributed(view, Cause::Misestimate, stage);
+                }
+                Some(_) if explosion::is_upstream(view, stage) => {
+                    result.attributed(view, Cause::JoinExplosion, stage);
                 }
                 // Without the plan a wrong estimate may be the reason, unless another one is seen.
                 Some(_) if !view.has_estimates() && reason(view, stage).is_none() => {

@@ -263,6 +263,11 @@ fn hot_words(u: &Uneven) -> Text {
     };
     let (share, column) = (Share(hot.share), &hot.column);
     match &hot.value {
+        None if hot.table.is_none() => text!(
+            "；{column} 来自外连接可能没有匹配的一侧，没有匹配的行约占 {share}，键都为空",
+            "; {column} is null in the rows for which the outer join before finds no match, about {share} of all",
+            share = share,
+        ),
         None => text!(
             "，{column} 有 {share} 为空",
             ", and {share} of {column} is null",
@@ -350,14 +355,23 @@ fn hot_fact(view: &View<'_>, u: &Uneven) -> Option<Evidence> {
     let hot = u.hot.as_ref()?;
     let source = hot.source.clone()?;
     let shown = hot.value.clone().unwrap_or_else(|| "NULL".to_owned());
-    let sentence = text!(
-        "{table}.{column} 中 `{shown}` 有 {rows}，占 {share}",
-        "`{shown}` is in {rows} of {table}.{column}, {share} of the table",
-        table = hot.table,
-        column = hot.column,
-        share = Share(hot.share),
-        rows = ROW.count(hot.rows as f64)
-    );
+    let (share, rows) = (Share(hot.share), ROW.count(hot.rows as f64));
+    let sentence = match &hot.table {
+        Some(table) => text!(
+            "{table}.{column} 中 `{shown}` 有 {rows}，占 {share}",
+            "`{shown}` is in {rows} of {table}.{column}, {share} of the table",
+            column = hot.column,
+            share = share,
+            rows = rows,
+        ),
+        None => text!(
+            "外连接对约 {rows}（{share}）找不到匹配，它们的 {column} 为空；任何已知的键值都没有这么多行",
+            "the outer join finds no match for about {rows} ({share}), in which {column} is null; no known value of the key has so many",
+            column = hot.column,
+            share = share,
+            rows = rows,
+        ),
+    };
     Some(view.word("hot_key_value", &shown, source, sentence))
 }
 

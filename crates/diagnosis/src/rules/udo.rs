@@ -5,7 +5,8 @@
 
 use job::facts::value;
 use job::info::Information;
-use job::model::Operator;
+use job::model::{Edge, Operator, Source};
+use job::runs::{RunState, VertexRun};
 
 use super::support::{Symptom, both};
 use crate::impact::scale_run;
@@ -13,7 +14,7 @@ use crate::measurements::managed::{gc, gc_part, managed, runs_user_code};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
-use report::format::{Seconds, Share};
+use report::format::{Seconds, Share, VERTEX};
 use report::{Cause, Evidence, text};
 
 /// Milliseconds that managed code usually takes per input row, and per byte of it.
@@ -84,13 +85,15 @@ impl Rule for CpuBound {
             let timed = timed(view, index);
             if let Some(symptom) = slow_code(view, index, &timed) {
                 result.found(view, symptom);
+            } else if let Some(symptom) = unfinished_code(view, index) {
+                result.found(view, symptom);
             } else if let Some(slowest) = timed.first() {
                 let of_limit = slowest.spent / slowest.usual / view.limit(&MIN_SLOWDOWN);
                 result.under(of_limit.min(0.99), || facts(view, index, slowest));
-            } else if runs_user_code(view, index) && !view.failed() {
+            } else if may_run_managed(view, index) && !view.failed() {
                 let reason = text!(
-                    "{stage} 运行用户代码，但没有算子耗时",
-                    "{stage} runs user code, and no file gives the time of its operators",
+                    "{stage} 可能运行托管代码，但没有算子耗时",
+                    "{stage} may run managed code, and no file gives the time of its operators",
                     stage = stage.name
                 );
                 result.lacks(Information::RuntimeCounters, view, Some(index), reason);
@@ -101,6 +104,12 @@ impl Rule for CpuBound {
             "user code takes the usual time per row"
         ))
     }
+}
+
+/// Whether managed code may run in a stage: the user's, or expressions in it that nothing counts.
+fn may_run_managed(view: &View<'_>, stage: usize) -> bool {
+    let uncounted = view.facts[stage].operators.is_empty();
+    runs_user_code(view, stage) || (uncounted && view.job.stages[stage].native_only != Some(true))
 }
 
 /// A managed operator, the milliseconds that it took without garbage collection, and the usual.
@@ -185,6 +194,66 @@ fn slow_code(view: &View<'_>, stage: usize, timed: &[Timed]) -> Option<Symptom> 
     })
 }
 
+/// User code that most vertices of a failed stage were still busy with when the job ended, after
+/// many times the usual for the rows that wait for each of them. A hot key stops few of them.
+fn unfinished_code(view: &View<'_>, stage: usize) -> Option<Symptom> {
+    let runs = view.job.stages[stage].runs.as_ref();
+    let runs = runs.filter(|_| view.failed() && runs_user_code(view, stage))?;
+    let (index, operator) = managed(view, stage).next()?;
+    let stopped = |r: &&VertexRun| matches!(r.state, RunState::Failed | RunState::Cancelled);
+    let ran = |r: &VertexRun| (r.ended_ms - r.running_ms) as f64;
+    let mut stopped: Vec<&VertexRun> = runs.runs.iter().filter(stopped).collect();
+    stopped.retain(|r| r.running_ms > 0 && ran(r) > 0.0);
+    if stopped.len() as u64 <= runs.completed.max(1) {
+        return None;
+    }
+    stopped.sort_by(|a, b| ran(a).total_cmp(&ran(b)));
+    let middle = stopped[stopped.len() / 2];
+    let shuffled = view.inputs(stage).filter(|e| View::is_shuffle(e));
+    let rows = |e: &Edge| Some(e.rows_written? / f64::from(e.partitions?.max(1)));
+    let rows: f64 = shuffled.filter_map(rows).sum();
+    let times = ran(middle) / (rows * usual_row_ms(view, operator));
+    if rows <= 0.0 || times < view.limit(&MIN_SLOWDOWN) {
+        return None;
+    }
+    let source = Source {
+        file: runs.file.clone(),
+        locator: Some(format!("line {}", middle.line)),
+    };
+    let (count, time) = (
+        VERTEX.count(stopped.len() as f64),
+        Seconds(ran(middle) / 1000.0),
+    );
+    let class = &operator.class_name;
+    let busy = text!(
+        "{stage} 的 {count}运行 {time} 后仍未结束",
+        "{count} of {stage} had not ended after {time}",
+        stage = view.name(stage),
+        count = count,
+        time = time,
+    );
+    Some(Symptom {
+        cause: Cause::CpuBoundUdo,
+        stage: Some(stage),
+        lines: view.lines(stage, index),
+        summary: text!(
+            "{busy}，是用户代码 {class} 处理同等行通常开销的 {times:.0} 倍以上；不是个别顶点，所以不是倾斜",
+            "{busy}, over {times:.0} times what user code such as {class} usually takes for such rows; not few of them, so it is no skew",
+            busy = busy,
+        ),
+        evidence: vec![view.number(
+            "median time of a stopped vertex",
+            ran(middle),
+            "ms",
+            source,
+            busy.clone(),
+        )],
+        saved: None,
+        method: "schedule replayed with user code at the usual time per row",
+        strength: 0.5 + 0.5 * ((times / 3.0).log2() / 3.0).clamp(0.0, 1.0),
+    })
+}
+
 /// What managed code usually takes for the rows that come into an operator.
 fn usual_ms(view: &View<'_>, stage: usize, operator: &Operator) -> Option<f64> {
     let facts = &view.facts[stage];
@@ -193,11 +262,14 @@ fn usual_ms(view: &View<'_>, stage: usize, operator: &Operator) -> Option<f64> {
         [] => value(&facts.operators[position].rows)?,
         inputs => inputs.iter().sum(),
     };
-    let width: f64 = operator
-        .inputs
-        .iter()
-        .flat_map(|i| &i.schema)
+    Some((rows * usual_row_ms(view, operator)).max(1.0))
+}
+
+/// What managed code usually takes for an input row of an operator.
+fn usual_row_ms(view: &View<'_>, operator: &Operator) -> f64 {
+    let columns = operator.inputs.iter().flat_map(|i| &i.schema);
+    let width: f64 = columns
         .map(|c| view.column_width(&c.name, &c.type_name))
         .sum();
-    Some((rows * (MANAGED_MS_PER_ROW + MANAGED_MS_PER_BYTE * width)).max(1.0))
+    MANAGED_MS_PER_ROW + MANAGED_MS_PER_BYTE * width
 }

@@ -110,7 +110,6 @@ pub(crate) struct Relation {
 
 pub(crate) struct Translator<'a> {
     pub(crate) script: &'a Script,
-    pub(crate) touches: &'a [Touch],
     pub(crate) way: Way<'a>,
     flow: DataFlow,
     program: Program,
@@ -131,7 +130,6 @@ pub(crate) fn translate(
 ) -> Result<Program, Unknown> {
     let mut translator = Translator {
         script,
-        touches,
         way,
         flow: script.flow_with(way.facts.reads),
         program: Program::default(),

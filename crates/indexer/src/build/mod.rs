@@ -3,6 +3,7 @@
 //! Knows nothing about queries.
 
 mod embed;
+mod outdated;
 mod plan;
 mod read;
 mod write;
@@ -11,11 +12,13 @@ use std::path::Path;
 
 use serde::Serialize;
 
+pub use outdated::outdated;
 pub(crate) use read::{Listing, from_memory, sources};
 
 use crate::chunk;
-use crate::document::Source;
+use crate::document::{self, Problem, Source};
 use crate::embed::{Embedder, load};
+pub use crate::error::Skipped;
 use crate::error::{BuildError, OpenError};
 use crate::model::Chunk;
 use crate::settings::{Rebuild, Settings};
@@ -39,6 +42,8 @@ pub struct Summary {
     pub cached: usize,
     pub generation: String,
     pub rebuilt: bool,
+    /// Broken documents, which are not in the index until they are fixed.
+    pub skipped: Vec<Skipped>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,7 +117,16 @@ pub(crate) fn update_with(
     let compared = current
         .as_ref()
         .map(|(held, documents)| (documents, held.manifest.segments.as_slice()));
-    let plan = plan::plan(&listing.sources, &hashes, compared, everything);
+    let planned = |listing: &Listing, hashes: &[String]| {
+        plan::plan(&listing.sources, hashes, compared, everything)
+    };
+    let mut plan = planned(&listing, &hashes);
+    listing.load(&plan.write, &mut hashes)?;
+    let skipped = skip_broken(&mut listing, &mut hashes, &plan.write)?;
+    if !skipped.is_empty() {
+        plan = planned(&listing, &hashes);
+    }
+    plan.summary.skipped = skipped;
     if let (true, Some((held, _))) = (plan.is_empty(), &current) {
         writer.collect();
         return Ok(Summary {
@@ -121,11 +135,10 @@ pub(crate) fn update_with(
             ..plan.summary
         });
     }
-    let mut wanted = plan.write.clone();
     // The glossary is written into every generation.
     let glossary = listing.sources.iter().position(|s| s.path == GLOSSARY);
-    wanted.extend(glossary.filter(|at| wanted.binary_search(at).is_err()));
-    listing.load(&wanted, &mut hashes)?;
+    let unread = glossary.filter(|at| plan.write.binary_search(at).is_err());
+    listing.load(unread.as_slice(), &mut hashes)?;
     let job = write::Job {
         writer: &writer,
         index,
@@ -142,6 +155,39 @@ pub(crate) fn update_with(
     drop(current);
     writer.collect();
     Ok(summary)
+}
+
+/// Takes broken documents among those to be written off the list.
+///
+/// # Errors
+/// When nothing is left: an index is not emptied because of typing mistakes.
+fn skip_broken(
+    listing: &mut Listing,
+    hashes: &mut Vec<String>,
+    written: &[usize],
+) -> Result<Vec<Skipped>, BuildError> {
+    let broken = written.iter().filter_map(|&at| {
+        let source = &listing.sources[at];
+        let Problem { line, reason } = document::broken(source)?;
+        let document = source.path.clone();
+        Some((
+            at,
+            Skipped {
+                document,
+                line,
+                reason,
+            },
+        ))
+    });
+    let (positions, skipped): (Vec<usize>, Vec<Skipped>) = broken.unzip();
+    listing.remove(&positions);
+    for at in positions.into_iter().rev() {
+        hashes.remove(at);
+    }
+    match skipped.first() {
+        Some(first) if listing.sources.is_empty() => Err(BuildError::Broken(first.clone())),
+        _ => Ok(skipped),
+    }
 }
 
 /// The generation to start from; `None` to start from scratch.

@@ -91,6 +91,11 @@ pub(crate) fn plan(
     }
 }
 
+/// What an update would report.
+pub(crate) fn changes(sources: &[Source], hashes: &[String], documents: &Documents) -> Summary {
+    compare(sources, hashes, documents).0
+}
+
 fn compare(sources: &[Source], hashes: &[String], documents: &Documents) -> (Summary, Vec<usize>) {
     let present: HashSet<&str> = sources.iter().map(|s| s.path.as_str()).collect();
     let mut gone: BTreeMap<&str, Vec<&String>> = BTreeMap::new();

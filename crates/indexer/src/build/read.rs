@@ -1,9 +1,10 @@
 //! Lists and reads the documents of a knowledge folder.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::document::Source;
 use crate::error::BuildError;
@@ -52,6 +53,28 @@ impl Listing {
             sources: paths.iter().map(unread).collect(),
             places,
         })
+    }
+
+    /// Whether a document, or a folder with documents, was modified after `written`.
+    pub(crate) fn touched_since(&self, knowledge: &Path, written: SystemTime) -> bool {
+        let mut folders: BTreeSet<&Path> = BTreeSet::from([knowledge]);
+        folders.extend(self.places.iter().filter_map(|place| place.parent()));
+        let places = self.places.iter().map(PathBuf::as_path);
+        let is_newer = |place: &Path| {
+            let modified = fs::metadata(place).and_then(|about| about.modified());
+            modified.is_ok_and(|at| at > written)
+        };
+        folders.into_iter().chain(places).any(is_newer)
+    }
+
+    /// Without the documents at these positions, which are sorted.
+    pub(crate) fn remove(&mut self, positions: &[usize]) {
+        for &at in positions.iter().rev() {
+            self.sources.remove(at);
+            if !self.places.is_empty() {
+                self.places.remove(at);
+            }
+        }
     }
 
     pub(crate) fn hashes(&self) -> Result<Vec<String>, BuildError> {

@@ -1,6 +1,8 @@
 //! Maps headings to sections of a playbook, and sections to the analysis steps that they are for.
 
 use crate::model::{Kind, Section};
+use report::Language;
+use report::format::with_capital;
 
 /// Names of each section in either language, as prefixes of a folded heading. A name comes before others that it contains.
 const NAMES: [(Section, &str); 7] = [
@@ -11,7 +13,7 @@ const NAMES: [(Section, &str); 7] = [
     ),
     (
         Section::TradeOffs,
-        "trade|costs|caveat|limits|limitations|risks|drawbacks|取舍|代价|权衡|注意|风险",
+        "trade-offs|trade|costs|caveat|limits|limitations|risks|drawbacks|取舍|代价|权衡|注意|风险",
     ),
     (
         Section::Symptom,
@@ -33,6 +35,14 @@ const NAMES: [(Section, &str); 7] = [
         "example|worked example|sample|示例|例子|样例|案例",
     ),
 ];
+
+/// The heading to write for a section: its first name in this language.
+pub(crate) fn heading_for(section: Section, language: Language) -> String {
+    let names = NAMES.iter().find(|(named, _)| *named == section);
+    let mut names = names.map_or("", |(_, names)| names).split('|');
+    let is_wanted = |name: &&str| name.is_ascii() == (language == Language::En);
+    with_capital(names.find(is_wanted).unwrap_or(section.as_str()))
+}
 
 /// The section named by the innermost heading that names one.
 pub(crate) fn section_of(heading_path: &[String]) -> Option<Section> {

@@ -12,7 +12,7 @@ mod tokens;
 
 pub(crate) use blocks::{BlockKind, blocks};
 pub(crate) use catalogue::catalogue;
-pub(crate) use facets::{section_of, steps_of};
+pub(crate) use facets::{heading_for, section_of, steps_of};
 pub(crate) use markdown::{Piece, pieces};
 pub(crate) use slug::slug;
 

@@ -43,7 +43,12 @@ pub fn beir(
     let index = Index::open(scratch, settings)?;
     let mut options = options.clone();
     options.split = None;
-    evaluate(&index, &judged, &options)
+    // Its grades are not ours, and its documents have no subjects.
+    Ok(Report {
+        sets: BTreeMap::new(),
+        outcomes: BTreeMap::new(),
+        ..evaluate(&index, &judged, &options)?
+    })
 }
 
 /// Indexes into `scratch`, whatever an earlier run with another embedder or version left there.
@@ -121,6 +126,8 @@ fn judged(folder: &Path, split: &str) -> Result<Vec<Judged>, EvalError> {
                 engine: None,
                 step: None,
                 split: Some(split.to_owned()),
+                kind: None,
+                unanswerable: false,
                 relevant,
                 place: (PathBuf::from("queries.jsonl"), number),
             });

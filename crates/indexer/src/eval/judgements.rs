@@ -5,13 +5,18 @@
 //! id = "skew-1"            # optional; file name and number otherwise
 //! text = "one vertex reads most rows"
 //! language = "en"          # optional; detected otherwise
-//! engine = "spark"         # optional; scope otherwise
+//! engine = "spark"         # optional; scope otherwise, `any` to search everything
 //! step = "think3"          # optional
-//! split = "tune"           # optional; tune (also: dev) or heldout (also: test)
+//! split = "tune"           # optional; tune (also: dev), heldout (also: test) or fresh
+//! kind = "complaint"       # optional; quality is reported by it
 //! relevant = [
 //!   { chunk = "experience/skew-join-hot-key.md#fix", grade = 2 },
 //!   { document = "cases/late-orders.md" },               # grade 1
 //! ]
+//!
+//! [[query]]
+//! text = "how to boil an egg"
+//! unanswerable = true      # and nothing relevant: to be refused
 //! ```
 
 use std::fs;
@@ -33,8 +38,12 @@ pub struct Judged {
     pub engine: Option<Engine>,
     /// The step of an analysis that would ask it.
     pub step: Option<String>,
-    /// `tune` or `heldout`.
+    /// `tune`, `heldout` or `fresh`.
     pub split: Option<String>,
+    /// Kind of question.
+    pub kind: Option<String>,
+    /// Whether it should be refused.
+    pub unanswerable: bool,
     pub relevant: Vec<Relevant>,
     /// File and line.
     pub place: (PathBuf, usize),
@@ -64,6 +73,9 @@ struct RawQuery {
     engine: Engine,
     step: Option<String>,
     split: Option<String>,
+    kind: Option<String>,
+    #[serde(default)]
+    unanswerable: bool,
     #[serde(default)]
     relevant: Vec<RawRelevant>,
     /// For people; unused.
@@ -144,13 +156,15 @@ fn to_judged(
         id: raw.id.unwrap_or_else(id),
         language: language.unwrap_or_else(|| detect_language(&raw.text)),
         text: raw.text,
-        engine: Some(raw.engine),
+        engine: Some(raw.engine).filter(|engine| *engine != Engine::Any),
         step: raw.step,
         split: raw.split.map(|split| match split.as_str() {
             "dev" => "tune".to_owned(),
             "test" => "heldout".to_owned(),
             _ => split,
         }),
+        kind: raw.kind,
+        unanswerable: raw.unanswerable,
         relevant,
         place,
     })

@@ -50,7 +50,8 @@ fn grades(ranking: &[(String, String)], relevant: &[Relevant]) -> Vec<f64> {
     out
 }
 
-fn gain(grades: impl Iterator<Item = f64>, k: usize) -> f64 {
+/// Discounted gain of the first `k` grades.
+pub(crate) fn gain(grades: impl Iterator<Item = f64>, k: usize) -> f64 {
     let ranked = grades.take(k).zip(2_u32..);
     ranked
         .map(|(grade, rank)| grade / f64::from(rank).log2())

@@ -2,10 +2,12 @@
 //!
 //! The JSON form of [`Report`] is an interface: fields are added, never renamed.
 
+mod ablate;
 mod beir;
 mod bootstrap;
 mod judgements;
 mod metrics;
+mod subjects;
 mod trec;
 mod tune;
 
@@ -17,15 +19,17 @@ use report::Language;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use ablate::{Worth, ablate};
 pub use beir::beir;
 pub use bootstrap::Difference;
 pub use judgements::{Judged, Relevant, read as read_judgements};
 pub(crate) use judgements::{files as judgement_files, read_file as read_judgement_file};
+pub use subjects::{Estimate, Outcome, Set, Subjects};
 pub use trec::{Run, read as read_run, score as score_run};
 pub use tune::{Tuned, tune};
 
 use crate::error::{BuildError, OpenError, SearchError};
-use crate::model::{Fusion, Query};
+use crate::model::{Fusion, Part, Query};
 use crate::search::Index;
 use metrics::{QueryScores, mean};
 
@@ -59,8 +63,10 @@ pub struct Options {
     pub recall_at: usize,
     /// `None` for the usual fusion.
     pub fusion: Option<Fusion>,
-    /// Only queries of this part (`tune`, `heldout`).
+    /// Only queries of this set (`tune`, `heldout`, `fresh`).
     pub split: Option<String>,
+    /// Parts of reading a query to leave out.
+    pub without: Vec<Part>,
 }
 
 impl Default for Options {
@@ -70,6 +76,7 @@ impl Default for Options {
             recall_at: 100,
             fusion: None,
             split: None,
+            without: Vec::new(),
         }
     }
 }
@@ -88,6 +95,12 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// nDCG per query and branch, for comparison with a later run.
     pub per_query: BTreeMap<String, BTreeMap<String, f64>>,
+    /// What a reader gets, per set of judgments.
+    #[serde(default)]
+    pub sets: BTreeMap<String, Set>,
+    /// The same per query.
+    #[serde(default)]
+    pub outcomes: BTreeMap<String, Outcome>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -108,7 +121,11 @@ pub struct LanguageReport {
 /// Runs every judged query through all three branches of `index`.
 pub fn evaluate(index: &Index, judged: &[Judged], options: &Options) -> Result<Report, EvalError> {
     let is_asked = |query: &&Judged| options.split.is_none() || query.split == options.split;
-    let judged: Vec<&Judged> = judged.iter().filter(is_asked).collect();
+    let all: Vec<&Judged> = judged.iter().filter(is_asked).collect();
+    let outcomes = subjects::run(index, &all, options)?;
+    let sets = subjects::sets(&all, &outcomes);
+    let answerable = all.iter().filter(|query| !query.unanswerable);
+    let judged: Vec<&Judged> = answerable.copied().collect();
     let mut per_branch: BTreeMap<String, Vec<QueryScores>> = BTreeMap::new();
     let branches = [
         ("bm25", Some(Fusion::Bm25)),
@@ -119,7 +136,12 @@ pub fn evaluate(index: &Index, judged: &[Judged], options: &Options) -> Result<R
         let scores = run_branch(index, &judged, fusion, options)?;
         per_branch.insert(name.to_owned(), scores);
     }
-    Ok(report(index, &judged, &per_branch, options))
+    let ids = all.iter().map(|query| query.id.clone());
+    Ok(Report {
+        sets,
+        outcomes: ids.zip(outcomes).collect(),
+        ..report(index, &judged, &per_branch, options)
+    })
 }
 
 fn run_branch(
@@ -177,6 +199,8 @@ fn report(
         embedder: info.embedder,
         warnings: warnings(index, judged),
         per_query,
+        sets: BTreeMap::new(),
+        outcomes: BTreeMap::new(),
     }
 }
 
@@ -307,6 +331,8 @@ mod tests {
             embedder: "e".to_owned(),
             warnings: Vec::new(),
             per_query: per_query.collect(),
+            sets: BTreeMap::new(),
+            outcomes: BTreeMap::new(),
         }
     }
 

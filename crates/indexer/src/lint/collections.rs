@@ -7,7 +7,7 @@ use report::Language;
 use toml::Value;
 
 use super::{Findings, Known, Options, engines_of};
-use crate::document::{Document, Source, line_at};
+use crate::document::{Document, Problem, Source, toml_error};
 use crate::eval::{judgement_files, read_judgement_file};
 use crate::glossary::texts;
 use crate::model::Kind;
@@ -42,14 +42,10 @@ pub(super) fn check_coverage(documents: &[Document<'_>], options: &Options, out:
 
 /// `files.toml` and `glossary.toml`.
 pub(super) fn check_catalogue(source: &Source, out: &mut Findings) {
-    let table = match source.text.parse::<toml::Table>() {
-        Ok(table) => table,
-        Err(error) => {
-            let at = error.span().map_or(0, |span| span.start);
-            let line = line_at(source.text.as_bytes(), at.min(source.text.len()));
-            return out.error(&source.path, line, "toml", error.message());
-        }
-    };
+    let table = source.text.parse::<toml::Table>().unwrap_or_default();
+    if let Some(Problem { line, reason }) = toml_error(&source.text) {
+        return out.error(&source.path, line, "toml", reason);
+    }
     let entries = table.values().filter_map(Value::as_array).flatten();
     let entries: Vec<&toml::Table> = entries.filter_map(Value::as_table).collect();
     if entries.is_empty() {
@@ -111,8 +107,12 @@ pub(super) fn check_judgements(knowledge: &Path, known: &Known, out: &mut Findin
                 let message = format!("query id `{}` is also in {first}", query.id);
                 out.error(&file, line, "judgement", message);
             }
-            if query.relevant.is_empty() {
-                let message = format!("query `{}` has no relevant answer", query.id);
+            if query.relevant.is_empty() != query.unanswerable {
+                let message = match query.unanswerable {
+                    true => "is unanswerable, but has an answer",
+                    false => "has no answer; write `unanswerable = true` if there is none",
+                };
+                let message = format!("query `{}` {message}", query.id);
                 out.warn(&file, line, "judgement", message);
             }
             for relevant in &query.relevant {

@@ -37,7 +37,7 @@ fn fixed(path: &str, text: &str) -> String {
     let source = Source::new(path, text);
     let document = Document::parse(&source);
     let (yaml, _) = split_front_matter(&source.text);
-    if yaml.is_none() || document.front_error.is_some() || !is_curated(&document) {
+    if yaml.is_none() || !document.front_errors.is_empty() || !is_curated(&document) {
         return source.text;
     }
     let front = &document.front;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use report::Language;
 
 use super::{Findings, Options, is_curated};
-use crate::document::{Document, detect_language, file_stem, split_front_matter};
+use crate::document::{Document, Problem, detect_language, file_stem, split_front_matter};
 use crate::model::{Engine, Kind};
 
 /// Known keys; others are most likely typos.
@@ -23,13 +23,14 @@ pub(super) fn check(document: &Document<'_>, options: &Options, out: &mut Findin
         }
         return;
     };
-    if let Some(error) = &document.front_error {
-        let first = error.lines().next().unwrap_or_default();
-        let message = format!("the front matter cannot be read: {first}");
-        out.error(path, 1, "front-matter", message);
-        return;
+    for Problem { line, reason } in &document.front_errors {
+        let message = format!("the front matter cannot be read: {reason}");
+        out.error(path, *line, "front-matter", message);
     }
     check_keys(path, yaml, out);
+    if !document.front_errors.is_empty() {
+        return;
+    }
     if is_curated(document) {
         check_present(document, yaml, out);
         check_values(document, yaml, options, out);
@@ -106,11 +107,27 @@ fn check_values(document: &Document<'_>, yaml: &str, options: &Options, out: &mu
         };
         out.error(path, line("causes"), "unknown-cause", message);
     }
+    let problem = front.problem_type.as_deref().unwrap_or_default();
+    let known = &options.problem_types;
+    if front.problem_type.is_some() && !known.is_empty() && !known.iter().any(|k| k == problem) {
+        let known = known.join("`, `");
+        let message = format!("`{problem}` is not a problem type; write `{known}`");
+        out.error(path, line("problem_type"), "unknown-problem-type", message);
+    }
+    for date in front.reviewed.iter().filter(|date| !is_date(date)) {
+        let message = format!("`{date}` is not a date; write it as 2026-01-31");
+        out.error(path, line("reviewed"), "bad-date", message);
+    }
     let stem = file_stem(path);
     if front.id.as_deref().is_some_and(|id| id != stem) {
         let message = format!("the id differs from the file name `{stem}`");
         out.warn(path, line("id"), "id-name", message);
     }
+}
+
+fn is_date(text: &str) -> bool {
+    let date = text.parse::<jiff::civil::Date>();
+    date.is_ok_and(|date| date.to_string() == text)
 }
 
 /// Duplicate ids, and causes under two problem types.

@@ -5,6 +5,7 @@
 
 mod collections;
 mod coverage;
+mod fences;
 mod fix;
 mod front;
 mod structure;
@@ -47,8 +48,15 @@ pub struct Finding {
     pub fixable: bool,
 }
 
+/// Why a script can't be parsed: line from 1 and message.
+pub type ScriptError = (usize, String);
+
 #[derive(Debug, Clone, Default)]
 pub struct Options {
+    /// Problem types that documents may name; empty to skip the check.
+    pub problem_types: Vec<String>,
+    /// Parses a piece of a script (SCOPE or U-SQL) from a code fence.
+    pub parse: Option<fn(&str) -> Result<(), ScriptError>>,
     /// Causes that playbooks may name, with the engines whose jobs can have them; empty to skip these checks.
     pub causes: Vec<(String, Vec<Engine>)>,
 }
@@ -77,6 +85,7 @@ pub fn lint(knowledge: &Path, options: &Options) -> Result<Vec<Finding>, BuildEr
         check_encoding(knowledge, source, &mut out);
         front::check(document, options, &mut out);
         structure::check(document, &known, &mut out);
+        fences::check(document, options, &mut out);
     }
     front::check_ids(&documents, &mut out);
     collections::check_coverage(&documents, options, &mut out);

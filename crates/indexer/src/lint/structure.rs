@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
 use super::{Findings, Known, Severity, is_curated};
-use crate::chunk::{BlockKind, blocks, section_of, slug};
+use crate::chunk::{BlockKind, blocks, heading_for, section_of, slug};
 use crate::document::{Document, line_at};
 use crate::model::{Kind, Section};
 
@@ -111,7 +111,8 @@ fn check_sections(document: &Document<'_>, headings: &[Heading], out: &mut Findi
     ];
     for (sections, severity) in groups {
         for section in sections.iter().filter(|section| !present.contains(section)) {
-            let message = format!("the section `{}` is missing", section.as_str());
+            let name = heading_for(*section, document.language);
+            let message = format!("a section is missing; write `## {name}`");
             out.add(document.path, 1, severity, "missing-section", message);
         }
     }

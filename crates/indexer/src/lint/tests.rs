@@ -28,6 +28,11 @@ fn codes(folder: &TempDir, causes: &[&str]) -> Vec<String> {
             .iter()
             .map(|&cause| (cause.to_owned(), BOTH.to_vec()))
             .collect(),
+        problem_types: vec!["data_skew".to_owned(), "other".to_owned()],
+        parse: Some(|code| match code.find("WRONG") {
+            Some(at) => Err((1 + code[..at].matches('\n').count(), "wrong".to_owned())),
+            None => Ok(()),
+        }),
     };
     let findings = lint(folder.path(), &options).expect("linted").into_iter();
     findings
@@ -52,7 +57,20 @@ fn check_edit(old: &str, new: &str, expect: &[&str]) {
 fn front_matter_is_asked_for() {
     let bare = ("experience/a.md", "# A\n\ntext\n");
     check(&[bare], &["experience/a.md:1 front-matter"]);
-    check_edit("causes: [skew.a]", "causes: [skew.a", &["1 front-matter"]);
+    check_edit("causes: [skew.a]", "causes: [skew.a", &["6 front-matter"]);
+    let both = ["6 front-matter", "8 front-matter"];
+    check_edit(
+        "causes: [skew.a]\nsource: own\nconfidence: observed",
+        "causes: [skew.a\nsource: own\nconfidence: sure",
+        &both,
+    );
+    check_edit(
+        "problem_type: data_skew",
+        "problem_type: skewed",
+        &["5 unknown-problem-type"],
+    );
+    check_edit("2026-01-01", "2026-02-30", &["9 bad-date"]);
+    check_edit("2026-01-01", "January", &["9 bad-date"]);
     let renamed = ["1 missing-key", "7 unknown-key"];
     check_edit("source: own", "sources: own", &renamed);
     check_edit("language: en", "language: zh", &["4 language"]);
@@ -66,6 +84,36 @@ fn sections_headings_and_links_are_checked() {
     check_edit("## Cause", "## Symptom", &repeated);
     let links = "\n[a](good.md#fix) [b](good.md#nowhere) [c](https://x.org)\n";
     check_edit("\nf\n", links, &["27 dead-link"]);
+}
+
+#[test]
+fn a_missing_section_is_named_as_it_has_to_be_written() {
+    let text = WHOLE
+        .replace("## Trade-offs", "## More")
+        .replace("## Fix", "## Else");
+    let folder = check(
+        &[("experience/good.md", &text)],
+        &["experience/good.md:1 missing-section"; 2],
+    );
+    let findings = lint(folder.path(), &Options::default()).expect("linted");
+    let messages: Vec<&str> = findings.iter().map(|f| f.message.as_str()).collect();
+    let write = |name| format!("a section is missing; write `## {name}`");
+    assert_eq!(messages, [write("Fix"), write("Trade-offs")]);
+}
+
+#[test]
+fn code_in_fences_is_closed_and_parsed() {
+    let fence = |code: &str| format!("\nf\n\n{code}\n");
+    for (code, expect) in [
+        ("```scope\na = b;\n```", vec![]),
+        ("```scope\na = b;\nWRONG\n```", vec!["31 bad-code"]),
+        ("```json\n{\n\"a\": }\n```", vec!["31 bad-code"]),
+        ("```toml\na = 1\nb\n```", vec!["31 bad-code"]),
+        ("```python\nWRONG\n```", vec![]),
+    ] {
+        check_edit("\nf\n", &fence(code), &expect);
+    }
+    check_edit("\nn\n", "\n```scope\na = b;\n", &["37 open-fence"]);
 }
 
 #[test]
@@ -119,6 +167,7 @@ fn each_engine_needs_its_own_playbooks_once_there_is_one() {
     assert_eq!(covered(&folder), [uncovered[1]; 2]);
     let options = Options {
         causes: vec![("skew.a".to_owned(), vec![Engine::Scope])],
+        ..Options::default()
     };
     let findings = lint(folder.path(), &options).expect("linted");
     let refused = findings.iter().filter(|f| f.file == "experience/spark.md");
@@ -135,6 +184,7 @@ fn coverage_counts_playbooks_and_sections_per_language() {
         causes: ["skew.a", "skew.b"]
             .map(|cause| (cause.to_owned(), BOTH.to_vec()))
             .to_vec(),
+        ..Options::default()
     };
     let rows = coverage(folder.path(), &options).expect("counted");
     let of = |cause: &str, language| {

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::fit::Fit;
 use super::fuse::{Candidate, fuse};
 use super::graphs::Graphs;
 use super::info::Info;
@@ -16,11 +17,12 @@ use crate::embed::{Embedder, VectorWeights, load};
 use crate::error::{OpenError, SearchError};
 use crate::glossary::{Expansion, Glossary};
 use crate::guard::guarded;
-use crate::model::{Chunk, Filter, Fusion, Hit, Kind, Query, Remote};
+use crate::model::{Chunk, Evidence, Filter, Fusion, Hit, Kind, Query, Remote};
+use crate::query::{self, Reading, Remark};
 use crate::settings::Settings;
 use crate::store::facets::filter_groups;
 use crate::store::generation::{self, GLOSSARY, Held, read_json};
-use crate::store::lexical::{Lexical, Words};
+use crate::store::lexical::Lexical;
 use crate::store::manifest::Ordinal;
 
 /// Candidates per branch, at least. Deeper lists change little and cost time; recall at 100 needs 100.
@@ -31,14 +33,6 @@ const BRANCHES_APART_FROM: usize = 30_000;
 
 /// Candidates for thinning per hit wanted.
 const THIN_FROM: usize = 3;
-
-/// Weight, relative to a word of the query, that all names added by the glossary for one thing in one script share: a
-/// translation may be ambiguous, and five names of a thing should count no more than the thing. Of .25,
-/// .4 and .6, .4 found most on the tuning judgments.
-const EXPANSION_WEIGHT: f32 = 0.4;
-
-/// Characters of a Chinese word, on average.
-const CJK_WORD: f32 = 2.0;
 
 /// Bonus for a chunk with all preferred facets, relative to the best fused score: enough to decide between
 /// similar chunks, too little to promote an unrelated one.
@@ -123,7 +117,8 @@ impl Index {
     }
 
     fn found(&self, query: &Query<'_>) -> Result<Vec<Hit>, SearchError> {
-        let usual = || self.usual_fusion(&query.text);
+        let reading = self.read(query);
+        let usual = || self.usual_fusion(&reading);
         let fusion = query.fusion.unwrap_or_else(usual);
         let hidden = match query.filter.kinds.contains(&Kind::Glossary) {
             true => 0,
@@ -131,11 +126,9 @@ impl Index {
         };
         // Deeper by the number that is hidden, so that the result is as if they did not exist.
         let depth = DEPTH.max(4 * query.k) + hidden;
-        let expansions = self.glossary.expand(&query.text);
         let asked = Asked {
-            text: &query.text,
+            reading: &reading,
             filter: &query.filter,
-            expansions: &expansions,
             fusion,
             depth,
             remote: query.remote,
@@ -158,7 +151,17 @@ impl Index {
         if let Some(reranker) = &self.models.reranker {
             self.rerank(reranker, &query.text, &mut scored)?;
         }
-        self.hits(query, scored)
+        let fit = Fit::new(query, &reading, &self.lexical).map_err(lexical_error)?;
+        self.hits(query, &fit, scored)
+    }
+
+    /// What is read into `query` beyond its words.
+    pub fn remarks(&self, query: &Query<'_>) -> Vec<Remark> {
+        self.read(query).remarks
+    }
+
+    fn read(&self, query: &Query<'_>) -> Reading {
+        query::read(&query.text, &query.without, &self.glossary, &self.lexical)
     }
 
     /// `None` if this generation has no such chunk.
@@ -190,9 +193,9 @@ impl Index {
     }
 
     /// The weights of the embedder, mixed according to the script of the query.
-    fn usual_fusion(&self, text: &str) -> Fusion {
+    fn usual_fusion(&self, reading: &Reading) -> Fusion {
         let weights = self.models.weights;
-        let cjk = analyze::cjk_share(text);
+        let cjk = analyze::cjk_share(&reading.text);
         Fusion::Convex {
             vector: weights.cjk * cjk + weights.latin * (1.0 - cjk),
         }
@@ -202,8 +205,8 @@ impl Index {
         if asked.fusion == Fusion::Vector {
             return Ok(Vec::new());
         }
-        let words = query_words(asked.text, asked.expansions);
-        let found = self.lexical.search(&words, asked.filter, asked.depth);
+        let words = &asked.reading.words;
+        let found = self.lexical.search(words, asked.filter, asked.depth);
         found.map_err(lexical_error)
     }
 
@@ -224,9 +227,9 @@ impl Index {
         if asked.fusion == Fusion::Bm25 {
             return Ok(None);
         }
-        let mut text = asked.text.to_owned();
+        let mut text = asked.reading.text.clone();
         let english_only = self.models.embedder.english_only();
-        for Expansion { name, .. } in asked.expansions {
+        for Expansion { name, .. } in &asked.reading.expansions {
             if !(english_only && analyze::cjk_share(name) > 0.0) {
                 text.push(' ');
                 text.push_str(name);
@@ -285,7 +288,7 @@ impl Index {
         let depth = reranker.depth.min(scored.len());
         let mut texts = Vec::with_capacity(depth);
         for hit in &scored[..depth] {
-            let chunk = self.read(hit.candidate.ordinal)?;
+            let chunk = self.read_chunk(hit.candidate.ordinal)?;
             texts.push(context::embedded_text(&chunk));
         }
         let top = scored.iter().map(|hit| hit.score).fold(0.0, f32::max);
@@ -297,7 +300,7 @@ impl Index {
         Ok(())
     }
 
-    fn read(&self, ordinal: Ordinal) -> Result<Chunk, SearchError> {
+    fn read_chunk(&self, ordinal: Ordinal) -> Result<Chunk, SearchError> {
         let (chunk, ordinal) = (self.segments.chunk(ordinal), ordinal.0);
         chunk.map_err(|reason| SearchError::Chunk { ordinal, reason })
     }
@@ -305,6 +308,7 @@ impl Index {
     fn hits(
         &self,
         query: &Query<'_>,
+        fit: &Fit,
         mut scored: Vec<Scored<'_>>,
     ) -> Result<Vec<Hit>, SearchError> {
         scored.truncate(query.k.saturating_mul(THIN_FROM));
@@ -317,16 +321,32 @@ impl Index {
         };
         let documents: Vec<&str> = scored.iter().map(Scored::document).collect();
         let picked = thin(&scores, query.k, query.diversity, &documents, similarity);
-        let ranked = (1..)
-            .zip(picked)
-            .map(|(rank, at)| self.hit(rank, &scored[at]));
-        ranked.collect()
+        let picked: Vec<&Scored<'_>> = picked.into_iter().map(|at| &scored[at]).collect();
+        let ids: Vec<&str> = picked.iter().map(|hit| hit.id).collect();
+        let scores = picked.iter().map(|hit| {
+            let Candidate { bm25, vector, .. } = hit.candidate;
+            (bm25.map(|b| b.score), vector.map(|v| v.score))
+        });
+        let evidence = fit.evidence(&self.lexical, &ids, scores);
+        let evidence = evidence.map_err(lexical_error)?;
+        let ranked = (1..).zip(picked).zip(evidence);
+        let hits = ranked.map(|((rank, hit), evidence)| self.hit(rank, hit, fit, evidence));
+        hits.collect()
     }
 
-    fn hit(&self, rank: usize, scored: &Scored<'_>) -> Result<Hit, SearchError> {
+    fn hit(
+        &self,
+        rank: usize,
+        scored: &Scored<'_>,
+        fit: &Fit,
+        evidence: Evidence,
+    ) -> Result<Hit, SearchError> {
         let Candidate { bm25, vector, .. } = scored.candidate;
+        let chunk = self.read_chunk(scored.candidate.ordinal)?;
         Ok(Hit {
-            chunk: self.read(scored.candidate.ordinal)?,
+            fit: fit.of(&chunk, evidence),
+            evidence,
+            chunk,
             rank,
             score: scored.score,
             bm25_rank: bm25.and_then(|ranked| ranked.rank),
@@ -343,9 +363,8 @@ impl Index {
 
 /// What both branches of a search are asked for.
 struct Asked<'a> {
-    text: &'a str,
+    reading: &'a Reading,
     filter: &'a Filter,
-    expansions: &'a [Expansion],
     fusion: Fusion,
     depth: usize,
     remote: Remote<'a>,
@@ -372,66 +391,8 @@ impl Scored<'_> {
     }
 }
 
-/// Deduplicated terms of the query with weight 1, and those added by the glossary with less.
-fn query_words(text: &str, expansions: &[Expansion]) -> Words {
-    let mut out: Vec<(String, f32)> = Vec::new();
-    let mut seen = std::collections::HashSet::new();
-    let own = analyze::terms(text).into_iter().map(|term| (term, 1.0));
-    for (term, weight) in own.chain(expansions.iter().flat_map(expansion_terms)) {
-        if seen.insert(term.clone()) {
-            out.push((term, weight));
-        }
-    }
-    let mut pairs = analyze::pairs(text);
-    pairs.sort();
-    pairs.dedup();
-    Words { terms: out, pairs }
-}
-
-/// A Chinese name of four characters is two words in seven terms, which together weigh as much
-/// as two words; else a question in English would mostly ask for Chinese.
-fn expansion_terms(expansion: &Expansion) -> Vec<(String, f32)> {
-    let terms = analyze::terms(&expansion.name);
-    let mut weight = EXPANSION_WEIGHT / expansion.rivals.max(1) as f32;
-    let characters = expansion.name.chars();
-    let characters = characters.filter(|&c| analyze::is_cjk(c)).count();
-    if characters > 0 {
-        weight *= (characters as f32 / CJK_WORD).max(1.0) / terms.len().max(1) as f32;
-    }
-    terms.into_iter().map(|term| (term, weight)).collect()
-}
-
 fn lexical_error(error: tantivy::TantivyError) -> SearchError {
     SearchError::Lexical {
         reason: error.to_string(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn weight(name: &str, rivals: usize) -> f32 {
-        let name = name.to_owned();
-        let terms = expansion_terms(&Expansion { name, rivals });
-        terms.iter().map(|(_, weight)| weight).sum()
-    }
-
-    #[test]
-    fn an_added_name_weighs_as_much_as_its_words_in_either_language() {
-        let near = |a: f32, b: f32| (a - b).abs() < 1e-6;
-        assert!(near(weight("hot key", 1), 2.0 * EXPANSION_WEIGHT));
-        assert!(near(weight("数据倾斜", 1), 2.0 * EXPANSION_WEIGHT));
-        assert!(near(weight("数据倾斜", 4), 0.5 * EXPANSION_WEIGHT));
-        assert!(near(weight("键", 1), EXPANSION_WEIGHT));
-    }
-
-    #[test]
-    fn the_words_of_the_query_count_in_full() {
-        let (name, rivals) = ("hot key".to_owned(), 1);
-        let words = query_words("hot spot", &[Expansion { name, rivals }]);
-        let weight = |term: &str| words.terms.iter().find(|(t, _)| t == term).map(|(_, w)| *w);
-        assert_eq!(weight("hot"), Some(1.0));
-        assert_eq!(weight("key"), Some(EXPANSION_WEIGHT));
     }
 }

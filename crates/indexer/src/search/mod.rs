@@ -1,5 +1,6 @@
 //! Search: two branches, one list.
 
+mod fit;
 mod fuse;
 mod graphs;
 mod index;

@@ -3,7 +3,7 @@
 //! Terms come from our analyzer. Tantivy never parses a query, since its parser turns a Chinese sentence into one
 //! exact phrase. Positions are not stored, since there are no phrase queries.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use tantivy::collector::{Count, DocSetCollector, TopDocs};
@@ -17,8 +17,8 @@ use tantivy::schema::{
 };
 use tantivy::tokenizer::{PreTokenizedString, Token};
 use tantivy::{
-    DocAddress, Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Searcher,
-    TantivyDocument, TantivyError, Term,
+    DocAddress, DocId, DocSet, Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy,
+    Searcher, TERMINATED, TantivyDocument, TantivyError, Term,
 };
 
 use super::directory::Folder;
@@ -245,6 +245,69 @@ impl Lexical {
     pub(crate) fn frequency(&self, term: &str) -> tantivy::Result<u64> {
         let term = Term::from_field_text(self.fields.body, term);
         self.searcher.doc_freq(&term)
+    }
+
+    /// For each chunk of `ids`, which of `terms` it contains.
+    pub(crate) fn presence(&self, ids: &[&str], terms: &[&str]) -> tantivy::Result<Vec<Vec<bool>>> {
+        let mut out = vec![vec![false; terms.len()]; ids.len()];
+        for segment in self.searcher.segment_readers() {
+            let postings = |field: Field, text: &str| {
+                let term = Term::from_field_text(field, text);
+                let index = segment.inverted_index(field)?;
+                Ok::<_, TantivyError>(index.read_postings(&term, IndexRecordOption::Basic)?)
+            };
+            let mut chunks: Vec<(DocId, usize)> = Vec::new();
+            for (place, id) in ids.iter().enumerate() {
+                let Some(mut found) = postings(self.fields.id, id)? else {
+                    continue;
+                };
+                while found.doc() != TERMINATED {
+                    if !segment.is_deleted(found.doc()) {
+                        chunks.push((found.doc(), place));
+                    }
+                    found.advance();
+                }
+            }
+            chunks.sort_unstable();
+            for (at, term) in terms.iter().enumerate() {
+                let Some(mut found) = postings(self.fields.body, term)? else {
+                    continue;
+                };
+                for &(chunk, place) in &chunks {
+                    // Seeking backwards is not allowed.
+                    let doc = match found.doc() < chunk {
+                        true => found.seek(chunk),
+                        false => found.doc(),
+                    };
+                    out[place][at] |= doc == chunk;
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    /// Terms that start with `first`, each with its number of chunks, dead ones in unmerged segments included.
+    pub(crate) fn starting_with(&self, first: char) -> tantivy::Result<BTreeMap<String, u64>> {
+        let mut chunks: BTreeMap<String, u64> = BTreeMap::new();
+        let (from, to) = (first.to_string(), format!("{first}\u{7f}"));
+        for segment in self.searcher.segment_readers() {
+            let terms = segment.inverted_index(self.fields.body)?;
+            let mut terms = terms.terms().range().ge(&from).lt(&to).into_stream()?;
+            while terms.advance() {
+                let term = String::from_utf8_lossy(terms.key()).into_owned();
+                *chunks.entry(term).or_default() += u64::from(terms.value().doc_freq);
+            }
+        }
+        Ok(chunks)
+    }
+
+    /// How rare `term` is, as BM25 counts it.
+    pub(crate) fn idf(&self, term: &str) -> tantivy::Result<f32> {
+        let (all, having) = (
+            self.searcher.num_docs() as f32,
+            self.frequency(term)? as f32,
+        );
+        Ok((1.0 + (all - having + 0.5).max(0.0) / (having + 0.5)).ln())
     }
 
     /// Chunks of this kind, including dead ones in unmerged segments.

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use indexer::build::{update, update_from};
 use indexer::{
-    BuildError, Engine, Filter, Fusion, Hit, Index, Kind, Language, OpenError, Query, Rebuild,
-    Reranker, Section, Settings,
+    BuildError, Engine, Filter, Fusion, Hit, Index, Kind, Language, Match, OpenError, Query,
+    Rebuild, Reranker, Section, Settings,
 };
 use tempfile::TempDir;
 
@@ -333,4 +333,69 @@ fn what_this_build_lacks_is_named() {
     };
     let refused = Index::open(&world.index(), &settings).map(|_| ());
     assert!(matches!(refused, Err(OpenError::Embed(_))), "{refused:?}");
+}
+
+#[test]
+fn a_broken_document_is_skipped_with_its_place_until_it_is_fixed() {
+    let world = world();
+    world.update();
+    world.write(
+        "experience/gc-zh.md",
+        &GC.replace("causes: gc", "causes: [gc"),
+    );
+    world.write("glossary.toml", "[[term]]\nzh = \n");
+    let summary = world.update();
+    let skipped = summary.skipped.iter().map(|s| (&*s.document, s.line));
+    let expected = [("experience/gc-zh.md", 6), ("glossary.toml", 2)];
+    assert_eq!(skipped.collect::<Vec<_>>(), expected);
+    assert!(has(&world.search("hot key"), "experience/skew.md"));
+    assert!(!has(&world.search("垃圾回收"), "experience/gc-zh.md"));
+    assert_eq!(world.update().skipped.len(), 2, "named every time");
+    world.write("experience/gc-zh.md", GC);
+    world.write("glossary.toml", GLOSSARY);
+    assert!(world.update().skipped.is_empty());
+    assert!(has(&world.search("垃圾回收"), "experience/gc-zh.md"));
+}
+
+#[test]
+fn an_index_is_not_emptied_by_broken_documents() {
+    let world = World::new();
+    world.write("a.md", "---\ncauses: [a\n---\ntext\n");
+    let refused = world.try_update().expect_err("refused").to_string();
+    assert!(refused.contains("a.md:2"), "{refused}");
+}
+
+#[test]
+fn an_index_older_than_its_documents_is_noticed() {
+    let world = world();
+    world.update();
+    let outdated = || indexer::build::outdated(&world.knowledge(), &world.index()).expect("known");
+    assert_eq!(outdated(), 0);
+    world.write("experience/skew.md", SKEW);
+    assert_eq!(outdated(), 0, "written again with the same text");
+    world.write("experience/skew.md", &edited());
+    world.write("new.md", "# New\n\ntext\n");
+    fs::remove_file(world.knowledge().join("experience/gc-zh.md")).expect("removed");
+    assert_eq!(outdated(), 3);
+    world.update();
+    assert_eq!(outdated(), 0);
+}
+
+#[test]
+fn a_question_about_something_else_fits_nothing() {
+    let world = world();
+    world.update();
+    let fits = |text: &str| {
+        let hits = world.open().search(&Query::new(text, 5)).expect("searched");
+        hits.iter().any(|hit| hit.fit == Match::Strong)
+    };
+    assert!(fits("salt the hot key of a join"));
+    assert!(fits("怎么减少垃圾回收"));
+    assert!(!fits("which ingress controller terminates websockets"));
+    assert!(!fits("红烧肉怎么做"));
+    let mut query = Query::new("websockets", 5);
+    query.filter.causes = vec!["skew.join_hot_key".to_owned()];
+    let hits = world.open().search(&query).expect("searched");
+    let named = hits.iter().all(|hit| hit.fit == Match::Strong);
+    assert!(named, "its author says that the document covers the cause");
 }

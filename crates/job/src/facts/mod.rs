@@ -3,14 +3,12 @@
 //! A front end fills in what its files hold; what they don't hold is `None`, never 0. There are no
 //! thresholds and no judgments here.
 
-mod path;
 mod spread;
 
 use std::sync::Arc;
 
-use crate::model::Source;
+use report::Source;
 
-pub use path::PathStep;
 pub use spread::{Spread, TimeSplit};
 
 /// A value computed from numbers of the files.

@@ -1,8 +1,8 @@
 //! How rows, bytes and time are spread over the vertices of a stage.
 
 use super::Derived;
-use crate::model::Source;
 use crate::runs::{Distribution, RunState, StageRuns, VertexRun};
+use report::Source;
 
 /// How a number is spread over the vertices of a stage.
 #[derive(Debug, Clone, Copy, PartialEq)]

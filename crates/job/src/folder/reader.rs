@@ -135,7 +135,9 @@ impl JobReader {
     /// Takes a part of an event log.
     pub(super) fn spark_events(&mut self, name: &str, stream: impl Read) -> std::io::Result<()> {
         let mut events = self.events.take();
-        let events = events.get_or_insert_with(|| Box::new(spark::Collector::new(&self.options)));
+        let events = events.get_or_insert_with(|| {
+            Box::new(spark::Collector::new(self.options.max_runs_per_stage))
+        });
         let cut = spark::read(name, stream, events);
         self.events = Some(std::mem::take(events));
         if let Some(cut) = cut? {

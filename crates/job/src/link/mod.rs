@@ -3,10 +3,13 @@
 mod edges;
 mod fit;
 mod lines;
+mod path;
 
 use crate::model::{Codegen, FileKind, Job, JobState, PlanNode, Source};
 use crate::read::{self, job_info::Rank};
 use crate::script::StatementKind;
+
+pub use path::PathStep;
 
 /// A thing that was found, and how sure it is the right one.
 #[derive(Debug, Clone, PartialEq)]

@@ -9,7 +9,6 @@ use super::event::{self, StageInfo, Str, TaskEnd};
 use super::failure::TaskFailure;
 use super::plan_text::{RawNode, plan};
 use super::tasks::{Tasks, state, task};
-use crate::folder::Options;
 use crate::model::{Application, CachedData, DriverJob, Execution, Executor};
 use crate::runs::RunState;
 
@@ -83,9 +82,10 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    pub(crate) fn new(options: &Options) -> Collector {
+    /// Keeps at most so many tasks of a stage.
+    pub(crate) fn new(per_stage: usize) -> Collector {
         Collector {
-            per_stage: options.max_runs_per_stage,
+            per_stage,
             ..Collector::default()
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use indexer::Hit;
+use indexer::{Hit, Match};
 use rmcp::ErrorData;
 use rmcp::handler::server::tool::IntoCallToolResult;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, Resource};
@@ -79,6 +79,9 @@ pub(super) struct Passage {
     pub(super) causes: Vec<String>,
     /// Where the knowledge comes from, in the document's words.
     pub(super) source: Option<String>,
+    /// `strong` if it answers the query, `weak` if it is only near it. If all passages are weak, the knowledge base has no answer.
+    #[serde(rename = "match")]
+    pub(super) fit: Match,
     /// Comparable only within one answer.
     pub(super) score: f32,
     /// Rank by words; null if words did not find it.
@@ -99,6 +102,7 @@ impl From<Hit> for Passage {
             language: chunk.language.code().to_owned(),
             causes: chunk.causes,
             source: chunk.source,
+            fit: hit.fit,
             score: hit.score,
             bm25_rank: hit.bm25_rank,
             vector_rank: hit.vector_rank,
@@ -112,6 +116,11 @@ impl Passages {
             return "nothing found".to_owned();
         }
         let mut out = String::new();
+        if self.passages.iter().all(|p| p.fit == Match::Weak) {
+            out.push_str(
+                "Nothing in the knowledge base fits well; these passages are only the nearest.\n\n",
+            );
+        }
         for passage in &self.passages {
             let place = std::iter::once(&passage.title)
                 .chain(&passage.headings)

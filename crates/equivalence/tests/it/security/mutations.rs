@@ -11,7 +11,7 @@ use crate::support::{Rewritten, all};
 /// A way to change the result of a script; `None` if it has nothing of the kind.
 type Mutation = (&'static str, fn(&str) -> Option<String>);
 
-const MUTATIONS: [Mutation; 14] = [
+const MUTATIONS: [Mutation; 13] = [
     ("filter dropped", |text| {
         let script = Script::parse("scope.script", text.to_owned());
         let filter = script
@@ -38,13 +38,6 @@ const MUTATIONS: [Mutation; 14] = [
     ("sum to count", |text| once(text, "SUM(", "COUNT(")),
     ("top 1", |text| last_select(text, "SELECT TOP 1")),
     ("union", |text| once(text, "UNION ALL", "UNION")),
-    ("order turned around", |text| {
-        once(text, " DESC)", " ASC)").or_else(|| {
-            let at = text.find("ROW_NUMBER() OVER (")?;
-            let end = at + text[at..].find(") AS ")?;
-            Some(format!("{} DESC{}", &text[..end], &text[end..]))
-        })
-    }),
     ("output column renamed", |text| {
         let at = text.rfind(" AS RowsSeen")? + " AS ".len();
         Some(format!(

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Derived;
+use crate::facts::Derived;
 use crate::model::{Job, Source};
 use crate::runs::{RunState, VertexRun};
 

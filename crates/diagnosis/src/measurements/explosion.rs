@@ -1,0 +1,65 @@
+//! How many rows joins put out for those that they take in.
+
+use job::facts::value;
+use job::model::{Operator, OperatorKind};
+
+use crate::settings::Threshold;
+use crate::view::View;
+
+/// Output rows over the rows of the larger input.
+pub(crate) static MIN_FACTOR: Threshold = Threshold {
+    name: "join_explosion.min_factor",
+    default: 2.0,
+    unit: "ratio",
+    reason_zh: "一对多连接的输出不会超过较大一侧；超过就说明键在两侧都有重复，历史表可能重复一两次",
+    reason_en: "a one-to-many join puts out at most its larger side; more proves that the key repeats on both, as it may once or twice in a table with history",
+    source: "arithmetic; healthy simulated joins put out at most 1.6 times the larger side",
+};
+
+/// Rows out of a join and into each of its sides.
+fn rows(view: &View<'_>, stage: usize, join: &Operator) -> Option<(f64, Vec<f64>)> {
+    let facts = &view.facts[stage];
+    let position = facts.position(join.uid)?;
+    let node = &facts.operators[position];
+    let out = value(&node.rows)?;
+    if let (Some(build), Some(probe)) = (value(&node.build_rows), value(&node.probe_rows)) {
+        return Some((out, vec![build, probe]));
+    }
+    let inputs = facts.rows_in(position);
+    (inputs.len() >= 2).then_some((out, inputs))
+}
+
+/// Output of a join in which the key repeats on both sides, over what the optimizer expected of it,
+/// from which its statistics of the key are no longer true.
+const UNEXPECTED: f64 = 4.0;
+
+/// Rows that a join puts out and that it should put out: those of its larger input; if it puts out
+/// more, so that the key repeats on both sides, what the optimizer expected. `None` if unknown.
+pub(crate) fn output(view: &View<'_>, stage: usize, index: usize) -> Option<(f64, f64)> {
+    let join = &view.job.stages[stage].operators[index];
+    let (out, inputs) = rows(view, stage, join)?;
+    let larger = inputs.iter().copied().fold(1.0, f64::max);
+    let expected = view
+        .job
+        .estimate_of(stage, index)
+        .and_then(|l| l.value.card);
+    let unexpected = |e: &f64| out > larger && *e >= 1.0 && out >= UNEXPECTED * e;
+    let should = expected
+        .filter(unexpected)
+        .map_or(larger, |e| e.min(larger));
+    Some((out, should))
+}
+
+/// Whether the rows that a stage reads come from a join that put out far too many.
+pub(crate) fn is_upstream(view: &View<'_>, stage: usize) -> bool {
+    let limit = view.limit(&MIN_FACTOR);
+    let multiplies = |s: usize, at: usize| {
+        output(view, s, at).is_some_and(|(out, should)| out / should >= limit)
+    };
+    let is_join = |o: &Operator| matches!(o.kind, OperatorKind::Join | OperatorKind::Combine);
+    let upstream = view.upstream(stage).into_iter().filter(|s| *s != stage);
+    upstream.into_iter().any(|s| {
+        let operators = &view.job.stages[s].operators;
+        (0..operators.len()).any(|at| is_join(&operators[at]) && multiplies(s, at))
+    })
+}

@@ -1,0 +1,187 @@
+//! What a reader gets: documents folded by subject, per set, language and kind of question, and what is refused.
+//!
+//! A document and its translation are one subject. The metrics of the branches, by document, are in [`super::metrics`].
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::bootstrap::mean_interval;
+use super::judgements::Judged;
+use super::metrics::{gain, mean};
+use super::{EvalError, Options};
+use crate::model::{Evidence, Query};
+use crate::search::Index;
+use report::Match;
+
+/// The grade of an answer; lower grades only help.
+const ANSWERS: f64 = 3.0;
+
+/// Hits from which subjects are folded; a document gives few.
+const DEPTH: usize = 30;
+
+/// Hits among which a strong match is looked for: what a reader sees by default.
+const SHOWN: usize = 5;
+
+/// A mean with its 95 % bootstrap interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    pub mean: f64,
+    pub ci95: [f64; 2],
+}
+
+/// Quality for some answerable queries.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Subjects {
+    pub queries: usize,
+    /// nDCG of the subjects.
+    pub ndcg: Estimate,
+    /// Share of queries that the first subject answers.
+    #[serde(rename = "success@1")]
+    pub success_at_1: Estimate,
+    #[serde(rename = "success@3")]
+    pub success_at_3: Estimate,
+    /// Share that is wrongly refused: without a strong match among the first five.
+    pub refused: Estimate,
+}
+
+/// One set of judgments: `tune`, `heldout`, `fresh`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Set {
+    /// `all`, `zh`, `en`, and the kinds of question.
+    pub answerable: BTreeMap<String, Subjects>,
+    /// Share of the unanswerable questions that is refused, by the same names.
+    pub unanswerable: BTreeMap<String, Estimate>,
+}
+
+/// What a query got.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Subjects of the hits, best first, up to the cut-off.
+    pub subjects: Vec<String>,
+    pub ndcg: f64,
+    /// Rank of the first subject that answers, from 1.
+    pub answer: Option<usize>,
+    pub refused: bool,
+    /// Of the first hits.
+    pub evidence: Vec<Evidence>,
+}
+
+/// Runs the queries as a reader would.
+pub(super) fn run(
+    index: &Index,
+    judged: &[&Judged],
+    options: &Options,
+) -> Result<Vec<Outcome>, EvalError> {
+    let outcomes = judged.par_iter().map(|query| {
+        let mut asked = Query::new(&query.text, DEPTH);
+        asked.fusion = options.fusion;
+        asked.filter.engine = query.engine;
+        asked.without = options.without.clone();
+        let hits = index.search(&asked)?;
+        let mut subjects: Vec<String> = Vec::new();
+        for subject in hits.iter().map(|hit| subject(&hit.chunk.document)) {
+            if !subjects.contains(&subject) {
+                subjects.push(subject);
+            }
+        }
+        subjects.truncate(options.k);
+        let shown = || hits.iter().take(SHOWN);
+        let grades: Vec<f64> = subjects.iter().map(|s| grade(query, s)).collect();
+        let answer = grades.iter().position(|&grade| grade >= ANSWERS);
+        Ok(Outcome {
+            ndcg: ndcg(&grades, query, options.k),
+            answer: answer.map(|at| at + 1),
+            refused: shown().all(|hit| hit.fit == Match::Weak),
+            evidence: shown().map(|hit| hit.evidence).collect(),
+            subjects,
+        })
+    });
+    outcomes.collect()
+}
+
+/// The document without its language and what follows.
+pub(super) fn subject(target: &str) -> String {
+    let path = target.split('#').next().unwrap_or(target);
+    let stem = path.trim_end_matches(".md");
+    stem.strip_suffix("-zh").unwrap_or(stem).to_owned()
+}
+
+fn grade(query: &Judged, of: &str) -> f64 {
+    let grades = query.relevant.iter().filter(|r| subject(&r.target) == of);
+    grades.map(|r| r.grade).fold(0.0, f64::max)
+}
+
+fn ndcg(grades: &[f64], query: &Judged, k: usize) -> f64 {
+    let mut best: BTreeMap<String, f64> = BTreeMap::new();
+    for relevant in &query.relevant {
+        let of = best.entry(subject(&relevant.target)).or_default();
+        *of = of.max(relevant.grade);
+    }
+    let mut ideal: Vec<f64> = best.into_values().collect();
+    ideal.sort_by(|a, b| b.total_cmp(a));
+    match gain(ideal.into_iter(), k) {
+        ideal if ideal > 0.0 => gain(grades.iter().copied(), k) / ideal,
+        _ => 0.0,
+    }
+}
+
+pub(super) fn sets(judged: &[&Judged], outcomes: &[Outcome]) -> BTreeMap<String, Set> {
+    let mut by_set: BTreeMap<&str, Vec<(&Judged, &Outcome)>> = BTreeMap::new();
+    for (query, outcome) in judged.iter().zip(outcomes) {
+        let set = query.split.as_deref().unwrap_or("other");
+        by_set.entry(set).or_default().push((query, outcome));
+    }
+    let sets = by_set.into_iter();
+    sets.map(|(name, pairs)| (name.to_owned(), Set::of(&pairs)))
+        .collect()
+}
+
+impl Set {
+    fn of(pairs: &[(&Judged, &Outcome)]) -> Set {
+        let part = |answerable: bool| {
+            let mut parts: BTreeMap<String, Vec<&Outcome>> = BTreeMap::new();
+            for (query, outcome) in pairs.iter().filter(|(q, _)| q.unanswerable != answerable) {
+                let names = ["all", query.language.code()].into_iter();
+                for name in names.chain(query.kind.as_deref()) {
+                    parts.entry(name.to_owned()).or_default().push(outcome);
+                }
+            }
+            parts.into_iter()
+        };
+        let refused = |outcomes: &[&Outcome]| share(outcomes, |o| o.refused);
+        Set {
+            answerable: part(true).map(|(n, o)| (n, Subjects::of(&o))).collect(),
+            unanswerable: part(false).map(|(n, o)| (n, refused(&o))).collect(),
+        }
+    }
+}
+
+impl Subjects {
+    fn of(outcomes: &[&Outcome]) -> Subjects {
+        let ndcg: Vec<f64> = outcomes.iter().map(|o| o.ndcg).collect();
+        let within = |k: usize| share(outcomes, |o| o.answer.is_some_and(|rank| rank <= k));
+        Subjects {
+            queries: outcomes.len(),
+            ndcg: Estimate::of(&ndcg),
+            success_at_1: within(1),
+            success_at_3: within(3),
+            refused: share(outcomes, |o| o.refused),
+        }
+    }
+}
+
+fn share(outcomes: &[&Outcome], is: impl Fn(&Outcome) -> bool) -> Estimate {
+    let values = outcomes.iter().map(|o| f64::from(u8::from(is(o))));
+    Estimate::of(&values.collect::<Vec<_>>())
+}
+
+impl Estimate {
+    fn of(values: &[f64]) -> Estimate {
+        Estimate {
+            mean: mean(values),
+            ci95: mean_interval(values),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+use super::*;
+
+/// Knows the stems of a few words, each in ten chunks.
+struct Few(&'static [&'static str]);
+
+impl Vocabulary for Few {
+    fn contains(&self, term: &str) -> bool {
+        self.0.contains(&term)
+    }
+
+    fn starting_with(&self, first: char) -> BTreeMap<String, u64> {
+        let known = self.0.iter().filter(|term| term.starts_with(first));
+        known.map(|term| ((*term).to_owned(), 10)).collect()
+    }
+}
+
+const KNOWN: Few = Few(&["broadcast", "join", "partit", "skew", "garbag", "max"]);
+
+fn reading(text: &str) -> Reading {
+    read(text, &[], &Glossary::default(), &KNOWN)
+}
+
+fn weight(text: &str, term: &str) -> Option<f32> {
+    let own = reading(text).own;
+    own.iter().find(|(t, _)| t == term).map(|(_, w)| *w)
+}
+
+fn sum_of_expansion(name: &str, rivals: usize) -> f32 {
+    let name = name.to_owned();
+    let terms = expansion_terms(&Expansion { name, rivals });
+    terms.iter().map(|(_, weight)| weight).sum()
+}
+
+#[test]
+fn an_added_name_weighs_as_much_as_its_words_in_either_language() {
+    let near = |a: f32, b: f32| (a - b).abs() < 1e-6;
+    assert!(near(sum_of_expansion("hot key", 1), 2.0 * EXPANSION_WEIGHT));
+    assert!(near(
+        sum_of_expansion("数据倾斜", 1),
+        2.0 * EXPANSION_WEIGHT
+    ));
+    assert!(near(
+        sum_of_expansion("数据倾斜", 4),
+        0.5 * EXPANSION_WEIGHT
+    ));
+    assert!(near(sum_of_expansion("键", 1), EXPANSION_WEIGHT));
+}
+
+#[test]
+fn the_words_of_the_query_count_in_full() {
+    let glossary = Glossary::parse("[[term]]\nen = [\"hot spot\", \"hot key\"]\n");
+    let words = read("hot spot", &[], &glossary, &KNOWN).words;
+    let weight = |term: &str| words.terms.iter().find(|(t, _)| t == term).map(|(_, w)| *w);
+    assert_eq!(weight("hot"), Some(1.0));
+    assert_eq!(weight("key"), Some(EXPANSION_WEIGHT));
+}
+
+#[test]
+fn what_says_little_weighs_little() {
+    for (text, light, heavy) in [
+        ("250 vertices of a join", "250", "join"),
+        ("skew of 42s", "42s", "skew"),
+        ("SELECT a JOIN b", "select", "join"),
+        ("@totals = JOIN skew", "total", "skew"),
+        ("skew in\n```\njoin x\n```", "join", "skew"),
+    ] {
+        let (light, heavy) = (weight(text, light), weight(text, heavy));
+        assert!(
+            light < heavy && light > Some(0.0),
+            "{text}: {light:?} {heavy:?}"
+        );
+    }
+}
+
+#[test]
+fn misspelt_words_are_corrected_and_known_ones_kept() {
+    for (text, expected) in [
+        ("brodcast joim", "broadcast join"),
+        ("repair the partiton", "repair the partit"),
+        ("garbadge", "garbag"),
+        ("join broadcast", "join broadcast"),
+        // too far from anything, too short, or a name
+        ("kubernetes", "kubernetes"),
+        ("joi", "joi"),
+        ("SV3_Joim", "SV3_Joim"),
+    ] {
+        let read = reading(text);
+        assert_eq!(read.text, expected);
+        assert_eq!(read.remarks.is_empty(), text == expected, "{text}");
+    }
+}

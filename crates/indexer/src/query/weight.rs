@@ -1,0 +1,76 @@
+//! How much each term of a query says about its subject.
+
+use std::collections::HashMap;
+
+use crate::analyze;
+use crate::model::Part;
+
+/// Weights relative to an ordinary word. Chosen on the tuning judgments; `eval --ablate` shows what each is worth.
+const NUMBER: f32 = 0.2;
+const CODE: f32 = 0.5;
+const KEYWORD: f32 = 0.3;
+
+/// Units, which go with numbers.
+const UNITS: &str = "ms s sec second min minut m h hour day kb mb gb tb gib mib byte percent million billion k \
+                     秒 分 分钟 小时 天 行 万 亿 百 千 毫秒";
+
+/// Words of SQL and of declarations, as stems: nearly every script has them, whatever is wrong with it.
+const KEYWORDS: &str = "select insert using inner int string long double float datetim bool byte var new produc \
+                        class public static void return valu tabl";
+
+/// The terms of `text`, each once, with the most that any occurrence weighs.
+pub(super) fn terms(text: &str, without: &[Part]) -> Vec<(String, f32)> {
+    let mut out: Vec<(String, f32)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (piece, is_code) in pieces(text) {
+        let factor = match is_code && !without.contains(&Part::Code) {
+            true => CODE,
+            false => 1.0,
+        };
+        analyze::for_each_term(piece, |term| {
+            let weight = factor * weight(term, without);
+            match places.get(term) {
+                Some(&at) => out[at].1 = out[at].1.max(weight),
+                None => {
+                    places.insert(term.to_owned(), out.len());
+                    out.push((term.to_owned(), weight));
+                }
+            }
+        });
+    }
+    out
+}
+
+fn weight(term: &str, without: &[Part]) -> f32 {
+    let among = |list: &str| list.split_whitespace().any(|word| word == term);
+    let (part, weight) = if term.starts_with(|c: char| c.is_ascii_digit()) || among(UNITS) {
+        (Part::Numbers, NUMBER)
+    } else if among(KEYWORDS) {
+        (Part::Code, KEYWORD)
+    } else {
+        return 1.0;
+    };
+    if without.contains(&part) { 1.0 } else { weight }
+}
+
+/// Prose and code in turn: what is fenced, and the names that a script gives (`@clicks`), are code.
+fn pieces(text: &str) -> Vec<(&str, bool)> {
+    let mut out = Vec::new();
+    for (number, part) in text.split("```").enumerate() {
+        if number % 2 == 1 {
+            out.push((part, true));
+            continue;
+        }
+        let mut rest = part;
+        while let Some(at) = rest.find('@') {
+            let is_name = |c: char| c.is_alphanumeric() && !analyze::is_cjk(c) || c == '_';
+            let name = &rest[at + 1..];
+            let end = name.find(|c| !is_name(c)).unwrap_or(name.len());
+            out.push((&rest[..at], false));
+            out.push((&name[..end], true));
+            rest = &name[end..];
+        }
+        out.push((rest, false));
+    }
+    out
+}
