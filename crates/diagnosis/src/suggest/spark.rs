@@ -114,7 +114,11 @@ fn layout() -> Proposal {
 }
 
 fn broadcast(case: &Case<'_>) -> Proposal {
-    let limit = case.job.spark.as_deref().map_or(0.0, |app| broadcast_limit(app, None));
+    let limit = case
+        .job
+        .spark
+        .as_deref()
+        .map_or(0.0, |app| broadcast_limit(app, None));
     let set = now(case, BROADCAST, "10MB");
     advice! { Hint, Gain::Whole, "spark broadcast join hint threshold";
         title("广播小的一侧", "broadcast the small side");
