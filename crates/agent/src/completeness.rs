@@ -31,6 +31,7 @@ pub(crate) fn request(input: &StepInput) -> FileRequest {
         needs_files: !files.is_empty(),
         basis: round(input, &files),
         experiences: experience(input),
+        missing: Vec::new(),
         files,
         lookups: Vec::new(),
     }

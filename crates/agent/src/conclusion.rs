@@ -1,5 +1,5 @@
 //! The structured conclusion of each step: what the reasoners fill, what memory keeps and what a
-//! report shows. The JSON Schema that an LLM must follow is made from these types.
+//! report shows.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -122,6 +122,9 @@ pub struct FileRequest {
     /// Other look-ups.
     #[serde(default)]
     pub lookups: Vec<Lookup>,
+    /// Aspects that stay unknown, in the report's language.
+    #[serde(default)]
+    pub missing: Vec<String>,
     /// Ids of the experience chunks that fit.
     #[serde(default)]
     pub experiences: Vec<String>,
@@ -284,98 +287,5 @@ impl Conclusion {
             StepId::Advice => Conclusion::Advice(serde_json::from_value(value)?),
             StepId::Hypotheses => Conclusion::Hypotheses(serde_json::from_value(value)?),
         })
-    }
-}
-
-/// JSON Schema of a step's conclusion in the strict form that every provider takes: each property
-/// required, no others allowed, nothing by reference.
-pub fn schema(step: StepId) -> Value {
-    match step {
-        StepId::Classify => strict_schema_of::<Classification>(),
-        StepId::KeyCode => strict_schema_of::<KeyCode>(),
-        StepId::Experience => strict_schema_of::<Causes>(),
-        StepId::Completeness => strict_schema_of::<FileRequest>(),
-        StepId::Advice => strict_schema_of::<Advice>(),
-        StepId::Hypotheses => strict_schema_of::<Hypotheses>(),
-    }
-}
-
-/// The strict schema of a type.
-pub(crate) fn strict_schema_of<T: JsonSchema>() -> Value {
-    let generator = schemars::generate::SchemaSettings::draft2020_12()
-        .with(|s| {
-            s.inline_subschemas = true;
-            s.meta_schema = None;
-        })
-        .into_generator();
-    let mut schema = generator.into_root_schema_for::<T>().to_value();
-    make_strict(&mut schema);
-    schema
-}
-
-/// Schema of an answer that holds the conclusions of several steps, each under its id.
-pub fn schema_of(steps: &[StepId]) -> Value {
-    if let [one] = steps {
-        return schema(*one);
-    }
-    let ids: Vec<&str> = steps.iter().map(|s| s.id()).collect();
-    let properties: serde_json::Map<String, Value> = steps
-        .iter()
-        .map(|s| (s.id().to_owned(), schema(*s)))
-        .collect();
-    serde_json::json!({
-        "type": "object", "properties": properties, "required": ids, "additionalProperties": false
-    })
-}
-
-/// Keywords that strict modes refuse, and that say nothing the description does not.
-const UNSUPPORTED: &[&str] = &[
-    "default", "format", "minimum", "maximum", "$schema", "title",
-];
-
-fn make_strict(schema: &mut Value) {
-    match schema {
-        Value::Object(map) => {
-            if map.get("properties").is_some_and(Value::is_object) {
-                let names: Vec<Value> = map["properties"]
-                    .as_object()
-                    .into_iter()
-                    .flatten()
-                    .map(|(k, _)| k.clone().into())
-                    .collect();
-                map.insert("required".to_owned(), Value::Array(names));
-                map.insert("additionalProperties".to_owned(), Value::Bool(false));
-            }
-            if let Some(Value::Object(properties)) = map.get_mut("properties") {
-                properties.values_mut().for_each(make_strict);
-            }
-            // `title` is also the name of a property; only the keyword goes.
-            for word in UNSUPPORTED {
-                if !(*word == "title" && map.get("title").is_some_and(Value::is_object)) {
-                    map.remove(*word);
-                }
-            }
-            flatten_constants(map);
-            for (key, value) in map.iter_mut() {
-                if key != "properties" {
-                    make_strict(value);
-                }
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(make_strict),
-        _ => {}
-    }
-}
-
-/// Turns `oneOf` constants with descriptions into a plain `enum`: not every provider takes `const`.
-fn flatten_constants(map: &mut serde_json::Map<String, Value>) {
-    let Some(Value::Array(options)) = map.get("oneOf") else {
-        return;
-    };
-    let constants: Option<Vec<Value>> = options.iter().map(|o| o.get("const").cloned()).collect();
-    if let Some(constants) = constants {
-        map.remove("oneOf");
-        map.insert("type".to_owned(), "string".into());
-        map.insert("enum".to_owned(), Value::Array(constants));
     }
 }

@@ -378,15 +378,16 @@ mod tests {
         let settings = diagnosis::Settings::default();
         let diagnosis = diagnosis::diagnose(&job, &catalogue, &settings, language);
         let title = cause.title();
+        let terms = Terms::of(Some(engine).into(), language);
         Facts {
             language,
             question: None,
-            terms: Terms::of(Some(engine).into(), language),
+            terms,
             job: JobSummary {
                 engine: Some(engine),
                 ..JobSummary::default()
             },
-            outline: Outline::of(&job, &catalogue, language),
+            outline: Outline::of(&job, &diagnosis, &catalogue, &terms, language),
             found: Found {
                 findings: vec![Finding {
                     id: "F1".to_owned(),

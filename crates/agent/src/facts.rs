@@ -76,6 +76,8 @@ pub struct Remembered {
     pub title: String,
     pub conclusion: Value,
     pub text: String,
+    /// The conclusion in short, for a prompt.
+    pub lines: Vec<String>,
 }
 
 /// What a tool or a file gave.

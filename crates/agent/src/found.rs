@@ -6,12 +6,13 @@ use diagnosis::{Completeness, Diagnosis, Missing, Suggested};
 use job::Job;
 use job::catalogue::Catalogue;
 use report::{
-    Evidence, Finding, Language, ProblemType, RuleResult, Suggestion, SuggestionKind, Text,
-    Verdict, text,
+    Cause, Evidence, Finding, JobState, Language, ProblemType, RuleResult, Suggestion,
+    SuggestionKind, Text, Verdict, text,
 };
 use serde::Serialize;
 
 use crate::conclusion::WantedFile;
+use crate::measures::{self, Measures};
 
 /// Preference by which a suggestion passes the one before it: two people who accepted it, with
 /// nobody against it, make a sixth.
@@ -27,7 +28,9 @@ pub struct Found {
     pub findings: Vec<Finding>,
     /// Only that of the findings.
     pub evidence: Vec<Evidence>,
-    /// Causes that the facts rule out.
+    /// Where the time went.
+    pub time: Measures,
+    /// Causes that the facts rule out, if they could have been.
     pub cleared: Vec<Cleared>,
     /// Most relevant first.
     pub missing: Vec<Missing>,
@@ -63,6 +66,9 @@ impl Found {
         let (suggestions, topics) = by_feedback(diagnosis, prior);
         let cleared = diagnosis.rules.iter();
         let cleared = cleared.filter(|rule| rule.outcome == RuleResult::Cleared);
+        // Nobody suspects a job that succeeded of having failed.
+        let has_failed = job.info.state != JobState::Succeeded;
+        let cleared = cleared.filter(|rule| has_failed || !is_end(rule.cause));
         let cleared = cleared.map(|rule| Cleared {
             cause: rule.cause.code().to_owned(),
             by: rule.text.clone(),
@@ -71,6 +77,11 @@ impl Found {
             verdict: diagnosis.verdict,
             problem_type: diagnosis.problem_type(),
             findings: diagnosis.findings.clone(),
+            time: diagnosis
+                .time
+                .as_ref()
+                .map(|account| measures::time(account, language))
+                .unwrap_or_default(),
             evidence: diagnosis.evidence_of_findings().to_vec(),
             cleared: cleared.collect(),
             missing: diagnosis.missing.clone(),
@@ -80,6 +91,12 @@ impl Found {
             topics,
         }
     }
+}
+
+/// Whether a cause is how a job ends.
+fn is_end(cause: Cause) -> bool {
+    use Cause::{CompileFailure, LimitFailure, UserCodeFailure};
+    matches!(cause, CompileFailure | LimitFailure | UserCodeFailure)
 }
 
 /// The suggestions and their topics. For one finding, the kinds that feedback favors come first.

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use diagnosis::Diagnosis;
 use job::Job;
 use job::catalogue::Catalogue;
 use job::model as files;
 use serde::Serialize;
 
+use crate::measures::{self, Measures, TableRow};
+use crate::terms::Terms;
 use job::script::Statement;
 use report::{JobSummary, Language};
 
@@ -16,6 +19,8 @@ pub struct Outline {
     /// In the job's order.
     pub stages: Vec<StageRow>,
     pub statements: Vec<StatementRow>,
+    /// Inputs of the job, largest first.
+    pub tables: Vec<TableRow>,
     pub script: Option<ScriptText>,
     /// Stages, operators, columns, tables, classes and files: names that an answer may use.
     #[serde(skip)]
@@ -27,10 +32,18 @@ pub struct Outline {
 }
 
 impl Outline {
-    pub(crate) fn of(job: &Job, catalogue: &Catalogue, language: Language) -> Outline {
+    /// The tables of a job, with what a diagnosis says about its stages.
+    pub(crate) fn of(
+        job: &Job,
+        diagnosis: &Diagnosis,
+        catalogue: &Catalogue,
+        terms: &Terms,
+        language: Language,
+    ) -> Outline {
         Outline {
-            stages: stages(job),
+            stages: stages(job, diagnosis, terms, language),
             statements: statements(job),
+            tables: measures::tables(job, language),
             script: script(job),
             names: names(job),
             errors: errors(job),
@@ -46,6 +59,8 @@ pub struct StageRow {
     pub operators: Vec<String>,
     pub vertices: Option<u64>,
     pub lines: Vec<u32>,
+    /// What it did; empty for those of a large job that matter little.
+    pub measures: Measures,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -103,7 +118,13 @@ fn rfc3339(ms: i64) -> Option<String> {
     Some(time.to_string())
 }
 
-fn stages(job: &Job) -> Vec<StageRow> {
+fn stages(job: &Job, diagnosis: &Diagnosis, terms: &Terms, language: Language) -> Vec<StageRow> {
+    let account = diagnosis.time.as_ref();
+    let described = measures::chosen(job, account, &diagnosis.findings);
+    let measured = |index| match described.contains(&index) {
+        true => measures::stage(job, index, account, terms, language),
+        false => Measures::default(),
+    };
     let row = |(index, stage): (usize, &files::Stage)| {
         let operators = stage.operators.iter();
         let lines: BTreeSet<u32> = operators.clone().filter_map(|o| o.line).collect();
@@ -112,6 +133,7 @@ fn stages(job: &Job) -> Vec<StageRow> {
             operators: operators.map(operator).collect(),
             vertices: job.vertex_count(index).map(|count| count.value),
             lines: lines.into_iter().collect(),
+            measures: measured(index),
         }
     };
     job.stages.iter().enumerate().map(row).collect()

@@ -10,7 +10,7 @@ use crate::progress::Observer;
 use crate::prompts::Prompts;
 use crate::step::StepId;
 use llm::{ToolCalls, ToolRound};
-use report::{Engine, Usage};
+use report::{Engine, ReasonerKind, Usage};
 
 /// What a reasoner is asked to conclude.
 #[derive(Clone, Copy)]
@@ -165,6 +165,11 @@ impl ReasonerError {
 pub trait Reasoner: Send + Sync {
     /// Who it is, for the report.
     fn engine(&self) -> Engine;
+
+    /// Whether it asks a model, or shows what a model would be asked: each call then costs.
+    fn asks_model(&self) -> bool {
+        self.engine().reasoner == ReasonerKind::Llm
+    }
 
     /// Whether it can fix an answer that failed the checks.
     fn can_repair(&self) -> bool {

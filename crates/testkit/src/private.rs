@@ -28,9 +28,38 @@ pub fn words_below(path: &Path) -> BTreeSet<String> {
     below.flatten().collect()
 }
 
-/// The words of `job` that none of `others` has.
+/// Words of a text that name its parts: tags and attributes of XML, keys of JSON.
+fn structure(text: &str) -> BTreeSet<String> {
+    let quoted = text.split("\":").filter_map(|part| part.rsplit('"').next());
+    let assigned = text
+        .split("=\"")
+        .filter_map(|part| part.rsplit([' ', '<', '\n']).next());
+    let tags = text
+        .split('<')
+        .skip(1)
+        .map(|part| part.trim_start_matches('/'));
+    let tags = tags.filter_map(|part| part.split([' ', '>', '/', '\n']).next());
+    quoted
+        .chain(assigned)
+        .chain(tags)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The words of `job` that none of `others` has, without what names the parts of its files, what the
+/// compiler numbered (`SV3_Combine`, `Join_5`) and what the engine calls its errors.
 pub fn only_in(job: &Path, others: &[&Path]) -> BTreeSet<String> {
     let mut own = words_below(job);
+    for entry in std::fs::read_dir(job).expect("a folder").flatten() {
+        let text = std::fs::read(entry.path()).unwrap_or_default();
+        let parts = structure(&String::from_utf8_lossy(&text));
+        own.retain(|word| !parts.contains(word));
+    }
+    own.retain(|word| {
+        let number = word.rsplit('_').next().unwrap_or_default();
+        let is_named = word.starts_with("SV") || word.starts_with("E_");
+        !is_named && !number.bytes().all(|b| b.is_ascii_digit())
+    });
     for other in others.iter().map(|other| words_below(other)) {
         own.retain(|word| !other.contains(word));
     }

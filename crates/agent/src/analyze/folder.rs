@@ -142,12 +142,13 @@ fn diagnose(job: &Job, services: &Services<'_>, request: &Request) -> (Diagnosis
     let (catalogue, language) = (services.catalogue, request.report_language());
     let diagnosis = diagnosis::diagnose(job, catalogue, services.diagnosis, language);
     let summary = outline::summary(job);
+    let terms = Terms::of(summary.engine.into(), language);
     let facts = Facts {
         language,
         question: request.question.clone(),
-        terms: Terms::of(summary.engine.into(), language),
+        outline: Outline::of(job, &diagnosis, catalogue, &terms, language),
+        terms,
         job: summary,
-        outline: Outline::of(job, catalogue, language),
         found: Found::of(job, &diagnosis, catalogue, services.kind_prior, language),
         mask: services.redact.then(|| private::mask(job)),
     };

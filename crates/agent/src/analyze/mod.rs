@@ -19,7 +19,7 @@ use crate::progress::Observer;
 use crate::reasoner::ReasonerError;
 use crate::request::{AnalyzeError, Depth, Request, Services};
 use crate::step::StepId;
-use report::{ReasonerKind, Report};
+use report::Report;
 
 use rounds::Rounds;
 use run::Run;
@@ -122,7 +122,7 @@ async fn first_steps(
     observer: &mut dyn Observer,
     merged: bool,
 ) -> Result<(), Stop> {
-    if merged && run.panel.kind() == ReasonerKind::Llm {
+    if merged && run.panel.asks_model() {
         return steps(run, &FIRST_STEPS, observer).await;
     }
     for id in FIRST_STEPS {

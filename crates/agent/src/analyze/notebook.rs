@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::facts::Remembered;
+use crate::memory;
 use crate::progress::{Event, Observer};
 use crate::reasoner::Answer;
 use crate::step::StepId;
@@ -102,6 +103,7 @@ impl Notebook {
             title: step.title.clone(),
             conclusion: step.conclusion.clone(),
             text: step.text.clone(),
+            lines: memory::lines(&step.id, &step.conclusion, &step.text, self.language),
         };
         self.steps.values().map(remembered).collect()
     }

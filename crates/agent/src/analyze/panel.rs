@@ -53,8 +53,8 @@ impl<'a> Panel<'a> {
         }
     }
 
-    pub(super) fn kind(&self) -> ReasonerKind {
-        self.reasoner(self.failed).engine().reasoner
+    pub(super) fn asks_model(&self) -> bool {
+        self.reasoner(self.failed).asks_model()
     }
 
     /// The reasoner that takes over after so many have failed.

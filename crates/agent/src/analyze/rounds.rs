@@ -35,8 +35,8 @@ pub(super) struct Rounds {
     step: Step,
     /// Whether a round was wanted beyond the bound.
     bounded: bool,
-    /// Experience that the reasoner cites; `None` until it was asked.
-    cited: Option<Vec<String>>,
+    /// The last request of the reasoner: its own judgment. `None` until it was asked.
+    judged: Option<FileRequest>,
     elapsed: Duration,
 }
 
@@ -58,7 +58,7 @@ impl Rounds {
             log: Vec::new(),
             step,
             bounded: false,
-            cited: None,
+            judged: None,
             elapsed: Duration::ZERO,
         }
     }
@@ -103,7 +103,7 @@ impl Rounds {
             let chosen = serve::choose(&input, &request.files, "reasoner", most);
             let lookups = serve::new_lookups(&input, &request.lookups);
             self.step.text.clone_from(&request.basis);
-            self.cited = Some(request.experiences.clone());
+            self.judged = Some(request.clone());
             let is_new = !chosen.is_empty() || !lookups.is_empty();
             fruitless = if is_new { 0 } else { fruitless + 1 };
             // A tool call is answered even where it brings nothing; an answer that asks for
@@ -179,8 +179,13 @@ impl Rounds {
         let missing = found.missing.iter().map(|m| &m.information);
         let absent = missing.filter(|m| !m.present).map(|m| &m.file);
         let absent: BTreeSet<&String> = absent.collect();
-        let cited = self.cited;
+        let judged = self.judged.as_ref();
+        let cited = judged.map(|request| request.experiences.clone());
         let cited = cited.unwrap_or_else(|| completeness::experience(&input));
+        let by_model = judged.filter(|_| run.panel.asks_model());
+        let model = by_model.map(|request| {
+            json!({ "sufficient": !request.needs_files, "missing": request.missing, "basis": request.basis })
+        });
         self.step.conclusion = json!({
             "sufficient": information.sufficient,
             "score": information.score,
@@ -191,6 +196,9 @@ impl Rounds {
             "absent": absent,
             "experiences": cited,
         });
+        if let Some(model) = model {
+            self.step.conclusion["model"] = model;
+        }
         self.step.text = completeness::summary(&input, &self.step.text, &self.log, ended, &cited);
         self.step.elapsed_ms = (self.elapsed + started.elapsed()).as_secs_f64() * 1e3;
         run.notebook

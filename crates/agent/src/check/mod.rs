@@ -356,12 +356,6 @@ impl<'a> Checker<'a> {
                 )),
             }
         }
-        if verified.is_none() && unverified.is_empty() {
-            unverified.push(text!(
-                "不是规则给出的，无法验证其效果",
-                "no rule proposed it and nothing could be computed about it"
-            ));
-        }
         self.outcome.unverified += u32::try_from(unverified.len()).unwrap_or(u32::MAX);
         let title = &proposal.title;
         for fault in &unverified {
@@ -371,6 +365,13 @@ impl<'a> Checker<'a> {
                 fault = fault
             );
             self.outcome.remarks.push(self.say(remark));
+        }
+        if verified.is_none() && unverified.is_empty() {
+            // Steps with a basis are advice, not a fault; but nobody has computed their effect.
+            unverified.push(text!(
+                "不是规则给出的，无法验证其效果",
+                "no rule proposed it and nothing could be computed about it"
+            ));
         }
         let kind = match proposal.diff {
             Some(_) => SuggestionKind::Rewrite,

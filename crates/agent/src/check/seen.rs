@@ -81,8 +81,13 @@ pub(super) fn seen(input: &StepInput) -> Vec<String> {
     }
     for stage in &outline.stages {
         texts.push(&stage.name);
-        texts.extend(stage.operators.iter().map(String::as_str));
+        let lines = stage.operators.iter().chain(&stage.measures.lines);
+        texts.extend(lines.map(String::as_str));
     }
+    for table in &outline.tables {
+        texts.extend(table.measures.lines.iter().map(String::as_str));
+    }
+    texts.extend(found.time.lines.iter().map(String::as_str));
     for file in &outline.unread {
         texts.extend([file.file.as_str(), &file.description]);
     }

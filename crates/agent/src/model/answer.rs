@@ -6,7 +6,8 @@
 use serde_json::{Map, Value};
 
 use super::{markers, validate};
-use crate::conclusion::{self, Conclusion, FileRequest};
+use crate::conclusion::{Conclusion, FileRequest};
+use crate::schema;
 use crate::step::StepId;
 use crate::tools::Check;
 
@@ -203,7 +204,7 @@ fn conclude(steps: &[StepId], value: Value) -> Result<Vec<Conclusion>, Vec<Strin
 }
 
 fn one(step: StepId, mut value: Value) -> Result<Conclusion, Vec<String>> {
-    let schema = conclusion::schema(step);
+    let schema = schema::schema(step);
     fill_gaps(&mut value, &schema);
     let mut errors = validate::faults(&value, &schema);
     errors.truncate(ERRORS_QUOTED);

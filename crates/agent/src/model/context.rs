@@ -25,8 +25,8 @@ const LINES_AROUND: usize = 12;
 /// Bytes of a passage when experience is cut: its first paragraph or two.
 const PASSAGE_BYTES: usize = 800;
 
-/// Bytes of an earlier conclusion when memory is cut.
-const MEMORY_BYTES: usize = 600;
+/// Lines of an earlier conclusion when memory is cut.
+const MEMORY_LINES: usize = 2;
 
 /// Stages or files listed when the tables are cut.
 const ROWS: usize = 20;
@@ -102,7 +102,7 @@ pub(super) fn build(
     let language = task.input.facts.language;
     let system = task
         .prompts
-        .render(language, "system", &*task.input.facts)?;
+        .render(language, "system", system(task, form))?;
     let mut fitting = Fitting::new(task);
     let mut budget = budget;
     if form.conversing {
@@ -128,6 +128,23 @@ pub(super) fn build(
     }
 }
 
+/// What the system text depends on.
+#[derive(Serialize)]
+struct System<'a> {
+    #[serde(flatten)]
+    facts: &'a Facts,
+    tools: bool,
+    marks: bool,
+}
+
+fn system<'a>(task: &Task<'a>, form: &Form<'_>) -> System<'a> {
+    System {
+        facts: &task.input.facts,
+        tools: form.tools,
+        marks: form.marks(task.steps),
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cut {
     LongFiles,
@@ -136,6 +153,7 @@ enum Cut {
     LongExperience,
     FurtherExperience,
     LongMemory,
+    Columns,
     FurtherCleared,
     OtherStages,
     FurtherEvidence,
@@ -144,7 +162,7 @@ enum Cut {
 }
 
 /// What is cut in which order, and how the prompt and the report name it.
-const ORDER: [(Cut, &str, &str); 11] = [
+const ORDER: [(Cut, &str, &str); 12] = [
     (Cut::LongFiles, "文件的后半部分", "the later part of files"),
     (Cut::Files, "文件内容", "the content of files"),
     (
@@ -166,6 +184,11 @@ const ORDER: [(Cut, &str, &str); 11] = [
         Cut::LongMemory,
         "前面结论的细节",
         "details of earlier conclusions",
+    ),
+    (
+        Cut::Columns,
+        "输入列的统计信息",
+        "statistics of columns of the inputs",
     ),
     (
         Cut::FurtherCleared,
@@ -245,7 +268,7 @@ impl Fitting {
             pieces.push(task.prompts.render(language, step.id(), &context)?);
         }
         if let Some(schema) = form.schema_in_text(task.steps) {
-            let context = serde_json::json!({ "schema": schema });
+            let context = serde_json::json!({ "schema": schema.to_string() });
             pieces.push(task.prompts.render(language, "schema", context)?);
         }
         Ok(pieces.join("\n\n"))
@@ -269,9 +292,16 @@ impl Fitting {
         out
     }
 
+    /// Whether a line is close to one that a finding or THINK 2 names.
     fn is_near(&self, number: usize) -> bool {
         let findings = self.input.facts.found.findings.iter();
-        let mut places = findings.filter_map(|f| f.script_lines);
+        let places = findings.filter_map(|f| f.script_lines);
+        let modules = self.input.conclusion(StepId::KeyCode);
+        let modules = modules.and_then(|c| c["modules"].as_array());
+        let line = |value: &Value| value.as_u64().and_then(|n| u32::try_from(n).ok());
+        let named = modules.into_iter().flatten();
+        let named = named.filter_map(|m| Some([line(&m["first_line"])?, line(&m["last_line"])?]));
+        let mut places = places.chain(named);
         places.any(|[first, last]| {
             let first = (first as usize).saturating_sub(LINES_AROUND);
             (first..=last as usize + LINES_AROUND).contains(&number)
@@ -300,7 +330,11 @@ impl Fitting {
             Cut::FurtherExperience if uses("experience") => keep(&mut self.input.experiences, 1),
             Cut::LongMemory if uses("memory") => {
                 let memory = self.input.memory.iter_mut();
-                shorten_each(memory.map(|m| &mut m.text), |_| MEMORY_BYTES)
+                memory.fold(false, |any, m| keep(&mut m.lines, MEMORY_LINES) || any)
+            }
+            Cut::Columns if uses("tables") => {
+                let tables = self.facts_mut().outline.tables.iter_mut();
+                tables.fold(false, |any, t| keep(&mut t.measures.lines, 1) || any)
             }
             Cut::FurtherCleared if uses("cleared") => {
                 keep(&mut self.facts_mut().found.cleared, CLEARED)
@@ -374,12 +408,16 @@ fn shorten_each<'a>(
 /// Data that a step looks at.
 fn parts_of(step: StepId) -> impl Iterator<Item = &'static str> {
     let parts = match step {
-        StepId::Classify => "job findings cleared stages experience",
-        StepId::KeyCode => "job findings stages script experience memory",
-        StepId::Experience => "job findings cleared experience memory",
-        StepId::Completeness => "job findings missing excerpts experience memory",
-        StepId::Advice => "job findings script suggestions excerpts experience memory",
-        StepId::Hypotheses => "job findings cleared missing excerpts memory",
+        StepId::Classify => "job findings time stages cleared experience",
+        StepId::KeyCode => "job findings stages tables script experience memory",
+        StepId::Experience => "job findings time stages tables script cleared experience memory",
+        StepId::Completeness => "job findings stages missing excerpts experience memory",
+        StepId::Advice => {
+            "job findings time stages tables script suggestions excerpts experience memory"
+        }
+        StepId::Hypotheses => {
+            "job findings time stages tables script cleared missing excerpts experience memory"
+        }
     };
     parts.split(' ')
 }

@@ -7,17 +7,18 @@ use std::sync::{Arc, Mutex};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde::Serialize;
+use serde_json::Value;
 
-use crate::conclusion;
 use crate::offline::Offline;
 use crate::progress::Observer;
 use crate::reasoner::{Answer, Reasoner, ReasonerError, Task};
+use crate::schema;
 use crate::step::StepId;
+use crate::tools;
 use report::Engine;
 
 use super::context::{self, Form};
-use llm::Profile;
-use llm::level;
+use llm::{Level, Profile, ToolSpec, level};
 
 /// A prompt that would be sent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -26,6 +27,10 @@ pub struct Preview {
     pub steps: Vec<String>,
     pub system: String,
     pub user: String,
+    /// Schema of the answer, where it is sent next to the prompt.
+    pub schema: Option<Value>,
+    /// Tools that are offered.
+    pub tools: Vec<ToolSpec>,
     pub tokens: usize,
     /// What was left out to keep it short.
     pub cuts: Vec<String>,
@@ -53,9 +58,10 @@ impl DryRun {
     }
 
     fn preview(&self, task: &Task<'_>) -> Result<Preview, ReasonerError> {
+        let schema = schema::schema_of(task.steps, task.input.facts.language);
         let form = Form {
             level: level::first(&self.profile),
-            schema: &conclusion::schema_of(task.steps),
+            schema: &schema,
             tools: task.steps == [StepId::Completeness] && level::has_tools(&self.profile),
             conversing: false,
         };
@@ -70,6 +76,8 @@ impl DryRun {
             steps: task.steps.iter().map(|s| s.id().to_owned()).collect(),
             system: prompt.system,
             user,
+            tools: form.tools.then(tools::offered).unwrap_or_default(),
+            schema: (!form.tools && form.level <= Level::Tool).then_some(schema),
             tokens: prompt.tokens,
             cuts: prompt.cuts,
             cost: self.profile.price(prompt.tokens as u64, 0),
@@ -80,6 +88,10 @@ impl DryRun {
 impl Reasoner for DryRun {
     fn engine(&self) -> Engine {
         Offline.engine()
+    }
+
+    fn asks_model(&self) -> bool {
+        true
     }
 
     fn reason<'a>(

@@ -3,9 +3,10 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::conclusion::{self, Conclusion};
+use crate::conclusion::Conclusion;
 use crate::progress::{Event, Observer};
 use crate::reasoner::{Answer, ReasonerError, Reservation, Task};
+use crate::schema;
 use crate::step::StepId;
 use crate::tools;
 use llm::ToolCalls;
@@ -26,6 +27,10 @@ const MOST_ANSWER_TOKENS: u32 = 16_000;
 /// An answer needs this many; a run that cannot pay for them ends.
 const LEAST_ANSWER_TOKENS: u32 = 4_000;
 
+/// Bytes of prose from which an answer is summed up; five long sentences in either language have
+/// half of it.
+const LONG_TEXT: usize = 3_000;
+
 pub(super) struct Call<'a> {
     model: &'a Model,
     options: &'a LlmOptions,
@@ -43,7 +48,7 @@ impl<'a> Call<'a> {
             model,
             options,
             task,
-            schema: conclusion::schema_of(task.steps),
+            schema: schema::schema_of(task.steps, task.input.facts.language),
             usage: Usage::default(),
             remarks: Vec::new(),
             stream: options.stream,
@@ -313,13 +318,26 @@ impl<'a> Call<'a> {
             answer::read
         };
         let is_whole = |text: &str| reader(steps, text).is_ok_and(|read| !read.repaired);
-        if reply.finish == Finish::Length && !is_whole(&reply.text) {
-            let remark = text!(
-                "回答过长，已改为摘要",
-                "the answer was too long and was summed up"
-            );
-            self.remarks.push(remark.into(self.language()));
-            reply = self.summarise(&reply, observer).await?;
+        let is_cut = reply.finish == Finish::Length && !is_whole(&reply.text);
+        let is_long = |text: &str| {
+            let read = reader(steps, text);
+            let mut texts = read.iter().flat_map(|read| &read.conclusions);
+            texts.any(|conclusion| conclusion.text().len() > LONG_TEXT)
+        };
+        if is_cut || is_long(&reply.text) {
+            match self.summarise(&reply, observer).await {
+                Ok(summary) if is_cut || is_whole(&summary.text) => {
+                    let remark = text!(
+                        "回答过长，已改为摘要",
+                        "the answer was too long and was summed up"
+                    );
+                    self.remarks.push(remark.into(self.language()));
+                    reply = summary;
+                }
+                Err(error) if is_cut => return Err(error),
+                // What is merely long can still be read.
+                Ok(_) | Err(_) => {}
+            }
         }
         let read = match reader(steps, &reply.text) {
             Ok(read) => read,

@@ -1,4 +1,4 @@
-//! Checks an answer against a schema of [`conclusion`](crate::conclusion). It knows only the keywords that those schemas use;
+//! Checks an answer against a schema of [`schema`](crate::schema). It knows only the keywords that those schemas use;
 //! a general validator took a tenth of the program's build time.
 
 use serde_json::Value;
@@ -98,7 +98,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::conclusion;
+    use crate::schema;
     use crate::step::StepId;
 
     #[test]
@@ -198,7 +198,7 @@ mod tests {
             Advice,
             Hypotheses,
         ] {
-            keywords(&conclusion::schema(step), &mut found);
+            keywords(&schema::schema(step), &mut found);
         }
         found.retain(|word| !CHECKED.contains(&word.as_str()));
         assert!(found.is_empty(), "{found:?}");

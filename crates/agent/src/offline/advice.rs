@@ -3,7 +3,8 @@
 use crate::conclusion::{Advice, Hypotheses, Hypothesis, HypothesisResult, Recommendation};
 use crate::facts::StepInput;
 use crate::wording::{citing, joined, sentence};
-use report::{Finding, Language, Suggestion, Verdict, text};
+use report::format::with_unit;
+use report::{Cause, Finding, Language, Suggestion, Text, Verdict, text};
 
 use super::steps::saving;
 
@@ -134,19 +135,32 @@ pub(super) fn hypotheses(input: &StepInput) -> Hypotheses {
         result,
         evidence: Vec::new(),
     };
+    let language = input.facts.language;
     let confirmed = found.findings.iter().map(|f| Hypothesis {
         evidence: f.evidence.clone(),
-        ..hypothesis(f.cause.code(), &f.summary, HypothesisResult::Confirmed)
+        ..hypothesis(
+            &named(f.cause, language),
+            &f.summary,
+            HypothesisResult::Confirmed,
+        )
     });
     let missing = found.missing.iter().map(|m| &m.information);
     let open = missing.flat_map(|m| {
         m.would_decide.iter().map(|cause| Hypothesis {
             file: Some(m.file.clone()),
-            ..hypothesis(cause.code(), &m.reason, HypothesisResult::Open)
+            ..hypothesis(
+                &named(*cause, language),
+                &check_of(*cause, &m.file, language),
+                HypothesisResult::Open,
+            )
         })
     });
     let cleared = found.cleared.iter();
-    let refuted = cleared.map(|c| hypothesis(&c.cause, &c.by, HypothesisResult::Refuted));
+    let refuted = cleared.map(|c| {
+        let cause = Cause::from_code(&c.cause);
+        let name = cause.map_or_else(|| c.cause.clone(), |cause| named(cause, language));
+        hypothesis(&name, &c.by, HypothesisResult::Refuted)
+    });
     let hypotheses: Vec<Hypothesis> = confirmed
         .chain(open.take(HYPOTHESES))
         .chain(refuted.take(HYPOTHESES))
@@ -155,6 +169,43 @@ pub(super) fn hypotheses(input: &StepInput) -> Hypotheses {
         text: hypotheses_text(&hypotheses, input.facts.language),
         hypotheses,
     }
+}
+
+/// A cause in words, with its code.
+fn named(cause: Cause, language: Language) -> String {
+    let (title, code) = (cause.title(), cause.code());
+    text!("{title}（{code}）", "{title} ({code})", title = title).into(language)
+}
+
+/// What to look for in a file, beyond which limits, and what would speak against the cause.
+fn check_of(cause: Cause, file: &str, language: Language) -> String {
+    let mut rules = diagnosis::rules().iter().map(|rule| rule.about());
+    let Some(about) = rules.find(|about| about.cause == cause) else {
+        return text!("查看 {file}", "look at {file}").into(language);
+    };
+    let limit = |t: &&&diagnosis::Threshold| {
+        format!("{} = {}", t.name, with_unit(t.default, t.unit, language))
+    };
+    let limits: Vec<String> = about.thresholds.iter().map(|t| limit(&t)).collect();
+    let limits = match limits.join(language.select("、", ", ")) {
+        none if none.is_empty() => Text::default(),
+        limits => text!("（阈值 {limits}）", " (thresholds: {limits})"),
+    };
+    let against = about
+        .counter_evidence
+        .iter()
+        .map(|text| text.pick(language));
+    let against = against
+        .collect::<Vec<_>>()
+        .join(language.select("；", "; "));
+    let what = about.what;
+    text!(
+        "在 {file} 中查看：{what}{limits}；反证：{against}",
+        "see in {file} whether {what}{limits}; against it: {against}",
+        what = what,
+        limits = limits
+    )
+    .into(language)
 }
 
 fn hypotheses_text(all: &[Hypothesis], language: Language) -> String {

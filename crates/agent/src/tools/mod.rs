@@ -10,7 +10,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::conclusion::{self, FileRequest, Lookup, Tool, WantedFile};
+use crate::conclusion::{FileRequest, Lookup, Tool, WantedFile};
+use crate::schema;
 use llm::{ToolCall, ToolSpec};
 
 pub(crate) use lookup::{excerpt, look_up, name};
@@ -32,6 +33,9 @@ pub(crate) enum ToolRequest {
 pub(crate) struct Check {
     /// Whether the information suffices for advice.
     pub(crate) sufficient: bool,
+    /// Aspects that stay unknown, in the report's language.
+    #[serde(default)]
+    pub(crate) missing: Vec<String>,
     /// Ids of the experience chunks that fit.
     #[serde(default)]
     pub(crate) experiences: Vec<String>,
@@ -87,7 +91,7 @@ pub(crate) fn offered() -> Vec<ToolSpec> {
 }
 
 fn spec<T: JsonSchema>(name: &str, description: &str) -> ToolSpec {
-    let mut schema = conclusion::strict_schema_of::<T>();
+    let mut schema = schema::strict_schema_of::<T>();
     if schema.get("properties").is_none() {
         // Not every provider takes an object without them.
         schema["properties"] = serde_json::json!({});
@@ -159,6 +163,7 @@ impl Check {
     pub(crate) fn into_request(self) -> FileRequest {
         FileRequest {
             needs_files: !self.sufficient,
+            missing: self.missing,
             experiences: self.experiences,
             basis: self.basis,
             ..FileRequest::default()

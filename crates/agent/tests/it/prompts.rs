@@ -109,8 +109,10 @@ fn both_languages_have_the_same_templates_that_render() {
     assert_eq!(names("zh"), names("en"));
     let prompts = Prompts::built_in();
     for language in [Language::Zh, Language::En] {
-        let text = prompts.render(language, "system", ());
-        let text = text.expect("it needs no data");
+        let terms = serde_json::json!({ "one_job": "X", "parts_of_job": "Y" });
+        let context = serde_json::json!({ "terms": terms });
+        let text = prompts.render(language, "system", context);
+        let text = text.expect("it needs no other data");
         assert_eq!(Language::of(&text), language);
         for n in 1..=5 {
             contains(&text, [format!("[THINK {n}]").as_str()]);

@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 
 use llm::LlmOptions;
 use report::ReasonerKind;
-use serde_json::{Value, json};
 use testkit::contains;
-use testkit::llm::think::{agreeable, step_of};
+use testkit::llm::think::{self, agreeable, step_of};
 use testkit::llm::{Fault, Recorded, Server, Turn};
 use testkit::private::only_in;
 
@@ -143,43 +142,6 @@ async fn a_claim_against_the_verdict_is_marked() {
     }
 }
 
-/// THINK 4 by every tool, with the names that were shown.
-fn curious(request: &Recorded) -> Turn {
-    if step_of(request) != "think4" {
-        return Turn::json(&agreeable(request));
-    }
-    let results = request.tool_results();
-    let listed = results.first().map(String::as_str).unwrap_or_default();
-    let file = |line: &str| line.split(" (").next().unwrap_or_default().to_owned();
-    let files: Vec<Value> = listed
-        .lines()
-        .filter(|line| line.contains(" ("))
-        .map(|line| json!({ "file": file(line), "reason": "to see" }))
-        .collect();
-    let part = |from: usize| {
-        let files: Vec<&Value> = files.iter().skip(from).take(3).collect();
-        ("read_files", json!({ "files": files }))
-    };
-    let look_up = |tool: &'static str, words: &str| (tool, json!({ "argument": words }));
-    match results.len() {
-        0 => Turn::tool("list_files", &json!({})),
-        1..6 => Turn::tools(&[
-            part(0),
-            look_up("analyze_script", ""),
-            look_up("table_metadata", ""),
-            look_up("explain_codegen", ""),
-            look_up("search_experience", "user_003 name_004"),
-        ]),
-        6 => Turn::tools(&[part(3)]),
-        7 => Turn::tools(&[part(6)]),
-        8 => Turn::tools(&[part(9)]),
-        _ => {
-            let check = json!({ "sufficient": true, "experiences": [], "basis": "all seen" });
-            Turn::tool("submit_check", &check)
-        }
-    }
-}
-
 #[test]
 fn with_redact_no_request_has_a_word_of_the_job() {
     let jobs = ["user-code-failure", "join-hot-key-skew"].map(support::case);
@@ -191,13 +153,8 @@ fn with_redact_no_request_has_a_word_of_the_job() {
     let sources = ["crates/job/src", "crates/diagnosis/src"].map(|s| support::root().join(s));
     public.extend(sources.iter().map(|s| s.as_path()));
     public.extend([prompts.as_path(), experience.as_path()]);
-    let is_generated = |word: &String| {
-        let number = word.rsplit('_').next().unwrap_or_default();
-        word.starts_with("SV") || number.bytes().all(|b| b.is_ascii_digit())
-    };
     let private = jobs.each_ref().map(|job| {
-        let mut words = only_in(job, &public);
-        words.retain(|word| !is_generated(word));
+        let words = only_in(job, &public);
         assert!(words.len() > 30, "{words:?}");
         words
     });
@@ -208,7 +165,7 @@ fn with_redact_no_request_has_a_word_of_the_job() {
         all,
         async |(&(provider, model, dialect, path), stream, job)| {
             let server = Server::start([])
-                .rule(|r| Some(curious(r)))
+                .rule(|r| Some(think::curious(r)))
                 .speaking(dialect);
             let mut profile = profile_of(provider, model, &server);
             profile.base_url = Some(server.url().replace("/v1", path));

@@ -47,17 +47,36 @@ pub(crate) fn report(
 }
 
 /// What a dry run would send, step by step.
+/// What is sent next to a prompt: tools, or the schema of the answer.
+fn beside(preview: &Preview) -> String {
+    let tools = preview.tools.iter().map(|tool| {
+        let (name, about, schema) = (&tool.name, &tool.description, &tool.schema);
+        format!("tool {name}: {about} {schema}\n")
+    });
+    let schema = preview
+        .schema
+        .iter()
+        .map(|schema| format!("schema: {schema}\n"));
+    let parts: String = tools.chain(schema).collect();
+    if parts.is_empty() {
+        parts
+    } else {
+        parts + "\n"
+    }
+}
+
 pub(crate) fn previews(previews: &[Preview]) -> String {
     let bold = anstyle::Style::new().bold();
     let parts = previews.iter().map(|p| {
         let cost = p.cost.map(|c| format!(" · {c:.4}")).unwrap_or_default();
         let cuts: String = p.cuts.iter().map(|cut| format!("cut: {cut}\n")).collect();
         format!(
-            "{bold}{} · {} tokens{cost}{bold:#}\n{cuts}{}\n\n{}\n\n",
+            "{bold}{} · {} tokens{cost}{bold:#}\n{cuts}{}\n\n{}\n\n{}",
             p.steps.join(", "),
             p.tokens,
             p.system,
-            p.user
+            p.user,
+            beside(p)
         )
     });
     parts.collect()

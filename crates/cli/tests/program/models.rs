@@ -9,7 +9,7 @@ use crate::support::{Answer, User, words};
 const COMPONENTS: usize = 24;
 
 /// A model that counts letters, which is enough to tell these documents apart.
-fn embeddings(request: &Recorded) -> Option<Turn> {
+pub(crate) fn embeddings(request: &Recorded) -> Option<Turn> {
     let texts = request.body["input"].as_array()?;
     let vector = |text: &Value| -> Vec<f32> {
         let mut counts = vec![0.0; COMPONENTS];

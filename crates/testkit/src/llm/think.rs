@@ -52,6 +52,43 @@ pub fn is_merged(request: &Recorded) -> bool {
     asked.contains("[THINK 1] ") && asked.contains("[THINK 3] ")
 }
 
+/// THINK 4 by every tool, with the names that were shown.
+pub fn curious(request: &Recorded) -> Turn {
+    if step_of(request) != "think4" {
+        return Turn::json(&agreeable(request));
+    }
+    let results = request.tool_results();
+    let listed = results.first().map(String::as_str).unwrap_or_default();
+    let file = |line: &str| line.split(" (").next().unwrap_or_default().to_owned();
+    let files: Vec<Value> = listed
+        .lines()
+        .filter(|line| line.contains(" ("))
+        .map(|line| json!({ "file": file(line), "reason": "to see" }))
+        .collect();
+    let part = |from: usize| {
+        let files: Vec<&Value> = files.iter().skip(from).take(3).collect();
+        ("read_files", json!({ "files": files }))
+    };
+    let look_up = |tool: &'static str, words: &str| (tool, json!({ "argument": words }));
+    match results.len() {
+        0 => Turn::tool("list_files", &json!({})),
+        1..6 => Turn::tools(&[
+            part(0),
+            look_up("analyze_script", ""),
+            look_up("table_metadata", ""),
+            look_up("explain_codegen", ""),
+            look_up("search_experience", "user_003 name_004"),
+        ]),
+        6 => Turn::tools(&[part(3)]),
+        7 => Turn::tools(&[part(6)]),
+        8 => Turn::tools(&[part(9)]),
+        _ => {
+            let check = json!({ "sufficient": true, "experiences": [], "basis": "all seen" });
+            Turn::tool("submit_check", &check)
+        }
+    }
+}
+
 impl Server {
     /// A server that concludes every step without claiming anything.
     pub fn agreeing() -> Server {

@@ -1,0 +1,433 @@
+//! What was measured of stages, inputs and the time of a job, in lines that a model can quote. What
+//! no file tells is not in them.
+
+use std::collections::BTreeSet;
+
+use job::Job;
+use job::facts::{StageFacts, value};
+use job::model::{ColumnStatistics, Edge, Stage, Table};
+use report::format::{Bytes, FILE, PARTITION, ROW, Ratio, Seconds, Share, list};
+use report::{Language, Localize, Segment, SegmentKind, Text, TimeAccount, text};
+use serde::Serialize;
+
+use crate::terms::Terms;
+
+/// Stages of a job that are described; of the others their number is said.
+const STAGES: usize = 40;
+
+/// Inputs, their columns, and the values of a column that are described.
+const TABLES: usize = 20;
+const COLUMNS: usize = 8;
+const VALUES: usize = 3;
+
+/// Share of the time below which neighboring segments are summed up.
+const TINY: f64 = 0.01;
+
+/// Lines about one thing.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Measures {
+    pub lines: Vec<String>,
+}
+
+impl Measures {
+    fn say(&mut self, text: Text, language: Language) {
+        self.lines.push(text.into(language));
+    }
+}
+
+/// An input of the job.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TableRow {
+    pub name: String,
+    #[serde(flatten)]
+    pub measures: Measures,
+}
+
+/// Where the time of the job went, by stage and kind.
+pub(crate) fn time(account: &TimeAccount, language: Language) -> Measures {
+    let total = account.total_seconds();
+    let mut rows: Vec<(Vec<&Segment>, f64)> = Vec::new();
+    for segment in account.segments.iter().filter(|s| s.seconds > 0.0) {
+        let is_tiny = |seconds: f64| seconds < TINY * total;
+        match rows.last_mut() {
+            Some((row, seconds))
+                if is_same(row[0], segment) || is_tiny(*seconds) && is_tiny(segment.seconds) =>
+            {
+                row.push(segment);
+                *seconds += segment.seconds;
+            }
+            _ => rows.push((vec![segment], segment.seconds)),
+        }
+    }
+    let mut measures = Measures::default();
+    for (row, seconds) in rows {
+        let mut kinds: Vec<SegmentKind> = Vec::new();
+        row.iter().for_each(|s| {
+            if !kinds.contains(&s.kind) {
+                kinds.push(s.kind);
+            }
+        });
+        let kinds: Vec<String> = kinds.iter().map(|k| k.title().localize(language)).collect();
+        let stage = match row[0]
+            .stage
+            .as_deref()
+            .filter(|_| row.iter().all(|s| s.stage == row[0].stage))
+        {
+            Some(stage) => text!("，阶段 {stage}", ", {stage}"),
+            None => Text::default(),
+        };
+        let finding = match &row[0].finding {
+            Some(id) => text!("（{id}）", " ({id})"),
+            None => Text::default(),
+        };
+        let line = text!(
+            "{from} 起：{kinds}{stage}，{time}，占 {share}{finding}",
+            "from {from}: {kinds}{stage}, {time}, {share}{finding}",
+            from = Seconds(row[0].start_seconds),
+            kinds = list(&kinds, language),
+            stage = stage,
+            time = Seconds(seconds),
+            share = Share(seconds / total),
+            finding = finding
+        );
+        measures.say(line, language);
+    }
+    measures
+}
+
+fn is_same(a: &Segment, b: &Segment) -> bool {
+    a.kind == b.kind && a.stage == b.stage && a.finding == b.finding
+}
+
+/// The stages worth describing: those of the findings, then those on the critical path, then those
+/// that ran longest.
+pub(crate) fn chosen(
+    job: &Job,
+    account: Option<&TimeAccount>,
+    findings: &[report::Finding],
+) -> BTreeSet<usize> {
+    let weight = |(index, stage): (usize, &Stage)| {
+        let is_found = findings
+            .iter()
+            .any(|f| f.stage.as_ref() == Some(&stage.name));
+        let ran = stage.runs.as_ref().map_or(0.0, |runs| runs.run_ms.total);
+        (is_found, on_path(account, &stage.name), ran, index)
+    };
+    let mut stages: Vec<_> = job.stages.iter().enumerate().map(weight).collect();
+    stages.sort_by(|a, b| {
+        let by_time = || b.1.total_cmp(&a.1).then_with(|| b.2.total_cmp(&a.2));
+        b.0.cmp(&a.0).then_with(by_time).then_with(|| a.3.cmp(&b.3))
+    });
+    stages.into_iter().take(STAGES).map(|s| s.3).collect()
+}
+
+/// Seconds of the critical path that a stage takes.
+fn on_path(account: Option<&TimeAccount>, stage: &str) -> f64 {
+    let segments = account.iter().flat_map(|account| &account.segments);
+    let own = segments.filter(|s| s.stage.as_deref() == Some(stage));
+    own.map(|s| s.seconds).sum()
+}
+
+/// What a stage did, and what it reads.
+pub(crate) fn stage(
+    job: &Job,
+    index: usize,
+    account: Option<&TimeAccount>,
+    terms: &Terms,
+    language: Language,
+) -> Measures {
+    let (stage, facts) = (&job.stages[index], job.stage_facts(index));
+    let mut measures = Measures::default();
+    times(&mut measures, job, stage, &facts, terms, language);
+    let path = on_path(account, &stage.name);
+    if path > 0.0 {
+        let text = text!(
+            "在关键路径上占 {path}",
+            "{path} on the critical path",
+            path = Seconds(path)
+        );
+        measures.say(text, language);
+    }
+    amounts(&mut measures, job, index, &facts, terms, language);
+    troubles(&mut measures, stage, &facts, language);
+    for edge in job.edges.iter().filter(|edge| edge.to == index) {
+        exchange(&mut measures, job, edge, language);
+    }
+    measures
+}
+
+fn times(
+    measures: &mut Measures,
+    job: &Job,
+    stage: &Stage,
+    facts: &StageFacts,
+    terms: &Terms,
+    language: Language,
+) {
+    let runs = stage.runs.iter().flat_map(|runs| &runs.runs);
+    let from = runs.clone().map(|run| run.created_ms).min();
+    let to = runs.map(|run| run.ended_ms).max();
+    let begin = job.info.submitted_ms.or(job.info.started_ms);
+    if let (Some(begin), Some(from), Some(to)) = (begin, from, to) {
+        let [from, to] = [from, to].map(|ms| ms.saturating_sub(begin) as f64 / 1e3);
+        let text = text!(
+            "运行于第 {from} 至 {to}",
+            "runs from {from} to {to}",
+            from = Seconds(from),
+            to = Seconds(to)
+        );
+        measures.say(text, language);
+    }
+    let vertices = terms.vertices;
+    if let Some(run) = facts.run_ms.as_ref().map(|d| d.value) {
+        let median = run.p50.unwrap_or(run.mean);
+        let text = text!(
+            "{vertices}运行时间：平均 {mean}，中位 {median}，最长 {max}（平均的 {ratio}）",
+            "{vertices} run for {mean} on average, {median} in the median, {max} at most ({ratio} the mean)",
+            mean = Seconds(run.mean / 1e3),
+            median = Seconds(median / 1e3),
+            max = Seconds(run.max / 1e3),
+            ratio = Ratio(run.max_over_mean)
+        );
+        measures.say(text, language);
+    }
+    if let Some(waits) = facts.waits.as_ref().map(|d| d.value) {
+        let (queue, start) = (waits.queue_ms / 1e3, waits.start_ms / 1e3);
+        let text = text!(
+            "平均等待资源 {queue}、启动 {start}",
+            "on average {queue} of waiting for capacity and {start} of start-up",
+            queue = Seconds(queue),
+            start = Seconds(start)
+        );
+        measures.say(text, language);
+    }
+}
+
+fn amounts(
+    measures: &mut Measures,
+    job: &Job,
+    index: usize,
+    facts: &StageFacts,
+    terms: &Terms,
+    language: Language,
+) {
+    let channels = || job.edges.iter().filter(|edge| edge.to == index);
+    let read = |edge: &Edge| edge.rows_read.or(edge.rows_written);
+    let stored = facts.operators.iter().filter(|o| o.role.is_input());
+    let rows_in = sum(channels().map(read)).or_else(|| sum(stored.map(|o| value(&o.rows))));
+    let mut written: Vec<&Edge> = job.edges.iter().filter(|edge| edge.from == index).collect();
+    written.sort_by(|a, b| a.channel.cmp(&b.channel));
+    written.dedup_by(|a, b| a.channel == b.channel);
+    let rows_out = sum(written.iter().map(|edge| edge.rows_written));
+    for (rows, zh, en) in [(rows_in, "输入", "in"), (rows_out, "输出", "out")] {
+        if let Some(rows) = rows {
+            let text = text!("{zh} {rows}", "{rows} {en}", rows = ROW.count(rows));
+            measures.say(text, language);
+        }
+    }
+    let spreads = facts.operators.iter().filter_map(|operator| {
+        let spread = facts.rows_spread(operator)?;
+        Some((operator, spread))
+    });
+    let widest = spreads.max_by(|a, b| a.1.max_over_mean.total_cmp(&b.1.max_over_mean));
+    if let Some((operator, spread)) = widest {
+        let text = text!(
+            "行数最多的{vertices}有 {max}（平均的 {ratio}，{name}）",
+            "the largest of its {vertices} has {max} ({ratio} the mean, at {name})",
+            vertices = terms.vertices,
+            max = ROW.count(spread.max),
+            ratio = Ratio(spread.max_over_mean),
+            name = *operator.name
+        );
+        measures.say(text, language);
+    }
+    for (spread, zh, en) in [
+        (&facts.bytes_read, "读取", "reads"),
+        (&facts.bytes_written, "写出", "writes"),
+    ] {
+        if let Some(bytes) = spread.as_ref().map(|d| d.value) {
+            let text = text!(
+                "{zh} {total}，最多的一个 {max}（平均的 {ratio}）",
+                "{en} {total}, one of them at most {max} ({ratio} the mean)",
+                total = Bytes(bytes.total),
+                max = Bytes(bytes.max),
+                ratio = Ratio(bytes.max_over_mean)
+            );
+            measures.say(text, language);
+        }
+    }
+}
+
+fn troubles(measures: &mut Measures, stage: &Stage, facts: &StageFacts, language: Language) {
+    if let Some(gc) = facts.gc.mean_share() {
+        let text = text!("垃圾回收占 {gc}", "garbage collection {gc}", gc = Share(gc));
+        measures.say(text, language);
+    }
+    if let Some(spills @ 1..) = facts.spills() {
+        let text = text!("{spills} 个算子落盘", "operators that spill: {spills}");
+        measures.say(text, language);
+    }
+    if let Some(peak) = facts.memory_peak() {
+        let limit = match facts.memory_limit {
+            Some(limit) => text!(
+                "，上限 {limit}",
+                " of {limit} allowed",
+                limit = Bytes(limit)
+            ),
+            None => Text::default(),
+        };
+        let text = text!(
+            "内存峰值 {peak}{limit}",
+            "memory peak {peak}{limit}",
+            peak = Bytes(peak.value),
+            limit = limit
+        );
+        measures.say(text, language);
+    }
+    if let Some(runs) = stage.runs.as_ref().filter(|r| r.failed + r.revoked > 0) {
+        let (failed, revoked, lost) = (runs.failed, runs.revoked, runs.wasted_ms / 1e3);
+        let text = text!(
+            "{failed} 次失败、{revoked} 次撤销，共浪费 {lost}",
+            "{failed} failed and {revoked} revoked attempts, which cost {lost}",
+            lost = Seconds(lost)
+        );
+        measures.say(text, language);
+    }
+}
+
+fn exchange(measures: &mut Measures, job: &Job, edge: &Edge, language: Language) {
+    let Some(from) = job.stages.get(edge.from) else {
+        return;
+    };
+    let keys = match edge.keys.join(", ") {
+        keys if keys.is_empty() => Text::default(),
+        keys => text!("，键 {keys}", " on {keys}"),
+    };
+    let mut amounts: Vec<String> = Vec::new();
+    let partitions = edge.partitions.map(f64::from);
+    amounts.extend(partitions.map(|n| PARTITION.count(n).localize(language)));
+    let (rows, bytes) = (
+        edge.rows_read.or(edge.rows_written),
+        edge.bytes_read.or(edge.bytes_written),
+    );
+    amounts.extend(rows.map(|n| ROW.count(n).localize(language)));
+    amounts.extend(bytes.map(|n| Bytes(n).localize(language)));
+    let amounts = match amounts.join(language.select("、", ", ")) {
+        none if none.is_empty() => Text::default(),
+        some => text!("：{some}", ": {some}"),
+    };
+    let (name, kind) = (&from.name, edge.exchange.code());
+    let text = text!(
+        "来自 {name}（{kind}{keys}）{amounts}",
+        "from {name} ({kind}{keys}){amounts}",
+        keys = keys,
+        amounts = amounts
+    );
+    measures.say(text, language);
+}
+
+/// The inputs of the job, largest first.
+pub(crate) fn tables(job: &Job, language: Language) -> Vec<TableRow> {
+    let operators = job.stages.iter().flat_map(|stage| &stage.operators);
+    let keys: BTreeSet<&str> = operators
+        .flat_map(|o| o.keys.iter().chain(&o.right_keys))
+        .map(String::as_str)
+        .collect();
+    let mut tables: Vec<&Table> = job.tables.iter().collect();
+    tables.sort_by_key(|table| std::cmp::Reverse(table.bytes));
+    let row = |table: &&Table| TableRow {
+        name: table.name.clone(),
+        measures: of_table(table, &keys, language),
+    };
+    tables.iter().take(TABLES).map(row).collect()
+}
+
+fn of_table(table: &Table, keys: &BTreeSet<&str>, language: Language) -> Measures {
+    let mut measures = Measures::default();
+    let mut sizes: Vec<String> = Vec::new();
+    let number = |n: Option<u64>| n.map(|n| n as f64);
+    let (rows, bytes, files) = (
+        number(table.rows),
+        number(table.bytes),
+        number(table.file_count),
+    );
+    sizes.extend(rows.map(|n| ROW.count(n).localize(language)));
+    sizes.extend(bytes.map(|n| Bytes(n).localize(language)));
+    sizes.extend(files.map(|n| FILE.count(n).localize(language)));
+    if !sizes.is_empty() {
+        let sizes = sizes.join(language.select("、", ", "));
+        measures.say(text!("{sizes}", "{sizes}"), language);
+    }
+    if let Some(layout) = &table.clustering {
+        let (kind, keys) = (&layout.kind, layout.keys.join(", "));
+        let sorted = match layout.sorted_by.join(", ") {
+            none if none.is_empty() => Text::default(),
+            by => text!("，按 {by} 排序", ", sorted by {by}"),
+        };
+        let partitions = match layout.partitions {
+            Some(n) => text!("，{n}", ", {n}", n = PARTITION.count(f64::from(n))),
+            None => Text::default(),
+        };
+        let text = text!(
+            "按 {keys} 存储（{kind}）{sorted}{partitions}",
+            "stored by {keys} ({kind}){sorted}{partitions}",
+            sorted = sorted,
+            partitions = partitions
+        );
+        measures.say(text, language);
+    }
+    let is_key = |column: &&ColumnStatistics| keys.contains(column.name.as_str());
+    let is_known = |c: &&ColumnStatistics| c.distinct.is_some() || !c.top_values.is_empty();
+    let known = || table.columns.iter().filter(is_known);
+    let columns = known().filter(is_key).chain(known().filter(|c| !is_key(c)));
+    for column in columns.take(COLUMNS) {
+        of_column(&mut measures, column, table.rows, language);
+    }
+    measures
+}
+
+fn of_column(
+    measures: &mut Measures,
+    column: &ColumnStatistics,
+    rows: Option<u64>,
+    language: Language,
+) {
+    let mut parts: Vec<String> = Vec::new();
+    if let Some(distinct) = column.distinct.map(|n| n as f64) {
+        let text = text!(
+            "{n} 个不同值",
+            "{n} distinct values",
+            n = report::format::Number(distinct)
+        );
+        parts.push(text.into(language));
+    }
+    if let Some(nulls @ 1..) = column.nulls {
+        let text = text!("空值 {n}", "null in {n}", n = ROW.count(nulls as f64));
+        parts.push(text.into(language));
+    }
+    for top in column.top_values.iter().take(VALUES) {
+        let n = top.rows as f64;
+        let share = match rows.filter(|rows| *rows > 0) {
+            Some(rows) => {
+                text!("，{share}", ", {share}", share = Share(n / rows as f64))
+            }
+            None => Text::default(),
+        };
+        let text = text!(
+            "`{value}` 有 {n}{share}",
+            "`{value}` in {n}{share}",
+            value = top.value,
+            n = ROW.count(n),
+            share = share
+        );
+        parts.push(text.into(language));
+    }
+    let (name, parts) = (&column.name, parts.join(language.select("；", "; ")));
+    measures.say(text!("{name}：{parts}", "{name}: {parts}"), language);
+}
+
+/// The sum, if every part is known.
+fn sum(parts: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let parts: Option<Vec<f64>> = parts.collect();
+    parts.filter(|p| !p.is_empty()).map(|p| p.iter().sum())
+}

@@ -1,0 +1,158 @@
+//! What later steps are told of an earlier one: its structured conclusion in short lines, each with
+//! its ids, and its prose only where that is all there is.
+
+use report::format::{Number, cut};
+use report::{Language, Text, text};
+use serde_json::Value;
+
+use crate::step::StepId;
+
+/// Bytes of a line, and lines of a step: with them, memory stays below a tenth of a small context.
+const LINE_BYTES: usize = 400;
+const LINES: usize = 8;
+
+/// The lines that stand for a conclusion.
+pub(crate) fn lines(step: &str, conclusion: &Value, text: &str, language: Language) -> Vec<String> {
+    let items = |name: &str| {
+        conclusion[name]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+    };
+    let say = |text: Text| text.into(language);
+    let mut lines: Vec<String> = match StepId::from_id(step) {
+        Some(StepId::Classify) => {
+            let class = code(&conclusion["problem_type"]);
+            let also = match codes(&conclusion["also"]) {
+                none if none.is_empty() => Text::default(),
+                also => text!("，另有 {also}", "; also {also}"),
+            };
+            let findings = based_on(&conclusion["findings"]);
+            let class = text!(
+                "类别：{class}{also}{findings}",
+                "class: {class}{also}{findings}",
+                also = also,
+                findings = findings
+            );
+            vec![say(class), text.to_owned()]
+        }
+        Some(StepId::KeyCode) => items("modules").iter().map(|m| say(module(m))).collect(),
+        Some(StepId::Experience) => items("causes").iter().map(|c| say(cause(c))).collect(),
+        Some(StepId::Completeness) => completeness(conclusion).into_iter().map(say).collect(),
+        _ => Vec::new(),
+    };
+    lines.retain(|line| !line.trim().is_empty());
+    if lines.is_empty() {
+        lines.extend(text.lines().map(str::to_owned));
+    }
+    lines.truncate(LINES);
+    for line in &mut lines {
+        let kept = cut(line, LINE_BYTES).len();
+        if kept < line.len() {
+            line.truncate(kept);
+            line.push('…');
+        }
+    }
+    lines
+}
+
+fn code(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn codes(value: &Value) -> String {
+    let codes = value.as_array().into_iter().flatten().map(code);
+    codes.collect::<Vec<_>>().join(", ")
+}
+
+/// Ids in brackets.
+fn based_on(ids: &Value) -> Text {
+    match codes(ids) {
+        none if none.is_empty() => Text::default(),
+        ids => text!(" [{ids}]", " [{ids}]"),
+    }
+}
+
+fn module(module: &Value) -> Text {
+    let (name, role) = (code(&module["name"]), code(&module["role"]));
+    let lines = match (&module["first_line"], &module["last_line"]) {
+        (Value::Number(first), Value::Number(last)) => {
+            text!(
+                "，第 {first}–{last} 行",
+                ", lines {first}–{last}",
+                first = first.to_string(),
+                last = last.to_string()
+            )
+        }
+        _ => Text::default(),
+    };
+    let stage = match module["stage"].as_str() {
+        Some(stage) => text!("，阶段 {stage}", ", stage {stage}"),
+        None => Text::default(),
+    };
+    let finding = match module["finding"].as_str() {
+        Some(id) => text!(" [{id}]", " [{id}]"),
+        None => Text::default(),
+    };
+    text!(
+        "{name}{lines}{stage}{finding}：{role}",
+        "{name}{lines}{stage}{finding}: {role}",
+        lines = lines,
+        stage = stage,
+        finding = finding
+    )
+}
+
+fn cause(cause: &Value) -> Text {
+    let (name, explanation) = (code(&cause["cause"]), code(&cause["explanation"]));
+    let against = match cause["against"].as_str() {
+        Some(against) => text!(" 反证：{against}", " Against it: {against}"),
+        None => Text::default(),
+    };
+    let evidence = based_on(&cause["evidence"]);
+    text!(
+        "{name}{evidence}：{explanation}{against}",
+        "{name}{evidence}: {explanation}{against}",
+        evidence = evidence,
+        against = against
+    )
+}
+
+/// The judgment of the program and that of the model, apart.
+fn completeness(conclusion: &Value) -> Vec<Text> {
+    let is_enough = |value: &Value| match value.as_bool() {
+        Some(true) => text!("充足", "sufficient"),
+        Some(false) => text!("不足", "not sufficient"),
+        None => text!("未判断", "not judged"),
+    };
+    let number = |name: &str| Number(conclusion[name].as_f64().unwrap_or_default());
+    let mut lines = vec![text!(
+        "程序判断：信息{sufficient}（得分 {score}，下限 {minimum}）",
+        "by the program: information {sufficient} (score {score}, minimum {minimum})",
+        sufficient = is_enough(&conclusion["sufficient"]),
+        score = number("score"),
+        minimum = number("minimum")
+    )];
+    let absent = codes(&conclusion["absent"]);
+    if !absent.is_empty() {
+        lines.push(text!(
+            "作业目录中没有：{absent}",
+            "not in the folder: {absent}"
+        ));
+    }
+    let model = &conclusion["model"];
+    if model.is_object() {
+        let (missing, basis) = (codes(&model["missing"]), code(&model["basis"]));
+        let missing = match missing.is_empty() {
+            true => Text::default(),
+            false => text!("；还缺：{missing}", "; missing: {missing}"),
+        };
+        lines.push(text!(
+            "模型判断：信息{sufficient}{missing}。{basis}",
+            "by the model: information {sufficient}{missing}. {basis}",
+            sufficient = is_enough(&model["sufficient"]),
+            missing = missing
+        ));
+    }
+    lines
+}
