@@ -20,7 +20,8 @@ fn bounded(user: &User, job: &Path) -> Answer {
     let mut command = Command::new("sh");
     if cfg!(target_os = "linux") {
         // a POSIX shell takes one limit at a time
-        let limit = format!("ulimit -v {KIB_OF_ADDRESSES} && ulimit -t {SECONDS} && exec \"$0\" \"$@\"");
+        let limit =
+            format!("ulimit -v {KIB_OF_ADDRESSES} && ulimit -t {SECONDS} && exec \"$0\" \"$@\"");
         command.arg("-c").arg(limit).arg(process.get_program());
     } else {
         command = Command::new(process.get_program());
