@@ -36,6 +36,7 @@ mod wording;
 pub use analyze::{Analysis, analyze};
 pub use experience::ChunkPrior;
 pub use found::KindPrior;
+pub use private::mask_of;
 pub use progress::{Event, Observer, Silent};
 pub use prompts::{PromptError, Prompts};
 pub use reasoner::{Reasoner, ReasonerError};

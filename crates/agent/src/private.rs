@@ -93,6 +93,16 @@ pub(crate) fn mask(job: &Job) -> Mask {
     mask
 }
 
+/// The mask of names that are known from a saved run, each with the prefix of its placeholder. As in any
+/// mask, words of the program are left.
+pub fn mask_of<'a>(names: impl Iterator<Item = (&'a str, &'static str)>) -> Mask {
+    let mut mask = Mask::default();
+    for (text, kind) in names {
+        name(&mut mask, kind, text);
+    }
+    mask
+}
+
 fn texts_of(error: &JobError) -> impl Iterator<Item = &String> {
     let other = [
         &error.description,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use server::{Error, ErrorKind, Result};
 
-use crate::render::safe;
+use crate::safe;
 
 pub(crate) fn pretty(value: &impl Serialize) -> Result<String> {
     line_of(serde_json::to_string_pretty(value))

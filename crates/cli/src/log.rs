@@ -15,7 +15,7 @@ use tracing_subscriber::registry::LookupSpan;
 use report::visible_line;
 
 use crate::args::{Global, LogFormat, LogLevel};
-use crate::render::safe;
+use crate::safe;
 
 /// Target of the program's own messages.
 const OWN: &str = "scopeagent";

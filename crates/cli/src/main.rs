@@ -4,6 +4,7 @@
 
 mod args;
 mod batch;
+mod budget;
 mod command;
 mod config;
 mod embedding;
@@ -12,6 +13,7 @@ mod json;
 mod keys;
 mod log;
 mod render;
+mod safe;
 mod session;
 mod terminal;
 mod worker;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use agent::{Prompts, Request};
 use server::{
-    Documents, Error, ErrorKind, Explain, Knowledge, Monitor, ReasonerChoice, Result, Session,
-    Settings,
+    Documents, Error, ErrorKind, Explain, KeySource, Knowledge, Monitor, ReasonerChoice, Result,
+    Session, Settings,
 };
 use tokio::runtime::{Handle, Runtime};
 use tokio_util::sync::CancellationToken;
@@ -19,7 +19,13 @@ use crate::{embedding, keys};
 
 /// Opens a session for one call.
 pub(crate) fn open(config: &Config, terminal: &Terminal, runtime: &Runtime) -> Result<Session> {
-    open_as(config, Arc::new(*terminal), runtime, false)
+    open_as(
+        config,
+        Arc::new(*terminal),
+        runtime,
+        keys::of_profile,
+        false,
+    )
 }
 
 /// Opens a session for many calls.
@@ -28,22 +34,24 @@ pub(crate) fn open_resident(
     terminal: &Terminal,
     runtime: &Runtime,
 ) -> Result<Session> {
-    open_as(config, Arc::new(*terminal), runtime, true)
+    open_as(config, Arc::new(*terminal), runtime, keys::of_profile, true)
 }
 
-/// Opens a session for many calls that tells `monitor` what happens.
+/// Opens a session for many calls that tells `monitor` what happens and has its keys from `keys`.
 pub(crate) fn open_for(
     config: &Config,
     monitor: Arc<dyn Monitor>,
     runtime: &Runtime,
+    keys: KeySource,
 ) -> Result<Session> {
-    open_as(config, monitor, runtime, true)
+    open_as(config, monitor, runtime, keys, true)
 }
 
 fn open_as(
     config: &Config,
     monitor: Arc<dyn Monitor>,
     runtime: &Runtime,
+    keys: KeySource,
     is_resident: bool,
 ) -> Result<Session> {
     let settings = Settings {
@@ -52,7 +60,7 @@ fn open_as(
         thresholds: thresholds(config)?,
         prompts: prompts(config)?,
         llm: config.llm.clone(),
-        keys: keys::of_profile,
+        keys,
         language: config.language,
         is_resident,
     };

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::args::{Global, LogFormat, LogLevel, When};
 use crate::exit::Exit;
-use crate::render::safe;
+use crate::safe;
 use report::{visible, visible_line};
 use server::{Error, ErrorKind, Result};
 

@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use job::model::Table;
-use job::script::flow::ReadColumns;
 use job::script::{Script, Statement, StatementKind};
 
 use crate::data::{self, Hints};
 use crate::difference::difference;
+use crate::facts::Facts;
 use crate::functions::Met;
 use crate::kind::{Column, Kind};
 use crate::known::{is_known, only_hints};
@@ -19,16 +18,6 @@ use crate::{Difference, Unknown};
 
 /// Runs that must count for a comparison; the others are tied, or the script itself fails on them.
 const LEAST_RUNS: usize = 4;
-
-/// What is known besides the scripts.
-pub struct Facts<'a> {
-    /// Inputs of the job, for the names and types of their columns.
-    pub tables: &'a [Table],
-    /// Columns that a user-defined class reads.
-    pub reads: &'a ReadColumns<'a>,
-    /// The script as changed by each rewrite that is known to keep the result.
-    pub rewrites: &'a [String],
-}
 
 /// What is known of the result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]

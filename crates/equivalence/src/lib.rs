@@ -11,6 +11,7 @@
 mod data;
 mod difference;
 mod expression;
+mod facts;
 mod functions;
 mod hints;
 mod judge;
@@ -18,10 +19,12 @@ mod kind;
 mod known;
 mod pairs;
 mod run;
+mod sql;
 mod tokens;
 mod translate;
 mod unknown;
 
 pub use difference::Difference;
-pub use judge::{Facts, Judgement, execute, judge};
+pub use facts::Facts;
+pub use judge::{Judgement, execute, judge};
 pub use unknown::Unknown;

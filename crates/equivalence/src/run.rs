@@ -14,6 +14,7 @@ use crate::data::{Cell, Table};
 use crate::difference::Rows;
 use crate::functions::{Met, register};
 use crate::kind::Column;
+use crate::sql::quoted;
 use crate::translate::{Program, Step};
 
 /// Steps of SQLite's virtual machine for one run; a join of three tables takes a tenth.
@@ -28,16 +29,6 @@ const PAGES: u32 = 16_384;
 const LONGEST: i32 = 65_536;
 /// Bytes of a statement.
 const LONGEST_SQL: i32 = 1_000_000;
-
-/// A name in SQL. Not in double quotes: SQLite takes an unknown name in those for a text.
-pub(crate) fn quoted(name: &str) -> String {
-    format!("`{}`", name.replace('`', "``"))
-}
-
-/// A text in SQL.
-pub(crate) fn literal(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''").replace('\0', ""))
-}
 
 /// Steps that all runs of a comparison may still take.
 #[derive(Debug, Clone)]

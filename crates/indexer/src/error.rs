@@ -1,6 +1,6 @@
 //! What can go wrong, per operation, with file, place and remedy.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use thiserror::Error;
@@ -93,4 +93,11 @@ pub enum SearchError {
     Lexical { reason: String },
     #[error("chunk {ordinal} of the index cannot be read: {reason}; run `index verify`")]
     Chunk { ordinal: u64, reason: String },
+}
+
+pub(crate) fn damaged(path: &Path, reason: impl ToString) -> OpenError {
+    OpenError::Damaged {
+        path: path.to_owned(),
+        reason: reason.to_string(),
+    }
 }

@@ -10,14 +10,14 @@ use serde::Serialize;
 use crate::analyze;
 use crate::build::{Phase, Progress};
 use crate::context;
-use crate::error::OpenError;
+use crate::error::{OpenError, damaged};
 use crate::guard::guarded;
 use crate::model::Filter;
 use crate::search::Index;
 use crate::settings::Settings;
-use crate::store::generation::{BM25, DOCUMENTS, MANIFEST, damaged, documents};
+use crate::store::generation::documents;
 use crate::store::lexical::Words;
-use crate::store::manifest::{Manifest, Ordinal};
+use crate::store::manifest::{BM25, DOCUMENTS, MANIFEST, Manifest, Ordinal};
 
 /// How many of its rarest terms a chunk is looked up by.
 const PROBE_TERMS: usize = 16;

@@ -26,15 +26,6 @@ struct Name {
 }
 
 impl Mask {
-    /// Masks names, each with the prefix of its placeholder.
-    pub fn of_names<'a>(names: impl Iterator<Item = (&'a str, &'static str)>) -> Mask {
-        let mut mask = Mask::default();
-        for (name, kind) in names {
-            mask.add(kind, name, false);
-        }
-        mask
-    }
-
     /// Adds a name; its placeholder begins with `kind`. If it `is_exact`, only this spelling is
     /// masked, otherwise any case.
     pub fn add(&mut self, kind: &str, name: &str, is_exact: bool) {
@@ -245,7 +236,9 @@ mod security {
     use super::*;
 
     fn mask(names: &[&str]) -> Mask {
-        Mask::of_names(names.iter().map(|name| (*name, "name")))
+        let mut mask = Mask::default();
+        names.iter().for_each(|name| mask.add("name", name, false));
+        mask
     }
 
     #[test]

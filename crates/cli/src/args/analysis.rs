@@ -10,7 +10,7 @@ use report::{Language, Severity};
 use server::Mode;
 
 use super::{Choices, Format, LANGUAGES, one_of};
-use crate::worker::Budget;
+use crate::budget::Budget;
 
 const REASONERS: Choices<Mode> = &[
     (

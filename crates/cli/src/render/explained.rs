@@ -6,9 +6,9 @@ use report::{Evidence, Report, RuleResult};
 
 use super::layout::{pad, wrap};
 use super::parts::value;
-use super::safe::shown;
 use super::style::{DIM, HEADING};
 use super::words::Words;
+use crate::safe::shown;
 
 /// Columns of the longest code.
 const CODE: usize = 30;

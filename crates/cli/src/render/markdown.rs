@@ -7,8 +7,8 @@ use report::{Finding, Report, Suggestion};
 
 use super::account;
 use super::parts::{self, EXPERIENCES_SHOWN, value};
-use super::safe::{code, escaped, fenced, shown};
 use super::words::Words;
+use crate::safe::{code, escaped, fenced, shown};
 
 /// Kinds of time by name in a row of the account.
 const NAMES: usize = 4;

@@ -9,7 +9,6 @@ pub(crate) mod inspection;
 pub(crate) mod layout;
 pub(crate) mod markdown;
 mod parts;
-pub(crate) mod safe;
 mod style;
 pub(crate) mod table;
 pub(crate) mod text;

@@ -9,9 +9,9 @@ use report::{Evidence, Finding, Report, Suggestion};
 use super::account;
 use super::layout::{bar, width, wrap, wrap_items, wrap_names};
 use super::parts::{self, EXPERIENCES_SHOWN, value};
-use super::safe::shown;
 use super::style::{self, BOLD, DIM, HEADING};
 use super::words::Words;
+use crate::safe::shown;
 
 /// Cells of the bar that shows the share of the run.
 const BAR: usize = 20;

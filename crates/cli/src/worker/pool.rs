@@ -15,8 +15,8 @@ use server::{Analysis, Analyst, Error, ErrorKind, Explain, Monitor, Result, Task
 
 use tokio_util::sync::CancellationToken;
 
-use super::Budget;
 use super::wire::{Job, Order, Reply};
+use crate::budget::Budget;
 use crate::terminal::Terminal;
 
 /// How often a waiting parent looks whether the job was cancelled.
@@ -153,6 +153,7 @@ impl Analyst for Pool {
             let mut hear = |reply| match reply {
                 Reply::Remark(text) => self.remark(text),
                 Reply::Warning(text) => self.terminal.warn(&text),
+                Reply::Secret(key) => llm::remember(&key),
                 Reply::Event(told) => observer.event(told.event()),
                 Reply::Done(_) => {}
             };

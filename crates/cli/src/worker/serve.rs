@@ -5,18 +5,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
 
 use agent::Event;
+use llm::Profile;
+use secrecy::{ExposeSecret, SecretString};
 use server::{Analysis, Error, ErrorKind, Explain, Monitor, Progress, Result, Session, Task};
 use tokio_util::sync::CancellationToken;
 
 use super::wire::{Job, Order, Reply, Told};
 use crate::config::Config;
 use crate::exit::Exit;
-use crate::session;
+use crate::{keys, session};
 
 /// Analyzes one job after the other until stdin ends.
 pub(crate) fn run(memory: u64, config: &Config) -> Result<Exit> {
     let runtime = session::runtime()?;
-    let session = session::open_for(config, Arc::new(Parent), &runtime)?;
+    let session = session::open_for(config, Arc::new(Parent), &runtime, key)?;
     // What all jobs share is mapped before the limit is set.
     let index = session.index();
     limit_memory(memory)?;
@@ -103,13 +105,29 @@ fn analyze(session: &Session, job: Job, cancel: CancellationToken) -> Result<Ana
     })
 }
 
-/// Writes a line. A parent that is gone ends the process by way of stdin.
+/// The key of a profile. The program that started this one must know it before it gets anything that could
+/// contain it.
+fn key(profile: &Profile) -> std::result::Result<Option<SecretString>, String> {
+    let key = keys::of_profile(profile)?;
+    if let Some(key) = &key {
+        let secret = Reply::Secret(key.expose_secret().to_owned());
+        if let Ok(line) = crate::json::line(&secret) {
+            write(&line);
+        }
+    }
+    Ok(key)
+}
+
 fn say(reply: &Reply) {
     if let Ok(line) = crate::json::line(reply) {
-        let mut out = io::stdout().lock();
-        let line = llm::hide(&line);
-        let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
+        write(&llm::hide(&line));
     }
+}
+
+/// Writes a line. A parent that is gone ends the process by way of stdin.
+fn write(line: &str) {
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
 }
 
 /// Limits the address space to what is mapped now and so many bytes more.

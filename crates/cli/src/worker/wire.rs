@@ -24,6 +24,8 @@ pub(super) struct Job {
 pub(super) enum Reply {
     Remark(String),
     Warning(String),
+    /// A key that a command printed: nothing that the program writes may show it either.
+    Secret(String),
     Event(Told),
     Done(Box<Result<Analysis, Error>>),
 }

@@ -1,7 +1,6 @@
 //! Ways to take a cause out of the work of a run: even out, regroup, merge, scale, forget waste.
 
-use super::schedule::{StageWork, VertexWork};
-use super::work::MAX_VERTICES;
+use super::schedule::{MAX_VERTICES, StageWork, VertexWork};
 
 /// Spread of run times of vertices with equal input, as the standard deviation of their
 /// logarithm: what remains when a stage is regrouped. Seen in balanced stages (0.15 to 0.2).

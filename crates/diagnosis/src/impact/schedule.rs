@@ -7,6 +7,10 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
+/// Stages of more vertices than this are modelled by this many, each standing for several: keeps
+/// a replay cheap, and a stage of that many waves is smooth anyway.
+pub(super) const MAX_VERTICES: u64 = 200_000;
+
 /// Work of one vertex, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct VertexWork {

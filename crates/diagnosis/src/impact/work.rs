@@ -6,7 +6,7 @@ use job::facts::{Account, Measured, StageFacts, value};
 use job::runs::{RunState, StageRuns, VertexRun};
 
 use super::edit::noise;
-use super::schedule::{StageWork, VertexWork};
+use super::schedule::{MAX_VERTICES, StageWork, VertexWork};
 
 /// Seconds that starting a process takes where no file tells: the median of the vertex events of
 /// the simulated jobs.
@@ -14,10 +14,6 @@ const USUAL_START_S: f64 = 1.8;
 
 /// Dispatching a vertex takes a few tenths of a second; a longer wait is one for a token.
 pub const MAX_DISPATCH_S: f64 = 0.5;
-
-/// Stages of more vertices than this are modelled by this many, each standing for several: keeps
-/// a replay cheap, and a stage of that many waves is smooth anyway.
-pub(super) const MAX_VERTICES: u64 = 200_000;
 
 /// The same for all stages of a job together: a replay takes about a tenth of a second.
 const MAX_ALL_VERTICES: u64 = 500_000;

@@ -5,7 +5,7 @@ use super::value::{Scope, Value};
 use crate::Unknown;
 use crate::expression::{Call, Expr, Window};
 use crate::kind::Kind;
-use crate::run::literal;
+use crate::sql::literal;
 
 /// Aggregates of the two languages that a name in a call can mean.
 const AGGREGATES: &str = "AGG ANY_VALUE ARGMAX ARGMIN ARRAY_AGG AVG COUNT COUNTIF CUME_DIST DENSE_RANK FIRST FIRST_VALUE LAG LAST \

@@ -5,7 +5,7 @@ use super::value::{Scope, Value};
 use crate::Unknown;
 use crate::expression::{Call, Expr};
 use crate::kind::Kind;
-use crate::run::literal;
+use crate::sql::literal;
 
 impl Translator<'_> {
     pub(super) fn call(&mut self, call: &Call, scope: &Scope) -> Result<Value, Unknown> {

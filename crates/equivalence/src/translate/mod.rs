@@ -15,7 +15,7 @@ use job::script::{Script, Statement, StatementKind};
 
 use crate::Unknown;
 use crate::expression::{Expr, Op, parse};
-use crate::judge::Facts;
+use crate::facts::Facts;
 use crate::kind::{Column, Kind};
 use crate::pairs::{Touch, references};
 use crate::unknown::excerpt;

@@ -130,9 +130,9 @@ impl Translator<'_> {
         let listed = columns
             .iter()
             .enumerate()
-            .map(|(at, column)| format!("{} AS c{at}", crate::run::quoted(&column.name)));
+            .map(|(at, column)| format!("{} AS c{at}", crate::sql::quoted(&column.name)));
         let listed: Vec<String> = listed.collect();
-        let table = crate::run::quoted(&key);
+        let table = crate::sql::quoted(&key);
         Relation {
             from: format!("(SELECT {} FROM {table})", listed.join(", ")),
             columns,

@@ -6,7 +6,7 @@ use super::{Relation, Translator};
 use crate::Unknown;
 use crate::kind::{Column, Kind, is_nullable};
 use crate::pairs::Touch;
-use crate::run::literal;
+use crate::sql::literal;
 use crate::unknown::excerpt;
 
 /// Values that a function takes; each comes with its name, and SQLite takes 127.

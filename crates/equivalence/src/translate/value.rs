@@ -6,7 +6,7 @@ use crate::Unknown;
 use crate::expression::{Expr, Literal, Op};
 use crate::kind::{Column, Kind};
 use crate::pairs::Touch;
-use crate::run::literal;
+use crate::sql::literal;
 
 /// Bytes of an expression in SQL; some parts are written twice.
 const LONGEST: usize = 50_000;

@@ -7,7 +7,8 @@ use std::time::SystemTime;
 use super::plan;
 use super::read::Listing;
 use crate::error::BuildError;
-use crate::store::generation::{self, DOCUMENTS};
+use crate::store::generation;
+use crate::store::manifest::DOCUMENTS;
 
 /// The number of documents that were added, changed or removed since `index` was built from `knowledge`. Texts are compared only if something
 /// has been touched since.

@@ -19,9 +19,12 @@ use crate::model::Chunk;
 use crate::parallel;
 use crate::settings::Rebuild;
 use crate::store::files::{self, read_error, write_error};
-use crate::store::generation::{BM25, DOCUMENTS, GLOSSARY, Held, MANIFEST, Writer};
+use crate::store::generation::{Held, Writer};
 use crate::store::lexical::{Entry, Lexical, LexicalWriter};
-use crate::store::manifest::{DocumentEntry, Documents, FileSum, Manifest, Ordinal, Segment};
+use crate::store::manifest::{
+    BM25, DOCUMENTS, DocumentEntry, Documents, FileSum, GLOSSARY, MANIFEST, Manifest, Ordinal,
+    Segment,
+};
 use crate::store::vectors::{TextHash, Vectors};
 use crate::store::{FORMAT, chunks, vectors};
 use crate::{analyze, chunk};

@@ -21,9 +21,9 @@ use crate::model::{Chunk, Evidence, Filter, Fusion, Hit, Kind, Query, Remote};
 use crate::query::{self, Reading, Remark};
 use crate::settings::Settings;
 use crate::store::facets::filter_groups;
-use crate::store::generation::{self, GLOSSARY, Held, read_json};
+use crate::store::generation::{self, Held, read_json};
 use crate::store::lexical::Lexical;
-use crate::store::manifest::Ordinal;
+use crate::store::manifest::{GLOSSARY, Ordinal};
 
 /// Candidates per branch, at least. Deeper lists change little and cost time; recall at 100 needs 100.
 const DEPTH: usize = 200;

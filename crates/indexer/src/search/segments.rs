@@ -9,11 +9,10 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::graphs::Graphs;
-use crate::error::OpenError;
+use crate::error::{OpenError, damaged};
 use crate::store::best::{Best, Scored};
 use crate::store::chunks::Chunks;
 use crate::store::facets::Facets;
-use crate::store::generation::damaged;
 use crate::store::manifest::{Manifest, Ordinal, Segment};
 use crate::store::vectors::{Quantized, Vectors};
 

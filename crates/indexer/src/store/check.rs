@@ -7,9 +7,8 @@ use std::path::{Component, Path};
 use rayon::prelude::*;
 
 use super::files::open_regular;
-use super::generation::{BM25, DOCUMENTS, GLOSSARY, damaged};
-use super::manifest::{FileSum, Manifest, Segment};
-use crate::error::OpenError;
+use super::manifest::{BM25, DOCUMENTS, FileSum, GLOSSARY, Manifest, Segment};
+use crate::error::{OpenError, damaged};
 
 /// Size of a generation up to which its checksums are compared too, which takes some ten milliseconds. In a larger one only the sizes
 /// are; `index verify` compares the checksums of any.

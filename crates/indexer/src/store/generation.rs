@@ -15,20 +15,15 @@ use serde_json::Value;
 use super::check::{check_files, check_manifest};
 use super::files::{self, write_error};
 use super::lexical::Lexical;
-use super::manifest::{Documents, Manifest, check_format};
+use super::manifest::{BM25, DOCUMENTS, Documents, MANIFEST, Manifest, check_format};
 use super::{GRAPHS, graph};
-use crate::error::{BuildError, OpenError};
+use crate::error::{BuildError, OpenError, damaged};
 use crate::guard::guarded;
 
 const CURRENT: &str = "CURRENT";
 const LOCK: &str = "LOCK";
 const READERS: &str = "READERS";
 const PREFIX: &str = "gen-";
-pub(crate) const MANIFEST: &str = "manifest.json";
-pub(crate) const DOCUMENTS: &str = "documents.json";
-pub(crate) const GLOSSARY: &str = "glossary.json";
-/// Folder of the lexical store in a generation.
-pub(crate) const BM25: &str = "bm25";
 
 /// How often a reader tries again when the generation that it was about to open has been collected.
 const OPEN_ATTEMPTS: usize = 100;
@@ -111,13 +106,6 @@ fn hold_named(index: &Path, name: &str) -> Result<Held, OpenError> {
         folder,
         _readers: readers,
     })
-}
-
-pub(crate) fn damaged(path: &Path, reason: impl ToString) -> OpenError {
-    OpenError::Damaged {
-        path: path.to_owned(),
-        reason: reason.to_string(),
-    }
 }
 
 pub(crate) fn documents(folder: &Path) -> Result<Documents, OpenError> {

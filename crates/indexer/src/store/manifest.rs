@@ -8,6 +8,12 @@ use super::FORMAT;
 use crate::error::Mismatch;
 use crate::{analyze, chunk};
 
+pub(crate) const MANIFEST: &str = "manifest.json";
+pub(crate) const DOCUMENTS: &str = "documents.json";
+pub(crate) const GLOSSARY: &str = "glossary.json";
+/// Folder of the lexical store in a generation.
+pub(crate) const BM25: &str = "bm25";
+
 /// `manifest.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Manifest {

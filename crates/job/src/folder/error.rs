@@ -76,11 +76,12 @@ impl OpenError {
 /// Why a raw excerpt is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum TextError {
-    /// The name leads out of the folder, or through a link.
+    /// The name leads out of the folder.
     #[error("`{0}` leads out of the job folder")]
     Outside(String),
     #[error("the job folder has no file `{0}`")]
     Unknown(String),
+    /// Among others because it has become a link since it was listed.
     #[error("`{name}` cannot be read")]
     Unreadable {
         name: String,

@@ -12,6 +12,7 @@ mod file;
 mod info;
 mod operator;
 mod plan;
+mod room;
 mod stage;
 mod table;
 

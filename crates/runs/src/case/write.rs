@@ -115,7 +115,7 @@ fn mask(material: &Material<'_>) -> Result<Mask, CaseError> {
     let names = job.into_iter().flatten().map(|n| (n, "job"));
     let private = summary.private_names.iter().map(|n| (n.as_str(), "name"));
     let literals = found.iter().map(|n| (n.as_str(), "literal"));
-    Ok(Mask::of_names(names.chain(private).chain(literals)))
+    Ok(agent::mask_of(names.chain(private).chain(literals)))
 }
 
 fn front(material: &Material<'_>, id: &str, top: &Finding) -> String {

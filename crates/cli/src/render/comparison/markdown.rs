@@ -4,9 +4,9 @@ use runs::compare::Comparison;
 
 use super::run_facts;
 use super::sections::{Body, Section, sections};
-use crate::render::safe::{escaped, fenced, shown};
 use crate::render::table::Align;
 use crate::render::words::Words;
+use crate::safe::{escaped, fenced, shown};
 
 /// Renders a comparison; with `all`, unchanged stages too.
 pub(crate) fn render(comparison: &Comparison, all: bool) -> String {

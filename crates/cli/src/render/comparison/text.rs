@@ -6,10 +6,10 @@ use runs::compare::Comparison;
 use super::run_facts;
 use super::sections::{Body, Section, sections};
 use crate::render::layout::{pad, width, wrap, wrap_items, wrap_names};
-use crate::render::safe::shown;
 use crate::render::style::{self, BOLD, DIM, HEADING};
 use crate::render::table::Table;
 use crate::render::words::Words;
+use crate::safe::shown;
 
 /// Columns of what an item starts with; a longer one moves its text to the right.
 const LEAD: usize = 24;

@@ -15,9 +15,9 @@ use runs::RunSummary;
 use serde::Serialize;
 
 use super::layout::DiffPart;
-use super::safe::shown;
 use super::words::Words;
 use super::{account, parts};
+use crate::safe::shown;
 
 const PAGE: &str = include_str!("report.html");
 const ACCOUNT: &str = include_str!("account.html");

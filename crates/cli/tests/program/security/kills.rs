@@ -20,11 +20,12 @@ fn kill(name: &str, command: &dyn Fn() -> Command, check: &mut dyn FnMut(u32)) {
     let rounds: u32 = rounds.unwrap_or(USUAL_ROUNDS);
     let spawn = || {
         let mut command = command();
-        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
         command.spawn().expect("starts")
     };
     let started = Instant::now();
-    assert!(spawn().wait().expect("ended").success(), "{name}");
+    let ended = spawn().wait_with_output().expect("ended");
+    assert!(ended.status.success(), "{name}");
     let whole = started.elapsed();
     let mut killed = 0;
     for round in 0..rounds {
@@ -33,7 +34,8 @@ fn kill(name: &str, command: &dyn Fn() -> Command, check: &mut dyn FnMut(u32)) {
         killed += u32::from(child.try_wait().expect("asked").is_none());
         // On Unix this is signal 9.
         child.kill().expect("killed");
-        child.wait().expect("ended");
+        // Its workers have its stderr too, and close it when they have noticed.
+        child.wait_with_output().expect("ended");
         check(round);
     }
     assert!(killed > 0, "{name} was never killed");
