@@ -54,6 +54,7 @@ pub fn diagnose(
     view.uneven = measurements::skew::find(&view);
     let examined: Vec<(Cause, Examination)> = rules()
         .iter()
+        .filter(|r| rules::applies(r.about().cause, job.engine()))
         .map(|r| (r.about().cause, examine(*r, &view)))
         .collect();
     let weighed = weigh::weigh(&examined, settings, failure(&view).as_ref());
@@ -92,9 +93,6 @@ pub fn diagnose(
 /// the counters alone may look like; and so does one that cannot tell whether what it found costs
 /// enough to matter.
 fn examine(rule: &dyn Rule, view: &View<'_>) -> Examination {
-    if !rules::applies(rule.about().cause, view.job.engine()) {
-        return Examination::default();
-    }
     let mut examined = rule.examine(view);
     weigh::unite(&mut examined, view);
     let needs = rule.about().needs.contains(&Information::StageGraph);

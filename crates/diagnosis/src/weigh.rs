@@ -34,6 +34,36 @@ const FOLLOWS: &[(Cause, &[Cause])] = &[
     (Cause::TinyVertices, &[Cause::SmallFiles]),
     (Cause::VertexRetries, &[Cause::MemoryEstimateTooLow]),
     (Cause::RedundantRepartition, &[Cause::MissedBroadcast]),
+    (Cause::VertexRetries, &[Cause::ExecutorLost]),
+    (Cause::DriverBottleneck, &[Cause::BroadcastTooLarge]),
+    (
+        Cause::OverAllocation,
+        &[
+            Cause::ParallelismTooLow,
+            Cause::SerialGather,
+            Cause::JoinHotKey,
+            Cause::GroupHotKey,
+            Cause::NullOrDefaultKey,
+            Cause::LowCardinalityKey,
+            Cause::PartitionLayout,
+            Cause::SlowMachine,
+            Cause::DriverBottleneck,
+            Cause::BroadcastTooLarge,
+        ],
+    ),
+    (
+        Cause::UnderAllocation,
+        &[
+            Cause::TinyVertices,
+            Cause::CpuBoundUdo,
+            Cause::JoinExplosion,
+            Cause::IneffectiveCache,
+            Cause::SmallFiles,
+            Cause::Spill,
+            Cause::HeapPressure,
+            Cause::VertexRetries,
+        ],
+    ),
 ];
 
 /// Findings, ranked; and what is too small to be one.
@@ -149,11 +179,12 @@ pub(crate) struct Failure {
 /// limit. What else made it slow is beside the point, and its run is no measure of it.
 fn explains(finding: &Finding, failure: &Failure) -> bool {
     use Cause::{
-        CompileFailure, CpuBoundUdo, GroupHotKey, JoinExplosion, JoinHotKey, LimitFailure,
-        LowCardinalityKey, NullOrDefaultKey, PartitionLayout, UserCodeFailure,
+        BroadcastTooLarge, CompileFailure, CpuBoundUdo, ExecutorLost, GroupHotKey, JoinExplosion,
+        JoinHotKey, LimitFailure, LowCardinalityKey, NullOrDefaultKey, PartitionLayout,
+        UserCodeFailure,
     };
     match finding.cause {
-        UserCodeFailure | CompileFailure | LimitFailure => true,
+        UserCodeFailure | CompileFailure | LimitFailure | ExecutorLost | BroadcastTooLarge => true,
         JoinHotKey | GroupHotKey | NullOrDefaultKey | LowCardinalityKey | PartitionLayout => {
             failure.on_limit
         }
@@ -179,7 +210,7 @@ fn follows(finding: &Finding, all: &[&Candidate]) -> bool {
     all.iter().any(|other| {
         let other = &other.finding;
         from.contains(&other.cause)
-            && other.stage == finding.stage
+            && (other.stage == finding.stage || finding.stage.is_none())
             && share(other).unwrap_or(1.0) >= share(finding).unwrap_or(0.0) * 0.5
     })
 }

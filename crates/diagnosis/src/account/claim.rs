@@ -87,7 +87,8 @@ pub(crate) fn claim(
     let mut findings: Vec<Candidate> = Vec::new();
     let mut explained: Vec<Candidate> = Vec::new();
     let mut avoidable_s = 0.0;
-    while let Some((index, seconds)) = largest(&open, now.as_ref(), findings.is_empty()) {
+    let shape = view.job.spark.is_some();
+    while let Some((index, seconds)) = largest(&open, now.as_ref(), findings.is_empty(), shape) {
         let mut candidate = open.remove(index);
         let next = apply(now.as_ref(), &candidate);
         let left = match (&start, &now) {
@@ -133,8 +134,14 @@ fn apply<'a>(now: Option<&Fixed<'a>>, candidate: &Candidate) -> Option<Fixed<'a>
 }
 
 /// The candidate that comes next, and what it saves on top of the fixes so far, in seconds. Alone,
-/// each saves what its rule says.
-fn largest(open: &[Candidate], now: Option<&Fixed<'_>>, alone: bool) -> Option<(usize, f64)> {
+/// each saves what its rule says. With `shape`, what leaves slots idle comes before what makes the tasks
+/// slow: functions of an application may do nothing but wait.
+fn largest(
+    open: &[Candidate],
+    now: Option<&Fixed<'_>>,
+    alone: bool,
+    shape: bool,
+) -> Option<(usize, f64)> {
     let stated = |c: &Candidate| c.finding.impact.as_ref().map_or(0.0, |i| i.seconds_saved);
     let saves = |c: &Candidate| match (&c.fix, now) {
         (Some(Fix::Work(_)), Some(now)) if !alone => {
@@ -143,7 +150,11 @@ fn largest(open: &[Candidate], now: Option<&Fixed<'_>>, alone: bool) -> Option<(
         _ => stated(c),
     };
     let seconds: Vec<f64> = open.iter().map(saves).collect();
-    let of_vertices = |at: &usize| about_vertices(open[*at].finding.cause);
+    let of_shape = |c: Cause| matches!(c, Cause::SerialGather | Cause::ParallelismTooLow);
+    let of_vertices = |at: &usize| {
+        let cause = open[*at].finding.cause;
+        about_vertices(cause) || (shape && of_shape(cause))
+    };
     let order = |a: &usize, b: &usize| {
         let first = of_vertices(a).cmp(&of_vertices(b));
         first
@@ -264,7 +275,8 @@ impl Account {
         let is_changed = |p: &Part| p.stage.is_some_and(|s| changed.get(s) == Some(&true));
         let kinds = kinds(of.finding.cause);
         let mut left = seconds;
-        if matches!(of.fix, Some(Fix::Capacity)) {
+        let of_driver = kinds.contains(&SegmentKind::Driver);
+        if of_driver || matches!(of.fix, Some(Fix::Capacity)) {
             self.take_where(finding, &mut left, |p| kinds.contains(&p.kind));
             return seconds - left;
         }
@@ -320,8 +332,8 @@ fn about_vertices(cause: Cause) -> bool {
 /// Kinds of time that a cause is about.
 fn kinds(cause: Cause) -> &'static [SegmentKind] {
     use SegmentKind::{
-        CapacityWait, Compute, Exchange, Gc, Queue, Read, Retry, Sort, Spill, Startup, Straggler,
-        UserCode,
+        CapacityWait, Compute, Driver, Exchange, Gc, Queue, Read, Retry, Sort, Spill, Startup,
+        Straggler, UserCode,
     };
     match cause {
         Cause::QueueWait => &[Queue, CapacityWait],
@@ -338,7 +350,8 @@ fn kinds(cause: Cause) -> &'static [SegmentKind] {
         Cause::HeapPressure => &[Gc],
         Cause::CpuBoundUdo => &[UserCode],
         Cause::Spill => &[Spill],
-        Cause::VertexRetries | Cause::MemoryEstimateTooLow => &[Retry],
+        Cause::VertexRetries | Cause::MemoryEstimateTooLow | Cause::ExecutorLost => &[Retry],
+        Cause::DriverBottleneck | Cause::BroadcastTooLarge => &[Driver],
         Cause::JoinExplosion | Cause::LateFilter => &[Compute, Exchange, Sort],
         Cause::TinyVertices => &[Startup],
         Cause::SmallFiles => &[Startup, Read],

@@ -38,7 +38,12 @@ impl Rates {
         let written =
             shuffles().filter_map(|e| Some((view.node_ms(e.from, e.uid)?, e.bytes_written?)));
         let read = shuffles().filter_map(|e| Some((view.node_ms(e.to, e.uid)?, e.bytes_read?)));
-        let (write, read) = (rate(written), rate(read));
+        // the tasks of an application time the write to disk, not what it takes to get there
+        let timed = view.job.spark.is_none();
+        let (write, read) = (
+            rate(written).filter(|_| timed),
+            rate(read).filter(|_| timed),
+        );
         let nodes = || view.derived().flow.nodes.iter();
         let rows_in = |n: &Node<'_>| {
             let facts = &view.facts[n.stage];
@@ -87,7 +92,9 @@ pub(crate) fn node_rows(view: &View<'_>, node: &Node<'_>) -> Option<f64> {
 
 /// Milliseconds of writing an edge.
 pub(crate) fn write_ms(view: &View<'_>, rates: &Rates, edge: &Edge) -> f64 {
-    let measured = view.node_ms(edge.from, edge.uid);
+    let measured = view
+        .node_ms(edge.from, edge.uid)
+        .filter(|_| view.job.spark.is_none());
     measured.unwrap_or_else(|| edge.bytes_written.unwrap_or(0.0) * rates.write)
 }
 
@@ -95,6 +102,7 @@ pub(crate) fn write_ms(view: &View<'_>, rates: &Rates, edge: &Edge) -> f64 {
 pub(crate) fn read_ms(view: &View<'_>, rates: &Rates, edge: &Edge) -> f64 {
     let bytes = edge.bytes_read.or(edge.bytes_written).unwrap_or(0.0);
     view.node_ms(edge.to, edge.uid)
+        .filter(|_| view.job.spark.is_none())
         .unwrap_or(bytes * rates.read)
 }
 

@@ -38,7 +38,9 @@ fn divided(view: &View<'_>, rates: &Rates, edge: usize) -> Option<Gathered> {
     let vertices = view.vertices(e.from).filter(|n| *n > 1)?;
     let flow = &view.derived().flow;
     let own = || flow.of_stage(e.to);
-    let keyless = |n: &Node<'_>| n.is_user_code() && n.operator.keys.is_empty();
+    // a function of an application takes one row at a time
+    let by_row = view.job.spark.is_some();
+    let keyless = |n: &Node<'_>| !by_row && n.is_user_code() && n.operator.keys.is_empty();
     if own().any(|(_, n)| keyless(n)) {
         return None;
     }

@@ -2,7 +2,7 @@
 //! have already, one that an earlier exchange could deliver, or one in which the inputs could be
 //! stored.
 
-use job::model::{ExchangeKind, Operator, OperatorKind, Table};
+use job::model::{Application, ExchangeKind, Operator, OperatorKind, Table};
 
 use super::cost::{Rates, Work, node_rows, read_ms, sort_ms, write_ms};
 use crate::impact::Saved;
@@ -30,6 +30,35 @@ pub(crate) fn needless(view: &View<'_>, rates: &Rates) -> Vec<Needless> {
     let hashed = edges.filter(|(_, e)| e.exchange == ExchangeKind::Hash && !e.keys.is_empty());
     hashed
         .filter_map(|(edge, _)| dropped(view, rates, edge).or_else(|| reused(view, rates, edge)))
+        .collect()
+}
+
+/// Exchanges that the code of an application asks for, by their edge, whose readers only hand the rows on
+/// to another one: neither their number of tasks nor their order is of use to anything.
+pub(crate) fn passing(
+    view: &View<'_>,
+    app: &Application,
+    rates: &Rates,
+) -> Vec<(usize, Option<Saved>)> {
+    let asked = |e: &&job::model::Exchange| {
+        let origin = e.origin.as_deref();
+        origin.is_some_and(|o| o.starts_with("REPARTITION_BY"))
+    };
+    let hands_on = |s: usize| {
+        use OperatorKind::{Aggregate, Join, PartialAggregate, Process, Window};
+        let operators = &view.job.stages[s].operators;
+        let works = |k| matches!(k, Aggregate | Join | PartialAggregate | Process | Window);
+        let stage = &app.stages[s];
+        !stage.writes.is_empty() && !stage.python && !operators.iter().any(|o| works(o.kind))
+    };
+    let edges = view.job.edges.iter().enumerate();
+    let slots = view.run.as_ref().map_or(1, |r| r.tokens) as u64;
+    let busy = |s: usize| view.vertices(s).is_some_and(|n| n >= slots) && !view.is_uneven(s);
+    let uids: Vec<u32> = app.exchanges.iter().filter(asked).map(|e| e.uid).collect();
+    edges
+        .filter(|(_, e)| e.uid.is_some_and(|uid| uids.contains(&uid)))
+        .filter(|(_, e)| hands_on(e.to) && busy(e.from))
+        .map(|(edge, _)| (edge, without(view, rates, edge, 1.0)))
         .collect()
 }
 

@@ -25,7 +25,13 @@ fn rows(view: &View<'_>, stage: usize, join: &Operator) -> Option<(f64, Vec<f64>
     if let (Some(build), Some(probe)) = (value(&node.build_rows), value(&node.probe_rows)) {
         return Some((out, vec![build, probe]));
     }
-    let inputs = facts.rows_in(position);
+    let mut inputs = facts.rows_in(position);
+    if let Some(app) = view.job.spark.as_deref() {
+        // a broadcast side comes through the driver
+        let sent = app.exchanges.iter().filter(|e| e.readers.contains(&stage));
+        inputs.extend(sent.filter_map(|e| e.rows));
+        return (!inputs.is_empty()).then_some((out, inputs));
+    }
     (inputs.len() >= 2).then_some((out, inputs))
 }
 

@@ -2,6 +2,8 @@
 //!
 //! They know no rule. A threshold is declared next to the measurement that is compared with it.
 
+pub(crate) mod configuration;
+pub(crate) mod driver;
 pub(crate) mod estimate;
 pub(crate) mod exchange;
 pub(crate) mod explosion;
@@ -12,4 +14,5 @@ pub(crate) mod retries;
 pub(crate) mod sizing;
 pub(crate) mod skew;
 pub(crate) mod spill;
+pub(crate) mod tasks;
 pub(crate) mod tiny;

@@ -136,7 +136,7 @@ fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
         .is_some_and(|h| h.share >= 0.5 * (found.largest_share - 1.0 / vertices as f64));
     // Few partitions can't have a large ratio, and still one of them can hold up the run.
     let costs = view.basis(stage) == Basis::Events
-        && ratio > by_chance(found.distinct, vertices)
+        && ratio > by_chance(view, found.distinct, vertices)
         && found
             .saved
             .as_ref()
@@ -145,9 +145,12 @@ fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
 }
 
 /// Largest over mean input that hashing so many equally frequent key values gives by chance: the
-/// maximum of `vertices` Poisson counts, by Bernstein's bound. 1 if the values are not counted.
-fn by_chance(distinct: Option<u64>, vertices: u64) -> f64 {
-    let Some(distinct) = distinct else { return 1.0 };
+/// maximum of `vertices` Poisson counts, by Bernstein's bound. 1 if the values are not counted; in an
+/// event log, which never counts them, the most that hashing gives without a hot key.
+fn by_chance(view: &View<'_>, distinct: Option<u64>, vertices: u64) -> f64 {
+    let Some(distinct) = distinct else {
+        return if view.job.spark.is_some() { 1.5 } else { 1.0 };
+    };
     let per_vertex = distinct.max(1) as f64 / vertices as f64;
     let tail = (vertices as f64).ln() / per_vertex;
     1.0 + (2.0 * tail).sqrt() + tail / 3.0

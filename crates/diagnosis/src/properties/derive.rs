@@ -411,7 +411,11 @@ fn kept(job: &Job, node: &Node<'_>) -> Option<Kept> {
         .estimate_of(node.stage, node.index)
         .and_then(|l| l.value.attributes.get("JoinType"))
         .map(|t| t.to_lowercase());
-    if let Some(kind) = planned {
+    let of_text = || {
+        job.spark.as_ref()?;
+        Some(node.operator.args.to_lowercase())
+    };
+    if let Some(kind) = planned.or_else(of_text) {
         let full = kind.contains("full");
         return Some(Kept {
             left: full || kind.contains("left"),

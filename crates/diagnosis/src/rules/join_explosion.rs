@@ -126,7 +126,11 @@ fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, should: f64) -
 /// Shrinks the join, what follows it in its stage, and the stages that its rows reach.
 fn saved(view: &View<'_>, stage: usize, join: &Operator, factor: f64, out: f64) -> Option<Saved> {
     let after = ms_from(view, stage, join);
-    let fraction = view.fraction(stage, after);
+    // operators of an application run fused: what they take goes by the rows that they handle
+    let fraction = match view.job.spark {
+        Some(_) => 1.0 / (1.0 + factor),
+        None => view.fraction(stage, after),
+    };
     let mut reached = BTreeSet::new();
     reach(view, stage, out, &mut reached);
     view.saved(move |stages| {

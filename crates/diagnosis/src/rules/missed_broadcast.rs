@@ -7,6 +7,7 @@ use job::model::ExchangeKind;
 use super::support::{Symptom, both};
 use crate::alternatives::broadcast::{Broadcast, Limits, alternatives};
 use crate::alternatives::cost::Rates;
+use crate::measurements::configuration::broadcast_limit;
 use crate::measurements::exchange::{feeds_join, measured_write, partitioner_fact};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
@@ -70,9 +71,16 @@ impl Rule for MissedBroadcast {
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
         let rates = Rates::of(view);
-        let limits = Limits {
-            max: view.limit(&MAX_BYTES),
-            sure: view.limit(&SURE_BYTES),
+        // Spark broadcasts by itself up to its own limit, unless that is off or the size was unknown
+        let limits = match view.job.spark.as_deref() {
+            Some(app) => Limits {
+                max: broadcast_limit(app, None),
+                sure: broadcast_limit(app, None),
+            },
+            None => Limits {
+                max: view.limit(&MAX_BYTES),
+                sure: view.limit(&SURE_BYTES),
+            },
         };
         for found in alternatives(view, &rates, limits) {
             match found {

@@ -1,6 +1,11 @@
 //! The rules, one file per cause or family of causes, and the thresholds that they use.
 
+mod allocation;
+mod broadcast_too_large;
+mod cache_ineffective;
+mod driver_bottleneck;
 mod estimate_too_low;
+mod executor_lost;
 mod failure;
 mod heap_pressure;
 mod join_explosion;
@@ -33,7 +38,7 @@ use crate::rule::Rule;
 use crate::settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Threshold};
 use crate::view::View;
 
-static RULES: [&dyn Rule; 26] = [
+static RULES: [&dyn Rule; 32] = [
     &skew::JOIN_HOT_KEY,
     &skew::GROUP_HOT_KEY,
     &skew::NULL_OR_DEFAULT_KEY,
@@ -60,6 +65,12 @@ static RULES: [&dyn Rule; 26] = [
     &failure::COMPILE,
     &failure::LIMIT,
     &queue_wait::QueueWait,
+    &driver_bottleneck::DriverBottleneck,
+    &executor_lost::ExecutorLost,
+    &broadcast_too_large::BroadcastTooLarge,
+    &cache_ineffective::IneffectiveCache,
+    &allocation::OverAllocation,
+    &allocation::UnderAllocation,
 ];
 
 /// Every rule, in the order of the contract.
@@ -85,7 +96,8 @@ pub fn thresholds() -> &'static [&'static Threshold] {
 }
 
 /// Whether jobs of an engine can have a cause at all: Spark has no stored layouts that jobs are
-/// compiled for, no memory that a compiler sets aside, and leaves no columns or estimates.
+/// compiled for, no memory that a compiler sets aside, and leaves no columns or estimates; only its
+/// applications have a driver, executors of their own and caches.
 pub(crate) fn applies(cause: Cause, engine: Option<JobEngine>) -> bool {
     let of_scope = matches!(
         cause,
@@ -96,7 +108,19 @@ pub(crate) fn applies(cause: Cause, engine: Option<JobEngine>) -> bool {
             | Cause::Misestimate
             | Cause::CompileFailure
     );
-    !(of_scope && engine == Some(JobEngine::Spark))
+    let of_spark = matches!(
+        cause,
+        Cause::DriverBottleneck
+            | Cause::ExecutorLost
+            | Cause::BroadcastTooLarge
+            | Cause::IneffectiveCache
+            | Cause::OverAllocation
+            | Cause::UnderAllocation
+    );
+    match engine {
+        Some(JobEngine::Spark) => !of_scope,
+        _ => !of_spark,
+    }
 }
 
 /// Whether the folder is that of a local run: one machine, no queue, no scheduler.

@@ -1,7 +1,7 @@
 //! Rule for `parallelism.too_low`: a heavy stage on far fewer vertices than its data calls for.
 
 use job::info::Information;
-use job::model::ExchangeKind;
+use job::model::{Application, ExchangeKind};
 
 use super::support::{Symptom, both};
 use crate::impact::regroup;
@@ -13,9 +13,10 @@ use crate::measurements::sizing::{
     per_vertex, too_few,
 };
 use crate::measurements::spill::surplus_ms;
+use crate::measurements::tasks::few;
 use crate::rule::{About, Examination, Rule};
 use crate::view::View;
-use report::format::{Bytes, VERTEX};
+use report::format::{Bytes, Number, VERTEX};
 use report::{Cause, Text, text};
 
 /// Chance that what the script asks for is why vertices are few, and not a wrong estimate, where
@@ -65,6 +66,9 @@ impl Rule for TooLow {
     }
 
     fn examine(&self, view: &View<'_>) -> Examination {
+        if let Some(app) = view.job.spark.as_deref() {
+            return examine_tasks(view, app);
+        }
         let mut result = Examination::default();
         for stage in 0..view.job.stages.len() {
             let gathered = view
@@ -97,6 +101,50 @@ impl Rule for TooLow {
             "every stage has the vertices that its data calls for"
         ))
     }
+}
+
+/// Stages of an application whose tasks leave slots idle for a reason that the plan shows.
+fn examine_tasks(view: &View<'_>, app: &Application) -> Examination {
+    let mut result = Examination::default();
+    for stage in (0..view.job.stages.len()).filter(|_| !view.failed()) {
+        let Some(found) = few(view, app, stage) else {
+            let tasks = view.vertices(stage).unwrap_or(0) as f64;
+            let slots = view.run.as_ref().map_or(1, |r| r.tokens) as f64;
+            let of_limit = (slots / tasks.max(1.0) / 2.0).min(0.99);
+            result.under(of_limit, || {
+                let counted = view.facts[stage].counted.as_ref();
+                let run = counted.and_then(|c| view.measured(&c.run_ms, "ms"));
+                run.into_iter().collect()
+            });
+            continue;
+        };
+        let mut facts = found.evidence;
+        let counted = view.facts[stage].counted.as_ref();
+        facts.extend(counted.and_then(|c| view.measured(&c.run_ms, "ms")));
+        facts.extend(counted.and_then(|c| view.measured(&c.bytes_read, "bytes")));
+        let symptom = Symptom {
+            cause: Cause::ParallelismTooLow,
+            stage: Some(stage),
+            lines: None,
+            summary: text!(
+                "{stage} 只有 {tasks} 个任务，而有 {fitting} 个任务槽：{why}",
+                "{stage} has {tasks} tasks for {fitting} slots: {why}",
+                stage = view.name(stage),
+                tasks = Number(found.tasks as f64),
+                fitting = Number(found.fitting as f64),
+                why = found.why,
+            ),
+            evidence: facts,
+            saved: found.saved,
+            method: "schedule replayed with a task for every slot",
+            strength: 0.8,
+        };
+        result.found(view, symptom);
+    }
+    result.cleared_by(text!(
+        "没有阶段因任务太少而让任务槽空闲",
+        "no stage leaves slots idle for want of tasks"
+    ))
 }
 
 /// Too few vertices, and no estimates that could be why.

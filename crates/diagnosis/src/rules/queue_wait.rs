@@ -49,7 +49,8 @@ impl Rule for QueueWait {
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
         let limit = view.limit(&MIN_SHARE);
-        let waited = waited(view);
+        let unended = view.job.spark.as_ref().is_some_and(|app| !app.complete);
+        let waited = waited(view).filter(|_| !unended || view.failed());
         let known = |w: &&Waited| w.is_recorded || w.share() >= limit;
         let Some(waited) = waited.as_ref().filter(known) else {
             if !view.failed() && !super::is_local(view) {

@@ -6,7 +6,8 @@ use job::model::ExchangeKind;
 
 use super::support::{Symptom, both};
 use crate::alternatives::cost::Rates;
-use crate::alternatives::repartition::{Needless, needless};
+use crate::alternatives::repartition::{Needless, needless, passing};
+use crate::impact::Saved;
 use crate::measurements::exchange::{measured_write, partitioner_fact};
 use crate::rule::{About, Examination, Rule};
 use crate::view::View;
@@ -47,11 +48,35 @@ impl Rule for RedundantRepartition {
         for found in needless(view, &Rates::of(view)) {
             result.offer(view, symptom(view, &found));
         }
+        let app = view.job.spark.as_deref();
+        for (edge, saved) in app.map_or_else(Vec::new, |app| passing(view, app, &Rates::of(view))) {
+            result.offer(view, handed_on(view, edge, saved));
+        }
         result.exchanges(view, |e| e.exchange == ExchangeKind::Hash);
         result.cleared_by(text!(
             "没有对已按兼容键分区的数据再次重分区",
             "no rows are repartitioned that were partitioned on compatible keys"
         ))
+    }
+}
+
+fn handed_on(view: &View<'_>, edge: usize, saved: Option<Saved>) -> Symptom {
+    let edge = &view.job.edges[edge];
+    Symptom {
+        cause: Cause::RedundantRepartition,
+        stage: Some(edge.to),
+        lines: None,
+        summary: text!(
+            "{from} 到 {to} 按代码的要求重分区 {moved}，但 {to} 只是把数据再次重分区",
+            "the code repartitions {moved} from {from} to {to}, which only repartitions them again",
+            from = view.name(edge.from),
+            to = view.name(edge.to),
+            moved = Bytes(edge.bytes_written.unwrap_or(0.0)),
+        ),
+        evidence: measured_write(view, edge),
+        saved,
+        method: "schedule replayed with the reading stage run inside the writing one",
+        strength: 0.9,
     }
 }
 

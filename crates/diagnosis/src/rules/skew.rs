@@ -117,7 +117,8 @@ fn examine(view: &View<'_>, cause: Cause) -> Examination {
                 }
             }
             _ if !could_be(view, cause, stage) => {}
-            Some(u) if unnamed(view, cause, u) => {
+            // an event log never has statistics of a column
+            Some(u) if view.job.spark.is_none() && unnamed(view, cause, u) => {
                 let reason = text!(
                     "{stage} 的数据不均匀，但没有键的统计信息说明是哪种键值造成的",
                     "the input of {stage} is uneven, and without statistics of the key nothing shows which values make it so",

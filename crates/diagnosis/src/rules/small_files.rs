@@ -1,9 +1,11 @@
 //! Rule for `io.small_files`: very many small input files, each read by a separate vertex.
 
 use job::info::Information;
+use job::model::Application;
 
 use super::support::{Symptom, both};
 use super::tiny_vertices::lacking;
+use crate::measurements::tasks::{saved_by_merging, scans, small_files};
 use crate::measurements::tiny::{
     Files, MAX_FILE, MIN_FILES, MIN_START, evidence as load_evidence, is_tiny, reads_small_files,
     saved,
@@ -37,6 +39,10 @@ impl Rule for SmallFiles {
         let mut result = Examination::default();
         let reads = |s: &usize| view.extracts(*s).next().is_some() && !view.failed();
         for stage in (0..view.job.stages.len()).filter(reads) {
+            if let Some(app) = view.job.spark.as_deref() {
+                scanned(view, app, stage, &mut result);
+                continue;
+            }
             let tiny = is_tiny(view, stage);
             match (tiny, reads_small_files(view, stage)) {
                 (Some(true), Some(files)) => result.found(view, symptom(view, stage, &files)),
@@ -53,6 +59,55 @@ impl Rule for SmallFiles {
             "no input consists of very many small files"
         ))
     }
+}
+
+/// The scans of a stage of an application, by the files that its plan counted.
+fn scanned(view: &View<'_>, app: &Application, stage: usize, result: &mut Examination) {
+    let Some(found) = small_files(app, stage) else {
+        let files: f64 = scans(app, stage).map(|s| s.files).sum();
+        let of_limit = (files / view.limit(&MIN_FILES)).min(0.99);
+        return result.under(of_limit, || load_evidence(view, stage));
+    };
+    let mean = found.bytes / found.files.max(1.0);
+    let place = found
+        .node
+        .metadata
+        .get("Location")
+        .cloned()
+        .unwrap_or_default();
+    let sentence = text!(
+        "{stage} 读取 {n}，平均 {size}",
+        "{stage} reads {n} of {size} on average",
+        stage = view.name(stage),
+        n = FILE.count(found.files),
+        size = Bytes(mean),
+    );
+    let source = app.at_line(app.stages[stage].line);
+    let mut evidence = vec![view.number(
+        "number of files read",
+        found.files,
+        "files",
+        source,
+        sentence,
+    )];
+    evidence.extend(load_evidence(view, stage));
+    let symptom = Symptom {
+        cause: Cause::SmallFiles,
+        stage: Some(stage),
+        lines: None,
+        summary: text!(
+            "{stage} 读取 {place} 的 {n} 个小文件（平均 {size}），打开文件比读取更费时",
+            "{stage} reads {n} small files of {place} ({size} on average): opening them takes longer than reading",
+            stage = view.name(stage),
+            n = Number(found.files),
+            size = Bytes(mean),
+        ),
+        evidence,
+        saved: saved_by_merging(view, stage),
+        method: "schedule replayed without the time of opening files",
+        strength: 0.9,
+    };
+    result.found(view, symptom);
 }
 
 fn symptom(view: &View<'_>, stage: usize, files: &Files) -> Symptom {

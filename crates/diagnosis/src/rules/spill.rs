@@ -11,6 +11,7 @@ use super::support::{Symptom, both};
 use crate::impact::scale_run;
 use crate::measurements::sizing::too_few;
 use crate::measurements::spill::{MIN_SLOWDOWN, ms, surplus_ms};
+use crate::measurements::tasks::spilled;
 use crate::rule::{About, Examination, Rule};
 use crate::view::View;
 use report::format::{Bytes, Seconds};
@@ -55,7 +56,9 @@ impl Rule for Spill {
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
         for stage in 0..view.job.stages.len() {
-            if view.facts[stage].spills().is_some() {
+            if view.job.spark.is_some() {
+                of_tasks(view, stage, &mut result);
+            } else if view.facts[stage].spills().is_some() {
                 counted(view, stage, &mut result);
             } else if keeps_rows(view, stage) && !view.failed() {
                 uncounted(view, stage, &mut result);
@@ -89,6 +92,55 @@ fn counted(view: &View<'_>, stage: usize, result: &mut Examination) {
     } else if too_few(view, stage, false).is_some() {
         result.attributed(view, Cause::ParallelismTooLow, stage);
     } else if let Some(symptom) = spilling(view, stage, surplus) {
+        result.found(view, symptom);
+    }
+}
+
+/// A stage of an application, whose tasks count the bytes of memory that they spilled. Skewed tasks, and
+/// those of a gather, spill because each has too much data.
+fn of_tasks(view: &View<'_>, stage: usize, result: &mut Examination) {
+    let Some((bytes, fraction)) = spilled(view, stage).filter(|_| !view.failed()) else {
+        return;
+    };
+    let of_stage = &view.facts[stage].per_vertex;
+    let facts = || {
+        let source = of_stage
+            .memory_spilled
+            .as_ref()
+            .and_then(|s| s.sources.first());
+        let sentence = text!("溢出 {size}", "{size} were spilled", size = Bytes(bytes));
+        let fact = source.map(|source| {
+            view.number(
+                "Memory Bytes Spilled",
+                bytes,
+                "bytes",
+                source.clone(),
+                sentence,
+            )
+        });
+        fact.into_iter().collect()
+    };
+    let uneven = view.uneven.iter().find(|u| u.stage == stage && u.matters);
+    if bytes <= 0.0 {
+        result.under(0.0, facts);
+    } else if let Some(uneven) = uneven {
+        result.attributed(view, uneven.cause, stage);
+    } else {
+        let symptom = Symptom {
+            cause: Cause::Spill,
+            stage: Some(stage),
+            lines: None,
+            summary: text!(
+                "{stage} 的任务内存不足，溢出 {size} 到磁盘",
+                "the tasks of {stage} have too little memory and spill {size} to disk",
+                stage = view.name(stage),
+                size = Bytes(bytes),
+            ),
+            evidence: facts(),
+            saved: view.saved(move |stages| scale_run(&mut stages[stage], 1.0 - fraction)),
+            method: "schedule replayed without writing and reading what was spilled",
+            strength: 0.5 + 0.5 * fraction,
+        };
         result.found(view, symptom);
     }
 }

@@ -6,6 +6,7 @@ use job::info::Information;
 use super::support::{Symptom, both};
 use crate::measurements::load::lines;
 use crate::measurements::sizing::{LEAST_BYTES, bytes_read};
+use crate::measurements::tasks::small_files;
 use crate::measurements::tiny::{
     MIN_START, evidence, is_tiny, reads_small_files, reads_unknown_files, saved, start_share,
 };
@@ -71,11 +72,16 @@ impl Rule for TinyVertices {
         let mut result = Examination::default();
         for stage in (0..view.job.stages.len()).filter(|_| !view.failed()) {
             let fills = in_many_waves(view, stage);
+            let app = view.job.spark.as_deref();
+            if app.is_some_and(|app| small_files(app, stage).is_some()) {
+                result.attributed(view, Cause::SmallFiles, stage);
+                continue;
+            }
             match is_tiny(view, stage) {
                 Some(true) if fills && reads_small_files(view, stage).is_some() => {
                     result.attributed(view, Cause::SmallFiles, stage);
                 }
-                Some(true) if fills && reads_unknown_files(view, stage) => {
+                Some(true) if fills && app.is_none() && reads_unknown_files(view, stage) => {
                     let reason = text!(
                         "{stage} 的顶点很小，但不知道它读取多少个文件，无法区分小文件与分区过多",
                         "the vertices of {stage} are tiny, but how many files it reads is unknown: small files and too many partitions look alike",
@@ -89,7 +95,8 @@ impl Rule for TinyVertices {
                     let of_limit = (n / view.limit(&MIN_VERTICES)).min(0.99);
                     result.under(of_limit, || evidence(view, stage));
                 }
-                None if view.vertices(stage).is_some_and(|n| n < FEW) => {
+                // tasks of an application that read nothing compute their rows
+                None if app.is_some() || view.vertices(stage).is_some_and(|n| n < FEW) => {
                     result.under(0.0, || evidence(view, stage));
                 }
                 None => lacking(view, stage, &mut result),

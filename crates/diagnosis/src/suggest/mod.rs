@@ -14,6 +14,7 @@ mod resources;
 mod shuffle;
 mod sides;
 mod skew;
+mod spark;
 #[cfg(test)]
 mod tests;
 mod vertices;
@@ -62,6 +63,9 @@ pub fn columns_read(job: &Job, class: &str) -> Option<Vec<String>> {
 }
 
 fn of_cause(case: &Case<'_>) -> Vec<Suggested> {
+    if case.job.spark.is_some() {
+        return spark::suggest(case);
+    }
     match case.finding.cause {
         Cause::JoinHotKey => skew::join_hot_key(case),
         Cause::GroupHotKey => skew::group_hot_key(case),

@@ -79,3 +79,25 @@ fn later(line: &str, after: i64, by: i64) -> String {
     }
     moved + &digits
 }
+
+#[test]
+fn an_ordinary_application_is_healthy_by_rules_of_its_engine() {
+    let case = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../tests/cases/spark-star-join/app-20261122012010-0000");
+    let found = diagnosed(&job::load(&case).expect("a log"));
+    assert!(found.findings.is_empty(), "{:?}", found.findings);
+    assert_eq!(found.verdict, Verdict::Healthy, "{:?}", found.missing);
+    let codes: Vec<&str> = found.rules.iter().map(|r| r.cause.code()).collect();
+    for (code, applies) in [
+        ("driver.bottleneck", true),
+        ("executor.lost", true),
+        ("broadcast.too_large", true),
+        ("cache.ineffective", true),
+        ("allocation.over", true),
+        ("allocation.under", true),
+        ("shuffle.unused_columns", false),
+        ("failure.compile", false),
+    ] {
+        assert_eq!(codes.contains(&code), applies, "{code}");
+    }
+}

@@ -1,0 +1,51 @@
+//! What the configuration of an application says, as numbers.
+
+use job::model::Application;
+
+pub(crate) const BROADCAST: &str = "spark.sql.autoBroadcastJoinThreshold";
+
+/// Spark's own default of the setting above, in bytes.
+pub(crate) const DEFAULT_BROADCAST: f64 = 10.0 * 1024.0 * 1024.0;
+
+/// Bytes up to which Spark broadcasts a side by itself; its default where broadcasting is off.
+pub(crate) fn broadcast_limit(app: &Application, execution: Option<usize>) -> f64 {
+    let set = app.setting(execution, BROADCAST).and_then(bytes);
+    set.filter(|b| *b > 0.0).unwrap_or(DEFAULT_BROADCAST)
+}
+
+/// Bytes of a setting such as `64m`, `10485760b`, `-1`; without a unit they are bytes.
+pub(crate) fn bytes(text: &str) -> Option<f64> {
+    let text = text.trim().to_ascii_lowercase();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[digits.len()..]
+        .trim_end_matches("ib")
+        .trim_end_matches('b')
+    {
+        "" => 1.0,
+        "k" => 1024.0,
+        "m" => 1024.0_f64.powi(2),
+        "g" => 1024.0_f64.powi(3),
+        "t" => 1024.0_f64.powi(4),
+        _ => return None,
+    };
+    Some(digits.trim().parse::<f64>().ok()? * unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_as_spark_reads_them() {
+        for (text, expected) in [
+            ("-1", Some(-1.0)),
+            ("10485760b", Some(10_485_760.0)),
+            ("64m", Some(67_108_864.0)),
+            ("2GB", Some(2_147_483_648.0)),
+            ("1kib", Some(1024.0)),
+            ("much", None),
+        ] {
+            assert_eq!(bytes(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! When the driver of an application kept its executors waiting: no stage was submitted although the
+//! application still had work.
+
+use job::model::Application;
+
+use crate::view::View;
+
+/// Seconds that the driver takes between two stages at any rate: planning, scheduling, committing.
+const USUAL_S: f64 = 0.5;
+
+/// A time in which no stage was open.
+#[derive(Debug, Clone)]
+pub(crate) struct Gap {
+    pub(crate) from_ms: i64,
+    pub(crate) to_ms: i64,
+    /// Stage that ended last before it.
+    pub(crate) after: usize,
+    /// Stages that begin at its end; none where the application ends.
+    pub(crate) before: Vec<usize>,
+}
+
+impl Gap {
+    /// Seconds beyond what the driver takes at any rate.
+    pub(crate) fn excess_s(&self) -> f64 {
+        ((self.to_ms - self.from_ms) as f64 / 1000.0 - USUAL_S).max(0.0)
+    }
+}
+
+/// Every gap after the first stage that a plan or the application's code runs. What comes before it
+/// is start-up: the driver loads its code and looks at files. Waiting for somebody who types is
+/// none.
+pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
+    let span = |s: usize| {
+        let stage = &app.stages[s];
+        Some((stage.submitted_ms?, stage.completed_ms?, s))
+    };
+    let mut spans: Vec<(i64, i64, usize)> = (0..app.stages.len()).filter_map(span).collect();
+    spans.sort_unstable();
+    let planned = |s: &(i64, i64, usize)| app.stages[s.2].execution.is_some();
+    let first = spans.iter().position(planned).unwrap_or(0);
+    let open = app.interactive.then(|| app.open_spans());
+    let idle = |from: i64, to: i64| {
+        let within = |(a, b): &(i64, i64)| *a <= from && to <= *b;
+        open.as_ref().is_some_and(|spans| !spans.iter().any(within))
+    };
+    let mut gaps: Vec<Gap> = Vec::new();
+    let Some((_, mut until, mut last)) = spans.get(first).copied() else {
+        return gaps;
+    };
+    for (from, to, stage) in spans.iter().copied().skip(first + 1) {
+        if from > until && !idle(until, from) {
+            gaps.push(Gap {
+                from_ms: until,
+                to_ms: from,
+                after: last,
+                before: vec![stage],
+            });
+        } else if let Some(gap) = gaps.last_mut().filter(|gap| gap.to_ms == from) {
+            gap.before.push(stage);
+        }
+        if to >= until {
+            (until, last) = (to, stage);
+        }
+    }
+    let end = view.job.info.ended_ms.filter(|end| *end > until);
+    gaps.extend(end.filter(|end| !idle(until, *end)).map(|end| Gap {
+        from_ms: until,
+        to_ms: end,
+        after: last,
+        before: Vec::new(),
+    }));
+    gaps
+}
+
+/// Whether a stage writes what the driver then sends to all executors.
+pub(crate) fn is_broadcast(app: &Application, stage: usize) -> bool {
+    let written = app.exchanges.iter().filter(|e| e.writers.contains(&stage));
+    written
+        .into_iter()
+        .any(|e| e.build_ms.is_some() || e.broadcast_ms.is_some())
+}
+
+/// Seconds of the run; `None` where the log does not tell.
+pub(crate) fn elapsed_s(view: &View<'_>) -> Option<f64> {
+    let run = view.run.as_ref().map(|r| r.elapsed_s);
+    run.or(view.job.info.elapsed_seconds).filter(|s| *s > 0.0)
+}

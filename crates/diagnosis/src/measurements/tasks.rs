@@ -1,0 +1,184 @@
+//! What the plan of an application says of the tasks of a stage: the files that they read, why they are
+//! few, what spilling costs them.
+
+use job::model::{Application, ExchangeKind, SparkNode};
+
+use super::configuration::bytes;
+use crate::impact::{Saved, regroup, scale_run};
+use crate::view::View;
+use report::format::{Bytes, FILE};
+use report::{Evidence, Text, text};
+
+/// Bytes of memory that a core serializes, compresses, writes and reads back in a second when an
+/// operator spills.
+const SPILLED_BYTES_PER_S: f64 = 100e6;
+
+/// Spark's own defaults of `spark.sql.files.maxPartitionBytes` and `openCostInBytes`.
+const MAX_SPLIT: f64 = 128.0 * 1024.0 * 1024.0;
+const OPEN_COST: f64 = 4.0 * 1024.0 * 1024.0;
+
+/// How many times what Spark would put into a task by itself a task must read.
+const OVERSIZED: f64 = 1.5;
+
+/// Files that are worth merging: fewer cost next to nothing to open.
+const MANY_FILES: f64 = 50.0;
+
+/// Share of Spark's own estimate of the scan that opening files must be.
+const MOSTLY_OPENING: f64 = 0.9;
+
+/// Files that a stage scans.
+#[derive(Debug)]
+pub(crate) struct Scanned<'a> {
+    pub(crate) node: &'a SparkNode,
+    pub(crate) files: f64,
+    pub(crate) bytes: f64,
+}
+
+/// Scans of files in a stage.
+pub(crate) fn scans(app: &Application, stage: usize) -> impl Iterator<Item = Scanned<'_>> {
+    let nodes = app.executions.iter().flat_map(|e| &e.plan);
+    let of_stage = nodes.filter(move |n| n.stages.contains(&stage));
+    of_stage.filter_map(|node| {
+        Some(Scanned {
+            node,
+            files: node.metric("number of files read")?,
+            bytes: node.metric("size of files read")?,
+        })
+    })
+}
+
+/// Why a stage has fewer tasks than slots, and the tasks that it could have.
+#[derive(Debug)]
+pub(crate) struct Few {
+    pub(crate) tasks: usize,
+    pub(crate) fitting: usize,
+    pub(crate) why: Text,
+    pub(crate) evidence: Vec<Evidence>,
+    pub(crate) saved: Option<Saved>,
+}
+
+/// A stage whose tasks leave slots idle for a reason that can be changed: files that cannot be split, or
+/// an exchange into fewer partitions than slots that the code or the configuration asks for.
+pub(crate) fn few(view: &View<'_>, app: &Application, stage: usize) -> Option<Few> {
+    let slots = view.run.as_ref()?.tokens;
+    let tasks = view.vertices(stage)? as usize;
+    if tasks * 2 > slots {
+        return None;
+    }
+    let by_files = unsplittable(view, app, stage, tasks, slots);
+    let (why, evidence) = by_files.or_else(|| asked_for(view, app, stage, tasks))?;
+    Some(Few {
+        tasks,
+        fitting: slots,
+        why,
+        evidence,
+        saved: view.saved(move |stages| regroup(&mut stages[stage], slots, 0.0)),
+    })
+}
+
+/// Spark splits files so that every slot has a task, down to the cost of opening one. Tasks that read
+/// more than that had files that cannot be split.
+fn unsplittable(
+    view: &View<'_>,
+    app: &Application,
+    stage: usize,
+    tasks: usize,
+    slots: usize,
+) -> Option<(Text, Vec<Evidence>)> {
+    let scan = scans(app, stage).max_by(|a, b| a.bytes.total_cmp(&b.bytes))?;
+    let execution = app.stages[stage].execution;
+    let setting = |name: &str, usual: f64| {
+        app.setting(execution, name)
+            .and_then(bytes)
+            .unwrap_or(usual)
+    };
+    let open = setting("spark.sql.files.openCostInBytes", OPEN_COST);
+    let most = setting("spark.sql.files.maxPartitionBytes", MAX_SPLIT);
+    let split = ((scan.bytes + scan.files * open) / slots as f64)
+        .max(open)
+        .min(most);
+    let one_each = scan.files <= tasks as f64;
+    if !one_each || scan.bytes / tasks as f64 <= split * OVERSIZED {
+        return None;
+    }
+    let source = app.at_line(app.stages[stage].line);
+    let sentence = text!(
+        "{stage} 读取 {files}，共 {size}",
+        "{stage} reads {files} of {size} in all",
+        stage = view.name(stage),
+        files = FILE.count(scan.files),
+        size = Bytes(scan.bytes),
+    );
+    let fact = view.number(
+        "number of files read",
+        scan.files,
+        "files",
+        source,
+        sentence,
+    );
+    let why = text!(
+        "文件无法切分，每个文件只能由一个任务读取",
+        "its files cannot be split, so each is read by one task",
+    );
+    Some((why, vec![fact]))
+}
+
+fn asked_for(
+    view: &View<'_>,
+    app: &Application,
+    stage: usize,
+    tasks: usize,
+) -> Option<(Text, Vec<Evidence>)> {
+    let read = &app.stages[stage].reads;
+    let mut exchanges = read.iter().filter_map(|e| app.exchanges.get(*e));
+    let by_code = |o: &str| o.starts_with("REPARTITION_BY_NUM") || o.starts_with("REBALANCE");
+    if exchanges.any(|e| e.origin.as_deref().is_some_and(by_code)) {
+        let why = text!("分区数由代码指定", "the code sets the partitions");
+        return Some((why, Vec::new()));
+    }
+    let name = "spark.sql.shuffle.partitions";
+    let set = app.setting(app.stages[stage].execution, name)?;
+    let gathered = view
+        .inputs(stage)
+        .any(|e| e.exchange == ExchangeKind::Gather);
+    if gathered || read.is_empty() || set.trim().parse::<usize>().ok()? != tasks {
+        return None;
+    }
+    let source = app.at_line(app.stages[stage].line);
+    let sentence = text!("{name} 为 {set}", "{name} is {set}");
+    let why = text!("{name} 设为 {set}", "{name} is set to {set}");
+    Some((why, vec![view.word(name, set, source, sentence)]))
+}
+
+/// Files of a stage that cost more to open than to read, by Spark's own measure of it.
+pub(crate) fn small_files(app: &Application, stage: usize) -> Option<Scanned<'_>> {
+    let execution = app.stages[stage].execution;
+    let open = app.setting(execution, "spark.sql.files.openCostInBytes");
+    let open = open.and_then(bytes).unwrap_or(OPEN_COST);
+    scans(app, stage).find(|s| {
+        let opening = s.files * open;
+        s.files >= MANY_FILES && opening / (opening + s.bytes) >= MOSTLY_OPENING
+    })
+}
+
+/// What the same bytes in few files would save: the share of the scan that is opening files.
+pub(crate) fn saved_by_merging(view: &View<'_>, stage: usize) -> Option<Saved> {
+    let scan = view.facts[stage]
+        .operators
+        .iter()
+        .filter(|o| o.role == job::facts::Role::StoredInput);
+    let ms: f64 = scan.filter_map(|o| Some(o.own_ms.as_ref()?.value)).sum();
+    let fraction = view.fraction(stage, ms) * MOSTLY_OPENING;
+    view.saved(move |stages| scale_run(&mut stages[stage], 1.0 - fraction))
+}
+
+/// Bytes of memory that a stage spilled, and the share of its run time that this costs.
+pub(crate) fn spilled(view: &View<'_>, stage: usize) -> Option<(f64, f64)> {
+    let spread = view.facts[stage].per_vertex.memory_spilled.as_ref()?;
+    let run_s = view.run.as_ref()?.stages[stage].run_s();
+    let seconds = spread.value.total / SPILLED_BYTES_PER_S;
+    Some((
+        spread.value.total,
+        (seconds / run_s.max(f64::MIN_POSITIVE)).min(0.9),
+    ))
+}

@@ -1,0 +1,301 @@
+//! Rules for `allocation.over` and `allocation.under`: executors that the application did not need, or
+//! too few of them.
+
+use job::info::Information;
+use job::model::Application;
+
+use super::support::{Symptom, both};
+use crate::impact::{RunModel, schedule};
+use crate::rule::{About, Examination, Rule};
+use crate::settings::Threshold;
+use crate::view::View;
+use report::format::{Number, Seconds, Share};
+use report::{Cause, Evidence, Impact, Text, text};
+
+/// Share of the time of all slots without a task from which they are looked at.
+pub(crate) static MIN_IDLE: Threshold = Threshold {
+    name: "allocation.min_idle",
+    default: 0.66,
+    unit: "share",
+    reason_zh: "启动、规划和各阶段的尾部总会让一半左右的核空闲；三分之二以上空闲说明申请过多",
+    reason_en: "start-up, planning and the ends of stages leave up to half of the cores idle; two thirds mean that too many were asked for",
+    source: "judgement; the replay with fewer executors decides",
+};
+
+/// How much longer the run may take on fewer executors.
+const NO_LONGER: f64 = 1.05;
+
+/// Seconds that more executors must save: asking for them, starting and warming them takes some
+/// ten seconds itself.
+pub(crate) static MIN_GAIN: Threshold = Threshold {
+    name: "allocation.min_gain",
+    default: 60.0,
+    unit: "s",
+    reason_zh: "新执行器的申请、启动和预热要十几秒到半分钟，短作业等不到回报",
+    reason_en: "new executors take ten to thirty seconds to come and to warm up, which short runs never get back",
+    source: "start-up of executors in public logs",
+};
+
+/// Tasks per slot that must be waiting on average: then more executors shorten every stage.
+const MIN_QUEUE: f64 = 4.0;
+
+/// The rules.
+pub(crate) struct OverAllocation;
+pub(crate) struct UnderAllocation;
+
+static OVER: About = About {
+    cause: Cause::OverAllocation,
+    what: both(
+        "占用的执行器大部分时间空闲：浪费资源，不影响运行时间",
+        "executors are held and mostly idle: a waste of resources, not of time",
+    ),
+    needs: &[Information::VertexEvents, Information::JobTimes],
+    helps: &[],
+    thresholds: &[&MIN_IDLE],
+    counter_evidence: &[
+        both(
+            "执行器空闲是因为任务太少或倾斜",
+            "they are idle because tasks are too few or skewed",
+        ),
+        both(
+            "执行器更少时运行会更久",
+            "the run would take longer on fewer of them",
+        ),
+    ],
+};
+
+static UNDER: About = About {
+    cause: Cause::UnderAllocation,
+    what: both(
+        "所有执行器一直忙碌，任务大部分时间在排队",
+        "all executors are busy and tasks queue most of the time",
+    ),
+    needs: &[Information::VertexEvents, Information::JobTimes],
+    helps: &[],
+    thresholds: &[&MIN_GAIN],
+    counter_evidence: &[
+        both(
+            "任务本身有可以消除的工作",
+            "the tasks do work that need not be done",
+        ),
+        both(
+            "运行太短，等不到更多执行器",
+            "the run is too short for more executors to come",
+        ),
+    ],
+};
+
+impl Rule for OverAllocation {
+    fn about(&self) -> &'static About {
+        &OVER
+    }
+
+    fn examine(&self, view: &View<'_>) -> Examination {
+        let mut result = Examination::default();
+        let known = view.job.spark.as_deref().zip(view.run.as_ref());
+        let Some((app, run)) = known.filter(|_| !view.failed()) else {
+            return result;
+        };
+        let Some(held) = Held::of(view, app) else {
+            return result;
+        };
+        let limit = view.limit(&MIN_IDLE);
+        let needed = needed(app, run, held.executors);
+        if held.idle() >= limit && needed * 2 <= held.executors {
+            let symptom = over(view, app, &held, needed);
+            let summary = symptom.summary.clone();
+            let hours = held.seconds * (1.0 - needed as f64 / held.executors as f64) / 3600.0;
+            result.found(view, symptom);
+            if let Some(found) = result.candidates.last_mut() {
+                found.finding.summary = summary.into(view.language);
+                found.finding.severity = report::Severity::Medium;
+                found.certainty = 1.0;
+                found.finding.impact = Some(Impact {
+                    seconds_saved: 0.0,
+                    share_of_elapsed: None,
+                    method:
+                        "core time of the executors without which the replayed run takes no longer"
+                            .to_owned(),
+                    vertex_hours_saved: Some(hours),
+                });
+            }
+        } else {
+            let closeness = (held.idle() / limit).min(0.99);
+            result.under(closeness, || evidence(view, app, &held));
+        }
+        result.cleared_by(text!(
+            "占用的核有 {share} 空闲，或者减少执行器会使运行变慢",
+            "{share} of the core time is idle, or fewer executors would slow the run",
+            share = Share(held.idle()),
+        ))
+    }
+}
+
+impl Rule for UnderAllocation {
+    fn about(&self) -> &'static About {
+        &UNDER
+    }
+
+    fn examine(&self, view: &View<'_>) -> Examination {
+        let mut result = Examination::default();
+        let known = view.job.spark.as_deref().zip(view.run.as_ref());
+        let Some((app, run)) = known.filter(|_| !view.failed()) else {
+            return result;
+        };
+        let Some(held) = Held::of(view, app) else {
+            return result;
+        };
+        let queue = mean_queue(run) / run.tokens.max(1) as f64;
+        let twice = crate::impact::replay(&run.stages, run.tokens * 2);
+        let seconds = run.seconds(run.replayed_s - twice);
+        let limit = view.limit(&MIN_GAIN);
+        if queue >= MIN_QUEUE && seconds >= limit && run.tokens_known {
+            result.found(view, under(view, app, &held, queue, seconds, run));
+        } else {
+            let closeness = (seconds / limit).min(queue / MIN_QUEUE).min(0.99);
+            result.under(closeness, || evidence(view, app, &held));
+        }
+        result.cleared_by(text!(
+            "更多执行器省下的时间不足以抵偿它们的启动",
+            "more executors would save less than their start-up takes"
+        ))
+    }
+}
+
+/// What the executors were held for. Seconds are of slots.
+struct Held {
+    executors: usize,
+    seconds: f64,
+    used: f64,
+}
+
+impl Held {
+    fn of(view: &View<'_>, app: &Application) -> Option<Held> {
+        let end = view.job.info.ended_ms?;
+        let came = app
+            .executors
+            .iter()
+            .filter(|e| e.added_ms.is_some() && e.id != "driver");
+        let (mut executors, mut seconds, mut used) = (0, 0.0, 0.0);
+        for e in came {
+            let from = e.added_ms?;
+            let until = e.removed_ms.unwrap_or(end).min(end);
+            executors += 1;
+            seconds += f64::from(e.slots(app.task_cores)) * (until - from).max(0) as f64 / 1000.0;
+            used += e.busy_ms as f64 / 1000.0;
+        }
+        (seconds > 0.0).then_some(Held {
+            executors,
+            seconds,
+            used,
+        })
+    }
+
+    fn idle(&self) -> f64 {
+        (1.0 - self.used / self.seconds).clamp(0.0, 1.0)
+    }
+}
+
+/// Fewest executors on which the replayed run takes no longer.
+fn needed(app: &Application, run: &RunModel, executors: usize) -> usize {
+    let slots = app.executors.iter().map(|e| e.slots(app.task_cores)).max();
+    let slots = slots.unwrap_or(1).max(1) as usize;
+    let fits =
+        |n: &usize| crate::impact::replay(&run.stages, n * slots) <= run.replayed_s * NO_LONGER;
+    (1..=executors).find(fits).unwrap_or(executors)
+}
+
+/// Tasks that wait for a slot, on average over the replayed run.
+fn mean_queue(run: &RunModel) -> f64 {
+    let mut waited = 0.0;
+    let all = schedule(&run.stages, run.tokens, |turn| {
+        waited += turn.from - turn.ready
+    });
+    if all > 0.0 { waited / all } else { 0.0 }
+}
+
+fn over(view: &View<'_>, app: &Application, held: &Held, needed: usize) -> Symptom {
+    Symptom {
+        cause: Cause::OverAllocation,
+        stage: None,
+        lines: None,
+        summary: text!(
+            "{n} 个执行器的核时有 {share} 空闲；{needed} 个执行器就能在同样的时间内完成",
+            "{share} of the core time of {n} executors is idle; {needed} would finish in the same time",
+            n = Number(held.executors as f64),
+            needed = Number(needed as f64),
+            share = Share(held.idle()),
+        ),
+        evidence: evidence(view, app, held),
+        saved: None,
+        method: "",
+        strength: 0.6 + 0.4 * held.idle(),
+    }
+}
+
+fn under(
+    view: &View<'_>,
+    app: &Application,
+    held: &Held,
+    queue: f64,
+    seconds: f64,
+    run: &RunModel,
+) -> Symptom {
+    let share = (seconds / run.elapsed_s).min(1.0);
+    Symptom {
+        cause: Cause::UnderAllocation,
+        stage: None,
+        lines: None,
+        summary: text!(
+            "{slots} 个任务槽一直忙碌，平均每个槽有 {queue:.0} 个任务在等；两倍的执行器约可节省 {time}",
+            "all {slots} slots are busy, with {queue:.0} tasks waiting for each on average; twice the executors would save about {time}",
+            slots = Number(run.tokens as f64),
+            time = Seconds(seconds),
+        ),
+        evidence: evidence(view, app, held),
+        saved: Some(crate::impact::Saved {
+            seconds,
+            share,
+            fix: crate::impact::Fix::work(|stages| {
+                for vertex in stages.iter_mut().flat_map(|s| &mut s.vertices) {
+                    // half of the tasks run on the other half of the slots
+                    vertex.run_s *= 0.5;
+                    vertex.start_s *= 0.5;
+                }
+            }),
+        }),
+        method: "schedule replayed on twice the slots",
+        strength: 0.7,
+    }
+}
+
+fn evidence(view: &View<'_>, app: &Application, held: &Held) -> Vec<Evidence> {
+    let Some(first) = app.executors.first() else {
+        return Vec::new();
+    };
+    let source = || app.at_line(first.line);
+    let fact = |metric: &str, seconds: f64, sentence: Text| {
+        view.number(metric, seconds, "s", source(), sentence)
+    };
+    vec![
+        fact(
+            "core time held",
+            held.seconds,
+            text!(
+                "{n} 个执行器共占用 {time} 核时",
+                "{n} executors are held for {time} of core time",
+                n = Number(held.executors as f64),
+                time = Seconds(held.seconds),
+            ),
+        ),
+        fact(
+            "core time used",
+            held.used,
+            text!(
+                "任务占用其中 {time}",
+                "tasks use {time} of it",
+                time = Seconds(held.used),
+            ),
+        ),
+    ]
+}

@@ -1,0 +1,166 @@
+//! Rule for `broadcast.too_large`: the driver collects, builds and distributes a side that is too large
+//! to be copied to every executor.
+
+use job::info::Information;
+use job::model::{Application, Exchange};
+
+use super::support::{Symptom, both};
+use crate::impact::{Fix, Saved};
+use crate::measurements::configuration::{BROADCAST, DEFAULT_BROADCAST, broadcast_limit};
+use crate::measurements::driver::elapsed_s;
+use crate::rule::{About, Examination, Rule};
+use crate::settings::MIN_SHARE;
+use crate::view::View;
+use report::format::{Bytes, ROW, Seconds};
+use report::{Cause, Evidence, Text, text};
+
+/// How many times their stored size, which the limit is about, rows take in memory, which is what is
+/// measured.
+const IN_MEMORY: f64 = 4.0;
+
+/// The rule.
+pub(crate) struct BroadcastTooLarge;
+
+static ABOUT: About = About {
+    cause: Cause::BroadcastTooLarge,
+    what: both(
+        "广播的一侧太大：收集、构建和分发它占了运行时间",
+        "a broadcast side is too large: collecting, building and distributing it takes the run's time",
+    ),
+    needs: &[Information::RuntimeCounters],
+    helps: &[Information::VertexEvents, Information::Script],
+    thresholds: &[&MIN_SHARE],
+    counter_evidence: &[
+        both(
+            "广播的数据在 spark.sql.autoBroadcastJoinThreshold 之内",
+            "what is broadcast is within spark.sql.autoBroadcastJoinThreshold",
+        ),
+        both(
+            "广播与其他阶段同时进行，没有耽误运行",
+            "the broadcast runs beside other stages and holds up nothing",
+        ),
+    ],
+};
+
+impl Rule for BroadcastTooLarge {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn examine(&self, view: &View<'_>) -> Examination {
+        let mut result = Examination::default();
+        let Some(app) = view.job.spark.as_deref() else {
+            return result;
+        };
+        let timed_out = view.job.errors.iter().any(|e| {
+            let said = [Some(e.message.as_str()), e.details.as_deref()];
+            let mut said = said.into_iter().flatten();
+            said.any(|m| {
+                m.contains("Could not execute broadcast") || m.contains("Cannot broadcast")
+            })
+        });
+        for exchange in app.exchanges.iter().filter(|e| is_broadcast(e)) {
+            let bytes = exchange.data_bytes.unwrap_or(0.0);
+            let limit = broadcast_limit(app, Some(exchange.execution));
+            if bytes > limit.max(DEFAULT_BROADCAST) * IN_MEMORY || (timed_out && view.failed()) {
+                let symptom = symptom(view, app, exchange);
+                if view.failed() && !timed_out {
+                    continue;
+                }
+                result.found(view, symptom);
+            } else {
+                result.under(bytes / limit.max(DEFAULT_BROADCAST) / IN_MEMORY, || {
+                    evidence(view, app, exchange)
+                });
+            }
+        }
+        result.cleared_by(text!("广播的数据都不大", "nothing large is broadcast"))
+    }
+}
+
+fn is_broadcast(exchange: &Exchange) -> bool {
+    exchange.build_ms.is_some() || exchange.broadcast_ms.is_some()
+}
+
+/// Seconds on the driver: building and distributing, and of collecting what its stages do not take.
+fn driver_s(app: &Application, exchange: &Exchange) -> f64 {
+    let span = |s: &usize| {
+        let stage = app.stages.get(*s)?;
+        Some((stage.completed_ms? - stage.submitted_ms?).max(0) as f64)
+    };
+    let stages: f64 = exchange.writers.iter().filter_map(span).sum();
+    let collect = (exchange.collect_ms.unwrap_or(0.0) - stages).max(0.0);
+    let own = exchange.build_ms.unwrap_or(0.0) + exchange.broadcast_ms.unwrap_or(0.0);
+    (collect + own) / 1000.0
+}
+
+fn symptom(view: &View<'_>, app: &Application, exchange: &Exchange) -> Symptom {
+    let seconds = driver_s(app, exchange);
+    let share = elapsed_s(view).map(|all| (seconds / all).min(1.0));
+    let readers = exchange.readers.clone();
+    let fix = Fix::work(move |stages| {
+        for s in readers
+            .iter()
+            .filter(|s| **s < stages.len())
+            .copied()
+            .collect::<Vec<_>>()
+        {
+            stages[s].handover_s = (stages[s].handover_s - seconds).max(0.0);
+        }
+    });
+    let rows = exchange.rows.map_or_else(Text::default, |n| {
+        text!("（{rows}）", " ({rows})", rows = ROW.count(n))
+    });
+    Symptom {
+        cause: Cause::BroadcastTooLarge,
+        stage: exchange.readers.first().copied(),
+        lines: None,
+        summary: text!(
+            "广播了 {size}{rows}：驱动程序收集、构建和分发它用了 {time}",
+            "{size}{rows} are broadcast: the driver takes {time} to collect, build and distribute them",
+            size = Bytes(exchange.data_bytes.unwrap_or(0.0)),
+            rows = rows,
+            time = Seconds(seconds),
+        ),
+        evidence: evidence(view, app, exchange),
+        saved: share.filter(|_| !view.failed()).map(|share| Saved {
+            seconds,
+            share,
+            fix,
+        }),
+        method: "time of the broadcast on the driver",
+        strength: 0.9,
+    }
+}
+
+fn evidence(view: &View<'_>, app: &Application, exchange: &Exchange) -> Vec<Evidence> {
+    let Some(execution) = app.executions.get(exchange.execution) else {
+        return Vec::new();
+    };
+    let source = app.at_line(execution.line);
+    let limit = broadcast_limit(app, Some(exchange.execution));
+    let size = exchange.data_bytes.map(|bytes| {
+        let sentence = text!(
+            "广播的数据为 {size}",
+            "{size} are broadcast",
+            size = Bytes(bytes)
+        );
+        view.number("data size", bytes, "bytes", source.clone(), sentence)
+            .expecting(format!("<= {} ({BROADCAST})", limit))
+    });
+    let times = [
+        ("time to collect", exchange.collect_ms),
+        ("time to build", exchange.build_ms),
+        ("time to broadcast", exchange.broadcast_ms),
+    ];
+    let times = times.into_iter().filter_map(|(metric, ms)| {
+        let ms = ms?;
+        let sentence = text!(
+            "{metric} 为 {time}",
+            "{metric} is {time}",
+            time = Seconds(ms / 1000.0)
+        );
+        Some(view.number(metric, ms, "ms", source.clone(), sentence))
+    });
+    size.into_iter().chain(times).collect()
+}

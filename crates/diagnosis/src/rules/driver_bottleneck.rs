@@ -1,0 +1,169 @@
+//! Rule for `driver.bottleneck`: executors wait while the driver works on its own.
+//!
+//! A stage that is open waits for executors, a broadcast is another cause, and what the driver does
+//! before the first stage is start-up: none of them counts.
+
+use job::info::Information;
+use job::model::Application;
+
+use super::support::{Symptom, both};
+use crate::impact::{Fix, Saved};
+use crate::measurements::driver::{Gap, elapsed_s, gaps, is_broadcast};
+use crate::rule::{About, Examination, Rule};
+use crate::settings::MIN_SHARE;
+use crate::view::View;
+use report::format::{Bytes, Seconds, Share};
+use report::{Cause, Evidence, Text, text};
+
+/// Bytes of results from which collecting them is worth a word: what ordinary actions return (counts,
+/// commit messages) is far less.
+const LARGE_RESULT: f64 = 1e6;
+
+/// The rule.
+pub(crate) struct DriverBottleneck;
+
+static ABOUT: About = About {
+    cause: Cause::DriverBottleneck,
+    what: both(
+        "执行器空等，驱动程序在独自工作（收集结果、循环、列目录、提交）",
+        "executors wait while the driver works on its own (collecting, loops, listing files, committing)",
+    ),
+    needs: &[Information::VertexEvents, Information::JobTimes],
+    helps: &[Information::Script],
+    thresholds: &[&MIN_SHARE],
+    counter_evidence: &[
+        both(
+            "有阶段已提交，在等待执行器",
+            "a stage is open and waits for executors",
+        ),
+        both(
+            "驱动程序在构建广播（见 broadcast.too_large）",
+            "the driver builds a broadcast (see broadcast.too_large)",
+        ),
+        both("笔记本在等待用户", "a notebook waits for its user"),
+    ],
+};
+
+impl Rule for DriverBottleneck {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn examine(&self, view: &View<'_>) -> Examination {
+        let mut result = Examination::default();
+        let Some((app, elapsed)) = view.job.spark.as_deref().zip(elapsed_s(view)) else {
+            return result;
+        };
+        if view.failed() {
+            return result;
+        }
+        let gaps = gaps(view, app);
+        let (of_broadcast, own): (Vec<Gap>, Vec<Gap>) =
+            gaps.into_iter().partition(|g| is_broadcast(app, g.after));
+        let seconds: f64 = own.iter().map(Gap::excess_s).sum();
+        let share = (seconds / elapsed).min(1.0);
+        let limit = view.limit(&MIN_SHARE);
+        if share >= limit {
+            result.found(view, symptom(view, app, &own, seconds, share));
+        } else {
+            result.under(share / limit, || evidence(view, app, &own));
+        }
+        if of_broadcast.iter().any(|g| g.excess_s() >= limit * elapsed) {
+            result.attributed.push((Cause::BroadcastTooLarge, None));
+        }
+        result.cleared_by(text!(
+            "驱动程序让执行器空等的时间占 {share}",
+            "executors wait for the driver during {share} of the run",
+            share = Share(share),
+        ))
+    }
+}
+
+fn symptom(view: &View<'_>, app: &Application, gaps: &[Gap], seconds: f64, share: f64) -> Symptom {
+    let longest = longest(gaps);
+    let after = longest.map_or_else(Text::default, |gap| doing(view, app, gap));
+    let edits: Vec<(Vec<usize>, f64)> = gaps
+        .iter()
+        .map(|g| (g.before.clone(), g.excess_s()))
+        .collect();
+    let fix = Fix::work(move |stages| {
+        for (before, excess) in &edits {
+            for s in before {
+                stages[*s].handover_s = (stages[*s].handover_s - excess).max(0.0);
+            }
+        }
+    });
+    Symptom {
+        cause: Cause::DriverBottleneck,
+        stage: None,
+        lines: None,
+        summary: text!(
+            "驱动程序独自工作时执行器空等 {time}；最长的一次有 {longest}{after}",
+            "executors wait {time} while the driver works on its own; the longest wait is {longest}{after}",
+            time = Seconds(seconds),
+            longest = Seconds(longest.map_or(0.0, |g| (g.to_ms - g.from_ms) as f64 / 1000.0)),
+            after = after,
+        ),
+        evidence: evidence(view, app, gaps),
+        saved: Some(Saved {
+            seconds,
+            share,
+            fix,
+        }),
+        method: "time without any open stage, less what the driver takes between stages at any rate",
+        strength: 0.6 + 0.4 * share.min(1.0),
+    }
+}
+
+fn longest(gaps: &[Gap]) -> Option<&Gap> {
+    gaps.iter().max_by_key(|g| g.to_ms - g.from_ms)
+}
+
+/// Bytes that the tasks of the job that a stage belongs to sent to the driver.
+fn results(view: &View<'_>, stage: usize) -> Option<f64> {
+    let spread = view.facts[stage].per_vertex.result_bytes.as_ref()?;
+    Some(spread.value.mean * view.vertices(stage)? as f64)
+}
+
+fn doing(view: &View<'_>, app: &Application, gap: &Gap) -> Text {
+    let job = app.stages[gap.after].job.and_then(|j| app.jobs.get(j));
+    let site = job
+        .and_then(|j| j.call_site.clone())
+        .unwrap_or_else(|| app.stages[gap.after].call_site.clone());
+    match results(view, gap.after).filter(|b| *b >= LARGE_RESULT) {
+        Some(bytes) => text!(
+            "，在 {site} 把 {size} 结果收到驱动程序之后",
+            ", after {site} brought {size} of results to the driver",
+            size = Bytes(bytes),
+        ),
+        None => text!("，在 {site} 之后", ", after {site}"),
+    }
+}
+
+fn evidence(view: &View<'_>, app: &Application, gaps: &[Gap]) -> Vec<Evidence> {
+    let Some(gap) = longest(gaps) else {
+        return Vec::new();
+    };
+    let seconds = (gap.to_ms - gap.from_ms) as f64 / 1000.0;
+    let source = app.at_line(app.stages[gap.after].line);
+    let stage = view.name(gap.after);
+    let sentence = text!(
+        "{stage} 结束后 {time} 内没有任何阶段",
+        "no stage is open for {time} after {stage} ended",
+        time = Seconds(seconds),
+    );
+    let mut facts = vec![view.number("driver gap", seconds, "s", source, sentence)];
+    let result = view.facts[gap.after].per_vertex.result_bytes.as_ref();
+    if let Some((bytes, from)) = results(view, gap.after)
+        .filter(|b| *b >= LARGE_RESULT)
+        .zip(result.and_then(|r| r.sources.first().cloned()))
+    {
+        let sentence = text!(
+            "{stage} 的任务向驱动程序返回 {size}",
+            "the tasks of {stage} returned {size} to the driver",
+            size = Bytes(bytes),
+        );
+        facts.push(view.number("Result Size", bytes, "bytes", from, sentence));
+    }
+    facts
+}

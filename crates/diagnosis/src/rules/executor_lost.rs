@@ -1,0 +1,191 @@
+//! Rule for `executor.lost`: executors die, and what they had done is done again.
+
+use std::collections::BTreeSet;
+
+use job::info::Information;
+use job::model::{Application, Executor};
+
+use super::support::{Symptom, both};
+use crate::impact::drop_waste;
+use crate::measurements::failure;
+use crate::rule::{About, Examination, Rule};
+use crate::view::View;
+use report::format::{Noun, Seconds};
+use report::{Cause, Evidence, Text, text};
+
+const EXECUTOR: Noun = Noun {
+    one: "executor",
+    many: "executors",
+    zh: " 个执行器",
+};
+
+/// The rule.
+pub(crate) struct ExecutorLost;
+
+static ABOUT: About = About {
+    cause: Cause::ExecutorLost,
+    what: both(
+        "执行器丢失，它完成的工作要重做",
+        "executors were lost, and their work is done again",
+    ),
+    needs: &[Information::VertexEvents],
+    helps: &[Information::ErrorDetails],
+    thresholds: &[],
+    counter_evidence: &[
+        both(
+            "执行器因空闲或应用结束而释放",
+            "executors were released because they were idle or the application ended",
+        ),
+        both("没有工作需要重做", "no work had to be done again"),
+    ],
+};
+
+impl Rule for ExecutorLost {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn examine(&self, view: &View<'_>) -> Examination {
+        let mut result = Examination::default();
+        let Some(app) = view.job.spark.as_deref() else {
+            return result;
+        };
+        let lost: Vec<usize> = (0..app.executors.len())
+            .filter(|e| app.executors[*e].lost)
+            .collect();
+        let hit = hit(app, &lost);
+        if hit.is_empty() {
+            result.under(0.0, || came(view, app));
+        } else if view.failed() && !ended_it(view) {
+            let by = view.job.errors.iter().find_map(failure::kind);
+            result.attributed.extend(by.map(|cause| (cause, None)));
+        } else {
+            result.found(view, symptom(view, app, &lost, hit));
+        }
+        result.cleared_by(text!("没有丢失执行器", "no executor was lost"))
+    }
+}
+
+/// Stages of which a lost executor took attempts or their output with it.
+fn hit(app: &Application, lost: &[usize]) -> BTreeSet<usize> {
+    let of_lost = |e: u32| lost.contains(&(e as usize));
+    let stages = app.stages.iter().enumerate();
+    let taken = stages.filter(|(_, stage)| {
+        let again = |t: &job::model::Task| {
+            let later = |o: &job::model::Task| o.index == t.index && o.launched_ms > t.finished_ms;
+            !t.succeeded || stage.attempts.iter().any(later)
+        };
+        let mut attempts = stage.attempts.iter();
+        let repeated = stage.attempt > 0 && !lost.is_empty();
+        repeated || attempts.any(|t| of_lost(t.executor) && again(t))
+    });
+    taken.map(|(s, _)| s).collect()
+}
+
+/// Whether the loss can be why an application failed: no code of the user threw anything but an error
+/// of memory.
+fn ended_it(view: &View<'_>) -> bool {
+    let mut errors = view.job.errors.iter();
+    errors.all(|e| failure::kind(e) != Some(Cause::UserCodeFailure) || is_memory(&e.message))
+}
+
+fn is_memory(message: &str) -> bool {
+    message.contains("OutOfMemory") || message.contains("ExecutorLost")
+}
+
+/// What an exit code says.
+fn meaning(executor: &Executor, out_of_memory: bool) -> Text {
+    match executor.exit_code {
+        Some(52) => text!("：堆内存不足", ": out of heap"),
+        Some(137) => text!(
+            "：被强制结束，内存超限或被抢占",
+            ": killed, for its memory or preempted"
+        ),
+        _ if out_of_memory => text!("：任务的堆内存不足", ": its tasks ran out of heap"),
+        Some(143) => text!("：被要求结束", ": told to end"),
+        _ => Text::default(),
+    }
+}
+
+fn symptom(view: &View<'_>, app: &Application, lost: &[usize], hit: BTreeSet<usize>) -> Symptom {
+    let wasted_ms: i64 = app
+        .stages
+        .iter()
+        .flat_map(|s| &s.attempts)
+        .filter(|t| lost.contains(&(t.executor as usize)) && !t.succeeded)
+        .map(|t| (t.finished_ms - t.launched_ms).max(0))
+        .sum();
+    let memory = view.job.errors.iter().any(|e| {
+        let details = e.details.as_deref().unwrap_or_default();
+        is_memory(&e.message) || details.contains("OutOfMemoryError")
+    });
+    let first = lost.first().map(|e| &app.executors[*e]);
+    let reason = first.and_then(|e| e.reason.clone()).unwrap_or_default();
+    let means = first.map_or_else(Text::default, |e| meaning(e, memory));
+    let again: Vec<usize> = hit
+        .iter()
+        .copied()
+        .filter(|s| app.stages[*s].attempt > 0)
+        .collect();
+    let stages: Vec<usize> = hit.into_iter().collect();
+    let most = stages.iter().copied().max_by_key(|s| {
+        let attempts = app.stages[*s].attempts.iter();
+        attempts.filter(|t| !t.succeeded).count()
+    });
+    Symptom {
+        cause: Cause::ExecutorLost,
+        stage: most,
+        lines: None,
+        summary: text!(
+            "丢失 {count}（{reason}{means}），{time} 的任务时间白费",
+            "{count} lost ({reason}{means}), and {time} of task time with them",
+            count = EXECUTOR.count(lost.len() as f64),
+            means = means,
+            time = Seconds(wasted_ms as f64 / 1000.0),
+        ),
+        evidence: evidence(view, app, lost),
+        saved: view.saved(move |works| {
+            for s in &stages {
+                drop_waste(&mut works[*s]);
+            }
+            for s in &again {
+                works[*s].vertices.clear();
+            }
+        }),
+        method: "schedule replayed without lost attempts and without stages that ran again",
+        strength: 0.9,
+    }
+}
+
+fn evidence(view: &View<'_>, app: &Application, lost: &[usize]) -> Vec<Evidence> {
+    let fact = |e: &usize| {
+        let executor = &app.executors[*e];
+        let reason = executor.reason.as_deref().unwrap_or("lost");
+        let sentence = text!(
+            "执行器 {id} 丢失：{reason}",
+            "executor {id} was lost: {reason}",
+            id = executor.id,
+        );
+        view.word(
+            "Removed Reason",
+            reason,
+            app.at_line(executor.line),
+            sentence,
+        )
+    };
+    lost.iter().take(5).map(fact).collect()
+}
+
+/// How many executors there were.
+fn came(view: &View<'_>, app: &Application) -> Vec<Evidence> {
+    let Some(first) = app.executors.first() else {
+        return Vec::new();
+    };
+    let n = app.executors.len() as f64;
+    let sentence = text!(
+        "{count} 都保留到最后或被正常释放",
+        "{count} stayed to the end or were released",
+        count = EXECUTOR.count(n),
+    );
+    vec![view.number("executors", n, "count", app.at_line(first.line), sentence)]
+}

@@ -1,0 +1,314 @@
+//! Suggestions in the words of Spark: settings with their value, hints, steps in SQL and DataFrame form.
+//!
+//! There is no diff: the script of an application is any program. The settings are those of the
+//! application's log where it has them.
+
+use report::{Cause, Text, text};
+
+use super::case::Case;
+use super::proposal::{Gain, Proposal, advice};
+use crate::Suggested;
+use crate::measurements::configuration::{BROADCAST, broadcast_limit};
+use report::format::Bytes;
+
+/// Suggestions for a finding of a Spark application.
+pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
+    let proposals = match case.finding.cause {
+        Cause::JoinHotKey | Cause::NullOrDefaultKey => join_skew(case),
+        Cause::GroupHotKey | Cause::LowCardinalityKey => group_skew(case),
+        Cause::PartitionLayout => vec![layout()],
+        Cause::MissedBroadcast => vec![broadcast(case)],
+        Cause::RedundantRepartition => vec![repartition()],
+        Cause::SerialGather => vec![gather()],
+        Cause::Spill | Cause::HeapPressure | Cause::MemoryEstimateTooLow => vec![memory(case)],
+        Cause::JoinExplosion => vec![explosion()],
+        Cause::CpuBoundUdo => vec![udf()],
+        Cause::ParallelismTooLow => vec![more_tasks(case)],
+        Cause::TinyVertices => vec![fewer_tasks(case)],
+        Cause::SmallFiles => vec![compact()],
+        Cause::DriverBottleneck => vec![driver()],
+        Cause::BroadcastTooLarge => vec![no_broadcast()],
+        Cause::IneffectiveCache => vec![cache()],
+        Cause::OverAllocation => vec![fewer_executors()],
+        Cause::UnderAllocation => vec![more_executors()],
+        Cause::ExecutorLost | Cause::LimitFailure => vec![memory(case), lost()],
+        Cause::VertexRetries => vec![retries()],
+        Cause::SlowMachine => vec![slow_executor()],
+        Cause::QueueWait => vec![wait()],
+        Cause::UserCodeFailure => vec![user_code()],
+        Cause::UnusedColumns
+        | Cause::LateFilter
+        | Cause::UnalignedInput
+        | Cause::Misestimate
+        | Cause::CompileFailure => Vec::new(),
+    };
+    proposals.into_iter().map(|p| case.finish(p)).collect()
+}
+
+/// What a setting of the application is, for a sentence.
+fn now(case: &Case<'_>, name: &str, usual: &str) -> String {
+    let app = case.job.spark.as_deref();
+    let set = app.and_then(|app| app.setting(None, name));
+    set.unwrap_or(usual).to_owned()
+}
+
+/// Why adaptive execution did not split the partition.
+fn why_not_split(case: &Case<'_>) -> Text {
+    let on = |name| now(case, name, "true") == "true";
+    if !on("spark.sql.adaptive.enabled") || !on("spark.sql.adaptive.skewJoin.enabled") {
+        return text!(
+            "自适应执行或其倾斜处理已关闭",
+            "adaptive execution or its handling of skew is off",
+        );
+    }
+    let name = "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes";
+    let threshold = now(case, name, "256MB");
+    text!(
+        "分区小于 {threshold} 或不到中位数的 5 倍时 Spark 不会切分",
+        "Spark splits no partition below {threshold}, nor one under five times the median",
+    )
+}
+
+fn join_skew(case: &Case<'_>) -> Vec<Proposal> {
+    let keys = case.key_list();
+    let split = advice! { Parameter, Gain::Whole, "spark AQE skew join threshold";
+        title("让 AQE 切分倾斜的分区", "let AQE split the skewed partition");
+        step("Spark 没有自己切分，因为{why}", "Spark did not split it by itself: {why}", why = why_not_split(case));
+        step("设置 spark.sql.adaptive.enabled=true、spark.sql.adaptive.skewJoin.enabled=true", "set spark.sql.adaptive.enabled=true and spark.sql.adaptive.skewJoin.enabled=true");
+        step("把 spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes 降到热点分区大小以下（例如 16MB），advisoryPartitionSizeInBytes 再小一些", "lower spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes below the hot partition (16MB, say), and advisoryPartitionSizeInBytes further");
+        pro("不改代码", "no change to the code");
+        con("小分区更多；外连接保留的一侧和带窗口的连接不能切分", "more small partitions; the side that an outer join keeps cannot be split");
+    };
+    let salt = advice! { Rewrite, Gain::Whole, "spark salting hot key join";
+        title("单独处理 {keys} 的热点值", "treat the hot values of {keys} apart", keys = keys);
+        step("空值或默认值不会匹配：SQL 用 WHERE {keys} IS NOT NULL 分开连接再 UNION ALL，DataFrame 用 filter 与 unionByName", "null or default values match nothing: join without them and add them with UNION ALL (SQL: WHERE {keys} IS NOT NULL; DataFrame: filter and unionByName)", keys = keys);
+        step("真正的热点值：大的一侧加随机列 salt（0–15），小的一侧用 explode(sequence(0, 15)) 复制，再按 {keys}, salt 连接", "real hot values: add a random column salt (0 to 15) to the big side, copy the small side with explode(sequence(0, 15)), and join on {keys}, salt", keys = keys);
+        pro("任何版本都有效", "works in every version");
+        con("小的一侧变大 16 倍；代码更复杂", "the small side grows sixteenfold; the code gets harder to read");
+    };
+    vec![split, salt]
+}
+
+fn group_skew(case: &Case<'_>) -> Vec<Proposal> {
+    let keys = case.key_list();
+    vec![
+        advice! { Rewrite, Gain::Whole, "spark two-phase aggregation salted group by";
+            title("分两步聚合：先按 {keys} 与随机列，再按 {keys}", "aggregate in two steps: by {keys} and a random column first, then by {keys}", keys = keys);
+            step("DataFrame：withColumn(\"salt\", (rand() * 16).cast(\"int\"))，groupBy(keys, salt) 聚合，再 groupBy(keys) 合并", "DataFrame: withColumn(\"salt\", (rand() * 16).cast(\"int\")), aggregate with groupBy(keys, salt), then merge with groupBy(keys)");
+            step("collect_list 和 collect_set 在洗牌前不能缩小数据：能用 sum、count、max_by 就不要收集整行", "collect_list and collect_set cannot shrink before the shuffle: prefer sum, count, max_by to collecting rows");
+            step("AQE 只切分连接，不切分聚合", "AQE splits joins only, not aggregations");
+            pro("热点键的工作分给多个任务", "several tasks share the work of the hot key");
+            con("多一次洗牌；聚合函数必须能分步合并", "one more shuffle; the aggregate must be mergeable");
+        },
+    ]
+}
+
+fn layout() -> Proposal {
+    advice! { Layout, Gain::Whole, "spark file layout row groups split";
+        title("写入大小均匀、可切分的文件", "write files of even size that can be split");
+        step("生成这些文件的作业在写之前使用 REBALANCE 提示，或 df.repartition(n)；Parquet 行组保持在 128 MB 以内", "in the job that writes them, use the hint REBALANCE or df.repartition(n) before writing; keep row groups of Parquet under 128 MB");
+        step("一时改不了文件：读取之后先 repartition，再做昂贵的运算", "if the files must stay: repartition after reading, before expensive work");
+        pro("所有读取者都受益", "every reader gains");
+        con("需要重写已有文件；repartition 多一次洗牌", "existing files have to be rewritten; repartition is one more shuffle");
+    }
+}
+
+fn broadcast(case: &Case<'_>) -> Proposal {
+    let limit = case
+        .job
+        .spark
+        .as_deref()
+        .map_or(0.0, |app| broadcast_limit(app, None));
+    let set = now(case, BROADCAST, "10MB");
+    advice! { Hint, Gain::Whole, "spark broadcast join hint threshold";
+        title("广播小的一侧", "broadcast the small side");
+        step("SQL：SELECT /*+ BROADCAST(small) */ …；DataFrame：big.join(broadcast(small), keys)", "SQL: SELECT /*+ BROADCAST(small) */ …; DataFrame: big.join(broadcast(small), keys)");
+        step("{BROADCAST} 现在是 {set}；恢复为至少 {size} 可让 Spark 自己选择", "{BROADCAST} is {set}; at {size} or more Spark chooses this by itself", size = Bytes(limit));
+        pro("大的一侧不再洗牌和排序", "the big side is neither shuffled nor sorted");
+        con("小的一侧要装进驱动程序和每个执行器的内存；以后变大时应去掉提示", "the small side must fit into the memory of the driver and of every executor; drop the hint if it grows");
+    }
+}
+
+fn repartition() -> Proposal {
+    advice! { Rewrite, Gain::Whole, "spark repartition coalesce redundant";
+        title("去掉没有用处的 repartition", "remove the repartition that is of no use");
+        step("删去聚合或连接之前的 repartition：Spark 会按需要的键自己洗牌", "delete repartition before an aggregation or a join: Spark shuffles on the keys that it needs");
+        step("若只为减少输出文件，用 coalesce(n) 或 COALESCE 提示", "if it is for fewer output files, use coalesce(n) or the hint COALESCE");
+        pro("少一次写入和读取洗牌数据", "one shuffle less to write and read");
+        con("如果它是为了打散倾斜或提高并行度，先确认不再需要", "make sure that it does not spread a skew or raise the parallelism");
+    }
+}
+
+fn gather() -> Proposal {
+    advice! { Rewrite, Gain::Whole, "spark window without partition by single partition";
+        title("不要把所有数据放进一个分区", "don't bring all rows into one partition");
+        step("给窗口加上 PARTITION BY；只要全局分位或排名时用 approx_percentile，或先按范围分区再在各分区内编号", "give the window a PARTITION BY; for global quantiles or ranks use approx_percentile, or range-partition and number within each partition");
+        step("把 Python 函数移到汇集之前，让所有任务分担", "move Python functions before the gather, where all tasks share them");
+        pro("所有核都参与", "all cores take part");
+        con("近似函数有误差；分区内编号要再加上前面各分区的行数", "approximations have an error; numbers within partitions need the counts of those before added");
+    }
+}
+
+fn memory(case: &Case<'_>) -> Proposal {
+    let executor = now(case, "spark.executor.memory", "1g");
+    let fraction = now(case, "spark.memory.fraction", "0.6");
+    advice! { Parameter, Gain::Whole, "spark executor memory fraction overhead shuffle partitions";
+        title("让每个任务有足够的内存", "give each task enough memory");
+        step("提高 spark.sql.shuffle.partitions，让每个任务的数据更少；或用 REPARTITION 提示", "raise spark.sql.shuffle.partitions, so that each task has less data, or use the hint REPARTITION");
+        step("spark.executor.memory 现在是 {executor}，spark.memory.fraction 是 {fraction}：提高前者，后者保持 0.6", "spark.executor.memory is {executor} and spark.memory.fraction {fraction}: raise the former, leave the latter at 0.6");
+        step("退出码 137 时提高 spark.executor.memoryOverhead；或减少 spark.executor.cores", "on exit code 137 raise spark.executor.memoryOverhead, or lower spark.executor.cores");
+        pro("不再溢出，也不再因内存不足失败", "no more spilling, and no failures for want of memory");
+        con("更大的执行器更贵，也更难调度", "larger executors cost more and are harder to place");
+    }
+}
+
+fn explosion() -> Proposal {
+    advice! { Rewrite, Gain::Whole, "spark join explosion many to many";
+        title("让连接键在一侧唯一", "make the key unique on one side");
+        step("连接之前在一侧去重或聚合：SELECT key, max_by(…) … GROUP BY key，或 dropDuplicates", "make one side distinct or aggregate it before the join: SELECT key, max_by(…) … GROUP BY key, or dropDuplicates");
+        step("检查是否漏了连接条件（例如日期或文档号）", "look for a condition that is missing from the join, such as a date or a document");
+        pro("输出行数回到输入的规模", "the output is about as large as the input again");
+        con("结果会改变：先确认多对多不是本意", "the result changes: make sure that many-to-many is not meant");
+    }
+}
+
+fn udf() -> Proposal {
+    advice! { Rewrite, Gain::Whole, "spark python udf builtin pandas arrow";
+        title("用内置函数代替逐行的 Python 函数", "replace the row-wise Python function by built-in ones");
+        step("先找 pyspark.sql.functions 中的等价函数；没有时改写为 pandas_udf（Arrow 批量）", "look for equivalents in pyspark.sql.functions first; else write it as a pandas_udf (batches by Arrow)");
+        step("先过滤和聚合，再调用函数；同样的输入只算一次", "filter and aggregate before calling it; compute equal inputs once");
+        pro("数据不再逐行送往 Python", "rows are no longer sent to Python one by one");
+        con("要验证新旧结果一致，尤其是空值", "results must be compared, null values above all");
+    }
+}
+
+fn more_tasks(case: &Case<'_>) -> Proposal {
+    let set = now(case, "spark.sql.shuffle.partitions", "200");
+    advice! { Rewrite, Gain::Whole, "spark parallelism gzip repartition shuffle partitions";
+        title("让所有核都有任务", "give every core a task");
+        step("gzip 文件不能切分：改存为多个文件，或用 Parquet、zstd、bzip2", "gzip files cannot be split: store several of them, or use Parquet, zstd or bzip2");
+        step("读取后用 df.repartition(n) 或 REPARTITION(n) 提示，再做昂贵的运算", "after reading, use df.repartition(n) or the hint REPARTITION(n) before expensive work");
+        step("spark.sql.shuffle.partitions 现在是 {set}：至少取核数的 2–3 倍", "spark.sql.shuffle.partitions is {set}: take two or three times the cores at least");
+        pro("空闲的核参与工作", "idle cores take part");
+        con("repartition 多一次洗牌", "repartition is one more shuffle");
+    }
+}
+
+fn fewer_tasks(case: &Case<'_>) -> Proposal {
+    let set = now(case, "spark.sql.shuffle.partitions", "200");
+    advice! { Parameter, Gain::Whole, "spark shuffle partitions coalesce AQE small tasks";
+        title("减少任务数", "have fewer tasks");
+        step("spark.sql.shuffle.partitions 现在是 {set}：取核数的 2–3 倍", "spark.sql.shuffle.partitions is {set}: take two or three times the cores");
+        step("或打开 spark.sql.adaptive.enabled 与 spark.sql.adaptive.coalescePartitions.enabled，让 Spark 合并小分区；单个查询可用 COALESCE 提示", "or turn on spark.sql.adaptive.enabled and spark.sql.adaptive.coalescePartitions.enabled, so that Spark merges small partitions; for one query use the hint COALESCE");
+        pro("调度和启动的开销大幅减少", "much less time goes to scheduling and starting");
+        con("数据变大时要再调高", "raise it again if the data grows");
+    }
+}
+
+fn compact() -> Proposal {
+    advice! { Rewrite, Gain::Whole, "spark small files compact";
+        title("把小文件合并成 128 MB 左右的文件", "merge the small files into ones of about 128 MB");
+        step("写入方用 REBALANCE 提示或 repartition 控制文件数；已有的文件重写一次（Delta、Iceberg 用 OPTIMIZE 或 rewrite_data_files）", "in the writer, set the number of files with the hint REBALANCE or repartition; rewrite existing ones once (OPTIMIZE in Delta, rewrite_data_files in Iceberg)");
+        pro("所有读取者都受益，列目录也更快", "every reader gains, and listing gets faster");
+        con("需要改写入方并重写历史数据", "the writer changes, and history has to be rewritten");
+    }
+}
+
+fn driver() -> Proposal {
+    advice! { Rewrite, Gain::Whole, "spark driver collect toPandas loop";
+        title("把驱动程序里的工作交给执行器", "let the executors do the driver's work");
+        step("用 groupBy、agg 代替 collect() 或 toPandas() 之后的循环；只看几行时用 limit", "replace loops after collect() or toPandas() by groupBy and agg; use limit to look at a few rows");
+        step("多个相互独立的动作放进线程并行提交", "submit actions that don't depend on each other from several threads");
+        pro("执行器不再空等", "the executors no longer wait");
+        con("需要改写代码", "the code has to be rewritten");
+    }
+}
+
+fn no_broadcast() -> Proposal {
+    advice! { Hint, Gain::Whole, "spark broadcast too large shuffle hash merge hint";
+        title("不要广播这么大的一侧", "don't broadcast a side as large as this");
+        step("去掉 BROADCAST 提示，或改为 SHUFFLE_HASH、MERGE", "remove the hint BROADCAST, or use SHUFFLE_HASH or MERGE");
+        step("没有提示时降低 spark.sql.autoBroadcastJoinThreshold，或先过滤、聚合这一侧", "without a hint, lower spark.sql.autoBroadcastJoinThreshold, or filter and aggregate that side first");
+        pro("驱动程序不再收集全部数据，也不会因此内存不足", "the driver no longer collects all of it, nor runs out of memory");
+        con("两侧都要洗牌", "both sides are shuffled");
+    }
+}
+
+fn cache() -> Proposal {
+    advice! { Rewrite, Gain::Whole, "spark cache persist reuse checkpoint";
+        title("缓存多次使用的 DataFrame", "cache the DataFrame that is used several times");
+        step("DataFrame：df.cache() 或 df.persist(StorageLevel.MEMORY_AND_DISK)，用完后 unpersist()；SQL：CACHE TABLE name AS SELECT …", "DataFrame: df.cache() or df.persist(StorageLevel.MEMORY_AND_DISK), and unpersist() afterwards; SQL: CACHE TABLE name AS SELECT …");
+        step("装不进内存时先写成 Parquet 再读", "if it does not fit into memory, write it as Parquet and read that");
+        pro("昂贵的部分只算一次", "the expensive part is computed once");
+        con("占用执行器内存；装不下的分区会重算", "takes memory of the executors; partitions that don't fit are computed again");
+    }
+}
+
+fn fewer_executors() -> Proposal {
+    advice! { Parameter, Gain::none_by_itself(), "spark dynamic allocation executors idle";
+        title("少占用执行器", "hold fewer executors");
+        step("打开 spark.dynamicAllocation.enabled 与 shuffleTracking.enabled，executorIdleTimeout 取 30–60s", "turn on spark.dynamicAllocation.enabled with shuffleTracking.enabled, and an executorIdleTimeout of 30 to 60s");
+        step("或降低 spark.executor.instances（standalone 用 spark.cores.max）", "or lower spark.executor.instances (spark.cores.max in a standalone cluster)");
+        pro("核时减少，运行时间不变", "less core time in the same run time");
+        con("高峰时要等新的执行器", "at a peak the job waits for new executors");
+    }
+}
+
+fn more_executors() -> Proposal {
+    advice! { Parameter, Gain::Whole, "spark executors maxExecutors instances";
+        title("使用更多执行器", "use more executors");
+        step("提高 spark.executor.instances，或 spark.dynamicAllocation.maxExecutors", "raise spark.executor.instances or spark.dynamicAllocation.maxExecutors");
+        pro("排队的任务可以同时运行", "tasks that queue run at once");
+        con("占用更多资源；先消除多余的工作", "takes more resources; remove needless work first");
+    }
+}
+
+fn lost() -> Proposal {
+    advice! { Investigate, Gain::none_by_itself(), "spark executor lost exit code stderr";
+        title("查看丢失的执行器的 stderr", "read the stderr of the executors that were lost");
+        step("退出码 52 是堆内存不足，137 是被强制结束（内存超限或抢占），143 是被要求结束", "exit code 52 means out of heap, 137 killed (over its memory, or preempted), 143 told to end");
+        step("抢占频繁时打开 spark.decommission.enabled，或用外部洗牌服务保住洗牌数据", "if preemption is common, turn on spark.decommission.enabled, or keep shuffle data in an external shuffle service");
+        pro("区分内存问题与抢占", "tells memory from preemption");
+        con("日志可能已被清理", "the logs may be gone");
+    }
+}
+
+fn retries() -> Proposal {
+    advice! { Investigate, Gain::Whole, "spark task failures retries cause";
+        title("消除任务失败的原因", "remove the cause of the failing tasks");
+        step("看失败任务的异常：外部服务的错误在函数里重试，而不是让整个任务重做", "read the exceptions of the failed tasks: retry errors of a service within the function, not by repeating the task");
+        step("不要只提高 spark.task.maxFailures：那样只会重复得更多", "don't just raise spark.task.maxFailures: that repeats more");
+        pro("任务不再做两次", "no task runs twice");
+        con("需要查清异常", "the exception has to be understood");
+    }
+}
+
+fn slow_executor() -> Proposal {
+    advice! { Parameter, Gain::Whole, "spark slow executor speculation exclude";
+        title("避开慢的执行器", "avoid the slow executor");
+        step("打开 spark.speculation，慢任务会在别处再运行一份", "turn on spark.speculation: slow tasks get a copy elsewhere");
+        step("总是同一台主机时，报告运维或用 spark.excludeOnFailure.enabled", "if it is always the same host, report it, or use spark.excludeOnFailure.enabled");
+        pro("不改代码", "no change to the code");
+        con("推测执行多占资源；写外部系统的任务可能写两次", "speculation takes more resources; tasks that write to other systems may write twice");
+    }
+}
+
+fn wait() -> Proposal {
+    advice! { Parameter, Gain::Whole, "spark wait for executors queue minExecutors";
+        title("缩短等待执行器的时间", "wait less for executors");
+        step("换用空闲的队列，或少要一些核以便更早开始", "use a queue with free capacity, or ask for fewer cores to start earlier");
+        step("常跑的作业可用长驻的应用，或提高 spark.dynamicAllocation.minExecutors", "for a job that runs often, keep an application running or raise spark.dynamicAllocation.minExecutors");
+        pro("不改代码", "no change to the code");
+        con("保留的资源在空闲时也要付费", "resources that are kept are paid for while idle");
+    }
+}
+
+fn user_code() -> Proposal {
+    advice! { Rewrite, Gain::none_by_itself(), "spark user code exception udf";
+        title("在函数里处理出错的数据", "handle the data that the function fails on");
+        step("按异常里的文件和行修改函数；对空值、零和格式错误返回 NULL，或用 try_divide、try_cast", "change the function at the file and line of the exception; return NULL for null, zero and malformed values, or use try_divide and try_cast");
+        step("先用 filter 找出出错的行，再决定丢弃还是修正", "find the rows with filter first, then decide whether to drop or repair them");
+        pro("作业能够完成", "the job gets to its end");
+        con("静默的 NULL 会掩盖数据问题，要计数", "silent NULLs hide bad data: count them");
+    }
+}
