@@ -37,7 +37,7 @@ fn kill(name: &str, command: &dyn Fn() -> Command, check: &mut dyn FnMut(u32)) {
         check(round);
     }
     assert!(killed > 0, "{name} was never killed");
-    eprintln!("{name}: {rounds} rounds, {killed} killed before the end, all whole");
+    println!("{name}: {rounds} rounds, {killed} killed before the end, all whole");
 }
 
 /// Moments that are dense in any interval, whatever the number of rounds.
