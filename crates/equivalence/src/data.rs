@@ -236,7 +236,7 @@ fn cell(column: &Column, entity: u64, shape: &Shape, hints: &Hints, rng: &mut Rn
             return cell;
         }
     }
-    if hints.wide.contains(&column.name) && shape.seed % 2 == 0 {
+    if hints.wide.contains(&column.name) && shape.seed.is_multiple_of(2) {
         return value(column.kind, 100 + rng.below(1 << 20));
     }
     value(column.kind, entity)

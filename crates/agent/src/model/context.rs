@@ -330,11 +330,18 @@ impl Fitting {
             Cut::FurtherExperience if uses("experience") => keep(&mut self.input.experiences, 1),
             Cut::LongMemory if uses("memory") => {
                 let memory = self.input.memory.iter_mut();
-                memory.fold(false, |any, m| keep(&mut m.lines, MEMORY_LINES) || any)
+                // every one is shortened, so no `any` that stops at the first
+                memory
+                    .filter_map(|m| keep(&mut m.lines, MEMORY_LINES).then_some(()))
+                    .count()
+                    > 0
             }
             Cut::Columns if uses("tables") => {
                 let tables = self.facts_mut().outline.tables.iter_mut();
-                tables.fold(false, |any, t| keep(&mut t.measures.lines, 1) || any)
+                tables
+                    .filter_map(|t| keep(&mut t.measures.lines, 1).then_some(()))
+                    .count()
+                    > 0
             }
             Cut::FurtherCleared if uses("cleared") => {
                 keep(&mut self.facts_mut().found.cleared, CLEARED)

@@ -45,8 +45,10 @@ pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result
 }
 
 fn filter(args: &Search) -> Result<Filter> {
-    let mut filter = Filter::default();
-    filter.engine = args.engine;
+    let mut filter = Filter {
+        engine: args.engine,
+        ..Filter::default()
+    };
     filter.languages.extend(args.lang);
     filter.steps.extend(args.step.clone());
     for (facet, value) in &args.filter {

@@ -53,7 +53,9 @@ fn learn_headers(headers: &Table) {
         if let (true, Some(value)) = (is_secret(name), value.as_str()) {
             llm::remember(value);
             // `Bearer KEY`
-            value.split_once(' ').map(|(_, key)| llm::remember(key));
+            if let Some((_, key)) = value.split_once(' ') {
+                llm::remember(key);
+            }
         }
     }
 }
@@ -69,7 +71,9 @@ fn learn_url(text: &str) {
         // As it was before the address was encoded.
         let pair = format!("a={}", part.replace('+', "%2B"));
         let decoded = url::form_urlencoded::parse(pair.as_bytes()).next();
-        decoded.map(|(_, part)| llm::remember(&part));
+        if let Some((_, part)) = decoded {
+            llm::remember(&part);
+        }
     }
     for (name, value) in url.query_pairs() {
         if is_secret(&name) {

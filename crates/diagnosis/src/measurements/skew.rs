@@ -211,13 +211,16 @@ fn unfinished_ratio(view: &View<'_>, stage: usize, vertices: u64) -> f64 {
     }
 }
 
-/// Vertices whose rows are counted: in a job that failed, those that came to their end.
+/// Vertices whose rows are counted: in a job that failed, those that came to their end; 0 if it is
+/// not known how many did.
 fn counted_vertices(view: &View<'_>, stage: usize, planned: u64) -> u64 {
-    let runs = view.job.stages[stage].runs.as_ref();
-    let ended = runs
-        .map(|r| r.completed)
-        .filter(|n| view.failed() && *n > 0);
-    ended.map_or(planned, |n| n.min(planned))
+    if !view.failed() {
+        return planned;
+    }
+    let runs = view.job.stages[stage].runs.as_ref().map(|r| r.completed);
+    let stated = view.facts[stage].stated.as_ref();
+    let stated = stated.and_then(|s| value(&s.succeeded)).map(|n| n as u64);
+    runs.or(stated).unwrap_or(0).min(planned)
 }
 
 /// In a failed job only the stage that failed is reported as uneven.

@@ -51,12 +51,15 @@ pub struct Finding {
 /// Why a script can't be parsed: line from 1 and message.
 pub type ScriptError = (usize, String);
 
+/// Parses a piece of a script.
+pub type ParseScript = fn(&str) -> Result<(), ScriptError>;
+
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Problem types that documents may name; empty to skip the check.
     pub problem_types: Vec<String>,
     /// Parses a piece of a script (SCOPE or U-SQL) from a code fence.
-    pub parse: Option<fn(&str) -> Result<(), ScriptError>>,
+    pub parse: Option<ParseScript>,
     /// Causes that playbooks may name, with the engines whose jobs can have them; empty to skip these checks.
     pub causes: Vec<(String, Vec<Engine>)>,
 }

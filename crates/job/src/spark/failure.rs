@@ -120,12 +120,12 @@ impl TaskFailure {
 
 /// The innermost exception of a stack: its last cause; of Python the last line of its traceback.
 pub(super) fn innermost(stack: &str) -> Option<&str> {
-    let causes = stack
+    let mut causes = stack
         .lines()
         .filter_map(|l| l.trim().strip_prefix("Caused by: "));
     let first = stack.lines().next().filter(|l| !l.trim().is_empty());
     python_error(stack)
-        .or(causes.last())
+        .or(causes.next_back())
         .or(first)
         .map(str::trim)
 }
@@ -174,8 +174,8 @@ fn python_frame(text: &str) -> Option<String> {
     let frames = traceback[..end]
         .lines()
         .filter_map(|l| l.trim().strip_prefix("File \""));
-    let own = frames.filter(|f| !f.contains("/pyspark/") && !f.contains("pyspark.zip"));
-    let (file, rest) = own.last()?.split_once("\", line ")?;
+    let mut own = frames.filter(|f| !f.contains("/pyspark/") && !f.contains("pyspark.zip"));
+    let (file, rest) = own.next_back()?.split_once("\", line ")?;
     let (line, function) = rest.split_once(", in ").unwrap_or((rest, "?"));
     Some(format!("{file}:{line} in {function}"))
 }

@@ -183,7 +183,7 @@ impl Tasks {
                 at <= slowest || at % 2 == 0
             });
         }
-        if self.counts.all() % self.stride == 0 || state != RunState::Completed {
+        if self.counts.all().is_multiple_of(self.stride) || state != RunState::Completed {
             self.kept.push((state, task));
         }
     }

@@ -3,6 +3,7 @@
 //! `SCOPEAGENT_KILL_ROUNDS` sets the number of kills of each command; `scripts/test-kill` counts them.
 
 use std::fs;
+use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -39,7 +40,11 @@ fn kill(name: &str, command: &dyn Fn() -> Command, check: &mut dyn FnMut(u32)) {
         check(round);
     }
     assert!(killed > 0, "{name} was never killed");
-    eprintln!("{name}: {rounds} rounds, {killed} killed before the end, all whole");
+    let shown = format!("{name}: {rounds} rounds, {killed} killed before the end, all whole\n");
+    // libtest does not swallow what is written to the stream itself.
+    std::io::stderr()
+        .write_all(shown.as_bytes())
+        .expect("shown");
 }
 
 /// Moments that are dense in any interval, whatever the number of rounds.

@@ -181,11 +181,11 @@ fn good_changes_are_shown_as_the_same() {
             ));
         }
         let script = rewritten.script();
-        let selects = script
+        let mut selects = script
             .statements
             .iter()
             .filter(|s| s.kind == StatementKind::Select);
-        if let Some(select) = selects.last() {
+        if let Some(select) = selects.next_back() {
             let (start, text) = (select.span.start, &script.text);
             let commented = format!("{}// the same rows\n{}", &text[..start], &text[start..]);
             count(judge(

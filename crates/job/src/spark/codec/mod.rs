@@ -37,7 +37,7 @@ pub(crate) fn unpack<'a>(stream: impl Read + 'a) -> io::Result<Unpacked<'a>> {
     let mut stream = BufReader::with_capacity(BUFFER, stream);
     let magic = first_bytes(&mut stream)?;
     let blocks: Box<dyn Blocks + 'a> = match magic.as_slice() {
-        m if m.starts_with(&[0x1f, 0x8b]) => Box::new(Plain(MultiGzDecoder::new(stream))),
+        [0x1f, 0x8b, ..] => Box::new(Plain(MultiGzDecoder::new(stream))),
         m if zstd::is_magic(m) => Box::new(zstd::Zstd::new(stream)),
         m if m.starts_with(lz4::MAGIC) => Box::new(lz4::Lz4(stream)),
         m if m.starts_with(snappy::MAGIC) => Box::new(snappy::Snappy::new(stream)),
