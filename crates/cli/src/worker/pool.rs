@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use agent::Observer;
 use report::format::Bytes;
 use report::{Language, Localize};
-use server::{Analysis, Analyst, Error, ErrorKind, Explain, Result, Task};
+use server::{Analysis, Analyst, Error, ErrorKind, Explain, Monitor, Result, Task};
 
 use tokio_util::sync::CancellationToken;
 
@@ -152,6 +152,7 @@ impl Analyst for Pool {
             let was_fresh = std::mem::replace(&mut worker.fresh, false);
             let mut hear = |reply| match reply {
                 Reply::Remark(text) => self.remark(text),
+                Reply::Warning(text) => self.terminal.warn(&text),
                 Reply::Event(told) => observer.event(told.event()),
                 Reply::Done(_) => {}
             };

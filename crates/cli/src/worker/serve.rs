@@ -56,7 +56,7 @@ impl Monitor for Parent {
     }
 
     fn warn(&self, text: &str) {
-        self.remark(text);
+        say(&Reply::Warning(text.to_owned()));
     }
 
     fn progress(&self, _: &str) -> Box<Progress> {

@@ -23,6 +23,7 @@ pub(super) struct Job {
 #[derive(Serialize, Deserialize)]
 pub(super) enum Reply {
     Remark(String),
+    Warning(String),
     Event(Told),
     Done(Box<Result<Analysis, Error>>),
 }

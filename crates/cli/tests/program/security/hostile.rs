@@ -18,8 +18,10 @@ const SECONDS: u64 = 20;
 fn bounded(user: &User, job: &Path) -> Answer {
     let process = user.process();
     let mut command = Command::new("sh");
-    if cfg!(unix) {
-        let limit = format!("ulimit -v {KIB_OF_ADDRESSES} -t {SECONDS} && exec \"$0\" \"$@\"");
+    if cfg!(target_os = "linux") {
+        // a POSIX shell takes one limit at a time
+        let limit =
+            format!("ulimit -v {KIB_OF_ADDRESSES} && ulimit -t {SECONDS} && exec \"$0\" \"$@\"");
         command.arg("-c").arg(limit).arg(process.get_program());
     } else {
         command = Command::new(process.get_program());
