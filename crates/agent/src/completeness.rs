@@ -71,7 +71,7 @@ fn round(input: &StepInput, files: &[WantedFile]) -> String {
     let c = &input.facts.found.completeness;
     let (score, minimum) = (figure(c.score), figure(c.minimum));
     let basis = text!(
-        "【推断依据】: 信息充足度 {score}（下限 {minimum}），已能判定 {progress}的规则。",
+        "【推断依据】: 信息充足度 {score}（下限 {minimum}），已能判定 {progress} 的规则。",
         "[Basis]: information score {score} (minimum {minimum}), {progress} of the rules decided.",
         progress = Share((c.progress * 100.0).round() / 100.0)
     );

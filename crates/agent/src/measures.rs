@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use job::Job;
 use job::facts::{StageFacts, value};
 use job::model::{ColumnStatistics, Edge, Stage, Table};
-use report::format::{Bytes, FILE, PARTITION, ROW, Ratio, Seconds, Share, list};
+use report::format::{Bytes, DISTINCT_VALUE, FILE, PARTITION, ROW, Ratio, Seconds, Share, list};
 use report::{Language, Localize, Segment, SegmentKind, Text, TimeAccount, text};
 use serde::Serialize;
 
@@ -81,7 +81,7 @@ pub(crate) fn time(account: &TimeAccount, language: Language) -> Measures {
             None => Text::default(),
         };
         let line = text!(
-            "{from} 起：{kinds}{stage}，{time}，占 {share}{finding}",
+            "{from}起：{kinds}{stage}，{time}，占 {share}{finding}",
             "from {from}: {kinds}{stage}, {time}, {share}{finding}",
             from = Seconds(row[0].start_seconds),
             kinds = list(&kinds, language),
@@ -171,7 +171,7 @@ fn times(
     if let (Some(begin), Some(from), Some(to)) = (begin, from, to) {
         let [from, to] = [from, to].map(|ms| ms.saturating_sub(begin) as f64 / 1e3);
         let text = text!(
-            "运行于第 {from} 至 {to}",
+            "运行于第 {from}至 {to}",
             "runs from {from} to {to}",
             from = Seconds(from),
             to = Seconds(to)
@@ -368,9 +368,14 @@ fn of_table(table: &Table, keys: &BTreeSet<&str>, language: Language) -> Measure
             Some(n) => text!("，{n}", ", {n}", n = PARTITION.count(f64::from(n))),
             None => Text::default(),
         };
+        let stored = match keys.is_empty() {
+            true => text!("存储时未按键分区", "stored without a key"),
+            false => text!("按 {keys} 存储（{kind}）", "stored by {keys} ({kind})"),
+        };
         let text = text!(
-            "按 {keys} 存储（{kind}）{sorted}{partitions}",
-            "stored by {keys} ({kind}){sorted}{partitions}",
+            "{stored}{sorted}{partitions}",
+            "{stored}{sorted}{partitions}",
+            stored = stored,
             sorted = sorted,
             partitions = partitions
         );
@@ -394,12 +399,7 @@ fn of_column(
 ) {
     let mut parts: Vec<String> = Vec::new();
     if let Some(distinct) = column.distinct.map(|n| n as f64) {
-        let text = text!(
-            "{n} 个不同值",
-            "{n} distinct values",
-            n = report::format::Number(distinct)
-        );
-        parts.push(text.into(language));
+        parts.push(DISTINCT_VALUE.count(distinct).localize(language));
     }
     if let Some(nulls @ 1..) = column.nulls {
         let text = text!("空值 {n}", "null in {n}", n = ROW.count(nulls as f64));

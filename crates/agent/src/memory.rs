@@ -5,7 +5,9 @@ use report::format::{Number, cut};
 use report::{Language, Text, text};
 use serde_json::Value;
 
+use crate::model::markers;
 use crate::step::StepId;
+use crate::wording::sentence;
 
 /// Bytes of a line, and lines of a step: with them, memory stays below a tenth of a small context.
 const LINE_BYTES: usize = 400;
@@ -43,7 +45,8 @@ pub(crate) fn lines(step: &str, conclusion: &Value, text: &str, language: Langua
     };
     lines.retain(|line| !line.trim().is_empty());
     if lines.is_empty() {
-        lines.extend(text.lines().map(str::to_owned));
+        let bare = |line: &str| line.trim_start_matches("- ").to_owned();
+        lines.extend(text.lines().map(bare));
     }
     lines.truncate(LINES);
     for line in &mut lines {
@@ -143,6 +146,8 @@ fn completeness(conclusion: &Value) -> Vec<Text> {
     let model = &conclusion["model"];
     if model.is_object() {
         let (missing, basis) = (codes(&model["missing"]), code(&model["basis"]));
+        let basis = markers::read(&basis).map_or(basis, |request| request.basis);
+        let basis = sentence(&basis, Language::of(&basis));
         let missing = match missing.is_empty() {
             true => Text::default(),
             false => text!("；还缺：{missing}", "; missing: {missing}"),

@@ -244,7 +244,7 @@ fn without_candidate(e: &Examination, view: &View<'_>) -> (RuleResult, Option<St
         Some(reason) if e.in_order > 0 => (
             RuleResult::Cleared,
             text!(
-                "{reason}（已检查{measured}）",
+                "{reason}（已检查 {measured}）",
                 "{reason} ({measured} checked)",
                 reason = reason,
                 measured = measured,
@@ -253,7 +253,7 @@ fn without_candidate(e: &Examination, view: &View<'_>) -> (RuleResult, Option<St
         None if e.in_order > 0 => (
             RuleResult::Cleared,
             text!(
-                "已检查{measured}",
+                "已检查 {measured}",
                 "{measured} checked",
                 measured = measured
             ),

@@ -1,9 +1,10 @@
 //! A document of the knowledge base: its path, front matter and kind. Knows nothing about chunks.
 
+use std::fmt;
+
 use report::Language;
-use serde::de::Error as _;
+use serde::de::{DeserializeSeed, Error, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
 
 use crate::analyze;
 use crate::model::{Confidence, Engine, Kind};
@@ -106,7 +107,7 @@ fn front_matter(yaml: &str) -> Result<FrontMatter, Vec<Problem>> {
     let read = |text: &str| serde_saphyr::from_str::<Option<FrontMatter>>(text);
     let whole = match read(yaml) {
         Ok(front) => return Ok(front.unwrap_or_default()),
-        Err(error) => problem(&error, OPENING),
+        Err(error) => problem(&error, yaml, OPENING),
     };
     let starts_entry = |line: &str| !line.starts_with([' ', '\t', '-', '#', '\r', '\n']);
     let mut entries: Vec<(usize, String)> = Vec::new();
@@ -117,8 +118,11 @@ fn front_matter(yaml: &str) -> Result<FrontMatter, Vec<Problem>> {
         }
     }
     let entries = entries.iter();
-    let errors = entries.filter_map(|(at, entry)| Some((*at, read(entry).err()?)));
-    let errors: Vec<Problem> = errors.map(|(at, e)| problem(&e, OPENING + at)).collect();
+    let errors = entries.filter_map(|(at, entry)| {
+        let error = read(entry).err()?;
+        Some(problem(&error, entry, OPENING + at))
+    });
+    let errors: Vec<Problem> = errors.collect();
     // As with a key that occurs twice.
     Err(if errors.is_empty() {
         vec![whole]
@@ -130,9 +134,13 @@ fn front_matter(yaml: &str) -> Result<FrontMatter, Vec<Problem>> {
 /// The line `---` before the front matter.
 const OPENING: usize = 1;
 
-/// `before` is the number of lines before the text that was read.
-fn problem(error: &serde_saphyr::Error, before: usize) -> Problem {
-    let line = error.location().map_or(1, |at| at.line().max(1) as usize);
+/// `before` is the number of lines before `read`. What `read` leaves open is reported where `read` starts, not where it ends.
+fn problem(error: &serde_saphyr::Error, read: &str, before: usize) -> Problem {
+    let line = error.location().map_or(1, |at| at.line() as usize);
+    let line = match (1..=read.lines().count()).contains(&line) {
+        true => line,
+        false => 1,
+    };
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
     Problem {
@@ -212,20 +220,66 @@ pub(crate) fn split_front_matter(text: &str) -> (Option<&str>, usize) {
 
 /// Reads `causes: skew.join_hot_key` as well as a list; numbers and dates are read as text.
 fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    let texts = |value| match value {
-        Value::Null => Ok(None),
-        Value::String(text) => Ok(Some(text)),
-        Value::Bool(_) | Value::Number(_) => Ok(Some(value.to_string())),
-        Value::Array(_) | Value::Object(_) => {
-            Err(D::Error::custom("expected a string or a list of strings"))
+    Texts { in_list: false }.deserialize(deserializer)
+}
+
+/// Each item is read by itself, so that an error has the line of its item.
+struct Texts {
+    in_list: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for Texts {
+    type Value = Vec<String>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<String>, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Texts {
+    type Value = Vec<String>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self.in_list {
+            true => "a string",
+            false => "a string or a list of strings",
+        })
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<String>, A::Error> {
+        if self.in_list {
+            return Err(A::Error::invalid_type(Unexpected::Seq, &self));
         }
-    };
-    let items = match Value::deserialize(deserializer)? {
-        Value::Array(items) => items,
-        value => vec![value],
-    };
-    let texts = items.into_iter().map(texts);
-    texts.filter_map(Result::transpose).collect()
+        let mut texts = Vec::new();
+        while let Some(text) = items.next_element_seed(Texts { in_list: true })? {
+            texts.extend(text);
+        }
+        Ok(texts)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Vec<String>, E> {
+        Ok(Vec::new())
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Vec<String>, E> {
+        Ok(vec![text.to_owned()])
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Vec<String>, E> {
+        Ok(vec![value.to_string()])
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Vec<String>, E> {
+        Ok(vec![value.to_string()])
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Vec<String>, E> {
+        Ok(vec![value.to_string()])
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Vec<String>, E> {
+        Ok(vec![value.to_string()])
+    }
 }
 
 #[cfg(test)]
@@ -259,12 +313,14 @@ mod tests {
             ("causes: [a", vec![2]),
             (
                 "id: a\ncauses: [a\nkeywords:\n  - b\n  - {c: d}\ntitle: \"x",
-                vec![3, 4, 7],
+                vec![3, 6, 7],
             ),
             (
                 "id: a\nconfidence: sure\nlanguage: zh\ncauses: {a: b}",
                 vec![3, 5],
             ),
+            ("title: \"x\n  y\nid: a", vec![2]),
+            ("steps:\n  - [a]\n  - 1", vec![3]),
             ("id: a\nid: b", vec![3]),
         ] {
             let text = format!("---\n{front}\n---\n数据倾斜的处理\n");

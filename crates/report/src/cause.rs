@@ -133,7 +133,7 @@ impl JsonSchema for Cause {
     }
 }
 
-/// Class of a problem, as the specification names them.
+/// Class of a problem.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]

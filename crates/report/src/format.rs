@@ -68,6 +68,7 @@ pub const PARTITION: Noun = noun("partition", "partitions", " 个分区");
 pub const COLUMN: Noun = noun("column", "columns", " 列");
 pub const FILE: Noun = noun("file", "files", " 个文件");
 pub const VALUE: Noun = noun("value", "values", " 个值");
+pub const DISTINCT_VALUE: Noun = noun("distinct value", "distinct values", " 个不同值");
 pub const LINE: Noun = noun("line", "lines", " 行");
 pub const TOKEN: Noun = noun("token", "tokens", " 个令牌");
 pub const ATTEMPT: Noun = noun("attempt", "attempts", " 次尝试");

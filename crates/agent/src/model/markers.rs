@@ -28,7 +28,7 @@ const NAMES: &[(&str, Mark)] = &[
 ];
 
 /// Reads a request; `None` if there is no mark that says whether files are needed.
-pub(super) fn read(answer: &str) -> Option<FileRequest> {
+pub(crate) fn read(answer: &str) -> Option<FileRequest> {
     let mut needed = None;
     let mut files: Vec<WantedFile> = Vec::new();
     let mut basis = String::new();

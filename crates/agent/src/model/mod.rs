@@ -4,7 +4,7 @@ mod answer;
 mod connect;
 mod context;
 mod dry_run;
-mod markers;
+pub(crate) mod markers;
 mod reasoner;
 mod task;
 mod tokens;

@@ -81,7 +81,6 @@ fn classification_text(input: &StepInput) -> String {
     let mut sentences = vec![main.into(language)];
     if let Some(top) = found.findings.first() {
         sentences.push(sentence(&top.summary, language));
-        sentences.extend(saving(top, language));
     } else if let Some(error) = input.facts.outline.errors.first() {
         sentences.push(sentence(error, language));
     }

@@ -87,7 +87,7 @@ impl Rule for UnalignedInput {
         });
         result.cleared_by(text!(
             "没有按其他键分区存储、且所有使用者都要重分区的大输入",
-            "no large inputs that are stored on other keys and repartitioned by every consumer"
+            "no large input is stored on other keys and repartitioned by every consumer"
         ))
     }
 }

@@ -113,7 +113,7 @@ fn code_in_fences_is_closed_and_parsed() {
     ] {
         check_edit("\nf\n", &fence(code), &expect);
     }
-    check_edit("\nn\n", "\n```scope\na = b;\n", &["37 open-fence"]);
+    check_edit("\nn\n", "\n```scope\na = b;\n", &["39 open-fence"]);
 }
 
 #[test]
