@@ -308,14 +308,7 @@ fn deep_and_wide_documents_are_bounded() {
             "<a>",
             "",
         ),
-        (
-            "deep JSON",
-            "tables.json",
-            "{\"tables\":",
-            200_000,
-            "[",
-            "",
-        ),
+        ("deep JSON", "tables.json", "{\"tables\":", 200_000, "[", ""),
         (
             "many values",
             "tables.json",
