@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::support::{User, case, copy, expert_flags, small_knowledge};
 
 const ROUNDS: &str = "SCOPEAGENT_KILL_ROUNDS";
-const USUAL_ROUNDS: u32 = 6;
+const USUAL_ROUNDS: u32 = 3;
 
 /// Runs a command to its end once, then kills it at moments spread over that time. `check` gets the number of the round.
 fn kill(name: &str, command: &dyn Fn() -> Command, check: &mut dyn FnMut(u32)) {
