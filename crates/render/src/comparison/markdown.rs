@@ -4,9 +4,9 @@ use runs::compare::Comparison;
 
 use super::run_facts;
 use super::sections::{Body, Section, sections};
+use crate::shown;
 use crate::table::Align;
 use crate::words::Words;
-use crate::shown;
 use report::markdown::{escaped, fenced};
 
 /// Renders a comparison; with `all`, unchanged stages too.

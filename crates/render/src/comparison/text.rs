@@ -6,10 +6,10 @@ use runs::compare::Comparison;
 use super::run_facts;
 use super::sections::{Body, Section, sections};
 use crate::layout::{pad, width, wrap, wrap_items, wrap_names};
+use crate::shown;
 use crate::style::{self, BOLD, DIM, HEADING};
 use crate::table::Table;
 use crate::words::Words;
-use crate::shown;
 
 /// Columns of what an item starts with; a longer one moves its text to the right.
 const LEAD: usize = 24;
