@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::support::root;
 
 /// Each crate with the crates of the workspace that it may need. The last two are for tests only.
-const LAYERS: [(&str, &str); 12] = [
+const LAYERS: [(&str, &str); 13] = [
     ("report", ""),
     ("job", "report"),
     ("diagnosis", "report job"),
@@ -21,8 +21,12 @@ const LAYERS: [(&str, &str); 12] = [
         "report job diagnosis equivalence indexer llm agent runs",
     ),
     (
+        "batch",
+        "report job diagnosis equivalence indexer llm agent runs",
+    ),
+    (
         "scopeagent",
-        "report job diagnosis equivalence indexer llm agent runs server",
+        "report job diagnosis equivalence indexer llm agent runs server batch",
     ),
     ("simulator", "job"),
     ("testkit", "indexer"),
