@@ -179,11 +179,7 @@ fn fill(
     environment.get_template(template)?.render(Serde(&page))
 }
 
-fn page<'a>(
-    report: &'a Report,
-    summary: &'a RunSummary,
-    served: Option<&'a Served>,
-) -> Page<'a> {
+fn page<'a>(report: &'a Report, summary: &'a RunSummary, served: Option<&'a Served>) -> Page<'a> {
     let words = Words(report.language);
     let findings = report.findings.iter();
     let suggestions = report.suggestions.iter();

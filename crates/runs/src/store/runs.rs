@@ -262,9 +262,8 @@ impl Store {
         }
         let wanted = prefix.to_ascii_uppercase();
         // No identifier has a character behind `~`.
-        let sql = format!(
-            "{SELECT} WHERE run_id >= ?1 AND run_id < ?1 || '~' ORDER BY run_id LIMIT 100"
-        );
+        let sql =
+            format!("{SELECT} WHERE run_id >= ?1 AND run_id < ?1 || '~' ORDER BY run_id LIMIT 100");
         let mut rows = self.select(&sql, params![wanted], run_row)?;
         match rows.len() {
             0 => Err(StoreError::UnknownRun(prefix.to_owned())),

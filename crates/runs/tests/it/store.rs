@@ -130,9 +130,27 @@ fn runs_of_version_0_1_0_have_one_summary() {
 fn runs_are_filtered_ordered_and_paged() {
     let (_folder, mut store) = store();
     for (run_id, name, cause, saved, submitted) in [
-        ("01A", "Hourly", "skew.join_hot_key", 10.0, "2026-02-09T08:00:00Z"),
-        ("01B", "Daily", "shuffle.redundant_repartition", 300.0, "2026-02-09T08:00:00Z"),
-        ("01C", "Daily", "skew.join_hot_key", 70.0, "2026-02-16T08:00:00Z"),
+        (
+            "01A",
+            "Hourly",
+            "skew.join_hot_key",
+            10.0,
+            "2026-02-09T08:00:00Z",
+        ),
+        (
+            "01B",
+            "Daily",
+            "shuffle.redundant_repartition",
+            300.0,
+            "2026-02-09T08:00:00Z",
+        ),
+        (
+            "01C",
+            "Daily",
+            "skew.join_hot_key",
+            70.0,
+            "2026-02-16T08:00:00Z",
+        ),
     ] {
         let run = store.begin(run_id, "jobs", None, Language::En);
         let mut report = support::report();
@@ -152,12 +170,56 @@ fn runs_are_filtered_ordered_and_paged() {
     for (filter, expected, count) in [
         (all.clone(), "01B 01C 01A", 3),
         (RunFilter::default(), "01C 01B 01A", 3),
-        (RunFilter { skip: 1, limit: Some(1), ..all.clone() }, "01C", 3),
-        (RunFilter { job: some("Dai"), ..all.clone() }, "01B 01C", 2),
-        (RunFilter { cause: some("skew.join_hot_key"), ..all.clone() }, "01C 01A", 2),
-        (RunFilter { owner: some("Hourly team"), ..all.clone() }, "01A", 1),
-        (RunFilter { week: some("2026-W07"), ..all.clone() }, "01B 01A", 2),
-        (RunFilter { week: some("2026-W07"), cause: some("shuffle.redundant_repartition"), ..all }, "01B", 1),
+        (
+            RunFilter {
+                skip: 1,
+                limit: Some(1),
+                ..all.clone()
+            },
+            "01C",
+            3,
+        ),
+        (
+            RunFilter {
+                job: some("Dai"),
+                ..all.clone()
+            },
+            "01B 01C",
+            2,
+        ),
+        (
+            RunFilter {
+                cause: some("skew.join_hot_key"),
+                ..all.clone()
+            },
+            "01C 01A",
+            2,
+        ),
+        (
+            RunFilter {
+                owner: some("Hourly team"),
+                ..all.clone()
+            },
+            "01A",
+            1,
+        ),
+        (
+            RunFilter {
+                week: some("2026-W07"),
+                ..all.clone()
+            },
+            "01B 01A",
+            2,
+        ),
+        (
+            RunFilter {
+                week: some("2026-W07"),
+                cause: some("shuffle.redundant_repartition"),
+                ..all
+            },
+            "01B",
+            1,
+        ),
     ] {
         let rows = store.runs(&filter).expect("runs");
         let ids: Vec<&str> = rows.iter().map(|row| row.run_id.as_str()).collect();
