@@ -37,7 +37,7 @@ pub(super) fn check(document: &Document<'_>, options: &Options, out: &mut Findin
     }
 }
 
-/// Whether the text of a fenced block ends with a fence of its own.
+/// Whether the text of a fenced block ends with a closing fence.
 fn is_closed(block: &str) -> bool {
     let mut lines = block.trim_end().lines();
     let opening = lines.next().unwrap_or_default().trim_start();
