@@ -48,12 +48,14 @@ pub struct Session {
     announced: Mutex<String>,
 }
 
+#[derive(Serialize, Deserialize)]
 pub struct Task {
     pub request: Request,
     pub reasoner: ReasonerChoice,
     /// Whether to save the run.
     pub save: bool,
-    /// Ends the analysis early, with a partial report.
+    /// Ends the analysis early, with a partial report. Another process gets a new one.
+    #[serde(skip)]
     pub cancel: CancellationToken,
 }
 

@@ -15,7 +15,7 @@ use server::{Analysis, Analyst, Error, ErrorKind, Explain, Monitor, Result, Task
 
 use tokio_util::sync::CancellationToken;
 
-use super::wire::{Job, Order, Reply};
+use super::wire::{Order, Reply};
 use crate::budget::Budget;
 use crate::terminal::Terminal;
 
@@ -142,11 +142,7 @@ impl Pool {
 impl Analyst for Pool {
     fn analyze(&self, task: Task, observer: &mut dyn Observer) -> Result<Analysis> {
         let cancel = task.cancel.clone();
-        let order = Order::Analyze(Box::new(Job {
-            request: task.request,
-            reasoner: task.reasoner,
-            save: task.save,
-        }));
+        let order = Order::Analyze(Box::new(task));
         let mut worker = self.take()?;
         loop {
             let was_fresh = std::mem::replace(&mut worker.fresh, false);

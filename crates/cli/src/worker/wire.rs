@@ -1,22 +1,15 @@
 //! What the program and its workers say to each other: one JSON object per line.
 
-use agent::{Event, Request, StepId};
+use agent::{Event, StepId};
 use serde::{Deserialize, Serialize};
-use server::{Analysis, Error, ReasonerChoice};
+use server::{Analysis, Error, Task};
 
 /// To a worker.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub(super) enum Order {
-    Analyze(Box<Job>),
+    Analyze(Box<Task>),
     /// Ends the analysis early, with a partial report.
     Cancel,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Job {
-    pub(super) request: Request,
-    pub(super) reasoner: ReasonerChoice,
-    pub(super) save: bool,
 }
 
 /// From a worker.

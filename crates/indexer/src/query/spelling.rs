@@ -28,10 +28,12 @@ pub(super) fn correct(
         let is_part =
             |c: char| c.is_alphanumeric() && !analyze::is_cjk(c) || matches!(c, '_' | '.' | '@');
         let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
-        let word = &rest[..end.max(if end == 0 { first.len_utf8() } else { 0 })];
-        match corrected(word.trim_end_matches('.'), vocabulary) {
+        // A character that is no part of a word is copied by itself.
+        let word = &rest[..end.max(first.len_utf8())];
+        let plain = word.trim_end_matches('.');
+        match corrected(plain, vocabulary) {
             Some(to) => {
-                let from = word.trim_end_matches('.').to_owned();
+                let from = plain.to_owned();
                 out.push_str(&to);
                 remarks.push(Remark::Corrected { from, to });
             }
