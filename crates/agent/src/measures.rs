@@ -213,7 +213,8 @@ fn amounts(
 ) {
     let read = |edge: &Edge| edge.rows_read.or(edge.rows_written);
     let stored = facts.operators.iter().filter(|o| o.role.is_input());
-    let rows_in = sum(job.edges_into(index).map(read)).or_else(|| sum(stored.map(|o| value(&o.rows))));
+    let rows_in =
+        sum(job.edges_into(index).map(read)).or_else(|| sum(stored.map(|o| value(&o.rows))));
     let mut written: Vec<&Edge> = job.edges_out_of(index).collect();
     written.sort_by(|a, b| a.channel.cmp(&b.channel));
     written.dedup_by(|a, b| a.channel == b.channel);

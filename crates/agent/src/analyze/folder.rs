@@ -65,7 +65,7 @@ impl<'a> Folder<'a> {
     fn note(&mut self, read: &[ReadFile], observer: &mut dyn Observer) {
         for file in read {
             observer.event(Event::FileRead {
-                file: &file.file,
+                file: file.file.as_str().into(),
                 round: self.round,
             });
             self.files_read.push(FileRead {

@@ -15,9 +15,9 @@ use crate::found::Found;
 use crate::prompts::PromptError;
 use crate::reasoner::Task;
 use crate::step::StepId;
+use crate::wording::shorten;
 use llm::ToolRound;
 use llm::{Level, Profile};
-use crate::wording::shorten;
 use report::format::cut;
 
 /// Script lines kept on either side of a finding when the script is cut.

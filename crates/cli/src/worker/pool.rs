@@ -36,7 +36,7 @@ pub(crate) struct Pool {
 struct Worker {
     child: Child,
     orders: ChildStdin,
-    replies: Receiver<Reply>,
+    replies: Receiver<Reply<'static>>,
     /// Whether it has had no job yet.
     fresh: bool,
 }
@@ -150,7 +150,7 @@ impl Analyst for Pool {
                 Reply::Remark(text) => self.remark(text),
                 Reply::Warning(text) => self.terminal.warn(&text),
                 Reply::Secret(key) => llm::remember(&key),
-                Reply::Event(told) => observer.event(told.event()),
+                Reply::Event(event) => observer.event(event),
                 Reply::Done(_) => {}
             };
             match worker.work(&order, self.budget.time, &cancel, &mut hear) {
@@ -179,7 +179,7 @@ impl Worker {
         order: &Order,
         time: Duration,
         cancel: &CancellationToken,
-        hear: &mut dyn FnMut(Reply),
+        hear: &mut dyn FnMut(Reply<'static>),
     ) -> std::result::Result<Result<Analysis>, Failure> {
         self.send(order)?;
         let mut end = Instant::now() + time;

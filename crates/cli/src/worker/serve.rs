@@ -10,7 +10,7 @@ use secrecy::{ExposeSecret, SecretString};
 use server::{Analysis, Error, ErrorKind, Explain, Monitor, Progress, Result, Session, Task};
 use tokio_util::sync::CancellationToken;
 
-use super::wire::{Order, Reply, Told};
+use super::wire::{Order, Reply};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::{keys, session};
@@ -89,8 +89,8 @@ fn listen(send: &mpsc::Sender<Task>) {
 
 fn analyze(session: &Session, task: Task) -> Result<Analysis> {
     let mut observer = |event: Event<'_>| {
-        if let Some(told) = Told::of(event) {
-            say(&Reply::Event(told));
+        if !matches!(event, Event::Thinking { .. } | Event::Token { .. }) {
+            say(&Reply::Event(event));
         }
     };
     // A bug that shows in one job must not cost the others.
@@ -113,7 +113,7 @@ fn key(profile: &Profile) -> std::result::Result<Option<SecretString>, String> {
     Ok(key)
 }
 
-fn say(reply: &Reply) {
+fn say(reply: &Reply<'_>) {
     if let Ok(line) = crate::json::line(reply) {
         write(&llm::hide(&line));
     }
