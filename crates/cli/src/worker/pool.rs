@@ -29,7 +29,7 @@ pub(crate) struct Pool {
     arguments: Vec<OsString>,
     idle: Mutex<Vec<Worker>>,
     terminal: Terminal,
-    /// Remarks of workers, each of which is said once.
+    /// Remarks of workers, each of which is shown once.
     said: Mutex<HashSet<String>>,
 }
 
@@ -65,7 +65,7 @@ impl Pool {
         }
     }
 
-    /// What the user has read already, workers need not repeat.
+    /// Drops this remark of workers: the user has read it already.
     pub(crate) fn was_said(&self, text: String) {
         locked(&self.said).insert(text);
     }
@@ -194,7 +194,7 @@ impl Worker {
             if cancel.is_cancelled() && !cancelled {
                 cancelled = true;
                 end = end.min(Instant::now() + GRACE);
-                // one that is ending need not be told
+                // a worker that is ending does not need it
                 let _ = self.send(&Order::Cancel);
             }
             if Instant::now() >= end {
