@@ -68,6 +68,7 @@ fn run(cli: &Cli, worker: Option<u64>, terminal: &Terminal) -> Result<Exit> {
         Command::Rules(args) => command::rules::run(args, &config, terminal),
         Command::Runs(args) => command::runs::run(args, &config, terminal),
         Command::Feedback(args) => command::feedback::run(args, &config, terminal),
+        Command::Serve(args) => command::serve::run(args, &config, terminal),
         Command::Mcp(args) => command::mcp::run(args, &config, terminal),
         Command::Case(command) => command::case::run(command, &config, terminal),
         Command::Config(command) => command::config::run(command, &layers, terminal),

@@ -1,6 +1,7 @@
 //! The knowledge base and its index: built if there is none, and brought up to date where the documents come with the program.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -168,6 +169,19 @@ impl Knowledge {
                     rebuild = Rebuild::Full;
                 }
                 Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The text of a document, by the path that its chunks have.
+    pub(crate) fn document(&self, name: &str) -> Option<String> {
+        let path = Path::new(name);
+        let is_inside = path.components().all(|c| matches!(c, Component::Normal(_)));
+        match &self.documents {
+            Documents::Folder(folder) if is_inside => fs::read_to_string(folder.join(path)).ok(),
+            Documents::Folder(_) => None,
+            Documents::Builtin => {
+                builtin_documents().find_map(|(known, text)| (known == name).then_some(text))
             }
         }
     }

@@ -3,6 +3,7 @@
 //! ```text
 //! Session::analyze ─ begin run ─ choose reasoner ─ agent::analyze ─ save run ─> Analysis
 //! mcp::serve ─ tools, resources ─> Session
+//! web::serve ─ pages, forms ──────> Session
 //! ```
 //!
 //! Configuration comes in as typed values. Nothing here reads the environment, prints or exits.
@@ -11,14 +12,19 @@ mod compare;
 mod error;
 pub mod inspection;
 mod knowledge;
+mod listen;
 pub mod mcp;
 mod monitor;
+mod places;
 mod reasoner;
+mod roots;
 mod session;
+pub mod web;
 
 pub use compare::no_report;
 pub use error::{Error, ErrorKind, Explain, Result};
 pub use knowledge::{Documents, Knowledge, builtin_documents};
 pub use monitor::{Monitor, Progress};
 pub use reasoner::{KeySource, Mode, ReasonerChoice};
+pub use roots::Roots;
 pub use session::{Analysis, Analyst, Session, Settings, Task};

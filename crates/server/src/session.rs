@@ -144,6 +144,11 @@ impl Session {
         Ok(session.current()?)
     }
 
+    /// The text of a document of the knowledge base; `None` if it is not there any more.
+    pub(crate) fn document(&self, name: &str) -> Option<String> {
+        self.settings.knowledge.document(name)
+    }
+
     /// Works with the run store, which is created if there is none.
     pub fn with_store<T>(
         &self,

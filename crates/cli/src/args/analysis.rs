@@ -1,6 +1,5 @@
 //! Arguments of the commands that work on jobs.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use server::Mode;
 use super::{Choices, Format, LANGUAGES, one_of};
 use crate::budget::Budget;
 
-const REASONERS: Choices<Mode> = &[
+pub(super) const REASONERS: Choices<Mode> = &[
     (
         "auto",
         Mode::Auto,
@@ -121,39 +120,6 @@ pub(crate) struct Analyze {
     /// Show the THINK steps in the text report.
     #[arg(long, short)]
     pub(crate) verbose: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Mcp {
-    /// Serve on this loopback address instead of stdin and stdout. Port 0 picks a free port.
-    #[arg(long, value_name = "ADDRESS:PORT", value_parser = loopback)]
-    pub(crate) http: Option<SocketAddr>,
-    /// Folder whose jobs may be read; repeatable. Default: `allowed_roots` of `[mcp]`, else the current folder.
-    #[arg(long = "root", value_name = "DIR")]
-    pub(crate) roots: Vec<PathBuf>,
-    /// Who reasons: `auto` uses an LLM if one is configured, otherwise the offline reasoner.
-    #[arg(long, value_name = "WHO", default_value = "auto", value_parser = one_of(REASONERS))]
-    pub(crate) reasoner: Mode,
-    /// LLM profile to use.
-    #[arg(long, value_name = "NAME", env = "SCOPEAGENT_LLM")]
-    pub(crate) llm: Option<String>,
-    /// Mask paths, names and literals before anything is sent to an LLM.
-    #[arg(long)]
-    pub(crate) redact: bool,
-    #[command(flatten)]
-    pub(crate) limits: Limits,
-}
-
-/// An address that only this machine can reach.
-fn loopback(text: &str) -> Result<SocketAddr, String> {
-    let address: SocketAddr = text
-        .parse()
-        .map_err(|_| "expected an address and a port, e.g. 127.0.0.1:8719".to_owned())?;
-    if address.ip().is_loopback() {
-        Ok(address)
-    } else {
-        Err("only loopback addresses (127.0.0.1, [::1]) are allowed: there is no login".to_owned())
-    }
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 mod analysis;
 mod knowledge;
 mod runs;
+mod serving;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,10 +15,11 @@ use report::Language;
 use crate::config::Jobs;
 
 pub(crate) use analysis::{
-    Analyze, Batch, Compare, CompareFormat, Inspect, Mcp, ReportFormat, Rules, Thinking,
+    Analyze, Batch, Compare, CompareFormat, Inspect, ReportFormat, Rules, Thinking,
 };
 pub(crate) use knowledge::{CaseCommand, CaseFrom, Eval, Index, IndexCommand, Lint, Search};
 pub(crate) use runs::{FeedbackArgs, FeedbackCommand, Runs};
+pub(crate) use serving::{Mcp, Serve, Serving};
 
 /// Finds out why a SCOPE (Cosmos) or U-SQL job is slow, expensive or failed, and says what to change.
 #[derive(Debug, Parser)]
@@ -131,6 +133,8 @@ pub(crate) enum Command {
     Runs(Runs),
     /// Record what happened to a suggestion, to improve later answers.
     Feedback(FeedbackArgs),
+    /// Serve a web page: runs, reports, comparisons, the knowledge base, and new analyses.
+    Serve(Serve),
     /// Run the MCP server, on stdin and stdout or over HTTP on this machine.
     Mcp(Mcp),
     /// Write resolved cases from runs into the knowledge base, and check them.

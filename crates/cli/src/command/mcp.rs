@@ -7,7 +7,7 @@ use server::mcp::{self, Options, Renderers, Roots};
 use server::{ReasonerChoice, Result};
 use tokio_util::sync::CancellationToken;
 
-use crate::args::Mcp;
+use crate::args::{Mcp, Serving};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::render;
@@ -20,14 +20,9 @@ pub(crate) fn run(args: &Mcp, config: &Config, terminal: &Terminal) -> Result<Ex
     let runtime = session::runtime()?;
     let options = Options {
         http: args.http,
-        roots: roots(&args.roots, &config.mcp.allowed_roots)?,
-        reasoner: ReasonerChoice {
-            mode: args.reasoner,
-            profile: args.llm.clone(),
-            redact: args.redact,
-            ..ReasonerChoice::default()
-        },
-        analyst: Arc::new(Pool::new(args.limits.budget(), terminal)),
+        roots: Roots::new(&roots(&args.serving.roots, &config.mcp.allowed_roots))?,
+        reasoner: reasoner(&args.serving),
+        analyst: Arc::new(Pool::new(args.serving.limits.budget(), terminal)),
         renderers: Renderers {
             report: render::markdown::render,
             inspection: |inspection| {
@@ -47,13 +42,22 @@ pub(crate) fn run(args: &Mcp, config: &Config, terminal: &Terminal) -> Result<Ex
 }
 
 /// The roots of the flags, else those of the configuration, else the current folder.
-fn roots(flags: &[PathBuf], configured: &[PathBuf]) -> Result<Roots> {
+pub(super) fn roots(flags: &[PathBuf], configured: &[PathBuf]) -> Vec<PathBuf> {
     let chosen = [flags, configured].into_iter().find(|r| !r.is_empty());
-    Roots::new(chosen.unwrap_or(&[PathBuf::from(".")]))
+    chosen.unwrap_or(&[PathBuf::from(".")]).to_vec()
+}
+
+pub(super) fn reasoner(serving: &Serving) -> ReasonerChoice {
+    ReasonerChoice {
+        mode: serving.reasoner,
+        profile: serving.llm.clone(),
+        redact: serving.redact,
+        ..ReasonerChoice::default()
+    }
 }
 
 /// Ctrl-C and the system's request to end stop everything that runs.
-async fn stop_on_signals(stop: CancellationToken) {
+pub(super) async fn stop_on_signals(stop: CancellationToken) {
     if interrupted().await.is_ok() {
         stop.cancel();
     }
@@ -80,17 +84,9 @@ mod tests {
 
     #[test]
     fn flags_take_precedence_over_the_configuration() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let [flag, configured] = ["flag", "configured"].map(|name| folder.path().join(name));
-        for root in [&flag, &configured] {
-            std::fs::create_dir(root).expect("made");
-        }
-        let single = |root: &PathBuf| Roots::new(std::slice::from_ref(root)).expect("roots");
-        let chosen = |flags: &[PathBuf]| roots(flags, std::slice::from_ref(&configured));
-        assert_eq!(chosen(&[]).expect("roots"), single(&configured));
-        assert_eq!(
-            chosen(std::slice::from_ref(&flag)).expect("roots"),
-            single(&flag)
-        );
+        let [flag, configured] = ["flag", "configured"].map(|name| vec![PathBuf::from(name)]);
+        assert_eq!(roots(&[], &configured), configured);
+        assert_eq!(roots(&flag, &configured), flag);
+        assert_eq!(roots(&[], &[]), [PathBuf::from(".")]);
     }
 }

@@ -17,6 +17,7 @@ pub(crate) mod mcp;
 pub(crate) mod rules;
 pub(crate) mod runs;
 pub(crate) mod search;
+pub(crate) mod serve;
 pub(crate) mod trust;
 
 use std::path::PathBuf;

@@ -23,3 +23,4 @@ mod search;
 mod security;
 mod sessions;
 mod support;
+mod web;

@@ -32,9 +32,9 @@ fn as_markdown(section: &Section) -> String {
     match &section.body {
         Body::Items(items) => {
             for (lead, text) in items {
-                let lead = plain(lead);
+                let lead = escaped(&lead.text);
                 let gap = if lead.is_empty() { "" } else { " · " };
-                out += &format!("- {}{gap}{}\n", escaped(&lead), escaped(text));
+                out += &format!("- {lead}{gap}{}\n", escaped(text));
             }
         }
         Body::Table { heads, rows } => {
@@ -47,9 +47,10 @@ fn as_markdown(section: &Section) -> String {
                 .unzip();
             out += &format!("| {} | |\n|{}|---|\n", names.join(" | "), marks.join("|"));
             for (cells, facts) in rows {
-                let facts = [facts.join("; ")];
-                let cells = cells.iter().chain(&facts).map(|text| escaped(&plain(text)));
-                out += &format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
+                let cells = cells.iter().map(|cell| escaped(&cell.text));
+                let facts = std::iter::once(escaped(&facts.join("; ")));
+                let cells: Vec<_> = cells.chain(facts).collect();
+                out += &format!("| {} |\n", cells.join(" | "));
             }
         }
         Body::Diff(diff) if diff.is_empty() => {}
@@ -59,9 +60,4 @@ fn as_markdown(section: &Section) -> String {
         out += &format!("\n{}\n", section.remark);
     }
     out
-}
-
-/// Without the styles of a terminal.
-fn plain(text: &str) -> String {
-    anstream::adapter::strip_str(text).to_string()
 }

@@ -1,7 +1,5 @@
-//! What a comparison shows, in order; both forms render these sections. Styles are those of a
-//! terminal; other forms strip them.
+//! What a comparison shows, in order; all forms render these sections.
 
-use anstyle::{AnsiColor, Effects, Style};
 use report::format::{CHANGE, INPUT, LINE, Noun, OPERATOR, STAGE};
 use report::text;
 use runs::compare::{Comparison, FindingChange, FindingStatus, Pair, Reason, ScriptChange};
@@ -28,13 +26,26 @@ pub(super) struct Section {
 
 pub(super) enum Body {
     /// A lead and a text.
-    Items(Vec<(String, String)>),
+    Items(Vec<(Marked, String)>),
     Table {
         heads: Vec<(&'static str, Align)>,
         /// Cells, and further facts about the row.
-        rows: Vec<(Vec<String>, Vec<String>)>,
+        rows: Vec<(Vec<Marked>, Vec<String>)>,
     },
     Diff(String),
+}
+
+/// A text that may be for the worse or for the better.
+pub(super) struct Marked {
+    pub(super) text: String,
+    pub(super) is_worse: Option<bool>,
+}
+
+impl From<String> for Marked {
+    fn from(text: String) -> Marked {
+        let is_worse = None;
+        Marked { text, is_worse }
+    }
 }
 
 /// The sections of a comparison; with `all`, also what changed little.
@@ -91,12 +102,14 @@ impl Writer {
     fn findings(&self, c: &Comparison) -> Section {
         let words = self.words;
         let item = |finding: &FindingChange| {
-            let style = match finding.status {
-                FindingStatus::New | FindingStatus::Worse => AnsiColor::Red.on_default(),
-                FindingStatus::Gone | FindingStatus::Better => AnsiColor::Green.on_default(),
-                FindingStatus::Same => Style::new(),
+            let status = Marked {
+                text: words.finding_status(finding.status).to_owned(),
+                is_worse: match finding.status {
+                    FindingStatus::New | FindingStatus::Worse => Some(true),
+                    FindingStatus::Gone | FindingStatus::Better => Some(false),
+                    FindingStatus::Same => None,
+                },
             };
-            let status = words.finding_status(finding.status);
             let place = finding.stage.as_deref().unwrap_or(words.whole_job());
             let severities = [finding.severity_a, finding.severity_b];
             let severity = match severities.map(|s| s.map(|s| words.severity(s))) {
@@ -108,15 +121,16 @@ impl Writer {
             let parts = [cause, place.to_owned(), cost, severity];
             let parts = parts.into_iter().filter(|part| !part.is_empty());
             let text = parts.collect::<Vec<_>>().join(" · ");
-            (format!("{style}{status}{style:#}"), text)
+            (status, text)
         };
         items(words.findings(), c.findings.iter().map(item).collect())
     }
 
     fn totals(&self, c: &Comparison) -> Section {
         let row = |row: Row| {
-            let change = marked(&row.change, row.grows.filter(|_| row.notable));
-            (vec![row.label, row.a, row.b, change], Vec::new())
+            let change = marked(row.change, row.grows.filter(|_| row.notable));
+            let [label, a, b] = [row.label, row.a, row.b].map(Marked::from);
+            (vec![label, a, b, change], Vec::new())
         };
         let rows = totals(c, self.words).into_iter().map(row).collect();
         table(self.words.the_whole_job(), ["", "A", "B", ""], rows)
@@ -129,14 +143,14 @@ impl Writer {
             let time = time_of(stage);
             let name = stage.b.as_deref().or(stage.a.as_deref());
             let cells = vec![
-                shorten(name.unwrap_or_default(), NAME),
-                known(time.a, duration, words),
-                known(time.b, duration, words),
+                shorten(name.unwrap_or_default(), NAME).into(),
+                known(time.a, duration, words).into(),
+                known(time.b, duration, words).into(),
                 marked(
-                    &signed(time, words),
+                    signed(time, words),
                     grows(time).filter(|_| time.is_notable()),
                 ),
-                stage_marks(stage, words).join(", "),
+                stage_marks(stage, words).join(", ").into(),
             ];
             (cells, stage_numbers(stage, words))
         });
@@ -190,7 +204,7 @@ impl Writer {
         let rows = c.estimates.iter().take(self.shown).map(|change| {
             let [a, b] = estimates(change, words);
             let place = format!("{}/{}", change.stage, change.operator);
-            (vec![place, a, b], Vec::new())
+            ([place, a, b].map(Marked::from).into(), Vec::new())
         });
         Section {
             remark: self.unshown(c.estimates.len(), OPERATOR),
@@ -233,10 +247,11 @@ impl Writer {
     }
 }
 
-fn items(heading: &'static str, items: Vec<(String, String)>) -> Section {
+fn items<T: Into<Marked>>(heading: &'static str, items: Vec<(T, String)>) -> Section {
+    let marked = items.into_iter().map(|(lead, text)| (lead.into(), text));
     Section {
         heading,
-        body: Body::Items(items),
+        body: Body::Items(marked.collect()),
         remark: String::new(),
     }
 }
@@ -245,7 +260,7 @@ fn items(heading: &'static str, items: Vec<(String, String)>) -> Section {
 fn table<const N: usize>(
     heading: &'static str,
     heads: [&'static str; N],
-    rows: Vec<(Vec<String>, Vec<String>)>,
+    rows: Vec<(Vec<Marked>, Vec<String>)>,
 ) -> Section {
     let align = |(column, head)| {
         let number = (1..4).contains(&column);
@@ -271,13 +286,7 @@ fn signed(pair: Pair, words: Words) -> String {
     }
 }
 
-/// A change in red if it grows, in green if it shrinks; noise has no color.
-fn marked(change: &str, grows: Option<bool>) -> String {
-    let color = match grows {
-        Some(true) => AnsiColor::Red,
-        Some(false) => AnsiColor::Green,
-        None => return change.to_owned(),
-    };
-    let style = color.on_default().effects(Effects::BOLD);
-    format!("{style}{change}{style:#}")
+/// A change that is for the worse if it grows; noise is neither.
+fn marked(text: String, is_worse: Option<bool>) -> Marked {
+    Marked { text, is_worse }
 }

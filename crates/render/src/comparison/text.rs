@@ -1,10 +1,10 @@
 //! A comparison on a terminal: the first line says what differs and why, big changes come first.
 
-use anstyle::AnsiColor;
+use anstyle::{AnsiColor, Effects};
 use runs::compare::Comparison;
 
 use super::run_facts;
-use super::sections::{Body, Section, sections};
+use super::sections::{Body, Marked, Section, sections};
 use crate::layout::{pad, width, wrap, wrap_items, wrap_names};
 use crate::shown;
 use crate::style::{self, BOLD, DIM, HEADING};
@@ -44,10 +44,12 @@ fn in_columns(section: &Section, columns: usize) -> String {
     let mut out = format!("\n{HEADING}{}{HEADING:#}\n", section.heading);
     match &section.body {
         Body::Items(items) => {
+            let items = items.iter().map(|(lead, text)| (painted(lead), text));
+            let items: Vec<_> = items.collect();
             let widest = items.iter().map(|(lead, _)| width(lead)).max().unwrap_or(0);
             let column = widest.min(LEAD);
             let rest = " ".repeat(column + 4);
-            for (lead, text) in items {
+            for (lead, text) in &items {
                 let first = format!("  {}  ", pad(lead, column));
                 for line in wrap(text, columns, &first, &rest) {
                     out += &format!("{line}\n");
@@ -60,7 +62,7 @@ fn in_columns(section: &Section, columns: usize) -> String {
         Body::Table { heads, rows } => {
             let mut table = Table::new(heads);
             for (cells, _) in rows {
-                table.row(cells.clone());
+                table.row(cells.iter().map(painted).collect());
             }
             let rendered = table.render("  ");
             // The first line has the headings.
@@ -79,4 +81,14 @@ fn in_columns(section: &Section, columns: usize) -> String {
         out += &format!("  {DIM}{}{DIM:#}\n", section.remark);
     }
     out
+}
+
+fn painted(text: &Marked) -> String {
+    let color = match text.is_worse {
+        Some(true) => AnsiColor::Red,
+        Some(false) => AnsiColor::Green,
+        None => return text.text.clone(),
+    };
+    let style = color.on_default().effects(Effects::BOLD);
+    format!("{style}{}{style:#}", text.text)
 }

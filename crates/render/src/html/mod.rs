@@ -5,7 +5,7 @@ mod charts;
 mod dag;
 mod gantt;
 pub mod prose;
-mod svg;
+pub(crate) mod svg;
 
 use std::collections::BTreeMap;
 

@@ -18,7 +18,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 
-use super::roots::Roots;
+use crate::roots::Roots;
 
 /// How long a client may take to list its roots.
 const PATIENCE: Duration = Duration::from_secs(10);

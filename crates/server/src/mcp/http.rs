@@ -16,12 +16,12 @@ use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::net::TcpStream;
 
 use super::handler::Handler;
 use super::shared::Shared;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
+use crate::listen::{self, HEAD_TIME};
 
 const PATH: &str = "/mcp";
 
@@ -31,54 +31,23 @@ const IDLE: Duration = Duration::from_secs(60 * 60);
 /// Sessions at the same time; each client has one.
 const MAX_SESSIONS: usize = 64;
 
-/// Connections at the same time; a client may have one per request.
-const MAX_CONNECTIONS: usize = 256;
-
 /// Bytes of one request.
 const MAX_REQUEST: usize = 1 << 20;
-
-/// How long a client may take to send the head of a request.
-const HEAD_TIME: Duration = Duration::from_secs(30);
 
 type Service = StreamableHttpService<Handler, LocalSessionManager>;
 type Body = http_body_util::combinators::BoxBody<Bytes, Infallible>;
 
 /// Serves until the server is stopped.
 pub(super) async fn serve(address: SocketAddr, shared: &Arc<Shared>) -> Result<()> {
-    let failed = |e: std::io::Error| {
-        Error::from_source(ErrorKind::Other, &e)
-            .hint(format!("`{address}` must be free; port 0 takes a free one"))
-    };
-    let listener = TcpListener::bind(address).await.map_err(failed)?;
-    let bound = listener.local_addr().map_err(failed)?;
+    let listener = listen::bind(address).await?;
+    let bound = listener.address();
     let sessions = sessions();
     let service = service(bound, shared, Arc::clone(&sessions));
-    let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let monitor = shared.session.monitor();
     monitor.remark(&format!("serving http://{bound}{PATH}"));
-    loop {
-        // Further connections wait in the system's queue.
-        let place = Arc::clone(&connections).acquire_owned();
-        let accepted = async { (place.await, listener.accept().await) };
-        let (place, stream) = tokio::select! {
-            () = shared.stop.cancelled() => return Ok(()),
-            accepted = accepted => accepted,
-        };
-        match stream {
-            Ok((stream, _)) => {
-                let connection = connection(stream, service.clone(), Arc::clone(&sessions));
-                tokio::spawn(async move {
-                    connection.await;
-                    drop(place);
-                });
-            }
-            Err(error) => {
-                // The peer gave up, or no file handle is left; the next connection may succeed.
-                monitor.remark(&format!("connection failed: {error}"));
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
-        }
-    }
+    let open = |stream| connection(stream, service.clone(), Arc::clone(&sessions));
+    listener.serve(&shared.stop, monitor, open).await;
+    Ok(())
 }
 
 /// The protocol and its guards: `Host` must be this address; `Origin`, if sent, the server's own.

@@ -14,7 +14,6 @@ mod http;
 mod parameters;
 mod progress;
 mod resources;
-mod roots;
 mod shared;
 mod tools;
 
@@ -30,9 +29,9 @@ use tokio_util::sync::CancellationToken;
 use crate::error::{Error, ErrorKind, Result};
 use crate::inspection::Inspection;
 use crate::reasoner::ReasonerChoice;
+pub use crate::roots::Roots;
 use crate::session::{Analyst, Session};
 use handler::Handler;
-pub use roots::Roots;
 use shared::Shared;
 
 /// How long a stopped analysis may take to save its partial report; it may be in the middle of one large file.

@@ -13,9 +13,9 @@ use rmcp::model::{
 use runs::store::{RunFilter, RunRow, StoreError};
 use serde_json::json;
 
-use super::roots::Roots;
 use super::shared::Shared;
 use crate::error::Result;
+use crate::roots::Roots;
 
 const SCHEME: &str = "scopeagent://runs/";
 

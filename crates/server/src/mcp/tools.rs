@@ -25,11 +25,11 @@ use super::parameters::{
 };
 use super::progress::Steps;
 use super::resources::{self, Form};
-use super::roots::Roots;
 use super::shared::Shared;
 use crate::error::Result;
 use crate::inspection::Inspection;
 use crate::reasoner::{Mode, ReasonerChoice};
+use crate::roots::Roots;
 use crate::session::Task;
 
 /// An answer, or a sentence with its remedy that the model reads.

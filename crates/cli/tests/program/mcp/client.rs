@@ -227,7 +227,22 @@ pub(crate) struct HttpServer {
 impl HttpServer {
     pub(crate) fn start(user: &User, arguments: &[&str]) -> HttpServer {
         let mut command = server(user, &["--http", "127.0.0.1:0"]);
-        command.args(arguments).stderr(Stdio::piped());
+        command.args(arguments);
+        HttpServer::run(command)
+    }
+
+    /// The web page.
+    pub(crate) fn serve(user: &User, arguments: &[&str]) -> HttpServer {
+        let mut command = user.process();
+        command.args(expert_flags());
+        command
+            .args(["serve", "--address", "127.0.0.1:0"])
+            .args(arguments);
+        HttpServer::run(command)
+    }
+
+    fn run(mut command: std::process::Command) -> HttpServer {
+        command.stdin(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program starts");
         let mut lines = BufReader::new(child.stderr.take().expect("piped")).lines();
         let url = lines

@@ -16,7 +16,7 @@ const ATTACK: &str = "E_RUNTIME_USER_X \u{1b}[2J\u{1b}]8;;http://evil\u{7}click\
 const SECTIONS: usize = 6;
 
 /// The job of a case with hostile error, table and file names.
-fn attacked(user: &User) -> std::path::PathBuf {
+pub(super) fn attacked(user: &User) -> std::path::PathBuf {
     let job = user.path("job");
     copy(&case("user-code-failure"), &job);
     let error = json!({

@@ -8,4 +8,5 @@ mod redaction;
 mod secrets;
 mod state;
 mod trust;
+mod web;
 mod workers;

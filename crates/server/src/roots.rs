@@ -80,6 +80,10 @@ impl Roots {
         Roots(common)
     }
 
+    pub(crate) fn named(&self) -> impl Iterator<Item = &Path> {
+        self.0.iter().map(PathBuf::as_path)
+    }
+
     /// The roots for a sentence.
     pub(crate) fn listed(&self) -> String {
         if self.0.is_empty() {

@@ -1,0 +1,74 @@
+//! Arguments of the commands that serve others.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+use server::Mode;
+
+use super::analysis::{Limits, REASONERS};
+use super::one_of;
+
+/// Which jobs may be read, and who analyzes them.
+#[derive(Debug, Args)]
+pub(crate) struct Serving {
+    /// Folder whose jobs may be read; repeatable. Default: `allowed_roots` of `[mcp]`, else the current folder.
+    #[arg(long = "root", value_name = "DIR")]
+    pub(crate) roots: Vec<PathBuf>,
+    /// Who reasons: `auto` uses an LLM if one is configured, otherwise the offline reasoner.
+    #[arg(long, value_name = "WHO", default_value = "auto", value_parser = one_of(REASONERS))]
+    pub(crate) reasoner: Mode,
+    /// LLM profile to use.
+    #[arg(long, value_name = "NAME", env = "SCOPEAGENT_LLM")]
+    pub(crate) llm: Option<String>,
+    /// Mask paths, names and literals before anything is sent to an LLM.
+    #[arg(long)]
+    pub(crate) redact: bool,
+    #[command(flatten)]
+    pub(crate) limits: Limits,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Mcp {
+    /// Serve on this loopback address instead of stdin and stdout. Port 0 picks a free port.
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = loopback)]
+    pub(crate) http: Option<SocketAddr>,
+    #[command(flatten)]
+    pub(crate) serving: Serving,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Where to serve. An address that other machines reach needs a token. Port 0 picks a free port.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8720")]
+    pub(crate) address: SocketAddr,
+    /// Token that visitors must enter; `--token-file` hides it from other users of this machine.
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        env = "SCOPEAGENT_SERVE_TOKEN",
+        hide_env_values = true,
+        conflicts_with = "token_file"
+    )]
+    pub(crate) token: Option<String>,
+    /// File whose first line is the token.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Name under which browsers reach the page, apart from addresses and `localhost`; repeatable.
+    #[arg(long = "host", value_name = "NAME")]
+    pub(crate) hosts: Vec<String>,
+    #[command(flatten)]
+    pub(crate) serving: Serving,
+}
+
+/// An address that only this machine can reach.
+fn loopback(text: &str) -> Result<SocketAddr, String> {
+    let address: SocketAddr = text
+        .parse()
+        .map_err(|_| "expected an address and a port, e.g. 127.0.0.1:8719".to_owned())?;
+    if address.ip().is_loopback() {
+        Ok(address)
+    } else {
+        Err("only loopback addresses (127.0.0.1, [::1]) are allowed: there is no login".to_owned())
+    }
+}

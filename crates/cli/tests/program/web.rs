@@ -1,0 +1,251 @@
+//! The web page as a browser without scripts sees it.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::time::Duration;
+
+use testkit::contains;
+
+use crate::mcp::client::HttpServer;
+use crate::support::{User, case, cases};
+
+/// An answer of the server.
+pub(crate) struct Page {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+impl Page {
+    /// The value of a header; empty if there is none.
+    pub(crate) fn header(&self, name: &str) -> &str {
+        let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        let found = lines.find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map_or("", |(_, value)| value)
+    }
+
+    /// The token that forms of this page send.
+    pub(crate) fn token(&self) -> &str {
+        let (_, rest) = self
+            .body
+            .split_once("name=\"token\" value=\"")
+            .expect("a form");
+        rest.split('"').next().expect("a value")
+    }
+}
+
+/// Sends a request and reads all of its answer. Headers of the same name replace the usual ones.
+pub(crate) fn ask(
+    server: &HttpServer,
+    request: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> Page {
+    let length = body.len().to_string();
+    let usual = [
+        ("host", server.address()),
+        ("connection", "close"),
+        ("content-length", &length),
+    ];
+    let is_replaced = |name: &str| headers.iter().any(|(given, _)| *given == name);
+    let mut head = format!("{request} HTTP/1.1\r\n");
+    let usual = usual.iter().filter(|(name, _)| !is_replaced(name));
+    for (name, value) in usual.chain(headers) {
+        head += &format!("{name}: {value}\r\n");
+    }
+    let mut stream = TcpStream::connect(server.address()).expect("connected");
+    stream
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .expect("set");
+    write!(stream, "{head}\r\n").expect("sent");
+    // A server that refuses a body need not read it.
+    let _ = stream.write_all(body);
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    let answer = String::from_utf8_lossy(&answer).into_owned();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+    let status = head.split(' ').nth(1).and_then(|code| code.parse().ok());
+    Page {
+        status: status.unwrap_or(0),
+        head: head.to_owned(),
+        body: body.to_owned(),
+    }
+}
+
+pub(crate) fn get(server: &HttpServer, path: &str) -> Page {
+    ask(server, &format!("GET {path}"), &[], b"")
+}
+
+pub(crate) fn post(server: &HttpServer, path: &str, fields: &[(&str, &str)]) -> Page {
+    let form = url::form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(fields)
+        .finish();
+    let kind = [("content-type", "application/x-www-form-urlencoded")];
+    ask(server, &format!("POST {path}"), &kind, form.as_bytes())
+}
+
+/// The page of a run when its report is there.
+fn report(server: &HttpServer, path: &str) -> Page {
+    loop {
+        let page = get(server, path);
+        assert_eq!(page.status, 200, "{}", page.body);
+        if !page.body.contains("data-events") {
+            return page;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// Has a job analyzed by the form; returns the path of its run.
+pub(crate) fn analyze(server: &HttpServer, job: &str) -> String {
+    let token = get(server, "/analyze").token().to_owned();
+    let started = post(server, "/analyze", &[("token", &token), ("job", job)]);
+    assert_eq!(started.status, 303, "{}", started.body);
+    let path = started.header("location").to_owned();
+    report(server, &path);
+    path
+}
+
+fn server(user: &User) -> HttpServer {
+    HttpServer::serve(user, &["--root", &cases().display().to_string()])
+}
+
+#[test]
+fn a_job_is_analyzed_read_and_judged() {
+    let user = User::new();
+    let server = server(&user);
+    let empty = get(&server, "/");
+    contains(&empty.body, ["No runs yet"]);
+    let run = analyze(&server, "join-hot-key-skew/job");
+    let page = get(&server, &run);
+    let facts = [
+        "skew.join_hot_key",
+        "id=\"F1\"",
+        "data-findings=\"F1\"",
+        "class=\"gantt\"",
+        "class=\"passage\"",
+    ];
+    contains(&page.body, facts);
+
+    let list = get(&server, "/?cause=skew.join_hot_key&sort=newest");
+    contains(&list.body, ["RouteQuality_V3", "hot key in a join", &run]);
+    let none = get(&server, "/?cause=skew.group_hot_key");
+    contains(&none.body, ["No run matches"]);
+    let zh = get(&server, "/?lang=zh&theme=dark");
+    contains(&zh.body, ["可避免", "lang=\"zh\"", "data-theme=\"dark\""]);
+    contains(zh.head.as_str(), ["lang=zh; ", "theme=dark; "]);
+
+    let link = page.body.split("class=\"source\" href=\"").nth(1);
+    let link = link
+        .and_then(|rest| rest.split('"').next())
+        .expect("a link to a file");
+    let file = get(&server, &link.replace("&amp;", "&").replace("&#x2f;", "/"));
+    contains(&file.body, ["class=\"marked meant\""]);
+    let diff = get(&server, &format!("{run}/suggestions/S1.diff"));
+    contains(&diff.body, ["--- a/", "+++ b/"]);
+    for (form, has) in [
+        ("json", "\"schema_version\""),
+        ("markdown", "# "),
+        ("html", "<!doctype html>"),
+    ] {
+        let file = get(&server, &format!("{run}/report/{form}"));
+        assert!(
+            file.body.contains(has) && file.header("content-disposition").starts_with("attachment")
+        );
+    }
+
+    let give = |action| {
+        let fields = [
+            ("token", page.token()),
+            ("suggestion", "S1"),
+            ("action", action),
+        ];
+        let given = post(&server, &format!("{run}/feedback"), &fields);
+        assert_eq!(given.header("location"), format!("{run}#S1"));
+        get(&server, &run).body
+    };
+    contains(give("accept"), ["class=\"given accepted\""]);
+    assert_eq!(
+        user.run_plain("feedback list --format json").list().len(),
+        1
+    );
+    assert!(!give("undo").contains("class=\"given"));
+}
+
+#[test]
+fn runs_are_compared_and_knowledge_is_found_in_its_context() {
+    let user = User::new();
+    let server = server(&user);
+    let [even, skewed] = ["near-join-hot-key-skew/job", "join-hot-key-skew/job"]
+        .map(|job| analyze(&server, job).replace("/runs/", "run="));
+    let page = get(&server, &format!("/compare?{skewed}&{even}"));
+    contains(
+        &page.body,
+        ["class=\"worse\"", "skew.join_hot_key", "class=\"changes\""],
+    );
+    assert_eq!(get(&server, &format!("/compare?{even}")).status, 400);
+
+    let found = get(&server, "/knowledge?q=hot+key+in+a+join");
+    contains(&found.body, ["class=\"hit\""]);
+    let link = found.body.split("<h2><a href=\"").nth(1);
+    let link = link
+        .and_then(|rest| rest.split('"').next())
+        .expect("a link to a passage");
+    let passage = get(&server, &link.replace("&#x2f;", "/"));
+    contains(&passage.body, ["class=\"cited\" id=\"passage\""]);
+}
+
+/// A form with files, as browsers send it.
+pub(crate) fn upload(server: &HttpServer, token: &str, files: &[(&str, &[u8])]) -> Page {
+    let mut body =
+        format!("--x\r\ncontent-disposition: form-data; name=\"token\"\r\n\r\n{token}\r\n")
+            .into_bytes();
+    for (name, content) in files {
+        body.extend(
+            format!(
+                "--x\r\ncontent-disposition: form-data; name=\"files\"; filename=\"{name}\"\r\n\r\n"
+            )
+            .bytes(),
+        );
+        body.extend_from_slice(content);
+        body.extend(b"\r\n");
+    }
+    body.extend(b"--x--\r\n");
+    let kind = [("content-type", "multipart/form-data; boundary=x")];
+    ask(server, "POST /uploads", &kind, &body)
+}
+
+#[test]
+fn uploaded_files_are_analyzed() {
+    let user = User::new();
+    let server = HttpServer::serve(&user, &[]);
+    let token = get(&server, "/analyze").token().to_owned();
+    let files = files(&case("join-hot-key-skew"));
+    let files: Vec<(&str, &[u8])> = files
+        .iter()
+        .map(|(n, t)| (n.as_str(), t.as_slice()))
+        .collect();
+    let started = upload(&server, &token, &files);
+    assert_eq!(started.status, 303, "{}", started.body);
+    let page = report(&server, started.header("location"));
+    contains(&page.body, ["skew.join_hot_key"]);
+    assert_eq!(
+        upload(&server, &token, &[]).status,
+        400,
+        "nothing was chosen"
+    );
+}
+
+/// The files of a folder, with the name of the folder as browsers send it.
+fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = fs::read_dir(folder).expect("a folder").flatten();
+    let files = entries.filter(|entry| entry.path().is_file());
+    files
+        .map(|entry| {
+            let name = format!("job/{}", entry.file_name().to_string_lossy());
+            (name, fs::read(entry.path()).expect("read"))
+        })
+        .collect()
+}

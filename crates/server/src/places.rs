@@ -1,0 +1,54 @@
+//! Places for work that takes memory: a bounded number works, a bounded number waits.
+
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Analyses at the same time at most: each may hold a large job in memory.
+const MAX_ANALYSES: usize = 4;
+
+/// Most calls that may wait for a place; those beyond get an error.
+const MAX_WAITING: usize = 64;
+
+/// Places for calls that do work; a call that waits holds none.
+pub(crate) struct Places {
+    free: Arc<Semaphore>,
+    /// Those that work and those that wait.
+    room: Arc<Semaphore>,
+}
+
+/// Held by work until it has ended, whether or not somebody still waits for its answer.
+pub(crate) struct Place {
+    _work: OwnedSemaphorePermit,
+    _room: OwnedSemaphorePermit,
+}
+
+impl Places {
+    pub(crate) fn new(most: usize) -> Places {
+        Places {
+            free: Arc::new(Semaphore::new(most)),
+            room: Arc::new(Semaphore::new(most + MAX_WAITING)),
+        }
+    }
+
+    /// As many analyses as there are cores, within bounds.
+    pub(crate) fn for_analyses() -> Places {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Places::new(cores.min(MAX_ANALYSES))
+    }
+
+    /// Waits for a place.
+    ///
+    /// # Errors
+    /// If too many wait already.
+    pub(crate) async fn take(&self) -> Result<Place, String> {
+        let busy = || "the server is busy: too many calls are waiting; try again later".to_owned();
+        let room = Arc::clone(&self.room).try_acquire_owned();
+        let room = room.map_err(|_| busy())?;
+        let work = Arc::clone(&self.free).acquire_owned().await;
+        Ok(Place {
+            _work: work.map_err(|_| busy())?,
+            _room: room,
+        })
+    }
+}

@@ -1,0 +1,200 @@
+//! Who is let in: `Host` against DNS rebinding, `Origin` and a form token against foreign pages, a token where other machines can connect.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Form;
+use axum::extract::{FromRequest, Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Redirect, Response};
+use minijinja::context;
+use secrecy::ExposeSecret;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::app::App;
+use super::visitor::{Visitor, cookie};
+
+/// How long one request may take from its head to the head of its answer.
+const TIME: Duration = Duration::from_secs(30);
+/// The same for an upload.
+const UPLOAD_TIME: Duration = Duration::from_secs(30 * 60);
+/// How long a wrong token waits for its answer.
+const PENALTY: Duration = Duration::from_millis(500);
+
+const LOGIN: &str = "scopeagent_login";
+
+/// Scripts and styles come from this server alone. Drawings set positions and colors in `style`, which no script can do.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
+    connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// Checks a request, has it answered, and sets the headers that protect the answer.
+pub(super) async fn check(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    let visitor = Visitor::of(&parts);
+    let path = parts.uri.path().to_owned();
+    let is_public = path == "/login" || path.starts_with("/static/");
+    let mut response = match admitted(&app, &parts.method, &parts.headers) {
+        Err(status) => (status, "this request does not come from this page\n").into_response(),
+        Ok(()) if !is_public && !is_logged_in(&app, &parts.headers) => match parts.method {
+            Method::GET => Redirect::to("/login").into_response(),
+            _ => StatusCode::UNAUTHORIZED.into_response(),
+        },
+        Ok(()) => {
+            let time = if path == "/uploads" {
+                UPLOAD_TIME
+            } else {
+                TIME
+            };
+            let answer = next.run(Request::from_parts(parts, body));
+            let answered = tokio::time::timeout(time, answer).await;
+            answered.unwrap_or_else(|_| StatusCode::REQUEST_TIMEOUT.into_response())
+        }
+    };
+    protect(response.headers_mut(), path.starts_with("/static/"));
+    for cookie in &visitor.chosen {
+        if let Ok(value) = HeaderValue::from_str(cookie) {
+            response.headers_mut().append(header::SET_COOKIE, value);
+        }
+    }
+    response
+}
+
+fn protect(headers: &mut HeaderMap, is_static: bool) {
+    let cache = match is_static {
+        true => "max-age=3600",
+        false => "no-store",
+    };
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "same-origin"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::CACHE_CONTROL, cache),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.insert(
+        "cross-origin-resource-policy",
+        HeaderValue::from_static("same-origin"),
+    );
+}
+
+/// A page of another site has a foreign `Origin`, or after DNS rebinding a foreign `Host`.
+fn admitted(app: &App, method: &Method, headers: &HeaderMap) -> Result<(), StatusCode> {
+    let text = |name: header::HeaderName| headers.get(name).and_then(|v| v.to_str().ok());
+    let host = text(header::HOST).ok_or(StatusCode::BAD_REQUEST)?;
+    if !is_own_name(app, host) {
+        return Err(StatusCode::FORBIDDEN);
+    }
+    let own = match headers.get(header::ORIGIN).map(HeaderValue::to_str) {
+        None => true,
+        Some(Ok(origin)) => {
+            let authority = origin.split_once("://").map(|(_, authority)| authority);
+            authority.is_some_and(|authority| authority.eq_ignore_ascii_case(host))
+        }
+        Some(Err(_)) => false,
+    };
+    let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
+    let is_change = *method != Method::GET && *method != Method::HEAD;
+    let is_foreign = is_change && matches!(site, Some(b"cross-site" | b"same-site"));
+    match own && !is_foreign {
+        true => Ok(()),
+        false => Err(StatusCode::FORBIDDEN),
+    }
+}
+
+/// An address cannot be rebound; a name must be known.
+fn is_own_name(app: &App, host: &str) -> bool {
+    let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, _)) => address,
+        None => host.split_once(':').map_or(host, |(name, _)| name),
+    };
+    let is_known = |known: &str| name.eq_ignore_ascii_case(known);
+    let is_loopback = |ip: IpAddr| ip.is_loopback() || app.token.is_some();
+    is_known("localhost")
+        || name.parse().is_ok_and(is_loopback)
+        || app.hosts.iter().any(|host| is_known(host))
+}
+
+fn is_logged_in(app: &App, headers: &HeaderMap) -> bool {
+    let Some(token) = &app.token else {
+        return true;
+    };
+    let bearer = headers.get(header::AUTHORIZATION);
+    let bearer = bearer.and_then(|v| v.to_str().ok()?.strip_prefix("Bearer "));
+    bearer.is_some_and(|given| same(given, token.expose_secret()))
+        || cookie(headers, LOGIN).is_some_and(|given| same(given, &app.login))
+}
+
+/// Compares secrets in the same time whatever they are: `blake3` hashes are compared so.
+fn same(a: &str, b: &str) -> bool {
+    blake3::hash(a.as_bytes()) == blake3::hash(b.as_bytes())
+}
+
+#[derive(Deserialize)]
+pub(super) struct Login {
+    secret: String,
+}
+
+pub(super) async fn show_login(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
+    login_page(&app, &visitor, false)
+}
+
+fn login_page(app: &App, visitor: &Visitor, failed: bool) -> Response {
+    match app.page(visitor, "login.html", context! { failed }) {
+        Ok(page) => page,
+        Err(error) => app.explain(visitor, &error),
+    }
+}
+
+pub(super) async fn login(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    Form(given): Form<Login>,
+) -> Response {
+    let token = app.token.as_ref();
+    if token.is_some_and(|token| same(&given.secret, token.expose_secret())) {
+        let cookie = format!("{LOGIN}={}; Path=/; HttpOnly; SameSite=Strict", app.login);
+        return ([(header::SET_COOKIE, cookie)], Redirect::to("/")).into_response();
+    }
+    tokio::time::sleep(PENALTY).await;
+    let page = login_page(&app, &visitor, true);
+    (StatusCode::UNAUTHORIZED, page).into_response()
+}
+
+/// A form that proves that it comes from a page of this server.
+pub(super) struct Change<T>(pub(super) T);
+
+#[derive(Deserialize)]
+struct Token {
+    token: String,
+}
+
+impl<T: DeserializeOwned> FromRequest<Arc<App>> for Change<T> {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Response> {
+        let body = axum::body::Bytes::from_request(request, app).await;
+        let body = body.map_err(IntoResponse::into_response)?;
+        let token = serde_urlencoded::from_bytes::<Token>(&body);
+        if !token.is_ok_and(|form| is_own_form(app, &form.token)) {
+            return Err(foreign_form());
+        }
+        serde_urlencoded::from_bytes(&body)
+            .map(Change)
+            .map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()).into_response())
+    }
+}
+
+pub(super) fn is_own_form(app: &App, token: &str) -> bool {
+    same(token, &app.form_token)
+}
+
+pub(super) fn foreign_form() -> Response {
+    let text =
+        "this form does not come from this page, or the server was restarted: reload the page\n";
+    (StatusCode::FORBIDDEN, text).into_response()
+}

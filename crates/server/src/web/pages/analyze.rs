@@ -1,0 +1,164 @@
+//! A new analysis: of a path or of uploaded files, and its live progress.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::extract::{Multipart, Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Redirect, Response};
+use minijinja::context;
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
+
+use super::given;
+use crate::error::Result;
+use crate::web::analyses::{self, Progress, Wish};
+use crate::web::app::App;
+use crate::web::guard::Change;
+use crate::web::upload;
+use crate::web::visitor::Visitor;
+
+pub(super) async fn show(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
+    app.answer(visitor, |app, visitor| {
+        let roots = app.roots.named();
+        let roots: Vec<String> = roots
+            .filter(|root| !root.starts_with(&app.uploads))
+            .map(|root| root.display().to_string())
+            .collect();
+        app.page(visitor, "analyze.html", context! { roots })
+    })
+    .await
+}
+
+#[derive(Deserialize)]
+pub(super) struct Asked {
+    job: String,
+    #[serde(default, deserialize_with = "given")]
+    question: Option<String>,
+    #[serde(default)]
+    depth: String,
+}
+
+pub(super) async fn start(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    Change(asked): Change<Asked>,
+) -> Response {
+    app.answer(visitor, move |app, visitor| {
+        let wish = Wish {
+            job: app.roots.admit(asked.job.trim())?,
+            question: asked.question,
+            language: visitor.language,
+            depth: depth(&asked.depth),
+        };
+        let run = analyses::start(app, wish)?;
+        Ok(Redirect::to(&format!("/runs/{run}")).into_response())
+    })
+    .await
+}
+
+fn depth(name: &str) -> agent::Depth {
+    match name {
+        "quick" => agent::Depth::Quick,
+        "deep" => agent::Depth::Deep,
+        _ => agent::Depth::Normal,
+    }
+}
+
+/// A script gets the address of the run, a form is sent there.
+pub(super) async fn upload(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    headers: HeaderMap,
+    form: Multipart,
+) -> Response {
+    match received(&app, &visitor, form).await {
+        Ok(run) => {
+            let page = format!("/runs/{run}");
+            match headers.contains_key("x-requested-with") {
+                true => page.into_response(),
+                false => Redirect::to(&page).into_response(),
+            }
+        }
+        Err(error) => app.explain(&visitor, &error),
+    }
+}
+
+async fn received(app: &Arc<App>, visitor: &Visitor, form: Multipart) -> Result<String> {
+    let upload = upload::receive(app, form).await?;
+    let question = Some(upload.question).filter(|text| !text.trim().is_empty());
+    let wish = Wish {
+        job: upload.job,
+        question,
+        language: visitor.language,
+        depth: depth(&upload.depth),
+    };
+    analyses::start(app, wish)
+}
+
+#[derive(Deserialize)]
+pub(super) struct Cancel {}
+
+pub(super) async fn cancel(
+    State(app): State<Arc<App>>,
+    Path(run): Path<String>,
+    Change(Cancel {}): Change<Cancel>,
+) -> Response {
+    match app.analyses.find(&run) {
+        Some(progress) => {
+            progress.stop.cancel();
+            Redirect::to(&format!("/runs/{}", progress.run_id)).into_response()
+        }
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+/// The progress of an analysis as it happens; ends with it, or with the server.
+pub(super) async fn events(State(app): State<Arc<App>>, Path(run): Path<String>) -> Response {
+    let Some(progress) = app.analyses.find(&run) else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    let stream = futures::stream::unfold(Some((progress, 0)), {
+        let stop = app.stop.clone();
+        move |state| {
+            let stop = stop.clone();
+            async move {
+                let (progress, from) = state?;
+                let (event, seen) = next(&progress, from, &stop).await?;
+                let rest = seen.map(|seen| (progress, seen));
+                Some((Ok::<_, Infallible>(event), rest))
+            }
+        }
+    });
+    Sse::new(stream)
+        .keep_alive(KeepAlive::default())
+        .into_response()
+}
+
+/// The next event, and how many lines were seen with it; `None` instead of the number at the end.
+async fn next(
+    progress: &Progress,
+    from: usize,
+    stop: &CancellationToken,
+) -> Option<(Event, Option<usize>)> {
+    let mut changed = progress.watch();
+    loop {
+        changed.mark_unchanged();
+        let seen = progress.seen(from);
+        if !seen.lines.is_empty() {
+            let count = from + seen.lines.len();
+            return Some((Event::default().data(seen.lines.join("\n")), Some(count)));
+        }
+        if let Some(failure) = seen.end {
+            let event = Event::default()
+                .event("end")
+                .data(failure.unwrap_or_default());
+            return Some((event, None));
+        }
+        tokio::select! {
+            () = stop.cancelled() => return None,
+            change = changed.changed() => change.ok()?,
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Search in the knowledge base, and a passage in its document.
+
+use std::sync::Arc;
+
+use axum::extract::{Query, State};
+use axum::response::Response;
+use indexer::{Hit, Match};
+use minijinja::context;
+use minijinja::value::{Serde, Value};
+use render::html::prose;
+use report::Cause;
+use serde::{Deserialize, Serialize};
+
+use super::given;
+use crate::error::{Error, ErrorKind};
+use crate::web::app::App;
+use crate::web::visitor::Visitor;
+
+const HITS: usize = 12;
+/// Characters of a query.
+const QUERY: usize = 2000;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Asked {
+    #[serde(default, deserialize_with = "given")]
+    q: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Found {
+    id: String,
+    place: String,
+    html: String,
+    is_weak: bool,
+    causes: Vec<String>,
+}
+
+pub(super) async fn search(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    Query(asked): Query<Asked>,
+) -> Response {
+    app.answer(visitor, move |app, visitor| {
+        let text: String = asked.q.unwrap_or_default().chars().take(QUERY).collect();
+        let hits = match text.trim() {
+            "" => Vec::new(),
+            text => app
+                .session
+                .index()?
+                .search(&indexer::Query::new(text, HITS))?,
+        };
+        let fits = hits.iter().any(|hit| hit.fit == Match::Strong);
+        let found = |hit: &Hit| Found {
+            id: hit.chunk.id.clone(),
+            place: place(&hit.chunk),
+            html: prose::render(&hit.chunk.text),
+            is_weak: hit.fit == Match::Weak,
+            causes: titles(&hit.chunk.causes, visitor),
+        };
+        let found: Vec<Found> = hits.iter().map(found).collect();
+        let content = context! { q => text, found => Serde(&found), fits };
+        app.page(visitor, "knowledge.html", content)
+    })
+    .await
+}
+
+fn place(chunk: &indexer::Chunk) -> String {
+    [std::slice::from_ref(&chunk.title), &chunk.heading_path]
+        .concat()
+        .join(" › ")
+}
+
+fn titles(causes: &[String], visitor: &Visitor) -> Vec<String> {
+    let known = causes.iter().filter_map(|code| Cause::from_code(code));
+    known
+        .map(|cause| render::Words(visitor.language).say(cause.title()))
+        .collect()
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Named {
+    id: String,
+}
+
+pub(super) async fn passage(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    Query(Named { id }): Query<Named>,
+) -> Response {
+    app.answer(visitor, move |app, visitor| {
+        let chunk = app.session.index()?.chunk(&id).ok_or_else(|| {
+            let error = format!("the index has no passage `{}`", report::visible_line(&id));
+            Error::new(ErrorKind::Input, error)
+                .hint("the document was changed or removed since; search for it")
+        })?;
+        let document = app.session.document(&chunk.document);
+        // Without its document, or if that has changed, the passage stands alone.
+        let (before, after) = document
+            .as_deref()
+            .and_then(|text| without_front_matter(text).split_once(chunk.text.trim()))
+            .unwrap_or_default();
+        let content = context! {
+            place => place(&chunk),
+            document => chunk.document,
+            source => chunk.source,
+            causes => titles(&chunk.causes, visitor),
+            before => Value::from_safe_string(prose::render(before)),
+            passage => Value::from_safe_string(prose::render(&chunk.text)),
+            after => Value::from_safe_string(prose::render(after)),
+            is_passage => true,
+        };
+        app.page(visitor, "knowledge.html", content)
+    })
+    .await
+}
+
+fn without_front_matter(text: &str) -> &str {
+    let rest = text
+        .strip_prefix("---\n")
+        .and_then(|rest| rest.split_once("\n---\n"));
+    rest.map_or(text, |(_, body)| body)
+}

@@ -1,0 +1,100 @@
+//! The pages and what they need: one module per page, forms next to the page that has them.
+
+mod analyze;
+mod compare;
+mod file;
+mod knowledge;
+mod run;
+mod runs;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Path};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use serde::Deserialize;
+
+use super::app::App;
+use super::{guard, upload};
+
+/// Bytes of a form.
+const MAX_FORM: usize = 64 << 10;
+
+pub(super) const TEMPLATES: [(&str, &str); 10] = [
+    ("layout.html", include_str!("../templates/layout.html")),
+    ("runs.html", include_str!("../templates/runs.html")),
+    ("run.html", include_str!("../templates/run.html")),
+    ("progress.html", include_str!("../templates/progress.html")),
+    ("analyze.html", include_str!("../templates/analyze.html")),
+    ("compare.html", include_str!("../templates/compare.html")),
+    ("file.html", include_str!("../templates/file.html")),
+    (
+        "knowledge.html",
+        include_str!("../templates/knowledge.html"),
+    ),
+    ("login.html", include_str!("../templates/login.html")),
+    ("problem.html", include_str!("../templates/problem.html")),
+];
+
+const SCRIPT: &str = include_str!("../static/app.js");
+const STYLE: &str = include_str!("../static/app.css");
+const ICON: &str = include_str!("../static/icon.svg");
+
+pub(super) fn router() -> Router<Arc<App>> {
+    let upload = post(analyze::upload).layer(DefaultBodyLimit::max(upload::MAX_BYTES));
+    Router::new()
+        .route("/", get(runs::show))
+        .route("/analyze", get(analyze::show).post(analyze::start))
+        .route("/runs/{run}", get(run::show))
+        .route("/runs/{run}/events", get(analyze::events))
+        .route("/runs/{run}/cancel", post(analyze::cancel))
+        .route("/runs/{run}/feedback", post(run::feedback))
+        .route("/runs/{run}/file", get(file::show))
+        .route("/runs/{run}/suggestions/{diff}", get(run::diff))
+        .route("/runs/{run}/report/{form}", get(run::download))
+        .route("/compare", get(compare::show))
+        .route("/knowledge", get(knowledge::search))
+        .route("/knowledge/passage", get(knowledge::passage))
+        .route("/login", get(guard::show_login).post(guard::login))
+        .route("/static/{name}", get(asset))
+        .fallback(|| async { (StatusCode::NOT_FOUND, "there is no such page\n") })
+        .layer(DefaultBodyLimit::max(MAX_FORM))
+        .route("/uploads", upload)
+}
+
+async fn asset(Path(name): Path<String>) -> Response {
+    let (kind, text) = match name.as_str() {
+        "app.js" => ("text/javascript; charset=utf-8", SCRIPT.to_owned()),
+        "app.css" => (
+            "text/css; charset=utf-8",
+            [render::html::STYLE, STYLE].concat(),
+        ),
+        "icon.svg" => ("image/svg+xml", ICON.to_owned()),
+        _ => return StatusCode::NOT_FOUND.into_response(),
+    };
+    ([(header::CONTENT_TYPE, kind)], text).into_response()
+}
+
+/// An empty field of a form is no choice.
+fn given<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<String>, D::Error> {
+    let text = Option::<String>::deserialize(field)?;
+    Ok(text.filter(|text| !text.trim().is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::phrases;
+    use super::TEMPLATES;
+
+    #[test]
+    fn templates_say_only_known_phrases() {
+        for (template, source) in TEMPLATES {
+            for rest in source.split("say(\"").skip(1) {
+                let name = rest.split('"').next().unwrap_or_default();
+                assert!(phrases::is_known(name), "{template}: {name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! The list of runs: filtered, ordered, in pages.
+
+use std::sync::Arc;
+
+use axum::extract::{Query, State};
+use axum::response::Response;
+use minijinja::context;
+use minijinja::value::Serde;
+use render::Words;
+use report::format::{Seconds, Share};
+use report::{Cause, Language, Verdict, visible_line};
+use runs::store::{RunFilter, RunOrder, RunRow, RunStatus};
+use serde::{Deserialize, Serialize};
+
+use super::given;
+use crate::web::app::App;
+use crate::web::phrases;
+use crate::web::visitor::Visitor;
+
+/// Runs on one page.
+const PAGE: usize = 50;
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Asked {
+    #[serde(deserialize_with = "given")]
+    q: Option<String>,
+    #[serde(deserialize_with = "given")]
+    cause: Option<String>,
+    #[serde(deserialize_with = "given")]
+    owner: Option<String>,
+    #[serde(deserialize_with = "given")]
+    week: Option<String>,
+    /// `newest`, or most avoidable time first.
+    #[serde(deserialize_with = "given")]
+    sort: Option<String>,
+    /// From 1.
+    page: Option<usize>,
+}
+
+/// A run as one line of the list.
+#[derive(Serialize)]
+struct Line {
+    run_id: String,
+    name: String,
+    job: String,
+    verdict: &'static str,
+    headline: String,
+    avoidable: String,
+    /// Avoidable share of the run, in percent.
+    percent: Option<f64>,
+    elapsed: String,
+    owner: String,
+    at: String,
+}
+
+/// A choice of a filter.
+#[derive(Serialize)]
+struct Choice {
+    value: String,
+    label: String,
+}
+
+pub(super) async fn show(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    Query(asked): Query<Asked>,
+) -> Response {
+    app.answer(visitor, move |app, visitor| {
+        let page = asked.page.unwrap_or(1).max(1);
+        let filter = filter(&asked, page);
+        let (rows, count) = app
+            .session
+            .with_store(|store| Ok((store.runs(&filter)?, store.count(&filter)?)))?;
+        let words = Words(visitor.language);
+        let lines: Vec<Line> = rows.iter().map(|row| line(row, words)).collect();
+        let facets = app.facets()?;
+        let choice = |(value, runs): &(String, u32)| Choice {
+            label: format!("{} ({runs})", visible_line(value)),
+            value: value.clone(),
+        };
+        let causes = facets.causes.iter().map(|(code, runs)| Choice {
+            label: format!("{} ({runs})", cause(code, words)),
+            value: code.clone(),
+        });
+        let running: Vec<_> = app.analyses.running();
+        let running = running
+            .iter()
+            .map(|p| context! { run_id => &p.run_id, job => &p.job });
+        let content = context! {
+            asked => Serde(&asked),
+            lines => Serde(&lines),
+            causes => Serde(causes.collect::<Vec<_>>()),
+            owners => Serde(facets.owners.iter().map(choice).collect::<Vec<_>>()),
+            weeks => Serde(facets.weeks.iter().map(choice).collect::<Vec<_>>()),
+            running => running.collect::<Vec<_>>(),
+            count,
+            page,
+            pages => (count as usize).div_ceil(PAGE),
+            first => (page - 1) * PAGE + 1,
+            last => (page - 1) * PAGE + lines.len(),
+        };
+        app.page(visitor, "runs.html", content)
+    })
+    .await
+}
+
+fn filter(asked: &Asked, page: usize) -> RunFilter {
+    let asked = asked.clone();
+    RunFilter {
+        job: asked.q,
+        cause: asked.cause,
+        owner: asked.owner,
+        week: asked.week,
+        order: match asked.sort.as_deref() {
+            Some("newest") => RunOrder::Newest,
+            _ => RunOrder::Avoidable,
+        },
+        skip: (page - 1).saturating_mul(PAGE),
+        limit: Some(PAGE),
+    }
+}
+
+fn line(row: &RunRow, words: Words) -> Line {
+    let share = row.avoidable_seconds.zip(row.elapsed_seconds);
+    let share = share.filter(|(_, all)| *all > 0.0);
+    let share = share.map(|(part, all)| (part / all).clamp(0.0, 1.0));
+    let seconds = |n: Option<f64>| n.map_or_else(|| "–".to_owned(), |n| words.say(Seconds(n)));
+    let avoidable = row.avoidable_seconds.filter(|n| *n > 0.0);
+    let name = row
+        .job_name
+        .as_deref()
+        .unwrap_or_else(|| last_part(&row.job));
+    Line {
+        run_id: row.run_id.clone(),
+        name: visible_line(name).into_owned(),
+        job: visible_line(&row.job).into_owned(),
+        verdict: verdict(row).0,
+        headline: headline(row, words),
+        avoidable: match (seconds(avoidable), share.filter(|s| *s > 0.0)) {
+            (time, Some(share)) => format!("{time} · {}", words.say(Share(share))),
+            (time, None) => time,
+        },
+        percent: share
+            .filter(|s| *s > 0.0)
+            .map(|s| (s * 1000.0).round() / 10.0),
+        elapsed: seconds(row.elapsed_seconds),
+        owner: visible_line(row.owner.as_deref().unwrap_or_default()).into_owned(),
+        at: row
+            .created_at
+            .get(..16)
+            .unwrap_or_default()
+            .replace('T', " "),
+    }
+}
+
+fn last_part(path: &str) -> &str {
+    path.rsplit(['/', '\\'])
+        .find(|part| !part.is_empty())
+        .unwrap_or(path)
+}
+
+/// The title of a cause, or its code if this version does not know it.
+fn cause(code: &str, words: Words) -> String {
+    let known = Cause::from_code(code);
+    known.map_or_else(|| code.to_owned(), |cause| words.say(cause.title()))
+}
+
+/// Class of the verdict or of how the run ended, and the verdict.
+fn verdict(row: &RunRow) -> (&'static str, Option<Verdict>) {
+    match (row.verdict.as_deref(), row.status) {
+        (Some("problem"), _) => ("problem", Some(Verdict::Problem)),
+        (Some("healthy"), _) => ("healthy", Some(Verdict::Healthy)),
+        (Some(_), _) => ("open", Some(Verdict::InsufficientInformation)),
+        (None, RunStatus::Running) => ("running", None),
+        (None, _) => ("failed", None),
+    }
+}
+
+/// The causes of a problem, else the verdict, else how the run ended.
+fn headline(row: &RunRow, words: Words) -> String {
+    let Some(top) = &row.top_cause else {
+        return match verdict(row) {
+            (_, Some(verdict)) => words.verdict(verdict, &[]),
+            (end, None) => phrases::say(end, words.0).to_owned(),
+        };
+    };
+    let title = cause(top, words);
+    match row.findings {
+        0 | 1 => title,
+        n => match words.0 {
+            Language::Zh => format!("{title}（另有 {} 个）", n - 1),
+            Language::En => format!("{title} (+{} more)", n - 1),
+        },
+    }
+}

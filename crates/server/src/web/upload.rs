@@ -1,0 +1,201 @@
+//! Files of a job from a browser, into a folder of their own below the folder for uploads.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use axum::extract::Multipart;
+use axum::extract::multipart::{Field, MultipartError};
+use tokio::io::AsyncWriteExt;
+
+use super::app::App;
+use super::guard;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Bytes of one upload.
+pub(super) const MAX_BYTES: usize = 1 << 30;
+/// Files of one upload; a folder of a SCOPE job has some dozens.
+const MAX_FILES: usize = 2000;
+/// Bytes of all uploads; the oldest make room.
+const MAX_KEPT: u64 = 8 << 30;
+/// Bytes of a text field.
+const MAX_TEXT: usize = 8 << 10;
+
+/// What came with the files.
+#[derive(Default)]
+pub(super) struct Upload {
+    pub(super) job: PathBuf,
+    pub(super) question: String,
+    pub(super) depth: String,
+}
+
+/// Receives an upload; what is incomplete is removed.
+///
+/// # Errors
+/// If the form is not one of this page, or it has no file, too many, or one with a strange name.
+pub(super) async fn receive(app: &App, form: Multipart) -> Result<Upload> {
+    make_room(&app.uploads);
+    let job = app.uploads.join(ulid::Ulid::generate().to_string());
+    let received = fields(app, form, &job).await;
+    if received.is_err() {
+        let _ = fs::remove_dir_all(&job);
+    }
+    received
+}
+
+async fn fields(app: &App, mut form: Multipart, job: &Path) -> Result<Upload> {
+    let mut upload = Upload {
+        job: job.to_owned(),
+        ..Upload::default()
+    };
+    let (mut is_own, mut files) = (false, 0);
+    while let Some(mut field) = form.next_field().await.map_err(broken)? {
+        match field.name().unwrap_or_default() {
+            "token" => is_own = guard::is_own_form(app, &text(&mut field).await?),
+            _ if !is_own => {
+                return Err(
+                    Error::new(ErrorKind::Usage, "this form does not come from this page")
+                        .hint("reload the page and choose the files again"),
+                );
+            }
+            "question" => upload.question = text(&mut field).await?,
+            "depth" => upload.depth = text(&mut field).await?,
+            "files" => {
+                let name = field.file_name().unwrap_or_default().to_owned();
+                // A form whose file was not chosen sends a file without a name.
+                if name.is_empty() {
+                    continue;
+                }
+                files += 1;
+                if files > MAX_FILES {
+                    let error = format!("an upload may have {MAX_FILES} files");
+                    return Err(Error::new(ErrorKind::Usage, error).hint(
+                        "leave out what is not about this job, or give the path of its folder",
+                    ));
+                }
+                save(&mut field, &job.join(file_name(&name)?)).await?;
+            }
+            _ => {}
+        }
+    }
+    match files {
+        0 => Err(Error::new(ErrorKind::Usage, "no file was chosen")
+            .hint("choose the files of a job folder, or one event log")),
+        _ => Ok(upload),
+    }
+}
+
+fn broken(error: MultipartError) -> Error {
+    let limit = report::format::figure((MAX_BYTES >> 20) as f64);
+    Error::new(ErrorKind::Usage, error.body_text()).hint(format!(
+        "an upload may have {limit} MiB; give the path of a larger folder instead"
+    ))
+}
+
+async fn text(field: &mut Field<'_>) -> Result<String> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = field.chunk().await.map_err(broken)? {
+        bytes.extend_from_slice(&chunk);
+        if bytes.len() > MAX_TEXT {
+            let error = format!("a field has more than {MAX_TEXT} bytes");
+            return Err(Error::new(ErrorKind::Usage, error).hint("shorten the question"));
+        }
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+async fn save(field: &mut Field<'_>, path: &Path) -> Result<()> {
+    let hint = "free some space on the disk, or choose another data folder";
+    let failed = |e: std::io::Error| Error::from_source(ErrorKind::Other, &e).hint(hint);
+    if let Some(folder) = path.parent() {
+        tokio::fs::create_dir_all(folder).await.map_err(failed)?;
+    }
+    let mut file = tokio::fs::File::create_new(path).await.map_err(failed)?;
+    while let Some(chunk) = field.chunk().await.map_err(broken)? {
+        file.write_all(&chunk).await.map_err(failed)?;
+    }
+    file.flush().await.map_err(failed)
+}
+
+/// The path of a file in its job: without the folder that was chosen, and never outside of it.
+fn file_name(given: &str) -> Result<PathBuf> {
+    let unified = given.replace('\\', "/");
+    let mut parts: Vec<&str> = unified.split('/').collect();
+    if parts.len() > 1 {
+        parts.remove(0);
+    }
+    let is_plain = |part: &&str| {
+        !matches!(*part, "" | "." | "..")
+            && !part.contains(|c: char| {
+                c.is_control() || matches!(c, ':' | '*' | '?' | '"' | '<' | '>' | '|')
+            })
+            && part.len() <= 200
+            && !part.ends_with(['.', ' '])
+    };
+    if parts.len() <= 8 && parts.iter().all(|part| is_plain(&part)) {
+        return Ok(parts.iter().collect());
+    }
+    let name = report::visible_line(given);
+    let error = format!("`{name}` cannot be the name of a file of a job");
+    Err(Error::new(ErrorKind::Usage, error).hint("rename the file, or give the path of its folder"))
+}
+
+/// Removes the oldest uploads that are too many.
+fn make_room(uploads: &Path) {
+    let entries = fs::read_dir(uploads).into_iter().flatten().flatten();
+    let mut all: Vec<(SystemTime, PathBuf, u64)> = entries
+        .map(|entry| {
+            let at = entry.metadata().and_then(|m| m.modified());
+            let size = size(&entry.path());
+            (at.unwrap_or(SystemTime::UNIX_EPOCH), entry.path(), size)
+        })
+        .collect();
+    all.sort();
+    let mut kept: u64 = all.iter().map(|(.., size)| size).sum();
+    for (_, path, size) in all {
+        if kept <= MAX_KEPT - MAX_BYTES as u64 {
+            break;
+        }
+        // What is in use stays until the next upload.
+        let _ = fs::remove_dir_all(path);
+        kept -= size;
+    }
+}
+
+fn size(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(of) if of.is_dir() => size(&entry.path()),
+            Ok(of) => of.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod security {
+    use super::*;
+
+    #[test]
+    fn no_name_leaves_the_upload() {
+        for (given, expected) in [
+            ("scope.script", Some("scope.script")),
+            ("job/scope.script", Some("scope.script")),
+            ("job/logs/a.txt", Some("logs/a.txt")),
+            ("作业/脚本.script", Some("脚本.script")),
+            ("..", None),
+            ("../x", Some("x")),
+            ("job/../../x", None),
+            ("job/..\\..\\x", None),
+            ("/etc/passwd", Some("etc/passwd")),
+            ("C:\\x\\y", Some("x/y")),
+            ("a\0b", None),
+            ("job/c:x", None),
+            ("", None),
+        ] {
+            let found = file_name(given).ok();
+            assert_eq!(found, expected.map(PathBuf::from), "{given}");
+        }
+    }
+}

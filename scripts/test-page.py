@@ -1,0 +1,161 @@
+"""Clicks through the web page; called by scripts/test-page."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+PROGRAM, WORK, SHOTS = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+CASES = Path("tests/cases").resolve()
+WIDTHS = {"wide": 1400, "tablet": 1024, "phone": 390}
+problems = []
+
+
+def check(condition, text):
+    if not condition:
+        problems.append(text)
+        print("FAILED:", text)
+
+
+def serve():
+    home = WORK / "home"
+    home.mkdir()
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_DATA_HOME": str(home / "data")}
+    command = [PROGRAM, "serve", "--address", "127.0.0.1:0", "--root", str(CASES), "--reasoner", "offline"]
+    server = subprocess.Popen(command, cwd=home, env=environment, stderr=subprocess.PIPE, text=True)
+    for line in server.stderr:
+        if found := re.match(r"serving (http://\S+)/", line):
+            return server, found.group(1)
+    sys.exit("the server does not start")
+
+
+def look(page, name):
+    """No overflow, nothing on the console, no serious finding of axe; a screenshot."""
+    page.wait_for_load_state("networkidle")
+    width = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    check(width[0] <= width[1], f"{name}: {width[0]} px wide in {width[1]}")
+    page.evaluate(Path(os.environ["AXE"]).read_text())
+    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] }).then(r => r.violations)")
+    for violation in found:
+        if violation["impact"] in ("serious", "critical"):
+            nodes = [node["html"][:120] + " | " + node["failureSummary"][:200] for node in violation["nodes"][:3]]
+            check(False, f"{name}: {violation['id']}: {nodes}")
+    page.screenshot(path=SHOTS / f"{name}.png", full_page=True)
+
+
+def analyze(page, url, job):
+    page.goto(f"{url}/analyze")
+    page.fill("#job", job)
+    page.click("form[action='/analyze'] button")
+    page.wait_for_selector(".report", timeout=120_000)
+    return page.url.split("#")[0]
+
+
+def click_through(page, url):
+    """What needs a script, once."""
+    run = analyze(page, url, "join-hot-key-skew/job")
+    page.hover("#F1 h3")
+    check(page.locator(".stage.lit").count() == 1, "a finding lights up its stage")
+    check(page.locator(".script tr.lit").count() > 1, "a finding lights up its lines")
+    check(page.locator(".part.lit").count() >= 1, "a finding lights up its segments")
+    box, svg = page.locator(".wide"), page.locator("svg.dag")
+    before = float(svg.get_attribute("width"))
+    page.locator(".graph .tools button").first.click()
+    check(float(svg.get_attribute("width")) > before, "the graph zooms")
+    for _ in range(6):
+        page.locator(".graph .tools button").first.click()
+    area = box.bounding_box()
+    page.mouse.move(area["x"] + 200, area["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(area["x"] + 40, area["y"] + 30)
+    page.mouse.up()
+    check(box.evaluate("node => node.scrollLeft") > 0, "the graph pans")
+    page.locator("details.passage summary").first.click()
+    check(page.locator("details.passage[open] .prose").first.is_visible(), "experience opens in place")
+    page.locator(".gantt summary .name").first.click()
+    check(page.locator(".gantt details[open]").count() == 1, "a row of the chart opens")
+    page.locator("pre.diff + .tools button").first.click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    check(copied.startswith("--- a/"), "a diff is copied")
+    with page.expect_download() as download:
+        page.locator("a[download][href$='.diff']").first.click()
+    check(download.value.path().read_text().startswith("--- a/"), "a diff is downloaded")
+    page.locator("#S1 button[value=accept]").click()
+    check(page.locator("#S1 .given.accepted").is_visible(), "feedback is given")
+    page.locator("#S1 button[value=undo]").click()
+    check(page.locator("#S1 .given").count() == 0, "feedback is undone")
+    page.keyboard.press("j")
+    check(page.evaluate("document.activeElement.id") == "F1", "j goes to the first finding")
+    page.locator("#F1 a.source").first.click()
+    check(page.locator("tr.meant").is_visible(), "evidence opens its line")
+    analyze(page, url, "near-join-hot-key-skew/job")
+    page.goto(f"{url}/analyze")
+    files = sorted(str(f) for f in (CASES / "user-code-failure/job").iterdir() if f.is_file())
+    page.set_input_files("#files", files)
+    page.click("form.upload button")
+    page.wait_for_selector(".report", timeout=120_000)
+    page.goto(url)
+    check(page.locator("table.runs tbody tr").count() == 3, "the list has the runs")
+    page.select_option("select[name=cause]", "skew.join_hot_key")
+    page.wait_for_url("**cause=skew.join_hot_key**")
+    check(page.locator("table.runs tbody tr").count() == 1, "the list is filtered")
+    page.goto(url)
+    page.locator("input[name=run]").nth(0).check()
+    page.locator("input[name=run]").nth(1).check()
+    page.click(".below button")
+    check(page.locator(".changes").count() >= 1, "two runs are compared")
+    compared = page.url
+    page.keyboard.press("Tab")
+    check(page.evaluate("document.activeElement.className") == "skip", "the first stop of Tab skips to the content")
+    return run, compared
+
+
+def main():
+    server, url = serve()
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=os.environ["BROWSER"], args=["--no-sandbox"])
+            context = browser.new_context(viewport={"width": 1400, "height": 900}, permissions=["clipboard-read", "clipboard-write"])
+            page = context.new_page()
+            run, compared = click_through(page, url)
+            page.goto(run)
+            source = page.locator("#F1 a.source").first.get_attribute("href")
+            context.close()
+            pages = {
+                "runs": "/", "run": run[len(url):], "compare": compared[len(url):], "file": source, "analyze": "/analyze",
+                "knowledge": "/knowledge?q=skew", "problem": "/runs/none",
+            }
+            for language in ["en", "zh"]:
+                for theme in ["light", "dark"]:
+                    for size, width in WIDTHS.items():
+                        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme, bypass_csp=True)
+                        page = context.new_page()
+                        page.on("console", lambda m: check(m.type != "error" or "404" in m.text, f"console: {m.text}"))
+                        page.on("pageerror", lambda e: check(False, f"script: {e}"))
+                        page.goto(f"{url}/?lang={language}")
+                        for name, path in pages.items():
+                            page.goto(url + path)
+                            look(page, f"{name}-{language}-{theme}-{size}")
+                        page.goto(f"{url}/knowledge?q=skew")
+                        page.locator(".hit h2 a").first.click()
+                        look(page, f"passage-{language}-{theme}-{size}")
+                        context.close()
+            # Reading needs no script.
+            context = browser.new_context(java_script_enabled=False)
+            page = context.new_page()
+            page.goto(run)
+            check(page.locator("#F1").is_visible() and page.locator("svg.dag").is_visible(), "reading without a script")
+            context.close()
+            browser.close()
+    finally:
+        server.send_signal(signal.SIGINT)
+        check(server.wait(timeout=20) == 0, "Ctrl-C ends the server")
+    print(f"{len(problems)} problems; screenshots in {SHOTS}")
+    sys.exit(1 if problems else 0)
+
+
+main()
