@@ -78,8 +78,13 @@ fn report_body(app: &App, run: &str, feedback: &[FeedbackRow]) -> Result<String>
         passages: passages(app, &report),
         feedback: feedback.iter().map(done).collect(),
     };
-    let templates = app.templates(report.language);
-    body(templates, &report, &summary.unwrap_or_default(), &served).map_err(|e| template(&e))
+    let (language, summary) = (report.language, summary.unwrap_or_default());
+    let body = body(app.templates(language), &report, &summary, &served);
+    let body = body.map_err(|e| template(&e))?;
+    Ok(format!(
+        "<div class=\"report\" lang=\"{}\">{body}</div>",
+        language.code()
+    ))
 }
 
 /// The passages that suggestions cite, as far as the index has them.
