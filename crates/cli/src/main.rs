@@ -20,16 +20,17 @@ mod worker;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use args::{Cli, Command};
 use exit::Exit;
 use server::Result;
 use terminal::Terminal;
 
 fn main() -> ExitCode {
-    let mut cli = Cli::parse();
-    let memory = cli.as_worker();
+    report::set_interface(args::language_of_call(std::env::args_os().skip(1)));
+    let (cli, memory) = match Cli::read(std::env::args_os()).and_then(Cli::as_worker) {
+        Ok(read) => read,
+        Err(status) => std::process::exit(status),
+    };
     let terminal = Terminal::new(&cli.global);
     log::keep_guarded_panics_quiet();
     let exit = run(&cli, memory, &terminal).unwrap_or_else(|error| {
@@ -47,6 +48,9 @@ fn run(cli: &Cli, worker: Option<u64>, terminal: &Terminal) -> Result<Exit> {
         Command::Trust(_) | Command::Init(_) => Default::default(),
         command => config::load(explicit, cli.flags(), &command.jobs())?,
     };
+    if let Some(language) = config.language {
+        report::set_interface(language);
+    }
     if let Some(memory) = worker {
         return worker::run(memory, &config);
     }
@@ -55,7 +59,7 @@ fn run(cli: &Cli, worker: Option<u64>, terminal: &Terminal) -> Result<Exit> {
         Command::Analyze(args) => command::analyze::run(args, &config, terminal),
         Command::Batch(args) => command::batch::run(args, &config, terminal),
         Command::Compare(args) => command::compare::run(args, &config, terminal),
-        Command::Inspect(args) => command::inspect::run(args, terminal),
+        Command::Inspect(args) => command::inspect::run(args, &config, terminal),
         Command::Search(args) => command::search::run(args, &config, terminal),
         Command::Lint(args) => command::lint::run(args, &config, terminal),
         Command::Eval(args) => command::eval::run(args, &config, terminal),

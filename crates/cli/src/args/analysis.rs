@@ -6,20 +6,21 @@ use std::time::Duration;
 
 use agent::Depth;
 use clap::{Args, ValueEnum};
-use report::{Language, Severity};
+use report::Severity;
 use server::Mode;
 
-use super::{Choices, Format, LANGUAGES, one_of};
+use super::localized::named;
+use super::{Choices, Format, Target, one_of};
 use crate::budget::Budget;
 
 const REASONERS: Choices<Mode> = &[
     (
         "auto",
         Mode::Auto,
-        Some("An LLM if one is configured, otherwise offline"),
+        Some(("An LLM if one is configured, otherwise offline", "配置了 LLM 就用 LLM，否则离线")),
     ),
-    ("offline", Mode::Offline, Some("Without an LLM")),
-    ("llm", Mode::Llm, Some("With an LLM")),
+    ("offline", Mode::Offline, Some(("Without an LLM", "不用 LLM"))),
+    ("llm", Mode::Llm, Some(("With an LLM", "用 LLM"))),
 ];
 
 const DEPTHS: Choices<Depth> = &[
@@ -41,9 +42,6 @@ pub(crate) struct Thinking {
     /// What you want to know about the job.
     #[arg(long, short, value_name = "TEXT")]
     pub(crate) question: Option<String>,
-    /// Language of the report. Default: the configured one, else that of the question, else English.
-    #[arg(long, value_name = "LANG", env = "SCOPEAGENT_LANG", value_parser = one_of(LANGUAGES))]
-    pub(crate) lang: Option<Language>,
     /// Who reasons: `auto` uses an LLM if one is configured, otherwise the offline reasoner.
     #[arg(long, value_name = "WHO", default_value = "auto", value_parser = one_of(REASONERS))]
     pub(crate) reasoner: Mode,
@@ -91,15 +89,18 @@ impl Limits {
 
 #[derive(Debug, Args)]
 pub(crate) struct Analyze {
-    /// Job folder.
-    pub(crate) job: PathBuf,
+    /// Job folders or event logs.
+    #[arg(required = true, value_name = "JOB")]
+    pub(crate) jobs: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) thinking: Thinking,
     #[command(flatten)]
     pub(crate) limits: Limits,
     /// Format of the report.
-    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<ReportFormat>())]
     pub(crate) format: ReportFormat,
+    #[command(flatten)]
+    pub(crate) target: Target,
     /// Show what would be sent to the LLM, with tokens and price, but send nothing.
     #[arg(long, conflicts_with = "replay")]
     pub(crate) dry_run: bool,
@@ -181,7 +182,7 @@ pub(crate) struct Batch {
     #[arg(long)]
     pub(crate) no_store: bool,
     /// Format of the summary when `--out` takes the lines.
-    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
     pub(crate) format: Format,
 }
 
@@ -197,31 +198,20 @@ pub(crate) struct Compare {
     /// The second run, in the same form.
     pub(crate) b: String,
     /// Format of the comparison.
-    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
-    pub(crate) format: CompareFormat,
-    /// Language. Default: the configured one, else that of the first run.
-    #[arg(long, value_name = "LANG", env = "SCOPEAGENT_LANG", value_parser = one_of(LANGUAGES))]
-    pub(crate) lang: Option<Language>,
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<ReportFormat>())]
+    pub(crate) format: ReportFormat,
+    #[command(flatten)]
+    pub(crate) target: Target,
     /// Show unchanged stages and inputs too, and every change however small.
     #[arg(long)]
     pub(crate) all: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CompareFormat {
-    /// For a terminal.
-    Text,
-    /// For programs.
-    Json,
-    /// For a ticket.
-    Markdown,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
     /// For a terminal.
     Text,
-    /// The report contract, version 1.
+    /// For programs; `schema` prints what a report contains.
     Json,
     /// For a ticket.
     Markdown,
@@ -234,8 +224,10 @@ pub(crate) struct Inspect {
     /// Job folder.
     pub(crate) job: PathBuf,
     /// Output format.
-    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
     pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) target: Target,
     /// Show only this stage and the channels into and out of it.
     #[arg(long, value_name = "STAGE")]
     pub(crate) stage: Option<String>,
@@ -246,9 +238,6 @@ pub(crate) struct Rules {
     /// Show only causes that start with this: `skew`, `memory.spill`.
     pub(crate) cause: Option<String>,
     /// Output format.
-    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
     pub(crate) format: Format,
-    /// Language of the explanations.
-    #[arg(long, value_name = "LANG", env = "SCOPEAGENT_LANG", value_parser = one_of(LANGUAGES))]
-    pub(crate) lang: Option<Language>,
 }

@@ -8,11 +8,12 @@ use clap::{Args, Subcommand};
 use indexer::Engine;
 use report::Language;
 
-use super::{Choices, Format, LANGUAGES, one_of};
+use super::localized::named;
+use super::{Choices, Format, one_of};
 
 const ENGINES: Choices<Engine> = &[
-    ("scope", Engine::Scope, Some("SCOPE and U-SQL")),
-    ("spark", Engine::Spark, Some("Apache Spark")),
+    ("scope", Engine::Scope, Some(("SCOPE and U-SQL", "SCOPE 与 U-SQL"))),
+    ("spark", Engine::Spark, Some(("Apache Spark", "Apache Spark"))),
 ];
 
 #[derive(Debug, Args)]
@@ -24,11 +25,11 @@ pub(crate) struct Search {
     #[arg(short, long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) k: u16,
     /// Output format.
-    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
     pub(crate) format: Format,
-    /// Search only documents in this language.
-    #[arg(long, value_name = "LANG", value_parser = one_of(LANGUAGES))]
-    pub(crate) lang: Option<Language>,
+    /// Language that the call asks for: only documents in it are searched.
+    #[arg(skip)]
+    pub(crate) language: Option<Language>,
     /// Search only what is about this engine or true of every engine.
     #[arg(long, value_name = "ENGINE", value_parser = one_of(ENGINES))]
     pub(crate) engine: Option<Engine>,
@@ -76,7 +77,7 @@ pub(crate) struct Index {
     #[arg(long)]
     pub(crate) watch: bool,
     /// Output format.
-    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
     pub(crate) format: Format,
 }
 
@@ -85,13 +86,13 @@ pub(crate) enum IndexCommand {
     /// Check the index against its manifest, and that every chunk can be found.
     Verify {
         /// Output format.
-        #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+        #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
         format: Format,
     },
     /// Show what the index contains and how it was built.
     Info {
         /// Output format.
-        #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+        #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
         format: Format,
     },
 }
@@ -105,7 +106,7 @@ pub(crate) struct Lint {
     #[arg(long)]
     pub(crate) coverage: bool,
     /// Output format.
-    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
     pub(crate) format: Format,
 }
 
@@ -148,7 +149,7 @@ pub(crate) struct Eval {
     #[arg(long, value_name = "FILE")]
     pub(crate) run_in: Option<PathBuf>,
     /// Output format.
-    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
     pub(crate) format: Format,
 }
 
@@ -161,7 +162,7 @@ pub(crate) enum CaseCommand {
         /// Files. Default: every case in the knowledge folder.
         files: Vec<PathBuf>,
         /// Output format.
-        #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+        #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
         format: Format,
     },
 }

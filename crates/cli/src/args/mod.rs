@@ -2,19 +2,24 @@
 
 mod analysis;
 mod knowledge;
+mod localized;
 mod runs;
 
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use report::Language;
 
 use crate::config::Jobs;
+use localized::named;
 
+pub(crate) use localized::language_of_call;
 pub(crate) use analysis::{
-    Analyze, Batch, Compare, CompareFormat, Inspect, Mcp, ReportFormat, Rules, Thinking,
+    Analyze, Batch, Compare, Inspect, Mcp, ReportFormat, Rules, Thinking,
 };
 pub(crate) use knowledge::{CaseCommand, CaseFrom, Eval, Index, IndexCommand, Lint, Search};
 pub(crate) use runs::{FeedbackArgs, FeedbackCommand, Runs};
@@ -30,7 +35,12 @@ pub(crate) struct Cli {
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = localized::GLOBAL)]
 pub(crate) struct Global {
+    /// Language of reports, help and errors, and of the documents that `search` finds. Default of a report: the configured language, else
+    /// that of the question, else that of the system.
+    #[arg(long, global = true, value_name = "LANG", env = "SCOPEAGENT_LANG", value_parser = one_of(LANGUAGES))]
+    pub(crate) lang: Option<Language>,
     /// Configuration file to use, and trust, instead of the nearest `scopeagent.toml`.
     #[arg(long, global = true, value_name = "FILE", env = "SCOPEAGENT_CONFIG")]
     pub(crate) config: Option<PathBuf>,
@@ -44,7 +54,7 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "MODEL", env = "SCOPEAGENT_EMBEDDER")]
     pub(crate) embedder: Option<String>,
     /// When to use color. NO_COLOR is respected.
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", value_parser = named::<When>())]
     pub(crate) color: When,
     /// Same as `--color never`.
     #[arg(long, global = true)]
@@ -58,7 +68,7 @@ pub(crate) struct Global {
         global = true,
         value_name = "FORMAT",
         default_value = "text",
-        env = "SCOPEAGENT_LOG_FORMAT"
+        env = "SCOPEAGENT_LOG_FORMAT", value_parser = named::<LogFormat>()
     )]
     pub(crate) log_format: LogFormat,
     /// How much to write to stderr; `debug` includes every file and step.
@@ -67,7 +77,7 @@ pub(crate) struct Global {
         global = true,
         value_name = "LEVEL",
         default_value = "info",
-        env = "SCOPEAGENT_LOG_LEVEL"
+        env = "SCOPEAGENT_LOG_LEVEL", value_parser = named::<LogLevel>()
     )]
     pub(crate) log_level: LogLevel,
 }
@@ -167,6 +177,14 @@ pub(crate) enum Format {
     Json,
 }
 
+/// Where the answer goes.
+#[derive(Debug, Args)]
+pub(crate) struct Target {
+    /// Write to this file instead of stdout.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Worker {
     /// Bytes of memory for one job.
@@ -183,7 +201,7 @@ pub(crate) struct Doctor {
     #[arg(long, value_name = "NAME", env = "SCOPEAGENT_LLM")]
     pub(crate) llm: Option<String>,
     /// Output format.
-    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
     pub(crate) format: Format,
 }
 
@@ -209,7 +227,7 @@ pub(crate) struct Trust {
     #[arg(long)]
     pub(crate) list: bool,
     /// Output format.
-    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
     pub(crate) format: Format,
 }
 
@@ -218,7 +236,7 @@ pub(crate) enum ConfigCommand {
     /// Show every value that is set, and where it comes from.
     Show {
         /// Output format.
-        #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+        #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
         format: Format,
     },
 }
@@ -228,7 +246,7 @@ impl Command {
     pub(crate) fn jobs(&self) -> Jobs<'_> {
         let mut jobs = Jobs::default();
         match self {
-            Command::Analyze(args) => jobs.folders.push(&args.job),
+            Command::Analyze(args) => jobs.folders.extend(args.jobs.iter().map(PathBuf::as_path)),
             Command::Inspect(args) => jobs.folders.push(&args.job),
             Command::Compare(args) => jobs.folders.extend([&args.a, &args.b].map(Path::new)),
             Command::Batch(args) => jobs
@@ -241,17 +259,41 @@ impl Command {
 }
 
 impl Cli {
+    /// Parses the command line.
+    ///
+    /// # Errors
+    /// The status with which the program ends after it printed help or what is wrong.
+    pub(crate) fn read(words: impl Iterator<Item = OsString>) -> Result<Cli, i32> {
+        let command = localized::localized(Cli::command());
+        let parsed = command.try_get_matches_from(words).and_then(|matches| {
+            let mut cli = Cli::from_arg_matches(&matches)?;
+            let is_asked = matches.value_source("lang") == Some(ValueSource::CommandLine);
+            if let Command::Search(search) = &mut cli.command {
+                search.language = cli.global.lang.filter(|_| is_asked);
+            }
+            Ok(cli)
+        });
+        parsed.map_err(|error| {
+            let text = localized::rendered(&error);
+            // Without stdout or stderr there is nobody to tell.
+            let _ = match error.use_stderr() {
+                true => anstream::stderr().write_all(text.as_bytes()),
+                false => anstream::stdout().write_all(text.as_bytes()),
+            };
+            error.exit_code()
+        })
+    }
+
     /// A worker takes the arguments of the process that it works for as its own, so that both have the same
     /// configuration, and says nothing on stderr but errors. Returns the memory that a job may take.
-    pub(crate) fn as_worker(&mut self) -> Option<u64> {
+    pub(crate) fn as_worker(self) -> Result<(Cli, Option<u64>), i32> {
         let Command::Worker(worker) = &self.command else {
-            return None;
+            return Ok((self, None));
         };
-        let memory = worker.job_memory;
         let program = OsString::from("scopeagent");
-        *self = Cli::parse_from(std::iter::once(program).chain(worker.of.iter().cloned()));
-        self.global.quiet = true;
-        Some(memory)
+        let mut cli = Cli::read(std::iter::once(program).chain(worker.of.iter().cloned()))?;
+        cli.global.quiet = true;
+        Ok((cli, Some(worker.job_memory)))
     }
 
     /// Flags that set configuration values, as the topmost layer.
@@ -265,6 +307,9 @@ impl Cli {
         let mut layer: toml::Table = set
             .map(|(key, path)| (key.to_owned(), path.into()))
             .collect();
+        if let Some(language) = self.global.lang {
+            layer.insert("language".to_owned(), language.code().into());
+        }
         if let Some(embedder) = &self.global.embedder {
             layer.insert("embedder".to_owned(), embedder_layer(embedder).into());
         }
@@ -272,18 +317,21 @@ impl Cli {
     }
 }
 
-/// Values by name, with their help.
-type Choices<T> = &'static [(&'static str, T, Option<&'static str>)];
+/// Values by name, with their help in English and Chinese.
+type Choices<T> = &'static [(&'static str, T, Option<(&'static str, &'static str)>)];
 
 const LANGUAGES: Choices<Language> = &[
-    ("zh", Language::Zh, Some("Chinese")),
-    ("en", Language::En, Some("English")),
+    ("zh", Language::Zh, Some(("Chinese", "中文"))),
+    ("en", Language::En, Some(("English", "英文"))),
 ];
 
 /// Parses the name of a value.
 fn one_of<T: Copy + Send + Sync>(choices: Choices<T>) -> impl TypedValueParser<Value = T> {
     let named = choices.iter();
-    let named = named.map(|(name, _, help)| PossibleValue::new(*name).help(*help));
+    let named = named.map(|(name, _, help)| {
+        let help = help.map(|(en, zh)| report::interface().select(zh, en));
+        PossibleValue::new(*name).help(help.unwrap_or_default())
+    });
     PossibleValuesParser::new(named).try_map(|text| {
         let chosen = choices.iter().find(|(name, ..)| *name == text);
         chosen.map(|(_, value, _)| *value).ok_or("unknown")

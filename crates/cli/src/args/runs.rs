@@ -3,11 +3,12 @@
 use ::runs::store::Action;
 use clap::{Args, Subcommand};
 
-use super::{Choices, Format, ReportFormat, one_of};
+use super::localized::named;
+use super::{Choices, Format, ReportFormat, Target, one_of};
 
 const ACTIONS: Choices<Action> = &[
-    ("accept", Action::Accept, Some("It was applied")),
-    ("ignore", Action::Ignore, Some("It was not applied")),
+    ("accept", Action::Accept, Some(("It was applied", "已采用"))),
+    ("ignore", Action::Ignore, Some(("It was not applied", "未采用"))),
 ];
 
 #[derive(Debug, Subcommand)]
@@ -21,7 +22,7 @@ pub(crate) enum Runs {
         #[arg(long, default_value_t = 50)]
         limit: usize,
         /// Output format.
-        #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+        #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
         format: Format,
     },
     /// Show the report of a run.
@@ -29,8 +30,10 @@ pub(crate) enum Runs {
         /// Id of the run or the start of it, or `last`.
         run: String,
         /// Format of the report.
-        #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+        #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<ReportFormat>())]
         format: ReportFormat,
+        #[command(flatten)]
+        target: Target,
         /// Show the THINK steps in the text report.
         #[arg(long, short)]
         verbose: bool,
@@ -44,6 +47,8 @@ pub(crate) enum Runs {
     Export {
         /// Id of the run or the start of it. Default: all runs.
         run: Option<String>,
+        #[command(flatten)]
+        target: Target,
     },
 }
 
@@ -74,7 +79,7 @@ pub(crate) enum FeedbackCommand {
     /// Show how feedback changes retrieval and ranking.
     Effect {
         /// Output format.
-        #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+        #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
         format: Format,
     },
 }

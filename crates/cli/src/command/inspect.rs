@@ -1,19 +1,24 @@
 //! `scopeagent inspect`: what a job folder contains.
 
-use crate::args::Inspect;
+use crate::args::{Format, Inspect};
+use crate::config::Config;
 use crate::exit::Exit;
 use crate::render;
 use crate::terminal::Terminal;
 use server::Result;
 use server::inspection::Inspection;
 
-pub(crate) fn run(args: &Inspect, terminal: &Terminal) -> Result<Exit> {
+pub(crate) fn run(args: &Inspect, config: &Config, terminal: &Terminal) -> Result<Exit> {
+    let language = config.language.unwrap_or_else(report::interface);
     let progress = terminal.progress("reading");
     let inspection = Inspection::read(&args.job, args.stage.as_deref());
     drop(progress);
     let inspection = inspection?;
-    super::show(terminal, args.format, &inspection, || {
-        render::inspection::render(&inspection, render::layout::terminal_width())
-    })?;
+    let columns = render::layout::terminal_width();
+    let text = match args.format {
+        Format::Json => super::json(&inspection)?,
+        Format::Text => render::inspection::render(&inspection, language, columns),
+    };
+    terminal.out(&args.target).write(&text)?;
     Ok(Exit::Success)
 }
