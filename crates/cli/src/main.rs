@@ -59,7 +59,7 @@ fn run(cli: &Cli, worker: Option<u64>, terminal: &Terminal) -> Result<Exit> {
         Command::Analyze(args) => command::analyze::run(args, &config, terminal),
         Command::Batch(args) => command::batch::run(args, &config, terminal),
         Command::Compare(args) => command::compare::run(args, &config, terminal),
-        Command::Inspect(args) => command::inspect::run(args, &config, terminal),
+        Command::Inspect(args) => command::inspect::run(args, terminal),
         Command::Search(args) => command::search::run(args, &config, terminal),
         Command::Lint(args) => command::lint::run(args, &config, terminal),
         Command::Eval(args) => command::eval::run(args, &config, terminal),
@@ -72,8 +72,10 @@ fn run(cli: &Cli, worker: Option<u64>, terminal: &Terminal) -> Result<Exit> {
         Command::Rules(args) => command::rules::run(args, &config, terminal),
         Command::Runs(args) => command::runs::run(args, &config, terminal),
         Command::Feedback(args) => command::feedback::run(args, &config, terminal),
+        Command::Fix(args) => command::fix::run(args, &config, terminal),
+        Command::Schema { target } => command::init::schema(target, terminal),
         Command::Mcp(args) => command::mcp::run(args, &config, terminal),
         Command::Case(command) => command::case::run(command, &config, terminal),
-        Command::Config(command) => command::config::run(command, &layers, terminal),
+        Command::Config(command) => command::config::run(command, &layers, &config, terminal),
     }
 }

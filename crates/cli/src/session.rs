@@ -157,7 +157,8 @@ pub(crate) fn request(job: PathBuf, thinking: &Thinking) -> Request {
     Request {
         job,
         question: thinking.question.clone(),
-        language: None,
+        // A question may be in another language than the interface.
+        language: thinking.question.is_none().then(report::interface),
         depth: thinking.depth,
         hypotheses: thinking.hypotheses,
         run_id: None,

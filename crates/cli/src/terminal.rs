@@ -175,8 +175,8 @@ impl Out<'_> {
             Some(file) => Ok(file),
             none => File::create(path).map(|file| none.insert(file)),
         };
-        let written = written
-            .and_then(|file| file.write_all(llm::hide(&safe::terminal(&plain)).as_bytes()));
+        let written =
+            written.and_then(|file| file.write_all(llm::hide(&safe::terminal(&plain)).as_bytes()));
         let file = path.display();
         written.explain(
             ErrorKind::Other,

@@ -5,7 +5,7 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Command, ValueEnum};
 use report::{Language, interface};
@@ -16,7 +16,10 @@ pub(super) const GLOBAL: &str = "Global options";
 /// The English and the Chinese half of a doc comment; the second is empty if there is none.
 fn halves(doc: &str) -> (&str, &str) {
     let (en, zh) = doc.split_once('‖').unwrap_or((doc, ""));
-    (en.trim().trim_end_matches('.'), zh.trim().trim_end_matches('。'))
+    (
+        en.trim().trim_end_matches('.'),
+        zh.trim().trim_end_matches('。'),
+    )
 }
 
 fn pick(doc: &str) -> String {
@@ -45,9 +48,9 @@ pub(super) fn localized(command: Command) -> Command {
         .get_subcommands()
         .map(|sub| sub.get_name().to_owned())
         .collect();
-    names
-        .iter()
-        .fold(command, |command, name| command.mut_subcommand(name, localized))
+    names.iter().fold(command, |command, name| {
+        command.mut_subcommand(name, localized)
+    })
 }
 
 /// Parses the name of a variant, which has its help in both languages.
@@ -56,7 +59,10 @@ pub(super) fn named<E: ValueEnum + Send + Sync + 'static>() -> impl TypedValuePa
     let values = values.filter_map(|variant| {
         let value = variant.to_possible_value()?;
         let help = value.get_help().map(|help| pick(&help.to_string()));
-        Some(PossibleValue::new(value.get_name().to_owned()).help(help.unwrap_or_default()))
+        Some(match help {
+            Some(help) => value.help(help),
+            None => value,
+        })
     });
     PossibleValuesParser::new(values).try_map(|text| E::from_str(&text, false))
 }
@@ -72,18 +78,26 @@ pub(super) fn rendered(error: &clap::Error) -> String {
 }
 
 /// What clap writes around our texts.
-const AROUND: [(&str, &str); 15] = [
-    ("Usage:", "用法："),
+const AROUND: [(&str, &str); 17] = [
+    ("Usage: ", "用法："),
+    ("[OPTIONS]", "[选项]"),
+    ("COMMAND", "命令"),
     ("Commands:", "命令："),
     ("Arguments:", "参数："),
     ("Options:", "选项："),
     ("Possible values:", "可选值："),
-    ("[default: ", "[默认："),
-    ("[possible values: ", "[可选值："),
-    ("[env: ", "[环境变量："),
-    ("[aliases: ", "[别名："),
-    ("Print help (see more with '--help')", "显示帮助（--help 更详细）"),
-    ("Print help (see a summary with '-h')", "显示帮助（-h 更简短）"),
+    ("[default:", "[默认："),
+    ("[possible values:", "[可选值："),
+    ("[env:", "[环境变量："),
+    ("[aliases:", "[别名："),
+    (
+        "Print help (see more with '--help')",
+        "显示帮助（--help 更详细）",
+    ),
+    (
+        "Print help (see a summary with '-h')",
+        "显示帮助（-h 更简短）",
+    ),
     ("Print help", "显示帮助"),
     ("Print version", "显示版本"),
     (
@@ -217,7 +231,11 @@ mod tests {
         ] {
             let words = line.split(' ').map(OsString::from);
             let system = language_of_call(std::iter::empty());
-            assert_eq!(language_of_call(words), expected.unwrap_or(system), "{line}");
+            assert_eq!(
+                language_of_call(words),
+                expected.unwrap_or(system),
+                "{line}"
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `scopeagent compare`: what changed between two runs.
 
 use runs::compare;
-use server::Result;
+use server::{Error, ErrorKind, Result};
 
 use crate::args::{Compare, ReportFormat};
 use crate::config::Config;
@@ -23,7 +23,8 @@ pub(crate) fn run(args: &Compare, config: &Config, terminal: &Terminal) -> Resul
     terminal.out(&args.target).write(&match args.format {
         ReportFormat::Json => super::json(&comparison)?,
         ReportFormat::Markdown => render::comparison::markdown(&comparison, args.all),
-        ReportFormat::Html => render::comparison::html(&comparison, args.all),
+        ReportFormat::Html => render::comparison::html(&comparison, args.all)
+            .map_err(|e| Error::from_source(ErrorKind::Other, &e))?,
         ReportFormat::Text => render::comparison::text(&comparison, columns, args.all),
     })?;
     Ok(Exit::Success)

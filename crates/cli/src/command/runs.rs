@@ -42,7 +42,9 @@ pub(crate) fn run(args: &Runs, config: &Config, terminal: &Terminal) -> Result<E
             terminal.remark(&format!("deleted run {} of {}", row.run_id, row.job));
         }
         Runs::Export { run, target } => match run {
-            Some(run) => terminal.out(target).write(&super::json(&report(&store, run)?)?)?,
+            Some(run) => terminal
+                .out(target)
+                .write(&super::json(&report(&store, run)?)?)?,
             None => export_all(&store, &mut terminal.out(target))?,
         },
     }

@@ -1,18 +1,10 @@
-//! How a report and other answers look. Everything here turns data into text; nothing is decided.
+//! How answers look that only the program gives; reports and comparisons are in the crate of the same name.
 
-mod account;
 pub(crate) mod batch;
-pub(crate) mod comparison;
-pub(crate) mod explained;
-pub(crate) mod html;
 pub(crate) mod inspection;
 pub(crate) mod layout;
-pub(crate) mod markdown;
-mod parts;
-mod style;
-pub(crate) mod table;
-pub(crate) mod text;
-pub(crate) mod words;
+
+pub(crate) use ::render::{comparison, explained, html, markdown, table, text};
 
 use agent::model::Preview;
 use report::Report;
@@ -45,7 +37,6 @@ pub(crate) fn report(
     }
 }
 
-/// What a dry run would send, step by step.
 /// What is sent next to a prompt: tools, or the schema of the answer.
 fn beside(preview: &Preview) -> String {
     let tools = preview.tools.iter().map(|tool| {
@@ -64,6 +55,7 @@ fn beside(preview: &Preview) -> String {
     }
 }
 
+/// What a dry run would send, step by step.
 pub(crate) fn previews(previews: &[Preview]) -> String {
     let bold = anstyle::Style::new().bold();
     let parts = previews.iter().map(|p| {

@@ -1,5 +1,6 @@
 //! A comparison of two runs, for a terminal and for a ticket: the rows that both show.
 
+mod html;
 mod markdown;
 mod sections;
 mod text;
@@ -13,8 +14,9 @@ use runs::compare::{
 
 use super::words::Words;
 
-pub(crate) use markdown::render as markdown;
-pub(crate) use text::render as text;
+pub use html::render as html;
+pub use markdown::render as markdown;
+pub use text::render as text;
 
 /// Stages, plan changes and estimates shown unless all are asked for; the JSON form has every one.
 const SHOWN: usize = 8;
