@@ -78,7 +78,8 @@ pub(super) fn rendered(error: &clap::Error) -> String {
 }
 
 /// What clap writes around our texts.
-const AROUND: [(&str, &str); 17] = [
+const AROUND: [(&str, &str); 18] = [
+    ("Usage:\u{1b}[0m ", "用法：\u{1b}[0m"),
     ("Usage: ", "用法："),
     ("[OPTIONS]", "[选项]"),
     ("COMMAND", "命令"),
