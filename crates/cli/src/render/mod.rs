@@ -38,7 +38,7 @@ pub(crate) fn report(
 }
 
 /// What is sent next to a prompt: tools, or the schema of the answer.
-fn beside(preview: &Preview) -> String {
+fn tools_or_schema(preview: &Preview) -> String {
     let tools = preview.tools.iter().map(|tool| {
         let (name, about, schema) = (&tool.name, &tool.description, &tool.schema);
         format!("tool {name}: {about} {schema}\n")
@@ -67,7 +67,7 @@ pub(crate) fn previews(previews: &[Preview]) -> String {
             p.tokens,
             p.system,
             p.user,
-            beside(p)
+            tools_or_schema(p)
         )
     });
     parts.collect()
