@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agent::model::Preview;
-use agent::{Limits, Observer, Prompts, Request, Services, Silent};
+use agent::{Event, Limits, Observer, Prompts, Request, Services, Silent};
 use indexer::Index;
 use llm::LlmConfig;
 use report::{Language, Report, SuggestionKind};
@@ -165,18 +165,21 @@ impl Session {
 
     /// Chooses the reasoner and announces it, so that a wrong profile is reported before the first job is read. Returns the announcement.
     pub fn check_reasoner(&self, choice: &ReasonerChoice) -> Result<String> {
-        self.reasoners(choice)
-            .map(|reasoners| reasoners.description)
+        let description = self.reasoners(choice)?.description;
+        self.announce(&description);
+        Ok(description)
     }
 
     fn reasoners(&self, choice: &ReasonerChoice) -> Result<Reasoners> {
-        let reasoners = Reasoners::choose(choice, &self.settings.llm, self.settings.keys)?;
+        Reasoners::choose(choice, &self.settings.llm, self.settings.keys)
+    }
+
+    fn announce(&self, description: &str) {
         let mut announced = locked(&self.announced);
-        if *announced != reasoners.description {
-            self.monitor.remark(&reasoners.description);
-            announced.clone_from(&reasoners.description);
+        if *announced != description {
+            self.monitor.remark(description);
+            description.clone_into(&mut announced);
         }
-        Ok(reasoners)
     }
 
     /// Analyzes one job and saves the run. Blocks; must not be called from a thread that serves asynchronous tasks. A store that fails
@@ -265,7 +268,12 @@ impl Session {
             redact: task.reasoner.redact,
             cancel: task.cancel.clone(),
         };
-        let analyzed = agent::analyze(&task.request, &services, observer);
+        let mut observer = Announcing {
+            session: self,
+            description: reasoners.description,
+            observer,
+        };
+        let analyzed = agent::analyze(&task.request, &services, &mut observer);
         let agent::Analysis { report, job } = self.runtime.block_on(analyzed)?;
         Ok(Analysis {
             report,
@@ -316,6 +324,24 @@ impl Session {
                 .warn(&format!("the run is not saved: {reason}; {hint}"));
         };
         outcome.inspect_err(warn).ok()
+    }
+}
+
+/// Announces the reasoner once the job is open, so that an error about the job comes alone.
+struct Announcing<'a> {
+    session: &'a Session,
+    description: String,
+    observer: &'a mut dyn Observer,
+}
+
+impl Observer for Announcing<'_> {
+    fn event(&mut self, event: Event<'_>) {
+        if let Event::JobOpened { .. } = event
+            && !self.description.is_empty()
+        {
+            self.session.announce(&self.description);
+        }
+        self.observer.event(event);
     }
 }
 

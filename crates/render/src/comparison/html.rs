@@ -1,99 +1,124 @@
-//! A comparison as part of a page.
+//! A comparison as a self-contained page, or as the body of one that is served.
 
+use minijinja::Environment;
+use minijinja::value::Serde;
 use runs::compare::Comparison;
+use serde::Serialize;
 
 use super::run_facts;
 use super::sections::{Body, Marked, Section, sections};
-use crate::html::svg::{escape, with_code};
+use crate::html::STYLE;
 use crate::layout::DiffPart;
 use crate::shown;
 use crate::table::Align;
 use crate::words::Words;
 
+const PAGE: &str = include_str!("comparison.html");
+const BODY: &str = include_str!("body.html");
+
+#[derive(Serialize)]
+struct Page<'a> {
+    style: &'static str,
+    language: &'static str,
+    headline: &'a str,
+    runs: [(&'static str, String); 2],
+    note: Option<&'static str>,
+    sections: Vec<View>,
+}
+
+#[derive(Serialize, Default)]
+struct View {
+    heading: &'static str,
+    items: Vec<(Cell, String)>,
+    heads: Vec<(&'static str, bool)>,
+    rows: Vec<(Vec<Cell>, String)>,
+    diff: Vec<(&'static str, String)>,
+    remark: String,
+}
+
+/// A text, and whether it is good or bad news.
+#[derive(Serialize)]
+struct Cell {
+    class: &'static str,
+    text: String,
+}
+
 /// Renders a comparison; with `all`, unchanged stages too.
-pub fn render(comparison: &Comparison, all: bool) -> String {
+///
+/// # Errors
+/// If the built-in page does not fit the comparison, which a test excludes.
+pub fn page(comparison: &Comparison, all: bool) -> Result<String, minijinja::Error> {
+    fill("comparison.html", comparison, all)
+}
+
+/// Renders the body of a page that is served.
+///
+/// # Errors
+/// As for [`page`].
+pub fn body(comparison: &Comparison, all: bool) -> Result<String, minijinja::Error> {
+    fill("comparison-body.html", comparison, all)
+}
+
+fn fill(template: &str, comparison: &Comparison, all: bool) -> Result<String, minijinja::Error> {
     let comparison = &shown(comparison);
     let words = Words(comparison.language);
-    let mut out = format!(
-        "<header class=\"verdict\"><h1>{}</h1>",
-        with_code(&comparison.headline)
-    );
-    for (name, run) in [("A", &comparison.a), ("B", &comparison.b)] {
-        let facts = escape(&run_facts(run, words).join(" · "));
-        out += &format!("<p class=\"job\"><b>{name}</b> {facts}</p>");
+    let facts = |run| run_facts(run, words).join(" · ");
+    let page = Page {
+        style: STYLE,
+        language: comparison.language.code(),
+        headline: &comparison.headline,
+        runs: [("A", facts(&comparison.a)), ("B", facts(&comparison.b))],
+        note: (!comparison.same_job).then(|| words.other_job()),
+        sections: sections(comparison, all).into_iter().map(view).collect(),
+    };
+    let mut environment = Environment::new();
+    environment.add_template("comparison.html", PAGE)?;
+    environment.add_template("comparison-body.html", BODY)?;
+    environment.get_template(template)?.render(Serde(&page))
+}
+
+fn view(section: Section) -> View {
+    let view = View {
+        heading: section.heading,
+        remark: section.remark,
+        ..View::default()
+    };
+    match section.body {
+        Body::Items(items) => View {
+            items: items
+                .into_iter()
+                .map(|(lead, text)| (cell(lead), text))
+                .collect(),
+            ..view
+        },
+        Body::Table { heads, rows } => View {
+            heads: heads
+                .into_iter()
+                .map(|(head, align)| (head, align == Align::Right))
+                .collect(),
+            rows: rows
+                .into_iter()
+                .map(|(cells, facts)| (cells.into_iter().map(cell).collect(), facts.join(" · ")))
+                .collect(),
+            ..view
+        },
+        Body::Diff(diff) => View {
+            diff: diff
+                .lines()
+                .map(|line| (DiffPart::of(line).class(), line.to_owned()))
+                .collect(),
+            ..view
+        },
     }
-    out += "</header>";
-    if !comparison.same_job {
-        out += &format!("<p class=\"warn\">{}</p>", words.other_job());
-    }
-    out.extend(sections(comparison, all).iter().map(as_html));
-    out
 }
 
-fn as_html(section: &Section) -> String {
-    let body = match &section.body {
-        Body::Items(items) => {
-            let item = |(lead, text): &(Marked, String)| {
-                format!("<li>{} {}</li>", marked(lead), with_code(text))
-            };
-            let items: String = items.iter().map(item).collect();
-            format!("<ul class=\"reasons\">{items}</ul>")
-        }
-        Body::Table { heads, rows } => table(heads, rows),
-        Body::Diff(diff) if diff.is_empty() => String::new(),
-        Body::Diff(diff) => {
-            let line = |line: &str| {
-                let class = DiffPart::of(line).class();
-                format!("<span class=\"{class}\">{}</span>\n", escape(line))
-            };
-            let lines: String = diff.lines().map(line).collect();
-            format!("<pre class=\"diff\" tabindex=\"0\">{lines}</pre>")
-        }
-    };
-    let remark = match section.remark.as_str() {
-        "" => String::new(),
-        remark => format!("<p class=\"legend\">{}</p>", escape(remark)),
-    };
-    format!(
-        "<section><h2>{}</h2>{body}{remark}</section>",
-        section.heading
-    )
-}
-
-fn table(heads: &[(&str, Align)], rows: &[(Vec<Marked>, Vec<String>)]) -> String {
-    let class = |align: Align| match align {
-        Align::Left => "",
-        Align::Right => " class=\"number\"",
-    };
-    let head = |(head, align): &(&str, Align)| format!("<th{}>{head}</th>", class(*align));
-    let row = |(cells, facts): &(Vec<Marked>, Vec<String>)| {
-        let cells = cells.iter().zip(heads).enumerate();
-        let cells: String = cells
-            .map(|(at, (cell, (_, align)))| {
-                let facts = match facts.join(" · ") {
-                    facts if at == 0 && !facts.is_empty() => {
-                        format!("<br><small>{}</small>", escape(&facts))
-                    }
-                    _ => String::new(),
-                };
-                format!("<td{}>{}{facts}</td>", class(*align), marked(cell))
-            })
-            .collect();
-        format!("<tr>{cells}</tr>")
-    };
-    format!(
-        "<div class=\"scroll\" tabindex=\"0\"><table class=\"changes\"><thead><tr>{}</tr></thead>{}</table></div>",
-        heads.iter().map(head).collect::<String>(),
-        rows.iter().map(row).collect::<String>()
-    )
-}
-
-fn marked(text: &Marked) -> String {
-    let shown = escape(&text.text);
-    match text.is_worse {
-        Some(true) => format!("<span class=\"worse\">{shown}</span>"),
-        Some(false) => format!("<span class=\"better\">{shown}</span>"),
-        None if shown.is_empty() => shown,
-        None => format!("<span>{shown}</span>"),
+fn cell(marked: Marked) -> Cell {
+    Cell {
+        class: match marked.is_worse {
+            Some(true) => "worse",
+            Some(false) => "better",
+            None => "",
+        },
+        text: marked.text,
     }
 }

@@ -14,7 +14,7 @@ use runs::compare::{
 
 use super::words::Words;
 
-pub use html::render as html;
+pub use html::{body, page};
 pub use markdown::render as markdown;
 pub use text::render as text;
 

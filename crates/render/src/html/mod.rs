@@ -5,7 +5,7 @@ mod charts;
 mod dag;
 mod gantt;
 pub mod prose;
-pub(crate) mod svg;
+mod svg;
 
 use std::collections::BTreeMap;
 

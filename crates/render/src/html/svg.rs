@@ -1,7 +1,7 @@
 //! Small pieces of SVG markup. All text goes through [`escape`].
 
 /// Text for markup: what would be read as markup is written as entities.
-pub(crate) fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -17,7 +17,7 @@ pub(crate) fn escape(text: &str) -> String {
 }
 
 /// Text for markup in which what stands between backticks is code. A lone backtick stays.
-pub(crate) fn with_code(text: &str) -> String {
+pub(super) fn with_code(text: &str) -> String {
     let pieces: Vec<&str> = text.split('`').collect();
     let paired = pieces.len() - (1 - pieces.len() % 2);
     let mut out = String::with_capacity(text.len());

@@ -9,7 +9,7 @@ use minijinja::context;
 use runs::compare::compare;
 
 use crate::error::{Error, ErrorKind};
-use crate::web::app::App;
+use crate::web::app::{App, template};
 use crate::web::visitor::Visitor;
 
 /// The two runs are both called `run`, so that boxes in a list can name them without a script; the older one comes first.
@@ -40,7 +40,7 @@ pub(super) async fn show(
         };
         let [first, second] = [&a, &b].map(|row| app.session.compared_run(&row.run_id));
         let comparison = compare(&first?, &second?, visitor.language);
-        let body = render::comparison::html(&comparison, true);
+        let body = render::comparison::body(&comparison, true).map_err(|e| template(&e))?;
         let content = context! {
             a => a.run_id,
             b => b.run_id,
