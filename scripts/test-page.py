@@ -76,7 +76,7 @@ def click_through(page, url):
     check(box.evaluate("node => node.scrollLeft") > 0, "the graph pans")
     page.locator("details.passage summary").first.click()
     check(page.locator("details.passage[open] .prose").first.is_visible(), "experience opens in place")
-    page.locator(".gantt summary .name").first.click()
+    page.locator(".gantt summary").first.click()
     check(page.locator(".gantt details[open]").count() == 1, "a row of the chart opens")
     page.locator("pre.diff + .tools button").first.click()
     copied = page.evaluate("navigator.clipboard.readText()")

@@ -74,6 +74,7 @@ fn fill(template: &str, comparison: &Comparison, all: bool) -> Result<String, mi
     let mut environment = Environment::new();
     environment.add_template("comparison.html", PAGE)?;
     environment.add_template("comparison-body.html", BODY)?;
+    environment.add_function("code", crate::html::code);
     environment.get_template(template)?.render(Serde(&page))
 }
 

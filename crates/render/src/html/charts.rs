@@ -44,15 +44,16 @@ fn histogram(
     let scale = f64::from(most).ln_1p().max(f64::MIN_POSITIVE);
     let bin = width / data.counts.len() as f64;
     let span = (data.max - data.min) / data.counts.len() as f64;
-    let mut out = format!(
-        r#"<svg class="histogram" viewBox="0 0 {width} {h}" width="{width}" height="{h}" role="img">"#,
-        h = height + AXIS + 16.0
-    );
     let heading = format!(
         "{caption} · {} · {} {}",
         words.say(VERTEX.count(f64::from(data.counts.iter().sum::<u32>()))),
         words.mean(),
         unit(data.mean)
+    );
+    let mut out = format!(
+        r#"<svg class="histogram" viewBox="0 0 {width} {h}" width="{width}" height="{h}" role="img" aria-label="{label}">"#,
+        h = height + AXIS + 16.0,
+        label = escape(&heading)
     );
     out += &label(0.0, 11.0, "caption", "start", &heading);
     for (i, count) in data.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
@@ -97,8 +98,9 @@ pub(super) fn timeline(data: &Timeline, summary: &RunSummary, words: Words) -> S
     let x = |slot: usize| slot as f64 / slots.max(1) as f64 * width;
     let y = |value: f32| height - f64::from(value / most) * (height - TOP);
     let mut out = format!(
-        r#"<svg class="timeline" viewBox="0 0 {width} {h}" width="{width}" height="{h}" role="img">"#,
-        h = height + AXIS
+        r#"<svg class="timeline" viewBox="0 0 {width} {h}" width="{width}" height="{h}" role="img" aria-label="{label}">"#,
+        h = height + AXIS,
+        label = words.timeline()
     );
     let mut below = vec![0.0_f32; slots];
     for (i, row) in data.running.iter().enumerate() {

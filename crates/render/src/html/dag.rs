@@ -53,9 +53,10 @@ pub(super) fn draw(summary: &RunSummary, hot: &[(String, String)], words: Words)
         .map(|(i, stage)| stage_box(stage, summary.share(stage), places.at[i], hot, words))
         .collect();
     format!(
-        r#"<svg class="dag" viewBox="0 0 {w:.0} {h:.0}" width="{w:.0}" height="{h:.0}" role="img">{channels}{boxes}{sizes}</svg>"#,
+        r#"<svg class="dag" viewBox="0 0 {w:.0} {h:.0}" width="{w:.0}" height="{h:.0}" role="img" aria-label="{label}">{channels}{boxes}{sizes}</svg>"#,
         w = places.width,
-        h = places.height
+        h = places.height,
+        label = words.stage_graph()
     )
 }
 
@@ -206,7 +207,7 @@ fn stage_box(
         &format!("{vertices} · {busy} · {share}"),
     );
     if let Some(id) = finding {
-        out += &label(x + BOX_WIDTH - 8.0, y + 43.0, "mark", "end", id);
+        out += &label(x + BOX_WIDTH - 8.0, y + 23.0, "mark", "end", id);
     }
     out + "</g>"
 }

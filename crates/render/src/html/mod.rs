@@ -139,10 +139,13 @@ pub fn environment(language: Language) -> Result<Environment<'static>, minijinja
         environment.add_template(name, template)?;
     }
     environment.add_function("word", move |name: &str| words.by_name(name));
-    environment.add_function("code", |text: &str| {
-        minijinja::Value::from_safe_string(svg::with_code(text))
-    });
+    environment.add_function("code", code);
     Ok(environment)
+}
+
+/// Markup of a text in which what stands between backticks is code.
+pub(crate) fn code(text: &str) -> minijinja::Value {
+    minijinja::Value::from_safe_string(svg::with_code(text))
 }
 
 /// Renders a report with what can be drawn of its job.

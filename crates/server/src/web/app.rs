@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::analyses::Analyses;
-use super::phrases;
+use super::templates::environment;
 use super::visitor::Visitor;
 use super::{Options, check_token};
 use crate::error::{Error, ErrorKind, Explain, Result};
@@ -96,6 +96,11 @@ impl App {
             bodies: Mutex::default(),
             facets: Mutex::default(),
         })
+    }
+
+    /// Whether a form with this token comes from a page of this server.
+    pub(super) fn is_own_form(&self, token: &str) -> bool {
+        same(token, &self.form_token)
     }
 
     /// The templates of a language.
@@ -202,13 +207,9 @@ pub(super) fn template(error: &minijinja::Error) -> Error {
     Error::from_source(ErrorKind::Other, error)
 }
 
-fn environment(language: Language) -> std::result::Result<Environment<'static>, minijinja::Error> {
-    let mut environment = render::html::environment(language)?;
-    for (name, source) in super::pages::TEMPLATES {
-        environment.add_template(name, source)?;
-    }
-    environment.add_function("say", move |name: &str| phrases::say(name, language));
-    Ok(environment)
+/// Compares secrets in the same time whatever they are: `blake3` hashes are compared so.
+pub(super) fn same(a: &str, b: &str) -> bool {
+    blake3::hash(a.as_bytes()) == blake3::hash(b.as_bytes())
 }
 
 /// 128 random bits.

@@ -14,13 +14,16 @@ use secrecy::ExposeSecret;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::app::App;
+use super::app::{App, same};
+use super::upload;
 use super::visitor::{Visitor, cookie};
 
 /// How long one request may take from its head to the head of its answer.
 const TIME: Duration = Duration::from_secs(30);
 /// The same for an upload.
 const UPLOAD_TIME: Duration = Duration::from_secs(30 * 60);
+/// Bytes of a form.
+pub(super) const MAX_FORM: usize = 64 << 10;
 /// How long a wrong token waits for its answer.
 const PENALTY: Duration = Duration::from_millis(500);
 
@@ -36,12 +39,19 @@ pub(super) async fn check(State(app): State<Arc<App>>, request: Request, next: N
     let visitor = Visitor::of(&parts);
     let path = parts.uri.path().to_owned();
     let is_public = path == "/login" || path.starts_with("/static/");
+    let most = match path.as_str() {
+        "/uploads" => upload::MAX_BYTES,
+        _ => MAX_FORM,
+    };
     let mut response = match admitted(&app, &parts.method, &parts.headers) {
         Err(status) => (status, "this request does not come from this page\n").into_response(),
         Ok(()) if !is_public && !is_logged_in(&app, &parts.headers) => match parts.method {
             Method::GET => Redirect::to("/login").into_response(),
             _ => StatusCode::UNAUTHORIZED.into_response(),
         },
+        Ok(()) if announced(&parts.headers) > most as u64 => {
+            StatusCode::PAYLOAD_TOO_LARGE.into_response()
+        }
         Ok(()) => {
             let time = if path == "/uploads" {
                 UPLOAD_TIME
@@ -60,6 +70,13 @@ pub(super) async fn check(State(app): State<Arc<App>>, request: Request, next: N
         }
     }
     response
+}
+
+/// Bytes that a body has according to its head; the body itself is measured too.
+fn announced(headers: &HeaderMap) -> u64 {
+    let length = headers.get(header::CONTENT_LENGTH);
+    let length = length.and_then(|value| value.to_str().ok()?.parse().ok());
+    length.unwrap_or(0)
 }
 
 fn protect(headers: &mut HeaderMap, is_static: bool) {
@@ -129,11 +146,6 @@ fn is_logged_in(app: &App, headers: &HeaderMap) -> bool {
         || cookie(headers, LOGIN).is_some_and(|given| same(given, &app.login))
 }
 
-/// Compares secrets in the same time whatever they are: `blake3` hashes are compared so.
-fn same(a: &str, b: &str) -> bool {
-    blake3::hash(a.as_bytes()) == blake3::hash(b.as_bytes())
-}
-
 #[derive(Deserialize)]
 pub(super) struct Login {
     secret: String,
@@ -180,17 +192,13 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Change<T> {
         let body = axum::body::Bytes::from_request(request, app).await;
         let body = body.map_err(IntoResponse::into_response)?;
         let token = serde_urlencoded::from_bytes::<Token>(&body);
-        if !token.is_ok_and(|form| is_own_form(app, &form.token)) {
+        if !token.is_ok_and(|form| app.is_own_form(&form.token)) {
             return Err(foreign_form());
         }
         serde_urlencoded::from_bytes(&body)
             .map(Change)
             .map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()).into_response())
     }
-}
-
-pub(super) fn is_own_form(app: &App, token: &str) -> bool {
-    same(token, &app.form_token)
 }
 
 pub(super) fn foreign_form() -> Response {

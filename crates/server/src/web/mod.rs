@@ -12,6 +12,8 @@ mod app;
 mod guard;
 mod pages;
 mod phrases;
+mod start;
+mod templates;
 mod upload;
 mod visitor;
 
@@ -68,9 +70,10 @@ pub struct Options {
 /// # Errors
 /// If the address is taken, or an address that other machines reach has no token.
 pub async fn serve(session: Arc<Session>, options: Options, stop: CancellationToken) -> Result<()> {
-    let listener = listen::bind(options.address).await?;
-    let bound = listener.address();
+    let address = options.address;
     let app = Arc::new(App::new(session, options, stop.clone())?);
+    let listener = listen::bind(address).await?;
+    let bound = listener.address();
     let monitor = app.session.monitor();
     monitor.remark(&format!("jobs may be read in {}", app.roots.listed()));
     monitor.remark(&format!("serving http://{bound}/"));

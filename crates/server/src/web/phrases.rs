@@ -48,6 +48,7 @@ const PHRASES: &[(&str, &str, &str)] = &[
         "Path of a job folder or an event log",
     ),
     ("path_hint", "可以读取的目录：", "Folders that may be read:"),
+    ("by_path", "按路径", "By path"),
     ("or_upload", "或上传文件", "Or upload files"),
     ("folder", "作业目录", "Job folder"),
     ("single_files", "文件", "Files"),

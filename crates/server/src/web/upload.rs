@@ -9,7 +9,6 @@ use axum::extract::multipart::{Field, MultipartError};
 use tokio::io::AsyncWriteExt;
 
 use super::app::App;
-use super::guard;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Bytes of one upload.
@@ -51,7 +50,7 @@ async fn fields(app: &App, mut form: Multipart, job: &Path) -> Result<Upload> {
     let (mut is_own, mut files) = (false, 0);
     while let Some(mut field) = form.next_field().await.map_err(broken)? {
         match field.name().unwrap_or_default() {
-            "token" => is_own = guard::is_own_form(app, &text(&mut field).await?),
+            "token" => is_own = app.is_own_form(&text(&mut field).await?),
             _ if !is_own => {
                 return Err(
                     Error::new(ErrorKind::Usage, "this form does not come from this page")

@@ -1,15 +1,12 @@
 //! Who asks: the language and the colors of the page, from cookies, the address and the browser.
 
 use std::convert::Infallible;
-use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use report::Language;
 use serde::Serialize;
-
-use super::app::App;
 
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Visitor {
@@ -28,10 +25,10 @@ pub(super) struct Visitor {
 /// How long choices are remembered, in seconds.
 const YEAR: u32 = 31_536_000;
 
-impl FromRequestParts<Arc<App>> for Visitor {
+impl<S: Send + Sync> FromRequestParts<S> for Visitor {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, Infallible> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         Ok(Visitor::of(parts))
     }
 }

@@ -13,9 +13,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::given;
 use crate::error::Result;
-use crate::web::analyses::{self, Progress, Wish};
+use crate::web::analyses::Progress;
 use crate::web::app::App;
 use crate::web::guard::Change;
+use crate::web::start::{Wish, start as start_analysis};
 use crate::web::upload;
 use crate::web::visitor::Visitor;
 
@@ -52,7 +53,7 @@ pub(super) async fn start(
             language: visitor.language,
             depth: depth(&asked.depth),
         };
-        let run = analyses::start(app, wish)?;
+        let run = start_analysis(app, wish)?;
         Ok(Redirect::to(&format!("/runs/{run}")).into_response())
     })
     .await
@@ -94,7 +95,7 @@ async fn received(app: &Arc<App>, visitor: &Visitor, form: Multipart) -> Result<
         language: visitor.language,
         depth: depth(&upload.depth),
     };
-    analyses::start(app, wish)
+    start_analysis(app, wish)
 }
 
 #[derive(Deserialize)]

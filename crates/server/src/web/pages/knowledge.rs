@@ -53,7 +53,7 @@ pub(super) async fn search(
         let found = |hit: &Hit| Found {
             id: hit.chunk.id.clone(),
             place: place(&hit.chunk),
-            html: prose::render(&hit.chunk.text),
+            html: prose::render(without_heading(&hit.chunk.text)),
             is_weak: hit.fit == Match::Weak,
             causes: titles(&hit.chunk.causes, visitor),
         };
@@ -112,6 +112,14 @@ pub(super) async fn passage(
         app.page(visitor, "knowledge.html", content)
     })
     .await
+}
+
+/// The place above a hit has its heading already.
+fn without_heading(text: &str) -> &str {
+    match text.split_once('\n') {
+        Some((first, rest)) if first.starts_with('#') => rest,
+        _ => text,
+    }
 }
 
 fn without_front_matter(text: &str) -> &str {

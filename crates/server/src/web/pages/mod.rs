@@ -17,30 +17,7 @@ use axum::routing::{get, post};
 use serde::Deserialize;
 
 use super::app::App;
-use super::{guard, upload};
-
-/// Bytes of a form.
-const MAX_FORM: usize = 64 << 10;
-
-pub(super) const TEMPLATES: [(&str, &str); 10] = [
-    ("layout.html", include_str!("../templates/layout.html")),
-    ("runs.html", include_str!("../templates/runs.html")),
-    ("run.html", include_str!("../templates/run.html")),
-    ("progress.html", include_str!("../templates/progress.html")),
-    ("analyze.html", include_str!("../templates/analyze.html")),
-    ("compare.html", include_str!("../templates/compare.html")),
-    ("file.html", include_str!("../templates/file.html")),
-    (
-        "knowledge.html",
-        include_str!("../templates/knowledge.html"),
-    ),
-    ("login.html", include_str!("../templates/login.html")),
-    ("problem.html", include_str!("../templates/problem.html")),
-];
-
-const SCRIPT: &str = include_str!("../static/app.js");
-const STYLE: &str = include_str!("../static/app.css");
-const ICON: &str = include_str!("../static/icon.svg");
+use super::{guard, templates, upload};
 
 pub(super) fn router() -> Router<Arc<App>> {
     let upload = post(analyze::upload).layer(DefaultBodyLimit::max(upload::MAX_BYTES));
@@ -60,18 +37,21 @@ pub(super) fn router() -> Router<Arc<App>> {
         .route("/login", get(guard::show_login).post(guard::login))
         .route("/static/{name}", get(asset))
         .fallback(|| async { (StatusCode::NOT_FOUND, "there is no such page\n") })
-        .layer(DefaultBodyLimit::max(MAX_FORM))
+        .layer(DefaultBodyLimit::max(guard::MAX_FORM))
         .route("/uploads", upload)
 }
 
 async fn asset(Path(name): Path<String>) -> Response {
     let (kind, text) = match name.as_str() {
-        "app.js" => ("text/javascript; charset=utf-8", SCRIPT.to_owned()),
+        "app.js" => (
+            "text/javascript; charset=utf-8",
+            templates::SCRIPT.to_owned(),
+        ),
         "app.css" => (
             "text/css; charset=utf-8",
-            [render::html::STYLE, STYLE].concat(),
+            [render::html::STYLE, templates::STYLE].concat(),
         ),
-        "icon.svg" => ("image/svg+xml", ICON.to_owned()),
+        "icon.svg" => ("image/svg+xml", templates::ICON.to_owned()),
         _ => return StatusCode::NOT_FOUND.into_response(),
     };
     ([(header::CONTENT_TYPE, kind)], text).into_response()
@@ -81,20 +61,4 @@ async fn asset(Path(name): Path<String>) -> Response {
 fn given<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<String>, D::Error> {
     let text = Option::<String>::deserialize(field)?;
     Ok(text.filter(|text| !text.trim().is_empty()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::phrases;
-    use super::TEMPLATES;
-
-    #[test]
-    fn templates_say_only_known_phrases() {
-        for (template, source) in TEMPLATES {
-            for rest in source.split("say(\"").skip(1) {
-                let name = rest.split('"').next().unwrap_or_default();
-                assert!(phrases::is_known(name), "{template}: {name}");
-            }
-        }
-    }
 }

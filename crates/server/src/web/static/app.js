@@ -23,7 +23,7 @@ for (const diff of all("pre.diff")) {
 // Findings light up what they are about: segments, stages and script lines.
 const about = (id) => [
   ...all(`[data-findings~="${id}"]`),
-  ...all(`.part[href="#${id}"]`).flatMap((part) => [part, part.closest(".lane")]),
+  ...all(`.part[href="#${id}"]`).flatMap((part) => [part, part.closest(".row")]),
 ];
 const light = (id, on) => {
   document.querySelector(".report")?.classList.toggle("lit", on);

@@ -1,0 +1,100 @@
+//! Starts analyses and passes on what happens in them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use agent::{Event, Observer, Request};
+use report::Language;
+
+use super::analyses::Progress;
+use super::app::App;
+use crate::error::{Error, ErrorKind, Result};
+use crate::session::Task;
+
+/// Tells the progress of an analysis what happens.
+struct Teller {
+    progress: Arc<Progress>,
+    language: Language,
+}
+
+impl Observer for Teller {
+    fn event(&mut self, event: Event<'_>) {
+        let say = |zh: String, en: String| self.language.select(zh, en);
+        self.progress.add(match event {
+            Event::JobOpened { files } => say(
+                format!("目录中有 {files} 个文件"),
+                format!("{files} files in the folder"),
+            ),
+            Event::FileRead { file, .. } => say(format!("读取 {file}"), format!("read {file}")),
+            Event::Diagnosed { findings, .. } => say(
+                format!("发现：{findings} 个"),
+                format!("findings so far: {findings}"),
+            ),
+            Event::StepStarted { step, title } => format!("{} · {title}", step.id()),
+            Event::StepFinished { step, text, .. } => {
+                let first = text.lines().next().unwrap_or_default();
+                format!("{} · {first}", step.id())
+            }
+            Event::Retry { step, reason, .. } => format!("{} · {reason}", step.id()),
+            Event::Fallback { reason } => reason.to_string(),
+            Event::Thinking { .. } | Event::Token { .. } => return,
+        });
+    }
+}
+
+/// What is to be analyzed.
+pub(super) struct Wish {
+    pub(super) job: PathBuf,
+    pub(super) question: Option<String>,
+    pub(super) language: Language,
+    pub(super) depth: agent::Depth,
+}
+
+/// Starts an analysis. Returns the identifier of its run.
+///
+/// # Errors
+/// If too many run already.
+pub(super) fn start(app: &Arc<App>, wish: Wish) -> Result<String> {
+    let run_id = ulid::Ulid::generate().to_string();
+    let (job, stop) = (wish.job.display().to_string(), app.stop.child_token());
+    let progress = Arc::new(Progress::new(run_id.clone(), job, stop));
+    app.analyses.remember(&progress)?;
+    let task = Task {
+        request: Request {
+            job: wish.job,
+            question: wish.question,
+            language: Some(wish.language),
+            depth: wish.depth,
+            hypotheses: false,
+            run_id: Some(run_id.clone()),
+        },
+        reasoner: app.reasoner.clone(),
+        save: true,
+        cancel: progress.stop.clone(),
+    };
+    let language = wish.language;
+    let app = Arc::clone(app);
+    let running = app.running.clone();
+    running.spawn(async move {
+        let place = tokio::select! {
+            place = app.places.take() => place,
+            () = progress.stop.cancelled() => Err("cancelled before it started".to_owned()),
+        };
+        let place = match place {
+            Ok(place) => place,
+            Err(busy) => return progress.end(Err(Error::new(ErrorKind::Other, busy))),
+        };
+        let analyst = Arc::clone(&app.analyst);
+        let told = Arc::clone(&progress);
+        let work = move || {
+            let _place = place;
+            let progress = Arc::clone(&told);
+            let done = analyst.analyze(task, &mut Teller { progress, language });
+            told.end(done.map(drop));
+        };
+        if let Err(panic) = app.running.spawn_blocking(work).await {
+            progress.end(Err(Error::new(ErrorKind::Other, panic.to_string())));
+        }
+    });
+    Ok(run_id)
+}

@@ -1,0 +1,50 @@
+//! The form of the pages, and what they load.
+
+use minijinja::Environment;
+use report::Language;
+
+use super::phrases;
+
+const TEMPLATES: [(&str, &str); 10] = [
+    ("layout.html", include_str!("templates/layout.html")),
+    ("runs.html", include_str!("templates/runs.html")),
+    ("run.html", include_str!("templates/run.html")),
+    ("progress.html", include_str!("templates/progress.html")),
+    ("analyze.html", include_str!("templates/analyze.html")),
+    ("compare.html", include_str!("templates/compare.html")),
+    ("file.html", include_str!("templates/file.html")),
+    ("knowledge.html", include_str!("templates/knowledge.html")),
+    ("login.html", include_str!("templates/login.html")),
+    ("problem.html", include_str!("templates/problem.html")),
+];
+
+pub(super) const SCRIPT: &str = include_str!("static/app.js");
+pub(super) const STYLE: &str = include_str!("static/app.css");
+pub(super) const ICON: &str = include_str!("static/icon.svg");
+
+/// The templates of reports and pages in one language.
+pub(super) fn environment(
+    language: Language,
+) -> std::result::Result<Environment<'static>, minijinja::Error> {
+    let mut environment = render::html::environment(language)?;
+    for (name, source) in TEMPLATES {
+        environment.add_template(name, source)?;
+    }
+    environment.add_function("say", move |name: &str| phrases::say(name, language));
+    Ok(environment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_say_only_known_phrases() {
+        for (template, source) in TEMPLATES {
+            for rest in source.split("say(\"").skip(1) {
+                let name = rest.split('"').next().unwrap_or_default();
+                assert!(phrases::is_known(name), "{template}: {name}");
+            }
+        }
+    }
+}
