@@ -48,8 +48,6 @@ pub(super) enum Ending {
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) key: String,
-    /// Relative to the page.
-    pub(super) link: String,
     pub(super) name: Option<String>,
     pub(super) uri: String,
     pub(super) id: Option<String>,
@@ -98,6 +96,8 @@ pub(super) struct Script {
 /// All results, as far as the page shows them.
 #[derive(Debug, Default)]
 pub(super) struct Collected {
+    /// Where the links to results begin.
+    pub(super) base: String,
     pub(super) jobs: Vec<Job>,
     pub(super) owners: Texts,
     pub(super) queues: Texts,
@@ -113,6 +113,13 @@ pub(super) struct Collected {
 }
 
 impl Collected {
+    pub(super) fn new(base: &str) -> Collected {
+        Collected {
+            base: base.to_owned(),
+            ..Collected::default()
+        }
+    }
+
     pub(super) fn add(&mut self, rows: &Rows) {
         let row = &*rows.job;
         let script = self.scripts.index(row);
@@ -121,7 +128,6 @@ impl Collected {
         let findings = findings.map(|f| self.part(f, script, at)).collect();
         let job = Job {
             key: visible_line(&row.key).into_owned(),
-            link: shown(&row.report),
             name: row.name.as_deref().map(shown),
             uri: shown(&row.uri),
             id: row.job_id.as_deref().map(shown),
@@ -167,6 +173,11 @@ impl Collected {
             cluster: index,
             seconds,
         }
+    }
+
+    /// Address of the job's result.
+    pub(super) fn link(&self, job: &Job) -> String {
+        format!("{}{}", self.base, crate::tables::path_of(&job.key))
     }
 
     /// Jobs in the order in which they should be fixed.

@@ -22,6 +22,7 @@ struct Data<'a> {
     files: &'a [String],
     reasons: &'a [String],
     clusters: Clusters<'a>,
+    base: &'a str,
     jobs: Jobs<'a>,
     parts: Parts,
 }
@@ -76,7 +77,6 @@ job_columns! {
     suggestion: Option<u32> = |j| j.suggestion;
     missing: Option<u32> = |j| j.missing;
     lines: Option<[u32; 2]> = |j| j.lines;
-    link: &'a str = |j| j.link.as_str();
 }
 
 /// JSON that is safe inside a `script` element: no text in it can end the element.
@@ -105,6 +105,7 @@ pub(super) fn json(collected: &Collected, words: Words) -> serde_json::Result<St
             role: clusters.iter().map(|c| c.key.role.as_deref()).collect(),
             advice: clusters.iter().map(|c| c.advice).collect(),
         },
+        base: &collected.base,
         jobs: Jobs::of(&collected.jobs),
         parts: Parts {
             start,

@@ -9,7 +9,7 @@ use super::words::Words;
 
 const FORM: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-const PALETTE: &str = report::PALETTE;
+const PALETTE: &str = include_str!("palette.css");
 
 /// Everything but script, style and data is escaped.
 pub(super) fn fill(
@@ -20,13 +20,11 @@ pub(super) fn fill(
     data: String,
 ) -> Result<String, PageError> {
     let mut environment = Environment::new();
-    environment.set_trim_blocks(true);
-    environment.set_lstrip_blocks(true);
     environment.add_template("page.html", FORM)?;
     environment.add_function("word", move |name: &str| words.get(name).to_owned());
     let safe = |text: String| Value::from_safe_string(text);
     let page = environment.get_template("page.html")?.render(context! {
-        view => Value::from_serialize(view),
+        view => Value::from(Serde(view)),
         language => words.0.code(),
         style => safe(format!("{PALETTE}{STYLE}")),
         script => safe(script.to_owned()),

@@ -44,6 +44,13 @@ pub struct Page {
 }
 
 impl Page {
+    /// A page that links to the results at `store`, relative to itself or absolute; empty or ending in `/`.
+    pub fn new(store: &str) -> Page {
+        Page {
+            collected: Collected::new(store),
+        }
+    }
+
     pub fn add(&mut self, rows: &Rows) {
         self.collected.add(rows);
     }

@@ -164,7 +164,7 @@
     });
   };
 
-  const link = (job) => data.base + jobs.link[job];
+  const link = (job) => `${data.base}results/${jobs.key[job].slice(0, 2)}/${jobs.key[job]}.json`;
   const jobLabel = (job) => jobs.name[job] ?? jobs.id[job] ?? jobs.uri[job];
   const small = (value) => value ? element("small", {}, value) : null;
   const cell = (name, properties, ...children) => element("td", { ...properties, "data-label": name }, ...children);

@@ -79,14 +79,14 @@ struct Line<'a> {
     hours: String,
     advice: Option<&'a str>,
     costliest: &'a str,
-    link: &'a str,
+    link: String,
 }
 
 /// A job.
 #[derive(Serialize)]
 struct Row<'a> {
     name: &'a str,
-    link: &'a str,
+    link: String,
     sub: &'a str,
     ending: &'static str,
     finding: String,
@@ -317,7 +317,7 @@ fn clusters<'a>(collected: &'a Collected, words: Words) -> Vec<Line<'a>> {
             hours: hours(cluster.seconds, words),
             advice: collected.suggestions.of(cluster.advice),
             costliest: job.label(),
-            link: &job.link,
+            link: collected.link(job),
         })
     };
     clusters.into_iter().filter_map(line).collect()
@@ -330,7 +330,7 @@ fn row<'a>(job: &'a Job, highest: f64, collected: &'a Collected, words: Words) -
     let ending = job.ending.name();
     Row {
         name: job.label(),
-        link: &job.link,
+        link: collected.link(job),
         sub: job.id.as_deref().unwrap_or(&job.uri),
         ending,
         finding: first.map_or(words.get(ending), |code| cause(code, words)).to_owned(),

@@ -46,13 +46,13 @@ pub enum Cell<'a> {
 }
 
 /// A column of rows of type `R`.
-pub struct Column<R: 'static> {
-    pub name: &'static str,
-    pub kind: Kind,
+pub(super) struct Column<R: 'static> {
+    name: &'static str,
+    kind: Kind,
     /// `s`, `h`, `0..1`; empty for texts and counts.
-    pub unit: &'static str,
+    unit: &'static str,
     /// What it says, in English: the documentation of the tables.
-    pub about: &'static str,
+    about: &'static str,
     get: fn(&R) -> Cell<'_>,
 }
 
@@ -79,7 +79,7 @@ macro_rules! columns {
 const JOBS: &[Column<JobRow>] = columns! { JobRow;
     key Text "" "key of the result" |r| text(&r.key);
     uri Text "" "where the job is" |r| text(&r.uri);
-    report Text "" "link to the result object, which contains the whole report" |r| text(&r.report);
+    report Text "" "path of the result in the store; it contains the whole report" |r| text(&r.report);
     status Text "" "`done`, or `failed` if the job could not be analyzed" |r| text(r.status.code());
     tries Integer "" "attempts to analyze it" |r| integer(r.tries);
     reason Text "" "why it could not be analyzed" |r| maybe(&r.reason);

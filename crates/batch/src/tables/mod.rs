@@ -105,6 +105,11 @@ impl Both {
     }
 }
 
+/// Path of a result in its store.
+pub fn path_of(key: &str) -> String {
+    format!("results/{}/{key}.json", key.get(..2).unwrap_or(key))
+}
+
 fn io(error: ParquetError) -> io::Error {
     io::Error::other(error)
 }

@@ -10,6 +10,7 @@ use report::{
     Verdict,
 };
 
+use super::path_of;
 use super::object::{Digest, Proposal, Status, Stored};
 
 /// All rows of one result.
@@ -25,7 +26,7 @@ pub struct Rows {
 pub struct JobRow {
     pub key: String,
     pub uri: String,
-    /// Link to the result object.
+    /// Path of the result in the store.
     pub report: String,
     pub status: Status,
     pub tries: Option<u32>,
@@ -88,10 +89,10 @@ pub struct SegmentRow {
 }
 
 impl Rows {
-    /// The rows of a result whose object is linked as `link`.
-    pub fn of(stored: Stored, link: String) -> Rows {
-        let digest = stored.report.clone().filter(|_| stored.status == Status::Done);
-        let mut job = JobRow::new(stored, link);
+    /// The rows of a result.
+    pub fn of(mut stored: Stored) -> Rows {
+        let digest = stored.report.take().filter(|_| stored.status == Status::Done);
+        let mut job = JobRow::new(stored);
         let Some(mut digest) = digest else {
             return Rows {
                 job: Rc::new(job),
@@ -131,11 +132,11 @@ impl Rows {
 
 impl JobRow {
     /// What is known without a report.
-    fn new(stored: Stored, report: String) -> JobRow {
+    fn new(stored: Stored) -> JobRow {
         JobRow {
+            report: path_of(&stored.key),
             key: stored.key,
             uri: stored.uri,
-            report,
             status: stored.status,
             tries: stored.tries,
             reason: stored.reason,
@@ -245,7 +246,7 @@ fn parts(avoidable: Option<f64>, findings: &[Finding]) -> Vec<Option<f64>> {
 
 /// What a stage does, which stays when the script is compiled anew: `Combine_Reduce` of `SV3_Combine_Reduce`. `None` for a name that is
 /// only a number.
-pub fn stage_role(stage: &str) -> Option<String> {
+pub(super) fn stage_role(stage: &str) -> Option<String> {
     let is_number = |head: &str| head.ends_with(|c: char| c.is_ascii_digit());
     let role = match stage.split_once('_') {
         Some((head, rest)) if is_number(head) => rest,
