@@ -37,7 +37,7 @@ pub(crate) fn open_resident(
     open_as(config, Arc::new(*terminal), runtime, keys::of_profile, true)
 }
 
-/// Opens a session for many calls that tells `monitor` what happens and has its keys from `keys`.
+/// Opens a session for many calls that reports to `monitor` and gets its keys from `keys`.
 pub(crate) fn open_for(
     config: &Config,
     monitor: Arc<dyn Monitor>,

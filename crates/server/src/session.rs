@@ -48,12 +48,14 @@ pub struct Session {
     announced: Mutex<String>,
 }
 
+#[derive(Serialize, Deserialize)]
 pub struct Task {
     pub request: Request,
     pub reasoner: ReasonerChoice,
     /// Whether to save the run.
     pub save: bool,
-    /// Ends the analysis early, with a partial report.
+    /// Ends the analysis early, with a partial report. Another process gets a new one.
+    #[serde(skip)]
     pub cancel: CancellationToken,
 }
 
@@ -266,10 +268,14 @@ impl Session {
         })
     }
 
-    /// What all feedback has taught so far. No store is created for the sake of reading it.
+    /// What all feedback has taught so far. No store is created just to read it. If the run is to be saved, [`Session::begin`] has
+    /// opened the store, or has waited for it in vain and said so.
     fn preferences(&self, save: bool) -> Preferences {
-        let exists = save || self.settings.data.join(FILE_NAME).is_file();
-        let rows = exists.then(|| self.with_store(|store| store.feedback()));
+        let is_there = match save {
+            true => locked(&self.store).is_some(),
+            false => self.settings.data.join(FILE_NAME).is_file(),
+        };
+        let rows = is_there.then(|| self.with_store(|store| store.feedback()));
         match rows.transpose() {
             Ok(rows) => Preferences::learn(&rows.unwrap_or_default(), jiff::Timestamp::now()),
             Err(error) => {

@@ -84,7 +84,7 @@ fn task(args: &Analyze) -> Task {
 fn log(event: Event<'_>) {
     match event {
         Event::JobOpened { files } => tracing::debug!(files, "job opened"),
-        Event::FileRead { file, round } => tracing::debug!(file, round, "file read"),
+        Event::FileRead { file, round } => tracing::debug!(file = &*file, round, "file read"),
         Event::Diagnosed { findings, missing } => tracing::debug!(findings, missing, "diagnosed"),
         Event::StepStarted { step, .. } => tracing::debug!(step = step.id(), "step started"),
         Event::StepFinished {
@@ -118,8 +118,8 @@ impl Observer for Display<'_> {
         let progress = self
             .progress
             .get_or_insert_with(|| self.terminal.progress("analyze"));
-        match event {
-            Event::JobOpened { files } => progress.show("files", 0, files),
+        match &event {
+            Event::JobOpened { files } => progress.show("files", 0, *files),
             Event::FileRead { file, .. } => progress.show(file, 0, 0),
             Event::StepStarted { step, title } => {
                 progress.show(&format!("{} {title}", step.id()), 0, 0);
