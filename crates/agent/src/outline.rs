@@ -8,6 +8,7 @@ use job::catalogue::Catalogue;
 use job::model as files;
 use serde::Serialize;
 
+use crate::script;
 use crate::measures::{self, Measures, TableRow};
 use crate::terms::Terms;
 use job::script::Statement;
@@ -110,6 +111,8 @@ pub(crate) fn summary(job: &Job) -> JobSummary {
         owner: other("UserName"),
         queue: other("VirtualCluster"),
         submitted: job.info.submitted_ms.and_then(rfc3339),
+        script_hash: script::hash(job),
+        script_shape: script::shape(job),
     }
 }
 

@@ -12,13 +12,15 @@
 
 mod aggregate;
 mod error;
+#[cfg(test)]
+mod fixture;
 mod location;
 pub mod page;
 mod result;
 mod store;
 pub mod tables;
 
-pub use aggregate::{Aggregate, Written};
+pub use aggregate::{Aggregate, AggregateError, Written};
 pub use error::{Error, Result};
 pub use location::{Access, Location, Remote, is_url, local_uri};
 pub use result::{Entry, JobResult, Program, RESULT_VERSION, Status};

@@ -1,11 +1,12 @@
 //! What the page needs of each result: a row per job in columns, equal texts stored once, and the clusters of findings.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use report::{Verdict, visible_line};
 
 use super::cluster::{Cluster, ClusterKey};
-use crate::tables::{FindingRow, JobRow, Rows, Status};
+use crate::result::Status;
+use crate::tables::{FindingRow, JobRow, Rows};
 
 /// Distinct texts in the order in which they came.
 #[derive(Debug, Default)]
@@ -98,6 +99,10 @@ pub(super) struct Script {
 pub(super) struct Collected {
     /// Where the links to results begin.
     pub(super) base: String,
+    /// Jobs that have no result yet.
+    pub(super) pending: usize,
+    /// Keys of the jobs with a page of their own.
+    pub(super) paged: HashSet<String>,
     pub(super) jobs: Vec<Job>,
     pub(super) owners: Texts,
     pub(super) queues: Texts,
@@ -175,9 +180,19 @@ impl Collected {
         }
     }
 
-    /// Address of the job's result.
+    /// Address of the job's page, else of its result.
     pub(super) fn link(&self, job: &Job) -> String {
-        format!("{}{}", self.base, crate::tables::path_of(&job.key))
+        match self.paged.contains(&job.key) {
+            true => super::page_of(&job.key),
+            false => format!("{}{}", self.base, crate::tables::path_of(&job.key)),
+        }
+    }
+
+    /// Clusters in the order in which they should be fixed.
+    pub(super) fn ranked_clusters(&self) -> Vec<&Cluster> {
+        let mut clusters: Vec<&Cluster> = self.clusters.iter().collect();
+        clusters.sort_by(|a, b| b.seconds.total_cmp(&a.seconds).then(b.jobs.cmp(&a.jobs)));
+        clusters
     }
 
     /// Jobs in the order in which they should be fixed.

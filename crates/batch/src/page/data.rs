@@ -23,6 +23,7 @@ struct Data<'a> {
     reasons: &'a [String],
     clusters: Clusters<'a>,
     base: &'a str,
+    paged: Vec<usize>,
     jobs: Jobs<'a>,
     parts: Parts,
 }
@@ -106,6 +107,7 @@ pub(super) fn json(collected: &Collected, words: Words) -> serde_json::Result<St
             advice: clusters.iter().map(|c| c.advice).collect(),
         },
         base: &collected.base,
+        paged: (0..collected.jobs.len()).filter(|at| collected.paged.contains(&collected.jobs[*at].key)).collect(),
         jobs: Jobs::of(&collected.jobs),
         parts: Parts {
             start,

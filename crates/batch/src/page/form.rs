@@ -28,7 +28,7 @@ pub(super) fn fill(
         language => words.0.code(),
         style => safe(format!("{PALETTE}{STYLE}")),
         script => safe(script.to_owned()),
-        hash,
+        hash => safe(hash.to_owned()),
         data => safe(data),
     })?;
     Ok(page)

@@ -51,6 +51,28 @@ impl Page {
         }
     }
 
+    /// Jobs that have no result yet.
+    pub fn set_pending(&mut self, jobs: usize) {
+        self.collected.pending = jobs;
+    }
+
+    /// Keys of the jobs whose reports are most worth reading: the costliest, and those that stand for the costliest clusters.
+    pub fn costliest(&self, jobs: usize) -> Vec<String> {
+        let ranked = self.collected.ranked();
+        let analyzed = ranked.iter().filter(|j| j.ending != collect::Ending::Failed);
+        let clusters = self.collected.ranked_clusters().into_iter().take(jobs);
+        let members = clusters.filter_map(|c| self.collected.jobs.get(c.costliest));
+        let mut keys: Vec<String> = analyzed.take(jobs).copied().chain(members).map(|j| j.key.clone()).collect();
+        keys.sort();
+        keys.dedup();
+        keys
+    }
+
+    /// Links these jobs to pages of their own, which the caller writes to [`page_of`] the key.
+    pub fn link_pages(&mut self, keys: impl IntoIterator<Item = String>) {
+        self.collected.paged.extend(keys);
+    }
+
     pub fn add(&mut self, rows: &Rows) {
         self.collected.add(rows);
     }
@@ -76,6 +98,11 @@ impl Page {
         let data = data::json(&self.collected, words)?;
         form::fill(&view, words, SCRIPT, &script_hash(), data)
     }
+}
+
+/// Where the page of a job is, relative to the page of the batch.
+pub fn page_of(key: &str) -> String {
+    format!("jobs/{key}.html")
 }
 
 /// SHA-256 of the page's script, as a content security policy names it.

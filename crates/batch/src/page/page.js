@@ -120,7 +120,7 @@
       [number(endings[0]), analyzed ? noted("of_analyzed", share(endings[0], analyzed)) : ""],
       [hours(run), noted("with_waiting", hours(total))],
       [hours(avoidable), total > 0 ? noted("of_total", share(avoidable, total)) : ""],
-      ...costs.map(([cost, wasted], unit) => [`${figure(cost)} ${data.units[unit]}`, `${figure(wasted)} ${words.wasted}`]),
+      ...costs.map(([cost, wasted], unit) => [figure(cost), `${words[data.units[unit]] ?? data.units[unit]} · ${words.wasted} ${figure(wasted)}`]),
     ];
     document.querySelectorAll(".tile").forEach((tile, i) => {
       one("b", tile).textContent = values[i][0];
@@ -164,8 +164,14 @@
     });
   };
 
-  const link = (job) => `${data.base}results/${jobs.key[job].slice(0, 2)}/${jobs.key[job]}.json`;
+  const paged = new Set(data.paged);
+  const link = (job) => paged.has(job) ? `jobs/${jobs.key[job]}.html` : `${data.base}results/${jobs.key[job].slice(0, 2)}/${jobs.key[job]}.json`;
   const jobLabel = (job) => jobs.name[job] ?? jobs.id[job] ?? jobs.uri[job];
+  // `code` in backticks, if they come in pairs.
+  const coded = (text) => {
+    const pieces = text.split("`");
+    return pieces.length % 2 ? pieces.map((piece, i) => i % 2 ? element("code", {}, piece) : piece) : [text];
+  };
   const small = (value) => value ? element("small", {}, value) : null;
   const cell = (name, properties, ...children) => element("td", { ...properties, "data-label": name }, ...children);
 
@@ -192,8 +198,8 @@
       cell(words.jobs, { class: "amount" }, number(n)),
       cell(words.cause, {}, causes[clusters.cause[index]]),
       cell(words.script, {}, label("script", clusters.script[index] ?? none), small(clusters.role[index])),
-      cell(words.advice, { class: "text" }, data.suggestions[clusters.advice[index]] ?? "–"),
-      cell(words.costliest, {}, element("a", { href: link(job) }, jobLabel(job))))));
+      cell(words.advice, { class: "text" }, ...coded(data.suggestions[clusters.advice[index]] ?? "–")),
+      cell(words.costliest, { class: "name" }, element("a", { href: link(job) }, jobLabel(job))))));
     const more = one(".more", section);
     more.hidden = sorted.length <= lines;
     more.textContent = state.open.clusters ? words.show_less : words.show_all;
@@ -226,14 +232,14 @@
     return element("tr", {},
       element("td", { class: "name" }, element("a", { href: link(job) }, jobLabel(job)), small(jobs.id[job] ?? jobs.uri[job])),
       cell(words.finding, {}, element("span", { class: `mark ${endings[jobs.ending[job]]}` }, finding(job)), more > 0 ? " " : null, more > 0 ? small(`+${more}`) : null),
-      cell(words.owner, {}, keys.owner(job) ?? "–"), cell(words.queue, {}, keys.queue(job) ?? "–"),
-      cell(words.submitted, {}, maybe(jobs.submitted[job], minute)),
+      cell(words.owner, { class: "who" }, keys.owner(job) ?? "–"), cell(words.queue, { class: "who" }, keys.queue(job) ?? "–"),
+      cell(words.submitted, { class: "when" }, maybe(jobs.submitted[job], minute)),
       cell(words.run_time, { class: "amount" }, maybe(jobs.run[job], duration)),
       cell(words.saves, { class: "amount" }, element("b", {}, maybe(jobs.avoidable[job], duration)),
         element("i", {}, element("i", { style: { width: percent(jobs.avoidable[job] ?? 0, highest) } }))),
       cell(words.cost, { class: "amount" }, maybe(jobs.cost[job], figure)),
-      cell(words.suggestion, { class: "text" }, data.reasons[jobs.reason[job]] ?? data.suggestions[jobs.suggestion[job]] ?? "–",
-        from ? small(`${words.lines} ${from === to ? from : `${from}–${to}`}`) : null,
+      cell(words.suggestion, { class: "text" }, ...coded(data.reasons[jobs.reason[job]] ?? data.suggestions[jobs.suggestion[job]] ?? "–"),
+        from ? small(from === to ? words.line.replace("#", from) : words.lines.replace("#", `${from}–${to}`)) : null,
         jobs.missing[job] !== null ? small(`${words.needs} ${data.files[jobs.missing[job]]}`) : null));
   };
   const list = one(".list"), pager = one("nav", list);

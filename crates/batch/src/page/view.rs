@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use jiff::civil::Date;
-use report::Localize;
+use report::{Localize, text};
 use report::format::{Hours, JOB, Number, Seconds, Share, figure};
 use serde::Serialize;
 
@@ -47,6 +47,8 @@ struct Column {
     value: i64,
     week: String,
     label: Option<String>,
+    /// Whether the label is left out where there is little room.
+    minor: bool,
     title: String,
     avoidable: f64,
     rest: f64,
@@ -151,6 +153,11 @@ fn facts(collected: &Collected, totals: &Totals, words: Words) -> Vec<String> {
     if let (Some(first), Some(last)) = (days.clone().min(), days.max()) {
         facts.push(format!("{} – {}", day(first), day(last)));
     }
+    if collected.pending > 0 {
+        let pending = JOB.count(collected.pending as f64);
+        let pending = text!("另有 {pending}尚无结果", "{pending} without a result yet", pending = pending);
+        facts.push(pending.into(words.0));
+    }
     facts
 }
 
@@ -205,8 +212,8 @@ fn tiles(collected: &Collected, totals: &Totals, words: Words) -> Vec<Tile> {
     for (unit, (cost, wasted)) in collected.units.all.iter().zip(&totals.costs) {
         tiles.push(Tile {
             name: "cost",
-            value: format!("{} {unit}", figure(*cost)),
-            note: format!("{} {}", figure(*wasted), words.get("wasted")),
+            value: figure(*cost),
+            note: format!("{} · {} {}", words.get(unit), words.get("wasted"), figure(*wasted)),
         });
     }
     tiles
@@ -250,6 +257,7 @@ fn columns(weeks: &[(Date, Group)], most: f64, words: Words) -> Vec<Column> {
         value: group.of.map_or(-1, i64::from),
         week: week.to_string(),
         label: (at % every == 0).then(|| week.strftime("%m-%d").to_string()),
+        minor: at / every % 2 == 1,
         title: format!(
             "{week}: {}, {}, {} {}",
             JOB.count(group.jobs as f64).localize(words.0),
@@ -303,8 +311,6 @@ fn cards(collected: &Collected, words: Words) -> Vec<Card> {
 
 fn clusters<'a>(collected: &'a Collected, words: Words) -> Vec<Line<'a>> {
     let scripts = collected.scripts.labels();
-    let mut clusters: Vec<_> = collected.clusters.iter().collect();
-    clusters.sort_by(|a, b| b.seconds.total_cmp(&a.seconds).then(b.jobs.cmp(&a.jobs)));
     let line = |cluster: &'a super::cluster::Cluster| {
         let job = collected.jobs.get(cluster.costliest)?;
         let code = collected.causes.of(Some(cluster.key.cause))?;
@@ -320,7 +326,7 @@ fn clusters<'a>(collected: &'a Collected, words: Words) -> Vec<Line<'a>> {
             link: collected.link(job),
         })
     };
-    clusters.into_iter().filter_map(line).collect()
+    collected.ranked_clusters().into_iter().filter_map(line).collect()
 }
 
 fn row<'a>(job: &'a Job, highest: f64, collected: &'a Collected, words: Words) -> Row<'a> {
@@ -335,10 +341,7 @@ fn row<'a>(job: &'a Job, highest: f64, collected: &'a Collected, words: Words) -
         ending,
         finding: first.map_or(words.get(ending), |code| cause(code, words)).to_owned(),
         more: job.findings.len().saturating_sub(1),
-        lines: job.lines.map(|[first, last]| match first == last {
-            true => first.to_string(),
-            false => format!("{first}–{last}"),
-        }),
+        lines: job.lines.map(|[first, last]| words.lines(first, last)),
         owner: collected.owners.of(job.owner),
         queue: collected.queues.of(job.queue),
         submitted: job.submitted.map(minute),

@@ -55,7 +55,11 @@ const WORDS: &[(&str, StaticText)] = &[
     ("healthy", text("正常", "healthy")),
     ("inconclusive", text("信息不足", "inconclusive")),
     ("failed", text("未能分析", "not analyzed")),
-    ("lines", text("脚本行", "lines")),
+    ("line", text("脚本第 # 行", "line #")),
+    ("lines", text("脚本第 # 行", "lines #")),
+    ("vertex-hour", text("顶点小时", "vertex-hours")),
+    ("AU-hour", text("AU 小时", "AU-hours")),
+    ("executor-core-hour", text("执行器核小时", "executor core-hours")),
     ("needs", text("缺少", "needs")),
     ("more", text("另有", "more")),
     ("not_analyzed", text("未能分析的作业", "Jobs that could not be analyzed")),
@@ -86,9 +90,17 @@ pub(super) struct Words(pub(super) Language);
 
 impl Words {
     /// The word with a name; a name that is none stands for itself.
-    pub(super) fn get(self, name: &str) -> &str {
+    pub(super) fn get<'a>(self, name: &'a str) -> &'a str {
         let word = WORDS.iter().find(|(known, _)| *known == name);
         word.map_or(name, |(_, text)| text.pick(self.0))
+    }
+
+    /// `lines 12–18`.
+    pub(super) fn lines(self, first: u32, last: u32) -> String {
+        match first == last {
+            true => self.get("line").replace('#', &first.to_string()),
+            false => self.get("lines").replace('#', &format!("{first}–{last}")),
+        }
     }
 
     pub(super) fn all(self) -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -80,7 +80,7 @@ const JOBS: &[Column<JobRow>] = columns! { JobRow;
     key Text "" "key of the result" |r| text(&r.key);
     uri Text "" "where the job is" |r| text(&r.uri);
     report Text "" "path of the result in the store; it contains the whole report" |r| text(&r.report);
-    status Text "" "`done`, or `failed` if the job could not be analyzed" |r| text(r.status.code());
+    status Text "" "`done`, or `failed` if the job could not be analyzed" |r| coded(Some(r.status));
     tries Integer "" "attempts to analyze it" |r| integer(r.tries);
     reason Text "" "why it could not be analyzed" |r| maybe(&r.reason);
     job_id Text "" "identifier of the job" |r| maybe(&r.job_id);

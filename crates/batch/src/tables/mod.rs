@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use ::parquet::errors::ParquetError;
 
 pub use columns::{Cell, Kind, Row};
-pub use object::{Digest, Proposal, Status, Stored};
+pub use object::{Digest, Proposal, Stored};
 pub use rows::{FindingRow, JobRow, Rows, SegmentRow};
 
 /// Why a table could not be written.

@@ -6,13 +6,15 @@ use report::{
 };
 use serde::Deserialize;
 
+use crate::result::Status;
+
 /// One object under `results/`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Stored {
+    pub version: u32,
     pub key: String,
     pub uri: String,
-    #[serde(default)]
-    pub etag: Option<String>,
+    pub etag: String,
     pub status: Status,
     #[serde(default)]
     pub tries: Option<u32>,
@@ -21,23 +23,6 @@ pub struct Stored {
     pub reason: Option<String>,
     #[serde(default)]
     pub report: Option<Digest>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    Done,
-    /// It has no report, for the reason given.
-    Failed,
-}
-
-impl Status {
-    pub fn code(self) -> &'static str {
-        match self {
-            Status::Done => "done",
-            Status::Failed => "failed",
-        }
-    }
 }
 
 /// The parts of a report that rows are made of.

@@ -11,7 +11,8 @@ use report::{
 };
 
 use super::path_of;
-use super::object::{Digest, Proposal, Status, Stored};
+use super::object::{Digest, Proposal, Stored};
+use crate::result::Status;
 
 /// All rows of one result.
 #[derive(Debug, Clone, PartialEq)]
