@@ -22,6 +22,7 @@ pub(crate) fn run(args: &Runs, config: &Config, terminal: &Terminal) -> Result<E
             let filter = RunFilter {
                 job: job.clone(),
                 limit: Some(*limit),
+                ..RunFilter::default()
             };
             let rows = store.runs(&filter)?;
             super::show(terminal, *format, &rows, || list(&rows))?;
