@@ -3,13 +3,14 @@
 use minijinja::value::{Serde, Value};
 use minijinja::{Environment, context};
 
+use render::html::PALETTE;
+
 use super::PageError;
 use super::view::View;
 use super::words::Words;
 
 const FORM: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-const PALETTE: &str = include_str!("palette.css");
 
 /// Everything but script, style and data is escaped.
 pub(super) fn fill(
