@@ -1,19 +1,17 @@
 //! Makes a store of many results out of a few real reports, to measure `batch report` at a size that nobody analyzes for a test.
 //!
 //! ```text
-//! many_results REPORTS COUNT STORE [OUT]
+//! many_results REPORTS COUNT STORE
 //! ```
 //!
 //! REPORTS is a folder of reports as `analyze --format json` prints them. Each result is one of them with another id, owner, queue, script,
-//! time of submission and size. With OUT the report of the batch is written as well, and its time and memory are printed.
+//! time of submission and size. What is in STORE already stays.
 
 use std::error::Error;
 use std::path::Path;
-use std::time::Instant;
 use std::{env, fs};
 
-use batch::{Aggregate, tables};
-use report::Language;
+use batch::{Entry, tables};
 use serde_json::{Value, json};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -26,8 +24,8 @@ const FIRST: u64 = 1_748_822_400;
 
 fn main() -> Result<()> {
     let args: Vec<String> = env::args().collect();
-    let [_, reports, count, store, rest @ ..] = args.as_slice() else {
-        return Err("usage: many_results REPORTS COUNT STORE [OUT]".into());
+    let [_, reports, count, store] = args.as_slice() else {
+        return Err("usage: many_results REPORTS COUNT STORE".into());
     };
     let (count, store) = (count.parse()?, Path::new(store));
     let mut texts: Vec<_> = fs::read_dir(reports)?.flatten().map(|e| e.path()).collect();
@@ -37,8 +35,11 @@ fn main() -> Result<()> {
     if reports.is_empty() {
         return Err("no reports".into());
     }
+    let mut manifest = Vec::new();
     for n in 0..count {
         let key = format!("{:016x}", scatter(n)).repeat(4);
+        serde_json::to_writer(&mut manifest, &entry(n))?;
+        manifest.push(b'\n');
         let path = store.join(tables::path_of(&key));
         if path.exists() {
             continue;
@@ -48,7 +49,17 @@ fn main() -> Result<()> {
         }
         fs::write(path, serde_json::to_vec(&result(n, &key, &reports))?)?;
     }
-    rest.first().map_or(Ok(()), |out| write(store, Path::new(out)))
+    fs::create_dir_all(store.join("manifest"))?;
+    fs::write(store.join("manifest/00000000000000000000000000.jsonl"), manifest)?;
+    Ok(())
+}
+
+fn entry(n: u64) -> Entry {
+    Entry {
+        uri: format!("s3://logs/cluster-{}/job-{n:06}", random(n, 1, 4)),
+        etag: format!("{n:x}"),
+        size: 1 << 20,
+    }
 }
 
 /// A fixed permutation of the numbers: splitmix64.
@@ -59,11 +70,18 @@ fn scatter(n: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// A number below another, different for each purpose.
+fn random(n: u64, purpose: u64, below: u64) -> u64 {
+    scatter(n ^ purpose.wrapping_mul(0x517c_c1b7_2722_0a95)) % below
+}
+
 fn result(n: u64, key: &str, reports: &[Value]) -> Value {
-    let random = |salt: u64, below: u64| scatter(n ^ salt.wrapping_mul(0x51_7cc1_b727_220a_95)) % below;
-    let uri = format!("s3://logs/cluster-{}/job-{n:06}", random(1, 4));
-    let head = json!({ "version": 1, "key": key, "uri": uri, "etag": format!("{n:x}") });
-    let mut result = head;
+    let random = |purpose, below| random(n, purpose, below);
+    let entry = entry(n);
+    let program = json!({ "version": "0", "configuration": "" });
+    let mut result = json!({
+        "version": 1, "key": key, "uri": entry.uri, "etag": entry.etag, "size": entry.size, "program": program,
+    });
     if random(2, FAILED) == 0 {
         let reasons = ["no file of a job in the folder", "the job took more than 300 s", "out of memory: more than 2.0 GiB"];
         result["status"] = json!("failed");
@@ -87,13 +105,14 @@ fn result(n: u64, key: &str, reports: &[Value]) -> Value {
     for field in ["elapsed_seconds", "total_seconds"] {
         scaled(&mut job[field], scale);
     }
-    scaled(&mut report["time"]["avoidable_seconds"], scale);
-    scaled(&mut report["cost"]["vertex_hours"], scale);
-    scaled(&mut report["cost"]["wasted_vertex_hours"], scale);
-    for finding in report["findings"].as_array_mut().into_iter().flatten() {
-        scaled(&mut finding["impact"]["seconds_saved"], scale);
+    for number in ["/time/avoidable_seconds", "/cost/vertex_hours", "/cost/wasted_vertex_hours"] {
+        report.pointer_mut(number).map(|value| scaled(value, scale));
     }
-    for segment in report["time"]["segments"].as_array_mut().into_iter().flatten() {
+    for finding in report["findings"].as_array_mut().into_iter().flatten() {
+        finding.pointer_mut("/impact/seconds_saved").map(|value| scaled(value, scale));
+    }
+    let segments = report.pointer_mut("/time/segments").and_then(Value::as_array_mut);
+    for segment in segments.into_iter().flatten() {
         scaled(&mut segment["start_seconds"], scale);
         scaled(&mut segment["seconds"], scale);
     }
@@ -106,26 +125,4 @@ fn scaled(value: &mut Value, scale: f64) {
     if let Some(number) = value.as_f64() {
         *value = json!(number * scale);
     }
-}
-
-fn write(store: &Path, out: &Path) -> Result<()> {
-    let started = Instant::now();
-    let mut aggregate = Aggregate::create(out, &format!("{}/", store.canonicalize()?.display()))?;
-    let mut folders: Vec<_> = fs::read_dir(store.join("results"))?.flatten().map(|e| e.path()).collect();
-    folders.sort();
-    for folder in folders {
-        let mut paths: Vec<_> = fs::read_dir(folder)?.flatten().map(|e| e.path()).collect();
-        paths.sort();
-        for path in paths {
-            aggregate.add(serde_json::from_slice(&fs::read(path)?)?)?;
-        }
-    }
-    let written = aggregate.finish(Language::parse(&env::var("REPORT_LANG").unwrap_or_default()).unwrap_or(Language::En))?;
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default().to_owned();
-    std::io::Write::write_all(
-        &mut std::io::stdout(),
-        format!("{} jobs, {} failed, {:.1} s, {peak}\n", written.jobs, written.failed, started.elapsed().as_secs_f64()).as_bytes(),
-    )?;
-    Ok(())
 }
