@@ -8,8 +8,8 @@ use job::catalogue::Catalogue;
 use job::model as files;
 use serde::Serialize;
 
-use crate::script;
 use crate::measures::{self, Measures, TableRow};
+use crate::script;
 use crate::terms::Terms;
 use job::script::Statement;
 use report::{JobSummary, Language};

@@ -41,7 +41,10 @@ fn texts(job: &Job) -> Option<Vec<&str>> {
 
 fn add(hasher: &mut blake3::Hasher, script: &Script) {
     let tokens = script.tree().tokens();
-    let meaningful = tokens.iter().enumerate().filter(|(_, t)| !t.kind.is_trivia());
+    let meaningful = tokens
+        .iter()
+        .enumerate()
+        .filter(|(_, t)| !t.kind.is_trivia());
     for (at, token) in meaningful {
         match token.kind {
             TokenKind::Number | TokenKind::Text => hasher.update(b"?"),
@@ -72,12 +75,19 @@ mod tests {
 
     #[test]
     fn a_shape_outlives_literals_comments_and_spaces() {
-        let today = of("a = EXTRACT x FROM @\"/2026/01/12.tsv\";\nb = SELECT x FROM a WHERE x > 12; // twelve\n");
-        let tomorrow = of("a = EXTRACT x\n  FROM @\"/2026/01/13.tsv\";\nb = SELECT x FROM a WHERE x > 13;\n");
+        let today = of(
+            "a = EXTRACT x FROM @\"/2026/01/12.tsv\";\nb = SELECT x FROM a WHERE x > 12; // twelve\n",
+        );
+        let tomorrow =
+            of("a = EXTRACT x\n  FROM @\"/2026/01/13.tsv\";\nb = SELECT x FROM a WHERE x > 13;\n");
         assert_ne!(today.0, tomorrow.0);
         assert_eq!(today.1, tomorrow.1);
-        let other = of("a = EXTRACT x FROM @\"/2026/01/12.tsv\";\nb = SELECT y FROM a WHERE x > 12;\n");
+        let other =
+            of("a = EXTRACT x FROM @\"/2026/01/12.tsv\";\nb = SELECT y FROM a WHERE x > 12;\n");
         assert_ne!(today.1, other.1);
-        assert_eq!((hash(&Job::default()), shape(&Job::default())), (None, None));
+        assert_eq!(
+            (hash(&Job::default()), shape(&Job::default())),
+            (None, None)
+        );
     }
 }

@@ -30,7 +30,9 @@ fn main() -> Result<()> {
     let (count, store) = (count.parse()?, Path::new(store));
     let mut texts: Vec<_> = fs::read_dir(reports)?.flatten().map(|e| e.path()).collect();
     texts.sort();
-    let reports = texts.iter().map(|path| Ok(serde_json::from_slice(&fs::read(path)?)?));
+    let reports = texts
+        .iter()
+        .map(|path| Ok(serde_json::from_slice(&fs::read(path)?)?));
     let reports: Vec<Value> = reports.collect::<Result<_>>()?;
     if reports.is_empty() {
         return Err("no reports".into());
@@ -50,7 +52,10 @@ fn main() -> Result<()> {
         fs::write(path, serde_json::to_vec(&result(n, &key, &reports))?)?;
     }
     fs::create_dir_all(store.join("manifest"))?;
-    fs::write(store.join("manifest/00000000000000000000000000.jsonl"), manifest)?;
+    fs::write(
+        store.join("manifest/00000000000000000000000000.jsonl"),
+        manifest,
+    )?;
     Ok(())
 }
 
@@ -64,7 +69,9 @@ fn entry(n: u64) -> Entry {
 
 /// A fixed permutation of the numbers: splitmix64.
 fn scatter(n: u64) -> u64 {
-    let mut z = n.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = n
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        .wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
@@ -83,7 +90,11 @@ fn result(n: u64, key: &str, reports: &[Value]) -> Value {
         "version": 1, "key": key, "uri": entry.uri, "etag": entry.etag, "size": entry.size, "program": program,
     });
     if random(2, FAILED) == 0 {
-        let reasons = ["no file of a job in the folder", "the job took more than 300 s", "out of memory: more than 2.0 GiB"];
+        let reasons = [
+            "no file of a job in the folder",
+            "the job took more than 300 s",
+            "out of memory: more than 2.0 GiB",
+        ];
         result["status"] = json!("failed");
         result["tries"] = json!(5);
         result["reason"] = json!(reasons[random(3, 3) as usize]);
@@ -99,19 +110,31 @@ fn result(n: u64, key: &str, reports: &[Value]) -> Value {
     job["owner"] = json!(format!("user{:02}", random(9, 9) * random(10, 9)));
     job["queue"] = json!(format!("cosmos.queue{}", random(11, 4) * random(12, 4)));
     let submitted = FIRST + random(13, 52) * WEEK + random(14, WEEK);
-    job["submitted"] = json!(jiff::Timestamp::from_second(submitted as i64).map(|t| t.to_string()).ok());
+    job["submitted"] = json!(
+        jiff::Timestamp::from_second(submitted as i64)
+            .map(|t| t.to_string())
+            .ok()
+    );
     job["script_shape"] = json!(format!("{:016x}", scatter(script ^ name.len() as u64)));
     job["script_hash"] = json!(format!("{:016x}", scatter(n)));
     for field in ["elapsed_seconds", "total_seconds"] {
         scaled(&mut job[field], scale);
     }
-    for number in ["/time/avoidable_seconds", "/cost/vertex_hours", "/cost/wasted_vertex_hours"] {
+    for number in [
+        "/time/avoidable_seconds",
+        "/cost/vertex_hours",
+        "/cost/wasted_vertex_hours",
+    ] {
         report.pointer_mut(number).map(|value| scaled(value, scale));
     }
     for finding in report["findings"].as_array_mut().into_iter().flatten() {
-        finding.pointer_mut("/impact/seconds_saved").map(|value| scaled(value, scale));
+        finding
+            .pointer_mut("/impact/seconds_saved")
+            .map(|value| scaled(value, scale));
     }
-    let segments = report.pointer_mut("/time/segments").and_then(Value::as_array_mut);
+    let segments = report
+        .pointer_mut("/time/segments")
+        .and_then(Value::as_array_mut);
     for segment in segments.into_iter().flatten() {
         scaled(&mut segment["start_seconds"], scale);
         scaled(&mut segment["seconds"], scale);

@@ -77,7 +77,11 @@ impl Aggregate {
     ///
     /// # Errors
     /// If the store cannot be read, has no manifest, or a file cannot be written. A result that is not one is left out and named.
-    pub async fn add_all(&mut self, store: &Store, mut progress: impl FnMut(usize)) -> Result<(), AggregateError> {
+    pub async fn add_all(
+        &mut self,
+        store: &Store,
+        mut progress: impl FnMut(usize),
+    ) -> Result<(), AggregateError> {
         let planned = store.planned().await?.into_iter();
         let mut waiting: HashMap<String, String> = planned.map(|e| (e.uri, e.etag)).collect();
         let keys = store.newest().await?;

@@ -13,9 +13,7 @@ pub(crate) fn known() -> Value {
             "impact": saved.map(|s| json!({ "seconds_saved": s, "share_of_elapsed": 0.25, "method": "replayed" })),
         })
     };
-    let segment = |kind: &str, seconds: f64, finding: Option<&str>| {
-        json!({ "kind": kind, "stage": null, "start_seconds": 0.0, "seconds": seconds, "finding": finding, "evidence": [] })
-    };
+    let segment = |kind: &str, seconds: f64, finding: Option<&str>| json!({ "kind": kind, "stage": null, "start_seconds": 0.0, "seconds": seconds, "finding": finding, "evidence": [] });
     json!({
         "version": 1, "key": format!("{:064x}", 0xabcd), "uri": "s3://logs/a", "etag": "1", "size": 5, "status": "done",
         "report": {

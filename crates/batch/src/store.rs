@@ -182,7 +182,10 @@ impl Store {
     pub(crate) async fn newest(&self) -> Result<Vec<String>> {
         let list = self.objects.list(Some(&Path::from("results")));
         let dated = list.try_filter_map(|meta| async move {
-            let key = meta.location.filename().and_then(|name| name.strip_suffix(".json"));
+            let key = meta
+                .location
+                .filename()
+                .and_then(|name| name.strip_suffix(".json"));
             Ok(key.map(|key| (Reverse(meta.last_modified), key.to_owned())))
         });
         let dated = dated.try_collect().await;

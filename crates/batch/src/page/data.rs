@@ -96,7 +96,12 @@ pub(super) fn json(collected: &Collected, words: Words) -> serde_json::Result<St
         weeks: &collected.weeks.all,
         scripts: collected.scripts.labels(),
         units: &collected.units.all,
-        causes: collected.causes.all.iter().map(|code| cause(code, words)).collect(),
+        causes: collected
+            .causes
+            .all
+            .iter()
+            .map(|code| cause(code, words))
+            .collect(),
         suggestions: &collected.suggestions.all,
         files: &collected.files.all,
         reasons: &collected.reasons.all,
@@ -107,7 +112,9 @@ pub(super) fn json(collected: &Collected, words: Words) -> serde_json::Result<St
             advice: clusters.iter().map(|c| c.advice).collect(),
         },
         base: &collected.base,
-        paged: (0..collected.jobs.len()).filter(|at| collected.paged.contains(&collected.jobs[*at].key)).collect(),
+        paged: (0..collected.jobs.len())
+            .filter(|at| collected.paged.contains(&collected.jobs[*at].key))
+            .collect(),
         jobs: Jobs::of(&collected.jobs),
         parts: Parts {
             start,

@@ -59,10 +59,17 @@ impl Page {
     /// Keys of the jobs whose reports are most worth reading: the costliest, and those that stand for the costliest clusters.
     pub fn costliest(&self, jobs: usize) -> Vec<String> {
         let ranked = self.collected.ranked();
-        let analyzed = ranked.iter().filter(|j| j.ending != collect::Ending::Failed);
+        let analyzed = ranked
+            .iter()
+            .filter(|j| j.ending != collect::Ending::Failed);
         let clusters = self.collected.ranked_clusters().into_iter().take(jobs);
         let members = clusters.filter_map(|c| self.collected.jobs.get(c.costliest));
-        let mut keys: Vec<String> = analyzed.take(jobs).copied().chain(members).map(|j| j.key.clone()).collect();
+        let mut keys: Vec<String> = analyzed
+            .take(jobs)
+            .copied()
+            .chain(members)
+            .map(|j| j.key.clone())
+            .collect();
         keys.sort();
         keys.dedup();
         keys

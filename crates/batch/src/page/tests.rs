@@ -14,7 +14,9 @@ fn page(results: impl IntoIterator<Item = Value>, language: Language) -> String 
 
 /// The page with slashes, which the form escapes.
 fn markup(page: &Page, language: Language) -> String {
-    page.render(language).expect("a page").replace("&#x2f;", "/")
+    page.render(language)
+        .expect("a page")
+        .replace("&#x2f;", "/")
 }
 
 /// The data of a page's script.
@@ -27,13 +29,30 @@ fn data(html: &str) -> Value {
 
 #[test]
 fn totals_are_in_the_markup_and_equal_the_rows() {
-    let html = page([known(), known(), bare(), failed("too large")], Language::En);
+    let html = page(
+        [known(), known(), bare(), failed("too large")],
+        Language::En,
+    );
     // 2 × 300 s run, 2 × 90 s avoidable of 2 × 400 s, 2 × 2.5 AU-hours
-    for expected in ["<b>0.167 h</b>", "<b>0.05 h</b>", "22 % of the time", "<b>5</b>", "1 not analyzed", "67 % of analyzed"] {
+    for expected in [
+        "<b>0.167 h</b>",
+        "<b>0.05 h</b>",
+        "22 % of the time",
+        "<b>5</b>",
+        "1 not analyzed",
+        "67 % of analyzed",
+    ] {
         assert!(html.contains(expected), "{expected}");
     }
     let data = data(&html);
-    let sum = |values: &Value| -> f64 { values.as_array().into_iter().flatten().filter_map(Value::as_f64).sum() };
+    let sum = |values: &Value| -> f64 {
+        values
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_f64)
+            .sum()
+    };
     assert_eq!(sum(&data["jobs"]["avoidable"]), 180.0);
     assert_eq!(sum(&data["parts"]["seconds"]), 180.0);
     assert_eq!(data["jobs"]["run"], json!([300.0, 300.0, null, null]));
@@ -50,7 +69,11 @@ fn findings_that_one_change_fixes_are_one_line() {
     different["report"]["job"]["script_shape"] = json!("cc");
     let html = page([known(), other, different], Language::En);
     let clusters = data(&html)["clusters"].clone();
-    assert_eq!(clusters["cause"].as_array().map(Vec::len), Some(6), "{clusters}");
+    assert_eq!(
+        clusters["cause"].as_array().map(Vec::len),
+        Some(6),
+        "{clusters}"
+    );
     // the advice of the costliest member, and a name that fits both
     let advice = "<code>Joined</code> at 180 s";
     assert!(html.contains(advice) && html.contains("Daily_#"));
@@ -59,7 +82,13 @@ fn findings_that_one_change_fixes_are_one_line() {
 #[test]
 fn both_languages_have_every_word() {
     let html = page([known(), failed("too large")], Language::Zh);
-    for expected in ["可避免的时间", "连接键存在热点值", "AU 小时", "脚本第 12–18 行", "2 个作业"] {
+    for expected in [
+        "可避免的时间",
+        "连接键存在热点值",
+        "AU 小时",
+        "脚本第 12–18 行",
+        "2 个作业",
+    ] {
         assert!(html.contains(expected), "{expected}");
     }
 }
@@ -73,7 +102,10 @@ fn an_empty_batch_says_so() {
 #[test]
 fn failed_jobs_are_listed_with_their_reason() {
     let html = page([failed("out of memory")], Language::En);
-    let listed = html.split_once("Jobs that could not be analyzed").expect("a list").1;
+    let listed = html
+        .split_once("Jobs that could not be analyzed")
+        .expect("a list")
+        .1;
     assert!(listed.contains("s3://logs/c") && listed.contains("out of memory"));
 }
 
@@ -95,7 +127,8 @@ mod security {
 
     #[test]
     fn texts_of_a_job_are_never_markup_or_script() {
-        let hostile = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u{202e}\u{1b}[31m\"'`";
+        let hostile =
+            "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u{202e}\u{1b}[31m\"'`";
         let mut result = known();
         let report = &mut result["report"];
         for field in ["id", "name", "owner", "queue", "script_shape"] {
@@ -111,7 +144,12 @@ mod security {
         assert_eq!(html.matches("<script").count(), 2);
         assert_eq!(html.matches("</script").count(), 2);
         assert!(!html.contains("<img") && !html.contains(['\u{202e}', '\u{1b}']));
-        assert!(data(&html)["owners"][0].as_str().expect("an owner").contains("</script>"));
+        assert!(
+            data(&html)["owners"][0]
+                .as_str()
+                .expect("an owner")
+                .contains("</script>")
+        );
     }
 
     #[test]

@@ -61,7 +61,12 @@ pub(super) fn groups(jobs: &[Job], of: impl Fn(&Job) -> Option<u32>) -> Vec<Grou
         group.run += job.run.unwrap_or(0.0);
         group.avoidable += job.avoidable.unwrap_or(0.0);
     }
-    groups.known.into_iter().chain(groups.unknown).filter(|g| g.jobs > 0).collect()
+    groups
+        .known
+        .into_iter()
+        .chain(groups.unknown)
+        .filter(|g| g.jobs > 0)
+        .collect()
 }
 
 /// Jobs by cause: a job counts for each of its causes, and each of its avoidable seconds for one of them.

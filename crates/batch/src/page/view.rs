@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use jiff::civil::Date;
-use report::{Localize, text};
 use report::format::{Hours, JOB, Number, Seconds, Share, figure};
+use report::{Localize, text};
 use serde::Serialize;
 
 use super::collect::{Collected, Ending, Job};
@@ -129,7 +129,11 @@ impl<'a> View<'a> {
             rows: jobs.iter().take(ROWS).map(row).collect(),
             failures: failures().take(CLUSTERS).map(row).collect(),
             more_failures: (left > 0).then(|| {
-                format!("{} {}", words.get("more"), JOB.count(left as f64).localize(words.0))
+                format!(
+                    "{} {}",
+                    words.get("more"),
+                    JOB.count(left as f64).localize(words.0)
+                )
             }),
         }
     }
@@ -155,28 +159,39 @@ fn facts(collected: &Collected, totals: &Totals, words: Words) -> Vec<String> {
     }
     if collected.pending > 0 {
         let pending = JOB.count(collected.pending as f64);
-        let pending = text!("另有 {pending}尚无结果", "{pending} without a result yet", pending = pending);
+        let pending = text!(
+            "另有 {pending}尚无结果",
+            "{pending} without a result yet",
+            pending = pending
+        );
         facts.push(pending.into(words.0));
     }
     facts
 }
 
 fn day(second: i64) -> String {
-    minute(second).split_once(' ').map_or_else(String::new, |(day, _)| day.to_owned())
+    minute(second)
+        .split_once(' ')
+        .map_or_else(String::new, |(day, _)| day.to_owned())
 }
 
 fn minute(second: i64) -> String {
     let at = Timestamp::from_second(second);
-    at.map_or_else(|_| String::new(), |at| at.strftime("%Y-%m-%d %H:%M").to_string())
+    at.map_or_else(
+        |_| String::new(),
+        |at| at.strftime("%Y-%m-%d %H:%M").to_string(),
+    )
 }
 
 fn tiles(collected: &Collected, totals: &Totals, words: Words) -> Vec<Tile> {
     let failed = totals.count(Ending::Failed);
     let analyzed = totals.jobs - failed;
-    let ending = |name, ending| format!("{} {}", count(totals.count(ending), words), words.get(name));
+    let ending =
+        |name, ending| format!("{} {}", count(totals.count(ending), words), words.get(name));
     let endings = [
         (analyzed > 0).then(|| ending("healthy", Ending::Healthy)),
-        (totals.count(Ending::Inconclusive) > 0).then(|| ending("inconclusive", Ending::Inconclusive)),
+        (totals.count(Ending::Inconclusive) > 0)
+            .then(|| ending("inconclusive", Ending::Inconclusive)),
         (failed > 0).then(|| ending("failed", Ending::Failed)),
     ];
     let endings: Vec<String> = endings.into_iter().flatten().collect();
@@ -192,7 +207,11 @@ fn tiles(collected: &Collected, totals: &Totals, words: Words) -> Vec<Tile> {
             value: count(problems, words),
             note: match analyzed {
                 0 => String::new(),
-                _ => noted(words, "of_analyzed", &share(problems as f64, analyzed as f64, words)),
+                _ => noted(
+                    words,
+                    "of_analyzed",
+                    &share(problems as f64, analyzed as f64, words),
+                ),
             },
         },
         Tile {
@@ -205,7 +224,11 @@ fn tiles(collected: &Collected, totals: &Totals, words: Words) -> Vec<Tile> {
             value: hours(totals.avoidable, words),
             note: match totals.total > 0.0 {
                 false => String::new(),
-                true => noted(words, "of_total", &share(totals.avoidable, totals.total, words)),
+                true => noted(
+                    words,
+                    "of_total",
+                    &share(totals.avoidable, totals.total, words),
+                ),
             },
         },
     ];
@@ -213,7 +236,12 @@ fn tiles(collected: &Collected, totals: &Totals, words: Words) -> Vec<Tile> {
         tiles.push(Tile {
             name: "cost",
             value: figure(*cost),
-            note: format!("{} · {} {}", words.get(unit), words.get("wasted"), figure(*wasted)),
+            note: format!(
+                "{} · {} {}",
+                words.get(unit),
+                words.get("wasted"),
+                figure(*wasted)
+            ),
         });
     }
     tiles
@@ -222,7 +250,9 @@ fn tiles(collected: &Collected, totals: &Totals, words: Words) -> Vec<Tile> {
 /// `19 % of analyzed jobs`, `占已分析作业的 19 %`.
 fn noted(words: Words, name: &str, number: &str) -> String {
     let word = words.get(name);
-    words.0.select(format!("{word} {number}"), format!("{number} {word}"))
+    words
+        .0
+        .select(format!("{word} {number}"), format!("{number} {word}"))
 }
 
 /// Weeks with their sums, in order, weeks without jobs included; unknown weeks left out.
@@ -239,7 +269,11 @@ fn weeks(collected: &Collected) -> Vec<(Date, Group)> {
     }
     let mut filled: Vec<(Date, Group)> = Vec::new();
     for (week, group) in dated {
-        while let Some(next) = filled.last().and_then(|(w, _)| after(*w)).filter(|w| *w < week) {
+        while let Some(next) = filled
+            .last()
+            .and_then(|(w, _)| after(*w))
+            .filter(|w| *w < week)
+        {
             filled.push((next, Group::default()));
         }
         filled.push((week, group));
@@ -272,7 +306,11 @@ fn columns(weeks: &[(Date, Group)], most: f64, words: Words) -> Vec<Column> {
 }
 
 fn percent(part: f64, whole: f64) -> f64 {
-    if whole > 0.0 { (part / whole * 1000.0).round() / 10.0 } else { 0.0 }
+    if whole > 0.0 {
+        (part / whole * 1000.0).round() / 10.0
+    } else {
+        0.0
+    }
 }
 
 fn cards(collected: &Collected, words: Words) -> Vec<Card> {
@@ -282,13 +320,25 @@ fn cards(collected: &Collected, words: Words) -> Vec<Card> {
         let known = of.and_then(|of| texts.get(of as usize).cloned());
         known.unwrap_or_else(|| words.get("unknown").to_owned())
     };
-    let titles = collected.causes.all.iter().map(|code| cause(code, words).to_owned());
+    let titles = collected
+        .causes
+        .all
+        .iter()
+        .map(|code| cause(code, words).to_owned());
     let titles: Vec<String> = titles.collect();
     let cards: [(&str, Vec<Group>, &[String]); 4] = [
         ("cause", totals::causes(collected), &titles),
         ("script", totals::groups(jobs, |j| j.script), &scripts),
-        ("owner", totals::groups(jobs, |j| j.owner), &collected.owners.all),
-        ("queue", totals::groups(jobs, |j| j.queue), &collected.queues.all),
+        (
+            "owner",
+            totals::groups(jobs, |j| j.owner),
+            &collected.owners.all,
+        ),
+        (
+            "queue",
+            totals::groups(jobs, |j| j.queue),
+            &collected.queues.all,
+        ),
     ];
     let card = |(name, groups, texts): (&'static str, Vec<Group>, &[String])| {
         let groups = ranked(groups);
@@ -314,7 +364,10 @@ fn clusters<'a>(collected: &'a Collected, words: Words) -> Vec<Line<'a>> {
     let line = |cluster: &'a super::cluster::Cluster| {
         let job = collected.jobs.get(cluster.costliest)?;
         let code = collected.causes.of(Some(cluster.key.cause))?;
-        let script = cluster.key.script.and_then(|s| scripts.get(s as usize).cloned());
+        let script = cluster
+            .key
+            .script
+            .and_then(|s| scripts.get(s as usize).cloned());
         Some(Line {
             cause: cause(code, words),
             script: script.unwrap_or_else(|| words.get("unknown").to_owned()),
@@ -326,12 +379,19 @@ fn clusters<'a>(collected: &'a Collected, words: Words) -> Vec<Line<'a>> {
             link: collected.link(job),
         })
     };
-    collected.ranked_clusters().into_iter().filter_map(line).collect()
+    collected
+        .ranked_clusters()
+        .into_iter()
+        .filter_map(line)
+        .collect()
 }
 
 fn row<'a>(job: &'a Job, highest: f64, collected: &'a Collected, words: Words) -> Row<'a> {
     let seconds = |s: Option<f64>| Some(Seconds(s?).localize(words.0));
-    let first = job.findings.first().and_then(|p| collected.clusters.get(p.cluster as usize));
+    let first = job
+        .findings
+        .first()
+        .and_then(|p| collected.clusters.get(p.cluster as usize));
     let first = first.and_then(|c| collected.causes.of(Some(c.key.cause)));
     let ending = job.ending.name();
     Row {
@@ -339,7 +399,9 @@ fn row<'a>(job: &'a Job, highest: f64, collected: &'a Collected, words: Words) -
         link: collected.link(job),
         sub: job.id.as_deref().unwrap_or(&job.uri),
         ending,
-        finding: first.map_or(words.get(ending), |code| cause(code, words)).to_owned(),
+        finding: first
+            .map_or(words.get(ending), |code| cause(code, words))
+            .to_owned(),
         more: job.findings.len().saturating_sub(1),
         lines: job.lines.map(|[first, last]| words.lines(first, last)),
         owner: collected.owners.of(job.owner),
@@ -358,7 +420,10 @@ fn row<'a>(job: &'a Job, highest: f64, collected: &'a Collected, words: Words) -
 impl Job {
     /// What people know the job by.
     pub(super) fn label(&self) -> &str {
-        self.name.as_deref().or(self.id.as_deref()).unwrap_or(&self.uri)
+        self.name
+            .as_deref()
+            .or(self.id.as_deref())
+            .unwrap_or(&self.uri)
     }
 }
 

@@ -15,9 +15,15 @@ const WORDS: &[(&str, StaticText)] = &[
     ("with_problem", text("有问题的作业", "With a problem")),
     ("of_analyzed", text("占已分析作业的", "of analyzed jobs")),
     ("run", text("运行时间", "Hours run")),
-    ("with_waiting", text("含编译和排队", "with compilation and queue")),
+    (
+        "with_waiting",
+        text("含编译和排队", "with compilation and queue"),
+    ),
     ("avoidable", text("可避免的时间", "Avoidable hours")),
-    ("of_total", text("占提交至结束的时间", "of the time from submission to end")),
+    (
+        "of_total",
+        text("占提交至结束的时间", "of the time from submission to end"),
+    ),
     ("cost", text("资源消耗", "Cost")),
     ("wasted", text("浪费", "wasted")),
     ("hours", text("小时", "h")),
@@ -31,12 +37,21 @@ const WORDS: &[(&str, StaticText)] = &[
     ("rest_of_run", text("其余运行时间", "rest of the run time")),
     ("avoidable_key", text("可避免", "avoidable")),
     ("avoidable_unit", text("可避免的小时数", "avoidable hours")),
-    ("weeks_legend", text("运行时间（小时），按提交周（UTC，周一起）", "Hours run by week of submission (from Monday, UTC)")),
+    (
+        "weeks_legend",
+        text(
+            "运行时间（小时），按提交周（UTC，周一起）",
+            "Hours run by week of submission (from Monday, UTC)",
+        ),
+    ),
     ("clusters", text("优先修复", "What to fix first")),
-    ("clusters_legend", text(
-        "原因、脚本、阶段作用都相同的问题为一组，通常改一处即可；建议取自组内最耗时的作业。",
-        "Findings with the same cause in the same script and kind of stage: usually one change fixes them all. The advice is that for the costliest job.",
-    )),
+    (
+        "clusters_legend",
+        text(
+            "原因、脚本、阶段作用都相同的问题为一组，通常改一处即可；建议取自组内最耗时的作业。",
+            "Findings with the same cause in the same script and kind of stage: usually one change fixes them all. The advice is that for the costliest job.",
+        ),
+    ),
     ("cause", text("原因", "Cause")),
     ("script", text("脚本", "Script")),
     ("stage", text("阶段", "Stage")),
@@ -59,12 +74,21 @@ const WORDS: &[(&str, StaticText)] = &[
     ("lines", text("脚本第 # 行", "lines #")),
     ("vertex-hour", text("顶点小时", "vertex-hours")),
     ("AU-hour", text("AU 小时", "AU-hours")),
-    ("executor-core-hour", text("执行器核小时", "executor core-hours")),
+    (
+        "executor-core-hour",
+        text("执行器核小时", "executor core-hours"),
+    ),
     ("needs", text("缺少", "needs")),
     ("more", text("另有", "more")),
-    ("not_analyzed", text("未能分析的作业", "Jobs that could not be analyzed")),
+    (
+        "not_analyzed",
+        text("未能分析的作业", "Jobs that could not be analyzed"),
+    ),
     ("reason", text("原因", "Reason")),
-    ("search", text("搜索作业、标识、路径", "Search job, id, path")),
+    (
+        "search",
+        text("搜索作业、标识、路径", "Search job, id, path"),
+    ),
     ("any_verdict", text("全部结论", "Any verdict")),
     ("clear", text("清除筛选", "Clear filters")),
     ("of", text("/", "of")),
@@ -76,12 +100,18 @@ const WORDS: &[(&str, StaticText)] = &[
     ("none", text("没有符合条件的作业。", "No job matches.")),
     ("empty", text("还没有结果。", "There are no results yet.")),
     ("remove", text("取消筛选：", "Remove filter: ")),
-    ("filter_hint", text("点击条目可筛选", "Select a bar to filter")),
+    (
+        "filter_hint",
+        text("点击条目可筛选", "Select a bar to filter"),
+    ),
     ("skip", text("跳到作业列表", "Skip to the jobs")),
-    ("footer", text(
-        "“可避免”指一并修复某作业的全部问题所节省的时间；有多个问题时，按各自单独修复的收益分摊到原因，因此各项相加等于总计。未知的值不计入总和。",
-        "Avoidable hours are what fixing all findings of a job together would save. They are shared among its findings in proportion to what each would save alone, so the parts add up. Unknown values are left out of sums.",
-    )),
+    (
+        "footer",
+        text(
+            "“可避免”指一并修复某作业的全部问题所节省的时间；有多个问题时，按各自单独修复的收益分摊到原因，因此各项相加等于总计。未知的值不计入总和。",
+            "Avoidable hours are what fixing all findings of a job together would save. They are shared among its findings in proportion to what each would save alone, so the parts add up. Unknown values are left out of sums.",
+        ),
+    ),
 ];
 
 /// The words of one language.
@@ -104,6 +134,8 @@ impl Words {
     }
 
     pub(super) fn all(self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        WORDS.iter().map(move |(name, text)| (*name, self.0.select(text.zh, text.en)))
+        WORDS
+            .iter()
+            .map(move |(name, text)| (*name, self.0.select(text.zh, text.en)))
     }
 }

@@ -147,7 +147,16 @@ const SEGMENTS: &[Column<SegmentRow>] = columns! { SegmentRow;
 
 /// Columns of the job that its findings and segments repeat.
 const REPEATED: [&str; 10] = [
-    "key", "job_id", "name", "engine", "owner", "queue", "submitted", "week", "script_hash", "script_shape",
+    "key",
+    "job_id",
+    "name",
+    "engine",
+    "owner",
+    "queue",
+    "submitted",
+    "week",
+    "script_hash",
+    "script_shape",
 ];
 
 fn repeated() -> impl Iterator<Item = &'static Column<JobRow>> {
@@ -176,7 +185,10 @@ macro_rules! of_a_job {
             const NAME: &'static str = $name;
 
             fn columns() -> Vec<(&'static str, Kind, &'static str, &'static str)> {
-                repeated().map(described).chain($columns.iter().map(described)).collect()
+                repeated()
+                    .map(described)
+                    .chain($columns.iter().map(described))
+                    .collect()
             }
 
             fn cells(&self) -> Vec<Cell<'_>> {
@@ -208,7 +220,9 @@ fn integer<'a>(value: Option<impl TryInto<i64>>) -> Cell<'a> {
 }
 
 fn real<'a>(value: Option<f64>) -> Cell<'a> {
-    value.filter(|v| v.is_finite()).map_or(Cell::Null, Cell::Real)
+    value
+        .filter(|v| v.is_finite())
+        .map_or(Cell::Null, Cell::Real)
 }
 
 fn line<'a>(lines: Option<[u32; 2]>, at: usize) -> Cell<'a> {

@@ -54,8 +54,12 @@ impl Tables {
     /// If a file cannot be written.
     pub fn add(&mut self, rows: &Rows) -> Result<(), TableError> {
         self.jobs.add(&*rows.job)?;
-        rows.findings.iter().try_for_each(|row| self.findings.add(row))?;
-        rows.segments.iter().try_for_each(|row| self.segments.add(row))
+        rows.findings
+            .iter()
+            .try_for_each(|row| self.findings.add(row))?;
+        rows.segments
+            .iter()
+            .try_for_each(|row| self.segments.add(row))
     }
 
     /// Completes the files; returns their paths.
@@ -121,7 +125,10 @@ pub(crate) struct Fresh {
 }
 
 impl Fresh {
-    pub(crate) fn create(folder: &Path, name: &str) -> Result<(Fresh, BufWriter<File>), TableError> {
+    pub(crate) fn create(
+        folder: &Path,
+        name: &str,
+    ) -> Result<(Fresh, BufWriter<File>), TableError> {
         let fresh = Fresh {
             path: folder.join(name),
             unfinished: folder.join(format!(".{name}.{}", std::process::id())),
@@ -133,7 +140,9 @@ impl Fresh {
 
     pub(crate) fn finish(self, file: BufWriter<File>) -> Result<PathBuf, TableError> {
         let mut file = file;
-        let flushed = file.flush().and_then(|()| fs::rename(&self.unfinished, &self.path));
+        let flushed = file
+            .flush()
+            .and_then(|()| fs::rename(&self.unfinished, &self.path));
         flushed.map_err(|e| self.failed(e))?;
         Ok(self.path.clone())
     }

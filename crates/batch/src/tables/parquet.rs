@@ -62,7 +62,10 @@ impl<W: Write + Send> Table<W> {
         let properties = Arc::new(properties.build());
         Ok(Table {
             writer: SerializedFileWriter::new(out, Arc::new(schema), properties)?,
-            columns: columns.iter().map(|(_, kind, ..)| Values::new(*kind)).collect(),
+            columns: columns
+                .iter()
+                .map(|(_, kind, ..)| Values::new(*kind))
+                .collect(),
             bytes: 0,
         })
     }
@@ -153,7 +156,9 @@ impl Values {
         let defined = Some(self.defined.as_slice());
         match (writer, &self.of) {
             (ByteArrayColumnWriter(w), Typed::Text(v)) => w.write_batch(v, defined, None),
-            (Int64ColumnWriter(w), Typed::Integer(v) | Typed::Timestamp(v)) => w.write_batch(v, defined, None),
+            (Int64ColumnWriter(w), Typed::Integer(v) | Typed::Timestamp(v)) => {
+                w.write_batch(v, defined, None)
+            }
             (DoubleColumnWriter(w), Typed::Real(v)) => w.write_batch(v, defined, None),
             (BoolColumnWriter(w), Typed::Boolean(v)) => w.write_batch(v, defined, None),
             (Int32ColumnWriter(w), Typed::Date(v)) => w.write_batch(v, defined, None),

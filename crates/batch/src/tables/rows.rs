@@ -6,12 +6,11 @@ use jiff::Timestamp;
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use report::{
-    Finding, JobEngine, JobState, ProblemType, Segment, Severity, SuggestionKind,
-    Verdict,
+    Finding, JobEngine, JobState, ProblemType, Segment, Severity, SuggestionKind, Verdict,
 };
 
-use super::path_of;
 use super::object::{Digest, Proposal, Stored};
+use super::path_of;
 use crate::result::Status;
 
 /// All rows of one result.
@@ -92,7 +91,10 @@ pub struct SegmentRow {
 impl Rows {
     /// The rows of a result.
     pub fn of(mut stored: Stored) -> Rows {
-        let digest = stored.report.take().filter(|_| stored.status == Status::Done);
+        let digest = stored
+            .report
+            .take()
+            .filter(|_| stored.status == Status::Done);
         let mut job = JobRow::new(stored);
         let Some(mut digest) = digest else {
             return Rows {

@@ -33,7 +33,10 @@ fn a_report_becomes_rows_with_what_its_owner_needs() {
         ("avoidable_seconds", Cell::Real(90.0)),
         ("cost", Cell::Real(2.5)),
         ("cost_unit", text("AU-hour")),
-        ("causes", text("skew.join_hot_key, memory.spill, failure.user_code")),
+        (
+            "causes",
+            text("skew.join_hot_key, memory.spill, failure.user_code"),
+        ),
         ("first_line", Cell::Integer(12)),
         ("suggestion", text("hint `Joined`")),
         ("missing_file", text("profile")),
@@ -44,9 +47,18 @@ fn a_report_becomes_rows_with_what_its_owner_needs() {
     let findings: Vec<_> = rows.findings.iter().map(cells).collect();
     let column = |name: &str| -> Vec<Cell<'_>> { findings.iter().map(|f| of(f, name)).collect() };
     // two to one, and together what the job could avoid; an unknown saving stays unknown
-    assert_eq!(column("avoidable_seconds"), [Cell::Real(60.0), Cell::Real(30.0), Cell::Null]);
-    assert_eq!(column("stage_role"), [text("Combine"), text("Aggregate"), Cell::Null]);
-    assert_eq!(column("diff_verified"), [Cell::Boolean(true), Cell::Null, Cell::Null]);
+    assert_eq!(
+        column("avoidable_seconds"),
+        [Cell::Real(60.0), Cell::Real(30.0), Cell::Null]
+    );
+    assert_eq!(
+        column("stage_role"),
+        [text("Combine"), text("Aggregate"), Cell::Null]
+    );
+    assert_eq!(
+        column("diff_verified"),
+        [Cell::Boolean(true), Cell::Null, Cell::Null]
+    );
     assert_eq!(column("owner"), [text("mei"), text("mei"), text("mei")]);
     let segment = cells(&rows.segments[1]);
     assert_eq!(of(&segment, "cause"), text("skew.join_hot_key"));
@@ -55,9 +67,21 @@ fn a_report_becomes_rows_with_what_its_owner_needs() {
 
 #[test]
 fn unknown_is_null_and_never_zero() {
-    let known = ["key", "uri", "report", "status", "verdict", "problem_type", "findings"];
+    let known = [
+        "key",
+        "uri",
+        "report",
+        "status",
+        "verdict",
+        "problem_type",
+        "findings",
+    ];
     for (name, cell) in cells(&*rows(bare()).job) {
-        assert_eq!(cell == Cell::Null, !known.contains(&name), "{name}: {cell:?}");
+        assert_eq!(
+            cell == Cell::Null,
+            !known.contains(&name),
+            "{name}: {cell:?}"
+        );
     }
     let failure = rows(failed("too large"));
     let failure = cells(&*failure.job);
@@ -82,7 +106,9 @@ fn parquet_and_csv_hold_the_rows() {
         if name == "jobs" {
             let column = |name: &str| {
                 let of = |row: &::parquet::record::Row| {
-                    row.get_column_iter().find(|(known, _)| *known == name).map(|(_, field)| field.clone())
+                    row.get_column_iter()
+                        .find(|(known, _)| *known == name)
+                        .map(|(_, field)| field.clone())
                 };
                 rows.iter().filter_map(of).collect::<Vec<Field>>()
             };
@@ -90,7 +116,10 @@ fn parquet_and_csv_hold_the_rows() {
             assert_eq!(column("avoidable_seconds"), seconds);
             let submitted = Field::TimestampMillis(1_768_433_400_000);
             assert_eq!(column("submitted"), [submitted, Field::Null, Field::Null]);
-            assert_eq!(column("week"), [Field::Date(20_465), Field::Null, Field::Null]);
+            assert_eq!(
+                column("week"),
+                [Field::Date(20_465), Field::Null, Field::Null]
+            );
         }
         let csv = fs::read_to_string(folder.path().join(format!("{name}.csv"))).expect("CSV");
         assert_eq!(csv.lines().count(), rows.len() + 1, "{name}");
@@ -111,7 +140,11 @@ fn an_unfinished_table_has_no_name() {
 #[test]
 fn every_column_is_documented() {
     let docs = include_str!("../../../../docs/batch.md");
-    let all = [JobRow::columns(), FindingRow::columns(), SegmentRow::columns()];
+    let all = [
+        JobRow::columns(),
+        FindingRow::columns(),
+        SegmentRow::columns(),
+    ];
     for (name, kind, unit, about) in all.into_iter().flatten() {
         let line = format!("| `{name}` | {} | {unit} | {about} |", kind.sql());
         assert!(docs.contains(&line), "docs/batch.md lacks: {line}");
