@@ -34,7 +34,7 @@ mod tools;
 mod wording;
 
 pub use analyze::{Analysis, analyze};
-pub use experience::ChunkPrior;
+pub use experience::{ChunkPrior, ExperienceSource};
 pub use found::KindPrior;
 pub use private::mask_of;
 pub use progress::{Event, Observer, Silent};

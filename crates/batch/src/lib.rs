@@ -9,12 +9,26 @@
 //! only if there is none yet, so any number of processes may work on one store. The analysis itself is the caller's; nothing here prints or
 //! reads the environment.
 
+mod discover;
 mod error;
 mod location;
+mod progress;
+mod queue;
 mod result;
+mod run;
+mod shard;
+mod source;
 mod store;
+mod summary;
 
+pub use discover::{discover, is_job};
 pub use error::{Error, Result};
 pub use location::{Access, Location, Remote, is_url, local_uri};
+pub use progress::Progress;
+pub use queue::{DELIVERIES, Enqueued, Servers};
 pub use result::{Entry, JobResult, Program, RESULT_VERSION, Status};
+pub use run::{Analyze, Attempt, Batch, Blame, Retry, Step};
+pub use shard::Shard;
+pub use source::{Bounds, Opened, Sources};
 pub use store::{Changes, Put, Store};
+pub use summary::{OfCause, Summary};

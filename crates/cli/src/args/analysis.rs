@@ -91,7 +91,7 @@ impl Limits {
 
 #[derive(Debug, Args)]
 pub(crate) struct Analyze {
-    /// Job folder.
+    /// Job folder, event log or archive: local, or az://, abfss://, s3://, gs://.
     pub(crate) job: PathBuf,
     #[command(flatten)]
     pub(crate) thinking: Thinking,
@@ -157,42 +157,8 @@ fn loopback(text: &str) -> Result<SocketAddr, String> {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Batch {
-    /// Job folders, or folders of job folders.
-    #[arg(required = true, value_name = "DIR")]
-    pub(crate) jobs: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(crate) thinking: Thinking,
-    #[command(flatten)]
-    pub(crate) limits: Limits,
-    /// Jobs to analyze concurrently. Default: one per CPU.
-    #[arg(long, short, value_name = "N", default_value_t = cpus(), value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub(crate) workers: u16,
-    /// Write the lines to this file instead of stdout, and resume where an earlier call stopped.
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-    /// Retry jobs that failed in an earlier call.
-    #[arg(long, requires = "out")]
-    pub(crate) retry_failed: bool,
-    /// Put the whole report (about 100 KB) into each line instead of a summary.
-    #[arg(long)]
-    pub(crate) reports: bool,
-    /// Don't save the runs.
-    #[arg(long)]
-    pub(crate) no_store: bool,
-    /// Format of the summary when `--out` takes the lines.
-    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
-    pub(crate) format: Format,
-}
-
-fn cpus() -> u16 {
-    let found = std::thread::available_parallelism().map_or(1, usize::from);
-    u16::try_from(found).unwrap_or(u16::MAX).min(256)
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// The first run, normally the good one: a job folder, or the id of a saved run, `last`, `last~1`, ….
+    /// The first run, normally the good one: a job (see `analyze`), or the id of a saved run, `last`, `last~1`, ….
     pub(crate) a: String,
     /// The second run, in the same form.
     pub(crate) b: String,
@@ -231,7 +197,7 @@ pub(crate) enum ReportFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
-    /// Job folder.
+    /// Job folder, event log or archive: local, or az://, abfss://, s3://, gs://.
     pub(crate) job: PathBuf,
     /// Output format.
     #[arg(long, short, value_name = "FORMAT", default_value = "text")]

@@ -1,6 +1,7 @@
 //! The command line. Nothing here acts.
 
 mod analysis;
+mod batch;
 mod knowledge;
 mod runs;
 
@@ -14,8 +15,9 @@ use report::Language;
 use crate::config::Jobs;
 
 pub(crate) use analysis::{
-    Analyze, Batch, Compare, CompareFormat, Inspect, Mcp, ReportFormat, Rules, Thinking,
+    Analyze, Compare, CompareFormat, Inspect, Mcp, ReportFormat, Rules, Thinking,
 };
+pub(crate) use batch::{BatchCommand, BatchEnqueue, BatchPlan, BatchRun, BatchWork, Nats};
 pub(crate) use knowledge::{CaseCommand, CaseFrom, Eval, Index, IndexCommand, Lint, Search};
 pub(crate) use runs::{FeedbackArgs, FeedbackCommand, Runs};
 
@@ -108,8 +110,9 @@ pub(crate) enum When {
 pub(crate) enum Command {
     /// Find out why a job is slow, expensive or failed, and what to change.
     Analyze(Analyze),
-    /// Analyze many job folders: one JSON line per job and a summary table; resumable.
-    Batch(Batch),
+    /// Analyze many jobs into a store, on one machine or many; resumable.
+    #[command(subcommand)]
+    Batch(BatchCommand),
     /// Compare two runs: what changed (times, rows, plan, inputs, script, findings), and the most likely reason.
     Compare(Compare),
     /// Show what a job folder contains: stages, operators, channels, inputs, script.
@@ -231,9 +234,7 @@ impl Command {
             Command::Analyze(args) => jobs.folders.push(&args.job),
             Command::Inspect(args) => jobs.folders.push(&args.job),
             Command::Compare(args) => jobs.folders.extend([&args.a, &args.b].map(Path::new)),
-            Command::Batch(args) => jobs
-                .collections
-                .extend(args.jobs.iter().map(PathBuf::as_path)),
+            Command::Batch(command) => jobs.collections.extend(command.collections()),
             _ => {}
         }
         jobs

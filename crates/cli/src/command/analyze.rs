@@ -1,6 +1,7 @@
 //! `scopeagent analyze`: one job folder in, one report out.
 
-use agent::{Event, Observer};
+use agent::{Event, Observer, Request};
+use batch::Opened;
 use server::{Analyst, ReasonerChoice, Result, Task};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
@@ -10,13 +11,15 @@ use crate::config::Config;
 use crate::exit::Exit;
 use crate::render;
 use crate::session;
+use crate::sources;
 use crate::terminal::{Progress, Terminal};
 use crate::worker::Pool;
 
 pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Result<Exit> {
+    let opened = sources::open(&args.job)?;
     let runtime = session::runtime()?;
     let session = session::open(config, terminal, &runtime)?;
-    let task = task(args);
+    let task = task(args, opened.as_ref());
     let mut display = Display {
         terminal,
         progress: None,
@@ -67,9 +70,13 @@ pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Resul
     Ok(Exit::found(found))
 }
 
-fn task(args: &Analyze) -> Task {
+fn task(args: &Analyze, opened: Option<&Opened>) -> Task {
+    let job = opened.map_or(&args.job, |opened| &opened.path);
     Task {
-        request: session::request(args.job.clone(), &args.thinking),
+        request: Request {
+            origin: opened.and_then(|opened| opened.origin.clone()),
+            ..session::request(job.clone(), &args.thinking)
+        },
         reasoner: ReasonerChoice {
             dry_run: args.dry_run,
             transcript: args.transcript.clone(),
@@ -77,6 +84,7 @@ fn task(args: &Analyze) -> Task {
             ..session::reasoner(&args.thinking)
         },
         save: !args.no_store,
+        learned: true,
         cancel: CancellationToken::new(),
     }
 }

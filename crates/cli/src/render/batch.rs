@@ -1,14 +1,13 @@
-//! The totals of a batch, as a table.
+//! How far a batch is, and the totals of its results as a table.
 
-use crate::batch::Summary;
-
+use batch::{Progress, Summary};
 use report::format::{JOB, Seconds, Share};
 use report::{Language, Localize};
 
 use super::table::{Align, Table};
 
 /// The causes with their jobs and seconds, then the whole.
-pub(crate) fn table(summary: &Summary, new: usize, took_seconds: f64) -> String {
+pub(crate) fn table(summary: &Summary, progress: &Progress) -> String {
     let mut table = Table::new(&[
         ("cause", Align::Left),
         ("jobs", Align::Right),
@@ -32,9 +31,10 @@ pub(crate) fn table(summary: &Summary, new: usize, took_seconds: f64) -> String 
         out.push('\n');
     }
     let bold = anstyle::Style::new().bold();
+    let analyzed = summary.done + summary.failed;
     out.push_str(&format!(
-        "{bold}{}{bold:#}: {} with a problem, {} healthy, {} inconclusive, {} unreadable\n",
-        say(JOB.count((summary.done + summary.failed) as f64)),
+        "{bold}{}{bold:#}: {} with a problem, {} healthy, {} inconclusive, {} failed\n",
+        say(JOB.count(analyzed as f64)),
         summary.problem,
         summary.healthy,
         summary.insufficient_information,
@@ -49,11 +49,27 @@ pub(crate) fn table(summary: &Summary, new: usize, took_seconds: f64) -> String 
         ));
     }
     out.push_str(&format!(
-        "{new} analyzed in {} ({:.1} jobs per second)\n",
-        say(Seconds(took_seconds)),
-        new as f64 / took_seconds.max(0.001)
+        "{analyzed} analyzed in {} ({:.1} jobs per second), {} had a result already\n",
+        say(Seconds(progress.elapsed().as_secs_f64())),
+        progress.rate(),
+        progress.known
     ));
     out
+}
+
+/// `1,200 of 10,000 jobs, 32.5 per second, 4 failed, 4 min 31 s left`.
+pub(crate) fn progress(progress: &Progress) -> String {
+    let total = progress.total.map(|total| format!(" of {total}"));
+    let left = progress.seconds_left();
+    let left = left.map(|seconds| format!(", {} left", say(Seconds(seconds))));
+    format!(
+        "{}{} jobs, {:.1} per second, {} failed{}",
+        progress.finished(),
+        total.unwrap_or_default(),
+        progress.rate(),
+        progress.failed,
+        left.unwrap_or_default()
+    )
 }
 
 fn say(value: impl Localize) -> String {

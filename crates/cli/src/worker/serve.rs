@@ -91,6 +91,7 @@ fn analyze(session: &Session, job: Job, cancel: CancellationToken) -> Result<Ana
         request: job.request,
         reasoner: job.reasoner,
         save: job.save,
+        learned: job.learned,
         cancel,
     };
     let mut observer = |event: Event<'_>| {

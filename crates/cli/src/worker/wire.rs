@@ -17,6 +17,7 @@ pub(super) struct Job {
     pub(super) request: Request,
     pub(super) reasoner: ReasonerChoice,
     pub(super) save: bool,
+    pub(super) learned: bool,
 }
 
 /// From a worker.
