@@ -45,7 +45,11 @@ fn open_in(runtime: &Runtime, text: &str) -> Result<Opened> {
 
 pub(crate) fn explained(error: batch::Error) -> Error {
     let kind = match &error {
-        batch::Error::Address { .. } | batch::Error::NoManifest { .. } => ErrorKind::Usage,
+        batch::Error::Address { .. }
+        | batch::Error::NoManifest { .. }
+        | batch::Error::NoQueue { .. }
+        | batch::Error::OtherProgram { .. } => ErrorKind::Usage,
+        batch::Error::Queue { .. } => ErrorKind::Other,
         error if error.is_transient() => ErrorKind::Other,
         _ => ErrorKind::Input,
     };

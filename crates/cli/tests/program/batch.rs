@@ -201,3 +201,93 @@ fn what_cannot_be_done_is_said_with_a_remedy() {
     }
     assert_eq!(user.read("notes.txt"), "hello\n");
 }
+
+/// A NATS server with JetStream, and the folder of its data.
+struct Nats {
+    process: std::process::Child,
+    url: String,
+}
+
+impl Nats {
+    /// `None` where there is no such program.
+    fn start(program: &Path, data: &Path) -> Nats {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = free.local_addr().expect("an address").port();
+        drop(free);
+        let process = std::process::Command::new(program)
+            .args(["-js", "-a", "127.0.0.1", "-p", &port.to_string(), "-sd"])
+            .arg(data)
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .expect("started");
+        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        let url = format!("nats://127.0.0.1:{port}");
+        Nats { process, url }
+    }
+}
+
+impl Drop for Nats {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn nats_server() -> Option<std::path::PathBuf> {
+    let named = std::env::var_os("SCOPEAGENT_NATS_SERVER").map(std::path::PathBuf::from);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|folder| folder.join("nats-server"));
+    let found = named.into_iter().chain(found).find(|path| path.is_file());
+    if found.is_none() {
+        let why = "there is no nats-server in PATH (set SCOPEAGENT_NATS_SERVER)";
+        testkit::skip("batch enqueue, batch work", why);
+    }
+    found
+}
+
+#[test]
+fn a_queue_hands_out_the_jobs_whoever_dies() {
+    let Some(program) = nats_server() else { return };
+    let user = user();
+    let nats = Nats::start(&program, &user.path("nats"));
+    let run = |line: &str| user.run(&format!("batch {line} --nats {} --format json", nats.url));
+    user.run("batch plan jobs --out store").text();
+    contains(run("work store").refused(2), ["batch enqueue"]);
+    let jobs = |n: u64, known: u64| json!({ "jobs": n, "known": known, "copies": 1 });
+    assert_eq!(run("enqueue store").json(), jobs(3, 0));
+    contains(
+        run("work store --lang zh").refused(2),
+        ["another version or configuration"],
+    );
+    let mut killed = user.process();
+    killed.args(crate::support::expert_flags()).args([
+        "batch",
+        "work",
+        "store",
+        "--ack-wait",
+        "3",
+        "--workers",
+        "1",
+        "--nats",
+        &nats.url,
+    ]);
+    let mut killed = killed.spawn().expect("started");
+    while user.path("store/results").read_dir().is_err()
+        && killed.try_wait().expect("a state").is_none()
+    {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    killed.kill().expect("killed");
+    killed.wait().expect("ended");
+    run("work store --ack-wait 3").json();
+    let results = results(&user.path("store"));
+    let seen: Vec<&Value> = results.iter().map(|l| &l["status"]).collect();
+    assert_eq!(seen, ["done", "done", "failed"]);
+    assert_eq!(run("enqueue store").json(), jobs(0, 3));
+    // The same bytes as without a queue.
+    let queued = objects(&user.path("store"));
+    user.run("batch run jobs --out other").text();
+    assert_eq!(objects(&user.path("other")), queued);
+}
