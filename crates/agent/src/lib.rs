@@ -34,6 +34,7 @@ mod tools;
 mod wording;
 
 pub use analyze::{Analysis, analyze};
+pub use check::apply_diff;
 pub use experience::{ChunkPrior, ExperienceSource};
 pub use found::KindPrior;
 pub use private::mask_of;

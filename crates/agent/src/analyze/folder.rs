@@ -60,8 +60,7 @@ impl<'a> Folder<'a> {
         let read = self.reader.read(names);
         (self.diagnosis, self.facts) = diagnose(self.job(), self.services, &self.request);
         if self.services.redact {
-            let quoted: Vec<String> = self.excerpts.iter().map(|e| e.text.clone()).collect();
-            quoted.iter().for_each(|text| self.hide_words(text));
+            hide_words(&mut self.facts, &self.excerpts);
         }
         self.note(&read, observer);
     }
@@ -69,7 +68,7 @@ impl<'a> Folder<'a> {
     fn note(&mut self, read: &[ReadFile], observer: &mut dyn Observer) {
         for file in read {
             observer.event(Event::FileRead {
-                file: &file.file,
+                file: file.file.as_str().into(),
                 round: self.round,
             });
             self.files_read.push(FileRead {
@@ -96,15 +95,9 @@ impl<'a> Folder<'a> {
 
     pub(super) fn add_excerpt(&mut self, excerpt: Excerpt) {
         if self.services.redact {
-            self.hide_words(&excerpt.text);
+            hide_words(&mut self.facts, std::slice::from_ref(&excerpt));
         }
         self.excerpts.push(excerpt);
-    }
-
-    fn hide_words(&mut self, text: &str) {
-        if let Some(mask) = &mut Arc::make_mut(&mut self.facts).mask {
-            private::words(mask, text);
-        }
     }
 
     pub(super) fn excerpt(&self, name: &str) -> Option<&Excerpt> {
@@ -137,6 +130,13 @@ impl<'a> Folder<'a> {
     pub(super) fn into_parts(self) -> (Job, Diagnosis, Arc<Facts>, Vec<FileRead>) {
         let job = self.reader.into_job();
         (job, self.diagnosis, self.facts, self.files_read)
+    }
+}
+
+/// Masks the words of quoted texts from now on.
+fn hide_words(facts: &mut Arc<Facts>, quoted: &[Excerpt]) {
+    if let Some(mask) = &mut Arc::make_mut(facts).mask {
+        quoted.iter().for_each(|e| private::words(mask, &e.text));
     }
 }
 

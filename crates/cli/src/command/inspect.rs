@@ -1,6 +1,6 @@
 //! `scopeagent inspect`: what a job folder contains.
 
-use crate::args::Inspect;
+use crate::args::{Format, Inspect};
 use crate::exit::Exit;
 use crate::render;
 use crate::sources;
@@ -18,8 +18,11 @@ pub(crate) fn run(args: &Inspect, terminal: &Terminal) -> Result<Exit> {
     if let Some(origin) = opened.and_then(|opened| opened.origin) {
         inspection.path = origin;
     }
-    super::show(terminal, args.format, &inspection, || {
-        render::inspection::render(&inspection, render::layout::terminal_width())
-    })?;
+    let columns = render::layout::terminal_width();
+    let text = match args.format {
+        Format::Json => super::json(&inspection)?,
+        Format::Text => render::inspection::render(&inspection, columns),
+    };
+    terminal.out(&args.target).write(&text)?;
     Ok(Exit::Success)
 }

@@ -3,7 +3,7 @@
 use batch::{Entry, Sources, Store};
 use futures::stream::{StreamExt, TryStreamExt};
 use report::format::JOB;
-use report::{Language, Localize};
+use report::say;
 use serde::Serialize;
 use server::Result;
 
@@ -52,7 +52,11 @@ pub(super) async fn plan(sources: &Sources, from: &[String], store: &Store) -> R
 }
 
 pub(super) fn said(planned: &Planned, store: &Store) -> String {
-    let jobs = JOB.count(planned.jobs as f64).localize(Language::En);
     let (new, changed, store) = (planned.new, planned.changed, store.name());
-    format!("{jobs} found: {new} new, {changed} changed since they were planned in `{store}`\n")
+    let said = say!(
+        "找到{jobs}：相对 `{store}` 的清单，{new} 个为新增，{changed} 个有变化",
+        "{jobs} found: {new} new, {changed} changed since they were planned in `{store}`",
+        jobs = JOB.count(planned.jobs as f64)
+    );
+    said + "\n"
 }

@@ -20,7 +20,9 @@ pub(super) fn program(
     reasoner: &str,
 ) -> Program {
     let mut hash = blake3::Hasher::new();
-    let language = thinking.lang.or(config.language);
+    // without a question, reports are in the language of the interface
+    let language = thinking.question.is_none().then(report::interface);
+    let language = language.or(config.language);
     let asked = (
         &thinking.question,
         language,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use batch::{Servers, Shard, Step};
 use report::format::JOB;
-use report::{Language, Localize};
+use report::say;
 use serde_json::json;
 use server::Result;
 
@@ -34,8 +34,12 @@ pub(super) fn enqueue(args: &BatchEnqueue, config: &Config, terminal: &Terminal)
     let (jobs, known, copies) = (enqueued.jobs, enqueued.known, enqueued.copies);
     let answer = json!({ "jobs": jobs, "known": known, "copies": copies });
     crate::command::show(terminal, args.format, &answer, || {
-        let jobs = JOB.count(jobs as f64).localize(Language::En);
-        format!("{jobs} enqueued on {copies} of the servers; {known} have a result already\n")
+        let said = say!(
+            "{jobs}已入队（{copies} 份副本）；{known} 个已有结果",
+            "{jobs} enqueued, on {copies} of the servers; {known} have a result already",
+            jobs = JOB.count(jobs as f64)
+        );
+        said + "\n"
     })?;
     Ok(Exit::Success)
 }

@@ -1,6 +1,7 @@
 //! `scopeagent batch run`: the jobs without a result, on this machine.
 
 use batch::Step;
+use report::say;
 use server::{Error, ErrorKind, Result};
 
 use super::open::open;
@@ -31,7 +32,10 @@ pub(super) fn run(args: &BatchRun, config: &Config, terminal: &Terminal) -> Resu
     let (jobs, known) = runtime.block_on(open).map_err(explained)?;
     let total = known + jobs.len();
     if known > 0 {
-        terminal.remark(&format!("{known} of {total} jobs have a result already"));
+        terminal.remark(&say!(
+            "{total} 个作业中已有 {known} 个有结果",
+            "{known} of {total} jobs have a result already"
+        ));
     }
     let handle = runtime.handle();
     let mut watch = Watch::start(terminal, Some(total), known, args.engine.metrics, handle)?;
@@ -48,7 +52,11 @@ pub(super) fn run(args: &BatchRun, config: &Config, terminal: &Terminal) -> Resu
         return Ok(Exit::Interrupted);
     }
     if postponed > 0 {
-        tracing::warn!("{postponed} jobs have no result yet; repeat the call to analyze them");
+        let warning = say!(
+            "{postponed} 个作业还没有结果；再次执行该命令即可继续",
+            "{postponed} jobs have no result yet; repeat the call to analyze them"
+        );
+        tracing::warn!("{warning}");
         return Ok(Exit::Failure);
     }
     Ok(exit)
@@ -59,9 +67,15 @@ fn store(args: &BatchRun) -> Result<&str> {
     match (&args.out, args.places.as_slice()) {
         (Some(store), _) | (None, [store]) => Ok(store),
         (None, _) => {
-            let error = "several places, and no `--out STORE` for the results";
-            Err(Error::new(ErrorKind::Usage, error)
-                .hint("give one planned store, or sources with --out STORE"))
+            let error = say!(
+                "给出了多个位置，但没有用 `--out STORE` 指定结果库",
+                "several places, and no `--out STORE` for the results"
+            );
+            let hint = say!(
+                "请给出一个已有清单的结果库，或给出作业并加上 --out STORE",
+                "give one planned store, or sources with --out STORE"
+            );
+            Err(Error::new(ErrorKind::Usage, error).hint(hint))
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use batch::{Progress, Put, Step, Store, Summary};
-use report::visible_line;
+use report::{say, visible_line};
 use serde::Serialize;
 use server::Result;
 use tokio::runtime::Handle;
@@ -52,7 +52,10 @@ impl Watch<'_> {
         let progress = Arc::new(Mutex::new(Progress::new(total, known)));
         if let Some(address) = metrics {
             let address = runtime.block_on(metrics::serve(address, Arc::clone(&progress)))?;
-            terminal.remark(&format!("metrics at http://{address}/metrics"));
+            terminal.remark(&say!(
+                "指标位于 http://{address}/metrics",
+                "metrics at http://{address}/metrics"
+            ));
         }
         Ok(Watch {
             terminal,
@@ -77,8 +80,8 @@ impl Watch<'_> {
             Step::Postponed { uri, reason } => self.warn(uri, reason),
             Step::Known | Step::Interrupted => {}
         }
-        let (rate, failed) = (progress.rate(), progress.failed);
-        let message = format!("{rate:.1} jobs per second, {failed} failed");
+        let (rate, failed) = (format!("{:.1}", progress.rate()), progress.failed);
+        let message = say!("每秒 {rate} 个，失败 {failed} 个", "{rate} jobs per second, {failed} failed");
         self.bar.at(progress.finished(), &message);
         if self.bar.is_hidden() && self.said.elapsed() >= REMARK_EVERY {
             self.said = Instant::now();
@@ -92,7 +95,11 @@ impl Watch<'_> {
             None => tracing::debug!(job = uri, "analyzed"),
         }
         if put == Put::Different {
-            self.warn(uri, "somebody else wrote another result first, which stays");
+            let other = say!(
+                "其他进程先写入了不同的结果，以其为准",
+                "somebody else wrote another result first, which stays"
+            );
+            self.warn(uri, &other);
         }
     }
 
