@@ -35,7 +35,8 @@ mod tools;
 mod wording;
 
 pub use analyze::{Analysis, analyze};
-pub use experience::ChunkPrior;
+pub use check::apply_diff;
+pub use experience::{ChunkPrior, ExperienceSource};
 pub use found::KindPrior;
 pub use private::mask_of;
 pub use progress::{Event, Observer, Silent};

@@ -11,17 +11,32 @@
 //! reads the environment.
 
 mod aggregate;
+mod discover;
 mod error;
 #[cfg(test)]
 mod fixture;
 mod location;
 pub mod page;
+mod progress;
+mod queue;
 mod result;
+mod run;
+mod shard;
+mod source;
 mod store;
 pub mod tables;
 
 pub use aggregate::{Aggregate, AggregateError, Written};
+mod summary;
+
+pub use discover::{discover, is_job};
 pub use error::{Error, Result};
 pub use location::{Access, Location, Remote, is_url, local_uri};
+pub use progress::Progress;
+pub use queue::{DELIVERIES, Enqueued, Servers};
 pub use result::{Entry, JobResult, Program, RESULT_VERSION, Status};
+pub use run::{Analyze, Attempt, Batch, Blame, Retry, Step};
+pub use shard::Shard;
+pub use source::{Bounds, Opened, Sources};
 pub use store::{Changes, Put, Store};
+pub use summary::{OfCause, Summary};

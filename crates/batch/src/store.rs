@@ -1,6 +1,7 @@
 //! The store of a batch: a folder or a prefix of an object store.
 //!
 //! ```text
+//! store.json                     the identity of the store
 //! manifest/<ULID>.jsonl          entries that a plan found new or changed; later files replace earlier entries of the same uri
 //! results/<k0k1>/<key>.json      one result per job, written only if there is none yet
 //! ```
@@ -15,18 +16,25 @@ use object_store::path::Path;
 use object_store::prefix::PrefixStore;
 use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::location::{Access, Location, Remote};
 use crate::result::{Entry, JobResult, RESULT_VERSION, Status};
 
 /// Objects that are read concurrently.
-const CONCURRENT: usize = 32;
+pub(crate) const CONCURRENT: usize = 32;
 
 #[derive(Debug, Clone)]
 pub struct Store {
     objects: Arc<dyn ObjectStore>,
     name: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Identity {
+    version: u32,
+    id: String,
 }
 
 /// What a plan changed.
@@ -79,6 +87,33 @@ impl Store {
         Store {
             objects,
             name: name.to_owned(),
+        }
+    }
+
+    /// The identity of the store, which it gets when it is first asked: the same wherever it is mounted.
+    pub async fn id(&self) -> Result<String> {
+        let path = Path::from("store.json");
+        let own = Identity {
+            version: RESULT_VERSION,
+            id: ulid::Ulid::generate().to_string(),
+        };
+        let unreadable = |source| Error::Unreadable {
+            place: self.place(path.as_ref()),
+            source,
+        };
+        let bytes = serde_json::to_vec(&own).map_err(unreadable)?;
+        let create = PutOptions::from(PutMode::Create);
+        let put = self
+            .objects
+            .put_opts(&path, PutPayload::from(bytes), create);
+        match put.await {
+            Ok(_) => Ok(own.id),
+            Err(object_store::Error::AlreadyExists { .. }) => {
+                let known: Identity =
+                    serde_json::from_slice(&self.read(&path).await?).map_err(unreadable)?;
+                Ok(known.id)
+            }
+            Err(error) => Err(self.failed(path.as_ref(), error)),
         }
     }
 
@@ -406,6 +441,8 @@ mod tests {
                 Put::Different
             );
             assert!(store.has(&first.key).await.expect("has"));
+            let id = store.id().await.expect("an id");
+            assert_eq!(store.id().await.expect("an id"), id);
             assert_eq!(
                 store.keys().await.expect("keys"),
                 HashSet::from([first.key.clone()])
