@@ -1,5 +1,6 @@
 "use strict";
-(() => {
+// The markup is complete without the script, so it is shown first.
+addEventListener("load", () => setTimeout(() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const { text: words, jobs, parts, clusters, causes, scripts, language } = data;
   const zh = language === "zh";
@@ -350,4 +351,4 @@
   document.documentElement.classList.add("live");
   tools.hidden = false;
   show();
-})();
+}));
