@@ -24,11 +24,15 @@ pub(super) fn run(args: &BatchReport, terminal: &Terminal) -> Result<Exit> {
     let line = terminal.progress(&say!("读取结果", "reading results"));
     let mut aggregate = Aggregate::create(&out, &base).map_err(|e| failed(e.into()))?;
     let progress = |done| line.show("", done, 0);
-    runtime.block_on(aggregate.add_all(&store, progress)).map_err(failed)?;
+    runtime
+        .block_on(aggregate.add_all(&store, progress))
+        .map_err(failed)?;
     let keys = aggregate.page().costliest(args.pages);
     let paged = runtime.block_on(write_pages(&store, &keys, &out))?;
     aggregate.page().link_pages(paged);
-    let written = aggregate.finish(report::interface()).map_err(|e| failed(e.into()))?;
+    let written = aggregate
+        .finish(report::interface())
+        .map_err(|e| failed(e.into()))?;
     drop(line);
     for reason in &written.unreadable {
         let reason = visible_line(reason);
@@ -74,8 +78,10 @@ async fn write_pages(store: &Store, keys: &[String], out: &Path) -> Result<Vec<S
         let (Some(report), Some(summary)) = (&result.report, &result.summary) else {
             continue;
         };
-        let html = render::html::render(report, summary)
-            .explain(ErrorKind::Other, say!("这是程序的缺陷，请报告", "this is a bug: please report it"))?;
+        let html = render::html::render(report, summary).explain(
+            ErrorKind::Other,
+            say!("这是程序的缺陷，请报告", "this is a bug: please report it"),
+        )?;
         let path = out.join(page_of(key));
         let folder = path.parent().unwrap_or(out);
         fs::create_dir_all(folder)
@@ -94,17 +100,28 @@ fn failed(error: AggregateError) -> Error {
 }
 
 fn writable() -> String {
-    say!("请检查输出目录是否可写", "check that the folder can be written")
+    say!(
+        "请检查输出目录是否可写",
+        "check that the folder can be written"
+    )
 }
 
 fn said(written: &Written) -> String {
     let count = |n: usize| JOB.count(n as f64);
     let mut text = say!("{jobs}", "{jobs}", jobs = count(written.jobs));
     if written.failed > 0 {
-        text += &say!("，其中 {n} 个未能分析", ", {n} of them not analyzed", n = Number(written.failed as f64));
+        text += &say!(
+            "，其中 {n} 个未能分析",
+            ", {n} of them not analyzed",
+            n = Number(written.failed as f64)
+        );
     }
     if written.pending > 0 {
-        text += &say!("；另有{jobs}尚无结果", "; {jobs} without a result yet", jobs = count(written.pending));
+        text += &say!(
+            "；另有{jobs}尚无结果",
+            "; {jobs} without a result yet",
+            jobs = count(written.pending)
+        );
     }
     for file in &written.files {
         text += &format!("\n  {}", visible_line(&file.display().to_string()));
