@@ -18,6 +18,7 @@ mod monitor;
 mod places;
 mod reasoner;
 mod roots;
+mod searches;
 mod session;
 pub mod web;
 

@@ -1,4 +1,4 @@
-"""Clicks through the web page; called by scripts/test-page."""
+"""Clicks through the web page; called by scripts/test-serve."""
 
 import os
 import re
