@@ -1,6 +1,6 @@
 //! Rule for `memory.spill`: sorts or hash tables that go to disk.
 //!
-//! What spilling costs is the time of the spilling operators beyond what the same rows take in
+//! What spilling costs is the time of the spilling operators that exceeds what the same rows take in
 //! memory, by the pace of this job's own sorts that did not spill.
 
 use job::facts::{OperatorFacts, value};
@@ -154,7 +154,7 @@ fn keeps_rows(view: &View<'_>, stage: usize) -> bool {
         .any(|o| matches!(o.kind, Sort | Join | Aggregate))
 }
 
-/// A stage without counters of spilling: temporary data beyond what was written still tells, but
+/// A stage without counters of spilling: more temporary data than was written still shows it, but
 /// not what it costs.
 fn uncounted(view: &View<'_>, stage: usize, result: &mut Examination) {
     let stated = view.facts[stage].stated.as_ref();
