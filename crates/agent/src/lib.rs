@@ -27,6 +27,7 @@ pub mod prompts;
 pub mod reasoner;
 mod request;
 mod schema;
+mod script;
 pub mod step;
 pub mod terms;
 mod tools;
@@ -34,7 +35,8 @@ mod tools;
 mod wording;
 
 pub use analyze::{Analysis, analyze};
-pub use experience::ChunkPrior;
+pub use check::apply_diff;
+pub use experience::{ChunkPrior, ExperienceSource};
 pub use found::KindPrior;
 pub use private::mask_of;
 pub use progress::{Event, Observer, Silent};

@@ -1,16 +1,18 @@
 //! The terminal: data on stdout, everything else on stderr.
 
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::args::{Global, LogFormat, LogLevel, When};
+use crate::args::{Global, LogFormat, LogLevel, Target, When};
 use crate::exit::Exit;
 use crate::safe;
-use report::{visible, visible_line};
-use server::{Error, ErrorKind, Result};
+use report::{say, visible, visible_line};
+use server::{Error, ErrorKind, Explain, Result};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terminal {
@@ -51,6 +53,15 @@ impl Terminal {
                 Err(Error::from_source(ErrorKind::Other, &e).hint("stdout is not writable"))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Where data goes: stdout, or the file that the user names.
+    pub(crate) fn out<'a>(&'a self, target: &'a Target) -> Out<'a> {
+        Out {
+            terminal: self,
+            path: target.out.as_deref(),
+            file: None,
         }
     }
 
@@ -147,13 +158,44 @@ fn colored(error: &Error) -> String {
     }
 }
 
+/// Receives data. A file is written with the first of it, so that a call that fails leaves the old one.
+pub(crate) struct Out<'a> {
+    terminal: &'a Terminal,
+    path: Option<&'a Path>,
+    file: Option<File>,
+}
+
+impl Out<'_> {
+    pub(crate) fn write(&mut self, text: &str) -> Result<()> {
+        let Some(path) = self.path else {
+            return self.terminal.print(text);
+        };
+        let plain = anstream::adapter::strip_str(text).to_string();
+        let written = match &mut self.file {
+            Some(file) => Ok(file),
+            none => File::create(path).map(|file| none.insert(file)),
+        };
+        let written =
+            written.and_then(|file| file.write_all(llm::hide(&safe::terminal(&plain)).as_bytes()));
+        let file = path.display();
+        written.explain(
+            ErrorKind::Other,
+            say!("无法写入 `{file}`", "`{file}` is not writable"),
+        )
+    }
+}
+
 pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
-    pub(crate) fn step(&self, what: &str) {
-        self.0
-            .set_message(llm::hide(&visible_line(what)).into_owned());
-        self.0.inc(1);
+    pub(crate) fn at(&self, position: usize, message: &str) {
+        self.0.set_message(message.to_owned());
+        self.0.set_position(position as u64);
+    }
+
+    /// Whether nobody sees it.
+    pub(crate) fn is_hidden(&self) -> bool {
+        self.0.is_hidden()
     }
 
     /// Prints something above the bar.

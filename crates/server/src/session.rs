@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agent::model::Preview;
-use agent::{Limits, Observer, Prompts, Request, Services, Silent};
+use agent::{Event, Limits, Observer, Prompts, Request, Services, Silent};
 use indexer::Index;
 use llm::LlmConfig;
 use report::{Language, Report, SuggestionKind};
@@ -20,6 +20,7 @@ use crate::error::Result;
 use crate::knowledge::{Knowledge, OpenIndex};
 use crate::monitor::Monitor;
 use crate::reasoner::{KeySource, Mode, ReasonerChoice, Reasoners};
+use crate::searches::Searches;
 
 pub struct Settings {
     pub knowledge: Knowledge,
@@ -44,6 +45,7 @@ pub struct Session {
     monitor: Arc<dyn Monitor>,
     index: Mutex<Option<OpenIndex>>,
     store: Mutex<Option<Store>>,
+    searches: Searches,
     /// The reasoner that was last announced.
     announced: Mutex<String>,
 }
@@ -54,6 +56,8 @@ pub struct Task {
     pub reasoner: ReasonerChoice,
     /// Whether to save the run.
     pub save: bool,
+    /// Whether feedback counts.
+    pub learned: bool,
     /// Ends the analysis early, with a partial report. Another process gets a new one.
     #[serde(skip)]
     pub cancel: CancellationToken,
@@ -114,6 +118,7 @@ impl Session {
             monitor,
             index: Mutex::default(),
             store: Mutex::default(),
+            searches: Searches::default(),
             announced: Mutex::default(),
         })
     }
@@ -160,18 +165,21 @@ impl Session {
 
     /// Chooses the reasoner and announces it, so that a wrong profile is reported before the first job is read. Returns the announcement.
     pub fn check_reasoner(&self, choice: &ReasonerChoice) -> Result<String> {
-        self.reasoners(choice)
-            .map(|reasoners| reasoners.description)
+        let description = self.reasoners(choice)?.description;
+        self.announce(&description);
+        Ok(description)
     }
 
     fn reasoners(&self, choice: &ReasonerChoice) -> Result<Reasoners> {
-        let reasoners = Reasoners::choose(choice, &self.settings.llm, self.settings.keys)?;
+        Reasoners::choose(choice, &self.settings.llm, self.settings.keys)
+    }
+
+    fn announce(&self, description: &str) {
         let mut announced = locked(&self.announced);
-        if *announced != reasoners.description {
-            self.monitor.remark(&reasoners.description);
-            announced.clone_from(&reasoners.description);
+        if *announced != description {
+            self.monitor.remark(description);
+            description.clone_into(&mut announced);
         }
-        Ok(reasoners)
     }
 
     /// Analyzes one job and saves the run. Blocks; must not be called from a thread that serves asynchronous tasks. A store that fails
@@ -196,7 +204,10 @@ impl Session {
         let reasoners = self.reasoners(&task.reasoner)?;
         let (transcript, replay) = (reasoners.transcript.clone(), reasoners.replay.clone());
         let index = self.index()?;
-        let preferences = self.preferences(task.save);
+        let preferences = match task.learned {
+            true => self.preferences(task.save),
+            false => Preferences::default(),
+        };
         let mut analysis = self.run(task, reasoners, Some(&index), &preferences, observer)?;
         if let Some(replay) = replay {
             replay.restore(&mut analysis.report);
@@ -230,6 +241,7 @@ impl Session {
             },
             reasoner: ReasonerChoice::default(),
             save: false,
+            learned: false,
             cancel: CancellationToken::new(),
         };
         let nothing = Preferences::default();
@@ -240,27 +252,33 @@ impl Session {
         &self,
         task: &Task,
         reasoners: Reasoners,
-        index: Option<&Index>,
+        index: Option<&Arc<Index>>,
         preferences: &Preferences,
         observer: &mut dyn Observer,
     ) -> Result<Analysis> {
+        let remembered = index.map(|index| self.searches.over(index));
         let chunk_prior = |causes: &[String], chunk: &str| preferences.chunk(causes, chunk);
         let kind_prior = |cause: &str, kind: SuggestionKind| preferences.kind(cause, kind.code());
         let services = Services {
             catalogue: &self.catalogue,
             diagnosis: &self.settings.thresholds,
             reading: job::Options::default(),
-            index: index.map(|index| index as _),
+            index: remembered.as_ref().map(|index| index as _),
             reasoner: reasoners.first,
             fallbacks: reasoners.fallbacks,
             prompts: self.settings.prompts.clone(),
-            prior: Some(&chunk_prior),
+            prior: (!preferences.is_empty()).then_some(&chunk_prior as _),
             kind_prior: Some(&kind_prior),
             limits: Limits::default(),
             redact: task.reasoner.redact,
             cancel: task.cancel.clone(),
         };
-        let analyzed = agent::analyze(&task.request, &services, observer);
+        let mut observer = Announcing {
+            session: self,
+            description: reasoners.description,
+            observer,
+        };
+        let analyzed = agent::analyze(&task.request, &services, &mut observer);
         let agent::Analysis { report, job } = self.runtime.block_on(analyzed)?;
         Ok(Analysis {
             report,
@@ -288,9 +306,10 @@ impl Session {
 
     fn begin(&self, request: &Request) -> Option<OpenRun> {
         // Readers of the run may be in another folder.
-        let job = std::path::absolute(&request.job).unwrap_or_else(|_| request.job.clone());
-        let run_id = request.run_id.as_deref()?;
-        let (job, question) = (job.display().to_string(), request.question.as_deref());
+        let absolute = || std::path::absolute(&request.job).unwrap_or_else(|_| request.job.clone());
+        let job = request.origin.clone();
+        let job = job.unwrap_or_else(|| absolute().display().to_string());
+        let (run_id, question) = (request.run_id.as_deref()?, request.question.as_deref());
         let language = request.report_language();
         self.saved(self.with_store(|store| store.begin(run_id, &job, question, language)))
     }
@@ -311,6 +330,24 @@ impl Session {
                 .warn(&format!("the run is not saved: {reason}; {hint}"));
         };
         outcome.inspect_err(warn).ok()
+    }
+}
+
+/// Announces the reasoner once the job is open, so that an error about the job comes alone.
+struct Announcing<'a> {
+    session: &'a Session,
+    description: String,
+    observer: &'a mut dyn Observer,
+}
+
+impl Observer for Announcing<'_> {
+    fn event(&mut self, event: Event<'_>) {
+        if let Event::JobOpened { .. } = event
+            && !self.description.is_empty()
+        {
+            self.session.announce(&self.description);
+        }
+        self.observer.event(event);
     }
 }
 

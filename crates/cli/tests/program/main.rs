@@ -3,7 +3,9 @@
 mod answers;
 mod bad_input;
 mod batch;
+mod batch_report;
 mod browser;
+mod calls;
 mod cases;
 mod compare;
 mod contract;
@@ -13,6 +15,7 @@ mod golden;
 mod interactive;
 mod killed;
 mod knowledge;
+mod language;
 mod layers;
 mod llm;
 mod logs;

@@ -178,6 +178,7 @@ impl Handler {
             let filter = RunFilter {
                 job: asked.job,
                 limit: Some(asked.limit.clamp(1, MAX_RUNS) as usize),
+                ..RunFilter::default()
             };
             let runs = Runs {
                 runs: resources::visible(shared, &roots, &filter)?,
@@ -234,12 +235,14 @@ impl Handler {
                 depth: asked.depth.into(),
                 hypotheses: asked.hypotheses,
                 run_id: None,
+                origin: None,
             },
             reasoner: ReasonerChoice {
                 mode,
                 ..self.shared.reasoner.clone()
             },
             save: true,
+            learned: true,
             cancel,
         }
     }
