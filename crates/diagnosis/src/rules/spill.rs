@@ -137,7 +137,7 @@ fn of_tasks(view: &View<'_>, stage: usize, result: &mut Examination) {
                 size = Bytes(bytes),
             ),
             evidence: facts(),
-            saved: view.saved(move |stages| scale_run(&mut stages[stage], 1.0 - fraction)),
+            saved: view.saved_in(stage, move |stage| scale_run(stage, 1.0 - fraction)),
             method: "schedule replayed without writing and reading what was spilled",
             strength: 0.5 + 0.5 * fraction,
         };
@@ -220,7 +220,7 @@ fn spilling(view: &View<'_>, stage: usize, surplus: f64) -> Option<Symptom> {
             time = Seconds(ms(node) / 1000.0)
         ),
         evidence,
-        saved: view.saved(move |stages| scale_run(&mut stages[stage], 1.0 - fraction)),
+        saved: view.saved_in(stage, move |stage| scale_run(stage, 1.0 - fraction)),
         method: "schedule replayed with the spilling operators at their pace in memory",
         strength: 0.5 + 0.5 * (surplus / ms(node).max(1.0)).min(1.0),
     })
