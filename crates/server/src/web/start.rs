@@ -65,11 +65,12 @@ pub(super) fn start(app: &Arc<App>, wish: Wish) -> Result<String> {
             question: wish.question,
             language: Some(wish.language),
             depth: wish.depth,
-            hypotheses: false,
             run_id: Some(run_id.clone()),
+            ..Request::default()
         },
         reasoner: app.reasoner.clone(),
         save: true,
+        learned: true,
         cancel: progress.stop.clone(),
     };
     let language = wish.language;
