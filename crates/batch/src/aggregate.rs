@@ -144,7 +144,10 @@ mod tests {
         let key = key.to_string().repeat(64);
         result["key"] = json!(key);
         let path = Key::from(crate::tables::path_of(&key));
-        objects.put(&path, result.to_string().into()).await.expect("written");
+        objects
+            .put(&path, result.to_string().into())
+            .await
+            .expect("written");
     }
 
     #[tokio::test]
@@ -166,7 +169,14 @@ mod tests {
         unplanned["uri"] = json!("s3://logs/gone");
         let mut other_version = bare();
         other_version["version"] = json!(99);
-        let results = [known(), later, changed, unplanned, other_version, json!({ "version": 1 })];
+        let results = [
+            known(),
+            later,
+            changed,
+            unplanned,
+            other_version,
+            json!({ "version": 1 }),
+        ];
         for (key, result) in ('a'..).zip(results) {
             put(&*objects, key, result).await;
         }
@@ -175,7 +185,10 @@ mod tests {
         aggregate.add_all(&store, |_| ()).await.expect("read");
         let page = aggregate.page().render(Language::En).expect("a page");
         assert!(page.contains("3 jobs without a result yet"));
-        assert!(page.contains("[\"li\"]"), "of two results the newer one counts");
+        assert!(
+            page.contains("[\"li\"]"),
+            "of two results the newer one counts"
+        );
         let written = aggregate.finish(Language::En).expect("written");
         assert_eq!((written.jobs, written.pending), (1, 3));
         assert_eq!(written.unreadable.len(), 2, "{:?}", written.unreadable);

@@ -290,7 +290,6 @@ fn columns(weeks: &[(Date, Group)], most: f64, words: Words) -> Vec<Column> {
         label: (at % every == 0).then(|| week.strftime("%m-%d").to_string()),
         minor: at / every % 2 == 1,
         title: week_title(*week, group, words),
-        ),
         avoidable: percent(group.avoidable.min(group.run), most),
         rest: percent((group.run - group.avoidable).max(0.0), most),
     };
@@ -305,7 +304,11 @@ fn week_title(week: Date, group: &Group, words: Words) -> String {
         hours(group.run, words),
         format!("{} {avoidable}", words.get("avoidable_key")),
     ];
-    format!("{week}{}{}", words.get("colon"), parts.join(words.get("comma")))
+    format!(
+        "{week}{}{}",
+        words.get("colon"),
+        parts.join(words.get("comma"))
+    )
 }
 
 fn percent(part: f64, whole: f64) -> f64 {

@@ -11,13 +11,18 @@ const WORDS: &[(&str, StaticText)] = &[
     ("title", text("批量分析报告", "Batch report")),
     ("jobs", text("作业", "Jobs")),
     ("job", text("作业", "job")),
-    ("n_jobs", text("个作业", "jobs")),
     ("with_problem", text("有问题的作业", "With a problem")),
     ("of_analyzed", text("占已分析作业的", "of analyzed jobs")),
     ("run", text("运行时间", "Hours run")),
-    ("with_waiting", text("含编译和排队共", "with compilation and queue")),
+    (
+        "with_waiting",
+        text("含编译和排队共", "with compilation and queue"),
+    ),
     ("avoidable", text("可避免的时间", "Avoidable hours")),
-    ("of_total", text("占提交至结束时间的", "of the time from submission to end")),
+    (
+        "of_total",
+        text("占提交至结束时间的", "of the time from submission to end"),
+    ),
     ("cost", text("资源消耗", "Cost")),
     ("wasted", text("浪费", "wasted")),
     ("hours", text("小时", "h")),
@@ -48,7 +53,6 @@ const WORDS: &[(&str, StaticText)] = &[
     ),
     ("cause", text("原因", "Cause")),
     ("script", text("脚本", "Script")),
-    ("stage", text("阶段", "Stage")),
     ("advice", text("建议", "Advice")),
     ("costliest", text("最耗时的作业", "Costliest job")),
     ("jobs_to_fix", text("作业", "Jobs")),
@@ -79,7 +83,6 @@ const WORDS: &[(&str, StaticText)] = &[
         "not_analyzed",
         text("未能分析的作业", "Jobs that could not be analyzed"),
     ),
-    ("reason", text("原因", "Reason")),
     (
         "search",
         text("搜索作业、标识、路径", "Search job, id, path"),
@@ -95,10 +98,6 @@ const WORDS: &[(&str, StaticText)] = &[
     ("none", text("没有符合条件的作业。", "No job matches.")),
     ("empty", text("还没有结果。", "There are no results yet.")),
     ("remove", text("取消筛选：", "Remove filter: ")),
-    (
-        "filter_hint",
-        text("点击条目可筛选", "Select a bar to filter"),
-    ),
     ("skip", text("跳到作业列表", "Skip to the jobs")),
     (
         "footer",
