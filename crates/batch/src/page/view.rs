@@ -45,7 +45,6 @@ struct Tile {
 #[derive(Serialize)]
 struct Column {
     value: i64,
-    week: String,
     label: Option<String>,
     /// Whether the label is left out where there is little room.
     minor: bool,
@@ -286,7 +285,6 @@ fn columns(weeks: &[(Date, Group)], most: f64, words: Words) -> Vec<Column> {
     let every = weeks.len().div_ceil(12).max(1);
     let column = |(at, (week, group)): (usize, &(Date, Group))| Column {
         value: group.of.map_or(-1, i64::from),
-        week: week.to_string(),
         label: (at % every == 0).then(|| week.strftime("%m-%d").to_string()),
         minor: at / every % 2 == 1,
         title: week_title(*week, group, words),
