@@ -33,7 +33,7 @@ mod tools;
 
 mod wording;
 
-pub use analyze::{Analysis, analyze};
+pub use analyze::{Analysis, Replied, analyze, reply};
 pub use experience::ChunkPrior;
 pub use found::KindPrior;
 pub use private::mask_of;

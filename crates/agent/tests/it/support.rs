@@ -181,6 +181,7 @@ pub(crate) async fn try_run(request: &Request, setting: Setting) -> Result<Outco
         prompts: Prompts::built_in(),
         prior: None,
         kind_prior: None,
+        answerer: None,
         limits: agent::Limits {
             rounds: setting.rounds,
             ..agent::Limits::default()
