@@ -1,18 +1,10 @@
-//! How a report and other answers look. Everything here turns data into text; nothing is decided.
+//! How answers look that only the program gives; reports and comparisons are in the crate of the same name.
 
-mod account;
 pub(crate) mod batch;
-pub(crate) mod comparison;
-pub(crate) mod explained;
-pub(crate) mod html;
 pub(crate) mod inspection;
 pub(crate) mod layout;
-pub(crate) mod markdown;
-mod parts;
-mod style;
-pub(crate) mod table;
-pub(crate) mod text;
-pub(crate) mod words;
+
+pub(crate) use ::render::{comparison, explained, html, markdown, table, text};
 
 use agent::model::Preview;
 use report::Report;

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::support::root;
 
 /// Each crate with the crates of the workspace that it may need. The last two are for tests only.
-const LAYERS: [(&str, &str); 12] = [
+const LAYERS: [(&str, &str); 13] = [
     ("report", ""),
     ("job", "report"),
     ("diagnosis", "report job"),
@@ -16,13 +16,14 @@ const LAYERS: [(&str, &str); 12] = [
     ("equivalence", "report job"),
     ("agent", "report job diagnosis equivalence indexer llm"),
     ("runs", "report job diagnosis equivalence indexer llm agent"),
+    ("render", "report runs"),
     (
         "server",
-        "report job diagnosis equivalence indexer llm agent runs",
+        "report job diagnosis equivalence indexer llm agent runs render",
     ),
     (
         "scopeagent",
-        "report job diagnosis equivalence indexer llm agent runs server",
+        "report job diagnosis equivalence indexer llm agent runs render server",
     ),
     ("simulator", "job"),
     ("testkit", "indexer"),

@@ -11,7 +11,7 @@ use super::layout::{bar, width, wrap, wrap_items, wrap_names};
 use super::parts::{self, EXPERIENCES_SHOWN, value};
 use super::style::{self, BOLD, DIM, HEADING};
 use super::words::Words;
-use crate::safe::shown;
+use crate::shown;
 
 /// Cells of the bar that shows the share of the run.
 const BAR: usize = 20;
@@ -19,16 +19,16 @@ const BAR: usize = 20;
 const EVIDENCE_INDENT: usize = 5;
 /// What to show, and in how many columns.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct TextOptions {
-    pub(crate) columns: usize,
+pub struct TextOptions {
+    pub columns: usize,
     /// Columns of drawings, which may be wider than text.
-    pub(crate) drawing: usize,
+    pub drawing: usize,
     /// Shows the THINK steps and every experience.
-    pub(crate) verbose: bool,
+    pub verbose: bool,
 }
 
 /// Renders a report with ANSI styles; the caller strips them where no terminal is.
-pub(crate) fn render(report: &Report, options: TextOptions) -> String {
+pub fn render(report: &Report, options: TextOptions) -> String {
     let report = &shown(report);
     let mut page = Page {
         out: String::new(),

@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::layout::DiffPart;
 use super::words::Words;
 use super::{account, parts};
-use crate::safe::shown;
+use crate::shown;
 
 const PAGE: &str = include_str!("report.html");
 const ACCOUNT: &str = include_str!("account.html");
@@ -106,7 +106,7 @@ struct GapView<'a> {
 ///
 /// # Errors
 /// If the built-in page does not fit the report, which a test excludes.
-pub(crate) fn render(report: &Report, summary: &RunSummary) -> Result<String, minijinja::Error> {
+pub fn render(report: &Report, summary: &RunSummary) -> Result<String, minijinja::Error> {
     let (report, summary) = (&shown(report), &shown(summary));
     let words = Words(report.language);
     let mut environment = Environment::new();

@@ -3,7 +3,7 @@
 use runs::{Histogram, RunSummary, StageSummary, Timeline};
 
 use super::svg::{escape, label, title};
-use crate::render::words::Words;
+use crate::words::Words;
 use report::format::{Bytes, Seconds, TOKEN, VERTEX};
 
 const HISTOGRAM: (f64, f64) = (330.0, 90.0);

@@ -8,13 +8,13 @@ use super::layout::{pad, wrap};
 use super::parts::value;
 use super::style::{DIM, HEADING};
 use super::words::Words;
-use crate::safe::shown;
+use crate::shown;
 
 /// Columns of the longest code.
 const CODE: usize = 30;
 
 /// Renders the outcomes and the findings that are too small to matter.
-pub(crate) fn render(report: &Report, columns: usize) -> String {
+pub fn render(report: &Report, columns: usize) -> String {
     let report = &shown(report);
     let words = Words(report.language);
     let mut out = format!("\n{HEADING}{}{HEADING:#}\n", words.rules());

@@ -4,12 +4,13 @@ use runs::compare::Comparison;
 
 use super::run_facts;
 use super::sections::{Body, Section, sections};
-use crate::render::table::Align;
-use crate::render::words::Words;
-use crate::safe::{escaped, fenced, shown};
+use crate::shown;
+use crate::table::Align;
+use crate::words::Words;
+use report::markdown::{escaped, fenced};
 
 /// Renders a comparison; with `all`, unchanged stages too.
-pub(crate) fn render(comparison: &Comparison, all: bool) -> String {
+pub fn render(comparison: &Comparison, all: bool) -> String {
     let comparison = &shown(comparison);
     let words = Words(comparison.language);
     let mut out = format!("# {}\n\n", escaped(&comparison.headline));

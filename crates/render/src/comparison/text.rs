@@ -5,18 +5,18 @@ use runs::compare::Comparison;
 
 use super::run_facts;
 use super::sections::{Body, Section, sections};
-use crate::render::layout::{pad, width, wrap, wrap_items, wrap_names};
-use crate::render::style::{self, BOLD, DIM, HEADING};
-use crate::render::table::Table;
-use crate::render::words::Words;
-use crate::safe::shown;
+use crate::layout::{pad, width, wrap, wrap_items, wrap_names};
+use crate::shown;
+use crate::style::{self, BOLD, DIM, HEADING};
+use crate::table::Table;
+use crate::words::Words;
 
 /// Columns of what an item starts with; a longer one moves its text to the right.
 const LEAD: usize = 24;
 
 /// Renders a comparison with ANSI styles; the caller strips them where no terminal is. With `all`,
 /// unchanged stages and every change are shown.
-pub(crate) fn render(comparison: &Comparison, columns: usize, all: bool) -> String {
+pub fn render(comparison: &Comparison, columns: usize, all: bool) -> String {
     let comparison = &shown(comparison);
     let words = Words(comparison.language);
     let mut lines: Vec<String> = Vec::new();

@@ -5,11 +5,11 @@ use report::{Severity, Verdict};
 
 use super::layout::DiffPart;
 
-pub(crate) const BOLD: Style = Style::new().bold();
-pub(crate) const DIM: Style = Style::new().dimmed();
-pub(crate) const HEADING: Style = Style::new().bold().underline();
+pub const BOLD: Style = Style::new().bold();
+pub const DIM: Style = Style::new().dimmed();
+pub const HEADING: Style = Style::new().bold().underline();
 
-pub(crate) fn verdict(verdict: Verdict) -> Style {
+pub fn verdict(verdict: Verdict) -> Style {
     let color = match verdict {
         Verdict::Problem => AnsiColor::Red,
         Verdict::Healthy => AnsiColor::Green,
@@ -18,7 +18,7 @@ pub(crate) fn verdict(verdict: Verdict) -> Style {
     color.on_default().effects(Effects::BOLD)
 }
 
-pub(crate) fn severity(severity: Severity) -> Style {
+pub fn severity(severity: Severity) -> Style {
     match severity {
         Severity::Critical | Severity::High => AnsiColor::Red.on_default(),
         Severity::Medium => AnsiColor::Yellow.on_default(),
@@ -27,7 +27,7 @@ pub(crate) fn severity(severity: Severity) -> Style {
 }
 
 /// A diff whose lines start with `indent`. They are not wrapped: a diff is there to be copied.
-pub(crate) fn diff<'a>(lines: impl Iterator<Item = &'a str>, indent: &str) -> String {
+pub fn diff<'a>(lines: impl Iterator<Item = &'a str>, indent: &str) -> String {
     let line = |line| {
         let style = match DiffPart::of(line) {
             DiffPart::File => BOLD,

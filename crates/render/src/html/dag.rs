@@ -4,7 +4,7 @@
 use runs::{EdgeSummary, RunSummary, StageSummary};
 
 use super::svg::{label, title};
-use crate::render::words::Words;
+use crate::words::Words;
 use report::format::{Bytes, Seconds, Share, VERTEX};
 
 const BOX_WIDTH: f64 = 190.0;
@@ -196,7 +196,7 @@ fn stage_box(
         y + 23.0,
         "name",
         "start",
-        &crate::render::layout::shorten(&stage.name, NAME),
+        &crate::layout::shorten(&stage.name, NAME),
     );
     out += &label(
         x + 10.0,

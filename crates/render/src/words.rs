@@ -8,17 +8,17 @@ type Phrase = (&'static str, &'static str);
 
 /// Headings and labels, chosen by language.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Words(pub(crate) Language);
+pub struct Words(pub Language);
 
 macro_rules! phrases {
     ($($name:ident = $zh:literal, $en:literal;)*) => {
         impl Words {
-            $(pub(crate) fn $name(self) -> &'static str {
+            $(pub fn $name(self) -> &'static str {
                 self.pick(($zh, $en))
             })*
 
             /// The phrase of that name, for templates; `?` if there is none, which a test excludes.
-            pub(crate) fn by_name(self, name: &str) -> &'static str {
+            pub fn by_name(self, name: &str) -> &'static str {
                 match name {
                     $(stringify!($name) => self.$name(),)*
                     _ => "?",
@@ -129,12 +129,12 @@ impl Words {
     }
 
     /// The value as it reads in the language of the report.
-    pub(crate) fn say(self, value: impl Localize) -> String {
+    pub fn say(self, value: impl Localize) -> String {
         value.localize(self.0)
     }
 
     /// How a job ended.
-    pub(crate) fn state(self, state: JobState) -> &'static str {
+    pub fn state(self, state: JobState) -> &'static str {
         self.pick(match state {
             JobState::Succeeded => ("成功", "succeeded"),
             JobState::Failed => ("失败", "failed"),
@@ -144,12 +144,12 @@ impl Words {
     }
 
     /// How a job ended, if not well.
-    pub(crate) fn bad_end(self, state: JobState) -> Option<&'static str> {
+    pub fn bad_end(self, state: JobState) -> Option<&'static str> {
         matches!(state, JobState::Failed | JobState::Cancelled).then(|| self.state(state))
     }
 
     /// How a finding changed between two runs.
-    pub(crate) fn finding_status(self, status: FindingStatus) -> &'static str {
+    pub fn finding_status(self, status: FindingStatus) -> &'static str {
         self.pick(match status {
             FindingStatus::New => ("新增", "new"),
             FindingStatus::Worse => ("加重", "worse"),
@@ -160,7 +160,7 @@ impl Words {
     }
 
     /// A number of the whole job.
-    pub(crate) fn total(self, metric: TotalMetric) -> &'static str {
+    pub fn total(self, metric: TotalMetric) -> &'static str {
         self.pick(match metric {
             TotalMetric::ElapsedSeconds => ("运行时间", "run time"),
             TotalMetric::QueuedSeconds => ("排队", "queue"),
@@ -177,7 +177,7 @@ impl Words {
     }
 
     /// What kind of thing changed in a plan.
-    pub(crate) fn plan_change(self, kind: PlanChangeKind) -> &'static str {
+    pub fn plan_change(self, kind: PlanChangeKind) -> &'static str {
         self.pick(match kind {
             PlanChangeKind::StageAppeared => ("新增阶段", "new stage"),
             PlanChangeKind::StageGone => ("消失的阶段", "removed stage"),
@@ -193,7 +193,7 @@ impl Words {
     }
 
     /// A severity.
-    pub(crate) fn severity(self, severity: Severity) -> &'static str {
+    pub fn severity(self, severity: Severity) -> &'static str {
         self.pick(match severity {
             Severity::Critical => ("致命", "critical"),
             Severity::High => ("高", "high"),
@@ -203,7 +203,7 @@ impl Words {
     }
 
     /// The kind of a suggestion.
-    pub(crate) fn suggestion_kind(self, kind: SuggestionKind) -> &'static str {
+    pub fn suggestion_kind(self, kind: SuggestionKind) -> &'static str {
         self.pick(match kind {
             SuggestionKind::Rewrite => ("改写脚本", "rewrite"),
             SuggestionKind::Hint => ("提示", "hint"),

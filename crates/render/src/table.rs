@@ -6,20 +6,20 @@ use super::layout::{pad, pad_left, width};
 
 /// How a column is aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Align {
+pub enum Align {
     Left,
     Right,
 }
 
 /// Rows under headings.
-pub(crate) struct Table {
+pub struct Table {
     headings: Vec<(&'static str, Align)>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     /// A table with these headings.
-    pub(crate) fn new(headings: &[(&'static str, Align)]) -> Table {
+    pub fn new(headings: &[(&'static str, Align)]) -> Table {
         Table {
             headings: headings.to_vec(),
             rows: Vec::new(),
@@ -27,24 +27,24 @@ impl Table {
     }
 
     /// Adds a row; missing cells are empty.
-    pub(crate) fn row(&mut self, cells: Vec<String>) {
+    pub fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
     }
 
     /// Adds a row of texts that others wrote.
-    pub(crate) fn foreign_row(&mut self, cells: Vec<String>) {
+    pub fn foreign_row(&mut self, cells: Vec<String>) {
         let cells = cells.iter().map(|cell| visible_line(cell).into_owned());
         self.row(cells.collect());
     }
 
     /// The table as lines behind `indent`; nothing if it has no rows.
-    pub(crate) fn render(&self, indent: &str) -> String {
+    pub fn render(&self, indent: &str) -> String {
         self.render_within(indent, None)
     }
 
     /// The same in lines of at most `columns`: a wider table becomes several, one below the other,
     /// each with the first column, so that no row is broken.
-    pub(crate) fn render_within(&self, indent: &str, columns: Option<usize>) -> String {
+    pub fn render_within(&self, indent: &str, columns: Option<usize>) -> String {
         if self.rows.is_empty() {
             return String::new();
         }

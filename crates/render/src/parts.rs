@@ -10,25 +10,25 @@ use super::account;
 use super::words::Words;
 
 /// Experiences shown per step unless all are asked for; the JSON report has every one.
-pub(crate) const EXPERIENCES_SHOWN: u32 = 2;
+pub const EXPERIENCES_SHOWN: u32 = 2;
 
 /// Information that is missing, with all files that could hold it.
-pub(crate) struct Gap<'a> {
+pub struct Gap<'a> {
     first: &'a MissingInformation,
-    pub(crate) files: Vec<&'a str>,
+    pub files: Vec<&'a str>,
 }
 
 impl Gap<'_> {
-    pub(crate) fn reason(&self) -> &str {
+    pub fn reason(&self) -> &str {
         &self.first.reason
     }
 
-    pub(crate) fn file_list(&self, words: Words) -> String {
+    pub fn file_list(&self, words: Words) -> String {
         words.say(either(&self.files))
     }
 
     /// Whether a file is there, which information it holds, and what that would decide.
-    pub(crate) fn facts(&self, words: Words) -> String {
+    pub fn facts(&self, words: Words) -> String {
         let present = if self.first.present {
             words.in_folder()
         } else {
@@ -58,7 +58,7 @@ fn either(names: &[&str]) -> Text {
 }
 
 /// What is missing, most relevant first; files that hold the same are alternatives.
-pub(crate) fn gaps(report: &Report) -> Vec<Gap<'_>> {
+pub fn gaps(report: &Report) -> Vec<Gap<'_>> {
     let mut gaps: Vec<Gap> = Vec::new();
     for missing in &report.missing_information {
         let same = |gap: &&mut Gap| {
@@ -78,7 +78,7 @@ pub(crate) fn gaps(report: &Report) -> Vec<Gap<'_>> {
 }
 
 /// The experiences that the steps were given, each once with its steps.
-pub(crate) fn experiences(report: &Report, per_step: u32) -> Vec<(&Experience, Vec<&str>)> {
+pub fn experiences(report: &Report, per_step: u32) -> Vec<(&Experience, Vec<&str>)> {
     let mut chunks: Vec<(&Experience, Vec<&str>)> = Vec::new();
     for experience in report.experiences.iter().filter(|e| e.rank <= per_step) {
         let known = chunks.iter_mut().find(|(e, _)| e.chunk == experience.chunk);
@@ -91,13 +91,13 @@ pub(crate) fn experiences(report: &Report, per_step: u32) -> Vec<(&Experience, V
 }
 
 /// File and place of a reading problem.
-pub(crate) fn place(diagnostic: &Diagnostic) -> String {
+pub fn place(diagnostic: &Diagnostic) -> String {
     let place = [diagnostic.file.as_deref(), diagnostic.locator.as_deref()];
     place.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 /// A value as it is shown: at least three digits, thousands grouped.
-pub(crate) fn value(value: &EvidenceValue) -> String {
+pub fn value(value: &EvidenceValue) -> String {
     match value {
         EvidenceValue::Number(n) => figure(*n),
         EvidenceValue::Text(text) => text.clone(),
@@ -107,7 +107,7 @@ pub(crate) fn value(value: &EvidenceValue) -> String {
 
 impl Words {
     /// The first line: the top cause of a problem, or what keeps the verdict open.
-    pub(crate) fn headline(self, report: &Report) -> String {
+    pub fn headline(self, report: &Report) -> String {
         if report.verdict == Verdict::InsufficientInformation {
             let gaps = gaps(report);
             return match gaps.first() {
@@ -144,7 +144,7 @@ impl Words {
     }
 
     /// `Problem found: hot key in a join (+1 more)`.
-    pub(crate) fn verdict(self, verdict: Verdict, causes: &[Cause]) -> String {
+    pub fn verdict(self, verdict: Verdict, causes: &[Cause]) -> String {
         let found = match verdict {
             Verdict::Problem => text!("发现问题", "Problem found"),
             Verdict::Healthy => text!("健康", "Healthy"),
@@ -174,7 +174,7 @@ impl Words {
     }
 
     /// How the job ended, if not well, its run time, and its size.
-    pub(crate) fn job_facts(self, job: &JobSummary) -> Vec<String> {
+    pub fn job_facts(self, job: &JobSummary) -> Vec<String> {
         let end = self.bad_end(job.state).map(str::to_owned);
         let sizes = [(job.stages, STAGE), (job.vertices, VERTEX)];
         let sizes = sizes.map(|(n, noun)| n.map(|n| self.say(noun.count(n as f64))));
@@ -183,7 +183,7 @@ impl Words {
     }
 
     /// Where it is, how bad it is and how sure that is.
-    pub(crate) fn finding_facts(self, finding: &Finding) -> Vec<String> {
+    pub fn finding_facts(self, finding: &Finding) -> Vec<String> {
         let confidence = self.say(Share(finding.confidence));
         let place = finding.stage.as_deref().unwrap_or(self.whole_job());
         let mut facts = vec![place.to_owned()];
@@ -194,7 +194,7 @@ impl Words {
     }
 
     /// What fixing it would save: time, with the base of its share, and cost.
-    pub(crate) fn saving(self, finding: &Finding, report: &Report) -> Option<String> {
+    pub fn saving(self, finding: &Finding, report: &Report) -> Option<String> {
         let impact = finding.impact.as_ref()?;
         let saved = Seconds(impact.seconds_saved);
         // Waiting comes before the run, so it is a share of the whole time.
@@ -227,7 +227,7 @@ impl Words {
     }
 
     /// First and last line of the script.
-    pub(crate) fn script_lines(self, [first, last]: [u32; 2]) -> String {
+    pub fn script_lines(self, [first, last]: [u32; 2]) -> String {
         self.say(if first == last {
             text!("脚本第 {first} 行", "script line {first}")
         } else {
@@ -236,7 +236,7 @@ impl Words {
     }
 
     /// ` (expected <= 2.0)`; empty if nothing is expected.
-    pub(crate) fn expectation(self, item: &Evidence) -> String {
+    pub fn expectation(self, item: &Evidence) -> String {
         let expected = item.expected.as_ref();
         expected.map_or_else(String::new, |value| {
             self.say(text!("（正常应为 {value}）", " (expected {value})"))
@@ -245,7 +245,7 @@ impl Words {
 
     /// What was checked about the diff of a suggestion, and whether it gives the same rows; empty
     /// if there is none.
-    pub(crate) fn check_of(self, suggestion: &Suggestion) -> &'static str {
+    pub fn check_of(self, suggestion: &Suggestion) -> &'static str {
         match suggestion.verified {
             None => "",
             Some(found) if found.same_result == SameResult::Different => self.other_result(),
@@ -261,7 +261,7 @@ impl Words {
     }
 
     /// The kind of a suggestion and who made it.
-    pub(crate) fn kind_of(self, suggestion: &Suggestion) -> String {
+    pub fn kind_of(self, suggestion: &Suggestion) -> String {
         let origin = match suggestion.origin {
             Origin::Rules => self.by_rules(),
             Origin::Llm => self.by_llm(),
@@ -270,7 +270,7 @@ impl Words {
     }
 
     /// Gain, pros, cons and what is unverified, each behind its label.
-    pub(crate) fn remarks(self, suggestion: &Suggestion) -> Vec<(&'static str, String)> {
+    pub fn remarks(self, suggestion: &Suggestion) -> Vec<(&'static str, String)> {
         let joined = |items: &[String]| items.join(self.semicolon());
         let all = [
             (self.gain(), suggestion.gain.clone()),
@@ -284,7 +284,7 @@ impl Words {
     }
 
     /// Who reasoned: the provider and its model, or the rules alone.
-    pub(crate) fn reasoner(self, engine: &Engine) -> String {
+    pub fn reasoner(self, engine: &Engine) -> String {
         match (&engine.provider, &engine.model) {
             (Some(provider), Some(model)) => format!("{provider} {model}"),
             (None, Some(model)) => model.clone(),

@@ -5,8 +5,8 @@ use report::{Report, SegmentKind, TimeAccount, text};
 use runs::RunSummary;
 use serde::Serialize;
 
-use crate::render::account::{self, Row};
-use crate::render::words::Words;
+use crate::account::{self, Row};
+use crate::words::Words;
 
 /// Marks on the time axis at most, so that their labels fit on a phone.
 const TICKS: f64 = 5.0;

@@ -13,8 +13,8 @@ use runs::compare::{
 
 use super::words::Words;
 
-pub(crate) use markdown::render as markdown;
-pub(crate) use text::render as text;
+pub use markdown::render as markdown;
+pub use text::render as text;
 
 /// Stages, plan changes and estimates shown unless all are asked for; the JSON form has every one.
 const SHOWN: usize = 8;

@@ -8,13 +8,14 @@ use report::{Finding, Report, Suggestion};
 use super::account;
 use super::parts::{self, EXPERIENCES_SHOWN, value};
 use super::words::Words;
-use crate::safe::{code, escaped, fenced, shown};
+use crate::shown;
+use report::markdown::{code, escaped, fenced};
 
 /// Kinds of time by name in a row of the account.
 const NAMES: usize = 4;
 
 /// Renders a report.
-pub(crate) fn render(report: &Report) -> String {
+pub fn render(report: &Report) -> String {
     let mut out = String::new();
     let report = &shown(report);
     // Writing to a string cannot fail.

@@ -10,9 +10,9 @@ use super::{
     Row, SHOWN, duration, estimates, finding_cost, grows, input_name, input_numbers, known,
     percent, rest, stage_marks, stage_numbers, time_of, totals,
 };
-use crate::render::layout::shorten;
-use crate::render::table::Align;
-use crate::render::words::Words;
+use crate::layout::shorten;
+use crate::table::Align;
+use crate::words::Words;
 
 /// Lines of the script's diff shown unless all are asked for.
 const DIFF_LINES: usize = 40;

@@ -8,7 +8,7 @@ use super::style::{self, DIM};
 use super::words::Words;
 
 /// Rows of a short account; what is below it in the text report stays in sight.
-pub(crate) const ROWS: usize = 11;
+pub const ROWS: usize = 11;
 /// Neighbors that together take a smaller share of the time become one row.
 const TINY: f64 = 0.01;
 /// Kinds of a row by name, in a narrow and in a wide terminal.
@@ -22,14 +22,14 @@ const MIN_AXIS: usize = 10;
 
 /// A segment, or neighbouring segments shown as one.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Row<'a> {
+pub struct Row<'a> {
     /// With their seconds, most first.
-    pub(crate) kinds: Vec<(SegmentKind, f64)>,
-    pub(crate) stages: Vec<&'a str>,
-    pub(crate) findings: Vec<&'a str>,
-    pub(crate) evidence: Vec<&'a str>,
-    pub(crate) start_seconds: f64,
-    pub(crate) seconds: f64,
+    pub kinds: Vec<(SegmentKind, f64)>,
+    pub stages: Vec<&'a str>,
+    pub findings: Vec<&'a str>,
+    pub evidence: Vec<&'a str>,
+    pub start_seconds: f64,
+    pub seconds: f64,
 }
 
 impl<'a> Row<'a> {
@@ -66,13 +66,13 @@ impl<'a> Row<'a> {
     }
 
     /// The kind that took most.
-    pub(crate) fn kind(&self) -> SegmentKind {
+    pub fn kind(&self) -> SegmentKind {
         let first = self.kinds.first();
         first.map_or(SegmentKind::Unexplained, |(kind, _)| *kind)
     }
 
     /// Its kinds, the first `names` of them by name.
-    pub(crate) fn title(&self, names: usize, words: Words) -> String {
+    pub fn title(&self, names: usize, words: Words) -> String {
         let titles = self.kinds.iter().map(|(kind, _)| words.say(kind.title()));
         let titles: Vec<String> = titles.collect();
         let (all, named) = (titles.len(), titles.iter().take(names));
@@ -84,12 +84,12 @@ impl<'a> Row<'a> {
     }
 
     /// Its time, and the share of the whole.
-    pub(crate) fn amounts(&self, account: &TimeAccount, words: Words) -> (String, String) {
+    pub fn amounts(&self, account: &TimeAccount, words: Words) -> (String, String) {
         let share = Share(self.seconds / account.total_seconds());
         (words.say(Seconds(self.seconds)), words.say(share))
     }
 
-    pub(crate) fn place(&self, words: Words) -> String {
+    pub fn place(&self, words: Words) -> String {
         match self.stages.as_slice() {
             [] => String::new(),
             [one] => (*one).to_owned(),
@@ -107,7 +107,7 @@ fn add_new<'a>(to: &mut Vec<&'a str>, names: Vec<&'a str>) {
 }
 
 /// The segments of one kind, stage and finding in a row as one.
-pub(crate) fn rows(account: &TimeAccount) -> Vec<Row<'_>> {
+pub fn rows(account: &TimeAccount) -> Vec<Row<'_>> {
     let mut rows: Vec<Row> = Vec::new();
     for segment in account.segments.iter().filter(|s| s.seconds > 0.0) {
         let row = Row::of(segment);
@@ -121,7 +121,7 @@ pub(crate) fn rows(account: &TimeAccount) -> Vec<Row<'_>> {
 
 /// At most `most` rows: the smallest neighbors share one, best those of one stage, and those of
 /// different findings last.
-pub(crate) fn short_rows(account: &TimeAccount, most: usize) -> Vec<Row<'_>> {
+pub fn short_rows(account: &TimeAccount, most: usize) -> Vec<Row<'_>> {
     let total = account.total_seconds();
     let mut rows = rows(account);
     let cost = |[a, b]: &[Row; 2]| {
@@ -143,7 +143,7 @@ pub(crate) fn short_rows(account: &TimeAccount, most: usize) -> Vec<Row<'_>> {
 }
 
 /// The whole time, what is explained and avoidable of it, and what the run cost.
-pub(crate) fn totals(report: &Report, words: Words) -> Vec<String> {
+pub fn totals(report: &Report, words: Words) -> Vec<String> {
     let mut items = Vec::new();
     if let Some(time) = &report.time {
         let total = time.total_seconds();
@@ -177,7 +177,7 @@ pub(crate) fn totals(report: &Report, words: Words) -> Vec<String> {
 }
 
 /// What the cost is counted in.
-pub(crate) fn unit(cost: &Cost) -> Noun {
+pub fn unit(cost: &Cost) -> Noun {
     let (one, many, zh) = match cost.unit.as_str() {
         "AU-hour" => ("AU-hour", "AU-hours", " AU 小时"),
         "executor-core-hour" => ("executor core-hour", "executor core-hours", " 执行器核小时"),
@@ -202,7 +202,7 @@ fn hours(cost: &Cost, words: Words) -> Option<String> {
 }
 
 /// The account as a waterfall for a terminal of so many columns.
-pub(crate) fn waterfall(report: &Report, words: Words, columns: usize) -> Vec<String> {
+pub fn waterfall(report: &Report, words: Words, columns: usize) -> Vec<String> {
     const INDENT: &str = "  ";
     let mut lines = wrap_items(&totals(report, words), columns, INDENT);
     let Some(time) = &report.time else {
