@@ -13,6 +13,7 @@ pub mod inspection;
 mod knowledge;
 pub mod mcp;
 mod monitor;
+mod question;
 mod reasoner;
 mod session;
 
@@ -20,5 +21,6 @@ pub use compare::no_report;
 pub use error::{Error, ErrorKind, Explain, Result};
 pub use knowledge::{Documents, Knowledge, builtin_documents};
 pub use monitor::{Monitor, Progress};
+pub use question::{Answered, Question};
 pub use reasoner::{KeySource, Mode, ReasonerChoice};
 pub use session::{Analysis, Analyst, Session, Settings, Task};

@@ -423,7 +423,7 @@ fn parts_of(step: StepId) -> impl Iterator<Item = &'static str> {
             "job findings time stages tables script suggestions excerpts experience memory answer"
         }
         StepId::Answer => {
-            "job findings time stages tables script suggestions cleared missing memory answer"
+            "job findings time stages script suggestions cleared memory answer"
         }
         StepId::Hypotheses => {
             "job findings time stages tables script cleared missing excerpts experience memory"

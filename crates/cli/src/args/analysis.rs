@@ -12,7 +12,7 @@ use server::Mode;
 use super::{Choices, Format, LANGUAGES, one_of};
 use crate::budget::Budget;
 
-const REASONERS: Choices<Mode> = &[
+pub(super) const REASONERS: Choices<Mode> = &[
     (
         "auto",
         Mode::Auto,

@@ -17,7 +17,7 @@ pub(crate) use analysis::{
     Analyze, Batch, Compare, CompareFormat, Inspect, Mcp, ReportFormat, Rules, Thinking,
 };
 pub(crate) use knowledge::{CaseCommand, CaseFrom, Eval, Index, IndexCommand, Lint, Search};
-pub(crate) use runs::{FeedbackArgs, FeedbackCommand, Runs};
+pub(crate) use runs::{Ask, FeedbackArgs, FeedbackCommand, Runs};
 
 /// Finds out why a SCOPE (Cosmos) or U-SQL job is slow, expensive or failed, and says what to change.
 #[derive(Debug, Parser)]
@@ -110,6 +110,8 @@ pub(crate) enum Command {
     Analyze(Analyze),
     /// Analyze many job folders: one JSON line per job and a summary table; resumable.
     Batch(Batch),
+    /// Ask a question about a saved run; it continues the conversation about that run.
+    Ask(Ask),
     /// Compare two runs: what changed (times, rows, plan, inputs, script, findings), and the most likely reason.
     Compare(Compare),
     /// Show what a job folder contains: stages, operators, channels, inputs, script.

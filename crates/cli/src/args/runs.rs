@@ -3,12 +3,41 @@
 use ::runs::store::Action;
 use clap::{Args, Subcommand};
 
+use server::Mode;
+
+use super::analysis::REASONERS;
 use super::{Choices, Format, ReportFormat, one_of};
 
 const ACTIONS: Choices<Action> = &[
     ("accept", Action::Accept, Some("It was applied")),
     ("ignore", Action::Ignore, Some("It was not applied")),
 ];
+
+#[derive(Debug, Args)]
+pub(crate) struct Ask {
+    /// Id of the run or the start of it, or `last`.
+    pub(crate) run: String,
+    /// What you want to know, in Chinese or English.
+    pub(crate) question: String,
+    /// Who reasons: `auto` uses an LLM if one is configured, otherwise the offline reasoner.
+    #[arg(long, value_name = "WHO", default_value = "auto", value_parser = one_of(REASONERS))]
+    pub(crate) reasoner: Mode,
+    /// LLM profile to use.
+    #[arg(long, value_name = "NAME", env = "SCOPEAGENT_LLM")]
+    pub(crate) llm: Option<String>,
+    /// Fail with status 4 if the LLM fails, instead of falling back to the offline reasoner.
+    #[arg(long)]
+    pub(crate) no_fallback: bool,
+    /// Mask paths, names and literals before anything leaves the machine.
+    #[arg(long)]
+    pub(crate) redact: bool,
+    /// Don't save the question; later questions then don't continue it.
+    #[arg(long)]
+    pub(crate) no_store: bool,
+    /// Output format.
+    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Runs {

@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Resul
         && !report.run_id.is_empty()
         && terminal.is_interactive()
     {
-        super::ask::ask(report, &session, terminal);
+        super::plans::ask_for_plans(report, &session, terminal);
     }
     let found = args
         .fail_on

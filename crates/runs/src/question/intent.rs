@@ -2,7 +2,7 @@
 
 use report::{Cause, SegmentKind};
 
-use super::Asked;
+use super::{Asked, stage};
 use super::names::{Named, Subject, Unknown};
 use super::words::{Quantity, Wording};
 
@@ -31,14 +31,15 @@ impl Intent {
         let named = Named::of(question, run);
         let wording = Wording::of(&named.rest);
         let mut subjects = named.subjects;
-        let is_open = subjects.is_empty() && named.unknown.is_empty();
-        if is_open && (wording.points_back() || !wording.is_about_job()) {
+        let asked = asked(&wording);
+        let is_open = subjects.is_empty() && named.unknown.is_empty() && !wording.is_about_job();
+        let measures = !asked.is_empty() && asked.iter().all(|q| q.is_measure());
+        if is_open && (wording.points_back() || measures && wording.causes().is_empty()) {
             subjects.extend(earlier(before, run));
         }
-        if subjects.is_empty() && named.unknown.is_empty() && wording.points_back() {
-            subjects.extend(run.suspect().map(Subject::Stage).filter(|_| !wording.is_about_job()));
+        if is_open && subjects.is_empty() && wording.points_at_stage() {
+            subjects.extend(run.suspect().map(Subject::Stage));
         }
-        let asked = asked(&wording);
         if subjects.is_empty() {
             subjects.push(Subject::Job);
         }
@@ -75,7 +76,17 @@ impl Intent {
 
 /// What the last question was about that named something.
 fn earlier(before: &[String], run: &Asked<'_>) -> Vec<Subject> {
-    let mut named = before.iter().rev().map(|question| Named::of(question, run).subjects);
+    let subjects = |question: &String| {
+        let named = Named::of(question, run);
+        let wording = Wording::of(&named.rest);
+        let asked = asked(&wording);
+        match named.subjects.is_empty() && asked.contains(&Quantity::Which) {
+            // The question was which stage it is: that stage.
+            true => stage::ranked(run, &asked).into_iter().take(1).map(|(_, at)| Subject::Stage(at)).collect(),
+            false => named.subjects,
+        }
+    };
+    let mut named = before.iter().rev().map(subjects);
     named.find(|subjects| !subjects.is_empty()).unwrap_or_default()
 }
 
@@ -104,7 +115,9 @@ fn times(
     let elapsed = job.elapsed_seconds;
     let half = elapsed.filter(|_| wording.says_half() && !changes).map(|s| s / 2.0);
     let goal = other.filter(|_| wording.sets_goal() && !changes).or(half);
-    let belief = other.filter(|s| !wording.sets_goal() && !changes && elapsed.is_some() && *s > 0.0);
+    // Without the time from submission to end nothing contradicts the user.
+    let is_known = elapsed.is_some() && job.total_seconds.is_some();
+    let belief = other.filter(|s| !wording.sets_goal() && !changes && is_known && *s > 0.0);
     (goal, belief.filter(|_| half.is_none() && said.len() == 1))
 }
 

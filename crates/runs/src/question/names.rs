@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use job::script::hints;
-use report::{Language, Text, text};
+use report::{Text, text};
 
 use super::Asked;
 
@@ -13,6 +13,10 @@ const NEAR: usize = 3;
 
 /// Similarity from which a name counts as a neighbor: one or two letters of ten differ.
 const SIMILAR: f64 = 0.55;
+
+/// Similarity from which the nearest name is taken to be meant, and within which others are as near.
+const CERTAIN: f64 = 0.85;
+const AS_NEAR: f64 = 0.15;
 
 /// Names listed where nothing is near.
 const LISTED: usize = 8;
@@ -46,10 +50,21 @@ pub(super) enum Kind {
 }
 
 /// A name that the run does not have.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Unknown {
     name: String,
     kind: Kind,
+    /// The nearest names, nearest first.
+    near: Vec<Near>,
+    /// Names of its kind where none is near.
+    others: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Near {
+    alike: f64,
+    name: String,
+    subject: Subject,
 }
 
 const KINDS: &[(Kind, &[&str], &[&str])] = &[
@@ -78,15 +93,16 @@ impl Named {
                 continue;
             }
             let place = Place { question, span: span.clone() };
-            let found = known.find(&place);
-            if found.is_empty() && !known.is_missed(&place) {
-                continue;
-            }
+            let mut found = known.find(&place);
             if found.is_empty() {
-                named.unknown.push(Unknown {
-                    name: place.name().to_owned(),
-                    kind: place.kind().unwrap_or(Kind::Any),
-                });
+                if !known.is_missed(&place) {
+                    continue;
+                }
+                let unknown = known.unknown(&place);
+                // Such a name is most likely misspelled: the answer is about what was meant.
+                let meant = unknown.near.first().filter(|near| near.alike >= CERTAIN);
+                found.extend(meant.map(|near| near.subject.clone()));
+                named.unknown.push(unknown);
             }
             for subject in found {
                 if !named.subjects.contains(&subject) {
@@ -139,6 +155,11 @@ impl Place<'_> {
     fn is_quoted(&self) -> bool {
         let before = self.question[..self.span.start].chars().next_back();
         matches!(before, Some('`' | '"' | '“' | '「' | '\''))
+    }
+
+    fn begins_sentence(&self) -> bool {
+        let before = self.question[..self.span.start].trim_end();
+        before.is_empty() || before.ends_with(['.', '?', '!', '。', '？', '！', '，', ','])
     }
 
     /// What the word before or after calls it.
@@ -200,7 +221,13 @@ impl<'a> Known<'a> {
         let columns = keys.chain(summary.edges.iter().flat_map(|e| &e.keys));
         let columns = columns.chain(summary.inputs.iter().flat_map(|i| &i.columns).map(|c| &c.name));
         names.extend(columns.map(|c| (c.clone(), Kind::Column, Subject::Column(c.clone()))));
-        names.extend(run.more_names().map(|n| (n, Kind::Any, Subject::Job)));
+        for statement in run.statements() {
+            let (first, last) = statement.lines;
+            let target = statement.target.iter().map(|t| t.trim_start_matches('@').to_owned());
+            names.extend(target.map(|t| (t, Kind::Any, Subject::Lines(first, last))));
+        }
+        let others = summary.private_names.iter();
+        names.extend(others.map(|n| (n.clone(), Kind::Column, Subject::Column(n.clone()))));
         names.retain(|(name, ..)| name.chars().count() > 1);
         Known { run, names }
     }
@@ -279,56 +306,79 @@ impl<'a> Known<'a> {
         let is_number = name.bytes().all(|b| !b.is_ascii_alphabetic());
         let claims = place.kind().is_some();
         let is_job = !claims && self.run.report.job.name.is_none();
-        let looks = is_name(name) || place.is_quoted() && claims || claims && is_capital(name) || is_stage_number(name);
+        let looks = is_name(name) || place.is_quoted() && claims || claims && is_capital(name) && !place.begins_sentence() || is_stage_number(name);
         looks && !is_number && !is_hint() && !is_job && report::Cause::from_code(name).is_none()
+    }
+
+    /// What the run has instead of a name that it lacks.
+    fn unknown(&self, place: &Place<'_>) -> Unknown {
+        let name = place.name();
+        let kind = match is_stage_number(name) {
+            true => Kind::Stage,
+            false => place.kind().unwrap_or(Kind::Any),
+        };
+        let lower = name.to_lowercase();
+        let is_kind = |k: Kind| kind == Kind::Any || kind == k;
+        let mut near: Vec<Near> = Vec::new();
+        for (known, k, subject) in &self.names {
+            let alike = strsim::normalized_damerau_levenshtein(&lower, &known.to_lowercase());
+            let is_new = near.iter().all(|n| n.name != *known);
+            if is_kind(*k) && alike >= SIMILAR && is_new {
+                near.push(Near {
+                    alike,
+                    name: known.clone(),
+                    subject: subject.clone(),
+                });
+            }
+        }
+        near.sort_by(|a, b| b.alike.total_cmp(&a.alike));
+        let best = near.first().map_or(0.0, |n| n.alike);
+        near.retain(|n| n.alike >= best - AS_NEAR);
+        near.truncate(NEAR);
+        let mut others: Vec<String> = Vec::new();
+        for (known, k, _) in &self.names {
+            if kind == *k && others.len() < LISTED && !others.contains(known) {
+                others.push(known.clone());
+            }
+        }
+        Unknown {
+            name: name.to_owned(),
+            kind,
+            near,
+            others,
+        }
     }
 }
 
 impl Unknown {
     /// That the run has no such thing, and the names nearest to it.
-    pub(super) fn sentence(&self, run: &Asked<'_>, language: Language) -> String {
-        let known = Known::of(run);
-        let mut near: Vec<(f64, &str)> = Vec::new();
-        let lower = self.name.to_lowercase();
-        for (name, kind, _) in &known.names {
-            let is_kind = self.kind == Kind::Any || self.kind == *kind;
-            let alike = strsim::normalized_damerau_levenshtein(&lower, &name.to_lowercase());
-            let contains = name.len() > 3 && (lower.contains(&name.to_lowercase()) || name.to_lowercase().contains(&lower));
-            let alike = if contains { alike.max(SIMILAR) } else { alike };
-            if is_kind && alike >= SIMILAR && !near.iter().any(|(_, n)| n == name) {
-                near.push((alike, name));
-            }
-        }
-        near.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let near: Vec<String> = near.iter().take(NEAR).map(|(_, n)| format!("`{n}`")).collect();
+    pub(super) fn sentence(&self) -> Text {
         let name = &self.name;
         let missing = match self.kind {
             Kind::Stage => text!("这次运行中没有阶段 `{name}`", "this run has no stage `{name}`"),
             Kind::Operator => text!("这次运行中没有算子 `{name}`", "this run has no operator `{name}`"),
             Kind::Input => text!("这次运行的输入中没有 `{name}`", "this run has no input `{name}`"),
-            Kind::Column => text!("这次运行的键中没有列 `{name}`", "no key of this run has a column `{name}`"),
-            Kind::File => text!("作业目录中没有读到文件 `{name}`", "no file `{name}` was read or is needed for this run"),
+            Kind::Column => text!("这次运行的键中没有列 `{name}`", "no key of this run is called `{name}`"),
+            Kind::File => text!("这次运行没有读取文件 `{name}`", "no file `{name}` was read for this run"),
             Kind::Any => text!("这次运行中没有 `{name}`", "this run has nothing called `{name}`"),
         };
-        let listed = || {
-            let of_kind = known.names.iter().filter(|(_, kind, _)| *kind == self.kind && self.kind != Kind::Any);
-            let mut names: Vec<String> = Vec::new();
-            for (name, ..) in of_kind {
-                let name = format!("`{name}`");
-                if names.len() < LISTED && !names.contains(&name) {
-                    names.push(name);
-                }
+        let quoted = |names: &mut dyn Iterator<Item = &String>| {
+            let names: Vec<String> = names.map(|n| format!("`{n}`")).collect();
+            Text {
+                zh: names.join("、"),
+                en: names.join(", "),
             }
-            names.join(language.select("、", ", "))
         };
-        let hint = match near.join(language.select("、", ", ")) {
-            none if none.is_empty() => match listed() {
-                none if none.is_empty() => Text::default(),
-                names => text!("；有：{names}", "; there are {names}"),
-            },
-            near => text!("；相近的有：{near}", "; the nearest: {near}"),
+        let hint = match (self.near.is_empty(), self.others.is_empty()) {
+            (false, _) => text!(
+                "；相近的有：{near}",
+                "; the nearest: {near}",
+                near = quoted(&mut self.near.iter().map(|n| &n.name))
+            ),
+            (true, false) => text!("；有：{others}", "; there are {others}", others = quoted(&mut self.others.iter())),
+            (true, true) => Text::default(),
         };
-        text!("{missing}{hint}", "{missing}{hint}", missing = missing, hint = hint).into(language)
+        text!("{missing}{hint}", "{missing}{hint}", missing = missing, hint = hint)
     }
 }
 

@@ -46,6 +46,17 @@ pub(super) enum Quantity {
     Identity,
 }
 
+impl Quantity {
+    /// Whether it is a number, which a question about a part of the run may leave the part out of: "and how many rows?".
+    pub(super) fn is_measure(self) -> bool {
+        use Quantity::*;
+        matches!(
+            self,
+            Duration | Segment(_) | Vertices | Rows | Bytes | Spread | Memory | Place | Flow
+        )
+    }
+}
+
 type Phrases = &'static [&'static str];
 
 /// Phrases in Chinese and English for each quantity.
@@ -104,6 +115,16 @@ const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
         Quantity::Bytes,
         &["多少字节", "字节", "多少数据", "数据量", "多大", "大小", "多少 gb", "多少gb", "多少 gib", "多少 tb", "读了多少", "写了多少"],
         &["bytes", "how big", "how large", "size", "how much data", "gigabytes", "how many gib", "how many gb", "volume", "how much does it read", "how much is read"],
+    ),
+    (
+        Quantity::Spread,
+        &["均匀", "倾斜", "不均", "分布", "平衡", "最慢的顶点", "最大的顶点"],
+        &["even", "evenly", "uneven*", "skew*", "balanced", "imbalance*", "spread", "slowest vertex", "largest vertex", "slowest task", "max over mean"],
+    ),
+    (
+        Quantity::Memory,
+        &["内存"],
+        &["memory", "ram"],
     ),
     (
         Quantity::Cost,
@@ -258,11 +279,15 @@ impl Wording {
         )
     }
 
-    /// Whether it points at something named before: "this stage".
+    /// Whether it points at something named before: "it", "that stage".
     pub(super) fn points_back(&self) -> bool {
+        self.points_at_stage() || self.has(&["它"], &["it", "its", "there"])
+    }
+
+    pub(super) fn points_at_stage(&self) -> bool {
         self.has(
-            &["这个阶段", "该阶段", "这个 stage", "该 stage", "那个阶段", "它"],
-            &["this stage", "that stage", "the stage", "it", "its", "there"],
+            &["这个阶段", "该阶段", "这个 stage", "该 stage", "那个阶段", "那个 stage"],
+            &["this stage", "that stage", "the stage"],
         )
     }
 

@@ -15,6 +15,13 @@ const MIGRATIONS: &[&str] = &[
     "ALTER TABLE runs ADD COLUMN summary TEXT;
      DROP TABLE experiences;
      DROP TABLE steps;",
+    // Questions about saved runs.
+    "CREATE TABLE turns (
+        id            INTEGER PRIMARY KEY,
+        run_id        TEXT NOT NULL REFERENCES runs ON DELETE CASCADE,
+        turn          TEXT NOT NULL
+     ) STRICT;
+     CREATE INDEX turns_by_run ON turns (run_id);",
 ];
 
 /// Applies what is missing, in one transaction, so that a kill leaves the old version. Returns the
