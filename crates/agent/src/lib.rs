@@ -35,6 +35,7 @@ mod tools;
 mod wording;
 
 pub use analyze::{Analysis, Replied, analyze, reply};
+pub use check::apply_diff;
 pub use experience::ChunkPrior;
 pub use found::KindPrior;
 pub use private::mask_of;

@@ -1,5 +1,5 @@
 //! What was measured of stages, inputs and the time of a job, in lines that a model can quote. What
-//! no file tells is not in them.
+//! no file contains is left out.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::terms::Terms;
 
-/// Stages of a job that are described; of the others their number is said.
+/// Stages of a job that are described.
 const STAGES: usize = 40;
 
 /// Inputs, their columns, and the values of a column that are described.
@@ -150,7 +150,7 @@ pub(crate) fn stage(
     }
     amounts(&mut measures, job, index, &facts, terms, language);
     troubles(&mut measures, stage, &facts, language);
-    for edge in job.edges.iter().filter(|edge| edge.to == index) {
+    for edge in job.edges_into(index) {
         exchange(&mut measures, job, edge, language);
     }
     measures
@@ -211,11 +211,11 @@ fn amounts(
     terms: &Terms,
     language: Language,
 ) {
-    let channels = || job.edges.iter().filter(|edge| edge.to == index);
     let read = |edge: &Edge| edge.rows_read.or(edge.rows_written);
     let stored = facts.operators.iter().filter(|o| o.role.is_input());
-    let rows_in = sum(channels().map(read)).or_else(|| sum(stored.map(|o| value(&o.rows))));
-    let mut written: Vec<&Edge> = job.edges.iter().filter(|edge| edge.from == index).collect();
+    let rows_in =
+        sum(job.edges_into(index).map(read)).or_else(|| sum(stored.map(|o| value(&o.rows))));
+    let mut written: Vec<&Edge> = job.edges_out_of(index).collect();
     written.sort_by(|a, b| a.channel.cmp(&b.channel));
     written.dedup_by(|a, b| a.channel == b.channel);
     let rows_out = sum(written.iter().map(|edge| edge.rows_written));

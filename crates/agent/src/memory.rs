@@ -1,19 +1,19 @@
-//! What later steps are told of an earlier one: its structured conclusion in short lines, each with
-//! its ids, and its prose only where that is all there is.
+//! What later steps get of an earlier one: its structured conclusion in short lines, each with
+//! its ids, and its prose only if there is nothing else.
 
-use report::format::{Number, cut};
+use report::format::Number;
 use report::{Language, Text, text};
 use serde_json::Value;
 
 use crate::model::markers;
 use crate::step::StepId;
-use crate::wording::sentence;
+use crate::wording::{sentence, shorten};
 
 /// Bytes of a line, and lines of a step: with them, memory stays below a tenth of a small context.
 const LINE_BYTES: usize = 400;
 const LINES: usize = 8;
 
-/// The lines that stand for a conclusion.
+/// A conclusion in lines.
 pub(crate) fn lines(step: &str, conclusion: &Value, text: &str, language: Language) -> Vec<String> {
     let items = |name: &str| {
         conclusion[name]
@@ -50,11 +50,7 @@ pub(crate) fn lines(step: &str, conclusion: &Value, text: &str, language: Langua
     }
     lines.truncate(LINES);
     for line in &mut lines {
-        let kept = cut(line, LINE_BYTES).len();
-        if kept < line.len() {
-            line.truncate(kept);
-            line.push('…');
-        }
+        shorten(line, LINE_BYTES);
     }
     lines
 }

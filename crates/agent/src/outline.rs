@@ -91,7 +91,7 @@ pub struct UnreadFile {
     pub parser: Option<String>,
 }
 
-/// Name, state and size of a job; what no file tells is `None`.
+/// Name, state and size of a job; what no file contains is `None`.
 pub(crate) fn summary(job: &Job) -> JobSummary {
     let other = |key: &str| job.info.other.get(key).filter(|v| !v.is_empty()).cloned();
     let vertices: Option<u64> = (0..job.stages.len())

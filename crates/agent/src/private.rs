@@ -1,5 +1,5 @@
-//! What of a job must not leave the machine with `--redact`: every name, value and word that comes
-//! from its files and is not a word of the program itself.
+//! What must not leave the machine with `--redact`: every name, value and word that comes from the
+//! files of a job and is not one of the program's words.
 //!
 //! Texts that are quoted as they are (the script, errors, files) are private word by word. Where the
 //! program speaks of a job, its names are known from the model.
@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use job::Job;
 use job::model::JobError;
-use llm::{Mask, own_words};
+use llm::{Mask, is_word_part, own_words};
 
 use crate::outline;
 
@@ -128,10 +128,6 @@ fn is_public(text: &str) -> bool {
     text.is_ascii() && words.all(|word| public().words.contains(word))
 }
 
-fn is_word_part(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
-}
-
 /// Adds a name as a whole.
 fn name(mask: &mut Mask, kind: &str, text: &str) {
     let text = text.trim().trim_start_matches('@');
@@ -154,12 +150,9 @@ fn name(mask: &mut Mask, kind: &str, text: &str) {
 /// Adds the words of a text that the program does not use itself. The tags and attributes of XML and
 /// the keys of JSON are no content.
 pub(crate) fn words(mask: &mut Mask, text: &str) {
-    let ascii = text.match_indices(is_word_part).map(|(at, _)| at);
     let mut end = 0;
-    for start in ascii {
-        if start < end {
-            continue;
-        }
+    while let Some(at) = text[end..].find(is_word_part) {
+        let start = end + at;
         let length = text[start..].find(|c| !is_word_part(c));
         end = length.map_or(text.len(), |n| start + n);
         let word = &text[start..end];

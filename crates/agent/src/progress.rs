@@ -1,19 +1,22 @@
-//! What a caller hears while an analysis runs: one event a step, file or piece of text.
+//! What a caller hears while an analysis runs: one event per step, file or piece of text.
 //!
 //! Nothing here prints; the program decides what to show and where.
 
+use std::borrow::Cow;
 use std::sync::Mutex;
+
+use serde::{Deserialize, Serialize};
 
 use crate::step::StepId;
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Event<'a> {
     JobOpened {
         files: usize,
     },
     FileRead {
         /// Name relative to the job folder.
-        file: &'a str,
+        file: Cow<'a, str>,
         /// 0 for the core files, then the round of THINK 4.
         round: u32,
     },
@@ -25,34 +28,34 @@ pub enum Event<'a> {
     StepStarted {
         step: StepId,
         /// Its title in the report's language.
-        title: &'a str,
+        title: Cow<'a, str>,
     },
     /// The LLM is thinking; its thoughts are no part of the answer.
     Thinking {
         step: StepId,
         /// The next piece of its thoughts.
-        text: &'a str,
+        text: Cow<'a, str>,
     },
     /// The LLM wrote a piece of its answer.
     Token {
         step: StepId,
-        text: &'a str,
+        text: Cow<'a, str>,
     },
     Retry {
         step: StepId,
         /// Which repetition, from 1.
         attempt: u32,
-        reason: &'a str,
+        reason: Cow<'a, str>,
         /// Milliseconds until it is sent.
         wait_ms: u64,
     },
     /// Something is used instead of what was asked for.
     Fallback {
-        reason: &'a str,
+        reason: Cow<'a, str>,
     },
     StepFinished {
         step: StepId,
-        text: &'a str,
+        text: Cow<'a, str>,
         /// Milliseconds that it took.
         elapsed_ms: f64,
     },

@@ -1,6 +1,7 @@
-//! Small pieces of wording that both languages and all steps share: sentences and citations.
+//! Small pieces of wording that both languages and all steps share: sentences, citations, shortened texts.
 
 use report::Language;
+use report::format::cut;
 
 /// A fragment as a sentence: a capital at its beginning (unless it begins with a name) and a stop
 /// at its end.
@@ -34,6 +35,17 @@ pub(crate) fn citing(chunks: &[String], language: Language) -> String {
         Language::Zh => format!("相关经验：{}。", chunks.join(", ")),
         Language::En => format!(" Experience: {}.", chunks.join(", ")),
     }
+}
+
+/// Cuts a text to `most` bytes and marks the cut with `…`; returns whether there was one.
+pub(crate) fn shorten(text: &mut String, most: usize) -> bool {
+    let kept = cut(text, most).len();
+    let is_longer = kept < text.len();
+    if is_longer {
+        text.truncate(kept);
+        text.push('…');
+    }
+    is_longer
 }
 
 pub(crate) fn joined(sentences: &[String], language: Language) -> String {

@@ -1,5 +1,6 @@
 //! The log on stderr: text for people, or one JSON object per line.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 
@@ -30,14 +31,14 @@ pub(crate) fn start(global: &Global, color: anstream::ColorChoice) {
     };
     let filter = Targets::new().with_target(OWN, own).with_default(others);
     let registry = tracing_subscriber::registry().with(filter);
-    let stderr = move || Masked(AutoStream::new(io::stderr(), color));
+    let stderr = move || Changed(llm::hide, AutoStream::new(io::stderr(), color));
     // A second start (tests) keeps the first log.
     let _ = match global.log_format {
         LogFormat::Json => {
             let layer = tracing_subscriber::fmt::layer()
                 .json()
                 .flatten_event(true)
-                .with_writer(|| Masked(Escaped(io::stderr())));
+                .with_writer(|| Changed(llm::hide, Changed(safe::json, io::stderr())));
             tracing::subscriber::set_global_default(registry.with(layer))
         }
         LogFormat::Text => {
@@ -74,33 +75,18 @@ fn level(global: &Global) -> LevelFilter {
     }
 }
 
-/// Writes lines without the secrets that the program uses. A line comes in one piece.
-struct Masked<W>(W);
+/// Writes lines after a change. Each line comes in one piece.
+struct Changed<W>(fn(&str) -> Cow<'_, str>, W);
 
-impl<W: io::Write> io::Write for Masked<W> {
+impl<W: io::Write> io::Write for Changed<W> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(line);
-        self.0.write_all(llm::hide(&text).as_bytes())?;
+        self.1.write_all(self.0(&text).as_bytes())?;
         Ok(line.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
-/// Writes JSON in which no character acts. A line comes in one piece.
-struct Escaped<W>(W);
-
-impl<W: io::Write> io::Write for Escaped<W> {
-    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let text = String::from_utf8_lossy(line);
-        self.0.write_all(safe::json(&text).as_bytes())?;
-        Ok(line.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.1.flush()
     }
 }
 

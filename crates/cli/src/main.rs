@@ -20,16 +20,17 @@ mod worker;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use args::{Cli, Command};
 use exit::Exit;
 use server::Result;
 use terminal::Terminal;
 
 fn main() -> ExitCode {
-    let mut cli = Cli::parse();
-    let memory = cli.as_worker();
+    report::set_interface(args::language_of_call(std::env::args_os().skip(1)));
+    let (cli, memory) = match Cli::read(std::env::args_os()).and_then(Cli::as_worker) {
+        Ok(read) => read,
+        Err(status) => std::process::exit(status),
+    };
     let terminal = Terminal::new(&cli.global);
     log::keep_guarded_panics_quiet();
     let exit = run(&cli, memory, &terminal).unwrap_or_else(|error| {
@@ -47,6 +48,9 @@ fn run(cli: &Cli, worker: Option<u64>, terminal: &Terminal) -> Result<Exit> {
         Command::Trust(_) | Command::Init(_) => Default::default(),
         command => config::load(explicit, cli.flags(), &command.jobs())?,
     };
+    if let Some(language) = config.language {
+        report::set_interface(language);
+    }
     if let Some(memory) = worker {
         return worker::run(memory, &config);
     }
@@ -69,8 +73,10 @@ fn run(cli: &Cli, worker: Option<u64>, terminal: &Terminal) -> Result<Exit> {
         Command::Rules(args) => command::rules::run(args, &config, terminal),
         Command::Runs(args) => command::runs::run(args, &config, terminal),
         Command::Feedback(args) => command::feedback::run(args, &config, terminal),
+        Command::Fix(args) => command::fix::run(args, &config, terminal),
+        Command::Schema { target } => command::init::schema(target, terminal),
         Command::Mcp(args) => command::mcp::run(args, &config, terminal),
         Command::Case(command) => command::case::run(command, &config, terminal),
-        Command::Config(command) => command::config::run(command, &layers, terminal),
+        Command::Config(command) => command::config::run(command, &layers, &config, terminal),
     }
 }

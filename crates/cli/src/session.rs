@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use agent::{Prompts, Request};
 use server::{
@@ -37,7 +38,7 @@ pub(crate) fn open_resident(
     open_as(config, Arc::new(*terminal), runtime, keys::of_profile, true)
 }
 
-/// Opens a session for many calls that tells `monitor` what happens and has its keys from `keys`.
+/// Opens a session for many calls that reports to `monitor` and gets its keys from `keys`.
 pub(crate) fn open_for(
     config: &Config,
     monitor: Arc<dyn Monitor>,
@@ -125,21 +126,39 @@ pub(crate) fn runtime() -> Result<Runtime> {
 /// From now on Ctrl-C cancels `cancel`, and a second one ends the program.
 pub(crate) fn cancel_on_interrupt(runtime: &Handle, cancel: CancellationToken) {
     runtime.spawn(async move {
-        // Without a signal handler Ctrl-C ends the process, which is fine too.
-        if tokio::signal::ctrl_c().await.is_ok() {
-            cancel.cancel();
-        }
-        if tokio::signal::ctrl_c().await.is_ok() {
-            std::process::exit(Exit::Interrupted as i32);
-        }
+        interrupted(&cancel).await;
+        interrupted(&cancel).await;
+        std::process::exit(Exit::Interrupted as i32);
     });
+}
+
+/// From now on Ctrl-C cancels `cancel` and ends the program within a second, whatever it is doing: a partial report is ready by then.
+pub(crate) fn end_on_interrupt(runtime: &Handle, cancel: CancellationToken) {
+    const GRACE: Duration = Duration::from_millis(800);
+    runtime.spawn(async move {
+        interrupted(&cancel).await;
+        tokio::select! {
+            () = tokio::time::sleep(GRACE) => {}
+            () = interrupted(&cancel) => {}
+        }
+        std::process::exit(Exit::Interrupted as i32);
+    });
+}
+
+/// Waits for Ctrl-C. Without a signal handler Ctrl-C ends the process, which is fine too.
+async fn interrupted(cancel: &CancellationToken) {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+    cancel.cancel();
 }
 
 pub(crate) fn request(job: PathBuf, thinking: &Thinking) -> Request {
     Request {
         job,
         question: thinking.question.clone(),
-        language: thinking.lang,
+        // A question may be in another language than the interface.
+        language: thinking.question.is_none().then(report::interface),
         depth: thinking.depth,
         hypotheses: thinking.hypotheses,
         run_id: None,

@@ -1,16 +1,18 @@
 //! The terminal: data on stdout, everything else on stderr.
 
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::args::{Global, LogFormat, LogLevel, When};
+use crate::args::{Global, LogFormat, LogLevel, Target, When};
 use crate::exit::Exit;
 use crate::safe;
-use report::{visible, visible_line};
-use server::{Error, ErrorKind, Result};
+use report::{say, visible, visible_line};
+use server::{Error, ErrorKind, Explain, Result};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terminal {
@@ -51,6 +53,15 @@ impl Terminal {
                 Err(Error::from_source(ErrorKind::Other, &e).hint("stdout is not writable"))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Where data goes: stdout, or the file that the user names.
+    pub(crate) fn out<'a>(&'a self, target: &'a Target) -> Out<'a> {
+        Out {
+            terminal: self,
+            path: target.out.as_deref(),
+            file: None,
         }
     }
 
@@ -144,6 +155,33 @@ fn colored(error: &Error) -> String {
     match text.rsplit_once("\nhint:").filter(|_| error.hint.is_some()) {
         Some((before, hint)) => format!("{before}\n{cyan}hint:{cyan:#}{hint}"),
         None => text,
+    }
+}
+
+/// Receives data. A file is written with the first of it, so that a call that fails leaves the old one.
+pub(crate) struct Out<'a> {
+    terminal: &'a Terminal,
+    path: Option<&'a Path>,
+    file: Option<File>,
+}
+
+impl Out<'_> {
+    pub(crate) fn write(&mut self, text: &str) -> Result<()> {
+        let Some(path) = self.path else {
+            return self.terminal.print(text);
+        };
+        let plain = anstream::adapter::strip_str(text).to_string();
+        let written = match &mut self.file {
+            Some(file) => Ok(file),
+            none => File::create(path).map(|file| none.insert(file)),
+        };
+        let written =
+            written.and_then(|file| file.write_all(llm::hide(&safe::terminal(&plain)).as_bytes()));
+        let file = path.display();
+        written.explain(
+            ErrorKind::Other,
+            say!("无法写入 `{file}`", "`{file}` is not writable"),
+        )
     }
 }
 

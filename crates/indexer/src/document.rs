@@ -152,7 +152,7 @@ fn problem(error: &serde_saphyr::Error, read: &str, before: usize) -> Problem {
 /// What keeps `source` from being indexed as its author meant it.
 pub(crate) fn broken(source: &Source) -> Option<Problem> {
     if source.path.ends_with(".toml") {
-        return toml_error(&source.text);
+        return toml_table(&source.text).err();
     }
     let errors = Document::parse(source).front_errors;
     let first = errors.into_iter().next()?;
@@ -162,12 +162,13 @@ pub(crate) fn broken(source: &Source) -> Option<Problem> {
     })
 }
 
-pub(crate) fn toml_error(text: &str) -> Option<Problem> {
-    let error = text.parse::<toml::Table>().err()?;
-    let at = error.span().map_or(0, |span| span.start);
-    Some(Problem {
-        line: line_at(text.as_bytes(), at.min(text.len())),
-        reason: error.message().to_owned(),
+pub(crate) fn toml_table(text: &str) -> Result<toml::Table, Problem> {
+    text.parse::<toml::Table>().map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        Problem {
+            line: line_at(text.as_bytes(), at.min(text.len())),
+            reason: error.message().to_owned(),
+        }
     })
 }
 

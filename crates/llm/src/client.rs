@@ -188,7 +188,7 @@ impl Server {
         ending::reply(provider, chat, text, thoughts, Some(end), &details)
     }
 
-    /// Sends a request through a relay of its own.
+    /// Sends a request through a new relay.
     async fn relayed(
         &self,
         chat: &Chat,

@@ -21,7 +21,7 @@ pub mod transport;
 pub use client::Server;
 pub use connect::{ConnectError, Keys};
 pub use doctor::{Symptom, examine};
-pub use mask::{Mask, own_words};
+pub use mask::{Mask, is_word_part, own_words};
 pub use model::{LlmOptions, Model};
 pub use profile::{Level, LlmConfig, Profile, Provider};
 pub use secrets::{hide, hide_in, remember, secrets};

@@ -66,7 +66,7 @@ impl Mask {
         let mut rest = text;
         while let Some(first) = rest.chars().next() {
             let before = out.chars().next_back();
-            // Only within a word of this text; a placeholder before is a word of its own.
+            // Only within a word of this text; a placeholder before it is another word.
             let inside = is_word_part(first) && before.is_some_and(is_word_part);
             let (taken, hidden) = match self.phrase(rest, first).filter(|_| !inside) {
                 Some(name) => (name.text.len(), name.placeholder.clone()),
@@ -181,7 +181,8 @@ impl Mask {
     }
 }
 
-fn is_word_part(c: char) -> bool {
+/// Whether a word, as it is masked, may contain a character.
+pub fn is_word_part(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 

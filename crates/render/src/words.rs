@@ -118,6 +118,12 @@ phrases! {
     script_same = "没有变化", "unchanged";
     script_unknown = "有一次运行没有脚本", "one run has no script";
     not_compared = "无法比较", "Not compared";
+    accept = "采纳", "Accept";
+    ignore = "忽略", "Ignore";
+    accepted = "已采纳", "Accepted";
+    ignored = "已忽略", "Ignored";
+    undo = "撤销", "Undo";
+    download_diff = "下载 diff", "Download diff";
     bytes_read_per_vertex = "每个顶点读取的字节数", "bytes read per vertex";
 }
 

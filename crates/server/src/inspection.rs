@@ -22,20 +22,23 @@ pub struct Inspection {
     pub path: String,
     /// Name, times and size of the job.
     pub info: job::model::JobInfo,
-    /// Files, classified by content.
+    /// Files, classified by content; left out for one stage.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<JobFile>,
     /// Stages in the order of the plan.
     pub stages: Vec<StageView>,
     /// Channels between stages.
     pub edges: Vec<EdgeView>,
-    /// Inputs of the job.
+    /// Inputs of the job; left out for one stage.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<TableView>,
-    /// Statements of the script and the stages that run them.
+    /// Statements of the script and the stages that run them; for one stage, its own.
     pub script: Vec<StatementView>,
     /// What only a Spark application has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub application: Option<ApplicationView>,
-    /// What could not be read.
+    /// What could not be read; left out for one stage.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -171,18 +174,37 @@ impl Inspection {
         let stages = (0..job.stages.len()).filter(|i| is_wanted(*i));
         let edges = job.edges.iter();
         let edges = edges.filter(|e| is_wanted(e.from) || is_wanted(e.to));
+        let mut script = statements(job);
+        if let Some(stage) = stage {
+            let name = &job.stages[stage].name;
+            script.retain(|statement| statement.stages.contains(name));
+        }
+        let whole = stage.is_none();
         Inspection {
             path: job.path.display().to_string(),
             info: job.info.clone(),
-            files: job.files.clone(),
+            files: if whole { job.files.clone() } else { Vec::new() },
             stages: stages
                 .map(|i| stage_view(job, i, path.contains(&i)))
                 .collect(),
             edges: edges.map(|e| edge_view(job, e)).collect(),
-            tables: job.tables.iter().map(table_view).collect(),
-            script: statements(job),
-            application: job.spark.as_deref().map(|app| application(job, app)),
-            diagnostics: job.diagnostics.clone(),
+            tables: job
+                .tables
+                .iter()
+                .filter(|_| whole)
+                .map(table_view)
+                .collect(),
+            script,
+            application: job
+                .spark
+                .as_deref()
+                .filter(|_| whole)
+                .map(|app| application(job, app)),
+            diagnostics: if whole {
+                job.diagnostics.clone()
+            } else {
+                Vec::new()
+            },
         }
     }
 }

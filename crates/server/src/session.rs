@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agent::model::Preview;
-use agent::{Limits, Observer, Prompts, Request, Services, Silent};
+use agent::{Event, Limits, Observer, Prompts, Request, Services, Silent};
 use indexer::Index;
 use llm::LlmConfig;
 use report::{Language, Report, SuggestionKind};
@@ -48,12 +48,14 @@ pub struct Session {
     announced: Mutex<String>,
 }
 
+#[derive(Serialize, Deserialize)]
 pub struct Task {
     pub request: Request,
     pub reasoner: ReasonerChoice,
     /// Whether to save the run.
     pub save: bool,
-    /// Ends the analysis early, with a partial report.
+    /// Ends the analysis early, with a partial report. Another process gets a new one.
+    #[serde(skip)]
     pub cancel: CancellationToken,
 }
 
@@ -158,18 +160,21 @@ impl Session {
 
     /// Chooses the reasoner and announces it, so that a wrong profile is reported before the first job is read. Returns the announcement.
     pub fn check_reasoner(&self, choice: &ReasonerChoice) -> Result<String> {
-        self.reasoners(choice)
-            .map(|reasoners| reasoners.description)
+        let description = self.reasoners(choice)?.description;
+        self.announce(&description);
+        Ok(description)
     }
 
     pub(crate) fn reasoners(&self, choice: &ReasonerChoice) -> Result<Reasoners> {
-        let reasoners = Reasoners::choose(choice, &self.settings.llm, self.settings.keys)?;
+        Reasoners::choose(choice, &self.settings.llm, self.settings.keys)
+    }
+
+    fn announce(&self, description: &str) {
         let mut announced = locked(&self.announced);
-        if *announced != reasoners.description {
-            self.monitor.remark(&reasoners.description);
-            announced.clone_from(&reasoners.description);
+        if *announced != description {
+            self.monitor.remark(description);
+            description.clone_into(&mut announced);
         }
-        Ok(reasoners)
     }
 
     /// Analyzes one job and saves the run. Blocks; must not be called from a thread that serves asynchronous tasks. A store that fails
@@ -245,6 +250,7 @@ impl Session {
         let chunk_prior = |causes: &[String], chunk: &str| preferences.chunk(causes, chunk);
         let kind_prior = |cause: &str, kind: SuggestionKind| preferences.kind(cause, kind.code());
         let answerer = |report: &Report, job: &job::Job| self.measured_answer(report, job);
+        let description = reasoners.description.clone();
         let services = Services {
             index: index.map(|index| index as _),
             prior: Some(&chunk_prior),
@@ -252,7 +258,12 @@ impl Session {
             answerer: Some(&answerer),
             ..self.services(reasoners, task.reasoner.redact, &task.cancel)
         };
-        let analyzed = agent::analyze(&task.request, &services, observer);
+        let mut observer = Announcing {
+            session: self,
+            description,
+            observer,
+        };
+        let analyzed = agent::analyze(&task.request, &services, &mut observer);
         let agent::Analysis { report, job } = self.runtime.block_on(analyzed)?;
         Ok(Analysis {
             report,
@@ -299,10 +310,14 @@ impl Session {
         }
     }
 
-    /// What all feedback has taught so far. No store is created for the sake of reading it.
+    /// What all feedback has taught so far. No store is created just to read it. If the run is to be saved, [`Session::begin`] has
+    /// opened the store, or has waited for it in vain and said so.
     fn preferences(&self, save: bool) -> Preferences {
-        let exists = save || self.settings.data.join(FILE_NAME).is_file();
-        let rows = exists.then(|| self.with_store(|store| store.feedback()));
+        let is_there = match save {
+            true => locked(&self.store).is_some(),
+            false => self.settings.data.join(FILE_NAME).is_file(),
+        };
+        let rows = is_there.then(|| self.with_store(|store| store.feedback()));
         match rows.transpose() {
             Ok(rows) => Preferences::learn(&rows.unwrap_or_default(), jiff::Timestamp::now()),
             Err(error) => {
@@ -338,6 +353,24 @@ impl Session {
                 .warn(&format!("the run is not saved: {reason}; {hint}"));
         };
         outcome.inspect_err(warn).ok()
+    }
+}
+
+/// Announces the reasoner once the job is open, so that an error about the job comes alone.
+struct Announcing<'a> {
+    session: &'a Session,
+    description: String,
+    observer: &'a mut dyn Observer,
+}
+
+impl Observer for Announcing<'_> {
+    fn event(&mut self, event: Event<'_>) {
+        if let Event::JobOpened { .. } = event
+            && !self.description.is_empty()
+        {
+            self.session.announce(&self.description);
+        }
+        self.observer.event(event);
     }
 }
 

@@ -12,7 +12,6 @@ mod cost;
 mod csharp;
 mod data;
 mod decoy;
-pub mod exec;
 mod files;
 mod folder;
 mod mechanism;

@@ -8,6 +8,6 @@ pub mod llm;
 pub mod private;
 mod shared;
 
-pub use assertions::{any_contains, contains};
+pub use assertions::{any_contains, contains, lacks};
 pub use files::copy;
 pub use shared::{shared, skip};

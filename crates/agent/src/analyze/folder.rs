@@ -57,8 +57,7 @@ impl<'a> Folder<'a> {
         let read = self.reader.read(names);
         (self.diagnosis, self.facts) = diagnose(self.job(), self.services, &self.request);
         if self.services.redact {
-            let quoted: Vec<String> = self.excerpts.iter().map(|e| e.text.clone()).collect();
-            quoted.iter().for_each(|text| self.hide_words(text));
+            hide_words(&mut self.facts, &self.excerpts);
         }
         self.note(&read, observer);
     }
@@ -66,7 +65,7 @@ impl<'a> Folder<'a> {
     fn note(&mut self, read: &[ReadFile], observer: &mut dyn Observer) {
         for file in read {
             observer.event(Event::FileRead {
-                file: &file.file,
+                file: file.file.as_str().into(),
                 round: self.round,
             });
             self.files_read.push(FileRead {
@@ -93,15 +92,9 @@ impl<'a> Folder<'a> {
 
     pub(super) fn add_excerpt(&mut self, excerpt: Excerpt) {
         if self.services.redact {
-            self.hide_words(&excerpt.text);
+            hide_words(&mut self.facts, std::slice::from_ref(&excerpt));
         }
         self.excerpts.push(excerpt);
-    }
-
-    fn hide_words(&mut self, text: &str) {
-        if let Some(mask) = &mut Arc::make_mut(&mut self.facts).mask {
-            private::words(mask, text);
-        }
     }
 
     pub(super) fn excerpt(&self, name: &str) -> Option<&Excerpt> {
@@ -141,6 +134,13 @@ impl<'a> Folder<'a> {
 
     pub(super) fn into_job(self) -> Job {
         self.reader.into_job()
+    }
+}
+
+/// Masks the words of quoted texts from now on.
+fn hide_words(facts: &mut Arc<Facts>, quoted: &[Excerpt]) {
+    if let Some(mask) = &mut Arc::make_mut(facts).mask {
+        quoted.iter().for_each(|e| private::words(mask, &e.text));
     }
 }
 

@@ -33,7 +33,7 @@ impl Notebook {
         for id in ids {
             observer.event(Event::StepStarted {
                 step: *id,
-                title: id.title(self.language),
+                title: id.title(self.language).into(),
             });
         }
     }
@@ -68,7 +68,7 @@ impl Notebook {
     pub(super) fn record(&mut self, id: StepId, mut step: Step, observer: &mut dyn Observer) {
         observer.event(Event::StepFinished {
             step: id,
-            text: &step.text,
+            text: step.text.as_str().into(),
             elapsed_ms: step.elapsed_ms,
         });
         if let Some(earlier) = self.steps.remove(&id) {

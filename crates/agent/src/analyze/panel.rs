@@ -86,7 +86,9 @@ impl<'a> Panel<'a> {
                 }
                 Err(error) => {
                     let reason = format!("{}: {error}", first.id());
-                    observer.event(Event::Fallback { reason: &reason });
+                    observer.event(Event::Fallback {
+                        reason: reason.as_str().into(),
+                    });
                     failures.push(Failure {
                         reasoner: failed,
                         step: first,

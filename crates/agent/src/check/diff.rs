@@ -139,6 +139,11 @@ fn result(
     }
 }
 
+/// The script with a unified diff applied; `None` if it doesn't fit.
+pub fn apply_diff(script: &str, diff: &str) -> Option<String> {
+    apply(script, diff).ok()
+}
+
 /// The script with the diff applied. Models write line feeds alone, whatever the script has.
 fn apply(text: &str, diff: &str) -> Result<String, Fault> {
     let has_crlf = text.contains("\r\n");

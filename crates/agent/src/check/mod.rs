@@ -10,6 +10,7 @@ mod numbers;
 mod seen;
 mod verdict;
 
+pub use diff::apply_diff;
 use job::Job;
 
 use crate::conclusion::{Conclusion, Module, Proposal, Recommendation};

@@ -15,6 +15,7 @@ use crate::found::Found;
 use crate::prompts::PromptError;
 use crate::reasoner::Task;
 use crate::step::StepId;
+use crate::wording::shorten;
 use llm::ToolRound;
 use llm::{Level, Profile};
 use report::format::cut;
@@ -313,11 +314,12 @@ impl Fitting {
         let uses = |part: &str| self.parts.contains(&part);
         match which {
             Cut::LongFiles if uses("excerpts") => {
-                let excerpts = self.input.reading.excerpts.iter_mut().map(|e| {
-                    e.cut_bytes += (e.text.len() - cut(&e.text, e.text.len() / 4).len()) as u64;
-                    &mut e.text
-                });
-                shorten_each(excerpts, |text| text.len() / 4)
+                let excerpts = self.input.reading.excerpts.iter_mut();
+                shorten_each(excerpts, |e| {
+                    let most = e.text.len() / 4;
+                    e.cut_bytes += (e.text.len() - cut(&e.text, most).len()) as u64;
+                    shorten(&mut e.text, most)
+                })
             }
             Cut::Files if uses("excerpts") => keep(&mut self.input.reading.excerpts, 0),
             Cut::FarScript if uses("script") && self.input.facts.outline.script.is_some() => {
@@ -325,23 +327,16 @@ impl Fitting {
             }
             Cut::LongExperience if uses("experience") => {
                 let passages = self.input.experiences.iter_mut();
-                shorten_each(passages.map(|p| &mut p.text), |_| PASSAGE_BYTES)
+                shorten_each(passages, |p| shorten(&mut p.text, PASSAGE_BYTES))
             }
             Cut::FurtherExperience if uses("experience") => keep(&mut self.input.experiences, 1),
             Cut::LongMemory if uses("memory") => {
                 let memory = self.input.memory.iter_mut();
-                // every one is shortened, so no `any` that stops at the first
-                memory
-                    .filter_map(|m| keep(&mut m.lines, MEMORY_LINES).then_some(()))
-                    .count()
-                    > 0
+                shorten_each(memory, |m| keep(&mut m.lines, MEMORY_LINES))
             }
             Cut::Columns if uses("tables") => {
                 let tables = self.facts_mut().outline.tables.iter_mut();
-                tables
-                    .filter_map(|t| keep(&mut t.measures.lines, 1).then_some(()))
-                    .count()
-                    > 0
+                shorten_each(tables, |t| keep(&mut t.measures.lines, 1))
             }
             Cut::FurtherCleared if uses("cleared") => {
                 keep(&mut self.facts_mut().found.cleared, CLEARED)
@@ -396,20 +391,9 @@ fn keep<T>(items: &mut Vec<T>, most: usize) -> bool {
     any
 }
 
-fn shorten_each<'a>(
-    texts: impl Iterator<Item = &'a mut String>,
-    most: impl Fn(&str) -> usize,
-) -> bool {
-    let mut any = false;
-    for text in texts {
-        let kept = cut(text, most(text)).len();
-        if kept < text.len() {
-            text.truncate(kept);
-            text.push('…');
-            any = true;
-        }
-    }
-    any
+/// Shortens every item; returns whether any of them got shorter.
+fn shorten_each<T>(items: impl Iterator<Item = T>, shorten: impl Fn(T) -> bool) -> bool {
+    items.fold(false, |any, item| shorten(item) | any)
 }
 
 /// Data that a step looks at.

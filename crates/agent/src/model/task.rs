@@ -237,7 +237,7 @@ impl<'a> Call<'a> {
                     observer.event(Event::Retry {
                         step,
                         attempt,
-                        reason: &error.to_string(),
+                        reason: error.to_string().into(),
                         wait_ms,
                     });
                     tokio::time::sleep(wait).await;
@@ -258,11 +258,13 @@ impl<'a> Call<'a> {
         let step = self.task.step();
         let mut tell = |piece: Piece<'_>| match piece {
             Piece::Text(text) => {
-                let shown = mask.map(|m| m.show(text));
-                let text = shown.as_deref().unwrap_or(text);
+                let text = mask.map_or(text.into(), |m| m.show(text).into());
                 observer.event(Event::Token { step, text });
             }
-            Piece::Thought(text) => observer.event(Event::Thinking { step, text }),
+            Piece::Thought(text) => observer.event(Event::Thinking {
+                step,
+                text: text.into(),
+            }),
         };
         let result = self.model.transport.send(chat, &mut tell).await;
         match &result {

@@ -6,20 +6,28 @@ use std::time::Duration;
 
 use agent::Depth;
 use clap::{Args, ValueEnum};
-use report::{Language, Severity};
+use report::Severity;
 use server::Mode;
 
-use super::{Choices, Format, LANGUAGES, one_of};
+use super::localized::named;
+use super::{Choices, Format, Target, one_of};
 use crate::budget::Budget;
 
 pub(super) const REASONERS: Choices<Mode> = &[
     (
         "auto",
         Mode::Auto,
-        Some("An LLM if one is configured, otherwise offline"),
+        Some((
+            "An LLM if one is configured, otherwise offline",
+            "配置了 LLM 就用 LLM，否则离线",
+        )),
     ),
-    ("offline", Mode::Offline, Some("Without an LLM")),
-    ("llm", Mode::Llm, Some("With an LLM")),
+    (
+        "offline",
+        Mode::Offline,
+        Some(("Without an LLM", "不用 LLM")),
+    ),
+    ("llm", Mode::Llm, Some(("With an LLM", "用 LLM"))),
 ];
 
 const DEPTHS: Choices<Depth> = &[
@@ -39,27 +47,31 @@ const SEVERITIES: Choices<Severity> = &[
 #[derive(Debug, Args)]
 pub(crate) struct Thinking {
     /// What you want to know about the job.
+    /// ‖ 想了解这个作业的什么。
     #[arg(long, short, value_name = "TEXT")]
     pub(crate) question: Option<String>,
-    /// Language of the report. Default: the configured one, else that of the question, else English.
-    #[arg(long, value_name = "LANG", env = "SCOPEAGENT_LANG", value_parser = one_of(LANGUAGES))]
-    pub(crate) lang: Option<Language>,
     /// Who reasons: `auto` uses an LLM if one is configured, otherwise the offline reasoner.
+    /// ‖ 由谁分析：`auto` 在配置了 LLM 时用 LLM，否则离线分析。
     #[arg(long, value_name = "WHO", default_value = "auto", value_parser = one_of(REASONERS))]
     pub(crate) reasoner: Mode,
     /// LLM profile to use.
+    /// ‖ 使用哪个 LLM 配置。
     #[arg(long, value_name = "NAME", env = "SCOPEAGENT_LLM")]
     pub(crate) llm: Option<String>,
     /// Fail with status 4 if the LLM fails, instead of falling back to the offline reasoner.
+    /// ‖ LLM 失败时以状态 4 结束，而不改用离线分析。
     #[arg(long)]
     pub(crate) no_fallback: bool,
     /// How much to spend: `quick` merges THINK 1–3 into one call, `deep` repeats steps after reading more files.
+    /// ‖ 投入多少：`quick` 把 THINK 1–3 合为一次调用，`deep` 读了更多文件后重做各步骤。
     #[arg(long, value_name = "DEPTH", default_value = "normal", value_parser = one_of(DEPTHS))]
     pub(crate) depth: Depth,
     /// Add the hypotheses step: how to check each one, and which ones the files can settle.
+    /// ‖ 增加假设步骤：每个假设如何验证，哪些可由文件判定。
     #[arg(long)]
     pub(crate) hypotheses: bool,
     /// Mask paths, names and literals before anything leaves the machine.
+    /// ‖ 任何内容离开本机之前，遮盖路径、名称和字面值。
     #[arg(long)]
     pub(crate) redact: bool,
 }
@@ -68,9 +80,11 @@ pub(crate) struct Thinking {
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Limits {
     /// End the analysis of a job after so many seconds; it counts as failed. Default for `batch` and `mcp`: 3600.
+    /// ‖ 一个作业的分析超过这么多秒即中止，计为失败。`batch` 与 `mcp` 默认 3600。
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub(crate) job_timeout: Option<u64>,
     /// Memory that the analysis of a job may take, in bytes; with more it counts as failed. Limited on Linux only. Default for `batch` and `mcp`: 4 GiB.
+    /// ‖ 分析一个作业最多可用的内存（字节），超出计为失败。仅在 Linux 上生效。`batch` 与 `mcp` 默认 4 GiB。
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1 << 20..))]
     pub(crate) job_memory: Option<u64>,
 }
@@ -91,34 +105,46 @@ impl Limits {
 
 #[derive(Debug, Args)]
 pub(crate) struct Analyze {
-    /// Job folder.
-    pub(crate) job: PathBuf,
+    /// Job folders or event logs.
+    /// ‖ 作业目录或事件日志。
+    #[arg(required = true, value_name = "JOB")]
+    pub(crate) jobs: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) thinking: Thinking,
     #[command(flatten)]
     pub(crate) limits: Limits,
     /// Format of the report.
-    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    /// ‖ 报告的格式。
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<ReportFormat>())]
     pub(crate) format: ReportFormat,
+    #[command(flatten)]
+    pub(crate) target: Target,
     /// Show what would be sent to the LLM, with tokens and price, but send nothing.
+    /// ‖ 只显示将发给 LLM 的内容、token 数与价格，不发送。
     #[arg(long, conflicts_with = "replay")]
     pub(crate) dry_run: bool,
     /// Write every LLM call to a file (JSON lines).
+    /// ‖ 把每次 LLM 调用写入文件（每行一个 JSON）。
     #[arg(long, value_name = "FILE")]
     pub(crate) transcript: Option<PathBuf>,
     /// Take the answers from such a file instead of a server.
+    /// ‖ 回答取自这样的文件，而不是服务器。
     #[arg(long, value_name = "FILE")]
     pub(crate) replay: Option<PathBuf>,
     /// Exit with status 10 if there is a finding of at least this severity.
+    /// ‖ 有不低于该严重程度的问题时，以状态 10 结束。
     #[arg(long, value_name = "SEVERITY", value_parser = one_of(SEVERITIES))]
     pub(crate) fail_on: Option<Severity>,
     /// Don't save the run; feedback is then impossible.
+    /// ‖ 不保存这次运行；之后无法反馈。
     #[arg(long)]
     pub(crate) no_store: bool,
     /// Show the outcome of every rule, and why.
+    /// ‖ 显示每条规则的结果及原因。
     #[arg(long)]
     pub(crate) explain_rules: bool,
     /// Show the THINK steps in the text report.
+    /// ‖ 在文本报告中显示 THINK 各步骤。
     #[arg(long, short)]
     pub(crate) verbose: bool,
 }
@@ -126,18 +152,23 @@ pub(crate) struct Analyze {
 #[derive(Debug, Args)]
 pub(crate) struct Mcp {
     /// Serve on this loopback address instead of stdin and stdout. Port 0 picks a free port.
+    /// ‖ 在这个本机地址上提供服务，而不用标准输入输出。端口 0 表示任选空闲端口。
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = loopback)]
     pub(crate) http: Option<SocketAddr>,
     /// Folder whose jobs may be read; repeatable. Default: `allowed_roots` of `[mcp]`, else the current folder.
+    /// ‖ 允许读取其中作业的目录，可多次给出。默认：`[mcp]` 的 `allowed_roots`，否则当前目录。
     #[arg(long = "root", value_name = "DIR")]
     pub(crate) roots: Vec<PathBuf>,
     /// Who reasons: `auto` uses an LLM if one is configured, otherwise the offline reasoner.
+    /// ‖ 由谁分析：`auto` 在配置了 LLM 时用 LLM，否则离线分析。
     #[arg(long, value_name = "WHO", default_value = "auto", value_parser = one_of(REASONERS))]
     pub(crate) reasoner: Mode,
     /// LLM profile to use.
+    /// ‖ 使用哪个 LLM 配置。
     #[arg(long, value_name = "NAME", env = "SCOPEAGENT_LLM")]
     pub(crate) llm: Option<String>,
     /// Mask paths, names and literals before anything is sent to an LLM.
+    /// ‖ 发给 LLM 之前，遮盖路径、名称和字面值。
     #[arg(long)]
     pub(crate) redact: bool,
     #[command(flatten)]
@@ -159,6 +190,7 @@ fn loopback(text: &str) -> Result<SocketAddr, String> {
 #[derive(Debug, Args)]
 pub(crate) struct Batch {
     /// Job folders, or folders of job folders.
+    /// ‖ 作业目录，或存放作业目录的目录。
     #[arg(required = true, value_name = "DIR")]
     pub(crate) jobs: Vec<PathBuf>,
     #[command(flatten)]
@@ -166,22 +198,28 @@ pub(crate) struct Batch {
     #[command(flatten)]
     pub(crate) limits: Limits,
     /// Jobs to analyze concurrently. Default: one per CPU.
+    /// ‖ 同时分析的作业数。默认每个 CPU 一个。
     #[arg(long, short, value_name = "N", default_value_t = cpus(), value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) workers: u16,
     /// Write the lines to this file instead of stdout, and resume where an earlier call stopped.
+    /// ‖ 把各行写入该文件而不是标准输出，并从上次停下的地方继续。
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Retry jobs that failed in an earlier call.
+    /// ‖ 重试上次失败的作业。
     #[arg(long, requires = "out")]
     pub(crate) retry_failed: bool,
     /// Put the whole report (about 100 KB) into each line instead of a summary.
+    /// ‖ 每行写入完整报告（约 100 KB），而不是摘要。
     #[arg(long)]
     pub(crate) reports: bool,
     /// Don't save the runs.
+    /// ‖ 不保存这些运行。
     #[arg(long)]
     pub(crate) no_store: bool,
     /// Format of the summary when `--out` takes the lines.
-    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    /// ‖ 用 `--out` 写各行时，汇总的格式。
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
     pub(crate) format: Format,
 }
 
@@ -193,50 +231,52 @@ fn cpus() -> u16 {
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
     /// The first run, normally the good one: a job folder, or the id of a saved run, `last`, `last~1`, ….
+    /// ‖ 第一次运行，通常是正常的那次：作业目录，或已保存运行的编号、`last`、`last~1` 等。
     pub(crate) a: String,
     /// The second run, in the same form.
+    /// ‖ 第二次运行，写法相同。
     pub(crate) b: String,
     /// Format of the comparison.
-    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
-    pub(crate) format: CompareFormat,
-    /// Language. Default: the configured one, else that of the first run.
-    #[arg(long, value_name = "LANG", env = "SCOPEAGENT_LANG", value_parser = one_of(LANGUAGES))]
-    pub(crate) lang: Option<Language>,
+    /// ‖ 比较结果的格式。
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<ReportFormat>())]
+    pub(crate) format: ReportFormat,
+    #[command(flatten)]
+    pub(crate) target: Target,
     /// Show unchanged stages and inputs too, and every change however small.
+    /// ‖ 也显示没有变化的阶段和输入，以及再小的变化。
     #[arg(long)]
     pub(crate) all: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CompareFormat {
-    /// For a terminal.
-    Text,
-    /// For programs.
-    Json,
-    /// For a ticket.
-    Markdown,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
     /// For a terminal.
+    /// ‖ 用于终端。
     Text,
-    /// The report contract, version 1.
+    /// For programs; `schema` prints what a report contains.
+    /// ‖ 供程序读取；`schema` 说明报告的内容。
     Json,
     /// For a ticket.
+    /// ‖ 用于工单。
     Markdown,
     /// One self-contained page.
+    /// ‖ 一个自包含的网页。
     Html,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
     /// Job folder.
+    /// ‖ 作业目录。
     pub(crate) job: PathBuf,
     /// Output format.
-    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    /// ‖ 输出格式。
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
     pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) target: Target,
     /// Show only this stage and the channels into and out of it.
+    /// ‖ 只显示这个阶段及其上下游通道。
     #[arg(long, value_name = "STAGE")]
     pub(crate) stage: Option<String>,
 }
@@ -244,11 +284,10 @@ pub(crate) struct Inspect {
 #[derive(Debug, Args)]
 pub(crate) struct Rules {
     /// Show only causes that start with this: `skew`, `memory.spill`.
+    /// ‖ 只显示以此开头的原因：`skew`、`memory.spill`。
     pub(crate) cause: Option<String>,
     /// Output format.
-    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    /// ‖ 输出格式。
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
     pub(crate) format: Format,
-    /// Language of the explanations.
-    #[arg(long, value_name = "LANG", env = "SCOPEAGENT_LANG", value_parser = one_of(LANGUAGES))]
-    pub(crate) lang: Option<Language>,
 }

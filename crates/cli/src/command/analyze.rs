@@ -1,8 +1,9 @@
-//! `scopeagent analyze`: one job folder in, one report out.
+//! `scopeagent analyze`: job folders in, one report each out.
+
+use std::path::Path;
 
 use agent::{Event, Observer};
-use server::{Analyst, ReasonerChoice, Result, Task};
-use tokio::runtime::Handle;
+use server::{Analyst, Error, ErrorKind, ReasonerChoice, Result, Session, Task};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::{Analyze, ReportFormat};
@@ -14,77 +15,134 @@ use crate::terminal::{Progress, Terminal};
 use crate::worker::Pool;
 
 pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Result<Exit> {
+    one_job_where_needed(args)?;
     let runtime = session::runtime()?;
+    let cancel = CancellationToken::new();
+    session::end_on_interrupt(runtime.handle(), cancel.clone());
     let session = session::open(config, terminal, &runtime)?;
-    let task = task(args);
-    let mut display = Display {
+    let pool = args
+        .limits
+        .is_given()
+        .then(|| Pool::new(args.limits.budget(), terminal));
+    let call = Call {
+        args,
+        asks: config.ask == Some(true),
+        analyst: pool.as_ref().map_or(&session, |pool| pool),
+        session: &session,
         terminal,
-        progress: None,
-        cancel: Some(task.cancel.clone()),
-        runtime: runtime.handle(),
+        cancel,
     };
-    if args.dry_run {
-        let previews = session.preview(&task, &mut display);
-        drop(display);
-        terminal.print(&match args.format {
-            ReportFormat::Json => super::json(&previews?)?,
-            _ => render::previews(&previews?),
-        })?;
-        return Ok(Exit::Success);
-    }
-    let pool;
-    let analyst: &dyn Analyst = if args.limits.is_given() {
-        pool = Pool::new(args.limits.budget(), terminal);
-        &pool
-    } else {
-        &session
-    };
-    let analysis = analyst.analyze(task, &mut display);
-    drop(display);
-    let analysis = analysis?;
-    let report = &analysis.report;
-    let summary = &analysis.summary;
-    terminal.print(&render::report(report, summary, args.format, args.verbose)?)?;
-    let is_text = args.format == ReportFormat::Text;
-    if args.explain_rules && is_text {
-        let columns = render::layout::stdout_width();
-        terminal.print(&render::explained::render(report, columns))?;
-    }
-    if report.partial {
-        return Ok(Exit::Interrupted);
-    }
-    if config.ask != Some(false)
-        && is_text
-        && !args.no_store
-        && !report.run_id.is_empty()
-        && terminal.is_interactive()
-    {
-        super::plans::ask_for_plans(report, &session, terminal);
-    }
-    let found = args
-        .fail_on
-        .is_some_and(|limit| report.findings.iter().any(|f| f.severity >= limit));
-    Ok(Exit::found(found))
+    call.all_jobs()
 }
 
-fn task(args: &Analyze) -> Task {
-    Task {
-        request: session::request(args.job.clone(), &args.thinking),
-        reasoner: ReasonerChoice {
-            dry_run: args.dry_run,
-            transcript: args.transcript.clone(),
-            replay: args.replay.clone(),
-            ..session::reasoner(&args.thinking)
-        },
-        save: !args.no_store,
-        cancel: CancellationToken::new(),
+/// A page and the calls of an LLM belong to one job.
+fn one_job_where_needed(args: &Analyze) -> Result<()> {
+    let one_only = [
+        (args.format == ReportFormat::Html, "--format html"),
+        (args.transcript.is_some(), "--transcript"),
+        (args.replay.is_some(), "--replay"),
+    ];
+    let wrong = one_only.into_iter().find(|(given, _)| *given);
+    match wrong.filter(|_| args.jobs.len() > 1) {
+        None => Ok(()),
+        Some((_, flag)) => {
+            let error = report::say!("`{flag}` 只能用于一个作业", "`{flag}` takes one job");
+            let hint = report::say!("请逐个分析作业", "analyze the jobs one by one");
+            Err(Error::new(ErrorKind::Usage, error).hint(hint))
+        }
+    }
+}
+
+struct Call<'a> {
+    args: &'a Analyze,
+    asks: bool,
+    analyst: &'a dyn Analyst,
+    session: &'a Session,
+    terminal: &'a Terminal,
+    cancel: CancellationToken,
+}
+
+impl Call<'_> {
+    /// One job after the other. A job that cannot be analyzed doesn't keep the others from it; its error decides the exit status.
+    fn all_jobs(&self) -> Result<Exit> {
+        let mut out = self.terminal.out(&self.args.target);
+        let mut exit = Exit::Success;
+        let mut failed = None;
+        for (n, job) in self.args.jobs.iter().enumerate() {
+            let gap = if n > 0 { "\n" } else { "" };
+            let done = self.one_job(job, &mut |text| out.write(&format!("{gap}{text}")));
+            match done {
+                Ok(Exit::Interrupted) => return Ok(Exit::Interrupted),
+                Ok(Exit::Success) => {}
+                Ok(other) => exit = other,
+                Err(error) => {
+                    if let Some(earlier) = failed.replace(error) {
+                        self.terminal.fail(&earlier);
+                    }
+                }
+            }
+        }
+        failed.map_or(Ok(exit), Err)
+    }
+
+    fn one_job(&self, job: &Path, write: &mut dyn FnMut(&str) -> Result<()>) -> Result<Exit> {
+        let args = self.args;
+        let mut display = Display {
+            terminal: self.terminal,
+            progress: None,
+        };
+        if args.dry_run {
+            let previews = self.session.preview(&self.task(job), &mut display);
+            drop(display);
+            write(&match args.format {
+                ReportFormat::Json => super::json(&previews?)?,
+                _ => render::previews(&previews?),
+            })?;
+            return Ok(Exit::Success);
+        }
+        let analysis = self.analyst.analyze(self.task(job), &mut display);
+        drop(display);
+        let analysis = analysis?;
+        let (report, summary) = (&analysis.report, &analysis.summary);
+        let mut text = render::report(report, summary, args.format, args.verbose)?;
+        let is_text = args.format == ReportFormat::Text;
+        if args.explain_rules && is_text {
+            text += &render::explained::render(report, render::layout::stdout_width());
+        }
+        write(&text)?;
+        if report.partial {
+            return Ok(Exit::Interrupted);
+        }
+        let is_kept = !args.no_store && !report.run_id.is_empty();
+        if self.asks && is_text && is_kept && self.terminal.is_interactive() {
+            super::plans::ask_for_plans(report, self.session, self.terminal);
+        }
+        let found = args
+            .fail_on
+            .is_some_and(|limit| report.findings.iter().any(|f| f.severity >= limit));
+        Ok(Exit::found(found))
+    }
+
+    fn task(&self, job: &Path) -> Task {
+        let args = self.args;
+        Task {
+            request: session::request(job.to_owned(), &args.thinking),
+            reasoner: ReasonerChoice {
+                dry_run: args.dry_run,
+                transcript: args.transcript.clone(),
+                replay: args.replay.clone(),
+                ..session::reasoner(&args.thinking)
+            },
+            save: !args.no_store,
+            cancel: self.cancel.clone(),
+        }
     }
 }
 
 fn log(event: Event<'_>) {
     match event {
         Event::JobOpened { files } => tracing::debug!(files, "job opened"),
-        Event::FileRead { file, round } => tracing::debug!(file, round, "file read"),
+        Event::FileRead { file, round } => tracing::debug!(file = &*file, round, "file read"),
         Event::Diagnosed { findings, missing } => tracing::debug!(findings, missing, "diagnosed"),
         Event::StepStarted { step, .. } => tracing::debug!(step = step.id(), "step started"),
         Event::StepFinished {
@@ -101,25 +159,19 @@ fn log(event: Event<'_>) {
     }
 }
 
-/// Shows on stderr what the analysis is doing, and ends it early on Ctrl-C. Both start with its first event: until then an index may be
-/// built, which has its own progress line and nothing to save.
+/// Shows on stderr what the analysis is doing, from its first event on: until then an index may be built, which has its own progress line.
 struct Display<'a> {
     terminal: &'a Terminal,
     progress: Option<Progress>,
-    cancel: Option<CancellationToken>,
-    runtime: &'a Handle,
 }
 
 impl Observer for Display<'_> {
     fn event(&mut self, event: Event<'_>) {
-        if let Some(cancel) = self.cancel.take() {
-            session::cancel_on_interrupt(self.runtime, cancel);
-        }
         let progress = self
             .progress
             .get_or_insert_with(|| self.terminal.progress("analyze"));
-        match event {
-            Event::JobOpened { files } => progress.show("files", 0, files),
+        match &event {
+            Event::JobOpened { files } => progress.show("files", 0, *files),
             Event::FileRead { file, .. } => progress.show(file, 0, 0),
             Event::StepStarted { step, title } => {
                 progress.show(&format!("{} {title}", step.id()), 0, 0);

@@ -1,9 +1,9 @@
 //! `scopeagent compare`: what changed between two runs.
 
 use runs::compare;
-use server::Result;
+use server::{Error, ErrorKind, Result};
 
-use crate::args::{Compare, CompareFormat};
+use crate::args::{Compare, ReportFormat};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::render;
@@ -17,13 +17,15 @@ pub(crate) fn run(args: &Compare, config: &Config, terminal: &Terminal) -> Resul
         session.compared_run(&args.a)?,
         session.compared_run(&args.b)?,
     );
-    let language = args.lang.or(config.language).unwrap_or(a.report.language);
+    let language = config.language.unwrap_or(a.report.language);
     let comparison = compare::compare(&a, &b, language);
     let columns = render::layout::stdout_width();
-    terminal.print(&match args.format {
-        CompareFormat::Json => super::json(&comparison)?,
-        CompareFormat::Markdown => render::comparison::markdown(&comparison, args.all),
-        CompareFormat::Text => render::comparison::text(&comparison, columns, args.all),
+    terminal.out(&args.target).write(&match args.format {
+        ReportFormat::Json => super::json(&comparison)?,
+        ReportFormat::Markdown => render::comparison::markdown(&comparison, args.all),
+        ReportFormat::Html => render::comparison::html(&comparison, args.all)
+            .map_err(|e| Error::from_source(ErrorKind::Other, &e))?,
+        ReportFormat::Text => render::comparison::text(&comparison, columns, args.all),
     })?;
     Ok(Exit::Success)
 }

@@ -1,32 +1,92 @@
-//! `scopeagent config show`: every value that is set, and where it comes from.
+//! `scopeagent config show`: the values in effect, and where each comes from.
+
+use std::path::Path;
 
 use serde_json::{Value, json};
+use server::{Documents, Result};
 
 use crate::args::ConfigCommand;
-use crate::config::Layers;
+use crate::config::{self, Config, Layers};
 use crate::exit::Exit;
 use crate::render::table::{Align, Table};
+use crate::session;
 use crate::terminal::Terminal;
-use server::Result;
 
-pub(crate) fn run(command: &ConfigCommand, layers: &Layers, terminal: &Terminal) -> Result<Exit> {
-    let ConfigCommand::Show { format } = command;
-    let entries = layers.entries();
-    let entries = entries.map(|(key, value, origin)| (key, masked(key, value), origin.to_string()));
-    let entries: Vec<_> = entries.collect();
+/// Key, value and origin.
+type Entry = (String, String, String);
+
+pub(crate) fn run(
+    command: &ConfigCommand,
+    layers: &Layers,
+    config: &Config,
+    terminal: &Terminal,
+) -> Result<Exit> {
+    let ConfigCommand::Show { format, all } = command;
+    let set = layers.entries();
+    let set =
+        set.map(|(key, value, origin)| (key.to_owned(), masked(key, value), origin.to_string()));
+    let mut entries: Vec<Entry> = set.collect();
+    if *all {
+        for (key, value) in built_in(config)? {
+            if entries.iter().all(|(set, ..)| *set != key) {
+                entries.push((key, value, report::say!("内置", "built-in")));
+            }
+        }
+        entries.sort();
+    }
     let json = |(key, value, origin): &_| json!({ "key": key, "value": value, "origin": origin });
     let values: Vec<Value> = entries.iter().map(json).collect();
     super::show(terminal, *format, &values, || {
         if entries.is_empty() {
-            return "nothing is configured; all values are built-in\n".to_owned();
+            return report::say!(
+                "没有任何配置，所有值都是内置的（`--all` 全部显示）\n",
+                "nothing is configured; all values are built-in (`--all` shows them)\n"
+            );
         }
-        let mut table = Table::new(&["key", "value", "from"].map(|name| (name, Align::Left)));
+        let heads = report::interface().select(["键", "值", "来源"], ["key", "value", "from"]);
+        let mut table = Table::new(&heads.map(|name| (name, Align::Left)));
         for (key, value, origin) in entries {
-            table.row(vec![key.to_owned(), value, origin]);
+            table.row(vec![key, value, origin]);
         }
         table.render("")
     })?;
     Ok(Exit::Success)
+}
+
+/// What applies where nothing is set, with the folders that follow from the rest.
+fn built_in(config: &Config) -> Result<Vec<(String, String)>> {
+    let path = |path: &Path| path.display().to_string();
+    let knowledge = session::knowledge(config)?;
+    let documents = match &knowledge.documents {
+        Documents::Folder(folder) => path(folder),
+        Documents::Builtin => "built-in".to_owned(),
+    };
+    let here = std::env::current_dir().unwrap_or_default();
+    let user = config::user_file().map_or_else(|e| e.message, |file| path(&file));
+    let mut all = vec![
+        ("(user's file)", user),
+        ("ask", "false".to_owned()),
+        ("data", path(&config::data_folder(config))),
+        ("embedder.provider", "embedded".to_owned()),
+        ("index", path(&knowledge.index)),
+        ("knowledge", documents),
+        (
+            "language",
+            format!("the question's, else {}", report::interface().code()),
+        ),
+        ("llm.default", "none (offline rules)".to_owned()),
+        ("mcp.allowed_roots", path(&here)),
+        ("prompts", "built-in".to_owned()),
+    ]
+    .into_iter()
+    .map(|(key, value)| (key.to_owned(), value))
+    .collect::<Vec<_>>();
+    let thresholds = session::thresholds(config)?;
+    all.extend(diagnosis::thresholds().iter().map(|t| {
+        let value = thresholds.get(t);
+        (format!("diagnosis.{}", t.name), value.to_string())
+    }));
+    Ok(all)
 }
 
 /// The value, with keys and headers of LLM servers hidden.

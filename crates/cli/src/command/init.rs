@@ -1,11 +1,9 @@
-//! `scopeagent init` writes a configuration; `completions` and `man` print documentation.
+//! `scopeagent init` writes a configuration; `completions`, `man` and `schema` print documentation.
 
 use std::fs;
 use std::path::Path;
 
-use clap::CommandFactory;
-
-use crate::args::{Cli, Init};
+use crate::args::{Cli, Init, Target};
 use crate::config::{PROJECT_FILE, user_file};
 use crate::exit::{Exit, TABLE};
 use crate::terminal::Terminal;
@@ -56,8 +54,14 @@ fn write_new(path: &Path, text: &str) -> Result<bool> {
 
 pub(crate) fn completions(shell: clap_complete::Shell, terminal: &Terminal) -> Result<Exit> {
     let mut out = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "scopeagent", &mut out);
+    clap_complete::generate(shell, &mut Cli::localized(), "scopeagent", &mut out);
     terminal.print(&String::from_utf8_lossy(&out))?;
+    Ok(Exit::Success)
+}
+
+pub(crate) fn schema(target: &Target, terminal: &Terminal) -> Result<Exit> {
+    let schema = super::json(&report::schema())?;
+    terminal.out(target).write(&schema)?;
     Ok(Exit::Success)
 }
 
@@ -65,13 +69,13 @@ pub(crate) fn completions(shell: clap_complete::Shell, terminal: &Terminal) -> R
 pub(crate) fn man(dir: Option<&Path>, terminal: &Terminal) -> Result<Exit> {
     if let Some(dir) = dir {
         let written =
-            fs::create_dir_all(dir).and_then(|()| clap_mangen::generate_to(Cli::command(), dir));
+            fs::create_dir_all(dir).and_then(|()| clap_mangen::generate_to(Cli::localized(), dir));
         let hint = format!("`{}` must be a writable folder", dir.display());
         written.explain(ErrorKind::Other, hint)?;
         return Ok(Exit::Success);
     }
     let mut out = Vec::new();
-    let page = clap_mangen::Man::new(Cli::command());
+    let page = clap_mangen::Man::new(Cli::localized());
     page.render(&mut out)
         .map_err(|e| Error::from_source(ErrorKind::Other, &e))?;
     terminal.print(&(String::from_utf8_lossy(&out).into_owned() + &exit_statuses()))?;

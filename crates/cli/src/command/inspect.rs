@@ -1,6 +1,6 @@
 //! `scopeagent inspect`: what a job folder contains.
 
-use crate::args::Inspect;
+use crate::args::{Format, Inspect};
 use crate::exit::Exit;
 use crate::render;
 use crate::terminal::Terminal;
@@ -12,8 +12,11 @@ pub(crate) fn run(args: &Inspect, terminal: &Terminal) -> Result<Exit> {
     let inspection = Inspection::read(&args.job, args.stage.as_deref());
     drop(progress);
     let inspection = inspection?;
-    super::show(terminal, args.format, &inspection, || {
-        render::inspection::render(&inspection, render::layout::terminal_width())
-    })?;
+    let columns = render::layout::terminal_width();
+    let text = match args.format {
+        Format::Json => super::json(&inspection)?,
+        Format::Text => render::inspection::render(&inspection, columns),
+    };
+    terminal.out(&args.target).write(&text)?;
     Ok(Exit::Success)
 }

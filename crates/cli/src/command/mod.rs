@@ -9,6 +9,7 @@ pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod eval;
 pub(crate) mod feedback;
+pub(crate) mod fix;
 pub(crate) mod index;
 pub(crate) mod init;
 pub(crate) mod inspect;

@@ -1,4 +1,4 @@
-//! The question at the end of an interactive analysis: which suggestions the user plans to apply.
+//! The question at the end of an interactive analysis, if the configuration asks for it: which suggestions the user plans to apply.
 
 use std::io::BufRead;
 

@@ -13,7 +13,7 @@ use server::Result;
 
 pub(crate) fn run(args: &Rules, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let settings = crate::session::thresholds(config)?;
-    let language = args.lang.or(config.language).unwrap_or(Language::En);
+    let language = report::interface();
     let prefix = args.cause.as_deref().unwrap_or_default();
     let wanted = |about: &&About| about.cause.code().starts_with(prefix);
     let rules = diagnosis::rules().iter();

@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::render;
 use crate::render::layout::shorten;
 use crate::render::table::{Align, Table};
-use crate::terminal::Terminal;
+use crate::terminal::{Out, Terminal};
 use server::Result;
 
 /// Columns of a job's name in the list.
@@ -22,6 +22,7 @@ pub(crate) fn run(args: &Runs, config: &Config, terminal: &Terminal) -> Result<E
             let filter = RunFilter {
                 job: job.clone(),
                 limit: Some(*limit),
+                ..RunFilter::default()
             };
             let rows = store.runs(&filter)?;
             super::show(terminal, *format, &rows, || list(&rows))?;
@@ -29,19 +30,23 @@ pub(crate) fn run(args: &Runs, config: &Config, terminal: &Terminal) -> Result<E
         Runs::Show {
             run,
             format,
+            target,
             verbose,
         } => {
             let report = report(&store, run)?;
             let summary = store.summary(run)?.unwrap_or_default();
-            terminal.print(&render::report(&report, &summary, *format, *verbose)?)?;
+            let text = render::report(&report, &summary, *format, *verbose)?;
+            terminal.out(target).write(&text)?;
         }
         Runs::Delete { run } => {
             let row = store.delete(run)?;
             terminal.remark(&format!("deleted run {} of {}", row.run_id, row.job));
         }
-        Runs::Export { run } => match run {
-            Some(run) => terminal.print(&super::json(&report(&store, run)?)?)?,
-            None => export_all(&store, terminal)?,
+        Runs::Export { run, target } => match run {
+            Some(run) => terminal
+                .out(target)
+                .write(&super::json(&report(&store, run)?)?)?,
+            None => export_all(&store, &mut terminal.out(target))?,
         },
     }
     Ok(Exit::Success)
@@ -57,11 +62,11 @@ pub(crate) fn report(store: &Store, run: &str) -> Result<Report> {
 }
 
 /// One line of JSON per run, oldest first.
-fn export_all(store: &Store, terminal: &Terminal) -> Result<()> {
+fn export_all(store: &Store, out: &mut Out<'_>) -> Result<()> {
     let rows = store.runs(&RunFilter::default())?;
     for row in rows.iter().rev() {
         if let Some(report) = store.report(&row.run_id)? {
-            terminal.print(&super::json_line(&report)?)?;
+            out.write(&super::json_line(&report)?)?;
         }
     }
     Ok(())

@@ -49,7 +49,7 @@ fn filter(args: &Search) -> Result<Filter> {
         engine: args.engine,
         ..Filter::default()
     };
-    filter.languages.extend(args.lang);
+    filter.languages.extend(args.language);
     filter.steps.extend(args.step.clone());
     for (facet, value) in &args.filter {
         add(&mut filter, facet, value).map_err(|known| {

@@ -18,7 +18,7 @@ pub(crate) struct Config {
     pub(crate) index: Option<PathBuf>,
     /// Folder with prompt templates that replace the built-in ones of the same name.
     pub(crate) prompts: Option<PathBuf>,
-    /// Whether an analysis on a terminal ends by asking about its suggestions. Default: yes.
+    /// Whether an analysis on a terminal ends by asking about its suggestions. Default: no.
     pub(crate) ask: Option<bool>,
     #[serde(default)]
     pub(crate) llm: llm::LlmConfig,

@@ -7,8 +7,9 @@ use job::model::DiagnosticSeverity as Severity;
 
 use super::layout::{shorten, width, wrap_names};
 use super::table::{Align, Table};
+use ::render::Words;
 use report::format::{Bytes, Seconds, Share, TOKEN};
-use report::{Language, Localize, visible_line};
+use report::{Localize, interface, say, visible_line};
 use server::inspection::{ApplicationView, Inspection, OperatorView, StageView};
 
 /// Before each line of a section.
@@ -23,23 +24,27 @@ pub(crate) fn render(inspection: &Inspection, columns: Option<usize>) -> String 
     let mut table = |title: &str, table: Table| {
         section(&mut out, title, &table.render_within(INDENT, columns));
     };
-    table("Stages", stages(&inspection.stages));
-    table("Channels", edges(inspection));
+    table(word("阶段", "Stages"), stages(&inspection.stages));
+    table(word("通道", "Channels"), edges(inspection));
     for stage in &inspection.stages {
-        let title = format!("Operators of {}", visible_line(&stage.name));
+        let name = visible_line(&stage.name);
+        let title = say!("{name} 的算子", "Operators of {name}");
         table(&title, operators(&stage.operators));
     }
-    table("Inputs", tables(inspection));
+    table(word("输入", "Inputs"), tables(inspection));
     if let Some(app) = &inspection.application {
-        table("Executions", executions(app));
-        table("Executors", executors(app));
-        table("Settings", settings(app));
+        table(word("执行", "Executions"), executions(app));
+        table(word("执行器", "Executors"), executors(app));
+        table(word("设置", "Settings"), settings(app));
     }
-    table("Script", script(inspection));
-    table("Files", files(inspection, &Catalogue::default()));
+    table(word("脚本", "Script"), script(inspection));
+    table(
+        word("文件", "Files"),
+        files(inspection, &Catalogue::default()),
+    );
     section(
         &mut out,
-        "Reading problems",
+        word("读取时的问题", "Reading problems"),
         &diagnostics(inspection, columns),
     );
     out
@@ -53,15 +58,14 @@ fn head(inspection: &Inspection) -> String {
             .or_else(|| info.id.clone())
             .unwrap_or_else(|| inspection.path.clone()),
     ];
-    facts.push(format!("{:?}", info.state).to_lowercase());
-    facts.extend(
-        info.elapsed_seconds
-            .map(|s| format!("ran {}", say(Seconds(s)))),
+    facts.push(Words(interface()).state(info.state).to_owned());
+    let time = |s: f64| say(Seconds(s));
+    let (ran, queued) = (
+        info.elapsed_seconds.map(time),
+        info.queued_seconds.map(time),
     );
-    facts.extend(
-        info.queued_seconds
-            .map(|s| format!("queued {}", say(Seconds(s)))),
-    );
+    facts.extend(ran.map(|ran| say!("运行 {ran}", "ran {ran}")));
+    facts.extend(queued.map(|queued| say!("排队 {queued}", "queued {queued}")));
     facts.extend(info.tokens.map(|n| say(TOKEN.count(f64::from(n)))));
     let bold = anstyle::Style::new().bold();
     let facts = facts.join(" · ");
@@ -79,18 +83,18 @@ fn section(out: &mut String, title: &str, body: &str) {
 fn stages(stages: &[StageView]) -> Table {
     use Align::{Left, Right};
     let mut table = Table::new(&[
-        ("stage", Left),
-        ("vertices", Right),
-        ("waves", Right),
-        ("wait", Right),
-        ("mean run", Right),
-        ("max run", Right),
-        ("max/mean run", Right),
-        ("read", Right),
-        ("max/mean read", Right),
-        ("written", Right),
-        ("gc", Right),
-        ("memory", Right),
+        (word("阶段", "stage"), Left),
+        (word("顶点", "vertices"), Right),
+        (word("波次", "waves"), Right),
+        (word("等待", "wait"), Right),
+        (word("平均运行", "mean run"), Right),
+        (word("最长运行", "max run"), Right),
+        (word("最长/平均", "max/mean run"), Right),
+        (word("读取", "read"), Right),
+        (word("最多/平均读取", "max/mean read"), Right),
+        (word("写出", "written"), Right),
+        (word("GC", "gc"), Right),
+        (word("内存", "memory"), Right),
         ("", Left),
     ]);
     for stage in stages {
@@ -100,8 +104,8 @@ fn stages(stages: &[StageView]) -> Table {
             .map(|(queue, start)| queue + start);
         let spilled = stage.spills.is_some_and(|n| n > 0);
         let marks = [
-            (stage.on_critical_path, "critical path"),
-            (spilled, "spills"),
+            (stage.on_critical_path, word("关键路径", "critical path")),
+            (spilled, word("落盘", "spills")),
         ];
         let marks: Vec<&str> = marks
             .iter()
@@ -130,11 +134,11 @@ fn stages(stages: &[StageView]) -> Table {
 fn executions(app: &ApplicationView) -> Table {
     use Align::{Left, Right};
     let mut table = Table::new(&[
-        ("execution", Right),
-        ("after", Right),
-        ("took", Right),
-        ("stages", Left),
-        ("description", Left),
+        (word("执行", "execution"), Right),
+        (word("开始于", "after"), Right),
+        (word("用时", "took"), Right),
+        (word("阶段", "stages"), Left),
+        (word("说明", "description"), Left),
     ]);
     for e in &app.executions {
         let description = e.description.as_deref().unwrap_or_default();
@@ -152,14 +156,14 @@ fn executions(app: &ApplicationView) -> Table {
 fn executors(app: &ApplicationView) -> Table {
     use Align::{Left, Right};
     let mut table = Table::new(&[
-        ("executor", Left),
-        ("host", Left),
-        ("cores", Right),
-        ("added after", Right),
-        ("removed after", Right),
-        ("tasks", Right),
-        ("busy", Right),
-        ("reason", Left),
+        (word("执行器", "executor"), Left),
+        (word("主机", "host"), Left),
+        (word("核", "cores"), Right),
+        (word("加入于", "added after"), Right),
+        (word("移除于", "removed after"), Right),
+        (word("任务", "tasks"), Right),
+        (word("忙碌", "busy"), Right),
+        (word("原因", "reason"), Left),
     ]);
     for e in &app.executors {
         table.row(vec![
@@ -177,7 +181,10 @@ fn executors(app: &ApplicationView) -> Table {
 }
 
 fn settings(app: &ApplicationView) -> Table {
-    let mut table = Table::new(&[("setting", Align::Left), ("value", Align::Left)]);
+    let mut table = Table::new(&[
+        (word("设置", "setting"), Align::Left),
+        (word("值", "value"), Align::Left),
+    ]);
     for (name, value) in &app.configuration {
         table.row(vec![name.clone(), shorten(value, 2 * CELL)]);
     }
@@ -186,7 +193,10 @@ fn settings(app: &ApplicationView) -> Table {
 
 fn memory(stage: &StageView) -> String {
     match (stage.memory_peak_bytes, stage.memory_limit_bytes) {
-        (Some(peak), Some(limit)) => format!("{} of {}", size(Some(peak)), size(Some(limit))),
+        (Some(peak), Some(limit)) => {
+            let (peak, limit) = (size(Some(peak)), size(Some(limit)));
+            say!("{peak}（上限 {limit}）", "{peak} of {limit}")
+        }
         (peak, _) => size(peak),
     }
 }
@@ -194,14 +204,14 @@ fn memory(stage: &StageView) -> String {
 fn operators(operators: &[OperatorView]) -> Table {
     use Align::{Left, Right};
     let mut table = Table::new(&[
-        ("operator", Left),
-        ("kind", Left),
-        ("keys", Left),
-        ("lines", Left),
-        ("rows", Right),
-        ("max/mean", Right),
-        ("estimated", Right),
-        ("own time", Right),
+        (word("算子", "operator"), Left),
+        (word("种类", "kind"), Left),
+        (word("键", "keys"), Left),
+        (word("行", "lines"), Left),
+        (word("行数", "rows"), Right),
+        (word("最大/平均", "max/mean"), Right),
+        (word("估计", "estimated"), Right),
+        (word("自身用时", "own time"), Right),
     ]);
     for operator in operators {
         table.foreign_row(vec![
@@ -227,14 +237,14 @@ fn operators(operators: &[OperatorView]) -> Table {
 fn edges(inspection: &Inspection) -> Table {
     use Align::{Left, Right};
     let mut table = Table::new(&[
-        ("from", Left),
-        ("to", Left),
-        ("exchange", Left),
-        ("keys", Left),
-        ("parts", Right),
-        ("rows", Right),
-        ("bytes", Right),
-        ("columns", Right),
+        (word("从", "from"), Left),
+        (word("到", "to"), Left),
+        (word("交换", "exchange"), Left),
+        (word("键", "keys"), Left),
+        (word("分区", "parts"), Right),
+        (word("行数", "rows"), Right),
+        (word("大小", "bytes"), Right),
+        (word("列", "columns"), Right),
     ]);
     for edge in &inspection.edges {
         table.foreign_row(vec![
@@ -254,12 +264,12 @@ fn edges(inspection: &Inspection) -> Table {
 fn tables(inspection: &Inspection) -> Table {
     use Align::{Left, Right};
     let mut table = Table::new(&[
-        ("input", Left),
-        ("rows", Right),
-        ("bytes", Right),
-        ("files", Right),
-        ("layout", Left),
-        ("parts", Right),
+        (word("输入", "input"), Left),
+        (word("行数", "rows"), Right),
+        (word("大小", "bytes"), Right),
+        (word("文件", "files"), Right),
+        (word("布局", "layout"), Left),
+        (word("分区", "parts"), Right),
     ]);
     for input in &inspection.tables {
         table.foreign_row(vec![
@@ -277,10 +287,10 @@ fn tables(inspection: &Inspection) -> Table {
 fn script(inspection: &Inspection) -> Table {
     use Align::Left;
     let mut table = Table::new(&[
-        ("lines", Left),
-        ("statement", Left),
-        ("binds", Left),
-        ("runs in", Left),
+        (word("行", "lines"), Left),
+        (word("语句", "statement"), Left),
+        (word("定义", "binds"), Left),
+        (word("执行于", "runs in"), Left),
     ]);
     for statement in &inspection.script {
         let [first, last] = statement.lines;
@@ -300,14 +310,23 @@ fn script(inspection: &Inspection) -> Table {
 
 fn files(inspection: &Inspection, catalogue: &Catalogue) -> Table {
     use Align::{Left, Right};
-    let mut table = Table::new(&[("file", Left), ("holds", Left), ("size", Right), ("", Left)]);
+    let mut table = Table::new(&[
+        (word("文件", "file"), Left),
+        (word("内容", "holds"), Left),
+        (word("大小", "size"), Right),
+        ("", Left),
+    ]);
     for file in &inspection.files {
-        let read = if file.read { "" } else { "not read" };
+        let read = if file.read {
+            ""
+        } else {
+            word("未读取", "not read")
+        };
         table.foreign_row(vec![
             file.name.clone(),
             catalogue
                 .entry(file.kind)
-                .map_or_else(unknown, |entry| entry.title.en.clone()),
+                .map_or_else(unknown, |entry| say(&entry.title)),
             size(Some(file.bytes as f64)),
             read.to_owned(),
         ]);
@@ -326,24 +345,31 @@ fn diagnostics(inspection: &Inspection, columns: Option<usize>) -> String {
     };
     for d in &inspection.diagnostics {
         let severity = match d.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
+            Severity::Error => word("错误", "error"),
+            Severity::Warning => word("警告", "warning"),
         };
         let place: Vec<&str> = [d.file.as_deref(), d.locator.as_deref()]
             .into_iter()
             .flatten()
             .collect();
-        let text = format!("{severity}: {}: {}", place.join(" "), d.message.en);
+        let text = format!("{severity}: {}: {}", place.join(" "), say(&d.message));
         lines(&visible_line(&text), INDENT);
         if let Some(hint) = &d.hint {
-            lines(&format!("hint: {}", hint.en), &INDENT.repeat(2));
+            lines(
+                &format!("{}: {}", word("办法", "hint"), say(hint)),
+                &INDENT.repeat(2),
+            );
         }
     }
     out
 }
 
 fn say(value: impl Localize) -> String {
-    value.localize(Language::En)
+    value.localize(interface())
+}
+
+fn word(zh: &'static str, en: &'static str) -> &'static str {
+    interface().select(zh, en)
 }
 
 fn unknown() -> String {

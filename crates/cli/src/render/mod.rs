@@ -37,9 +37,8 @@ pub(crate) fn report(
     }
 }
 
-/// What a dry run would send, step by step.
 /// What is sent next to a prompt: tools, or the schema of the answer.
-fn beside(preview: &Preview) -> String {
+fn tools_or_schema(preview: &Preview) -> String {
     let tools = preview.tools.iter().map(|tool| {
         let (name, about, schema) = (&tool.name, &tool.description, &tool.schema);
         format!("tool {name}: {about} {schema}\n")
@@ -56,6 +55,7 @@ fn beside(preview: &Preview) -> String {
     }
 }
 
+/// What a dry run would send, step by step.
 pub(crate) fn previews(previews: &[Preview]) -> String {
     let bold = anstyle::Style::new().bold();
     let parts = previews.iter().map(|p| {
@@ -67,7 +67,7 @@ pub(crate) fn previews(previews: &[Preview]) -> String {
             p.tokens,
             p.system,
             p.user,
-            beside(p)
+            tools_or_schema(p)
         )
     });
     parts.collect()

@@ -1,5 +1,5 @@
-//! Jobs analyzed by processes of their own, which may die alone: one that needs too much memory or
-//! time costs its own report and nothing else.
+//! Analyzes jobs in separate processes: a job that takes too much memory or time costs only its
+//! own report.
 //!
 //! ```text
 //! Pool ── one order per line (stdin) ──> worker: a session, within a limit of memory

@@ -15,7 +15,7 @@ use server::{Analysis, Analyst, Error, ErrorKind, Explain, Monitor, Result, Task
 
 use tokio_util::sync::CancellationToken;
 
-use super::wire::{Job, Order, Reply};
+use super::wire::{Order, Reply};
 use crate::budget::Budget;
 use crate::terminal::Terminal;
 
@@ -29,14 +29,14 @@ pub(crate) struct Pool {
     arguments: Vec<OsString>,
     idle: Mutex<Vec<Worker>>,
     terminal: Terminal,
-    /// Remarks of workers, each of which is said once.
+    /// Remarks of workers, each of which is shown once.
     said: Mutex<HashSet<String>>,
 }
 
 struct Worker {
     child: Child,
     orders: ChildStdin,
-    replies: Receiver<Reply>,
+    replies: Receiver<Reply<'static>>,
     /// Whether it has had no job yet.
     fresh: bool,
 }
@@ -65,7 +65,7 @@ impl Pool {
         }
     }
 
-    /// What the user has read already, workers need not repeat.
+    /// Drops this remark of workers: the user has read it already.
     pub(crate) fn was_said(&self, text: String) {
         locked(&self.said).insert(text);
     }
@@ -142,11 +142,7 @@ impl Pool {
 impl Analyst for Pool {
     fn analyze(&self, task: Task, observer: &mut dyn Observer) -> Result<Analysis> {
         let cancel = task.cancel.clone();
-        let order = Order::Analyze(Box::new(Job {
-            request: task.request,
-            reasoner: task.reasoner,
-            save: task.save,
-        }));
+        let order = Order::Analyze(Box::new(task));
         let mut worker = self.take()?;
         loop {
             let was_fresh = std::mem::replace(&mut worker.fresh, false);
@@ -154,7 +150,7 @@ impl Analyst for Pool {
                 Reply::Remark(text) => self.remark(text),
                 Reply::Warning(text) => self.terminal.warn(&text),
                 Reply::Secret(key) => llm::remember(&key),
-                Reply::Event(told) => observer.event(told.event()),
+                Reply::Event(event) => observer.event(event),
                 Reply::Done(_) => {}
             };
             match worker.work(&order, self.budget.time, &cancel, &mut hear) {
@@ -183,7 +179,7 @@ impl Worker {
         order: &Order,
         time: Duration,
         cancel: &CancellationToken,
-        hear: &mut dyn FnMut(Reply),
+        hear: &mut dyn FnMut(Reply<'static>),
     ) -> std::result::Result<Result<Analysis>, Failure> {
         self.send(order)?;
         let mut end = Instant::now() + time;
@@ -198,7 +194,7 @@ impl Worker {
             if cancel.is_cancelled() && !cancelled {
                 cancelled = true;
                 end = end.min(Instant::now() + GRACE);
-                // one that is ending need not be told
+                // a worker that is ending does not need it
                 let _ = self.send(&Order::Cancel);
             }
             if Instant::now() >= end {

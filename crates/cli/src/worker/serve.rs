@@ -10,7 +10,7 @@ use secrecy::{ExposeSecret, SecretString};
 use server::{Analysis, Error, ErrorKind, Explain, Monitor, Progress, Result, Session, Task};
 use tokio_util::sync::CancellationToken;
 
-use super::wire::{Job, Order, Reply, Told};
+use super::wire::{Order, Reply};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::{keys, session};
@@ -30,8 +30,9 @@ pub(crate) fn run(memory: u64, config: &Config) -> Result<Exit> {
         .spawn(move || listen(&send))
         .explain(ErrorKind::Other, "the system does not allow another thread")?;
     let mut failed = index.err();
-    for (job, cancel) in orders {
+    for task in orders {
         let stopping = stop.clone();
+        let cancel = task.cancel.clone();
         let of_job = cancel.clone();
         runtime.spawn(async move {
             tokio::select! {
@@ -41,7 +42,7 @@ pub(crate) fn run(memory: u64, config: &Config) -> Result<Exit> {
         });
         let done = match failed.take() {
             Some(error) => Err(error),
-            None => analyze(&session, *job, cancel.clone()),
+            None => analyze(&session, task),
         };
         cancel.cancel();
         say(&Reply::Done(Box::new(done)));
@@ -49,7 +50,7 @@ pub(crate) fn run(memory: u64, config: &Config) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Hears what happens besides the analysis.
+/// Passes messages on to the parent.
 struct Parent;
 
 impl Monitor for Parent {
@@ -66,16 +67,16 @@ impl Monitor for Parent {
     }
 }
 
-/// Passes orders on, each with its way to be cancelled. Without a parent the process ends at once: nobody
-/// waits for what it does, and its run counts as interrupted.
-fn listen(send: &mpsc::Sender<(Box<Job>, CancellationToken)>) {
+/// Passes tasks on and cancels the current one on request. Without a parent the process exits at once: nobody
+/// waits for its answer, and its run counts as interrupted.
+fn listen(send: &mpsc::Sender<Task>) {
     let mut current = CancellationToken::new();
     for line in io::stdin().lock().lines() {
         let order = line.ok().and_then(|line| serde_json::from_str(&line).ok());
         match order {
-            Some(Order::Analyze(job)) => {
-                current = CancellationToken::new();
-                if send.send((job, current.clone())).is_err() {
+            Some(Order::Analyze(task)) => {
+                current = task.cancel.clone();
+                if send.send(*task).is_err() {
                     break;
                 }
             }
@@ -86,16 +87,10 @@ fn listen(send: &mpsc::Sender<(Box<Job>, CancellationToken)>) {
     std::process::exit(Exit::Success as i32);
 }
 
-fn analyze(session: &Session, job: Job, cancel: CancellationToken) -> Result<Analysis> {
-    let task = Task {
-        request: job.request,
-        reasoner: job.reasoner,
-        save: job.save,
-        cancel,
-    };
+fn analyze(session: &Session, task: Task) -> Result<Analysis> {
     let mut observer = |event: Event<'_>| {
-        if let Some(told) = Told::of(event) {
-            say(&Reply::Event(told));
+        if !matches!(event, Event::Thinking { .. } | Event::Token { .. }) {
+            say(&Reply::Event(event));
         }
     };
     // A bug that shows in one job must not cost the others.
@@ -118,7 +113,7 @@ fn key(profile: &Profile) -> std::result::Result<Option<SecretString>, String> {
     Ok(key)
 }
 
-fn say(reply: &Reply) {
+fn say(reply: &Reply<'_>) {
     if let Ok(line) = crate::json::line(reply) {
         write(&llm::hide(&line));
     }

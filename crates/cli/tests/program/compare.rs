@@ -90,7 +90,7 @@ fn keep_drawings_only(home: &Path) {
     let path = home.join("data/scopeagent").join(runs::store::FILE_NAME);
     let connection = rusqlite::Connection::open(path).expect("the store");
     let mut statement = connection
-        .prepare("SELECT run_id, summary FROM runs")
+        .prepare("SELECT run_id, summary FROM documents")
         .expect("prepared");
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
     for row in rows.expect("read") {
@@ -99,7 +99,7 @@ fn keep_drawings_only(home: &Path) {
         for stage in picture["stages"].as_array_mut().expect("stages") {
             stage["bytes_read"] = stage["vertex_bytes_read"].take();
         }
-        let update = "UPDATE runs SET summary = NULL, picture = ?2 WHERE run_id = ?1";
+        let update = "UPDATE documents SET summary = NULL, picture = ?2 WHERE run_id = ?1";
         connection
             .execute(update, [run, picture.to_string()])
             .expect("updated");

@@ -1,16 +1,16 @@
-//! The question at the end of an analysis: asked only in a terminal.
+//! The question at the end of an analysis: asked only in a terminal of somebody who wants it.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 use testkit::contains;
 
 use crate::support::{Answer, User, case, expert_flags, items};
 
-/// Runs the program in a terminal, using `script` from util-linux, and types `answer`; `None`, and a
-/// printed line, if there is no such command.
-fn on_a_terminal(user: &User, arguments: &[&str], answer: &str) -> Option<String> {
+/// Starts the program in a terminal, using `script` from util-linux; `None`, and a printed line, if there is
+/// no such command.
+fn start(user: &User, arguments: &[&str]) -> Option<Child> {
     let known = Command::new("script").arg("--version").output();
     if !known.is_ok_and(|out| String::from_utf8_lossy(&out.stdout).contains("util-linux")) {
         testkit::skip("questions on a terminal", "util-linux has no `script` here");
@@ -23,7 +23,7 @@ fn on_a_terminal(user: &User, arguments: &[&str], answer: &str) -> Option<String
         .into_iter()
         .chain(program.get_args());
     let quoted: Vec<String> = words.map(|word| format!("'{}'", word.display())).collect();
-    let mut terminal = Command::new("script")
+    let terminal = Command::new("script")
         .args(["--quiet", "--return", "--command"])
         .args([&quoted.join(" "), "/dev/null"])
         .env_clear()
@@ -34,6 +34,12 @@ fn on_a_terminal(user: &User, arguments: &[&str], answer: &str) -> Option<String
         .stdout(Stdio::piped())
         .spawn()
         .expect("script starts");
+    Some(terminal)
+}
+
+/// Runs the program in a terminal and types `answer`.
+fn on_a_terminal(user: &User, arguments: &[&str], answer: &str) -> Option<String> {
+    let mut terminal = start(user, arguments)?;
     let mut keyboard = terminal.stdin.take().expect("stdin");
     keyboard.write_all(answer.as_bytes()).expect("typed");
     let output = terminal.wait_with_output().expect("ends");
@@ -43,6 +49,13 @@ fn on_a_terminal(user: &User, arguments: &[&str], answer: &str) -> Option<String
     Some(shown)
 }
 
+/// A user who wants to be asked.
+fn willing() -> User {
+    let user = User::new();
+    user.configure("ask = true\n");
+    user
+}
+
 fn learnt(user: &User) -> Vec<Value> {
     let effect = user.run("feedback effect --format json").json();
     items(&effect["kinds"]).to_vec()
@@ -50,7 +63,7 @@ fn learnt(user: &User) -> Vec<Value> {
 
 #[test]
 fn on_a_terminal_the_answer_is_stored() {
-    let user = User::new();
+    let user = willing();
     let Some(shown) = on_a_terminal(&user, &["--lang", "en"], "S1 -S2\n") else {
         return;
     };
@@ -63,7 +76,7 @@ fn on_a_terminal_the_answer_is_stored() {
 
 #[test]
 fn enter_skips_the_question_and_nonsense_is_asked_again() {
-    let user = User::new();
+    let user = willing();
     let Some(shown) = on_a_terminal(&user, &["--lang", "zh"], "S9\n\n") else {
         return;
     };
@@ -72,8 +85,27 @@ fn enter_skips_the_question_and_nonsense_is_asked_again() {
 }
 
 #[test]
+fn an_interrupt_at_the_question_ends_the_program() {
+    let user = willing();
+    let Some(mut terminal) = start(&user, &["--lang", "en"]) else {
+        return;
+    };
+    let mut keyboard = terminal.stdin.take().expect("stdin");
+    let mut screen = terminal.stdout.take().expect("stdout");
+    let (mut shown, mut piece) = (String::new(), [0; 4096]);
+    while !shown.contains("Which suggestions") {
+        let read = screen.read(&mut piece).expect("output");
+        assert!(read > 0, "{shown}");
+        shown += &String::from_utf8_lossy(&piece[..read]);
+    }
+    keyboard.write_all(b"\x03").expect("typed");
+    let ended = terminal.wait().expect("ends");
+    assert_eq!(ended.code(), Some(130));
+}
+
+#[test]
 fn nothing_is_asked_where_nobody_wants_to_be_asked() {
-    let user = User::new();
+    let user = willing();
     for flags in [&["--quiet"][..], &["--format", "json"], &["--no-store"]] {
         let Some(shown) = on_a_terminal(&user, flags, "S1\n") else {
             return;
@@ -84,7 +116,8 @@ fn nothing_is_asked_where_nobody_wants_to_be_asked() {
     piped.arg("analyze").arg(case("join-hot-key-skew"));
     let answer = Answer::of(piped.write_stdin("S1\n"));
     assert!(!answer.err.contains("Which suggestions"), "{answer:?}");
-    user.write("scopeagent.toml", "ask = false\n");
+    // By default an analysis ends with its report.
+    user.configure("");
     if let Some(shown) = on_a_terminal(&user, &[], "S1\n") {
         assert!(!shown.contains("Which suggestions"), "{shown}");
     }

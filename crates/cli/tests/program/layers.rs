@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::support::root;
 
 /// Each crate with the crates of the workspace that it may need. The last two are for tests only.
-const LAYERS: [(&str, &str); 13] = [
+const LAYERS: [(&str, &str); 14] = [
     ("report", ""),
     ("job", "report"),
     ("diagnosis", "report job"),
@@ -22,8 +22,12 @@ const LAYERS: [(&str, &str); 13] = [
         "report job diagnosis equivalence indexer llm agent runs render",
     ),
     (
+        "batch",
+        "report job diagnosis equivalence indexer llm agent runs",
+    ),
+    (
         "scopeagent",
-        "report job diagnosis equivalence indexer llm agent runs render server",
+        "report job diagnosis equivalence indexer llm agent runs render server batch",
     ),
     ("simulator", "job"),
     ("testkit", "indexer"),

@@ -143,9 +143,7 @@ fn short_seconds(view: &View<'_>, timeline: &Timeline) -> Option<f64> {
         let seen = stage.runs.as_ref().map_or(0, |r| r.completed);
         view.vertices(s).unwrap_or(0).saturating_sub(seen)
     });
-    let partly = tokens::shortages(timeline, unseen.sum::<u64>() as f64);
-    let partly = partly.iter().filter(|s| s.share < 1.0);
-    Some(partly.map(tokens::Shortage::seconds).sum())
+    Some(tokens::short_s(timeline, unseen.sum::<u64>() as f64))
 }
 
 /// Seconds from submission to the start of the run.

@@ -1,27 +1,11 @@
 //! Tokens that the job was not given: vertices were ready, and fewer ran than its tokens allow.
 
-use super::Span;
 use super::timeline::Timeline;
 use crate::impact::MAX_DISPATCH_S;
 
-/// A stretch in which vertices waited for tokens that the job did not use.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Shortage {
-    pub(super) span: Span,
-    /// Share of the tokens needed at that time that were missing, 0..1; 1 if nothing ran.
-    pub(super) share: f64,
-}
-
-impl Shortage {
-    /// Seconds that the missing tokens cost.
-    pub(super) fn seconds(&self) -> f64 {
-        self.span.seconds() * self.share
-    }
-}
-
-/// The shortages of a run, in order. `O(n log n)` in the attempts. `unseen` vertices that are missing
-/// from the events are taken to have held a token all the time.
-pub(super) fn shortages(timeline: &Timeline, unseen: f64) -> Vec<Shortage> {
+/// Seconds that missing tokens cost while some vertices ran. `O(n log n)` in the attempts. `unseen`
+/// vertices that are missing from the events are taken to have held a token all the time.
+pub(super) fn short_s(timeline: &Timeline, unseen: f64) -> f64 {
     let mut changes: Vec<(f64, f64, f64)> = Vec::new();
     for a in &timeline.attempts {
         let weight = timeline.weights[a.stage];
@@ -36,19 +20,18 @@ pub(super) fn shortages(timeline: &Timeline, unseen: f64) -> Vec<Shortage> {
     }
     changes.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (mut running, mut waiting) = (0.0_f64, 0.0_f64);
-    let mut found = Vec::new();
+    let mut lost = 0.0;
     for pair in changes.windows(2) {
         running += pair[0].1;
         waiting += pair[0].2;
         let missing = waiting.min(timeline.tokens - running - unseen);
-        let span = Span::new(pair[0].0, pair[1].0);
+        let share = missing / (running.max(0.0) + missing);
         // whole attempts; less is what adding and taking away their weights leaves
-        if missing > 0.5 && span.seconds() > 0.0 {
-            let share = missing / (running.max(0.0) + missing);
-            found.push(Shortage { span, share });
+        if missing > 0.5 && share < 1.0 {
+            lost += (pair[1].0 - pair[0].0) * share;
         }
     }
-    found
+    lost
 }
 
 #[cfg(test)]
@@ -89,8 +72,7 @@ mod tests {
                 tokens,
                 weights: vec![1.0],
             };
-            let found = shortages(&timeline, unseen);
-            let lost: f64 = found.iter().map(Shortage::seconds).sum();
+            let lost = short_s(&timeline, unseen);
             assert!((lost - seconds).abs() < 1e-9, "{tokens} {unseen}: {lost}");
         }
     }

@@ -16,6 +16,11 @@ pub fn scale_run(stage: &mut StageWork, factor: f64) {
     }
 }
 
+/// Lets the vertices of a stage begin so many seconds earlier after its inputs have ended.
+pub fn shorten_handover(stage: &mut StageWork, seconds: f64) {
+    stage.handover_s = (stage.handover_s - seconds).max(0.0);
+}
+
 /// Forgets failed and revoked attempts.
 pub fn drop_waste(stage: &mut StageWork) {
     for vertex in &mut stage.vertices {

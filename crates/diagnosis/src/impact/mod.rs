@@ -16,7 +16,7 @@ use job::Job;
 use job::facts::StageFacts;
 
 pub use cover::Cover;
-pub use edit::{drop_waste, flatten, merge_into, regroup, scale_run, slowest_of};
+pub use edit::{drop_waste, flatten, merge_into, regroup, scale_run, shorten_handover, slowest_of};
 pub use fix::Fix;
 pub use schedule::{StageWork, Turn, VertexWork, replay, schedule};
 pub use work::{Basis, MAX_DISPATCH_S};

@@ -9,12 +9,17 @@ pub(crate) const DEFAULT_BROADCAST: f64 = 10.0 * 1024.0 * 1024.0;
 
 /// Bytes up to which Spark broadcasts a side by itself; its default where broadcasting is off.
 pub(crate) fn broadcast_limit(app: &Application, execution: Option<usize>) -> f64 {
-    let set = app.setting(execution, BROADCAST).and_then(bytes);
+    let set = set_bytes(app, execution, BROADCAST);
     set.filter(|b| *b > 0.0).unwrap_or(DEFAULT_BROADCAST)
 }
 
+/// Bytes that a setting is set to; `None` if it is not.
+pub(crate) fn set_bytes(app: &Application, execution: Option<usize>, name: &str) -> Option<f64> {
+    app.setting(execution, name).and_then(bytes)
+}
+
 /// Bytes of a setting such as `64m`, `10485760b`, `-1`; without a unit they are bytes.
-pub(crate) fn bytes(text: &str) -> Option<f64> {
+fn bytes(text: &str) -> Option<f64> {
     let text = text.trim().to_ascii_lowercase();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match text[digits.len()..]

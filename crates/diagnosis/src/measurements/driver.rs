@@ -1,11 +1,11 @@
 //! When the driver of an application kept its executors waiting: no stage was submitted although the
 //! application still had work.
 
-use job::model::Application;
+use job::model::{Application, Exchange};
 
 use crate::view::View;
 
-/// Seconds that the driver takes between two stages at any rate: planning, scheduling, committing.
+/// Seconds that the driver usually takes between two stages: planning, scheduling, committing.
 const USUAL_S: f64 = 0.5;
 
 /// A time in which no stage was open.
@@ -20,9 +20,13 @@ pub(crate) struct Gap {
 }
 
 impl Gap {
-    /// Seconds beyond what the driver takes at any rate.
+    pub(crate) fn seconds(&self) -> f64 {
+        (self.to_ms - self.from_ms) as f64 / 1000.0
+    }
+
+    /// Seconds more than the driver usually takes between two stages.
     pub(crate) fn excess_s(&self) -> f64 {
-        ((self.to_ms - self.from_ms) as f64 / 1000.0 - USUAL_S).max(0.0)
+        (self.seconds() - USUAL_S).max(0.0)
     }
 }
 
@@ -74,10 +78,8 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
 
 /// Whether a stage writes what the driver then sends to all executors.
 pub(crate) fn is_broadcast(app: &Application, stage: usize) -> bool {
-    let written = app.exchanges.iter().filter(|e| e.writers.contains(&stage));
-    written
-        .into_iter()
-        .any(|e| e.build_ms.is_some() || e.broadcast_ms.is_some())
+    let mut written = app.exchanges.iter().filter(|e| e.writers.contains(&stage));
+    written.any(Exchange::is_broadcast)
 }
 
 /// Seconds of the run; `None` where the log does not tell.

@@ -1,9 +1,10 @@
 //! What the plan of an application says of the tasks of a stage: the files that they read, why they are
 //! few, what spilling costs them.
 
+use job::facts::Role;
 use job::model::{Application, ExchangeKind, SparkNode};
 
-use super::configuration::bytes;
+use super::configuration::set_bytes;
 use crate::impact::{Saved, regroup, scale_run};
 use crate::view::View;
 use report::format::{Bytes, FILE};
@@ -87,13 +88,8 @@ fn unsplittable(
 ) -> Option<(Text, Vec<Evidence>)> {
     let scan = scans(app, stage).max_by(|a, b| a.bytes.total_cmp(&b.bytes))?;
     let execution = app.stages[stage].execution;
-    let setting = |name: &str, usual: f64| {
-        app.setting(execution, name)
-            .and_then(bytes)
-            .unwrap_or(usual)
-    };
-    let open = setting("spark.sql.files.openCostInBytes", OPEN_COST);
-    let most = setting("spark.sql.files.maxPartitionBytes", MAX_SPLIT);
+    let open = open_cost(app, execution);
+    let most = set_bytes(app, execution, "spark.sql.files.maxPartitionBytes").unwrap_or(MAX_SPLIT);
     let split = ((scan.bytes + scan.files * open) / slots as f64)
         .max(open)
         .min(most);
@@ -121,6 +117,11 @@ fn unsplittable(
         "its files cannot be split, so each is read by one task",
     );
     Some((why, vec![fact]))
+}
+
+/// Bytes that Spark could read in the time in which it opens a file.
+fn open_cost(app: &Application, execution: Option<usize>) -> f64 {
+    set_bytes(app, execution, "spark.sql.files.openCostInBytes").unwrap_or(OPEN_COST)
 }
 
 fn asked_for(
@@ -152,9 +153,7 @@ fn asked_for(
 
 /// Files of a stage that cost more to open than to read, by Spark's own measure of it.
 pub(crate) fn small_files(app: &Application, stage: usize) -> Option<Scanned<'_>> {
-    let execution = app.stages[stage].execution;
-    let open = app.setting(execution, "spark.sql.files.openCostInBytes");
-    let open = open.and_then(bytes).unwrap_or(OPEN_COST);
+    let open = open_cost(app, app.stages[stage].execution);
     scans(app, stage).find(|s| {
         let opening = s.files * open;
         s.files >= MANY_FILES && opening / (opening + s.bytes) >= MOSTLY_OPENING
@@ -166,7 +165,7 @@ pub(crate) fn saved_by_merging(view: &View<'_>, stage: usize) -> Option<Saved> {
     let scan = view.facts[stage]
         .operators
         .iter()
-        .filter(|o| o.role == job::facts::Role::StoredInput);
+        .filter(|o| o.role == Role::StoredInput);
     let ms: f64 = scan.filter_map(|o| Some(o.own_ms.as_ref()?.value)).sum();
     let fraction = view.fraction(stage, ms) * MOSTLY_OPENING;
     view.saved(move |stages| scale_run(&mut stages[stage], 1.0 - fraction))

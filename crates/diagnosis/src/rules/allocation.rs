@@ -10,7 +10,7 @@ use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
 use report::format::{Number, Seconds, Share};
-use report::{Cause, Evidence, Impact, Text, text};
+use report::{Cause, Evidence, Text, text};
 
 /// Share of the time of all slots without a task from which they are looked at.
 pub(crate) static MIN_IDLE: Threshold = Threshold {
@@ -92,33 +92,14 @@ impl Rule for OverAllocation {
 
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
-        let known = view.job.spark.as_deref().zip(view.run.as_ref());
-        let Some((app, run)) = known.filter(|_| !view.failed()) else {
-            return result;
-        };
-        let Some(held) = Held::of(view, app) else {
+        let Some((app, run, held)) = held(view) else {
             return result;
         };
         let limit = view.limit(&MIN_IDLE);
         let needed = needed(app, run, held.executors);
         if held.idle() >= limit && needed * 2 <= held.executors {
-            let symptom = over(view, app, &held, needed);
-            let summary = symptom.summary.clone();
             let hours = held.seconds * (1.0 - needed as f64 / held.executors as f64) / 3600.0;
-            result.found(view, symptom);
-            if let Some(found) = result.candidates.last_mut() {
-                found.finding.summary = summary.into(view.language);
-                found.finding.severity = report::Severity::Medium;
-                found.certainty = 1.0;
-                found.finding.impact = Some(Impact {
-                    seconds_saved: 0.0,
-                    share_of_elapsed: None,
-                    method:
-                        "core time of the executors without which the replayed run takes no longer"
-                            .to_owned(),
-                    vertex_hours_saved: Some(hours),
-                });
-            }
+            result.wastes(view, over(view, app, &held, needed), hours);
         } else {
             let closeness = (held.idle() / limit).min(0.99);
             result.under(closeness, || evidence(view, app, &held));
@@ -138,11 +119,7 @@ impl Rule for UnderAllocation {
 
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
-        let known = view.job.spark.as_deref().zip(view.run.as_ref());
-        let Some((app, run)) = known.filter(|_| !view.failed()) else {
-            return result;
-        };
-        let Some(held) = Held::of(view, app) else {
+        let Some((app, run, held)) = held(view) else {
             return result;
         };
         let queue = mean_queue(run) / run.tokens.max(1) as f64;
@@ -160,6 +137,13 @@ impl Rule for UnderAllocation {
             "more executors would save less than their start-up takes"
         ))
     }
+}
+
+/// An application that did not fail, its run, and what its executors were held for; `None` if the
+/// log does not show it.
+fn held<'a>(view: &'a View<'_>) -> Option<(&'a Application, &'a RunModel, Held)> {
+    let app = view.job.spark.as_deref().filter(|_| !view.failed())?;
+    Some((app, view.run.as_ref()?, Held::of(view, app)?))
 }
 
 /// What the executors were held for. Seconds are of slots.
@@ -228,7 +212,7 @@ fn over(view: &View<'_>, app: &Application, held: &Held, needed: usize) -> Sympt
         ),
         evidence: evidence(view, app, held),
         saved: None,
-        method: "",
+        method: "core time of the executors without which the replayed run takes no longer",
         strength: 0.6 + 0.4 * held.idle(),
     }
 }

@@ -5,7 +5,7 @@ use job::info::Information;
 use job::model::{Application, Exchange};
 
 use super::support::{Symptom, both};
-use crate::impact::{Fix, Saved};
+use crate::impact::{Fix, Saved, shorten_handover};
 use crate::measurements::configuration::{BROADCAST, DEFAULT_BROADCAST, broadcast_limit};
 use crate::measurements::driver::elapsed_s;
 use crate::rule::{About, Examination, Rule};
@@ -59,27 +59,18 @@ impl Rule for BroadcastTooLarge {
                 m.contains("Could not execute broadcast") || m.contains("Cannot broadcast")
             })
         });
-        for exchange in app.exchanges.iter().filter(|e| is_broadcast(e)) {
-            let bytes = exchange.data_bytes.unwrap_or(0.0);
-            let limit = broadcast_limit(app, Some(exchange.execution));
-            if bytes > limit.max(DEFAULT_BROADCAST) * IN_MEMORY || (timed_out && view.failed()) {
-                let symptom = symptom(view, app, exchange);
-                if view.failed() && !timed_out {
-                    continue;
-                }
-                result.found(view, symptom);
-            } else {
-                result.under(bytes / limit.max(DEFAULT_BROADCAST) / IN_MEMORY, || {
-                    evidence(view, app, exchange)
-                });
+        for exchange in app.exchanges.iter().filter(|e| e.is_broadcast()) {
+            let limit = broadcast_limit(app, Some(exchange.execution)).max(DEFAULT_BROADCAST);
+            let of_limit = exchange.data_bytes.unwrap_or(0.0) / limit / IN_MEMORY;
+            let is_large = of_limit > 1.0;
+            if (view.failed() && timed_out) || (!view.failed() && is_large) {
+                result.found(view, symptom(view, app, exchange));
+            } else if !is_large {
+                result.under(of_limit, || evidence(view, app, exchange));
             }
         }
         result.cleared_by(text!("广播的数据都不大", "nothing large is broadcast"))
     }
-}
-
-fn is_broadcast(exchange: &Exchange) -> bool {
-    exchange.build_ms.is_some() || exchange.broadcast_ms.is_some()
 }
 
 /// Seconds on the driver: building and distributing, and of collecting what its stages do not take.
@@ -99,13 +90,8 @@ fn symptom(view: &View<'_>, app: &Application, exchange: &Exchange) -> Symptom {
     let share = elapsed_s(view).map(|all| (seconds / all).min(1.0));
     let readers = exchange.readers.clone();
     let fix = Fix::work(move |stages| {
-        for s in readers
-            .iter()
-            .filter(|s| **s < stages.len())
-            .copied()
-            .collect::<Vec<_>>()
-        {
-            stages[s].handover_s = (stages[s].handover_s - seconds).max(0.0);
+        for reader in &readers {
+            shorten_handover(&mut stages[*reader], seconds);
         }
     });
     let rows = exchange.rows.map_or_else(Text::default, |n| {

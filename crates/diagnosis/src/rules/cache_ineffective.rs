@@ -9,7 +9,7 @@ use job::info::Information;
 use job::model::{Application, Execution, SparkNode};
 
 use super::support::{Symptom, both};
-use crate::impact::{Saved, scale_run};
+use crate::impact::scale_run;
 use crate::rule::{About, Examination, Rule};
 use crate::view::View;
 use report::format::{Seconds, TIME};
@@ -57,10 +57,8 @@ impl Rule for IneffectiveCache {
         }
         for executions in groups.values() {
             match repeated(view, app, executions) {
-                Some(repeated) if executions.len() > 1 => {
-                    result.found(view, symptom(view, app, executions, repeated));
-                }
-                _ => result.under(0.5, || evidence(view, app, executions)),
+                Some(repeated) => result.found(view, symptom(view, app, executions, repeated)),
+                None => result.under(0.5, || evidence(view, app, executions)),
             }
         }
         result.cleared_by(text!(
@@ -150,7 +148,7 @@ struct Repeated {
     first: Option<usize>,
 }
 
-/// Stages that read the files, by execution; `None` if they are not known.
+/// The work that executions of one lineage repeat; `None` if fewer than two of them are known to do it.
 fn repeated(view: &View<'_>, app: &Application, executions: &[usize]) -> Option<Repeated> {
     let run = view.run.as_ref()?;
     let reading = |e: &usize| -> Vec<usize> {
@@ -207,18 +205,14 @@ fn symptom(
             time = Seconds(shared_s),
         ),
         evidence: evidence(view, app, executions),
-        saved: saved(view, again, shared_s),
+        saved: view.saved(move |stages| {
+            for (s, all) in &again {
+                scale_run(&mut stages[*s], 1.0 - (shared_s / all).min(1.0));
+            }
+        }),
         method: "schedule replayed with the shared work done once",
         strength: 0.6 + 0.1 * (n - 2.0).clamp(0.0, 3.0),
     }
-}
-
-fn saved(view: &View<'_>, again: Vec<(usize, f64)>, shared_s: f64) -> Option<Saved> {
-    view.saved(move |stages| {
-        for (s, all) in &again {
-            scale_run(&mut stages[*s], 1.0 - (shared_s / all).min(1.0));
-        }
-    })
 }
 
 fn evidence(view: &View<'_>, app: &Application, executions: &[usize]) -> Vec<Evidence> {

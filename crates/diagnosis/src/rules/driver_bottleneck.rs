@@ -4,10 +4,10 @@
 //! before the first stage is start-up: none of them counts.
 
 use job::info::Information;
-use job::model::Application;
+use job::model::{Application, Source};
 
 use super::support::{Symptom, both};
-use crate::impact::{Fix, Saved};
+use crate::impact::{Fix, Saved, shorten_handover};
 use crate::measurements::driver::{Gap, elapsed_s, gaps, is_broadcast};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::MIN_SHARE;
@@ -15,8 +15,8 @@ use crate::view::View;
 use report::format::{Bytes, Seconds, Share};
 use report::{Cause, Evidence, Text, text};
 
-/// Bytes of results from which collecting them is worth a word: what ordinary actions return (counts,
-/// commit messages) is far less.
+/// Bytes of results from which a finding mentions that they were collected: ordinary actions return far
+/// less (counts, commit messages).
 const LARGE_RESULT: f64 = 1e6;
 
 /// The rule.
@@ -89,7 +89,7 @@ fn symptom(view: &View<'_>, app: &Application, gaps: &[Gap], seconds: f64, share
     let fix = Fix::work(move |stages| {
         for (before, excess) in &edits {
             for s in before {
-                stages[*s].handover_s = (stages[*s].handover_s - excess).max(0.0);
+                shorten_handover(&mut stages[*s], *excess);
             }
         }
     });
@@ -101,7 +101,7 @@ fn symptom(view: &View<'_>, app: &Application, gaps: &[Gap], seconds: f64, share
             "驱动程序独自工作时执行器空等 {time}；最长的一次有 {longest}{after}",
             "executors wait {time} while the driver works on its own; the longest wait is {longest}{after}",
             time = Seconds(seconds),
-            longest = Seconds(longest.map_or(0.0, |g| (g.to_ms - g.from_ms) as f64 / 1000.0)),
+            longest = Seconds(longest.map_or(0.0, Gap::seconds)),
             after = after,
         ),
         evidence: evidence(view, app, gaps),
@@ -111,7 +111,7 @@ fn symptom(view: &View<'_>, app: &Application, gaps: &[Gap], seconds: f64, share
             fix,
         }),
         method: "time without any open stage, less what the driver takes between stages at any rate",
-        strength: 0.6 + 0.4 * share.min(1.0),
+        strength: 0.6 + 0.4 * share,
     }
 }
 
@@ -119,10 +119,12 @@ fn longest(gaps: &[Gap]) -> Option<&Gap> {
     gaps.iter().max_by_key(|g| g.to_ms - g.from_ms)
 }
 
-/// Bytes that the tasks of the job that a stage belongs to sent to the driver.
-fn results(view: &View<'_>, stage: usize) -> Option<f64> {
+/// Bytes that the tasks of a stage sent to the driver, and where that is recorded; `None` if they are
+/// few.
+fn results<'a>(view: &'a View<'_>, stage: usize) -> Option<(f64, Option<&'a Source>)> {
     let spread = view.facts[stage].per_vertex.result_bytes.as_ref()?;
-    Some(spread.value.mean * view.vertices(stage)? as f64)
+    let bytes = spread.value.mean * view.vertices(stage)? as f64;
+    (bytes >= LARGE_RESULT).then_some((bytes, spread.sources.first()))
 }
 
 fn doing(view: &View<'_>, app: &Application, gap: &Gap) -> Text {
@@ -130,8 +132,8 @@ fn doing(view: &View<'_>, app: &Application, gap: &Gap) -> Text {
     let site = job
         .and_then(|j| j.call_site.clone())
         .unwrap_or_else(|| app.stages[gap.after].call_site.clone());
-    match results(view, gap.after).filter(|b| *b >= LARGE_RESULT) {
-        Some(bytes) => text!(
+    match results(view, gap.after) {
+        Some((bytes, _)) => text!(
             "，在 {site} 把 {size} 结果收到驱动程序之后",
             ", after {site} brought {size} of results to the driver",
             size = Bytes(bytes),
@@ -144,7 +146,7 @@ fn evidence(view: &View<'_>, app: &Application, gaps: &[Gap]) -> Vec<Evidence> {
     let Some(gap) = longest(gaps) else {
         return Vec::new();
     };
-    let seconds = (gap.to_ms - gap.from_ms) as f64 / 1000.0;
+    let seconds = gap.seconds();
     let source = app.at_line(app.stages[gap.after].line);
     let stage = view.name(gap.after);
     let sentence = text!(
@@ -153,17 +155,13 @@ fn evidence(view: &View<'_>, app: &Application, gaps: &[Gap]) -> Vec<Evidence> {
         time = Seconds(seconds),
     );
     let mut facts = vec![view.number("driver gap", seconds, "s", source, sentence)];
-    let result = view.facts[gap.after].per_vertex.result_bytes.as_ref();
-    if let Some((bytes, from)) = results(view, gap.after)
-        .filter(|b| *b >= LARGE_RESULT)
-        .zip(result.and_then(|r| r.sources.first().cloned()))
-    {
+    if let Some((bytes, Some(from))) = results(view, gap.after) {
         let sentence = text!(
             "{stage} 的任务向驱动程序返回 {size}",
             "the tasks of {stage} returned {size} to the driver",
             size = Bytes(bytes),
         );
-        facts.push(view.number("Result Size", bytes, "bytes", from, sentence));
+        facts.push(view.number("Result Size", bytes, "bytes", from.clone(), sentence));
     }
     facts
 }

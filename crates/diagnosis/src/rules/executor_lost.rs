@@ -3,21 +3,15 @@
 use std::collections::BTreeSet;
 
 use job::info::Information;
-use job::model::{Application, Executor};
+use job::model::{Application, Executor, Task};
 
 use super::support::{Symptom, both};
 use crate::impact::drop_waste;
 use crate::measurements::failure;
 use crate::rule::{About, Examination, Rule};
 use crate::view::View;
-use report::format::{Noun, Seconds};
+use report::format::{EXECUTOR, Seconds};
 use report::{Cause, Evidence, Text, text};
-
-const EXECUTOR: Noun = Noun {
-    one: "executor",
-    many: "executors",
-    zh: " 个执行器",
-};
 
 /// The rule.
 pub(crate) struct ExecutorLost;
@@ -66,13 +60,13 @@ impl Rule for ExecutorLost {
     }
 }
 
-/// Stages of which a lost executor took attempts or their output with it.
+/// Stages that lost attempts, or the output of attempts, with an executor.
 fn hit(app: &Application, lost: &[usize]) -> BTreeSet<usize> {
     let of_lost = |e: u32| lost.contains(&(e as usize));
     let stages = app.stages.iter().enumerate();
     let taken = stages.filter(|(_, stage)| {
-        let again = |t: &job::model::Task| {
-            let later = |o: &job::model::Task| o.index == t.index && o.launched_ms > t.finished_ms;
+        let again = |t: &Task| {
+            let later = |o: &Task| o.index == t.index && o.launched_ms > t.finished_ms;
             !t.succeeded || stage.attempts.iter().any(later)
         };
         let mut attempts = stage.attempts.iter();

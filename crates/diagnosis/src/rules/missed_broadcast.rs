@@ -72,16 +72,11 @@ impl Rule for MissedBroadcast {
         let mut result = Examination::default();
         let rates = Rates::of(view);
         // Spark broadcasts by itself up to its own limit, unless that is off or the size was unknown
-        let limits = match view.job.spark.as_deref() {
-            Some(app) => Limits {
-                max: broadcast_limit(app, None),
-                sure: broadcast_limit(app, None),
-            },
-            None => Limits {
-                max: view.limit(&MAX_BYTES),
-                sure: view.limit(&SURE_BYTES),
-            },
+        let (max, sure) = match view.job.spark.as_deref() {
+            Some(app) => (broadcast_limit(app, None), broadcast_limit(app, None)),
+            None => (view.limit(&MAX_BYTES), view.limit(&SURE_BYTES)),
         };
+        let limits = Limits { max, sure };
         for found in alternatives(view, &rates, limits) {
             match found {
                 Ok(found) => result.offer(view, symptom(view, &found, &rates)),

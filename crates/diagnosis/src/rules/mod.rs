@@ -95,9 +95,8 @@ pub fn thresholds() -> &'static [&'static Threshold] {
     &ALL
 }
 
-/// Whether jobs of an engine can have a cause at all: Spark has no stored layouts that jobs are
-/// compiled for, no memory that a compiler sets aside, and leaves no columns or estimates; only its
-/// applications have a driver, executors of their own and caches.
+/// Whether the rule of a cause runs on jobs of an engine. Spark has no stored layouts that jobs are
+/// compiled for and no memory that a compiler sets aside, and its logs have no columns or estimates.
 pub(crate) fn applies(cause: Cause, engine: Option<JobEngine>) -> bool {
     let of_scope = matches!(
         cause,
@@ -106,21 +105,9 @@ pub(crate) fn applies(cause: Cause, engine: Option<JobEngine>) -> bool {
             | Cause::UnalignedInput
             | Cause::MemoryEstimateTooLow
             | Cause::Misestimate
-            | Cause::CompileFailure
     );
-    let of_spark = matches!(
-        cause,
-        Cause::DriverBottleneck
-            | Cause::ExecutorLost
-            | Cause::BroadcastTooLarge
-            | Cause::IneffectiveCache
-            | Cause::OverAllocation
-            | Cause::UnderAllocation
-    );
-    match engine {
-        Some(JobEngine::Spark) => !of_scope,
-        _ => !of_spark,
-    }
+    let engine = engine.unwrap_or(JobEngine::Scope);
+    cause.occurs_in(engine) && !(of_scope && engine == JobEngine::Spark)
 }
 
 /// Whether the folder is that of a local run: one machine, no queue, no scheduler.

@@ -45,12 +45,14 @@ impl Rule for RedundantRepartition {
 
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
-        for found in needless(view, &Rates::of(view)) {
+        let rates = Rates::of(view);
+        for found in needless(view, &rates) {
             result.offer(view, symptom(view, &found));
         }
-        let app = view.job.spark.as_deref();
-        for (edge, saved) in app.map_or_else(Vec::new, |app| passing(view, app, &Rates::of(view))) {
-            result.offer(view, handed_on(view, edge, saved));
+        if let Some(app) = view.job.spark.as_deref() {
+            for (edge, saved) in passing(view, app, &rates) {
+                result.offer(view, handed_on(view, edge, saved));
+            }
         }
         result.exchanges(view, |e| e.exchange == ExchangeKind::Hash);
         result.cleared_by(text!(

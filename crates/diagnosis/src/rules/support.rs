@@ -26,11 +26,16 @@ pub(crate) struct Symptom {
 }
 
 impl Symptom {
-    fn candidate(self, view: &View<'_>, certainty: Option<f64>) -> Candidate {
+    /// `wasted` is what it costs in vertex-hours where it costs no time.
+    fn candidate(self, view: &View<'_>, certainty: Option<f64>, wasted: Option<f64>) -> Candidate {
         let known = |s: usize| view.basis(s) != Basis::Unknown;
         let saved = self.saved.filter(|_| self.stage.is_none_or(known));
         let share = saved.as_ref().map(|s| s.share);
-        let unknown = share.is_none() && !view.failed();
+        let unknown = share.is_none() && wasted.is_none() && !view.failed();
+        let seconds = match wasted {
+            Some(_) => Some(0.0),
+            None => saved.as_ref().map(|s| s.seconds),
+        };
         let finding = Finding {
             id: String::new(),
             cause: self.cause,
@@ -41,11 +46,11 @@ impl Symptom {
             script_lines: self.lines.map(|(first, last)| [first, last]),
             summary: with_cost(self.summary, unknown).into(view.language),
             evidence: Vec::new(),
-            impact: saved.as_ref().map(|s| Impact {
-                seconds_saved: s.seconds,
-                share_of_elapsed: Some(s.share),
+            impact: seconds.map(|seconds_saved| Impact {
+                seconds_saved,
+                share_of_elapsed: share,
                 method: self.method.to_owned(),
-                vertex_hours_saved: None,
+                vertex_hours_saved: wasted,
             }),
         };
         Candidate {
@@ -94,14 +99,20 @@ fn with_cost(summary: Text, unknown: bool) -> Text {
 impl Examination {
     /// Adds a place over the limits.
     pub(crate) fn found(&mut self, view: &View<'_>, symptom: Symptom) {
-        self.candidates.push(symptom.candidate(view, None));
+        self.candidates.push(symptom.candidate(view, None, None));
+    }
+
+    /// Adds a place over the limits that costs vertex-hours and no time.
+    pub(crate) fn wastes(&mut self, view: &View<'_>, symptom: Symptom, vertex_hours: f64) {
+        self.candidates
+            .push(symptom.candidate(view, None, Some(vertex_hours)));
     }
 
     /// Adds a place over the limits for which another explanation could not be ruled out;
     /// `certainty` is the chance that this one is right.
     pub(crate) fn suspected(&mut self, view: &View<'_>, symptom: Symptom, certainty: f64) {
         self.candidates
-            .push(symptom.candidate(view, Some(certainty)));
+            .push(symptom.candidate(view, Some(certainty), None));
     }
 
     /// Adds a place that was measured and is in order. `of_limit` is the measured value over its

@@ -1,6 +1,7 @@
 //! Jobs with the rewrites that the rules suggest for them.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::OnceLock;
 
 use diagnosis::Settings;
@@ -59,9 +60,22 @@ fn simulated() -> Vec<Rewritten> {
     all
 }
 
+/// The jobs of another simulator, where there are any.
+pub(crate) fn shared() -> Option<Vec<Rewritten>> {
+    let folders = std::fs::read_dir(testkit::shared("jobs-dev")?).expect("listed");
+    let folders = folders.map(|entry| entry.expect("an entry").path());
+    // Without metadata there are no columns to fill.
+    let described = folders.filter(|folder| folder.join("tables.json").is_file());
+    let jobs = described.filter_map(|folder| {
+        let name = folder.display().to_string();
+        of_folder(folder, &name)
+    });
+    Some(jobs.collect())
+}
+
 fn of_folder(folder: PathBuf, name: &str) -> Option<Rewritten> {
     let job = job::load(&folder).expect("loads");
-    let text = job.script.as_ref()?.text.clone();
+    let script = job.script.clone()?;
     let found = diagnosis::diagnose(
         &job,
         &Catalogue::builtin(),
@@ -69,12 +83,31 @@ fn of_folder(folder: PathBuf, name: &str) -> Option<Rewritten> {
         Language::En,
     );
     let suggestions = found.suggestions.into_iter().map(|s| s.suggestion);
-    let changed = suggestions.filter_map(|s| Some((s.title, patched(&text, s.diff.as_deref()?))));
+    let changed = suggestions.filter_map(|s| {
+        let diff = s.diff?;
+        let accepted = patch_accepts(&folder.join(&script.file), &diff);
+        assert_ne!(accepted, Some(false), "{name}: {}\n{diff}", s.title);
+        Some((s.title, patched(&script.text, &diff)))
+    });
     Some(Rewritten {
         name: name.to_owned(),
         changed: changed.collect(),
         job,
     })
+}
+
+/// `patch --dry-run`; `None` where there is no such program.
+fn patch_accepts(script: &Path, diff: &str) -> Option<bool> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("diff");
+    std::fs::write(&file, diff).expect("writes");
+    let run = Command::new("patch")
+        .args(["--dry-run", "--force", "--silent"])
+        .arg(script)
+        .arg(&file)
+        .output()
+        .ok()?;
+    Some(run.status.success())
 }
 
 /// Applies a unified diff strictly: context and removed lines must be where they are said to be.

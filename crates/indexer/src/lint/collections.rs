@@ -7,7 +7,7 @@ use report::Language;
 use toml::Value;
 
 use super::{Findings, Known, Options, engines_of};
-use crate::document::{Document, Problem, Source, toml_error};
+use crate::document::{Document, Problem, Source, toml_table};
 use crate::eval::{judgement_files, read_judgement_file};
 use crate::glossary::texts;
 use crate::model::Kind;
@@ -42,10 +42,10 @@ pub(super) fn check_coverage(documents: &[Document<'_>], options: &Options, out:
 
 /// `files.toml` and `glossary.toml`.
 pub(super) fn check_catalogue(source: &Source, out: &mut Findings) {
-    let table = source.text.parse::<toml::Table>().unwrap_or_default();
-    if let Some(Problem { line, reason }) = toml_error(&source.text) {
-        return out.error(&source.path, line, "toml", reason);
-    }
+    let table = match toml_table(&source.text) {
+        Ok(table) => table,
+        Err(Problem { line, reason }) => return out.error(&source.path, line, "toml", reason),
+    };
     let entries = table.values().filter_map(Value::as_array).flatten();
     let entries: Vec<&toml::Table> = entries.filter_map(Value::as_table).collect();
     if entries.is_empty() {

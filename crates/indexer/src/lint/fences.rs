@@ -3,7 +3,7 @@
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
 use super::{Findings, Options};
-use crate::document::{Document, line_at, toml_error};
+use crate::document::{Document, line_at, toml_table};
 
 pub(super) fn check(document: &Document<'_>, options: &Options, out: &mut Findings) {
     let body = document.body();
@@ -37,7 +37,7 @@ pub(super) fn check(document: &Document<'_>, options: &Options, out: &mut Findin
     }
 }
 
-/// Whether the text of a fenced block ends with a fence of its own.
+/// Whether the text of a fenced block ends with a closing fence.
 fn is_closed(block: &str) -> bool {
     let mut lines = block.trim_end().lines();
     let opening = lines.next().unwrap_or_default().trim_start();
@@ -59,7 +59,10 @@ fn parse(language: &str, code: &str, options: &Options) -> Result<(), super::Scr
             Ok(_) => Ok(()),
             Err(error) => Err((error.line().max(1), error.to_string())),
         },
-        "toml" => toml_error(code).map_or(Ok(()), |problem| Err((problem.line, problem.reason))),
+        "toml" => match toml_table(code) {
+            Ok(_) => Ok(()),
+            Err(problem) => Err((problem.line, problem.reason)),
+        },
         _ => Ok(()),
     }
 }

@@ -22,22 +22,19 @@ pub(super) fn correct(
     vocabulary: &dyn Vocabulary,
     remarks: &mut Vec<Remark>,
 ) -> String {
+    let is_part =
+        |c: char| c.is_alphanumeric() && !analyze::is_cjk(c) || matches!(c, '_' | '.' | '@');
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let is_part =
-            |c: char| c.is_alphanumeric() && !analyze::is_cjk(c) || matches!(c, '_' | '.' | '@');
-        let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
-        let word = &rest[..end.max(if end == 0 { first.len_utf8() } else { 0 })];
-        match corrected(word.trim_end_matches('.'), vocabulary) {
-            Some(to) => {
-                let from = word.trim_end_matches('.').to_owned();
-                out.push_str(&to);
-                remarks.push(Remark::Corrected { from, to });
-            }
-            None => out.push_str(word),
-        }
-        rest = &rest[word.len()..];
+    for piece in text.split_inclusive(|c| !is_part(c)) {
+        let word = piece.trim_end_matches(|c| c == '.' || !is_part(c));
+        let Some(to) = corrected(word, vocabulary) else {
+            out.push_str(piece);
+            continue;
+        };
+        out.push_str(&to);
+        out.push_str(piece[word.len()..].trim_start_matches('.'));
+        let from = word.to_owned();
+        remarks.push(Remark::Corrected { from, to });
     }
     out
 }

@@ -14,7 +14,7 @@ use crate::error::{OpenError, damaged};
 /// are; `index verify` compares the checksums of any.
 const HASHED: u64 = 64 << 20;
 
-/// Checks a manifest, which has no checksum of its own.
+/// Checks a manifest. No checksum covers it.
 pub(crate) fn check_manifest(manifest: &Manifest, name: &str) -> Result<(), String> {
     if manifest.generation != name {
         return Err(format!("it is of the generation `{}`", manifest.generation));

@@ -167,6 +167,13 @@ pub struct Exchange {
     pub rows: Option<f64>,
 }
 
+impl Exchange {
+    /// Whether the driver built or distributed its rows as a broadcast.
+    pub fn is_broadcast(&self) -> bool {
+        self.build_ms.is_some() || self.broadcast_ms.is_some()
+    }
+}
+
 /// One attempt at a stage.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StageAttempt {

@@ -1,5 +1,6 @@
 //! A comparison of two runs, for a terminal and for a ticket: the rows that both show.
 
+mod html;
 mod markdown;
 mod sections;
 mod text;
@@ -13,6 +14,7 @@ use runs::compare::{
 
 use super::words::Words;
 
+pub use html::render as html;
 pub use markdown::render as markdown;
 pub use text::render as text;
 

@@ -24,7 +24,7 @@ struct Places {
     height: f64,
 }
 
-/// Draws the DAG; `hot` are the stages in findings with the finding's id.
+/// Draws the DAG; `hot` are the stages in findings with the id of each.
 pub(super) fn draw(summary: &RunSummary, hot: &[(String, String)], words: Words) -> String {
     if summary.stages.is_empty() {
         return String::new();
@@ -167,10 +167,9 @@ fn stage_box(
     hot: &[(String, String)],
     words: Words,
 ) -> String {
-    let finding = hot
-        .iter()
-        .find(|(name, _)| *name == stage.name)
-        .map(|(_, id)| id);
+    let of_stage = hot.iter().filter(|(name, _)| *name == stage.name);
+    let findings: Vec<&str> = of_stage.map(|(_, id)| id.as_str()).collect();
+    let finding = findings.first();
     let mut class = String::from("stage");
     if finding.is_some() {
         class.push_str(" hot");
@@ -187,8 +186,9 @@ fn stage_box(
         .vertices
         .map_or_else(|| "–".to_owned(), |n| words.say(VERTEX.count(n as f64)));
     let mut out = format!(
-        r#"<g class="{class}" data-stage="{name}" style="--share:{percent:.1}%"><rect x="{x:.1}" y="{y:.1}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}" rx="7"/>"#,
-        name = super::svg::escape(&stage.name)
+        r#"<g class="{class}" data-stage="{name}" data-findings="{all}" style="--share:{percent:.1}%"><rect x="{x:.1}" y="{y:.1}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}" rx="7"/>"#,
+        name = super::svg::escape(&stage.name),
+        all = findings.join(" ")
     );
     out += &title(&format!("{} · {vertices} · {busy} · {share}", stage.name));
     out += &label(

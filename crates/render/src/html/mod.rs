@@ -1,16 +1,17 @@
-//! A report as one self-contained HTML page: no network and no script, which its policy forbids; light and dark, readable
-//! on paper. The page's form is in `report.html`; the drawings are SVG made here.
+//! A report as HTML: one self-contained file, without network and script, which its policy forbids; or the body of a page that is
+//! served, with links and forms. Light and dark, readable on paper. The form is in `body.html`; the drawings are SVG made here.
 
 mod charts;
 mod dag;
 mod gantt;
+pub mod prose;
 mod svg;
 
 use std::collections::BTreeMap;
 
 use minijinja::Environment;
 use minijinja::value::Serde;
-use report::{Evidence, Finding, Report, Suggestion};
+use report::{Evidence, Finding, Language, Report, Suggestion};
 use runs::RunSummary;
 use serde::Serialize;
 
@@ -21,12 +22,33 @@ use crate::shown;
 
 const PAGE: &str = include_str!("report.html");
 const ACCOUNT: &str = include_str!("account.html");
-const STYLE: &str = include_str!("report.css");
+const BODY: &str = include_str!("body.html");
+/// Colors and what a report is made of; dark where the system or `color-scheme` of the root says so.
+pub const STYLE: &str = include_str!("report.css");
+
+/// What a served page shows in addition to a file.
+#[derive(Default, Serialize)]
+pub struct Served {
+    /// Proves that a form comes from this page.
+    pub token: String,
+    /// Experience that suggestions cite, by chunk.
+    pub passages: BTreeMap<String, Passage>,
+    /// What was done with a suggestion: `accepted` or `ignored`.
+    pub feedback: BTreeMap<String, &'static str>,
+}
+
+/// A passage of the knowledge base, as HTML.
+#[derive(Serialize)]
+pub struct Passage {
+    pub title: String,
+    pub html: String,
+}
 
 /// Everything that the page shows; drawings are markup, all else is text.
 #[derive(Serialize)]
 struct Page<'a> {
     style: &'static str,
+    served: Option<&'a Served>,
     report: &'a Report,
     headline: String,
     name: &'a str,
@@ -49,8 +71,8 @@ struct Page<'a> {
 struct ScriptLine<'a> {
     number: u32,
     text: String,
-    /// Whether a finding is about it.
-    marked: bool,
+    /// Those that are about it.
+    findings: Vec<&'a str>,
     /// Findings whose first line this is.
     begins: Vec<&'a str>,
 }
@@ -102,32 +124,80 @@ struct GapView<'a> {
     reason: String,
 }
 
+/// The templates of a report in one language.
+///
+/// # Errors
+/// If a built-in template is wrong, which a test excludes.
+pub fn environment(language: Language) -> Result<Environment<'static>, minijinja::Error> {
+    let words = Words(language);
+    let mut environment = Environment::new();
+    for (name, template) in [
+        ("report.html", PAGE),
+        ("body.html", BODY),
+        ("account.html", ACCOUNT),
+    ] {
+        environment.add_template(name, template)?;
+    }
+    environment.add_function("word", move |name: &str| words.by_name(name));
+    environment.add_function("code", |text: &str| {
+        minijinja::Value::from_safe_string(svg::with_code(text))
+    });
+    Ok(environment)
+}
+
 /// Renders a report with what can be drawn of its job.
 ///
 /// # Errors
 /// If the built-in page does not fit the report, which a test excludes.
 pub fn render(report: &Report, summary: &RunSummary) -> Result<String, minijinja::Error> {
+    let environment = environment(report.language)?;
+    fill(&environment, "report.html", report, summary, None)
+}
+
+/// Renders the body of a served page, with the templates of the report's language.
+///
+/// # Errors
+/// If the built-in page does not fit the report, which a test excludes.
+pub fn body(
+    environment: &Environment,
+    report: &Report,
+    summary: &RunSummary,
+    served: &Served,
+) -> Result<String, minijinja::Error> {
+    fill(environment, "body.html", report, summary, Some(served))
+}
+
+fn fill(
+    environment: &Environment,
+    template: &str,
+    report: &Report,
+    summary: &RunSummary,
+    served: Option<&Served>,
+) -> Result<String, minijinja::Error> {
     let (report, summary) = (&shown(report), &shown(summary));
+    let page = page(report, summary, served);
+    environment.get_template(template)?.render(Serde(&page))
+}
+
+fn page<'a>(report: &'a Report, summary: &'a RunSummary, served: Option<&'a Served>) -> Page<'a> {
     let words = Words(report.language);
-    let mut environment = Environment::new();
-    environment.add_template("report.html", PAGE)?;
-    environment.add_template("account.html", ACCOUNT)?;
-    environment.add_function("word", move |name: &str| words.by_name(name));
-    environment.add_function("code", |text: &str| {
-        minijinja::Value::from_safe_string(svg::with_code(text))
-    });
     let findings = report.findings.iter();
     let suggestions = report.suggestions.iter();
-    let page = Page {
+    let evidence = report.evidence.iter();
+    let gap = |gap: parts::Gap<'a>| GapView {
+        facts: gap.facts(words),
+        reason: gap.reason().to_owned(),
+        files: gap.files,
+    };
+    Page {
         style: STYLE,
+        served,
         report,
         headline: words.headline(report),
         name: report.job.label(),
         facts: words.job_facts(&report.job),
         reasoner: words.reasoner(&report.engine),
-        evidence: report
-            .evidence
-            .iter()
+        evidence: evidence
             .map(|e| (e.id.as_str(), evidence_view(e, words)))
             .collect(),
         totals: account::totals(report, words),
@@ -136,14 +206,7 @@ pub fn render(report: &Report, summary: &RunSummary) -> Result<String, minijinja
             .map(|f| finding_view(f, report, summary, words))
             .collect(),
         suggestions: suggestions.map(|s| suggestion_view(s, words)).collect(),
-        gaps: parts::gaps(report)
-            .into_iter()
-            .map(|gap| GapView {
-                facts: gap.facts(words),
-                reason: gap.reason().to_owned(),
-                files: gap.files,
-            })
-            .collect(),
+        gaps: parts::gaps(report).into_iter().map(gap).collect(),
         dag: dag::draw(summary, &hot_stages(report), words),
         timeline: summary
             .timeline
@@ -151,10 +214,7 @@ pub fn render(report: &Report, summary: &RunSummary) -> Result<String, minijinja
             .map(|t| charts::timeline(t, summary, words)),
         script_file: summary.script.as_ref().map(|s| s.file.as_str()),
         script: script_lines(report, summary),
-    };
-    environment
-        .get_template("report.html")?
-        .render(Serde(&page))
+    }
 }
 
 fn finding_view<'a>(
@@ -194,17 +254,10 @@ fn suggestion_view(suggestion: &Suggestion, words: Words) -> SuggestionView<'_> 
     }
 }
 
-/// Stages in findings, by the id of the first finding about each.
+/// Stages in findings, with the id of each.
 fn hot_stages(report: &Report) -> Vec<(String, String)> {
-    let mut hot: Vec<(String, String)> = Vec::new();
-    for finding in &report.findings {
-        if let Some(stage) = &finding.stage
-            && hot.iter().all(|(name, _)| name != stage)
-        {
-            hot.push((stage.clone(), finding.id.clone()));
-        }
-    }
-    hot
+    let of = |finding: &Finding| Some((finding.stage.clone()?, finding.id.clone()));
+    report.findings.iter().filter_map(of).collect()
 }
 
 fn diff_lines(diff: &str) -> Vec<DiffLine> {
@@ -230,9 +283,11 @@ fn script_lines<'a>(report: &'a Report, summary: &RunSummary) -> Vec<ScriptLine<
         ScriptLine {
             number,
             text: text.to_owned(),
-            marked: ranges
+            findings: ranges
                 .iter()
-                .any(|(_, [first, last])| (*first..=*last).contains(&number)),
+                .filter(|(_, [first, last])| (*first..=*last).contains(&number))
+                .map(|(id, _)| *id)
+                .collect(),
             begins: ranges
                 .iter()
                 .filter(|(_, [first, _])| *first == number)

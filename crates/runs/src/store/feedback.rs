@@ -80,6 +80,19 @@ impl Store {
         rows.pop().ok_or(StoreError::UnknownRun(run_id))
     }
 
+    /// Takes feedback on a suggestion back.
+    ///
+    /// # Errors
+    /// If there is no such run or suggestion.
+    pub fn undo_feedback(&mut self, prefix: &str, suggestion: &str) -> Result<(), StoreError> {
+        let run_id = self.run(prefix)?.run_id;
+        self.require_suggestion(&run_id, suggestion)?;
+        self.execute(
+            "DELETE FROM feedback WHERE run_id = ?1 AND suggestion = ?2",
+            params![run_id, suggestion],
+        )
+    }
+
     /// All feedback, the oldest first.
     ///
     /// # Errors

@@ -23,7 +23,7 @@ use rusqlite::{Connection, OpenFlags, Params, Row};
 pub use error::StoreError;
 pub use feedback::{Action, Feedback, FeedbackRow};
 pub use lock::OpenRun;
-pub use runs::{RunFilter, RunRow, RunStatus};
+pub use runs::{RunFacets, RunFilter, RunOrder, RunRow, RunStatus};
 
 /// Name of the file in the data folder.
 pub const FILE_NAME: &str = "runs.sqlite";
@@ -139,7 +139,7 @@ impl Store {
         row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, StoreError> {
         let rows = || {
-            let mut statement = self.connection.prepare(sql)?;
+            let mut statement = self.connection.prepare_cached(sql)?;
             statement
                 .query_map(values, row)?
                 .collect::<rusqlite::Result<_>>()

@@ -3,10 +3,11 @@
 use std::fs;
 
 use report::{Language, Report};
-use rusqlite::{Connection, Row, TransactionBehavior, params};
+use rusqlite::{Connection, Row, ToSql, TransactionBehavior, params};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::schema::LIST;
 use super::{OpenRun, Store, StoreError, lock, old};
 use crate::{RunSummary, code};
 
@@ -64,20 +65,81 @@ pub struct RunRow {
     pub finished_at: Option<String>,
     /// Why it failed.
     pub failure: Option<String>,
+    /// Who submitted the job.
+    pub owner: Option<String>,
+    /// File of the job's script.
+    pub script: Option<String>,
+    /// ISO week in which the job was submitted, or else analyzed: `2026-W07`.
+    pub week: Option<String>,
+    /// Seconds from submission to end, or else of the run.
+    pub elapsed_seconds: Option<f64>,
+    /// Seconds that fixing all findings would save.
+    pub avoidable_seconds: Option<f64>,
 }
 
 #[derive(Debug, Clone, Default)]
 pub struct RunFilter {
-    /// Only runs whose job folder or name contains this.
+    /// Only runs whose job folder, job name or script contains this.
     pub job: Option<String>,
-    /// At most this many, the newest first; `None` for all.
+    /// Only runs with a finding of this cause.
+    pub cause: Option<String>,
+    pub owner: Option<String>,
+    pub week: Option<String>,
+    pub order: RunOrder,
+    /// Leaves out this many.
+    pub skip: usize,
+    /// At most this many; `None` for all.
     pub limit: Option<usize>,
 }
 
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RunOrder {
+    #[default]
+    Newest,
+    /// Most avoidable seconds first.
+    Avoidable,
+}
+
+/// What runs can be filtered by, with the number of runs of each, most runs first (weeks: newest first).
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct RunFacets {
+    pub causes: Vec<(String, u32)>,
+    pub owners: Vec<(String, u32)>,
+    pub weeks: Vec<(String, u32)>,
+}
+
+/// Values of a facet at most; nobody reads a longer list.
+const FACETS: usize = 200;
+
 const SELECT: &str = "SELECT run_id, job, job_name, question, status, verdict, problem_type, reasoner, model, created_at, finished_at, failure,
-    (SELECT count(*) FROM findings f WHERE f.run_id = runs.run_id),
-    (SELECT cause FROM findings f WHERE f.run_id = runs.run_id ORDER BY CAST(substr(id, 2) AS INTEGER) LIMIT 1)
-    FROM runs";
+    findings, top_cause, owner, script, week, elapsed_seconds, avoidable_seconds FROM runs";
+
+impl RunFilter {
+    /// The condition, and its values.
+    fn condition(&self) -> (String, Vec<&dyn ToSql>) {
+        let parts: [(&Option<String>, &str); 4] = [
+            (
+                &self.job,
+                "(instr(job, ?) > 0 OR instr(coalesce(job_name, ''), ?) > 0 OR instr(coalesce(script, ''), ?) > 0)",
+            ),
+            (
+                &self.cause,
+                "run_id IN (SELECT run_id FROM findings WHERE cause = ?)",
+            ),
+            (&self.owner, "owner = ?"),
+            (&self.week, "week = ?"),
+        ];
+        let (mut sql, mut values) = (String::new(), Vec::new());
+        for (value, condition) in &parts {
+            let Some(value) = value else { continue };
+            sql += if sql.is_empty() { " WHERE " } else { " AND " };
+            sql += condition;
+            let times = condition.matches('?').count();
+            values.extend(std::iter::repeat_n(value as &dyn ToSql, times));
+        }
+        (sql, values)
+    }
+}
 
 impl Store {
     /// Records that a run starts.
@@ -138,18 +200,55 @@ impl Store {
         Ok(())
     }
 
-    /// Runs, the newest first.
+    /// The runs that a filter selects.
     ///
     /// # Errors
     /// If the store cannot be read.
     pub fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
-        let sql = format!(
-            "{SELECT} WHERE ?1 IS NULL OR instr(job, ?1) > 0 OR instr(coalesce(job_name, ''), ?1) > 0
-             ORDER BY created_at DESC, run_id DESC LIMIT ?2"
-        );
-        let limit = filter.limit.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
-        let limit = limit.unwrap_or(-1);
-        self.select(&sql, params![filter.job, limit], run_row)
+        let (condition, mut values) = filter.condition();
+        let order = match filter.order {
+            RunOrder::Newest => "created_at DESC",
+            RunOrder::Avoidable => "avoidable_seconds DESC, created_at DESC",
+        };
+        let sql = format!("{SELECT}{condition} ORDER BY {order}, run_id DESC LIMIT ? OFFSET ?");
+        let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
+        let (limit, skip) = (filter.limit.map_or(-1, number), number(filter.skip));
+        values.extend([&limit as &dyn ToSql, &skip]);
+        self.select(&sql, values.as_slice(), run_row)
+    }
+
+    /// How many runs a filter selects, whatever its limit.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn count(&self, filter: &RunFilter) -> Result<u32, StoreError> {
+        let (condition, values) = filter.condition();
+        let sql = format!("SELECT count(*) FROM runs{condition}");
+        let rows = self.select(&sql, values.as_slice(), |row| row.get(0))?;
+        Ok(rows.into_iter().next().unwrap_or_default())
+    }
+
+    /// What there is to filter by.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn facets(&self) -> Result<RunFacets, StoreError> {
+        let facet = |sql: &str| {
+            let sql = format!("{sql} LIMIT {FACETS}");
+            self.select(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
+        };
+        let of = |column: &str, order: &str| {
+            facet(&format!(
+                "SELECT {column}, count(*) FROM runs WHERE {column} IS NOT NULL GROUP BY {column} ORDER BY {order}"
+            ))
+        };
+        Ok(RunFacets {
+            causes: facet(
+                "SELECT cause, count(DISTINCT run_id) FROM findings GROUP BY cause ORDER BY 2 DESC, 1",
+            )?,
+            owners: of("owner", "2 DESC, 1")?,
+            weeks: of("week", "1 DESC")?,
+        })
     }
 
     /// The run whose identifier is `prefix` or starts with it. `last` is the newest run, `last~1`
@@ -162,8 +261,9 @@ impl Store {
             return self.nth_newest(back, prefix);
         }
         let wanted = prefix.to_ascii_uppercase();
+        // No identifier has a character behind `~`.
         let sql =
-            format!("{SELECT} WHERE substr(run_id, 1, length(?1)) = ?1 ORDER BY run_id LIMIT 100");
+            format!("{SELECT} WHERE run_id >= ?1 AND run_id < ?1 || '~' ORDER BY run_id LIMIT 100");
         let mut rows = self.select(&sql, params![wanted], run_row)?;
         match rows.len() {
             0 => Err(StoreError::UnknownRun(prefix.to_owned())),
@@ -180,10 +280,11 @@ impl Store {
 
     fn nth_newest(&self, back: usize, asked: &str) -> Result<RunRow, StoreError> {
         let newest = self.runs(&RunFilter {
-            job: None,
-            limit: Some(back.saturating_add(1)),
+            skip: back,
+            limit: Some(1),
+            ..RunFilter::default()
         })?;
-        let found = newest.into_iter().nth(back);
+        let found = newest.into_iter().next();
         found.ok_or_else(|| StoreError::UnknownRun(asked.to_owned()))
     }
 
@@ -193,7 +294,7 @@ impl Store {
     /// If there is no such run, or its report cannot be read.
     pub fn report(&self, prefix: &str) -> Result<Option<Report>, StoreError> {
         let run = self.run(prefix)?.run_id;
-        let [report]: [_; 1] = self.texts("SELECT report FROM runs WHERE run_id = ?1", &run)?;
+        let [report]: [_; 1] = self.texts("report", &run)?;
         let parsed = report.map(|text| serde_json::from_str(&text)).transpose();
         parsed.map_err(|source| StoreError::Report { run, source })
     }
@@ -204,8 +305,7 @@ impl Store {
     /// If there is no such run, or its summary cannot be read.
     pub fn summary(&self, prefix: &str) -> Result<Option<RunSummary>, StoreError> {
         let run = self.run(prefix)?.run_id;
-        let columns = "SELECT summary, picture, shape FROM runs WHERE run_id = ?1";
-        let texts: [_; 3] = self.texts(columns, &run)?;
+        let texts: [_; 3] = self.texts("summary, picture, shape", &run)?;
         let parsed = match texts {
             [Some(summary), ..] => serde_json::from_str(&summary).map(Some),
             [None, Some(picture), shape] => old::summary(&picture, shape.as_deref()).map(Some),
@@ -214,21 +314,21 @@ impl Store {
         parsed.map_err(|source| StoreError::Report { run, source })
     }
 
-    /// The text columns of one run.
+    /// Columns of a run's documents; none has a text before the run has a report.
     fn texts<const N: usize>(
         &self,
-        sql: &str,
+        columns: &str,
         run_id: &str,
     ) -> Result<[Option<String>; N], StoreError> {
-        let mut rows = self.select(sql, [run_id], |row| {
+        let sql = format!("SELECT {columns} FROM documents WHERE run_id = ?1");
+        let mut rows = self.select(&sql, [run_id], |row| {
             let mut texts = [const { None }; N];
             for (at, text) in texts.iter_mut().enumerate() {
                 *text = row.get(at)?;
             }
             Ok(texts)
         })?;
-        let row = rows.pop();
-        row.ok_or_else(|| StoreError::UnknownRun(run_id.to_owned()))
+        Ok(rows.pop().unwrap_or([const { None }; N]))
     }
 
     /// Deletes a run with its findings, suggestions and feedback.
@@ -273,7 +373,7 @@ fn save(
     let summary = serde_json::to_string(summary).map_err(unwritable)?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute(
-        "UPDATE runs SET status = ?2, finished_at = ?3, job_name = ?4, verdict = ?5, problem_type = ?6, reasoner = ?7, model = ?8, report = ?9, summary = ?10
+        "UPDATE runs SET status = ?2, finished_at = ?3, job_name = ?4, verdict = ?5, problem_type = ?6, reasoner = ?7, model = ?8
          WHERE run_id = ?1",
         params![
             run_id,
@@ -283,10 +383,12 @@ fn save(
             code(&report.verdict),
             code(&report.problem_type),
             code(&report.engine.reasoner),
-            report.engine.model,
-            text,
-            summary
+            report.engine.model
         ],
+    )?;
+    transaction.execute(
+        "INSERT OR REPLACE INTO documents (run_id, report, summary) VALUES (?1, ?2, ?3)",
+        params![run_id, text, summary],
     )?;
     for f in &report.findings {
         transaction.execute(
@@ -319,6 +421,8 @@ fn save(
             ],
         )?;
     }
+    let list = format!("{LIST} WHERE run_id = ?1");
+    transaction.execute(&list, [run_id])?;
     transaction.commit()
 }
 
@@ -338,6 +442,11 @@ fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         failure: row.get(11)?,
         findings: row.get(12)?,
         top_cause: row.get(13)?,
+        owner: row.get(14)?,
+        script: row.get(15)?,
+        week: row.get(16)?,
+        elapsed_seconds: row.get(17)?,
+        avoidable_seconds: row.get(18)?,
     })
 }
 

@@ -15,6 +15,7 @@ const MIGRATIONS: &[&str] = &[
     "ALTER TABLE runs ADD COLUMN summary TEXT;
      DROP TABLE experiences;
      DROP TABLE steps;",
+    concat!(include_str!("v4.sql"), include_str!("listed.sql")),
     // Questions about saved runs.
     "CREATE TABLE turns (
         id            INTEGER PRIMARY KEY,
@@ -23,6 +24,9 @@ const MIGRATIONS: &[&str] = &[
      ) STRICT;
      CREATE INDEX turns_by_run ON turns (run_id);",
 ];
+
+/// Fills the columns that runs are listed by; `WHERE run_id = …` may follow.
+pub(super) const LIST: &str = include_str!("listed.sql");
 
 /// Applies what is missing, in one transaction, so that a kill leaves the old version. Returns the
 /// version that the file had or now has; a newer one is left alone.

@@ -1,7 +1,7 @@
 //! Runs survive kills, concurrent writers, and older and newer programs.
 
 use report::Language;
-use runs::store::{Action, FILE_NAME, Feedback, RunFilter, RunStatus, Store, StoreError};
+use runs::store::{Action, FILE_NAME, Feedback, RunFilter, RunOrder, RunStatus, Store, StoreError};
 use runs::{RunSummary, StageSummary};
 use rusqlite::Connection;
 use testkit::contains;
@@ -103,11 +103,16 @@ fn runs_of_version_0_1_0_have_one_summary() {
         assert!(!stage.operators.is_empty() && stage.run_ms.is_some());
     }
 
+    let facets = store.facets().expect("facets");
+    assert_eq!(facets.causes, [("skew.join_hot_key".to_owned(), 1)]);
+    let newest = store.run("last").expect("listed");
+    assert!(newest.elapsed_seconds.is_some() && newest.week.is_some());
+
     let raw = Connection::open(&path).expect("raw");
     let unread = "SELECT count(*) FROM sqlite_schema WHERE name IN ('steps', 'experiences')";
     let tables = raw.query_row(unread, [], |row| row.get(0));
     assert_eq!(tables, Ok(0), "tables that nobody reads are dropped");
-    raw.execute("UPDATE runs SET shape = NULL", [])
+    raw.execute("UPDATE documents SET shape = NULL", [])
         .expect("as the first stores were");
     let drawn = store.summary("last").expect("read").expect("a summary");
     assert!(drawn.drawn_only && drawn.inputs.is_empty());
@@ -122,6 +127,112 @@ fn runs_of_version_0_1_0_have_one_summary() {
 }
 
 #[test]
+fn runs_are_filtered_ordered_and_paged() {
+    let (_folder, mut store) = store();
+    for (run_id, name, cause, saved, submitted) in [
+        (
+            "01A",
+            "Hourly",
+            "skew.join_hot_key",
+            10.0,
+            "2026-02-09T08:00:00Z",
+        ),
+        (
+            "01B",
+            "Daily",
+            "shuffle.redundant_repartition",
+            300.0,
+            "2026-02-09T08:00:00Z",
+        ),
+        (
+            "01C",
+            "Daily",
+            "skew.join_hot_key",
+            70.0,
+            "2026-02-16T08:00:00Z",
+        ),
+    ] {
+        let run = store.begin(run_id, "jobs", None, Language::En);
+        let mut report = support::report();
+        report.job.name = Some(name.to_owned());
+        report.job.owner = Some(format!("{name} team"));
+        report.job.submitted = Some(submitted.to_owned());
+        report.findings = vec![support::finding(cause, saved)];
+        let summary = RunSummary::default();
+        let finished = store.finish(run.expect("begin"), &report, &summary);
+        finished.expect("finish");
+    }
+    let some = |text: &str| Some(text.to_owned());
+    let all = RunFilter {
+        order: RunOrder::Avoidable,
+        ..RunFilter::default()
+    };
+    for (filter, expected, count) in [
+        (all.clone(), "01B 01C 01A", 3),
+        (RunFilter::default(), "01C 01B 01A", 3),
+        (
+            RunFilter {
+                skip: 1,
+                limit: Some(1),
+                ..all.clone()
+            },
+            "01C",
+            3,
+        ),
+        (
+            RunFilter {
+                job: some("Dai"),
+                ..all.clone()
+            },
+            "01B 01C",
+            2,
+        ),
+        (
+            RunFilter {
+                cause: some("skew.join_hot_key"),
+                ..all.clone()
+            },
+            "01C 01A",
+            2,
+        ),
+        (
+            RunFilter {
+                owner: some("Hourly team"),
+                ..all.clone()
+            },
+            "01A",
+            1,
+        ),
+        (
+            RunFilter {
+                week: some("2026-W07"),
+                ..all.clone()
+            },
+            "01B 01A",
+            2,
+        ),
+        (
+            RunFilter {
+                week: some("2026-W07"),
+                cause: some("shuffle.redundant_repartition"),
+                ..all
+            },
+            "01B",
+            1,
+        ),
+    ] {
+        let rows = store.runs(&filter).expect("runs");
+        let ids: Vec<&str> = rows.iter().map(|row| row.run_id.as_str()).collect();
+        assert_eq!(ids.join(" "), expected, "{filter:?}");
+        assert_eq!(store.count(&filter).expect("count"), count, "{filter:?}");
+    }
+    let facets = store.facets().expect("facets");
+    assert_eq!(facets.causes[0], ("skew.join_hot_key".to_owned(), 2));
+    assert_eq!(facets.weeks[0], ("2026-W08".to_owned(), 1));
+    assert_eq!(facets.owners[0], ("Daily team".to_owned(), 2));
+}
+
+#[test]
 fn later_feedback_replaces_earlier_and_unknown_suggestions_are_named() {
     let (_folder, mut store) = store();
     finished(&mut store, "01AB");
@@ -133,6 +244,8 @@ fn later_feedback_replaces_earlier_and_unknown_suggestions_are_named() {
     assert_eq!(row.cause.as_deref(), Some("skew.join_hot_key"));
     assert_eq!(row.sources, ["experience/a.md#fix", "experience/b.md#fix"]);
     assert_eq!(store.feedback().expect("all").len(), 1);
+    store.undo_feedback("01AB", "S1").expect("undone");
+    assert!(store.feedback().expect("none").is_empty());
 }
 
 #[test]

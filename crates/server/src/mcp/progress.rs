@@ -82,7 +82,7 @@ impl Observer for Steps {
                 reason,
                 ..
             } => self.within(format!("{}: {reason} (retry {attempt})", step.id())),
-            Event::Fallback { reason } => self.within(reason.to_owned()),
+            Event::Fallback { reason } => self.within(reason.into_owned()),
             _ => {}
         }
     }
@@ -108,11 +108,13 @@ mod tests {
             StepId::Advice,
         ];
         for step in order {
-            let title = "title";
-            steps.event(Event::StepStarted { step, title });
+            steps.event(Event::StepStarted {
+                step,
+                title: "title".into(),
+            });
             steps.event(Event::StepFinished {
                 step,
-                text: "text",
+                text: "text".into(),
                 elapsed_ms: 1.0,
             });
         }

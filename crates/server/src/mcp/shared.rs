@@ -19,7 +19,7 @@ const MAX_ANALYSES: usize = 4;
 /// Other calls at the same time at most; reading a job folder takes memory too.
 const MAX_READS: usize = 8;
 
-/// Calls that wait for a place at most; a client that sends more is told to wait itself.
+/// Most calls that may wait for a place; those beyond get an error.
 const MAX_WAITING: usize = 64;
 
 /// Places for calls that do work; a call that waits holds none.

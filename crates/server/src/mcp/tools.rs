@@ -179,6 +179,7 @@ impl Handler {
             let filter = RunFilter {
                 job: asked.job,
                 limit: Some(asked.limit.clamp(1, MAX_RUNS) as usize),
+                ..RunFilter::default()
             };
             let runs = Runs {
                 runs: resources::visible(shared, &roots, &filter)?,

@@ -54,7 +54,7 @@ fn salt_right(script: &Script) -> Option<Rewrite> {
         script,
         &script.statements[2],
         Side::Right,
-        "(int)(B % 4)",
+        "(int)((B % 4 + 4) % 4)",
         4,
     )
 }
@@ -72,7 +72,7 @@ fn two_level_rank(script: &Script) -> Option<Rewrite> {
 }
 
 fn two_level_top(script: &Script) -> Option<Rewrite> {
-    window::two_level_top(script, &script.statements[1], "U % 32")
+    window::two_level_top(script, &script.statements[1], "U % 2")
 }
 
 fn push_down(script: &Script) -> Option<Rewrite> {
@@ -119,13 +119,14 @@ fn rewrites_make_the_statements_that_they_promise() {
             "WHERE LocalRank <= 3;",
             "SELECT K,\n           U,\n           Time,\n           ROW_NUMBER() OVER (PARTITION BY K ORDER BY Time) AS rn",
         ]),
-        (&RANKED.replace("PARTITION BY K ", ""), two_level_rank, &[
-            "OVER (PARTITION BY SaltKey ORDER BY Time) AS LocalRank",
-            "ROW_NUMBER() OVER (ORDER BY Time) AS rn\n    FROM WLocal",
+        // Without ties, or it would be left open which rows are the first ones.
+        (&RANKED.replace("PARTITION BY K ORDER BY Time", "ORDER BY Time, U, K"), two_level_rank, &[
+            "OVER (PARTITION BY SaltKey ORDER BY Time, U, K) AS LocalRank",
+            "ROW_NUMBER() OVER (ORDER BY Time, U, K) AS rn\n    FROM WLocal",
         ]),
         (&RANKED.replace(" HAVING rn <= 3", "").replace("OUTPUT W", "V = SELECT K FROM W WHERE rn == 1;\nOUTPUT V"), two_level_rank, &["WHERE LocalRank <= 1;"]),
         (TOP, two_level_top, &[
-            "U % 32 AS SaltKey\n    FROM T\n    WHERE K > 1;",
+            "U % 2 AS SaltKey\n    FROM T\n    WHERE K > 1;",
             "OVER (PARTITION BY SaltKey ORDER BY Time DESC) AS LocalRank",
             "WHERE LocalRank <= 5;",
             "W =\n    SELECT TOP 5 K, U, Time\n    FROM WLocal AS T\n    ORDER BY Time DESC;",

@@ -1,0 +1,151 @@
+//! Where jobs and results are: a local path, or a place in an object store.
+
+use std::collections::HashMap;
+use std::path::{Path as FilePath, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use object_store::ObjectStore;
+use object_store::path::Path;
+use url::Url;
+
+use crate::error::{Error, Result};
+
+/// Schemes of object stores.
+const SCHEMES: [&str; 8] = ["az", "azure", "adl", "abfs", "abfss", "s3", "s3a", "gs"];
+
+/// How object stores are reached. Keeps one client per bucket or container.
+#[derive(Debug, Default)]
+pub struct Access {
+    /// Settings by name: `aws_region`, `azure_storage_account_key`, ….
+    settings: Vec<(String, String)>,
+    open: Mutex<HashMap<String, Arc<dyn ObjectStore>>>,
+}
+
+#[derive(Debug, Clone)]
+pub enum Location {
+    Local(PathBuf),
+    Remote(Remote),
+}
+
+/// A prefix or an object.
+#[derive(Debug, Clone)]
+pub struct Remote {
+    /// Without a slash at its end.
+    pub url: Url,
+    pub objects: Arc<dyn ObjectStore>,
+    pub path: Path,
+}
+
+/// Whether a text names a place by its scheme.
+pub fn is_url(text: &str) -> bool {
+    text.contains("://")
+}
+
+impl Access {
+    /// `settings` are names of [`object_store`] with their values; those of other stores are ignored.
+    pub fn new(settings: Vec<(String, String)>) -> Access {
+        Access {
+            settings,
+            open: Mutex::default(),
+        }
+    }
+
+    /// # Errors
+    /// If the scheme is unknown, or the settings don't suffice to reach the store.
+    pub fn locate(&self, place: &str) -> Result<Location> {
+        if !is_url(place) {
+            return Ok(Location::Local(PathBuf::from(place)));
+        }
+        let unknown = || Error::Address {
+            place: place.to_owned(),
+            source: None,
+        };
+        let mut url = Url::parse(place.trim_end_matches('/')).map_err(|_| unknown())?;
+        url.set_query(None);
+        url.set_fragment(None);
+        if url.scheme() == "file" {
+            return url
+                .to_file_path()
+                .map(Location::Local)
+                .map_err(|()| unknown());
+        }
+        if !SCHEMES.contains(&url.scheme()) {
+            return Err(unknown());
+        }
+        let path = Path::from_url_path(url.path()).map_err(|_| unknown())?;
+        let objects = self.client(&url, place)?;
+        Ok(Location::Remote(Remote { url, objects, path }))
+    }
+
+    fn client(&self, url: &Url, place: &str) -> Result<Arc<dyn ObjectStore>> {
+        let bucket = url[..url::Position::BeforePath].to_owned();
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = open.get(&bucket) {
+            return Ok(Arc::clone(client));
+        }
+        // Fails if a provider is installed already, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let settings = self.settings.iter().map(|(name, value)| (name, value));
+        let (client, _) = object_store::parse_url_opts(url, settings).map_err(|source| {
+            let place = place.to_owned();
+            let source = Some(source);
+            Error::Address { place, source }
+        })?;
+        let client: Arc<dyn ObjectStore> = Arc::from(client);
+        open.insert(bucket, Arc::clone(&client));
+        Ok(client)
+    }
+}
+
+impl Remote {
+    /// The address of something below.
+    pub fn url_of(&self, relative: &str) -> String {
+        let mut url = self.url.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments
+                .pop_if_empty()
+                .extend(relative.split('/').filter(|part| !part.is_empty()));
+        }
+        url.into()
+    }
+}
+
+/// The address of a local job: its absolute path, links resolved, so that it has one spelling wherever a call is made from.
+pub fn local_uri(path: &FilePath) -> String {
+    let real = path.canonicalize().or_else(|_| std::path::absolute(path));
+    let path = real.unwrap_or_else(|_| path.to_owned());
+    match path.to_str() {
+        Some(text) => text.to_owned(),
+        // bytes that are no UTF-8 survive in a URL only
+        None => {
+            Url::from_file_path(&path).map_or_else(|()| path.display().to_string(), String::from)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_paths_or_known_schemes() {
+        let access = Access::new(vec![("aws_region".to_owned(), "eu-west-1".to_owned())]);
+        let place = |text| match access.locate(text) {
+            Ok(Location::Local(path)) => path.display().to_string(),
+            Ok(Location::Remote(remote)) => format!("{} {}", remote.url_of("x y/z"), remote.path),
+            Err(error) => format!("{error}"),
+        };
+        for (text, expected) in [
+            ("jobs/a", "jobs/a"),
+            ("file:///jobs/a%20b", "/jobs/a b"),
+            ("s3://logs/2026/01/", "s3://logs/2026/01/x%20y/z 2026/01"),
+            ("s3://logs", "s3://logs/x%20y/z "),
+            (
+                "ftp://host/a",
+                "`ftp://host/a` is no place that this program can reach",
+            ),
+        ] {
+            assert_eq!(place(text), expected, "{text}");
+        }
+    }
+}

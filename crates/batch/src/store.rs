@@ -1,0 +1,389 @@
+//! The store of a batch: a folder or a prefix of an object store.
+//!
+//! ```text
+//! manifest/<ULID>.jsonl          entries that a plan found new or changed; later files replace earlier entries of the same uri
+//! results/<k0k1>/<key>.json      one result per job, written only if there is none yet
+//! ```
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use futures::stream::{BoxStream, StreamExt, TryStreamExt};
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::prefix::PrefixStore;
+use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
+
+use crate::error::{Error, Result};
+use crate::location::{Access, Location, Remote};
+use crate::result::{Entry, JobResult, RESULT_VERSION, Status};
+
+/// Objects that are read concurrently.
+const CONCURRENT: usize = 32;
+
+#[derive(Debug, Clone)]
+pub struct Store {
+    objects: Arc<dyn ObjectStore>,
+    name: String,
+}
+
+/// What a plan changed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Changes {
+    pub new: usize,
+    pub changed: usize,
+    pub unchanged: usize,
+}
+
+/// What became of a result that was to be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Put {
+    Created,
+    /// Somebody else had written the same bytes.
+    Repeated,
+    /// Somebody else had written other bytes, which stay.
+    Different,
+}
+
+impl Store {
+    /// Opens a store; what is missing of it is created by the first write.
+    ///
+    /// # Errors
+    /// If the place cannot be reached, or is a file.
+    pub fn open(access: &Access, place: &str) -> Result<Store> {
+        let name = place.trim_end_matches('/').to_owned();
+        let objects: Arc<dyn ObjectStore> = match access.locate(place)? {
+            Location::Remote(Remote { objects, path, .. }) => {
+                Arc::new(PrefixStore::new(objects, path))
+            }
+            Location::Local(path) => {
+                let failed = |source| Error::File {
+                    path: path.clone(),
+                    source,
+                };
+                std::fs::create_dir_all(&path).map_err(failed)?;
+                let files = LocalFileSystem::new_with_prefix(&path);
+                Arc::new(files.map_err(|source| Error::Address {
+                    place: place.to_owned(),
+                    source: Some(source),
+                })?)
+            }
+        };
+        Ok(Store { objects, name })
+    }
+
+    /// A store on objects of the caller.
+    pub fn over(objects: Arc<dyn ObjectStore>, name: &str) -> Store {
+        Store {
+            objects,
+            name: name.to_owned(),
+        }
+    }
+
+    /// The place that it was opened at.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The jobs by uri: of each the entry that was planned last. Empty if nothing was planned.
+    pub async fn manifest(&self) -> Result<BTreeMap<String, Entry>> {
+        let list = self.objects.list(Some(&Path::from("manifest")));
+        let listed = list.map_ok(|meta| meta.location).try_collect();
+        let mut files: Vec<Path> = listed.await.map_err(|e| self.failed("manifest", e))?;
+        // names are ULIDs: in the order of writing
+        files.sort();
+        let texts = futures::stream::iter(files).map(|file| async move {
+            let text = self.read(&file).await?;
+            Ok::<_, Error>((file, text))
+        });
+        let mut texts = texts.buffered(CONCURRENT);
+        let mut entries = BTreeMap::new();
+        while let Some((file, text)) = texts.try_next().await? {
+            for (index, line) in text.split(|byte| *byte == b'\n').enumerate() {
+                if line.is_empty() {
+                    continue;
+                }
+                let entry: Entry =
+                    serde_json::from_slice(line).map_err(|source| Error::Manifest {
+                        place: self.place(file.as_ref()),
+                        line: index + 1,
+                        source,
+                    })?;
+                entries.insert(entry.uri.clone(), entry);
+            }
+        }
+        Ok(entries)
+    }
+
+    /// The manifest of a store that must have one, sorted by uri.
+    pub async fn planned(&self) -> Result<Vec<Entry>> {
+        let entries: Vec<Entry> = self.manifest().await?.into_values().collect();
+        match entries.is_empty() {
+            true => Err(Error::NoManifest {
+                store: self.name.clone(),
+            }),
+            false => Ok(entries),
+        }
+    }
+
+    /// Adds the entries that the manifest lacks or has with another etag.
+    pub async fn plan(&self, found: impl IntoIterator<Item = Entry>) -> Result<Changes> {
+        let earlier = self.manifest().await?;
+        let found: HashMap<String, Entry> = found.into_iter().map(|e| (e.uri.clone(), e)).collect();
+        let mut changes = Changes::default();
+        let mut lines: Vec<&Entry> = Vec::new();
+        for entry in found.values() {
+            match earlier.get(&entry.uri) {
+                Some(known) if known == entry => changes.unchanged += 1,
+                Some(_) => changes.changed += 1,
+                None => changes.new += 1,
+            }
+            if earlier.get(&entry.uri) != Some(entry) {
+                lines.push(entry);
+            }
+        }
+        if lines.is_empty() {
+            return Ok(changes);
+        }
+        lines.sort();
+        let mut text = Vec::new();
+        for entry in lines {
+            serde_json::to_writer(&mut text, entry).map_err(|source| Error::Unreadable {
+                place: entry.uri.clone(),
+                source,
+            })?;
+            text.push(b'\n');
+        }
+        let name = format!("manifest/{}.jsonl", ulid::Ulid::generate());
+        let path = Path::from(name.as_str());
+        let put = self.objects.put(&path, PutPayload::from(text)).await;
+        put.map_err(|e| self.failed(&name, e))?;
+        Ok(changes)
+    }
+
+    /// The keys of all results, without reading them.
+    pub async fn keys(&self) -> Result<HashSet<String>> {
+        let list = self.objects.list(Some(&Path::from("results")));
+        let keys = list.try_filter_map(|meta| async move {
+            let key = meta
+                .location
+                .filename()
+                .and_then(|name| name.strip_suffix(".json"));
+            Ok(key.map(str::to_owned))
+        });
+        keys.try_collect()
+            .await
+            .map_err(|e| self.failed("results", e))
+    }
+
+    /// Whether a job has a result.
+    pub async fn has(&self, key: &str) -> Result<bool> {
+        match self.objects.head(&path_of(key)).await {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::NotFound { .. }) => Ok(false),
+            Err(error) => Err(self.failed(key, error)),
+        }
+    }
+
+    /// The result with this key; `None` without one.
+    pub async fn result(&self, key: &str) -> Result<Option<JobResult>> {
+        let path = path_of(key);
+        match self.read(&path).await {
+            Ok(bytes) => self.parse(&path, &bytes).map(Some),
+            Err(Error::Objects {
+                source: object_store::Error::NotFound { .. },
+                ..
+            }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// All results, in any order, several read at a time.
+    pub fn results(&self) -> BoxStream<'_, Result<JobResult>> {
+        let list = self.objects.list(Some(&Path::from("results")));
+        let read = list.map(move |meta| async move {
+            let path = meta.map_err(|e| self.failed("results", e))?.location;
+            let bytes = self.read(&path).await?;
+            self.parse(&path, &bytes)
+        });
+        read.buffer_unordered(CONCURRENT).boxed()
+    }
+
+    /// The results with these keys, in any order, several read at a time; keys without a result are left out.
+    pub fn results_of<'a>(
+        &'a self,
+        keys: impl IntoIterator<Item = String, IntoIter: Send> + 'a,
+    ) -> BoxStream<'a, Result<JobResult>> {
+        let read = futures::stream::iter(keys.into_iter().collect::<Vec<_>>())
+            .map(move |key| async move { self.result(&key).await });
+        let found = read.buffer_unordered(CONCURRENT);
+        found
+            .try_filter_map(|result| async move { Ok(result) })
+            .boxed()
+    }
+
+    /// Writes a result, unless there is one with its key.
+    pub async fn put(&self, result: &JobResult) -> Result<Put> {
+        let path = path_of(&result.key);
+        let bytes = serde_json::to_vec(result).map_err(|source| Error::Unreadable {
+            place: result.uri.clone(),
+            source,
+        })?;
+        let create = PutOptions::from(PutMode::Create);
+        let put = self
+            .objects
+            .put_opts(&path, PutPayload::from(bytes.clone()), create);
+        match put.await {
+            Ok(_) => Ok(Put::Created),
+            Err(object_store::Error::AlreadyExists { .. }) => {
+                Ok(match self.read(&path).await? == bytes {
+                    true => Put::Repeated,
+                    false => Put::Different,
+                })
+            }
+            Err(error) => Err(self.failed(path.as_ref(), error)),
+        }
+    }
+
+    /// Removes the result with this key if it is a failed one, so that the job is tried again. Returns whether it was.
+    pub async fn forget_failure(&self, key: &str) -> Result<bool> {
+        let failed = self
+            .result(key)
+            .await?
+            .is_some_and(|r| r.status == Status::Failed);
+        if failed {
+            let path = path_of(key);
+            match self.objects.delete(&path).await {
+                Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
+                Err(error) => return Err(self.failed(path.as_ref(), error)),
+            }
+        }
+        Ok(failed)
+    }
+
+    async fn read(&self, path: &Path) -> Result<Vec<u8>> {
+        let failed = |e| self.failed(path.as_ref(), e);
+        let object = self.objects.get(path).await.map_err(failed)?;
+        Ok(object.bytes().await.map_err(failed)?.to_vec())
+    }
+
+    fn parse(&self, path: &Path, bytes: &[u8]) -> Result<JobResult> {
+        let result: JobResult =
+            serde_json::from_slice(bytes).map_err(|source| Error::Unreadable {
+                place: self.place(path.as_ref()),
+                source,
+            })?;
+        match result.version {
+            RESULT_VERSION => Ok(result),
+            found => Err(Error::Version {
+                place: self.place(path.as_ref()),
+                found,
+                known: RESULT_VERSION,
+            }),
+        }
+    }
+
+    fn place(&self, relative: &str) -> String {
+        format!("{}/{relative}", self.name)
+    }
+
+    fn failed(&self, relative: &str, source: object_store::Error) -> Error {
+        Error::Objects {
+            place: self.place(relative),
+            source,
+        }
+    }
+}
+
+fn path_of(key: &str) -> Path {
+    let start = key.get(..2).unwrap_or(key);
+    Path::from(format!("results/{start}/{key}.json"))
+}
+
+#[cfg(test)]
+mod tests {
+    use object_store::memory::InMemory;
+
+    use super::*;
+    use crate::result::Program;
+
+    fn entry(uri: &str, etag: &str) -> Entry {
+        let (uri, etag) = (uri.to_owned(), etag.to_owned());
+        Entry { uri, etag, size: 7 }
+    }
+
+    fn program() -> Program {
+        let (version, configuration) = ("1".to_owned(), "default".to_owned());
+        Program {
+            version,
+            configuration,
+        }
+    }
+
+    /// In memory and in a folder.
+    fn stores() -> (tempfile::TempDir, [Store; 2]) {
+        let folder = tempfile::tempdir().expect("folder");
+        let place = folder.path().join("store").display().to_string();
+        let local = Store::open(&Access::default(), &place).expect("a store");
+        (
+            folder,
+            [Store::over(Arc::new(InMemory::new()), "memory"), local],
+        )
+    }
+
+    #[tokio::test]
+    async fn planning_again_adds_only_what_changed() {
+        let (_folder, stores) = stores();
+        for store in stores {
+            assert!(matches!(
+                store.planned().await,
+                Err(Error::NoManifest { .. })
+            ));
+            let plan = |entries: Vec<Entry>| {
+                let store = store.clone();
+                async move {
+                    let changes = store.plan(entries).await.expect("planned");
+                    [changes.new, changes.changed, changes.unchanged]
+                }
+            };
+            assert_eq!(
+                plan(vec![entry("b", "1"), entry("a", "1"), entry("a", "1")]).await,
+                [2, 0, 0]
+            );
+            assert_eq!(plan(vec![entry("a", "1")]).await, [0, 0, 1]);
+            assert_eq!(
+                plan(vec![entry("a", "2"), entry("c", "1")]).await,
+                [1, 1, 0]
+            );
+            let expected = [entry("a", "2"), entry("b", "1"), entry("c", "1")];
+            assert_eq!(store.planned().await.expect("a manifest"), expected);
+        }
+    }
+
+    #[tokio::test]
+    async fn the_first_result_of_a_job_stays() {
+        let (_folder, stores) = stores();
+        for store in stores {
+            let failed = |reason: &str| {
+                JobResult::failed(&entry("a", "1"), &program(), reason.to_owned(), 1)
+            };
+            let first = failed("gone");
+            assert_eq!(store.put(&first).await.expect("put"), Put::Created);
+            assert_eq!(store.put(&first).await.expect("put"), Put::Repeated);
+            assert_eq!(
+                store.put(&failed("other")).await.expect("put"),
+                Put::Different
+            );
+            assert!(store.has(&first.key).await.expect("has"));
+            assert_eq!(
+                store.keys().await.expect("keys"),
+                HashSet::from([first.key.clone()])
+            );
+            let all: Vec<JobResult> = store.results().try_collect().await.expect("results");
+            assert_eq!(all, [first.clone()]);
+            assert!(store.forget_failure(&first.key).await.expect("deleted"));
+            assert!(!store.forget_failure(&first.key).await.expect("deleted"));
+            assert!(!store.has(&first.key).await.expect("has"));
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! `scopeagent fix`: the diff of a suggestion, shown or applied to the script.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use report::{Suggestion, say};
+use server::{Error, ErrorKind, Explain, Result};
+
+use crate::args::Fix;
+use crate::config::Config;
+use crate::exit::Exit;
+use crate::terminal::Terminal;
+use ::render::Words;
+use ::render::style;
+
+/// What editors put before UTF-8.
+const MARK: &str = "\u{feff}";
+
+pub(crate) fn run(args: &Fix, config: &Config, terminal: &Terminal) -> Result<Exit> {
+    let store = super::runs::open(config)?;
+    let row = store.run(&args.run)?;
+    let report = super::runs::report(&store, &row.run_id)?;
+    let suggestion = suggestion(&report.suggestions, &args.suggestion, &row.run_id)?;
+    let diff = diff(suggestion)?;
+    if !args.write {
+        terminal.print(&style::diff(diff.lines(), ""))?;
+        terminal.remark(Words(report::interface()).check_of(suggestion));
+        return Ok(Exit::Success);
+    }
+    let summary = store.summary(&row.run_id)?.unwrap_or_default();
+    let script = summary.script.ok_or_else(|| {
+        let run = &row.run_id;
+        Error::new(
+            ErrorKind::Input,
+            say!(
+                "运行 `{run}` 没有保存脚本",
+                "run `{run}` was saved without its script"
+            ),
+        )
+        .hint(say!("请重新分析该作业", "analyze the job again"))
+    })?;
+    let path = match &args.script {
+        Some(path) => path.clone(),
+        None => Path::new(&row.job).join(&script.file),
+    };
+    let backup = apply(&path, &script.text, diff)?;
+    let (path, backup, run) = (path.display(), backup.display(), &row.run_id);
+    let id = &suggestion.id;
+    terminal.remark(&say!(
+        "已修改 `{path}`，原文保存在 `{backup}`；`scopeagent feedback {run} accept {id}` 可记录采用",
+        "changed `{path}`; the original is in `{backup}`; `scopeagent feedback {run} accept {id}` records it"
+    ));
+    Ok(Exit::Success)
+}
+
+fn suggestion<'a>(all: &'a [Suggestion], id: &str, run: &str) -> Result<&'a Suggestion> {
+    all.iter()
+        .find(|s| s.id.eq_ignore_ascii_case(id))
+        .ok_or_else(|| {
+            let known: Vec<&str> = all.iter().map(|s| s.id.as_str()).collect();
+            let known = known.join(", ");
+            let error = say!(
+                "运行 `{run}` 没有建议 `{id}`",
+                "run `{run}` has no suggestion `{id}`"
+            );
+            Error::new(ErrorKind::Input, error).hint(match all {
+                [] => say!("这次运行没有建议", "it has none"),
+                _ => say!("有：{known}", "it has {known}"),
+            })
+        })
+}
+
+fn diff(suggestion: &Suggestion) -> Result<&str> {
+    suggestion.diff.as_deref().ok_or_else(|| {
+        let id = &suggestion.id;
+        let error = say!("建议 `{id}` 没有 diff", "suggestion `{id}` has no diff");
+        let hint = say!("请按它的步骤手工修改", "its steps have to be done by hand");
+        Error::new(ErrorKind::Input, error).hint(hint)
+    })
+}
+
+/// Applies a diff to a script that is still as it was analyzed. Returns where the original is now.
+fn apply(path: &Path, analyzed: &str, diff: &str) -> Result<PathBuf> {
+    let file = path.display();
+    let unreadable = say!(
+        "用 `--script FILE` 指定脚本；它须是 UTF-8 文本",
+        "`--script FILE` names another file; it must be UTF-8"
+    );
+    let now = fs::read_to_string(path).map_err(|e| {
+        let error = say!(
+            "无法读取脚本 `{file}`",
+            "the script `{file}` cannot be read"
+        );
+        let mut error = Error::new(ErrorKind::Input, error).hint(&unreadable);
+        error.causes.push(e.to_string());
+        error
+    })?;
+    let (mark, text) = match now.strip_prefix(MARK) {
+        Some(text) => (MARK, text),
+        None => ("", now.as_str()),
+    };
+    let changed = agent::apply_diff(text, diff).filter(|_| text == analyzed);
+    let changed = changed.ok_or_else(|| {
+        Error::new(
+            ErrorKind::Input,
+            say!(
+                "`{file}` 在分析之后有改动，diff 未应用",
+                "`{file}` changed since it was analyzed; the diff was not applied"
+            ),
+        )
+        .hint(say!("请重新分析该作业", "analyze the job again"))
+    })?;
+    let backup = free_name(path);
+    fs::copy(path, &backup)
+        .and_then(|_| fs::write(path, format!("{mark}{changed}")))
+        .explain(
+            ErrorKind::Other,
+            say!(
+                "`{file}` 所在目录须可写",
+                "the folder of `{file}` must be writable"
+            ),
+        )?;
+    Ok(backup)
+}
+
+/// `NAME.bak`, or with a number if there is one already.
+fn free_name(path: &Path) -> PathBuf {
+    let named = |n: u32| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(".bak");
+        if n > 1 {
+            name.push(n.to_string());
+        }
+        PathBuf::from(name)
+    };
+    (1..).map(named).find(|p| !p.exists()).unwrap_or_default()
+}
