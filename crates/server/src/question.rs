@@ -68,8 +68,8 @@ impl Session {
     /// The last run of the same job before this one. A second analysis of the same run is none.
     fn earlier_run(&self, report: &Report) -> Option<ComparedRun> {
         let filter = RunFilter {
-            job: None,
             limit: Some(RUNS_BACK),
+            ..RunFilter::default()
         };
         let name = report.job.name.as_deref()?;
         let rows = self.with_store_if_any(|store| store.runs(&filter)).ok()?;
