@@ -28,6 +28,7 @@ pub mod reasoner;
 mod request;
 pub mod saved;
 mod schema;
+mod script;
 pub mod step;
 pub mod terms;
 mod tools;
@@ -36,7 +37,7 @@ mod wording;
 
 pub use analyze::{Analysis, Replied, analyze, reply};
 pub use check::apply_diff;
-pub use experience::ChunkPrior;
+pub use experience::{ChunkPrior, ExperienceSource};
 pub use found::KindPrior;
 pub use private::mask_of;
 pub use progress::{Event, Observer, Silent};

@@ -15,6 +15,7 @@ pub mod mcp;
 mod monitor;
 mod question;
 mod reasoner;
+mod searches;
 mod session;
 
 pub use compare::no_report;

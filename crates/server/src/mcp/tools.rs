@@ -267,9 +267,11 @@ impl Handler {
                 depth: asked.depth.into(),
                 hypotheses: asked.hypotheses,
                 run_id: None,
+                origin: None,
             },
             reasoner: self.choice(asked.reasoner),
             save: true,
+            learned: true,
             cancel,
         }
     }
