@@ -69,7 +69,12 @@ impl SavedRun<'_> {
 
     fn mask(&self) -> llm::Mask {
         let job = &self.report.job;
-        let of_job = job.name.iter().chain(&job.id).chain(&job.owner).chain(&job.queue);
+        let of_job = job
+            .name
+            .iter()
+            .chain(&job.id)
+            .chain(&job.owner)
+            .chain(&job.queue);
         let names = self.names.iter().map(|name| (name.as_str(), "name"));
         let of_job = of_job.map(|name| (name.as_str(), "job"));
         let path = std::iter::once((job.path.as_str(), "path"));
@@ -78,9 +83,15 @@ impl SavedRun<'_> {
 }
 
 fn found(report: &Report, language: Language) -> Found {
-    let cleared = report.rules.iter().filter(|r| r.outcome == RuleResult::Cleared);
+    let cleared = report
+        .rules
+        .iter()
+        .filter(|r| r.outcome == RuleResult::Cleared);
     let time = report.time.as_ref();
-    let undecided = report.rules.iter().filter(|r| r.outcome == RuleResult::Abstained);
+    let undecided = report
+        .rules
+        .iter()
+        .filter(|r| r.outcome == RuleResult::Abstained);
     let decided = 1.0 - undecided.count() as f64 / report.rules.len().max(1) as f64;
     let ids = report.findings.iter().flat_map(|f| &f.evidence);
     let ids: std::collections::HashSet<&String> = ids.collect();
@@ -90,7 +101,9 @@ fn found(report: &Report, language: Language) -> Found {
         problem_type: report.problem_type,
         findings: report.findings.clone(),
         evidence: evidence.cloned().collect(),
-        time: time.map(|account| measures::time(account, language)).unwrap_or_default(),
+        time: time
+            .map(|account| measures::time(account, language))
+            .unwrap_or_default(),
         cleared: cleared
             .map(|rule| Cleared {
                 cause: rule.cause.code().to_owned(),

@@ -359,7 +359,9 @@ mod tests {
 
     #[test]
     fn every_field_is_described_in_the_language_of_the_prompt() {
-        let steps = StepId::THINK.into_iter().chain([StepId::Hypotheses, StepId::Answer]);
+        let steps = StepId::THINK
+            .into_iter()
+            .chain([StepId::Hypotheses, StepId::Answer]);
         let steps: Vec<StepId> = steps.collect();
         for (language, said) in [(Language::Zh, "Chinese"), (Language::En, "English")] {
             let mut found = Vec::new();

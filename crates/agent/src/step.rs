@@ -45,7 +45,9 @@ impl StepId {
     }
 
     pub fn from_id(id: &str) -> Option<StepId> {
-        let all = StepId::THINK.into_iter().chain([StepId::Hypotheses, StepId::Answer]);
+        let all = StepId::THINK
+            .into_iter()
+            .chain([StepId::Hypotheses, StepId::Answer]);
         all.into_iter().find(|step| step.id() == id)
     }
 

@@ -76,14 +76,22 @@ impl Session {
         let mut found: Vec<Report> = Vec::new();
         for row in rows {
             let is_other = row.run_id != report.run_id;
-            if !is_other || !row.job_name.as_deref().is_some_and(|n| runs::compare::is_same_name(n, name)) {
+            if !is_other
+                || !row
+                    .job_name
+                    .as_deref()
+                    .is_some_and(|n| runs::compare::is_same_name(n, name))
+            {
                 continue;
             }
             let kept = self.with_store_if_any(|store| store.report(&row.run_id));
             found.extend(kept.ok().flatten().filter(|other| is_before(other, report)));
         }
         // The latest of them; of several analyses of one run the newest.
-        let last = found.into_iter().rev().max_by(|a, b| a.job.submitted.cmp(&b.job.submitted))?;
+        let last = found
+            .into_iter()
+            .rev()
+            .max_by(|a, b| a.job.submitted.cmp(&b.job.submitted))?;
         let summary = self.with_store_if_any(|store| store.summary(&last.run_id));
         Some(ComparedRun {
             summary: summary.ok().flatten().unwrap_or_default(),
@@ -98,9 +106,8 @@ impl Session {
     /// If there is no such run, it has no report, or the LLM failed without a fallback.
     pub fn ask(&self, asked: &Question, observer: &mut dyn Observer) -> Result<Answered> {
         let run = asked.run.as_str();
-        let (report, summary, turns) = self.with_store(|store| {
-            Ok((store.report(run)?, store.summary(run)?, store.turns(run)?))
-        })?;
+        let (report, summary, turns) = self
+            .with_store(|store| Ok((store.report(run)?, store.summary(run)?, store.turns(run)?)))?;
         let report = report.ok_or_else(|| no_report(run))?;
         let summary = summary.unwrap_or_default();
         let cited: Vec<Evidence> = turns.iter().flat_map(|t| t.evidence.clone()).collect();
@@ -110,11 +117,20 @@ impl Session {
             summary: &summary,
             earlier: &|| self.earlier_run(&report),
         };
-        let before = report.question.iter().chain(turns.iter().map(|t| &t.question));
+        let before = report
+            .question
+            .iter()
+            .chain(turns.iter().map(|t| &t.question));
         let before: Vec<String> = before.cloned().collect();
         let measured = question::answer(&asked.text, &before, &context);
         let reasoners = self.reasoners(&asked.reasoner)?;
-        let input = question::input(&asked.text, measured.clone(), &turns, &context, asked.reasoner.redact);
+        let input = question::input(
+            &asked.text,
+            measured.clone(),
+            &turns,
+            &context,
+            asked.reasoner.redact,
+        );
         let services = self.services(reasoners, asked.reasoner.redact, &asked.cancel);
         let replied = agent::reply(&input, &services, observer);
         let replied = self.block_on(replied)?;
@@ -129,14 +145,26 @@ impl Session {
         if asked.save
             && let Err(error) = self.with_store(|store| store.add_turn(&report.run_id, &turn))
         {
-            self.monitor().warn(&format!("the answer is not saved: {}", error.one_line()));
+            self.monitor()
+                .warn(&format!("the answer is not saved: {}", error.one_line()));
         }
         Ok(answered)
     }
 }
 
-fn answered(asked: &Question, report: &Report, measured: MeasuredAnswer, replied: Replied) -> Answered {
-    let Replied { reply, engine, usage, checks, .. } = replied;
+fn answered(
+    asked: &Question,
+    report: &Report,
+    measured: MeasuredAnswer,
+    replied: Replied,
+) -> Answered {
+    let Replied {
+        reply,
+        engine,
+        usage,
+        checks,
+        ..
+    } = replied;
     let is_empty = reply.text.trim().is_empty();
     let text = match is_empty {
         true => measured.text,
@@ -167,7 +195,8 @@ fn answered(asked: &Question, report: &Report, measured: MeasuredAnswer, replied
 
 /// Whether a report is about an earlier run of the same job.
 fn is_before(other: &Report, report: &Report) -> bool {
-    let is_other = other.job.id != report.job.id || other.job.id.is_none() && other.job.path != report.job.path;
+    let is_other = other.job.id != report.job.id
+        || other.job.id.is_none() && other.job.path != report.job.path;
     match (&other.job.submitted, &report.job.submitted) {
         (Some(a), Some(b)) => is_other && a < b,
         _ => is_other,

@@ -3,8 +3,8 @@
 use job::Job;
 use report::{Checks, Engine, Usage};
 
-use super::panel::Panel;
 use super::Stop;
+use super::panel::Panel;
 use crate::conclusion::{Conclusion, Reply};
 use crate::facts::StepInput;
 use crate::progress::Observer;

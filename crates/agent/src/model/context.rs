@@ -406,9 +406,7 @@ fn parts_of(step: StepId) -> impl Iterator<Item = &'static str> {
         StepId::Advice => {
             "job findings time stages tables script suggestions excerpts experience memory answer"
         }
-        StepId::Answer => {
-            "job findings time stages script suggestions cleared memory answer"
-        }
+        StepId::Answer => "job findings time stages script suggestions cleared memory answer",
         StepId::Hypotheses => {
             "job findings time stages tables script cleared missing excerpts experience memory"
         }

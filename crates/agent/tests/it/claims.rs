@@ -375,7 +375,12 @@ async fn the_answer_to_the_question_is_checked_and_never_missing() {
     invented["answer"] = json!({ "text": text, "evidence": ["E901", "E900"] });
     let (report, _) = concluding(Language::En, "think5", invented).await;
     let answer = report.answer.as_ref().expect("an answer");
-    assert_eq!(answer.text.matches("[unverified]").count(), 3, "{}", answer.text);
+    assert_eq!(
+        answer.text.matches("[unverified]").count(),
+        3,
+        "{}",
+        answer.text
+    );
     assert_eq!(answer.evidence, ["E900"]);
     let (report, _) = concluding(Language::En, "think5", plain("think5")).await;
     let answer = report.answer.as_ref().expect("the program's answer");

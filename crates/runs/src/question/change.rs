@@ -28,8 +28,14 @@ pub(super) fn since(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let language = said.language();
     let comparison = compare::compare(&earlier, &now, language);
     let submitted = earlier.report.job.submitted.as_deref();
-    let when = submitted.and_then(|s| s.get(..10)).unwrap_or(&earlier.report.run_id);
-    let times = earlier.report.job.elapsed_seconds.zip(run.report.job.elapsed_seconds);
+    let when = submitted
+        .and_then(|s| s.get(..10))
+        .unwrap_or(&earlier.report.run_id);
+    let times = earlier
+        .report
+        .job
+        .elapsed_seconds
+        .zip(run.report.job.elapsed_seconds);
     let sentence = match times {
         Some((before, after)) => text!(
             "与上一次运行（{when}）相比：从 {before}变为 {after}（{change}）",
@@ -38,7 +44,10 @@ pub(super) fn since(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             after = Seconds(after),
             change = Change::between(before, after)
         ),
-        None => text!("与上一次运行（{when}）比较", "Compared with the last run ({when})"),
+        None => text!(
+            "与上一次运行（{when}）比较",
+            "Compared with the last run ({when})"
+        ),
     };
     said.say(sentence, &[]);
     for subject in &intent.subjects {
@@ -73,6 +82,9 @@ fn stage(said: &mut Said<'_>, name: &str, comparison: &compare::Comparison) {
         );
         said.say(sentence, &[]);
     } else if change.a.is_none() {
-        said.say(text!("上一次运行没有 {name}", "The last run had no {name}"), &[]);
+        said.say(
+            text!("上一次运行没有 {name}", "The last run had no {name}"),
+            &[],
+        );
     }
 }

@@ -60,7 +60,11 @@ fn stages(run: &Asked<'_>) -> Vec<StageRow> {
     let described = &order[..order.len().min(STAGES)];
     let row = |(at, s): (usize, &crate::StageSummary)| StageRow {
         name: s.name.clone(),
-        operators: s.operators.iter().map(|o| crate::with_keys(&o.id, &o.keys)).collect(),
+        operators: s
+            .operators
+            .iter()
+            .map(|o| crate::with_keys(&o.id, &o.keys))
+            .collect(),
         vertices: s.vertices,
         lines: s.lines.clone(),
         measures: match described.contains(&at) {

@@ -2,9 +2,9 @@
 
 use report::{Cause, SegmentKind};
 
-use super::{Asked, stage};
 use super::names::{Named, Subject, Unknown};
 use super::words::{Quantity, Wording};
+use super::{Asked, stage};
 
 /// Subjects and quantities answered at once; nobody asks for more.
 const MOST: usize = 4;
@@ -82,12 +82,18 @@ fn earlier(before: &[String], run: &Asked<'_>) -> Vec<Subject> {
         let asked = asked(&wording);
         match named.subjects.is_empty() && asked.contains(&Quantity::Which) {
             // The question was which stage it is: that stage.
-            true => stage::ranked(run, &asked).into_iter().take(1).map(|(_, at)| Subject::Stage(at)).collect(),
+            true => stage::ranked(run, &asked)
+                .into_iter()
+                .take(1)
+                .map(|(_, at)| Subject::Stage(at))
+                .collect(),
             false => named.subjects,
         }
     };
     let mut named = before.iter().rev().map(subjects);
-    named.find(|subjects| !subjects.is_empty()).unwrap_or_default()
+    named
+        .find(|subjects| !subjects.is_empty())
+        .unwrap_or_default()
 }
 
 fn asked(wording: &Wording) -> Vec<Quantity> {
@@ -107,13 +113,18 @@ fn times(
     run: &Asked<'_>,
 ) -> (Option<f64>, Option<f64>) {
     let job = &run.report.job;
-    let is_near = |said: f64, known: Option<f64>| known.is_some_and(|k| (said - k).abs() <= 0.25 * k.max(30.0));
-    let is_known = |said: f64| is_near(said, job.elapsed_seconds) || is_near(said, job.total_seconds);
+    let is_near = |said: f64, known: Option<f64>| {
+        known.is_some_and(|k| (said - k).abs() <= 0.25 * k.max(30.0))
+    };
+    let is_known =
+        |said: f64| is_near(said, job.elapsed_seconds) || is_near(said, job.total_seconds);
     let said = durations(text);
     let other = said.iter().copied().find(|s| !is_known(*s));
     let changes = asked.contains(&Quantity::Change);
     let elapsed = job.elapsed_seconds;
-    let half = elapsed.filter(|_| wording.says_half() && !changes).map(|s| s / 2.0);
+    let half = elapsed
+        .filter(|_| wording.says_half() && !changes)
+        .map(|s| s / 2.0);
     let goal = other.filter(|_| wording.sets_goal() && !changes).or(half);
     // Without the time from submission to end nothing contradicts the user.
     let is_known = elapsed.is_some() && job.total_seconds.is_some();
@@ -124,19 +135,41 @@ fn times(
 /// Durations in a text, in seconds: `8 minutes`, `1.5h`, `12 分钟`.
 fn durations(text: &str) -> Vec<f64> {
     const UNITS: &[(&str, f64)] = &[
-        ("毫秒", 0.001), ("秒", 1.0), ("分", 60.0), ("小时", 3600.0), ("个小时", 3600.0), ("个半小时", 5400.0),
-        ("ms", 0.001), ("s", 1.0), ("sec", 1.0), ("secs", 1.0), ("second", 1.0), ("seconds", 1.0),
-        ("m", 60.0), ("min", 60.0), ("mins", 60.0), ("minute", 60.0), ("minutes", 60.0),
-        ("h", 3600.0), ("hr", 3600.0), ("hrs", 3600.0), ("hour", 3600.0), ("hours", 3600.0),
+        ("毫秒", 0.001),
+        ("秒", 1.0),
+        ("分", 60.0),
+        ("小时", 3600.0),
+        ("个小时", 3600.0),
+        ("个半小时", 5400.0),
+        ("ms", 0.001),
+        ("s", 1.0),
+        ("sec", 1.0),
+        ("secs", 1.0),
+        ("second", 1.0),
+        ("seconds", 1.0),
+        ("m", 60.0),
+        ("min", 60.0),
+        ("mins", 60.0),
+        ("minute", 60.0),
+        ("minutes", 60.0),
+        ("h", 3600.0),
+        ("hr", 3600.0),
+        ("hrs", 3600.0),
+        ("hour", 3600.0),
+        ("hours", 3600.0),
     ];
     let lower = text.to_lowercase();
     let mut found = Vec::new();
     let mut rest = lower.as_str();
     while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
         let number = &rest[at..];
-        let end = number.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(number.len());
+        let end = number
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(number.len());
         let after = number[end..].trim_start_matches([' ', '-']);
-        let word_end = after.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(after.len());
+        let word_end = after
+            .find(|c: char| !c.is_ascii_alphabetic())
+            .unwrap_or(after.len());
         let fits = |(unit, _): &&(&str, f64)| match unit.is_ascii() {
             true => after[..word_end] == **unit,
             false => after.starts_with(unit),

@@ -17,12 +17,26 @@ const SHOWN: usize = 3;
 pub(super) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let asks = |q| intent.asks(q);
     let states_problem = intent.causes.is_empty() || asks(Quantity::Reason);
-    if run.report.job.state == JobState::Failed && (asks(Quantity::Reason) || asks(Quantity::Verdict)) {
+    if run.report.job.state == JobState::Failed
+        && (asks(Quantity::Reason) || asks(Quantity::Verdict))
+    {
         failure(said, run);
     }
     let counts = intent.asked.iter().any(|q| {
         use Quantity::*;
-        matches!(q, Vertices | Stages | Rows | Bytes | Duration | Inputs | Which | Segment(_) | Cost | Identity)
+        matches!(
+            q,
+            Vertices
+                | Stages
+                | Rows
+                | Bytes
+                | Duration
+                | Inputs
+                | Which
+                | Segment(_)
+                | Cost
+                | Identity
+        )
     });
     let wants_verdict = asks(Quantity::Verdict) && !counts || asks(Quantity::Reason);
     if asks(Quantity::Duration) {
@@ -69,7 +83,12 @@ fn failure(said: &mut Said<'_>, run: &Asked<'_>) {
         Some(ran) => text!("运行 {ran}后", " after {ran}", ran = Seconds(ran)),
         None => Text::default(),
     };
-    let sentence = text!("作业{after}失败{error}", "The job failed{after}{error}", after = after, error = error);
+    let sentence = text!(
+        "作业{after}失败{error}",
+        "The job failed{after}{error}",
+        after = after,
+        error = error
+    );
     said.say(sentence, &[]);
 }
 
@@ -109,7 +128,10 @@ pub(super) fn duration(said: &mut Said<'_>, run: &Asked<'_>) {
             before = before
         ),
         (Some(ran), None) => text!("作业运行 {ran}", "The job ran {ran}", ran = Seconds(ran)),
-        (None, _) => text!("没有文件记录作业的运行时间", "No file gives the run time of the job"),
+        (None, _) => text!(
+            "没有文件记录作业的运行时间",
+            "No file gives the run time of the job"
+        ),
     };
     said.say(sentence, &ids);
 }
@@ -132,7 +154,10 @@ pub(super) fn belief(said: &mut Said<'_>, run: &Asked<'_>, belief: f64) {
 /// Where the time went: the largest parts.
 pub(super) fn account(said: &mut Said<'_>, run: &Asked<'_>) {
     let Some(time) = &run.report.time else {
-        let sentence = text!("没有文件说明时间花在哪里", "No file says where the time went");
+        let sentence = text!(
+            "没有文件说明时间花在哪里",
+            "No file says where the time went"
+        );
         said.say(sentence, &[]);
         duration(said, run);
         return verdict::undecided(said, run, |_| true);
@@ -151,7 +176,10 @@ pub(super) fn account(said: &mut Said<'_>, run: &Asked<'_>) {
     }
     parts.sort_by(|a, b| b.0.total_cmp(&a.0));
     let language = said.language();
-    let shown = parts.iter().take(SHOWN).filter(|(s, ..)| *s > 0.0 && total > 0.0);
+    let shown = parts
+        .iter()
+        .take(SHOWN)
+        .filter(|(s, ..)| *s > 0.0 && total > 0.0);
     let mut ids: Vec<String> = Vec::new();
     let shown: Vec<String> = shown
         .map(|(seconds, segment, evidence)| {
@@ -200,11 +228,24 @@ fn part(seconds: f64, total: f64, segment: &Segment) -> Text {
 }
 
 /// Seconds of the critical path of one kind, in a stage or in the job.
-pub(super) fn time_of(said: &mut Said<'_>, run: &Asked<'_>, kind: SegmentKind, stage: Option<&str>) {
+pub(super) fn time_of(
+    said: &mut Said<'_>,
+    run: &Asked<'_>,
+    kind: SegmentKind,
+    stage: Option<&str>,
+) {
     let Some(time) = &run.report.time else {
-        return said.say(text!("没有文件说明时间花在哪里", "No file says where the time went"), &[]);
+        return said.say(
+            text!(
+                "没有文件说明时间花在哪里",
+                "No file says where the time went"
+            ),
+            &[],
+        );
     };
-    let fits = |s: &&Segment| s.kind == kind && stage.is_none_or(|stage| s.stage.as_deref() == Some(stage));
+    let fits = |s: &&Segment| {
+        s.kind == kind && stage.is_none_or(|stage| s.stage.as_deref() == Some(stage))
+    };
     let segments: Vec<&Segment> = time.segments.iter().filter(fits).collect();
     let seconds: f64 = segments.iter().map(|s| s.seconds).sum();
     let stated = match kind {
@@ -213,10 +254,20 @@ pub(super) fn time_of(said: &mut Said<'_>, run: &Asked<'_>, kind: SegmentKind, s
         _ => None,
     };
     if let (Some(stated), None, true) = (stated, stage, seconds <= 0.0) {
-        let sentence = text!("{kind}用时 {time}", "{kind}: {time}", kind = kind.title(), time = Seconds(stated));
+        let sentence = text!(
+            "{kind}用时 {time}",
+            "{kind}: {time}",
+            kind = kind.title(),
+            time = Seconds(stated)
+        );
         return said.say(sentence, &[]);
     }
-    let ids: Vec<String> = segments.iter().flat_map(|s| s.evidence.iter().take(1)).take(SHOWN).cloned().collect();
+    let ids: Vec<String> = segments
+        .iter()
+        .flat_map(|s| s.evidence.iter().take(1))
+        .take(SHOWN)
+        .cloned()
+        .collect();
     let place = match stage {
         Some(stage) => text!("{stage} 中", " in {stage}"),
         None => Text::default(),
@@ -242,11 +293,16 @@ pub(super) fn time_of(said: &mut Said<'_>, run: &Asked<'_>, kind: SegmentKind, s
 
 fn vertices(said: &mut Said<'_>, run: &Asked<'_>) {
     let Some(n) = run.report.job.vertices else {
-        return said.say(text!("没有文件给出顶点数", "No file gives the number of vertices"), &[]);
+        return said.say(
+            text!("没有文件给出顶点数", "No file gives the number of vertices"),
+            &[],
+        );
     };
     let stages = run.summary.stages.iter();
     let ids: Vec<String> = Vec::new();
-    let largest = stages.filter_map(|s| Some((s.vertices?, s))).max_by_key(|(n, _)| *n);
+    let largest = stages
+        .filter_map(|s| Some((s.vertices?, s)))
+        .max_by_key(|(n, _)| *n);
     let largest = match largest {
         Some((most, stage)) => text!(
             "，最多的阶段是 {name}，有 {most}",
@@ -287,7 +343,13 @@ fn stages(said: &mut Said<'_>, run: &Asked<'_>) {
 fn inputs(said: &mut Said<'_>, run: &Asked<'_>) {
     let mut inputs: Vec<&InputSummary> = run.summary.inputs.iter().collect();
     if inputs.is_empty() {
-        return said.say(text!("没有文件说明作业的输入", "No file describes the inputs of the job"), &[]);
+        return said.say(
+            text!(
+                "没有文件说明作业的输入",
+                "No file describes the inputs of the job"
+            ),
+            &[],
+        );
     }
     inputs.sort_by_key(|i| std::cmp::Reverse(i.bytes));
     let language = said.language();
@@ -333,7 +395,10 @@ pub(super) fn sizes(input: &InputSummary) -> Text {
 
 fn cost(said: &mut Said<'_>, report: &Report) {
     let Some(cost) = &report.cost else {
-        return said.say(text!("没有文件可以算出成本", "No file tells what the run cost"), &[]);
+        return said.say(
+            text!("没有文件可以算出成本", "No file tells what the run cost"),
+            &[],
+        );
     };
     let unit = &cost.unit;
     let hours = |n: Option<f64>| n.map(|n| format!("{n:.2}"));
@@ -348,14 +413,22 @@ fn cost(said: &mut Said<'_>, report: &Report) {
         _ => "执行器核小时",
     };
     if let Some(n) = hours(cost.vertex_hours) {
-        let sentence = text!("这次运行用了 {n} {zh}{wasted}", "The run took {n} {plural}{wasted}", wasted = wasted);
+        let sentence = text!(
+            "这次运行用了 {n} {zh}{wasted}",
+            "The run took {n} {plural}{wasted}",
+            wasted = wasted
+        );
         said.say(sentence, &[]);
     }
 }
 
 /// The code of the findings.
 fn places(said: &mut Said<'_>, run: &Asked<'_>) {
-    let located = run.report.findings.iter().filter_map(|f| Some((f, f.script_lines?)));
+    let located = run
+        .report
+        .findings
+        .iter()
+        .filter_map(|f| Some((f, f.script_lines?)));
     let mut any = false;
     for (finding, [first, last]) in located.take(SHOWN) {
         any = true;
@@ -373,13 +446,25 @@ fn places(said: &mut Said<'_>, run: &Asked<'_>) {
         said.say(sentence, &[]);
     }
     if !any {
-        said.say(text!("没有哪一段代码被规则指出", "No rule points at a piece of code"), &[]);
+        said.say(
+            text!(
+                "没有哪一段代码被规则指出",
+                "No rule points at a piece of code"
+            ),
+            &[],
+        );
     }
 }
 
 fn missing(said: &mut Said<'_>, run: &Asked<'_>) {
     if run.report.missing_information.is_empty() {
-        return said.say(text!("不缺信息：规则需要的数据都有", "Nothing is missing: the rules have everything they need"), &[]);
+        return said.say(
+            text!(
+                "不缺信息：规则需要的数据都有",
+                "Nothing is missing: the rules have everything they need"
+            ),
+            &[],
+        );
     }
     verdict::undecided(said, run, |_| true);
 }
@@ -389,7 +474,12 @@ fn sources(said: &mut Said<'_>, run: &Asked<'_>) {
     for found in run.report.findings.iter().take(SHOWN) {
         super::thing::finding(said, run, &found.id, true);
     }
-    let files: Vec<String> = run.report.files_read.iter().map(|f| format!("`{}`", f.file)).collect();
+    let files: Vec<String> = run
+        .report
+        .files_read
+        .iter()
+        .map(|f| format!("`{}`", f.file))
+        .collect();
     let sentence = text!(
         "数据来自 {files}",
         "The numbers come from {files}",
@@ -402,19 +492,41 @@ fn identity(said: &mut Said<'_>, report: &Report) {
     let job = &report.job;
     let label = job.label();
     let mut parts: Vec<Text> = Vec::new();
-    parts.extend(job.owner.as_ref().map(|who| text!("由 {who} 提交", "submitted by {who}")));
-    parts.extend(job.queue.as_ref().map(|queue| text!("队列 {queue}", "in queue {queue}")));
-    parts.extend(job.submitted.as_ref().map(|at| text!("提交时间 {at}", "at {at}")));
+    parts.extend(
+        job.owner
+            .as_ref()
+            .map(|who| text!("由 {who} 提交", "submitted by {who}")),
+    );
+    parts.extend(
+        job.queue
+            .as_ref()
+            .map(|queue| text!("队列 {queue}", "in queue {queue}")),
+    );
+    parts.extend(
+        job.submitted
+            .as_ref()
+            .map(|at| text!("提交时间 {at}", "at {at}")),
+    );
     parts.extend(job.id.as_ref().map(|id| text!("编号 {id}", "id {id}")));
     let parts: Vec<String> = parts.into_iter().map(|p| p.into(report.language)).collect();
     let parts = match parts.is_empty() {
-        true => text!("文件中没有提交人、队列和时间", "no file names its owner, queue or time"),
+        true => text!(
+            "文件中没有提交人、队列和时间",
+            "no file names its owner, queue or time"
+        ),
         false => Text {
             zh: parts.join("，"),
             en: parts.join(", "),
         },
     };
-    said.say(text!("作业 {label}：{parts}", "Job {label}: {parts}", parts = parts), &[]);
+    said.say(
+        text!(
+            "作业 {label}：{parts}",
+            "Job {label}: {parts}",
+            parts = parts
+        ),
+        &[],
+    );
 }
 
 /// Whether a time can be reached.
@@ -434,7 +546,12 @@ pub(super) fn goal(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         );
         return said.say(sentence, &ids);
     }
-    let avoidable = run.report.time.as_ref().and_then(|t| t.avoidable_seconds).unwrap_or(0.0);
+    let avoidable = run
+        .report
+        .time
+        .as_ref()
+        .and_then(|t| t.avoidable_seconds)
+        .unwrap_or(0.0);
     let left = (ran - avoidable).max(0.0);
     let sentence = match (avoidable > 0.0, left <= goal) {
         (false, _) => text!(

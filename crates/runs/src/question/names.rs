@@ -71,7 +71,11 @@ const KINDS: &[(Kind, &[&str], &[&str])] = &[
     (Kind::Stage, &["阶段"], &["stage", "stages"]),
     (Kind::Operator, &["算子"], &["operator"]),
     (Kind::Input, &["表", "输入"], &["table", "input", "dataset"]),
-    (Kind::Column, &["列", "字段", "键"], &["column", "field", "key"]),
+    (
+        Kind::Column,
+        &["列", "字段", "键"],
+        &["column", "field", "key"],
+    ),
     (Kind::File, &["文件"], &["file"]),
 ];
 
@@ -92,7 +96,10 @@ impl Named {
             if span.start < rest_from {
                 continue;
             }
-            let place = Place { question, span: span.clone() };
+            let place = Place {
+                question,
+                span: span.clone(),
+            };
             let mut found = known.find(&place);
             if found.is_empty() {
                 if !known.is_missed(&place) {
@@ -120,17 +127,29 @@ impl Named {
 
     /// `line 35`, `lines 35-40`, `第 35 行`, `第 35–40 行`, where nothing counts rows.
     fn lines(&mut self, run: &Asked<'_>) {
-        let last = run.summary.script.as_ref().map_or(0, |s| s.text.lines().count());
+        let last = run
+            .summary
+            .script
+            .as_ref()
+            .map_or(0, |s| s.text.lines().count());
         let lower = self.rest.to_lowercase();
-        let after = ["lines ", "line ", "第"].iter().find_map(|word| lower.split_once(word));
+        let after = ["lines ", "line ", "第"]
+            .iter()
+            .find_map(|word| lower.split_once(word));
         let Some((_, after)) = after else { return };
         let mut numbers = after
             .trim_start()
             .split(|c: char| !c.is_ascii_digit())
             .map(str::parse::<u32>);
-        let Some(Ok(first)) = numbers.next() else { return };
-        let is_range = after.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
-        let is_range = is_range.trim_start().starts_with(['-', '–', '—', '到', '~', '至']);
+        let Some(Ok(first)) = numbers.next() else {
+            return;
+        };
+        let is_range = after
+            .trim_start()
+            .trim_start_matches(|c: char| c.is_ascii_digit());
+        let is_range = is_range
+            .trim_start()
+            .starts_with(['-', '–', '—', '到', '~', '至']);
         let to = match numbers.find_map(Result::ok) {
             Some(to) if is_range && to >= first => to,
             _ => first,
@@ -164,14 +183,24 @@ impl Place<'_> {
 
     /// What the word before or after calls it.
     fn kind(&self) -> Option<Kind> {
-        let trimmed: &[char] = &[' ', '`', '"', '“', '”', '\'', '「', '」', '：', ':', '这', '个', '该', '的', '是'];
-        let before = self.question[..self.span.start].trim_end_matches(trimmed).to_lowercase();
-        let after = self.question[self.span.end..].trim_start_matches(trimmed).to_lowercase();
+        let trimmed: &[char] = &[
+            ' ', '`', '"', '“', '”', '\'', '「', '」', '：', ':', '这', '个', '该', '的', '是',
+        ];
+        let before = self.question[..self.span.start]
+            .trim_end_matches(trimmed)
+            .to_lowercase();
+        let after = self.question[self.span.end..]
+            .trim_start_matches(trimmed)
+            .to_lowercase();
         let is_end = |word: &str| {
-            before.strip_suffix(word).is_some_and(|head| !head.ends_with(|c: char| c.is_ascii_alphanumeric()))
+            before
+                .strip_suffix(word)
+                .is_some_and(|head| !head.ends_with(|c: char| c.is_ascii_alphanumeric()))
         };
         let is_start = |word: &str| {
-            after.strip_prefix(word).is_some_and(|tail| !tail.starts_with(|c: char| c.is_ascii_alphanumeric()))
+            after
+                .strip_prefix(word)
+                .is_some_and(|tail| !tail.starts_with(|c: char| c.is_ascii_alphanumeric()))
         };
         let mut kinds = KINDS.iter();
         let found = kinds.find(|(_, zh, en)| {
@@ -195,16 +224,27 @@ impl<'a> Known<'a> {
         let (report, summary) = (run.report, run.summary);
         let mut names: Vec<(String, Kind, Subject)> = Vec::new();
         let job = &report.job;
-        names.extend(job.name.iter().chain(&job.id).map(|n| (n.clone(), Kind::Any, Subject::Job)));
+        names.extend(
+            job.name
+                .iter()
+                .chain(&job.id)
+                .map(|n| (n.clone(), Kind::Any, Subject::Job)),
+        );
         for (at, stage) in summary.stages.iter().enumerate() {
             names.push((stage.name.clone(), Kind::Stage, Subject::Stage(at)));
             for (operator, o) in stage.operators.iter().enumerate() {
-                names.push((o.id.clone(), Kind::Operator, Subject::Operator(at, operator)));
+                names.push((
+                    o.id.clone(),
+                    Kind::Operator,
+                    Subject::Operator(at, operator),
+                ));
             }
         }
         for (at, input) in summary.inputs.iter().enumerate() {
             names.push((input.name.clone(), Kind::Input, Subject::Input(at)));
-            names.extend(short(&input.name).map(|n| (n.to_owned(), Kind::Input, Subject::Input(at))));
+            names.extend(
+                short(&input.name).map(|n| (n.to_owned(), Kind::Input, Subject::Input(at))),
+            );
         }
         let files = report.files_read.iter().map(|f| &f.file);
         let files = files.chain(report.missing_information.iter().map(|m| &m.file));
@@ -217,13 +257,26 @@ impl<'a> Known<'a> {
             names.push((e.id.clone(), Kind::Any, Subject::Evidence(e.id.clone())));
             names.push((e.metric.clone(), Kind::Any, Subject::Evidence(e.id.clone())));
         }
-        let keys = summary.stages.iter().flat_map(|s| &s.operators).flat_map(|o| &o.keys);
+        let keys = summary
+            .stages
+            .iter()
+            .flat_map(|s| &s.operators)
+            .flat_map(|o| &o.keys);
         let columns = keys.chain(summary.edges.iter().flat_map(|e| &e.keys));
-        let columns = columns.chain(summary.inputs.iter().flat_map(|i| &i.columns).map(|c| &c.name));
+        let columns = columns.chain(
+            summary
+                .inputs
+                .iter()
+                .flat_map(|i| &i.columns)
+                .map(|c| &c.name),
+        );
         names.extend(columns.map(|c| (c.clone(), Kind::Column, Subject::Column(c.clone()))));
         for statement in run.statements() {
             let (first, last) = statement.lines;
-            let target = statement.target.iter().map(|t| t.trim_start_matches('@').to_owned());
+            let target = statement
+                .target
+                .iter()
+                .map(|t| t.trim_start_matches('@').to_owned());
             names.extend(target.map(|t| (t, Kind::Any, Subject::Lines(first, last))));
         }
         let others = summary.private_names.iter();
@@ -240,12 +293,15 @@ impl<'a> Known<'a> {
             .flat_map(|(name, ..)| {
                 let name = name.to_ascii_lowercase();
                 let ends = |end: usize| !lower[end..].starts_with(|c: char| c.is_ascii_digit());
-                let found = lower.match_indices(name.as_str()).map(|(at, n)| at..at + n.len());
+                let found = lower
+                    .match_indices(name.as_str())
+                    .map(|(at, n)| at..at + n.len());
                 found.filter(|span| ends(span.end)).collect::<Vec<_>>()
             })
             .collect();
         spans.extend(stage_numbers(&lower));
-        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$' | '/' | '#' | '-');
+        let is_part =
+            |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$' | '/' | '#' | '-');
         let mut start = None;
         for (at, c) in question.char_indices().chain([(question.len(), ' ')]) {
             match (is_part(c), start) {
@@ -269,8 +325,11 @@ impl<'a> Known<'a> {
         let name = place.name();
         let kind = place.kind();
         let fits = |(known, what, _): &&(String, Kind, Subject)| {
-            known.eq_ignore_ascii_case(name) && (is_name(known) || place.is_quoted() || kind == Some(*what)
-                || *what == Kind::Input && known.len() > 3)
+            known.eq_ignore_ascii_case(name)
+                && (is_name(known)
+                    || place.is_quoted()
+                    || kind == Some(*what)
+                    || *what == Kind::Input && known.len() > 3)
         };
         let mut found: Vec<&(String, Kind, Subject)> = self.names.iter().filter(fits).collect();
         if found.iter().any(|(_, what, _)| Some(*what) == kind) {
@@ -279,7 +338,10 @@ impl<'a> Known<'a> {
         if let Some((.., subject)) = found.first() {
             return vec![subject.clone()];
         }
-        self.numbered(name).map(Subject::Stage).into_iter().collect()
+        self.numbered(name)
+            .map(Subject::Stage)
+            .into_iter()
+            .collect()
     }
 
     /// `SV3` or `stage 3`: the stage of that number.
@@ -293,7 +355,9 @@ impl<'a> Known<'a> {
         (is_number && is_stage).then(|| {
             stages.iter().position(|s| {
                 let s = s.name.to_ascii_lowercase();
-                s.strip_prefix("sv").and_then(|s| s.strip_prefix(digits)).is_some_and(|s| s.starts_with('_') || s.is_empty())
+                s.strip_prefix("sv")
+                    .and_then(|s| s.strip_prefix(digits))
+                    .is_some_and(|s| s.starts_with('_') || s.is_empty())
                     || s == format!("stage {digits}")
             })
         })?
@@ -306,7 +370,10 @@ impl<'a> Known<'a> {
         let is_number = name.bytes().all(|b| !b.is_ascii_alphabetic());
         let claims = place.kind().is_some();
         let is_job = !claims && self.run.report.job.name.is_none();
-        let looks = is_name(name) || place.is_quoted() && claims || claims && is_capital(name) && !place.begins_sentence() || is_stage_number(name);
+        let looks = is_name(name)
+            || place.is_quoted() && claims
+            || claims && is_capital(name) && !place.begins_sentence()
+            || is_stage_number(name);
         looks && !is_number && !is_hint() && !is_job && report::Cause::from_code(name).is_none()
     }
 
@@ -355,12 +422,30 @@ impl Unknown {
     pub(super) fn sentence(&self) -> Text {
         let name = &self.name;
         let missing = match self.kind {
-            Kind::Stage => text!("这次运行中没有阶段 `{name}`", "this run has no stage `{name}`"),
-            Kind::Operator => text!("这次运行中没有算子 `{name}`", "this run has no operator `{name}`"),
-            Kind::Input => text!("这次运行的输入中没有 `{name}`", "this run has no input `{name}`"),
-            Kind::Column => text!("这次运行的键中没有列 `{name}`", "no key of this run is called `{name}`"),
-            Kind::File => text!("这次运行没有读取文件 `{name}`", "no file `{name}` was read for this run"),
-            Kind::Any => text!("这次运行中没有 `{name}`", "this run has nothing called `{name}`"),
+            Kind::Stage => text!(
+                "这次运行中没有阶段 `{name}`",
+                "this run has no stage `{name}`"
+            ),
+            Kind::Operator => text!(
+                "这次运行中没有算子 `{name}`",
+                "this run has no operator `{name}`"
+            ),
+            Kind::Input => text!(
+                "这次运行的输入中没有 `{name}`",
+                "this run has no input `{name}`"
+            ),
+            Kind::Column => text!(
+                "这次运行的键中没有列 `{name}`",
+                "no key of this run is called `{name}`"
+            ),
+            Kind::File => text!(
+                "这次运行没有读取文件 `{name}`",
+                "no file `{name}` was read for this run"
+            ),
+            Kind::Any => text!(
+                "这次运行中没有 `{name}`",
+                "this run has nothing called `{name}`"
+            ),
         };
         let quoted = |names: &mut dyn Iterator<Item = &String>| {
             let names: Vec<String> = names.map(|n| format!("`{n}`")).collect();
@@ -375,17 +460,30 @@ impl Unknown {
                 "; the nearest: {near}",
                 near = quoted(&mut self.near.iter().map(|n| &n.name))
             ),
-            (true, false) => text!("；有：{others}", "; there are {others}", others = quoted(&mut self.others.iter())),
+            (true, false) => text!(
+                "；有：{others}",
+                "; there are {others}",
+                others = quoted(&mut self.others.iter())
+            ),
             (true, true) => Text::default(),
         };
-        text!("{missing}{hint}", "{missing}{hint}", missing = missing, hint = hint)
+        text!(
+            "{missing}{hint}",
+            "{missing}{hint}",
+            missing = missing,
+            hint = hint
+        )
     }
 }
 
 /// A path without its folders, and without its ending.
 fn short(path: &str) -> impl Iterator<Item = &str> {
     let file = path.rsplit('/').next().filter(|f| *f != path);
-    let base = path.rsplit('/').next().and_then(|f| f.rsplit_once('.')).map(|(base, _)| base);
+    let base = path
+        .rsplit('/')
+        .next()
+        .and_then(|f| f.rsplit_once('.'))
+        .map(|(base, _)| base);
     file.into_iter().chain(base)
 }
 
@@ -396,7 +494,10 @@ fn stage_numbers(lower: &str) -> Vec<Range<usize>> {
         for (at, _) in lower.match_indices(word) {
             let rest = &lower[at + word.len()..];
             let blanks = rest.len() - rest.trim_start_matches(' ').len();
-            let digits = rest[blanks..].bytes().take_while(u8::is_ascii_digit).count();
+            let digits = rest[blanks..]
+                .bytes()
+                .take_while(u8::is_ascii_digit)
+                .count();
             if digits > 0 {
                 found.push(at..at + word.len() + blanks + digits);
             }
@@ -407,13 +508,16 @@ fn stage_numbers(lower: &str) -> Vec<Range<usize>> {
 
 fn is_stage_number(name: &str) -> bool {
     let lower = name.to_lowercase();
-    let rest = lower.strip_prefix("stage").or_else(|| lower.strip_prefix("阶段"));
+    let rest = lower
+        .strip_prefix("stage")
+        .or_else(|| lower.strip_prefix("阶段"));
     rest.is_some_and(|r| !r.trim().is_empty() && r.trim().bytes().all(|b| b.is_ascii_digit()))
 }
 
 fn is_capital(name: &str) -> bool {
     let mut letters = name.chars();
-    letters.next().is_some_and(|c| c.is_ascii_uppercase()) && letters.any(|c| c.is_ascii_lowercase())
+    letters.next().is_some_and(|c| c.is_ascii_uppercase())
+        && letters.any(|c| c.is_ascii_lowercase())
 }
 
 /// Whether a word can only be a name: `Join_5`, `ClickLog`, `tables.json`, `SV3`.
@@ -421,11 +525,19 @@ fn is_name(word: &str) -> bool {
     let has = |test: fn(&u8) -> bool| word.bytes().any(|b| test(&b));
     let letters = has(u8::is_ascii_alphabetic);
     let pairs = word.as_bytes().windows(2);
-    let has_hump = pairs.clone().any(|p| p[0].is_ascii_lowercase() && p[1].is_ascii_uppercase());
+    let has_hump = pairs
+        .clone()
+        .any(|p| p[0].is_ascii_lowercase() && p[1].is_ascii_uppercase());
     let is_file = word.rsplit_once('.').is_some_and(|(base, end)| {
-        !base.is_empty() && (2..=6).contains(&end.len()) && end.bytes().all(|b| b.is_ascii_alphabetic())
+        !base.is_empty()
+            && (2..=6).contains(&end.len())
+            && end.bytes().all(|b| b.is_ascii_alphabetic())
     });
-    let is_id = word.len() <= 5 && matches!(word.as_bytes(), [b'E' | b'F' | b'S' | b'N', rest @ ..] if !rest.is_empty() && rest.iter().all(u8::is_ascii_digit));
-    let is_numbered = word.len() > 2 && word[..2].eq_ignore_ascii_case("sv") && word.as_bytes()[2].is_ascii_digit();
-    letters && (word.contains('_') || word.contains(' ') || has_hump || is_file || is_id || is_numbered)
+    let is_id = word.len() <= 5
+        && matches!(word.as_bytes(), [b'E' | b'F' | b'S' | b'N', rest @ ..] if !rest.is_empty() && rest.iter().all(u8::is_ascii_digit));
+    let is_numbered = word.len() > 2
+        && word[..2].eq_ignore_ascii_case("sv")
+        && word.as_bytes()[2].is_ascii_digit();
+    letters
+        && (word.contains('_') || word.contains(' ') || has_hump || is_file || is_id || is_numbered)
 }

@@ -67,7 +67,9 @@ impl<'a> Said<'a> {
                 shown.push(id);
             }
         }
-        let known = ids.iter().filter_map(|id| self.report.evidence.iter().find(|e| e.id == *id));
+        let known = ids
+            .iter()
+            .filter_map(|id| self.report.evidence.iter().find(|e| e.id == *id));
         for e in known.cloned().collect::<Vec<_>>() {
             self.keep(e);
         }
@@ -94,9 +96,16 @@ impl<'a> Said<'a> {
             return Vec::new();
         };
         let language = self.language();
-        let known = self.report.evidence.iter().chain(self.earlier).chain(&self.evidence);
+        let known = self
+            .report
+            .evidence
+            .iter()
+            .chain(self.earlier)
+            .chain(&self.evidence);
         let is_same = |e: &&Evidence| {
-            e.metric == metric && e.source == *source && e.value == report::EvidenceValue::from(value)
+            e.metric == metric
+                && e.source == *source
+                && e.value == report::EvidenceValue::from(value)
         };
         if let Some(known) = known.into_iter().find(is_same).cloned() {
             let id = known.id.clone();
@@ -138,6 +147,11 @@ impl<'a> Said<'a> {
 
 /// Whether a sentence begins with a word that is no name, so that it may be capitalized.
 fn is_ordinary(text: &str) -> bool {
-    const WORDS: &[&str] = &["the", "this", "no", "every", "most", "it", "its", "nothing", "little", "each", "one", "costs", "only", "a", "an", "there", "all", "not"];
-    text.split(' ').next().is_some_and(|word| WORDS.contains(&word))
+    const WORDS: &[&str] = &[
+        "the", "this", "no", "every", "most", "it", "its", "nothing", "little", "each", "one",
+        "costs", "only", "a", "an", "there", "all", "not",
+    ];
+    text.split(' ')
+        .next()
+        .is_some_and(|word| WORDS.contains(&word))
 }

@@ -39,7 +39,9 @@ pub(super) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
             Quantity::Segment(_) => {}
             Quantity::Place => place(said, run, stage),
             Quantity::Flow | Quantity::Inputs => flow(said, run, at),
-            Quantity::Sources => findings(run, stage).for_each(|f| thing::finding(said, run, &f.id, true)),
+            Quantity::Sources => {
+                findings(run, stage).for_each(|f| thing::finding(said, run, &f.id, true))
+            }
             Quantity::Missing => verdict::undecided(said, run, |_| true),
             _ => {}
         }
@@ -80,7 +82,9 @@ fn judge(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
     let name = &stage.name;
     let mut found = findings(run, stage).peekable();
     if found.peek().is_some() {
-        return found.enumerate().for_each(|(n, f)| verdict::finding(said, f, n == 0));
+        return found
+            .enumerate()
+            .for_each(|(n, f)| verdict::finding(said, f, n == 0));
     }
     match run.report.verdict {
         Verdict::Healthy => {
@@ -91,11 +95,23 @@ fn judge(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
             said.say(sentence, &[]);
         }
         Verdict::Problem => {
-            said.say(text!("规则没有发现 {name} 本身的问题", "No rule found a problem in {name} itself"), &[]);
+            said.say(
+                text!(
+                    "规则没有发现 {name} 本身的问题",
+                    "No rule found a problem in {name} itself"
+                ),
+                &[],
+            );
             elsewhere(said, run);
         }
         Verdict::InsufficientInformation => {
-            said.say(text!("目前没有发现 {name} 的问题，但不能排除", "No problem was found in {name} so far, but none can be ruled out"), &[]);
+            said.say(
+                text!(
+                    "目前没有发现 {name} 的问题，但不能排除",
+                    "No problem was found in {name} so far, but none can be ruled out"
+                ),
+                &[],
+            );
             verdict::undecided(said, run, |_| true);
         }
     }
@@ -113,7 +129,11 @@ fn elsewhere(said: &mut Said<'_>, run: &Asked<'_>) {
             "The main problem of the job is in {stage}: {title} ({id})",
             title = title
         ),
-        None => text!("作业的主要问题是{title}（{id}）", "The main problem of the job: {title} ({id})", title = title),
+        None => text!(
+            "作业的主要问题是{title}（{id}）",
+            "The main problem of the job: {title} ({id})",
+            title = title
+        ),
     };
     said.say(sentence, &found.evidence[..found.evidence.len().min(1)]);
 }
@@ -123,11 +143,29 @@ pub(super) fn times(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
     let stage = &run.summary.stages[at];
     let name = &stage.name;
     let Some(span) = stage.span_ms.map(|ms| ms / 1e3) else {
-        return said.say(text!("没有文件记录 {name} 的时间", "No file gives the times of {name}"), &[]);
+        return said.say(
+            text!(
+                "没有文件记录 {name} 的时间",
+                "No file gives the times of {name}"
+            ),
+            &[],
+        );
     };
-    let measure = text!("{name} 从第一个顶点到最后一个用时 {span}", "{name} takes {span} from its first vertex to its last", span = Seconds(span));
-    let ids = said.measured(("wall time", span, "s"), stage.sources.times.as_ref(), measure);
-    let path = run.on_path().get(name.as_str()).copied().filter(|s| *s > 0.0);
+    let measure = text!(
+        "{name} 从第一个顶点到最后一个用时 {span}",
+        "{name} takes {span} from its first vertex to its last",
+        span = Seconds(span)
+    );
+    let ids = said.measured(
+        ("wall time", span, "s"),
+        stage.sources.times.as_ref(),
+        measure,
+    );
+    let path = run
+        .on_path()
+        .get(name.as_str())
+        .copied()
+        .filter(|s| *s > 0.0);
     let total = run.report.time.as_ref().map(|t| t.total_seconds());
     let path = match path.zip(total) {
         Some((seconds, total)) => text!(
@@ -139,44 +177,87 @@ pub(super) fn times(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
         None if total.is_some() => text!("，不在关键路径上", ", none of it on the critical path"),
         None => Text::default(),
     };
-    let sentence = text!("{name} 用时 {span}{path}", "{name} takes {span}{path}", span = Seconds(span), path = path);
+    let sentence = text!(
+        "{name} 用时 {span}{path}",
+        "{name} takes {span}{path}",
+        span = Seconds(span),
+        path = path
+    );
     said.say(sentence, &ids);
 }
 
 fn vertices(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
     let name = &stage.name;
     let Some(n) = stage.vertices else {
-        return said.say(text!("没有文件给出 {name} 的顶点数", "No file gives the number of vertices of {name}"), &[]);
+        return said.say(
+            text!(
+                "没有文件给出 {name} 的顶点数",
+                "No file gives the number of vertices of {name}"
+            ),
+            &[],
+        );
     };
     let count = run.vertex().count(n as f64);
     let sentence = text!("{name} 有 {count}", "{name} has {count}", count = count);
-    let ids = said.measured(("vertices", n as f64, "vertices"), stage.sources.vertices.as_ref(), sentence.clone());
+    let ids = said.measured(
+        ("vertices", n as f64, "vertices"),
+        stage.sources.vertices.as_ref(),
+        sentence.clone(),
+    );
     said.say(sentence, &ids);
 }
 
 fn rows(said: &mut Said<'_>, stage: &StageSummary) {
     let name = &stage.name;
     let sentence = match (stage.rows_in, stage.rows_out) {
-        (Some(a), Some(b)) => text!("{name} 读入 {a}，输出 {b}", "{name} reads {a} and writes {b}", a = ROW.count(a), b = ROW.count(b)),
+        (Some(a), Some(b)) => text!(
+            "{name} 读入 {a}，输出 {b}",
+            "{name} reads {a} and writes {b}",
+            a = ROW.count(a),
+            b = ROW.count(b)
+        ),
         (Some(a), None) => text!("{name} 读入 {a}", "{name} reads {a}", a = ROW.count(a)),
         (None, Some(b)) => text!("{name} 输出 {b}", "{name} writes {b}", b = ROW.count(b)),
-        (None, None) => text!("没有文件给出 {name} 的行数", "No file gives the rows of {name}"),
+        (None, None) => text!(
+            "没有文件给出 {name} 的行数",
+            "No file gives the rows of {name}"
+        ),
     };
     let value = stage.rows_in.or(stage.rows_out);
-    let ids = value.map(|n| said.measured(("rows", n, "rows"), stage.sources.rows.as_ref(), sentence.clone()));
+    let ids = value.map(|n| {
+        said.measured(
+            ("rows", n, "rows"),
+            stage.sources.rows.as_ref(),
+            sentence.clone(),
+        )
+    });
     said.say(sentence, &ids.unwrap_or_default());
 }
 
 fn bytes(said: &mut Said<'_>, stage: &StageSummary) {
     let name = &stage.name;
     let sentence = match (stage.bytes_read, stage.bytes_written) {
-        (Some(a), Some(b)) => text!("{name} 读取 {a}，写出 {b}", "{name} reads {a} and writes {b}", a = Bytes(a), b = Bytes(b)),
+        (Some(a), Some(b)) => text!(
+            "{name} 读取 {a}，写出 {b}",
+            "{name} reads {a} and writes {b}",
+            a = Bytes(a),
+            b = Bytes(b)
+        ),
         (Some(a), None) => text!("{name} 读取 {a}", "{name} reads {a}", a = Bytes(a)),
         (None, Some(b)) => text!("{name} 写出 {b}", "{name} writes {b}", b = Bytes(b)),
-        (None, None) => text!("没有文件给出 {name} 的字节数", "No file gives the bytes of {name}"),
+        (None, None) => text!(
+            "没有文件给出 {name} 的字节数",
+            "No file gives the bytes of {name}"
+        ),
     };
     let value = stage.bytes_read.or(stage.bytes_written);
-    let ids = value.map(|n| said.measured(("bytes", n, "bytes"), stage.sources.bytes.as_ref(), sentence.clone()));
+    let ids = value.map(|n| {
+        said.measured(
+            ("bytes", n, "bytes"),
+            stage.sources.bytes.as_ref(),
+            sentence.clone(),
+        )
+    });
     said.say(sentence, &ids.unwrap_or_default());
 }
 
@@ -194,7 +275,11 @@ fn spread(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
             max = Seconds(max / 1e3),
             ratio = Ratio(ratio)
         );
-        let ids = said.measured(("slowest / mean", ratio, "ratio"), stage.sources.times.as_ref(), sentence.clone());
+        let ids = said.measured(
+            ("slowest / mean", ratio, "ratio"),
+            stage.sources.times.as_ref(),
+            sentence.clone(),
+        );
         said.say(sentence, &ids);
     }
     if let Some((max, ratio)) = stage.rows_max.zip(stage.rows_max_over_mean) {
@@ -205,21 +290,45 @@ fn spread(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
             max = ROW.count(max),
             ratio = Ratio(ratio)
         );
-        let ids = said.measured(("largest / mean", ratio, "ratio"), stage.sources.rows.as_ref(), sentence.clone());
+        let ids = said.measured(
+            ("largest / mean", ratio, "ratio"),
+            stage.sources.rows.as_ref(),
+            sentence.clone(),
+        );
         said.say(sentence, &ids);
     }
     if !any {
-        said.say(text!("没有文件说明 {name} 的数据怎样分布", "No file tells how the rows of {name} are spread"), &[]);
+        said.say(
+            text!(
+                "没有文件说明 {name} 的数据怎样分布",
+                "No file tells how the rows of {name} are spread"
+            ),
+            &[],
+        );
     }
 }
 
 fn memory(said: &mut Said<'_>, stage: &StageSummary) {
     let name = &stage.name;
     let Some(peak) = stage.memory_peak else {
-        return said.say(text!("没有文件给出 {name} 的内存", "No file gives the memory of {name}"), &[]);
+        return said.say(
+            text!(
+                "没有文件给出 {name} 的内存",
+                "No file gives the memory of {name}"
+            ),
+            &[],
+        );
     };
-    let sentence = text!("{name} 的内存峰值为 {peak}", "The memory of {name} peaks at {peak}", peak = Bytes(peak));
-    let ids = said.measured(("memory peak", peak, "bytes"), stage.sources.memory.as_ref(), sentence.clone());
+    let sentence = text!(
+        "{name} 的内存峰值为 {peak}",
+        "The memory of {name} peaks at {peak}",
+        peak = Bytes(peak)
+    );
+    let ids = said.measured(
+        ("memory peak", peak, "bytes"),
+        stage.sources.memory.as_ref(),
+        sentence.clone(),
+    );
     said.say(sentence, &ids);
 }
 
@@ -228,13 +337,46 @@ fn trouble(said: &mut Said<'_>, stage: &StageSummary, kind: report::SegmentKind)
     use report::SegmentKind::{CapacityWait, Gc, Queue, Retry, Spill, Startup};
     let name = &stage.name;
     let (sentence, source) = match kind {
-        Gc => (stage.gc_share.map(|s| text!("{name} 的垃圾回收占 {s}", "{name} spends {s} in garbage collection", s = Share(s))), &stage.sources.gc),
-        Spill => (stage.spills.map(|n| match n {
-            0 => text!("{name} 没有算子落盘", "No operator of {name} spills"),
-            n => text!("{name} 有 {n} 个算子落盘", "Operators of {name} that spill: {n}"),
-        }), &stage.sources.rows),
-        Retry => (stage.wasted_ms.map(|ms| text!("{name} 中失败和被撤销的尝试浪费了 {t}", "Failed and revoked attempts of {name} cost {t}", t = Seconds(ms / 1e3))), &stage.sources.times),
-        CapacityWait | Queue | Startup => (stage.wait_ms.map(|ms| text!("{name} 的顶点平均等待和启动 {t}", "A vertex of {name} waits and starts up for {t} on average", t = Seconds(ms / 1e3))), &stage.sources.times),
+        Gc => (
+            stage.gc_share.map(|s| {
+                text!(
+                    "{name} 的垃圾回收占 {s}",
+                    "{name} spends {s} in garbage collection",
+                    s = Share(s)
+                )
+            }),
+            &stage.sources.gc,
+        ),
+        Spill => (
+            stage.spills.map(|n| match n {
+                0 => text!("{name} 没有算子落盘", "No operator of {name} spills"),
+                n => text!(
+                    "{name} 有 {n} 个算子落盘",
+                    "Operators of {name} that spill: {n}"
+                ),
+            }),
+            &stage.sources.rows,
+        ),
+        Retry => (
+            stage.wasted_ms.map(|ms| {
+                text!(
+                    "{name} 中失败和被撤销的尝试浪费了 {t}",
+                    "Failed and revoked attempts of {name} cost {t}",
+                    t = Seconds(ms / 1e3)
+                )
+            }),
+            &stage.sources.times,
+        ),
+        CapacityWait | Queue | Startup => (
+            stage.wait_ms.map(|ms| {
+                text!(
+                    "{name} 的顶点平均等待和启动 {t}",
+                    "A vertex of {name} waits and starts up for {t} on average",
+                    t = Seconds(ms / 1e3)
+                )
+            }),
+            &stage.sources.times,
+        ),
         _ => (None, &stage.sources.times),
     };
     let Some(sentence) = sentence else { return };
@@ -250,7 +392,11 @@ fn trouble(said: &mut Said<'_>, stage: &StageSummary, kind: report::SegmentKind)
         _ => "ms",
     };
     let metric = kind.title().en;
-    let ids = said.measured((metric, value.unwrap_or_default(), unit), source.as_ref(), sentence.clone());
+    let ids = said.measured(
+        (metric, value.unwrap_or_default(), unit),
+        source.as_ref(),
+        sentence.clone(),
+    );
     said.say(sentence, &ids);
 }
 
@@ -264,7 +410,11 @@ fn work(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
         add(text!("{n}", "{n}", n = run.vertex().count(n as f64)));
     }
     if let Some(share) = run.summary.share(stage) {
-        add(text!("占全部运行时间的 {share}", "{share} of the run time of all vertices", share = Share(share)));
+        add(text!(
+            "占全部运行时间的 {share}",
+            "{share} of the run time of all vertices",
+            share = Share(share)
+        ));
     }
     if let Some(rows) = stage.rows_in {
         add(text!("读入 {rows}", "{rows} in", rows = ROW.count(rows)));
@@ -273,7 +423,11 @@ fn work(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
         add(text!("读取 {bytes}", "{bytes} read", bytes = Bytes(bytes)));
     }
     if let Some(ratio) = stage.max_over_mean {
-        add(text!("最慢的顶点是平均的 {ratio}", "the slowest vertex at {ratio} the mean", ratio = Ratio(ratio)));
+        add(text!(
+            "最慢的顶点是平均的 {ratio}",
+            "the slowest vertex at {ratio} the mean",
+            ratio = Ratio(ratio)
+        ));
     }
     if parts.is_empty() {
         return;
@@ -281,7 +435,11 @@ fn work(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
     let parts = parts.join(language.select("，", ", "));
     let measure = text!("{name}：{parts}", "{name}: {parts}");
     let busy = stage.busy_ms.unwrap_or_default();
-    let ids = said.measured(("run time of all vertices", busy, "ms"), stage.sources.times.as_ref(), measure.clone());
+    let ids = said.measured(
+        ("run time of all vertices", busy, "ms"),
+        stage.sources.times.as_ref(),
+        measure.clone(),
+    );
     said.say(measure, &ids);
 }
 
@@ -290,7 +448,10 @@ fn place(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
     let file = run.summary.script.as_ref().map_or("", |s| s.file.as_str());
     let lines: Vec<String> = stage.lines.iter().map(u32::to_string).collect();
     let sentence = match lines.is_empty() {
-        true => text!("没有文件说明 {name} 运行脚本的哪些行", "No file tells which script lines {name} runs"),
+        true => text!(
+            "没有文件说明 {name} 运行脚本的哪些行",
+            "No file tells which script lines {name} runs"
+        ),
         false => text!(
             "{name} 运行脚本 {file} 中从第 {lines} 行开始的语句",
             "{name} runs the statements at lines {lines} of {file}",
@@ -308,7 +469,11 @@ fn flow(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
         let edges = run.summary.edges.iter();
         let named = edges.filter_map(|e| {
             let other = stages.get(pick(e)?)?;
-            Some(format!("{} ({})", other.name, crate::with_keys(&e.exchange, &e.keys)))
+            Some(format!(
+                "{} ({})",
+                other.name,
+                crate::with_keys(&e.exchange, &e.keys)
+            ))
         });
         let mut named: Vec<String> = named.collect();
         named.dedup();
@@ -322,7 +487,10 @@ fn flow(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
     };
     said.say(from, &[]);
     if !to.is_empty() {
-        said.say(text!("它的输出由 {to} 读取", "What it writes is read by {to}"), &[]);
+        said.say(
+            text!("它的输出由 {to} 读取", "What it writes is read by {to}"),
+            &[],
+        );
     }
 }
 
@@ -342,13 +510,23 @@ impl Order {
             let value: fn(&StageSummary) -> Option<f64> = |s| s.vertices.map(|n| n as f64);
             order(text!("顶点最多", "most vertices"), "vertices", value)
         } else if asks(Quantity::Rows) {
-            order(text!("读入行数最多", "most rows read"), "rows", |s| s.rows_in)
+            order(text!("读入行数最多", "most rows read"), "rows", |s| {
+                s.rows_in
+            })
         } else if asks(Quantity::Bytes) {
-            order(text!("读取字节最多", "most bytes read"), "bytes", |s| s.bytes_read)
+            order(
+                text!("读取字节最多", "most bytes read"),
+                "bytes",
+                |s| s.bytes_read,
+            )
         } else if asks(Quantity::Spread) {
-            order(text!("最不均匀", "least even spread"), "ratio", |s| s.max_over_mean)
+            order(text!("最不均匀", "least even spread"), "ratio", |s| {
+                s.max_over_mean
+            })
         } else {
-            order(text!("用时最长", "longest time"), "s", |s| s.span_ms.map(|ms| ms / 1e3))
+            order(text!("用时最长", "longest time"), "s", |s| {
+                s.span_ms.map(|ms| ms / 1e3)
+            })
         }
     }
 }
@@ -363,7 +541,8 @@ pub(super) fn ranked(run: &Asked<'_>, asked: &[Quantity]) -> Vec<(f64, usize)> {
         _ => (order.value)(s),
     };
     let stages = run.summary.stages.iter().enumerate();
-    let mut ranked: Vec<(f64, usize)> = stages.filter_map(|(at, s)| Some((value(s)?, at))).collect();
+    let mut ranked: Vec<(f64, usize)> =
+        stages.filter_map(|(at, s)| Some((value(s)?, at))).collect();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
     ranked
 }
@@ -380,7 +559,13 @@ pub(super) fn rank(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     });
     let shown: Vec<String> = shown.collect();
     if shown.is_empty() {
-        return said.say(text!("没有文件可以比较各阶段", "No file allows comparing the stages"), &[]);
+        return said.say(
+            text!(
+                "没有文件可以比较各阶段",
+                "No file allows comparing the stages"
+            ),
+            &[],
+        );
     }
     let path = match order.unit == "s" && !run.on_path().is_empty() {
         true => text!("在关键路径上", " on the critical path"),
@@ -439,11 +624,33 @@ pub(super) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let language = said.language();
     let metrics: [(Text, Option<(f64, f64)>, &str); 6] = [
         (text!("用时", "wall time"), a.span_ms.zip(b.span_ms), "ms"),
-        (text!("顶点数", "vertices"), a.vertices.zip(b.vertices).map(|(a, b)| (a as f64, b as f64)), "count"),
-        (text!("读入行数", "rows in"), a.rows_in.zip(b.rows_in), "rows"),
-        (text!("每个顶点的行数", "rows per vertex"), per_vertex(a).zip(per_vertex(b)), "rows"),
-        (text!("读取字节", "bytes read"), a.bytes_read.zip(b.bytes_read), "bytes"),
-        (text!("最慢顶点与平均之比", "slowest vertex over the mean"), a.max_over_mean.zip(b.max_over_mean), "ratio"),
+        (
+            text!("顶点数", "vertices"),
+            a.vertices
+                .zip(b.vertices)
+                .map(|(a, b)| (a as f64, b as f64)),
+            "count",
+        ),
+        (
+            text!("读入行数", "rows in"),
+            a.rows_in.zip(b.rows_in),
+            "rows",
+        ),
+        (
+            text!("每个顶点的行数", "rows per vertex"),
+            per_vertex(a).zip(per_vertex(b)),
+            "rows",
+        ),
+        (
+            text!("读取字节", "bytes read"),
+            a.bytes_read.zip(b.bytes_read),
+            "bytes",
+        ),
+        (
+            text!("最慢顶点与平均之比", "slowest vertex over the mean"),
+            a.max_over_mean.zip(b.max_over_mean),
+            "ratio",
+        ),
     ];
     let (one, other) = (&a.name, &b.name);
     let shown = metrics.iter().filter_map(|(what, values, unit)| {
@@ -453,18 +660,42 @@ pub(super) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     });
     let shown = shown.collect::<Vec<_>>().join(language.select("；", "; "));
     if shown.is_empty() {
-        return said.say(text!("没有文件可以比较 {one} 和 {other}", "No file allows comparing {one} with {other}"), &[]);
+        return said.say(
+            text!(
+                "没有文件可以比较 {one} 和 {other}",
+                "No file allows comparing {one} with {other}"
+            ),
+            &[],
+        );
     }
     let mut ids = Vec::new();
     for (stage, span) in [(a, a.span_ms), (b, b.span_ms)] {
-        let Some(span) = span.map(|ms| ms / 1e3) else { continue };
+        let Some(span) = span.map(|ms| ms / 1e3) else {
+            continue;
+        };
         let name = &stage.name;
-        let text = text!("{name} 用时 {span}", "{name} takes {span}", span = Seconds(span));
+        let text = text!(
+            "{name} 用时 {span}",
+            "{name} takes {span}",
+            span = Seconds(span)
+        );
         ids.extend(said.measured(("wall time", span, "s"), stage.sources.times.as_ref(), text));
     }
-    said.say(text!("{one} 与 {other} 相比：{shown}", "{one} compared with {other}: {shown}"), &ids);
-    let ratio = |values: &Option<(f64, f64)>| values.filter(|(x, y)| *x > 0.0 && *y > 0.0).map(|(x, y)| x / y);
-    let reasons = metrics[1..].iter().filter_map(|(what, values, _)| Some((what, ratio(values)?)));
+    said.say(
+        text!(
+            "{one} 与 {other} 相比：{shown}",
+            "{one} compared with {other}: {shown}"
+        ),
+        &ids,
+    );
+    let ratio = |values: &Option<(f64, f64)>| {
+        values
+            .filter(|(x, y)| *x > 0.0 && *y > 0.0)
+            .map(|(x, y)| x / y)
+    };
+    let reasons = metrics[1..]
+        .iter()
+        .filter_map(|(what, values, _)| Some((what, ratio(values)?)));
     let away = |r: f64| r.max(1.0 / r);
     if let Some((what, ratio)) = reasons.max_by(|a, b| away(a.1).total_cmp(&away(b.1))) {
         let (bigger, smaller, by) = match ratio >= 1.0 {

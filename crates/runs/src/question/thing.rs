@@ -23,10 +23,18 @@ pub(super) fn operator(said: &mut Said<'_>, run: &Asked<'_>, at: usize, operator
         (Some(rows), None) => text!("，输出 {rows}", ", puts out {rows}", rows = ROW.count(rows)),
         _ => Text::default(),
     };
-    let sentence = text!("{id} 在阶段 {name} 中运行{rows}", "{id} runs in {name}{rows}", rows = rows);
+    let sentence = text!(
+        "{id} 在阶段 {name} 中运行{rows}",
+        "{id} runs in {name}{rows}",
+        rows = rows
+    );
     let ids = o.rows.map(|n| {
         let metric = format!("rows of {}", o.id);
-        said.measured((&metric, n, "rows"), stage.sources.rows.as_ref(), sentence.clone())
+        said.measured(
+            (&metric, n, "rows"),
+            stage.sources.rows.as_ref(),
+            sentence.clone(),
+        )
     });
     said.say(sentence, &ids.unwrap_or_default());
 }
@@ -39,7 +47,9 @@ pub(super) fn evidence_of_input(said: &mut Said<'_>, input: &InputSummary) -> Ve
         ("bytes", input.bytes.map(|n| n as f64), "bytes"),
         ("file_count", input.files.map(|n| n as f64), "files"),
     ];
-    let known = measured.into_iter().find_map(|(metric, value, unit)| Some((metric, value?, unit)));
+    let known = measured
+        .into_iter()
+        .find_map(|(metric, value, unit)| Some((metric, value?, unit)));
     let Some((metric, value, unit)) = known else {
         return Vec::new();
     };
@@ -55,10 +65,19 @@ pub(super) fn input(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
         Some(layout) => text!("，存储方式 {layout}", ", stored by {layout}"),
         None => Text::default(),
     };
-    let sentence = text!("输入 {name}{sizes}{layout}", "Input {name}{sizes}{layout}", sizes = job::sizes(input), layout = layout);
+    let sentence = text!(
+        "输入 {name}{sizes}{layout}",
+        "Input {name}{sizes}{layout}",
+        sizes = job::sizes(input),
+        layout = layout
+    );
     said.say(sentence, &ids);
     let language = said.language();
-    let mut keys: Vec<String> = input.columns.iter().map(|c| values(c, input.rows).into(language)).collect();
+    let mut keys: Vec<String> = input
+        .columns
+        .iter()
+        .map(|c| values(c, input.rows).into(language))
+        .collect();
     keys.truncate(2);
     if !keys.is_empty() {
         let keys = keys.join(language.select("；", "; "));
@@ -75,7 +94,11 @@ fn values(column: &ColumnSummary, rows: Option<u64>) -> Text {
         None => Text::default(),
     };
     let share = |n: u64| match rows.filter(|rows| *rows > 0) {
-        Some(rows) => text!("，占 {share}", ", {share}", share = Share(n as f64 / rows as f64)),
+        Some(rows) => text!(
+            "，占 {share}",
+            ", {share}",
+            share = Share(n as f64 / rows as f64)
+        ),
         None => Text::default(),
     };
     let top = match &column.top {
@@ -88,10 +111,21 @@ fn values(column: &ColumnSummary, rows: Option<u64>) -> Text {
         None => Text::default(),
     };
     let nulls = match column.nulls {
-        Some(n @ 1..) => text!("，空值 {n}{share}", ", null in {n}{share}", n = ROW.count(n as f64), share = share(n)),
+        Some(n @ 1..) => text!(
+            "，空值 {n}{share}",
+            ", null in {n}{share}",
+            n = ROW.count(n as f64),
+            share = share(n)
+        ),
         _ => Text::default(),
     };
-    text!("{name}{distinct}{top}{nulls}", "{name}{distinct}{top}{nulls}", distinct = distinct, top = top, nulls = nulls)
+    text!(
+        "{name}{distinct}{top}{nulls}",
+        "{name}{distinct}{top}{nulls}",
+        distinct = distinct,
+        top = top,
+        nulls = nulls
+    )
 }
 
 /// What the findings say about something by name.
@@ -115,7 +149,13 @@ fn mentions(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: &Intent) {
         }
     }
     if !any {
-        said.say(text!("没有哪个问题直接与 {name} 有关", "No finding is directly about {name}"), &[]);
+        said.say(
+            text!(
+                "没有哪个问题直接与 {name} 有关",
+                "No finding is directly about {name}"
+            ),
+            &[],
+        );
         if judges {
             verdict::of_job(said, run);
         }
@@ -126,19 +166,37 @@ pub(super) fn column(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: &
     let language = said.language();
     let mut uses: Vec<String> = Vec::new();
     for stage in &run.summary.stages {
-        let operators = stage.operators.iter().filter(|o| o.keys.iter().any(|k| k == name));
+        let operators = stage
+            .operators
+            .iter()
+            .filter(|o| o.keys.iter().any(|k| k == name));
         uses.extend(operators.map(|o| format!("{}/{}", stage.name, o.id)));
     }
     uses.truncate(6);
-    let known = run.summary.inputs.iter().flat_map(|i| i.columns.iter().map(move |c| (i, c)));
+    let known = run
+        .summary
+        .inputs
+        .iter()
+        .flat_map(|i| i.columns.iter().map(move |c| (i, c)));
     for (input, column) in known.filter(|(_, c)| c.name == name) {
         let ids = evidence_of_input(said, input);
         let (table, values) = (&input.name, values(column, input.rows));
-        said.say(text!("{table} 中的 {values}", "In {table}, {values}", values = values), &ids);
+        said.say(
+            text!(
+                "{table} 中的 {values}",
+                "In {table}, {values}",
+                values = values
+            ),
+            &ids,
+        );
     }
     let sentence = match uses.is_empty() {
         true => text!("没有算子以 {name} 为键", "No operator has {name} as a key"),
-        false => text!("以 {name} 为键的算子：{uses}", "{name} is a key of {uses}", uses = list(&uses, language)),
+        false => text!(
+            "以 {name} 为键的算子：{uses}",
+            "{name} is a key of {uses}",
+            uses = list(&uses, language)
+        ),
     };
     said.say(sentence, &[]);
     mentions(said, run, name, intent);
@@ -150,7 +208,11 @@ pub(super) fn file(said: &mut Said<'_>, run: &Asked<'_>, name: &str) {
     match read {
         Some(file) => {
             let bytes = report::format::Bytes(file.bytes as f64);
-            let used = report.evidence.iter().filter(|e| e.source.file == name).count();
+            let used = report
+                .evidence
+                .iter()
+                .filter(|e| e.source.file == name)
+                .count();
             let sentence = text!(
                 "`{name}` 已读取（{bytes}），报告中有 {used} 条证据来自它",
                 "`{name}` was read ({bytes}); {used} pieces of evidence come from it",
@@ -158,9 +220,16 @@ pub(super) fn file(said: &mut Said<'_>, run: &Asked<'_>, name: &str) {
             );
             said.say(sentence, &[]);
         }
-        None => said.say(text!("作业目录中没有读到 `{name}`", "`{name}` was not read"), &[]),
+        None => said.say(
+            text!("作业目录中没有读到 `{name}`", "`{name}` was not read"),
+            &[],
+        ),
     }
-    for problem in report.diagnostics.iter().filter(|d| d.file.as_deref() == Some(name)) {
+    for problem in report
+        .diagnostics
+        .iter()
+        .filter(|d| d.file.as_deref() == Some(name))
+    {
         said.say_line(&problem.message);
     }
     for missing in report.missing_information.iter().filter(|m| m.file == name) {
@@ -176,9 +245,16 @@ pub(super) fn finding(said: &mut Said<'_>, run: &Asked<'_>, id: &str, with_evide
         return;
     };
     verdict::finding(said, found, false);
-    for e in report.evidence_of(&found.evidence).take(3).filter(|_| with_evidence) {
+    for e in report
+        .evidence_of(&found.evidence)
+        .take(3)
+        .filter(|_| with_evidence)
+    {
         let (text, file) = (e.text.trim_end_matches(['.', '。']), &e.source.file);
-        said.say(text!("{text}（{file}）", "{text} ({file})"), std::slice::from_ref(&e.id));
+        said.say(
+            text!("{text}（{file}）", "{text} ({file})"),
+            std::slice::from_ref(&e.id),
+        );
     }
 }
 
@@ -186,13 +262,23 @@ pub(super) fn suggestion(said: &mut Said<'_>, run: &Asked<'_>, id: &str) {
     let Some(s) = run.report.suggestions.iter().find(|s| s.id == id) else {
         return;
     };
-    let (title, gain) = (s.title.trim_end_matches(['.', '。']), s.gain.trim_end_matches(['.', '。']));
+    let (title, gain) = (
+        s.title.trim_end_matches(['.', '。']),
+        s.gain.trim_end_matches(['.', '。']),
+    );
     said.say(text!("{id}：{title}", "{id}: {title}"), &[]);
     if !gain.is_empty() {
         said.say(text!("收益：{gain}", "Gain: {gain}"), &[]);
     }
-    for (items, zh, en) in [(&s.steps, "步骤", "Steps"), (&s.pros, "优点", "Pros"), (&s.cons, "缺点", "Cons")] {
-        let items: Vec<&str> = items.iter().map(|i| i.trim_end_matches(['.', '。'])).collect();
+    for (items, zh, en) in [
+        (&s.steps, "步骤", "Steps"),
+        (&s.pros, "优点", "Pros"),
+        (&s.cons, "缺点", "Cons"),
+    ] {
+        let items: Vec<&str> = items
+            .iter()
+            .map(|i| i.trim_end_matches(['.', '。']))
+            .collect();
         let items = items.join(said.language().select("；", "; "));
         if !items.is_empty() {
             said.say(text!("{zh}：{items}", "{en}: {items}"), &[]);
@@ -208,14 +294,22 @@ pub(super) fn evidence(said: &mut Said<'_>, run: &Asked<'_>, id: &str) {
         return;
     };
     let text = e.text.trim_end_matches(['.', '。']);
-    let (file, place) = (&e.source.file, e.source.locator.as_deref().unwrap_or_default());
-    said.say(text!("{text}（{file} {place}）", "{text} ({file} {place})"), std::slice::from_ref(&e.id));
+    let (file, place) = (
+        &e.source.file,
+        e.source.locator.as_deref().unwrap_or_default(),
+    );
+    said.say(
+        text!("{text}（{file} {place}）", "{text} ({file} {place})"),
+        std::slice::from_ref(&e.id),
+    );
 }
 
 /// Which stages run some script lines, and what was found there.
 pub(super) fn lines(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32, intent: &Intent) {
     let statements = run.statements();
-    let around = statements.iter().filter(|s| s.lines.0 <= first && last <= s.lines.1);
+    let around = statements
+        .iter()
+        .filter(|s| s.lines.0 <= first && last <= s.lines.1);
     let statement = around.min_by_key(|s| s.lines.1 - s.lines.0);
     let (from, to) = statement.map_or((first, last), |s| s.lines);
     let range = match from == to {
@@ -233,7 +327,11 @@ pub(super) fn lines(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32,
         None => Text::default(),
     };
     let sentence = match names.is_empty() {
-        true => text!("没有文件说明脚本第 {range} 行{target}由哪个阶段运行", "No file tells which stage runs script lines {range}{target}", target = target),
+        true => text!(
+            "没有文件说明脚本第 {range} 行{target}由哪个阶段运行",
+            "No file tells which stage runs script lines {range}{target}",
+            target = target
+        ),
         false => text!(
             "脚本第 {range} 行{target}由 {names} 运行",
             "Script lines {range}{target} are run by {names}",
@@ -242,15 +340,26 @@ pub(super) fn lines(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32,
         ),
     };
     said.say(sentence, &[]);
-    let there = run.report.findings.iter().filter(|f| f.script_lines.is_some_and(|[a, b]| a <= to && from <= b));
+    let there = run
+        .report
+        .findings
+        .iter()
+        .filter(|f| f.script_lines.is_some_and(|[a, b]| a <= to && from <= b));
     let mut any = false;
     for found in there {
         any = true;
         verdict::finding(said, found, false);
     }
     if !any {
-        said.say(text!("这些行没有被规则指出问题", "No rule points at these lines"), &[]);
+        said.say(
+            text!("这些行没有被规则指出问题", "No rule points at these lines"),
+            &[],
+        );
     }
     let measures = !intent.asked.is_empty();
-    run_by.iter().take(2).filter(|_| measures).for_each(|(at, _)| stage::about(said, run, *at, intent));
+    run_by
+        .iter()
+        .take(2)
+        .filter(|_| measures)
+        .for_each(|(at, _)| stage::about(said, run, *at, intent));
 }

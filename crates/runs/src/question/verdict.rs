@@ -35,7 +35,11 @@ pub(super) fn finding(said: &mut Said<'_>, finding: &Finding, is_main: bool) {
             "The main cause: {title} ({id}): {summary}",
             title = title
         ),
-        false => text!("{title}（{id}）：{summary}", "{id}, {title}: {summary}", title = title),
+        false => text!(
+            "{title}（{id}）：{summary}",
+            "{id}, {title}: {summary}",
+            title = title
+        ),
     };
     said.say(sentence, &ids);
 }
@@ -49,11 +53,17 @@ pub(super) fn of_job(said: &mut Said<'_>, run: &Asked<'_>) {
                 finding(said, found, n == 0);
             }
             if let more @ 1.. = report.findings.len().saturating_sub(FINDINGS) {
-                said.say(text!("报告中还有 {more} 个问题", "The report has {more} more"), &[]);
+                said.say(
+                    text!("报告中还有 {more} 个问题", "The report has {more} more"),
+                    &[],
+                );
             }
         }
         Verdict::Healthy => {
-            let cleared = report.rules.iter().filter(|r| r.outcome == RuleResult::Cleared);
+            let cleared = report
+                .rules
+                .iter()
+                .filter(|r| r.outcome == RuleResult::Cleared);
             let sentence = text!(
                 "没有发现性能问题：{rules}有数据可查，结果都正常",
                 "No performance problem was found: {rules} had their facts, and all are fine",
@@ -75,7 +85,12 @@ pub(super) fn undecided(said: &mut Said<'_>, run: &Asked<'_>, wanted: impl Fn(Ca
     let mut files: Vec<String> = Vec::new();
     let mut open: Vec<Vec<Cause>> = Vec::new();
     for missing in &run.report.missing_information {
-        let causes: Vec<Cause> = missing.would_decide.iter().copied().filter(|c| wanted(*c)).collect();
+        let causes: Vec<Cause> = missing
+            .would_decide
+            .iter()
+            .copied()
+            .filter(|c| wanted(*c))
+            .collect();
         let file = format!("`{}`", missing.file);
         if !causes.is_empty() && !files.contains(&file) {
             files.push(file);
@@ -97,7 +112,11 @@ pub(super) fn undecided(said: &mut Said<'_>, run: &Asked<'_>, wanted: impl Fn(Ca
         0 => Text::default(),
         n => text!("等 {n} 个其他原因", " and {n} more"),
     };
-    let titles: Vec<String> = causes.iter().take(OPEN).map(|c| c.title().localize(language)).collect();
+    let titles: Vec<String> = causes
+        .iter()
+        .take(OPEN)
+        .map(|c| c.title().localize(language))
+        .collect();
     files.truncate(FINDINGS);
     let sentence = text!(
         "缺少文件，还不能判断是不是{causes}{more}；补充 {files} 后再分析一次",
@@ -113,7 +132,11 @@ pub(super) fn undecided(said: &mut Said<'_>, run: &Asked<'_>, wanted: impl Fn(Ca
 pub(super) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let report = run.report;
     let mut texts: BTreeSet<&str> = BTreeSet::new();
-    for rule in report.rules.iter().filter(|r| intent.causes.contains(&r.cause)) {
+    for rule in report
+        .rules
+        .iter()
+        .filter(|r| intent.causes.contains(&r.cause))
+    {
         match rule.outcome {
             RuleResult::Fired => {
                 for found in report.findings.iter().filter(|f| f.cause == rule.cause) {
@@ -148,10 +171,17 @@ pub(super) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             && rules.any(|r| r.cause == cause && r.outcome == RuleResult::Abstained)
     };
     undecided(said, run, open);
-    let named = report.rules.iter().filter(|r| intent.causes.contains(&r.cause));
+    let named = report
+        .rules
+        .iter()
+        .filter(|r| intent.causes.contains(&r.cause));
     let outcomes: Vec<RuleResult> = named.map(|r| r.outcome).collect();
     if !outcomes.is_empty() && outcomes.iter().all(|o| *o == RuleResult::NotApplicable) {
-        let titles: Vec<String> = intent.causes.iter().map(|c| c.title().localize(said.language())).collect();
+        let titles: Vec<String> = intent
+            .causes
+            .iter()
+            .map(|c| c.title().localize(said.language()))
+            .collect();
         let sentence = text!(
             "作业中没有会出现“{titles}”的地方",
             "Nothing in the job could suffer from: {titles}",
@@ -175,14 +205,27 @@ pub(super) fn remedy(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     if !wants {
         return;
     }
-    let fixes = |s: &&Suggestion| s.finding.as_ref().is_some_and(|f| wanted.contains(&f.as_str()));
+    let fixes = |s: &&Suggestion| {
+        s.finding
+            .as_ref()
+            .is_some_and(|f| wanted.contains(&f.as_str()))
+    };
     let chosen: Vec<&Suggestion> = match is_partial {
-        true => run.report.suggestions.iter().filter(fixes).take(SUGGESTIONS).collect(),
+        true => run
+            .report
+            .suggestions
+            .iter()
+            .filter(fixes)
+            .take(SUGGESTIONS)
+            .collect(),
         false => first_of_each(run),
     };
     match chosen.as_slice() {
         [] => nothing_to_change(said, run),
-        chosen => chosen.iter().enumerate().for_each(|(n, s)| suggestion(said, run, s, n == 0)),
+        chosen => chosen
+            .iter()
+            .enumerate()
+            .for_each(|(n, s)| suggestion(said, run, s, n == 0)),
     }
 }
 
@@ -193,7 +236,9 @@ fn findings<'a>(run: &Asked<'a>, intent: &'a Intent) -> Vec<&'a str> {
         intent.causes.contains(&f.cause)
             || intent.subjects.iter().any(|subject| match subject {
                 Subject::Finding(id) => *id == f.id,
-                Subject::Stage(at) | Subject::Operator(at, _) => f.stage.as_ref() == Some(&stages[*at].name),
+                Subject::Stage(at) | Subject::Operator(at, _) => {
+                    f.stage.as_ref() == Some(&stages[*at].name)
+                }
                 _ => false,
             })
     };
@@ -213,19 +258,37 @@ fn first_of_each<'a>(run: &Asked<'a>) -> Vec<&'a Suggestion> {
 }
 
 fn suggestion(said: &mut Said<'_>, run: &Asked<'_>, suggestion: &Suggestion, is_first: bool) {
-    let (id, title) = (&suggestion.id, suggestion.title.trim_end_matches(['.', '。']));
+    let (id, title) = (
+        &suggestion.id,
+        suggestion.title.trim_end_matches(['.', '。']),
+    );
     let gain = match suggestion.gain.trim_end_matches(['.', '。']) {
         "" => Text::default(),
         gain => text!("（收益：{gain}）", " (gain: {gain})"),
     };
     let mut findings = run.report.findings.iter();
     let against = match findings.find(|f| Some(&f.id) == suggestion.finding.as_ref()) {
-        Some(f) => text!("，针对 {id}：{title}", " for {id}, {title}", id = *f.id, title = f.cause.title()),
+        Some(f) => text!(
+            "，针对 {id}：{title}",
+            " for {id}, {title}",
+            id = *f.id,
+            title = f.cause.title()
+        ),
         None => Text::default(),
     };
     let sentence = match is_first {
-        true => text!("首先（{id}{against}）：{title}{gain}", "First ({id}{against}): {title}{gain}", against = against, gain = gain),
-        false => text!("其次（{id}{against}）：{title}{gain}", "Then ({id}{against}): {title}{gain}", against = against, gain = gain),
+        true => text!(
+            "首先（{id}{against}）：{title}{gain}",
+            "First ({id}{against}): {title}{gain}",
+            against = against,
+            gain = gain
+        ),
+        false => text!(
+            "其次（{id}{against}）：{title}{gain}",
+            "Then ({id}{against}): {title}{gain}",
+            against = against,
+            gain = gain
+        ),
     };
     said.say(sentence, &[]);
 }

@@ -213,7 +213,10 @@ fn stage(job: &Job, index: usize, critical: bool) -> StageSummary {
     let run = facts.run_ms.as_ref().map(|d| d.value);
     let runs = stage.runs.as_ref();
     let total = |spread: &Option<Derived<Spread>>| spread.as_ref().map(|d| d.value.total);
-    let spreads = facts.operators.iter().filter_map(|operator| facts.rows_spread(operator));
+    let spreads = facts
+        .operators
+        .iter()
+        .filter_map(|operator| facts.rows_spread(operator));
     let widest = spreads.max_by(|a, b| a.max_over_mean.total_cmp(&b.max_over_mean));
     let lines: BTreeSet<u32> = stage.operators.iter().filter_map(|o| o.line).collect();
     let operator = |(at, operator): (usize, &job::model::Operator)| OperatorSummary {
@@ -316,7 +319,9 @@ fn edge(edge: &Edge) -> EdgeSummary {
 
 fn source_of_times(job: &Job) -> Option<Source> {
     let fields = ["elapsed_seconds", "ended_ms", "started_ms"];
-    let mut known = fields.iter().filter_map(|field| job.info.sources.get(field));
+    let mut known = fields
+        .iter()
+        .filter_map(|field| job.info.sources.get(field));
     known.next().cloned()
 }
 

@@ -130,7 +130,11 @@ fn report(language: Language) -> Report {
         }],
         rules: vec![
             rule(Cause::JoinHotKey, RuleResult::Fired, "1 finding"),
-            rule(Cause::HeapPressure, RuleResult::Cleared, "collection takes 7.0 %"),
+            rule(
+                Cause::HeapPressure,
+                RuleResult::Cleared,
+                "collection takes 7.0 %",
+            ),
         ],
         time: Some(TimeAccount {
             segments: vec![
@@ -156,9 +160,14 @@ fn ask_after(before: &[&str], question: &str, earlier: Option<ComparedRun>) -> M
     let before: Vec<String> = before.iter().map(|q| (*q).to_owned()).collect();
     let answer = answer(question, &before, &run);
     for word in answer.text.split(|c: char| !c.is_ascii_alphanumeric()) {
-        let is_id = word.strip_prefix('E').is_some_and(|n| n.parse::<u32>().is_ok());
+        let is_id = word
+            .strip_prefix('E')
+            .is_some_and(|n| n.parse::<u32>().is_ok());
         let mut known = answer.evidence.iter();
-        assert!(!is_id || known.any(|e| e.id == word), "{question}: {word} is cited and not given");
+        assert!(
+            !is_id || known.any(|e| e.id == word),
+            "{question}: {word} is cited and not given"
+        );
     }
     answer
 }
@@ -179,31 +188,64 @@ fn each_quantity_is_answered_for_what_is_named() {
     for (question, said) in [
         ("How long did SV1_Extract take?", &["20 s", "[E2]"][..]),
         ("SV1_Extract 用了多长时间？", &["20 秒", "[E2]"]),
-        ("how many vertices has sv2?", &["SV2_Combine has 40 vertices [E2]"]),
+        (
+            "how many vertices has sv2?",
+            &["SV2_Combine has 40 vertices [E2]"],
+        ),
         ("SV2_Combine 有多少个顶点？", &["40 个顶点"]),
         ("how many rows does stage 1 read", &["4.0 M rows"]),
         ("Are the vertices of SV2_Combine even?", &["6.5×"]),
         ("SV2_Combine 均匀吗？", &["6.5 倍"]),
-        ("Is SV1_Extract a problem?", &["No rule found a problem in SV1_Extract", "SV2_Combine"]),
-        ("SV1_Extract 是不是问题？", &["没有发现 SV1_Extract 本身的问题", "SV2_Combine"]),
-        ("Why is SV2_Combine so slow?", &["one key has most rows", "F1"]),
+        (
+            "Is SV1_Extract a problem?",
+            &["No rule found a problem in SV1_Extract", "SV2_Combine"],
+        ),
+        (
+            "SV1_Extract 是不是问题？",
+            &["没有发现 SV1_Extract 本身的问题", "SV2_Combine"],
+        ),
+        (
+            "Why is SV2_Combine so slow?",
+            &["one key has most rows", "F1"],
+        ),
         ("Which stage is the slowest?", &["SV2_Combine (1 min 20 s)"]),
         ("哪个阶段最慢？", &["SV2_Combine（1 分 20 秒）"]),
-        ("Where does the time go?", &["straggler in SV2_Combine (1 min 0 s, 60 %)"]),
-        ("时间都花在哪里？", &["SV2_Combine 的长尾（1 分 0 秒，占 60 %）"]),
+        (
+            "Where does the time go?",
+            &["straggler in SV2_Combine (1 min 0 s, 60 %)"],
+        ),
+        (
+            "时间都花在哪里？",
+            &["SV2_Combine 的长尾（1 分 0 秒，占 60 %）"],
+        ),
         ("How long does it sort?", &["sorting takes 20 s"]),
-        ("Does garbage collection matter?", &["Ruled out: heavy garbage collection", "7.0 %"]),
+        (
+            "Does garbage collection matter?",
+            &["Ruled out: heavy garbage collection", "7.0 %"],
+        ),
         ("是不是 GC 太多？", &["已排除“垃圾回收开销过高”"]),
         ("What feeds SV2_Combine?", &["SV1_Extract (hash (UserId))"]),
-        ("How many distinct values has UserId?", &["900 distinct values", "75 %"]),
+        (
+            "How many distinct values has UserId?",
+            &["900 distinct values", "75 %"],
+        ),
         ("How big is ClickLog?", &["4.0 M rows"]),
-        ("What does Join_5 do?", &["SV2_Combine", "expected 200,000 rows"]),
+        (
+            "What does Join_5 do?",
+            &["SV2_Combine", "expected 200,000 rows"],
+        ),
         ("Who runs line 2?", &["lines 2 (B)", "SV1_Extract"]),
         ("What should I change?", &["S1", "add a hint"]),
         ("怎么改？", &["S1", "add a hint"]),
-        ("Could it finish in under 70 s?", &["about 1 min 0 s, which reaches 1 min 10 s"]),
+        (
+            "Could it finish in under 70 s?",
+            &["about 1 min 0 s, which reaches 1 min 10 s"],
+        ),
         ("能压到一半以内吗？", &["仍达不到 50 秒"]),
-        ("Why is SV2_Combine not faster than SV1_Extract?", &["40 against 8", "The largest difference", "F1"]),
+        (
+            "Why is SV2_Combine not faster than SV1_Extract?",
+            &["40 against 8", "The largest difference", "F1"],
+        ),
     ] {
         check(&[], question, said, &["did not understand", "没有理解"]);
     }
@@ -212,12 +254,27 @@ fn each_quantity_is_answered_for_what_is_named() {
 #[test]
 fn names_that_the_run_lacks_come_with_their_neighbors() {
     for (question, said) in [
-        ("Why is SV3_Combine slow?", &["nothing called `SV3_Combine`; the nearest: `SV2_Combine`"][..]),
-        ("SV3_Combine 为什么慢？", &["没有 `SV3_Combine`；相近的有：`SV2_Combine`"]),
+        (
+            "Why is SV3_Combine slow?",
+            &["nothing called `SV3_Combine`; the nearest: `SV2_Combine`"][..],
+        ),
+        (
+            "SV3_Combine 为什么慢？",
+            &["没有 `SV3_Combine`；相近的有：`SV2_Combine`"],
+        ),
         ("how long is stage 9?", &["no stage `stage 9`"]),
-        ("How many rows has table ClickLogs?", &["no input `ClickLogs`", "`ClickLog`", "4.0 M rows"]),
-        ("What is in table Ghosts?", &["no input `Ghosts`; there are `ClickLog`"]),
-        ("Did you read runtime_stats.xml?", &["nothing called `runtime_stats.xml`"]),
+        (
+            "How many rows has table ClickLogs?",
+            &["no input `ClickLogs`", "`ClickLog`", "4.0 M rows"],
+        ),
+        (
+            "What is in table Ghosts?",
+            &["no input `Ghosts`; there are `ClickLog`"],
+        ),
+        (
+            "Did you read runtime_stats.xml?",
+            &["nothing called `runtime_stats.xml`"],
+        ),
     ] {
         check(&[], question, said, &[]);
     }
@@ -226,15 +283,33 @@ fn names_that_the_run_lacks_come_with_their_neighbors() {
 #[test]
 fn a_conversation_goes_on_about_the_same_thing() {
     let about = ["How long did SV1_Extract take?"];
-    check(&about, "and how many vertices?", &["SV1_Extract has 8 vertices"], &[]);
-    check(&["哪个阶段最慢？"], "它有多少个顶点？", &["SV2_Combine 有 40 个顶点"], &[]);
-    check(&about, "What should I change in this job?", &["S1"], &["SV1_Extract"]);
+    check(
+        &about,
+        "and how many vertices?",
+        &["SV1_Extract has 8 vertices"],
+        &[],
+    );
+    check(
+        &["哪个阶段最慢？"],
+        "它有多少个顶点？",
+        &["SV2_Combine 有 40 个顶点"],
+        &[],
+    );
+    check(
+        &about,
+        "What should I change in this job?",
+        &["S1"],
+        &["SV1_Extract"],
+    );
 }
 
 #[test]
 fn what_is_not_understood_gets_the_verdict_and_what_can_be_asked() {
     for (question, said) in [
-        ("What is the weather tomorrow", "I did not understand the question; you can ask"),
+        (
+            "What is the weather tomorrow",
+            "I did not understand the question; you can ask",
+        ),
         ("今天天气如何", "没有理解这个问题；可以问"),
     ] {
         check(&[], question, &[said, "F1"], &[]);
@@ -256,7 +331,15 @@ fn the_last_run_of_the_job_is_compared_with() {
         origin: Origin::Kept,
     };
     let text = ask_after(&[], "What changed since the last run?", Some(earlier)).text;
-    assert!(text.contains("(2026-05-01) the run time went from 50 s to 1 min 40 s (+100 %)"), "{text}");
+    assert!(
+        text.contains("(2026-05-01) the run time went from 50 s to 1 min 40 s (+100 %)"),
+        "{text}"
+    );
     assert!(text.contains("Most likely reason"), "{text}");
-    check(&[], "What changed since the last run?", &["No earlier run"], &["Most likely reason"]);
+    check(
+        &[],
+        "What changed since the last run?",
+        &["No earlier run"],
+        &["Most likely reason"],
+    );
 }

@@ -23,7 +23,8 @@ async fn the_server_says_what_it_is_and_what_each_tool_does() {
     let info = session.client.peer_info().expect("initialised");
     let instructions = info.instructions.as_deref().expect("instructions");
     assert!(info.capabilities.resources.is_some());
-    let names = "analyze_job ask_run give_feedback inspect_job list_runs read_job_file search_experience";
+    let names =
+        "analyze_job ask_run give_feedback inspect_job list_runs read_job_file search_experience";
     assert_eq!(session.names().join(" "), names);
     for name in names.split(' ') {
         let tool = session.tool(name);
