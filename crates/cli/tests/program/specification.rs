@@ -25,11 +25,18 @@ fn sections_1_to_10_of_the_specification_name_tests_that_exist() {
     let mut known = BTreeSet::new();
     tests(&root().join("crates"), &mut known);
     let table = std::fs::read_to_string(root().join("docs/specification.md")).expect("the table");
-    let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
+    let rows: Vec<&str> = table
+        .lines()
+        .filter(|line| line.starts_with("| "))
+        .skip(1)
+        .collect();
     assert!(rows.len() > 12);
     for row in rows {
         let named = row.rsplit('|').nth(1).unwrap_or_default();
-        let named: Vec<&str> = named.split(',').map(|n| n.trim().trim_matches('`')).collect();
+        let named: Vec<&str> = named
+            .split(',')
+            .map(|n| n.trim().trim_matches('`'))
+            .collect();
         assert!(named.iter().all(|name| known.contains(*name)), "{row}");
     }
 }
