@@ -22,6 +22,15 @@ pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Resul
     let cancel = CancellationToken::new();
     session::end_on_interrupt(runtime.handle(), cancel.clone());
     let session = session::open(config, terminal, &runtime)?;
+    let pool = args
+        .limits
+        .is_given()
+        .then(|| Pool::new(args.limits.budget(), terminal));
+    let call = Call {
+        args,
+        asks: config.ask == Some(true),
+        analyst: pool.as_ref().map_or(&session, |pool| pool),
+        session: &session,
         terminal,
         cancel,
     };

@@ -65,11 +65,17 @@ pub(crate) fn table(summary: &Summary, progress: &Progress) -> String {
 pub(crate) fn progress(progress: &Progress) -> String {
     let (finished, failed) = (progress.finished(), progress.failed);
     let finished = match progress.total {
-        Some(total) => say!("共 {total} 个作业，已完成 {finished} 个", "{finished} of {total} jobs"),
+        Some(total) => say!(
+            "共 {total} 个作业，已完成 {finished} 个",
+            "{finished} of {total} jobs"
+        ),
         None => say!("已完成 {finished} 个作业", "{finished} jobs"),
     };
     let rate = format!("{:.1}", progress.rate());
-    let pace = say!("，每秒 {rate} 个，失败 {failed} 个", ", {rate} per second, {failed} failed");
+    let pace = say!(
+        "，每秒 {rate} 个，失败 {failed} 个",
+        ", {rate} per second, {failed} failed"
+    );
     let left = progress.seconds_left();
     let left = left.map(|left| say!("，剩余 {time}", ", {time} left", time = Seconds(left)));
     finished + &pace + &left.unwrap_or_default()

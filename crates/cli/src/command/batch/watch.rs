@@ -81,7 +81,10 @@ impl Watch<'_> {
             Step::Known | Step::Interrupted => {}
         }
         let (rate, failed) = (format!("{:.1}", progress.rate()), progress.failed);
-        let message = say!("每秒 {rate} 个，失败 {failed} 个", "{rate} jobs per second, {failed} failed");
+        let message = say!(
+            "每秒 {rate} 个，失败 {failed} 个",
+            "{rate} jobs per second, {failed} failed"
+        );
         self.bar.at(progress.finished(), &message);
         if self.bar.is_hidden() && self.said.elapsed() >= REMARK_EVERY {
             self.said = Instant::now();
