@@ -11,6 +11,8 @@
 
 mod discover;
 mod error;
+mod folders;
+mod formats;
 mod location;
 mod progress;
 mod queue;
@@ -18,11 +20,13 @@ mod result;
 mod run;
 mod shard;
 mod source;
+mod state;
 mod store;
 mod summary;
 
-pub use discover::{discover, is_job};
+pub use discover::discover;
 pub use error::{Error, Result};
+pub use folders::is_job;
 pub use location::{Access, Location, Remote, is_url, local_uri};
 pub use progress::Progress;
 pub use queue::{DELIVERIES, Enqueued, Servers};
