@@ -27,6 +27,7 @@ pub mod prompts;
 pub mod reasoner;
 mod request;
 mod schema;
+mod script;
 pub mod step;
 pub mod terms;
 mod tools;

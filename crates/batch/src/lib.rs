@@ -3,17 +3,22 @@
 //! ```text
 //! plan:  sources ── discover ──> manifest (uri, etag, size per job)
 //! run:   manifest minus results ── fetch ── analyze ──> one result object per job
+//! report: results ── rows ──> Parquet and CSV, and one page
 //! ```
 //!
 //! The store is the truth: resuming, retrying and progress are set differences between the manifest and the results. A result is written
 //! only if there is none yet, so any number of processes may work on one store. The analysis itself is the caller's; nothing here prints or
 //! reads the environment.
 
+mod aggregate;
 mod discover;
 mod error;
+#[cfg(test)]
+mod fixture;
 mod folders;
 mod formats;
 mod location;
+pub mod page;
 mod progress;
 mod queue;
 mod result;
@@ -23,7 +28,9 @@ mod source;
 mod state;
 mod store;
 mod summary;
+pub mod tables;
 
+pub use aggregate::{Aggregate, AggregateError, Written};
 pub use discover::discover;
 pub use error::{Error, Result};
 pub use folders::is_job;

@@ -6,6 +6,7 @@
 //! results/<k0k1>/<key>.json      one result per job, written only if there is none yet
 //! ```
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::prefix::PrefixStore;
 use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -211,6 +213,36 @@ impl Store {
             .map_err(|e| self.failed("results", e))
     }
 
+    /// The keys of all results, the newest result first.
+    pub(crate) async fn newest(&self) -> Result<Vec<String>> {
+        let list = self.objects.list(Some(&Path::from("results")));
+        let dated = list.try_filter_map(|meta| async move {
+            let key = meta
+                .location
+                .filename()
+                .and_then(|name| name.strip_suffix(".json"));
+            Ok(key.map(|key| (Reverse(meta.last_modified), key.to_owned())))
+        });
+        let dated = dated.try_collect().await;
+        let mut dated: Vec<_> = dated.map_err(|e| self.failed("results", e))?;
+        dated.sort();
+        Ok(dated.into_iter().map(|(_, key)| key).collect())
+    }
+
+    /// The results with these keys, in this order, several read at a time: each as far as `T` has its fields, or why it has not.
+    pub(crate) fn read_each<'a, T: DeserializeOwned + Send + 'a>(
+        &'a self,
+        keys: &'a [String],
+    ) -> BoxStream<'a, Result<std::result::Result<T, String>>> {
+        let read = futures::stream::iter(keys).map(move |key| async move {
+            let path = path_of(key);
+            let bytes = self.read(&path).await?;
+            let parsed = serde_json::from_slice(&bytes);
+            Ok(parsed.map_err(|e| format!("{}: {e}", self.place(path.as_ref()))))
+        });
+        read.buffered(CONCURRENT).boxed()
+    }
+
     /// Whether a job has a result.
     pub async fn has(&self, key: &str) -> Result<bool> {
         match self.objects.head(&path_of(key)).await {
@@ -331,8 +363,7 @@ impl Store {
 }
 
 fn path_of(key: &str) -> Path {
-    let start = key.get(..2).unwrap_or(key);
-    Path::from(format!("results/{start}/{key}.json"))
+    Path::from(crate::tables::path_of(key))
 }
 
 #[cfg(test)]

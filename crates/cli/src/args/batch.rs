@@ -24,6 +24,9 @@ pub(crate) enum BatchCommand {
     /// Analyze jobs that NATS JetStream hands out, until there are none left.
     /// ‖ 分析 NATS JetStream 分发的作业，直到全部完成。
     Work(Box<BatchWork>),
+    /// Write all results as tables (Parquet, CSV) and one HTML page.
+    /// ‖ 把全部结果写成表格（Parquet、CSV）和一个 HTML 页面。
+    Report(BatchReport),
 }
 
 #[derive(Debug, Args)]
@@ -147,13 +150,32 @@ pub(crate) struct Engine {
     pub(crate) metrics: Option<SocketAddr>,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct BatchReport {
+    /// A store with results.
+    /// ‖ 有结果的结果库。
+    pub(crate) store: String,
+    /// Folder to write into. Default: `report` in a local store.
+    /// ‖ 输出目录。默认为本地结果库中的 `report`。
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write the reports of the N costliest jobs as pages.
+    /// ‖ 将最耗时的 N 个作业的报告写成网页。
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) pages: usize,
+    /// Output format.
+    /// ‖ 输出格式。
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
+    pub(crate) format: Format,
+}
+
 impl BatchCommand {
     /// Local folders that contain jobs, and remote ones, which are none.
     pub(crate) fn collections(&self) -> impl Iterator<Item = &Path> {
         let places = match self {
             BatchCommand::Plan(args) => args.sources.as_slice(),
             BatchCommand::Run(args) => &args.places,
-            BatchCommand::Enqueue(_) | BatchCommand::Work(_) => &[],
+            BatchCommand::Enqueue(_) | BatchCommand::Work(_) | BatchCommand::Report(_) => &[],
         };
         places.iter().map(Path::new)
     }

@@ -19,7 +19,9 @@ use crate::config::Jobs;
 use localized::named;
 
 pub(crate) use analysis::{Analyze, Compare, Inspect, Mcp, ReportFormat, Rules, Thinking};
-pub(crate) use batch::{BatchCommand, BatchEnqueue, BatchPlan, BatchRun, BatchWork, Nats};
+pub(crate) use batch::{
+    BatchCommand, BatchEnqueue, BatchPlan, BatchReport, BatchRun, BatchWork, Nats,
+};
 pub(crate) use knowledge::{CaseCommand, CaseFrom, Eval, Index, IndexCommand, Lint, Search};
 pub(crate) use localized::language_of_call;
 pub(crate) use runs::{FeedbackArgs, FeedbackCommand, Fix, Runs};

@@ -5,6 +5,7 @@ mod open;
 mod plan;
 mod program;
 mod queue;
+mod report;
 mod run;
 mod watch;
 
@@ -20,6 +21,7 @@ pub(crate) fn run(command: &BatchCommand, config: &Config, terminal: &Terminal) 
         BatchCommand::Plan(args) => plan::run(args, terminal),
         BatchCommand::Run(args) => run::run(args, config, terminal),
         BatchCommand::Enqueue(args) => queue::enqueue(args, config, terminal),
+        BatchCommand::Report(args) => report::run(args, terminal),
         BatchCommand::Work(args) => queue::work(args, config, terminal),
     }
 }
