@@ -25,4 +25,5 @@ mod runs;
 mod search;
 mod security;
 mod sessions;
+mod specification;
 mod support;
