@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use report::Report;
+use report::{Report, say};
 use runs::compare::{ComparedRun, Origin};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -21,7 +21,8 @@ impl Session {
             });
         }
         self.saved_run(name).map_err(|error| {
-            error.hint(format!(
+            error.hint(say!(
+                "`{name}` 须是作业目录、事件日志或运行；`scopeagent runs list` 列出所有运行",
                 "`{name}` must be a job folder, an event log or a run; `scopeagent runs list` shows every run"
             ))
         })
@@ -70,9 +71,15 @@ impl Session {
 pub fn no_report(run: &str) -> Error {
     Error::new(
         ErrorKind::Input,
-        format!("run `{run}` has no report: it failed or was interrupted"),
+        say!(
+            "运行 `{run}` 没有报告：它失败了或被中断",
+            "run `{run}` has no report: it failed or was interrupted"
+        ),
     )
-    .hint("`scopeagent runs list` shows how each run ended; analyze the job again")
+    .hint(say!(
+        "`scopeagent runs list` 显示每次运行如何结束；请重新分析该作业",
+        "`scopeagent runs list` shows how each run ended; analyze the job again"
+    ))
 }
 
 /// Another job may have taken the folder since.

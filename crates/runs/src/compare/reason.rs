@@ -18,6 +18,10 @@ const GROWTH: f64 = 1.1;
 const IMBALANCE: f64 = 1.3;
 /// Each row takes this factor longer.
 const SLOWER_ROWS: f64 = 1.25;
+/// Inputs that changed explain the difference if it follows from their growth to this share.
+const EXPLAINS: f64 = 0.8;
+/// A smaller share is shown as 0 %.
+const NOTHING: f64 = 0.005;
 /// Reasons shown; the rest explain little.
 const SHOWN: usize = 5;
 
@@ -135,12 +139,37 @@ pub(super) fn reasons(
     );
     drop_explained(&mut found);
     found.sort_by(|x, y| y.confidence.total_cmp(&x.confidence));
-    found.sort_by_key(|r| r.kind != ReasonKind::Failure);
+    found.sort_by_key(|r| (r.kind != ReasonKind::Failure, !is_changed_input(r)));
+    share_out(&mut found);
     if found.is_empty() {
         found.push(unknown(&runs));
     }
     found.truncate(SHOWN);
     found
+}
+
+/// Whether the inputs changed by so much that the rest follows from it.
+fn is_changed_input(reason: &Reason) -> bool {
+    reason.kind == ReasonKind::Data && reason.share.is_some_and(|share| share >= EXPLAINS)
+}
+
+/// No second is explained twice: each reason keeps what those before it leave, and one for which nothing is left goes.
+fn share_out(reasons: &mut Vec<Reason>) {
+    let mut left = 1.0;
+    reasons.retain_mut(|reason| {
+        let (Some(share), Some(seconds)) = (reason.share, reason.seconds) else {
+            return true;
+        };
+        let kept = share.min(left);
+        left -= kept;
+        reason.seconds = Some(if share > 0.0 {
+            seconds * kept / share
+        } else {
+            0.0
+        });
+        reason.share = Some(kept);
+        kept >= NOTHING
+    });
 }
 
 fn oriented<'a>(
