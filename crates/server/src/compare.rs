@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
-use report::{Report, say};
+use agent::{Request, Silent};
+use report::{Language, Report, say};
 use runs::compare::{ComparedRun, Origin};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::session::{Analysis, Session};
+use crate::reasoner::{Mode, ReasonerChoice};
+use crate::session::{Analysis, Session, Task};
+use tokio_util::sync::CancellationToken;
 
 impl Session {
     /// The job in a folder, else the run with this identifier (or `last`, `last~1`, …).
@@ -26,6 +29,31 @@ impl Session {
                 "`{name}` must be a job folder, an event log or a run; `scopeagent runs list` shows every run"
             ))
         })
+    }
+
+    /// A saved run as it reads in another language: its job analyzed again by the rules. `None` if the folder no longer has the job.
+    pub fn run_in(&self, run: &str, language: Language) -> Result<Option<Analysis>> {
+        let row = self.with_store(|store| store.run(run))?;
+        let saved = self.report(&row.run_id)?;
+        let task = Task {
+            request: Request {
+                job: row.job.into(),
+                question: saved.question.clone(),
+                language: Some(language),
+                run_id: Some(row.run_id),
+                ..Request::default()
+            },
+            reasoner: ReasonerChoice {
+                mode: Mode::Offline,
+                ..ReasonerChoice::default()
+            },
+            save: false,
+            cancel: CancellationToken::new(),
+        };
+        let again = self.analyze(task, &mut Silent);
+        Ok(again
+            .ok()
+            .filter(|again| is_same_run(&again.report, &saved)))
     }
 
     fn read(&self, folder: &Path) -> Result<Analysis> {

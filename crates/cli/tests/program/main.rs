@@ -8,6 +8,7 @@ mod calls;
 mod cases;
 mod compare;
 mod contract;
+mod distribution;
 mod earlier;
 mod fronts;
 mod golden;
