@@ -27,6 +27,7 @@ pub mod prompts;
 pub mod reasoner;
 mod request;
 mod schema;
+mod script;
 pub mod step;
 pub mod terms;
 mod tools;
@@ -35,7 +36,7 @@ mod wording;
 
 pub use analyze::{Analysis, analyze};
 pub use check::apply_diff;
-pub use experience::ChunkPrior;
+pub use experience::{ChunkPrior, ExperienceSource};
 pub use found::KindPrior;
 pub use private::mask_of;
 pub use progress::{Event, Observer, Silent};

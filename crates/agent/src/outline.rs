@@ -9,6 +9,7 @@ use job::model as files;
 use serde::Serialize;
 
 use crate::measures::{self, Measures, TableRow};
+use crate::script;
 use crate::terms::Terms;
 use job::script::Statement;
 use report::{JobSummary, Language};
@@ -110,6 +111,8 @@ pub(crate) fn summary(job: &Job) -> JobSummary {
         owner: other("UserName"),
         queue: other("VirtualCluster"),
         submitted: job.info.submitted_ms.and_then(rfc3339),
+        script_hash: script::hash(job),
+        script_shape: script::shape(job),
     }
 }
 

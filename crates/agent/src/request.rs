@@ -23,6 +23,8 @@ pub struct Request {
     pub hypotheses: bool,
     /// ULID of the run; `None` makes one.
     pub run_id: Option<String>,
+    /// Where the job came from, if the folder is a copy; the report names it instead.
+    pub origin: Option<String>,
 }
 
 impl Request {

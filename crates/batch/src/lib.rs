@@ -3,18 +3,40 @@
 //! ```text
 //! plan:  sources ── discover ──> manifest (uri, etag, size per job)
 //! run:   manifest minus results ── fetch ── analyze ──> one result object per job
+//! report: results ── rows ──> Parquet and CSV, and one page
 //! ```
 //!
 //! The store is the truth: resuming, retrying and progress are set differences between the manifest and the results. A result is written
 //! only if there is none yet, so any number of processes may work on one store. The analysis itself is the caller's; nothing here prints or
 //! reads the environment.
 
+mod aggregate;
+mod discover;
 mod error;
+#[cfg(test)]
+mod fixture;
 mod location;
+pub mod page;
+mod progress;
+mod queue;
 mod result;
+mod run;
+mod shard;
+mod source;
 mod store;
+pub mod tables;
 
+pub use aggregate::{Aggregate, AggregateError, Written};
+mod summary;
+
+pub use discover::{discover, is_job};
 pub use error::{Error, Result};
 pub use location::{Access, Location, Remote, is_url, local_uri};
+pub use progress::Progress;
+pub use queue::{DELIVERIES, Enqueued, Servers};
 pub use result::{Entry, JobResult, Program, RESULT_VERSION, Status};
+pub use run::{Analyze, Attempt, Batch, Blame, Retry, Step};
+pub use shard::Shard;
+pub use source::{Bounds, Opened, Sources};
 pub use store::{Changes, Put, Store};
+pub use summary::{OfCause, Summary};

@@ -1,10 +1,12 @@
 //! The store of a batch: a folder or a prefix of an object store.
 //!
 //! ```text
+//! store.json                     the identity of the store
 //! manifest/<ULID>.jsonl          entries that a plan found new or changed; later files replace earlier entries of the same uri
 //! results/<k0k1>/<key>.json      one result per job, written only if there is none yet
 //! ```
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -13,18 +15,26 @@ use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::prefix::PrefixStore;
 use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::location::{Access, Location, Remote};
 use crate::result::{Entry, JobResult, RESULT_VERSION, Status};
 
 /// Objects that are read concurrently.
-const CONCURRENT: usize = 32;
+pub(crate) const CONCURRENT: usize = 32;
 
 #[derive(Debug, Clone)]
 pub struct Store {
     objects: Arc<dyn ObjectStore>,
     name: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Identity {
+    version: u32,
+    id: String,
 }
 
 /// What a plan changed.
@@ -77,6 +87,33 @@ impl Store {
         Store {
             objects,
             name: name.to_owned(),
+        }
+    }
+
+    /// The identity of the store, which it gets when it is first asked: the same wherever it is mounted.
+    pub async fn id(&self) -> Result<String> {
+        let path = Path::from("store.json");
+        let own = Identity {
+            version: RESULT_VERSION,
+            id: ulid::Ulid::generate().to_string(),
+        };
+        let unreadable = |source| Error::Unreadable {
+            place: self.place(path.as_ref()),
+            source,
+        };
+        let bytes = serde_json::to_vec(&own).map_err(unreadable)?;
+        let create = PutOptions::from(PutMode::Create);
+        let put = self
+            .objects
+            .put_opts(&path, PutPayload::from(bytes), create);
+        match put.await {
+            Ok(_) => Ok(own.id),
+            Err(object_store::Error::AlreadyExists { .. }) => {
+                let known: Identity =
+                    serde_json::from_slice(&self.read(&path).await?).map_err(unreadable)?;
+                Ok(known.id)
+            }
+            Err(error) => Err(self.failed(path.as_ref(), error)),
         }
     }
 
@@ -174,6 +211,36 @@ impl Store {
         keys.try_collect()
             .await
             .map_err(|e| self.failed("results", e))
+    }
+
+    /// The keys of all results, the newest result first.
+    pub(crate) async fn newest(&self) -> Result<Vec<String>> {
+        let list = self.objects.list(Some(&Path::from("results")));
+        let dated = list.try_filter_map(|meta| async move {
+            let key = meta
+                .location
+                .filename()
+                .and_then(|name| name.strip_suffix(".json"));
+            Ok(key.map(|key| (Reverse(meta.last_modified), key.to_owned())))
+        });
+        let dated = dated.try_collect().await;
+        let mut dated: Vec<_> = dated.map_err(|e| self.failed("results", e))?;
+        dated.sort();
+        Ok(dated.into_iter().map(|(_, key)| key).collect())
+    }
+
+    /// The results with these keys, in this order, several read at a time: each as far as `T` has its fields, or why it has not.
+    pub(crate) fn read_each<'a, T: DeserializeOwned + Send + 'a>(
+        &'a self,
+        keys: &'a [String],
+    ) -> BoxStream<'a, Result<std::result::Result<T, String>>> {
+        let read = futures::stream::iter(keys).map(move |key| async move {
+            let path = path_of(key);
+            let bytes = self.read(&path).await?;
+            let parsed = serde_json::from_slice(&bytes);
+            Ok(parsed.map_err(|e| format!("{}: {e}", self.place(path.as_ref()))))
+        });
+        read.buffered(CONCURRENT).boxed()
     }
 
     /// Whether a job has a result.
@@ -296,8 +363,7 @@ impl Store {
 }
 
 fn path_of(key: &str) -> Path {
-    let start = key.get(..2).unwrap_or(key);
-    Path::from(format!("results/{start}/{key}.json"))
+    Path::from(crate::tables::path_of(key))
 }
 
 #[cfg(test)]
@@ -375,6 +441,8 @@ mod tests {
                 Put::Different
             );
             assert!(store.has(&first.key).await.expect("has"));
+            let id = store.id().await.expect("an id");
+            assert_eq!(store.id().await.expect("an id"), id);
             assert_eq!(
                 store.keys().await.expect("keys"),
                 HashSet::from([first.key.clone()])

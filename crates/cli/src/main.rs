@@ -3,7 +3,6 @@
 //! The only crate that prints, reads the environment or exits.
 
 mod args;
-mod batch;
 mod budget;
 mod command;
 mod config;
@@ -15,6 +14,7 @@ mod log;
 mod render;
 mod safe;
 mod session;
+mod sources;
 mod terminal;
 mod worker;
 

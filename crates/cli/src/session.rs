@@ -177,6 +177,7 @@ pub(crate) fn request(job: PathBuf, thinking: &Thinking) -> Request {
         depth: thinking.depth,
         hypotheses: thinking.hypotheses,
         run_id: None,
+        origin: None,
     }
 }
 

@@ -191,10 +191,14 @@ impl Out<'_> {
 pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
-    pub(crate) fn step(&self, what: &str) {
-        self.0
-            .set_message(llm::hide(&visible_line(what)).into_owned());
-        self.0.inc(1);
+    pub(crate) fn at(&self, position: usize, message: &str) {
+        self.0.set_message(message.to_owned());
+        self.0.set_position(position as u64);
+    }
+
+    /// Whether nobody sees it.
+    pub(crate) fn is_hidden(&self) -> bool {
+        self.0.is_hidden()
     }
 
     /// Prints something above the bar.

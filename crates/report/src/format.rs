@@ -9,6 +9,10 @@ use crate::{Language, Localize};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Seconds(pub f64);
 
+/// Hours over many jobs: `41.2 h`, `12,345 h`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hours(pub f64);
+
 /// A size in bytes, in powers of 1,024: `56.5 GiB`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bytes(pub f64);
@@ -153,6 +157,12 @@ impl Localize for Seconds {
     }
 }
 
+impl Localize for Hours {
+    fn localize(&self, language: Language) -> String {
+        format!("{} {}", figure(self.0), language.select("小时", "h"))
+    }
+}
+
 impl Localize for Bytes {
     fn localize(&self, _: Language) -> String {
         const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -279,6 +289,13 @@ mod tests {
         check(Seconds(59.97), "1 分 0 秒", "1 min 0 s");
         check(Seconds(778.0), "12 分 58 秒", "12 min 58 s");
         check(Seconds(12_000.0), "3 小时 20 分", "3 h 20 min");
+    }
+
+    #[test]
+    fn hours_keep_three_digits() {
+        check(Hours(12_345.4), "12,345 小时", "12,345 h");
+        check(Hours(8.25), "8.25 小时", "8.25 h");
+        check(Hours(0.0), "0 小时", "0 h");
     }
 
     #[test]

@@ -51,6 +51,12 @@ pub struct JobSummary {
     /// When the job was submitted, RFC 3339.
     #[serde(default)]
     pub submitted: Option<String>,
+    /// BLAKE3 hash of the script's text, 32 hexadecimal digits.
+    #[serde(default)]
+    pub script_hash: Option<String>,
+    /// The same of its tokens without comments and literals: equal for the runs of a recurring job.
+    #[serde(default)]
+    pub script_shape: Option<String>,
 }
 
 impl JobSummary {

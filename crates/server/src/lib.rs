@@ -14,6 +14,7 @@ mod knowledge;
 pub mod mcp;
 mod monitor;
 mod reasoner;
+mod searches;
 mod session;
 
 pub use compare::no_report;

@@ -20,6 +20,7 @@ use crate::error::Result;
 use crate::knowledge::{Knowledge, OpenIndex};
 use crate::monitor::Monitor;
 use crate::reasoner::{KeySource, Mode, ReasonerChoice, Reasoners};
+use crate::searches::Searches;
 
 pub struct Settings {
     pub knowledge: Knowledge,
@@ -44,6 +45,7 @@ pub struct Session {
     monitor: Arc<dyn Monitor>,
     index: Mutex<Option<OpenIndex>>,
     store: Mutex<Option<Store>>,
+    searches: Searches,
     /// The reasoner that was last announced.
     announced: Mutex<String>,
 }
@@ -54,6 +56,8 @@ pub struct Task {
     pub reasoner: ReasonerChoice,
     /// Whether to save the run.
     pub save: bool,
+    /// Whether feedback counts.
+    pub learned: bool,
     /// Ends the analysis early, with a partial report. Another process gets a new one.
     #[serde(skip)]
     pub cancel: CancellationToken,
@@ -114,6 +118,7 @@ impl Session {
             monitor,
             index: Mutex::default(),
             store: Mutex::default(),
+            searches: Searches::default(),
             announced: Mutex::default(),
         })
     }
@@ -199,7 +204,10 @@ impl Session {
         let reasoners = self.reasoners(&task.reasoner)?;
         let (transcript, replay) = (reasoners.transcript.clone(), reasoners.replay.clone());
         let index = self.index()?;
-        let preferences = self.preferences(task.save);
+        let preferences = match task.learned {
+            true => self.preferences(task.save),
+            false => Preferences::default(),
+        };
         let mut analysis = self.run(task, reasoners, Some(&index), &preferences, observer)?;
         if let Some(replay) = replay {
             replay.restore(&mut analysis.report);
@@ -233,6 +241,7 @@ impl Session {
             },
             reasoner: ReasonerChoice::default(),
             save: false,
+            learned: false,
             cancel: CancellationToken::new(),
         };
         let nothing = Preferences::default();
@@ -243,21 +252,22 @@ impl Session {
         &self,
         task: &Task,
         reasoners: Reasoners,
-        index: Option<&Index>,
+        index: Option<&Arc<Index>>,
         preferences: &Preferences,
         observer: &mut dyn Observer,
     ) -> Result<Analysis> {
+        let remembered = index.map(|index| self.searches.over(index));
         let chunk_prior = |causes: &[String], chunk: &str| preferences.chunk(causes, chunk);
         let kind_prior = |cause: &str, kind: SuggestionKind| preferences.kind(cause, kind.code());
         let services = Services {
             catalogue: &self.catalogue,
             diagnosis: &self.settings.thresholds,
             reading: job::Options::default(),
-            index: index.map(|index| index as _),
+            index: remembered.as_ref().map(|index| index as _),
             reasoner: reasoners.first,
             fallbacks: reasoners.fallbacks,
             prompts: self.settings.prompts.clone(),
-            prior: Some(&chunk_prior),
+            prior: (!preferences.is_empty()).then_some(&chunk_prior as _),
             kind_prior: Some(&kind_prior),
             limits: Limits::default(),
             redact: task.reasoner.redact,
@@ -296,9 +306,10 @@ impl Session {
 
     fn begin(&self, request: &Request) -> Option<OpenRun> {
         // Readers of the run may be in another folder.
-        let job = std::path::absolute(&request.job).unwrap_or_else(|_| request.job.clone());
-        let run_id = request.run_id.as_deref()?;
-        let (job, question) = (job.display().to_string(), request.question.as_deref());
+        let absolute = || std::path::absolute(&request.job).unwrap_or_else(|_| request.job.clone());
+        let job = request.origin.clone();
+        let job = job.unwrap_or_else(|| absolute().display().to_string());
+        let (run_id, question) = (request.run_id.as_deref()?, request.question.as_deref());
         let language = request.report_language();
         self.saved(self.with_store(|store| store.begin(run_id, &job, question, language)))
     }

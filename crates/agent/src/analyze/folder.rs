@@ -33,6 +33,9 @@ impl<'a> Folder<'a> {
         observer: &mut dyn Observer,
     ) -> Result<Folder<'a>, AnalyzeError> {
         let mut reader = job::open(&request.job, &services.reading)?;
+        if let Some(origin) = &request.origin {
+            reader.set_origin(origin);
+        }
         observer.event(Event::JobOpened {
             files: reader.files().len(),
         });

@@ -105,8 +105,8 @@ impl Limits {
 
 #[derive(Debug, Args)]
 pub(crate) struct Analyze {
-    /// Job folders or event logs.
-    /// ‖ 作业目录或事件日志。
+    /// Jobs: folders, event logs or archives, local or at az://, abfss://, s3://, gs://.
+    /// ‖ 作业：目录、事件日志或归档文件，可在本地或 az://、abfss://、s3://、gs://。
     #[arg(required = true, value_name = "JOB")]
     pub(crate) jobs: Vec<PathBuf>,
     #[command(flatten)]
@@ -188,50 +188,9 @@ fn loopback(text: &str) -> Result<SocketAddr, String> {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Batch {
-    /// Job folders, or folders of job folders.
-    /// ‖ 作业目录，或存放作业目录的目录。
-    #[arg(required = true, value_name = "DIR")]
-    pub(crate) jobs: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(crate) thinking: Thinking,
-    #[command(flatten)]
-    pub(crate) limits: Limits,
-    /// Jobs to analyze concurrently. Default: one per CPU.
-    /// ‖ 同时分析的作业数。默认每个 CPU 一个。
-    #[arg(long, short, value_name = "N", default_value_t = cpus(), value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub(crate) workers: u16,
-    /// Write the lines to this file instead of stdout, and resume where an earlier call stopped.
-    /// ‖ 把各行写入该文件而不是标准输出，并从上次停下的地方继续。
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-    /// Retry jobs that failed in an earlier call.
-    /// ‖ 重试上次失败的作业。
-    #[arg(long, requires = "out")]
-    pub(crate) retry_failed: bool,
-    /// Put the whole report (about 100 KB) into each line instead of a summary.
-    /// ‖ 每行写入完整报告（约 100 KB），而不是摘要。
-    #[arg(long)]
-    pub(crate) reports: bool,
-    /// Don't save the runs.
-    /// ‖ 不保存这些运行。
-    #[arg(long)]
-    pub(crate) no_store: bool,
-    /// Format of the summary when `--out` takes the lines.
-    /// ‖ 用 `--out` 写各行时，汇总的格式。
-    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
-    pub(crate) format: Format,
-}
-
-fn cpus() -> u16 {
-    let found = std::thread::available_parallelism().map_or(1, usize::from);
-    u16::try_from(found).unwrap_or(u16::MAX).min(256)
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// The first run, normally the good one: a job folder, or the id of a saved run, `last`, `last~1`, ….
-    /// ‖ 第一次运行，通常是正常的那次：作业目录，或已保存运行的编号、`last`、`last~1` 等。
+    /// The first run, normally the good one: a job (see `analyze`), or the id of a saved run, `last`, `last~1`, ….
+    /// ‖ 第一次运行，通常是正常的那次：作业（同 `analyze`），或已保存运行的编号、`last`、`last~1` 等。
     pub(crate) a: String,
     /// The second run, in the same form.
     /// ‖ 第二次运行，写法相同。
@@ -266,8 +225,8 @@ pub(crate) enum ReportFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
-    /// Job folder.
-    /// ‖ 作业目录。
+    /// Job: a folder, an event log or an archive, local or at az://, abfss://, s3://, gs://.
+    /// ‖ 作业：目录、事件日志或归档文件，可在本地或 az://、abfss://、s3://、gs://。
     pub(crate) job: PathBuf,
     /// Output format.
     /// ‖ 输出格式。

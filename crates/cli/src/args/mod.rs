@@ -1,6 +1,7 @@
 //! The command line. Nothing here acts.
 
 mod analysis;
+mod batch;
 mod knowledge;
 mod localized;
 mod runs;
@@ -17,7 +18,10 @@ use report::Language;
 use crate::config::Jobs;
 use localized::named;
 
-pub(crate) use analysis::{Analyze, Batch, Compare, Inspect, Mcp, ReportFormat, Rules, Thinking};
+pub(crate) use analysis::{Analyze, Compare, Inspect, Mcp, ReportFormat, Rules, Thinking};
+pub(crate) use batch::{
+    BatchCommand, BatchEnqueue, BatchPlan, BatchReport, BatchRun, BatchWork, Nats,
+};
 pub(crate) use knowledge::{CaseCommand, CaseFrom, Eval, Index, IndexCommand, Lint, Search};
 pub(crate) use localized::language_of_call;
 pub(crate) use runs::{FeedbackArgs, FeedbackCommand, Fix, Runs};
@@ -138,9 +142,10 @@ pub(crate) enum Command {
     /// Find out why a job is slow, expensive or failed, and what to change.
     /// ‖ 找出作业慢、贵或失败的原因，以及怎么改。
     Analyze(Analyze),
-    /// Analyze many job folders: one JSON line per job and a summary table; resumable.
-    /// ‖ 分析许多作业目录：每个作业一行 JSON，另有汇总表；可中断后继续。
-    Batch(Batch),
+    /// Analyze many jobs into a store, on one machine or many; resumable.
+    /// ‖ 把许多作业分析到一个结果库，可用一台或多台机器；可中断后继续。
+    #[command(subcommand)]
+    Batch(BatchCommand),
     /// Compare two runs: what changed (times, rows, plan, inputs, script, findings), and the most likely reason.
     /// ‖ 比较两次运行：哪些变了（时间、行数、计划、输入、脚本、发现），最可能的原因是什么。
     Compare(Compare),
@@ -315,9 +320,7 @@ impl Command {
             Command::Analyze(args) => jobs.folders.extend(args.jobs.iter().map(PathBuf::as_path)),
             Command::Inspect(args) => jobs.folders.push(&args.job),
             Command::Compare(args) => jobs.folders.extend([&args.a, &args.b].map(Path::new)),
-            Command::Batch(args) => jobs
-                .collections
-                .extend(args.jobs.iter().map(PathBuf::as_path)),
+            Command::Batch(command) => jobs.collections.extend(command.collections()),
             _ => {}
         }
         jobs

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use agent::{Event, Observer};
+use agent::{Event, Observer, Request};
+use batch::Opened;
 use server::{Analyst, Error, ErrorKind, ReasonerChoice, Result, Session, Task};
 use tokio_util::sync::CancellationToken;
 
@@ -11,6 +12,7 @@ use crate::config::Config;
 use crate::exit::Exit;
 use crate::render;
 use crate::session;
+use crate::sources;
 use crate::terminal::{Progress, Terminal};
 use crate::worker::Pool;
 
@@ -92,12 +94,14 @@ impl Call<'_> {
 
     fn one_job(&self, job: &Path, write: &mut dyn FnMut(&str) -> Result<()>) -> Result<Exit> {
         let args = self.args;
+        let opened = sources::open(job)?;
+        let task = || self.task(job, opened.as_ref());
         let mut display = Display {
             terminal: self.terminal,
             progress: None,
         };
         if args.dry_run {
-            let previews = self.session.preview(&self.task(job), &mut display);
+            let previews = self.session.preview(&task(), &mut display);
             drop(display);
             write(&match args.format {
                 ReportFormat::Json => super::json(&previews?)?,
@@ -105,7 +109,7 @@ impl Call<'_> {
             })?;
             return Ok(Exit::Success);
         }
-        let analysis = self.analyst.analyze(self.task(job), &mut display);
+        let analysis = self.analyst.analyze(task(), &mut display);
         drop(display);
         let analysis = analysis?;
         let (report, summary) = (&analysis.report, &analysis.summary);
@@ -128,10 +132,14 @@ impl Call<'_> {
         Ok(Exit::found(found))
     }
 
-    fn task(&self, job: &Path) -> Task {
+    fn task(&self, job: &Path, opened: Option<&Opened>) -> Task {
         let args = self.args;
+        let folder = opened.map_or(job, |opened| &opened.path);
         Task {
-            request: session::request(job.to_owned(), &args.thinking),
+            request: Request {
+                origin: opened.and_then(|opened| opened.origin.clone()),
+                ..session::request(folder.to_owned(), &args.thinking)
+            },
             reasoner: ReasonerChoice {
                 dry_run: args.dry_run,
                 transcript: args.transcript.clone(),
@@ -139,6 +147,7 @@ impl Call<'_> {
                 ..session::reasoner(&args.thinking)
             },
             save: !args.no_store,
+            learned: true,
             cancel: self.cancel.clone(),
         }
     }

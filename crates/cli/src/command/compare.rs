@@ -1,22 +1,22 @@
 //! `scopeagent compare`: what changed between two runs.
 
-use runs::compare;
-use server::{Error, ErrorKind, Result};
+use std::path::Path;
+
+use runs::compare::{self, ComparedRun};
+use server::{Error, ErrorKind, Result, Session};
 
 use crate::args::{Compare, ReportFormat};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::render;
 use crate::session;
+use crate::sources;
 use crate::terminal::Terminal;
 
 pub(crate) fn run(args: &Compare, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let runtime = session::runtime()?;
     let session = session::open(config, terminal, &runtime)?;
-    let (a, b) = (
-        session.compared_run(&args.a)?,
-        session.compared_run(&args.b)?,
-    );
+    let (a, b) = (run_of(&session, &args.a)?, run_of(&session, &args.b)?);
     let language = config.language.unwrap_or(a.report.language);
     let comparison = compare::compare(&a, &b, language);
     let columns = render::layout::stdout_width();
@@ -28,4 +28,16 @@ pub(crate) fn run(args: &Compare, config: &Config, terminal: &Terminal) -> Resul
         ReportFormat::Text => render::comparison::text(&comparison, columns, args.all),
     })?;
     Ok(Exit::Success)
+}
+
+/// A run by its id, or a job, wherever it is.
+fn run_of(session: &Session, name: &str) -> Result<ComparedRun> {
+    let Some(opened) = sources::open(Path::new(name))? else {
+        return session.compared_run(name);
+    };
+    let mut run = session.compared_run(&opened.path.to_string_lossy())?;
+    if let Some(origin) = opened.origin {
+        run.report.job.path = origin;
+    }
+    Ok(run)
 }

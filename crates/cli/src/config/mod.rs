@@ -15,6 +15,7 @@ pub(crate) use layers::{Layers, Origin};
 pub(crate) use models::{Embedder, EmbedderProvider};
 pub(crate) use project::{Jobs, PROJECT_FILE, nearest, needing_approval};
 pub(crate) use schema::Config;
+pub(crate) use secrets::{is_secret, learn_url};
 pub(crate) use trust::Approvals;
 
 use report::say;

@@ -5,11 +5,11 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use batch::is_job;
 use toml::{Table, Value};
 
 use super::file::ConfigFile;
 use super::trust::Approvals;
-use crate::batch::is_job;
 use server::Result;
 
 /// Name of the file, in the current folder or the nearest one above.

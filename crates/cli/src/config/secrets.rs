@@ -60,7 +60,8 @@ fn learn_headers(headers: &Table) {
     }
 }
 
-fn learn_url(text: &str) {
+/// Makes known the password in an address.
+pub(crate) fn learn_url(text: &str) {
     let Ok(url) = Url::parse(text) else {
         return;
     };
@@ -82,7 +83,8 @@ fn learn_url(text: &str) {
     }
 }
 
-fn is_secret(name: &str) -> bool {
+/// Whether a name says that its value is secret.
+pub(crate) fn is_secret(name: &str) -> bool {
     let name = name.to_lowercase();
     SECRET_NAMES.iter().any(|part| name.contains(part))
 }

@@ -1,19 +1,18 @@
-//! The totals of a batch, as a table.
+//! How far a batch is, and the totals of its results as a table.
 
-use crate::batch::Summary;
-
+use batch::{Progress, Summary};
 use report::format::{JOB, Seconds, Share};
-use report::{Language, Localize};
+use report::{Localize, interface, say};
 
 use super::table::{Align, Table};
 
 /// The causes with their jobs and seconds, then the whole.
-pub(crate) fn table(summary: &Summary, new: usize, took_seconds: f64) -> String {
+pub(crate) fn table(summary: &Summary, progress: &Progress) -> String {
     let mut table = Table::new(&[
-        ("cause", Align::Left),
-        ("jobs", Align::Right),
-        ("findings", Align::Right),
-        ("would save", Align::Right),
+        (interface().select("原因", "cause"), Align::Left),
+        (interface().select("作业", "jobs"), Align::Right),
+        (interface().select("发现", "findings"), Align::Right),
+        (interface().select("可节省", "would save"), Align::Right),
     ]);
     for (cause, of) in summary.ranked() {
         table.row(vec![
@@ -21,7 +20,7 @@ pub(crate) fn table(summary: &Summary, new: usize, took_seconds: f64) -> String 
             of.jobs.to_string(),
             of.findings.to_string(),
             if of.seconds_saved > 0.0 {
-                say(Seconds(of.seconds_saved))
+                Seconds(of.seconds_saved).localize(interface())
             } else {
                 "–".to_owned()
             },
@@ -32,30 +31,52 @@ pub(crate) fn table(summary: &Summary, new: usize, took_seconds: f64) -> String 
         out.push('\n');
     }
     let bold = anstyle::Style::new().bold();
-    out.push_str(&format!(
-        "{bold}{}{bold:#}: {} with a problem, {} healthy, {} inconclusive, {} unreadable\n",
-        say(JOB.count((summary.done + summary.failed) as f64)),
-        summary.problem,
-        summary.healthy,
-        summary.insufficient_information,
-        summary.failed
-    ));
+    let analyzed = summary.done + summary.failed;
+    let (problem, healthy, failed) = (summary.problem, summary.healthy, summary.failed);
+    let inconclusive = summary.insufficient_information;
+    let jobs = JOB.count(analyzed as f64).localize(interface());
+    let counts = say!(
+        "{problem} 个有问题，{healthy} 个健康，{inconclusive} 个暂无结论，{failed} 个失败",
+        "{problem} with a problem, {healthy} healthy, {inconclusive} inconclusive, {failed} failed"
+    );
+    let colon = interface().select("：", ": ");
+    out.push_str(&format!("{bold}{jobs}{bold:#}{colon}{counts}\n"));
     if summary.elapsed_seconds > 0.0 {
-        out.push_str(&format!(
-            "total run time {}; fixing the costliest finding of each job would save {} ({})\n",
-            say(Seconds(summary.elapsed_seconds)),
-            say(Seconds(summary.seconds_saved)),
-            say(Share(summary.seconds_saved / summary.elapsed_seconds))
-        ));
+        out += &say!(
+            "总运行时间 {run}；每个作业修复代价最大的问题，可节省 {saved}（{share}）",
+            "total run time {run}; fixing the costliest finding of each job would save {saved} ({share})",
+            run = Seconds(summary.elapsed_seconds),
+            saved = Seconds(summary.seconds_saved),
+            share = Share(summary.seconds_saved / summary.elapsed_seconds)
+        );
+        out.push('\n');
     }
-    out.push_str(&format!(
-        "{new} analyzed in {} ({:.1} jobs per second)\n",
-        say(Seconds(took_seconds)),
-        new as f64 / took_seconds.max(0.001)
-    ));
+    let (rate, known) = (format!("{:.1}", progress.rate()), progress.known);
+    out += &say!(
+        "{analyzed} 个作业用时 {took}（每秒 {rate} 个），{known} 个已有结果",
+        "{analyzed} analyzed in {took} ({rate} jobs per second), {known} had a result already",
+        took = Seconds(progress.elapsed().as_secs_f64())
+    );
+    out.push('\n');
     out
 }
 
-fn say(value: impl Localize) -> String {
-    value.localize(Language::En)
+/// `1,200 of 10,000 jobs, 32.5 per second, 4 failed, 4 min 31 s left`.
+pub(crate) fn progress(progress: &Progress) -> String {
+    let (finished, failed) = (progress.finished(), progress.failed);
+    let finished = match progress.total {
+        Some(total) => say!(
+            "共 {total} 个作业，已完成 {finished} 个",
+            "{finished} of {total} jobs"
+        ),
+        None => say!("已完成 {finished} 个作业", "{finished} jobs"),
+    };
+    let rate = format!("{:.1}", progress.rate());
+    let pace = say!(
+        "，每秒 {rate} 个，失败 {failed} 个",
+        ", {rate} per second, {failed} failed"
+    );
+    let left = progress.seconds_left();
+    let left = left.map(|left| say!("，剩余 {time}", ", {time} left", time = Seconds(left)));
+    finished + &pace + &left.unwrap_or_default()
 }

@@ -12,5 +12,5 @@ mod pool;
 mod serve;
 mod wire;
 
-pub(crate) use pool::Pool;
+pub(crate) use pool::{Pool, Unanswered};
 pub(crate) use serve::run;

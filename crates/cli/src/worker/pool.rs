@@ -42,7 +42,7 @@ struct Worker {
 }
 
 /// Why there is no answer.
-enum Failure {
+pub(crate) enum Unanswered {
     /// The worker ended; how.
     Died(String),
     Slow,
@@ -119,31 +119,43 @@ impl Pool {
     }
 
     /// The error of a job without an answer.
-    fn error(&self, failure: Failure) -> Error {
-        match failure {
-            Failure::Died(how) => {
+    pub(crate) fn error(&self, reason: Unanswered) -> Error {
+        match reason {
+            Unanswered::Died(how) => {
                 let memory = Bytes(self.budget.memory as f64).localize(Language::En);
                 let error = format!("the process that analyzed the job {how}");
                 Error::new(ErrorKind::Input, error).hint(format!(
                     "most likely the job needs more memory than {memory}; `--job-memory` allows more"
                 ))
             }
-            Failure::Slow => {
+            Unanswered::Slow => {
                 let seconds = self.budget.time.as_secs();
                 let error = format!("the analysis took longer than {seconds} s and was ended");
                 Error::new(ErrorKind::Input, error).hint("`--job-timeout` allows more")
             }
-            Failure::Cancelled => Error::new(ErrorKind::Other, "cancelled"),
-            Failure::Unsent(error) => error,
+            Unanswered::Cancelled => Error::new(ErrorKind::Other, "cancelled"),
+            Unanswered::Unsent(error) => error,
         }
     }
 }
 
 impl Analyst for Pool {
     fn analyze(&self, task: Task, observer: &mut dyn Observer) -> Result<Analysis> {
+        let answer = self.ask(task, observer);
+        answer.unwrap_or_else(|reason| Err(self.error(reason)))
+    }
+}
+
+impl Pool {
+    /// Has a worker analyze a job; the error of an analysis is an answer too.
+    pub(crate) fn ask(
+        &self,
+        task: Task,
+        observer: &mut dyn Observer,
+    ) -> std::result::Result<Result<Analysis>, Unanswered> {
         let cancel = task.cancel.clone();
         let order = Order::Analyze(Box::new(task));
-        let mut worker = self.take()?;
+        let mut worker = self.take().map_err(Unanswered::Unsent)?;
         loop {
             let was_fresh = std::mem::replace(&mut worker.fresh, false);
             let mut hear = |reply| match reply {
@@ -156,13 +168,13 @@ impl Analyst for Pool {
             match worker.work(&order, self.budget.time, &cancel, &mut hear) {
                 Ok(analysis) => {
                     locked(&self.idle).push(worker);
-                    return analysis;
+                    return Ok(analysis);
                 }
                 // What earlier jobs left in its memory may have been too much.
-                Err(Failure::Died(_)) if !was_fresh && !cancel.is_cancelled() => {
-                    worker = self.start()?;
+                Err(Unanswered::Died(_)) if !was_fresh && !cancel.is_cancelled() => {
+                    worker = self.start().map_err(Unanswered::Unsent)?;
                 }
-                Err(failure) => return Err(self.error(failure)),
+                Err(reason) => return Err(reason),
             }
         }
     }
@@ -180,7 +192,7 @@ impl Worker {
         time: Duration,
         cancel: &CancellationToken,
         hear: &mut dyn FnMut(Reply<'static>),
-    ) -> std::result::Result<Result<Analysis>, Failure> {
+    ) -> std::result::Result<Result<Analysis>, Unanswered> {
         self.send(order)?;
         let mut end = Instant::now() + time;
         let mut cancelled = false;
@@ -188,7 +200,7 @@ impl Worker {
             match self.replies.recv_timeout(LOOK) {
                 Ok(Reply::Done(done)) => return Ok(*done),
                 Ok(reply) => hear(reply),
-                Err(RecvTimeoutError::Disconnected) => return Err(Failure::Died(self.ended())),
+                Err(RecvTimeoutError::Disconnected) => return Err(Unanswered::Died(self.ended())),
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if cancel.is_cancelled() && !cancelled {
@@ -199,19 +211,19 @@ impl Worker {
             }
             if Instant::now() >= end {
                 return Err(if cancelled {
-                    Failure::Cancelled
+                    Unanswered::Cancelled
                 } else {
-                    Failure::Slow
+                    Unanswered::Slow
                 });
             }
         }
     }
 
-    fn send(&mut self, order: &Order) -> std::result::Result<(), Failure> {
-        let line = crate::json::line(order).map_err(Failure::Unsent)?;
+    fn send(&mut self, order: &Order) -> std::result::Result<(), Unanswered> {
+        let line = crate::json::line(order).map_err(Unanswered::Unsent)?;
         let sent = self.orders.write_all(line.as_bytes());
         let sent = sent.and_then(|()| self.orders.flush());
-        sent.map_err(|_| Failure::Died(self.ended()))
+        sent.map_err(|_| Unanswered::Died(self.ended()))
     }
 
     /// How the process ended.

@@ -23,7 +23,7 @@ const LAYERS: [(&str, &str); 14] = [
     ),
     (
         "batch",
-        "report job diagnosis equivalence indexer llm agent runs",
+        "report job diagnosis equivalence indexer llm agent runs render",
     ),
     (
         "scopeagent",

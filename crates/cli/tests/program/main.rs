@@ -3,6 +3,7 @@
 mod answers;
 mod bad_input;
 mod batch;
+mod batch_report;
 mod browser;
 mod calls;
 mod cases;

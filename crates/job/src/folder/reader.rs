@@ -36,6 +36,11 @@ pub struct JobReader {
 }
 
 impl JobReader {
+    /// Names the job by where it came from; its files stay where they are.
+    pub fn set_origin(&mut self, origin: &str) {
+        self.job.path = PathBuf::from(origin);
+    }
+
     pub fn files(&self) -> &[JobFile] {
         &self.job.files
     }

@@ -25,8 +25,10 @@ const PAGE: &str = include_str!("report.html");
 const ACCOUNT: &str = include_str!("account.html");
 const MISSING: &str = include_str!("missing.html");
 const BODY: &str = include_str!("body.html");
-/// Colors and what a report is made of; dark where the system or `color-scheme` of the root says so.
-pub const STYLE: &str = include_str!("report.css");
+/// Colors by name; dark where the system or `color-scheme` of the root says so.
+pub const PALETTE: &str = include_str!("palette.css");
+/// [`PALETTE`], and what a report is made of.
+pub const STYLE: &str = concat!(include_str!("palette.css"), include_str!("report.css"));
 
 /// What a served page shows in addition to a file.
 #[derive(Default, Serialize)]

@@ -235,12 +235,14 @@ impl Handler {
                 depth: asked.depth.into(),
                 hypotheses: asked.hypotheses,
                 run_id: None,
+                origin: None,
             },
             reasoner: ReasonerChoice {
                 mode,
                 ..self.shared.reasoner.clone()
             },
             save: true,
+            learned: true,
             cancel,
         }
     }

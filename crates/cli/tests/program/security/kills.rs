@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
-use serde_json::Value;
 
+use crate::batch::results;
 use crate::support::{User, case, copy, expert_flags, small_knowledge};
 
 const ROUNDS: &str = "SCOPEAGENT_KILL_ROUNDS";
@@ -159,33 +159,16 @@ fn batch() {
         let mut command = user.process();
         command
             .args(expert_flags())
-            .args(["batch", "jobs", "--out", "out.jsonl"]);
+            .args(["batch", "run", "jobs", "--out", "store"]);
         command
-    };
-    let lines = || -> Vec<Value> {
-        let text = fs::read_to_string(user.path("out.jsonl")).unwrap_or_default();
-        let whole = text
-            .split_inclusive('\n')
-            .filter(|line| line.ends_with('\n'));
-        whole
-            .map(|line| serde_json::from_str(line).expect("JSON"))
-            .collect()
     };
     let mut done = 0;
     kill("batch", &command, &mut |_| {
-        assert_store_is_whole(&user);
-        let found = lines();
-        let mut names: Vec<&str> = found
-            .iter()
-            .filter_map(|line| line["job"].as_str())
-            .collect();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), found.len(), "no job is done twice");
-        assert!(found.iter().all(|line| line["status"] == "done"));
+        let found = results(&user.path("store"));
+        assert!(found.iter().all(|result| result["status"] == "done"));
         if found.len() == jobs.len() {
             done += 1;
-            fs::remove_file(user.path("out.jsonl")).expect("removed");
+            fs::remove_dir_all(user.path("store")).expect("removed");
         }
     });
     assert!(done > 0);

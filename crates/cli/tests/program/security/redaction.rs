@@ -65,7 +65,7 @@ async fn no_command_sends_a_word_of_a_job() {
         "analyze jobs/wolfsburg9 --redact --depth quick --lang zh",
         "analyze jobs/wolfsburg9 --redact --depth deep --no-store",
         "analyze jobs/wolfsburg9 --redact --reasoner offline",
-        "batch jobs --redact --reasoner llm",
+        "batch run jobs --out store --redact --reasoner llm",
     ] {
         let before = server.requests().len();
         Answer::of(user.program().args(crate::support::words(line)));

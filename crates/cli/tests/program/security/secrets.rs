@@ -71,7 +71,7 @@ fn no_output_shows_a_secret() {
             "analyze job --no-fallback --log-level trace",
             "analyze job --no-fallback --log-format json --log-level trace",
             "analyze job --dry-run",
-            "batch job --out out.jsonl --reports",
+            "batch run job --out store",
             "inspect job --format json",
             "doctor --log-level trace",
             "doctor --format json",
@@ -84,8 +84,9 @@ fn no_output_shows_a_secret() {
             is_clean(line, &answer.out);
             is_clean(line, &answer.err);
         }
-        for file in ["calls.jsonl", "out.jsonl"] {
-            is_clean(file, &user.read(file));
+        is_clean("calls.jsonl", &user.read("calls.jsonl"));
+        for (name, text) in crate::batch::objects(&user.path("store")) {
+            is_clean(&name, &text);
         }
         let asked = server.requests();
         let key = format!("Bearer {KEY}");

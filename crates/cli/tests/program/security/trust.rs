@@ -37,8 +37,8 @@ fn a_file_in_the_job_is_never_read() {
     for (folder, line) in [
         ("jobs/one", "analyze . --format json"),
         ("jobs/one/sub", "analyze .. --format json"),
-        ("jobs/one", "batch . --no-store"),
-        ("jobs/one", "batch .. --no-store"),
+        ("jobs/one", "batch run . --out ../../store"),
+        ("jobs/one", "batch run .. --out ../../store"),
         ("jobs/one", "inspect ."),
     ] {
         let answer = run_in(&user, folder, line);

@@ -5,19 +5,12 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use testkit::llm::{Server, Turn};
 
+use crate::batch::results;
 use crate::llm::configured;
 use crate::support::{User, case, copy};
-
-fn lines(user: &User) -> Vec<Value> {
-    let text = user.read("lines.jsonl");
-    let line = |line| serde_json::from_str(line).expect("JSON");
-    let mut lines: Vec<Value> = text.lines().map(line).collect();
-    lines.sort_by_key(|l| l["job"].as_str().map(str::to_owned));
-    lines
-}
 
 /// A job with a name of 120 MB, which takes several times as much in memory.
 fn hungry(folder: &Path) {
@@ -39,18 +32,21 @@ fn a_job_that_needs_too_much_memory_fails_alone_and_is_not_tried_again() {
     copy(&case("healthy"), &user.path("jobs/a"));
     hungry(&user.path("jobs/b"));
     copy(&case("healthy"), &user.path("jobs/c"));
-    let batch =
-        "batch --out lines.jsonl --no-store --workers 1 --job-memory 300000000 --format json jobs";
+    let batch = "batch run --out store --workers 1 --job-memory 300000000 --format json jobs";
     let summary = user.run(batch).json();
     assert_eq!(
         [&summary["done"], &summary["failed"]],
         [&json!(2), &json!(1)]
     );
-    let found = lines(&user);
-    let error = found[1]["error"].as_str().expect("an error");
+    let found = results(&user.path("store"));
+    let error = found[1]["reason"].as_str().expect("an error");
     assert!(error.contains("was ended by signal"), "{error}");
     user.run(batch).json();
-    assert_eq!(lines(&user), found, "resuming does not try it again");
+    assert_eq!(
+        results(&user.path("store")),
+        found,
+        "resuming does not try it again"
+    );
     let answer = user.analyze(&user.path("jobs/b"), "--no-store --job-memory 300000000");
     assert!(answer.refused(3).contains("--job-memory"));
 }
@@ -61,8 +57,8 @@ fn a_job_that_takes_too_long_fails_alone() {
     let server = Server::start([]).rule(move |_| Some(slow.clone()));
     let user = configured(&server);
     copy(&case("healthy"), &user.path("jobs/a"));
-    let batch = "batch --out lines.jsonl --no-store --job-timeout 2 --format json jobs";
+    let batch = "batch run --out store --job-timeout 2 --format json jobs";
     assert_eq!(user.run(batch).code, Some(3));
-    let error = lines(&user)[0]["error"].to_string();
+    let error = results(&user.path("store"))[0]["reason"].to_string();
     assert!(error.contains("longer than 2 s"), "{error}");
 }

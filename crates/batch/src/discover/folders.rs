@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use job::OpenError;
 use job::model::FileKind;
 
+use crate::source::is_archive;
+
 /// Levels of folders that are searched: `cluster/month/day/job`.
 const DEPTH: usize = 4;
 
-/// The job folders under a path: the folder itself if it contains a file of a job, else those below it, sorted. A folder without any is
-/// returned itself, so that its error is reported.
+/// The jobs under a path: the folder itself if it contains a file of a job, else folders and archives below it, sorted. A path without
+/// any is returned itself, so that its error is reported.
 pub(crate) fn jobs_under(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     collect(folder, DEPTH, &mut found);
@@ -39,10 +41,13 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
         }
         return;
     }
+    let archive = |path: &&PathBuf| is_archive(&path.to_string_lossy()) && path.is_file();
+    let archives = found.len();
+    found.extend(paths.iter().filter(archive).cloned());
     let below: Vec<&PathBuf> = paths.iter().filter(|p| p.is_dir()).collect();
     if below.is_empty() || depth == 0 {
         // An empty folder, or one with other files, counts as a job that cannot be read, unless it is the folder that was given.
-        if depth < DEPTH {
+        if depth < DEPTH && found.len() == archives {
             found.push(folder.to_path_buf());
         }
         return;
@@ -53,7 +58,7 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
 }
 
 /// Whether a path is a folder that contains a file of a job, or an event log.
-pub(crate) fn is_job(path: &Path) -> bool {
+pub fn is_job(path: &Path) -> bool {
     let mut entries = fs::read_dir(path).into_iter().flatten().flatten();
     kind(path).is_some() || entries.any(|entry| kind(&entry.path()).is_some())
 }
@@ -94,7 +99,14 @@ mod tests {
         }
         fs::create_dir_all(root.path().join("2026/02/empty")).expect("folder");
         fs::write(root.path().join("README.md"), "# Jobs\n").expect("readme");
-        let jobs = ["2026/01/a", "2026/01/b", "2026/02/c", "2026/02/empty"];
+        fs::write(root.path().join("2026/01/c.zip"), "PK").expect("archive");
+        let jobs = [
+            "2026/01/c.zip",
+            "2026/01/a",
+            "2026/01/b",
+            "2026/02/c",
+            "2026/02/empty",
+        ];
         let expected = jobs.map(|job| root.path().join(job));
         assert_eq!(jobs_under(root.path()), expected);
         let one = root.path().join("2026/01/a");

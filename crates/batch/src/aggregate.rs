@@ -1,0 +1,127 @@
+//! What a batch found, for people and tools: the tables and the page, written in one pass over the results.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use futures::TryStreamExt;
+use report::Language;
+
+use crate::page::{Page, PageError};
+use crate::result::{RESULT_VERSION, Status};
+use crate::store::Store;
+use crate::tables::{Rows, Stored, TableError, Tables};
+
+/// Tables and page, while results come in.
+pub struct Aggregate {
+    folder: PathBuf,
+    tables: Tables,
+    page: Page,
+    written: Written,
+}
+
+/// What was written.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Written {
+    pub jobs: usize,
+    /// Jobs among them that could not be analyzed.
+    pub failed: usize,
+    /// Planned jobs that have no result yet.
+    pub pending: usize,
+    /// Results that could not be read, with the reason; the first few.
+    pub unreadable: Vec<String>,
+    pub files: Vec<PathBuf>,
+}
+
+/// Why a batch could not be reported.
+#[derive(Debug, thiserror::Error)]
+pub enum AggregateError {
+    #[error(transparent)]
+    Store(#[from] crate::Error),
+    #[error(transparent)]
+    Table(#[from] TableError),
+    #[error(transparent)]
+    Page(#[from] PageError),
+}
+
+/// Unreadable results that are named.
+const NAMED: usize = 20;
+
+impl Aggregate {
+    /// Creates the files in a folder. The page links to results at `store`: empty, or a relative or absolute address that ends in `/`.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn create(folder: &Path, store: &str) -> Result<Aggregate, TableError> {
+        Ok(Aggregate {
+            folder: folder.to_path_buf(),
+            tables: Tables::create(folder)?,
+            page: Page::new(store),
+            written: Written::default(),
+        })
+    }
+
+    /// Adds a result. What is kept of it is small, whatever the size of its report.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn add(&mut self, stored: Stored) -> Result<(), TableError> {
+        self.written.jobs += 1;
+        self.written.failed += usize::from(stored.status == Status::Failed);
+        let rows = Rows::of(stored);
+        self.tables.add(&rows)?;
+        self.page.add(&rows);
+        Ok(())
+    }
+
+    /// Adds the newest result of each planned job; `progress` is called after each.
+    ///
+    /// # Errors
+    /// If the store cannot be read, has no manifest, or a file cannot be written. A result that is not one is left out and named.
+    pub async fn add_all(
+        &mut self,
+        store: &Store,
+        mut progress: impl FnMut(usize),
+    ) -> Result<(), AggregateError> {
+        let planned = store.planned().await?.into_iter();
+        let mut waiting: HashMap<String, String> = planned.map(|e| (e.uri, e.etag)).collect();
+        let keys = store.newest().await?;
+        let mut results = store.read_each::<Stored>(&keys);
+        while let Some(result) = results.try_next().await? {
+            match result {
+                Ok(stored) if stored.version == RESULT_VERSION => {
+                    if waiting.get(&stored.uri) == Some(&stored.etag) {
+                        waiting.remove(&stored.uri);
+                        self.add(stored)?;
+                        progress(self.written.jobs);
+                    }
+                }
+                Ok(stored) => self.leave_out(format!("{}: version {}", stored.key, stored.version)),
+                Err(error) => self.leave_out(error),
+            }
+        }
+        self.written.pending = waiting.len();
+        self.page.set_pending(waiting.len());
+        Ok(())
+    }
+
+    fn leave_out(&mut self, reason: String) {
+        if self.written.unreadable.len() < NAMED {
+            self.written.unreadable.push(reason);
+        }
+    }
+
+    pub fn page(&mut self) -> &mut Page {
+        &mut self.page
+    }
+
+    /// Completes the files.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn finish(mut self, language: Language) -> Result<Written, PageError> {
+        self.written.files = self.tables.finish()?;
+        let page = self.page.write(&self.folder, language)?;
+        self.written.files.insert(0, page);
+        Ok(self.written)
+    }
+}

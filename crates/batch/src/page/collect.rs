@@ -1,0 +1,287 @@
+//! What the page needs of each result: a row per job in columns, equal texts stored once, and the clusters of findings.
+
+use std::collections::{HashMap, HashSet};
+
+use report::{Verdict, visible_line};
+
+use super::cluster::{Cluster, ClusterKey};
+use crate::result::Status;
+use crate::tables::{FindingRow, JobRow, Rows};
+
+/// Distinct texts in the order in which they came.
+#[derive(Debug, Default)]
+pub(super) struct Texts {
+    pub(super) all: Vec<String>,
+    at: HashMap<String, u32>,
+}
+
+impl Texts {
+    fn index(&mut self, text: &str) -> u32 {
+        if let Some(index) = self.at.get(text) {
+            return *index;
+        }
+        let index = self.all.len() as u32;
+        self.all.push(visible_line(text).into_owned());
+        self.at.insert(text.to_owned(), index);
+        index
+    }
+
+    fn maybe(&mut self, text: Option<&str>) -> Option<u32> {
+        text.map(|text| self.index(text))
+    }
+
+    pub(super) fn of(&self, index: Option<u32>) -> Option<&str> {
+        self.all.get(index? as usize).map(String::as_str)
+    }
+}
+
+/// What a job ended with, for the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Ending {
+    Problem,
+    Healthy,
+    Inconclusive,
+    /// There is no report.
+    Failed,
+}
+
+/// A job; indexes point into the texts of [`Collected`].
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) key: String,
+    pub(super) name: Option<String>,
+    pub(super) uri: String,
+    pub(super) id: Option<String>,
+    pub(super) ending: Ending,
+    pub(super) reason: Option<u32>,
+    pub(super) owner: Option<u32>,
+    pub(super) queue: Option<u32>,
+    pub(super) script: Option<u32>,
+    pub(super) week: Option<u32>,
+    /// Seconds since 1970.
+    pub(super) submitted: Option<i64>,
+    pub(super) run: Option<f64>,
+    pub(super) total: Option<f64>,
+    pub(super) avoidable: Option<f64>,
+    pub(super) cost: Option<f64>,
+    pub(super) wasted: Option<f64>,
+    pub(super) unit: Option<u32>,
+    pub(super) suggestion: Option<u32>,
+    pub(super) missing: Option<u32>,
+    pub(super) lines: Option<[u32; 2]>,
+    pub(super) findings: Vec<Part>,
+}
+
+/// A finding: the cluster that it belongs to, and its part of the avoidable seconds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    pub(super) cluster: u32,
+    pub(super) seconds: Option<f64>,
+}
+
+/// Scripts: recurring jobs whose scripts differ in literals only count as one.
+#[derive(Debug, Default)]
+pub(super) struct Scripts {
+    at: HashMap<String, u32>,
+    pub(super) all: Vec<Script>,
+}
+
+#[derive(Debug)]
+pub(super) struct Script {
+    /// Hash of the shape; `None` if only the name is known.
+    shape: Option<String>,
+    /// The name of all its jobs, numbers replaced by `#` where they differ.
+    name: Option<String>,
+}
+
+/// All results, as far as the page shows them.
+#[derive(Debug, Default)]
+pub(super) struct Collected {
+    /// Where the links to results begin.
+    pub(super) base: String,
+    /// Jobs that have no result yet.
+    pub(super) pending: usize,
+    /// Keys of the jobs with a page of their own.
+    pub(super) paged: HashSet<String>,
+    pub(super) jobs: Vec<Job>,
+    pub(super) owners: Texts,
+    pub(super) queues: Texts,
+    pub(super) weeks: Texts,
+    pub(super) units: Texts,
+    pub(super) causes: Texts,
+    pub(super) suggestions: Texts,
+    pub(super) files: Texts,
+    pub(super) reasons: Texts,
+    pub(super) scripts: Scripts,
+    pub(super) clusters: Vec<Cluster>,
+    cluster_at: HashMap<ClusterKey, u32>,
+}
+
+impl Collected {
+    pub(super) fn new(base: &str) -> Collected {
+        Collected {
+            base: base.to_owned(),
+            ..Collected::default()
+        }
+    }
+
+    pub(super) fn add(&mut self, rows: &Rows) {
+        let row = &*rows.job;
+        let script = self.scripts.index(row);
+        let at = self.jobs.len();
+        let findings = rows.findings.iter();
+        let findings = findings.map(|f| self.part(f, script, at)).collect();
+        let job = Job {
+            key: visible_line(&row.key).into_owned(),
+            name: row.name.as_deref().map(shown),
+            uri: shown(&row.uri),
+            id: row.job_id.as_deref().map(shown),
+            ending: ending(row),
+            reason: self.reasons.maybe(row.reason.as_deref()),
+            owner: self.owners.maybe(row.owner.as_deref()),
+            queue: self.queues.maybe(row.queue.as_deref()),
+            script,
+            week: self.weeks.maybe(row.week.map(|w| w.to_string()).as_deref()),
+            submitted: row.submitted.map(|at| at.as_second()),
+            run: row.elapsed_seconds,
+            total: row.total_seconds,
+            avoidable: row.avoidable_seconds,
+            cost: row.cost_hours,
+            wasted: row.wasted_hours,
+            unit: self.units.maybe(row.cost_unit.as_deref()),
+            suggestion: self.suggestions.maybe(row.suggestion.as_deref()),
+            missing: self.files.maybe(row.missing_file.as_deref()),
+            lines: row.script_lines,
+            findings,
+        };
+        self.jobs.push(job);
+    }
+
+    fn part(&mut self, row: &FindingRow, script: Option<u32>, job: usize) -> Part {
+        let key = ClusterKey {
+            cause: self.causes.index(row.finding.cause.code()),
+            script,
+            role: row.stage_role.as_deref().map(shown),
+        };
+        let advice = row.suggestion.as_ref().map(|s| s.title.as_str());
+        let advice = self.suggestions.maybe(advice);
+        let next = self.clusters.len() as u32;
+        let index = *self.cluster_at.entry(key.clone()).or_insert(next);
+        if index == next {
+            self.clusters.push(Cluster::new(key));
+        }
+        let seconds = row.avoidable_seconds;
+        if let Some(cluster) = self.clusters.get_mut(index as usize) {
+            cluster.add(job, seconds, advice);
+        }
+        Part {
+            cluster: index,
+            seconds,
+        }
+    }
+
+    /// Address of the job's page, else of its result.
+    pub(super) fn link(&self, job: &Job) -> String {
+        match self.paged.contains(&job.key) {
+            true => super::page_of(&job.key),
+            false => format!("{}{}", self.base, crate::tables::path_of(&job.key)),
+        }
+    }
+
+    /// Clusters in the order in which they should be fixed.
+    pub(super) fn ranked_clusters(&self) -> Vec<&Cluster> {
+        let mut clusters: Vec<&Cluster> = self.clusters.iter().collect();
+        clusters.sort_by(|a, b| b.seconds.total_cmp(&a.seconds).then(b.jobs.cmp(&a.jobs)));
+        clusters
+    }
+
+    /// Jobs in the order in which they should be fixed.
+    pub(super) fn ranked(&self) -> Vec<&Job> {
+        let mut jobs: Vec<&Job> = self.jobs.iter().collect();
+        let seconds = |job: &Job| job.avoidable.unwrap_or(-1.0);
+        jobs.sort_by(|a, b| seconds(b).total_cmp(&seconds(a)));
+        jobs
+    }
+}
+
+impl Scripts {
+    fn index(&mut self, row: &JobRow) -> Option<u32> {
+        let shape = row.script_shape.as_deref();
+        let name = row.name.as_deref().map(shown);
+        let key = match (shape, &name) {
+            (Some(shape), _) => shape.to_owned(),
+            // no hash is as long as this
+            (None, Some(name)) => format!("name of a job: {}", without_numbers(name)),
+            (None, None) => return None,
+        };
+        let next = self.all.len() as u32;
+        let index = *self.at.entry(key).or_insert(next);
+        match self.all.get_mut(index as usize) {
+            Some(script) => script.widen(name),
+            None => self.all.push(Script {
+                shape: shape.map(shown),
+                name,
+            }),
+        }
+        Some(index)
+    }
+
+    /// What people know the scripts by: distinct, if necessary by the hash.
+    pub(super) fn labels(&self) -> Vec<String> {
+        let mut used: HashMap<&str, usize> = HashMap::new();
+        for name in self.all.iter().filter_map(|s| s.name.as_deref()) {
+            *used.entry(name).or_default() += 1;
+        }
+        let label = |script: &Script| match (&script.name, &script.shape) {
+            (Some(name), Some(shape)) if used.get(name.as_str()).is_some_and(|n| *n > 1) => {
+                format!("{name} ({})", report::format::cut(shape, 6))
+            }
+            (Some(name), _) => name.clone(),
+            (None, shape) => shape.clone().unwrap_or_default(),
+        };
+        self.all.iter().map(label).collect()
+    }
+}
+
+impl Script {
+    /// Makes the name fit one more job.
+    fn widen(&mut self, name: Option<String>) {
+        match (&self.name, name) {
+            (Some(known), Some(name)) if *known != name => {
+                let pattern = without_numbers(known);
+                // of jobs with nothing in common the first names the script
+                if pattern == without_numbers(&name) {
+                    self.name = Some(pattern);
+                }
+            }
+            (None, name) => self.name = name,
+            _ => {}
+        }
+    }
+}
+
+fn ending(row: &JobRow) -> Ending {
+    match (row.status, row.verdict) {
+        (Status::Done, Some(Verdict::Problem)) => Ending::Problem,
+        (Status::Done, Some(Verdict::Healthy)) => Ending::Healthy,
+        (Status::Done, Some(Verdict::InsufficientInformation)) => Ending::Inconclusive,
+        (Status::Failed, _) | (_, None) => Ending::Failed,
+    }
+}
+
+fn shown(text: &str) -> String {
+    visible_line(text).into_owned()
+}
+
+/// `Daily_#` of `Daily_20260112`.
+fn without_numbers(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for c in name.chars() {
+        match c.is_ascii_digit() || (c == '#' && out.ends_with('#')) {
+            true if out.ends_with('#') => {}
+            true => out.push('#'),
+            false => out.push(c),
+        }
+    }
+    out
+}

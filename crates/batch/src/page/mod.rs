@@ -1,0 +1,118 @@
+//! The batch as one self-contained HTML page: totals, groups, trend, what to fix first, and a table of all jobs that filters and sorts.
+//!
+//! What matters is in the markup and readable without a script; the script, which the page's policy names by its hash, adds filters and the
+//! rest of the table from the data in the page. Nothing is loaded from anywhere.
+
+mod cluster;
+mod collect;
+mod data;
+mod form;
+#[cfg(test)]
+mod tests;
+mod totals;
+mod view;
+mod words;
+
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use report::Language;
+use sha2::{Digest as _, Sha256};
+
+use crate::tables::{Fresh, Rows, TableError};
+use collect::Collected;
+use words::Words;
+
+const SCRIPT: &str = include_str!("page.js");
+
+/// Why the page could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum PageError {
+    #[error(transparent)]
+    File(#[from] TableError),
+    #[error("the data of the page cannot be written")]
+    Data(#[from] serde_json::Error),
+    #[error("the form of the page does not fit its data")]
+    Form(#[from] minijinja::Error),
+}
+
+/// The page, while results come in. Keeps a compact row of each.
+#[derive(Debug, Default)]
+pub struct Page {
+    collected: Collected,
+}
+
+impl Page {
+    /// A page that links to the results at `store`, relative to itself or absolute; empty or ending in `/`.
+    pub fn new(store: &str) -> Page {
+        Page {
+            collected: Collected::new(store),
+        }
+    }
+
+    /// Jobs that have no result yet.
+    pub fn set_pending(&mut self, jobs: usize) {
+        self.collected.pending = jobs;
+    }
+
+    /// Keys of the jobs whose reports are most worth reading: the costliest, and those that stand for the costliest clusters.
+    pub fn costliest(&self, jobs: usize) -> Vec<String> {
+        let ranked = self.collected.ranked();
+        let analyzed = ranked
+            .iter()
+            .filter(|j| j.ending != collect::Ending::Failed);
+        let clusters = self.collected.ranked_clusters().into_iter().take(jobs);
+        let members = clusters.filter_map(|c| self.collected.jobs.get(c.costliest));
+        let mut keys: Vec<String> = analyzed
+            .take(jobs)
+            .copied()
+            .chain(members)
+            .map(|j| j.key.clone())
+            .collect();
+        keys.sort();
+        keys.dedup();
+        keys
+    }
+
+    /// Links these jobs to pages of their own, which the caller writes to [`page_of`] the key.
+    pub fn link_pages(&mut self, keys: impl IntoIterator<Item = String>) {
+        self.collected.paged.extend(keys);
+    }
+
+    pub fn add(&mut self, rows: &Rows) {
+        self.collected.add(rows);
+    }
+
+    /// Writes `index.html` into a folder; returns its path.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, folder: &Path, language: Language) -> Result<PathBuf, PageError> {
+        let html = self.render(language)?;
+        let (fresh, mut file) = Fresh::create(folder, "index.html")?;
+        std::io::Write::write_all(&mut file, html.as_bytes()).map_err(|e| fresh.failed(e))?;
+        Ok(fresh.finish(file)?)
+    }
+
+    /// The page as a text.
+    ///
+    /// # Errors
+    /// If the built-in form does not fit, which a test excludes.
+    pub fn render(&self, language: Language) -> Result<String, PageError> {
+        let words = Words(language);
+        let view = view::View::of(&self.collected, words);
+        let data = data::json(&self.collected, words)?;
+        form::fill(&view, words, SCRIPT, &script_hash(), data)
+    }
+}
+
+/// Where the page of a job is, relative to the page of the batch.
+pub fn page_of(key: &str) -> String {
+    format!("jobs/{key}.html")
+}
+
+/// SHA-256 of the page's script, as a content security policy names it.
+fn script_hash() -> String {
+    format!("sha256-{}", STANDARD.encode(Sha256::digest(SCRIPT)))
+}

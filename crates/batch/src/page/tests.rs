@@ -1,0 +1,167 @@
+use report::Language;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::fixture::{bare, failed, known, rows};
+
+fn page(results: impl IntoIterator<Item = Value>, language: Language) -> String {
+    let mut page = Page::new("../");
+    for result in results {
+        page.add(&rows(result));
+    }
+    markup(&page, language)
+}
+
+/// The page with slashes, which the form escapes.
+fn markup(page: &Page, language: Language) -> String {
+    page.render(language)
+        .expect("a page")
+        .replace("&#x2f;", "/")
+}
+
+/// The data of a page's script.
+fn data(html: &str) -> Value {
+    let begin = "<script type=\"application/json\" id=\"data\">";
+    let text = html.split_once(begin).expect("data").1;
+    let text = text.split_once("</script>").expect("an end").0;
+    serde_json::from_str(text).expect("JSON")
+}
+
+#[test]
+fn totals_are_in_the_markup_and_equal_the_rows() {
+    let html = page(
+        [known(), known(), bare(), failed("too large")],
+        Language::En,
+    );
+    // 2 × 300 s run, 2 × 90 s avoidable of 2 × 400 s, 2 × 2.5 AU-hours
+    for expected in [
+        "<b>0.167 h</b>",
+        "<b>0.05 h</b>",
+        "22 % of the time",
+        "<b>5</b>",
+        "1 not analyzed",
+        "67 % of analyzed",
+    ] {
+        assert!(html.contains(expected), "{expected}");
+    }
+    let data = data(&html);
+    let sum = |values: &Value| -> f64 {
+        values
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_f64)
+            .sum()
+    };
+    assert_eq!(sum(&data["jobs"]["avoidable"]), 180.0);
+    assert_eq!(sum(&data["parts"]["seconds"]), 180.0);
+    assert_eq!(data["jobs"]["run"], json!([300.0, 300.0, null, null]));
+    assert_eq!(data["parts"]["start"], json!([0, 3, 6, 6, 6]));
+}
+
+#[test]
+fn findings_that_one_change_fixes_are_one_line() {
+    let mut other = known();
+    other["report"]["job"]["name"] = json!("Daily_20260113");
+    other["report"]["time"]["avoidable_seconds"] = json!(180.0);
+    other["report"]["suggestions"][0]["title"] = json!("hint `Joined` at 180 s");
+    let mut different = known();
+    different["report"]["job"]["script_shape"] = json!("cc");
+    let html = page([known(), other, different], Language::En);
+    let clusters = data(&html)["clusters"].clone();
+    assert_eq!(
+        clusters["cause"].as_array().map(Vec::len),
+        Some(6),
+        "{clusters}"
+    );
+    // the advice of the costliest member, and a name that fits both
+    let advice = "<code>Joined</code> at 180 s";
+    assert!(html.contains(advice) && html.contains("Daily_#"));
+}
+
+#[test]
+fn both_languages_have_every_word() {
+    let html = page([known(), failed("too large")], Language::Zh);
+    for expected in [
+        "可避免的时间",
+        "连接键存在热点值",
+        "AU 小时",
+        "脚本第 12–18 行",
+        "2 个作业",
+    ] {
+        assert!(html.contains(expected), "{expected}");
+    }
+}
+
+#[test]
+fn an_empty_batch_says_so() {
+    let html = page([], Language::En);
+    assert!(html.contains("There are no results yet."));
+}
+
+#[test]
+fn failed_jobs_are_listed_with_their_reason() {
+    let html = page([failed("out of memory")], Language::En);
+    let listed = html
+        .split_once("Jobs that could not be analyzed")
+        .expect("a list")
+        .1;
+    assert!(listed.contains("s3://logs/c") && listed.contains("out of memory"));
+}
+
+#[test]
+fn jobs_link_to_their_page_or_else_to_their_result() {
+    let mut page = Page::new("../");
+    page.add(&rows(known()));
+    let key = format!("{:064x}", 0xabcd);
+    let result = format!("href=\"../results/00/{key}.json\"");
+    assert!(markup(&page, Language::En).contains(&result));
+    assert_eq!(page.costliest(5), [key.as_str()]);
+    page.link_pages([key.clone()]);
+    let html = markup(&page, Language::En);
+    assert!(html.contains(&format!("href=\"jobs/{key}.html\"")) && !html.contains(&result));
+}
+
+mod security {
+    use super::*;
+
+    #[test]
+    fn texts_of_a_job_are_never_markup_or_script() {
+        let hostile =
+            "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u{202e}\u{1b}[31m\"'`";
+        let mut result = known();
+        let report = &mut result["report"];
+        for field in ["id", "name", "owner", "queue", "script_shape"] {
+            report["job"][field] = json!(hostile);
+        }
+        report["suggestions"][0]["title"] = json!(hostile);
+        report["findings"][0]["stage"] = json!(hostile);
+        report["missing_information"][0]["file"] = json!(hostile);
+        report["cost"]["unit"] = json!(hostile);
+        let mut failure = failed(hostile);
+        failure["uri"] = json!(hostile);
+        let html = page([result, failure], Language::En);
+        assert_eq!(html.matches("<script").count(), 2);
+        assert_eq!(html.matches("</script").count(), 2);
+        assert!(!html.contains("<img") && !html.contains(['\u{202e}', '\u{1b}']));
+        assert!(
+            data(&html)["owners"][0]
+                .as_str()
+                .expect("an owner")
+                .contains("</script>")
+        );
+    }
+
+    #[test]
+    fn the_policy_allows_this_script_and_nothing_else() {
+        let html = page([known()], Language::En);
+        let script = html.rsplit_once("<script>").expect("a script").1;
+        let script = script.split_once("</script>").expect("an end").0;
+        let hash = STANDARD.encode(Sha256::digest(script));
+        let policy = format!(
+            "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'"
+        );
+        assert!(html.contains(&policy));
+        assert!(!html.contains("http:") && !html.contains("https:"));
+    }
+}

@@ -1,0 +1,141 @@
+//! The words of the page, in both languages: for the form, and for its script.
+
+use report::{Language, StaticText, Text};
+
+const fn text(zh: &'static str, en: &'static str) -> StaticText {
+    Text { zh, en }
+}
+
+/// By the name that form and script use.
+const WORDS: &[(&str, StaticText)] = &[
+    ("title", text("批量分析报告", "Batch report")),
+    ("jobs", text("作业", "Jobs")),
+    ("job", text("作业", "job")),
+    ("n_jobs", text("个作业", "jobs")),
+    ("with_problem", text("有问题的作业", "With a problem")),
+    ("of_analyzed", text("占已分析作业的", "of analyzed jobs")),
+    ("run", text("运行时间", "Hours run")),
+    (
+        "with_waiting",
+        text("含编译和排队", "with compilation and queue"),
+    ),
+    ("avoidable", text("可避免的时间", "Avoidable hours")),
+    (
+        "of_total",
+        text("占提交至结束的时间", "of the time from submission to end"),
+    ),
+    ("cost", text("资源消耗", "Cost")),
+    ("wasted", text("浪费", "wasted")),
+    ("hours", text("小时", "h")),
+    ("unknown", text("未知", "unknown")),
+    ("by_week", text("每周趋势", "Trend by week")),
+    ("week", text("周", "Week")),
+    ("by_cause", text("按原因", "By cause")),
+    ("by_script", text("按脚本", "By script")),
+    ("by_owner", text("按提交者", "By owner")),
+    ("by_queue", text("按队列", "By queue")),
+    ("rest_of_run", text("其余运行时间", "rest of the run time")),
+    ("avoidable_key", text("可避免", "avoidable")),
+    ("avoidable_unit", text("可避免的小时数", "avoidable hours")),
+    (
+        "weeks_legend",
+        text(
+            "运行时间（小时），按提交周（UTC，周一起）",
+            "Hours run by week of submission (from Monday, UTC)",
+        ),
+    ),
+    ("clusters", text("优先修复", "What to fix first")),
+    (
+        "clusters_legend",
+        text(
+            "原因、脚本、阶段作用都相同的问题为一组，通常改一处即可；建议取自组内最耗时的作业。",
+            "Findings with the same cause in the same script and kind of stage: usually one change fixes them all. The advice is that for the costliest job.",
+        ),
+    ),
+    ("cause", text("原因", "Cause")),
+    ("script", text("脚本", "Script")),
+    ("stage", text("阶段", "Stage")),
+    ("advice", text("建议", "Advice")),
+    ("costliest", text("最耗时的作业", "Costliest job")),
+    ("jobs_to_fix", text("作业列表", "Jobs to fix first")),
+    ("name", text("作业", "Job")),
+    ("finding", text("结论", "Finding")),
+    ("owner", text("提交者", "Owner")),
+    ("queue", text("队列", "Queue")),
+    ("submitted", text("提交时间（UTC）", "Submitted (UTC)")),
+    ("run_time", text("运行", "Run time")),
+    ("saves", text("可避免", "Avoidable")),
+    ("suggestion", text("最佳建议", "Best suggestion")),
+    ("problem", text("有问题", "problem")),
+    ("healthy", text("正常", "healthy")),
+    ("inconclusive", text("信息不足", "inconclusive")),
+    ("failed", text("未能分析", "not analyzed")),
+    ("line", text("脚本第 # 行", "line #")),
+    ("lines", text("脚本第 # 行", "lines #")),
+    ("vertex-hour", text("顶点小时", "vertex-hours")),
+    ("AU-hour", text("AU 小时", "AU-hours")),
+    (
+        "executor-core-hour",
+        text("执行器核小时", "executor core-hours"),
+    ),
+    ("needs", text("缺少", "needs")),
+    ("more", text("另有", "more")),
+    (
+        "not_analyzed",
+        text("未能分析的作业", "Jobs that could not be analyzed"),
+    ),
+    ("reason", text("原因", "Reason")),
+    (
+        "search",
+        text("搜索作业、标识、路径", "Search job, id, path"),
+    ),
+    ("any_verdict", text("全部结论", "Any verdict")),
+    ("clear", text("清除筛选", "Clear filters")),
+    ("of", text("/", "of")),
+    ("show_all", text("显示更多", "Show more")),
+    ("show_less", text("收起", "Show fewer")),
+    ("previous", text("上一页", "Previous")),
+    ("next", text("下一页", "Next")),
+    ("page", text("页", "Page")),
+    ("none", text("没有符合条件的作业。", "No job matches.")),
+    ("empty", text("还没有结果。", "There are no results yet.")),
+    ("remove", text("取消筛选：", "Remove filter: ")),
+    (
+        "filter_hint",
+        text("点击条目可筛选", "Select a bar to filter"),
+    ),
+    ("skip", text("跳到作业列表", "Skip to the jobs")),
+    (
+        "footer",
+        text(
+            "“可避免”指一并修复某作业的全部问题所节省的时间；有多个问题时，按各自单独修复的收益分摊到原因，因此各项相加等于总计。未知的值不计入总和。",
+            "Avoidable hours are what fixing all findings of a job together would save. They are shared among its findings in proportion to what each would save alone, so the parts add up. Unknown values are left out of sums.",
+        ),
+    ),
+];
+
+/// The words of one language.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Words(pub(super) Language);
+
+impl Words {
+    /// The word with a name; a name that is none stands for itself.
+    pub(super) fn get<'a>(self, name: &'a str) -> &'a str {
+        let word = WORDS.iter().find(|(known, _)| *known == name);
+        word.map_or(name, |(_, text)| text.pick(self.0))
+    }
+
+    /// `lines 12–18`.
+    pub(super) fn lines(self, first: u32, last: u32) -> String {
+        match first == last {
+            true => self.get("line").replace('#', &first.to_string()),
+            false => self.get("lines").replace('#', &format!("{first}–{last}")),
+        }
+    }
+
+    pub(super) fn all(self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        WORDS
+            .iter()
+            .map(move |(name, text)| (*name, self.0.select(text.zh, text.en)))
+    }
+}

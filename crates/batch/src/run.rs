@@ -1,0 +1,207 @@
+//! Analyzes jobs that have no result, and writes one for each.
+
+use std::sync::Arc;
+
+use futures::stream::StreamExt;
+use report::Report;
+use runs::RunSummary;
+use tokio_util::sync::CancellationToken;
+
+use crate::error::{Error, Result};
+use crate::result::{Entry, JobResult, Program};
+use crate::shard::Shard;
+use crate::source::{Opened, Sources};
+use crate::store::{Put, Store};
+
+/// What an analysis came to.
+#[derive(Debug)]
+pub enum Attempt {
+    Done(Box<(Report, RunSummary)>),
+    Failed {
+        reason: String,
+        blame: Blame,
+    },
+    /// It was cancelled.
+    Interrupted,
+}
+
+/// Why an attempt failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blame {
+    /// The job cannot be analyzed, wherever it is tried.
+    Job,
+    /// The analysis crashed or took too much; another machine may manage it.
+    Crash,
+    /// Something that the analysis needs was out of reach; the job has nothing to do with it.
+    Surroundings,
+}
+
+/// Analyzes one job; blocks.
+pub type Analyze = dyn Fn(&Opened, &Entry) -> Attempt + Send + Sync;
+
+/// What all workers of a batch share.
+#[derive(Clone)]
+pub struct Batch {
+    pub store: Store,
+    pub sources: Sources,
+    pub program: Program,
+    pub analyze: Arc<Analyze>,
+}
+
+/// What became of one job.
+#[derive(Debug)]
+pub enum Step {
+    /// It has a result already.
+    Known,
+    Written {
+        result: Box<JobResult>,
+        put: Put,
+    },
+    /// It stays without a result for now.
+    Postponed {
+        uri: String,
+        reason: String,
+    },
+    Interrupted,
+}
+
+/// Whether the job may be tried again after a crash or for want of something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Retry {
+    /// Only if the job is not to blame at all.
+    Later,
+    /// After a crash too: somebody else will.
+    Elsewhere,
+    /// Never: this attempt is the last one.
+    Never,
+}
+
+impl Batch {
+    /// The planned jobs of a shard that have no result, and the number of those that have one. Starts at a random place, so that
+    /// processes on the same store meet late.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or has no manifest.
+    pub async fn open_jobs(&self, shard: Shard) -> Result<(Vec<Entry>, usize)> {
+        let planned = self.store.planned().await?;
+        let known = self.store.keys().await?;
+        let mut of_shard: Vec<Entry> = planned.into_iter().filter(|e| shard.has(e)).collect();
+        let total = of_shard.len();
+        of_shard.retain(|entry| !known.contains(&entry.key(&self.program)));
+        if let 1.. = of_shard.len() {
+            let start = ulid::Ulid::generate().random() % of_shard.len() as u128;
+            of_shard.rotate_left(start as usize);
+        }
+        let done = total - of_shard.len();
+        Ok((of_shard, done))
+    }
+
+    /// Deletes the failed results of a shard, so that these jobs count as open. Returns how many there were.
+    pub async fn forget_failures(&self, shard: Shard) -> Result<usize> {
+        let planned = self.store.planned().await?;
+        let known = self.store.keys().await?;
+        let keys = planned
+            .iter()
+            .filter(|e| shard.has(e))
+            .map(|e| e.key(&self.program));
+        let keys: Vec<String> = keys.filter(|key| known.contains(key)).collect();
+        let forgotten = futures::stream::iter(&keys)
+            .map(|key| self.store.forget_failure(key))
+            .buffer_unordered(crate::store::CONCURRENT);
+        let forgotten: Vec<Result<bool>> = forgotten.collect().await;
+        let mut count = 0;
+        for forgotten in forgotten {
+            count += usize::from(forgotten?);
+        }
+        Ok(count)
+    }
+
+    /// Analyzes jobs, `workers` at a time, and reports each as it comes. After a cancellation no job is started.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written; what is written stays.
+    pub async fn run(
+        &self,
+        jobs: Vec<Entry>,
+        workers: usize,
+        cancel: &CancellationToken,
+        report: &mut dyn FnMut(Step),
+    ) -> Result<()> {
+        let steps = futures::stream::iter(jobs)
+            .take_while(|_| std::future::ready(!cancel.is_cancelled()))
+            .map(|entry| async move { self.step(&entry, 1, Retry::Later).await });
+        let mut steps = std::pin::pin!(steps.buffer_unordered(workers.max(1)));
+        while let Some(step) = steps.next().await {
+            report(step?);
+        }
+        Ok(())
+    }
+
+    /// Analyzes one job for the `tries`th time, unless it has a result.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written.
+    pub async fn step(&self, entry: &Entry, tries: u32, retry: Retry) -> Result<Step> {
+        if self.store.has(&entry.key(&self.program)).await? {
+            return Ok(Step::Known);
+        }
+        let result = match self.attempt(entry).await {
+            Attempt::Interrupted => return Ok(Step::Interrupted),
+            Attempt::Done(done) => JobResult::done(entry, &self.program, done.0, done.1),
+            Attempt::Failed { reason, blame } => {
+                let is_final = match blame {
+                    Blame::Job => true,
+                    Blame::Crash => retry != Retry::Elsewhere,
+                    Blame::Surroundings => retry == Retry::Never,
+                };
+                if !is_final {
+                    let uri = entry.uri.clone();
+                    return Ok(Step::Postponed { uri, reason });
+                }
+                JobResult::failed(entry, &self.program, reason, tries)
+            }
+        };
+        self.write(result).await
+    }
+
+    /// Writes a result that says why there is none.
+    pub async fn give_up(&self, entry: &Entry, reason: &str, tries: u32) -> Result<Step> {
+        let result = JobResult::failed(entry, &self.program, reason.to_owned(), tries);
+        self.write(result).await
+    }
+
+    async fn write(&self, result: JobResult) -> Result<Step> {
+        let put = self.store.put(&result).await?;
+        let result = Box::new(result);
+        Ok(Step::Written { result, put })
+    }
+
+    async fn attempt(&self, entry: &Entry) -> Attempt {
+        let opened = match self.sources.open(&entry.uri).await {
+            Ok(opened) => opened,
+            Err(error) => return failed(&error),
+        };
+        if opened.etag != entry.etag {
+            return Attempt::Failed {
+                reason: "it has changed since it was planned; plan again".to_owned(),
+                blame: Blame::Job,
+            };
+        }
+        let (analyze, entry) = (Arc::clone(&self.analyze), entry.clone());
+        let analyzed = tokio::task::spawn_blocking(move || analyze(&opened, &entry));
+        analyzed.await.unwrap_or_else(|_| Attempt::Failed {
+            reason: "the program crashed on this job; please report it".to_owned(),
+            blame: Blame::Crash,
+        })
+    }
+}
+
+fn failed(error: &Error) -> Attempt {
+    Attempt::Failed {
+        reason: error.one_line(),
+        blame: match error.is_transient() {
+            true => Blame::Surroundings,
+            false => Blame::Job,
+        },
+    }
+}

@@ -1,0 +1,344 @@
+//! From where a job is to a local folder that can be analyzed.
+//!
+//! A local folder or file is used in place. An archive is unpacked and objects are fetched into a temporary folder, within bounds, which is
+//! removed with the [`Opened`] job. Whatever an archive or a listing contains, nothing is written outside of that folder.
+
+mod archive;
+mod fetch;
+mod inside;
+mod temporary;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::discover;
+use crate::error::{Error, Result};
+use crate::location::{Access, Location, is_url, local_uri};
+
+pub(crate) use archive::is_archive;
+use temporary::{Folder, Temporary};
+
+/// What a job may take that is unpacked or fetched.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// Bytes after unpacking.
+    pub bytes: u64,
+    pub entries: usize,
+    /// Folders within folders.
+    pub depth: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds {
+            // event logs of a few GiB exist
+            bytes: 8 << 30,
+            // more files are not read of a folder either
+            entries: job::Options::default().max_files,
+            depth: 16,
+        }
+    }
+}
+
+/// Opens jobs wherever they are.
+#[derive(Debug, Clone)]
+pub struct Sources {
+    access: Arc<Access>,
+    bounds: Bounds,
+    temporary: Arc<Temporary>,
+}
+
+/// A job that is a local folder or file for as long as this exists.
+#[derive(Debug)]
+pub struct Opened {
+    pub path: PathBuf,
+    /// Changes when a file of the job does.
+    pub etag: String,
+    /// Where it came from, if `path` is a copy.
+    pub origin: Option<String>,
+    _folder: Option<Folder>,
+}
+
+impl Sources {
+    /// Copies go into folders below `temporary`.
+    pub fn new(access: Access, temporary: &Path, bounds: Bounds) -> Sources {
+        Sources {
+            access: Arc::new(access),
+            bounds,
+            temporary: Arc::new(Temporary::below(temporary)),
+        }
+    }
+
+    pub fn access(&self) -> &Access {
+        &self.access
+    }
+
+    /// Whether a text names something that only [`Sources::open`] makes readable: a URL or an archive.
+    pub fn opens(text: &str) -> bool {
+        is_url(text) || is_archive(text) && Path::new(text).is_file()
+    }
+
+    /// # Errors
+    /// If the job cannot be reached, exceeds a bound, contains several jobs, or would write outside of its folder.
+    pub async fn open(&self, source: &str) -> Result<Opened> {
+        match self.access.locate(source)? {
+            Location::Local(path) => self.open_local(source, path).await,
+            Location::Remote(remote) => {
+                let folder = self.temporary.folder()?;
+                let to = folder.path().join("job");
+                let fetched = fetch::fetch(&remote, &to, &self.bounds).await?;
+                let path = match fetched.file {
+                    Some(file) if is_archive(source) => {
+                        let to = folder.path().join("unpacked");
+                        self.unpack(source, file, to).await?
+                    }
+                    Some(file) => file,
+                    None => only_job(source, &to)?,
+                };
+                Ok(Opened {
+                    path,
+                    etag: fetched.etag,
+                    origin: Some(source.to_owned()),
+                    _folder: Some(folder),
+                })
+            }
+        }
+    }
+
+    async fn open_local(&self, source: &str, path: PathBuf) -> Result<Opened> {
+        let (etag, _) = discover::state_of(&path)?;
+        if !path.is_file() || !is_archive(source) {
+            return Ok(Opened {
+                path,
+                etag,
+                origin: None,
+                _folder: None,
+            });
+        }
+        let folder = self.temporary.folder()?;
+        let origin = Some(local_uri(&path));
+        let path = self.unpack(source, path, folder.path().join("job")).await?;
+        Ok(Opened {
+            path,
+            etag,
+            origin,
+            _folder: Some(folder),
+        })
+    }
+
+    /// Unpacks an archive into a new folder and returns the job in it.
+    async fn unpack(&self, source: &str, archive: PathBuf, to: PathBuf) -> Result<PathBuf> {
+        let bounds = self.bounds;
+        let folder = to.clone();
+        let unpacked =
+            tokio::task::spawn_blocking(move || archive::unpack(&archive, &folder, &bounds));
+        let refused = |reason: &dyn fmt::Display| Error::Archive {
+            place: source.to_owned(),
+            reason: reason.to_string(),
+        };
+        match unpacked.await {
+            Ok(Ok(())) => only_job(source, &to),
+            Ok(Err(reason)) => Err(refused(&reason)),
+            // a bug in a reader of archives must not cost the other jobs
+            Err(_) => Err(refused(&"it cannot be read")),
+        }
+    }
+}
+
+/// The only job in a folder: archives and prefixes often have it in a folder of their own.
+fn only_job(source: &str, folder: &Path) -> Result<PathBuf> {
+    let mut jobs = discover::jobs_under(folder);
+    match (jobs.pop(), jobs.len()) {
+        (Some(job), 0) => Ok(job),
+        (_, others) => Err(Error::SeveralJobs {
+            place: source.to_owned(),
+            jobs: others + 1,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write;
+
+    use super::*;
+
+    const SCRIPT: &[u8] = b"x = SELECT a FROM b;\n";
+
+    fn tar(entries: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut builder = tar::Builder::new(Vec::new());
+        for (name, bytes) in entries {
+            let mut header = tar::Header::new_gnu();
+            // the library would refuse the names that a hostile archive has
+            let raw = header.as_old_mut();
+            raw.name[..name.len()].copy_from_slice(name.as_bytes());
+            header.set_size(bytes.len() as u64);
+            header.set_mode(0o644);
+            header.set_cksum();
+            builder.append(&header, *bytes).expect("appended");
+        }
+        builder.into_inner().expect("an archive")
+    }
+
+    fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        for (name, bytes) in entries {
+            let options = zip::write::SimpleFileOptions::default();
+            writer.start_file(*name, options).expect("started");
+            writer.write_all(bytes).expect("written");
+        }
+        writer.finish().expect("an archive").into_inner()
+    }
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).expect("written");
+        encoder.finish().expect("compressed")
+    }
+
+    fn zstd(bytes: &[u8]) -> Vec<u8> {
+        ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
+    }
+
+    /// Opens an archive with these bytes within small bounds and returns the job's files, or the error. Nothing may remain, inside or
+    /// outside of the temporary folder.
+    async fn opened(name: &str, bytes: &[u8]) -> std::result::Result<Vec<String>, String> {
+        let here = tempfile::tempdir().expect("folder");
+        let archive = here.path().join(name);
+        fs::write(&archive, bytes).expect("written");
+        let bounds = Bounds {
+            bytes: 100_000,
+            entries: 5,
+            depth: 3,
+        };
+        let temporary = here.path().join("temporary");
+        fs::create_dir(&temporary).expect("made");
+        let sources = Sources::new(Access::default(), &temporary, bounds);
+        let opened = sources.open(&archive.display().to_string()).await;
+        let answer = match &opened {
+            Ok(job) => {
+                let entries = fs::read_dir(&job.path).expect("a folder").flatten();
+                let mut names: Vec<String> = entries
+                    .map(|e| e.file_name().display().to_string())
+                    .collect();
+                names.sort();
+                Ok(names)
+            }
+            Err(error) => Err(error.to_string()),
+        };
+        drop(opened);
+        drop(sources);
+        let left = fs::read_dir(&temporary).expect("a folder").count();
+        assert_eq!(left, 0, "{name}: temporary files remain");
+        let outside = fs::read_dir(here.path()).expect("a folder").count();
+        assert_eq!(outside, 2, "{name}: written outside");
+        answer
+    }
+
+    #[tokio::test]
+    async fn archives_are_jobs_wherever_the_job_is_in_them() {
+        let flat = [("scope.script", SCRIPT), ("notes.txt", b"hello".as_slice())];
+        let nested = [("a/b/scope.script", SCRIPT)];
+        for (name, bytes, expected) in [
+            ("flat.tar", tar(&flat), vec!["notes.txt", "scope.script"]),
+            ("nested.tar.gz", gzip(&tar(&nested)), vec!["scope.script"]),
+            ("nested.tgz", gzip(&tar(&nested)), vec!["scope.script"]),
+            ("nested.tar.zst", zstd(&tar(&nested)), vec!["scope.script"]),
+            ("flat.zip", zip(&flat), vec!["notes.txt", "scope.script"]),
+        ] {
+            assert_eq!(opened(name, &bytes).await.expect(name), expected, "{name}");
+        }
+        let two = tar(&[("a/scope.script", SCRIPT), ("b/scope.script", SCRIPT)]);
+        let error = opened("two.tar", &two).await.expect_err("two jobs");
+        assert!(error.contains("2 jobs"), "{error}");
+    }
+
+    mod security {
+        use super::*;
+
+        #[tokio::test]
+        async fn an_archive_writes_nothing_outside_and_no_more_than_it_may() {
+            let zeros = vec![0; 1_000_000];
+            let many: Vec<String> = (0..9).map(|n| format!("{n}")).collect();
+            let many: Vec<(&str, &[u8])> = many.iter().map(|n| (n.as_str(), SCRIPT)).collect();
+            for (name, bytes, expected) in [
+                ("up.tar", tar(&[("../up", SCRIPT)]), "`../up`"),
+                ("up.zip", zip(&[("a/../../up", SCRIPT)]), "`a/../../up`"),
+                ("root.tar", tar(&[("/tmp/up", SCRIPT)]), "`/tmp/up`"),
+                ("root.zip", zip(&[("/up", SCRIPT)]), "`/up`"),
+                ("windows.zip", zip(&[("..\\up", SCRIPT)]), "up`"),
+                ("deep.tar", tar(&[("a/b/c/d/e", SCRIPT)]), "deep"),
+                ("bomb.zip", zip(&[("zeros", &zeros)]), "100000 bytes"),
+                (
+                    "bomb.tar.gz",
+                    gzip(&tar(&[("zeros", &zeros)])),
+                    "100000 bytes",
+                ),
+                (
+                    "bomb.tar.zst",
+                    zstd(&tar(&[("zeros", &zeros)])),
+                    "100000 bytes",
+                ),
+                ("many.tar", tar(&many), "5 entries"),
+                ("many.zip", zip(&many), "5 entries"),
+                (
+                    "cut.tar.gz",
+                    gzip(&tar(&[("a", SCRIPT)]))[..40].to_vec(),
+                    "",
+                ),
+                ("none.zip", b"PK\x03\x04 no archive".to_vec(), ""),
+            ] {
+                let error = opened(name, &bytes).await.expect_err(name);
+                assert!(
+                    error.contains(expected) && error.contains(name),
+                    "{name}: {error}"
+                );
+            }
+        }
+
+        #[tokio::test]
+        async fn a_header_takes_no_memory_that_the_job_may_not() {
+            // GNU's long names are read into memory as a whole
+            let mut header = tar::Header::new_gnu();
+            header.set_entry_type(tar::EntryType::GNULongName);
+            header.set_path("long").expect("a name");
+            let name = vec![b'x'; 4_000_000];
+            header.set_size(name.len() as u64);
+            header.set_cksum();
+            let mut builder = tar::Builder::new(Vec::new());
+            builder.append(&header, name.as_slice()).expect("appended");
+            let bytes = gzip(&builder.into_inner().expect("an archive"));
+            let error = opened("name.tar.gz", &bytes).await.expect_err("refused");
+            assert!(error.contains("longer than 1 MiB"), "{error}");
+        }
+
+        #[cfg(unix)]
+        #[tokio::test]
+        async fn links_and_devices_are_left_out() {
+            let mut builder = tar::Builder::new(Vec::new());
+            for (name, kind) in [
+                ("link", tar::EntryType::Symlink),
+                ("pipe", tar::EntryType::Fifo),
+            ] {
+                let mut header = tar::Header::new_gnu();
+                header.set_entry_type(kind);
+                header.set_size(0);
+                builder
+                    .append_link(&mut header, name, "/etc")
+                    .expect("appended");
+            }
+            let mut header = tar::Header::new_gnu();
+            header.set_size(SCRIPT.len() as u64);
+            builder
+                .append_data(&mut header, "scope.script", SCRIPT)
+                .expect("appended");
+            let bytes = builder.into_inner().expect("an archive");
+            assert_eq!(
+                opened("links.tar", &bytes).await.expect("a job"),
+                ["scope.script"]
+            );
+        }
+    }
+}

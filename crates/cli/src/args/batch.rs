@@ -1,0 +1,187 @@
+//! Arguments of `scopeagent batch`.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use batch::Shard;
+use clap::{Args, Subcommand};
+
+use super::Format;
+use super::analysis::{Limits, Thinking};
+use super::localized::named;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BatchCommand {
+    /// List jobs and write the manifest of a store.
+    /// ‖ 列出作业，写入结果库的清单。
+    Plan(BatchPlan),
+    /// Analyze the planned jobs that have no result yet; resumable, and any number of calls may share a store.
+    /// ‖ 分析清单中还没有结果的作业；可中断后继续，多个进程可共用一个结果库。
+    Run(Box<BatchRun>),
+    /// Send the planned jobs that have no result to NATS JetStream.
+    /// ‖ 把清单中还没有结果的作业发送到 NATS JetStream。
+    Enqueue(Box<BatchEnqueue>),
+    /// Analyze jobs that NATS JetStream hands out, until there are none left.
+    /// ‖ 分析 NATS JetStream 分发的作业，直到全部完成。
+    Work(Box<BatchWork>),
+    /// Write all results as tables (Parquet, CSV) and one HTML page.
+    /// ‖ 把全部结果写成表格（Parquet、CSV）和一个 HTML 页面。
+    Report(BatchReport),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BatchPlan {
+    /// Folders of jobs, jobs or archives: local, or az://, abfss://, s3://, gs://.
+    /// ‖ 作业目录、其上级目录或归档文件：可在本地或 az://、abfss://、s3://、gs://。
+    #[arg(required = true, value_name = "SOURCE")]
+    pub(crate) sources: Vec<String>,
+    /// Where manifest and results go: a folder, or az://, abfss://, s3://, gs://.
+    /// ‖ 清单和结果的存放位置：目录，或 az://、abfss://、s3://、gs://。
+    #[arg(long, short, value_name = "STORE")]
+    pub(crate) out: String,
+    /// Output format.
+    /// ‖ 输出格式。
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BatchRun {
+    /// A planned store; with `--out`, the jobs to plan and to analyze.
+    /// ‖ 已有清单的结果库；使用 `--out` 时为要列出并分析的作业。
+    #[arg(required = true, value_name = "STORE|SOURCE")]
+    pub(crate) places: Vec<String>,
+    /// Plan the sources into this store first.
+    /// ‖ 先把这些作业列入该结果库。
+    #[arg(long, short, value_name = "STORE")]
+    pub(crate) out: Option<String>,
+    #[command(flatten)]
+    pub(crate) thinking: Thinking,
+    #[command(flatten)]
+    pub(crate) engine: Engine,
+    /// Analyze only this part of the jobs: INDEX from 0 to COUNT - 1.
+    /// ‖ 只分析其中一部分作业：INDEX 为 0 到 COUNT - 1。
+    #[arg(long, value_name = "INDEX/COUNT", default_value_t = Shard::WHOLE)]
+    pub(crate) shard: Shard,
+    /// Retry jobs that failed in an earlier call.
+    /// ‖ 重试上次失败的作业。
+    #[arg(long)]
+    pub(crate) retry_failed: bool,
+    /// Output format.
+    /// ‖ 输出格式。
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
+    pub(crate) format: Format,
+}
+
+/// How to reach NATS.
+#[derive(Debug, Args)]
+pub(crate) struct Nats {
+    /// Address of a NATS server with JetStream; several separated by commas.
+    /// ‖ 启用 JetStream 的 NATS 服务器地址；多个用逗号分隔。
+    #[arg(
+        long = "nats",
+        value_name = "URL",
+        env = "SCOPEAGENT_NATS",
+        hide_env_values = true
+    )]
+    pub(crate) urls: String,
+    /// File with a user's JWT and key.
+    /// ‖ 包含用户 JWT 和密钥的文件。
+    #[arg(
+        long = "nats-credentials",
+        value_name = "FILE",
+        env = "SCOPEAGENT_NATS_CREDENTIALS"
+    )]
+    pub(crate) credentials: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BatchEnqueue {
+    /// A planned store.
+    /// ‖ 已有清单的结果库。
+    pub(crate) store: String,
+    #[command(flatten)]
+    pub(crate) nats: Nats,
+    #[command(flatten)]
+    pub(crate) thinking: Thinking,
+    /// Retry jobs that failed in an earlier call.
+    /// ‖ 重试上次失败的作业。
+    #[arg(long)]
+    pub(crate) retry_failed: bool,
+    /// Output format.
+    /// ‖ 输出格式。
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BatchWork {
+    /// The store that was enqueued.
+    /// ‖ 已入队的结果库。
+    pub(crate) store: String,
+    #[command(flatten)]
+    pub(crate) nats: Nats,
+    #[command(flatten)]
+    pub(crate) thinking: Thinking,
+    #[command(flatten)]
+    pub(crate) engine: Engine,
+    /// Seconds after which the jobs of a silent worker go to others. The first worker of a queue decides.
+    /// ‖ 工作进程沉默多少秒后，其作业转给其他进程。由队列的第一个工作进程决定。
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(3..=3600))]
+    pub(crate) ack_wait: u64,
+    /// Output format.
+    /// ‖ 输出格式。
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
+    pub(crate) format: Format,
+}
+
+/// How a process analyzes jobs.
+#[derive(Debug, Args)]
+pub(crate) struct Engine {
+    #[command(flatten)]
+    pub(crate) limits: Limits,
+    /// Jobs to analyze concurrently. Default: one per CPU.
+    /// ‖ 同时分析的作业数。默认每个 CPU 一个。
+    #[arg(long, short, value_name = "N", default_value_t = cpus(), value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) workers: u16,
+    /// Serve counters for Prometheus at http://ADDRESS:PORT/metrics while it runs.
+    /// ‖ 运行期间在 http://ADDRESS:PORT/metrics 提供 Prometheus 指标。
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) metrics: Option<SocketAddr>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BatchReport {
+    /// A store with results.
+    /// ‖ 有结果的结果库。
+    pub(crate) store: String,
+    /// Folder to write into. Default: `report` in a local store.
+    /// ‖ 输出目录。默认为本地结果库中的 `report`。
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write the reports of the N costliest jobs as pages.
+    /// ‖ 将最耗时的 N 个作业的报告写成网页。
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) pages: usize,
+    /// Output format.
+    /// ‖ 输出格式。
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
+    pub(crate) format: Format,
+}
+
+impl BatchCommand {
+    /// Local folders that contain jobs, and remote ones, which are none.
+    pub(crate) fn collections(&self) -> impl Iterator<Item = &Path> {
+        let places = match self {
+            BatchCommand::Plan(args) => args.sources.as_slice(),
+            BatchCommand::Run(args) => &args.places,
+            BatchCommand::Enqueue(_) | BatchCommand::Work(_) | BatchCommand::Report(_) => &[],
+        };
+        places.iter().map(Path::new)
+    }
+}
+
+fn cpus() -> u16 {
+    let found = std::thread::available_parallelism().map_or(1, usize::from);
+    u16::try_from(found).unwrap_or(u16::MAX).min(256)
+}

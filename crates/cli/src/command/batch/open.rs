@@ -1,0 +1,109 @@
+//! What every batch needs: the store, the program that decides what results are, and who analyzes.
+
+use std::sync::Arc;
+
+use agent::Silent;
+use batch::{Attempt, Batch, Blame, Entry, Opened, Store};
+use server::{ErrorKind, Result, Task};
+use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
+
+use super::program::program;
+use crate::args::Thinking;
+use crate::budget::Budget;
+use crate::config::Config;
+use crate::session;
+use crate::sources::{explained, sources};
+use crate::terminal::Terminal;
+use crate::worker::{Pool, Unanswered};
+
+/// A batch that can be run, until Ctrl-C cancels it.
+pub(super) struct Session {
+    pub(super) runtime: Runtime,
+    pub(super) batch: Batch,
+    pub(super) cancel: CancellationToken,
+}
+
+/// Opens a store to analyze jobs into it.
+pub(super) fn open(
+    store: &str,
+    thinking: &Thinking,
+    budget: Budget,
+    config: &Config,
+    terminal: &Terminal,
+) -> Result<Session> {
+    let runtime = session::runtime()?;
+    let session = session::open_resident(config, terminal, &runtime)?;
+    session.index()?;
+    let announced = session.check_reasoner(&session::reasoner(thinking))?;
+    let knowledge = session::knowledge(config)?;
+    let sources = sources();
+    let store = Store::open(sources.access(), store).map_err(explained)?;
+    let cancel = CancellationToken::new();
+    session::cancel_on_interrupt(runtime.handle(), cancel.clone());
+    let pool = Pool::new(budget, terminal);
+    pool.was_said(announced.clone());
+    let batch = Batch {
+        store,
+        sources,
+        program: program(config, thinking, &knowledge, &announced),
+        analyze: Arc::new(analyzer(pool, thinking, &cancel)),
+    };
+    Ok(Session {
+        runtime,
+        batch,
+        cancel,
+    })
+}
+
+/// Analyzes a job in a worker process, which may die alone.
+fn analyzer(
+    pool: Pool,
+    thinking: &Thinking,
+    cancel: &CancellationToken,
+) -> impl Fn(&Opened, &Entry) -> Attempt + Send + Sync + use<> {
+    let template = session::request(Default::default(), thinking);
+    let reasoner = session::reasoner(thinking);
+    let cancel = cancel.clone();
+    move |opened, entry| {
+        let task = Task {
+            request: agent::Request {
+                job: opened.path.clone(),
+                origin: Some(entry.uri.clone()),
+                ..template.clone()
+            },
+            reasoner: reasoner.clone(),
+            save: false,
+            // results must not depend on who has which opinions
+            learned: false,
+            cancel: cancel.clone(),
+        };
+        match pool.ask(task, &mut Silent) {
+            _ if cancel.is_cancelled() => Attempt::Interrupted,
+            Ok(Ok(analysis)) if analysis.report.partial => Attempt::Interrupted,
+            Ok(Ok(analysis)) => Attempt::Done(Box::new((analysis.report, analysis.summary))),
+            Ok(Err(error)) => {
+                let blame = match error.kind {
+                    ErrorKind::Input => Blame::Job,
+                    ErrorKind::Other => Blame::Crash,
+                    ErrorKind::Llm | ErrorKind::Usage => Blame::Surroundings,
+                };
+                failed(&error, blame)
+            }
+            Err(unanswered) => {
+                let blame = match unanswered {
+                    Unanswered::Died(_) | Unanswered::Slow => Blame::Crash,
+                    Unanswered::Cancelled | Unanswered::Unsent(_) => Blame::Surroundings,
+                };
+                failed(&pool.error(unanswered), blame)
+            }
+        }
+    }
+}
+
+fn failed(error: &server::Error, blame: Blame) -> Attempt {
+    Attempt::Failed {
+        reason: llm::hide(&error.one_line()).into_owned(),
+        blame,
+    }
+}

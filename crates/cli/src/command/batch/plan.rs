@@ -1,0 +1,62 @@
+//! `scopeagent batch plan`: which jobs there are.
+
+use batch::{Entry, Sources, Store};
+use futures::stream::{StreamExt, TryStreamExt};
+use report::format::JOB;
+use report::say;
+use serde::Serialize;
+use server::Result;
+
+use crate::args::BatchPlan;
+use crate::exit::Exit;
+use crate::session;
+use crate::sources::{explained, sources};
+use crate::terminal::Terminal;
+
+/// Sources that are listed concurrently.
+const CONCURRENT: usize = 8;
+
+/// What a plan found.
+#[derive(Debug, Serialize)]
+pub(super) struct Planned {
+    pub(super) jobs: usize,
+    pub(super) new: usize,
+    pub(super) changed: usize,
+}
+
+pub(super) fn run(args: &BatchPlan, terminal: &Terminal) -> Result<Exit> {
+    let runtime = session::runtime()?;
+    let sources = sources();
+    let store = Store::open(sources.access(), &args.out).map_err(explained)?;
+    let progress = terminal.progress("listing");
+    let planned = runtime.block_on(plan(&sources, &args.sources, &store));
+    drop(progress);
+    let planned = planned?;
+    crate::command::show(terminal, args.format, &planned, || said(&planned, &store))?;
+    Ok(Exit::Success)
+}
+
+/// Lists the jobs of the sources into the manifest.
+pub(super) async fn plan(sources: &Sources, from: &[String], store: &Store) -> Result<Planned> {
+    let listed = futures::stream::iter(from)
+        .map(|source| batch::discover(sources, source, store.name()))
+        .buffered(CONCURRENT);
+    let entries: Vec<Vec<Entry>> = listed.try_collect().await.map_err(explained)?;
+    let changes = store.plan(entries.into_iter().flatten()).await;
+    let changes = changes.map_err(explained)?;
+    Ok(Planned {
+        jobs: changes.new + changes.changed + changes.unchanged,
+        new: changes.new,
+        changed: changes.changed,
+    })
+}
+
+pub(super) fn said(planned: &Planned, store: &Store) -> String {
+    let (new, changed, store) = (planned.new, planned.changed, store.name());
+    let said = say!(
+        "找到{jobs}：相对 `{store}` 的清单，{new} 个为新增，{changed} 个有变化",
+        "{jobs} found: {new} new, {changed} changed since they were planned in `{store}`",
+        jobs = JOB.count(planned.jobs as f64)
+    );
+    said + "\n"
+}

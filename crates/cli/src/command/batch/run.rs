@@ -1,0 +1,81 @@
+//! `scopeagent batch run`: the jobs without a result, on this machine.
+
+use batch::Step;
+use report::say;
+use server::{Error, ErrorKind, Result};
+
+use super::open::open;
+use super::plan;
+use super::watch::Watch;
+use crate::args::BatchRun;
+use crate::config::Config;
+use crate::exit::Exit;
+use crate::sources::explained;
+use crate::terminal::Terminal;
+
+pub(super) fn run(args: &BatchRun, config: &Config, terminal: &Terminal) -> Result<Exit> {
+    let budget = args.engine.limits.budget();
+    let session = open(store(args)?, &args.thinking, budget, config, terminal)?;
+    let (runtime, batch) = (&session.runtime, &session.batch);
+    if args.out.is_some() {
+        let line = terminal.progress("listing");
+        let planned = runtime.block_on(plan::plan(&batch.sources, &args.places, &batch.store));
+        drop(line);
+        terminal.remark(plan::said(&planned?, &batch.store).trim_end());
+    }
+    let open = async {
+        if args.retry_failed {
+            batch.forget_failures(args.shard).await?;
+        }
+        batch.open_jobs(args.shard).await
+    };
+    let (jobs, known) = runtime.block_on(open).map_err(explained)?;
+    let total = known + jobs.len();
+    if known > 0 {
+        terminal.remark(&say!(
+            "{total} 个作业中已有 {known} 个有结果",
+            "{known} of {total} jobs have a result already"
+        ));
+    }
+    let handle = runtime.handle();
+    let mut watch = Watch::start(terminal, Some(total), known, args.engine.metrics, handle)?;
+    let mut postponed = 0;
+    let mut report = |step: Step| {
+        postponed += usize::from(matches!(step, Step::Postponed { .. }));
+        watch.step(&step);
+    };
+    let workers = usize::from(args.engine.workers);
+    let done = runtime.block_on(batch.run(jobs, workers, &session.cancel, &mut report));
+    let exit = watch.finish(&batch.store, args.format)?;
+    done.map_err(explained)?;
+    if session.cancel.is_cancelled() {
+        return Ok(Exit::Interrupted);
+    }
+    if postponed > 0 {
+        let warning = say!(
+            "{postponed} 个作业还没有结果；再次执行该命令即可继续",
+            "{postponed} jobs have no result yet; repeat the call to analyze them"
+        );
+        tracing::warn!("{warning}");
+        return Ok(Exit::Failure);
+    }
+    Ok(exit)
+}
+
+/// The store of a call.
+fn store(args: &BatchRun) -> Result<&str> {
+    match (&args.out, args.places.as_slice()) {
+        (Some(store), _) | (None, [store]) => Ok(store),
+        (None, _) => {
+            let error = say!(
+                "给出了多个位置，但没有用 `--out STORE` 指定结果库",
+                "several places, and no `--out STORE` for the results"
+            );
+            let hint = say!(
+                "请给出一个已有清单的结果库，或给出作业并加上 --out STORE",
+                "give one planned store, or sources with --out STORE"
+            );
+            Err(Error::new(ErrorKind::Usage, error).hint(hint))
+        }
+    }
+}
