@@ -48,6 +48,7 @@ impl Session {
                 ..ReasonerChoice::default()
             },
             save: false,
+            learned: true,
             cancel: CancellationToken::new(),
         };
         let again = self.analyze(task, &mut Silent);

@@ -45,14 +45,23 @@ fn as_text(about: &About, settings: &Settings, language: Language) -> String {
     let codes = |list: &[job::info::Information]| {
         list.iter().map(|i| i.code()).collect::<Vec<_>>().join(", ")
     };
-    lines.push(format!("  needs: {}", codes(about.needs)));
+    lines.push(format!(
+        "  {}{}",
+        language.select("需要：", "needs: "),
+        codes(about.needs)
+    ));
     if !about.helps.is_empty() {
-        lines.push(format!("  helped by: {}", codes(about.helps)));
+        lines.push(format!(
+            "  {}{}",
+            language.select("有助于判断：", "helped by: "),
+            codes(about.helps)
+        ));
     }
     for threshold in about.thresholds {
         let value = settings.get(threshold);
         let (name, unit, default) = (threshold.name, threshold.unit, threshold.default);
-        let changed = Some(format!(" (default {default})")).filter(|_| value != default);
+        let changed = say!("（默认 {default}）", " (default {default})");
+        let changed = Some(changed).filter(|_| value != default);
         let changed = changed.unwrap_or_default();
         lines.push(format!("  {name} = {value} {unit}{changed}"));
         let reason = language.select(threshold.reason_zh, threshold.reason_en);
@@ -63,7 +72,7 @@ fn as_text(about: &About, settings: &Settings, language: Language) -> String {
         lines.extend(wrap(
             clears.pick(language),
             columns,
-            "  cleared if: ",
+            language.select("  排除条件：", "  cleared if: "),
             "      ",
         ));
     }

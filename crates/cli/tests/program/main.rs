@@ -22,6 +22,7 @@ mod llm;
 mod logs;
 mod mcp;
 mod models;
+mod pages;
 mod runs;
 mod search;
 mod security;
