@@ -2,6 +2,8 @@
 //!
 //! Answers questions about the plan and the counters; it judges nothing.
 
+use std::cell::OnceCell;
+
 use job::Job;
 use job::facts::{OperatorFacts, StageFacts, value};
 use job::model::{ColumnStatistics, Edge, ExchangeKind, JobState, Operator, OperatorKind, Table};
@@ -30,6 +32,8 @@ pub struct View<'a> {
     derived: Derived<'a>,
     /// Seconds that missing tokens cost; `None` until the time was accounted for, or if unknown.
     pub(crate) short_s: Option<f64>,
+    /// Pace of the job's own sorts, 1 the usual; unset until somebody asked.
+    pub(crate) sort_pace: OnceCell<f64>,
     /// Stages with uneven input; empty until somebody looked for them.
     pub(crate) uneven: Vec<Uneven>,
 }
@@ -60,6 +64,7 @@ impl<'a> View<'a> {
             outputs,
             derived: Derived::none(job),
             short_s: None,
+            sort_pace: OnceCell::new(),
             uneven: Vec::new(),
         };
         view.derived = Derived::of(job, |stage, operator| {
@@ -253,6 +258,18 @@ impl<'a> View<'a> {
             return None;
         }
         self.run.as_ref()?.saved(Fix::work(edit))
+    }
+
+    /// What the run saves with `edit` applied to the work of one stage; `None` as for [`View::saved`].
+    pub fn saved_in(
+        &self,
+        stage: usize,
+        edit: impl Fn(&mut StageWork) + Send + Sync + 'static,
+    ) -> Option<Saved> {
+        if self.failed() {
+            return None;
+        }
+        self.run.as_ref()?.saved(Fix::stage(stage, edit))
     }
 
     /// How the work of a stage is known.

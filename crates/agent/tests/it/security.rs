@@ -158,7 +158,7 @@ fn with_redact_no_request_has_a_word_of_the_job() {
         assert!(words.len() > 30, "{words:?}");
         words
     });
-    // Every protocol, with both jobs and in both forms by turns.
+    // Every protocol, alternating between both jobs and both forms.
     let all = PROVIDERS.iter().enumerate();
     let all = all.map(|(n, provider)| (provider, n % 2 == 0, n / 2 % 2));
     concurrently(

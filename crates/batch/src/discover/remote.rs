@@ -90,7 +90,7 @@ async fn list(remote: &Remote) -> Result<Vec<ObjectMeta>> {
 enum Kind {
     Job,
     Collection {
-        /// Whether the objects in it are event logs, each a job of its own.
+        /// Whether the objects in it are event logs, each of which is a job.
         logs: bool,
     },
 }

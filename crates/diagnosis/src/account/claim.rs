@@ -144,7 +144,7 @@ fn largest(
 ) -> Option<(usize, f64)> {
     let stated = |c: &Candidate| c.finding.impact.as_ref().map_or(0.0, |i| i.seconds_saved);
     let saves = |c: &Candidate| match (&c.fix, now) {
-        (Some(Fix::Work(_)), Some(now)) if !alone => {
+        (Some(fix), Some(now)) if !alone && fix.changes_work() => {
             apply(Some(now), c).map_or(0.0, |next| next.saves(now))
         }
         _ => stated(c),

@@ -72,11 +72,11 @@ fn seconds(saved: &Option<Saved>) -> f64 {
 
 /// What is saved if a stage's work is spread over some vertices, with a last one after them.
 fn spread_over(view: &View<'_>, stage: usize, vertices: u64, final_s: f64) -> Option<Saved> {
-    view.saved(move |stages| {
-        let start_s = stages[stage].vertices.first().map_or(0.0, |v| v.start_s);
-        regroup(&mut stages[stage], vertices as usize, 0.0);
+    view.saved_in(stage, move |stage| {
+        let start_s = stage.vertices.first().map_or(0.0, |v| v.start_s);
+        regroup(stage, vertices as usize, 0.0);
         // The last vertex follows the slowest of the others: its time comes on top of each.
-        for vertex in &mut stages[stage].vertices {
+        for vertex in &mut stage.vertices {
             vertex.run_s += start_s + final_s;
         }
     })

@@ -8,11 +8,16 @@ use super::StageWork;
 /// A change to the work of stages.
 type Edit = dyn Fn(&mut Vec<StageWork>) + Send + Sync;
 
+/// A change to the work of one stage.
+type StageEdit = dyn Fn(&mut StageWork) + Send + Sync;
+
 /// What fixing a cause changes. Shared, so that fixes can be replayed alone and together.
 #[derive(Clone)]
 pub enum Fix {
     /// The work of stages is another.
     Work(Arc<Edit>),
+    /// The work of the stage with this index is another.
+    Stage(usize, Arc<StageEdit>),
     /// The job no longer waits for capacity; its work stays.
     Capacity,
 }
@@ -23,10 +28,22 @@ impl Fix {
         Fix::Work(Arc::new(edit))
     }
 
+    /// A fix that edits the work of one stage.
+    pub fn stage(stage: usize, edit: impl Fn(&mut StageWork) + Send + Sync + 'static) -> Fix {
+        Fix::Stage(stage, Arc::new(edit))
+    }
+
+    /// Whether it makes the work of stages another.
+    pub fn changes_work(&self) -> bool {
+        !matches!(self, Fix::Capacity)
+    }
+
     /// Applies it; later fixes work on what earlier ones left.
     pub fn apply(&self, stages: &mut Vec<StageWork>) {
-        if let Fix::Work(edit) = self {
-            edit(stages);
+        match self {
+            Fix::Work(edit) => edit(stages),
+            Fix::Stage(stage, edit) => edit(&mut stages[*stage]),
+            Fix::Capacity => {}
         }
     }
 }
@@ -35,6 +52,7 @@ impl fmt::Debug for Fix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Fix::Work(_) => "Work",
+            Fix::Stage(..) => "Stage",
             Fix::Capacity => "Capacity",
         })
     }

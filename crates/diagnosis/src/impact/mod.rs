@@ -7,9 +7,11 @@
 mod cover;
 mod edit;
 mod fix;
+mod reach;
 mod schedule;
 mod work;
 
+use std::borrow::Borrow;
 use std::cell::{Cell, OnceCell};
 
 use job::Job;
@@ -28,6 +30,9 @@ const UNKNOWN_TOKENS: usize = 1_000_000;
 /// Vertices and stages replayed for one job, some ten seconds of work. A job of 200,000 vertices and 300
 /// stages takes a fifth of it; what is beyond remains unknown.
 const MAX_REPLAYED: usize = 200_000_000;
+
+/// A stage that reaches a smaller share of the run is not replayed: what changes it by itself is enough.
+const MIN_REPLAYED_SHARE: f64 = 0.002;
 
 /// Longer gaps between vertices, in seconds, are not the job manager handing over.
 const MAX_HANDOVER_S: f64 = 3.0;
@@ -62,8 +67,8 @@ pub struct RunModel {
     pub working_s: f64,
     /// Seconds that the replay takes less without each stage, as far as somebody asked.
     without: Vec<OnceCell<f64>>,
-    /// Seconds from the first vertex of each stage that is ready to its last end.
-    spans: Vec<f64>,
+    /// Seconds of the replay that each stage can cost.
+    reach: Vec<f64>,
     /// Vertices and stages that may still be replayed.
     left: Cell<usize>,
 }
@@ -78,11 +83,8 @@ impl RunModel {
             Some(tokens) if tokens > 0 => tokens as usize,
             _ => observed_tokens(job).unwrap_or(UNKNOWN_TOKENS),
         };
-        let mut spans = vec![0.0_f64; stages.len()];
-        let replayed_s = schedule(&stages, tokens, |turn| {
-            let span = &mut spans[turn.stage];
-            *span = span.max(turn.to - turn.ready);
-        });
+        let spans = schedule(&stages, tokens, |_| {});
+        let replayed_s = spans.iter().map(|span| span.end).fold(0.0, f64::max);
         if replayed_s <= 0.0 {
             return None;
         }
@@ -96,7 +98,7 @@ impl RunModel {
             elapsed_s,
             working_s: (elapsed_s - dark_seconds(job)).max(0.0),
             without: vec![OnceCell::new(); stages.len()],
-            spans,
+            reach: reach::reach(&stages, &spans, tokens),
             left: Cell::new(MAX_REPLAYED),
             stages,
             basis,
@@ -109,7 +111,7 @@ impl RunModel {
     /// What the run would save with a fix. Never negative. `None` if that is too much to find out: the job
     /// is huge, and very many fixes were replayed before.
     pub fn saved(&self, fix: Fix) -> Option<Saved> {
-        let seconds = self.seconds(self.replayed_s - self.replay_with(&fix)?);
+        let seconds = self.seconds(self.saves(&fix)?);
         Some(Saved {
             seconds,
             share: self.share(seconds),
@@ -117,18 +119,41 @@ impl RunModel {
         })
     }
 
-    /// Seconds that the stages take on the tokens of the job with a fix; `None` as for
-    /// [`RunModel::saved`].
-    fn replay_with(&self, fix: &Fix) -> Option<f64> {
+    /// Seconds of the replay that a fix saves; `None` as for [`RunModel::saved`].
+    fn saves(&self, fix: &Fix) -> Option<f64> {
+        let Fix::Stage(at, edit) = fix else {
+            self.pay()?;
+            let mut stages = self.stages.clone();
+            fix.apply(&mut stages);
+            return Some(self.replayed_s - self.replay(&stages));
+        };
+        let before = &self.stages[*at];
+        let mut after = before.clone();
+        edit(&mut after);
+        if self.is_small(*at) {
+            let kept = after.alone_s(self.tokens) / before.alone_s(self.tokens);
+            return Some(self.reach[*at] * (1.0 - kept).clamp(0.0, 1.0));
+        }
+        self.pay()?;
+        let mut stages: Vec<&StageWork> = self.stages.iter().collect();
+        stages[*at] = &after;
+        Some(self.replayed_s - self.replay(&stages))
+    }
+
+    /// Whether no change of a stage is worth a replay.
+    pub fn is_small(&self, stage: usize) -> bool {
+        self.reach[stage] < MIN_REPLAYED_SHARE * self.replayed_s
+    }
+
+    /// Counts one replay more; `None` if there were too many.
+    fn pay(&self) -> Option<()> {
         let work = self.stages.iter().map(|s| s.vertices.len() + 1);
         self.left.set(self.left.get().checked_sub(work.sum())?);
-        let mut stages = self.stages.clone();
-        fix.apply(&mut stages);
-        Some(self.replay(&stages))
+        Some(())
     }
 
     /// Seconds that stages take on the tokens of the job.
-    pub fn replay(&self, stages: &[StageWork]) -> f64 {
+    pub fn replay<S: Borrow<StageWork>>(&self, stages: &[S]) -> f64 {
         replay(stages, self.tokens)
     }
 
@@ -141,13 +166,12 @@ impl RunModel {
         (replayed / self.replayed_s).clamp(0.0, 1.0) * self.working_s
     }
 
-    /// Largest share of the run that anything in a stage could cost: the run without it. Where that is too
-    /// much to find out, as long as the stage took: whatever waited for it waited no longer.
+    /// Largest share of the run that anything in a stage could cost: the run without it, or what the stage
+    /// reaches where that is too much to find out.
     pub fn stake(&self, stage: usize) -> f64 {
         let saved = self.without[stage].get_or_init(|| {
-            let without = Fix::work(move |stages| stages[stage].vertices.clear());
-            let replayed = self.replay_with(&without);
-            replayed.map_or(self.spans[stage], |replayed| self.replayed_s - replayed)
+            let without = Fix::stage(stage, |stage| stage.vertices.clear());
+            self.saves(&without).unwrap_or(self.reach[stage])
         });
         self.share(self.seconds(*saved))
     }

@@ -4,8 +4,10 @@
 //! first out for a token; a vertex holds its token for its failed attempts, its start-up and its
 //! run. Knows nothing of causes. Costs `O(vertices · log tokens + stages · log stages)`.
 
+use std::borrow::Borrow;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 /// Stages of more vertices than this are modelled by this many, each standing for several: keeps
 /// a replay cheap, and a stage of that many waves is smooth anyway.
@@ -53,6 +55,17 @@ impl StageWork {
         self.vertices.iter().map(|v| v.start_s).sum()
     }
 
+    /// How long all its vertices hold a token.
+    pub fn work_s(&self) -> f64 {
+        self.vertices.iter().map(VertexWork::total_s).sum()
+    }
+
+    /// About how long it takes alone on so many tokens: its longest vertex, and the others side by side.
+    pub fn alone_s(&self, tokens: usize) -> f64 {
+        let longest = self.vertices.iter().map(VertexWork::total_s);
+        longest.fold(self.work_s() / tokens as f64, f64::max)
+    }
+
     /// Bytes read by all its vertices.
     pub fn bytes(&self) -> f64 {
         self.vertices.iter().map(|v| v.bytes).sum()
@@ -76,8 +89,9 @@ impl Ord for Time {
 }
 
 /// Seconds from the first start to the last end.
-pub fn replay(stages: &[StageWork], tokens: usize) -> f64 {
-    schedule(stages, tokens, |_| {})
+pub fn replay<S: Borrow<StageWork>>(stages: &[S], tokens: usize) -> f64 {
+    let spans = schedule(stages, tokens, |_| {});
+    spans.iter().map(|span| span.end).fold(0.0, f64::max)
 }
 
 /// When a vertex of a replayed run has its turn, in seconds.
@@ -93,24 +107,41 @@ pub struct Turn {
     pub to: f64,
 }
 
-/// Replays a run and shows every turn, in the order of starting; returns the last end.
-pub fn schedule(stages: &[StageWork], tokens: usize, mut each: impl FnMut(Turn)) -> f64 {
-    let mut last = 0.0_f64;
-    let vertices: usize = stages.iter().map(|s| s.vertices.len()).sum();
-    let mut free: BinaryHeap<Reverse<Time>> = (0..tokens.clamp(1, vertices.max(1)))
-        .map(|_| Reverse(Time(0.0)))
-        .collect();
+/// From when a stage of a replayed run can begin to when it has ended, in seconds; zeros if it never can.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Span {
+    pub ready: f64,
+    pub end: f64,
+}
+
+/// Replays a run and shows every turn, in the order of starting; returns the spans of the stages.
+pub fn schedule<S: Borrow<StageWork>>(
+    stages: &[S],
+    tokens: usize,
+    mut each: impl FnMut(Turn),
+) -> Vec<Span> {
+    let mut spans = vec![Span::default(); stages.len()];
+    // Stages come in the order in which they are ready, so tokens that are free by then are all alike.
+    let mut idle = tokens.max(1);
+    let mut held: BinaryHeap<Reverse<Time>> = BinaryHeap::new();
     let mut queue = Queue::of(stages);
     while let Some((stage, ready)) = queue.pop() {
+        while held.peek().is_some_and(|Reverse(at)| at.0 <= ready) {
+            held.pop();
+            idle += 1;
+        }
         let mut end = ready;
-        for (index, vertex) in stages[stage].vertices.iter().enumerate() {
-            let Some(Reverse(Time(at))) = free.pop() else {
-                break;
+        for (index, vertex) in stages[stage].borrow().vertices.iter().enumerate() {
+            let from = match held.peek_mut().filter(|_| idle == 0) {
+                Some(first) => PeekMut::pop(first).0.0,
+                None => {
+                    idle -= 1;
+                    ready
+                }
             };
-            let from = at.max(ready);
             let to = from + vertex.total_s();
             end = end.max(to);
-            free.push(Reverse(Time(to)));
+            held.push(Reverse(Time(to)));
             each(Turn {
                 stage,
                 vertex: index,
@@ -119,10 +150,10 @@ pub fn schedule(stages: &[StageWork], tokens: usize, mut each: impl FnMut(Turn))
                 to,
             });
         }
+        spans[stage] = Span { ready, end };
         queue.ended(stage, end);
-        last = last.max(end);
     }
-    last
+    spans
 }
 
 /// Stages whose inputs have ended, the one that was ready first next. Stages on a cycle never are.
@@ -135,26 +166,23 @@ struct Queue {
 }
 
 impl Queue {
-    fn of(stages: &[StageWork]) -> Queue {
-        let mut readers: Vec<Vec<usize>> = vec![Vec::new(); stages.len()];
-        for (reader, stage) in stages.iter().enumerate() {
+    fn of<S: Borrow<StageWork>>(stages: &[S]) -> Queue {
+        let stages = || stages.iter().map(Borrow::borrow);
+        let mut readers: Vec<Vec<usize>> = vec![Vec::new(); stages().len()];
+        for (reader, stage) in stages().enumerate() {
             for input in &stage.inputs {
                 if let Some(readers) = readers.get_mut(*input) {
                     readers.push(reader);
                 }
             }
         }
-        let waiting: Vec<(f64, usize)> = stages.iter().map(|s| (0.0, s.inputs.len())).collect();
-        let first = waiting
-            .iter()
-            .enumerate()
-            .filter(|(_, (_, open))| *open == 0);
+        let first = stages().enumerate().filter(|(_, s)| s.inputs.is_empty());
         Queue {
             ready: first
-                .map(|(s, _)| Reverse((Time(stages[s].handover_s), s)))
+                .map(|(at, s)| Reverse((Time(s.handover_s), at)))
                 .collect(),
-            handover_s: stages.iter().map(|s| s.handover_s).collect(),
-            waiting,
+            handover_s: stages().map(|s| s.handover_s).collect(),
+            waiting: stages().map(|s| (0.0, s.inputs.len())).collect(),
             readers,
         }
     }

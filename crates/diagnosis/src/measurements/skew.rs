@@ -9,7 +9,7 @@ use job::model::{Edge, ExchangeKind, Source, Table};
 
 use super::exchange::feeds_join;
 use super::{failure, spill};
-use crate::impact::{Basis, Saved, VertexWork, flatten, replay};
+use crate::impact::{Basis, Saved, VertexWork, flatten};
 use crate::settings::{MIN_SHARE, Threshold};
 use crate::uneven::{HotValue, Uneven};
 use crate::view::View;
@@ -163,19 +163,20 @@ fn by_chance(view: &View<'_>, distinct: Option<u64>, vertices: u64) -> f64 {
 /// is unknown.
 fn saving(view: &View<'_>, stage: usize) -> (Option<Saved>, f64) {
     let spilled = view.run_seconds(stage, spill::surplus_ms(view, stage));
-    let saved = view.saved(move |stages| flatten(&mut stages[stage], spilled));
+    let saved = view.saved_in(stage, move |stage| flatten(stage, spilled));
     let basis = view.basis(stage);
     let saved = saved.filter(|_| basis != Basis::Unknown);
     let (Some(run), Some(share)) = (&view.run, saved.as_ref().map(|s| s.share)) else {
         return (saved, view.stake(stage));
     };
-    if basis == Basis::Events {
+    if basis == Basis::Events || run.is_small(stage) {
         return (saved, share);
     }
+    let limit = view.limit(&MIN_SHARE);
     let replayed = |edit: &dyn Fn(&mut Vec<VertexWork>)| {
         let mut stages = run.stages.clone();
         edit(&mut stages[stage].vertices);
-        replay(&stages, run.tokens)
+        run.replay(&stages)
     };
     let by_size = |a: &VertexWork, b: &VertexWork| a.total_s().total_cmp(&b.total_s());
     let last = replayed(&|vertices| vertices.sort_by(by_size));
@@ -183,7 +184,6 @@ fn saving(view: &View<'_>, stage: usize) -> (Option<Saved>, f64) {
     let even = run.replayed_s * (1.0 - share);
     let share_of = |all: f64| ((all - even) / all.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
     let (least, most) = (share_of(first), share_of(last).max(share));
-    let limit = view.limit(&MIN_SHARE);
     (saved.filter(|_| least >= limit || most < limit), most)
 }
 
@@ -237,13 +237,7 @@ fn failed_here(view: &View<'_>, stage: usize) -> bool {
 /// The repartitioning edge with the largest max/mean of rows, by the reader's counters.
 fn most_uneven_edge(view: &View<'_>, stage: usize, vertices: u64) -> (Option<usize>, f64) {
     let mut best: (Option<usize>, f64) = (None, 0.0);
-    for (index, edge) in view
-        .job
-        .edges
-        .iter()
-        .enumerate()
-        .filter(|(_, e)| e.to == stage)
-    {
+    for (index, edge) in view.numbered_inputs(stage) {
         if !matches!(edge.exchange, ExchangeKind::Hash | ExchangeKind::Range) {
             continue;
         }

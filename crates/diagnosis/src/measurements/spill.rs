@@ -29,7 +29,7 @@ pub(crate) fn surplus_ms(view: &View<'_>, stage: usize) -> f64 {
         return 0.0;
     }
     let slowdown = view.limit(&MIN_SLOWDOWN);
-    let machine = own_pace(view);
+    let machine = *view.sort_pace.get_or_init(|| own_pace(view));
     facts
         .operators
         .iter()

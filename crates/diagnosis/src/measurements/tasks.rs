@@ -73,7 +73,7 @@ pub(crate) fn few(view: &View<'_>, app: &Application, stage: usize) -> Option<Fe
         fitting: slots,
         why,
         evidence,
-        saved: view.saved(move |stages| regroup(&mut stages[stage], slots, 0.0)),
+        saved: view.saved_in(stage, move |stage| regroup(stage, slots, 0.0)),
     })
 }
 
@@ -168,7 +168,7 @@ pub(crate) fn saved_by_merging(view: &View<'_>, stage: usize) -> Option<Saved> {
         .filter(|o| o.role == Role::StoredInput);
     let ms: f64 = scan.filter_map(|o| Some(o.own_ms.as_ref()?.value)).sum();
     let fraction = view.fraction(stage, ms) * MOSTLY_OPENING;
-    view.saved(move |stages| scale_run(&mut stages[stage], 1.0 - fraction))
+    view.saved_in(stage, move |stage| scale_run(stage, 1.0 - fraction))
 }
 
 /// Bytes of memory that a stage spilled, and the share of its run time that this costs.

@@ -66,7 +66,7 @@ pub(crate) fn saved(view: &View<'_>, stage: usize) -> Option<Saved> {
     } else {
         run * 0.5
     };
-    view.saved(move |stages| regroup(&mut stages[stage], fitting, overhead))
+    view.saved_in(stage, move |stage| regroup(stage, fitting, overhead))
 }
 
 /// The files that a stage reads.

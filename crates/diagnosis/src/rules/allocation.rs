@@ -192,10 +192,10 @@ fn needed(app: &Application, run: &RunModel, executors: usize) -> usize {
 /// Tasks that wait for a slot, on average over the replayed run.
 fn mean_queue(run: &RunModel) -> f64 {
     let mut waited = 0.0;
-    let all = schedule(&run.stages, run.tokens, |turn| {
+    schedule(&run.stages, run.tokens, |turn| {
         waited += turn.from - turn.ready
     });
-    if all > 0.0 { waited / all } else { 0.0 }
+    waited / run.replayed_s
 }
 
 fn over(view: &View<'_>, app: &Application, held: &Held, needed: usize) -> Symptom {

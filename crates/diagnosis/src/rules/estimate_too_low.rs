@@ -74,7 +74,7 @@ fn symptom(view: &View<'_>, stage: usize, failures: f64) -> Symptom {
             time = Seconds(lost)
         ),
         evidence: evidence(view, stage),
-        saved: view.saved(move |stages| drop_waste(&mut stages[stage])),
+        saved: view.saved_in(stage, drop_waste),
         method: "schedule replayed without the attempts that ran out of memory",
         strength: 0.7 + 0.3 * peak_over_limit(view, stage).unwrap_or(0.0).min(1.0),
     }

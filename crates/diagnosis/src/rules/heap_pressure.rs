@@ -124,7 +124,7 @@ fn gc_facts(view: &View<'_>, stage: usize) -> Vec<Evidence> {
 /// vertex ran beyond the fastest ones goes first, the rest evenly.
 fn saved(view: &View<'_>, stage: usize, surplus_ms: f64) -> Option<Saved> {
     let seconds = view.run_seconds(stage, surplus_ms);
-    view.saved(move |stages| take(&mut stages[stage], seconds))
+    view.saved_in(stage, move |stage| take(stage, seconds))
 }
 
 fn take(stage: &mut StageWork, seconds: f64) {

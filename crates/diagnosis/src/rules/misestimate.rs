@@ -73,8 +73,9 @@ impl Rule for CardinalityMisestimate {
             let gathered = view
                 .inputs(stage)
                 .any(|e| e.exchange == ExchangeKind::Gather);
-            let wrong = misestimated_upstream(view, stage);
-            match (too_few(view, stage, false), wrong) {
+            let few = too_few(view, stage, false);
+            let wrong = few.and_then(|_| misestimated_upstream(view, stage));
+            match (few, wrong) {
                 _ if view.failed() => {}
                 (None, _) if reads_exchange(view, stage) => {
                     not_too_few(view, stage, &mut result);
@@ -161,7 +162,7 @@ fn too_few_partitions(
             vertices = PARTITION.count(vertices as f64)
         ),
         evidence,
-        saved: view.saved(move |stages| regroup(&mut stages[stage], fitting, surplus)),
+        saved: view.saved_in(stage, move |stage| regroup(stage, fitting, surplus)),
         method: "schedule replayed with as many vertices as the data calls for",
         strength: 0.6 + 0.4 * (wrong.factor().log10() / 2.0).min(1.0),
     }
@@ -190,7 +191,7 @@ fn too_big_broadcast(view: &View<'_>, edge: &Edge, wrong: &Misestimate) -> Sympt
             stage = view.name(edge.to)
         ),
         evidence,
-        saved: view.saved(move |stages| scale_run(&mut stages[reader], 1.0 - fraction)),
+        saved: view.saved_in(reader, move |stage| scale_run(stage, 1.0 - fraction)),
         method: "schedule replayed with the big side read once instead of by every vertex",
         strength: 0.7,
     }

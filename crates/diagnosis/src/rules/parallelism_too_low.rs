@@ -212,7 +212,7 @@ fn symptom(view: &View<'_>, stage: usize, per_vertex: f64) -> Symptom {
             vertices = VERTEX.count(vertices as f64)
         ),
         evidence,
-        saved: view.saved(move |stages| regroup(&mut stages[stage], fitting, surplus)),
+        saved: view.saved_in(stage, move |stage| regroup(stage, fitting, surplus)),
         method: "schedule replayed with as many vertices as the data calls for",
         strength: 0.5 + 0.5 * (per_vertex / view.limit(&HEAVY_BYTES) / 4.0).min(1.0),
     }

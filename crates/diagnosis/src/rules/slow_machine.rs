@@ -326,8 +326,8 @@ fn unseen_slow(view: &View<'_>, stage: usize, runs: &StageRuns) -> Option<Sympto
             unseen = VERTEX.count(unseen.len() as f64)
         ),
         evidence,
-        saved: view.saved(move |stages| {
-            for vertex in stages[stage].vertices.iter_mut().skip(seen) {
+        saved: view.saved_in(stage, move |stage| {
+            for vertex in stage.vertices.iter_mut().skip(seen) {
                 vertex.run_s = vertex.run_s.min(usual);
             }
         }),
@@ -363,14 +363,14 @@ fn symptom(view: &View<'_>, stage: usize, runs: &StageRuns, slow: &[Timed]) -> S
             slow = VERTEX.count(slow.len() as f64)
         ),
         evidence: evidence(view, runs, worst),
-        saved: view.saved(move |stages| {
-            for (vertex, index) in stages[stage].vertices.iter_mut().zip(&indices) {
+        saved: view.saved_in(stage, move |stage| {
+            for (vertex, index) in stage.vertices.iter_mut().zip(&indices) {
                 if let Some(excess) = excess.get(index) {
                     vertex.run_s = (vertex.run_s - excess).max(0.0);
                 }
             }
             // Events that were cut off lack the vertices that ended last.
-            for vertex in stages[stage].vertices.iter_mut().skip(indices.len()) {
+            for vertex in stage.vertices.iter_mut().skip(indices.len()) {
                 if vertex.bytes <= like_bytes && vertex.run_s > usual * limit {
                     vertex.run_s = usual;
                 }

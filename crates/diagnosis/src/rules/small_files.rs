@@ -131,7 +131,7 @@ fn symptom(view: &View<'_>, stage: usize, files: &Files) -> Symptom {
         lines: view.lines(stage, files.operator),
         summary: text!(
             "{stage} 读取 {files} 的 {n} 个小文件（平均 {size}），每个文件一个顶点",
-            "{stage} reads {n} small files of {files} ({size} on average), each with a vertex of its own",
+            "{stage} reads {n} small files of {files} ({size} on average), each with a separate vertex",
             stage = view.name(stage),
             files = files.name,
             n = Number(files.count),

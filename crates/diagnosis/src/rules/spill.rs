@@ -1,6 +1,6 @@
 //! Rule for `memory.spill`: sorts or hash tables that go to disk.
 //!
-//! What spilling costs is the time of the spilling operators beyond what the same rows take in
+//! What spilling costs is the time of the spilling operators that exceeds what the same rows take in
 //! memory, by the pace of this job's own sorts that did not spill.
 
 use job::facts::{OperatorFacts, value};
@@ -137,7 +137,7 @@ fn of_tasks(view: &View<'_>, stage: usize, result: &mut Examination) {
                 size = Bytes(bytes),
             ),
             evidence: facts(),
-            saved: view.saved(move |stages| scale_run(&mut stages[stage], 1.0 - fraction)),
+            saved: view.saved_in(stage, move |stage| scale_run(stage, 1.0 - fraction)),
             method: "schedule replayed without writing and reading what was spilled",
             strength: 0.5 + 0.5 * fraction,
         };
@@ -154,7 +154,7 @@ fn keeps_rows(view: &View<'_>, stage: usize) -> bool {
         .any(|o| matches!(o.kind, Sort | Join | Aggregate))
 }
 
-/// A stage without counters of spilling: temporary data beyond what was written still tells, but
+/// A stage without counters of spilling: more temporary data than was written still shows it, but
 /// not what it costs.
 fn uncounted(view: &View<'_>, stage: usize, result: &mut Examination) {
     let stated = view.facts[stage].stated.as_ref();
@@ -220,7 +220,7 @@ fn spilling(view: &View<'_>, stage: usize, surplus: f64) -> Option<Symptom> {
             time = Seconds(ms(node) / 1000.0)
         ),
         evidence,
-        saved: view.saved(move |stages| scale_run(&mut stages[stage], 1.0 - fraction)),
+        saved: view.saved_in(stage, move |stage| scale_run(stage, 1.0 - fraction)),
         method: "schedule replayed with the spilling operators at their pace in memory",
         strength: 0.5 + 0.5 * (surplus / ms(node).max(1.0)).min(1.0),
     })

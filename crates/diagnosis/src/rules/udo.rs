@@ -188,7 +188,7 @@ fn slow_code(view: &View<'_>, stage: usize, timed: &[Timed]) -> Option<Symptom> 
             share = Share(share),
         ),
         evidence,
-        saved: view.saved(move |stages| scale_run(&mut stages[stage], 1.0 - surplus)),
+        saved: view.saved_in(stage, move |stage| scale_run(stage, 1.0 - surplus)),
         method: "schedule replayed with user code at the usual time per row",
         strength: 0.5 + 0.5 * ((times / 3.0).log2() / 3.0).clamp(0.0, 1.0),
     })

@@ -101,7 +101,7 @@ fn symptom(view: &View<'_>, stage: usize, waste: Waste) -> Symptom {
             vertices = VERTEX.count(vertices as f64)
         ),
         evidence: evidence(view, stage, &waste),
-        saved: view.saved(move |stages| drop_waste(&mut stages[stage])),
+        saved: view.saved_in(stage, drop_waste),
         method: "schedule replayed without the attempts that were lost",
         strength: 0.6 + 0.4 * waste.share.min(1.0),
     }

@@ -91,7 +91,7 @@ impl<'a> Case<'a> {
         edit: impl Fn(&mut crate::impact::StageWork) + Send + Sync + 'static,
     ) -> Option<Saved> {
         let stage = self.stage?;
-        self.view.saved(move |stages| edit(&mut stages[stage]))
+        self.view.saved_in(stage, edit)
     }
 
     /// The value of a key that the evidence names; `NULL` for null.

@@ -17,7 +17,7 @@ const ALL: f64 = 0.95;
 /// What a change saves.
 pub(super) enum Gain {
     /// All that the finding claims. Stated once: another suggestion of the finding that does the
-    /// same stands in for the first.
+    /// same replaces the first.
     Whole,
     /// What the run saves with this change; `None` where no file shows what its stages cost.
     Own(Option<Saved>),

@@ -155,7 +155,7 @@ fn memory(case: &Case<'_>) -> Proposal {
     advice! { Parameter, Gain::Whole, "spark executor memory fraction overhead shuffle partitions";
         title("让每个任务有足够的内存", "give each task enough memory");
         step("提高 spark.sql.shuffle.partitions，让每个任务的数据更少；或用 REPARTITION 提示", "raise spark.sql.shuffle.partitions, so that each task has less data, or use the hint REPARTITION");
-        step("spark.executor.memory 现在是 {executor}，spark.memory.fraction 是 {fraction}：提高前者，后者保持 0.6", "spark.executor.memory is {executor} and spark.memory.fraction {fraction}: raise the former, leave the latter at 0.6");
+        step("spark.executor.memory 现在是 {executor}，spark.memory.fraction 是 {fraction}：提高执行器内存，比例保持 0.6", "spark.executor.memory is {executor} and spark.memory.fraction {fraction}: raise the memory, leave the fraction at 0.6");
         step("退出码 137 时提高 spark.executor.memoryOverhead；或减少 spark.executor.cores", "on exit code 137 raise spark.executor.memoryOverhead, or lower spark.executor.cores");
         pro("不再溢出，也不再因内存不足失败", "no more spilling, and no failures for want of memory");
         con("更大的执行器更贵，也更难调度", "larger executors cost more and are harder to place");

@@ -379,7 +379,7 @@ impl Translator<'_> {
     /// Whether every row of a group has the same value.
     fn is_of_groups(&mut self, expression: &Expr, select: &Select) -> Result<bool, Unknown> {
         if !has_aggregate(expression) || !matches!(expression, Expr::Call(_)) {
-            // A comparison is told from its like only by the number of its probe.
+            // Only the number of its probe distinguishes a comparison from one like it.
             let probes = self.program.probes.len();
             let value = self.value(expression, &select.scope)?;
             self.program.probes.truncate(probes);

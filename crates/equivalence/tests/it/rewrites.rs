@@ -55,7 +55,7 @@ fn rewrites_of_the_shared_jobs_keep_the_rows() {
     }
 }
 
-/// A model that writes the rewrite of a rule, with names and blanks of its own, is as right as the rule.
+/// A model that writes the rewrite of a rule, with other names and blanks, is as right as the rule.
 #[test]
 fn a_known_rewrite_is_known_by_other_names() {
     let renamed = |text: &str| {

@@ -350,7 +350,7 @@ pub(super) fn name(line: &[u8]) -> Option<Cow<'_, str>> {
     })
 }
 
-/// Whether text begins with an event of a log. Databricks begins with one of its own.
+/// Whether text begins with an event of a log. Databricks begins with a different one.
 pub(crate) fn begins_log(text: &str) -> bool {
     let rest = text.strip_prefix('{').map(str::trim_start);
     let rest = rest.and_then(|r| r.strip_prefix("\"Event\""));

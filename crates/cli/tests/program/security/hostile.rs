@@ -241,7 +241,7 @@ fn long_scripts_are_read_in_part_and_said_so() {
 }
 
 #[test]
-fn four_hundred_stages_are_analyzed() {
+fn twenty_thousand_stages_are_analyzed() {
     let report = survives("stages", |job| {
         let defined = |n: usize| {
             let from = n.saturating_sub(1);
@@ -255,7 +255,7 @@ fn four_hundred_stages_are_analyzed() {
             job,
             "ScopeVertexDef.xml",
             "<ScopeVertices>",
-            400,
+            20_000,
             defined,
             "</ScopeVertices>",
         );
@@ -269,7 +269,7 @@ fn four_hundred_stages_are_analyzed() {
             job,
             "__ScopeRuntimeStatistics__.xml",
             "<AggregatedStats>",
-            400,
+            20_000,
             counted,
             "</AggregatedStats>",
         );
@@ -284,7 +284,7 @@ fn four_hundred_stages_are_analyzed() {
             job,
             "JobStatistics.json",
             "{\"stages\":[",
-            400,
+            20_000,
             stated,
             "]}",
         );
@@ -294,7 +294,7 @@ fn four_hundred_stages_are_analyzed() {
         )
         .expect("written");
     });
-    assert_eq!(report.expect("a report")["job"]["stages"], 400);
+    assert_eq!(report.expect("a report")["job"]["stages"], 20_000);
 }
 
 #[test]

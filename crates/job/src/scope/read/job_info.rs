@@ -17,7 +17,7 @@ pub(crate) enum Rank {
 }
 
 impl Job {
-    /// Leaves out states and further fields beyond what may be kept of them.
+    /// Leaves out states and further fields beyond the limit.
     pub(super) fn bound_fields(&mut self, file: &str) {
         self.empties(Kept::Fields);
         let mut states = std::mem::take(&mut self.info.states);

@@ -156,7 +156,7 @@ impl Writer<'_> {
         op.sources.iter().map(own).sum()
     }
 
-    /// Reading channels is charged to the operator above; the tree shows it as a node of its own.
+    /// Reading channels is charged to the operator above; the tree shows it as a separate node.
     fn arrival_ms(&self, op: &PhysOp) -> f64 {
         if op.sources.iter().any(|s| matches!(s, Source::Channel(_))) {
             self.wait_on_channels(op)

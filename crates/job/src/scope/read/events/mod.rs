@@ -27,7 +27,7 @@ const MAX_LINE: usize = 64 << 10;
 /// Below this a file is read by one thread: starting more costs as much as it saves.
 const MIN_PART: u64 = 16 << 20;
 
-/// Opens the file once more: each part is read through a handle of its own.
+/// Opens the file once more: each part is read through a separate handle.
 pub(crate) type Open<'a> = dyn Fn() -> std::io::Result<File> + Sync + 'a;
 
 /// Reads a file, a large one in parts concurrently. Returns the bytes read.
