@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
 use crate::experience::{ChunkPrior, ExperienceSource};
+use crate::facts::Answerer;
 use crate::found::KindPrior;
 use crate::prompts::Prompts;
 use crate::reasoner::Reasoner;
@@ -84,6 +85,8 @@ pub struct Services<'a> {
     pub prior: Option<&'a ChunkPrior<'a>>,
     /// What feedback says about a kind of suggestion for a cause, roughly -1 to 1.
     pub kind_prior: Option<&'a KindPrior<'a>>,
+    /// Who answers the question from measured facts.
+    pub answerer: Option<&'a Answerer<'a>>,
     pub limits: Limits,
     /// Whether names, values and words of the job are masked in all that is sent to a server.
     pub redact: bool,

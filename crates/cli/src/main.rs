@@ -58,6 +58,7 @@ fn run(cli: &Cli, worker: Option<u64>, terminal: &Terminal) -> Result<Exit> {
         Command::Worker(_) => Ok(Exit::Usage),
         Command::Analyze(args) => command::analyze::run(args, &config, terminal),
         Command::Batch(args) => command::batch::run(args, &config, terminal),
+        Command::Ask(args) => command::ask::run(args, &config, terminal),
         Command::Compare(args) => command::compare::run(args, &config, terminal),
         Command::Inspect(args) => command::inspect::run(args, terminal),
         Command::Search(args) => command::search::run(args, &config, terminal),

@@ -38,6 +38,9 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
     if let Some(question) = &report.question {
         writeln!(out, "> {}\n", escaped(question))?;
     }
+    if let Some(answer) = &report.answer {
+        writeln!(out, "{}\n", escaped(&answer.text))?;
+    }
     let is_open = report.verdict == Verdict::InsufficientInformation;
     if is_open {
         write_missing(out, report, words)?;

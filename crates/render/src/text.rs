@@ -79,8 +79,11 @@ impl Page {
         let mut facts = vec![format!("{} {}", self.words.job(), job.label())];
         facts.extend(self.words.job_facts(job));
         self.line(&facts.join(" · "), "", "")?;
-        match &report.question {
-            Some(question) => self.labelled(self.words.question(), question, ""),
+        if let Some(question) = &report.question {
+            self.labelled(self.words.question(), question, "")?;
+        }
+        match &report.answer {
+            Some(answer) => self.labelled(self.words.answer(), &answer.text, ""),
             None => Ok(()),
         }
     }

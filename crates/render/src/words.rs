@@ -38,6 +38,7 @@ phrases! {
     steps = "推理步骤", "Reasoning steps";
     files_read = "读取的文件", "Files read";
     question = "问题", "Question";
+    answer = "回答", "Answer";
     job = "作业", "Job";
     run = "运行编号", "Run";
     gain = "收益", "Gain";

@@ -361,3 +361,28 @@ async fn nothing_private_leaves_a_masked_run_and_the_report_has_its_names_back()
     let advice = &report.step("think5").text;
     assert!(!advice.contains("name_"), "{advice}");
 }
+
+#[tokio::test]
+async fn the_answer_to_the_question_is_checked_and_never_missing() {
+    let mut honest = plain("think5");
+    honest["answer"] = json!({ "text": "The join runs for 77 s [E900].", "evidence": ["E900"] });
+    let (report, _) = concluding(Language::En, "think5", honest).await;
+    let answer = report.answer.as_ref().expect("an answer");
+    assert_eq!(answer.text, "The join runs for 77 s [E900].");
+    assert!(report.evidence.iter().any(|e| e.id == "E900"));
+    let mut invented = plain("think5");
+    let text = "SV77_Ghost alone takes 4321 s [E901].";
+    invented["answer"] = json!({ "text": text, "evidence": ["E901", "E900"] });
+    let (report, _) = concluding(Language::En, "think5", invented).await;
+    let answer = report.answer.as_ref().expect("an answer");
+    assert_eq!(
+        answer.text.matches("[unverified]").count(),
+        3,
+        "{}",
+        answer.text
+    );
+    assert_eq!(answer.evidence, ["E900"]);
+    let (report, _) = concluding(Language::En, "think5", plain("think5")).await;
+    let answer = report.answer.as_ref().expect("the program's answer");
+    assert_eq!(answer.text, "the join runs for 77 s [E900]");
+}

@@ -13,7 +13,7 @@ use super::localized::named;
 use super::{Choices, Format, Target, one_of};
 use crate::budget::Budget;
 
-const REASONERS: Choices<Mode> = &[
+pub(super) const REASONERS: Choices<Mode> = &[
     (
         "auto",
         Mode::Auto,

@@ -124,7 +124,7 @@ impl Call<'_> {
         }
         let is_kept = !args.no_store && !report.run_id.is_empty();
         if self.asks && is_text && is_kept && self.terminal.is_interactive() {
-            super::ask::ask(report, self.session, self.terminal);
+            super::plans::ask_for_plans(report, self.session, self.terminal);
         }
         let found = args
             .fail_on

@@ -1,7 +1,7 @@
 //! One module per command: call the libraries, pass the answer to a renderer.
 
 pub(crate) mod analyze;
-mod ask;
+pub(crate) mod ask;
 pub(crate) mod batch;
 pub(crate) mod case;
 pub(crate) mod compare;
@@ -15,6 +15,7 @@ pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod lint;
 pub(crate) mod mcp;
+mod plans;
 pub(crate) mod rules;
 pub(crate) mod runs;
 pub(crate) mod search;
