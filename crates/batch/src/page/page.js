@@ -157,9 +157,11 @@ addEventListener("load", () => setTimeout(() => {
       const [rest, saved] = button.children;
       rest.style.height = percent(Math.max(run - avoidable, 0), highest);
       saved.style.height = percent(Math.min(avoidable, run), highest);
-      const title = `${button.title.split(": ")[0]}: ${ofJobs(n)}, ${hours(run)}, ${words.avoidable_key} ${hours(avoidable)}`;
-      button.title = title;
-      button.setAttribute("aria-label", title);
+      if (value >= 0) {
+        const sums = [ofJobs(n), hours(run), `${words.avoidable_key} ${hours(avoidable)}`];
+        button.title = labels.week[value] + words.colon + sums.join(words.comma);
+        button.setAttribute("aria-label", button.title);
+      }
       button.setAttribute("aria-pressed", state.by.week === value);
       button.disabled = value < 0;
     });
