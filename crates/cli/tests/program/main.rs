@@ -27,4 +27,5 @@ mod runs;
 mod search;
 mod security;
 mod sessions;
+mod specification;
 mod support;
