@@ -65,6 +65,7 @@ async fn run(request: &Request, reasoner: Box<dyn Reasoner>) -> Seen {
         prompts: Prompts::built_in(),
         prior: None,
         kind_prior: None,
+        answerer: None,
         limits: agent::Limits::default(),
         redact: false,
         cancel: tokio_util::sync::CancellationToken::new(),

@@ -23,6 +23,8 @@ pub enum Conclusion {
     Advice(Advice),
     /// Of the appendix.
     Hypotheses(Hypotheses),
+    /// Of a question about a saved run.
+    Answer(Reply),
 }
 
 /// THINK 1: what class of problem it is.
@@ -175,6 +177,19 @@ pub struct Advice {
     pub additional: Vec<Proposal>,
     /// Prose in the report's language: what to do first, and what it costs.
     pub text: String,
+    /// The answer to the user's question.
+    #[serde(default)]
+    pub answer: Reply,
+}
+
+/// The answer to the user's question.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Reply {
+    /// The answer first, then its reasons, in the report's language; empty if nothing was asked.
+    pub text: String,
+    /// Ids of evidence.
+    #[serde(default)]
+    pub evidence: Vec<String>,
 }
 
 /// A checked suggestion, weighed.
@@ -274,6 +289,7 @@ impl Conclusion {
             Conclusion::Completeness(c) => &c.basis,
             Conclusion::Advice(c) => &c.text,
             Conclusion::Hypotheses(c) => &c.text,
+            Conclusion::Answer(c) => &c.text,
         }
     }
 
@@ -286,6 +302,7 @@ impl Conclusion {
             StepId::Completeness => Conclusion::Completeness(serde_json::from_value(value)?),
             StepId::Advice => Conclusion::Advice(serde_json::from_value(value)?),
             StepId::Hypotheses => Conclusion::Hypotheses(serde_json::from_value(value)?),
+            StepId::Answer => Conclusion::Answer(serde_json::from_value(value)?),
         })
     }
 }

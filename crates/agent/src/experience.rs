@@ -229,7 +229,7 @@ fn sections(step: StepId) -> &'static [Section] {
         StepId::KeyCode => &[Section::Example, Section::Cause],
         StepId::Experience => &[Section::Cause, Section::Check, Section::Symptom],
         StepId::Completeness | StepId::Hypotheses => &[Section::Check, Section::NotWhen],
-        StepId::Advice => &[Section::Fix, Section::TradeOffs, Section::Example],
+        StepId::Advice | StepId::Answer => &[Section::Fix, Section::TradeOffs, Section::Example],
     }
 }
 
@@ -282,7 +282,7 @@ fn wording(step: StepId, finding: &Finding, facts: &Facts) -> String {
             parts.extend(evidence.map(|e| e.metric.as_str()));
         }
         StepId::Completeness => parts.extend(gaps(facts).map(|m| m.reason.as_str())),
-        StepId::Advice => {
+        StepId::Advice | StepId::Answer => {
             let mine = |s: &&Suggestion| s.finding.as_deref() == Some(&finding.id);
             let suggestions = found.suggestions.iter().filter(mine);
             parts.extend(suggestions.map(|s| s.title.as_str()));

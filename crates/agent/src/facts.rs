@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use job::Job;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -13,7 +14,7 @@ use crate::outline::Outline;
 use crate::step::StepId;
 use crate::terms::Terms;
 use llm::Mask;
-use report::{Evidence, Finding, JobSummary, Language, Match, Suggestion};
+use report::{Evidence, Finding, JobSummary, Language, Match, Report, Suggestion};
 
 /// What is known about the job.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -43,7 +44,20 @@ pub struct StepInput {
     pub memory: Vec<Remembered>,
     #[serde(flatten)]
     pub reading: Reading,
+    /// The program's answer to the question; `None` if nothing was asked.
+    pub answer: Option<MeasuredAnswer>,
 }
+
+/// A question answered from measured facts, whoever reasons.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct MeasuredAnswer {
+    pub text: String,
+    /// What the text cites: of the report, or continuing its numbers.
+    pub evidence: Vec<Evidence>,
+}
+
+/// Answers the question of a report from the report and its job, both as far as they go.
+pub type Answerer<'a> = dyn Fn(&Report, &Job) -> Option<MeasuredAnswer> + Sync + 'a;
 
 /// How far THINK 4 has read.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -91,6 +105,12 @@ pub struct Excerpt {
 }
 
 impl StepInput {
+    /// Evidence of the findings and of the program's answer.
+    pub(crate) fn cited(&self) -> impl Iterator<Item = &Evidence> {
+        let of_answer = self.answer.iter().flat_map(|a| &a.evidence);
+        self.facts.found.evidence.iter().chain(of_answer)
+    }
+
     pub fn conclusion(&self, step: StepId) -> Option<&Value> {
         let of_step = |m: &&Remembered| m.step == step.id();
         self.memory.iter().find(of_step).map(|m| &m.conclusion)

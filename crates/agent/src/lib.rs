@@ -16,7 +16,7 @@ pub mod conclusion;
 pub mod experience;
 pub mod facts;
 pub mod found;
-mod measures;
+pub mod measures;
 mod memory;
 pub mod model;
 pub mod offline;
@@ -26,6 +26,7 @@ pub mod progress;
 pub mod prompts;
 pub mod reasoner;
 mod request;
+pub mod saved;
 mod schema;
 mod script;
 pub mod step;
@@ -34,7 +35,7 @@ mod tools;
 
 mod wording;
 
-pub use analyze::{Analysis, analyze};
+pub use analyze::{Analysis, Replied, analyze, reply};
 pub use check::apply_diff;
 pub use experience::{ChunkPrior, ExperienceSource};
 pub use found::KindPrior;

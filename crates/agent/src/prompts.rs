@@ -26,7 +26,7 @@ macro_rules! embedded {
 }
 
 /// Name and text of every built-in template.
-const BUILT_IN: [[(&str, &str); 11]; 2] = embedded!("system" "think1" "think2" "think3" "think4" "think5" "hypotheses" "summary" "repair" "data" "schema");
+const BUILT_IN: [[(&str, &str); 12]; 2] = embedded!("system" "think1" "think2" "think3" "think4" "think5" "answer" "hypotheses" "summary" "repair" "data" "schema");
 
 fn built_in() -> BTreeMap<String, String> {
     let texts = BUILT_IN.into_iter().flatten();

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
 use crate::experience::{ChunkPrior, ExperienceSource};
+use crate::facts::Answerer;
 use crate::found::KindPrior;
 use crate::prompts::Prompts;
 use crate::reasoner::Reasoner;
@@ -84,6 +85,8 @@ pub struct Services<'a> {
     pub prior: Option<&'a ChunkPrior<'a>>,
     /// What feedback says about a kind of suggestion for a cause, roughly -1 to 1.
     pub kind_prior: Option<&'a KindPrior<'a>>,
+    /// Who answers the question from measured facts.
+    pub answerer: Option<&'a Answerer<'a>>,
     pub limits: Limits,
     /// Whether names, values and words of the job are masked in all that is sent to a server.
     pub redact: bool,
@@ -96,12 +99,12 @@ pub enum AnalyzeError {
     #[error(transparent)]
     Job(#[from] job::OpenError),
     /// The LLM failed and there is nothing to fall back to.
-    #[error("the reasoning failed in step `{step}`")]
+    #[error("{}", report::say!("步骤 `{step}` 推理失败", "the reasoning failed in step `{step}`"))]
     Reasoner {
         step: &'static str,
         source: crate::reasoner::ReasonerError,
     },
-    #[error("the template of step `{step}` cannot be rendered")]
+    #[error("{}", report::say!("无法渲染步骤 `{step}` 的模板", "the template of step `{step}` cannot be rendered"))]
     Prompt {
         step: &'static str,
         source: crate::prompts::PromptError,

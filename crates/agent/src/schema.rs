@@ -6,7 +6,7 @@ use report::Language;
 use schemars::JsonSchema;
 use serde_json::Value;
 
-use crate::conclusion::{Advice, Causes, Classification, FileRequest, Hypotheses, KeyCode};
+use crate::conclusion::{Advice, Causes, Classification, FileRequest, Hypotheses, KeyCode, Reply};
 use crate::step::StepId;
 
 /// Schema of a step's conclusion.
@@ -18,7 +18,18 @@ pub(crate) fn schema(step: StepId) -> Value {
         StepId::Completeness => strict_schema_of::<FileRequest>(),
         StepId::Advice => strict_schema_of::<Advice>(),
         StepId::Hypotheses => strict_schema_of::<Hypotheses>(),
+        StepId::Answer => strict_schema_of::<Reply>(),
     }
+}
+
+/// Schema that the conclusion of a step is read by. Advice may lack the answer: the program has one of its own, and transcripts of
+/// earlier versions have none.
+pub(crate) fn accepted(step: StepId) -> Value {
+    let mut schema = schema(step);
+    if let Some(required) = schema["required"].as_array_mut() {
+        required.retain(|name| name != "answer");
+    }
+    schema
 }
 
 /// The strict schema of a type.
@@ -279,6 +290,11 @@ const CHINESE: &[(&str, &str)] = &[
         "Prose in the report's language: what to do first, and what it costs.",
         "用中文说明先做什么、有什么代价。",
     ),
+    ("The answer to the user's question.", "对用户问题的回答。"),
+    (
+        "The answer first, then its reasons, in the report's language; empty if nothing was asked.",
+        "先给出回答，再说明理由，用中文；没有提问时留空。",
+    ),
     ("A checked suggestion, weighed.", "对一条已核对建议的权衡。"),
     ("Id of the suggestion.", "建议编号。"),
     ("Why, in the report's language.", "理由，用中文。"),
@@ -343,7 +359,9 @@ mod tests {
 
     #[test]
     fn every_field_is_described_in_the_language_of_the_prompt() {
-        let steps = StepId::THINK.into_iter().chain([StepId::Hypotheses]);
+        let steps = StepId::THINK
+            .into_iter()
+            .chain([StepId::Hypotheses, StepId::Answer]);
         let steps: Vec<StepId> = steps.collect();
         for (language, said) in [(Language::Zh, "Chinese"), (Language::En, "English")] {
             let mut found = Vec::new();

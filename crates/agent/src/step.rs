@@ -17,6 +17,8 @@ pub enum StepId {
     Advice,
     /// Which hypotheses are open, and how would they be checked?
     Hypotheses,
+    /// What is the answer to a question about a saved run?
+    Answer,
 }
 
 impl StepId {
@@ -38,11 +40,14 @@ impl StepId {
             StepId::Completeness => "think4",
             StepId::Advice => "think5",
             StepId::Hypotheses => "hypotheses",
+            StepId::Answer => "answer",
         }
     }
 
     pub fn from_id(id: &str) -> Option<StepId> {
-        let all = StepId::THINK.into_iter().chain([StepId::Hypotheses]);
+        let all = StepId::THINK
+            .into_iter()
+            .chain([StepId::Hypotheses, StepId::Answer]);
         all.into_iter().find(|step| step.id() == id)
     }
 
@@ -61,6 +66,8 @@ impl StepId {
             (StepId::Advice, Language::En) => "Advice",
             (StepId::Hypotheses, Language::Zh) => "假设推理",
             (StepId::Hypotheses, Language::En) => "Hypotheses",
+            (StepId::Answer, Language::Zh) => "回答",
+            (StepId::Answer, Language::En) => "Answer",
         }
     }
 }

@@ -125,3 +125,73 @@ impl Aggregate {
         Ok(self.written)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use object_store::memory::InMemory;
+    use object_store::path::Path as Key;
+    use object_store::{ObjectStore, ObjectStoreExt};
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::fixture::{bare, known};
+    use crate::result::Entry;
+
+    /// Writes a result under a key of its own.
+    async fn put(objects: &dyn ObjectStore, key: char, mut result: Value) {
+        let key = key.to_string().repeat(64);
+        result["key"] = json!(key);
+        let path = Key::from(crate::tables::path_of(&key));
+        objects
+            .put(&path, result.to_string().into())
+            .await
+            .expect("written");
+    }
+
+    #[tokio::test]
+    async fn the_newest_result_of_each_planned_job_counts() {
+        let objects = Arc::new(InMemory::new());
+        let store = Store::over(objects.clone(), "store");
+        let entry = |uri: &str| Entry {
+            uri: uri.to_owned(),
+            etag: "1".to_owned(),
+            size: 5,
+        };
+        let planned = ["s3://logs/a", "s3://logs/b", "s3://logs/c", "s3://logs/d"].map(entry);
+        store.plan(planned).await.expect("planned");
+        let mut changed = known();
+        changed["etag"] = json!("0");
+        let mut later = known();
+        later["report"]["job"]["owner"] = json!("li");
+        let mut unplanned = known();
+        unplanned["uri"] = json!("s3://logs/gone");
+        let mut other_version = bare();
+        other_version["version"] = json!(99);
+        let results = [
+            known(),
+            later,
+            changed,
+            unplanned,
+            other_version,
+            json!({ "version": 1 }),
+        ];
+        for (key, result) in ('a'..).zip(results) {
+            put(&*objects, key, result).await;
+        }
+        let folder = tempfile::tempdir().expect("folder");
+        let mut aggregate = Aggregate::create(folder.path(), "../").expect("files");
+        aggregate.add_all(&store, |_| ()).await.expect("read");
+        let page = aggregate.page().render(Language::En).expect("a page");
+        assert!(page.contains("3 jobs without a result yet"));
+        assert!(
+            page.contains("[\"li\"]"),
+            "of two results the newer one counts"
+        );
+        let written = aggregate.finish(Language::En).expect("written");
+        assert_eq!((written.jobs, written.pending), (1, 3));
+        assert_eq!(written.unreadable.len(), 2, "{:?}", written.unreadable);
+        assert!(written.files.iter().all(|file| file.is_file()));
+    }
+}

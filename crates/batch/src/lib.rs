@@ -15,6 +15,8 @@ mod discover;
 mod error;
 #[cfg(test)]
 mod fixture;
+mod folders;
+mod formats;
 mod location;
 pub mod page;
 mod progress;
@@ -23,14 +25,15 @@ mod result;
 mod run;
 mod shard;
 mod source;
+mod state;
 mod store;
+mod summary;
 pub mod tables;
 
 pub use aggregate::{Aggregate, AggregateError, Written};
-mod summary;
-
-pub use discover::{discover, is_job};
+pub use discover::discover;
 pub use error::{Error, Result};
+pub use folders::is_job;
 pub use location::{Access, Location, Remote, is_url, local_uri};
 pub use progress::Progress;
 pub use queue::{DELIVERIES, Enqueued, Servers};

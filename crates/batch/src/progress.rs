@@ -41,7 +41,7 @@ impl Progress {
         match step {
             Step::Known => self.known += 1,
             Step::Postponed { .. } => self.postponed += 1,
-            Step::Interrupted => {}
+            Step::Interrupted | Step::Obsolete => {}
             Step::Written { result, put } => {
                 match result.is_done() {
                     true => self.done += 1,

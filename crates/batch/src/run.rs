@@ -63,6 +63,8 @@ pub enum Step {
         reason: String,
     },
     Interrupted,
+    /// It was enqueued for a program that the queue is no longer for.
+    Obsolete,
 }
 
 /// Whether the job may be tried again after a crash or for want of something.
@@ -158,6 +160,8 @@ impl Batch {
                     let uri = entry.uri.clone();
                     return Ok(Step::Postponed { uri, reason });
                 }
+                // a job that fails wherever it is tried has the same result whoever tries it
+                let tries = if blame == Blame::Job { 1 } else { tries };
                 JobResult::failed(entry, &self.program, reason, tries)
             }
         };

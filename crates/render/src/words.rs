@@ -38,6 +38,7 @@ phrases! {
     steps = "推理步骤", "Reasoning steps";
     files_read = "读取的文件", "Files read";
     question = "问题", "Question";
+    answer = "回答", "Answer";
     job = "作业", "Job";
     run = "运行编号", "Run";
     gain = "收益", "Gain";
@@ -123,6 +124,8 @@ phrases! {
     ignored = "已忽略", "Ignored";
     undo = "撤销", "Undo";
     download_diff = "下载 diff", "Download diff";
+    or = "或", "or";
+    logarithmic = "对数高度", "log height";
     bytes_read_per_vertex = "每个顶点读取的字节数", "bytes read per vertex";
 }
 

@@ -1,9 +1,10 @@
-//! Saved runs: their store, feedback on their suggestions, comparison of two of them, and resolved
-//! cases written from them.
+//! Saved runs: their store, feedback on their suggestions, comparison of two of them, answers to
+//! questions about them, and resolved cases written from them.
 
 pub mod case;
 pub mod compare;
 pub mod feedback;
+pub mod question;
 pub mod store;
 mod summary;
 

@@ -175,7 +175,7 @@ impl Session {
         Ok(description)
     }
 
-    fn reasoners(&self, choice: &ReasonerChoice) -> Result<Reasoners> {
+    pub(crate) fn reasoners(&self, choice: &ReasonerChoice) -> Result<Reasoners> {
         Reasoners::choose(choice, &self.settings.llm, self.settings.keys)
     }
 
@@ -264,23 +264,18 @@ impl Session {
         let remembered = index.map(|index| self.searches.over(index));
         let chunk_prior = |causes: &[String], chunk: &str| preferences.chunk(causes, chunk);
         let kind_prior = |cause: &str, kind: SuggestionKind| preferences.kind(cause, kind.code());
+        let answerer = |report: &Report, job: &job::Job| self.measured_answer(report, job);
+        let description = reasoners.description.clone();
         let services = Services {
-            catalogue: &self.catalogue,
-            diagnosis: &self.settings.thresholds,
-            reading: job::Options::default(),
             index: remembered.as_ref().map(|index| index as _),
-            reasoner: reasoners.first,
-            fallbacks: reasoners.fallbacks,
-            prompts: self.settings.prompts.clone(),
             prior: (!preferences.is_empty()).then_some(&chunk_prior as _),
             kind_prior: Some(&kind_prior),
-            limits: Limits::default(),
-            redact: task.reasoner.redact,
-            cancel: task.cancel.clone(),
+            answerer: Some(&answerer),
+            ..self.services(reasoners, task.reasoner.redact, &task.cancel)
         };
         let mut observer = Announcing {
             session: self,
-            description: reasoners.description,
+            description,
             observer,
         };
         let analyzed = agent::analyze(&task.request, &services, &mut observer);
@@ -289,6 +284,45 @@ impl Session {
             report,
             summary: RunSummary::of(&job),
         })
+    }
+
+    /// What an analysis may use, without experience and feedback.
+    pub(crate) fn services(
+        &self,
+        reasoners: Reasoners,
+        redact: bool,
+        cancel: &CancellationToken,
+    ) -> Services<'_> {
+        Services {
+            catalogue: &self.catalogue,
+            diagnosis: &self.settings.thresholds,
+            reading: job::Options::default(),
+            index: None,
+            reasoner: reasoners.first,
+            fallbacks: reasoners.fallbacks,
+            prompts: self.settings.prompts.clone(),
+            prior: None,
+            kind_prior: None,
+            answerer: None,
+            limits: Limits::default(),
+            redact,
+            cancel: cancel.clone(),
+        }
+    }
+
+    pub(crate) fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
+    }
+
+    /// Works with the run store if there is one. None is created for the sake of reading it.
+    pub(crate) fn with_store_if_any<T: Default>(
+        &self,
+        work: impl FnOnce(&mut Store) -> std::result::Result<T, StoreError>,
+    ) -> Result<T> {
+        match self.settings.data.join(FILE_NAME).is_file() {
+            true => self.with_store(work),
+            false => Ok(T::default()),
+        }
     }
 
     /// What all feedback has taught so far. No store is created just to read it. If the run is to be saved, [`Session::begin`] has

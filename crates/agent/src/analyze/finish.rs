@@ -1,57 +1,99 @@
 //! The report of a run, whole or partial.
 
 use job::Job;
-use report::{Experience, ReasonerKind, Report, SCHEMA_VERSION, Step, Suggestion};
+use report::{
+    Answer, Evidence, Experience, ReasonerKind, Report, SCHEMA_VERSION, Step, Suggestion,
+};
+use serde::Deserialize;
 
 use super::run::Run;
+use crate::conclusion::Reply;
+use crate::step::StepId;
 
 impl Run<'_> {
-    /// The report of what has been done, and the job as it was read.
-    pub(super) fn finish(self, partial: bool) -> (Report, Job) {
-        let mut suggestions = self.retrieval.supported(&self.folder.facts());
-        suggestions.extend(self.notebook.proposed);
-        for (index, suggestion) in suggestions.iter_mut().enumerate() {
-            suggestion.id = format!("S{}", index + 1);
-        }
-        let steps: Vec<Step> = self.notebook.steps.into_values().collect();
-        let mut experiences = self.retrieval.into_experiences();
-        mark_used(&mut experiences, &steps, &suggestions);
-        let mut diagnostics = self.folder.diagnostics();
-        diagnostics.extend(self.notebook.remarks);
-        let usage = self.panel.meter.total();
-        let engine = self.panel.engine;
-        let with_llm = usage.calls > 0 || engine.reasoner == ReasonerKind::Llm;
-        let (job, diagnosis, facts, files_read) = self.folder.into_parts();
+    /// The report as far as the rules make it: no steps, no experience, no answer.
+    pub(super) fn draft(&self) -> Report {
+        let (facts, diagnosis) = (self.folder.facts(), self.folder.diagnosis());
         let found = &facts.found;
         let missing = found.missing.iter().map(|m| m.information.clone());
-        let report = Report {
+        Report {
             schema_version: SCHEMA_VERSION,
-            run_id: self.id,
+            run_id: self.id.clone(),
             job: facts.job.clone(),
             question: facts.question.clone(),
             answer: None,
             language: facts.language,
-            engine,
+            engine: self.panel.engine.clone(),
             verdict: found.verdict,
             problem_type: found.problem_type,
-            time: diagnosis.time,
-            cost: diagnosis.cost,
+            time: diagnosis.time.clone(),
+            cost: diagnosis.cost.clone(),
             findings: found.findings.clone(),
-            evidence: diagnosis.evidence,
+            evidence: diagnosis.evidence.clone(),
             missing_information: missing.collect(),
-            suggestions,
-            experiences,
-            steps,
-            files_read,
-            diagnostics,
-            usage: with_llm.then_some(usage),
-            checks: with_llm.then_some(self.notebook.checks),
-            notes: diagnosis.notes,
-            rules: diagnosis.rules,
-            partial,
-        };
-        (report, job)
+            suggestions: found.suggestions.clone(),
+            experiences: Vec::new(),
+            steps: Vec::new(),
+            files_read: self.folder.files_read().to_vec(),
+            diagnostics: self.folder.diagnostics(),
+            usage: None,
+            checks: None,
+            notes: diagnosis.notes.clone(),
+            rules: diagnosis.rules.clone(),
+            partial: false,
+        }
     }
+
+    /// The report of what has been done, and the job as it was read.
+    pub(super) fn finish(self, partial: bool) -> (Report, Job) {
+        let mut report = self.draft();
+        self.answer(&mut report);
+        report.suggestions = self.retrieval.supported(&self.folder.facts());
+        report.suggestions.extend(self.notebook.proposed);
+        for (index, suggestion) in report.suggestions.iter_mut().enumerate() {
+            suggestion.id = format!("S{}", index + 1);
+        }
+        report.steps = self.notebook.steps.into_values().collect();
+        report.experiences = self.retrieval.into_experiences();
+        mark_used(&mut report.experiences, &report.steps, &report.suggestions);
+        report.diagnostics.extend(self.notebook.remarks);
+        let usage = self.panel.meter.total();
+        let with_llm = usage.calls > 0 || report.engine.reasoner == ReasonerKind::Llm;
+        report.usage = with_llm.then_some(usage);
+        report.checks = with_llm.then_some(self.notebook.checks);
+        report.partial = partial;
+        (report, self.folder.into_job())
+    }
+
+    /// Answers the question: as THINK 5 did, else as the program does.
+    fn answer(&self, report: &mut Report) {
+        let Some(measured) = self.measured_answer() else {
+            return;
+        };
+        let advice = self.notebook.steps.get(&StepId::Advice);
+        let reply = advice.and_then(|step| Reply::deserialize(&step.conclusion["answer"]).ok());
+        let answer = match reply.filter(|reply| !reply.text.trim().is_empty()) {
+            Some(Reply { text, evidence }) => Answer { text, evidence },
+            None => Answer {
+                evidence: measured.evidence.iter().map(|e| e.id.clone()).collect(),
+                text: measured.text,
+            },
+        };
+        let known = |id: &String| report.evidence.iter().any(|e| e.id == *id);
+        let new: Vec<Evidence> = measured
+            .evidence
+            .into_iter()
+            .filter(|e| !known(&e.id) && cites(&answer, &e.id))
+            .collect();
+        report.evidence.extend(new);
+        report.answer = Some(answer);
+    }
+}
+
+/// Whether an answer refers to some evidence, in its text or its list.
+fn cites(answer: &Answer, id: &str) -> bool {
+    let mut words = answer.text.split(|c: char| !c.is_ascii_alphanumeric());
+    answer.evidence.iter().any(|e| e == id) || words.any(|word| word == id)
 }
 
 /// Marks the chunks that a conclusion or a suggestion cites.

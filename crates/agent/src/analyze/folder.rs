@@ -127,9 +127,16 @@ impl<'a> Folder<'a> {
         found.iter().map(|d| d.localize(language)).collect()
     }
 
-    pub(super) fn into_parts(self) -> (Job, Diagnosis, Arc<Facts>, Vec<FileRead>) {
-        let job = self.reader.into_job();
-        (job, self.diagnosis, self.facts, self.files_read)
+    pub(super) fn diagnosis(&self) -> &Diagnosis {
+        &self.diagnosis
+    }
+
+    pub(super) fn files_read(&self) -> &[FileRead] {
+        &self.files_read
+    }
+
+    pub(super) fn into_job(self) -> Job {
+        self.reader.into_job()
     }
 }
 

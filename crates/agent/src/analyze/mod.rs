@@ -7,6 +7,7 @@ mod finish;
 mod folder;
 mod notebook;
 mod panel;
+mod question;
 mod retrieval;
 mod rounds;
 mod run;
@@ -20,6 +21,8 @@ use crate::reasoner::ReasonerError;
 use crate::request::{AnalyzeError, Depth, Request, Services};
 use crate::step::StepId;
 use report::Report;
+
+pub use question::{Replied, reply};
 
 use rounds::Rounds;
 use run::Run;

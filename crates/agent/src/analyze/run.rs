@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::conclusion::Conclusion;
-use crate::facts::StepInput;
+use crate::facts::{MeasuredAnswer, StepInput};
 use crate::progress::{Observer, Shared};
 use crate::reasoner::Answer;
 use crate::request::{AnalyzeError, Request, Services};
@@ -57,6 +57,7 @@ impl<'a> Run<'a> {
         let mut input = self.input_without_experience();
         if ids.contains(&StepId::Advice) {
             input.suggestions = self.retrieval.supported(&facts);
+            input.answer = self.measured_answer();
         }
         input.experiences = experiences;
         input
@@ -70,7 +71,14 @@ impl<'a> Run<'a> {
             experiences: Vec::new(),
             memory: self.notebook.memory(),
             reading: self.folder.reading(),
+            answer: None,
         }
+    }
+
+    /// The question, answered by the program as far as the folder has been read.
+    pub(super) fn measured_answer(&self) -> Option<MeasuredAnswer> {
+        let answerer = self.services.answerer?;
+        answerer(&self.draft(), self.folder.job())
     }
 
     pub(super) async fn conclude(

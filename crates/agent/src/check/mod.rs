@@ -90,7 +90,7 @@ impl<'a> Checker<'a> {
         let texts = seen(input);
         let texts = || texts.iter().map(String::as_str);
         let (found, suggestions) = (&input.facts.found, input.suggestions.iter());
-        let evidence = found.evidence.iter().map(|e| &e.id);
+        let evidence = input.cited().map(|e| &e.id);
         let findings = found.findings.iter().map(|f| &f.id);
         let ids = evidence.chain(findings);
         let ids = ids.chain(suggestions.clone().map(|s| &s.id));
@@ -179,6 +179,7 @@ impl<'a> Checker<'a> {
                     self.keep_ids(&mut proposal.evidence);
                     self.keep_chunks(&mut proposal.experiences);
                 }
+                self.keep_ids(&mut c.answer.evidence);
             }
             Conclusion::Hypotheses(c) => {
                 for hypothesis in &mut c.hypotheses {
@@ -186,6 +187,7 @@ impl<'a> Checker<'a> {
                     self.keep_file(&mut hypothesis.file);
                 }
             }
+            Conclusion::Answer(c) => self.keep_ids(&mut c.evidence),
         }
     }
 

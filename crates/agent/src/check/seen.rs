@@ -24,7 +24,7 @@ pub(super) fn texts(conclusion: &mut Conclusion) -> Vec<&mut String> {
             all.extend(c.files.iter_mut().map(|f| &mut f.reason));
         }
         Conclusion::Advice(c) => {
-            all.push(&mut c.text);
+            all.extend([&mut c.text, &mut c.answer.text]);
             for r in &mut c.recommendations {
                 all.extend([&mut r.why, &mut r.trade_offs]);
             }
@@ -39,6 +39,7 @@ pub(super) fn texts(conclusion: &mut Conclusion) -> Vec<&mut String> {
                 all.extend([&mut h.hypothesis, &mut h.check]);
             }
         }
+        Conclusion::Answer(c) => all.push(&mut c.text),
     }
     all
 }
@@ -58,7 +59,8 @@ pub(super) fn seen(input: &StepInput) -> Vec<String> {
     for finding in &found.findings {
         texts.extend([finding.summary.as_str(), finding.cause.code()]);
     }
-    for e in &found.evidence {
+    texts.extend(input.answer.iter().map(|a| a.text.as_str()));
+    for e in input.cited() {
         texts.extend([e.metric.as_str(), &e.text, &e.source.file]);
         texts.extend(
             e.expected
@@ -111,7 +113,7 @@ pub(super) fn seen(input: &StepInput) -> Vec<String> {
 pub(super) fn measured(input: &StepInput) -> Vec<f64> {
     let (outline, found, job) = (&input.facts.outline, &input.facts.found, &input.facts.job);
     let mut values: Vec<f64> = Vec::new();
-    values.extend(found.evidence.iter().filter_map(|e| match e.value {
+    values.extend(input.cited().filter_map(|e| match e.value {
         EvidenceValue::Number(number) => Some(number),
         _ => None,
     }));

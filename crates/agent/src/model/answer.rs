@@ -204,7 +204,7 @@ fn conclude(steps: &[StepId], value: Value) -> Result<Vec<Conclusion>, Vec<Strin
 }
 
 fn one(step: StepId, mut value: Value) -> Result<Conclusion, Vec<String>> {
-    let schema = schema::schema(step);
+    let schema = schema::accepted(step);
     fill_gaps(&mut value, &schema);
     let mut errors = validate::faults(&value, &schema);
     errors.truncate(ERRORS_QUOTED);

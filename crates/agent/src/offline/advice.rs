@@ -1,6 +1,6 @@
 //! THINK 5 and the appendix in fixed wording: suggestions weighed, hypotheses left open.
 
-use crate::conclusion::{Advice, Hypotheses, Hypothesis, HypothesisResult, Recommendation};
+use crate::conclusion::{Advice, Hypotheses, Hypothesis, HypothesisResult, Recommendation, Reply};
 use crate::facts::StepInput;
 use crate::wording::{citing, joined, sentence};
 use report::format::with_unit;
@@ -25,7 +25,18 @@ pub(super) fn advice(input: &StepInput) -> Advice {
         recommendations,
         additional: Vec::new(),
         text,
+        answer: answer(input),
     }
+}
+
+/// The question, answered by the program.
+pub(super) fn answer(input: &StepInput) -> Reply {
+    let measured = input.answer.as_ref();
+    let reply = measured.map(|answer| Reply {
+        text: answer.text.clone(),
+        evidence: answer.evidence.iter().map(|e| e.id.clone()).collect(),
+    });
+    reply.unwrap_or_default()
 }
 
 /// Experience of this step on what was found that no suggestion cites.

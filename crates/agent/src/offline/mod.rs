@@ -60,5 +60,6 @@ fn conclude(step: StepId, input: &StepInput) -> Conclusion {
         StepId::Completeness => Conclusion::Completeness(crate::completeness::request(input)),
         StepId::Advice => Conclusion::Advice(advice::advice(input)),
         StepId::Hypotheses => Conclusion::Hypotheses(advice::hypotheses(input)),
+        StepId::Answer => Conclusion::Answer(advice::answer(input)),
     }
 }

@@ -170,6 +170,17 @@ pub(crate) async fn run(request: &Request, setting: Setting) -> Outcome {
     try_run(request, setting).await.expect("a report")
 }
 
+/// What the program says about the question of a report.
+fn answerer(report: &Report, _: &job::Job) -> Option<agent::facts::MeasuredAnswer> {
+    report.question.as_ref()?;
+    let evidence = report.evidence.first()?.clone();
+    let id = "E900".to_owned();
+    Some(agent::facts::MeasuredAnswer {
+        text: "the join runs for 77 s [E900]".to_owned(),
+        evidence: vec![report::Evidence { id, ..evidence }],
+    })
+}
+
 pub(crate) async fn try_run(request: &Request, setting: Setting) -> Result<Outcome, AnalyzeError> {
     let services = Services {
         catalogue: &job::Catalogue::builtin(),
@@ -181,6 +192,7 @@ pub(crate) async fn try_run(request: &Request, setting: Setting) -> Result<Outco
         prompts: Prompts::built_in(),
         prior: None,
         kind_prior: None,
+        answerer: Some(&answerer),
         limits: agent::Limits {
             rounds: setting.rounds,
             ..agent::Limits::default()

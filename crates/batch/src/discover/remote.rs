@@ -10,11 +10,11 @@ use futures::stream::{StreamExt, TryStreamExt};
 use job::model::FileKind;
 use object_store::{ObjectMeta, ObjectStoreExt};
 
-use super::{relative, state_of_objects};
 use crate::error::{Error, Result};
+use crate::formats::is_archive;
 use crate::location::Remote;
 use crate::result::Entry;
-use crate::source::is_archive;
+use crate::state::{relative, state_of_objects};
 
 /// Prefixes that are listed concurrently, and objects that are looked into.
 const CONCURRENT: usize = 16;

@@ -45,7 +45,6 @@ struct Tile {
 #[derive(Serialize)]
 struct Column {
     value: i64,
-    week: String,
     label: Option<String>,
     /// Whether the label is left out where there is little room.
     minor: bool,
@@ -129,11 +128,8 @@ impl<'a> View<'a> {
             rows: jobs.iter().take(ROWS).map(row).collect(),
             failures: failures().take(CLUSTERS).map(row).collect(),
             more_failures: (left > 0).then(|| {
-                format!(
-                    "{} {}",
-                    words.get("more"),
-                    JOB.count(left as f64).localize(words.0)
-                )
+                let left = Number(left as f64);
+                text!("另有 {left} 个", "{left} more", left = left).into(words.0)
             }),
         }
     }
@@ -186,8 +182,7 @@ fn minute(second: i64) -> String {
 fn tiles(collected: &Collected, totals: &Totals, words: Words) -> Vec<Tile> {
     let failed = totals.count(Ending::Failed);
     let analyzed = totals.jobs - failed;
-    let ending =
-        |name, ending| format!("{} {}", count(totals.count(ending), words), words.get(name));
+    let ending = |name, ending| noted(words, name, &count(totals.count(ending), words));
     let endings = [
         (analyzed > 0).then(|| ending("healthy", Ending::Healthy)),
         (totals.count(Ending::Inconclusive) > 0)
@@ -289,20 +284,28 @@ fn columns(weeks: &[(Date, Group)], most: f64, words: Words) -> Vec<Column> {
     let every = weeks.len().div_ceil(12).max(1);
     let column = |(at, (week, group)): (usize, &(Date, Group))| Column {
         value: group.of.map_or(-1, i64::from),
-        week: week.to_string(),
         label: (at % every == 0).then(|| week.strftime("%m-%d").to_string()),
         minor: at / every % 2 == 1,
-        title: format!(
-            "{week}: {}, {}, {} {}",
-            JOB.count(group.jobs as f64).localize(words.0),
-            hours(group.run, words),
-            words.get("avoidable_key"),
-            hours(group.avoidable, words),
-        ),
+        title: week_title(*week, group, words),
         avoidable: percent(group.avoidable.min(group.run), most),
         rest: percent((group.run - group.avoidable).max(0.0), most),
     };
     weeks.iter().enumerate().map(column).collect()
+}
+
+/// `2026-01-12: 3 jobs, 41.2 h, avoidable 9.5 h`.
+fn week_title(week: Date, group: &Group, words: Words) -> String {
+    let avoidable = hours(group.avoidable, words);
+    let parts = [
+        JOB.count(group.jobs as f64).localize(words.0),
+        hours(group.run, words),
+        format!("{} {avoidable}", words.get("avoidable_key")),
+    ];
+    format!(
+        "{week}{}{}",
+        words.get("colon"),
+        parts.join(words.get("comma"))
+    )
 }
 
 fn percent(part: f64, whole: f64) -> f64 {

@@ -10,6 +10,7 @@
 
 mod work;
 
+use std::collections::HashMap;
 use std::future::IntoFuture;
 use std::time::Duration;
 
@@ -34,6 +35,9 @@ const KEPT: Duration = Duration::from_secs(90 * 24 * 3600);
 const PATIENCE: Duration = Duration::from_secs(120);
 const PAUSE: Duration = Duration::from_millis(500);
 
+/// Name of the mark.
+const PROGRAM: &str = "scopeagent";
+
 /// How to reach the servers.
 #[derive(Debug, Clone)]
 pub struct Servers {
@@ -57,7 +61,7 @@ pub struct Enqueued {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Order {
     entry: Entry,
-    /// Workers with another program would write other results than those that are missing.
+    /// Of the enqueued result.
     program: Program,
 }
 
@@ -102,8 +106,9 @@ impl Queue {
         })
     }
 
-    fn config(&self, copies: usize) -> stream::Config {
+    fn config(&self, copies: usize, program: &Program) -> stream::Config {
         stream::Config {
+            metadata: HashMap::from([(PROGRAM.to_owned(), mark(program))]),
             name: self.name.clone(),
             subjects: vec![format!("{}.>", self.subjects)],
             retention: stream::RetentionPolicy::Limits,
@@ -115,15 +120,20 @@ impl Queue {
         }
     }
 
-    /// Creates the stream unless there is one. Returns the number of its copies.
-    async fn create(&self) -> Result<usize> {
+    /// Creates the stream unless there is one, and marks it with the program. Returns the number of its copies.
+    async fn create(&self, program: &Program) -> Result<usize> {
         if let Ok(stream) = self.context.get_stream(&self.name).await {
+            let mut config = stream.cached_info().config.clone();
+            config.metadata.insert(PROGRAM.to_owned(), mark(program));
+            let updated = patiently(|| self.context.update_stream(&config)).await;
+            let updated = updated.map_err(failed(&self.name, "updating the stream"))?;
+            return Ok(updated.config.num_replicas);
+        }
+        let copied = self.context.create_stream(self.config(COPIES, program));
+        if let Ok(stream) = copied.await {
             return Ok(stream.cached_info().config.num_replicas);
         }
-        if let Ok(stream) = self.context.create_stream(self.config(COPIES)).await {
-            return Ok(stream.cached_info().config.num_replicas);
-        }
-        let created = self.context.create_stream(self.config(1)).await;
+        let created = self.context.create_stream(self.config(1, program)).await;
         created.map_err(failed(&self.name, "creating the stream"))?;
         Ok(1)
     }
@@ -156,7 +166,7 @@ impl Batch {
     pub async fn enqueue(&self, servers: &Servers) -> Result<Enqueued> {
         let (jobs, known) = self.open_jobs(Shard::WHOLE).await?;
         let queue = Queue::open(self, servers).await?;
-        let copies = queue.create().await?;
+        let copies = queue.create(&self.program).await?;
         let sent = futures::stream::iter(&jobs).map(|entry| {
             let order = Order {
                 entry: entry.clone(),
@@ -174,6 +184,12 @@ impl Batch {
             copies,
         })
     }
+}
+
+/// Marks a stream with the program that its jobs are for: workers with another one would write other results, and take their deliveries
+/// from those with the right one.
+fn mark(program: &Program) -> String {
+    format!("{} {}", program.version, program.configuration)
 }
 
 /// Repeats a request while servers elect a leader or start again.

@@ -8,8 +8,9 @@ use futures::StreamExt;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{DELIVERIES, Order, Queue, Servers, failed, patiently};
+use super::{DELIVERIES, Order, PROGRAM, Queue, Servers, failed, mark, patiently};
 use crate::error::{Error, Result};
+use crate::result::Program;
 use crate::run::{Batch, Retry, Step};
 
 /// Name of the consumer that all workers share.
@@ -34,7 +35,7 @@ impl Batch {
         report: &mut dyn FnMut(Step),
     ) -> Result<()> {
         let queue = Queue::open(self, servers).await?;
-        let consumer = queue.consumer(ack_wait).await?;
+        let consumer = queue.consumer(ack_wait, &self.program).await?;
         let ended = cancel.child_token();
         let (send, mut steps) = mpsc::channel(workers);
         let worker = Worker {
@@ -65,12 +66,17 @@ impl Batch {
 }
 
 impl Queue {
-    async fn consumer(&self, ack_wait: Duration) -> Result<PullConsumer> {
+    async fn consumer(&self, ack_wait: Duration, program: &Program) -> Result<PullConsumer> {
         let stream = self.context.get_stream(&self.name).await;
         let stream = stream.map_err(|error| Error::NoQueue {
             queue: self.name.clone(),
             source: error.into(),
         })?;
+        if stream.cached_info().config.metadata.get(PROGRAM) != Some(&mark(program)) {
+            return Err(Error::OtherProgram {
+                queue: self.name.clone(),
+            });
+        }
         if let Ok(consumer) = stream.get_consumer(CONSUMER).await {
             return Ok(consumer);
         }
@@ -152,9 +158,9 @@ impl Worker<'_> {
                 source,
             })?;
         if order.program != self.batch.program {
-            return Err(Error::OtherProgram {
-                queue: self.queue.name.clone(),
-            });
+            // what was enqueued before the program changed is enqueued again for the new one
+            drop(message.double_ack_with(AckKind::Term).await);
+            return Ok(Step::Obsolete);
         }
         let wait = self.consumer.cached_info().config.ack_wait;
         let mut alive = tokio::time::interval(wait / 3);
@@ -169,7 +175,7 @@ impl Worker<'_> {
             }
         };
         let answer = match &step {
-            Step::Known => AckKind::Ack,
+            Step::Known | Step::Obsolete => AckKind::Ack,
             Step::Written { result, .. } if result.is_done() => AckKind::Ack,
             Step::Written { .. } => AckKind::Term,
             Step::Postponed { .. } => AckKind::Nak(Some(pause(delivery))),

@@ -11,37 +11,10 @@ use ruzstd::decoding::StreamingDecoder;
 
 use super::Bounds;
 use super::inside::inside;
+use crate::formats::{Format, format_of};
 
 /// What a tar may have between the contents of two files: headers with long names and attributes. They are read into memory.
 const HEADER_BYTES: u64 = 1 << 20;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Zip,
-    Tar,
-    TarGz,
-    TarZst,
-}
-
-const SUFFIXES: [(&str, Format); 6] = [
-    (".zip", Format::Zip),
-    (".tar", Format::Tar),
-    (".tar.gz", Format::TarGz),
-    (".tgz", Format::TarGz),
-    (".tar.zst", Format::TarZst),
-    (".tzst", Format::TarZst),
-];
-
-/// Whether a name is that of an archive.
-pub(crate) fn is_archive(name: &str) -> bool {
-    format_of(name).is_some()
-}
-
-fn format_of(name: &str) -> Option<Format> {
-    let name = name.to_ascii_lowercase();
-    let mut suffixes = SUFFIXES.iter();
-    suffixes.find_map(|(suffix, format)| name.ends_with(suffix).then_some(*format))
-}
 
 /// Unpacks an archive into a new folder.
 ///

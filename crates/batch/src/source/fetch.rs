@@ -9,9 +9,9 @@ use tokio::io::AsyncWriteExt;
 
 use super::Bounds;
 use super::inside::inside;
-use crate::discover;
 use crate::error::{Error, Result};
 use crate::location::Remote;
+use crate::state::{relative, state_of_objects};
 
 /// Objects of a job that are fetched concurrently.
 const CONCURRENT: usize = 8;
@@ -40,7 +40,7 @@ pub(super) async fn fetch(remote: &Remote, folder: &FilePath, bounds: &Bounds) -
         let meta = meta.map_err(|e| fetcher.failed(remote.url.as_str(), e))?;
         let name = remote.path.filename().unwrap_or("object").to_owned();
         let file = inside(folder, &name, bounds).map_err(|e| fetcher.refused(e))?;
-        let (etag, _) = discover::state_of_objects(&[("", &meta)]);
+        let (etag, _) = state_of_objects(&[("", &meta)]);
         fetcher.object(&meta, &file).await?;
         return Ok(Fetched {
             etag,
@@ -49,7 +49,7 @@ pub(super) async fn fetch(remote: &Remote, folder: &FilePath, bounds: &Bounds) -
     }
     let named: Vec<(&str, &ObjectMeta)> =
         objects.iter().map(|(name, m)| (name.as_str(), m)).collect();
-    let (etag, _) = discover::state_of_objects(&named);
+    let (etag, _) = state_of_objects(&named);
     let fetched = futures::stream::iter(&objects).map(|(name, meta)| {
         let file = inside(folder, name, bounds).map_err(|e| fetcher.refused(e));
         let fetcher = &fetcher;
@@ -72,7 +72,7 @@ async fn below(remote: &Remote, bounds: &Bounds) -> Result<Vec<(String, ObjectMe
         source,
     };
     while let Some(meta) = list.try_next().await.map_err(failed)? {
-        let Some(name) = discover::relative(&remote.path, &meta.location) else {
+        let Some(name) = relative(&remote.path, &meta.location) else {
             continue;
         };
         bytes += meta.size;

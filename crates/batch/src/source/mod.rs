@@ -12,11 +12,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::discover;
 use crate::error::{Error, Result};
+use crate::folders::jobs_under;
+use crate::formats::is_archive;
 use crate::location::{Access, Location, is_url, local_uri};
 
-pub(crate) use archive::is_archive;
+use crate::state::state_of;
 use temporary::{Folder, Temporary};
 
 /// What a job may take that is unpacked or fetched.
@@ -107,7 +108,7 @@ impl Sources {
     }
 
     async fn open_local(&self, source: &str, path: PathBuf) -> Result<Opened> {
-        let (etag, _) = discover::state_of(&path)?;
+        let (etag, _) = state_of(&path)?;
         if !path.is_file() || !is_archive(source) {
             return Ok(Opened {
                 path,
@@ -148,7 +149,7 @@ impl Sources {
 
 /// The only job in a folder: archives and prefixes often have it in a folder of their own.
 fn only_job(source: &str, folder: &Path) -> Result<PathBuf> {
-    let mut jobs = discover::jobs_under(folder);
+    let mut jobs = jobs_under(folder);
     match (jobs.pop(), jobs.len()) {
         (Some(job), 0) => Ok(job),
         (_, others) => Err(Error::SeveralJobs {
@@ -217,6 +218,7 @@ mod tests {
         fs::create_dir(&temporary).expect("made");
         let sources = Sources::new(Access::default(), &temporary, bounds);
         let opened = sources.open(&archive.display().to_string()).await;
+        drop(sources);
         let answer = match &opened {
             Ok(job) => {
                 let entries = fs::read_dir(&job.path).expect("a folder").flatten();
@@ -229,7 +231,6 @@ mod tests {
             Err(error) => Err(error.to_string()),
         };
         drop(opened);
-        drop(sources);
         let left = fs::read_dir(&temporary).expect("a folder").count();
         assert_eq!(left, 0, "{name}: temporary files remain");
         let outside = fs::read_dir(here.path()).expect("a folder").count();

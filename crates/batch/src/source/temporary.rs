@@ -4,7 +4,7 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 
@@ -15,7 +15,7 @@ const LOCK: &str = "lock";
 pub(super) struct Temporary {
     parent: PathBuf,
     /// Made when it is first needed.
-    own: Mutex<Option<Own>>,
+    own: Mutex<Option<Arc<Own>>>,
 }
 
 #[derive(Debug)]
@@ -26,11 +26,14 @@ struct Own {
 
 /// A folder for one job.
 #[derive(Debug)]
-pub(super) struct Folder(tempfile::TempDir);
+pub(super) struct Folder {
+    folder: tempfile::TempDir,
+    _in: Arc<Own>,
+}
 
 impl Folder {
     pub(super) fn path(&self) -> &Path {
-        self.0.path()
+        self.folder.path()
     }
 }
 
@@ -51,12 +54,15 @@ impl Temporary {
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
         let own = match &*own {
             Some(own) => own,
-            None => own.insert(self.start().map_err(failed)?),
+            None => own.insert(Arc::new(self.start().map_err(failed)?)),
         };
         let folder = tempfile::Builder::new()
             .prefix("job-")
             .tempdir_in(own.folder.path());
-        folder.map(Folder).map_err(failed)
+        Ok(Folder {
+            folder: folder.map_err(failed)?,
+            _in: Arc::clone(own),
+        })
     }
 
     fn start(&self) -> std::io::Result<Own> {

@@ -27,7 +27,7 @@ impl Kind {
             Kind::Integer => "BIGINT",
             Kind::Real => "DOUBLE",
             Kind::Boolean => "BOOLEAN",
-            Kind::Timestamp => "TIMESTAMP",
+            Kind::Timestamp => "TIMESTAMPTZ",
             Kind::Date => "DATE",
         }
     }

@@ -25,7 +25,7 @@ pub(crate) use batch::{
 };
 pub(crate) use knowledge::{CaseCommand, CaseFrom, Eval, Index, IndexCommand, Lint, Search};
 pub(crate) use localized::language_of_call;
-pub(crate) use runs::{FeedbackArgs, FeedbackCommand, Fix, Runs};
+pub(crate) use runs::{Ask, FeedbackArgs, FeedbackCommand, Fix, Runs};
 pub(crate) use serving::{Mcp, Serve, Serving};
 
 /// Finds out why a SCOPE (Cosmos), U-SQL or Spark job is slow, expensive or failed, and says what to change.
@@ -144,6 +144,9 @@ pub(crate) enum Command {
     /// Find out why a job is slow, expensive or failed, and what to change.
     /// ‖ 找出作业慢、贵或失败的原因，以及怎么改。
     Analyze(Analyze),
+    /// Ask a question about a saved run; it continues the conversation about that run.
+    /// ‖ 就一次已保存的运行提问；接着此前关于它的对话。
+    Ask(Ask),
     /// Analyze many jobs into a store, on one machine or many; resumable.
     /// ‖ 把许多作业分析到一个结果库，可用一台或多台机器；可中断后继续。
     #[command(subcommand)]

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use ::runs::store::Action;
 use clap::{Args, Subcommand};
 
+use server::Mode;
+
+use super::analysis::REASONERS;
 use super::localized::named;
 use super::{Choices, Format, ReportFormat, Target, one_of};
 
@@ -16,6 +19,40 @@ const ACTIONS: Choices<Action> = &[
         Some(("It was not applied", "未采用")),
     ),
 ];
+
+#[derive(Debug, Args)]
+pub(crate) struct Ask {
+    /// Id of the run or the start of it, or `last`.
+    /// ‖ 运行编号或其开头，或 `last`。
+    pub(crate) run: String,
+    /// What you want to know, in Chinese or English.
+    /// ‖ 想了解什么，中文或英文。
+    pub(crate) question: String,
+    /// Who reasons: `auto` uses an LLM if one is configured, otherwise the offline reasoner.
+    /// ‖ 由谁分析：`auto` 在配置了 LLM 时用 LLM，否则离线分析。
+    #[arg(long, value_name = "WHO", default_value = "auto", value_parser = one_of(REASONERS))]
+    pub(crate) reasoner: Mode,
+    /// LLM profile to use.
+    /// ‖ 使用哪个 LLM 配置。
+    #[arg(long, value_name = "NAME", env = "SCOPEAGENT_LLM")]
+    pub(crate) llm: Option<String>,
+    /// Fail with status 4 if the LLM fails, instead of falling back to the offline reasoner.
+    /// ‖ LLM 失败时以状态 4 结束，而不改用离线分析。
+    #[arg(long)]
+    pub(crate) no_fallback: bool,
+    /// Mask paths, names and literals before anything leaves the machine.
+    /// ‖ 任何内容离开本机之前，遮盖路径、名称和字面值。
+    #[arg(long)]
+    pub(crate) redact: bool,
+    /// Don't save the question; later questions then don't continue it.
+    /// ‖ 不保存这个问题；之后的问题也就不会接着它。
+    #[arg(long)]
+    pub(crate) no_store: bool,
+    /// Output format.
+    /// ‖ 输出格式。
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
+    pub(crate) format: Format,
+}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Runs {

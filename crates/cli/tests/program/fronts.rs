@@ -89,6 +89,7 @@ fn shown_everywhere(report: &Value) -> Vec<(String, String)> {
     let elapsed = &report["job"]["elapsed_seconds"];
     add("job.elapsed_seconds".into(), seconds(elapsed));
     add("question".into(), texts(&report["question"]));
+    add("answer".into(), texts(&report["answer"]["text"]));
     let titles = |codes: &Value| -> Vec<String> {
         let codes = texts(codes);
         let causes = codes.iter().filter_map(|code| Cause::from_code(code));

@@ -1,13 +1,12 @@
 //! A comparison as a self-contained page, or as the body of one that is served.
 
-use minijinja::Environment;
 use minijinja::value::Serde;
 use runs::compare::Comparison;
 use serde::Serialize;
 
 use super::run_facts;
 use super::sections::{Body, Marked, Section, sections};
-use crate::html::STYLE;
+use crate::html::{STYLE, environment};
 use crate::layout::DiffPart;
 use crate::shown;
 use crate::table::Align;
@@ -71,10 +70,9 @@ fn fill(template: &str, comparison: &Comparison, all: bool) -> Result<String, mi
         note: (!comparison.same_job).then(|| words.other_job()),
         sections: sections(comparison, all).into_iter().map(view).collect(),
     };
-    let mut environment = Environment::new();
+    let mut environment = environment(comparison.language)?;
     environment.add_template("comparison.html", PAGE)?;
     environment.add_template("comparison-body.html", BODY)?;
-    environment.add_function("code", crate::html::code);
     environment.get_template(template)?.render(Serde(&page))
 }
 

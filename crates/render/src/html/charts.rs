@@ -5,6 +5,7 @@ use runs::{Histogram, RunSummary, StageSummary, Timeline};
 use super::svg::{escape, label, title};
 use crate::words::Words;
 use report::format::{Bytes, Seconds, TOKEN, VERTEX};
+use report::text;
 
 const HISTOGRAM: (f64, f64) = (330.0, 90.0);
 const TIMELINE: (f64, f64) = (920.0, 180.0);
@@ -45,10 +46,11 @@ fn histogram(
     let bin = width / data.counts.len() as f64;
     let span = (data.max - data.min) / data.counts.len() as f64;
     let heading = format!(
-        "{caption} · {} · {} {}",
+        "{caption} · {} · {} {} · {}",
         words.say(VERTEX.count(f64::from(data.counts.iter().sum::<u32>()))),
         words.mean(),
-        unit(data.mean)
+        unit(data.mean),
+        words.logarithmic()
     );
     let mut out = format!(
         r#"<svg class="histogram" viewBox="0 0 {width} {h}" width="{width}" height="{h}" role="img" aria-label="{label}">"#,
@@ -76,7 +78,12 @@ fn histogram(
         );
     }
     let base = height + AXIS + 12.0;
-    out += &label(0.0, base, "axis", "start", &unit(data.min));
+    let least = unit(data.min);
+    let start = match data.min > 0.0 {
+        true => words.say(text!("{least}（不从 0 起）", "{least} (not from 0)")),
+        false => least,
+    };
+    out += &label(0.0, base, "axis", "start", &start);
     out += &label(width, base, "axis", "end", &unit(data.max));
     out + "</svg>"
 }

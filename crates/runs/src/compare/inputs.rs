@@ -63,6 +63,11 @@ fn change(old: Option<&InputSummary>, new: Option<&InputSummary>) -> InputChange
     }
 }
 
+/// Whether two names are of one job: the same but for digits.
+pub fn is_same_name(a: &str, b: &str) -> bool {
+    undated(a) == undated(b)
+}
+
 /// A name with masked digits: `/logs/2026/11/20/clicks.ss` and the next day's are one input.
 fn undated(name: &str) -> String {
     name.chars()

@@ -18,6 +18,7 @@ mod wording;
 use report::{Language, Report};
 
 use crate::RunSummary;
+pub use inputs::is_same_name;
 pub use model::*;
 
 /// Changes below this share count as noise: two runs of the same script on the same data differ by

@@ -11,6 +11,7 @@ mod lock;
 mod old;
 mod runs;
 mod schema;
+mod turns;
 
 use std::fs;
 use std::path::{Path, PathBuf};

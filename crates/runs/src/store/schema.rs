@@ -16,6 +16,13 @@ const MIGRATIONS: &[&str] = &[
      DROP TABLE experiences;
      DROP TABLE steps;",
     concat!(include_str!("v4.sql"), include_str!("listed.sql")),
+    // Questions about saved runs.
+    "CREATE TABLE turns (
+        id            INTEGER PRIMARY KEY,
+        run_id        TEXT NOT NULL REFERENCES runs ON DELETE CASCADE,
+        turn          TEXT NOT NULL
+     ) STRICT;
+     CREATE INDEX turns_by_run ON turns (run_id);",
 ];
 
 /// Fills the columns that runs are listed by; `WHERE run_id = …` may follow.

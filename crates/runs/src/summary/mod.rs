@@ -4,12 +4,13 @@
 
 mod charts;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use job::Job;
-use job::facts::{Derived, Spread, StageFacts, value};
+use job::facts::{Derived, Measured, Spread, StageFacts, value};
 use job::model::{Edge, OperatorKind};
 use job::runs::StageRuns;
+use report::Source;
 use serde::{Deserialize, Serialize};
 
 pub use charts::{Histogram, Timeline};
@@ -19,6 +20,8 @@ pub use charts::{Histogram, Timeline};
 pub struct RunSummary {
     pub queued_seconds: Option<f64>,
     pub compile_seconds: Option<f64>,
+    /// Where the times of the job were read.
+    pub source: Option<Source>,
     /// Vertices that may run concurrently.
     pub tokens: Option<u32>,
     /// The error because of which the job failed, on one line.
@@ -61,6 +64,11 @@ pub struct StageSummary {
     pub rows_out: Option<f64>,
     pub bytes_read: Option<f64>,
     pub bytes_written: Option<f64>,
+    /// Rows of the vertex with most of them at the operator with the widest spread, and how often the mean that is.
+    pub rows_max: Option<f64>,
+    pub rows_max_over_mean: Option<f64>,
+    /// Memory of the largest vertex, in bytes.
+    pub memory_peak: Option<f64>,
     /// Share of the time in garbage collection, 0..1.
     pub gc_share: Option<f64>,
     /// Number of operators that spilled.
@@ -73,6 +81,21 @@ pub struct StageSummary {
     pub run_ms: Option<Histogram>,
     /// Bytes that each completed vertex read.
     pub vertex_bytes_read: Option<Histogram>,
+    /// Script lines of its operators.
+    pub lines: Vec<u32>,
+    pub sources: StageSources,
+}
+
+/// Where the numbers of a stage were read.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StageSources {
+    pub vertices: Option<Source>,
+    pub times: Option<Source>,
+    pub rows: Option<Source>,
+    pub bytes: Option<Source>,
+    pub gc: Option<Source>,
+    pub memory: Option<Source>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -112,6 +135,21 @@ pub struct InputSummary {
     pub files: Option<u64>,
     /// `hash (UserId)`.
     pub layout: Option<String>,
+    /// Columns that some operator uses as a key and of which something is known.
+    pub columns: Vec<ColumnSummary>,
+    pub source: Option<Source>,
+}
+
+/// How the values of a column are spread.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ColumnSummary {
+    pub name: String,
+    pub distinct: Option<u64>,
+    /// Rows in which it is null.
+    pub nulls: Option<u64>,
+    /// The most frequent value and its rows.
+    pub top: Option<(String, u64)>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,6 +165,7 @@ impl RunSummary {
         RunSummary {
             queued_seconds: job.info.queued_seconds,
             compile_seconds: job.info.compile_seconds,
+            source: source_of_times(job),
             tokens: job.info.tokens,
             error: job.errors.first().map(|e| match &e.id {
                 Some(id) => format!("{id}: {}", e.message),
@@ -136,7 +175,7 @@ impl RunSummary {
                 .map(|index| stage(job, index, critical.contains(&index)))
                 .collect(),
             edges: job.edges.iter().map(edge).collect(),
-            inputs: job.tables.iter().map(input).collect(),
+            inputs: inputs(job),
             timeline: charts::timeline(job),
             script: job.script.as_ref().map(|s| Script {
                 file: s.file.clone(),
@@ -174,6 +213,12 @@ fn stage(job: &Job, index: usize, critical: bool) -> StageSummary {
     let run = facts.run_ms.as_ref().map(|d| d.value);
     let runs = stage.runs.as_ref();
     let total = |spread: &Option<Derived<Spread>>| spread.as_ref().map(|d| d.value.total);
+    let spreads = facts
+        .operators
+        .iter()
+        .filter_map(|operator| facts.rows_spread(operator));
+    let widest = spreads.max_by(|a, b| a.max_over_mean.total_cmp(&b.max_over_mean));
+    let lines: BTreeSet<u32> = stage.operators.iter().filter_map(|o| o.line).collect();
     let operator = |(at, operator): (usize, &job::model::Operator)| OperatorSummary {
         id: operator.id.clone(),
         kind: crate::code(&operator.kind).unwrap_or_else(|| "other".to_owned()),
@@ -197,13 +242,36 @@ fn stage(job: &Job, index: usize, critical: bool) -> StageSummary {
         rows_out: rows_out(job, &facts, index),
         bytes_read: total(&facts.bytes_read),
         bytes_written: total(&facts.bytes_written),
+        rows_max: widest.map(|s| s.max),
+        rows_max_over_mean: widest.map(|s| s.max_over_mean),
+        memory_peak: facts.memory_peak().map(|m| m.value),
         gc_share: facts.gc.mean_share(),
         spills: facts.spills(),
         wasted_ms: runs.map(|r| r.wasted_ms),
         critical,
         run_ms: charts::histogram_of(runs, |run| (run.ended_ms - run.running_ms) as f64),
         vertex_bytes_read: charts::histogram_of(runs, |run| run.bytes_read as f64),
+        lines: lines.into_iter().collect(),
+        sources: sources(&facts),
     }
+}
+
+fn sources(facts: &StageFacts) -> StageSources {
+    let of = |spread: &Option<Derived<Spread>>| first(spread.as_ref().map(|d| &d.sources));
+    let rows = facts.operators.iter().filter_map(|o| o.rows.as_ref());
+    let measured = |m: Option<&Measured>| m.map(Measured::source);
+    StageSources {
+        vertices: first(facts.vertices.as_ref().map(|d| &d.sources)),
+        times: of(&facts.run_ms),
+        rows: rows.map(Measured::source).next(),
+        bytes: of(&facts.bytes_read).or_else(|| of(&facts.bytes_written)),
+        gc: measured(facts.gc.mean_percent.as_ref().or(facts.gc.percent.as_ref())),
+        memory: measured(facts.memory_peak()),
+    }
+}
+
+fn first(sources: Option<&Vec<Source>>) -> Option<Source> {
+    sources?.first().cloned()
 }
 
 fn span_ms(runs: &StageRuns) -> Option<f64> {
@@ -249,13 +317,45 @@ fn edge(edge: &Edge) -> EdgeSummary {
     }
 }
 
-fn input(table: &job::model::Table) -> InputSummary {
+fn source_of_times(job: &Job) -> Option<Source> {
+    let fields = ["elapsed_seconds", "ended_ms", "started_ms"];
+    let mut known = fields
+        .iter()
+        .filter_map(|field| job.info.sources.get(field));
+    known.next().cloned()
+}
+
+fn inputs(job: &Job) -> Vec<InputSummary> {
+    let operators = job.stages.iter().flat_map(|stage| &stage.operators);
+    let keys: HashSet<&str> = operators
+        .flat_map(|o| o.keys.iter().chain(&o.right_keys))
+        .map(String::as_str)
+        .collect();
+    job.tables.iter().map(|table| input(table, &keys)).collect()
+}
+
+fn input(table: &job::model::Table, keys: &HashSet<&str>) -> InputSummary {
     let layout = table.clustering.as_ref();
+    let column = |column: &job::model::ColumnStatistics| ColumnSummary {
+        name: column.name.clone(),
+        distinct: column.distinct,
+        nulls: column.nulls,
+        top: column.top_values.first().map(|v| (v.value.clone(), v.rows)),
+    };
+    let columns = table.columns.iter().filter(|c| {
+        let is_known = c.distinct.is_some() || c.nulls.is_some() || !c.top_values.is_empty();
+        is_known && keys.contains(c.name.as_str())
+    });
     InputSummary {
         name: table.name.clone(),
         rows: table.rows,
         bytes: table.bytes,
         files: table.file_count,
         layout: layout.map(|c| crate::with_keys(&c.kind, &c.keys)),
+        columns: columns.map(column).collect(),
+        source: ["rows", "bytes", "file_count"]
+            .iter()
+            .find_map(|field| table.sources.get(field))
+            .cloned(),
     }
 }

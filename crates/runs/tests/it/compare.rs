@@ -70,6 +70,7 @@ fn run() -> ComparedRun {
                 bytes: Some(1_000_000),
                 files: Some(1),
                 layout: None,
+                ..InputSummary::default()
             }],
             script: Some(script("")),
             ..RunSummary::default()

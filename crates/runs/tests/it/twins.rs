@@ -26,6 +26,7 @@ async fn analyzed(job: &SimulatedJob) -> ComparedRun {
         prompts: Prompts::built_in(),
         prior: None,
         kind_prior: None,
+        answerer: None,
         limits: agent::Limits::default(),
         redact: false,
         cancel: CancellationToken::new(),

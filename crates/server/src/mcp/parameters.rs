@@ -144,3 +144,15 @@ pub(super) struct GiveFeedback {
     #[serde(default)]
     pub(super) saved_seconds: Option<f64>,
 }
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AskRun {
+    /// `run_id` of the report.
+    pub(super) run_id: String,
+    /// The user's question, verbatim, in Chinese or English.
+    pub(super) question: String,
+    /// `offline` uses no LLM even if one is configured.
+    #[serde(default)]
+    pub(super) reasoner: Reasoner,
+}

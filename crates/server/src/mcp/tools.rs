@@ -21,13 +21,14 @@ use super::answers::{self, Answer, FilePart, Passages, Runs};
 use super::file_part;
 use super::handler::Handler;
 use super::parameters::{
-    AnalyzeJob, GiveFeedback, InspectJob, ListRuns, ReadJobFile, Reasoner, SearchExperience,
+    AnalyzeJob, AskRun, GiveFeedback, InspectJob, ListRuns, ReadJobFile, Reasoner, SearchExperience,
 };
 use super::progress::Steps;
 use super::resources::{self, Form};
 use super::shared::Shared;
 use crate::error::Result;
 use crate::inspection::Inspection;
+use crate::question::{Answered, Question};
 use crate::reasoner::{Mode, ReasonerChoice};
 use crate::roots::Roots;
 use crate::session::Task;
@@ -189,6 +190,41 @@ impl Handler {
         .await
     }
 
+    /// Answers a follow-up question about an analyzed job from what was measured: how long a stage took, its vertices, rows, bytes or skew, whether it is a problem, why it is not faster, what changed since the last run of the same job.
+    /// Every number has its evidence (file, place, value). Questions about one run continue each other: "and how many vertices?".
+    #[tool(
+        title = "Ask about a run",
+        output_schema = schema_for_output::<Answered>(),
+        annotations(read_only_hint = false, destructive_hint = false, idempotent_hint = false)
+    )]
+    async fn ask_run(
+        &self,
+        Parameters(asked): Parameters<AskRun>,
+        Extension(roots): Extension<Roots>,
+    ) -> Outcome<Answered> {
+        let reasoner = self.choice(asked.reasoner);
+        self.blocking(move |shared| {
+            let run = shared.session.with_store(|store| {
+                let run = store.run(&asked.run_id)?;
+                match roots.cover(Path::new(&run.job)) {
+                    true => Ok(run.run_id),
+                    false => Err(StoreError::UnknownRun(asked.run_id)),
+                }
+            })?;
+            let question = Question {
+                run,
+                text: asked.question,
+                reasoner,
+                save: true,
+                cancel: shared.stop.child_token(),
+            };
+            let answered = shared.session.ask(&question, &mut agent::Silent)?;
+            let text = answered.text.clone();
+            Ok(Answer::new(answered, text))
+        })
+        .await
+    }
+
     /// Records what the user did with a suggestion of a report, to improve later searches and rankings. Only use it after the user said so; later feedback on the same suggestion replaces earlier feedback.
     #[tool(
         title = "Give feedback",
@@ -223,10 +259,6 @@ impl Handler {
     }
 
     fn task(&self, job: std::path::PathBuf, asked: &AnalyzeJob, cancel: CancellationToken) -> Task {
-        let mode = match asked.reasoner {
-            Reasoner::Auto => self.shared.reasoner.mode,
-            Reasoner::Offline => Mode::Offline,
-        };
         Task {
             request: Request {
                 job,
@@ -237,13 +269,21 @@ impl Handler {
                 run_id: None,
                 origin: None,
             },
-            reasoner: ReasonerChoice {
-                mode,
-                ..self.shared.reasoner.clone()
-            },
+            reasoner: self.choice(asked.reasoner),
             save: true,
             learned: true,
             cancel,
+        }
+    }
+
+    fn choice(&self, reasoner: Reasoner) -> ReasonerChoice {
+        let mode = match reasoner {
+            Reasoner::Auto => self.shared.reasoner.mode,
+            Reasoner::Offline => Mode::Offline,
+        };
+        ReasonerChoice {
+            mode,
+            ..self.shared.reasoner.clone()
         }
     }
 }

@@ -16,7 +16,9 @@ pub fn plain(step: &str) -> Value {
         "think2" => json!({ "modules": [], "text": "code" }),
         "think3" => json!({ "causes": [], "text": "causes" }),
         "think4" => json!({ "needs_files": false, "files": [], "lookups": [], "basis": "enough" }),
-        "think5" => json!({ "recommendations": [], "additional": [], "text": "advice" }),
+        "think5" => {
+            json!({ "recommendations": [], "additional": [], "text": "advice", "answer": { "text": "", "evidence": [] } })
+        }
         _ => json!({ "hypotheses": [], "text": "none" }),
     }
 }

@@ -78,7 +78,7 @@ impl Watch<'_> {
                 self.written(&result.uri, result.reason.as_deref(), *put);
             }
             Step::Postponed { uri, reason } => self.warn(uri, reason),
-            Step::Known | Step::Interrupted => {}
+            Step::Known | Step::Interrupted | Step::Obsolete => {}
         }
         let (rate, failed) = (format!("{:.1}", progress.rate()), progress.failed);
         let message = say!(

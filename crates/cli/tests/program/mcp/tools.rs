@@ -23,14 +23,15 @@ async fn the_server_says_what_it_is_and_what_each_tool_does() {
     let info = session.client.peer_info().expect("initialised");
     let instructions = info.instructions.as_deref().expect("instructions");
     assert!(info.capabilities.resources.is_some());
-    let names = "analyze_job give_feedback inspect_job list_runs read_job_file search_experience";
+    let names =
+        "analyze_job ask_run give_feedback inspect_job list_runs read_job_file search_experience";
     assert_eq!(session.names().join(" "), names);
     for name in names.split(' ') {
         let tool = session.tool(name);
         let described = tool.description.as_deref().expect("a description");
         assert!(described.len() > 80, "{name}: {described}");
         let annotations = tool.annotations.as_ref().expect("annotations");
-        let reads_only = !["analyze_job", "give_feedback"].contains(&name);
+        let reads_only = !["analyze_job", "ask_run", "give_feedback"].contains(&name);
         assert_eq!(annotations.read_only_hint, Some(reads_only), "{name}");
         assert_eq!(annotations.open_world_hint, Some(false), "{name}");
         for schema in [Some(&tool.input_schema), tool.output_schema.as_ref()] {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use job::OpenError;
 use job::model::FileKind;
 
-use crate::source::is_archive;
+use crate::formats::is_archive;
 
 /// Levels of folders that are searched: `cluster/month/day/job`.
 const DEPTH: usize = 4;

@@ -1,0 +1,76 @@
+//! What a language model is given of a saved run, next to the program's answer.
+
+use agent::facts::{MeasuredAnswer, StepInput};
+use agent::outline::{ScriptText, StageRow};
+use agent::saved::SavedRun;
+use serde::{Deserialize, Serialize};
+
+use super::{Asked, stage};
+
+/// Stages that are described, longest first.
+const STAGES: usize = 40;
+
+/// One question about a run with its answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    pub question: String,
+    pub text: String,
+    /// What the text cites.
+    pub evidence: Vec<report::Evidence>,
+    /// `offline` or `llm`.
+    pub reasoner: report::ReasonerKind,
+    /// RFC 3339, UTC.
+    pub created_at: String,
+}
+
+/// What the step `answer` looks at.
+pub fn input(
+    question: &str,
+    answer: MeasuredAnswer,
+    turns: &[Turn],
+    run: &Asked<'_>,
+    redact: bool,
+) -> StepInput {
+    let turns: Vec<(String, String)> = turns
+        .iter()
+        .map(|t| (t.question.clone(), t.text.clone()))
+        .collect();
+    let script = run.summary.script.as_ref();
+    SavedRun {
+        report: run.report,
+        question,
+        answer,
+        turns: &turns,
+        stages: stages(run),
+        script: script.map(|s| ScriptText {
+            file: s.file.clone(),
+            text: s.text.clone(),
+        }),
+        names: run.summary.private_names.clone(),
+        redact,
+    }
+    .input()
+}
+
+fn stages(run: &Asked<'_>) -> Vec<StageRow> {
+    let summary = run.summary;
+    let mut order: Vec<usize> = (0..summary.stages.len()).collect();
+    let busy = |at: &usize| summary.stages[*at].busy_ms.unwrap_or(0.0);
+    order.sort_by(|a, b| busy(b).total_cmp(&busy(a)));
+    let described = &order[..order.len().min(STAGES)];
+    let row = |(at, s): (usize, &crate::StageSummary)| StageRow {
+        name: s.name.clone(),
+        operators: s
+            .operators
+            .iter()
+            .map(|o| crate::with_keys(&o.id, &o.keys))
+            .collect(),
+        vertices: s.vertices,
+        lines: s.lines.clone(),
+        measures: match described.contains(&at) {
+            true => stage::described(run, at),
+            false => Default::default(),
+        },
+    };
+    summary.stages.iter().enumerate().map(row).collect()
+}

@@ -1,0 +1,147 @@
+//! A question about a run, answered from what the run measured.
+//!
+//! `intent` reads what is asked: about which parts of the run (`names`, the run's own) which
+//! quantities (`words`). Each subject has a module that says what was measured of it, with the
+//! evidence; `verdict` says what the rules concluded. A question that is not understood is answered
+//! with what can be asked, and the verdict. Knows no LLM and no store.
+
+mod change;
+mod context;
+mod intent;
+mod job;
+mod names;
+mod said;
+mod stage;
+mod thing;
+mod verdict;
+mod words;
+
+use std::collections::BTreeMap;
+
+use ::job::script::{Script, Statement};
+use agent::facts::MeasuredAnswer;
+use report::format::{Noun, TASK, VERTEX};
+use report::{Evidence, JobEngine, Report, text};
+
+use crate::RunSummary;
+use crate::compare::ComparedRun;
+
+pub use context::{Turn, input};
+
+use intent::Intent;
+use names::Subject;
+use said::Said;
+use words::Quantity;
+
+/// Finds the run of the same job before this one; asked only if the question is about it.
+pub type Earlier<'a> = dyn Fn() -> Option<ComparedRun> + 'a;
+
+/// The run that a question is about.
+pub struct Asked<'a> {
+    pub report: &'a Report,
+    pub summary: &'a RunSummary,
+    pub earlier: &'a Earlier<'a>,
+    /// Evidence that earlier answers of the conversation added.
+    pub cited: &'a [Evidence],
+}
+
+impl Asked<'_> {
+    /// What vertices are called.
+    fn vertex(&self) -> Noun {
+        match self.report.job.engine {
+            Some(JobEngine::Spark) => TASK,
+            _ => VERTEX,
+        }
+    }
+
+    fn statements(&self) -> Vec<Statement> {
+        let script = self.summary.script.as_ref();
+        script
+            .map(|s| Script::parse(&s.file, s.text.clone()).statements)
+            .unwrap_or_default()
+    }
+
+    /// Seconds of the critical path by stage.
+    fn on_path(&self) -> BTreeMap<&str, f64> {
+        let mut seconds = BTreeMap::new();
+        let segments = self.report.time.iter().flat_map(|time| &time.segments);
+        for segment in segments {
+            if let Some(stage) = &segment.stage {
+                *seconds.entry(stage.as_str()).or_insert(0.0) += segment.seconds;
+            }
+        }
+        seconds
+    }
+
+    /// The stage that a reader means by "this stage": that of the main finding, else the one that
+    /// takes most of the critical path.
+    fn suspect(&self) -> Option<usize> {
+        let found = self.report.findings.iter().find_map(|f| f.stage.as_deref());
+        let path = self.on_path();
+        let longest = path.iter().max_by(|a, b| a.1.total_cmp(b.1));
+        let name = found.or(longest.map(|(name, _)| *name))?;
+        self.summary.stage_named(name)
+    }
+}
+
+/// Answers a question; `before` are the questions of the conversation so far.
+pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAnswer {
+    let mut intent = Intent::of(question, before, run);
+    let mut said = Said::new(run);
+    if intent.is_empty() {
+        not_understood(&mut said);
+        intent.asked = vec![Quantity::Verdict];
+    }
+    for unknown in &intent.unknown {
+        said.say(unknown.sentence(), &[]);
+    }
+    if let Some(belief) = intent.belief {
+        job::belief(&mut said, run, belief);
+    }
+    if intent.compares {
+        stage::compare(&mut said, run, &intent);
+    }
+    let subjects = intent.subjects.iter().filter(|_| !intent.compares);
+    for subject in subjects {
+        about(&mut said, run, subject, &intent);
+    }
+    verdict::causes(&mut said, run, &intent);
+    if intent.asks(Quantity::Change) {
+        change::since(&mut said, run, &intent);
+    }
+    if !intent.compares {
+        verdict::remedy(&mut said, run, &intent);
+    }
+    job::goal(&mut said, run, &intent);
+    if said.only_unknown(intent.unknown.len()) {
+        verdict::of_job(&mut said, run);
+    }
+    said.finish()
+}
+
+fn about(said: &mut Said<'_>, run: &Asked<'_>, subject: &Subject, intent: &Intent) {
+    match subject {
+        Subject::Job if !intent.unknown.is_empty() && intent.asked.is_empty() => {}
+        Subject::Job => job::about(said, run, intent),
+        Subject::Stage(at) => stage::about(said, run, *at, intent),
+        Subject::Operator(at, operator) => {
+            thing::operator(said, run, *at, *operator);
+            stage::about(said, run, *at, intent);
+        }
+        Subject::Input(at) => thing::input(said, run, *at, intent),
+        Subject::Column(name) => thing::column(said, run, name, intent),
+        Subject::File(name) => thing::file(said, run, name),
+        Subject::Finding(id) => thing::finding(said, run, id, intent.asks(Quantity::Sources)),
+        Subject::Suggestion(id) => thing::suggestion(said, run, id),
+        Subject::Evidence(id) => thing::evidence(said, run, id),
+        Subject::Lines(first, last) => thing::lines(said, run, *first, *last, intent),
+    }
+}
+
+fn not_understood(said: &mut Said<'_>) {
+    let sentence = text!(
+        "没有理解这个问题；可以问：某个阶段、算子、输入、列、文件或脚本行的用时、行数、字节数、顶点数、是否均匀、排队、垃圾回收、落盘或重试，时间花在哪里，为什么慢或失败，怎么改、能省多少，与上次运行相比有什么变化",
+        "I did not understand the question; you can ask about a stage, operator, input, column, file or script line: its time, rows, bytes, vertices, skew, waits, garbage collection, spills or retries; where the time goes; why the job is slow or failed; what to change and what that saves; what changed since the last run"
+    );
+    said.say(sentence, &[]);
+}

@@ -1,0 +1,157 @@
+//! An answer under way: sentences, each with the evidence that it rests on.
+
+use agent::facts::MeasuredAnswer;
+use report::{Evidence, Language, Report, Source, Text, text};
+
+use super::Asked;
+
+pub(super) struct Said<'a> {
+    report: &'a Report,
+    sentences: Vec<String>,
+    evidence: Vec<Evidence>,
+    /// Numbers of the evidence that this answer adds.
+    next: usize,
+    /// Evidence that earlier answers of the conversation added.
+    earlier: &'a [Evidence],
+    /// Ids of the findings that were told.
+    told: Vec<String>,
+}
+
+impl<'a> Said<'a> {
+    pub(super) fn new(run: &Asked<'a>) -> Said<'a> {
+        let (report, earlier) = (run.report, run.cited);
+        let known = report.evidence.iter().chain(earlier);
+        let numbers = known.filter_map(|e| e.id.strip_prefix('E'));
+        let last = numbers.filter_map(|n| n.parse::<usize>().ok()).max();
+        Said {
+            report,
+            sentences: Vec::new(),
+            evidence: Vec::new(),
+            next: last.unwrap_or(0) + 1,
+            earlier,
+            told: Vec::new(),
+        }
+    }
+
+    /// Whether a finding is told for the first time.
+    pub(super) fn tells(&mut self, finding: &str) -> bool {
+        let is_new = self.told.iter().all(|id| id != finding);
+        self.told.push(finding.to_owned());
+        is_new
+    }
+
+    pub(super) fn language(&self) -> Language {
+        self.report.language
+    }
+
+    /// Says a sentence that is in the report's language.
+    pub(super) fn say_line(&mut self, line: &str) {
+        self.say(text!("{line}", "{line}"), &[]);
+    }
+
+    /// Whether nothing was said but that names are unknown.
+    pub(super) fn only_unknown(&self, unknown: usize) -> bool {
+        self.sentences.len() == unknown
+    }
+
+    /// Says something that rests on evidence with these ids; what was said before is not repeated.
+    pub(super) fn say(&mut self, text: Text, ids: &[String]) {
+        let text = text.into(self.language());
+        let bare = text.trim().trim_end_matches(['.', '。']);
+        if bare.is_empty() || self.sentences.iter().any(|s| s.starts_with(bare)) {
+            return;
+        }
+        let mut shown: Vec<&str> = Vec::new();
+        for id in ids {
+            if !shown.contains(&id.as_str()) && !bare.contains(&format!("[{id}")) {
+                shown.push(id);
+            }
+        }
+        let known = ids
+            .iter()
+            .filter_map(|id| self.report.evidence.iter().find(|e| e.id == *id));
+        for e in known.cloned().collect::<Vec<_>>() {
+            self.keep(e);
+        }
+        let cited = match shown.is_empty() {
+            true => String::new(),
+            false => format!(" [{}]", shown.join(", ")),
+        };
+        let end = self.language().select("。", ".");
+        let first = match is_ordinary(bare) {
+            true => report::format::with_capital(bare),
+            false => bare.to_owned(),
+        };
+        self.sentences.push(format!("{first}{cited}{end}"));
+    }
+
+    /// Evidence of a number that the report does not have yet; its id.
+    pub(super) fn measured(
+        &mut self,
+        (metric, value, unit): (&str, f64, &str),
+        source: Option<&Source>,
+        text: Text,
+    ) -> Vec<String> {
+        let Some(source) = source else {
+            return Vec::new();
+        };
+        let language = self.language();
+        let known = self
+            .report
+            .evidence
+            .iter()
+            .chain(self.earlier)
+            .chain(&self.evidence);
+        let is_same = |e: &&Evidence| {
+            e.metric == metric
+                && e.source == *source
+                && e.value == report::EvidenceValue::from(value)
+        };
+        if let Some(known) = known.into_iter().find(is_same).cloned() {
+            let id = known.id.clone();
+            self.keep(known);
+            return vec![id];
+        }
+        let id = format!("E{}", self.next);
+        self.next += 1;
+        self.evidence.push(Evidence {
+            id: id.clone(),
+            metric: metric.to_owned(),
+            value: value.into(),
+            unit: Some(unit.to_owned()),
+            expected: None,
+            source: source.clone(),
+            text: text.into(language),
+        });
+        vec![id]
+    }
+
+    fn keep(&mut self, evidence: Evidence) {
+        if self.evidence.iter().all(|e| e.id != evidence.id) {
+            self.evidence.push(evidence);
+        }
+    }
+
+    /// The sentences alone.
+    pub(super) fn into_lines(self) -> Vec<String> {
+        self.sentences
+    }
+
+    pub(super) fn finish(self) -> MeasuredAnswer {
+        MeasuredAnswer {
+            text: self.sentences.join(self.report.language.select("", " ")),
+            evidence: self.evidence,
+        }
+    }
+}
+
+/// Whether a sentence begins with a word that is no name, so that it may be capitalized.
+fn is_ordinary(text: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "the", "this", "no", "every", "most", "it", "its", "nothing", "little", "each", "one",
+        "costs", "only", "a", "an", "there", "all", "not",
+    ];
+    text.split(' ')
+        .next()
+        .is_some_and(|word| WORDS.contains(&word))
+}

@@ -1,0 +1,365 @@
+//! What is known of operators, inputs, columns, files, script lines, findings, suggestions and evidence.
+
+use report::format::{DISTINCT_VALUE, ROW, Share, list};
+use report::{Text, text};
+
+use super::intent::Intent;
+use super::said::Said;
+use super::words::Quantity;
+use super::{Asked, job, stage, verdict};
+use crate::{ColumnSummary, InputSummary};
+
+pub(super) fn operator(said: &mut Said<'_>, run: &Asked<'_>, at: usize, operator: usize) {
+    let stage = &run.summary.stages[at];
+    let (o, name) = (&stage.operators[operator], &stage.name);
+    let id = crate::with_keys(&o.id, &o.keys);
+    let rows = match (o.rows, o.estimated_rows) {
+        (Some(rows), Some(estimated)) => text!(
+            "，输出 {rows}（优化器估计 {estimated}）",
+            ", puts out {rows} (the optimizer expected {estimated})",
+            rows = ROW.count(rows),
+            estimated = ROW.count(estimated)
+        ),
+        (Some(rows), None) => text!("，输出 {rows}", ", puts out {rows}", rows = ROW.count(rows)),
+        _ => Text::default(),
+    };
+    let sentence = text!(
+        "{id} 在阶段 {name} 中运行{rows}",
+        "{id} runs in {name}{rows}",
+        rows = rows
+    );
+    let ids = o.rows.map(|n| {
+        let metric = format!("rows of {}", o.id);
+        said.measured(
+            (&metric, n, "rows"),
+            stage.sources.rows.as_ref(),
+            sentence.clone(),
+        )
+    });
+    said.say(sentence, &ids.unwrap_or_default());
+}
+
+/// Evidence of the size of an input.
+pub(super) fn evidence_of_input(said: &mut Said<'_>, input: &InputSummary) -> Vec<String> {
+    let name = &input.name;
+    let measured = [
+        ("rows", input.rows.map(|n| n as f64), "rows"),
+        ("bytes", input.bytes.map(|n| n as f64), "bytes"),
+        ("file_count", input.files.map(|n| n as f64), "files"),
+    ];
+    let known = measured
+        .into_iter()
+        .find_map(|(metric, value, unit)| Some((metric, value?, unit)));
+    let Some((metric, value, unit)) = known else {
+        return Vec::new();
+    };
+    let text = text!("{name}{sizes}", "{name}{sizes}", sizes = job::sizes(input));
+    said.measured((metric, value, unit), input.source.as_ref(), text)
+}
+
+pub(super) fn input(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
+    let input = &run.summary.inputs[at];
+    let name = &input.name;
+    let ids = evidence_of_input(said, input);
+    let layout = match &input.layout {
+        Some(layout) => text!("，存储方式 {layout}", ", stored by {layout}"),
+        None => Text::default(),
+    };
+    let sentence = text!(
+        "输入 {name}{sizes}{layout}",
+        "Input {name}{sizes}{layout}",
+        sizes = job::sizes(input),
+        layout = layout
+    );
+    said.say(sentence, &ids);
+    let language = said.language();
+    let mut keys: Vec<String> = input
+        .columns
+        .iter()
+        .map(|c| values(c, input.rows).into(language))
+        .collect();
+    keys.truncate(2);
+    if !keys.is_empty() {
+        let keys = keys.join(language.select("；", "; "));
+        said.say(text!("键：{keys}", "Keys: {keys}"), &ids);
+    }
+    mentions(said, run, name, intent);
+}
+
+/// How the values of a column are spread.
+fn values(column: &ColumnSummary, rows: Option<u64>) -> Text {
+    let name = &column.name;
+    let distinct = match column.distinct {
+        Some(n) => text!(" {n}", " has {n}", n = DISTINCT_VALUE.count(n as f64)),
+        None => Text::default(),
+    };
+    let share = |n: u64| match rows.filter(|rows| *rows > 0) {
+        Some(rows) => text!(
+            "，占 {share}",
+            ", {share}",
+            share = Share(n as f64 / rows as f64)
+        ),
+        None => Text::default(),
+    };
+    let top = match &column.top {
+        Some((value, n)) => text!(
+            "，最多的值 `{value}` 有 {n}{share}",
+            ", its most frequent value `{value}` is in {n}{share}",
+            n = ROW.count(*n as f64),
+            share = share(*n)
+        ),
+        None => Text::default(),
+    };
+    let nulls = match column.nulls {
+        Some(n @ 1..) => text!(
+            "，空值 {n}{share}",
+            ", null in {n}{share}",
+            n = ROW.count(n as f64),
+            share = share(n)
+        ),
+        _ => Text::default(),
+    };
+    text!(
+        "{name}{distinct}{top}{nulls}",
+        "{name}{distinct}{top}{nulls}",
+        distinct = distinct,
+        top = top,
+        nulls = nulls
+    )
+}
+
+/// What the findings say about something by name.
+fn mentions(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: &Intent) {
+    let asks = |q| intent.asks(q);
+    let judges = asks(Quantity::Reason) || asks(Quantity::Verdict) || asks(Quantity::Remedy);
+    if !judges && !intent.asked.is_empty() {
+        return;
+    }
+    let report = run.report;
+    let mut any = false;
+    for found in &report.findings {
+        let of_finding: Vec<String> = report
+            .evidence_of(&found.evidence)
+            .filter(|e| e.text.contains(name))
+            .map(|e| e.id.clone())
+            .collect();
+        if found.summary.contains(name) || !of_finding.is_empty() {
+            any = true;
+            verdict::finding(said, found, false);
+        }
+    }
+    if !any {
+        said.say(
+            text!(
+                "没有哪个问题直接与 {name} 有关",
+                "No finding is directly about {name}"
+            ),
+            &[],
+        );
+        if judges {
+            verdict::of_job(said, run);
+        }
+    }
+}
+
+pub(super) fn column(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: &Intent) {
+    let language = said.language();
+    let mut uses: Vec<String> = Vec::new();
+    for stage in &run.summary.stages {
+        let operators = stage
+            .operators
+            .iter()
+            .filter(|o| o.keys.iter().any(|k| k == name));
+        uses.extend(operators.map(|o| format!("{}/{}", stage.name, o.id)));
+    }
+    uses.truncate(6);
+    let known = run
+        .summary
+        .inputs
+        .iter()
+        .flat_map(|i| i.columns.iter().map(move |c| (i, c)));
+    for (input, column) in known.filter(|(_, c)| c.name == name) {
+        let ids = evidence_of_input(said, input);
+        let (table, values) = (&input.name, values(column, input.rows));
+        said.say(
+            text!(
+                "{table} 中的 {values}",
+                "In {table}, {values}",
+                values = values
+            ),
+            &ids,
+        );
+    }
+    let sentence = match uses.is_empty() {
+        true => text!("没有算子以 {name} 为键", "No operator has {name} as a key"),
+        false => text!(
+            "以 {name} 为键的算子：{uses}",
+            "{name} is a key of {uses}",
+            uses = list(&uses, language)
+        ),
+    };
+    said.say(sentence, &[]);
+    mentions(said, run, name, intent);
+}
+
+pub(super) fn file(said: &mut Said<'_>, run: &Asked<'_>, name: &str) {
+    let report = run.report;
+    let read = report.files_read.iter().find(|f| f.file == name);
+    match read {
+        Some(file) => {
+            let bytes = report::format::Bytes(file.bytes as f64);
+            let used = report
+                .evidence
+                .iter()
+                .filter(|e| e.source.file == name)
+                .count();
+            let sentence = text!(
+                "`{name}` 已读取（{bytes}），报告中有 {used} 条证据来自它",
+                "`{name}` was read ({bytes}); {used} pieces of evidence come from it",
+                bytes = bytes
+            );
+            said.say(sentence, &[]);
+        }
+        None => said.say(
+            text!("作业目录中没有读到 `{name}`", "`{name}` was not read"),
+            &[],
+        ),
+    }
+    for problem in report
+        .diagnostics
+        .iter()
+        .filter(|d| d.file.as_deref() == Some(name))
+    {
+        said.say_line(&problem.message);
+    }
+    for missing in report.missing_information.iter().filter(|m| m.file == name) {
+        said.say_line(&missing.reason);
+    }
+}
+
+/// A finding; with its evidence in words if that is asked for.
+pub(super) fn finding(said: &mut Said<'_>, run: &Asked<'_>, id: &str, with_evidence: bool) {
+    let report = run.report;
+    let all = report.findings.iter().chain(&report.notes);
+    let Some(found) = all.clone().find(|f| f.id == id) else {
+        return;
+    };
+    verdict::finding(said, found, false);
+    for e in report
+        .evidence_of(&found.evidence)
+        .take(3)
+        .filter(|_| with_evidence)
+    {
+        let (text, file) = (e.text.trim_end_matches(['.', '。']), &e.source.file);
+        said.say(
+            text!("{text}（{file}）", "{text} ({file})"),
+            std::slice::from_ref(&e.id),
+        );
+    }
+}
+
+pub(super) fn suggestion(said: &mut Said<'_>, run: &Asked<'_>, id: &str) {
+    let Some(s) = run.report.suggestions.iter().find(|s| s.id == id) else {
+        return;
+    };
+    let (title, gain) = (
+        s.title.trim_end_matches(['.', '。']),
+        s.gain.trim_end_matches(['.', '。']),
+    );
+    said.say(text!("{id}：{title}", "{id}: {title}"), &[]);
+    if !gain.is_empty() {
+        said.say(text!("收益：{gain}", "Gain: {gain}"), &[]);
+    }
+    for (items, zh, en) in [
+        (&s.steps, "步骤", "Steps"),
+        (&s.pros, "优点", "Pros"),
+        (&s.cons, "缺点", "Cons"),
+    ] {
+        let items: Vec<&str> = items
+            .iter()
+            .map(|i| i.trim_end_matches(['.', '。']))
+            .collect();
+        let items = items.join(said.language().select("；", "; "));
+        if !items.is_empty() {
+            said.say(text!("{zh}：{items}", "{en}: {items}"), &[]);
+        }
+    }
+    if let Some(finding) = &s.finding {
+        self::finding(said, run, finding, false);
+    }
+}
+
+pub(super) fn evidence(said: &mut Said<'_>, run: &Asked<'_>, id: &str) {
+    let Some(e) = run.report.evidence.iter().find(|e| e.id == id) else {
+        return;
+    };
+    let text = e.text.trim_end_matches(['.', '。']);
+    let (file, place) = (
+        &e.source.file,
+        e.source.locator.as_deref().unwrap_or_default(),
+    );
+    said.say(
+        text!("{text}（{file} {place}）", "{text} ({file} {place})"),
+        std::slice::from_ref(&e.id),
+    );
+}
+
+/// Which stages run some script lines, and what was found there.
+pub(super) fn lines(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32, intent: &Intent) {
+    let statements = run.statements();
+    let around = statements
+        .iter()
+        .filter(|s| s.lines.0 <= first && last <= s.lines.1);
+    let statement = around.min_by_key(|s| s.lines.1 - s.lines.0);
+    let (from, to) = statement.map_or((first, last), |s| s.lines);
+    let range = match from == to {
+        true => from.to_string(),
+        false => format!("{from}–{to}"),
+    };
+    let stages = run.summary.stages.iter().enumerate();
+    let run_by: Vec<(usize, String)> = stages
+        .filter(|(_, s)| s.lines.iter().any(|l| (from..=to).contains(l)))
+        .map(|(at, s)| (at, s.name.clone()))
+        .collect();
+    let names: Vec<String> = run_by.iter().map(|(_, name)| name.clone()).collect();
+    let target = match statement.and_then(|s| s.target.as_ref()) {
+        Some(target) => text!("（{target}）", " ({target})"),
+        None => Text::default(),
+    };
+    let sentence = match names.is_empty() {
+        true => text!(
+            "没有文件说明脚本第 {range} 行{target}由哪个阶段运行",
+            "No file tells which stage runs script lines {range}{target}",
+            target = target
+        ),
+        false => text!(
+            "脚本第 {range} 行{target}由 {names} 运行",
+            "Script lines {range}{target} are run by {names}",
+            target = target,
+            names = list(&names, said.language())
+        ),
+    };
+    said.say(sentence, &[]);
+    let there = run
+        .report
+        .findings
+        .iter()
+        .filter(|f| f.script_lines.is_some_and(|[a, b]| a <= to && from <= b));
+    let mut any = false;
+    for found in there {
+        any = true;
+        verdict::finding(said, found, false);
+    }
+    if !any {
+        said.say(
+            text!("这些行没有被规则指出问题", "No rule points at these lines"),
+            &[],
+        );
+    }
+    let measures = !intent.asked.is_empty();
+    run_by
+        .iter()
+        .take(2)
+        .filter(|_| measures)
+        .for_each(|(at, _)| stage::about(said, run, *at, intent));
+}

@@ -1,0 +1,204 @@
+//! Questions about runs: who answers, the run before, and the conversation.
+
+use agent::facts::MeasuredAnswer;
+use agent::{Observer, Replied};
+use job::Job;
+use report::{Checks, Evidence, ReasonerKind, Report, Usage};
+use runs::RunSummary;
+use runs::compare::{ComparedRun, Origin};
+use runs::question::{self, Asked, Turn};
+use runs::store::RunFilter;
+use schemars::JsonSchema;
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use crate::compare::no_report;
+use crate::error::Result;
+use crate::reasoner::ReasonerChoice;
+use crate::session::Session;
+
+/// Runs looked at for an earlier one of the same job.
+const RUNS_BACK: usize = 200;
+
+/// A question about a saved run.
+pub struct Question {
+    /// Id of the run or the start of it, or `last`.
+    pub run: String,
+    pub text: String,
+    pub reasoner: ReasonerChoice,
+    /// Whether to save the question and its answer with the run.
+    pub save: bool,
+    pub cancel: CancellationToken,
+}
+
+/// The answer to a question about a saved run. MCP clients see what is said about each field.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Answered {
+    /// Identifier of the run.
+    pub run_id: String,
+    /// The question.
+    pub question: String,
+    /// The answer, with the ids of its evidence in brackets.
+    pub text: String,
+    /// What the text cites.
+    pub evidence: Vec<Evidence>,
+    /// Who answered.
+    pub engine: report::Engine,
+    /// `None` without an LLM.
+    pub usage: Option<Usage>,
+    /// `None` without an LLM.
+    pub checks: Option<Checks>,
+    pub language: report::Language,
+}
+
+impl Session {
+    /// Answers the question of a report from what the run measured.
+    pub(crate) fn measured_answer(&self, report: &Report, job: &Job) -> Option<MeasuredAnswer> {
+        let question = report.question.as_deref()?;
+        let summary = RunSummary::of(job);
+        let asked = Asked {
+            report,
+            summary: &summary,
+            earlier: &|| self.earlier_run(report),
+            cited: &[],
+        };
+        Some(question::answer(question, &[], &asked))
+    }
+
+    /// The last run of the same job before this one. A second analysis of the same run is none.
+    fn earlier_run(&self, report: &Report) -> Option<ComparedRun> {
+        let filter = RunFilter {
+            limit: Some(RUNS_BACK),
+            ..RunFilter::default()
+        };
+        let name = report.job.name.as_deref()?;
+        let rows = self.with_store_if_any(|store| store.runs(&filter)).ok()?;
+        let mut found: Vec<Report> = Vec::new();
+        for row in rows {
+            let is_other = row.run_id != report.run_id;
+            if !is_other
+                || !row
+                    .job_name
+                    .as_deref()
+                    .is_some_and(|n| runs::compare::is_same_name(n, name))
+            {
+                continue;
+            }
+            let kept = self.with_store_if_any(|store| store.report(&row.run_id));
+            found.extend(kept.ok().flatten().filter(|other| is_before(other, report)));
+        }
+        // The latest of them; of several analyses of one run the newest.
+        let last = found
+            .into_iter()
+            .rev()
+            .max_by(|a, b| a.job.submitted.cmp(&b.job.submitted))?;
+        let summary = self.with_store_if_any(|store| store.summary(&last.run_id));
+        Some(ComparedRun {
+            summary: summary.ok().flatten().unwrap_or_default(),
+            report: last,
+            origin: Origin::Kept,
+        })
+    }
+
+    /// Answers a question about a saved run and saves both with it. Blocks; must not be called from a thread that serves asynchronous tasks.
+    ///
+    /// # Errors
+    /// If there is no such run, it has no report, or the LLM failed without a fallback.
+    pub fn ask(&self, asked: &Question, observer: &mut dyn Observer) -> Result<Answered> {
+        let run = asked.run.as_str();
+        let (report, summary, turns) = self
+            .with_store(|store| Ok((store.report(run)?, store.summary(run)?, store.turns(run)?)))?;
+        let report = report.ok_or_else(|| no_report(run))?;
+        let summary = summary.unwrap_or_default();
+        let cited: Vec<Evidence> = turns.iter().flat_map(|t| t.evidence.clone()).collect();
+        let context = Asked {
+            cited: &cited,
+            report: &report,
+            summary: &summary,
+            earlier: &|| self.earlier_run(&report),
+        };
+        let before = report
+            .question
+            .iter()
+            .chain(turns.iter().map(|t| &t.question));
+        let before: Vec<String> = before.cloned().collect();
+        let measured = question::answer(&asked.text, &before, &context);
+        let reasoners = self.reasoners(&asked.reasoner)?;
+        let input = question::input(
+            &asked.text,
+            measured.clone(),
+            &turns,
+            &context,
+            asked.reasoner.redact,
+        );
+        let services = self.services(reasoners, asked.reasoner.redact, &asked.cancel);
+        let replied = agent::reply(&input, &services, observer);
+        let replied = self.block_on(replied)?;
+        let answered = answered(asked, &report, measured, replied);
+        let turn = Turn {
+            question: answered.question.clone(),
+            text: answered.text.clone(),
+            evidence: answered.evidence.clone(),
+            reasoner: answered.engine.reasoner,
+            created_at: jiff::Timestamp::now().to_string(),
+        };
+        if asked.save
+            && let Err(error) = self.with_store(|store| store.add_turn(&report.run_id, &turn))
+        {
+            self.monitor()
+                .warn(&format!("the answer is not saved: {}", error.one_line()));
+        }
+        Ok(answered)
+    }
+}
+
+fn answered(
+    asked: &Question,
+    report: &Report,
+    measured: MeasuredAnswer,
+    replied: Replied,
+) -> Answered {
+    let Replied {
+        reply,
+        engine,
+        usage,
+        checks,
+        ..
+    } = replied;
+    let is_empty = reply.text.trim().is_empty();
+    let text = match is_empty {
+        true => measured.text,
+        false => reply.text,
+    };
+    let all = report.evidence.iter().chain(&measured.evidence);
+    let is_cited = |e: &&Evidence| {
+        let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
+        reply.evidence.contains(&e.id) || words.any(|word| word == e.id)
+    };
+    let mut evidence: Vec<Evidence> = Vec::new();
+    for e in all.filter(is_cited) {
+        if evidence.iter().all(|known| known.id != e.id) {
+            evidence.push(e.clone());
+        }
+    }
+    Answered {
+        run_id: report.run_id.clone(),
+        question: llm::hide(&asked.text).into_owned(),
+        text: llm::hide(&text).into_owned(),
+        evidence,
+        usage: usage.filter(|_| engine.reasoner == ReasonerKind::Llm),
+        engine,
+        checks,
+        language: report.language,
+    }
+}
+
+/// Whether a report is about an earlier run of the same job.
+fn is_before(other: &Report, report: &Report) -> bool {
+    let is_other = other.job.id != report.job.id
+        || other.job.id.is_none() && other.job.path != report.job.path;
+    match (&other.job.submitted, &report.job.submitted) {
+        (Some(a), Some(b)) => is_other && a < b,
+        _ => is_other,
+    }
+}
