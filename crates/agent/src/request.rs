@@ -99,12 +99,12 @@ pub enum AnalyzeError {
     #[error(transparent)]
     Job(#[from] job::OpenError),
     /// The LLM failed and there is nothing to fall back to.
-    #[error("the reasoning failed in step `{step}`")]
+    #[error("{}", report::say!("步骤 `{step}` 推理失败", "the reasoning failed in step `{step}`"))]
     Reasoner {
         step: &'static str,
         source: crate::reasoner::ReasonerError,
     },
-    #[error("the template of step `{step}` cannot be rendered")]
+    #[error("{}", report::say!("无法渲染步骤 `{step}` 的模板", "the template of step `{step}` cannot be rendered"))]
     Prompt {
         step: &'static str,
         source: crate::prompts::PromptError,

@@ -71,7 +71,7 @@ fn run(cli: &Cli, worker: Option<u64>, terminal: &Terminal) -> Result<Exit> {
         Command::Man { dir } => command::init::man(dir.as_deref(), terminal),
         Command::Index(args) => command::index::run(args, &config, terminal),
         Command::Rules(args) => command::rules::run(args, &config, terminal),
-        Command::Runs(args) => command::runs::run(args, &config, terminal),
+        Command::Runs(args) => command::runs::run(args, cli.global.lang, &config, terminal),
         Command::Feedback(args) => command::feedback::run(args, &config, terminal),
         Command::Fix(args) => command::fix::run(args, &config, terminal),
         Command::Schema { target } => command::init::schema(target, terminal),

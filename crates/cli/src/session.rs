@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::{Prompts, Request};
+use report::say;
 use server::{
     Documents, Error, ErrorKind, Explain, KeySource, Knowledge, Monitor, ReasonerChoice, Result,
     Session, Settings,
@@ -74,10 +75,15 @@ pub(crate) fn knowledge(config: &Config) -> Result<Knowledge> {
     let local = PathBuf::from("knowledge");
     let documents = match &config.knowledge {
         Some(folder) if !folder.is_dir() => {
-            let error = format!("the knowledge folder `{}` does not exist", folder.display());
-            return Err(Error::new(ErrorKind::Input, error).hint(
-                "check --knowledge and the configuration; without either, the built-in knowledge is used",
-            ));
+            let folder = folder.display();
+            let error = say!(
+                "知识库目录 `{folder}` 不存在",
+                "the knowledge folder `{folder}` does not exist"
+            );
+            return Err(Error::new(ErrorKind::Input, error).hint(say!(
+                "请检查 --knowledge 与配置；两者都没有时使用内置知识",
+                "check --knowledge and the configuration; without either, the built-in knowledge is used"
+            )));
         }
         Some(folder) => Documents::Folder(folder.clone()),
         None if !config.is_in_job && local.join("experience").is_dir() => {
@@ -100,7 +106,10 @@ pub(crate) fn knowledge(config: &Config) -> Result<Knowledge> {
 }
 
 pub(crate) fn thresholds(config: &Config) -> Result<diagnosis::Settings> {
-    let hint = "`scopeagent rules` lists every threshold with its default";
+    let hint = say!(
+        "`scopeagent rules` 列出所有阈值及其默认值",
+        "`scopeagent rules` lists every threshold with its default"
+    );
     diagnosis::Settings::from_table(&config.diagnosis).explain(ErrorKind::Usage, hint)
 }
 
@@ -108,7 +117,10 @@ fn prompts(config: &Config) -> Result<Prompts> {
     match &config.prompts {
         None => Ok(Prompts::built_in()),
         Some(folder) => {
-            let hint = "fix the template, or remove it to use the built-in one";
+            let hint = say!(
+                "请修正模板，或将其删除以使用内置模板",
+                "fix the template, or remove it to use the built-in one"
+            );
             Prompts::with_folder(folder).explain(ErrorKind::Usage, hint)
         }
     }
@@ -116,7 +128,10 @@ fn prompts(config: &Config) -> Result<Prompts> {
 
 /// The threads that LLM calls run on.
 pub(crate) fn runtime() -> Result<Runtime> {
-    let hint = "the system does not allow another thread";
+    let hint = say!(
+        "系统不允许再建线程",
+        "the system does not allow another thread"
+    );
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build();

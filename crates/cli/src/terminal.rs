@@ -11,8 +11,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::args::{Global, LogFormat, LogLevel, Target, When};
 use crate::exit::Exit;
 use crate::safe;
-use report::{say, visible, visible_line};
-use server::{Error, ErrorKind, Explain, Result};
+use report::{Language, say, visible, visible_line};
+use server::{Error, ErrorKind, Explain, LABELS, Result};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terminal {
@@ -151,9 +151,12 @@ impl server::Monitor for Terminal {
 fn colored(error: &Error) -> String {
     let red = anstyle::AnsiColor::Red.on_default().bold();
     let cyan = anstyle::AnsiColor::Cyan.on_default().bold();
-    let text = visible(&error.to_string()).replacen("error:", &format!("{red}error:{red:#}"), 1);
-    match text.rsplit_once("\nhint:").filter(|_| error.hint.is_some()) {
-        Some((before, hint)) => format!("{before}\n{cyan}hint:{cyan:#}{hint}"),
+    let [label, _, hint_is] =
+        LABELS[usize::from(report::interface() == Language::Zh)].map(str::trim);
+    let text = visible(&error.to_string()).replacen(label, &format!("{red}{label}{red:#}"), 1);
+    let hint = format!("\n{hint_is}");
+    match text.rsplit_once(&hint).filter(|_| error.hint.is_some()) {
+        Some((before, hint)) => format!("{before}\n{cyan}{hint_is}{cyan:#}{hint}"),
         None => text,
     }
 }

@@ -58,10 +58,10 @@ pub static FILES_PER_ROUND: Threshold = Threshold {
 #[derive(Debug, Error)]
 pub enum SettingsError {
     /// Not TOML.
-    #[error("thresholds are not valid TOML: {0}")]
+    #[error("{}", report::say!("阈值不是有效的 TOML：{error}", "thresholds are not valid TOML: {error}", error = .0.to_string()))]
     Syntax(#[from] toml::de::Error),
     /// No rule knows the name.
-    #[error("unknown threshold `{name}`{}", .nearest.map(|n| format!(", did you mean `{n}`?")).unwrap_or_default())]
+    #[error("{}", report::say!("没有阈值 `{name}`{nearest}", "unknown threshold `{name}`{nearest}", nearest = .nearest.map(|n| report::text!("，是否想写 `{n}`？", ", did you mean `{n}`?")).unwrap_or_default()))]
     Unknown {
         /// Name as written.
         name: String,
@@ -69,7 +69,7 @@ pub enum SettingsError {
         nearest: Option<&'static str>,
     },
     /// Not a number.
-    #[error("threshold `{name}` must be a number, in {unit}")]
+    #[error("{}", report::say!("阈值 `{name}` 须为数字，单位 {unit}", "threshold `{name}` must be a number, in {unit}"))]
     NotANumber {
         /// Name as written.
         name: String,
@@ -77,7 +77,7 @@ pub enum SettingsError {
         unit: &'static str,
     },
     /// Negative or not finite.
-    #[error("threshold `{name}` must be a finite number of at least 0, got {value}")]
+    #[error("{}", report::say!("阈值 `{name}` 须为不小于 0 的数，不能是 {value}", "threshold `{name}` must be a finite number of at least 0, got {value}"))]
     OutOfRange {
         /// Name as written.
         name: String,

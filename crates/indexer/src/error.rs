@@ -10,27 +10,27 @@ use crate::embed::EmbedError;
 /// Why an index could not be built or updated. The last good generation stays in place.
 #[derive(Debug, Error)]
 pub enum BuildError {
-    #[error("cannot read {path}: {source}")]
+    #[error("{}", report::say!("无法读取 {path}：{source}", "cannot read {path}: {source}", path = .path.display().to_string()))]
     Read {
         path: PathBuf,
         source: std::io::Error,
     },
-    #[error("cannot write {path}: {source}; the previous index is still in place")]
+    #[error("{}", report::say!("无法写入 {path}：{source}；原有索引仍在", "cannot write {path}: {source}; the previous index is still in place", path = .path.display().to_string()))]
     Write {
         path: PathBuf,
         source: std::io::Error,
     },
-    #[error("the index {path} is being written by {owner}; wait for it to end")]
+    #[error("{}", report::say!("{owner} 正在写索引 {path}，请等它结束", "the index {path} is being written by {owner}; wait for it to end", path = .path.display().to_string()))]
     Locked { path: PathBuf, owner: String },
     /// A mistyped path must not empty an index.
-    #[error("{path} holds no document (*.md, files.toml, glossary.toml); check the path")]
+    #[error("{}", report::say!("{path} 中没有文档（*.md、files.toml、glossary.toml），请检查路径", "{path} holds no document (*.md, files.toml, glossary.toml); check the path", path = .path.display().to_string()))]
     NoDocuments { path: PathBuf },
-    #[error("no document can be indexed; {}:{}: {}", .0.document, .0.line, .0.reason)]
+    #[error("{}", report::say!("没有可索引的文档；{document}:{line}：{reason}", "no document can be indexed; {document}:{line}: {reason}", document = .0.document, line = .0.line.to_string(), reason = .0.reason))]
     Broken(Skipped),
     /// The new generation was inconsistent and has been discarded.
-    #[error("the new generation failed its check: {reason}; the previous index is still in place")]
+    #[error("{}", report::say!("新索引未通过检查：{reason}；原有索引仍在", "the new generation failed its check: {reason}; the previous index is still in place"))]
     Verify { reason: String },
-    #[error("the BM25 store in {path} failed: {reason}; the previous index is still in place")]
+    #[error("{}", report::say!("{path} 中的 BM25 库出错：{reason}；原有索引仍在", "the BM25 store in {path} failed: {reason}; the previous index is still in place", path = .path.display().to_string()))]
     Lexical { path: PathBuf, reason: String },
     #[error(transparent)]
     Embed(#[from] EmbedError),
@@ -61,7 +61,7 @@ pub struct Skipped {
 
 /// Another version or model made the index; using it would silently mix results.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
-#[error("the index has {what} `{found}`, this program uses `{expected}`; run `index {remedy}`")]
+#[error("{}", report::say!("索引的 {what} 是 `{found}`，本程序使用 `{expected}`", "the index has {what} `{found}`, this program uses `{expected}`"))]
 pub struct Mismatch {
     /// `format`, `chunker`, `analyser` or `embedder`.
     pub what: &'static str,
@@ -74,9 +74,9 @@ pub struct Mismatch {
 /// Why an index could not be opened.
 #[derive(Debug, Error)]
 pub enum OpenError {
-    #[error("there is no index in {path}; run `index` to build it")]
+    #[error("{}", report::say!("{path} 中没有索引", "there is no index in {path}", path = .path.display().to_string()))]
     Missing { path: PathBuf },
-    #[error("the index file {path} is unusable: {reason}; run `index --full` to build it again")]
+    #[error("{}", report::say!("索引文件 {path} 无法使用：{reason}", "the index file {path} is unusable: {reason}", path = .path.display().to_string()))]
     Damaged { path: PathBuf, reason: String },
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
@@ -89,9 +89,9 @@ pub enum OpenError {
 pub enum SearchError {
     #[error(transparent)]
     Embed(#[from] EmbedError),
-    #[error("the BM25 store failed: {reason}; run `index verify`")]
+    #[error("{}", report::say!("BM25 库出错：{reason}；请运行 `index verify`", "the BM25 store failed: {reason}; run `index verify`"))]
     Lexical { reason: String },
-    #[error("chunk {ordinal} of the index cannot be read: {reason}; run `index verify`")]
+    #[error("{}", report::say!("无法读取索引的第 {ordinal} 个片段：{reason}；请运行 `index verify`", "chunk {ordinal} of the index cannot be read: {reason}; run `index verify`"))]
     Chunk { ordinal: u64, reason: String },
 }
 

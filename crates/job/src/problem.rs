@@ -25,8 +25,6 @@ pub(crate) enum Problem {
     NotOfEncoding(&'static str),
     Nul,
     Entities,
-    /// A folder of more than that many files.
-    TooManyFiles(usize),
     NameNotUnicode,
     Link,
     /// A socket, a pipe, a device.
@@ -131,13 +129,6 @@ impl Problem {
                     "对实体的引用保持原样；请保存一份不含实体的文件",
                     "references to them stay as written; save the file without them"
                 ),
-            ),
-            P::TooManyFiles(n) => (
-                text!(
-                    "文件超过 {n} 个，其余的已忽略",
-                    "more than {n} files; the rest are ignored"
-                ),
-                text!("请给出单个作业的文件夹", "give the folder of a single job"),
             ),
             P::LeftOut(kind, n) => (
                 text!(

@@ -16,25 +16,25 @@ pub type Keys<'a> = dyn Fn(&Profile) -> Result<Option<SecretString>, String> + '
 
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    #[error("no LLM is configured: add `[llm.profiles.NAME]` and `[llm] default = \"NAME\"`")]
+    #[error("{}", report::say!("没有配置 LLM：请添加 `[llm.profiles.NAME]` 和 `[llm] default = \"NAME\"`", "no LLM is configured: add `[llm.profiles.NAME]` and `[llm] default = \"NAME\"`"))]
     NoProfile,
-    #[error("there is no profile `{name}`; configured are: {known}")]
+    #[error("{}", report::say!("没有配置 `{name}`；已配置：{known}", "there is no profile `{name}`; configured are: {known}"))]
     Unknown { name: String, known: String },
-    #[error("`[llm.steps]` has no step `{0}`; steps are think1 to think5 and hypotheses")]
+    #[error("{}", report::say!("`[llm.steps]` 中没有步骤 `{step}`；步骤为 think1 至 think5 和 hypotheses", "`[llm.steps]` has no step `{step}`; steps are think1 to think5 and hypotheses", step = .0))]
     UnknownStep(String),
-    #[error("`max_cost` must be an amount of money, not {0}")]
+    #[error("{}", report::say!("`max_cost` 须为金额，不能是 {cost}", "`max_cost` must be an amount of money, not {cost}", cost = .0.to_string()))]
     Cost(f64),
-    #[error("`max_cost` is set, but profile `{0}` has no prices to count with")]
+    #[error("{}", report::say!("设置了 `max_cost`，但配置 `{profile}` 没有价格，无法计算", "`max_cost` is set, but profile `{profile}` has no prices to count with", profile = .0))]
     NoPrices(String),
-    #[error("`{field}` of profile `{profile}` must be a price, not {value}")]
+    #[error("{}", report::say!("配置 `{profile}` 的 `{field}` 须为价格，不能是 {value}", "`{field}` of profile `{profile}` must be a price, not {value}"))]
     Price {
         profile: String,
         field: &'static str,
         value: f64,
     },
-    #[error("the key of profile `{profile}` cannot be fetched: {reason}")]
+    #[error("{}", report::say!("无法取得配置 `{profile}` 的密钥：{reason}", "the key of profile `{profile}` cannot be fetched: {reason}"))]
     Key { profile: String, reason: String },
-    #[error("profile `{profile}` cannot be used")]
+    #[error("{}", report::say!("配置 `{profile}` 无法使用", "profile `{profile}` cannot be used"))]
     Client {
         profile: String,
         source: ClientError,

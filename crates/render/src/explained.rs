@@ -5,7 +5,6 @@ use anstyle::AnsiColor;
 use report::{Evidence, Report, RuleResult};
 
 use super::layout::{pad, wrap};
-use super::parts::value;
 use super::style::{DIM, HEADING};
 use super::words::Words;
 use crate::shown;
@@ -56,8 +55,7 @@ pub fn render(report: &Report, columns: usize) -> String {
 }
 
 fn fact(item: &Evidence, words: Words) -> String {
-    let (metric, value) = (&item.metric, value(&item.value));
-    let unit = item.unit.as_deref().unwrap_or("");
+    let (metric, amount) = (&item.metric, words.amount(item));
     let expected = words.expectation(item);
-    format!("      {DIM}{metric} = {value} {unit}{expected}{DIM:#}\n")
+    format!("      {DIM}{metric} = {amount}{expected}{DIM:#}\n")
 }

@@ -3,10 +3,10 @@
 use std::fmt::{self, Write as _};
 
 use report::format::Seconds;
-use report::{Finding, Report, Suggestion};
+use report::{Finding, Report, Suggestion, Verdict};
 
 use super::account;
-use super::parts::{self, EXPERIENCES_SHOWN, value};
+use super::parts::{self, EXPERIENCES_SHOWN};
 use super::words::Words;
 use crate::shown;
 use report::markdown::{code, escaped, fenced};
@@ -41,6 +41,10 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
     if let Some(answer) = &report.answer {
         writeln!(out, "{}\n", escaped(&answer.text))?;
     }
+    let is_open = report.verdict == Verdict::InsufficientInformation;
+    if is_open {
+        write_missing(out, report, words)?;
+    }
     write_time(out, report, words)?;
     if !report.findings.is_empty() {
         writeln!(out, "## {}\n", words.findings())?;
@@ -55,14 +59,8 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
             .iter()
             .try_for_each(|s| write_suggestion(out, s, words))?;
     }
-    if !report.missing_information.is_empty() {
-        writeln!(out, "## {}\n", words.missing())?;
-        for gap in parts::gaps(report) {
-            let files: Vec<String> = gap.files.iter().map(|f| code(f)).collect();
-            let (files, reason) = (files.join(", "), escaped(gap.reason()));
-            writeln!(out, "- {files}{}: {reason}", escaped(&gap.facts(words)))?;
-        }
-        writeln!(out)?;
+    if !is_open {
+        write_missing(out, report, words)?;
     }
     write_experiences(out, report, words)?;
     write_diagnostics(out, report, words)?;
@@ -108,15 +106,33 @@ fn write_time(out: &mut String, report: &Report, words: Words) -> fmt::Result {
     writeln!(out)
 }
 
+fn write_missing(out: &mut String, report: &Report, words: Words) -> fmt::Result {
+    if report.missing_information.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "## {}\n", words.missing())?;
+    for gap in parts::gaps(report) {
+        let files: Vec<String> = gap.files.iter().map(|f| code(f)).collect();
+        let (files, reason) = (files.join(words.comma()), escaped(gap.reason()));
+        let colon = words.colon();
+        writeln!(
+            out,
+            "- {files}{}{colon}{reason}",
+            escaped(&gap.facts(words))
+        )?;
+    }
+    writeln!(out)
+}
+
 fn write_experiences(out: &mut String, report: &Report, words: Words) -> fmt::Result {
-    let shown = parts::experiences(report, EXPERIENCES_SHOWN);
+    let shown = parts::consulted(report, EXPERIENCES_SHOWN);
     if shown.is_empty() {
         return Ok(());
     }
     writeln!(out, "## {}\n", words.experience())?;
-    for (experience, _) in shown {
-        let title = escaped(&experience.title);
-        writeln!(out, "- {title} ({})", code(&experience.chunk))?;
+    for consulted in shown {
+        let title = escaped(consulted.title);
+        writeln!(out, "- {title} ({})", code(consulted.document))?;
     }
     writeln!(out)
 }
@@ -166,16 +182,14 @@ fn write_finding(
     )?;
     for item in report.evidence_of(&finding.evidence) {
         let locator = item.source.locator.as_deref().unwrap_or("");
-        let unit = item.unit.as_deref().unwrap_or("");
         let expected = escaped(&words.expectation(item));
         writeln!(
             out,
-            "| {} | {}{expected} | {} | {} {} | {} |",
+            "| {} | {}{expected} | {} | {} | {} |",
             item.id,
             escaped(&item.text),
             escaped(&item.metric),
-            escaped(&value(&item.value)),
-            escaped(unit),
+            escaped(&words.amount(item)),
             code(format!("{} {locator}", item.source.file).trim_end())
         )?;
     }

@@ -1,10 +1,12 @@
 //! The pieces of a report that all its forms show, in words.
 
-use report::format::{STAGE, Seconds, Share, VERTEX, figure};
+use report::format::{Bytes, FILE, ROW, STAGE, Seconds, Share, VERTEX, figure};
 use report::{
-    Cause, Diagnostic, Engine, Evidence, EvidenceValue, Experience, Finding, JobSummary,
-    MissingInformation, Origin, Report, SameResult, Suggestion, Text, Verdict, text,
+    Cause, Diagnostic, Engine, Evidence, EvidenceValue, Finding, JobSummary, MissingInformation,
+    Origin, Report, SameResult, Suggestion, Text, Verdict, text,
 };
+
+use serde::Serialize;
 
 use super::account;
 use super::words::Words;
@@ -77,32 +79,47 @@ pub fn gaps(report: &Report) -> Vec<Gap<'_>> {
     gaps
 }
 
-/// The experiences that the steps were given, each once with its steps.
-pub fn experiences(report: &Report, per_step: u32) -> Vec<(&Experience, Vec<&str>)> {
-    let mut chunks: Vec<(&Experience, Vec<&str>)> = Vec::new();
+/// A document of which the steps were given passages.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Consulted<'a> {
+    pub title: &'a str,
+    /// Path in the knowledge base.
+    pub document: &'a str,
+    pub steps: Vec<&'a str>,
+}
+
+/// The documents that the steps consulted, each once.
+pub fn consulted(report: &Report, per_step: u32) -> Vec<Consulted<'_>> {
+    let mut all: Vec<Consulted> = Vec::new();
     for experience in report.experiences.iter().filter(|e| e.rank <= per_step) {
-        let known = chunks.iter_mut().find(|(e, _)| e.chunk == experience.chunk);
-        match known {
-            Some((_, steps)) => steps.push(&experience.step),
-            None => chunks.push((experience, vec![&experience.step])),
+        let document = document_of(&experience.chunk);
+        let step = experience.step.as_str();
+        match all.iter_mut().find(|known| known.document == document) {
+            Some(known) if known.steps.contains(&step) => {}
+            Some(known) => known.steps.push(step),
+            None => all.push(Consulted {
+                title: before(&experience.title, " › "),
+                document,
+                steps: vec![step],
+            }),
         }
     }
-    chunks
+    all
+}
+
+/// The document of a chunk.
+pub fn document_of(chunk: &str) -> &str {
+    before(chunk, "#")
+}
+
+fn before<'a>(text: &'a str, mark: &str) -> &'a str {
+    text.split_once(mark).map_or(text, |(before, _)| before)
 }
 
 /// File and place of a reading problem.
 pub fn place(diagnostic: &Diagnostic) -> String {
     let place = [diagnostic.file.as_deref(), diagnostic.locator.as_deref()];
     place.into_iter().flatten().collect::<Vec<_>>().join(" ")
-}
-
-/// A value as it is shown: at least three digits, thousands grouped.
-pub fn value(value: &EvidenceValue) -> String {
-    match value {
-        EvidenceValue::Number(n) => figure(*n),
-        EvidenceValue::Text(text) => text.clone(),
-        EvidenceValue::Bool(yes) => yes.to_string(),
-    }
 }
 
 impl Words {
@@ -235,6 +252,35 @@ impl Words {
         })
     }
 
+    /// A measured value, written as in sentences.
+    pub fn amount(self, item: &Evidence) -> String {
+        let n = match &item.value {
+            EvidenceValue::Number(n) => *n,
+            EvidenceValue::Text(text) => return text.clone(),
+            EvidenceValue::Bool(yes) => return yes.to_string(),
+        };
+        match item.unit.as_deref() {
+            Some("rows") => self.say(ROW.count(n)),
+            Some("vertices") => self.say(VERTEX.count(n)),
+            Some("files") => self.say(FILE.count(n)),
+            Some("bytes") => self.say(Bytes(n)),
+            Some("ms") => self.say(Seconds(n / 1e3)),
+            Some("s" | "seconds") => self.say(Seconds(n)),
+            Some("share") => self.say(Share(n)),
+            Some("%") => self.say(Share(n / 100.0)),
+            _ => figure(n),
+        }
+    }
+
+    /// Metric and value; the metric alone if the sentence says the value.
+    pub fn measured(self, item: &Evidence) -> String {
+        let amount = self.amount(item);
+        match item.text.contains(&amount) {
+            true => item.metric.clone(),
+            false => format!("{} = {amount}", item.metric),
+        }
+    }
+
     /// ` (expected <= 2.0)`; empty if nothing is expected.
     pub fn expectation(self, item: &Evidence) -> String {
         let expected = item.expected.as_ref();
@@ -336,5 +382,93 @@ mod security {
                 assert!(words.kind_of(&suggestion).ends_with("· LLM"));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use report::{Language, Source};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_value_is_written_as_in_the_sentence_and_said_once() {
+        for (value, unit, text, en, zh) in [
+            (
+                7_460_676.0,
+                Some("rows"),
+                "it is 7.5 M rows",
+                "m",
+                "m = 746 万行",
+            ),
+            (42.94, Some("s"), "it ran 43 s", "m", "m = 43 秒"),
+            (
+                2048.0,
+                Some("bytes"),
+                "it is large",
+                "m = 2.0 KiB",
+                "m = 2.0 KiB",
+            ),
+            (
+                1.0,
+                Some("vertices"),
+                "it is small",
+                "m = 1 vertex",
+                "m = 1 个顶点",
+            ),
+            (
+                3.58,
+                Some("ratio"),
+                "3.6 times the mean",
+                "m = 3.58",
+                "m = 3.58",
+            ),
+            (0.25, None, "", "m = 0.25", "m = 0.25"),
+        ] {
+            let item = Evidence {
+                id: "E1".to_owned(),
+                metric: "m".to_owned(),
+                value: EvidenceValue::Number(value),
+                unit: unit.map(str::to_owned),
+                expected: None,
+                source: Source {
+                    file: "f".to_owned(),
+                    locator: None,
+                },
+                text: text.to_owned(),
+            };
+            assert_eq!(Words(Language::En).measured(&item), en);
+            assert_eq!(Words(Language::Zh).measured(&item), zh);
+        }
+    }
+
+    #[test]
+    fn a_document_is_consulted_once_however_many_passages_of_it_are() {
+        let of = |step: &str, chunk: &str, rank: u32| {
+            json!({ "step": step, "chunk": chunk, "rank": rank, "title": "Skew › Fix", "score": null,
+                "bm25_rank": null, "vector_rank": null })
+        };
+        let experiences = [
+            of("think1", "experience/skew.md#cause", 1),
+            of("think1", "experience/skew.md#fix", 2),
+            of("think3", "experience/skew.md#fix", 1),
+            of("think3", "cases/one.md#fix", 3),
+        ];
+        let report = json!({
+            "schema_version": 1, "run_id": "01", "language": "en", "verdict": "healthy", "problem_type": null,
+            "job": { "path": "job", "state": "succeeded" }, "engine": { "reasoner": "offline" }, "findings": [],
+            "evidence": [], "missing_information": [], "suggestions": [], "experiences": experiences, "steps": [],
+            "files_read": [], "diagnostics": [],
+        });
+        let report: Report = serde_json::from_value(report).expect("a report");
+        let all = consulted(&report, 2);
+        let expected = Consulted {
+            title: "Skew",
+            document: "experience/skew.md",
+            steps: vec!["think1", "think3"],
+        };
+        assert_eq!(all, [expected]);
+        assert_eq!(consulted(&report, 3).len(), 2);
     }
 }

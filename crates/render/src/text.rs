@@ -4,11 +4,11 @@ use std::fmt::{self, Write as _};
 
 use anstyle::AnsiColor;
 use report::format::Seconds;
-use report::{Evidence, Finding, Report, Suggestion};
+use report::{Evidence, Finding, Report, Suggestion, Verdict};
 
 use super::account;
-use super::layout::{bar, width, wrap, wrap_items, wrap_names};
-use super::parts::{self, EXPERIENCES_SHOWN, value};
+use super::layout::{bar, shorten, width, wrap, wrap_items, wrap_names};
+use super::parts::{self, EXPERIENCES_SHOWN};
 use super::style::{self, BOLD, DIM, HEADING};
 use super::words::Words;
 use crate::shown;
@@ -17,6 +17,8 @@ use crate::shown;
 const BAR: usize = 20;
 /// Columns before the place of a piece of evidence.
 const EVIDENCE_INDENT: usize = 5;
+/// Columns of the title of a document at least, even where its line then gets too long.
+const MIN_TITLE: usize = 20;
 /// What to show, and in how many columns.
 #[derive(Debug, Clone, Copy)]
 pub struct TextOptions {
@@ -49,11 +51,17 @@ struct Page {
 impl Page {
     fn report(&mut self, report: &Report) -> fmt::Result {
         self.head(report)?;
+        let is_open = report.verdict == Verdict::InsufficientInformation;
+        if is_open {
+            self.missing(report)?;
+        }
         self.time(report)?;
         self.findings(report)?;
         self.suggestions(report)?;
         self.experiences(report)?;
-        self.missing(report)?;
+        if !is_open {
+            self.missing(report)?;
+        }
         self.diagnostics(report)?;
         if self.options.verbose {
             self.steps(report)?;
@@ -137,7 +145,7 @@ impl Page {
             Some(locator) => format!("{} {locator}", item.source.file),
             None => item.source.file.clone(),
         };
-        let fact = format!("{} = {}  [{place}]", item.metric, value(&item.value));
+        let fact = format!("{}  [{place}]", self.words.measured(item));
         for line in wrap_names(&fact, self.options.columns - EVIDENCE_INDENT, "", "  ") {
             writeln!(self.out, "{:EVIDENCE_INDENT$}{DIM}{line}{DIM:#}", "")?;
         }
@@ -215,14 +223,11 @@ impl Page {
         } else {
             EXPERIENCES_SHOWN
         };
-        for (experience, steps) in parts::experiences(report, shown) {
-            self.line(&experience.title, "  · ", "    ")?;
-            writeln!(
-                self.out,
-                "    {DIM}{}  ({}){DIM:#}",
-                experience.chunk,
-                steps.join(", ")
-            )?;
+        for consulted in parts::consulted(report, shown) {
+            let place = format!("{} ({})", consulted.document, consulted.steps.join(", "));
+            let room = self.options.columns.saturating_sub(width(&place) + 6);
+            let title = shorten(consulted.title, room.max(MIN_TITLE));
+            writeln!(self.out, "  · {title}  {DIM}{place}{DIM:#}")?;
         }
         Ok(())
     }

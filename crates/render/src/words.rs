@@ -124,6 +124,8 @@ phrases! {
     ignored = "已忽略", "Ignored";
     undo = "撤销", "Undo";
     download_diff = "下载 diff", "Download diff";
+    or = "或", "or";
+    logarithmic = "对数高度", "log height";
     bytes_read_per_vertex = "每个顶点读取的字节数", "bytes read per vertex";
 }
 

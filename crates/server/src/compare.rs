@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
-use report::Report;
+use agent::{Request, Silent};
+use report::{Language, Report, say};
 use runs::compare::{ComparedRun, Origin};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::session::{Analysis, Session};
+use crate::reasoner::{Mode, ReasonerChoice};
+use crate::session::{Analysis, Session, Task};
+use tokio_util::sync::CancellationToken;
 
 impl Session {
     /// The job in a folder, else the run with this identifier (or `last`, `last~1`, …).
@@ -21,10 +24,37 @@ impl Session {
             });
         }
         self.saved_run(name).map_err(|error| {
-            error.hint(format!(
+            error.hint(say!(
+                "`{name}` 须是作业目录、事件日志或运行；`scopeagent runs list` 列出所有运行",
                 "`{name}` must be a job folder, an event log or a run; `scopeagent runs list` shows every run"
             ))
         })
+    }
+
+    /// A saved run as it reads in another language: its job analyzed again by the rules. `None` if the folder no longer has the job.
+    pub fn run_in(&self, run: &str, language: Language) -> Result<Option<Analysis>> {
+        let row = self.with_store(|store| store.run(run))?;
+        let saved = self.report(&row.run_id)?;
+        let task = Task {
+            request: Request {
+                job: row.job.into(),
+                question: saved.question.clone(),
+                language: Some(language),
+                run_id: Some(row.run_id),
+                ..Request::default()
+            },
+            reasoner: ReasonerChoice {
+                mode: Mode::Offline,
+                ..ReasonerChoice::default()
+            },
+            save: false,
+            learned: true,
+            cancel: CancellationToken::new(),
+        };
+        let again = self.analyze(task, &mut Silent);
+        Ok(again
+            .ok()
+            .filter(|again| is_same_run(&again.report, &saved)))
     }
 
     fn read(&self, folder: &Path) -> Result<Analysis> {
@@ -70,9 +100,15 @@ impl Session {
 pub fn no_report(run: &str) -> Error {
     Error::new(
         ErrorKind::Input,
-        format!("run `{run}` has no report: it failed or was interrupted"),
+        say!(
+            "运行 `{run}` 没有报告：它失败了或被中断",
+            "run `{run}` has no report: it failed or was interrupted"
+        ),
     )
-    .hint("`scopeagent runs list` shows how each run ended; analyze the job again")
+    .hint(say!(
+        "`scopeagent runs list` 显示每次运行如何结束；请重新分析该作业",
+        "`scopeagent runs list` shows how each run ended; analyze the job again"
+    ))
 }
 
 /// Another job may have taken the folder since.

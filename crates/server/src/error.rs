@@ -5,6 +5,7 @@ use std::fmt;
 use agent::AnalyzeError;
 use indexer::{BuildError, Mismatch, OpenError, SearchError};
 use llm::ConnectError;
+use report::{Language, interface, say};
 use runs::store::StoreError;
 use serde::{Deserialize, Serialize};
 
@@ -77,14 +78,21 @@ impl<T, E: std::error::Error> Explain<T> for std::result::Result<T, E> {
     }
 }
 
+/// What an error, its causes and its remedy begin with, in English and in Chinese.
+pub const LABELS: [[&str; 3]; 2] = [
+    ["error: ", "caused by: ", "hint: "],
+    ["错误：", "原因：", "办法："],
+];
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "error: {}", self.message)?;
+        let [error, caused_by, hint_is] = LABELS[usize::from(interface() == Language::Zh)];
+        writeln!(f, "{error}{}", self.message)?;
         for cause in &self.causes {
-            writeln!(f, "  caused by: {cause}")?;
+            writeln!(f, "  {caused_by}{cause}")?;
         }
         match &self.hint {
-            Some(hint) => writeln!(f, "hint: {hint}"),
+            Some(hint) => writeln!(f, "{hint_is}{hint}"),
             None => Ok(()),
         }
     }
@@ -110,17 +118,18 @@ impl From<SearchError> for Error {
     fn from(error: SearchError) -> Error {
         let shown = Error::from_source(ErrorKind::Input, &error);
         match error {
-            SearchError::Embed(_) => shown.hint(EMBEDDER_HINT),
-            SearchError::Lexical { .. } | SearchError::Chunk { .. } => shown.hint(DAMAGED_HINT),
+            SearchError::Embed(_) => shown.hint(embedder_hint()),
+            SearchError::Lexical { .. } | SearchError::Chunk { .. } => shown.hint(damaged_hint()),
         }
     }
 }
 
 impl From<ConnectError> for Error {
     fn from(error: ConnectError) -> Error {
-        Error::from_source(ErrorKind::Usage, &error).hint(
-            "profiles are `[llm.profiles.NAME]` in the configuration; `scopeagent doctor` tries one",
-        )
+        Error::from_source(ErrorKind::Usage, &error).hint(say!(
+            "配置写在 `[llm.profiles.NAME]` 中；`scopeagent doctor` 可以测试",
+            "profiles are `[llm.profiles.NAME]` in the configuration; `scopeagent doctor` tries one"
+        ))
     }
 }
 
@@ -131,8 +140,10 @@ impl From<AnalyzeError> for Error {
             AnalyzeError::Reasoner { ref source, .. } => {
                 Error::from_source(ErrorKind::Llm, &error).hint(source.hint())
             }
-            AnalyzeError::Prompt { .. } => Error::from_source(ErrorKind::Usage, &error)
-                .hint("fix the template in the prompts folder, or remove it"),
+            AnalyzeError::Prompt { .. } => Error::from_source(ErrorKind::Usage, &error).hint(say!(
+                "请修正提示词目录中的模板，或将其删除",
+                "fix the template in the prompts folder, or remove it"
+            )),
         }
     }
 }
@@ -141,12 +152,13 @@ impl From<OpenError> for Error {
     fn from(error: OpenError) -> Error {
         let shown = Error::from_source(ErrorKind::Input, &error);
         match error {
-            OpenError::Missing { .. } => {
-                shown.hint("`scopeagent index` builds the index from the knowledge folder")
-            }
-            OpenError::Damaged { .. } => shown.hint(DAMAGED_HINT),
+            OpenError::Missing { .. } => shown.hint(say!(
+                "`scopeagent index` 由知识库目录构建索引",
+                "`scopeagent index` builds the index from the knowledge folder"
+            )),
+            OpenError::Damaged { .. } => shown.hint(damaged_hint()),
             OpenError::Mismatch(mismatch) => shown.hint(mismatch_hint(&mismatch)),
-            OpenError::Embed(_) => shown.hint(EMBEDDER_HINT),
+            OpenError::Embed(_) => shown.hint(embedder_hint()),
         }
     }
 }
@@ -156,22 +168,31 @@ impl From<BuildError> for Error {
         let shown = Error::from_source(ErrorKind::Input, &error);
         match error {
             BuildError::Mismatch(mismatch) => shown.hint(mismatch_hint(&mismatch)),
-            BuildError::Embed(_) => shown.hint(EMBEDDER_HINT),
+            BuildError::Embed(_) => shown.hint(embedder_hint()),
             BuildError::Open(error) => error.into(),
             BuildError::Write { source, .. } if is_full(&source) => Error {
                 kind: ErrorKind::Other,
-                ..shown.hint("free some space on the disk, or choose another folder with --index")
+                ..shown.hint(say!(
+                    "请腾出磁盘空间，或用 --index 另选目录",
+                    "free some space on the disk, or choose another folder with --index"
+                ))
             },
-            BuildError::Write { .. } => {
-                shown.hint("choose another folder with --index, or fix its permissions")
-            }
-            BuildError::Lexical { .. } => shown.hint(DAMAGED_HINT),
+            BuildError::Write { .. } => shown.hint(say!(
+                "请用 --index 另选目录，或修正其权限",
+                "choose another folder with --index, or fix its permissions"
+            )),
+            BuildError::Lexical { .. } => shown.hint(damaged_hint()),
             _ => shown,
         }
     }
 }
 
-const DAMAGED_HINT: &str = "`scopeagent index --full` rebuilds it";
+fn damaged_hint() -> String {
+    say!(
+        "`scopeagent index --full` 可重建索引",
+        "`scopeagent index --full` rebuilds it"
+    )
+}
 
 fn is_full(error: &std::io::Error) -> bool {
     use std::io::ErrorKind;
@@ -181,15 +202,22 @@ fn is_full(error: &std::io::Error) -> bool {
     )
 }
 
-const EMBEDDER_HINT: &str = "`[embedder]` in the configuration selects it (`scopeagent config show`); docs/models.md explains how to set up each one";
+fn embedder_hint() -> String {
+    say!(
+        "由配置中的 `[embedder]` 选择（`scopeagent config show`）；设置方法见 docs/models.md",
+        "`[embedder]` in the configuration selects it (`scopeagent config show`); docs/models.md explains how to set up each one"
+    )
+}
 
 fn mismatch_hint(mismatch: &Mismatch) -> String {
-    let update = format!(
-        "`scopeagent index {}` brings the index up to date",
-        mismatch.remedy
+    let update = say!(
+        "`scopeagent index {remedy}` 可更新索引",
+        "`scopeagent index {remedy}` brings the index up to date",
+        remedy = mismatch.remedy
     );
     match mismatch.what {
-        "embedder" => format!(
+        "embedder" => say!(
+            "{update}；要保留索引的向量模型，请修改配置中的 `[embedder]`",
             "{update}; to keep the index's embedder, change `[embedder]` in the configuration"
         ),
         _ => update,

@@ -10,6 +10,7 @@ use job::facts::{Derived, Spread, StageFacts, value};
 use job::model::{
     Application, Diagnostic, Edge, ExchangeKind, Execution, Executor, JobFile, OperatorKind, Table,
 };
+use report::say;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -267,8 +268,9 @@ fn application(job: &Job, app: &Application) -> ApplicationView {
 fn stage_index(job: &Job, name: &str) -> Result<usize> {
     job.stage_index(name).ok_or_else(|| {
         let names: Vec<&str> = job.stages.iter().map(|s| s.name.as_str()).collect();
-        Error::new(ErrorKind::Usage, format!("the job has no stage `{name}`"))
-            .hint(format!("its stages are {}", names.join(", ")))
+        let names = names.join(", ");
+        let error = say!("作业没有阶段 `{name}`", "the job has no stage `{name}`");
+        Error::new(ErrorKind::Usage, error).hint(say!("阶段有：{names}", "its stages are {names}"))
     })
 }
 

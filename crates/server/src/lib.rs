@@ -19,7 +19,7 @@ mod searches;
 mod session;
 
 pub use compare::no_report;
-pub use error::{Error, ErrorKind, Explain, Result};
+pub use error::{Error, ErrorKind, Explain, LABELS, Result};
 pub use knowledge::{Documents, Knowledge, builtin_documents};
 pub use monitor::{Monitor, Progress};
 pub use question::{Answered, Question};

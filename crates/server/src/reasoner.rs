@@ -10,6 +10,7 @@ use agent::model::{DryRun, LlmReasoner, Preview};
 use agent::offline::Offline;
 use llm::transport::Transport;
 use llm::{ConnectError, LlmConfig, LlmOptions, Model, Profile, Provider, Replay, Transcript};
+use report::say;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
@@ -68,11 +69,15 @@ impl Reasoners {
         }
         let is_configured = choice.profile.is_some() || !llm.profiles.is_empty();
         match choice.mode {
-            Mode::Offline => Ok(Reasoners::offline("offline reasoner, as requested")),
+            Mode::Offline => Ok(Reasoners::offline(&say!(
+                "按要求离线分析",
+                "offline reasoner, as requested"
+            ))),
             _ if choice.dry_run => dry_run(choice, llm),
-            Mode::Auto if !is_configured => {
-                Ok(Reasoners::offline("offline reasoner: no LLM is configured"))
-            }
+            Mode::Auto if !is_configured => Ok(Reasoners::offline(&say!(
+                "离线分析：没有配置 LLM",
+                "offline reasoner: no LLM is configured"
+            ))),
             Mode::Auto | Mode::Llm => with_llm(choice, llm, keys),
         }
     }
@@ -107,10 +112,11 @@ fn with_llm(choice: &ReasonerChoice, llm: &LlmConfig, keys: KeySource) -> Result
         agent::model::connect(llm, name, &keys, transcript.as_ref(), options)
     };
     let (name, profile) = llm.profile(choice.profile.as_deref())?;
-    let description = format!(
-        "reasoning with {} {} (profile `{name}`)",
-        profile.provider.name(),
-        profile.model
+    let description = say!(
+        "由 {provider} {model} 分析（配置 `{name}`）",
+        "reasoning with {provider} {model} (profile `{name}`)",
+        provider = profile.provider.name(),
+        model = profile.model
     );
     let mut reasoners = Reasoners::of(connect(choice.profile.as_deref())?, description);
     if !choice.no_fallback {
@@ -130,7 +136,10 @@ fn dry_run(choice: &ReasonerChoice, llm: &LlmConfig) -> Result<Reasoners> {
     let dry = DryRun::new(profile_or_any(choice, llm)?);
     Ok(Reasoners {
         previews: Some(dry.previews()),
-        ..Reasoners::of(dry, "dry run: nothing is sent")
+        ..Reasoners::of(
+            dry,
+            say!("试运行：不发送任何内容", "dry run: nothing is sent"),
+        )
     })
 }
 
@@ -144,9 +153,10 @@ fn profile_or_any(choice: &ReasonerChoice, llm: &LlmConfig) -> Result<Profile> {
 
 /// The profile only determines how prompts are cut, and is named in the report.
 fn replayed(path: &Path, choice: &ReasonerChoice, llm: &LlmConfig) -> Result<Reasoners> {
-    let hint = format!(
-        "`{}` must be a file that `--transcript` wrote",
-        path.display()
+    let hint = say!(
+        "`{file}` 须是 `--transcript` 写出的文件",
+        "`{file}` must be a file that `--transcript` wrote",
+        file = path.display().to_string()
     );
     let file = File::open(path).explain(ErrorKind::Input, &hint)?;
     let replay = Replay::read(BufReader::new(file)).explain(ErrorKind::Input, &hint)?;
@@ -156,12 +166,19 @@ fn replayed(path: &Path, choice: &ReasonerChoice, llm: &LlmConfig) -> Result<Rea
     let first = LlmReasoner::new(model, options(llm));
     Ok(Reasoners {
         replay: Some(replay),
-        ..Reasoners::of(first, "replaying a transcript: nothing is sent")
+        ..Reasoners::of(
+            first,
+            say!(
+                "重放记录：不发送任何内容",
+                "replaying a transcript: nothing is sent"
+            ),
+        )
     })
 }
 
 fn transcript(path: &Path) -> Result<Transcript> {
-    let hint = format!("`{}` must be a writable file", path.display());
+    let file = path.display();
+    let hint = say!("`{file}` 须可写", "`{file}` must be a writable file");
     let file = File::create(path).explain(ErrorKind::Usage, hint)?;
     Ok(Transcript::new(file))
 }

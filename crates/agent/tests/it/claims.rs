@@ -362,27 +362,35 @@ async fn nothing_private_leaves_a_masked_run_and_the_report_has_its_names_back()
     assert!(!advice.contains("name_"), "{advice}");
 }
 
+/// A report whose THINK 5 answers the question like this.
+async fn answering(answer: Value) -> Outcome {
+    let server = Server::amending(move |request, advice| {
+        if step_of(request) == "think5" {
+            advice["answer"] = answer.clone();
+        }
+    });
+    let request = Request {
+        language: Some(Language::En),
+        question: Some("Why is the join so slow?".to_owned()),
+        ..skewed()
+    };
+    ask(&server, &request).await
+}
+
 #[tokio::test]
 async fn the_answer_to_the_question_is_checked_and_never_missing() {
-    let mut honest = plain("think5");
-    honest["answer"] = json!({ "text": "The join runs for 77 s [E900].", "evidence": ["E900"] });
-    let (report, _) = concluding(Language::En, "think5", honest).await;
+    let text = "The join runs for 77 s [E900].";
+    let report = answering(json!({ "text": text, "evidence": ["E900"] })).await;
     let answer = report.answer.as_ref().expect("an answer");
-    assert_eq!(answer.text, "The join runs for 77 s [E900].");
+    assert_eq!(answer.text, text);
     assert!(report.evidence.iter().any(|e| e.id == "E900"));
-    let mut invented = plain("think5");
     let text = "SV77_Ghost alone takes 4321 s [E901].";
-    invented["answer"] = json!({ "text": text, "evidence": ["E901", "E900"] });
-    let (report, _) = concluding(Language::En, "think5", invented).await;
+    let report = answering(json!({ "text": text, "evidence": ["E901", "E900"] })).await;
     let answer = report.answer.as_ref().expect("an answer");
-    assert_eq!(
-        answer.text.matches("[unverified]").count(),
-        3,
-        "{}",
-        answer.text
-    );
+    let marked = answer.text.matches("[unverified]").count();
+    assert_eq!(marked, 3, "{}", answer.text);
     assert_eq!(answer.evidence, ["E900"]);
-    let (report, _) = concluding(Language::En, "think5", plain("think5")).await;
+    let report = answering(json!({ "text": "", "evidence": [] })).await;
     let answer = report.answer.as_ref().expect("the program's answer");
     assert_eq!(answer.text, "the join runs for 77 s [E900]");
 }

@@ -114,8 +114,8 @@ addEventListener("load", () => setTimeout(() => {
       if (cost) { cost[0] += jobs.cost[job] ?? 0; cost[1] += jobs.wasted[job] ?? 0; }
     }
     const analyzed = chosen.length - endings[3];
-    const some = (ending, word) => endings[ending] ? `${number(endings[ending])} ${words[word]}` : null;
-    const notes = [analyzed ? `${number(endings[1])} ${words.healthy}` : null, some(2, "inconclusive"), some(3, "failed")];
+    const notes = [["healthy", endings[1], analyzed], ["inconclusive", endings[2], endings[2]], ["failed", endings[3], endings[3]]]
+      .map(([word, n, shown]) => shown ? noted(word, number(n)) : null);
     const values = [
       [number(chosen.length), notes.filter(Boolean).join(" · ")],
       [number(endings[0]), analyzed ? noted("of_analyzed", share(endings[0], analyzed)) : ""],

@@ -182,8 +182,7 @@ fn minute(second: i64) -> String {
 fn tiles(collected: &Collected, totals: &Totals, words: Words) -> Vec<Tile> {
     let failed = totals.count(Ending::Failed);
     let analyzed = totals.jobs - failed;
-    let ending =
-        |name, ending| format!("{} {}", count(totals.count(ending), words), words.get(name));
+    let ending = |name, ending| noted(words, name, &count(totals.count(ending), words));
     let endings = [
         (analyzed > 0).then(|| ending("healthy", Ending::Healthy)),
         (totals.count(Ending::Inconclusive) > 0)

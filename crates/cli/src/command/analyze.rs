@@ -26,6 +26,9 @@ pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Resul
         .limits
         .is_given()
         .then(|| Pool::new(args.limits.budget(), terminal));
+    // The documents are looked at while the jobs are analyzed.
+    let knowledge = session::knowledge(config)?;
+    let changed = std::thread::spawn(move || knowledge.changed_documents());
     let call = Call {
         args,
         asks: config.ask == Some(true),
@@ -34,7 +37,9 @@ pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Resul
         terminal,
         cancel,
     };
-    call.all_jobs()
+    let exit = call.all_jobs()?;
+    super::warn_if_stale(changed, terminal);
+    Ok(exit)
 }
 
 /// A page and the calls of an LLM belong to one job.

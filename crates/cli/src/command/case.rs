@@ -85,9 +85,12 @@ fn write(path: &Path, case: &NewCase, force: bool) -> Result<()> {
     let written = file.and_then(|mut file| file.write_all(llm::hide(&case.text).as_bytes()));
     written.map_err(|e| match e.kind() {
         io::ErrorKind::AlreadyExists => {
-            let error = format!("the case `{}` already exists", path.display());
-            Error::new(ErrorKind::Input, error)
-                .hint("use --force to overwrite it, or --id NAME for another name")
+            let case = path.display();
+            let error = report::say!("案例 `{case}` 已存在", "the case `{case}` already exists");
+            Error::new(ErrorKind::Input, error).hint(report::say!(
+                "用 --force 覆盖，或用 --id NAME 另取名称",
+                "use --force to overwrite it, or --id NAME for another name"
+            ))
         }
         _ => Error::from_source(ErrorKind::Input, &e)
             .hint(format!("check that `{}` can be written", path.display())),
@@ -179,14 +182,26 @@ fn in_knowledge(path: &Path) -> Result<(PathBuf, String)> {
         (Some(knowledge), Some(name)) => Ok((knowledge.to_path_buf(), format!("{FOLDER}/{name}"))),
         _ => {
             let path = path.display();
-            let error = format!("`{path}` is not in the `{FOLDER}` folder of a knowledge folder");
-            Err(Error::new(ErrorKind::Usage, error).hint("cases are KNOWLEDGE/cases/NAME.md"))
+            let error = report::say!(
+                "`{path}` 不在知识库的 `{FOLDER}` 目录中",
+                "`{path}` is not in the `{FOLDER}` folder of a knowledge folder"
+            );
+            Err(Error::new(ErrorKind::Usage, error).hint(report::say!(
+                "案例位于 KNOWLEDGE/cases/NAME.md",
+                "cases are KNOWLEDGE/cases/NAME.md"
+            )))
         }
     }
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Error {
-    let error = format!("`{}` cannot be read: {error}", path.display());
-    Error::new(ErrorKind::Input, error)
-        .hint("check the name; without a file, every case in the knowledge folder is checked")
+    let path = path.display();
+    let error = report::say!(
+        "无法读取 `{path}`：{error}",
+        "`{path}` cannot be read: {error}"
+    );
+    Error::new(ErrorKind::Input, error).hint(report::say!(
+        "请检查名称；不给文件时检查知识库中的所有案例",
+        "check the name; without a file, every case in the knowledge folder is checked"
+    ))
 }

@@ -13,11 +13,20 @@ pub(crate) fn run(args: &Doctor, config: &Config, terminal: &Terminal) -> Result
     let key = crate::keys::of_profile(profile).map_err(|reason| {
         Error::new(
             ErrorKind::Usage,
-            format!("the key of profile `{name}` cannot be fetched: {reason}"),
+            report::say!(
+                "无法取得配置 `{name}` 的密钥：{reason}",
+                "the key of profile `{name}` cannot be fetched: {reason}"
+            ),
         )
-        .hint("fix `api_key_env` or `api_key_command` of the profile")
+        .hint(report::say!(
+            "请修正该配置的 `api_key_env` 或 `api_key_command`",
+            "fix `api_key_env` or `api_key_command` of the profile"
+        ))
     })?;
-    let hint = format!("fix `[llm.profiles.{name}]`");
+    let hint = report::say!(
+        "请修正 `[llm.profiles.{name}]`",
+        "fix `[llm.profiles.{name}]`"
+    );
     let server = Server::new(profile, key.as_ref()).explain(ErrorKind::Usage, hint)?;
     terminal.remark(&format!(
         "asking {} {} (profile `{name}`)",

@@ -84,8 +84,8 @@ fn judgements(args: &Eval, knowledge: &Knowledge) -> Result<Vec<Judged>> {
         (Some(path), _) => path.clone(),
         (None, Documents::Folder(folder)) => folder.join("judgements"),
         (None, Documents::Builtin) => {
-            return Err(Error::new(ErrorKind::Input, "there are no judgements to evaluate with")
-                .hint("give a knowledge folder with --knowledge, a file with --judgements, or a collection with --beir"));
+            return Err(Error::new(ErrorKind::Input, report::say!("没有可用于评测的评判数据", "there are no judgements to evaluate with"))
+                .hint(report::say!("用 --knowledge 给出知识库目录，用 --judgements 给出文件，或用 --beir 给出数据集", "give a knowledge folder with --knowledge, a file with --judgements, or a collection with --beir")));
         }
     };
     eval::read_judgements(&path).map_err(error)

@@ -7,6 +7,7 @@ use crate::args::{Cli, Init, Target};
 use crate::config::{PROJECT_FILE, user_file};
 use crate::exit::{Exit, TABLE};
 use crate::terminal::Terminal;
+use report::say;
 use server::{Error, ErrorKind, Explain, Result, builtin_documents};
 
 /// Every key, commented out, with its meaning.
@@ -19,9 +20,12 @@ pub(crate) fn run(args: &Init, terminal: &Terminal) -> Result<Exit> {
         false => args.folder.join(PROJECT_FILE),
     };
     if file.exists() {
-        let error = format!("`{}` already exists", file.display());
-        return Err(Error::new(ErrorKind::Usage, error)
-            .hint("edit it, or move it away and run `scopeagent init` again"));
+        let path = file.display();
+        let error = say!("`{path}` 已存在", "`{path}` already exists");
+        return Err(Error::new(ErrorKind::Usage, error).hint(say!(
+            "请直接编辑，或移走后再运行 `scopeagent init`",
+            "edit it, or move it away and run `scopeagent init` again"
+        )));
     }
     if args.user {
         write_new(&file, TEMPLATE)?;
@@ -48,7 +52,8 @@ fn write_new(path: &Path, text: &str) -> Result<bool> {
     }
     let parent = path.parent().map_or(Ok(()), fs::create_dir_all);
     let written = parent.and_then(|()| fs::write(path, text));
-    let hint = format!("`{}` is not writable", path.display());
+    let file = path.display();
+    let hint = say!("`{file}` 不可写", "`{file}` is not writable");
     written.explain(ErrorKind::Other, hint).map(|()| true)
 }
 
@@ -70,7 +75,11 @@ pub(crate) fn man(dir: Option<&Path>, terminal: &Terminal) -> Result<Exit> {
     if let Some(dir) = dir {
         let written =
             fs::create_dir_all(dir).and_then(|()| clap_mangen::generate_to(Cli::localized(), dir));
-        let hint = format!("`{}` must be a writable folder", dir.display());
+        let folder = dir.display();
+        let hint = say!(
+            "`{folder}` 须是可写的目录",
+            "`{folder}` must be a writable folder"
+        );
         written.explain(ErrorKind::Other, hint)?;
         return Ok(Exit::Success);
     }

@@ -22,6 +22,7 @@ pub(crate) mod search;
 pub(crate) mod trust;
 
 use std::path::PathBuf;
+use std::thread::JoinHandle;
 
 use anstyle::AnsiColor;
 use serde::Serialize;
@@ -51,8 +52,10 @@ fn knowledge_folder(config: &Config, purpose: &str) -> Result<PathBuf> {
         Documents::Folder(folder) => Ok(folder),
         Documents::Builtin => {
             let error = format!("there is no knowledge folder {purpose}");
-            Err(Error::new(ErrorKind::Input, error)
-                .hint("give one with --knowledge DIR; `scopeagent init` creates one"))
+            Err(Error::new(ErrorKind::Input, error).hint(report::say!(
+                "用 --knowledge DIR 指定；`scopeagent init` 可创建",
+                "give one with --knowledge DIR; `scopeagent init` creates one"
+            )))
         }
     }
 }
@@ -61,6 +64,18 @@ fn knowledge_folder(config: &Config, purpose: &str) -> Result<PathBuf> {
 fn finding(file: &str, line: usize, color: AnsiColor, code: &str, message: &str) -> String {
     let color = color.on_default();
     format!("{file}:{line}: {color}{code}{color:#}: {message}")
+}
+
+/// Says how many documents changed since the index was built.
+fn warn_if_stale(changed: JoinHandle<usize>, terminal: &Terminal) {
+    let changed = changed.join().unwrap_or_default();
+    if changed > 0 {
+        let documents = count(changed, "document");
+        terminal.remark(&report::say!(
+            "索引建成后有 {changed} 篇文档变化；`scopeagent index` 可更新",
+            "{documents} changed since the index was built; `scopeagent index` updates it"
+        ));
+    }
 }
 
 /// A count with its noun.

@@ -1,7 +1,7 @@
 //! `scopeagent rules`: what each rule detects, what it needs, and its thresholds.
 
 use diagnosis::{About, Settings};
-use report::{Language, StaticText};
+use report::{Language, StaticText, say};
 use serde_json::{Value, json};
 
 use crate::args::Rules;
@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::exit::Exit;
 use crate::render::layout::{stdout_width, wrap};
 use crate::terminal::Terminal;
-use server::Result;
+use server::{Error, ErrorKind, Result};
 
 pub(crate) fn run(args: &Rules, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let settings = crate::session::thresholds(config)?;
@@ -18,6 +18,17 @@ pub(crate) fn run(args: &Rules, config: &Config, terminal: &Terminal) -> Result<
     let wanted = |about: &&About| about.cause.code().starts_with(prefix);
     let rules = diagnosis::rules().iter();
     let rules: Vec<&About> = rules.map(|rule| rule.about()).filter(wanted).collect();
+    if rules.is_empty() {
+        let error = say!(
+            "没有以 `{prefix}` 开头的规则",
+            "no rule starts with `{prefix}`"
+        );
+        let hint = say!(
+            "`scopeagent rules` 列出所有规则",
+            "`scopeagent rules` lists them all"
+        );
+        return Err(Error::new(ErrorKind::Usage, error).hint(hint));
+    }
     let values: Vec<Value> = rules.iter().map(|r| as_json(r, &settings)).collect();
     super::show(terminal, args.format, &values, || {
         let texts = rules.iter().map(|r| as_text(r, &settings, language));
@@ -34,14 +45,23 @@ fn as_text(about: &About, settings: &Settings, language: Language) -> String {
     let codes = |list: &[job::info::Information]| {
         list.iter().map(|i| i.code()).collect::<Vec<_>>().join(", ")
     };
-    lines.push(format!("  needs: {}", codes(about.needs)));
+    lines.push(format!(
+        "  {}{}",
+        language.select("需要：", "needs: "),
+        codes(about.needs)
+    ));
     if !about.helps.is_empty() {
-        lines.push(format!("  helped by: {}", codes(about.helps)));
+        lines.push(format!(
+            "  {}{}",
+            language.select("有助于判断：", "helped by: "),
+            codes(about.helps)
+        ));
     }
     for threshold in about.thresholds {
         let value = settings.get(threshold);
         let (name, unit, default) = (threshold.name, threshold.unit, threshold.default);
-        let changed = Some(format!(" (default {default})")).filter(|_| value != default);
+        let changed = say!("（默认 {default}）", " (default {default})");
+        let changed = Some(changed).filter(|_| value != default);
         let changed = changed.unwrap_or_default();
         lines.push(format!("  {name} = {value} {unit}{changed}"));
         let reason = language.select(threshold.reason_zh, threshold.reason_en);
@@ -52,7 +72,7 @@ fn as_text(about: &About, settings: &Settings, language: Language) -> String {
         lines.extend(wrap(
             clears.pick(language),
             columns,
-            "  cleared if: ",
+            language.select("  排除条件：", "  cleared if: "),
             "      ",
         ));
     }

@@ -1,6 +1,6 @@
 //! `scopeagent runs`: saved runs.
 
-use report::Report;
+use report::{Language, Report, say};
 use runs::store::{RunFilter, RunRow, Store};
 
 use crate::args::Runs;
@@ -9,13 +9,19 @@ use crate::exit::Exit;
 use crate::render;
 use crate::render::layout::shorten;
 use crate::render::table::{Align, Table};
+use crate::session;
 use crate::terminal::{Out, Terminal};
-use server::Result;
+use server::{Analysis, Result};
 
 /// Columns of a job's name in the list.
 const NAME: usize = 36;
 
-pub(crate) fn run(args: &Runs, config: &Config, terminal: &Terminal) -> Result<Exit> {
+pub(crate) fn run(
+    args: &Runs,
+    language: Option<Language>,
+    config: &Config,
+    terminal: &Terminal,
+) -> Result<Exit> {
     let store = open(config)?;
     match args {
         Runs::List { job, limit, format } => {
@@ -35,6 +41,12 @@ pub(crate) fn run(args: &Runs, config: &Config, terminal: &Terminal) -> Result<E
         } => {
             let report = report(&store, run)?;
             let summary = store.summary(run)?.unwrap_or_default();
+            let other = language.filter(|language| *language != report.language);
+            let again = match other {
+                Some(language) => in_language(&report.run_id, language, config, terminal)?,
+                None => None,
+            };
+            let (report, summary) = again.map_or((report, summary), |a| (a.report, a.summary));
             let text = render::report(&report, &summary, *format, *verbose)?;
             terminal.out(target).write(&text)?;
         }
@@ -50,6 +62,29 @@ pub(crate) fn run(args: &Runs, config: &Config, terminal: &Terminal) -> Result<E
         },
     }
     Ok(Exit::Success)
+}
+
+/// A run in another language than it was saved in.
+fn in_language(
+    run: &str,
+    language: Language,
+    config: &Config,
+    terminal: &Terminal,
+) -> Result<Option<Analysis>> {
+    let runtime = session::runtime()?;
+    let session = session::open(config, terminal, &runtime)?;
+    let again = session.run_in(run, language)?;
+    terminal.remark(&match again {
+        Some(_) => say!(
+            "该运行以另一种语言保存；以下为按规则重新分析其作业的结果",
+            "the run was saved in the other language; this is its job analyzed again by the rules"
+        ),
+        None => say!(
+            "该运行以另一种语言保存，其作业已不在原处，因此按原样显示",
+            "the run was saved in the other language and its job is no longer there, so it is shown as it is"
+        ),
+    });
+    Ok(again)
 }
 
 pub(crate) fn open(config: &Config) -> Result<Store> {

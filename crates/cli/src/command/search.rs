@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use agent::StepId;
 use indexer::{Filter, Hit, Kind, Query, Remark, Section};
-use report::{Language, Match, text};
+use report::{Language, Match, say, text};
 
 use crate::args::Search;
 use crate::config::Config;
@@ -25,13 +25,7 @@ pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result
     let mut query = Query::new(args.query.join(" "), usize::from(args.k));
     query.filter = filter(args)?;
     let hits = index.search(&query)?;
-    let changed = changed.join().unwrap_or_default();
-    if changed > 0 {
-        let documents = super::count(changed, "document");
-        terminal.remark(&format!(
-            "{documents} changed since the index was built; `scopeagent index` updates it"
-        ));
-    }
+    super::warn_if_stale(changed, terminal);
     super::show(terminal, args.format, &hits, || {
         let language = config.language.unwrap_or(Language::of(&query.text));
         let remarks = match args.explain {
@@ -53,9 +47,12 @@ fn filter(args: &Search) -> Result<Filter> {
     filter.steps.extend(args.step.clone());
     for (facet, value) in &args.filter {
         add(&mut filter, facet, value).map_err(|known| {
-            let error = format!("`--filter {facet}={value}` is unknown");
+            let error = say!(
+                "没有 `--filter {facet}={value}`",
+                "`--filter {facet}={value}` is unknown"
+            );
             let known = known.join(", ");
-            Error::new(ErrorKind::Usage, error).hint(format!("use one of: {known}"))
+            Error::new(ErrorKind::Usage, error).hint(say!("可选：{known}", "use one of: {known}"))
         })?;
     }
     Ok(filter)

@@ -65,8 +65,14 @@ fn chosen(named: Option<&Path>) -> Result<PathBuf> {
         Some(folder) if folder.is_dir() => Ok(folder.join(PROJECT_FILE)),
         Some(file) => Ok(file.to_owned()),
         None => nearest(&Jobs::default()).ok_or_else(|| {
-            let error = format!("there is no `{PROJECT_FILE}` here or in a folder above");
-            Error::new(ErrorKind::Usage, error).hint("give the path of the file")
+            let error = report::say!(
+                "此处及上级目录中没有 `{PROJECT_FILE}`",
+                "there is no `{PROJECT_FILE}` here or in a folder above"
+            );
+            Error::new(ErrorKind::Usage, error).hint(report::say!(
+                "请给出文件的路径",
+                "give the path of the file"
+            ))
         }),
     }
 }

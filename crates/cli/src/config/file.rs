@@ -24,9 +24,10 @@ impl ConfigFile {
     /// # Errors
     /// If the file can't be read, or has an unknown key or a value of a wrong type.
     pub(crate) fn read(path: &Path) -> Result<ConfigFile> {
-        let hint = format!(
-            "`{}` must be a readable TOML file of at most 1 MiB; `scopeagent init` writes one",
-            path.display()
+        let hint = report::say!(
+            "`{file}` 须是可读的 TOML 文件，不超过 1 MiB；`scopeagent init` 可写出一份",
+            "`{file}` must be a readable TOML file of at most 1 MiB; `scopeagent init` writes one",
+            file = path.display().to_string()
         );
         let text = text_of(path).explain(ErrorKind::Usage, hint)?;
         let invalid = |error| invalid(path, &text, &error);
@@ -60,7 +61,13 @@ fn text_of(path: &Path) -> std::io::Result<String> {
 fn invalid(path: &Path, text: &str, error: &toml::de::Error) -> Error {
     let at = error.span().and_then(|span| text.get(..span.start));
     let line = at.map_or(1, |before| before.matches('\n').count() + 1);
-    let message = format!("`{}`, line {line}: {}", path.display(), error.message());
-    Error::new(ErrorKind::Usage, message)
-        .hint("`scopeagent init` writes a commented file with every known key")
+    let (file, reason) = (path.display(), error.message());
+    let message = report::say!(
+        "`{file}` 第 {line} 行：{reason}",
+        "`{file}`, line {line}: {reason}"
+    );
+    Error::new(ErrorKind::Usage, message).hint(report::say!(
+        "`scopeagent init` 可写出一份列有所有键的带注释文件",
+        "`scopeagent init` writes a commented file with every known key"
+    ))
 }

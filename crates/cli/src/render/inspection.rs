@@ -352,11 +352,14 @@ fn diagnostics(inspection: &Inspection, columns: Option<usize>) -> String {
             .into_iter()
             .flatten()
             .collect();
-        let text = format!("{severity}: {}: {}", place.join(" "), say(&d.message));
+        let colon = word("：", ": ");
+        let parts = [severity.to_owned(), place.join(" "), say(&d.message)];
+        let parts = parts.into_iter().filter(|part| !part.is_empty());
+        let text = parts.collect::<Vec<_>>().join(colon);
         lines(&visible_line(&text), INDENT);
         if let Some(hint) = &d.hint {
             lines(
-                &format!("{}: {}", word("办法", "hint"), say(hint)),
+                &format!("{}{colon}{}", word("办法", "hint"), say(hint)),
                 &INDENT.repeat(2),
             );
         }

@@ -3,9 +3,9 @@
 use std::fs;
 
 use serde_json::Value;
-use testkit::contains;
+use testkit::{contains, lacks};
 
-use crate::support::{User, case, copy, items};
+use crate::support::{Answer, User, case, copy, items, small_knowledge};
 
 #[test]
 fn what_is_no_job_folder_is_named_with_a_remedy() {
@@ -74,4 +74,51 @@ fn a_typo_in_the_configuration_is_named() {
     user.write("scopeagent.toml", "langauge = \"en\"\n");
     let errors = user.run_plain("config show").refused(2);
     contains(errors, ["langauge", "scopeagent.toml"]);
+}
+
+/// A file that was not looked at could be the one that is missing, so nothing is concluded.
+#[test]
+fn a_folder_of_more_files_than_a_job_has_is_refused() {
+    let user = User::new();
+    copy(&case("join-hot-key-skew"), &user.path("job"));
+    for n in 0..10_000 {
+        fs::write(user.path("job").join(format!("{n}.tmp")), "").expect("written");
+    }
+    for line in ["analyze job", "inspect job"] {
+        let error = user.run(line).refused(3);
+        contains(&error, ["more than 10000 files", "a single job"]);
+    }
+}
+
+#[test]
+fn an_outdated_index_is_mentioned_and_an_unreadable_one_named() {
+    let user = User::new();
+    small_knowledge(&user.path("knowledge"));
+    user.run_plain("index --quiet").text();
+    let job = case("healthy");
+    let analyze = || {
+        let mut program = user.program();
+        Answer::of(program.args(["--lang", "en", "analyze"]).arg(&job))
+    };
+    lacks(analyze().err, ["changed since"]);
+    user.write("knowledge/experience/new.md", "# New\n\nWords.\n");
+    contains(
+        analyze().err,
+        ["1 document changed since the index was built"],
+    );
+    let generation = user.read("index/CURRENT");
+    let manifest = format!("index/{}/manifest.json", generation.trim());
+    user.write(&manifest, "no manifest");
+    for answer in [
+        analyze(),
+        user.run_plain("search hot"),
+        user.run_plain("index verify"),
+    ] {
+        let error = answer.refused(3);
+        contains(
+            &error,
+            ["manifest.json", "`scopeagent index --full` rebuilds it"],
+        );
+        assert_eq!(error.matches("--full").count(), 1, "{error}");
+    }
 }

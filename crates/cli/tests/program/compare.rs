@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 use testkit::contains;
 
-use crate::support::{User, items, write_twins};
+use crate::support::{User, case, items, write_twins};
 
 /// A user with a good and a bad run of one job: `good`, `bad`.
 fn user() -> User {
@@ -111,4 +111,30 @@ fn what_is_neither_folder_nor_run_is_named() {
     let user = user();
     let errors = user.run_plain("compare good nowhere").refused(3);
     contains(errors, ["nowhere", "hint:"]);
+}
+
+#[test]
+fn shares_of_the_difference_add_up_and_what_adds_nothing_is_left_out() {
+    let user = User::new();
+    for (a, b) in [
+        ("near-join-hot-key-skew", "join-hot-key-skew"),
+        ("healthy", "excessive-shuffle"),
+    ] {
+        let line = format!(
+            "compare '{}' '{}' -f json",
+            case(a).display(),
+            case(b).display()
+        );
+        let comparison = user.run(&line).json();
+        let reasons = items(&comparison["reasons"]);
+        let shares: Vec<f64> = reasons.iter().filter_map(|r| r["share"].as_f64()).collect();
+        assert!(
+            shares.iter().sum::<f64>() <= 1.0 + 1e-9,
+            "{a}, {b}: {shares:?}"
+        );
+        assert!(
+            shares.iter().all(|share| *share >= 0.005),
+            "{a}, {b}: {shares:?}"
+        );
+    }
 }

@@ -75,3 +75,56 @@ fn options_of_every_command_are_under_one_heading_and_in_the_manual() {
         }
     }
 }
+
+#[test]
+fn errors_come_alone_and_in_the_language_of_the_interface() {
+    let user = User::new();
+    for (line, status, zh, en) in [
+        ("analyze none", 3, "不存在", "does not exist"),
+        (
+            "analyze --fomat text job",
+            2,
+            "没有参数 --fomat",
+            "unexpected argument",
+        ),
+        (
+            "analyze job -f pdf",
+            2,
+            "的值“pdf”无效",
+            "invalid value 'pdf'",
+        ),
+        (
+            "analize job",
+            2,
+            "没有命令 analize",
+            "unrecognized subcommand",
+        ),
+        ("analyze", 2, "缺少参数", "required arguments"),
+        (
+            "runs show none",
+            3,
+            "没有运行 `none`",
+            "there is no run `none`",
+        ),
+        (
+            "rules nothing",
+            2,
+            "没有以 `nothing` 开头的规则",
+            "no rule starts with `nothing`",
+        ),
+    ] {
+        for (language, expected) in [("zh", zh), ("en", en)] {
+            let line = format!("{line} --lang {language}");
+            let error = user.run(&line).refused(status);
+            contains(&error, [expected]);
+            let labels = ["错误：", "error:"];
+            let labels = if language == "zh" {
+                labels
+            } else {
+                [labels[1], labels[0]]
+            };
+            assert!(error.starts_with(labels[0]), "{line}: {error}");
+            lacks(&error, [labels[1], "offline"]);
+        }
+    }
+}

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use testkit::contains;
 
-use crate::support::{User, case, items};
+use crate::support::{User, case, copy, items};
 
 #[test]
 fn a_run_is_saved_listed_shown_and_deleted() {
@@ -63,4 +63,24 @@ fn eight_processes_write_at_once() {
     });
     let finished = |run: &&Value| run["status"] == "finished";
     assert_eq!(user.runs().iter().filter(finished).count(), 8);
+}
+
+#[test]
+fn a_run_is_shown_in_another_language_as_long_as_its_job_is_there() {
+    let user = User::new();
+    let job = user.path("job");
+    copy(&case("join-hot-key-skew"), &job);
+    user.report(&job, "--lang en");
+    contains(
+        user.run("runs show last").text(),
+        ["Problem found: hot key in a join"],
+    );
+    let shown = user.run("runs show last --lang zh");
+    contains(&shown.err, ["另一种语言"]);
+    contains(shown.text(), ["发现问题", "连接"]);
+    std::fs::remove_dir_all(&job).expect("removed");
+    let shown = user.run("runs show last --lang zh");
+    contains(&shown.err, ["按原样显示"]);
+    contains(shown.text(), ["fixing this would save"]);
+    assert_eq!(user.runs().len(), 1, "nothing else is saved");
 }

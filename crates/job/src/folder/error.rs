@@ -2,31 +2,36 @@
 
 use std::path::PathBuf;
 
+use report::say;
+
 /// Why a folder could not be opened as a job.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    #[error("{} does not exist", .0.display())]
+    #[error("{}", report::say!("{path} 不存在", "{path} does not exist", path = .0.display().to_string()))]
     Missing(PathBuf),
     /// A file that is not an event log.
-    #[error("{} is neither a folder nor a Spark event log", .0.display())]
+    #[error("{}", report::say!("{path} 既不是目录，也不是 Spark 事件日志", "{path} is neither a folder nor a Spark event log", path = .0.display().to_string()))]
     NotAFolder(PathBuf),
     /// Event logs of several applications.
-    #[error("{} has event logs of {} applications", .path.display(), .logs.len())]
+    #[error("{}", report::say!("{path} 中有 {n} 个应用的事件日志", "{path} has event logs of {n} applications", path = .path.display().to_string(), n = .logs.len().to_string()))]
     SeveralApplications {
         path: PathBuf,
         /// Their names, sorted.
         logs: Vec<String>,
     },
-    #[error("{} is empty", .0.display())]
+    #[error("{}", report::say!("{path} 是空的", "{path} is empty", path = .0.display().to_string()))]
     Empty(PathBuf),
     /// None of its files belongs to a job.
-    #[error("{} has no file of a SCOPE, U-SQL or Spark job", .path.display())]
+    #[error("{}", report::say!("{path} 中没有 SCOPE、U-SQL 或 Spark 作业的文件", "{path} has no file of a SCOPE, U-SQL or Spark job", path = .path.display().to_string()))]
     NoKnownFile {
         path: PathBuf,
         /// A folder in it that has one.
         inside: Option<String>,
     },
-    #[error("{} cannot be listed", .path.display())]
+    /// Not the folder of one job: what it lacks could not be told.
+    #[error("{}", report::say!("{path} 中的文件超过 {most} 个", "{path} has more than {most} files", path = .path.display().to_string()))]
+    TooManyFiles { path: PathBuf, most: usize },
+    #[error("{}", report::say!("无法列出 {path}", "{path} cannot be listed", path = .path.display().to_string()))]
     Unreadable {
         path: PathBuf,
         source: std::io::Error,
@@ -38,37 +43,58 @@ impl OpenError {
     pub fn hint(&self) -> String {
         match self {
             OpenError::Missing(_) => {
-                "check the path; give the folder that holds the job's files".into()
+                say!(
+                    "请检查路径；给出作业文件所在的目录",
+                    "check the path; give the folder that holds the job's files"
+                )
             }
             OpenError::NotAFolder(path) => {
                 match path.parent().filter(|p| !p.as_os_str().is_empty()) {
-                    Some(folder) => format!(
-                        "give a Spark event log or the folder of a job: {}",
-                        folder.display()
+                    Some(folder) => say!(
+                        "请给出 Spark 事件日志或作业目录：{folder}",
+                        "give a Spark event log or the folder of a job: {folder}",
+                        folder = folder.display().to_string()
                     ),
-                    None => "give the folder that holds the file".into(),
+                    None => say!(
+                        "请给出该文件所在的目录",
+                        "give the folder that holds the file"
+                    ),
                 }
             }
             OpenError::SeveralApplications { path, logs } => {
                 let one = path.join(logs.first().map_or("", String::as_str));
-                format!(
-                    "give one log, e.g. `{}`; `batch` reads them all",
-                    one.display()
+                say!(
+                    "请给出其中一个日志，如 `{one}`；`batch` 会读取全部",
+                    "give one log, e.g. `{one}`; `batch` reads them all",
+                    one = one.display().to_string()
                 )
             }
-            OpenError::Empty(_) => "download the job's files into it first".into(),
+            OpenError::Empty(_) => say!(
+                "请先把作业的文件下载到其中",
+                "download the job's files into it first"
+            ),
             OpenError::NoKnownFile {
                 inside: Some(inside),
                 ..
             } => {
-                format!("a folder inside looks like a job: `{inside}`")
+                say!(
+                    "其中的目录 `{inside}` 像是一个作业",
+                    "a folder inside looks like a job: `{inside}`"
+                )
             }
             OpenError::NoKnownFile { .. } => {
-                "a job folder holds the script, `ScopeVertexDef.xml` or \
-                 `__ScopeRuntimeStatistics__.xml`, among others, or a Spark event log"
-                    .into()
+                say!(
+                    "作业目录含有脚本、`ScopeVertexDef.xml` 或 `__ScopeRuntimeStatistics__.xml` 等，或 Spark 事件日志",
+                    "a job folder holds the script, `ScopeVertexDef.xml` or `__ScopeRuntimeStatistics__.xml`, among others, or a Spark event log"
+                )
             }
-            OpenError::Unreadable { .. } => "check the permissions of the folder".into(),
+            OpenError::TooManyFiles { .. } => say!(
+                "请给出单个作业的目录，或移走不属于该作业的文件",
+                "give the folder of a single job, or move away what is no part of it"
+            ),
+            OpenError::Unreadable { .. } => {
+                say!("请检查目录的权限", "check the permissions of the folder")
+            }
         }
     }
 }

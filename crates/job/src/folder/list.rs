@@ -30,15 +30,20 @@ pub fn open(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
         path: path.to_owned(),
         ..Job::default()
     };
-    let folders = list(path, "", options, &mut job).map_err(unreadable)?;
+    let folders = list(path, "", options, &mut job)?;
     let known = |file: &JobFile| !matches!(file.kind, FileKind::Unknown | FileKind::Ignored);
     let any_here = job.files.iter().any(known);
     let mut inside = None;
     for folder in folders {
         let from = job.files.len();
         // a folder that cannot be listed is reported like a file that cannot be read
-        if let Err(error) = list(&path.join(&folder), &folder, options, &mut job) {
-            reader::unreadable_file(&mut job, &folder, &error);
+        match list(&path.join(&folder), &folder, options, &mut job) {
+            Err(OpenError::Unreadable { source, .. }) => {
+                reader::unreadable_file(&mut job, &folder, &source);
+            }
+            listed => {
+                listed?;
+            }
         }
         if inside.is_none() && job.files[from..].iter().any(known) {
             inside = Some(folder);
@@ -172,17 +177,22 @@ fn list(
     prefix: &str,
     options: &Options,
     job: &mut Job,
-) -> std::io::Result<Vec<String>> {
+) -> Result<Vec<String>, OpenError> {
+    let unreadable = |source| OpenError::Unreadable {
+        path: path.to_owned(),
+        source,
+    };
     let folder = job.path.clone();
     let mut folders = Vec::new();
-    let mut entries: Vec<_> = fs::read_dir(path)?.take(options.max_files + 1).collect();
-    if entries.len() > options.max_files {
-        entries.truncate(options.max_files);
-        let problem = Problem::TooManyFiles(options.max_files);
-        job.note(prefix, None, &problem);
-    }
-    for entry in entries {
-        let entry = entry?;
+    let entries = fs::read_dir(path).map_err(unreadable)?;
+    for (n, entry) in entries.enumerate() {
+        if n == options.max_files {
+            return Err(OpenError::TooManyFiles {
+                path: path.to_owned(),
+                most: n,
+            });
+        }
+        let entry = entry.map_err(unreadable)?;
         let Ok(own_name) = entry.file_name().into_string() else {
             let lossy = entry.file_name().to_string_lossy().into_owned();
             job.note(&lossy, None, &Problem::NameNotUnicode);

@@ -1,14 +1,13 @@
 //! A comparison as a self-contained page.
 
 use anstyle::{AnsiColor, Color};
-use minijinja::Environment;
 use minijinja::value::Serde;
 use runs::compare::Comparison;
 use serde::Serialize;
 
 use super::run_facts;
 use super::sections::{Body, Section, sections};
-use crate::html::STYLE;
+use crate::html::{STYLE, environment};
 use crate::layout::DiffPart;
 use crate::shown;
 use crate::table::Align;
@@ -59,7 +58,7 @@ pub fn render(comparison: &Comparison, all: bool) -> Result<String, minijinja::E
         note: (!comparison.same_job).then(|| words.other_job()),
         sections: sections(comparison, all).into_iter().map(view).collect(),
     };
-    let mut environment = Environment::new();
+    let mut environment = environment(comparison.language)?;
     environment.add_template("comparison.html", PAGE)?;
     environment
         .get_template("comparison.html")?

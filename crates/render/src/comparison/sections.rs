@@ -79,11 +79,13 @@ impl Writer {
     fn reasons(&self, c: &Comparison) -> Section {
         let words = self.words;
         let item = |reason: &Reason| {
-            let share = known(reason.share, percent, words);
             let confidence = percent(reason.confidence, words);
             let text = format!("{} · {} {confidence}", reason.text, words.confidence());
-            let lead = text!("占差异的 {share}", "{share} of the difference");
-            (words.say(lead), text)
+            let lead = reason.share.map(|share| {
+                let share = percent(share, words);
+                words.say(text!("占差异的 {share}", "{share} of the difference"))
+            });
+            (lead.unwrap_or_default(), text)
         };
         items(words.why(), c.reasons.iter().map(item).collect())
     }

@@ -5,6 +5,7 @@ use runs::{Histogram, RunSummary, StageSummary, Timeline};
 use super::svg::{escape, label, title};
 use crate::words::Words;
 use report::format::{Bytes, Seconds, TOKEN, VERTEX};
+use report::text;
 
 const HISTOGRAM: (f64, f64) = (330.0, 90.0);
 const TIMELINE: (f64, f64) = (920.0, 180.0);
@@ -49,10 +50,11 @@ fn histogram(
         h = height + AXIS + 16.0
     );
     let heading = format!(
-        "{caption} · {} · {} {}",
+        "{caption} · {} · {} {} · {}",
         words.say(VERTEX.count(f64::from(data.counts.iter().sum::<u32>()))),
         words.mean(),
-        unit(data.mean)
+        unit(data.mean),
+        words.logarithmic()
     );
     out += &label(0.0, 11.0, "caption", "start", &heading);
     for (i, count) in data.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
@@ -75,7 +77,12 @@ fn histogram(
         );
     }
     let base = height + AXIS + 12.0;
-    out += &label(0.0, base, "axis", "start", &unit(data.min));
+    let least = unit(data.min);
+    let start = match data.min > 0.0 {
+        true => words.say(text!("{least}（不从 0 起）", "{least} (not from 0)")),
+        false => least,
+    };
+    out += &label(0.0, base, "axis", "start", &start);
     out += &label(width, base, "axis", "end", &unit(data.max));
     out + "</svg>"
 }

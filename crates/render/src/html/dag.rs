@@ -53,7 +53,7 @@ pub(super) fn draw(summary: &RunSummary, hot: &[(String, String)], words: Words)
         .map(|(i, stage)| stage_box(stage, summary.share(stage), places.at[i], hot, words))
         .collect();
     format!(
-        r#"<svg class="dag" viewBox="0 0 {w:.0} {h:.0}" width="{w:.0}" height="{h:.0}" role="img">{channels}{boxes}{sizes}</svg>"#,
+        r#"<svg class="dag" viewBox="0 0 {w:.0} {h:.0}" width="{w:.0}" height="{h:.0}" style="--natural:{w:.0}px" role="img">{channels}{boxes}{sizes}</svg>"#,
         w = places.width,
         h = places.height
     )

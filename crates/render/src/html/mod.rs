@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use minijinja::Environment;
 use minijinja::value::Serde;
+use report::format::Seconds;
 use report::{Evidence, Finding, Language, Report, Suggestion};
 use runs::RunSummary;
 use serde::Serialize;
@@ -22,6 +23,7 @@ use crate::shown;
 
 const PAGE: &str = include_str!("report.html");
 const ACCOUNT: &str = include_str!("account.html");
+const MISSING: &str = include_str!("missing.html");
 const BODY: &str = include_str!("body.html");
 /// Colors by name; dark where the system or `color-scheme` of the root says so.
 pub const PALETTE: &str = include_str!("palette.css");
@@ -62,6 +64,7 @@ struct Page<'a> {
     findings: Vec<FindingView<'a>>,
     suggestions: Vec<SuggestionView<'a>>,
     gaps: Vec<GapView<'a>>,
+    consulted: Vec<parts::Consulted<'a>>,
     dag: String,
     timeline: Option<String>,
     script_file: Option<&'a str>,
@@ -137,12 +140,17 @@ pub fn environment(language: Language) -> Result<Environment<'static>, minijinja
         ("report.html", PAGE),
         ("body.html", BODY),
         ("account.html", ACCOUNT),
+        ("missing.html", MISSING),
     ] {
         environment.add_template(name, template)?;
     }
     environment.add_function("word", move |name: &str| words.by_name(name));
     environment.add_function("code", |text: &str| {
         minijinja::Value::from_safe_string(svg::with_code(text))
+    });
+    environment.add_function("seconds", move |ms: f64| words.say(Seconds(ms / 1000.0)));
+    environment.add_function("document", |chunk: &str| {
+        parts::document_of(chunk).to_owned()
     });
     Ok(environment)
 }
@@ -208,6 +216,7 @@ fn page<'a>(report: &'a Report, summary: &'a RunSummary, served: Option<&'a Serv
             .map(|f| finding_view(f, report, summary, words))
             .collect(),
         suggestions: suggestions.map(|s| suggestion_view(s, words)).collect(),
+        consulted: parts::consulted(report, u32::MAX),
         gaps: parts::gaps(report).into_iter().map(gap).collect(),
         dag: dag::draw(summary, &hot_stages(report), words),
         timeline: summary
@@ -226,6 +235,9 @@ fn finding_view<'a>(
     words: Words,
 ) -> FindingView<'a> {
     let share = finding.impact.as_ref().and_then(|i| i.share_of_elapsed);
+    // Findings about one stage have the same plots.
+    let of_stage = report.findings.iter().find(|f| f.stage == finding.stage);
+    let is_first = of_stage.is_some_and(|first| first.id == finding.id);
     let mut stages = summary.stages.iter();
     let stage = stages.find(|s| Some(&s.name) == finding.stage.as_ref());
     FindingView {
@@ -234,14 +246,16 @@ fn finding_view<'a>(
         facts: words.finding_facts(finding),
         saving: words.saving(finding, report),
         share_percent: share.map(|s| (s * 1000.0).round() / 10.0),
-        charts: stage.map_or_else(String::new, |s| charts::spread(s, words)),
+        charts: stage
+            .filter(|_| is_first)
+            .map_or_else(String::new, |s| charts::spread(s, words)),
     }
 }
 
 fn evidence_view(item: &Evidence, words: Words) -> EvidenceView<'_> {
     EvidenceView {
         item,
-        shown: parts::value(&item.value),
+        shown: words.amount(item),
         expectation: words.expectation(item),
     }
 }

@@ -18,6 +18,10 @@ const GROWTH: f64 = 1.1;
 const IMBALANCE: f64 = 1.3;
 /// Each row takes this factor longer.
 const SLOWER_ROWS: f64 = 1.25;
+/// Inputs that changed explain the difference if it follows from their growth to this share.
+const EXPLAINS: f64 = 0.8;
+/// A smaller share is shown as 0 %.
+const NOTHING: f64 = 0.005;
 /// Reasons shown; the rest explain little.
 const SHOWN: usize = 5;
 
@@ -134,13 +138,43 @@ pub(super) fn reasons(
             .flatten(),
     );
     drop_explained(&mut found);
-    found.sort_by(|x, y| y.confidence.total_cmp(&x.confidence));
-    found.sort_by_key(|r| r.kind != ReasonKind::Failure);
+    rank(&mut found);
     if found.is_empty() {
         found.push(unknown(&runs));
     }
     found.truncate(SHOWN);
     found
+}
+
+/// A failure first, then inputs that explain the difference, then by confidence; no second is explained twice.
+fn rank(reasons: &mut Vec<Reason>) {
+    reasons.sort_by(|x, y| y.confidence.total_cmp(&x.confidence));
+    reasons.sort_by_key(|r| (r.kind != ReasonKind::Failure, !is_changed_input(r)));
+    share_out(reasons);
+}
+
+/// Whether the inputs changed by so much that the rest follows from it.
+fn is_changed_input(reason: &Reason) -> bool {
+    reason.kind == ReasonKind::Data && reason.share.is_some_and(|share| share >= EXPLAINS)
+}
+
+/// Each reason keeps what those before it leave, and one for which nothing is left goes.
+fn share_out(reasons: &mut Vec<Reason>) {
+    let mut left = 1.0;
+    reasons.retain_mut(|reason| {
+        let (Some(share), Some(seconds)) = (reason.share, reason.seconds) else {
+            return true;
+        };
+        let kept = share.min(left);
+        left -= kept;
+        reason.seconds = Some(if share > 0.0 {
+            seconds * kept / share
+        } else {
+            0.0
+        });
+        reason.share = Some(kept);
+        kept >= NOTHING
+    });
 }
 
 fn oriented<'a>(
@@ -495,4 +529,42 @@ fn unknown(runs: &Contrast<'_>) -> Reason {
         ),
     };
     runs.reason(ReasonKind::Unknown, seconds, name, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason(kind: ReasonKind, share: f64, confidence: f64) -> Reason {
+        Reason {
+            kind,
+            seconds: Some(share * 100.0),
+            share: Some(share),
+            confidence,
+            stage: None,
+            cause: None,
+            text: String::new(),
+        }
+    }
+
+    #[test]
+    fn inputs_that_explain_the_change_come_first_and_shares_add_up() {
+        use ReasonKind as Kind;
+        for (growth, expected) in [
+            // The finding follows from the larger input: nothing is left for it.
+            (1.0, vec![(Kind::Data, 100.0)]),
+            (0.85, vec![(Kind::Data, 85.0), (Kind::Finding, 15.0)]),
+            (0.4, vec![(Kind::Finding, 90.0), (Kind::Data, 10.0)]),
+        ] {
+            let mut reasons = vec![
+                reason(Kind::Finding, 0.9, 0.9),
+                reason(Kind::Data, growth, 0.8),
+                reason(Kind::Tokens, 0.7, 0.5),
+            ];
+            rank(&mut reasons);
+            let seconds = |r: &Reason| (r.seconds.unwrap_or_default() * 10.0).round() / 10.0;
+            let ranked: Vec<_> = reasons.iter().map(|r| (r.kind, seconds(r))).collect();
+            assert_eq!(ranked, expected, "{growth}");
+        }
+    }
 }

@@ -4,40 +4,41 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use report::interface;
 use rusqlite::ErrorCode;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    #[error("`{}` cannot be written", .path.display())]
+    #[error("{}", report::say!("无法写入 `{path}`", "`{path}` cannot be written", path = .path.display().to_string()))]
     Folder { path: PathBuf, source: io::Error },
-    #[error("the run store `{}` failed", .path.display())]
+    #[error("{}", report::say!("运行库 `{path}` 出错", "the run store `{path}` failed", path = .path.display().to_string()))]
     Database {
         path: PathBuf,
         source: rusqlite::Error,
     },
-    #[error("the run store `{}` can only be read", .path.display())]
+    #[error("{}", report::say!("运行库 `{path}` 只能读取", "the run store `{path}` can only be read", path = .path.display().to_string()))]
     ReadOnly {
         path: PathBuf,
         /// Why it is not open for writing.
         source: Arc<StoreError>,
     },
-    #[error("the run store `{}` has version {found}; this program knows versions up to {known}", .path.display())]
+    #[error("{}", report::say!("运行库 `{path}` 的版本是 {found}，本程序最高支持 {known}", "the run store `{path}` has version {found}; this program knows versions up to {known}", path = .path.display().to_string()))]
     TooNew {
         path: PathBuf,
         found: u32,
         known: u32,
     },
-    #[error("there is no run `{0}`")]
+    #[error("{}", report::say!("没有运行 `{run}`", "there is no run `{run}`", run = .0))]
     UnknownRun(String),
-    #[error("`{prefix}` matches {count} runs")]
+    #[error("{}", report::say!("有 {count} 次运行以 `{prefix}` 开头", "`{prefix}` matches {count} runs"))]
     AmbiguousRun { prefix: String, count: usize },
-    #[error("run `{run}` has no suggestion `{suggestion}`; it has {known}")]
+    #[error("{}", report::say!("运行 `{run}` 没有建议 `{suggestion}`；有：{known}", "run `{run}` has no suggestion `{suggestion}`; it has {known}"))]
     UnknownSuggestion {
         run: String,
         suggestion: String,
         known: String,
     },
-    #[error("the report of run `{run}` cannot be read")]
+    #[error("{}", report::say!("无法读取运行 `{run}` 的报告", "the report of run `{run}` cannot be read"))]
     Report {
         run: String,
         source: serde_json::Error,
@@ -83,28 +84,42 @@ impl StoreError {
     pub fn hint(&self) -> &'static str {
         match self {
             StoreError::ReadOnly { source, .. } => return source.hint(),
-            StoreError::TooNew { .. } => return "use the newer program, or another data folder",
+            StoreError::TooNew { .. } => {
+                return interface().select(
+                    "请使用较新的程序，或另选数据目录",
+                    "use the newer program, or another data folder",
+                );
+            }
             StoreError::UnknownRun(_) | StoreError::AmbiguousRun { .. } => {
-                return "`scopeagent runs list` lists all runs";
+                return interface().select(
+                    "`scopeagent runs list` 列出所有运行",
+                    "`scopeagent runs list` lists all runs",
+                );
             }
             StoreError::UnknownSuggestion { .. } => {
-                return "`scopeagent runs show RUN` shows its suggestions";
+                return interface().select(
+                    "`scopeagent runs show RUN` 显示它的建议",
+                    "`scopeagent runs show RUN` shows its suggestions",
+                );
             }
             StoreError::Report { .. } => {
-                return "delete the run with `scopeagent runs delete RUN`";
+                return interface().select(
+                    "用 `scopeagent runs delete RUN` 删除这次运行",
+                    "delete the run with `scopeagent runs delete RUN`",
+                );
             }
             StoreError::Folder { .. } | StoreError::Database { .. } => {}
         }
         match self.trouble() {
             Some(Trouble::NoSpace) => {
-                "free some space on the disk, or choose another data folder (`data` in the configuration)"
+                interface().select("请腾出磁盘空间，或另选数据目录（配置中的 `data`）", "free some space on the disk, or choose another data folder (`data` in the configuration)")
             }
-            Some(Trouble::InUse) => "try again when the other process has finished",
+            Some(Trouble::InUse) => interface().select("等另一个进程结束后再试", "try again when the other process has finished"),
             Some(Trouble::NotAllowed) => {
-                "choose another data folder (`data` in the configuration), or fix its permissions"
+                interface().select("请另选数据目录（配置中的 `data`），或修正其权限", "choose another data folder (`data` in the configuration), or fix its permissions")
             }
             Some(Trouble::Damaged) | None => {
-                "the file is damaged: move it away, and the next run creates a new one"
+                interface().select("文件已损坏：请移走，下次运行会新建", "the file is damaged: move it away, and the next run creates a new one")
             }
         }
     }
