@@ -191,12 +191,22 @@ impl Batch {
                 blame: Blame::Job,
             };
         }
+        // the copy has another name each time
+        let copy = opened.path.display().to_string();
+        let uri = entry.uri.clone();
         let (analyze, entry) = (Arc::clone(&self.analyze), entry.clone());
         let analyzed = tokio::task::spawn_blocking(move || analyze(&opened, &entry));
-        analyzed.await.unwrap_or_else(|_| Attempt::Failed {
-            reason: "the program crashed on this job; please report it".to_owned(),
-            blame: Blame::Crash,
-        })
+        match analyzed.await {
+            Ok(Attempt::Failed { reason, blame }) => Attempt::Failed {
+                reason: reason.replace(&copy, &uri),
+                blame,
+            },
+            Ok(attempt) => attempt,
+            Err(_) => Attempt::Failed {
+                reason: "the program crashed on this job; please report it".to_owned(),
+                blame: Blame::Crash,
+            },
+        }
     }
 }
 
