@@ -125,12 +125,14 @@ fn result(n: u64, key: &str, reports: &[Value]) -> Value {
         "/cost/vertex_hours",
         "/cost/wasted_vertex_hours",
     ] {
-        report.pointer_mut(number).map(|value| scaled(value, scale));
+        if let Some(value) = report.pointer_mut(number) {
+            scaled(value, scale);
+        }
     }
     for finding in report["findings"].as_array_mut().into_iter().flatten() {
-        finding
-            .pointer_mut("/impact/seconds_saved")
-            .map(|value| scaled(value, scale));
+        if let Some(value) = finding.pointer_mut("/impact/seconds_saved") {
+            scaled(value, scale);
+        }
     }
     let segments = report
         .pointer_mut("/time/segments")

@@ -448,7 +448,7 @@ mod tests {
                 HashSet::from([first.key.clone()])
             );
             let all: Vec<JobResult> = store.results().try_collect().await.expect("results");
-            assert_eq!(all, [first.clone()]);
+            assert_eq!(all, std::slice::from_ref(&first));
             assert!(store.forget_failure(&first.key).await.expect("deleted"));
             assert!(!store.forget_failure(&first.key).await.expect("deleted"));
             assert!(!store.has(&first.key).await.expect("has"));

@@ -27,7 +27,7 @@ use terminal::Terminal;
 
 fn main() -> ExitCode {
     report::set_interface(args::language_of_call(std::env::args_os().skip(1)));
-    let (cli, memory) = match Cli::read(std::env::args_os()).and_then(Cli::as_worker) {
+    let (cli, memory) = match Cli::read(std::env::args_os()).and_then(Cli::into_worker) {
         Ok(read) => read,
         Err(status) => std::process::exit(status),
     };

@@ -113,8 +113,8 @@ const WORDS: &[(&str, StaticText)] = &[
 pub(super) struct Words(pub(super) Language);
 
 impl Words {
-    /// The word with a name; a name that is none stands for itself.
-    pub(super) fn get<'a>(self, name: &'a str) -> &'a str {
+    /// The word with a name, or the name if there is none.
+    pub(super) fn get(self, name: &str) -> &str {
         let word = WORDS.iter().find(|(known, _)| *known == name);
         word.map_or(name, |(_, text)| text.pick(self.0))
     }

@@ -368,7 +368,7 @@ impl Cli {
 
     /// A worker takes the arguments of the process that it works for as its own, so that both have the same
     /// configuration, and says nothing on stderr but errors. Returns the memory that a job may take.
-    pub(crate) fn as_worker(self) -> Result<(Cli, Option<u64>), i32> {
+    pub(crate) fn into_worker(self) -> Result<(Cli, Option<u64>), i32> {
         let Command::Worker(worker) = &self.command else {
             return Ok((self, None));
         };

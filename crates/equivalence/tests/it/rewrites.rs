@@ -17,7 +17,7 @@ fn check(rewritten: &[Rewritten]) -> usize {
             let facts = Facts {
                 tables: &job.tables,
                 reads: &|class| diagnosis::columns_read(job, class),
-                rewrites: &[text.clone()],
+                rewrites: std::slice::from_ref(text),
             };
             let about = format!("{}: {title}", rewritten.name);
             assert_eq!(judge(before, &after, &facts), Judgement::Proven, "{about}");

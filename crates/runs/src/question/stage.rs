@@ -611,6 +611,9 @@ pub(super) fn most_memory(said: &mut Said<'_>, run: &Asked<'_>) {
     }
 }
 
+/// A quantity: its name, its values of two stages, and its unit.
+type Pair = (Text, Option<(f64, f64)>, &'static str);
+
 /// The first two stages that a question names, side by side, and the largest difference.
 pub(super) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let stages = intent.subjects.iter().filter_map(|s| match s {
@@ -622,7 +625,7 @@ pub(super) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     };
     let per_vertex = |s: &StageSummary| Some(s.rows_in? / s.vertices.filter(|n| *n > 0)? as f64);
     let language = said.language();
-    let metrics: [(Text, Option<(f64, f64)>, &str); 6] = [
+    let metrics: [Pair; 6] = [
         (text!("用时", "wall time"), a.span_ms.zip(b.span_ms), "ms"),
         (
             text!("顶点数", "vertices"),

@@ -131,7 +131,7 @@ fn file_name(given: &str) -> Result<PathBuf> {
             && part.len() <= 200
             && !part.ends_with(['.', ' '])
     };
-    if parts.len() <= 8 && parts.iter().all(|part| is_plain(&part)) {
+    if parts.len() <= 8 && parts.iter().all(is_plain) {
         return Ok(parts.iter().collect());
     }
     let name = report::visible_line(given);
