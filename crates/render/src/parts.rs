@@ -456,7 +456,7 @@ mod tests {
             of("think3", "cases/one.md#fix", 3),
         ];
         let report = json!({
-            "schema_version": 1, "run_id": "01", "language": "en", "verdict": "healthy", "problem_type": null,
+            "schema_version": 1, "run_id": "01", "language": "en", "verdict": "healthy", "problem_type": "none",
             "job": { "path": "job", "state": "succeeded" }, "engine": { "reasoner": "offline" }, "findings": [],
             "evidence": [], "missing_information": [], "suggestions": [], "experiences": experiences, "steps": [],
             "files_read": [], "diagnostics": [],

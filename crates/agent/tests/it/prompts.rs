@@ -149,7 +149,7 @@ fn templates_speak_of_the_engine_that_ran_the_job() {
         ),
     ] {
         let context = serde_json::json!({
-            "terms": Terms::of(engine, language), "problem_type": "other", "tools": false, "marks": false,
+            "terms": Terms::of(engine, language), "problem_type": "other", "tools": false, "marks": false, "answer": null,
         });
         let render = |name| Prompts::built_in().render(language, name, &context);
         let texts = ["system", "think2", "think4", "think5"].map(|name| render(name).expect(name));

@@ -6,9 +6,9 @@ use job::script::Script;
 use crate::support::{Rewritten, all, shared};
 
 /// Judges and executes every rewrite: each is proven, and gives the rows that the script gave,
-/// whatever its user code does; next to none has rows that would not show a change. Returns how many
-/// were executed.
-fn check(rewritten: &[Rewritten]) -> usize {
+/// whatever its user code does. Returns how many were executed, and how many have rows that would not show
+/// a change.
+fn check(rewritten: &[Rewritten]) -> (usize, usize) {
     let (mut executed, mut idle, mut wrong) = (0, 0, Vec::new());
     for rewritten in rewritten {
         let (job, before) = (&rewritten.job, rewritten.script());
@@ -32,8 +32,7 @@ fn check(rewritten: &[Rewritten]) -> usize {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
-    assert!(idle * 20 <= executed, "{idle} of {executed} not exercised");
-    executed
+    (executed, idle)
 }
 
 /// The statements of a script that make rowsets.
@@ -44,8 +43,9 @@ fn rowsets(script: &Script) -> Vec<&str> {
 
 #[test]
 fn suggested_rewrites_keep_the_rows() {
-    let executed = check(all());
+    let (executed, idle) = check(all());
     assert!(executed > 60, "{executed}");
+    assert!(idle * 20 <= executed, "{idle} of {executed} not exercised");
 }
 
 #[test]
