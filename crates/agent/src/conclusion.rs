@@ -178,7 +178,7 @@ pub struct Advice {
     /// Prose in the report's language: what to do first, and what it costs.
     pub text: String,
     /// The answer to the user's question.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Reply::is_empty")]
     pub answer: Reply,
 }
 
@@ -190,6 +190,13 @@ pub struct Reply {
     /// Ids of evidence.
     #[serde(default)]
     pub evidence: Vec<String>,
+}
+
+impl Reply {
+    /// Whether nothing was asked, or nothing answered.
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
 }
 
 /// A checked suggestion, weighed.

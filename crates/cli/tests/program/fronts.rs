@@ -1,7 +1,7 @@
 //! Each front shows the same report: a walk through the fields of the JSON report, looked for in
 //! text, Markdown and HTML.
 
-use report::format::{Seconds, Share, figure};
+use report::format::{Seconds, Share, figure, with_unit};
 use report::{Cause, Language, Localize, TimeAccount};
 use serde_json::Value;
 
@@ -36,13 +36,12 @@ fn page(html: &str) -> String {
 }
 
 /// Texts that each front must show of every item in a list.
-const SHOWN: [(&str, &str); 5] = [
+const SHOWN: [(&str, &str); 4] = [
     ("findings", "id cause stage summary"),
     (
         "suggestions",
         "id finding title gain steps pros cons sources",
     ),
-    ("experiences", "chunk title"),
     ("missing_information", "info file reason would_decide"),
     ("diagnostics", "file message hint"),
 ];
@@ -115,10 +114,6 @@ fn shown_everywhere(report: &Value) -> Vec<(String, String)> {
     for (name, fields) in SHOWN {
         for (n, item) in list(&report[name]).enumerate() {
             let at = |field: &str| format!("{name}[{n}].{field}");
-            // Of the experience for a step, the best comes first and stands for the rest.
-            if name == "experiences" && item["rank"] != 1 {
-                continue;
-            }
             for field in fields.split(' ') {
                 let shown = match field {
                     "would_decide" => titles(&item[field]),
@@ -144,6 +139,20 @@ fn shown_everywhere(report: &Value) -> Vec<(String, String)> {
             add(at("impact.seconds_saved"), seconds(saved));
         }
     }
+    // Of the experience for a step, the best comes first and stands for the rest; a document is named once, and
+    // a terminal may have no room for all of its title.
+    for item in list(&report["experiences"]).filter(|e| e["rank"] == 1) {
+        let before = |field: &str, mark: &str| {
+            let text = item[field].as_str()?;
+            text.split(mark).next().map(str::to_owned)
+        };
+        let title = before("title", " › ").map(|title| title.chars().take(8).collect());
+        add(
+            "experiences.chunk".into(),
+            before("chunk", "#").into_iter().collect(),
+        );
+        add("experiences.title".into(), title.into_iter().collect());
+    }
     let cited: Vec<&Value> = list(&report["findings"])
         .flat_map(|f| list(&f["evidence"]))
         .collect();
@@ -152,7 +161,10 @@ fn shown_everywhere(report: &Value) -> Vec<(String, String)> {
         for field in ["id", "metric", "value", "expected", "text"] {
             add(at(field), texts(&item[field]));
         }
-        let number = item["value"].as_f64().map(figure);
+        let number = item["value"].as_f64().map(|n| match item["unit"].as_str() {
+            Some(unit) if unit != "count" => with_unit(n, unit, language),
+            _ => figure(n),
+        });
         add(at("value"), number.into_iter().collect());
         for field in ["file", "locator"] {
             add(at(field), texts(&item["source"][field]));

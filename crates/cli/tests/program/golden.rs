@@ -30,7 +30,10 @@ fn check(case: &str) {
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.add_filter(r"\b01[0-9A-HJKMNP-TV-Z]{24}\b", "[run]");
-    settings.add_filter(r"<small>\d+ ms</small>", "<small>[time]</small>");
+    settings.add_filter(
+        r"<small>[0-9.]+ (ms|s|毫秒|秒)</small>",
+        "<small>[time]</small>",
+    );
     settings.add_filter(r"(?s)<style>.*?</style>", "<style>…</style>");
     settings.bind(|| {
         for language in ["en", "zh"] {

@@ -59,9 +59,8 @@ pub(crate) fn ask(
     stream
         .set_read_timeout(Some(Duration::from_secs(60)))
         .expect("set");
-    write!(stream, "{head}\r\n").expect("sent");
-    // A server that refuses a body need not read it.
-    let _ = stream.write_all(body);
+    // A server that refuses a request need not read all of it.
+    let _ = write!(stream, "{head}\r\n").and_then(|()| stream.write_all(body));
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
     let answer = String::from_utf8_lossy(&answer).into_owned();

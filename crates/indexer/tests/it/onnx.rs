@@ -119,7 +119,10 @@ fn an_index_is_built_and_searched_and_knows_its_model() {
     world.settings = Settings::default();
     let refused = Index::open(&world.index(), &world.settings).err();
     let refused = refused.expect("another model");
-    assert!(matches!(&refused, OpenError::Mismatch(found) if found.remedy == "--reembed"), "{refused}");
+    assert!(
+        matches!(&refused, OpenError::Mismatch(found) if found.remedy == "--reembed"),
+        "{refused}"
+    );
     assert_eq!(world.rebuild(Rebuild::Reembed).embedded, 3);
     world.settings = settings;
     let back = world.rebuild(Rebuild::Reembed);

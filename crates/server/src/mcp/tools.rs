@@ -195,7 +195,12 @@ impl Handler {
     #[tool(
         title = "Ask about a run",
         output_schema = schema_for_output::<Answered>(),
-        annotations(read_only_hint = false, destructive_hint = false, idempotent_hint = false)
+        annotations(
+            read_only_hint = false,
+            destructive_hint = false,
+            idempotent_hint = false,
+            open_world_hint = false
+        )
     )]
     async fn ask_run(
         &self,
