@@ -51,8 +51,9 @@ for (const box of all(".wide")) {
   const zoom = (next, x = box.clientWidth / 2, y = box.clientHeight / 2) => {
     next = Math.min(4, Math.max(Math.min(0.2, fit()), next));
     const [left, top] = [box.scrollLeft + x, box.scrollTop + y];
-    svg.setAttribute("width", width * next);
-    svg.setAttribute("height", height * next);
+    // The sheet of a report fits the graph to the page.
+    const size = { width: `${width * next}px`, height: `${height * next}px`, minWidth: "0", maxWidth: "none" };
+    Object.assign(svg.style, size);
     box.scrollTo((left / scale) * next - x, (top / scale) * next - y);
     scale = next;
   };
