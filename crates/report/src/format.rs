@@ -258,6 +258,11 @@ pub fn list(items: &[String], language: Language) -> String {
     }
 }
 
+/// `text` without the stop at its end, for a sentence that goes on.
+pub fn without_stop(text: &str) -> &str {
+    text.trim_end_matches(['.', '。'])
+}
+
 /// `text` with its first letter in upper case.
 pub fn with_capital(text: &str) -> String {
     let mut chars = text.chars();

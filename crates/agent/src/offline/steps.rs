@@ -3,7 +3,7 @@
 use crate::conclusion::{CauseAnalysis, Causes, Classification, KeyCode, Module};
 use crate::facts::StepInput;
 use crate::wording::{citing, joined, sentence};
-use report::format::{STAGE, STATEMENT, Seconds, Share, list};
+use report::format::{STAGE, STATEMENT, Seconds, Share, list, without_stop};
 use report::{Evidence, Finding, Language, ProblemType, StaticText, Verdict, text};
 
 /// Evidence quoted per cause; a longer sentence is not read.
@@ -215,7 +215,7 @@ pub(super) fn causes(input: &StepInput) -> Causes {
 
 fn cause(finding: &Finding, input: &StepInput) -> CauseAnalysis {
     let (found, language) = (&input.facts.found, input.facts.language);
-    let quote = |e: &Evidence| format!("{} [{}]", e.text.trim_end_matches(['.', '。']), e.id);
+    let quote = |e: &Evidence| format!("{} [{}]", without_stop(&e.text), e.id);
     let evidence = finding.evidence.iter().filter_map(|id| found.evidence(id));
     let quoted: Vec<String> = evidence.take(EVIDENCE_QUOTED).map(quote).collect();
     let quoted = quoted.join(language.select("；", "; "));

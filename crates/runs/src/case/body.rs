@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use llm::Mask;
-use report::format::{Bytes, Change, ROW, STAGE, Seconds, Share, TOKEN, VERTEX, with_capital};
+use report::format::{
+    Bytes, Change, ROW, STAGE, Seconds, Share, TOKEN, VERTEX, with_capital, without_stop,
+};
 use report::markdown;
 use report::{Finding, Localize, Report, Suggestion, Text, text};
 
@@ -137,10 +139,6 @@ fn diagnosis(report: &Report, md: Markdown<'_>) -> String {
         text.into(report.language)
     };
     report.findings.iter().map(line).collect()
-}
-
-fn without_stop(text: &str) -> &str {
-    text.trim_end_matches(['.', '。'])
 }
 
 fn suggestions<'a>(

@@ -1,6 +1,6 @@
 //! What changed since the last run of the same job, if one is saved.
 
-use report::format::{Change, Seconds};
+use report::format::{Change, Seconds, without_stop};
 use report::text;
 
 use super::Asked;
@@ -18,7 +18,7 @@ pub(super) fn since(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             "没有保存这个作业更早的一次运行，无法说明变化；用 `scopeagent compare` 可以比较两个作业目录",
             "No earlier run of this job is saved, so there is nothing to compare with; `scopeagent compare` compares two job folders"
         );
-        return said.say(sentence, &[]);
+        return said.say(sentence);
     };
     let now = ComparedRun {
         report: run.report.clone(),
@@ -49,20 +49,20 @@ pub(super) fn since(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             "Compared with the last run ({when})"
         ),
     };
-    said.say(sentence, &[]);
+    said.say(sentence);
     for subject in &intent.subjects {
         if let Subject::Stage(at) = subject {
             stage(said, &run.summary.stages[*at].name, &comparison);
         }
     }
     for (n, reason) in comparison.reasons.iter().take(REASONS).enumerate() {
-        let text = reason.text.trim_end_matches(['.', '。']);
+        let text = without_stop(&reason.text);
         let sentence = match (reason.kind, n) {
             (ReasonKind::NoDifference, _) => text!("{text}", "{text}"),
             (_, 0) => text!("最可能的原因：{text}", "Most likely reason: {text}"),
             _ => text!("另外：{text}", "Also: {text}"),
         };
-        said.say(sentence, &[]);
+        said.say(sentence);
     }
 }
 
@@ -80,11 +80,8 @@ fn stage(said: &mut Said<'_>, name: &str, comparison: &compare::Comparison) {
             b = Seconds(b),
             change = Change::between(a, b)
         );
-        said.say(sentence, &[]);
+        said.say(sentence);
     } else if change.a.is_none() {
-        said.say(
-            text!("上一次运行没有 {name}", "The last run had no {name}"),
-            &[],
-        );
+        said.say(text!("上一次运行没有 {name}", "The last run had no {name}"));
     }
 }

@@ -3,8 +3,9 @@
 use report::{Cause, SegmentKind};
 
 use super::names::{Named, Subject, Unknown};
-use super::words::{Quantity, Wording};
-use super::{Asked, stage};
+use super::phrases::Quantity;
+use super::wording::Wording;
+use super::{Asked, rank};
 
 /// Subjects and quantities answered at once; nobody asks for more.
 const MOST: usize = 4;
@@ -82,7 +83,7 @@ fn earlier(before: &[String], run: &Asked<'_>) -> Vec<Subject> {
         let asked = asked(&wording);
         match named.subjects.is_empty() && asked.contains(&Quantity::Which) {
             // The question was which stage it is: that stage.
-            true => stage::ranked(run, &asked)
+            true => rank::ranked(run, &asked)
                 .into_iter()
                 .take(1)
                 .map(|(_, at)| Subject::Stage(at))

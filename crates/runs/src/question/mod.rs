@@ -1,7 +1,7 @@
 //! A question about a run, answered from what the run measured.
 //!
 //! `intent` reads what is asked: about which parts of the run (`names`, the run's own) which
-//! quantities (`words`). Each subject has a module that says what was measured of it, with the
+//! quantities (`wording`, by the `phrases` that people use). Each subject has a module that says what was measured of it, with the
 //! evidence; `verdict` says what the rules concluded. A question that is not understood is answered
 //! with what can be asked, and the verdict. Knows no LLM and no store.
 
@@ -10,11 +10,14 @@ mod context;
 mod intent;
 mod job;
 mod names;
+mod phrases;
+mod rank;
 mod said;
 mod stage;
 mod thing;
+mod time;
 mod verdict;
-mod words;
+mod wording;
 
 use std::collections::BTreeMap;
 
@@ -30,8 +33,8 @@ pub use context::{Turn, input};
 
 use intent::Intent;
 use names::Subject;
+use phrases::Quantity;
 use said::Said;
-use words::Quantity;
 
 /// Finds the run of the same job before this one; asked only if the question is about it.
 pub type Earlier<'a> = dyn Fn() -> Option<ComparedRun> + 'a;
@@ -93,13 +96,13 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
         intent.asked = vec![Quantity::Verdict];
     }
     for unknown in &intent.unknown {
-        said.say(unknown.sentence(), &[]);
+        said.say(unknown.sentence());
     }
     if let Some(belief) = intent.belief {
-        job::belief(&mut said, run, belief);
+        time::belief(&mut said, run, belief);
     }
     if intent.compares {
-        stage::compare(&mut said, run, &intent);
+        rank::compare(&mut said, run, &intent);
     }
     let subjects = intent.subjects.iter().filter(|_| !intent.compares);
     for subject in subjects {
@@ -112,7 +115,7 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
     if !intent.compares {
         verdict::remedy(&mut said, run, &intent);
     }
-    job::goal(&mut said, run, &intent);
+    time::goal(&mut said, run, &intent);
     if said.only_unknown(intent.unknown.len()) {
         verdict::of_job(&mut said, run);
     }
@@ -143,5 +146,5 @@ fn not_understood(said: &mut Said<'_>) {
         "没有理解这个问题；可以问：某个阶段、算子、输入、列、文件或脚本行的用时、行数、字节数、顶点数、是否均匀、排队、垃圾回收、落盘或重试，时间花在哪里，为什么慢或失败，怎么改、能省多少，与上次运行相比有什么变化",
         "I did not understand the question; you can ask about a stage, operator, input, column, file or script line: its time, rows, bytes, vertices, skew, waits, garbage collection, spills or retries; where the time goes; why the job is slow or failed; what to change and what that saves; what changed since the last run"
     );
-    said.say(sentence, &[]);
+    said.say(sentence);
 }

@@ -1,6 +1,7 @@
 //! An answer under way: sentences, each with the evidence that it rests on.
 
 use agent::facts::MeasuredAnswer;
+use report::format::{list, without_stop};
 use report::{Evidence, Language, Report, Source, Text, text};
 
 use super::Asked;
@@ -46,7 +47,7 @@ impl<'a> Said<'a> {
 
     /// Says a sentence that is in the report's language.
     pub(super) fn say_line(&mut self, line: &str) {
-        self.say(text!("{line}", "{line}"), &[]);
+        self.say(text!("{line}", "{line}"));
     }
 
     /// Whether nothing was said but that names are unknown.
@@ -54,10 +55,26 @@ impl<'a> Said<'a> {
         self.sentences.len() == unknown
     }
 
+    /// Says something that rests on no evidence.
+    pub(super) fn say(&mut self, text: Text) {
+        self.cite(text, &[]);
+    }
+
+    /// Says a number that a file gives, with its evidence.
+    pub(super) fn say_measured(
+        &mut self,
+        number: (&str, f64, &str),
+        source: Option<&Source>,
+        text: Text,
+    ) {
+        let ids = self.measured(number, source, text.clone());
+        self.cite(text, &ids);
+    }
+
     /// Says something that rests on evidence with these ids; what was said before is not repeated.
-    pub(super) fn say(&mut self, text: Text, ids: &[String]) {
+    pub(super) fn cite(&mut self, text: Text, ids: &[String]) {
         let text = text.into(self.language());
-        let bare = text.trim().trim_end_matches(['.', '。']);
+        let bare = without_stop(text.trim());
         if bare.is_empty() || self.sentences.iter().any(|s| s.starts_with(bare)) {
             return;
         }
@@ -142,6 +159,14 @@ impl<'a> Said<'a> {
             text: self.sentences.join(self.report.language.select("", " ")),
             evidence: self.evidence,
         }
+    }
+}
+
+/// Items in a row; Chinese ones may be names, which “和” would stick to.
+pub(super) fn names(items: &[String], language: Language) -> String {
+    match language {
+        Language::Zh => items.join("、"),
+        Language::En => list(items, language),
     }
 }
 

@@ -1,21 +1,14 @@
-//! What was measured of a stage, and how stages compare.
+//! What was measured of a stage.
 
 use agent::measures::Measures;
 use report::format::{Bytes, ROW, Ratio, Seconds, Share, list};
-use report::{Finding, Text, Verdict, text};
+use report::{Finding, SegmentKind, Text, Verdict, text};
 
 use super::intent::{Intent, kind};
-use super::names::Subject;
+use super::phrases::Quantity;
 use super::said::Said;
-use super::words::Quantity;
-use super::{Asked, job, thing, verdict};
+use super::{Asked, thing, time, verdict};
 use crate::StageSummary;
-
-/// Stages listed by rank.
-const RANKED: usize = 3;
-
-/// Spread over vertices from which a stage is uneven.
-const UNEVEN: f64 = 2.0;
 
 /// Answers what is asked of a stage; without a quantity, what is most worth knowing.
 pub(super) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
@@ -47,7 +40,7 @@ pub(super) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
         }
     }
     for segment in intent.asked.iter().filter_map(|q| kind(*q)) {
-        job::time_of(said, run, segment, Some(&stage.name));
+        time::time_of(said, run, segment, Some(&stage.name));
         trouble(said, stage, segment);
     }
     if is_plain || judges && findings(run, stage).next().is_none() {
@@ -71,13 +64,16 @@ pub(super) fn described(run: &Asked<'_>, at: usize) -> Measures {
     }
 }
 
-fn findings<'a>(run: &Asked<'a>, stage: &'a StageSummary) -> impl Iterator<Item = &'a Finding> {
+pub(super) fn findings<'a>(
+    run: &Asked<'a>,
+    stage: &'a StageSummary,
+) -> impl Iterator<Item = &'a Finding> {
     let all = run.report.findings.iter();
     all.filter(|f| f.stage.as_deref() == Some(stage.name.as_str()))
 }
 
 /// Whether the stage is a problem, and which.
-fn judge(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
+pub(super) fn judge(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
     let stage = &run.summary.stages[at];
     let name = &stage.name;
     let mut found = findings(run, stage).peekable();
@@ -92,26 +88,20 @@ fn judge(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
                 "{name} 不是问题：适用的规则都有数据可查，结果都正常",
                 "{name} is not a problem: every rule that applies had its facts, and all are fine"
             );
-            said.say(sentence, &[]);
+            said.say(sentence);
         }
         Verdict::Problem => {
-            said.say(
-                text!(
-                    "规则没有发现 {name} 本身的问题",
-                    "No rule found a problem in {name} itself"
-                ),
-                &[],
-            );
+            said.say(text!(
+                "规则没有发现 {name} 本身的问题",
+                "No rule found a problem in {name} itself"
+            ));
             elsewhere(said, run);
         }
         Verdict::InsufficientInformation => {
-            said.say(
-                text!(
-                    "目前没有发现 {name} 的问题，但不能排除",
-                    "No problem was found in {name} so far, but none can be ruled out"
-                ),
-                &[],
-            );
+            said.say(text!(
+                "目前没有发现 {name} 的问题，但不能排除",
+                "No problem was found in {name} so far, but none can be ruled out"
+            ));
             verdict::undecided(said, run, |_| true);
         }
     }
@@ -135,7 +125,7 @@ fn elsewhere(said: &mut Said<'_>, run: &Asked<'_>) {
             title = title
         ),
     };
-    said.say(sentence, &found.evidence[..found.evidence.len().min(1)]);
+    said.cite(sentence, &found.evidence[..found.evidence.len().min(1)]);
 }
 
 /// How long it takes, and how much of that is on the critical path.
@@ -143,13 +133,10 @@ pub(super) fn times(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
     let stage = &run.summary.stages[at];
     let name = &stage.name;
     let Some(span) = stage.span_ms.map(|ms| ms / 1e3) else {
-        return said.say(
-            text!(
-                "没有文件记录 {name} 的时间",
-                "No file gives the times of {name}"
-            ),
-            &[],
-        );
+        return said.say(text!(
+            "没有文件记录 {name} 的时间",
+            "No file gives the times of {name}"
+        ));
     };
     let measure = text!(
         "{name} 从第一个顶点到最后一个用时 {span}",
@@ -183,28 +170,24 @@ pub(super) fn times(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
         span = Seconds(span),
         path = path
     );
-    said.say(sentence, &ids);
+    said.cite(sentence, &ids);
 }
 
 fn vertices(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
     let name = &stage.name;
     let Some(n) = stage.vertices else {
-        return said.say(
-            text!(
-                "没有文件给出 {name} 的顶点数",
-                "No file gives the number of vertices of {name}"
-            ),
-            &[],
-        );
+        return said.say(text!(
+            "没有文件给出 {name} 的顶点数",
+            "No file gives the number of vertices of {name}"
+        ));
     };
     let count = run.vertex().count(n as f64);
     let sentence = text!("{name} 有 {count}", "{name} has {count}", count = count);
-    let ids = said.measured(
+    said.say_measured(
         ("vertices", n as f64, "vertices"),
         stage.sources.vertices.as_ref(),
-        sentence.clone(),
+        sentence,
     );
-    said.say(sentence, &ids);
 }
 
 fn rows(said: &mut Said<'_>, stage: &StageSummary) {
@@ -224,14 +207,10 @@ fn rows(said: &mut Said<'_>, stage: &StageSummary) {
         ),
     };
     let value = stage.rows_in.or(stage.rows_out);
-    let ids = value.map(|n| {
-        said.measured(
-            ("rows", n, "rows"),
-            stage.sources.rows.as_ref(),
-            sentence.clone(),
-        )
-    });
-    said.say(sentence, &ids.unwrap_or_default());
+    match value {
+        Some(n) => said.say_measured(("rows", n, "rows"), stage.sources.rows.as_ref(), sentence),
+        None => said.say(sentence),
+    }
 }
 
 fn bytes(said: &mut Said<'_>, stage: &StageSummary) {
@@ -251,18 +230,18 @@ fn bytes(said: &mut Said<'_>, stage: &StageSummary) {
         ),
     };
     let value = stage.bytes_read.or(stage.bytes_written);
-    let ids = value.map(|n| {
-        said.measured(
+    match value {
+        Some(n) => said.say_measured(
             ("bytes", n, "bytes"),
             stage.sources.bytes.as_ref(),
-            sentence.clone(),
-        )
-    });
-    said.say(sentence, &ids.unwrap_or_default());
+            sentence,
+        ),
+        None => said.say(sentence),
+    }
 }
 
 /// How evenly time and rows are spread.
-fn spread(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
+pub(super) fn spread(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
     let name = &stage.name;
     let vertex = run.vertex();
     let (one, zh) = (vertex.one, vertex.zh.trim_start_matches(" 个"));
@@ -275,12 +254,11 @@ fn spread(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
             max = Seconds(max / 1e3),
             ratio = Ratio(ratio)
         );
-        let ids = said.measured(
+        said.say_measured(
             ("slowest / mean", ratio, "ratio"),
             stage.sources.times.as_ref(),
-            sentence.clone(),
+            sentence,
         );
-        said.say(sentence, &ids);
     }
     if let Some((max, ratio)) = stage.rows_max.zip(stage.rows_max_over_mean) {
         any = true;
@@ -290,114 +268,84 @@ fn spread(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
             max = ROW.count(max),
             ratio = Ratio(ratio)
         );
-        let ids = said.measured(
+        said.say_measured(
             ("largest / mean", ratio, "ratio"),
             stage.sources.rows.as_ref(),
-            sentence.clone(),
+            sentence,
         );
-        said.say(sentence, &ids);
     }
     if !any {
-        said.say(
-            text!(
-                "没有文件说明 {name} 的数据怎样分布",
-                "No file tells how the rows of {name} are spread"
-            ),
-            &[],
-        );
+        said.say(text!(
+            "没有文件说明 {name} 的数据怎样分布",
+            "No file tells how the rows of {name} are spread"
+        ));
     }
 }
 
-fn memory(said: &mut Said<'_>, stage: &StageSummary) {
+pub(super) fn memory(said: &mut Said<'_>, stage: &StageSummary) {
     let name = &stage.name;
     let Some(peak) = stage.memory_peak else {
-        return said.say(
-            text!(
-                "没有文件给出 {name} 的内存",
-                "No file gives the memory of {name}"
-            ),
-            &[],
-        );
+        return said.say(text!(
+            "没有文件给出 {name} 的内存",
+            "No file gives the memory of {name}"
+        ));
     };
     let sentence = text!(
         "{name} 的内存峰值为 {peak}",
         "The memory of {name} peaks at {peak}",
         peak = Bytes(peak)
     );
-    let ids = said.measured(
+    said.say_measured(
         ("memory peak", peak, "bytes"),
         stage.sources.memory.as_ref(),
-        sentence.clone(),
+        sentence,
     );
-    said.say(sentence, &ids);
 }
 
 /// What a stage counts of one kind of trouble.
-fn trouble(said: &mut Said<'_>, stage: &StageSummary, kind: report::SegmentKind) {
-    use report::SegmentKind::{CapacityWait, Gc, Queue, Retry, Spill, Startup};
-    let name = &stage.name;
-    let (sentence, source) = match kind {
-        Gc => (
-            stage.gc_share.map(|s| {
-                text!(
-                    "{name} 的垃圾回收占 {s}",
-                    "{name} spends {s} in garbage collection",
-                    s = Share(s)
-                )
-            }),
-            &stage.sources.gc,
-        ),
-        Spill => (
-            stage.spills.map(|n| match n {
+fn trouble(said: &mut Said<'_>, stage: &StageSummary, kind: SegmentKind) {
+    use SegmentKind::{CapacityWait, Gc, Queue, Retry, Spill, Startup};
+    let (name, sources) = (&stage.name, &stage.sources);
+    let counted = match kind {
+        Gc => stage.gc_share.map(|share| {
+            let sentence = text!(
+                "{name} 的垃圾回收占 {share}",
+                "{name} spends {share} in garbage collection",
+                share = Share(share)
+            );
+            (share, "share", &sources.gc, sentence)
+        }),
+        Spill => stage.spills.map(|n| {
+            let sentence = match n {
                 0 => text!("{name} 没有算子落盘", "No operator of {name} spills"),
                 n => text!(
                     "{name} 有 {n} 个算子落盘",
                     "Operators of {name} that spill: {n}"
                 ),
-            }),
-            &stage.sources.rows,
-        ),
-        Retry => (
-            stage.wasted_ms.map(|ms| {
-                text!(
-                    "{name} 中失败和被撤销的尝试浪费了 {t}",
-                    "Failed and revoked attempts of {name} cost {t}",
-                    t = Seconds(ms / 1e3)
-                )
-            }),
-            &stage.sources.times,
-        ),
-        CapacityWait | Queue | Startup => (
-            stage.wait_ms.map(|ms| {
-                text!(
-                    "{name} 的顶点平均等待和启动 {t}",
-                    "A vertex of {name} waits and starts up for {t} on average",
-                    t = Seconds(ms / 1e3)
-                )
-            }),
-            &stage.sources.times,
-        ),
-        _ => (None, &stage.sources.times),
+            };
+            (n as f64, "count", &sources.rows, sentence)
+        }),
+        Retry => stage.wasted_ms.map(|ms| {
+            let sentence = text!(
+                "{name} 中失败和被撤销的尝试浪费了 {time}",
+                "Failed and revoked attempts of {name} cost {time}",
+                time = Seconds(ms / 1e3)
+            );
+            (ms, "ms", &sources.times, sentence)
+        }),
+        CapacityWait | Queue | Startup => stage.wait_ms.map(|ms| {
+            let sentence = text!(
+                "{name} 的顶点平均等待和启动 {time}",
+                "A vertex of {name} waits and starts up for {time} on average",
+                time = Seconds(ms / 1e3)
+            );
+            (ms, "ms", &sources.times, sentence)
+        }),
+        _ => None,
     };
-    let Some(sentence) = sentence else { return };
-    let value = match kind {
-        Gc => stage.gc_share,
-        Spill => stage.spills.map(|n| n as f64),
-        Retry => stage.wasted_ms,
-        _ => stage.wait_ms,
-    };
-    let unit = match kind {
-        Gc => "share",
-        Spill => "count",
-        _ => "ms",
-    };
-    let metric = kind.title().en;
-    let ids = said.measured(
-        (metric, value.unwrap_or_default(), unit),
-        source.as_ref(),
-        sentence.clone(),
-    );
-    said.say(sentence, &ids);
+    if let Some((value, unit, source, sentence)) = counted {
+        said.say_measured((kind.title().en, value, unit), source.as_ref(), sentence);
+    }
 }
 
 /// The amount of work of a stage, and its share of the job's.
@@ -435,12 +383,11 @@ fn work(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
     let parts = parts.join(language.select("，", ", "));
     let measure = text!("{name}：{parts}", "{name}: {parts}");
     let busy = stage.busy_ms.unwrap_or_default();
-    let ids = said.measured(
+    said.say_measured(
         ("run time of all vertices", busy, "ms"),
         stage.sources.times.as_ref(),
-        measure.clone(),
+        measure,
     );
-    said.say(measure, &ids);
 }
 
 fn place(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
@@ -458,7 +405,7 @@ fn place(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
             lines = list(&lines, said.language())
         ),
     };
-    said.say(sentence, &[]);
+    said.say(sentence);
 }
 
 /// What it reads from, and what reads it.
@@ -485,237 +432,11 @@ fn flow(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
         true => text!("{name} 直接读取输入", "{name} reads the inputs of the job"),
         false => text!("{name} 读取 {from} 的输出", "{name} reads from {from}"),
     };
-    said.say(from, &[]);
+    said.say(from);
     if !to.is_empty() {
-        said.say(
-            text!("它的输出由 {to} 读取", "What it writes is read by {to}"),
-            &[],
-        );
-    }
-}
-
-/// By what stages are ranked.
-struct Order {
-    what: Text,
-    unit: &'static str,
-    value: fn(&StageSummary) -> Option<f64>,
-}
-
-impl Order {
-    /// What the question asks for: time unless it says otherwise.
-    fn of(asked: &[Quantity]) -> Order {
-        let asks = |q| asked.contains(&q);
-        let order = |what, unit, value| Order { what, unit, value };
-        if asks(Quantity::Vertices) {
-            let value: fn(&StageSummary) -> Option<f64> = |s| s.vertices.map(|n| n as f64);
-            order(text!("顶点最多", "most vertices"), "vertices", value)
-        } else if asks(Quantity::Rows) {
-            order(text!("读入行数最多", "most rows read"), "rows", |s| {
-                s.rows_in
-            })
-        } else if asks(Quantity::Bytes) {
-            order(
-                text!("读取字节最多", "most bytes read"),
-                "bytes",
-                |s| s.bytes_read,
-            )
-        } else if asks(Quantity::Spread) {
-            order(text!("最不均匀", "least even spread"), "ratio", |s| {
-                s.max_over_mean
-            })
-        } else {
-            order(text!("用时最长", "longest time"), "s", |s| {
-                s.span_ms.map(|ms| ms / 1e3)
-            })
-        }
-    }
-}
-
-/// The stages by what the question asks for, most first.
-pub(super) fn ranked(run: &Asked<'_>, asked: &[Quantity]) -> Vec<(f64, usize)> {
-    let order = Order::of(asked);
-    let path = run.on_path();
-    let value = |s: &StageSummary| match order.unit {
-        // What is off the critical path makes no job longer.
-        "s" if !path.is_empty() => path.get(s.name.as_str()).copied(),
-        _ => (order.value)(s),
-    };
-    let stages = run.summary.stages.iter().enumerate();
-    let mut ranked: Vec<(f64, usize)> =
-        stages.filter_map(|(at, s)| Some((value(s)?, at))).collect();
-    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-    ranked
-}
-
-/// Names the first of the ranked stages.
-pub(super) fn rank(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
-    let order = Order::of(&intent.asked);
-    let ranked = ranked(run, &intent.asked);
-    let language = said.language();
-    let shown = ranked.iter().take(RANKED).map(|(n, at)| {
-        let n = report::format::with_unit(*n, order.unit, language);
-        let name = &run.summary.stages[*at].name;
-        text!("{name}（{n}）", "{name} ({n})").into(language)
-    });
-    let shown: Vec<String> = shown.collect();
-    if shown.is_empty() {
-        return said.say(
-            text!(
-                "没有文件可以比较各阶段",
-                "No file allows comparing the stages"
-            ),
-            &[],
-        );
-    }
-    let path = match order.unit == "s" && !run.on_path().is_empty() {
-        true => text!("在关键路径上", " on the critical path"),
-        false => Text::default(),
-    };
-    let sentence = text!(
-        "{path}{what}的阶段：{shown}",
-        "Stages with the {what}{path}: {shown}",
-        path = path,
-        what = order.what,
-        shown = job::names(&shown, language)
-    );
-    said.say(sentence, &[]);
-    if let Some((_, at)) = ranked.first() {
-        judge(said, run, *at);
-    }
-}
-
-/// The stage that is spread least evenly.
-pub(super) fn widest(said: &mut Said<'_>, run: &Asked<'_>) {
-    let stages = run.summary.stages.iter();
-    let ratio = |s: &StageSummary| s.rows_max_over_mean.or(s.max_over_mean).unwrap_or(0.0);
-    let Some(stage) = stages.max_by(|a, b| ratio(a).total_cmp(&ratio(b))) else {
-        return;
-    };
-    if ratio(stage) < UNEVEN && run.report.verdict != Verdict::Problem {
-        let most = Ratio(ratio(stage));
-        let name = &stage.name;
-        return said.say(
-            text!("各阶段的数据都均匀：最不均匀的是 {name}，最大的顶点是平均的 {most}", "The stages are even: the least even is {name}, whose largest vertex has {most} the mean", most = most),
-            &[],
-        );
-    }
-    spread(said, run, stage);
-}
-
-pub(super) fn most_memory(said: &mut Said<'_>, run: &Asked<'_>) {
-    let stages = run.summary.stages.iter();
-    let peak = |s: &StageSummary| s.memory_peak.unwrap_or(0.0);
-    match stages.max_by(|a, b| peak(a).total_cmp(&peak(b))) {
-        Some(stage) => memory(said, stage),
-        None => said.say(text!("没有文件给出内存", "No file gives memory"), &[]),
-    }
-}
-
-/// A quantity: its name, its values of two stages, and its unit.
-type Pair = (Text, Option<(f64, f64)>, &'static str);
-
-/// The first two stages that a question names, side by side, and the largest difference.
-pub(super) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
-    let stages = intent.subjects.iter().filter_map(|s| match s {
-        Subject::Stage(at) => Some(&run.summary.stages[*at]),
-        _ => None,
-    });
-    let [a, b, ..] = stages.collect::<Vec<_>>()[..] else {
-        return;
-    };
-    let per_vertex = |s: &StageSummary| Some(s.rows_in? / s.vertices.filter(|n| *n > 0)? as f64);
-    let language = said.language();
-    let metrics: [Pair; 6] = [
-        (text!("用时", "wall time"), a.span_ms.zip(b.span_ms), "ms"),
-        (
-            text!("顶点数", "vertices"),
-            a.vertices
-                .zip(b.vertices)
-                .map(|(a, b)| (a as f64, b as f64)),
-            "count",
-        ),
-        (
-            text!("读入行数", "rows in"),
-            a.rows_in.zip(b.rows_in),
-            "rows",
-        ),
-        (
-            text!("每个顶点的行数", "rows per vertex"),
-            per_vertex(a).zip(per_vertex(b)),
-            "rows",
-        ),
-        (
-            text!("读取字节", "bytes read"),
-            a.bytes_read.zip(b.bytes_read),
-            "bytes",
-        ),
-        (
-            text!("最慢顶点与平均之比", "slowest vertex over the mean"),
-            a.max_over_mean.zip(b.max_over_mean),
-            "ratio",
-        ),
-    ];
-    let (one, other) = (&a.name, &b.name);
-    let shown = metrics.iter().filter_map(|(what, values, unit)| {
-        let (x, y) = (*values)?;
-        let [x, y] = [x, y].map(|v| report::format::with_unit(v, unit, language));
-        Some(text!("{what} {x} 对 {y}", "{what} {x} against {y}", what = what).into(language))
-    });
-    let shown = shown.collect::<Vec<_>>().join(language.select("；", "; "));
-    if shown.is_empty() {
-        return said.say(
-            text!(
-                "没有文件可以比较 {one} 和 {other}",
-                "No file allows comparing {one} with {other}"
-            ),
-            &[],
-        );
-    }
-    let mut ids = Vec::new();
-    for (stage, span) in [(a, a.span_ms), (b, b.span_ms)] {
-        let Some(span) = span.map(|ms| ms / 1e3) else {
-            continue;
-        };
-        let name = &stage.name;
-        let text = text!(
-            "{name} 用时 {span}",
-            "{name} takes {span}",
-            span = Seconds(span)
-        );
-        ids.extend(said.measured(("wall time", span, "s"), stage.sources.times.as_ref(), text));
-    }
-    said.say(
-        text!(
-            "{one} 与 {other} 相比：{shown}",
-            "{one} compared with {other}: {shown}"
-        ),
-        &ids,
-    );
-    let ratio = |values: &Option<(f64, f64)>| {
-        values
-            .filter(|(x, y)| *x > 0.0 && *y > 0.0)
-            .map(|(x, y)| x / y)
-    };
-    let reasons = metrics[1..]
-        .iter()
-        .filter_map(|(what, values, _)| Some((what, ratio(values)?)));
-    let away = |r: f64| r.max(1.0 / r);
-    if let Some((what, ratio)) = reasons.max_by(|a, b| away(a.1).total_cmp(&away(b.1))) {
-        let (bigger, smaller, by) = match ratio >= 1.0 {
-            true => (one, other, ratio),
-            false => (other, one, 1.0 / ratio),
-        };
-        if by > 1.1 {
-            let sentence = text!(
-                "差别最大的是{what}：{bigger} 是 {smaller} 的 {by}",
-                "The largest difference is {what}: {bigger} has {by} that of {smaller}",
-                what = what,
-                by = Ratio(by)
-            );
-            said.say(sentence, &[]);
-        }
-    }
-    for stage in [a, b] {
-        findings(run, stage).for_each(|f| verdict::finding(said, f, false));
+        said.say(text!(
+            "它的输出由 {to} 读取",
+            "What it writes is read by {to}"
+        ));
     }
 }

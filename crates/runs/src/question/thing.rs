@@ -1,11 +1,11 @@
 //! What is known of operators, inputs, columns, files, script lines, findings, suggestions and evidence.
 
-use report::format::{DISTINCT_VALUE, ROW, Share, list};
+use report::format::{DISTINCT_VALUE, ROW, Share, list, without_stop};
 use report::{Text, text};
 
 use super::intent::Intent;
+use super::phrases::Quantity;
 use super::said::Said;
-use super::words::Quantity;
 use super::{Asked, job, stage, verdict};
 use crate::{ColumnSummary, InputSummary};
 
@@ -28,15 +28,14 @@ pub(super) fn operator(said: &mut Said<'_>, run: &Asked<'_>, at: usize, operator
         "{id} runs in {name}{rows}",
         rows = rows
     );
-    let ids = o.rows.map(|n| {
-        let metric = format!("rows of {}", o.id);
-        said.measured(
-            (&metric, n, "rows"),
-            stage.sources.rows.as_ref(),
-            sentence.clone(),
-        )
-    });
-    said.say(sentence, &ids.unwrap_or_default());
+    match o.rows {
+        Some(n) => {
+            let metric = format!("rows of {}", o.id);
+            let source = stage.sources.rows.as_ref();
+            said.say_measured((&metric, n, "rows"), source, sentence);
+        }
+        None => said.say(sentence),
+    }
 }
 
 /// Evidence of the size of an input.
@@ -71,7 +70,7 @@ pub(super) fn input(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
         sizes = job::sizes(input),
         layout = layout
     );
-    said.say(sentence, &ids);
+    said.cite(sentence, &ids);
     let language = said.language();
     let mut keys: Vec<String> = input
         .columns
@@ -81,7 +80,7 @@ pub(super) fn input(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
     keys.truncate(2);
     if !keys.is_empty() {
         let keys = keys.join(language.select("；", "; "));
-        said.say(text!("键：{keys}", "Keys: {keys}"), &ids);
+        said.cite(text!("键：{keys}", "Keys: {keys}"), &ids);
     }
     mentions(said, run, name, intent);
 }
@@ -149,13 +148,10 @@ fn mentions(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: &Intent) {
         }
     }
     if !any {
-        said.say(
-            text!(
-                "没有哪个问题直接与 {name} 有关",
-                "No finding is directly about {name}"
-            ),
-            &[],
-        );
+        said.say(text!(
+            "没有哪个问题直接与 {name} 有关",
+            "No finding is directly about {name}"
+        ));
         if judges {
             verdict::of_job(said, run);
         }
@@ -181,7 +177,7 @@ pub(super) fn column(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: &
     for (input, column) in known.filter(|(_, c)| c.name == name) {
         let ids = evidence_of_input(said, input);
         let (table, values) = (&input.name, values(column, input.rows));
-        said.say(
+        said.cite(
             text!(
                 "{table} 中的 {values}",
                 "In {table}, {values}",
@@ -198,7 +194,7 @@ pub(super) fn column(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: &
             uses = list(&uses, language)
         ),
     };
-    said.say(sentence, &[]);
+    said.say(sentence);
     mentions(said, run, name, intent);
 }
 
@@ -218,12 +214,12 @@ pub(super) fn file(said: &mut Said<'_>, run: &Asked<'_>, name: &str) {
                 "`{name}` was read ({bytes}); {used} pieces of evidence come from it",
                 bytes = bytes
             );
-            said.say(sentence, &[]);
+            said.say(sentence);
         }
-        None => said.say(
-            text!("作业目录中没有读到 `{name}`", "`{name}` was not read"),
-            &[],
-        ),
+        None => said.say(text!(
+            "作业目录中没有读到 `{name}`",
+            "`{name}` was not read"
+        )),
     }
     for problem in report
         .diagnostics
@@ -250,8 +246,8 @@ pub(super) fn finding(said: &mut Said<'_>, run: &Asked<'_>, id: &str, with_evide
         .take(3)
         .filter(|_| with_evidence)
     {
-        let (text, file) = (e.text.trim_end_matches(['.', '。']), &e.source.file);
-        said.say(
+        let (text, file) = (without_stop(&e.text), &e.source.file);
+        said.cite(
             text!("{text}（{file}）", "{text} ({file})"),
             std::slice::from_ref(&e.id),
         );
@@ -262,26 +258,20 @@ pub(super) fn suggestion(said: &mut Said<'_>, run: &Asked<'_>, id: &str) {
     let Some(s) = run.report.suggestions.iter().find(|s| s.id == id) else {
         return;
     };
-    let (title, gain) = (
-        s.title.trim_end_matches(['.', '。']),
-        s.gain.trim_end_matches(['.', '。']),
-    );
-    said.say(text!("{id}：{title}", "{id}: {title}"), &[]);
+    let (title, gain) = (without_stop(&s.title), without_stop(&s.gain));
+    said.say(text!("{id}：{title}", "{id}: {title}"));
     if !gain.is_empty() {
-        said.say(text!("收益：{gain}", "Gain: {gain}"), &[]);
+        said.say(text!("收益：{gain}", "Gain: {gain}"));
     }
     for (items, zh, en) in [
         (&s.steps, "步骤", "Steps"),
         (&s.pros, "优点", "Pros"),
         (&s.cons, "缺点", "Cons"),
     ] {
-        let items: Vec<&str> = items
-            .iter()
-            .map(|i| i.trim_end_matches(['.', '。']))
-            .collect();
+        let items: Vec<&str> = items.iter().map(|i| without_stop(i)).collect();
         let items = items.join(said.language().select("；", "; "));
         if !items.is_empty() {
-            said.say(text!("{zh}：{items}", "{en}: {items}"), &[]);
+            said.say(text!("{zh}：{items}", "{en}: {items}"));
         }
     }
     if let Some(finding) = &s.finding {
@@ -293,12 +283,12 @@ pub(super) fn evidence(said: &mut Said<'_>, run: &Asked<'_>, id: &str) {
     let Some(e) = run.report.evidence.iter().find(|e| e.id == id) else {
         return;
     };
-    let text = e.text.trim_end_matches(['.', '。']);
+    let text = without_stop(&e.text);
     let (file, place) = (
         &e.source.file,
         e.source.locator.as_deref().unwrap_or_default(),
     );
-    said.say(
+    said.cite(
         text!("{text}（{file} {place}）", "{text} ({file} {place})"),
         std::slice::from_ref(&e.id),
     );
@@ -339,7 +329,7 @@ pub(super) fn lines(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32,
             names = list(&names, said.language())
         ),
     };
-    said.say(sentence, &[]);
+    said.say(sentence);
     let there = run
         .report
         .findings
@@ -351,10 +341,10 @@ pub(super) fn lines(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32,
         verdict::finding(said, found, false);
     }
     if !any {
-        said.say(
-            text!("这些行没有被规则指出问题", "No rule points at these lines"),
-            &[],
-        );
+        said.say(text!(
+            "这些行没有被规则指出问题",
+            "No rule points at these lines"
+        ));
     }
     let measures = !intent.asked.is_empty();
     run_by

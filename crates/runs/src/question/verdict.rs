@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use report::format::{RULE, Seconds, Share, list};
+use report::format::{RULE, Seconds, Share, list, without_stop};
 use report::{Cause, Finding, Localize, RuleResult, Suggestion, Text, Verdict, text};
 
 use super::intent::Intent;
 use super::names::Subject;
+use super::phrases::Quantity;
 use super::said::Said;
-use super::words::Quantity;
-use super::{Asked, job};
+use super::{Asked, time};
 
 /// Findings and suggestions named in an answer; the report has them all.
 const FINDINGS: usize = 3;
@@ -28,7 +28,7 @@ pub(super) fn finding(said: &mut Said<'_>, finding: &Finding, is_main: bool) {
     }
     let ids: Vec<String> = finding.evidence.iter().take(CITED).cloned().collect();
     let (id, title) = (&finding.id, finding.cause.title());
-    let summary = finding.summary.trim_end_matches(['.', '。']);
+    let summary = without_stop(&finding.summary);
     let sentence = match is_main {
         true => text!(
             "主要原因是{title}（{id}）：{summary}",
@@ -41,7 +41,7 @@ pub(super) fn finding(said: &mut Said<'_>, finding: &Finding, is_main: bool) {
             title = title
         ),
     };
-    said.say(sentence, &ids);
+    said.cite(sentence, &ids);
 }
 
 /// The verdict on the job.
@@ -53,10 +53,10 @@ pub(super) fn of_job(said: &mut Said<'_>, run: &Asked<'_>) {
                 finding(said, found, n == 0);
             }
             if let more @ 1.. = report.findings.len().saturating_sub(FINDINGS) {
-                said.say(
-                    text!("报告中还有 {more} 个问题", "The report has {more} more"),
-                    &[],
-                );
+                said.say(text!(
+                    "报告中还有 {more} 个问题",
+                    "The report has {more} more"
+                ));
             }
         }
         Verdict::Healthy => {
@@ -69,12 +69,12 @@ pub(super) fn of_job(said: &mut Said<'_>, run: &Asked<'_>) {
                 "No performance problem was found: {rules} had their facts, and all are fine",
                 rules = RULE.count(cleared.count() as f64)
             );
-            said.say(sentence, &[]);
-            job::account(said, run);
+            said.say(sentence);
+            time::account(said, run);
         }
         Verdict::InsufficientInformation => {
             undecided(said, run, |_| true);
-            job::account(said, run);
+            time::account(said, run);
         }
     }
 }
@@ -125,7 +125,7 @@ pub(super) fn undecided(said: &mut Said<'_>, run: &Asked<'_>, wanted: impl Fn(Ca
         more = more,
         files = files.join(language.select("、", ", "))
     );
-    said.say(sentence, &[]);
+    said.say(sentence);
 }
 
 /// What the rules say about the causes that the question names.
@@ -151,7 +151,7 @@ pub(super) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
                     "Ruled out: {title}; {because}",
                     title = title
                 );
-                said.say(sentence, &ids);
+                said.cite(sentence, &ids);
             }
             RuleResult::Explained => {
                 let by = rule.by.as_deref().unwrap_or("–");
@@ -160,7 +160,7 @@ pub(super) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
                     "What looks like {title} is the effect of {by}",
                     title = rule.cause.title()
                 );
-                said.say(sentence, &[]);
+                said.say(sentence);
             }
             _ => {}
         }
@@ -187,7 +187,7 @@ pub(super) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             "Nothing in the job could suffer from: {titles}",
             titles = list(&titles, said.language())
         );
-        said.say(sentence, &[]);
+        said.say(sentence);
     }
 }
 
@@ -258,11 +258,8 @@ fn first_of_each<'a>(run: &Asked<'a>) -> Vec<&'a Suggestion> {
 }
 
 fn suggestion(said: &mut Said<'_>, run: &Asked<'_>, suggestion: &Suggestion, is_first: bool) {
-    let (id, title) = (
-        &suggestion.id,
-        suggestion.title.trim_end_matches(['.', '。']),
-    );
-    let gain = match suggestion.gain.trim_end_matches(['.', '。']) {
+    let (id, title) = (&suggestion.id, without_stop(&suggestion.title));
+    let gain = match without_stop(&suggestion.gain) {
         "" => Text::default(),
         gain => text!("（收益：{gain}）", " (gain: {gain})"),
     };
@@ -290,7 +287,7 @@ fn suggestion(said: &mut Said<'_>, run: &Asked<'_>, suggestion: &Suggestion, is_
             gain = gain
         ),
     };
-    said.say(sentence, &[]);
+    said.say(sentence);
 }
 
 fn nothing_to_change(said: &mut Said<'_>, run: &Asked<'_>) {
@@ -305,7 +302,7 @@ fn nothing_to_change(said: &mut Said<'_>, run: &Asked<'_>) {
             "Add the missing files and analyze again before changing anything"
         ),
     };
-    said.say(sentence, &[]);
+    said.say(sentence);
 }
 
 /// What fixing everything would save.
@@ -320,6 +317,6 @@ fn gain(said: &mut Said<'_>, run: &Asked<'_>) {
             saved = Seconds(saved),
             share = Share(saved / total)
         );
-        said.say(sentence, &[]);
+        said.say(sentence);
     }
 }

@@ -1,0 +1,101 @@
+//! Finds what a question says, by the phrases in which people ask.
+
+use report::{Cause, SegmentKind};
+
+use super::phrases::{Phrases, QUANTITIES, Quantity, SEGMENTS, TOPICS, Topic};
+
+/// A question prepared for looking up phrases; names are taken out of it before.
+pub(super) struct Wording {
+    lower: String,
+    words: Vec<String>,
+}
+
+impl Wording {
+    pub(super) fn of(text: &str) -> Wording {
+        let lower = text.to_lowercase().replace('’', "'");
+        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '\'' | '-' | '#');
+        let words = lower.split(|c| !is_part(c)).filter(|w| !w.is_empty());
+        Wording {
+            words: words.map(str::to_owned).collect(),
+            lower: lower.clone(),
+        }
+    }
+
+    fn has(&self, zh: Phrases, en: Phrases) -> bool {
+        zh.split('|').any(|phrase| self.lower.contains(phrase))
+            || en.split('|').any(|phrase| self.says(phrase))
+    }
+
+    fn says(&self, phrase: &str) -> bool {
+        let wanted: Vec<&str> = phrase.split(' ').collect();
+        let fits = |word: &String, pattern: &&str| match pattern.strip_suffix('*') {
+            Some(stem) => word.starts_with(stem),
+            None => word == pattern,
+        };
+        let mut places = self.words.windows(wanted.len());
+        places.any(|words| words.iter().zip(&wanted).all(|(word, p)| fits(word, p)))
+    }
+
+    /// Quantities that are asked for, in the order in which they are answered.
+    pub(super) fn quantities(&self) -> Vec<Quantity> {
+        let named = QUANTITIES.iter().filter(|(_, zh, en)| self.has(zh, en));
+        named.map(|(quantity, ..)| *quantity).collect()
+    }
+
+    pub(super) fn segments(&self) -> Vec<SegmentKind> {
+        let named = SEGMENTS.iter().filter(|(_, zh, en)| self.has(zh, en));
+        named.map(|(kind, ..)| *kind).collect()
+    }
+
+    /// Causes that are named, by a group or by their title.
+    pub(super) fn causes(&self) -> Vec<Cause> {
+        let topics: Vec<&Topic> = TOPICS.iter().filter(|t| self.has(t.zh, t.en)).collect();
+        let is_named = |cause: &Cause| {
+            let title = cause.title();
+            topics.iter().any(|topic| (topic.includes)(*cause))
+                || self.lower.contains(title.zh)
+                || self.lower.contains(title.en)
+                || self.lower.contains(cause.code())
+        };
+        Cause::ALL.iter().copied().filter(is_named).collect()
+    }
+
+    /// Whether it speaks of the whole job.
+    pub(super) fn is_about_job(&self) -> bool {
+        self.has(
+            "作业|整个|脚本|应用|任务",
+            "job|script|application|whole|overall|run",
+        )
+    }
+
+    /// Whether it points at something named before: "it", "that stage".
+    pub(super) fn points_back(&self) -> bool {
+        self.points_at_stage() || self.has("它", "it|its|there")
+    }
+
+    pub(super) fn points_at_stage(&self) -> bool {
+        self.has(
+            "这个阶段|该阶段|这个 stage|该 stage|那个阶段|那个 stage",
+            "this stage|that stage|the stage",
+        )
+    }
+
+    pub(super) fn compares(&self) -> bool {
+        self.has(
+            "比|对比|相比|差别|区别",
+            "than|compar*|versus|vs|difference|differ",
+        )
+    }
+
+    /// Whether a time in the question is one to reach.
+    pub(super) fn sets_goal(&self) -> bool {
+        self.has(
+            "以内|之内|压到|降到|控制在|缩短到|减到|更快|快于|一半以内",
+            "within|under|less than|faster than|below|down to|half the time|in half|at most|to finish in",
+        )
+    }
+
+    pub(super) fn says_half(&self) -> bool {
+        self.has("一半", "half")
+    }
+}
