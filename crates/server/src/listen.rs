@@ -40,7 +40,7 @@ impl Listener {
         self.address
     }
 
-    /// Opens each connection in a task of its own.
+    /// Opens each connection in a separate task.
     pub(crate) async fn serve<F>(
         &self,
         stop: &CancellationToken,
