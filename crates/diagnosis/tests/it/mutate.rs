@@ -266,7 +266,10 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 /// The text with other names, but for the names of its format: elements, attributes and fields.
 fn renamed(text: &str, own: &BTreeSet<String>) -> String {
-    let is_xml = text.trim_start_matches('\u{feff}').trim_start().starts_with('<');
+    let is_xml = text
+        .trim_start_matches('\u{feff}')
+        .trim_start()
+        .starts_with('<');
     let mut out = String::new();
     let mut copied = 0;
     for (at, word) in words(text) {

@@ -323,7 +323,6 @@ impl Translator<'_> {
         }
         Ok(having)
     }
-
 }
 
 /// Conditions on groups, and those on the columns that the query makes.

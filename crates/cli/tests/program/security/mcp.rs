@@ -114,9 +114,17 @@ fn errors_of_the_protocol_have_the_codes_of_the_standard() {
         initialize().to_string(),
         json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string(),
         call(2, "no/such", json!({})),
-        call(3, "tools/call", json!({ "name": "no_such_tool", "arguments": {} })),
+        call(
+            3,
+            "tools/call",
+            json!({ "name": "no_such_tool", "arguments": {} }),
+        ),
         call(4, "tools/call", long),
-        call(5, "resources/read", json!({ "uri": "scopeagent://runs/01J/report" })),
+        call(
+            5,
+            "resources/read",
+            json!({ "uri": "scopeagent://runs/01J/report" }),
+        ),
         call(6, "ping", json!({})),
     ];
     let answers = spoken(&user, &lines, 6);
