@@ -31,8 +31,12 @@ pub(crate) fn fetch(
 
 fn find(variable: Option<&str>, command: Option<&str>) -> Result<Option<SecretString>, String> {
     if let Some(variable) = variable {
-        let value = std::env::var(variable)
-            .map_err(|_| say!("没有设置环境变量 `{variable}`", "the environment variable `{variable}` is not set"))?;
+        let value = std::env::var(variable).map_err(|_| {
+            say!(
+                "没有设置环境变量 `{variable}`",
+                "the environment variable `{variable}` is not set"
+            )
+        })?;
         return Ok(Some(SecretString::from(value)));
     }
     command
@@ -60,7 +64,10 @@ fn from_command(command: &str, deadline: Duration) -> Result<SecretString, Strin
         .spawn()
         .map_err(|e| {
             let reason = e.to_string();
-            say!("无法运行 `api_key_command`：{reason}", "`api_key_command` cannot be run: {reason}")
+            say!(
+                "无法运行 `api_key_command`：{reason}",
+                "`api_key_command` cannot be run: {reason}"
+            )
         })?;
     let (output, status) = finish(&mut child, deadline).map_err(|reason| {
         // It may have ended by itself meanwhile.
@@ -84,7 +91,12 @@ fn finish(child: &mut Child, deadline: Duration) -> Result<(Vec<u8>, ExitStatus)
     let started = Instant::now();
     let left = || deadline.saturating_sub(started.elapsed());
     let seconds = deadline.as_secs();
-    let late = || say!("没有在 {seconds} 秒内结束", "did not end within {seconds} s");
+    let late = || {
+        say!(
+            "没有在 {seconds} 秒内结束",
+            "did not end within {seconds} s"
+        )
+    };
     let (sender, receiver) = mpsc::channel();
     let stdout = child.stdout.take();
     // A thread, because a process that the command leaves behind may keep its output open.
@@ -101,7 +113,10 @@ fn finish(child: &mut Child, deadline: Duration) -> Result<(Vec<u8>, ExitStatus)
     })?;
     if output.len() as u64 > MAX_OUTPUT {
         let most = MAX_OUTPUT >> 10;
-        return Err(say!("的输出超过 {most} KiB", "printed more than {most} KiB"));
+        return Err(say!(
+            "的输出超过 {most} KiB",
+            "printed more than {most} KiB"
+        ));
     }
     loop {
         match child.try_wait() {
@@ -110,7 +125,10 @@ fn finish(child: &mut Child, deadline: Duration) -> Result<(Vec<u8>, ExitStatus)
             Ok(None) => std::thread::sleep(POLL_INTERVAL),
             Err(error) => {
                 let reason = error.to_string();
-                return Err(say!("的结束无法等待：{reason}", "cannot be waited for: {reason}"));
+                return Err(say!(
+                    "的结束无法等待：{reason}",
+                    "cannot be waited for: {reason}"
+                ));
             }
         }
     }

@@ -102,12 +102,11 @@ fn write(path: &Path, case: &NewCase, force: bool) -> Result<()> {
                 "use --force to overwrite it, or --id NAME for another name"
             ))
         }
-        _ => Error::from_source(ErrorKind::Input, &e)
-            .hint(say!(
-                "请检查 `{path}` 是否可写",
-                "check that `{path}` can be written",
-                path = path.display().to_string()
-            )),
+        _ => Error::from_source(ErrorKind::Input, &e).hint(say!(
+            "请检查 `{path}` 是否可写",
+            "check that `{path}` can be written",
+            path = path.display().to_string()
+        )),
     })
 }
 

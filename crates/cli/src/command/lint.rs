@@ -23,7 +23,10 @@ pub(crate) fn run(args: &Lint, config: &Config, terminal: &Terminal) -> Result<E
     if args.fix {
         for fixed in lint::fix(&folder, &options).map_err(failed)? {
             let (file, line, message) = (&fixed.file, fixed.line, &fixed.message);
-            terminal.remark(&report::say!("已修正 {file}:{line}：{message}", "fixed {file}:{line}: {message}"));
+            terminal.remark(&report::say!(
+                "已修正 {file}:{line}：{message}",
+                "fixed {file}:{line}: {message}"
+            ));
         }
     }
     let findings = lint::lint(&folder, &options).map_err(failed)?;

@@ -53,7 +53,10 @@ pub(crate) fn run(
         Runs::Delete { run } => {
             let row = store.delete(run)?;
             let (run, job) = (&row.run_id, &row.job);
-            terminal.remark(&say!("已删除 {job} 的运行 {run}", "deleted run {run} of {job}"));
+            terminal.remark(&say!(
+                "已删除 {job} 的运行 {run}",
+                "deleted run {run} of {job}"
+            ));
         }
         Runs::Export { run, target } => match run {
             Some(run) => terminal

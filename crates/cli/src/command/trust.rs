@@ -49,7 +49,10 @@ pub(crate) fn run(args: &Trust, terminal: &Terminal) -> Result<Exit> {
     let file = ConfigFile::read(&path)?;
     show(args, &file, terminal)?;
     if terminal.is_interactive() && !confirmed(terminal) {
-        terminal.remark(&report::say!("没有批准 `{shown}`", "`{shown}` is not approved"));
+        terminal.remark(&report::say!(
+            "没有批准 `{shown}`",
+            "`{shown}` is not approved"
+        ));
         return Ok(Exit::Success);
     }
     approvals.add(&file)?;

@@ -284,7 +284,9 @@ fn link(page: &Page, start: &str) -> String {
     let body = page.body.replace("&amp;", "&").replace("&#x2f;", "/");
     let found = body.split("href=\"").find(|rest| rest.starts_with(start));
     let found = found.and_then(|rest| rest.split('"').next());
-    found.unwrap_or_else(|| panic!("no link to {start}")).to_owned()
+    found
+        .unwrap_or_else(|| panic!("no link to {start}"))
+        .to_owned()
 }
 
 #[test]
@@ -304,7 +306,10 @@ fn the_jobs_of_a_batch_are_listed_filtered_and_read() {
         assert_eq!(page.status, 200, "{}", page.body);
         std::thread::sleep(Duration::from_millis(50));
     };
-    contains(&list.body, ["hot key in a join", "href=\"/batches\"", "dot failed"]);
+    contains(
+        &list.body,
+        ["hot key in a join", "href=\"/batches\"", "dot failed"],
+    );
     let one = get(&server, "/batches/1?cause=skew.join_hot_key");
     contains(&one.body, ["1–1", "hot key in a join"]);
     let none = get(&server, "/batches/1?owner=nobody");
@@ -327,19 +332,30 @@ fn the_jobs_of_a_batch_are_listed_filtered_and_read() {
     contains(&diff.body, ["--- a/"]);
     let json = get(&server, &format!("{base}/report/json"));
     contains(&json.body, ["\"schema_version\""]);
-    for path in ["/batches/2", "/batches/0", "/batches/1/jobs/none", "/batches/x/jobs/y/file?name=z"] {
+    for path in [
+        "/batches/2",
+        "/batches/0",
+        "/batches/1/jobs/none",
+        "/batches/x/jobs/y/file?name=z",
+    ] {
         assert_eq!(get(&server, path).status, 404, "{path}");
     }
     let outside = HttpServer::serve(&user, &["--root", &store, "--batch", &store]);
     loop {
         let page = get(&outside, &base);
         if page.status == 200 {
-            assert!(!page.body.contains("class=\"source\""), "its files may not be read");
+            assert!(
+                !page.body.contains("class=\"source\""),
+                "its files may not be read"
+            );
             break;
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    assert_eq!(get(&outside, &format!("{base}/file?name=scope.script")).status, 404);
+    assert_eq!(
+        get(&outside, &format!("{base}/file?name=scope.script")).status,
+        404
+    );
 }
 
 /// A form with files, as browsers send it.

@@ -34,7 +34,10 @@ const TEMPLATES: [(&str, &str); 7] = [
         "comparison.html",
         include_str!("../comparison/comparison.html"),
     ),
-    ("comparison-body.html", include_str!("../comparison/body.html")),
+    (
+        "comparison-body.html",
+        include_str!("../comparison/body.html"),
+    ),
 ];
 /// Colors by name; dark where the system or `color-scheme` of the root says so.
 pub const PALETTE: &str = include_str!("palette.css");

@@ -156,7 +156,15 @@ fn insert(connection: &Connection, job: &Listed) -> rusqlite::Result<()> {
     for (at, f) in job.findings.iter().enumerate() {
         let id = format!("F{}", at + 1);
         let severity = code(&f.severity);
-        let values = params![row.run_id, id, f.cause, f.role, severity, f.confidence, f.seconds];
+        let values = params![
+            row.run_id,
+            id,
+            f.cause,
+            f.role,
+            severity,
+            f.confidence,
+            f.seconds
+        ];
         connection.prepare_cached(findings)?.execute(values)?;
         if let Some(title) = &f.advice {
             let values = params![row.run_id, id, f.cause, title];

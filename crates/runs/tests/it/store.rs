@@ -109,7 +109,12 @@ fn listed_jobs_are_replaced_filtered_and_clustered() {
     let jobs = [
         job("k1", "a", "daily", vec![finding(skew, 90.0)]),
         job("k2", "a", "daily", vec![finding(skew, 5.0)]),
-        job("k3", "b", "daily", vec![finding(skew, 30.0), finding("gc.heap_pressure", 1.0)]),
+        job(
+            "k3",
+            "b",
+            "daily",
+            vec![finding(skew, 30.0), finding("gc.heap_pressure", 1.0)],
+        ),
         job("k4", "c", "other", vec![finding(skew, 20.0)]),
     ];
     store.list(&jobs).expect("listed");
@@ -124,12 +129,21 @@ fn listed_jobs_are_replaced_filtered_and_clustered() {
     };
     let row = |cause: &str, jobs, seconds, key: &str, most| {
         let advice = Some(format!("save {most}"));
-        (cause.to_owned(), jobs, Some(seconds), key.to_owned(), advice)
+        (
+            cause.to_owned(),
+            jobs,
+            Some(seconds),
+            key.to_owned(),
+            advice,
+        )
     };
     let daily = row(skew, 2, 35.0, "k3", 30);
     let other = row(skew, 1, 20.0, "k4", 20);
     let heap = row("gc.heap_pressure", 1, 1.0, "k3", 1);
-    assert_eq!(clusters(RunFilter::default()), [daily.clone(), other.clone(), heap]);
+    assert_eq!(
+        clusters(RunFilter::default()),
+        [daily.clone(), other.clone(), heap]
+    );
     let of_cause = RunFilter {
         cause: Some(skew.to_owned()),
         ..RunFilter::default()

@@ -43,11 +43,23 @@ pub(super) async fn jobs(
     Query(asked): Query<Asked>,
 ) -> Response {
     let base = format!("/batches/{at}");
-    list(app, visitor, at, "runs.html", move |app, listing, words, version| {
-        let list = List { of: Some(listing), base: &base, version, asked: &asked, words };
-        let jobs = list.jobs(app)?;
-        Ok(context! { view => "jobs", reports => format!("{base}/jobs"), ..jobs })
-    })
+    list(
+        app,
+        visitor,
+        at,
+        "runs.html",
+        move |app, listing, words, version| {
+            let list = List {
+                of: Some(listing),
+                base: &base,
+                version,
+                asked: &asked,
+                words,
+            };
+            let jobs = list.jobs(app)?;
+            Ok(context! { view => "jobs", reports => format!("{base}/jobs"), ..jobs })
+        },
+    )
     .await
 }
 
@@ -58,26 +70,38 @@ pub(super) async fn clusters(
     Query(asked): Query<Asked>,
 ) -> Response {
     let base = format!("/batches/{at}/clusters");
-    list(app, visitor, at, "clusters.html", move |app, listing, words, version| {
-        let list = List { of: Some(listing), base: &base, version, asked: &asked, words };
-        // One more than is shown says whether there is a next page.
-        let filter = list.filter(PAGE + 1);
-        let (rows, count) = {
-            let jobs = listing.jobs();
-            (jobs.clusters(&filter)?, jobs.count(&filter)?)
-        };
-        let clusters = rows.iter().take(PAGE).map(|row| Cluster::of(row, words));
-        let clusters: Vec<Cluster> = clusters.collect();
-        Ok(context! {
-            view => "clusters",
-            count,
-            first => filter.skip + 1,
-            last => filter.skip + clusters.len(),
-            has_next => rows.len() > PAGE,
-            clusters => Serde(&clusters),
-            ..list.filters(app)?
-        })
-    })
+    list(
+        app,
+        visitor,
+        at,
+        "clusters.html",
+        move |app, listing, words, version| {
+            let list = List {
+                of: Some(listing),
+                base: &base,
+                version,
+                asked: &asked,
+                words,
+            };
+            // One more than is shown says whether there is a next page.
+            let filter = list.filter(PAGE + 1);
+            let (rows, count) = {
+                let jobs = listing.jobs();
+                (jobs.clusters(&filter)?, jobs.count(&filter)?)
+            };
+            let clusters = rows.iter().take(PAGE).map(|row| Cluster::of(row, words));
+            let clusters: Vec<Cluster> = clusters.collect();
+            Ok(context! {
+                view => "clusters",
+                count,
+                first => filter.skip + 1,
+                last => filter.skip + clusters.len(),
+                has_next => rows.len() > PAGE,
+                clusters => Serde(&clusters),
+                ..list.filters(app)?
+            })
+        },
+    )
     .await
 }
 
@@ -132,7 +156,9 @@ impl Cluster {
             script: row.script.as_ref().map(shown),
             role: row.role.as_ref().map(shown),
             jobs: row.jobs,
-            avoidable: row.seconds.map_or_else(|| "–".to_owned(), |s| words.say(Seconds(s))),
+            avoidable: row
+                .seconds
+                .map_or_else(|| "–".to_owned(), |s| words.say(Seconds(s))),
             costliest: row.costliest.clone(),
             name: shown(&row.name),
             advice: row.advice.as_ref().map(shown),

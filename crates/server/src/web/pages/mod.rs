@@ -41,8 +41,14 @@ pub(super) fn router() -> Router<Arc<App>> {
         .route("/batches/{batch}/clusters", get(batches::clusters))
         .route("/batches/{batch}/jobs/{run}", get(run::show))
         .route("/batches/{batch}/jobs/{run}/file", get(file::show))
-        .route("/batches/{batch}/jobs/{run}/suggestions/{diff}", get(run::diff))
-        .route("/batches/{batch}/jobs/{run}/report/{form}", get(run::download))
+        .route(
+            "/batches/{batch}/jobs/{run}/suggestions/{diff}",
+            get(run::diff),
+        )
+        .route(
+            "/batches/{batch}/jobs/{run}/report/{form}",
+            get(run::download),
+        )
         .route("/compare", get(compare::show))
         .route("/knowledge", get(knowledge::search))
         .route("/knowledge/passage", get(knowledge::passage))

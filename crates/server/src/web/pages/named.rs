@@ -38,7 +38,10 @@ pub(super) struct Found {
 impl FromRequestParts<Arc<App>> for Named {
     type Rejection = Response;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Response> {
+    async fn from_request_parts(
+        parts: &mut Parts,
+        app: &Arc<App>,
+    ) -> std::result::Result<Self, Response> {
         let missing = |parts: &Parts| app.refuse(&Visitor::of(parts), StatusCode::NOT_FOUND);
         let params = RawPathParams::from_request_parts(parts, app).await;
         let params = params.map_err(|_| missing(parts))?;

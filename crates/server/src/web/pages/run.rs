@@ -24,11 +24,7 @@ use crate::web::app::{App, template};
 use crate::web::guard::Change;
 use crate::web::visitor::Visitor;
 
-pub(super) async fn show(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    named: Named,
-) -> Response {
+pub(super) async fn show(State(app): State<Arc<App>>, visitor: Visitor, named: Named) -> Response {
     app.answer(visitor, move |app, visitor| {
         if let Some(progress) = named.analysis(app) {
             let seen = progress.seen(0);
@@ -176,8 +172,8 @@ pub(super) async fn diff(
 ) -> Response {
     let name = param(&params, "diff");
     app.answer(visitor, move |app, _| {
-        let found = named.find(app)?;
-        let report = found.analysis(app)?.report;
+        let of = named.find(app)?;
+        let report = of.analysis(app)?.report;
         let id = name.strip_suffix(".diff").unwrap_or(&name);
         let mut suggestions = report.suggestions.iter();
         let found = suggestions.find_map(|s| s.diff.as_ref().filter(|_| s.id == id));
@@ -195,7 +191,7 @@ pub(super) async fn diff(
         })?;
         Ok(file(
             "text/x-diff; charset=utf-8",
-            &format!("{}.diff", found.row.run_id),
+            &format!("{}.diff", of.row.run_id),
             diff.clone(),
         ))
     })

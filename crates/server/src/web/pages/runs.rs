@@ -9,7 +9,7 @@ use minijinja::value::{Serde, Value};
 use render::Words;
 use report::format::{Seconds, Share};
 use report::{Cause, Language, Verdict, visible_line};
-use runs::store::{RunFilter, RunOrder, RunRow, RunStatus, Store};
+use runs::store::{RunFilter, RunOrder, RunRow, RunStatus, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
 use super::given;
@@ -107,7 +107,9 @@ impl List<'_> {
     /// A part of the jobs, and the filters.
     pub(super) fn jobs(&self, app: &App) -> Result<Value> {
         let filter = self.filter(PAGE);
-        let read = |store: &Store| Ok((store.runs(&filter)?, store.count(&filter)?));
+        let read = |store: &Store| -> std::result::Result<_, StoreError> {
+            Ok((store.runs(&filter)?, store.count(&filter)?))
+        };
         let (rows, count) = match self.of {
             Some(listing) => read(&listing.jobs())?,
             None => app.session.read_store(read)?,
@@ -146,7 +148,9 @@ impl List<'_> {
             ("week", &asked.week),
             ("script", &asked.script),
         ];
-        let mut query = url::form_urlencoded::Serializer::new(format!("{}?", self.base));
+        let start = format!("{}?", self.base);
+        let prefix = start.len();
+        let mut query = url::form_urlencoded::Serializer::for_suffix(start, prefix);
         let sort = [("sort", &asked.sort)];
         for (name, value) in chosen.iter().chain(&sort) {
             if let Some(value) = value {
