@@ -67,7 +67,7 @@ fn report_page(app: &App, visitor: &Visitor, found: &Found) -> Result<Response> 
         let body = report_body(app, &index, found, feedback.as_deref(), can_read)?;
         Ok(context! {
             run_id => &row.run_id,
-            batch => found.listing.as_ref().map(|l| context! { name => l.name(), at => found.at }),
+            batch => found.listing.as_ref().map(|l| context! { name => l.name(), at => &found.at }),
             name => visible_line(row.job_name.as_deref().unwrap_or(&row.job)),
             job => visible_line(&row.job),
             owner => row.owner.as_deref().map(visible_line),
