@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Error, sync_playwright
 
 PROGRAM, WORK, SHOTS = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
 CASES = Path("tests/cases").resolve()
@@ -25,7 +25,7 @@ def serve():
     home = WORK / "home"
     home.mkdir()
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_DATA_HOME": str(home / "data")}
-    store, jobs = str(home / "store"), [str(CASES / case / "job") for case in ("join-hot-key-skew", "late-filter", "healthy", "user-code-failure")]
+    store, jobs = str(home / "store"), [str(CASES / case / "job") for case in ("join-hot-key-skew", "late-filter", "near-join-hot-key-skew", "user-code-failure")]
     subprocess.run([PROGRAM, "batch", "run", *jobs, "--out", store], cwd=home, env=environment, check=True, capture_output=True)
     command = [PROGRAM, "serve", "--address", "127.0.0.1:0", "--root", str(CASES), "--batch", store, "--reasoner", "offline"]
     server = subprocess.Popen(command, cwd=home, env=environment, stderr=subprocess.PIPE, text=True)
@@ -47,6 +47,15 @@ def look(page, name):
             nodes = [node["html"][:120] + " | " + node["failureSummary"][:200] for node in violation["nodes"][:3]]
             check(False, f"{name}: {violation['id']}: {nodes}")
     page.screenshot(path=SHOTS / f"{name}.png", full_page=True)
+
+
+def appears(page, selector):
+    """Whether it is visible soon; a page may be on its way."""
+    try:
+        page.locator(selector).wait_for(timeout=20_000)
+        return True
+    except Error:
+        return False
 
 
 def analyze(page, url, job):
@@ -87,14 +96,16 @@ def click_through(page, url):
         page.locator("a[download][href$='.diff']").first.click()
     check(download.value.path().read_text().startswith("--- a/"), "a diff is downloaded")
     page.locator("#S1 button[value=accept]").click()
-    check(page.locator("#S1 .given.accepted").is_visible(), "feedback is given")
+    check(appears(page, "#S1 .given.accepted"), "feedback is given")
     page.locator("#S1 button[value=undo]").click()
-    check(page.locator("#S1 .given").count() == 0, "feedback is undone")
+    check(appears(page, "#S1 button[value=accept]"), "feedback is undone")
+    page.wait_for_load_state()
     page.keyboard.press("j")
     check(page.evaluate("document.activeElement.id") == "F1", "j goes to the first finding")
     page.locator("#F1 a.source").first.click()
-    check(page.locator("tr.meant").is_visible(), "evidence opens its line")
+    check(appears(page, "tr.meant"), "evidence opens its line")
     page.go_back()
+    page.wait_for_load_state("networkidle")
     page.locator("svg.dag a").first.focus()
     page.keyboard.press("Enter")
     check(page.evaluate("location.hash") == "#F1", "a red stage leads to its finding by the keyboard")
@@ -125,7 +136,7 @@ def click_through(page, url):
     page.locator("input[name=run]").nth(0).check()
     page.locator("input[name=run]").nth(1).check()
     page.click(".below button")
-    check(page.locator(".changes").count() >= 1, "two runs are compared")
+    check(appears(page, ".changes >> nth=0"), "two runs are compared")
     compared = page.url
     page.keyboard.press("Tab")
     check(page.evaluate("document.activeElement.className") == "skip", "the first stop of Tab skips to the content")
@@ -145,14 +156,17 @@ def batch(page, url):
     page.wait_for_url("**cause=skew.join_hot_key**")
     check(page.locator("table.runs tbody tr").count() == 1, "the jobs of a batch are filtered")
     page.click(".tabs a >> nth=1")
+    page.wait_for_url("**/clusters**")
     rows = page.locator("table.clusters tbody tr")
     check(rows.count() >= 2, "clusters are listed")
     rows.first.locator("td >> nth=1").locator("a").click()
+    page.wait_for_url("**?cause=**script=**")
     check(page.locator("table.runs tbody tr").count() == 1, "a cluster leads to its jobs")
     page.locator("table.runs .job a").first.click()
+    page.wait_for_url("**/jobs/**")
     job = page.url
     page.locator("#F1 a.source").first.click()
-    check(page.locator("tr.meant").is_visible(), "evidence of a batch opens its line")
+    check(appears(page, "tr.meant"), "evidence of a batch opens its line")
     return job
 
 
@@ -197,6 +211,7 @@ def main():
             check(page.locator("#F1").is_visible() and page.locator("svg.dag").is_visible(), "reading without a script")
             page.fill(".ask input[name=question]", "Where does the time go?")
             page.click(".ask button")
+            page.wait_for_url("**#asked")
             check(page.url.endswith("#asked") and page.locator(".turn").count() == 2, "a question is answered without a script")
             context.close()
             browser.close()
