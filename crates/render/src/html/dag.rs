@@ -211,8 +211,7 @@ fn stage_box(
     };
     out += &label(x + BOX_WIDTH - 8.0, y + 23.0, "mark", "end", id);
     // It leads to its first finding.
-    let name = super::svg::escape(&stage.name);
-    format!(r##"<a href="#{id}" aria-label="{name} · {id}">{out}</g></a>"##)
+    format!(r##"<a href="#{id}">{out}</g></a>"##)
 }
 
 #[cfg(test)]
