@@ -24,26 +24,20 @@ pub(crate) fn retrieve(
     k: usize,
     others: &[&Hit],
 ) -> Result<Vec<Hit>, String> {
-    let topics = plan::topics(step, facts);
+    let mut topics = plan::topics(step, facts);
+    if topics.is_empty() {
+        topics.push(plan::in_general(step, Vec::new(), facts));
+    }
     let mut list = List {
         others,
         chosen: Vec::new(),
     };
-    for sections in [plan::places(step), &[]] {
-        let shelves: Result<Vec<Shelf>, String> = topics
+    for sections in plan::widths(step) {
+        let shelves = topics
             .iter()
-            .map(|topic| shelf(asker, step, topic, sections, facts))
-            .collect();
+            .map(|topic| shelf(asker, step, topic, sections, facts));
+        let shelves: Result<Vec<Shelf>, String> = shelves.collect();
         list.fill(&shelves?, sections, k);
-        // A chunk on another cause is worse than none, unless there is none at all.
-        if !list.chosen.is_empty() {
-            return Ok(list.chosen);
-        }
-    }
-    let general = plan::in_general(step, Vec::new(), facts);
-    for sections in [plan::places(step), &[]] {
-        let shelf = shelf(asker, step, &general, sections, facts)?;
-        list.fill(&[shelf], sections, k);
         if !list.chosen.is_empty() {
             break;
         }
@@ -128,12 +122,8 @@ impl List<'_> {
     /// Fills the places of the sections in turn, each from the next topic. Where every topic has given a section, a case
     /// takes the place.
     fn fill(&mut self, shelves: &[Shelf], sections: &[Section], k: usize) {
-        if shelves.is_empty() {
-            return;
-        }
-        let anything = [None];
         let sections: Vec<Option<Section>> = match sections.is_empty() {
-            true => anything.to_vec(),
+            true => vec![None],
             false => sections.iter().copied().map(Some).collect(),
         };
         for place in 0..k {
@@ -143,7 +133,7 @@ impl List<'_> {
             let cases = shelves.iter().flat_map(|shelf| &shelf.cases);
             let in_turn = (0..shelves.len()).map(|at| &shelves[(turn + at) % shelves.len()]);
             let parts = in_turn.flat_map(|shelf| &shelf.playbooks);
-            let parts = parts.filter(|hit| section.is_none() || hit.chunk.section == section);
+            let parts = parts.filter(|hit| hit.chunk.section == section);
             let choice: Vec<&Hit> = match turn < shelves.len() {
                 true => parts.chain(cases).collect(),
                 false => cases.chain(parts).collect(),

@@ -11,15 +11,19 @@ use report::{Cause, Finding, MissingInformation, Suggestion};
 /// Findings whose causes each get a search; more would leave each a single chunk.
 const FINDINGS_ASKED: usize = 3;
 
-/// Parts of a playbook that serve a step, one for each place of its list; with more places they start again.
-pub(super) fn places(step: StepId) -> &'static [Section] {
+/// Parts of a playbook that serve a step, one for each place of its list (with more places they start again), and what
+/// to look for if there are none. Notes without sections serve the steps that take
+/// cases; a section that serves another step is left to it.
+pub(super) fn widths(step: StepId) -> &'static [&'static [Section]] {
     match step {
-        StepId::Classify => &[Section::Symptom],
-        StepId::KeyCode => &[Section::Example],
-        StepId::Experience => &[Section::Cause, Section::NotWhen, Section::Cause],
-        StepId::Completeness => &[Section::Check],
-        StepId::Hypotheses => &[Section::Symptom, Section::Check],
-        StepId::Advice | StepId::Answer => &[Section::Fix, Section::TradeOffs, Section::Fix],
+        StepId::Classify => &[&[Section::Symptom]],
+        StepId::KeyCode => &[&[Section::Example]],
+        StepId::Experience => &[&[Section::Cause, Section::NotWhen, Section::Cause], &[]],
+        StepId::Completeness => &[&[Section::Check]],
+        StepId::Hypotheses => &[&[Section::Symptom, Section::Check]],
+        StepId::Advice | StepId::Answer => {
+            &[&[Section::Fix, Section::TradeOffs, Section::Fix], &[]]
+        }
     }
 }
 
