@@ -109,7 +109,9 @@ fn grade(query: &Judged, of: &str) -> f64 {
 fn ndcg(grades: &[f64], query: &Judged, k: usize) -> f64 {
     let mut best: BTreeMap<String, f64> = BTreeMap::new();
     for relevant in &query.relevant {
-        let of = best.entry(subject(&relevant.target).to_owned()).or_default();
+        let of = best
+            .entry(subject(&relevant.target).to_owned())
+            .or_default();
         *of = of.max(relevant.grade);
     }
     let mut ideal: Vec<f64> = best.into_values().collect();
