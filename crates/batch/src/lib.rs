@@ -17,6 +17,7 @@ mod error;
 mod fixture;
 mod folders;
 mod formats;
+mod listing;
 mod location;
 pub mod page;
 mod progress;

@@ -1,4 +1,4 @@
-//! A question about a run that is saved: one step of its own, on the facts that the run kept.
+//! A question about a saved run: a separate step, on the facts that the run kept.
 
 use job::Job;
 use report::{Checks, Engine, Usage};

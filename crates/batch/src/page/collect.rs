@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use report::{Verdict, visible_line};
 
 use super::cluster::{Cluster, ClusterKey};
+use crate::listing::without_numbers;
 use crate::result::Status;
 use crate::tables::{FindingRow, JobRow, Rows};
 
@@ -271,17 +272,4 @@ fn ending(row: &JobRow) -> Ending {
 
 fn shown(text: &str) -> String {
     visible_line(text).into_owned()
-}
-
-/// `Daily_#` of `Daily_20260112`.
-fn without_numbers(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    for c in name.chars() {
-        match c.is_ascii_digit() || (c == '#' && out.ends_with('#')) {
-            true if out.ends_with('#') => {}
-            true => out.push('#'),
-            false => out.push(c),
-        }
-    }
-    out
 }

@@ -18,6 +18,7 @@ use ::parquet::errors::ParquetError;
 
 pub use columns::{Cell, Kind, Row};
 pub use object::{Digest, Proposal, Stored};
+pub(crate) use rows::code;
 pub use rows::{FindingRow, JobRow, Rows, SegmentRow};
 
 /// Why a table could not be written.

@@ -276,7 +276,7 @@ fn micros(hours: f64) -> Option<f64> {
 }
 
 /// Code of a value of the contract.
-pub(super) fn code(value: &impl serde::Serialize) -> String {
+pub(crate) fn code(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(code)) => code,
         _ => String::new(),
