@@ -3,7 +3,7 @@
 use minijinja::value::{Serde, Value};
 use minijinja::{Environment, context};
 
-use render::html::PALETTE;
+use render::html::{PALETTE, code};
 
 use super::PageError;
 use super::view::View;
@@ -23,6 +23,7 @@ pub(super) fn fill(
     let mut environment = Environment::new();
     environment.add_template("page.html", FORM)?;
     environment.add_function("word", move |name: &str| words.get(name).to_owned());
+    environment.add_function("code", code);
     let safe = |text: String| Value::from_safe_string(text);
     let page = environment.get_template("page.html")?.render(context! {
         view => Value::from(Serde(view)),

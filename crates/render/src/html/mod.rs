@@ -154,7 +154,7 @@ pub fn environment(language: Language) -> Result<Environment<'static>, minijinja
 }
 
 /// Markup of a text in which what stands between backticks is code.
-fn code(text: &str) -> minijinja::Value {
+pub fn code(text: &str) -> minijinja::Value {
     minijinja::Value::from_safe_string(svg::with_code(text))
 }
 
