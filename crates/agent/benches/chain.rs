@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p agent` analyses a committed job against a scripted server and prints, for each
 //! way of asking, the calls, how many of them followed one another, the time from the first step to
-//! the report, and what of it was not the model's, per call.
+//! the report, and what of it was not the model's, per call; and the time of an offline analysis with and without searches.
 
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use agent::model::LlmReasoner;
 use agent::offline::Offline;
-use agent::{Depth, Event, Prompts, Reasoner, Request, Services};
+use agent::{Depth, Event, ExperienceSource, Prompts, Reasoner, Request, Services};
 use llm::{LlmOptions, Model, Profile, Provider};
 use serde_json::{Value, json};
 use testkit::knowledge::{index, root};
@@ -53,13 +53,21 @@ struct Seen {
 }
 
 async fn run(request: &Request, reasoner: Box<dyn Reasoner>) -> Seen {
+    run_with(request, reasoner, Some(index())).await
+}
+
+async fn run_with(
+    request: &Request,
+    reasoner: Box<dyn Reasoner>,
+    experience: Option<&dyn ExperienceSource>,
+) -> Seen {
     let catalogue = job::Catalogue::builtin();
     let thresholds = diagnosis::Settings::default();
     let services = Services {
         catalogue: &catalogue,
         diagnosis: &thresholds,
         reading: job::Options::default(),
-        index: Some(index()),
+        index: experience,
         reasoner,
         fallbacks: Vec::new(),
         prompts: Prompts::built_in(),
@@ -112,12 +120,17 @@ async fn main() {
     };
     // The first run loads the vocabulary and opens the index.
     run(&request, asking().1).await;
-    let mut offline = Vec::new();
-    for _ in 0..RUNS {
-        offline.push(run(&request, Box::new(Offline)).await.took);
+    for (name, experience) in [
+        ("", Some(index() as &dyn ExperienceSource)),
+        (" without searches", None),
+    ] {
+        let mut took = Vec::new();
+        for _ in 0..RUNS {
+            took.push(run_with(&request, Box::new(Offline), experience).await.took);
+        }
+        let took = ms(median(took));
+        println!("offline{name}: {took:.1} ms from the first step to the report");
     }
-    let offline = ms(median(offline));
-    println!("offline: {offline:.1} ms from the first step to the report");
     for (name, depth, hypotheses, in_a_row) in [
         ("normal", Depth::Normal, false, 5),
         ("normal with hypotheses", Depth::Normal, true, 5),

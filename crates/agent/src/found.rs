@@ -32,6 +32,9 @@ pub struct Found {
     pub time: Measures,
     /// Causes that the facts rule out, if they could have been.
     pub cleared: Vec<Cleared>,
+    /// Codes of all causes that the facts rule out.
+    #[serde(skip)]
+    pub ruled_out: Vec<String>,
     /// Most relevant first.
     pub missing: Vec<Missing>,
     /// Files that could change a judgement although no rule insists on them, most useful first.
@@ -64,8 +67,10 @@ impl Found {
         language: Language,
     ) -> Found {
         let (suggestions, topics) = by_feedback(diagnosis, prior);
-        let cleared = diagnosis.rules.iter();
-        let cleared = cleared.filter(|rule| rule.outcome == RuleResult::Cleared);
+        let rules = diagnosis.rules.iter();
+        let cleared = rules.filter(|rule| rule.outcome == RuleResult::Cleared);
+        let ruled_out = cleared.clone().map(|rule| rule.cause.code().to_owned());
+        let ruled_out = ruled_out.collect();
         // Nobody suspects a job that succeeded of having failed.
         let has_failed = job.info.state != JobState::Succeeded;
         let cleared = cleared.filter(|rule| has_failed || !is_end(rule.cause));
@@ -84,6 +89,7 @@ impl Found {
                 .unwrap_or_default(),
             evidence: diagnosis.evidence_of_findings().to_vec(),
             cleared: cleared.collect(),
+            ruled_out,
             missing: diagnosis.missing.clone(),
             helpful: helpful(job, catalogue, language),
             completeness: diagnosis.completeness,

@@ -128,6 +128,7 @@ fn found(report: &Report, language: Language) -> Found {
                 by: rule.text.clone(),
             })
             .collect(),
+        ruled_out: Vec::new(),
         missing: Vec::new(),
         helpful: Vec::new(),
         completeness: Completeness {

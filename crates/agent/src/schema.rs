@@ -22,7 +22,7 @@ pub(crate) fn schema(step: StepId) -> Value {
     }
 }
 
-/// Schema that the conclusion of a step is read by. Advice may lack the answer: the program has one of its own, and transcripts of
+/// Schema that the conclusion of a step is read by. Advice may lack the answer: the program answers too, and transcripts of
 /// earlier versions have none.
 pub(crate) fn accepted(step: StepId) -> Value {
     let mut schema = schema(step);

@@ -161,6 +161,23 @@ pub struct Chunk {
 }
 
 impl Chunk {
+    /// The document without its language: a page and its translation have the same.
+    pub fn subject(&self) -> &str {
+        subject(&self.document)
+    }
+
+    /// Ids of the parts of a case that say what was changed and how that worked out, if the case is in parts.
+    pub fn resolution(&self) -> Vec<String> {
+        let anchors = self
+            .language
+            .select(["改动", "结果"], ["what-was-changed", "result"]);
+        let is_part = self.kind == Kind::Case && !self.heading_path.is_empty();
+        let anchors = anchors.into_iter().filter(|_| is_part);
+        anchors
+            .map(|anchor| format!("{}#{anchor}", self.document))
+            .collect()
+    }
+
     /// A whole document as one chunk, without facets.
     pub(crate) fn whole(document: String, kind: Kind, language: Language, text: String) -> Chunk {
         Chunk {
@@ -183,6 +200,13 @@ impl Chunk {
             line: 1,
         }
     }
+}
+
+/// A document's path without its language and what follows.
+pub(crate) fn subject(target: &str) -> &str {
+    let path = target.split('#').next().unwrap_or(target);
+    let stem = path.trim_end_matches(".md");
+    stem.strip_suffix("-zh").unwrap_or(stem)
 }
 
 /// Facets to select or prefer chunks by. An empty list selects everything; lists are joined by AND, values by OR.

@@ -56,12 +56,8 @@ impl Session {
     pub(crate) fn measured_answer(&self, report: &Report, job: &Job) -> Option<MeasuredAnswer> {
         let question = report.question.as_deref()?;
         let summary = RunSummary::of(job);
-        let asked = Asked {
-            report,
-            summary: &summary,
-            earlier: &|| self.earlier_run(report),
-            cited: &[],
-        };
+        let earlier = || self.earlier_run(report);
+        let asked = Asked::new(report, &summary, &earlier, &[]);
         Some(question::answer(question, &[], &asked))
     }
 
@@ -111,12 +107,8 @@ impl Session {
         let report = report.ok_or_else(|| no_report(run))?;
         let summary = summary.unwrap_or_default();
         let cited: Vec<Evidence> = turns.iter().flat_map(|t| t.evidence.clone()).collect();
-        let context = Asked {
-            cited: &cited,
-            report: &report,
-            summary: &summary,
-            earlier: &|| self.earlier_run(&report),
-        };
+        let earlier = || self.earlier_run(&report);
+        let context = Asked::new(&report, &summary, &earlier, &cited);
         let before = report
             .question
             .iter()

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agent::ExperienceSource;
-use indexer::{Hit, Index, Query};
+use indexer::{Chunk, Hit, Index, Query};
 
 /// Answers that are kept; a few KiB each.
 const MOST: usize = 2000;
@@ -69,5 +69,9 @@ impl ExperienceSource for Remembered<'_> {
             .answers
             .insert(key, hits.clone());
         Ok(hits)
+    }
+
+    fn chunk(&self, id: &str) -> Option<Chunk> {
+        self.index.chunk(id)
     }
 }

@@ -54,7 +54,7 @@ impl Run<'_> {
             suggestion.id = format!("S{}", index + 1);
         }
         report.steps = self.notebook.steps.into_values().collect();
-        report.experiences = self.retrieval.into_experiences();
+        report.experiences = self.retrieval.experiences();
         mark_used(&mut report.experiences, &report.steps, &report.suggestions);
         report.diagnostics.extend(self.notebook.remarks);
         let usage = self.panel.meter.total();

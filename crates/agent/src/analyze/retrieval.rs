@@ -7,6 +7,7 @@ use crate::experience::{self, Answers, Asker, Bounds};
 use crate::facts::{Facts, Passage};
 use crate::request::{Depth, Request, Services};
 use crate::step::StepId;
+use indexer::Hit;
 use report::{Experience, Suggestion};
 
 /// Chunks cited per suggestion; a reader follows one or two.
@@ -17,7 +18,8 @@ pub(super) struct Retrieval<'a> {
     services: &'a Services<'a>,
     answers: Answers,
     k: usize,
-    by_step: BTreeMap<StepId, Vec<Experience>>,
+    /// What each step was given.
+    by_step: BTreeMap<StepId, Vec<Hit>>,
 }
 
 impl<'a> Retrieval<'a> {
@@ -57,13 +59,11 @@ impl<'a> Retrieval<'a> {
             return Ok(passages);
         };
         for id in ids {
-            let hits = experience::retrieve(&asker, *id, facts, self.k)?;
-            self.by_step.insert(*id, experience::entries(*id, &hits));
-            for passage in experience::passages(&hits) {
-                if passages.iter().all(|p| p.chunk != passage.chunk) {
-                    passages.push(passage);
-                }
-            }
+            let others = self.by_step.iter().filter(|(step, _)| *step != id);
+            let others: Vec<&Hit> = others.flat_map(|(_, hits)| hits).collect();
+            let hits = experience::retrieve(&asker, *id, facts, self.k, &others)?;
+            passages.extend(experience::passages(asker.source, &hits));
+            self.by_step.insert(*id, hits);
         }
         Ok(passages)
     }
@@ -89,7 +89,9 @@ impl<'a> Retrieval<'a> {
     }
 
     /// What the steps were given, in their order.
-    pub(super) fn into_experiences(self) -> Vec<Experience> {
-        self.by_step.into_values().flatten().collect()
+    pub(super) fn experiences(&self) -> Vec<Experience> {
+        let steps = self.by_step.iter();
+        let entries = steps.flat_map(|(id, hits)| experience::entries(*id, hits));
+        entries.collect()
     }
 }

@@ -166,7 +166,10 @@ impl Rounds {
     pub(super) fn finish(mut self, run: &mut Run<'_>, observer: &mut dyn Observer) {
         let started = Instant::now();
         // Experience on what is still missing is looked up even where no reasoner was asked.
-        let input = run.input(&[StepId::Completeness]);
+        let input = match self.judged {
+            Some(_) => run.input_without_experience(),
+            None => run.input(&[StepId::Completeness]),
+        };
         let found = &input.facts.found;
         let information = &found.completeness;
         let ended = if self.bounded {

@@ -188,7 +188,7 @@ fn named(cause: Cause, language: Language) -> String {
     text!("{title}（{code}）", "{title} ({code})", title = title).into(language)
 }
 
-/// What to look for in a file, beyond which limits, and what would speak against the cause.
+/// What to look for in a file, beyond which limits, and what would contradict the cause.
 fn check_of(cause: Cause, file: &str, language: Language) -> String {
     let mut rules = diagnosis::rules().iter().map(|rule| rule.about());
     let Some(about) = rules.find(|about| about.cause == cause) else {

@@ -1,6 +1,7 @@
 //! Whole analyses: of simulated jobs with the offline reasoner, and against a scripted LLM.
 
 mod claims;
+mod experience;
 mod faults;
 mod kept;
 mod llm;

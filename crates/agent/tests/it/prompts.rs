@@ -19,6 +19,10 @@ use crate::support::{self, *};
 struct OneChunk;
 
 impl ExperienceSource for OneChunk {
+    fn chunk(&self, _: &str) -> Option<Chunk> {
+        None
+    }
+
     fn search(&self, query: &Query<'_>) -> Result<Vec<Hit>, String> {
         let chunk = Chunk {
             id: "experience/example.md#fix".to_owned(),

@@ -11,7 +11,7 @@ use super::bootstrap::mean_interval;
 use super::judgements::Judged;
 use super::metrics::{gain, mean};
 use super::{EvalError, Options};
-use crate::model::{Evidence, Query};
+use crate::model::{Evidence, Query, subject};
 use crate::search::Index;
 use report::Match;
 
@@ -81,7 +81,7 @@ pub(super) fn run(
         asked.without = options.without.clone();
         let hits = index.search(&asked)?;
         let mut subjects: Vec<String> = Vec::new();
-        for subject in hits.iter().map(|hit| subject(&hit.chunk.document)) {
+        for subject in hits.iter().map(|hit| hit.chunk.subject().to_owned()) {
             if !subjects.contains(&subject) {
                 subjects.push(subject);
             }
@@ -101,13 +101,6 @@ pub(super) fn run(
     outcomes.collect()
 }
 
-/// The document without its language and what follows.
-pub(super) fn subject(target: &str) -> String {
-    let path = target.split('#').next().unwrap_or(target);
-    let stem = path.trim_end_matches(".md");
-    stem.strip_suffix("-zh").unwrap_or(stem).to_owned()
-}
-
 fn grade(query: &Judged, of: &str) -> f64 {
     let grades = query.relevant.iter().filter(|r| subject(&r.target) == of);
     grades.map(|r| r.grade).fold(0.0, f64::max)
@@ -116,7 +109,9 @@ fn grade(query: &Judged, of: &str) -> f64 {
 fn ndcg(grades: &[f64], query: &Judged, k: usize) -> f64 {
     let mut best: BTreeMap<String, f64> = BTreeMap::new();
     for relevant in &query.relevant {
-        let of = best.entry(subject(&relevant.target)).or_default();
+        let of = best
+            .entry(subject(&relevant.target).to_owned())
+            .or_default();
         *of = of.max(relevant.grade);
     }
     let mut ideal: Vec<f64> = best.into_values().collect();

@@ -47,12 +47,8 @@ pub fn advice_input(
     finding: &str,
     redact: bool,
 ) -> StepInput {
-    let run = Asked {
-        report,
-        summary,
-        earlier: &|| None,
-        cited: &[],
-    };
+    let no_earlier = || None;
+    let run = Asked::new(report, summary, &no_earlier, &[]);
     saved(&run, None, &[], redact).about(finding)
 }
 

@@ -2,7 +2,7 @@
 
 use report::{Cause, SegmentKind};
 
-use super::names::{Named, Subject, Unknown};
+use super::names::{Known, Named, Subject, Unknown};
 use super::phrases::Quantity;
 use super::wording::Wording;
 use super::{Asked, rank};
@@ -29,14 +29,15 @@ pub(super) struct Intent {
 impl Intent {
     /// Reads a question; what it leaves open is what the questions `before` it were about.
     pub(super) fn of(question: &str, before: &[String], run: &Asked<'_>) -> Intent {
-        let named = Named::of(question, run);
+        let known = Known::of(run);
+        let named = Named::of(question, &known);
         let wording = Wording::of(&named.rest);
         let mut subjects = named.subjects;
         let asked = asked(&wording);
         let is_open = subjects.is_empty() && named.unknown.is_empty() && !wording.is_about_job();
         let measures = !asked.is_empty() && asked.iter().all(|q| q.is_measure());
         if is_open && (wording.points_back() || measures && wording.causes().is_empty()) {
-            subjects.extend(earlier(before, run));
+            subjects.extend(earlier(before, &known, run));
         }
         if is_open && subjects.is_empty() && wording.points_at_stage() {
             subjects.extend(run.suspect().map(Subject::Stage));
@@ -44,7 +45,7 @@ impl Intent {
         if subjects.is_empty() {
             subjects.push(Subject::Job);
         }
-        // The job is what everything belongs to; it is a subject of its own only alone.
+        // The job is what everything belongs to; it is a subject only if nothing else is named.
         if subjects.len() > 1 {
             subjects.retain(|s| *s != Subject::Job);
         }
@@ -76,9 +77,9 @@ impl Intent {
 }
 
 /// What the last question was about that named something.
-fn earlier(before: &[String], run: &Asked<'_>) -> Vec<Subject> {
+fn earlier(before: &[String], known: &Known<'_>, run: &Asked<'_>) -> Vec<Subject> {
     let subjects = |question: &String| {
-        let named = Named::of(question, run);
+        let named = Named::of(question, known);
         let wording = Wording::of(&named.rest);
         let asked = asked(&wording);
         match named.subjects.is_empty() && asked.contains(&Quantity::Which) {

@@ -19,6 +19,7 @@ mod time;
 mod verdict;
 mod wording;
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use ::job::script::{Script, Statement};
@@ -46,9 +47,25 @@ pub struct Asked<'a> {
     pub earlier: &'a Earlier<'a>,
     /// Evidence that earlier answers of the conversation added.
     pub cited: &'a [Evidence],
+    statements: OnceCell<Vec<Statement>>,
 }
 
-impl Asked<'_> {
+impl<'a> Asked<'a> {
+    pub fn new(
+        report: &'a Report,
+        summary: &'a RunSummary,
+        earlier: &'a Earlier<'a>,
+        cited: &'a [Evidence],
+    ) -> Asked<'a> {
+        Asked {
+            report,
+            summary,
+            earlier,
+            cited,
+            statements: OnceCell::new(),
+        }
+    }
+
     /// What vertices are called.
     fn vertex(&self) -> Noun {
         match self.report.job.engine {
@@ -57,11 +74,13 @@ impl Asked<'_> {
         }
     }
 
-    fn statements(&self) -> Vec<Statement> {
-        let script = self.summary.script.as_ref();
-        script
-            .map(|s| Script::parse(&s.file, s.text.clone()).statements)
-            .unwrap_or_default()
+    fn statements(&self) -> &[Statement] {
+        self.statements.get_or_init(|| {
+            let script = self.summary.script.as_ref();
+            script
+                .map(|s| Script::parse(&s.file, s.text.clone()).statements)
+                .unwrap_or_default()
+        })
     }
 
     /// Seconds of the critical path by stage.

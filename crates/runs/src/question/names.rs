@@ -88,8 +88,7 @@ pub(super) struct Named {
 }
 
 impl Named {
-    pub(super) fn of(question: &str, run: &Asked<'_>) -> Named {
-        let known = Known::of(run);
+    pub(super) fn of(question: &str, known: &Known<'_>) -> Named {
         let mut named = Named::default();
         let mut rest_from = 0;
         for span in known.spans(question) {
@@ -121,7 +120,7 @@ impl Named {
             rest_from = span.end;
         }
         named.rest.push_str(&question[rest_from..]);
-        named.lines(run);
+        named.lines(known.run);
         named
     }
 
@@ -214,13 +213,13 @@ impl Place<'_> {
 }
 
 /// The names of a run.
-struct Known<'a> {
+pub(super) struct Known<'a> {
     run: &'a Asked<'a>,
     names: Vec<(String, Kind, Subject)>,
 }
 
 impl<'a> Known<'a> {
-    fn of(run: &'a Asked<'a>) -> Known<'a> {
+    pub(super) fn of(run: &'a Asked<'a>) -> Known<'a> {
         let (report, summary) = (run.report, run.summary);
         let mut names: Vec<(String, Kind, Subject)> = Vec::new();
         let job = &report.job;

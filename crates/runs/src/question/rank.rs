@@ -1,4 +1,4 @@
-//! How stages compare: the first by some quantity, and two side by side.
+//! How stages compare: the first by some quantity, and two with their largest difference.
 
 use report::format::{Ratio, Seconds, with_unit};
 use report::{Text, Verdict, text};
@@ -131,7 +131,7 @@ pub(super) fn most_memory(said: &mut Said<'_>, run: &Asked<'_>) {
 /// A quantity: its name, its values of two stages, and its unit.
 type Pair = (Text, Option<(f64, f64)>, &'static str);
 
-/// The first two stages that a question names, side by side, and the largest difference.
+/// Compares the first two stages that a question names, and gives their largest difference.
 pub(super) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let stages = intent.subjects.iter().filter_map(|s| match s {
         Subject::Stage(at) => Some(&run.summary.stages[*at]),

@@ -34,7 +34,7 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// Whether a finding is told for the first time.
+    /// Whether a finding is mentioned for the first time.
     pub(super) fn tells(&mut self, finding: &str) -> bool {
         let is_new = self.told.iter().all(|id| id != finding);
         self.told.push(finding.to_owned());

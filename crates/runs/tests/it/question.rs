@@ -151,12 +151,8 @@ fn report(language: Language) -> Report {
 
 fn ask_after(before: &[&str], question: &str, earlier: Option<ComparedRun>) -> MeasuredAnswer {
     let (report, summary) = (report(Language::of(question)), summary());
-    let run = Asked {
-        report: &report,
-        summary: &summary,
-        earlier: &|| earlier.clone(),
-        cited: &[],
-    };
+    let earlier = || earlier.clone();
+    let run = Asked::new(&report, &summary, &earlier, &[]);
     let before: Vec<String> = before.iter().map(|q| (*q).to_owned()).collect();
     let answer = answer(question, &before, &run);
     for word in answer.text.split(|c: char| !c.is_ascii_alphanumeric()) {

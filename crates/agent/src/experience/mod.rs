@@ -1,20 +1,22 @@
-//! Experience for a step: its own query with its own facets, few chunks, thinned.
+//! Experience for a step: its own searches, and a short list of which nothing is repeated.
 //!
 //! Knows which facets suit which step; how the index ranks is the indexer's business.
 
-use std::collections::{BTreeSet, HashMap};
+mod list;
+mod plan;
+
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use indexer::{Engine, Filter, Hit, Kind, Query, Remote, Section};
+use indexer::{Chunk, Engine, Filter, Hit, Kind, Query, Remote, Section};
 use llm::Mask;
 use tokio_util::sync::CancellationToken;
 
 use crate::facts::{Facts, Passage};
 use crate::step::StepId;
-use report::{Experience, Finding, MissingInformation, Suggestion};
+use report::Experience;
 
-/// Findings whose causes each get a query; more would leave each a single chunk.
-const FINDINGS_ASKED: usize = 3;
+pub(crate) use list::retrieve;
 
 /// How strongly near-duplicates are thinned: the chunks of one playbook resemble each other, and a
 /// step is better served by three different ones.
@@ -27,11 +29,18 @@ pub trait ExperienceSource: Send + Sync {
     /// # Errors
     /// A sentence for the report; the analysis goes on without experience.
     fn search(&self, query: &Query<'_>) -> Result<Vec<Hit>, String>;
+
+    /// The chunk with this id; `None` if there is none.
+    fn chunk(&self, id: &str) -> Option<Chunk>;
 }
 
 impl ExperienceSource for indexer::Index {
     fn search(&self, query: &Query<'_>) -> Result<Vec<Hit>, String> {
         indexer::Index::search(self, query).map_err(|error| error.to_string())
+    }
+
+    fn chunk(&self, id: &str) -> Option<Chunk> {
+        indexer::Index::chunk(self, id)
     }
 }
 
@@ -104,32 +113,6 @@ impl Asker<'_> {
     }
 }
 
-/// A query of a step and the facets that it is narrowed to, strictest first: the first that gives
-/// enough chunks is taken.
-struct Question {
-    text: String,
-    narrowed: Vec<Filter>,
-    prefer: Filter,
-    causes: Vec<String>,
-}
-
-/// The chunks for a step, best first, each once.
-///
-/// # Errors
-/// What the source says.
-pub(crate) fn retrieve(
-    asker: &Asker<'_>,
-    step: StepId,
-    facts: &Facts,
-    k: usize,
-) -> Result<Vec<Hit>, String> {
-    let mut lists = Vec::new();
-    for question in questions(step, facts) {
-        lists.push(ask(asker, &question, k)?);
-    }
-    Ok(interleave(lists, k))
-}
-
 /// Chunks that support a suggestion, at most `k`, by its topic and the cause that it fixes.
 ///
 /// # Errors
@@ -177,15 +160,23 @@ pub(crate) fn entries(step: StepId, hits: &[Hit]) -> Vec<Experience> {
     hits.iter().enumerate().map(entry).collect()
 }
 
-/// The passages that a step reads.
-pub(crate) fn passages(hits: &[Hit]) -> Vec<Passage> {
+/// The passages that a step reads; a part of a case comes with how the case was resolved.
+pub(crate) fn passages(source: &dyn ExperienceSource, hits: &[Hit]) -> Vec<Passage> {
+    let text = |chunk: &Chunk| {
+        let parts = chunk.resolution().into_iter().filter(|id| *id != chunk.id);
+        let parts = parts
+            .filter_map(|id| source.chunk(&id))
+            .map(|part| part.text);
+        let texts: Vec<String> = std::iter::once(chunk.text.clone()).chain(parts).collect();
+        texts.join("\n\n")
+    };
     let passage = |hit: &Hit| Passage {
         chunk: hit.chunk.id.clone(),
         title: title(hit),
         causes: hit.chunk.causes.clone(),
         section: hit.chunk.section.map(|s| s.as_str().to_owned()),
         fit: hit.fit,
-        text: hit.chunk.text.clone(),
+        text: text(&hit.chunk),
     };
     hits.iter().map(passage).collect()
 }
@@ -210,162 +201,12 @@ fn knowledge(causes: &[String], sections: &[Section]) -> Filter {
     }
 }
 
-/// What a step asks, one question per finding that matters to it.
-fn questions(step: StepId, facts: &Facts) -> Vec<Question> {
-    let findings = &facts.found.findings;
-    if findings.is_empty() {
-        return vec![without_finding(step, facts)];
-    }
-    let mut seen = BTreeSet::new();
-    let distinct = findings.iter().filter(|f| seen.insert(f.cause));
-    let asked = distinct.take(FINDINGS_ASKED);
-    asked.map(|finding| about(step, finding, facts)).collect()
-}
-
-/// Parts of a playbook that serve a step.
-fn sections(step: StepId) -> &'static [Section] {
-    match step {
-        StepId::Classify => &[Section::Symptom, Section::NotWhen],
-        StepId::KeyCode => &[Section::Example, Section::Cause],
-        StepId::Experience => &[Section::Cause, Section::Check, Section::Symptom],
-        StepId::Completeness | StepId::Hypotheses => &[Section::Check, Section::NotWhen],
-        StepId::Advice | StepId::Answer => &[Section::Fix, Section::TradeOffs, Section::Example],
-    }
-}
-
-fn preferred(step: StepId, facts: &Facts) -> Filter {
-    Filter {
-        sections: sections(step).to_vec(),
-        languages: vec![facts.language],
-        steps: vec![step.id().to_owned()],
-        ..Filter::default()
-    }
-}
-
-fn about(step: StepId, finding: &Finding, facts: &Facts) -> Question {
-    let code = finding.cause.code();
-    let causes = vec![code.to_owned()];
-    let family = code.split('.').next().map(|family| format!("{family}."));
-    let family: Vec<String> = family.into_iter().collect();
-    Question {
-        text: wording(step, finding, facts),
-        narrowed: vec![
-            knowledge(&causes, sections(step)),
-            knowledge(&causes, &[]),
-            knowledge(&family, &[]),
-            knowledge(&[], &[]),
-        ],
-        prefer: Filter {
-            causes: causes.clone(),
-            problem_types: vec![finding.problem_type.code().to_owned()],
-            ..preferred(step, facts)
-        },
-        causes,
-    }
-}
-
-/// The words of a step's query: the question, what was found, what earlier steps concluded.
-fn wording(step: StepId, finding: &Finding, facts: &Facts) -> String {
-    let found = &facts.found;
-    let cause_words = finding.cause.code().replace(['.', '_'], " ");
-    let mut parts = vec![cause_words.as_str(), &finding.summary];
-    match step {
-        StepId::Classify => parts.extend(facts.question.as_deref()),
-        StepId::KeyCode => {
-            let mut stages = facts.outline.stages.iter();
-            let stage = stages.find(|s| Some(&s.name) == finding.stage.as_ref());
-            let operators = stage.into_iter().flat_map(|s| &s.operators);
-            parts.extend(operators.map(String::as_str));
-        }
-        StepId::Experience | StepId::Hypotheses => {
-            let evidence = finding.evidence.iter().filter_map(|id| found.evidence(id));
-            parts.extend(evidence.map(|e| e.metric.as_str()));
-        }
-        StepId::Completeness => parts.extend(gaps(facts).map(|m| m.reason.as_str())),
-        StepId::Advice | StepId::Answer => {
-            let mine = |s: &&Suggestion| s.finding.as_deref() == Some(&finding.id);
-            let suggestions = found.suggestions.iter().filter(mine);
-            parts.extend(suggestions.map(|s| s.title.as_str()));
-        }
-    }
-    parts.join(" ")
-}
-
-/// The most relevant gaps; with all of them a query would be about everything.
-fn gaps(facts: &Facts) -> impl Iterator<Item = &MissingInformation> {
-    let missing = facts.found.missing.iter().take(3);
-    missing.map(|m| &m.information)
-}
-
-/// The question of a step when no rule has found anything: by what could be decided, else by the
-/// user's question alone.
-fn without_finding(step: StepId, facts: &Facts) -> Question {
-    let open = gaps(facts).flat_map(|m| &m.would_decide);
-    let open: BTreeSet<String> = open.map(|c| c.code().to_owned()).collect();
-    let mut parts: Vec<String> = facts.question.clone().into_iter().collect();
-    parts.extend(gaps(facts).map(|m| format!("{} {}", m.info, m.reason)));
-    parts.extend(open.iter().map(|cause| cause.replace(['.', '_'], " ")));
-    let job = facts.terms.job;
-    parts.push(format!("{job} {}", step.title(facts.language)));
-    let causes: Vec<String> = open.into_iter().collect();
-    let mut narrowed = vec![knowledge(&[], sections(step)), knowledge(&[], &[])];
-    if !causes.is_empty() {
-        let own = [sections(step), &[]].map(|sections| knowledge(&causes, sections));
-        narrowed.splice(0..0, own);
-    }
-    Question {
-        text: parts.join(" "),
-        narrowed,
-        causes,
-        prefer: preferred(step, facts),
-    }
-}
-
-/// Asks with ever wider facets until `k` chunks are there or the cause's own are: a chunk on
-/// another cause is worse than none unless there is none at all.
-fn ask(asker: &Asker<'_>, question: &Question, k: usize) -> Result<Vec<Hit>, String> {
-    let mut query = Query::new(&question.text, k);
-    query.diversity = THINNING;
-    query.prefer = question.prefer.clone();
-    let mut found: Vec<Hit> = Vec::new();
-    for (width, filter) in question.narrowed.iter().enumerate() {
-        // The first two widths are about the cause itself and may complete each other.
-        if found.len() >= k || (width >= 2 && !found.is_empty()) {
-            break;
-        }
-        query.filter = filter.clone();
-        let hits = asker.search(&query, &question.causes)?;
-        for hit in hits {
-            if found.iter().all(|f| f.chunk.id != hit.chunk.id) {
-                found.push(hit);
-            }
-        }
-    }
-    found.truncate(k);
-    Ok(found)
-}
-
-/// Takes the best of each list in turn, each chunk once.
-fn interleave(lists: Vec<Vec<Hit>>, k: usize) -> Vec<Hit> {
-    let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
-    let mut lists: Vec<_> = lists.into_iter().map(Vec::into_iter).collect();
-    let mut taken: Vec<Hit> = Vec::new();
-    for _ in 0..longest {
-        for hit in lists.iter_mut().filter_map(Iterator::next) {
-            if taken.len() < k && taken.iter().all(|t| t.chunk.id != hit.chunk.id) {
-                taken.push(hit);
-            }
-        }
-    }
-    taken
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
     use job::{Catalogue, Job};
-    use report::{Cause, JobEngine, JobSummary, Language, Severity};
+    use report::{Cause, Finding, JobEngine, JobSummary, Language, Severity};
 
     use super::*;
     use crate::found::Found;
@@ -420,7 +261,7 @@ mod tests {
                 cancel: &CancellationToken::new(),
             },
         };
-        let mut hits = retrieve(&asker, StepId::Advice, &facts, 5).expect("searched");
+        let mut hits = retrieve(&asker, StepId::Advice, &facts, 5, &[]).expect("searched");
         let supporting = support(&asker, cause.title().en, Some(cause.code()), &facts, 2);
         hits.extend(supporting.expect("searched"));
         hits

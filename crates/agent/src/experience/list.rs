@@ -1,0 +1,157 @@
+//! The list of a step: a place for each of its sections, nothing twice, nothing in two languages.
+
+use indexer::{Chunk, Filter, Hit, Kind, Query, Section};
+
+use super::plan::{self, Topic};
+use super::{Asker, THINNING};
+use crate::facts::Facts;
+use crate::step::StepId;
+
+/// Hits of a search that a list chooses from: a cause has up to a dozen of a section.
+const CHOICE: usize = 16;
+
+/// Hits where nothing is known that the search could be about: most may be about causes that are ruled out.
+const CHOICE_IN_GENERAL: usize = 48;
+
+/// The chunks for a step, best first, none of them among those that other steps have.
+///
+/// # Errors
+/// What the source says.
+pub(crate) fn retrieve(
+    asker: &Asker<'_>,
+    step: StepId,
+    facts: &Facts,
+    k: usize,
+    others: &[&Hit],
+) -> Result<Vec<Hit>, String> {
+    let mut topics = plan::topics(step, facts);
+    if topics.is_empty() {
+        topics.push(plan::in_general(step, Vec::new(), facts));
+    }
+    let mut list = List {
+        others,
+        chosen: Vec::new(),
+    };
+    for sections in plan::widths(step) {
+        let shelves = topics
+            .iter()
+            .map(|topic| shelf(asker, step, topic, sections, facts));
+        let shelves: Result<Vec<Shelf>, String> = shelves.collect();
+        list.fill(&shelves?, sections, k);
+        if !list.chosen.is_empty() {
+            break;
+        }
+    }
+    Ok(list.chosen)
+}
+
+/// What was found about a topic, best first.
+struct Shelf {
+    playbooks: Vec<Hit>,
+    cases: Vec<Hit>,
+}
+
+fn shelf(
+    asker: &Asker<'_>,
+    step: StepId,
+    topic: &Topic,
+    sections: &[Section],
+    facts: &Facts,
+) -> Result<Shelf, String> {
+    let playbooks = Filter {
+        kinds: vec![Kind::Experience],
+        sections: sections.to_vec(),
+        ..Filter::default()
+    };
+    let cases = Filter {
+        kinds: vec![Kind::Case],
+        ..Filter::default()
+    };
+    let takes_cases = plan::takes_cases(step) && !topic.causes.is_empty();
+    Ok(Shelf {
+        playbooks: search(asker, topic, playbooks, facts)?,
+        cases: match takes_cases {
+            true => search(asker, topic, cases, facts)?,
+            false => Vec::new(),
+        },
+    })
+}
+
+/// Hits in the language of the report; in another only if it has none.
+fn search(
+    asker: &Asker<'_>,
+    topic: &Topic,
+    filter: Filter,
+    facts: &Facts,
+) -> Result<Vec<Hit>, String> {
+    let choice = match topic.causes.is_empty() {
+        true => CHOICE_IN_GENERAL,
+        false => CHOICE,
+    };
+    let mut query = Query::new(&topic.text, choice);
+    query.diversity = THINNING;
+    query.prefer = topic.prefer.clone();
+    for languages in [&[facts.language][..], &[]] {
+        query.filter = Filter {
+            causes: topic.causes.clone(),
+            languages: languages.to_vec(),
+            ..filter.clone()
+        };
+        let mut hits = asker.search(&query, &topic.causes)?;
+        hits.retain(|hit| !is_ruled_out(&hit.chunk, facts));
+        if !hits.is_empty() {
+            return Ok(hits);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Whether a chunk is only about causes that the facts rule out.
+fn is_ruled_out(chunk: &Chunk, facts: &Facts) -> bool {
+    let ruled_out = &facts.found.ruled_out;
+    !chunk.causes.is_empty() && chunk.causes.iter().all(|cause| ruled_out.contains(cause))
+}
+
+struct List<'a> {
+    /// What other steps have.
+    others: &'a [&'a Hit],
+    chosen: Vec<Hit>,
+}
+
+impl List<'_> {
+    /// Fills the places of the sections in turn, each from the next topic. Where every topic has given a section, a case
+    /// takes the place.
+    fn fill(&mut self, shelves: &[Shelf], sections: &[Section], k: usize) {
+        let sections: Vec<Option<Section>> = match sections.is_empty() {
+            true => vec![None],
+            false => sections.iter().copied().map(Some).collect(),
+        };
+        for place in 0..k {
+            let section = sections[place % sections.len()];
+            let before = (0..place).filter(|p| sections[p % sections.len()] == section);
+            let turn = before.count();
+            let cases = shelves.iter().flat_map(|shelf| &shelf.cases);
+            let in_turn = (0..shelves.len()).map(|at| &shelves[(turn + at) % shelves.len()]);
+            let parts = in_turn.flat_map(|shelf| &shelf.playbooks);
+            let parts = parts.filter(|hit| hit.chunk.section == section);
+            let choice: Vec<&Hit> = match turn < shelves.len() {
+                true => parts.chain(cases).collect(),
+                false => cases.chain(parts).collect(),
+            };
+            let hit = choice.into_iter().find(|hit| self.admits(&hit.chunk));
+            self.chosen.extend(hit.cloned());
+        }
+    }
+
+    /// Whether a chunk says something new: it is not listed, nor is a translation of it, nor its case.
+    fn admits(&self, chunk: &Chunk) -> bool {
+        let listed = self.others.iter().copied().chain(&self.chosen);
+        listed.map(|hit| &hit.chunk).all(|other| {
+            let is_translation = other.language != chunk.language
+                && other.section == chunk.section
+                && other.subject() == chunk.subject();
+            let is_same_case = chunk.kind == Kind::Case && other.document == chunk.document;
+            other.id != chunk.id && !is_translation && !is_same_case
+        })
+    }
+}

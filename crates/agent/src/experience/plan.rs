@@ -1,0 +1,135 @@
+//! What a step asks the knowledge base: its sections, and a topic per finding that matters to it.
+
+use std::collections::BTreeSet;
+
+use indexer::{Filter, Section};
+
+use crate::facts::Facts;
+use crate::step::StepId;
+use report::{Cause, Finding, MissingInformation, Suggestion};
+
+/// Findings whose causes each get a search; more would leave each a single chunk.
+const FINDINGS_ASKED: usize = 3;
+
+/// Parts of a playbook that serve a step, one for each place of its list (with more places they start again), and what
+/// to look for if there are none. Notes without sections serve the steps that take
+/// cases; a section that serves another step is left to it.
+pub(super) fn widths(step: StepId) -> &'static [&'static [Section]] {
+    match step {
+        StepId::Classify => &[&[Section::Symptom]],
+        StepId::KeyCode => &[&[Section::Example]],
+        StepId::Experience => &[&[Section::Cause, Section::NotWhen, Section::Cause], &[]],
+        StepId::Completeness => &[&[Section::Check]],
+        StepId::Hypotheses => &[&[Section::Symptom, Section::Check]],
+        StepId::Advice | StepId::Answer => {
+            &[&[Section::Fix, Section::TradeOffs, Section::Fix], &[]]
+        }
+    }
+}
+
+/// Whether cases serve a step: how the cause arose elsewhere, and what was done about it.
+pub(super) fn takes_cases(step: StepId) -> bool {
+    matches!(step, StepId::Experience | StepId::Advice)
+}
+
+/// What one search is about.
+pub(super) struct Topic {
+    pub(super) text: String,
+    /// Codes of causes; empty for jobs in general.
+    pub(super) causes: Vec<String>,
+    pub(super) prefer: Filter,
+}
+
+/// The topics of a step: what was found, what is still open. Hypotheses are only about what is open.
+pub(super) fn topics(step: StepId, facts: &Facts) -> Vec<Topic> {
+    let mut topics: Vec<Topic> = Vec::new();
+    if step != StepId::Hypotheses {
+        let mut seen = BTreeSet::new();
+        let findings = facts.found.findings.iter();
+        let distinct = findings.filter(|f| seen.insert(f.cause));
+        let asked = distinct.take(FINDINGS_ASKED);
+        topics.extend(asked.map(|finding| about(step, finding, facts)));
+    }
+    let is_about_gaps = matches!(step, StepId::Completeness | StepId::Hypotheses);
+    if is_about_gaps || topics.is_empty() {
+        let mut causes: Vec<Cause> = gaps(facts).flat_map(|m| m.would_decide.clone()).collect();
+        causes.sort_unstable();
+        causes.dedup();
+        let causes: Vec<String> = causes.iter().map(|c| c.code().to_owned()).collect();
+        if !causes.is_empty() {
+            topics.push(in_general(step, causes, facts));
+        }
+    }
+    topics
+}
+
+/// The topic of a step about some causes, or about jobs in general: by the user's question and what is missing.
+pub(super) fn in_general(step: StepId, causes: Vec<String>, facts: &Facts) -> Topic {
+    let mut parts: Vec<String> = facts.question.clone().into_iter().collect();
+    parts.extend(gaps(facts).map(|m| format!("{} {}", m.info, m.reason)));
+    parts.extend(causes.iter().map(|cause| words(cause)));
+    let job = facts.terms.job;
+    parts.push(format!("{job} {}", step.title(facts.language)));
+    Topic {
+        text: parts.join(" "),
+        causes,
+        prefer: preferred(step),
+    }
+}
+
+fn about(step: StepId, finding: &Finding, facts: &Facts) -> Topic {
+    let causes = vec![finding.cause.code().to_owned()];
+    Topic {
+        text: wording(step, finding, facts),
+        prefer: Filter {
+            causes: causes.clone(),
+            problem_types: vec![finding.problem_type.code().to_owned()],
+            ..preferred(step)
+        },
+        causes,
+    }
+}
+
+fn preferred(step: StepId) -> Filter {
+    Filter {
+        steps: vec![step.id().to_owned()],
+        ..Filter::default()
+    }
+}
+
+fn words(cause: &str) -> String {
+    cause.replace(['.', '_'], " ")
+}
+
+/// The words of a step's query: the question, what was found, what earlier steps concluded.
+fn wording(step: StepId, finding: &Finding, facts: &Facts) -> String {
+    let found = &facts.found;
+    let cause_words = words(finding.cause.code());
+    let mut parts = vec![cause_words.as_str(), &finding.summary];
+    match step {
+        StepId::Classify => parts.extend(facts.question.as_deref()),
+        StepId::KeyCode => {
+            let mut stages = facts.outline.stages.iter();
+            let stage = stages.find(|s| Some(&s.name) == finding.stage.as_ref());
+            let operators = stage.into_iter().flat_map(|s| &s.operators);
+            parts.extend(operators.map(String::as_str));
+        }
+        StepId::Experience | StepId::Hypotheses => {
+            let evidence = finding.evidence.iter().filter_map(|id| found.evidence(id));
+            parts.extend(evidence.map(|e| e.metric.as_str()));
+        }
+        StepId::Completeness => parts.extend(gaps(facts).map(|m| m.reason.as_str())),
+        StepId::Advice | StepId::Answer => {
+            let mine = |s: &&Suggestion| s.finding.as_deref() == Some(&finding.id);
+            let suggestions = found.suggestions.iter().filter(mine);
+            parts.extend(suggestions.map(|s| s.title.as_str()));
+        }
+    }
+    parts.join(" ")
+}
+
+/// The most relevant gaps; with all of them a query would be about everything.
+fn gaps(facts: &Facts) -> impl Iterator<Item = &MissingInformation> {
+    let missing = facts.found.missing.iter().take(3);
+    missing.map(|m| &m.information)
+}
