@@ -6,6 +6,7 @@ use futures::TryStreamExt;
 use report::format::cut;
 use runs::store::{Listed, ListedFinding, RunRow, RunStatus};
 
+use crate::cluster::without_numbers;
 use crate::error::Result;
 use crate::result::{RESULT_VERSION, Status};
 use crate::store::Store;
@@ -27,9 +28,11 @@ impl Store {
         let mut keys = self.newest().await?;
         keys.retain(|key| !known.contains(key));
         keys.reverse();
-        let mut results = self.read_each::<Stored>(&keys);
-        while let Some(result) = results.try_next().await? {
-            let Ok(stored) = result else { continue };
+        let mut results = self.read_each(&keys);
+        while let Some(bytes) = results.try_next().await? {
+            let Ok(stored) = serde_json::from_slice::<Stored>(&bytes) else {
+                continue;
+            };
             let is_planned = planned.get(&stored.uri) == Some(&stored.etag);
             if is_planned && stored.version == RESULT_VERSION {
                 each(listed(&Rows::of(stored)));
@@ -80,7 +83,7 @@ fn finding(row: &FindingRow) -> ListedFinding {
         cause: row.finding.cause.code(),
         severity: row.finding.severity,
         confidence: row.finding.confidence,
-        role: row.stage_role.clone(),
+        role: row.cluster.role.clone(),
         seconds: row.avoidable_seconds,
         advice: row.suggestion.as_ref().map(|s| s.title.clone()),
     }
@@ -95,17 +98,4 @@ fn script(job: &JobRow) -> Option<String> {
         (Some(name), None) => Some(name),
         (None, shape) => shape.map(str::to_owned),
     }
-}
-
-/// `Daily_#` of `Daily_20260112`.
-pub(crate) fn without_numbers(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    for c in name.chars() {
-        match c.is_ascii_digit() || (c == '#' && out.ends_with('#')) {
-            true if out.ends_with('#') => {}
-            true => out.push('#'),
-            false => out.push(c),
-        }
-    }
-    out
 }
