@@ -36,8 +36,8 @@ pub(super) struct Counterparts {
     figures: Words,
     /// Measured values.
     values: Vec<(f64, f64)>,
-    /// Script lines, which may differ as they like.
-    lines: Vec<f64>,
+    /// Script lines.
+    lines: Vec<(u32, u32)>,
 }
 
 /// A word or a number of a text.
@@ -116,6 +116,9 @@ impl Counterparts {
         figure: &Figure,
         values: Values,
     ) -> Result<Option<String>, Text> {
+        if let Some(line) = self.line(text, token) {
+            return Ok(Some(line));
+        }
         let quoted = self
             .quantities
             .get(&quantity(text, token))
@@ -131,7 +134,7 @@ impl Counterparts {
         };
         let (value, there) = (written(token.text), written(&other));
         let (low, high) = (value.min(there), value.max(there));
-        if values == Values::Alike && !self.lines.contains(&value) && high > low * ALIKE {
+        if values == Values::Alike && high > low * ALIKE {
             let number = token.text;
             return Err(text!(
                 "该作业的对应值为 {other}，而非 {number}",
@@ -139,6 +142,18 @@ impl Counterparts {
             ));
         }
         Ok(Some(other))
+    }
+
+    /// The line of the other job's script, if a number is said to be a line: `lines 12–18`, `第 12 行`.
+    fn line(&self, text: &str, token: &Token<'_>) -> Option<String> {
+        let before = text[..token.span.start]
+            .trim_end_matches(|c: char| c.is_ascii_digit() || " –-—、".contains(c));
+        let is_line = ["line", "lines", "行", "第"]
+            .iter()
+            .any(|word| before.ends_with(word));
+        let number: u32 = token.text.parse().ok().filter(|_| is_line)?;
+        let (_, other) = self.lines.iter().find(|(line, _)| *line == number)?;
+        Some(other.to_string())
     }
 
     /// The value of the other job, written like a number that says a measured value.
@@ -173,10 +188,7 @@ impl Counterparts {
             self.name(a, b);
         }
         if let (Some(a), Some(b)) = (a.script_lines, b.script_lines) {
-            let pairs = a.into_iter().zip(b);
-            self.values
-                .extend(pairs.map(|(a, b)| (f64::from(a), f64::from(b))));
-            self.lines.extend(a.map(f64::from));
+            self.lines.extend(a.into_iter().zip(b));
         }
         if let (Some(a), Some(b)) = (&a.impact, &b.impact) {
             self.values.push((a.seconds_saved, b.seconds_saved));
@@ -245,10 +257,8 @@ impl Counterparts {
         let counts = |n: Option<u64>| n.map(|n| n as f64);
         self.values
             .extend(counts(a.vertices).zip(counts(b.vertices)));
-        let lines = |n: &u32| f64::from(*n);
-        self.values
-            .extend(a.lines.iter().map(lines).zip(b.lines.iter().map(lines)));
-        self.lines.extend(a.lines.iter().map(lines));
+        self.lines
+            .extend(a.lines.iter().copied().zip(b.lines.iter().copied()));
         for (a, b) in a.operators.iter().zip(&b.operators) {
             self.align(a, b);
         }
