@@ -8,14 +8,14 @@ use agent::experience::ExperienceSource;
 use agent::model::DryRun;
 use agent::terms::Terms;
 use agent::{Prompts, Request};
-use indexer::{Chunk, Engine, Evidence, Hit, Kind, Match, Query, Section};
+use indexer::{Chunk, Engine, Evidence, Hit, Kind, Match, Query};
 use llm::{Profile, Provider};
 use report::Language;
 use testkit::contains;
 
 use crate::support::{self, *};
 
-/// One chunk for every query, which names the step it was preferred for.
+/// One chunk for every step, which names it; no case.
 struct OneChunk;
 
 impl ExperienceSource for OneChunk {
@@ -24,8 +24,12 @@ impl ExperienceSource for OneChunk {
     }
 
     fn search(&self, query: &Query<'_>) -> Result<Vec<Hit>, String> {
+        if query.filter.kinds == [Kind::Case] {
+            return Ok(Vec::new());
+        }
+        let step = query.prefer.steps.join("-");
         let chunk = Chunk {
-            id: "experience/example.md#fix".to_owned(),
+            id: format!("experience/example.md#for-{step}"),
             document: "experience/example.md".to_owned(),
             title: "An example".to_owned(),
             heading_path: vec!["Fix".to_owned()],
@@ -38,7 +42,7 @@ impl ExperienceSource for OneChunk {
             engine: query.filter.engine.unwrap_or_default(),
             problem_type: None,
             causes: query.filter.causes.clone(),
-            section: Some(Section::Fix),
+            section: query.filter.sections.first().copied(),
             steps: Vec::new(),
             operators: Vec::new(),
             keywords: Vec::new(),
