@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use indexer::build::{Progress, Skipped, Summary};
 use indexer::{BuildError, EmbedderChoice, OpenError, Rebuild, Settings};
+use report::format::ERROR;
+use report::say;
 use rust_embed::RustEmbed;
 use tempfile::TempDir;
 
@@ -85,9 +87,10 @@ impl Knowledge {
         }
         let rebuild = match indexer::Session::open(&self.index, settings) {
             Err(OpenError::Missing { .. }) => {
-                monitor.remark(&format!(
-                    "building the knowledge index in `{}` (first use only)",
-                    self.index.display()
+                monitor.remark(&say!(
+                    "正在 `{folder}` 中构建知识索引（仅首次使用时）",
+                    "building the knowledge index in `{folder}` (first use only)",
+                    folder = self.index.display().to_string()
                 ));
                 Rebuild::Changed
             }
@@ -107,7 +110,11 @@ impl Knowledge {
     ) -> Result<(indexer::Session, Option<TempDir>)> {
         let reason = Error::from(error);
         if let Ok(session) = indexer::Session::open(&self.index, settings) {
-            monitor.warn(&format!("the index stays as it is: {}", reason.message));
+            let reason = reason.message;
+            monitor.warn(&say!(
+                "索引保持原样：{reason}",
+                "the index stays as it is: {reason}"
+            ));
             return Ok((session, None));
         }
         // Vectors from elsewhere take too long to be made for one session.
@@ -117,9 +124,10 @@ impl Knowledge {
         let Ok(scratch) = tempfile::tempdir() else {
             return Err(reason);
         };
-        monitor.warn(&format!(
-            "the index is built for this call only: {}",
-            reason.message
+        let why = &reason.message;
+        monitor.warn(&say!(
+            "索引只为本次调用构建：{why}",
+            "the index is built for this call only: {why}"
         ));
         let elsewhere = Knowledge {
             index: scratch.path().join("index"),
@@ -216,7 +224,10 @@ impl Knowledge {
             reason,
         } in done.iter().flat_map(|summary| &summary.skipped)
         {
-            monitor.remark(&format!("skipped {document}:{line}: {reason}"));
+            monitor.remark(&say!(
+                "跳过 {document}:{line}：{reason}",
+                "skipped {document}:{line}: {reason}"
+            ));
         }
         if let (Ok(summary), Documents::Builtin) = (&done, &self.documents) {
             // Without the mark the next start compares the documents again.
@@ -248,13 +259,17 @@ impl Knowledge {
             let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
             Error::new(
                 ErrorKind::Usage,
-                format!(
-                    "the file catalogue has {} errors:\n  {}",
-                    lines.len(),
-                    lines.join("\n  ")
+                say!(
+                    "文件目录表有 {count}：\n  {lines}",
+                    "the file catalogue has {count}:\n  {lines}",
+                    count = ERROR.count(lines.len() as f64),
+                    lines = lines.join("\n  ")
                 ),
             )
-            .hint("fix these lines, or remove the file to use the built-in catalogue")
+            .hint(say!(
+                "请修正这些行，或删除该文件以使用内置的目录表",
+                "fix these lines, or remove the file to use the built-in catalogue"
+            ))
         })
     }
 }

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use report::say;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -26,8 +27,11 @@ pub(crate) struct Listener {
 /// If the address is taken or not of this machine.
 pub(crate) async fn bind(address: SocketAddr) -> Result<Listener> {
     let failed = |e: std::io::Error| {
-        Error::from_source(ErrorKind::Other, &e)
-            .hint(format!("`{address}` must be free; port 0 takes a free one"))
+        Error::from_source(ErrorKind::Other, &e).hint(say!(
+            "`{address}` 必须空闲；端口 0 表示任选空闲端口",
+            "`{address}` must be free; port 0 takes a free one",
+            address = address.to_string()
+        ))
     };
     let socket = TcpListener::bind(address).await.map_err(failed)?;
     let address = socket.local_addr().map_err(failed)?;
@@ -40,7 +44,7 @@ impl Listener {
         self.address
     }
 
-    /// Opens each connection in a task of its own.
+    /// Opens each connection in a separate task.
     pub(crate) async fn serve<F>(
         &self,
         stop: &CancellationToken,
@@ -68,7 +72,8 @@ impl Listener {
                 }
                 Err(error) => {
                     // The peer gave up, or no file handle is left; the next connection may succeed.
-                    monitor.remark(&format!("connection failed: {error}"));
+                    let error = error.to_string();
+                    monitor.remark(&say!("连接失败：{error}", "connection failed: {error}"));
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }
             }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use report::say;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Analyses at the same time at most: each may hold a large job in memory.
@@ -42,7 +43,12 @@ impl Places {
     /// # Errors
     /// If too many wait already.
     pub(crate) async fn take(&self) -> Result<Place, String> {
-        let busy = || "the server is busy: too many calls are waiting; try again later".to_owned();
+        let busy = || {
+            say!(
+                "服务繁忙：等待的请求过多，请稍后再试",
+                "the server is busy: too many calls are waiting; try again later"
+            )
+        };
         let room = Arc::clone(&self.room).try_acquire_owned();
         let room = room.map_err(|_| busy())?;
         let work = Arc::clone(&self.free).acquire_owned().await;

@@ -3,7 +3,7 @@
 use agent::facts::MeasuredAnswer;
 use agent::{Observer, Replied};
 use job::Job;
-use report::{Checks, Evidence, ReasonerKind, Report, Usage};
+use report::{Checks, Evidence, ReasonerKind, Report, Usage, say};
 use runs::RunSummary;
 use runs::compare::{ComparedRun, Origin};
 use runs::question::{self, Asked, Turn};
@@ -137,8 +137,11 @@ impl Session {
         if asked.save
             && let Err(error) = self.with_store(|store| store.add_turn(&report.run_id, &turn))
         {
-            self.monitor()
-                .warn(&format!("the answer is not saved: {}", error.one_line()));
+            let error = error.one_line();
+            self.monitor().warn(&say!(
+                "回答没有保存：{error}",
+                "the answer is not saved: {error}"
+            ));
         }
         Ok(answered)
     }

@@ -4,6 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
+use report::say;
+
 use crate::error::{Error, ErrorKind, Explain, Result};
 
 /// Real paths of folders that may be read, with everything below them.
@@ -39,15 +41,24 @@ impl Roots {
             }
         }
         if missing > 0 && missing == self.0.len() {
-            return Err(
-                Error::new(ErrorKind::Input, format!("`{named}` does not exist"))
-                    .hint(format!("relative paths start at {}", self.listed())),
-            );
+            return Err(Error::new(
+                ErrorKind::Input,
+                say!("`{named}` 不存在", "`{named}` does not exist"),
+            )
+            .hint(say!(
+                "相对路径从 {listed} 开始",
+                "relative paths start at {listed}",
+                listed = self.listed()
+            )));
         }
-        let error = format!("`{named}` is outside the folders that this server may read");
-        Err(Error::new(ErrorKind::Input, error).hint(format!(
-            "it may read {}; allow more with `--root DIR`, or `allowed_roots` of `[mcp]` in the configuration",
-            self.listed()
+        let error = say!(
+            "`{named}` 不在本服务可以读取的目录中",
+            "`{named}` is outside the folders that this server may read"
+        );
+        Err(Error::new(ErrorKind::Input, error).hint(say!(
+            "可读取 {listed}；用 `--root DIR` 或配置中 `[mcp]` 的 `allowed_roots` 增加目录",
+            "it may read {listed}; allow more with `--root DIR`, or `allowed_roots` of `[mcp]` in the configuration",
+            listed = self.listed()
         )))
     }
 
@@ -87,8 +98,10 @@ impl Roots {
     /// The roots for a sentence.
     pub(crate) fn listed(&self) -> String {
         if self.0.is_empty() {
-            return "nothing: the client's roots and the allowed roots have no folder in common"
-                .to_owned();
+            return say!(
+                "（无：客户端的目录与允许的目录没有交集）",
+                "nothing: the client's roots and the allowed roots have no folder in common"
+            );
         }
         let names = self.0.iter().map(|root| format!("`{}`", root.display()));
         names.collect::<Vec<_>>().join(", ")
@@ -107,14 +120,24 @@ impl Roots {
 }
 
 fn real_folder(root: &Path) -> Result<PathBuf> {
-    let name = format!("the allowed root `{}`", root.display());
-    let hint = format!("{name} must be an existing folder");
+    let name = root.display().to_string();
+    let hint = say!(
+        "允许的目录 `{name}` 必须存在",
+        "the allowed root `{name}` must be an existing folder"
+    );
     let real = root.canonicalize().explain(ErrorKind::Usage, hint)?;
     if real.is_dir() {
         return Ok(real);
     }
-    let error = format!("{name} is not a folder");
-    Err(Error::new(ErrorKind::Usage, error).hint("give the folder that contains the job folders"))
+    let error = say!(
+        "允许读取的 `{name}` 不是目录",
+        "the allowed root `{name}` is not a folder"
+    );
+    let hint = say!(
+        "请给出包含作业目录的目录",
+        "give the folder that contains the job folders"
+    );
+    Err(Error::new(ErrorKind::Usage, error).hint(hint))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use agent::model::Preview;
 use agent::{Event, Limits, Observer, Prompts, Request, Services, Silent};
 use indexer::Index;
 use llm::LlmConfig;
-use report::{Language, Report, SuggestionKind};
+use report::{Language, Report, SuggestionKind, say};
 use runs::RunSummary;
 use runs::feedback::Preferences;
 use runs::store::{FILE_NAME, OpenRun, Store, StoreError};
@@ -45,6 +45,10 @@ pub struct Session {
     monitor: Arc<dyn Monitor>,
     index: Mutex<Option<OpenIndex>>,
     store: Mutex<Option<Store>>,
+    /// Those that are not in use.
+    readers: Mutex<Vec<Store>>,
+    /// Sees changes of the store.
+    watch: Mutex<Option<Store>>,
     searches: Searches,
     /// The reasoner that was last announced.
     announced: Mutex<String>,
@@ -118,6 +122,8 @@ impl Session {
             monitor,
             index: Mutex::default(),
             store: Mutex::default(),
+            readers: Mutex::default(),
+            watch: Mutex::default(),
             searches: Searches::default(),
             announced: Mutex::default(),
         })
@@ -166,6 +172,36 @@ impl Session {
             none => none.insert(Store::open(&self.settings.data)?),
         };
         Ok(work(store)?)
+    }
+
+    /// Reads the run store without waiting for who writes it.
+    pub(crate) fn read_store<T>(
+        &self,
+        work: impl FnOnce(&Store) -> std::result::Result<T, StoreError>,
+    ) -> Result<T> {
+        let kept = locked(&self.readers).pop();
+        let Some(reader) = kept.map_or_else(|| self.reader(), |r| Ok(Some(r)))? else {
+            return self.with_store(|store| work(store));
+        };
+        let done = work(&reader);
+        locked(&self.readers).push(reader);
+        Ok(done?)
+    }
+
+    /// Changes whenever the run store does.
+    pub(crate) fn store_version(&self) -> Result<i64> {
+        let mut watch = locked(&self.watch);
+        if watch.is_none() {
+            *watch = self.reader()?;
+        }
+        // Without a file there is nothing that could change.
+        Ok(watch.as_ref().map_or(Ok(0), Store::version)?)
+    }
+
+    /// A reader of the store, which is created if there is none; `None` if that is not allowed.
+    fn reader(&self) -> Result<Option<Store>> {
+        self.with_store(|_| Ok(()))?;
+        Ok(Store::reader(&self.settings.data)?)
     }
 
     /// Chooses the reasoner and announces it, so that a wrong profile is reported before the first job is read. Returns the announcement.
@@ -218,7 +254,11 @@ impl Session {
             replay.restore(&mut analysis.report);
         }
         if let Some(Err(error)) = transcript.map(|t| t.finish(&analysis.report)) {
-            let warning = format!("the transcript is incomplete: {error}");
+            let error = error.to_string();
+            let warning = say!(
+                "记录不完整：{error}",
+                "the transcript is incomplete: {error}"
+            );
             self.monitor.warn(&warning);
         }
         Ok(analysis)
@@ -336,7 +376,8 @@ impl Session {
         match rows.transpose() {
             Ok(rows) => Preferences::learn(&rows.unwrap_or_default(), jiff::Timestamp::now()),
             Err(error) => {
-                let warning = format!("feedback is ignored: {}", error.one_line());
+                let error = error.one_line();
+                let warning = say!("没有使用反馈：{error}", "feedback is ignored: {error}");
                 self.monitor.warn(&warning);
                 Preferences::default()
             }
@@ -365,8 +406,10 @@ impl Session {
     fn saved<T>(&self, outcome: Result<T>) -> Option<T> {
         let warn = |error: &crate::Error| {
             let (reason, hint) = (error.one_line(), error.hint.as_deref().unwrap_or_default());
-            self.monitor
-                .warn(&format!("the run is not saved: {reason}; {hint}"));
+            self.monitor.warn(&say!(
+                "这次运行没有保存：{reason}；{hint}",
+                "the run is not saved: {reason}; {hint}"
+            ));
         };
         outcome.inspect_err(warn).ok()
     }

@@ -20,6 +20,7 @@ pub(crate) mod rules;
 pub(crate) mod runs;
 pub(crate) mod search;
 pub(crate) mod serve;
+mod serving;
 pub(crate) mod trust;
 
 use std::path::PathBuf;

@@ -14,3 +14,10 @@ mod wire;
 
 pub(crate) use pool::{Pool, Unanswered};
 pub(crate) use serve::run;
+
+fn no_thread() -> String {
+    report::say!(
+        "系统不允许再创建线程",
+        "the system does not allow another thread"
+    )
+}

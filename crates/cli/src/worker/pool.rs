@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 
 use agent::Observer;
 use report::format::Bytes;
-use report::{Language, Localize};
+use report::say;
 use server::{Analysis, Analyst, Error, ErrorKind, Explain, Monitor, Result, Task};
 
 use tokio_util::sync::CancellationToken;
 
+use super::no_thread;
 use super::wire::{Order, Reply};
 use crate::budget::Budget;
 use crate::terminal::Terminal;
@@ -83,8 +84,11 @@ impl Pool {
     }
 
     fn start(&self) -> Result<Worker> {
-        let hint = "the program starts itself again for each worker";
-        let program = std::env::current_exe().explain(ErrorKind::Other, hint)?;
+        let hint = say!(
+            "程序为每个工作进程重新启动自身",
+            "the program starts itself again for each worker"
+        );
+        let program = std::env::current_exe().explain(ErrorKind::Other, &hint)?;
         let mut child = Command::new(program)
             .args(&self.arguments)
             .stdin(Stdio::piped())
@@ -94,7 +98,10 @@ impl Pool {
         let (Some(orders), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(Error::new(
                 ErrorKind::Other,
-                "a worker has no stdin or stdout",
+                say!(
+                    "工作进程没有标准输入输出",
+                    "a worker has no stdin or stdout"
+                ),
             ));
         };
         let (send, replies) = mpsc::channel();
@@ -109,7 +116,7 @@ impl Pool {
                     }
                 }
             })
-            .explain(ErrorKind::Other, "the system does not allow another thread")?;
+            .explain(ErrorKind::Other, no_thread())?;
         Ok(Worker {
             child,
             orders,
@@ -122,18 +129,26 @@ impl Pool {
     pub(crate) fn error(&self, reason: Unanswered) -> Error {
         match reason {
             Unanswered::Died(how) => {
-                let memory = Bytes(self.budget.memory as f64).localize(Language::En);
-                let error = format!("the process that analyzed the job {how}");
-                Error::new(ErrorKind::Input, error).hint(format!(
-                    "most likely the job needs more memory than {memory}; `--job-memory` allows more"
+                let error = say!(
+                    "分析该作业的进程{how}",
+                    "the process that analyzed the job{how}"
+                );
+                Error::new(ErrorKind::Input, error).hint(say!(
+                    "该作业很可能需要超过 {memory} 的内存；可用 `--job-memory` 放宽",
+                    "most likely the job needs more memory than {memory}; `--job-memory` allows more",
+                    memory = Bytes(self.budget.memory as f64)
                 ))
             }
             Unanswered::Slow => {
                 let seconds = self.budget.time.as_secs();
-                let error = format!("the analysis took longer than {seconds} s and was ended");
-                Error::new(ErrorKind::Input, error).hint("`--job-timeout` allows more")
+                let error = say!(
+                    "分析超过 {seconds} 秒，已中止",
+                    "the analysis took longer than {seconds} s and was ended"
+                );
+                let hint = say!("可用 `--job-timeout` 放宽", "`--job-timeout` allows more");
+                Error::new(ErrorKind::Input, error).hint(hint)
             }
-            Unanswered::Cancelled => Error::new(ErrorKind::Other, "cancelled"),
+            Unanswered::Cancelled => Error::new(ErrorKind::Other, say!("已取消", "cancelled")),
             Unanswered::Unsent(error) => error,
         }
     }
@@ -154,7 +169,10 @@ impl Pool {
         observer: &mut dyn Observer,
     ) -> std::result::Result<Result<Analysis>, Unanswered> {
         let cancel = task.cancel.clone();
-        let order = Order::Analyze(Box::new(task));
+        let order = Order::Analyze {
+            task: Box::new(task),
+            interface: report::interface(),
+        };
         let mut worker = self.take().map_err(Unanswered::Unsent)?;
         loop {
             let was_fresh = std::mem::replace(&mut worker.fresh, false);
@@ -232,7 +250,10 @@ impl Worker {
         let _ = self.child.kill();
         match self.child.wait() {
             Ok(status) => how(status),
-            Err(error) => format!("cannot be waited for: {error}"),
+            Err(error) => {
+                let error = error.to_string();
+                say!("无法等待其结束：{error}", " cannot be waited for: {error}")
+            }
         }
     }
 }
@@ -248,12 +269,17 @@ impl Drop for Worker {
 fn how(status: std::process::ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt;
     match status.signal() {
-        Some(signal) => format!("was ended by signal {signal}"),
-        None => format!("ended with status {}", status.code().unwrap_or_default()),
+        Some(signal) => say!("被信号 {signal} 终止", " was ended by signal {signal}"),
+        None => ended_with(status),
     }
 }
 
 #[cfg(not(unix))]
 fn how(status: std::process::ExitStatus) -> String {
-    format!("ended with status {}", status.code().unwrap_or_default())
+    ended_with(status)
+}
+
+fn ended_with(status: std::process::ExitStatus) -> String {
+    let code = status.code().unwrap_or_default();
+    say!("以状态 {code} 结束", " ended with status {code}")
 }

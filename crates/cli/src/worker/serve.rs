@@ -6,10 +6,12 @@ use std::sync::{Arc, mpsc};
 
 use agent::Event;
 use llm::Profile;
+use report::{Language, speaking};
 use secrecy::{ExposeSecret, SecretString};
 use server::{Analysis, Error, ErrorKind, Explain, Monitor, Progress, Result, Session, Task};
 use tokio_util::sync::CancellationToken;
 
+use super::no_thread;
 use super::wire::{Order, Reply};
 use crate::config::Config;
 use crate::exit::Exit;
@@ -28,9 +30,9 @@ pub(crate) fn run(memory: u64, config: &Config) -> Result<Exit> {
     std::thread::Builder::new()
         .name("orders".to_owned())
         .spawn(move || listen(&send))
-        .explain(ErrorKind::Other, "the system does not allow another thread")?;
+        .explain(ErrorKind::Other, no_thread())?;
     let mut failed = index.err();
-    for task in orders {
+    for (task, interface) in orders {
         let stopping = stop.clone();
         let cancel = task.cancel.clone();
         let of_job = cancel.clone();
@@ -42,7 +44,7 @@ pub(crate) fn run(memory: u64, config: &Config) -> Result<Exit> {
         });
         let done = match failed.take() {
             Some(error) => Err(error),
-            None => analyze(&session, task),
+            None => speaking(interface, || analyze(&session, task)),
         };
         cancel.cancel();
         say(&Reply::Done(Box::new(done)));
@@ -69,14 +71,14 @@ impl Monitor for Parent {
 
 /// Passes tasks on and cancels the current one on request. Without a parent the process exits at once: nobody
 /// waits for its answer, and its run counts as interrupted.
-fn listen(send: &mpsc::Sender<Task>) {
+fn listen(send: &mpsc::Sender<(Task, Language)>) {
     let mut current = CancellationToken::new();
     for line in io::stdin().lock().lines() {
         let order = line.ok().and_then(|line| serde_json::from_str(&line).ok());
         match order {
-            Some(Order::Analyze(task)) => {
+            Some(Order::Analyze { task, interface }) => {
                 current = task.cancel.clone();
-                if send.send(*task).is_err() {
+                if send.send((*task, interface)).is_err() {
                     break;
                 }
             }
@@ -95,7 +97,10 @@ fn analyze(session: &Session, task: Task) -> Result<Analysis> {
     };
     // A bug that shows in one job must not cost the others.
     catch_unwind(AssertUnwindSafe(|| session.analyze(task, &mut observer))).unwrap_or_else(|_| {
-        let error = "the program crashed on this job; please report it";
+        let error = report::say!(
+            "程序在分析该作业时崩溃；请报告此问题",
+            "the program crashed on this job; please report it"
+        );
         Err(Error::new(ErrorKind::Other, error))
     })
 }
@@ -140,7 +145,8 @@ fn limit_memory(bytes: u64) -> Result<()> {
     let set = rlimit::setrlimit(rlimit::Resource::AS, limit.min(hard), hard);
     // macOS has the call and refuses it.
     if cfg!(target_os = "linux") {
-        set.explain(ErrorKind::Other, "give a larger `--job-memory`")?;
+        let hint = report::say!("请增大 `--job-memory`", "give a larger `--job-memory`");
+        set.explain(ErrorKind::Other, hint)?;
     }
     Ok(())
 }

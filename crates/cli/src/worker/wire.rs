@@ -1,13 +1,18 @@
 //! What the program and its workers say to each other: one JSON object per line.
 
 use agent::Event;
+use report::Language;
 use serde::{Deserialize, Serialize};
 use server::{Analysis, Error, Task};
 
 /// To a worker.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Order {
-    Analyze(Box<Task>),
+    Analyze {
+        task: Box<Task>,
+        /// What errors are written in.
+        interface: Language,
+    },
     /// Ends the analysis early, with a partial report.
     Cancel,
 }

@@ -7,7 +7,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use testkit::contains;
+use testkit::llm::{Server, Turn};
 
+use crate::llm::configured;
 use crate::mcp::client::HttpServer;
 use crate::support::{User, case, cases};
 
@@ -190,6 +192,91 @@ fn runs_are_compared_and_knowledge_is_found_in_its_context() {
         .expect("a link to a passage");
     let passage = get(&server, &link.replace("&#x2f;", "/"));
     contains(&passage.body, ["class=\"cited\" id=\"passage\""]);
+}
+
+#[test]
+fn a_question_is_answered_on_the_page_and_stays_there() {
+    let llm = Server::start([]).rule(|_| {
+        let said = r#"{"text":"The hot key costs most of the time [E1].","evidence":["E1"]}"#;
+        Some(Turn::text(said))
+    });
+    let user = configured(&llm);
+    let report = user.report(&case("join-hot-key-skew"), "--reasoner offline");
+    let run = format!("/runs/{}", report["run_id"].as_str().expect("saved"));
+    let server = server(&user);
+    let page = get(&server, &run);
+    assert!(!page.body.contains("class=\"turn\""));
+    let question = "Which <b>stage</b> is slow?";
+    let asked = |question| [("token", page.token()), ("question", question)];
+
+    let streamed = {
+        let form = url::form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(asked(question))
+            .finish();
+        let headers = [
+            ("content-type", "application/x-www-form-urlencoded"),
+            ("x-requested-with", "script"),
+        ];
+        ask(
+            &server,
+            &format!("POST {run}/ask"),
+            &headers,
+            form.as_bytes(),
+        )
+    };
+    assert_eq!(streamed.header("content-type"), "text/event-stream");
+    let shown = [
+        "event: text\ndata: The hot key",
+        "event: answer\n",
+        "Which &lt;b&gt;stage",
+    ];
+    contains(&streamed.body.replace("\r\n", "\n"), shown);
+
+    let sent = post(&server, &format!("{run}/ask"), &asked("And why?"));
+    assert_eq!(sent.header("location"), format!("{run}#asked"));
+    let kept = get(&server, &format!("{run}?lang=zh")).body;
+    contains(&kept, ["Which &lt;b&gt;stage", "And why?", "由 LLM 回答"]);
+    let unasked = post(&server, &format!("{run}/ask"), &asked(" "));
+    assert_eq!(unasked.status, 400);
+    let nobody = post(&server, "/runs/none/ask", &asked("why?"));
+    assert_eq!(nobody.status, 404);
+}
+
+#[test]
+fn errors_are_in_the_language_of_the_visitor() {
+    let user = User::new();
+    let server = server(&user);
+    for (path, status, zh, en) in [
+        (
+            "/runs/none",
+            404,
+            "没有运行 `none`",
+            "there is no run `none`",
+        ),
+        ("/nowhere", 404, "没有这个页面", "there is no such page"),
+        (
+            "/compare",
+            400,
+            "比较需要两次运行",
+            "a comparison takes two runs",
+        ),
+    ] {
+        for (language, expected) in [("zh", zh), ("en", en)] {
+            let page = get(&server, &format!("{path}?lang={language}"));
+            assert_eq!(page.status, status, "{path}");
+            contains(&page.body, [expected]);
+        }
+    }
+    let token = get(&server, "/analyze").token().to_owned();
+    let zh = [
+        ("cookie", "lang=zh"),
+        ("content-type", "application/x-www-form-urlencoded"),
+    ];
+    let form = format!("token={token}&job=/etc");
+    let outside = ask(&server, "POST /analyze", &zh, form.as_bytes());
+    contains(&outside.body, ["不在本服务可以读取的目录中", "--root DIR"]);
+    let foreign = ask(&server, "POST /analyze", &zh, b"token=x&job=.");
+    contains(&foreign.body, ["表单不是来自本页面"]);
 }
 
 /// A form with files, as browsers send it.

@@ -10,8 +10,8 @@ pub(super) fn short_s(timeline: &Timeline, unseen: f64) -> f64 {
     for a in &timeline.attempts {
         let weight = timeline.weights[a.stage];
         changes.push((a.started, weight, 0.0));
-        changes.push((a.ended, -weight, 0.0));
         // a token is not handed on at once
+        changes.push((a.ended + MAX_DISPATCH_S, -weight, 0.0));
         let ready = a.created + MAX_DISPATCH_S;
         if ready < a.started {
             changes.push((ready, 0.0, weight));

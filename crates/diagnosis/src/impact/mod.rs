@@ -175,11 +175,6 @@ impl RunModel {
         });
         self.share(self.seconds(*saved))
     }
-
-    /// Seconds of the run that the replay does not account for; 0 if it accounts for all.
-    pub fn unexplained_s(&self) -> f64 {
-        (self.elapsed_s - self.replayed_s).max(0.0)
-    }
 }
 
 /// Most attempts that ran at the same time, over all stages.

@@ -60,7 +60,7 @@ impl StageWork {
         self.vertices.iter().map(VertexWork::total_s).sum()
     }
 
-    /// About how long it takes alone on so many tokens: its longest vertex, and the others side by side.
+    /// About how long it takes alone on so many tokens: its longest vertex, and the others in parallel.
     pub fn alone_s(&self, tokens: usize) -> f64 {
         let longest = self.vertices.iter().map(VertexWork::total_s);
         longest.fold(self.work_s() / tokens as f64, f64::max)

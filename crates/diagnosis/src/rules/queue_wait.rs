@@ -1,11 +1,12 @@
-//! Rule for `queue.wait`: the job mostly waited for capacity.
+//! Rule for `queue.wait`: the job waited for capacity, for a large part of its time before it ran or for a part that matters while
+//! it ran.
 
 use job::info::Information;
 
 use super::support::{Symptom, both};
 use crate::impact::{Fix, Saved};
 use crate::rule::{About, Examination, Rule};
-use crate::settings::Threshold;
+use crate::settings::{self, Threshold};
 use crate::view::View;
 use report::format::{Seconds, Share};
 use report::{Cause, Evidence, Source, text};
@@ -25,13 +26,10 @@ pub(crate) struct QueueWait;
 
 static ABOUT: About = About {
     cause: Cause::QueueWait,
-    what: both(
-        "作业大部分时间在等待资源",
-        "the job mostly waited for capacity",
-    ),
+    what: both("作业在等待资源", "the job waited for capacity"),
     needs: &[Information::QueueTime],
     helps: &[Information::JobTimes, Information::VertexEvents],
-    thresholds: &[&MIN_SHARE],
+    thresholds: &[&MIN_SHARE, &settings::MIN_SHARE],
     counter_evidence: &[
         both(
             "排队只占总时间的一小部分",
@@ -48,10 +46,9 @@ impl Rule for QueueWait {
 
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
-        let limit = view.limit(&MIN_SHARE);
         let unended = view.job.spark.as_ref().is_some_and(|app| !app.complete);
         let waited = waited(view).filter(|_| !unended || view.failed());
-        let known = |w: &&Waited| w.is_recorded || w.share() >= limit;
+        let known = |w: &&Waited| w.is_recorded || w.excess(view) >= 1.0;
         let Some(waited) = waited.as_ref().filter(known) else {
             if !view.failed() && !super::is_local(view) {
                 let reason = text!(
@@ -62,16 +59,17 @@ impl Rule for QueueWait {
             }
             return result;
         };
-        if waited.share() >= limit {
+        let excess = waited.excess(view);
+        if excess >= 1.0 {
             result.found(view, symptom(view, waited));
         } else {
-            result.under(waited.share() / limit, || evidence(view, waited));
+            result.under(excess, || evidence(view, waited, waited.whole()));
         }
         result.cleared_by(text!(
             "等待资源 {time}，占总时间的 {share}",
             "it waited {time} for capacity, {share} of the total time",
-            time = Seconds(waited.seconds),
-            share = Share(waited.share())
+            time = Seconds(waited.whole().seconds),
+            share = Share(waited.whole().share())
         ))
     }
 }
@@ -81,22 +79,66 @@ const WAITING: [&str; 2] = ["WaitingForCapacity", "Queued"];
 
 /// How long a job waited for capacity.
 struct Waited {
-    seconds: f64,
+    /// Seconds before it ran: short jobs commonly queue.
+    before: f64,
+    /// Seconds while it ran: it had capacity, and lost it or got less than it was ready for.
+    during: f64,
     /// Seconds from submission to end.
     total: f64,
+    /// Seconds of the run.
+    run: f64,
     /// Whether a file records what it waited before it ran.
     is_recorded: bool,
     metric: &'static str,
     source: Option<Source>,
 }
 
-impl Waited {
-    fn share(&self) -> f64 {
-        if self.total > 0.0 {
-            self.seconds / self.total
+/// Seconds of waiting, and what they are a part of.
+#[derive(Clone, Copy)]
+struct Part {
+    seconds: f64,
+    of: f64,
+}
+
+impl Part {
+    fn share(self) -> f64 {
+        if self.of > 0.0 {
+            self.seconds / self.of
         } else {
             0.0
         }
+    }
+}
+
+impl Waited {
+    fn whole(&self) -> Part {
+        Part {
+            seconds: self.before + self.during,
+            of: self.total,
+        }
+    }
+
+    fn in_the_run(&self) -> Part {
+        Part {
+            seconds: self.during,
+            of: self.run,
+        }
+    }
+
+    /// What should not have been waited: all of it, or only what was waited in the run.
+    fn avoidable(&self, view: &View<'_>) -> Part {
+        if self.whole().share() >= view.limit(&MIN_SHARE) {
+            self.whole()
+        } else {
+            self.in_the_run()
+        }
+    }
+
+    /// How far the waiting goes beyond what is usual; from 1 on it matters.
+    fn excess(&self, view: &View<'_>) -> f64 {
+        let whole = self.whole().share() / view.limit(&MIN_SHARE);
+        let run = self.in_the_run().share() / view.limit(&settings::MIN_SHARE);
+        whole.max(run)
     }
 }
 
@@ -106,28 +148,39 @@ impl Waited {
 fn waited(view: &View<'_>) -> Option<Waited> {
     let info = &view.job.info;
     let queued = info.queued_seconds;
-    let in_states = (info.states.len() > 1).then(|| {
+    let in_states = |counts: &dyn Fn(i64) -> bool| {
         let ends = info.states.iter().skip(1).map(|(_, at)| *at);
         let ends = ends.chain(info.ended_ms);
         let waits = info.states.iter().zip(ends);
-        let waits = waits.filter(|((state, _), _)| WAITING.contains(&state.as_str()));
-        waits
-            .map(|((_, from), to)| (to - from).max(0) as f64 / 1000.0)
-            .sum::<f64>()
-    });
-    let by_states = in_states.filter(|s| queued.is_none_or(|q| *s > q));
+        let waits =
+            waits.filter(|((state, from), _)| WAITING.contains(&state.as_str()) && counts(*from));
+        let seconds = waits.map(|((_, from), to)| (to - from).max(0) as f64 / 1000.0);
+        (info.states.len() > 1).then(|| seconds.sum::<f64>())
+    };
+    let by_states = in_states(&|_| true).filter(|s| queued.is_none_or(|q| *s > q));
     let recorded = by_states.or(queued);
+    let began = |from: i64| info.started_ms.is_some_and(|started| from >= started);
+    let again = by_states.and_then(|_| in_states(&began)).unwrap_or(0.0);
     let short = view.short_s;
     let short = short.filter(|_| !super::is_local(view));
-    let seconds = recorded.into_iter().chain(short).reduce(|a, b| a + b)?;
+    if recorded.is_none() && short.is_none() {
+        return None;
+    }
     let (metric, source) = match (by_states, recorded) {
         _ if short > recorded => ("queued to started", events_source(view)),
         (Some(_), _) => ("WaitingForCapacity", states_source(view)),
         _ => ("QueuedTime", info.sources.get("queued_seconds").cloned()),
     };
+    let before = recorded.map_or(0.0, |recorded| recorded - again);
+    let during = again + short.unwrap_or(0.0);
+    let total = total_seconds(view)
+        .unwrap_or(before + during)
+        .max(before + during);
     Some(Waited {
-        seconds,
-        total: total_seconds(view).unwrap_or(seconds).max(seconds),
+        before,
+        during,
+        total,
+        run: info.elapsed_seconds.unwrap_or(total).max(during),
         is_recorded: recorded.is_some(),
         metric,
         source,
@@ -175,21 +228,34 @@ fn total_seconds(view: &View<'_>) -> Option<f64> {
 }
 
 fn symptom(view: &View<'_>, waited: &Waited) -> Symptom {
-    let (seconds, share) = (waited.seconds, waited.share());
+    let avoidable = waited.avoidable(view);
+    let share = avoidable.share();
+    let is_whole = avoidable.seconds > waited.during;
+    let summary = if is_whole {
+        text!(
+            "作业等待资源 {time}，占从提交到结束的 {total} 的 {share}",
+            "the job waited {time} for capacity, {share} of the {total} from submission to end",
+            time = Seconds(avoidable.seconds),
+            total = Seconds(avoidable.of),
+            share = Share(share)
+        )
+    } else {
+        text!(
+            "作业运行中等待资源 {time}，占运行 {run} 的 {share}",
+            "the job waited {time} for capacity while it ran, {share} of its run of {run}",
+            time = Seconds(avoidable.seconds),
+            run = Seconds(avoidable.of),
+            share = Share(share)
+        )
+    };
     Symptom {
         cause: Cause::QueueWait,
         stage: None,
         lines: None,
-        summary: text!(
-            "作业等待资源 {time}，占从提交到结束的 {total} 的 {share}",
-            "the job waited {time} for capacity, {share} of the {total} from submission to end",
-            time = Seconds(seconds),
-            total = Seconds(waited.total),
-            share = Share(share)
-        ),
-        evidence: evidence(view, waited),
+        summary,
+        evidence: evidence(view, waited, avoidable),
         saved: Some(Saved {
-            seconds,
+            seconds: avoidable.seconds,
             share,
             fix: Fix::Capacity,
         }),
@@ -198,25 +264,38 @@ fn symptom(view: &View<'_>, waited: &Waited) -> Symptom {
     }
 }
 
-fn evidence(view: &View<'_>, waited: &Waited) -> Vec<Evidence> {
+fn evidence(view: &View<'_>, waited: &Waited, part: Part) -> Vec<Evidence> {
     let Some(source) = &waited.source else {
         return Vec::new();
     };
     let sentence = text!(
         "等待资源 {time}",
         "it waited {time} for capacity",
-        time = Seconds(waited.seconds)
+        time = Seconds(part.seconds)
     );
-    let share = text!(
-        "等待占总时间的 {share}",
-        "waiting is {share} of the total time",
-        share = Share(waited.share())
-    );
-    let limit = view.limit(&MIN_SHARE);
-    let metric = format!("{} / total time", waited.metric);
+    let is_whole = part.of == waited.total;
+    let (base, limit) = if is_whole {
+        ("total time", view.limit(&MIN_SHARE))
+    } else {
+        ("run time", view.limit(&settings::MIN_SHARE))
+    };
+    let share = if is_whole {
+        text!(
+            "等待占总时间的 {share}",
+            "waiting is {share} of the total time",
+            share = Share(part.share())
+        )
+    } else {
+        text!(
+            "等待占运行时间的 {share}",
+            "waiting is {share} of the run",
+            share = Share(part.share())
+        )
+    };
+    let metric = format!("{} / {base}", waited.metric);
     vec![
-        view.number(waited.metric, waited.seconds, "s", source.clone(), sentence),
-        view.number(&metric, waited.share(), "ratio", source.clone(), share)
+        view.number(waited.metric, part.seconds, "s", source.clone(), sentence),
+        view.number(&metric, part.share(), "ratio", source.clone(), share)
             .expecting(format!("< {limit}")),
     ]
 }

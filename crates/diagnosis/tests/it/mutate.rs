@@ -198,6 +198,9 @@ pub(crate) fn equivalents(folder: &Folder) -> Vec<Mutant> {
             folder: changed.collect(),
         }
     };
+    let script = folder.iter().find(|(name, _)| name.ends_with(".script"));
+    let script = script.map(|(_, bytes)| String::from_utf8_lossy(bytes));
+    let own = script.map_or_else(BTreeSet::new, |text| own_names(&text));
     let mut unrelated = folder.clone();
     unrelated.insert(
         "notes.txt".to_owned(),
@@ -230,7 +233,55 @@ pub(crate) fn equivalents(folder: &Folder) -> Vec<Mutant> {
         }),
         texts("stages in reverse", &|_, text| reversed_stages(text)),
         texts("stages renamed", &|_, text| renamed_stages(text)),
+        texts("names of the script renamed", &|_, text| {
+            renamed(text, &own)
+        }),
     ]
+}
+
+/// Words that a script chose itself: rowsets, columns, constants. Words of the language are in capitals or belong to types and
+/// libraries, which are called or qualified.
+fn own_names(script: &str) -> BTreeSet<String> {
+    const TYPES: [&str; 4] = ["DateTime", "String", "Guid", "Decimal"];
+    let mut own = BTreeSet::new();
+    let mut foreign = BTreeSet::new();
+    for (at, word) in words(script) {
+        let (before, after) = (&script[..at], &script[at + word.len()..]);
+        let is_name = word.starts_with(char::is_uppercase) && word.contains(char::is_lowercase);
+        let is_library = before.ends_with(['.', '/', '"']) || after.starts_with(['.', '(', '<']);
+        let names = if is_library { &mut foreign } else { &mut own };
+        if is_name && !TYPES.contains(&word) {
+            names.insert(word.to_owned());
+        }
+    }
+    &own - &foreign
+}
+
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.split(move |c| !is_part(c))
+        .filter(|word| !word.is_empty())
+        .map(|word| (word.as_ptr() as usize - text.as_ptr() as usize, word))
+}
+
+/// The text with other names, but for the names of its format: elements, attributes and fields.
+fn renamed(text: &str, own: &BTreeSet<String>) -> String {
+    let is_xml = text
+        .trim_start_matches('\u{feff}')
+        .trim_start()
+        .starts_with('<');
+    let mut out = String::new();
+    let mut copied = 0;
+    for (at, word) in words(text) {
+        let (before, after) = (&text[..at], &text[at + word.len()..]);
+        let is_format = is_xml && (before.ends_with(['<', '/']) || after.starts_with("=\""));
+        if own.contains(word) && !is_format && !after.starts_with("\":") {
+            out += &text[copied..at];
+            out += "Zq";
+            copied = at;
+        }
+    }
+    out + &text[copied..]
 }
 
 /// Stages in reverse in the statistics of the service and in the counters.

@@ -2,6 +2,8 @@
 
 mod aggregate;
 mod call;
+mod joins;
+mod order;
 mod query;
 mod rowset;
 mod select;

@@ -1,10 +1,10 @@
-//! `SELECT`: sources, joins, columns and the clauses on them.
+//! `SELECT`: its columns and the clauses on them.
 
-use job::script::{Conjunct, Expression, Join, JoinKind, OutputColumn, Query, Span};
+use job::script::{Expression, OutputColumn, Query, Span};
 
 use super::aggregate::{has_aggregate, windows};
 use super::value::{Labelled, Scope, Value, connected};
-use super::{NullKeys, Relation, Step, Translator};
+use super::{Relation, Step, Translator};
 use crate::Unknown;
 use crate::expression::{Expr, Op, Window, parse};
 use crate::kind::{Column, Kind};
@@ -13,12 +13,12 @@ use crate::unknown::excerpt;
 
 /// A query so far.
 #[derive(Default)]
-struct Select {
+pub(super) struct Select {
     /// Behind `FROM`, with the conditions of `WHERE`.
-    from: String,
+    pub(super) from: String,
     /// What is tested there.
-    tests: Vec<String>,
-    scope: Scope,
+    pub(super) tests: Vec<String>,
+    pub(super) scope: Scope,
     list: Vec<(String, Column)>,
     grouped: bool,
     keys: Vec<Value>,
@@ -91,115 +91,6 @@ impl Translator<'_> {
         self.first_rows(query, sql, columns, &select.scope, sources)
     }
 
-    /// Sources and joins.
-    fn from(&mut self, query: &Query) -> Result<Select, Unknown> {
-        let plain = query.inputs.len() == query.joins.len() + 1
-            && query
-                .joins
-                .iter()
-                .enumerate()
-                .all(|(at, join)| join.right == at + 1);
-        if !plain {
-            return self.not_executed(self.script.slice(&query.span));
-        }
-        let mut select = Select::default();
-        for (at, input) in query.inputs.iter().enumerate() {
-            let relation = self.input(input)?;
-            let alias = format!("i{at}");
-            let label = input.label().to_owned();
-            let last = label.rsplit('.').next().unwrap_or_default().to_owned();
-            let source = format!("{} AS {alias}", relation.from);
-            let labelled = Labelled {
-                labels: vec![label, last],
-                alias,
-                columns: relation.columns,
-            };
-            match at.checked_sub(1).map(|join| &query.joins[join]) {
-                None => {
-                    select.from = source;
-                    select.scope.inputs.push(labelled);
-                }
-                Some(join) => self.join(&mut select, join, &source, labelled)?,
-            }
-        }
-        Ok(select)
-    }
-
-    fn join(
-        &mut self,
-        select: &mut Select,
-        join: &Join,
-        right: &str,
-        labelled: Labelled,
-    ) -> Result<(), Unknown> {
-        let mut both = select.scope.clone();
-        both.inputs.push(labelled);
-        let on = self.on(&join.condition, &both)?;
-        if on.is_none() != (join.kind == JoinKind::Cross) {
-            return self.not_executed(self.script.slice(&join.span));
-        }
-        let on = on.unwrap_or_default();
-        self.joined(&select.from, right, &on, &join.span);
-        let words = match join.kind {
-            JoinKind::LeftSemi | JoinKind::LeftAntiSemi if both.inputs.len() == 2 => {
-                let not = if join.kind == JoinKind::LeftSemi {
-                    ""
-                } else {
-                    "NOT "
-                };
-                select
-                    .tests
-                    .push(format!("{not}EXISTS (SELECT 1 FROM {right} WHERE {on})"));
-                return Ok(());
-            }
-            JoinKind::Cross => "CROSS JOIN",
-            JoinKind::Inner => "INNER JOIN",
-            JoinKind::LeftOuter => "LEFT OUTER JOIN",
-            JoinKind::RightOuter => "RIGHT OUTER JOIN",
-            JoinKind::FullOuter => "FULL OUTER JOIN",
-            _ => return self.not_executed(self.script.slice(&join.keyword_span)),
-        };
-        let condition = if on.is_empty() {
-            String::new()
-        } else {
-            format!(" ON {on}")
-        };
-        // A semi-join tests rows behind the joins.
-        if !select.tests.is_empty() {
-            return self.not_executed(self.script.slice(&join.keyword_span));
-        }
-        select
-            .from
-            .push_str(&format!(" {words} {right}{condition}"));
-        let last = both.inputs.len() - 1;
-        let misses_left = matches!(join.kind, JoinKind::RightOuter | JoinKind::FullOuter);
-        let misses_right = matches!(join.kind, JoinKind::LeftOuter | JoinKind::FullOuter);
-        for (position, input) in both.inputs.iter_mut().enumerate() {
-            let missing = if position == last {
-                misses_right
-            } else {
-                misses_left
-            };
-            input
-                .columns
-                .iter_mut()
-                .for_each(|column| column.nullable |= missing);
-        }
-        select.scope = both;
-        Ok(())
-    }
-
-    /// A join that was changed must find partners in some run.
-    fn joined(&mut self, from: &str, right: &str, on: &str, span: &Span) {
-        if self.touch == Touch::Changed && !on.is_empty() {
-            self.program.steps.push(Step::Matches {
-                sql: format!("SELECT 1 FROM {from} INNER JOIN {right} ON {on} LIMIT 1"),
-                line: self.line,
-                code: excerpt(self.script.slice(span)),
-            });
-        }
-    }
-
     /// Groups that were changed must have several rows in some run, as must rows of which only
     /// distinct ones are kept. `rows` names its columns `t0`, `t1`, …; the first ones are the keys.
     pub(super) fn repeats(&mut self, rows: &str, keys: usize, span: &Span) {
@@ -212,50 +103,8 @@ impl Translator<'_> {
         }
     }
 
-    /// The condition of a join. Whether null keys match is decided by the way it is executed.
-    fn on(&mut self, condition: &[Conjunct], scope: &Scope) -> Result<Option<String>, Unknown> {
-        let mut all: Option<Value> = None;
-        for part in condition {
-            let parsed = parse(self.script, &part.expression.span);
-            let test = match &parsed {
-                Some(Expr::Binary(Op::Equal, left, right)) => {
-                    let (l, r) = (self.value(left, scope)?, self.value(right, scope)?);
-                    match (l.kind, r.kind) {
-                        (Some(a), Some(b))
-                            if a == b
-                                || a.is_whole() && b.is_whole()
-                                || a == Kind::Opaque
-                                || b == Kind::Opaque =>
-                        {
-                            let sign = if self.way.null_keys == NullKeys::Match {
-                                "IS"
-                            } else {
-                                "="
-                            };
-                            Value {
-                                nullable: false,
-                                ..Value::new(
-                                    format!("({} {sign} {})", l.sql, r.sql),
-                                    Kind::Bool,
-                                    &[&l, &r],
-                                )
-                            }
-                        }
-                        _ => self.condition(&part.expression.span, scope)?,
-                    }
-                }
-                _ => self.condition(&part.expression.span, scope)?,
-            };
-            all = Some(match all {
-                None => test,
-                Some(before) => connected(Op::And, &before, &test),
-            });
-        }
-        Ok(all.map(|all| all.sql))
-    }
-
     /// A test that a part of the script states.
-    fn condition(&mut self, span: &Span, scope: &Scope) -> Result<Value, Unknown> {
+    pub(super) fn condition(&mut self, span: &Span, scope: &Scope) -> Result<Value, Unknown> {
         match parse(self.script, span) {
             Some(expression) => self.test(&expression, scope),
             None => {
@@ -265,7 +114,7 @@ impl Translator<'_> {
         }
     }
 
-    fn conjuncts(&mut self, parts: &[Expr], scope: &Scope) -> Result<Value, Unknown> {
+    pub(super) fn conjuncts(&mut self, parts: &[Expr], scope: &Scope) -> Result<Value, Unknown> {
         let mut all = Value::new("1".to_owned(), Kind::Bool, &[]);
         for part in parts {
             let test = self.test(part, scope)?;
@@ -473,89 +322,6 @@ impl Translator<'_> {
             having.inner = Some(self.conjuncts(&inner, &select.scope)?.sql);
         }
         Ok(having)
-    }
-
-    /// `TOP n … ORDER BY`, `ORDER BY … FETCH n ROWS`, or an order alone.
-    fn first_rows(
-        &mut self,
-        query: &Query,
-        sql: String,
-        columns: Vec<Column>,
-        scope: &Scope,
-        list: Vec<String>,
-    ) -> Result<Relation, Unknown> {
-        let limit = match (&query.top, crate::tokens::fetch(self.script, query)) {
-            (Some(top), None) => match crate::tokens::number(self.script, &top.span) {
-                Some(number) => Some(number),
-                None => return self.not_executed(self.script.slice(&top.span)),
-            },
-            (None, fetch) => fetch.map(|(number, _)| number),
-            (Some(top), Some(_)) => return self.not_executed(self.script.slice(&top.span)),
-        };
-        let mut keys = Vec::new();
-        for item in &query.order_by {
-            match self.order_key(&item.expression, &columns, scope, &list) {
-                Some(at) => keys.push((at, item.descending)),
-                None if limit.is_some() || self.is_touched() => {
-                    return self.not_executed(self.script.slice(&item.expression.span));
-                }
-                None => break,
-            }
-        }
-        let mut from = format!("({sql})");
-        if let Some(limit) = limit {
-            if keys.is_empty() && self.is_touched() {
-                return Err(Unknown::Undetermined { line: self.line });
-            }
-            let names: Vec<String> = keys.iter().map(|(at, _)| format!("c{at}")).collect();
-            if self.is_touched() {
-                self.program.steps.push(Step::Tied {
-                    sql: format!(
-                        "SELECT 1 FROM (SELECT DISTINCT * FROM {from}) GROUP BY {} HAVING COUNT(*) > 1 LIMIT 1",
-                        names.join(", ")
-                    ),
-                });
-            }
-            let order = keys
-                .iter()
-                .map(|(at, down)| format!("c{at}{}", if *down { " DESC" } else { "" }));
-            let order: Vec<String> = order.collect();
-            let order = if order.is_empty() {
-                String::new()
-            } else {
-                format!(" ORDER BY {}", order.join(", "))
-            };
-            from = format!("(SELECT * FROM {from}{order} LIMIT {limit})");
-        }
-        let order = (!keys.is_empty()).then_some(keys);
-        Ok(Relation {
-            from,
-            columns,
-            order,
-        })
-    }
-
-    /// Position of the column that a key of an order names.
-    fn order_key(
-        &mut self,
-        key: &Expression,
-        columns: &[Column],
-        scope: &Scope,
-        list: &[String],
-    ) -> Option<usize> {
-        let probes = self.program.probes.len();
-        let value = parse(self.script, &key.span).and_then(|key| self.value(&key, scope).ok());
-        self.program.probes.truncate(probes);
-        let computed = value
-            .as_ref()
-            .and_then(|value| list.iter().position(|sql| *sql == value.sql));
-        let own = key.as_column().filter(|key| key.qualifier.is_none());
-        let named = own.and_then(|key| columns.iter().position(|column| column.name == key.name));
-        match (computed, named, value) {
-            (Some(computed), Some(named), _) if computed != named => None,
-            (Some(at), _, _) | (None, Some(at), None) => Some(at),
-            _ => None,
-        }
     }
 }
 

@@ -173,6 +173,11 @@ impl Index {
         self.segments.chunk(found.ok()??).ok()
     }
 
+    /// Name of the generation: another one may answer otherwise.
+    pub fn generation(&self) -> &str {
+        &self.held.manifest.generation
+    }
+
     pub fn info(&self) -> Info {
         Info::of(&self.held, &self.lexical)
     }

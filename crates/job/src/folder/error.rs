@@ -28,7 +28,7 @@ pub enum OpenError {
         /// A folder in it that has one.
         inside: Option<String>,
     },
-    /// Not the folder of one job: what it lacks could not be told.
+    /// Not the folder of one job: nobody could say which files it lacks.
     #[error("{}", report::say!("{path} 中的文件超过 {most} 个", "{path} has more than {most} files", path = .path.display().to_string()))]
     TooManyFiles { path: PathBuf, most: usize },
     #[error("{}", report::say!("无法列出 {path}", "{path} cannot be listed", path = .path.display().to_string()))]

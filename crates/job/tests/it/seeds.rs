@@ -54,8 +54,8 @@ fn seeds_are_recognized_by_their_content() {
 
 #[test]
 fn folders_in_memory_are_read_as_one_job() {
-    let is_seed = |path: &Path| path.parent().is_some_and(|p| p.ends_with("seeds/folder"));
-    for (path, bytes) in inputs("folder").into_iter().filter(|(p, _)| is_seed(p)) {
+    let is_seed = |path: &Path| path.parent().is_some_and(|p| p.ends_with("seeds/analysis"));
+    for (path, bytes) in inputs("analysis").into_iter().filter(|(p, _)| is_seed(p)) {
         let text = String::from_utf8(bytes).expect("seeds are text");
         let parts = text.split("=====\n").map(str::as_bytes);
         let files: Vec<_> = parts.map(|p| ("file", job::kind_of(p), p)).collect();

@@ -31,6 +31,9 @@ pub const FILE_NAME: &str = "runs.sqlite";
 /// How long to wait for another process. Writes take milliseconds; one that holds the store for longer is stuck.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Prepared statements that a reader keeps: lists have one per combination of filters.
+const STATEMENTS: usize = 64;
+
 pub struct Store {
     connection: Connection,
     path: PathBuf,
@@ -50,6 +53,35 @@ impl Store {
             Err(error) if error.is_refusal() => Store::open_to_read(data, error),
             opened => opened,
         }
+    }
+
+    /// Opens a store that exists for reading only, next to the one that writes: readers wait for nobody. `None` if there is no file of
+    /// this version.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn reader(data: &Path) -> Result<Option<Store>, StoreError> {
+        let path = data.join(FILE_NAME);
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let (connection, version) = open_read_only(&path).map_err(|e| database(&path, e))?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        Ok((version == schema::VERSION).then(|| Store {
+            connection,
+            path,
+            locks: data.join("running"),
+            refusal: None,
+        }))
+    }
+
+    /// Changes whenever another connection or process has changed the store.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn version(&self) -> Result<i64, StoreError> {
+        let version = self.select("PRAGMA data_version", [], |row| row.get(0))?;
+        Ok(version.into_iter().next().unwrap_or_default())
     }
 
     fn open_to_write(data: &Path) -> Result<Store, StoreError> {

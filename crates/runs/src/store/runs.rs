@@ -85,6 +85,8 @@ pub struct RunFilter {
     pub cause: Option<String>,
     pub owner: Option<String>,
     pub week: Option<String>,
+    /// File of the script.
+    pub script: Option<String>,
     pub order: RunOrder,
     /// Leaves out this many.
     pub skip: usize,
@@ -117,17 +119,19 @@ const SELECT: &str = "SELECT run_id, job, job_name, question, status, verdict, p
 impl RunFilter {
     /// The condition, and its values.
     fn condition(&self) -> (String, Vec<&dyn ToSql>) {
-        let parts: [(&Option<String>, &str); 4] = [
+        let parts: [(&Option<String>, &str); 5] = [
             (
                 &self.job,
                 "(instr(job, ?) > 0 OR instr(coalesce(job_name, ''), ?) > 0 OR instr(coalesce(script, ''), ?) > 0)",
             ),
             (
                 &self.cause,
-                "run_id IN (SELECT run_id FROM findings WHERE cause = ?)",
+                // Without the sign all runs with the cause would be read and sorted; with it, rows come in the order of the list.
+                "+run_id IN (SELECT run_id FROM findings WHERE cause = ?)",
             ),
             (&self.owner, "owner = ?"),
             (&self.week, "week = ?"),
+            (&self.script, "script = ?"),
         ];
         let (mut sql, mut values) = (String::new(), Vec::new());
         for (value, condition) in &parts {

@@ -23,6 +23,17 @@ const MIGRATIONS: &[&str] = &[
         turn          TEXT NOT NULL
      ) STRICT;
      CREATE INDEX turns_by_run ON turns (run_id);",
+    // Lists are read in the order of an index, so that a page far back sorts and reads nothing before it.
+    "DROP INDEX runs_by_time;
+     DROP INDEX runs_by_avoidable;
+     DROP INDEX runs_by_owner;
+     DROP INDEX runs_by_week;
+     DROP INDEX runs_by_script;
+     CREATE INDEX runs_by_time ON runs (created_at, run_id);
+     CREATE INDEX runs_by_avoidable ON runs (avoidable_seconds, created_at, run_id);
+     CREATE INDEX runs_by_owner ON runs (owner, avoidable_seconds, created_at, run_id);
+     CREATE INDEX runs_by_week ON runs (week, avoidable_seconds, created_at, run_id);
+     CREATE INDEX runs_by_script ON runs (script, avoidable_seconds, created_at, run_id);",
 ];
 
 /// Fills the columns that runs are listed by; `WHERE run_id = …` may follow.

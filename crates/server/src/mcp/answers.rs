@@ -191,3 +191,25 @@ pub(super) fn saved(row: &FeedbackRow) -> String {
         row.suggestion, row.run_id, row.kind
     )
 }
+
+#[cfg(test)]
+mod security {
+    use super::*;
+
+    fn answered(text: &str) -> CallToolResult {
+        let answer = Answer::new(serde_json::json!({}), text.to_owned());
+        match answer.into_call_tool_result() {
+            Ok(CallToolResponse::Complete(result)) => result,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_too_long_is_refused_with_its_remedy() {
+        assert_ne!(answered("short").is_error, Some(true));
+        let refused = answered(&"x".repeat(MAX_BYTES));
+        assert_eq!(refused.is_error, Some(true));
+        let text = refused.content.first().and_then(|block| block.as_text());
+        assert!(text.is_some_and(|t| t.text.contains("ask for less") && t.text.len() < 200));
+    }
+}

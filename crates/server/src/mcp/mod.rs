@@ -21,7 +21,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use report::Report;
+use report::{Report, say};
 use rmcp::ServiceExt;
 use rmcp::transport::stdio;
 use tokio_util::sync::CancellationToken;
@@ -59,7 +59,11 @@ pub struct Renderers {
 
 /// Serves until the client leaves or `stop` is cancelled; then stops what still runs, and waits a moment for it to save what it has.
 pub async fn serve(session: Arc<Session>, options: Options, stop: CancellationToken) -> Result<()> {
-    let monitor_roots = format!("jobs may be read in {}", options.roots.listed());
+    let monitor_roots = say!(
+        "可读取作业的目录：{listed}",
+        "jobs may be read in {listed}",
+        listed = options.roots.listed()
+    );
     session.monitor().remark(&monitor_roots);
     let http = options.http;
     let shared = Arc::new(Shared::new(session, options, stop));
@@ -76,8 +80,10 @@ pub async fn serve(session: Arc<Session>, options: Options, stop: CancellationTo
 
 async fn serve_stdio(shared: &Arc<Shared>) -> Result<()> {
     let failed = |e: &dyn std::error::Error| {
-        Error::from_source(ErrorKind::Other, e)
-            .hint("`scopeagent mcp` speaks the protocol on stdin and stdout; a client starts it")
+        Error::from_source(ErrorKind::Other, e).hint(say!(
+            "`scopeagent mcp` 在标准输入输出上使用该协议，由客户端启动",
+            "`scopeagent mcp` speaks the protocol on stdin and stdout; a client starts it"
+        ))
     };
     let handler = Handler::new(Arc::clone(shared));
     let serving = handler.serve_with_ct(stdio(), shared.stop.child_token());

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use report::visible_line;
+use report::{say, visible_line};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -63,10 +63,12 @@ impl Analyses {
         if all.len() >= REMEMBERED {
             let ended = all.iter().position(|p| p.has_ended());
             let Some(ended) = ended else {
-                return Err(
-                    Error::new(ErrorKind::Usage, "too many analyses are running")
-                        .hint("wait until one has ended, or cancel one"),
+                let error = say!("正在进行的分析过多", "too many analyses are running");
+                let hint = say!(
+                    "请等待其中一个结束，或取消一个",
+                    "wait until one has ended, or cancel one"
                 );
+                return Err(Error::new(ErrorKind::Usage, error).hint(hint));
             };
             all.remove(ended);
         }

@@ -1,20 +1,20 @@
 //! What all requests share, and how they get their work done.
 
-use std::collections::VecDeque;
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use minijinja::value::{Serde, Value};
 use minijinja::{Environment, context};
-use report::Language;
-use runs::store::RunFacets;
+use report::{Language, say, speaking};
+use runs::store::{RunFacets, Store};
 use secrecy::{ExposeSecret, SecretString};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::analyses::Analyses;
+use super::kept::Kept;
 use super::templates::environment;
 use super::visitor::Visitor;
 use super::{Options, check_token};
@@ -26,10 +26,10 @@ use crate::session::{Analyst, Session};
 
 /// Pages made at the same time at most; a large report takes memory.
 const MAX_PAGES: usize = 8;
-/// Bytes of rendered reports that are kept.
+/// Questions answered at the same time at most.
+const MAX_QUESTIONS: usize = 4;
+/// Bytes of pages that are kept.
 const MAX_KEPT: usize = 64 << 20;
-/// How long what runs can be filtered by is kept; it is read over all runs.
-const FACETS_AGE: Duration = Duration::from_secs(5);
 
 pub(super) struct App {
     pub(super) session: Arc<Session>,
@@ -41,6 +41,8 @@ pub(super) struct App {
     pub(super) analyses: Analyses,
     /// Analyses at the same time.
     pub(super) places: Places,
+    /// Questions about runs at the same time: most of the time each waits for a model.
+    pub(super) questions: Places,
     pages: Places,
     /// Everything that still runs, to be waited for at the end.
     pub(super) running: TaskTracker,
@@ -53,15 +55,9 @@ pub(super) struct App {
     pub(super) login: String,
     chinese: Environment<'static>,
     english: Environment<'static>,
-    bodies: Mutex<Bodies>,
-    facets: Mutex<Option<(Instant, Arc<RunFacets>)>>,
-}
-
-/// Rendered reports, the oldest first.
-#[derive(Default)]
-struct Bodies {
-    kept: VecDeque<(String, Arc<str>)>,
-    bytes: usize,
+    kept: Kept,
+    /// With the version of the store.
+    facets: Mutex<Option<(i64, Arc<RunFacets>)>>,
 }
 
 impl App {
@@ -72,7 +68,10 @@ impl App {
     ) -> Result<App> {
         let token = options.token;
         check_token(options.address, token.as_ref().map(|t| t.expose_secret()))?;
-        let hint = "the folder for uploads is in the data folder";
+        let hint = say!(
+            "上传目录在数据目录中",
+            "the folder for uploads is in the data folder"
+        );
         std::fs::create_dir_all(&options.uploads).explain(ErrorKind::Other, hint)?;
         let mut roots = options.roots;
         roots.push(options.uploads.clone());
@@ -85,6 +84,7 @@ impl App {
             analyst: options.analyst,
             analyses: Analyses::default(),
             places: Places::for_analyses(),
+            questions: Places::new(MAX_QUESTIONS),
             pages: Places::new(MAX_PAGES),
             running: TaskTracker::new(),
             stop,
@@ -93,7 +93,7 @@ impl App {
             login: secret()?,
             chinese: environment(Language::Zh).map_err(|e| template(&e))?,
             english: environment(Language::En).map_err(|e| template(&e))?,
-            bodies: Mutex::default(),
+            kept: Kept::new(MAX_KEPT),
             facets: Mutex::default(),
         })
     }
@@ -113,6 +113,31 @@ impl App {
 
     /// A page.
     pub(super) fn page(&self, visitor: &Visitor, name: &str, content: Value) -> Result<Response> {
+        Ok(html(self.fill(visitor, name, content)?))
+    }
+
+    /// A page that stays the same until `state` changes, for every visitor with the same choices.
+    pub(super) fn kept_page(
+        &self,
+        visitor: &Visitor,
+        name: &str,
+        state: &str,
+        content: impl FnOnce() -> Result<Value>,
+    ) -> Result<Response> {
+        let Visitor {
+            language,
+            theme,
+            here,
+            ..
+        } = visitor;
+        let key = format!("{name} {} {theme} {here} {state}", language.code());
+        let page = self
+            .kept
+            .page(key, || self.fill(visitor, name, content()?))?;
+        Ok(html(page))
+    }
+
+    fn fill(&self, visitor: &Visitor, name: &str, content: Value) -> Result<String> {
         let templates = self.templates(visitor.language);
         let frame = context! {
             visitor => Serde(visitor),
@@ -121,8 +146,11 @@ impl App {
             ..content
         };
         let html = templates.get_template(name).and_then(|t| t.render(frame));
-        let html = llm::hide(&html.map_err(|e| template(&e))?).into_owned();
-        Ok(([(header::CONTENT_TYPE, "text/html; charset=utf-8")], html).into_response())
+        let html = html.map_err(|e| template(&e))?;
+        Ok(match llm::hide(&html) {
+            Cow::Owned(hidden) => hidden,
+            Cow::Borrowed(_) => html,
+        })
     }
 
     /// Does the work for a page away from the threads that serve connections.
@@ -132,17 +160,56 @@ impl App {
         work: impl FnOnce(&Arc<App>, &Visitor) -> Result<Response> + Send + 'static,
     ) -> Response {
         let Ok(place) = self.pages.take().await else {
-            return StatusCode::SERVICE_UNAVAILABLE.into_response();
+            return self.refuse(&visitor, StatusCode::SERVICE_UNAVAILABLE);
         };
         let (app, asker) = (Arc::clone(&self), visitor.clone());
         let done = self.running.spawn_blocking(move || {
             let _place = place;
-            work(&app, &asker)
+            speaking(asker.language, || work(&app, &asker))
         });
         match done.await {
             Ok(Ok(page)) => page,
             Ok(Err(error)) => self.explain(&visitor, &error),
-            Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+            Err(_) => self.refuse(&visitor, StatusCode::INTERNAL_SERVER_ERROR),
+        }
+    }
+
+    /// A page that says why there is no other.
+    pub(super) fn refuse(&self, visitor: &Visitor, status: StatusCode) -> Response {
+        let message = speaking(visitor.language, || match status {
+            StatusCode::UNAUTHORIZED => say!("请先登录", "log in first"),
+            StatusCode::FORBIDDEN => say!(
+                "表单不是来自本页面，或服务已重新启动：请刷新页面后重试",
+                "this form does not come from this page, or the server was restarted: reload the page"
+            ),
+            StatusCode::NOT_FOUND => say!("没有这个页面", "there is no such page"),
+            StatusCode::REQUEST_TIMEOUT => {
+                say!("用时过长，已中止", "this took too long and was ended")
+            }
+            StatusCode::PAYLOAD_TOO_LARGE => say!("请求过大", "the request is too large"),
+            StatusCode::SERVICE_UNAVAILABLE => say!(
+                "服务繁忙：等待的请求过多，请稍后再试",
+                "the server is busy: too many requests are waiting; try again later"
+            ),
+            StatusCode::INTERNAL_SERVER_ERROR => say!(
+                "程序在生成本页时崩溃；请报告此问题",
+                "the program crashed on this page; please report it"
+            ),
+            _ => say!("无法理解这个请求", "this request is not understood"),
+        });
+        self.problem(visitor, status, &message, "")
+    }
+
+    fn problem(
+        &self,
+        visitor: &Visitor,
+        status: StatusCode,
+        message: &str,
+        hint: &str,
+    ) -> Response {
+        match self.page(visitor, "problem.html", context! { message, hint }) {
+            Ok(page) => (status, page).into_response(),
+            Err(_) => status.into_response(),
         }
     }
 
@@ -155,51 +222,26 @@ impl App {
             ErrorKind::Other => StatusCode::INTERNAL_SERVER_ERROR,
         };
         let hint = error.hint.as_deref().unwrap_or_default();
-        let message = report::visible(&error.one_line()).into_owned();
-        match self.page(visitor, "problem.html", context! { message, hint }) {
-            Ok(page) => (status, page).into_response(),
-            Err(_) => status.into_response(),
-        }
+        self.problem(visitor, status, &report::visible(&error.one_line()), hint)
     }
 
-    /// A rendered report, from the last time if nothing about it has changed.
-    pub(super) fn kept_body(
-        &self,
-        key: String,
-        make: impl FnOnce() -> Result<String>,
-    ) -> Result<Arc<str>> {
-        let known = |bodies: &Bodies| {
-            let found = bodies.kept.iter().find(|(of, _)| *of == key);
-            found.map(|(_, body)| Arc::clone(body))
-        };
-        let lock = || self.bodies.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(body) = known(&lock()) {
-            return Ok(body);
-        }
-        let body: Arc<str> = make()?.into();
-        let mut bodies = lock();
-        bodies.bytes += body.len();
-        bodies.kept.push_back((key, Arc::clone(&body)));
-        while bodies.bytes > MAX_KEPT
-            && let Some((_, oldest)) = bodies.kept.pop_front()
-        {
-            bodies.bytes -= oldest.len();
-        }
-        Ok(body)
-    }
-
-    /// What runs can be filtered by.
-    pub(super) fn facets(&self) -> Result<Arc<RunFacets>> {
+    /// What runs can be filtered by, in this version of the store.
+    pub(super) fn facets(&self, version: i64) -> Result<Arc<RunFacets>> {
         let mut kept = self.facets.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*kept {
-            Some((at, facets)) if at.elapsed() < FACETS_AGE => Ok(Arc::clone(facets)),
-            _ => {
-                let facets = Arc::new(self.session.with_store(|store| store.facets())?);
-                *kept = Some((Instant::now(), Arc::clone(&facets)));
-                Ok(facets)
-            }
+        if let Some((of, facets)) = &*kept
+            && *of == version
+        {
+            return Ok(Arc::clone(facets));
         }
+        let facets = Arc::new(self.session.read_store(Store::facets)?);
+        *kept = Some((version, Arc::clone(&facets)));
+        Ok(facets)
     }
+}
+
+fn html(page: impl IntoResponse) -> Response {
+    let kind = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
+    (kind, page).into_response()
 }
 
 /// A built-in template that does not fit, which tests exclude.
@@ -216,6 +258,7 @@ pub(super) fn same(a: &str, b: &str) -> bool {
 fn secret() -> Result<String> {
     let mut bytes = [0; 16];
     let filled = getrandom::fill(&mut bytes);
-    filled.explain(ErrorKind::Other, "the system has no random numbers")?;
+    let hint = say!("系统无法提供随机数", "the system has no random numbers");
+    filled.explain(ErrorKind::Other, hint)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

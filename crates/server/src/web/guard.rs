@@ -1,15 +1,19 @@
 //! Who is let in: `Host` against DNS rebinding, `Origin` and a form token against foreign pages, a token where other machines can connect.
 
 use std::net::IpAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Form;
+use axum::body::Bytes;
 use axum::extract::{FromRequest, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 use minijinja::context;
+use report::{Language, speaking};
 use secrecy::ExposeSecret;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -22,6 +26,8 @@ use super::visitor::{Visitor, cookie};
 const TIME: Duration = Duration::from_secs(30);
 /// The same for an upload.
 const UPLOAD_TIME: Duration = Duration::from_secs(30 * 60);
+/// The same for an answer to a question, which a model may think about.
+const ANSWER_TIME: Duration = Duration::from_secs(5 * 60);
 /// Bytes of a form.
 pub(super) const MAX_FORM: usize = 64 << 10;
 /// How long a wrong token waits for its answer.
@@ -44,23 +50,33 @@ pub(super) async fn check(State(app): State<Arc<App>>, request: Request, next: N
         _ => MAX_FORM,
     };
     let mut response = match admitted(&app, &parts.method, &parts.headers) {
-        Err(status) => (status, "this request does not come from this page\n").into_response(),
+        Err(status) => {
+            let (zh, en) = (
+                "请求不是来自本页面\n",
+                "this request does not come from this page\n",
+            );
+            (status, visitor.language.select(zh, en)).into_response()
+        }
         Ok(()) if !is_public && !is_logged_in(&app, &parts.headers) => match parts.method {
             Method::GET => Redirect::to("/login").into_response(),
-            _ => StatusCode::UNAUTHORIZED.into_response(),
+            _ => app.refuse(&visitor, StatusCode::UNAUTHORIZED),
         },
         Ok(()) if announced(&parts.headers) > most as u64 => {
-            StatusCode::PAYLOAD_TOO_LARGE.into_response()
+            app.refuse(&visitor, StatusCode::PAYLOAD_TOO_LARGE)
         }
         Ok(()) => {
-            let time = if path == "/uploads" {
-                UPLOAD_TIME
-            } else {
-                TIME
+            let time = match path.as_str() {
+                "/uploads" => UPLOAD_TIME,
+                path if path.ends_with("/ask") => ANSWER_TIME,
+                _ => TIME,
             };
             let answer = next.run(Request::from_parts(parts, body));
+            let answer = Speaking {
+                language: visitor.language,
+                answer: Box::pin(answer),
+            };
             let answered = tokio::time::timeout(time, answer).await;
-            answered.unwrap_or_else(|_| StatusCode::REQUEST_TIMEOUT.into_response())
+            answered.unwrap_or_else(|_| app.refuse(&visitor, StatusCode::REQUEST_TIMEOUT))
         }
     };
     protect(response.headers_mut(), path.starts_with("/static/"));
@@ -70,6 +86,20 @@ pub(super) async fn check(State(app): State<Arc<App>>, request: Request, next: N
         }
     }
     response
+}
+
+/// Has whoever answers speak the visitor's language, on whichever thread.
+struct Speaking<F> {
+    language: Language,
+    answer: Pin<Box<F>>,
+}
+
+impl<F: Future> Future for Speaking<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        speaking(self.language, || self.answer.as_mut().poll(context))
+    }
 }
 
 /// Bytes that a body has according to its head; the body itself is measured too.
@@ -189,20 +219,17 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Change<T> {
     type Rejection = Response;
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Response> {
-        let body = axum::body::Bytes::from_request(request, app).await;
-        let body = body.map_err(IntoResponse::into_response)?;
+        let (parts, body) = request.into_parts();
+        let visitor = Visitor::of(&parts);
+        let refuse = |status| app.refuse(&visitor, status);
+        let body = Bytes::from_request(Request::from_parts(parts, body), app).await;
+        let body = body.map_err(|error| refuse(error.status()))?;
         let token = serde_urlencoded::from_bytes::<Token>(&body);
         if !token.is_ok_and(|form| app.is_own_form(&form.token)) {
-            return Err(foreign_form());
+            return Err(refuse(StatusCode::FORBIDDEN));
         }
-        serde_urlencoded::from_bytes(&body)
-            .map(Change)
-            .map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()).into_response())
+        let form = serde_urlencoded::from_bytes(&body);
+        form.map(Change)
+            .map_err(|_| refuse(StatusCode::BAD_REQUEST))
     }
-}
-
-pub(super) fn foreign_form() -> Response {
-    let text =
-        "this form does not come from this page, or the server was restarted: reload the page\n";
-    (StatusCode::FORBIDDEN, text).into_response()
 }

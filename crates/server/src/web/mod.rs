@@ -9,7 +9,9 @@
 
 mod analyses;
 mod app;
+mod asking;
 mod guard;
+mod kept;
 mod pages;
 mod phrases;
 mod start;
@@ -31,6 +33,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use report::say;
 use secrecy::SecretString;
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
@@ -75,8 +78,16 @@ pub async fn serve(session: Arc<Session>, options: Options, stop: CancellationTo
     let listener = listen::bind(address).await?;
     let bound = listener.address();
     let monitor = app.session.monitor();
-    monitor.remark(&format!("jobs may be read in {}", app.roots.listed()));
-    monitor.remark(&format!("serving http://{bound}/"));
+    monitor.remark(&say!(
+        "可读取作业的目录：{listed}",
+        "jobs may be read in {listed}",
+        listed = app.roots.listed()
+    ));
+    let bound = bound.to_string();
+    monitor.remark(&say!(
+        "网页地址：http://{bound}/",
+        "serving http://{bound}/"
+    ));
     let router = router(&app);
     let open = |stream| connection(stream, router.clone(), stop.clone());
     listener.serve(&stop, monitor, open).await;
@@ -122,12 +133,19 @@ fn check_token(address: SocketAddr, token: Option<&str>) -> Result<()> {
     const SHORTEST: usize = 16;
     let error = match token {
         None if address.ip().is_loopback() => return Ok(()),
-        None => format!("other machines reach `{address}`, and there is no token"),
-        Some(token) if token.len() < SHORTEST => {
-            format!("the token has fewer than {SHORTEST} characters")
-        }
+        None => say!(
+            "其他机器能访问 `{address}`，但没有令牌",
+            "other machines reach `{address}`, and there is no token",
+            address = address.to_string()
+        ),
+        Some(token) if token.len() < SHORTEST => say!(
+            "令牌不足 {SHORTEST} 个字符",
+            "the token has fewer than {SHORTEST} characters"
+        ),
         Some(_) => return Ok(()),
     };
-    Err(Error::new(ErrorKind::Usage, error)
-        .hint("write a long random text into a file and give it with `--token-file FILE`"))
+    Err(Error::new(ErrorKind::Usage, error).hint(say!(
+        "请把一段较长的随机文本写入文件，用 `--token-file FILE` 给出",
+        "write a long random text into a file and give it with `--token-file FILE`"
+    )))
 }

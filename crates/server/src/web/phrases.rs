@@ -129,9 +129,33 @@ const PHRASES: &[(&str, &str, &str)] = &[
     ("not_answered", "没有完成", "Not finished"),
     (
         "keys",
-        "快捷键：/ 搜索，j / k 下一个 / 上一个发现",
-        "Keys: / search, j / k next / previous finding",
+        "快捷键：/ 提问，j / k 下一个 / 上一个发现",
+        "Keys: / ask, j / k next / previous finding",
     ),
+    ("ask", "就这次运行提问", "Ask about this run"),
+    (
+        "ask_label",
+        "关于作业、阶段、用时、原因或改法的问题",
+        "A question about the job, its stages, times, causes or fixes",
+    ),
+    (
+        "ask_example",
+        "例如：为什么 SV3 这么慢？",
+        "For example: why is SV3 slow?",
+    ),
+    ("ask_button", "提问", "Ask"),
+    ("asking", "正在回答", "Answering"),
+    (
+        "broken_answer",
+        "回答中断了，请重试。",
+        "The answer broke off; ask again.",
+    ),
+    (
+        "by_rules",
+        "由离线规则回答",
+        "Answered by the offline rules",
+    ),
+    ("by_llm", "由 LLM 回答", "Answered by an LLM"),
     ("comparison", "两次运行的比较", "Comparison of two runs"),
 ];
 

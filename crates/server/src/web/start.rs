@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use agent::{Event, Observer, Request};
-use report::Language;
+use report::{Language, speaking};
 
 use super::analyses::Progress;
 use super::app::App;
@@ -79,7 +79,7 @@ pub(super) fn start(app: &Arc<App>, wish: Wish) -> Result<String> {
     running.spawn(async move {
         let place = tokio::select! {
             place = app.places.take() => place,
-            () = progress.stop.cancelled() => Err("cancelled before it started".to_owned()),
+            () = progress.stop.cancelled() => Err(language.select("在开始之前已取消", "cancelled before it started").to_owned()),
         };
         let place = match place {
             Ok(place) => place,
@@ -90,7 +90,8 @@ pub(super) fn start(app: &Arc<App>, wish: Wish) -> Result<String> {
         let work = move || {
             let _place = place;
             let progress = Arc::clone(&told);
-            let done = analyst.analyze(task, &mut Teller { progress, language });
+            let mut teller = Teller { progress, language };
+            let done = speaking(language, || analyst.analyze(task, &mut teller));
             told.end(done.map(drop));
         };
         if let Err(panic) = app.running.spawn_blocking(work).await {

@@ -5,10 +5,11 @@ use report::Language;
 
 use super::phrases;
 
-const TEMPLATES: [(&str, &str); 10] = [
+const TEMPLATES: [(&str, &str); 11] = [
     ("layout.html", include_str!("templates/layout.html")),
     ("runs.html", include_str!("templates/runs.html")),
     ("run.html", include_str!("templates/run.html")),
+    ("turn.html", include_str!("templates/turn.html")),
     ("progress.html", include_str!("templates/progress.html")),
     ("analyze.html", include_str!("templates/analyze.html")),
     ("compare.html", include_str!("templates/compare.html")),

@@ -6,6 +6,8 @@ use std::time::SystemTime;
 
 use axum::extract::Multipart;
 use axum::extract::multipart::{Field, MultipartError};
+use report::format::Bytes;
+use report::say;
 use tokio::io::AsyncWriteExt;
 
 use super::app::App;
@@ -52,10 +54,15 @@ async fn fields(app: &App, mut form: Multipart, job: &Path) -> Result<Upload> {
         match field.name().unwrap_or_default() {
             "token" => is_own = app.is_own_form(&text(&mut field).await?),
             _ if !is_own => {
-                return Err(
-                    Error::new(ErrorKind::Usage, "this form does not come from this page")
-                        .hint("reload the page and choose the files again"),
+                let error = say!(
+                    "表单不是来自本页面",
+                    "this form does not come from this page"
                 );
+                let hint = say!(
+                    "请刷新页面并重新选择文件",
+                    "reload the page and choose the files again"
+                );
+                return Err(Error::new(ErrorKind::Usage, error).hint(hint));
             }
             "question" => upload.question = text(&mut field).await?,
             "depth" => upload.depth = text(&mut field).await?,
@@ -67,10 +74,14 @@ async fn fields(app: &App, mut form: Multipart, job: &Path) -> Result<Upload> {
                 }
                 files += 1;
                 if files > MAX_FILES {
-                    let error = format!("an upload may have {MAX_FILES} files");
-                    return Err(Error::new(ErrorKind::Usage, error).hint(
-                        "leave out what is not about this job, or give the path of its folder",
-                    ));
+                    let error = say!(
+                        "一次最多上传 {MAX_FILES} 个文件",
+                        "an upload may have {MAX_FILES} files"
+                    );
+                    return Err(Error::new(ErrorKind::Usage, error).hint(say!(
+                        "请去掉与本作业无关的文件，或给出目录的路径",
+                        "leave out what is not about this job, or give the path of its folder"
+                    )));
                 }
                 save(&mut field, &job.join(file_name(&name)?)).await?;
             }
@@ -78,17 +89,32 @@ async fn fields(app: &App, mut form: Multipart, job: &Path) -> Result<Upload> {
         }
     }
     match files {
-        0 => Err(Error::new(ErrorKind::Usage, "no file was chosen")
-            .hint("choose the files of a job folder, or one event log")),
+        0 => {
+            let error = say!("没有选择文件", "no file was chosen");
+            let hint = say!(
+                "请选择作业目录中的文件，或一个事件日志",
+                "choose the files of a job folder, or one event log"
+            );
+            Err(Error::new(ErrorKind::Usage, error).hint(hint))
+        }
         _ => Ok(upload),
     }
 }
 
 fn broken(error: MultipartError) -> Error {
-    let limit = report::format::figure((MAX_BYTES >> 20) as f64);
-    Error::new(ErrorKind::Usage, error.body_text()).hint(format!(
-        "an upload may have {limit} MiB; give the path of a larger folder instead"
-    ))
+    let hint = say!(
+        "一次最多上传 {limit}；更大的目录请给出路径",
+        "an upload may have {limit}; give the path of a larger folder instead",
+        limit = Bytes(MAX_BYTES as f64)
+    );
+    Error {
+        causes: vec![error.body_text()],
+        ..Error::new(
+            ErrorKind::Usage,
+            say!("上传没有完成", "the upload did not complete"),
+        )
+        .hint(hint)
+    }
 }
 
 async fn text(field: &mut Field<'_>) -> Result<String> {
@@ -96,16 +122,24 @@ async fn text(field: &mut Field<'_>) -> Result<String> {
     while let Some(chunk) = field.chunk().await.map_err(broken)? {
         bytes.extend_from_slice(&chunk);
         if bytes.len() > MAX_TEXT {
-            let error = format!("a field has more than {MAX_TEXT} bytes");
-            return Err(Error::new(ErrorKind::Usage, error).hint("shorten the question"));
+            let error = say!(
+                "字段超过 {MAX_TEXT} 字节",
+                "a field has more than {MAX_TEXT} bytes"
+            );
+            let hint = say!("请缩短问题", "shorten the question");
+            return Err(Error::new(ErrorKind::Usage, error).hint(hint));
         }
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 async fn save(field: &mut Field<'_>, path: &Path) -> Result<()> {
-    let hint = "free some space on the disk, or choose another data folder";
-    let failed = |e: std::io::Error| Error::from_source(ErrorKind::Other, &e).hint(hint);
+    let failed = |e: std::io::Error| {
+        Error::from_source(ErrorKind::Other, &e).hint(say!(
+            "请腾出磁盘空间，或另选数据目录",
+            "free some space on the disk, or choose another data folder"
+        ))
+    };
     if let Some(folder) = path.parent() {
         tokio::fs::create_dir_all(folder).await.map_err(failed)?;
     }
@@ -135,8 +169,15 @@ fn file_name(given: &str) -> Result<PathBuf> {
         return Ok(parts.iter().collect());
     }
     let name = report::visible_line(given);
-    let error = format!("`{name}` cannot be the name of a file of a job");
-    Err(Error::new(ErrorKind::Usage, error).hint("rename the file, or give the path of its folder"))
+    let error = say!(
+        "`{name}` 不能作为作业文件的名称",
+        "`{name}` cannot be the name of a file of a job"
+    );
+    let hint = say!(
+        "请重命名该文件，或给出目录的路径",
+        "rename the file, or give the path of its folder"
+    );
+    Err(Error::new(ErrorKind::Usage, error).hint(hint))
 }
 
 /// Removes the oldest uploads that are too many.

@@ -1,4 +1,4 @@
-//! Mechanisms: the ways in which a cause comes about and shows.
+//! Mechanisms: the ways in which a cause arises and shows.
 //!
 //! A mechanism changes the plan, the data or the cluster, never the times: what it costs comes out of the same model
 //! that runs the job without it. The first mechanism of each cause is the one that rules were tuned on; the others
@@ -18,7 +18,7 @@ use crate::templates::{Slots, Template};
 
 pub(crate) use skew::heat;
 
-/// A way in which a cause comes about.
+/// A way in which a cause arises.
 pub(crate) struct Mechanism {
     pub(crate) cause: Cause,
     /// Unique name.

@@ -77,7 +77,7 @@ struct Printer<'a> {
     out: Vec<String>,
 }
 
-/// Prints the script. The node `broken` does not compile, in the way of a mechanism.
+/// Prints the script. The node `broken` does not compile, for the reason that a mechanism names.
 pub(crate) fn print(
     spec: &Spec,
     style: &Style,

@@ -4,4 +4,4 @@ pub(crate) mod client;
 mod http;
 mod roots;
 mod runs;
-mod tools;
+pub(crate) mod tools;

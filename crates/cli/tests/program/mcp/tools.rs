@@ -12,7 +12,7 @@ use crate::llm::configured;
 use crate::support::{User, case, items};
 
 /// The folder of all simulated cases.
-pub(super) fn cases() -> String {
+pub(crate) fn cases() -> String {
     crate::support::cases().display().to_string()
 }
 

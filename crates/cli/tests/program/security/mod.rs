@@ -4,6 +4,7 @@
 mod escaping;
 mod hostile;
 mod kills;
+mod mcp;
 mod redaction;
 mod secrets;
 mod state;

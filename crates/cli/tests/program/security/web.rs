@@ -55,6 +55,7 @@ fn foreign_pages_are_turned_away() {
     for path in [
         "/analyze",
         &format!("{run}/feedback"),
+        &format!("{run}/ask"),
         &format!("{run}/cancel"),
     ] {
         assert_eq!(post(&server, path, &[]).status, 403, "{path}");

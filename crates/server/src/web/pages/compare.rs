@@ -6,6 +6,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use minijinja::Value;
 use minijinja::context;
+use report::say;
 use runs::compare::compare;
 
 use crate::error::{Error, ErrorKind};
@@ -26,8 +27,13 @@ pub(super) async fn show(
             .map(|(_, value)| value.into_owned())
             .collect();
         let [a, b] = runs.as_slice() else {
-            let error = format!("a comparison takes two runs, not {}", runs.len());
-            return Err(Error::new(ErrorKind::Usage, error).hint("tick two runs in the list"));
+            let n = runs.len();
+            let error = say!(
+                "比较需要两次运行，而不是 {n} 次",
+                "a comparison takes two runs, not {n}"
+            );
+            let hint = say!("请在列表中勾选两次运行", "tick two runs in the list");
+            return Err(Error::new(ErrorKind::Usage, error).hint(hint));
         };
         // A name that is no saved run must not be looked up as a folder.
         let (a, b) = app

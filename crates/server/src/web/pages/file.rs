@@ -7,7 +7,7 @@ use axum::extract::{Query, State};
 use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Serde;
-use report::visible_line;
+use report::{say, visible_line};
 use runs::store::RunRow;
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +66,10 @@ pub(super) async fn show(
 fn text(app: &App, row: &RunRow, name: &str) -> Result<String> {
     let folder = app.roots.admit(&row.job)?;
     let reader = job::open(Path::new(&folder), &job::Options::default())?;
-    let hint = "the report lists the files that were read";
+    let hint = say!(
+        "报告列出了读取过的文件",
+        "the report lists the files that were read"
+    );
     reader.text(name, REACHABLE).explain(ErrorKind::Input, hint)
 }
 

@@ -8,7 +8,7 @@ use indexer::{Hit, Match};
 use minijinja::context;
 use minijinja::value::{Serde, Value};
 use render::html::prose;
-use report::Cause;
+use report::{Cause, say, visible_line};
 use serde::{Deserialize, Serialize};
 
 use super::given;
@@ -42,24 +42,23 @@ pub(super) async fn search(
 ) -> Response {
     app.answer(visitor, move |app, visitor| {
         let text: String = asked.q.unwrap_or_default().chars().take(QUERY).collect();
-        let hits = match text.trim() {
-            "" => Vec::new(),
-            text => app
-                .session
-                .index()?
-                .search(&indexer::Query::new(text, HITS))?,
-        };
-        let fits = hits.iter().any(|hit| hit.fit == Match::Strong);
-        let found = |hit: &Hit| Found {
-            id: hit.chunk.id.clone(),
-            place: place(&hit.chunk),
-            html: prose::render(without_heading(&hit.chunk.text)),
-            is_weak: hit.fit == Match::Weak,
-            causes: titles(&hit.chunk.causes, visitor),
-        };
-        let found: Vec<Found> = hits.iter().map(found).collect();
-        let content = context! { q => text, found => Serde(&found), fits };
-        app.page(visitor, "knowledge.html", content)
+        if text.trim().is_empty() {
+            return app.page(visitor, "knowledge.html", context! {});
+        }
+        let index = app.session.index()?;
+        app.kept_page(visitor, "knowledge.html", index.generation(), || {
+            let hits = index.search(&indexer::Query::new(text.trim(), HITS))?;
+            let fits = hits.iter().any(|hit| hit.fit == Match::Strong);
+            let found = |hit: &Hit| Found {
+                id: hit.chunk.id.clone(),
+                place: place(&hit.chunk),
+                html: prose::render(without_heading(&hit.chunk.text)),
+                is_weak: hit.fit == Match::Weak,
+                causes: titles(&hit.chunk.causes, visitor),
+            };
+            let found: Vec<Found> = hits.iter().map(found).collect();
+            Ok(context! { q => text, found => Serde(&found), fits })
+        })
     })
     .await
 }
@@ -89,9 +88,13 @@ pub(super) async fn passage(
 ) -> Response {
     app.answer(visitor, move |app, visitor| {
         let chunk = app.session.index()?.chunk(&id).ok_or_else(|| {
-            let error = format!("the index has no passage `{}`", report::visible_line(&id));
-            Error::new(ErrorKind::Input, error)
-                .hint("the document was changed or removed since; search for it")
+            let id = visible_line(&id);
+            let error = say!("索引中没有段落 `{id}`", "the index has no passage `{id}`");
+            let hint = say!(
+                "文档已被修改或删除；请搜索",
+                "the document was changed or removed since; search for it"
+            );
+            Error::new(ErrorKind::Input, error).hint(hint)
         })?;
         let document = app.session.document(&chunk.document);
         // Without its document, or if that has changed, the passage stands alone.

@@ -1,6 +1,7 @@
 //! The pages and what they need: one module per page, forms next to the page that has them.
 
 mod analyze;
+mod ask;
 mod compare;
 mod file;
 mod knowledge;
@@ -10,13 +11,14 @@ mod runs;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Path};
+use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde::Deserialize;
 
 use super::app::App;
+use super::visitor::Visitor;
 use super::{guard, templates, upload};
 
 pub(super) fn router() -> Router<Arc<App>> {
@@ -27,6 +29,7 @@ pub(super) fn router() -> Router<Arc<App>> {
         .route("/runs/{run}", get(run::show))
         .route("/runs/{run}/events", get(analyze::events))
         .route("/runs/{run}/cancel", post(analyze::cancel))
+        .route("/runs/{run}/ask", post(ask::ask))
         .route("/runs/{run}/feedback", post(run::feedback))
         .route("/runs/{run}/file", get(file::show))
         .route("/runs/{run}/suggestions/{diff}", get(run::diff))
@@ -36,9 +39,13 @@ pub(super) fn router() -> Router<Arc<App>> {
         .route("/knowledge/passage", get(knowledge::passage))
         .route("/login", get(guard::show_login).post(guard::login))
         .route("/static/{name}", get(asset))
-        .fallback(|| async { (StatusCode::NOT_FOUND, "there is no such page\n") })
+        .fallback(missing)
         .layer(DefaultBodyLimit::max(guard::MAX_FORM))
         .route("/uploads", upload)
+}
+
+async fn missing(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
+    app.refuse(&visitor, StatusCode::NOT_FOUND)
 }
 
 async fn asset(Path(name): Path<String>) -> Response {

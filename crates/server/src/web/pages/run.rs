@@ -6,12 +6,15 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Redirect, Response};
+use indexer::Index;
 use minijinja::context;
+use minijinja::value::Serde;
 use render::html::{Passage, Served, body, prose};
-use report::{Report, visible_line};
+use report::{Report, say, visible_line};
 use runs::store::{Action, Feedback, FeedbackRow, RunStatus};
 use serde::Deserialize;
 
+use super::ask::Said;
 use crate::compare::no_report;
 use crate::error::{Error, ErrorKind, Result};
 use crate::web::app::{App, template};
@@ -38,34 +41,47 @@ pub(super) async fn show(
 }
 
 fn report_page(app: &App, visitor: &Visitor, run: &str) -> Result<Response> {
-    let (row, feedback) = app
-        .session
-        .with_store(|store| Ok((store.run(run)?, store.feedback_of(run)?)))?;
+    let (row, feedback, turns) = app.session.read_store(|store| {
+        let row = store.run(run)?;
+        let feedback = store.feedback_of(&row.run_id)?;
+        let turns = store.turns(&row.run_id)?;
+        Ok((row, feedback, turns))
+    })?;
     if row.verdict.is_none() {
         let failure = row.failure.unwrap_or_else(|| match row.status {
-            RunStatus::Running => "the run is in progress in another process".to_owned(),
+            RunStatus::Running => say!(
+                "另一个进程正在分析",
+                "the run is in progress in another process"
+            ),
             _ => no_report(run).message,
         });
         let content = context! { run_id => row.run_id, job => visible_line(&row.job), failure => visible_line(&failure) };
         return app.page(visitor, "progress.html", content);
     }
-    let key = format!("{} {feedback:?}", row.run_id);
-    let body = app.kept_body(key, || report_body(app, &row.run_id, &feedback))?;
-    let content = context! {
-        run_id => row.run_id,
-        name => visible_line(row.job_name.as_deref().unwrap_or(&row.job)),
-        job => visible_line(&row.job),
-        owner => row.owner.as_deref().map(visible_line),
-        at => row.created_at.get(..16).unwrap_or_default().replace('T', " "),
-        question => row.question,
-        body => minijinja::Value::from_safe_string(body.to_string()),
-    };
-    app.page(visitor, "run.html", content)
+    let index = app.session.index()?;
+    let state = (&row.run_id, &row.finished_at, &feedback, turns.len());
+    let state = format!("{state:?} {}", index.generation());
+    app.kept_page(visitor, "run.html", &state, || {
+        let body = report_body(app, &index, &row.run_id, &feedback)?;
+        Ok(context! {
+            run_id => &row.run_id,
+            name => visible_line(row.job_name.as_deref().unwrap_or(&row.job)),
+            job => visible_line(&row.job),
+            owner => row.owner.as_deref().map(visible_line),
+            at => row.created_at.get(..16).unwrap_or_default().replace('T', " "),
+            question => row.question,
+        base => format!("/runs/{}", row.run_id),
+        turns => Serde(turns.iter().map(Said::of).collect::<Vec<_>>()),
+            body => minijinja::Value::from_safe_string(body),
+        })
+    })
 }
 
-fn report_body(app: &App, run: &str, feedback: &[FeedbackRow]) -> Result<String> {
-    let report = app.session.report(run)?;
-    let summary = app.session.with_store(|store| store.summary(run))?;
+fn report_body(app: &App, index: &Index, run: &str, feedback: &[FeedbackRow]) -> Result<String> {
+    let (report, summary) = app
+        .session
+        .read_store(|store| Ok((store.report(run)?, store.summary(run)?)))?;
+    let report = report.ok_or_else(|| no_report(run))?;
     let done = |row: &FeedbackRow| {
         let done = match row.action {
             Action::Accept => "accepted",
@@ -75,7 +91,7 @@ fn report_body(app: &App, run: &str, feedback: &[FeedbackRow]) -> Result<String>
     };
     let served = Served {
         token: app.form_token.clone(),
-        passages: passages(app, &report),
+        passages: passages(index, &report),
         feedback: feedback.iter().map(done).collect(),
     };
     let (language, summary) = (report.language, summary.unwrap_or_default());
@@ -88,10 +104,7 @@ fn report_body(app: &App, run: &str, feedback: &[FeedbackRow]) -> Result<String>
 }
 
 /// The passages that suggestions cite, as far as the index has them.
-fn passages(app: &App, report: &Report) -> BTreeMap<String, Passage> {
-    let Ok(index) = app.session.index() else {
-        return BTreeMap::new();
-    };
+fn passages(index: &Index, report: &Report) -> BTreeMap<String, Passage> {
     let cited = report.suggestions.iter().flat_map(|s| &s.sources);
     let known = cited.filter_map(|id| {
         let chunk = index.chunk(id)?;
@@ -154,11 +167,15 @@ pub(super) async fn diff(
         let found = suggestions.find_map(|s| s.diff.as_ref().filter(|_| s.id == id));
         let diff = found.ok_or_else(|| {
             let name = visible_line(id);
-            Error::new(
-                ErrorKind::Input,
-                format!("no suggestion `{name}` of this run has a diff"),
-            )
-            .hint("the page of the run has a button for each diff")
+            let error = say!(
+                "这次运行没有带 diff 的建议 `{name}`",
+                "no suggestion `{name}` of this run has a diff"
+            );
+            let hint = say!(
+                "报告页中每个 diff 都有下载按钮",
+                "the page of the run has a button for each diff"
+            );
+            Error::new(ErrorKind::Input, error).hint(hint)
         })?;
         Ok(file(
             "text/x-diff; charset=utf-8",
@@ -199,10 +216,12 @@ pub(super) async fn download(
                 )
             }
             _ => {
-                return Err(
-                    Error::new(ErrorKind::Input, "there is no such form of a report")
-                        .hint("a report is there as json, markdown and html"),
+                let error = say!("没有这种格式的报告", "there is no such form of a report");
+                let hint = say!(
+                    "报告有 json、markdown 和 html 格式",
+                    "a report is there as json, markdown and html"
                 );
+                return Err(Error::new(ErrorKind::Input, error).hint(hint));
             }
         })
     })

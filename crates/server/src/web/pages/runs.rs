@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Query, State};
 use axum::response::Response;
 use minijinja::context;
-use minijinja::value::Serde;
+use minijinja::value::{Serde, Value};
 use render::Words;
 use report::format::{Seconds, Share};
 use report::{Cause, Language, Verdict, visible_line};
@@ -13,6 +13,8 @@ use runs::store::{RunFilter, RunOrder, RunRow, RunStatus};
 use serde::{Deserialize, Serialize};
 
 use super::given;
+use crate::error::Result;
+use crate::web::analyses::Progress;
 use crate::web::app::App;
 use crate::web::phrases;
 use crate::web::visitor::Visitor;
@@ -31,6 +33,8 @@ pub(super) struct Asked {
     owner: Option<String>,
     #[serde(deserialize_with = "given")]
     week: Option<String>,
+    #[serde(deserialize_with = "given")]
+    script: Option<String>,
     /// `newest`, or most avoidable time first.
     #[serde(deserialize_with = "given")]
     sort: Option<String>,
@@ -67,42 +71,55 @@ pub(super) async fn show(
     Query(asked): Query<Asked>,
 ) -> Response {
     app.answer(visitor, move |app, visitor| {
-        let page = asked.page.unwrap_or(1).max(1);
-        let filter = filter(&asked, page);
-        let (rows, count) = app
-            .session
-            .with_store(|store| Ok((store.runs(&filter)?, store.count(&filter)?)))?;
-        let words = Words(visitor.language);
-        let lines: Vec<Line> = rows.iter().map(|row| line(row, words)).collect();
-        let facets = app.facets()?;
-        let choice = |(value, runs): &(String, u32)| Choice {
-            label: format!("{} ({runs})", visible_line(value)),
-            value: value.clone(),
-        };
-        let causes = facets.causes.iter().map(|(code, runs)| Choice {
-            label: format!("{} ({runs})", cause(code, words)),
-            value: code.clone(),
-        });
-        let running: Vec<_> = app.analyses.running();
-        let running = running
-            .iter()
-            .map(|p| context! { run_id => &p.run_id, job => &p.job });
-        let content = context! {
-            asked => Serde(&asked),
-            lines => Serde(&lines),
-            causes => Serde(causes.collect::<Vec<_>>()),
-            owners => Serde(facets.owners.iter().map(choice).collect::<Vec<_>>()),
-            weeks => Serde(facets.weeks.iter().map(choice).collect::<Vec<_>>()),
-            running => running.collect::<Vec<_>>(),
-            count,
-            page,
-            pages => (count as usize).div_ceil(PAGE),
-            first => (page - 1) * PAGE + 1,
-            last => (page - 1) * PAGE + lines.len(),
-        };
-        app.page(visitor, "runs.html", content)
+        let version = app.session.store_version()?;
+        let running = app.analyses.running();
+        let ids: Vec<&str> = running.iter().map(|p| p.run_id.as_str()).collect();
+        app.kept_page(visitor, "runs.html", &format!("{version} {ids:?}"), || {
+            content(app, visitor, &asked, &running, version)
+        })
     })
     .await
+}
+
+fn content(
+    app: &App,
+    visitor: &Visitor,
+    asked: &Asked,
+    running: &[Arc<Progress>],
+    version: i64,
+) -> Result<Value> {
+    let page = asked.page.unwrap_or(1).max(1);
+    let filter = filter(asked, page);
+    let (rows, count) = app
+        .session
+        .read_store(|store| Ok((store.runs(&filter)?, store.count(&filter)?)))?;
+    let words = Words(visitor.language);
+    let lines: Vec<Line> = rows.iter().map(|row| line(row, words)).collect();
+    let facets = app.facets(version)?;
+    let choice = |(value, runs): &(String, u32)| Choice {
+        label: format!("{} ({runs})", visible_line(value)),
+        value: value.clone(),
+    };
+    let causes = facets.causes.iter().map(|(code, runs)| Choice {
+        label: format!("{} ({runs})", cause(code, words)),
+        value: code.clone(),
+    });
+    let running = running
+        .iter()
+        .map(|p| context! { run_id => &p.run_id, job => &p.job });
+    Ok(context! {
+        asked => Serde(asked),
+        lines => Serde(&lines),
+        causes => Serde(causes.collect::<Vec<_>>()),
+        owners => Serde(facets.owners.iter().map(choice).collect::<Vec<_>>()),
+        weeks => Serde(facets.weeks.iter().map(choice).collect::<Vec<_>>()),
+        running => running.collect::<Vec<_>>(),
+        count,
+        page,
+        pages => (count as usize).div_ceil(PAGE),
+        first => (page - 1) * PAGE + 1,
+        last => (page - 1) * PAGE + lines.len(),
+    })
 }
 
 fn filter(asked: &Asked, page: usize) -> RunFilter {
@@ -112,6 +129,7 @@ fn filter(asked: &Asked, page: usize) -> RunFilter {
         cause: asked.cause,
         owner: asked.owner,
         week: asked.week,
+        script: asked.script,
         order: match asked.sort.as_deref() {
             Some("newest") => RunOrder::Newest,
             _ => RunOrder::Avoidable,

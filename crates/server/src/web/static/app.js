@@ -137,6 +137,65 @@ for (const form of all("form.upload")) {
   });
 }
 
+// Questions: the answer appears as it comes.
+const answer = async (form, turns) => {
+  const question = form.elements.question.value;
+  const [said, state] = [make("p", { className: "said" }), make("p", { className: "legend", textContent: `${form.dataset.asking} …` })];
+  const abort = new AbortController();
+  const stop = make("button", { type: "button", textContent: form.dataset.stop });
+  stop.addEventListener("click", () => abort.abort());
+  const turn = make("article", { className: "turn" }, make("h3", { textContent: question }), said, state, stop);
+  const fail = (text) => {
+    said.remove();
+    stop.remove();
+    state.replaceWith(make("p", { className: "problem-text", textContent: text }));
+  };
+  const hear = {
+    text: (data) => (said.textContent = data),
+    remark: (data) => { said.textContent = ""; state.textContent = data; },
+    answer: (data) => { turn.outerHTML = data; form.elements.question.value = ""; },
+    failure: fail,
+  };
+  turns.append(turn);
+  turn.scrollIntoView({ block: "nearest" });
+  let ended = false;
+  try {
+    const body = new URLSearchParams(new FormData(form));
+    const reply = await fetch(form.action, { method: "POST", body, headers: { "x-requested-with": "script" }, signal: abort.signal });
+    if (!(reply.headers.get("content-type") ?? "").startsWith("text/event-stream")) {
+      const page = new DOMParser().parseFromString(await reply.text(), "text/html");
+      fail(page.querySelector(".problem-text")?.textContent ?? reply.statusText);
+      return;
+    }
+    let rest = "";
+    const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      const events = (rest + part.value).split("\n\n");
+      rest = events.pop();
+      for (const event of events) {
+        const lines = event.split("\n");
+        const of = (field) => lines.filter((line) => line.startsWith(`${field}: `)).map((line) => line.slice(field.length + 2));
+        const [name] = of("event");
+        ended ||= name === "answer" || name === "failure";
+        hear[name]?.(of("data").join("\n"));
+      }
+    }
+  } catch (error) {
+    if (abort.signal.aborted) { turn.remove(); return; }
+  }
+  if (!ended) fail(form.dataset.broken);
+};
+for (const form of all(".ask form")) {
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const button = form.querySelector("button");
+    button.disabled = true;
+    await answer(form, form.parentElement.querySelector(".turns"));
+    button.disabled = false;
+    form.elements.question.focus();
+  });
+}
+
 // Two runs can be compared, no more and no fewer.
 for (const form of all("form.chosen")) {
   const boxes = all("input[name=run]", form);
