@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Error, sync_playwright
 
 PROGRAM, WORK, SHOTS = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
 CASES = Path("tests/cases").resolve()
@@ -25,7 +25,9 @@ def serve():
     home = WORK / "home"
     home.mkdir()
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_DATA_HOME": str(home / "data")}
-    command = [PROGRAM, "serve", "--address", "127.0.0.1:0", "--root", str(CASES), "--reasoner", "offline"]
+    store, jobs = str(home / "store"), [str(CASES / case / "job") for case in ("join-hot-key-skew", "late-filter", "near-join-hot-key-skew", "user-code-failure")]
+    subprocess.run([PROGRAM, "batch", "run", *jobs, "--out", store], cwd=home, env=environment, check=True, capture_output=True)
+    command = [PROGRAM, "serve", "--address", "127.0.0.1:0", "--root", str(CASES), "--batch", store, "--reasoner", "offline"]
     server = subprocess.Popen(command, cwd=home, env=environment, stderr=subprocess.PIPE, text=True)
     for line in server.stderr:
         if found := re.match(r"serving (http://\S+)/", line):
@@ -45,6 +47,15 @@ def look(page, name):
             nodes = [node["html"][:120] + " | " + node["failureSummary"][:200] for node in violation["nodes"][:3]]
             check(False, f"{name}: {violation['id']}: {nodes}")
     page.screenshot(path=SHOTS / f"{name}.png", full_page=True)
+
+
+def appears(page, selector):
+    """Whether it is visible soon; a page may be on its way."""
+    try:
+        page.locator(selector).wait_for(timeout=20_000)
+        return True
+    except Error:
+        return False
 
 
 def analyze(page, url, job):
@@ -85,13 +96,31 @@ def click_through(page, url):
         page.locator("a[download][href$='.diff']").first.click()
     check(download.value.path().read_text().startswith("--- a/"), "a diff is downloaded")
     page.locator("#S1 button[value=accept]").click()
-    check(page.locator("#S1 .given.accepted").is_visible(), "feedback is given")
+    check(appears(page, "#S1 .given.accepted"), "feedback is given")
     page.locator("#S1 button[value=undo]").click()
-    check(page.locator("#S1 .given").count() == 0, "feedback is undone")
+    check(appears(page, "#S1 button[value=accept]"), "feedback is undone")
+    page.wait_for_load_state()
     page.keyboard.press("j")
     check(page.evaluate("document.activeElement.id") == "F1", "j goes to the first finding")
     page.locator("#F1 a.source").first.click()
-    check(page.locator("tr.meant").is_visible(), "evidence opens its line")
+    check(appears(page, "tr.meant"), "evidence opens its line")
+    page.go_back()
+    page.wait_for_load_state("networkidle")
+    page.locator("svg.dag a").first.focus()
+    page.keyboard.press("Enter")
+    check(page.evaluate("location.hash") == "#F1", "a red stage leads to its finding by the keyboard")
+    page.keyboard.press("/")
+    check(page.evaluate("document.activeElement.name") == "question", "the key / goes to the question")
+    page.keyboard.type("Why is SV3 slow?")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".turn .legend >> text=Answered by")
+    check("SV3" in page.locator(".turn .said").last.inner_text(), "a question is answered in place")
+    page.reload()
+    check(page.locator(".turn").count() == 1, "the answer stays with the run")
+    page.emulate_media(media="print")
+    check(not page.locator(".bar-top").is_visible() and not page.locator(".ask form").is_visible(), "a print leaves out what a screen needs")
+    page.screenshot(path=SHOTS / "print.png", full_page=True)
+    page.emulate_media(media="screen")
     analyze(page, url, "near-join-hot-key-skew/job")
     page.goto(f"{url}/analyze")
     files = sorted(str(f) for f in (CASES / "user-code-failure/job").iterdir() if f.is_file())
@@ -107,11 +136,38 @@ def click_through(page, url):
     page.locator("input[name=run]").nth(0).check()
     page.locator("input[name=run]").nth(1).check()
     page.click(".below button")
-    check(page.locator(".changes").count() >= 1, "two runs are compared")
+    check(appears(page, ".changes >> nth=0"), "two runs are compared")
     compared = page.url
     page.keyboard.press("Tab")
     check(page.evaluate("document.activeElement.className") == "skip", "the first stop of Tab skips to the content")
     return run, compared
+
+
+def batch(page, url):
+    """The jobs of a batch, its clusters, and a report; returns the address of the report."""
+    page.goto(f"{url}/batches")
+    for _ in range(100):
+        if page.locator("table.runs tbody tr").count() == 4:
+            break
+        page.wait_for_timeout(100)
+        page.reload()
+    check(page.locator("table.runs tbody tr").count() == 4, "the jobs of a batch are listed")
+    page.select_option("select[name=cause]", "skew.join_hot_key")
+    page.wait_for_url("**cause=skew.join_hot_key**")
+    check(page.locator("table.runs tbody tr").count() == 1, "the jobs of a batch are filtered")
+    page.click(".tabs a >> nth=1")
+    page.wait_for_url("**/clusters**")
+    rows = page.locator("table.clusters tbody tr")
+    check(rows.count() >= 2, "clusters are listed")
+    rows.first.locator("td >> nth=1").locator("a").click()
+    page.wait_for_url("**?cause=**script=**")
+    check(page.locator("table.runs tbody tr").count() == 1, "a cluster leads to its jobs")
+    page.locator("table.runs .job a").first.click()
+    page.wait_for_url("**/jobs/**")
+    job = page.url
+    page.locator("#F1 a.source").first.click()
+    check(appears(page, "tr.meant"), "evidence of a batch opens its line")
+    return job
 
 
 def main():
@@ -122,12 +178,13 @@ def main():
             context = browser.new_context(viewport={"width": 1400, "height": 900}, permissions=["clipboard-read", "clipboard-write"])
             page = context.new_page()
             run, compared = click_through(page, url)
+            job = batch(page, url)
             page.goto(run)
             source = page.locator("#F1 a.source").first.get_attribute("href")
             context.close()
             pages = {
                 "runs": "/", "run": run[len(url):], "compare": compared[len(url):], "file": source, "analyze": "/analyze",
-                "knowledge": "/knowledge?q=skew", "problem": "/runs/none",
+                "knowledge": "/knowledge?q=skew", "problem": "/runs/none", "batch": "/batches/1", "clusters": "/batches/1/clusters", "job": job[len(url):],
             }
             for language in ["en", "zh"]:
                 for theme in ["light", "dark"]:
@@ -140,6 +197,9 @@ def main():
                         for name, path in pages.items():
                             page.goto(url + path)
                             look(page, f"{name}-{language}-{theme}-{size}")
+                            if name == "problem":
+                                text = page.locator(".problem-text").inner_text()
+                                check(("没有运行" in text) == (language == "zh"), f"the error is in the visitor's language: {text}")
                         page.goto(f"{url}/knowledge?q=skew")
                         page.locator(".hit h2 a").first.click()
                         look(page, f"passage-{language}-{theme}-{size}")
@@ -149,6 +209,10 @@ def main():
             page = context.new_page()
             page.goto(run)
             check(page.locator("#F1").is_visible() and page.locator("svg.dag").is_visible(), "reading without a script")
+            page.fill(".ask input[name=question]", "Where does the time go?")
+            page.click(".ask button")
+            page.wait_for_url("**#asked")
+            check(page.url.endswith("#asked") and page.locator(".turn").count() == 2, "a question is answered without a script")
             context.close()
             browser.close()
     finally:

@@ -170,7 +170,7 @@ pub enum Tool {
 }
 
 /// THINK 5: what to change.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Advice {
     /// The checked suggestions in the order in which they should be done.
     #[serde(default)]

@@ -33,10 +33,11 @@ mod script;
 pub mod step;
 pub mod terms;
 mod tools;
+pub mod transfer;
 
 mod wording;
 
-pub use analyze::{Analysis, Replied, analyze, reply};
+pub use analyze::{Advised, Analysis, Replied, advise, analyze, reply};
 pub use check::apply_diff;
 pub use experience::{ChunkPrior, ExperienceSource};
 pub use found::KindPrior;

@@ -133,6 +133,9 @@ pub enum ReasonerError {
         "the next call may cost {needed:.4}, and the run has used {spent:.4} of the {cap:.4} that it may cost"
     )]
     CostCap { spent: f64, needed: f64, cap: f64 },
+    /// The budget that several runs share allows no further call.
+    #[error("{0}")]
+    Budget(String),
     #[error("the prompt cannot be made: {0}")]
     Prompt(String),
     #[error("interrupted")]
@@ -153,6 +156,7 @@ impl ReasonerError {
                 "choose a model that follows JSON schemas, or --reasoner offline"
             }
             ReasonerError::CostCap { .. } => "raise the cost cap, or use --depth quick",
+            ReasonerError::Budget(_) => "raise --max-cost or --max-calls",
             ReasonerError::Prompt(_) => {
                 "fix the template in the prompts folder, or remove it to use the built-in one"
             }

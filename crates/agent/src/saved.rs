@@ -1,9 +1,10 @@
 //! What a question about a saved run looks at: the facts that the report and the run kept.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use diagnosis::Completeness;
-use report::{Language, Report, RuleResult};
+use report::{Language, Report, RuleResult, Suggestion};
 
 use crate::facts::{Facts, MeasuredAnswer, Reading, Remembered, StepInput};
 use crate::found::{Cleared, Found};
@@ -12,12 +13,11 @@ use crate::outline::{Outline, ScriptText, StageRow};
 use crate::private;
 use crate::terms::Terms;
 
-/// A saved run and a question about it.
+/// A saved run, and what is asked about it.
 pub struct SavedRun<'a> {
     pub report: &'a Report,
-    pub question: &'a str,
-    /// The question, answered by the program.
-    pub answer: MeasuredAnswer,
+    /// The question, and its answer by the program; `None` if nothing was asked.
+    pub question: Option<(&'a str, MeasuredAnswer)>,
     /// Earlier questions with their answers, oldest first.
     pub turns: &'a [(String, String)],
     pub stages: Vec<StageRow>,
@@ -40,12 +40,14 @@ impl SavedRun<'_> {
             text: answer.clone(),
             lines: vec![answer.clone()],
         };
+        let mask = self.redact.then(|| self.mask());
+        let (question, answer) = self.question.unzip();
         let facts = Facts {
             language,
-            question: Some(self.question.to_owned()),
+            question: question.map(str::to_owned),
             terms: Terms::of(report.job.engine.into(), language),
             job: report.job.clone(),
-            mask: self.redact.then(|| self.mask()),
+            mask,
             found: found(report, language),
             outline: Outline {
                 names: self.names.clone(),
@@ -64,8 +66,24 @@ impl SavedRun<'_> {
             experiences: Vec::new(),
             memory: self.turns.iter().enumerate().map(remembered).collect(),
             reading: Reading::default(),
-            answer: Some(self.answer),
+            answer,
         }
+    }
+
+    /// What THINK 5 looks at if it advises on one finding only.
+    pub fn about(self, finding: &str) -> StepInput {
+        let mut input = self.input();
+        let found = &mut Arc::make_mut(&mut input.facts).found;
+        found.findings.retain(|f| f.id == finding);
+        let cited: HashSet<&String> = found.findings.iter().flat_map(|f| &f.evidence).collect();
+        found.evidence.retain(|e| cited.contains(&e.id));
+        if let Some(finding) = found.findings.first() {
+            found.problem_type = finding.problem_type;
+        }
+        let fixes = |s: &Suggestion| s.finding.as_deref() == Some(finding);
+        found.suggestions.retain(fixes);
+        input.suggestions.retain(fixes);
+        input
     }
 
     fn mask(&self) -> llm::Mask {
@@ -95,7 +113,7 @@ fn found(report: &Report, language: Language) -> Found {
         .filter(|r| r.outcome == RuleResult::Abstained);
     let decided = 1.0 - undecided.count() as f64 / report.rules.len().max(1) as f64;
     let ids = report.findings.iter().flat_map(|f| &f.evidence);
-    let ids: std::collections::HashSet<&String> = ids.collect();
+    let ids: HashSet<&String> = ids.collect();
     let evidence = report.evidence.iter().filter(|e| ids.contains(&e.id));
     Found {
         verdict: report.verdict,

@@ -1,13 +1,13 @@
 //! What a batch found, for people and tools: the tables and the page, written in one pass over the results.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use futures::TryStreamExt;
 use report::Language;
 
+use crate::advice::Members;
+use crate::newest::newest_results;
 use crate::page::{Page, PageError};
-use crate::result::{RESULT_VERSION, Status};
+use crate::result::Status;
 use crate::store::Store;
 use crate::tables::{Rows, Stored, TableError, Tables};
 
@@ -16,6 +16,7 @@ pub struct Aggregate {
     folder: PathBuf,
     tables: Tables,
     page: Page,
+    advice: Members,
     written: Written,
 }
 
@@ -43,9 +44,6 @@ pub enum AggregateError {
     Page(#[from] PageError),
 }
 
-/// Unreadable results that are named.
-const NAMED: usize = 20;
-
 impl Aggregate {
     /// Creates the files in a folder. The page links to results at `store`: empty, or a relative or absolute address that ends in `/`.
     ///
@@ -56,24 +54,13 @@ impl Aggregate {
             folder: folder.to_path_buf(),
             tables: Tables::create(folder)?,
             page: Page::new(store),
+            advice: Members::default(),
             written: Written::default(),
         })
     }
 
-    /// Adds a result. What is kept of it is small, whatever the size of its report.
-    ///
-    /// # Errors
-    /// If a file cannot be written.
-    pub fn add(&mut self, stored: Stored) -> Result<(), TableError> {
-        self.written.jobs += 1;
-        self.written.failed += usize::from(stored.status == Status::Failed);
-        let rows = Rows::of(stored);
-        self.tables.add(&rows)?;
-        self.page.add(&rows);
-        Ok(())
-    }
-
-    /// Adds the newest result of each planned job; `progress` is called after each.
+    /// Adds the newest result of each planned job, with the advice on its clusters; `progress` is called after each. What is kept of a
+    /// result is small, whatever the size of its report.
     ///
     /// # Errors
     /// If the store cannot be read, has no manifest, or a file cannot be written. A result that is not one is left out and named.
@@ -82,32 +69,28 @@ impl Aggregate {
         store: &Store,
         mut progress: impl FnMut(usize),
     ) -> Result<(), AggregateError> {
-        let planned = store.planned().await?.into_iter();
-        let mut waiting: HashMap<String, String> = planned.map(|e| (e.uri, e.etag)).collect();
-        let keys = store.newest().await?;
-        let mut results = store.read_each::<Stored>(&keys);
-        while let Some(result) = results.try_next().await? {
-            match result {
-                Ok(stored) if stored.version == RESULT_VERSION => {
-                    if waiting.get(&stored.uri) == Some(&stored.etag) {
-                        waiting.remove(&stored.uri);
-                        self.add(stored)?;
-                        progress(self.written.jobs);
-                    }
-                }
-                Ok(stored) => self.leave_out(format!("{}: version {}", stored.key, stored.version)),
-                Err(error) => self.leave_out(error),
-            }
-        }
-        self.written.pending = waiting.len();
-        self.page.set_pending(waiting.len());
+        self.advice = Members::read(store).await?;
+        let rest = newest_results::<AggregateError>(store, |stored, bytes| {
+            self.add(stored, bytes)?;
+            progress(self.written.jobs);
+            Ok(())
+        });
+        let rest = rest.await?;
+        self.written.pending = rest.pending;
+        self.written.unreadable = rest.unreadable;
+        self.page.set_pending(rest.pending);
         Ok(())
     }
 
-    fn leave_out(&mut self, reason: String) {
-        if self.written.unreadable.len() < NAMED {
-            self.written.unreadable.push(reason);
-        }
+    /// Adds a result, of which these are the bytes.
+    fn add(&mut self, stored: Stored, bytes: &[u8]) -> Result<(), TableError> {
+        self.written.jobs += 1;
+        self.written.failed += usize::from(stored.status == Status::Failed);
+        let mut rows = Rows::of(stored);
+        self.advice.give(&mut rows.findings, bytes);
+        self.tables.add(&rows)?;
+        self.page.add(&rows);
+        Ok(())
     }
 
     pub fn page(&mut self) -> &mut Page {
@@ -119,7 +102,8 @@ impl Aggregate {
     /// # Errors
     /// If a file cannot be written.
     pub fn finish(mut self, language: Language) -> Result<Written, PageError> {
-        self.written.files = self.tables.finish()?;
+        self.page.advise(&self.advice, language);
+        self.written.files = self.tables.finish(&self.page.clusters(&self.advice))?;
         let page = self.page.write(&self.folder, language)?;
         self.written.files.insert(0, page);
         Ok(self.written)

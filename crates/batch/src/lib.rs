@@ -3,21 +3,26 @@
 //! ```text
 //! plan:  sources ── discover ──> manifest (uri, etag, size per job)
 //! run:   manifest minus results ── fetch ── analyze ──> one result object per job
-//! report: results ── rows ──> Parquet and CSV, and one page
+//! advise: results ── clusters of findings ── a model, once per cluster ──> one advice object per cluster
+//! report: results and advice ── rows ──> Parquet and CSV, and one page
 //! ```
 //!
 //! The store is the truth: resuming, retrying and progress are set differences between the manifest and the results. A result is written
 //! only if there is none yet, so any number of processes may work on one store. The analysis itself is the caller's; nothing here prints or
 //! reads the environment.
 
+mod advice;
 mod aggregate;
+mod cluster;
 mod discover;
 mod error;
 #[cfg(test)]
 mod fixture;
 mod folders;
 mod formats;
+mod listing;
 mod location;
+mod newest;
 pub mod page;
 mod progress;
 mod queue;
@@ -30,7 +35,9 @@ mod store;
 mod summary;
 pub mod tables;
 
+pub use advice::{Advising, Caps, ClusterAdvice, Ledger, Outcome, Spent, Stopped, Totals};
 pub use aggregate::{Aggregate, AggregateError, Written};
+pub use cluster::ClusterKey;
 pub use discover::discover;
 pub use error::{Error, Result};
 pub use folders::is_job;

@@ -30,27 +30,35 @@ pub struct Program {
 impl Entry {
     /// The name of this job's result: BLAKE3 over what it depends on, 64 hexadecimal digits.
     pub fn key(&self, program: &Program) -> String {
-        let mut hash = blake3::Hasher::new();
-        for part in [
+        hash([
             &self.uri,
             &self.etag,
             &program.version,
             &program.configuration,
-        ] {
-            // with its length, so that no two lists of parts look alike
-            hash.update(&(part.len() as u64).to_le_bytes());
-            hash.update(part.as_bytes());
-        }
-        hash.finalize().to_string()
+        ])
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// BLAKE3 over texts, each with its length, so that no two lists look alike; 64 hexadecimal digits.
+pub(crate) fn hash<'a, T: AsRef<str> + ?Sized + 'a>(
+    parts: impl IntoIterator<Item = &'a T>,
+) -> String {
+    let mut hash = blake3::Hasher::new();
+    for part in parts {
+        let part = part.as_ref();
+        hash.update(&(part.len() as u64).to_le_bytes());
+        hash.update(part.as_bytes());
+    }
+    hash.finalize().to_string()
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// There is a report.
     Done,
     /// There is none, and a reason.
+    #[default]
     Failed,
 }
 

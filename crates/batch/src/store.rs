@@ -5,6 +5,8 @@
 //! manifest/<ULID>.jsonl          entries that a plan found new or changed; later files replace earlier entries of the same uri
 //! results/<k0k1>/<key>.json      one result per job, written only if there is none yet
 //! ```
+//!
+//! What the advice on clusters adds is described in `advice`.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -14,8 +16,7 @@ use futures::stream::{BoxStream, StreamExt, TryStreamExt};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::prefix::PrefixStore;
-use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
-use serde::de::DeserializeOwned;
+use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -102,18 +103,12 @@ impl Store {
             source,
         };
         let bytes = serde_json::to_vec(&own).map_err(unreadable)?;
-        let create = PutOptions::from(PutMode::Create);
-        let put = self
-            .objects
-            .put_opts(&path, PutPayload::from(bytes), create);
-        match put.await {
-            Ok(_) => Ok(own.id),
-            Err(object_store::Error::AlreadyExists { .. }) => {
-                let known: Identity =
-                    serde_json::from_slice(&self.read(&path).await?).map_err(unreadable)?;
-                Ok(known.id)
+        match self.create(&path, bytes).await? {
+            true => Ok(own.id),
+            false => {
+                let known = serde_json::from_slice(&self.read(&path).await?);
+                known.map(|known: Identity| known.id).map_err(unreadable)
             }
-            Err(error) => Err(self.failed(path.as_ref(), error)),
         }
     }
 
@@ -200,46 +195,37 @@ impl Store {
 
     /// The keys of all results, without reading them.
     pub async fn keys(&self) -> Result<HashSet<String>> {
-        let list = self.objects.list(Some(&Path::from("results")));
-        let keys = list.try_filter_map(|meta| async move {
-            let key = meta
-                .location
-                .filename()
-                .and_then(|name| name.strip_suffix(".json"));
-            Ok(key.map(str::to_owned))
-        });
-        keys.try_collect()
-            .await
-            .map_err(|e| self.failed("results", e))
+        self.listed(|key, _| key).await
     }
 
     /// The keys of all results, the newest result first.
     pub(crate) async fn newest(&self) -> Result<Vec<String>> {
-        let list = self.objects.list(Some(&Path::from("results")));
-        let dated = list.try_filter_map(|meta| async move {
-            let key = meta
-                .location
-                .filename()
-                .and_then(|name| name.strip_suffix(".json"));
-            Ok(key.map(|key| (Reverse(meta.last_modified), key.to_owned())))
-        });
-        let dated = dated.try_collect().await;
-        let mut dated: Vec<_> = dated.map_err(|e| self.failed("results", e))?;
+        let listed = self.listed(|key, meta| (Reverse(meta.last_modified), key));
+        let mut dated: Vec<_> = listed.await?;
         dated.sort();
         Ok(dated.into_iter().map(|(_, key)| key).collect())
     }
 
-    /// The results with these keys, in this order, several read at a time: each as far as `T` has its fields, or why it has not.
-    pub(crate) fn read_each<'a, T: DeserializeOwned + Send + 'a>(
-        &'a self,
-        keys: &'a [String],
-    ) -> BoxStream<'a, Result<std::result::Result<T, String>>> {
-        let read = futures::stream::iter(keys).map(move |key| async move {
-            let path = path_of(key);
-            let bytes = self.read(&path).await?;
-            let parsed = serde_json::from_slice(&bytes);
-            Ok(parsed.map_err(|e| format!("{}: {e}", self.place(path.as_ref()))))
+    /// What `of` makes of the key of each result and of what the list says about the object.
+    async fn listed<T, C: Default + Extend<T>>(
+        &self,
+        of: impl Fn(String, ObjectMeta) -> T,
+    ) -> Result<C> {
+        let list = self.objects.list(Some(&Path::from("results")));
+        let found = list.try_filter_map(|meta| {
+            let name = meta.location.filename();
+            let key = name.and_then(|name| name.strip_suffix(".json"));
+            let found = key.map(str::to_owned).map(|key| of(key, meta));
+            std::future::ready(Ok(found))
         });
+        let found = found.try_collect().await;
+        found.map_err(|e| self.failed("results", e))
+    }
+
+    /// The results with these keys, in this order, several read at a time.
+    pub(crate) fn read_each<'a>(&'a self, keys: &'a [String]) -> BoxStream<'a, Result<Vec<u8>>> {
+        let read = futures::stream::iter(keys)
+            .map(move |key| async move { self.read(&path_of(key)).await });
         read.buffered(CONCURRENT).boxed()
     }
 
@@ -255,38 +241,8 @@ impl Store {
     /// The result with this key; `None` without one.
     pub async fn result(&self, key: &str) -> Result<Option<JobResult>> {
         let path = path_of(key);
-        match self.read(&path).await {
-            Ok(bytes) => self.parse(&path, &bytes).map(Some),
-            Err(Error::Objects {
-                source: object_store::Error::NotFound { .. },
-                ..
-            }) => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// All results, in any order, several read at a time.
-    pub fn results(&self) -> BoxStream<'_, Result<JobResult>> {
-        let list = self.objects.list(Some(&Path::from("results")));
-        let read = list.map(move |meta| async move {
-            let path = meta.map_err(|e| self.failed("results", e))?.location;
-            let bytes = self.read(&path).await?;
-            self.parse(&path, &bytes)
-        });
-        read.buffer_unordered(CONCURRENT).boxed()
-    }
-
-    /// The results with these keys, in any order, several read at a time; keys without a result are left out.
-    pub fn results_of<'a>(
-        &'a self,
-        keys: impl IntoIterator<Item = String, IntoIter: Send> + 'a,
-    ) -> BoxStream<'a, Result<JobResult>> {
-        let read = futures::stream::iter(keys.into_iter().collect::<Vec<_>>())
-            .map(move |key| async move { self.result(&key).await });
-        let found = read.buffer_unordered(CONCURRENT);
-        found
-            .try_filter_map(|result| async move { Ok(result) })
-            .boxed()
+        let found = self.try_read(&path).await?;
+        found.map(|bytes| self.parse(&path, &bytes)).transpose()
     }
 
     /// Writes a result, unless there is one with its key.
@@ -296,20 +252,11 @@ impl Store {
             place: result.uri.clone(),
             source,
         })?;
-        let create = PutOptions::from(PutMode::Create);
-        let put = self
-            .objects
-            .put_opts(&path, PutPayload::from(bytes.clone()), create);
-        match put.await {
-            Ok(_) => Ok(Put::Created),
-            Err(object_store::Error::AlreadyExists { .. }) => {
-                Ok(match self.read(&path).await? == bytes {
-                    true => Put::Repeated,
-                    false => Put::Different,
-                })
-            }
-            Err(error) => Err(self.failed(path.as_ref(), error)),
-        }
+        Ok(match self.create(&path, bytes.clone()).await? {
+            true => Put::Created,
+            false if self.read(&path).await? == bytes => Put::Repeated,
+            false => Put::Different,
+        })
     }
 
     /// Removes the result with this key if it is a failed one, so that the job is tried again. Returns whether it was.
@@ -319,16 +266,64 @@ impl Store {
             .await?
             .is_some_and(|r| r.status == Status::Failed);
         if failed {
-            let path = path_of(key);
-            match self.objects.delete(&path).await {
-                Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
-                Err(error) => return Err(self.failed(path.as_ref(), error)),
-            }
+            self.delete(&path_of(key)).await?;
         }
         Ok(failed)
     }
 
-    async fn read(&self, path: &Path) -> Result<Vec<u8>> {
+    /// Writes an object if there is none; returns whether there was none.
+    pub(crate) async fn create(&self, path: &Path, bytes: Vec<u8>) -> Result<bool> {
+        let create = PutOptions::from(PutMode::Create);
+        let put = self.objects.put_opts(path, PutPayload::from(bytes), create);
+        match put.await {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::AlreadyExists { .. }) => Ok(false),
+            Err(error) => Err(self.failed(path.as_ref(), error)),
+        }
+    }
+
+    /// Writes an object, in the place of another if there is one.
+    pub(crate) async fn replace(&self, path: &Path, bytes: Vec<u8>) -> Result<()> {
+        let put = self.objects.put(path, PutPayload::from(bytes)).await;
+        put.map(|_| ()).map_err(|e| self.failed(path.as_ref(), e))
+    }
+
+    /// Deletes an object, if there is one.
+    pub(crate) async fn delete(&self, path: &Path) -> Result<()> {
+        match self.objects.delete(path).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(self.failed(path.as_ref(), error)),
+        }
+    }
+
+    /// The objects directly or indirectly below a prefix whose names come after `after`.
+    pub(crate) async fn below(
+        &self,
+        prefix: &str,
+        after: Option<&Path>,
+    ) -> Result<Vec<ObjectMeta>> {
+        let path = Path::from(prefix);
+        let list = match after {
+            Some(after) => self.objects.list_with_offset(Some(&path), after),
+            None => self.objects.list(Some(&path)),
+        };
+        let listed = list.try_collect().await;
+        listed.map_err(|e| self.failed(prefix, e))
+    }
+
+    /// The content of an object; `None` without one.
+    pub(crate) async fn try_read(&self, path: &Path) -> Result<Option<Vec<u8>>> {
+        match self.read(path).await {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(Error::Objects {
+                source: object_store::Error::NotFound { .. },
+                ..
+            }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(crate) async fn read(&self, path: &Path) -> Result<Vec<u8>> {
         let failed = |e| self.failed(path.as_ref(), e);
         let object = self.objects.get(path).await.map_err(failed)?;
         Ok(object.bytes().await.map_err(failed)?.to_vec())
@@ -350,7 +345,7 @@ impl Store {
         }
     }
 
-    fn place(&self, relative: &str) -> String {
+    pub(crate) fn place(&self, relative: &str) -> String {
         format!("{}/{relative}", self.name)
     }
 
@@ -447,8 +442,10 @@ mod tests {
                 store.keys().await.expect("keys"),
                 HashSet::from([first.key.clone()])
             );
-            let all: Vec<JobResult> = store.results().try_collect().await.expect("results");
-            assert_eq!(all, std::slice::from_ref(&first));
+            let keys = [first.key.clone()];
+            let read = store.read_each(&keys).try_collect().await;
+            let all: Vec<Vec<u8>> = read.expect("results");
+            assert_eq!(all, [serde_json::to_vec(&first).expect("JSON")]);
             assert!(store.forget_failure(&first.key).await.expect("deleted"));
             assert!(!store.forget_failure(&first.key).await.expect("deleted"));
             assert!(!store.has(&first.key).await.expect("has"));

@@ -24,7 +24,10 @@ pub(crate) const TABLE: [(Exit, &str); 7] = [
         Exit::Input,
         "the job, run, knowledge folder or index cannot be read; for `batch`: none of the jobs can",
     ),
-    (Exit::Llm, "the LLM failed and `--no-fallback` was given"),
+    (
+        Exit::Llm,
+        "the LLM failed, with `--no-fallback` or in `batch advise`",
+    ),
     (
         Exit::Found,
         "`--fail-on`, `lint`, `case check`, `index`, `index verify` or `eval --gate` found something",

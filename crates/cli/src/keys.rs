@@ -6,6 +6,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use llm::Profile;
+use report::say;
 use secrecy::{ExposeSecret, SecretString};
 
 /// The key of an LLM profile, if it names a source.
@@ -30,8 +31,12 @@ pub(crate) fn fetch(
 
 fn find(variable: Option<&str>, command: Option<&str>) -> Result<Option<SecretString>, String> {
     if let Some(variable) = variable {
-        let value = std::env::var(variable)
-            .map_err(|_| format!("the environment variable `{variable}` is not set"))?;
+        let value = std::env::var(variable).map_err(|_| {
+            say!(
+                "没有设置环境变量 `{variable}`",
+                "the environment variable `{variable}` is not set"
+            )
+        })?;
         return Ok(Some(SecretString::from(value)));
     }
     command
@@ -57,7 +62,13 @@ fn from_command(command: &str, deadline: Duration) -> Result<SecretString, Strin
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
-        .map_err(|e| format!("`api_key_command` cannot be run: {e}"))?;
+        .map_err(|e| {
+            let reason = e.to_string();
+            say!(
+                "无法运行 `api_key_command`：{reason}",
+                "`api_key_command` cannot be run: {reason}"
+            )
+        })?;
     let (output, status) = finish(&mut child, deadline).map_err(|reason| {
         // It may have ended by itself meanwhile.
         let _ = child.kill().and_then(|()| child.wait());
@@ -68,7 +79,9 @@ fn from_command(command: &str, deadline: Duration) -> Result<SecretString, Strin
     if status.success() && !first.is_empty() {
         return Ok(SecretString::from(first.to_owned()));
     }
-    Err(format!(
+    let status = status.to_string();
+    Err(say!(
+        "`api_key_command` 输出的第一行没有密钥（{status}）",
         "`api_key_command` printed no key on its first line ({status})"
     ))
 }
@@ -77,7 +90,13 @@ fn from_command(command: &str, deadline: Duration) -> Result<SecretString, Strin
 fn finish(child: &mut Child, deadline: Duration) -> Result<(Vec<u8>, ExitStatus), String> {
     let started = Instant::now();
     let left = || deadline.saturating_sub(started.elapsed());
-    let late = || format!("did not end within {} s", deadline.as_secs());
+    let seconds = deadline.as_secs();
+    let late = || {
+        say!(
+            "没有在 {seconds} 秒内结束",
+            "did not end within {seconds} s"
+        )
+    };
     let (sender, receiver) = mpsc::channel();
     let stdout = child.stdout.take();
     // A thread, because a process that the command leaves behind may keep its output open.
@@ -88,16 +107,29 @@ fn finish(child: &mut Child, deadline: Duration) -> Result<(Vec<u8>, ExitStatus)
         let _ = sender.send(read.transpose().map(|_| output));
     });
     let output = receiver.recv_timeout(left()).map_err(|_| late())?;
-    let output = output.map_err(|e| format!("cannot be read: {e}"))?;
+    let output = output.map_err(|e| {
+        let reason = e.to_string();
+        say!("的输出无法读取：{reason}", "cannot be read: {reason}")
+    })?;
     if output.len() as u64 > MAX_OUTPUT {
-        return Err(format!("printed more than {} KiB", MAX_OUTPUT >> 10));
+        let most = MAX_OUTPUT >> 10;
+        return Err(say!(
+            "的输出超过 {most} KiB",
+            "printed more than {most} KiB"
+        ));
     }
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return Ok((output, status)),
             Ok(None) if left().is_zero() => return Err(late()),
             Ok(None) => std::thread::sleep(POLL_INTERVAL),
-            Err(error) => return Err(format!("cannot be waited for: {error}")),
+            Err(error) => {
+                let reason = error.to_string();
+                return Err(say!(
+                    "的结束无法等待：{reason}",
+                    "cannot be waited for: {reason}"
+                ));
+            }
         }
     }
 }

@@ -50,7 +50,8 @@ impl Terminal {
             .and_then(|()| out.flush())
         {
             Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
-                Err(Error::from_source(ErrorKind::Other, &e).hint("stdout is not writable"))
+                Err(Error::from_source(ErrorKind::Other, &e)
+                    .hint(say!("标准输出不可写", "stdout is not writable")))
             }
             _ => Ok(()),
         }

@@ -1,6 +1,7 @@
 //! Language models: providers, profiles, streaming, structured answers, tool calls, cost and
 //! transcripts. Knows nothing about jobs, steps or prompts.
 
+mod budget;
 mod client;
 mod connect;
 mod doctor;
@@ -18,6 +19,7 @@ mod tool_call;
 mod transcript;
 pub mod transport;
 
+pub use budget::Budget;
 pub use client::Server;
 pub use connect::{ConnectError, Keys};
 pub use doctor::{Symptom, examine};

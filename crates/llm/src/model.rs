@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
+use crate::budget::Budget;
 use crate::level;
 use crate::profile::{Level, Profile};
 use crate::transport::Transport;
@@ -61,4 +62,6 @@ pub struct LlmOptions {
     /// Limit for the run, in the currency of the prices.
     pub max_cost: Option<f64>,
     pub stream: bool,
+    /// What all runs together may take.
+    pub budget: Option<Arc<dyn Budget>>,
 }

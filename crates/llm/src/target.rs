@@ -10,17 +10,17 @@ use crate::profile::{Profile, Provider};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    #[error("profile of provider `{0}` has no `base_url`")]
+    #[error("{}", report::say!("提供方 `{provider}` 的配置没有 `base_url`", "profile of provider `{provider}` has no `base_url`", provider = .0))]
     NoBaseUrl(&'static str),
-    #[error("`base_url` is not an http or https address: {0}")]
+    #[error("{}", report::say!("`base_url` 不是 http 或 https 地址：{url}", "`base_url` is not an http or https address: {url}", url = .0))]
     BadBaseUrl(String),
-    #[error("provider `{0}` needs a key: set `api_key_env` or `api_key_command` in its profile")]
+    #[error("{}", report::say!("提供方 `{provider}` 需要密钥：请在配置中设置 `api_key_env` 或 `api_key_command`", "provider `{provider}` needs a key: set `api_key_env` or `api_key_command` in its profile", provider = .0))]
     NoKey(&'static str),
     #[error(
         "`reasoning_effort = \"{0}\"` is not one of none, minimal, low, medium, high, xhigh, max"
     )]
     Effort(String),
-    #[error("the HTTP client cannot be made")]
+    #[error("{}", report::say!("无法创建 HTTP 客户端", "the HTTP client cannot be made"))]
     Http(#[source] reqwest::Error),
 }
 

@@ -1,5 +1,7 @@
 //! Columns, wrapping and bars that stay aligned when Chinese and English are mixed.
 
+use textwrap::WordSeparator;
+use textwrap::core::Word;
 use unicode_width::UnicodeWidthStr;
 
 /// Columns that a text takes; a Chinese character takes two, a style none.
@@ -39,11 +41,22 @@ pub fn shorten(text: &str, columns: usize) -> String {
     kept
 }
 
+/// Words up to where a line may end by Unicode's rules: between Chinese characters too, but not before their punctuation. Hyphens are
+/// left to the splitter of words.
+fn words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
+    let ends = unicode_linebreak::linebreaks(line)
+        .map(|(at, _)| at)
+        .filter(|at| *at == line.len() || !line[..*at].ends_with('-'));
+    let mut start = 0;
+    Box::new(ends.map(move |end| Word::from(&line[std::mem::replace(&mut start, end)..end])))
+}
+
 /// The text as lines of at most `columns`; the first starts with `first`, the others with `rest`.
 pub fn wrap(text: &str, columns: usize, first: &str, rest: &str) -> Vec<String> {
     let options = textwrap::Options::new(columns)
         .initial_indent(first)
-        .subsequent_indent(rest);
+        .subsequent_indent(rest)
+        .word_separator(WordSeparator::Custom(words));
     text.lines()
         .flat_map(|line| {
             textwrap::wrap(line, &options)
@@ -59,7 +72,7 @@ pub fn wrap_names(text: &str, columns: usize, first: &str, rest: &str) -> Vec<St
         .initial_indent(first)
         .subsequent_indent(rest)
         .break_words(false)
-        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .word_separator(WordSeparator::AsciiSpace)
         .word_splitter(textwrap::WordSplitter::NoHyphenation);
     textwrap::wrap(text, &options)
         .into_iter()

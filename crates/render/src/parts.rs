@@ -1,6 +1,6 @@
 //! The pieces of a report that all its forms show, in words.
 
-use report::format::{Bytes, FILE, ROW, STAGE, Seconds, Share, VERTEX, figure};
+use report::format::{STAGE, Seconds, Share, VERTEX, amount, figure};
 use report::{
     Cause, Diagnostic, Engine, Evidence, EvidenceValue, Finding, JobSummary, MissingInformation,
     Origin, Report, SameResult, Suggestion, Text, Verdict, text,
@@ -259,17 +259,9 @@ impl Words {
             EvidenceValue::Text(text) => return text.clone(),
             EvidenceValue::Bool(yes) => return yes.to_string(),
         };
-        match item.unit.as_deref() {
-            Some("rows") => self.say(ROW.count(n)),
-            Some("vertices") => self.say(VERTEX.count(n)),
-            Some("files") => self.say(FILE.count(n)),
-            Some("bytes") => self.say(Bytes(n)),
-            Some("ms") => self.say(Seconds(n / 1e3)),
-            Some("s" | "seconds") => self.say(Seconds(n)),
-            Some("share") => self.say(Share(n)),
-            Some("%") => self.say(Share(n / 100.0)),
-            _ => figure(n),
-        }
+        let unit = item.unit.as_deref();
+        unit.and_then(|unit| amount(n, unit, self.0))
+            .unwrap_or_else(|| figure(n))
     }
 
     /// Metric and value; the metric alone if the sentence says the value.

@@ -193,20 +193,27 @@ impl Localize for Ratio {
 
 /// A number with its unit of the contract: `bytes`, `ms`, `s`, `ratio`, `share`, `rows`, …
 pub fn with_unit(value: f64, unit: &str, language: Language) -> String {
-    match unit {
+    amount(value, unit, language).unwrap_or_else(|| match unit {
+        "ratio" => Ratio(value).localize(language),
+        "partitions" => PARTITION.count(value).localize(language),
+        "count" => Number(value).localize(language),
+        _ => format!("{} {unit}", Number(value).localize(language)),
+    })
+}
+
+/// A number with a unit that sentences write out: of size, time, share, or something counted. `None` for any other unit.
+pub fn amount(value: f64, unit: &str, language: Language) -> Option<String> {
+    Some(match unit {
         "bytes" => Bytes(value).localize(language),
         "ms" => Seconds(value / 1000.0).localize(language),
-        "s" => Seconds(value).localize(language),
-        "ratio" => Ratio(value).localize(language),
+        "s" | "seconds" => Seconds(value).localize(language),
         "%" => Share(value / 100.0).localize(language),
         "share" => Share(value).localize(language),
         "rows" => ROW.count(value).localize(language),
         "vertices" => VERTEX.count(value).localize(language),
         "files" => FILE.count(value).localize(language),
-        "partitions" => PARTITION.count(value).localize(language),
-        "count" => Number(value).localize(language),
-        _ => format!("{} {unit}", Number(value).localize(language)),
-    }
+        _ => return None,
+    })
 }
 
 /// A plain number: whole with commas from 100 on, three significant digits below.

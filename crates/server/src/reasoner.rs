@@ -9,7 +9,9 @@ use agent::Reasoner;
 use agent::model::{DryRun, LlmReasoner, Preview};
 use agent::offline::Offline;
 use llm::transport::Transport;
-use llm::{ConnectError, LlmConfig, LlmOptions, Model, Profile, Provider, Replay, Transcript};
+use llm::{
+    Budget, ConnectError, LlmConfig, LlmOptions, Model, Profile, Provider, Replay, Transcript,
+};
 use report::say;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
@@ -44,6 +46,9 @@ pub struct ReasonerChoice {
     pub transcript: Option<PathBuf>,
     /// File from which answers are taken.
     pub replay: Option<PathBuf>,
+    /// What all runs together may take.
+    #[serde(skip)]
+    pub budget: Option<Arc<dyn Budget>>,
 }
 
 pub(crate) struct Reasoners {
@@ -98,17 +103,18 @@ impl Reasoners {
     }
 }
 
-fn options(llm: &LlmConfig) -> LlmOptions {
+fn options(choice: &ReasonerChoice, llm: &LlmConfig) -> LlmOptions {
     LlmOptions {
         max_cost: llm.max_cost,
         stream: true,
+        budget: choice.budget.clone(),
     }
 }
 
 fn with_llm(choice: &ReasonerChoice, llm: &LlmConfig, keys: KeySource) -> Result<Reasoners> {
     let transcript = choice.transcript.as_deref().map(transcript).transpose()?;
     let connect = |name: Option<&str>| {
-        let options = options(llm);
+        let options = options(choice, llm);
         agent::model::connect(llm, name, &keys, transcript.as_ref(), options)
     };
     let (name, profile) = llm.profile(choice.profile.as_deref())?;
@@ -163,7 +169,7 @@ fn replayed(path: &Path, choice: &ReasonerChoice, llm: &LlmConfig) -> Result<Rea
     let replay = Arc::new(replay);
     let transport: Arc<dyn Transport> = Arc::<Replay>::clone(&replay);
     let model = Model::new(profile_or_any(choice, llm)?, transport);
-    let first = LlmReasoner::new(model, options(llm));
+    let first = LlmReasoner::new(model, options(choice, llm));
     Ok(Reasoners {
         replay: Some(replay),
         ..Reasoners::of(

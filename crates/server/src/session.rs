@@ -326,6 +326,26 @@ impl Session {
         })
     }
 
+    /// Works with what advice may use: a reasoner, and experience.
+    ///
+    /// # Errors
+    /// If the reasoner cannot be set up, or there is no index.
+    pub fn with_services<T>(
+        &self,
+        choice: &ReasonerChoice,
+        cancel: &CancellationToken,
+        work: impl FnOnce(&Services<'_>) -> T,
+    ) -> Result<T> {
+        let reasoners = self.reasoners(choice)?;
+        let index = self.index()?;
+        let remembered = self.searches.over(&index);
+        let services = Services {
+            index: Some(&remembered),
+            ..self.services(reasoners, choice.redact, cancel)
+        };
+        Ok(work(&services))
+    }
+
     /// What an analysis may use, without experience and feedback.
     pub(crate) fn services(
         &self,

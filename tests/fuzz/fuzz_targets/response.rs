@@ -41,7 +41,11 @@ async fn answer(mut connection: TcpStream, stream: bool, body: &[u8]) -> std::io
         request.extend_from_slice(&piece[..read]);
         length = length.or_else(|| whole(&request));
     }
-    let kind = if stream { "text/event-stream" } else { "application/json" };
+    let kind = if stream {
+        "text/event-stream"
+    } else {
+        "application/json"
+    };
     let head = format!(
         "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
         body.len()
@@ -84,7 +88,8 @@ fuzz_target!(|data: &[u8]| {
         return;
     };
     let stream = choice.is_ascii_uppercase();
-    let provider = PROVIDERS[usize::from(choice.to_ascii_lowercase().wrapping_sub(b'a')) % PROVIDERS.len()];
+    let provider =
+        PROVIDERS[usize::from(choice.to_ascii_lowercase().wrapping_sub(b'a')) % PROVIDERS.len()];
     RUNTIME.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
@@ -97,7 +102,9 @@ fuzz_target!(|data: &[u8]| {
         let chat = chat(stream);
         let mut length = 0;
         let mut pieces = |piece: llm::transport::Piece<'_>| match piece {
-            llm::transport::Piece::Text(text) | llm::transport::Piece::Thought(text) => length += text.len(),
+            llm::transport::Piece::Text(text) | llm::transport::Piece::Thought(text) => {
+                length += text.len()
+            }
         };
         let serve = async {
             while let Ok((connection, _)) = listener.accept().await {

@@ -22,7 +22,7 @@ use crate::request::{AnalyzeError, Depth, Request, Services};
 use crate::step::StepId;
 use report::Report;
 
-pub use question::{Replied, reply};
+pub use question::{Advised, Replied, advise, reply};
 
 use rounds::Rounds;
 use run::Run;

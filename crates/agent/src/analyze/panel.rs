@@ -25,6 +25,8 @@ pub(super) struct Panel<'a> {
     /// The conversation of THINK 4 with the reasoner that leads it.
     pub(super) tool_rounds: Vec<ToolRound>,
     pub(super) meter: Meter,
+    /// Whether a model may fix the faults of its answer in another call.
+    pub(super) repairs: bool,
 }
 
 /// What a reasoner concluded, and what happened on the way.
@@ -50,6 +52,7 @@ impl<'a> Panel<'a> {
             failed: 0,
             tool_rounds: Vec::new(),
             meter: Meter::default(),
+            repairs: true,
         }
     }
 
@@ -125,7 +128,8 @@ impl<'a> Panel<'a> {
         let answer = &mut outcome.answer;
         let faults = check::faults(&answer.conclusions, input, job);
         // Tool calls get results, not repairs: the results say what is wrong with them.
-        let can_repair = answer.calls.is_none() && self.reasoner(failed).can_repair();
+        let can_repair =
+            self.repairs && answer.calls.is_none() && self.reasoner(failed).can_repair();
         if !faults.is_empty() && can_repair {
             let faulty = Faulty {
                 answer: answer.raw.clone(),

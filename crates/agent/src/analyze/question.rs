@@ -1,15 +1,16 @@
-//! A question about a saved run: a separate step, on the facts that the run kept.
+//! A step of its own on the facts that a saved run kept: a question about it, or advice on one of its findings.
 
 use job::Job;
 use report::{Checks, Engine, Usage};
 
 use super::Stop;
 use super::panel::Panel;
-use crate::conclusion::{Conclusion, Reply};
+use super::retrieval::Retrieval;
+use crate::conclusion::{Advice, Conclusion, Reply};
 use crate::facts::StepInput;
 use crate::progress::Observer;
 use crate::reasoner::ReasonerError;
-use crate::request::{AnalyzeError, Services};
+use crate::request::{AnalyzeError, Request, Services};
 use crate::step::StepId;
 
 /// The answer to a question about a saved run, and how it came about.
@@ -34,25 +35,90 @@ pub async fn reply(
     services: &Services<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Replied, AnalyzeError> {
-    let mut panel = Panel::new(services);
+    let panel = Panel::new(services);
     let job = Job::default();
+    let concluded = conclude(StepId::Answer, input, &job, panel, observer).await?;
+    let reply = match concluded.conclusion {
+        Some(Conclusion::Answer(reply)) => reply,
+        _ => Reply::default(),
+    };
+    Ok(Replied {
+        reply,
+        engine: concluded.engine,
+        usage: concluded.usage,
+        checks: concluded.checks,
+        remarks: concluded.remarks,
+    })
+}
+
+/// Advice on a finding of a saved run, checked against the facts of the run.
+#[derive(Debug, Clone)]
+pub struct Advised {
+    pub advice: Advice,
+    pub engine: Engine,
+    pub usage: Usage,
+    /// What the check left out or marked.
+    pub remarks: Vec<String>,
+}
+
+/// Advises on the finding that `input` is about, in one call: what is wrong with the answer is left out or marked, not repaired.
+///
+/// # Errors
+/// If the reasoner fails and there is no other, or the call is cancelled.
+pub async fn advise(
+    mut input: StepInput,
+    services: &Services<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Advised, AnalyzeError> {
+    let mut retrieval = Retrieval::new(&Request::default(), services);
+    let found = retrieval.passages(&[StepId::Advice], &input.facts);
+    // without experience the facts still count
+    input.experiences = found.unwrap_or_default();
+    let job = crate::transfer::job_of(&input);
+    let mut panel = Panel::new(services);
+    panel.repairs = false;
+    let concluded = conclude(StepId::Advice, &input, &job, panel, observer).await?;
+    let advice = match concluded.conclusion {
+        Some(Conclusion::Advice(advice)) => advice,
+        _ => Advice::default(),
+    };
+    Ok(Advised {
+        advice,
+        engine: concluded.engine,
+        usage: concluded.usage.unwrap_or_default(),
+        remarks: concluded.remarks,
+    })
+}
+
+/// What a step concluded, and how.
+struct Concluded {
+    conclusion: Option<Conclusion>,
+    engine: Engine,
+    usage: Option<Usage>,
+    checks: Option<Checks>,
+    remarks: Vec<String>,
+}
+
+async fn conclude(
+    step: StepId,
+    input: &StepInput,
+    job: &Job,
+    mut panel: Panel<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Concluded, AnalyzeError> {
     let outcome = panel
-        .think(&[StepId::Answer], input, &job, observer)
+        .think(&[step], input, job, observer)
         .await
         .map_err(|stop| match stop {
             Stop::Failed(error) => error,
             Stop::Cancelled => AnalyzeError::Reasoner {
-                step: StepId::Answer.id(),
+                step: step.id(),
                 source: ReasonerError::Cancelled,
             },
         })?;
     for failure in &outcome.failures {
         panel.fall_back(failure);
     }
-    let reply = match outcome.answer.conclusions.into_iter().next() {
-        Some(Conclusion::Answer(reply)) => reply,
-        _ => Reply::default(),
-    };
     let usage = panel.meter.total();
     let mut remarks = outcome.answer.remarks;
     let checks = outcome.check.map(|check| {
@@ -64,8 +130,8 @@ pub async fn reply(
             repaired: u32::from(outcome.answer.repaired),
         }
     });
-    Ok(Replied {
-        reply,
+    Ok(Concluded {
+        conclusion: outcome.answer.conclusions.into_iter().next(),
         engine: panel.engine,
         usage: (usage.calls > 0).then_some(usage),
         checks,

@@ -5,8 +5,8 @@
 //! claim in a field is left out, and one within prose is marked. Knows nothing of models or prompts.
 
 mod diff;
-mod names;
-mod numbers;
+pub(crate) mod names;
+pub(crate) mod numbers;
 mod seen;
 mod verdict;
 
@@ -57,16 +57,7 @@ pub(crate) fn faults(conclusions: &[Conclusion], input: &StepInput, job: &Job) -
 pub(crate) fn clean(conclusions: &mut [Conclusion], input: &StepInput, job: &Job) -> Outcome {
     let mut checker = Checker::new(input, job);
     for conclusion in conclusions {
-        checker.structure(conclusion);
-        for text in texts(conclusion) {
-            checker.mark(text);
-        }
-        if let Conclusion::Advice(advice) = conclusion {
-            for proposal in &mut advice.additional {
-                let suggestion = checker.proposal(proposal);
-                checker.outcome.proposed.push(suggestion);
-            }
-        }
+        checker.clean(conclusion);
     }
     checker.outcome
 }
@@ -77,7 +68,8 @@ fn settled_class(input: &StepInput) -> Option<ProblemType> {
         .then_some(input.facts.found.problem_type)
 }
 
-struct Checker<'a> {
+/// Checks any number of conclusions against the same facts.
+pub(crate) struct Checker<'a> {
     input: &'a StepInput,
     job: &'a Job,
     numbers: Numbers,
@@ -86,7 +78,7 @@ struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    fn new(input: &'a StepInput, job: &'a Job) -> Checker<'a> {
+    pub(crate) fn new(input: &'a StepInput, job: &'a Job) -> Checker<'a> {
         let texts = seen(input);
         let texts = || texts.iter().map(String::as_str);
         let (found, suggestions) = (&input.facts.found, input.suggestions.iter());
@@ -104,6 +96,25 @@ impl<'a> Checker<'a> {
             numbers: Numbers::new(measured(input), texts()),
             names: Names::new(texts(), ids.map(String::as_str), chunks),
             outcome: Outcome::default(),
+        }
+    }
+
+    /// What is wrong with a conclusion, which is left as far as it stands.
+    pub(crate) fn remarks_on(&mut self, conclusion: &mut Conclusion) -> Vec<String> {
+        self.clean(conclusion);
+        std::mem::take(&mut self.outcome).remarks
+    }
+
+    fn clean(&mut self, conclusion: &mut Conclusion) {
+        self.structure(conclusion);
+        for text in texts(conclusion) {
+            self.mark(text);
+        }
+        if let Conclusion::Advice(advice) = conclusion {
+            for proposal in &mut advice.additional {
+                let suggestion = self.proposal(proposal);
+                self.outcome.proposed.push(suggestion);
+            }
         }
     }
 
@@ -416,7 +427,7 @@ fn in_chinese(what: &str) -> &'static str {
 }
 
 /// The mark behind a claim that has no basis.
-fn mark_of(language: Language) -> &'static str {
+pub(crate) fn mark_of(language: Language) -> &'static str {
     language.select("〔未核实〕", " [unverified]")
 }
 

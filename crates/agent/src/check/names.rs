@@ -116,7 +116,7 @@ impl Names {
 }
 
 /// Words: runs of letters, digits and the marks that names hold.
-fn words(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
+pub(crate) fn words(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     let is_part =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | '#' | '-' | '$');
     let mut at = 0;

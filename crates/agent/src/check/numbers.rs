@@ -6,14 +6,14 @@
 use std::ops::Range;
 
 /// Largest whole number that may be a mere count of things in the text ("two causes", "3 steps").
-const COUNT: f64 = 12.0;
+pub(crate) const COUNT: f64 = 12.0;
 
 /// Relative difference that rounding in words ("about 1.2 billion") may make.
-const ROUNDING: f64 = 0.011;
+pub(crate) const ROUNDING: f64 = 0.011;
 
 /// Factors between a value and how it may be said: percent, thousands, binary sizes, ms to s to
 /// minutes to hours, and the Chinese ten thousand and hundred million.
-const FACTORS: &[f64] = &[
+pub(crate) const FACTORS: &[f64] = &[
     1.0,
     100.0,
     0.01,
@@ -39,13 +39,13 @@ const FACTORS: &[f64] = &[
 
 /// A number in a text.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Figure {
+pub(crate) struct Figure {
     /// Where it stands.
-    pub(super) span: Range<usize>,
+    pub(crate) span: Range<usize>,
     /// Its value as written, without its unit.
-    pub(super) value: f64,
+    pub(crate) value: f64,
     /// Half of the last digit written.
-    half: f64,
+    pub(crate) half: f64,
 }
 
 /// Every number that may be quoted.
@@ -104,7 +104,7 @@ fn near(sorted: &[f64], value: f64, half: f64) -> bool {
 
 /// The numbers of a text, leaving out those that are parts of names (`SV3`, `Join_5`, `E4`), of
 /// file names and of dates.
-pub(super) fn figures(text: &str) -> Vec<Figure> {
+pub(crate) fn figures(text: &str) -> Vec<Figure> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut at = 0;

@@ -91,6 +91,35 @@ impl<'a> Call<'a> {
         Err(ReasonerError::CostCap { spent, needed, cap })
     }
 
+    /// Sends a request within the budget that runs share: a call that is given up counts with what it may have cost.
+    async fn send_budgeted(
+        &mut self,
+        chat: &mut Chat,
+        mask: Option<&Mask>,
+        observer: &mut dyn Observer,
+    ) -> Result<Result<Reply, CallError>, ReasonerError> {
+        let Some(budget) = self.options.budget.clone() else {
+            return Ok(self.send_once(chat, mask, observer).await);
+        };
+        let tokens_out = chat.max_output_tokens.unwrap_or(MOST_ANSWER_TOKENS);
+        let profile = &self.model.profile;
+        let most = profile.price(sent_tokens(chat), u64::from(tokens_out));
+        if most.is_some() {
+            chat.max_output_tokens = Some(tokens_out);
+        }
+        let reserved = budget.reserve(most).await;
+        reserved.map_err(ReasonerError::Budget)?;
+        let before = self.usage.clone();
+        let sent = self.send_once(chat, mask, observer).await;
+        let cost = |usage: &Usage| usage.cost.unwrap_or(0.0);
+        let (calls, cost) = (
+            self.usage.calls - before.calls,
+            cost(&self.usage) - cost(&before),
+        );
+        budget.settle(most, calls, cost).await;
+        Ok(sent)
+    }
+
     /// How the task is put now: with tools where the step and the server have them.
     fn form(&self, collapsed: bool) -> Form<'_> {
         let level = self.model.level();
@@ -217,7 +246,7 @@ impl<'a> Call<'a> {
         loop {
             // Set aside until the call is accounted for.
             let reserved = self.reserve(&mut chat)?;
-            let error = match self.send_once(&chat, mask, observer).await {
+            let error = match self.send_budgeted(&mut chat, mask, observer).await? {
                 Ok(mut reply) => {
                     mask.iter().for_each(|mask| mask.show_reply(&mut reply));
                     return Ok(Ok(reply));

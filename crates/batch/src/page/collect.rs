@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use report::{Verdict, visible_line};
 
-use super::cluster::{Cluster, ClusterKey};
+use super::cluster::Cluster;
+use crate::cluster::{ClusterKey, script_of, without_numbers};
 use crate::result::Status;
 use crate::tables::{FindingRow, JobRow, Rows};
 
@@ -16,12 +17,12 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    fn index(&mut self, text: &str) -> u32 {
+    pub(super) fn index(&mut self, text: &str) -> u32 {
         if let Some(index) = self.at.get(text) {
             return *index;
         }
         let index = self.all.len() as u32;
-        self.all.push(visible_line(text).into_owned());
+        self.all.push(shown(text));
         self.at.insert(text.to_owned(), index);
         index
     }
@@ -132,7 +133,7 @@ impl Collected {
         let findings = rows.findings.iter();
         let findings = findings.map(|f| self.part(f, script, at)).collect();
         let job = Job {
-            key: visible_line(&row.key).into_owned(),
+            key: shown(&row.key),
             name: row.name.as_deref().map(shown),
             uri: shown(&row.uri),
             id: row.job_id.as_deref().map(shown),
@@ -158,21 +159,21 @@ impl Collected {
     }
 
     fn part(&mut self, row: &FindingRow, script: Option<u32>, job: usize) -> Part {
-        let key = ClusterKey {
-            cause: self.causes.index(row.finding.cause.code()),
-            script,
-            role: row.stage_role.as_deref().map(shown),
-        };
         let advice = row.suggestion.as_ref().map(|s| s.title.as_str());
         let advice = self.suggestions.maybe(advice);
         let next = self.clusters.len() as u32;
-        let index = *self.cluster_at.entry(key.clone()).or_insert(next);
+        let index = *self.cluster_at.entry(row.cluster.clone()).or_insert(next);
         if index == next {
-            self.clusters.push(Cluster::new(key));
+            let cause = self.causes.index(row.cluster.cause);
+            let role = row.cluster.role.as_deref().map(shown);
+            let id = row.cluster.id();
+            self.clusters.push(Cluster::new(id, cause, script, role));
         }
         let seconds = row.avoidable_seconds;
         if let Some(cluster) = self.clusters.get_mut(index as usize) {
             cluster.add(job, seconds, advice);
+            let given = row.given.as_ref();
+            cluster.advised += usize::from(given.is_some_and(|g| g.advice.is_some()));
         }
         Part {
             cluster: index,
@@ -208,12 +209,7 @@ impl Scripts {
     fn index(&mut self, row: &JobRow) -> Option<u32> {
         let shape = row.script_shape.as_deref();
         let name = row.name.as_deref().map(shown);
-        let key = match (shape, &name) {
-            (Some(shape), _) => shape.to_owned(),
-            // no hash is as long as this
-            (None, Some(name)) => format!("name of a job: {}", without_numbers(name)),
-            (None, None) => return None,
-        };
+        let key = script_of(shape, row.name.as_deref())?;
         let next = self.all.len() as u32;
         let index = *self.at.entry(key).or_insert(next);
         match self.all.get_mut(index as usize) {
@@ -271,17 +267,4 @@ fn ending(row: &JobRow) -> Ending {
 
 fn shown(text: &str) -> String {
     visible_line(text).into_owned()
-}
-
-/// `Daily_#` of `Daily_20260112`.
-fn without_numbers(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    for c in name.chars() {
-        match c.is_ascii_digit() || (c == '#' && out.ends_with('#')) {
-            true if out.ends_with('#') => {}
-            true => out.push('#'),
-            false => out.push(c),
-        }
-    }
-    out
 }

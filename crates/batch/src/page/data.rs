@@ -106,9 +106,9 @@ pub(super) fn json(collected: &Collected, words: Words) -> serde_json::Result<St
         files: &collected.files.all,
         reasons: &collected.reasons.all,
         clusters: Clusters {
-            cause: clusters.iter().map(|c| c.key.cause).collect(),
-            script: clusters.iter().map(|c| c.key.script).collect(),
-            role: clusters.iter().map(|c| c.key.role.as_deref()).collect(),
+            cause: clusters.iter().map(|c| c.cause).collect(),
+            script: clusters.iter().map(|c| c.script).collect(),
+            role: clusters.iter().map(|c| c.role.as_deref()).collect(),
             advice: clusters.iter().map(|c| c.advice).collect(),
         },
         base: &collected.base,

@@ -3,7 +3,7 @@
 use minijinja::value::{Serde, Value};
 use minijinja::{Environment, context};
 
-use render::html::PALETTE;
+use render::html::{FRAME, PALETTE, code};
 
 use super::PageError;
 use super::view::View;
@@ -21,15 +21,18 @@ pub(super) fn fill(
     data: String,
 ) -> Result<String, PageError> {
     let mut environment = Environment::new();
+    let (frame, source) = FRAME;
+    environment.add_template(frame, source)?;
     environment.add_template("page.html", FORM)?;
     environment.add_function("word", move |name: &str| words.get(name).to_owned());
+    environment.add_function("code", code);
     let safe = |text: String| Value::from_safe_string(text);
     let page = environment.get_template("page.html")?.render(context! {
         view => Value::from(Serde(view)),
         language => words.0.code(),
         style => safe(format!("{PALETTE}{STYLE}")),
         script => safe(script.to_owned()),
-        hash => safe(hash.to_owned()),
+        script_hash => hash,
         data => safe(data),
     })?;
     Ok(page)

@@ -17,10 +17,11 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use report::Language;
+use report::{Language, text};
 use sha2::{Digest as _, Sha256};
 
-use crate::tables::{Fresh, Rows, TableError};
+use crate::advice::Members;
+use crate::tables::{ClusterRow, Fresh, Rows, TableError};
 use collect::Collected;
 use words::Words;
 
@@ -82,6 +83,60 @@ impl Page {
 
     pub fn add(&mut self, rows: &Rows) {
         self.collected.add(rows);
+    }
+
+    /// Shows what a model advises on a cluster in the place of what the rules suggest for its costliest finding.
+    pub(crate) fn advise(&mut self, advice: &Members, language: Language) {
+        let collected = &mut self.collected;
+        for cluster in &mut collected.clusters {
+            let Some(advised) = advice.of(&cluster.id) else {
+                continue;
+            };
+            let (held, findings) = (cluster.advised, cluster.findings);
+            let note = text!(
+                "（{model} 给出；组内 {findings} 个问题中，对 {held} 个有效）",
+                " ({model}; some of it holds for {held} of {findings} findings)",
+                model = advised.model()
+            );
+            let words = advised.words() + &note.into(language);
+            cluster.advice = Some(collected.suggestions.index(&words));
+        }
+    }
+
+    /// The clusters as rows of a table, in the order in which they should be fixed.
+    pub(crate) fn clusters(&self, advice: &Members) -> Vec<ClusterRow> {
+        let collected = &self.collected;
+        let scripts = collected.scripts.labels();
+        let row = |cluster: &cluster::Cluster| {
+            let advised = advice.of(&cluster.id);
+            let usage = advised.map(|a| &a.object.usage);
+            let costliest = collected.jobs.get(cluster.costliest);
+            let script = cluster.script.and_then(|s| scripts.get(s as usize));
+            ClusterRow {
+                cluster: cluster.id.clone(),
+                cause: collected
+                    .causes
+                    .of(Some(cluster.cause))
+                    .unwrap_or_default()
+                    .to_owned(),
+                script: script.cloned(),
+                stage_role: cluster.role.clone(),
+                jobs: cluster.jobs,
+                findings: cluster.findings,
+                avoidable_seconds: cluster.seconds,
+                costliest: costliest.map(|j| j.key.clone()).unwrap_or_default(),
+                suggestion: collected
+                    .suggestions
+                    .of(cluster.suggestion)
+                    .map(str::to_owned),
+                advice: advised.map(|a| a.words()),
+                model: advised.map(|a| a.model()),
+                advised: cluster.advised,
+                calls: usage.map(|u| u.calls),
+                cost: usage.and_then(|u| u.cost),
+            }
+        };
+        collected.ranked_clusters().into_iter().map(row).collect()
     }
 
     /// Writes `index.html` into a folder; returns its path.

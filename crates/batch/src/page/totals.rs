@@ -78,10 +78,10 @@ pub(super) fn causes(collected: &Collected) -> Vec<Group> {
             let Some(cluster) = collected.clusters.get(part.cluster as usize) else {
                 continue;
             };
-            let group = groups.at(Some(cluster.key.cause));
+            let group = groups.at(Some(cluster.cause));
             group.avoidable += part.seconds.unwrap_or(0.0);
-            if !seen.contains(&cluster.key.cause) {
-                seen.push(cluster.key.cause);
+            if !seen.contains(&cluster.cause) {
+                seen.push(cluster.cause);
                 group.jobs += 1;
                 group.run += job.run.unwrap_or(0.0);
             }

@@ -366,15 +366,14 @@ fn clusters<'a>(collected: &'a Collected, words: Words) -> Vec<Line<'a>> {
     let scripts = collected.scripts.labels();
     let line = |cluster: &'a super::cluster::Cluster| {
         let job = collected.jobs.get(cluster.costliest)?;
-        let code = collected.causes.of(Some(cluster.key.cause))?;
+        let code = collected.causes.of(Some(cluster.cause))?;
         let script = cluster
-            .key
             .script
             .and_then(|s| scripts.get(s as usize).cloned());
         Some(Line {
             cause: cause(code, words),
             script: script.unwrap_or_else(|| words.get("unknown").to_owned()),
-            role: cluster.key.role.as_deref(),
+            role: cluster.role.as_deref(),
             jobs: count(cluster.jobs, words),
             hours: hours(cluster.seconds, words),
             advice: collected.suggestions.of(cluster.advice),
@@ -395,7 +394,7 @@ fn row<'a>(job: &'a Job, highest: f64, collected: &'a Collected, words: Words) -
         .findings
         .first()
         .and_then(|p| collected.clusters.get(p.cluster as usize));
-    let first = first.and_then(|c| collected.causes.of(Some(c.key.cause)));
+    let first = first.and_then(|c| collected.causes.of(Some(c.cause)));
     let ending = job.ending.name();
     Row {
         name: job.label(),

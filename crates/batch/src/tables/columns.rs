@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
-use super::rows::{FindingRow, JobRow, SegmentRow, code};
+use super::rows::{ClusterRow, FindingRow, JobRow, SegmentRow, code};
 
 /// Type of a column; every column but the key may be null.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +123,7 @@ const FINDINGS: &[Column<FindingRow>] = columns! { FindingRow;
     severity Text "" "`critical`, `high`, `medium` or `low`" |r| coded(Some(r.finding.severity));
     confidence Real "0..1" "chance that the finding is right" |r| real(Some(r.finding.confidence));
     stage Text "" "stage in which it shows" |r| maybe(&r.finding.stage);
-    stage_role Text "" "the stage's name without its number" |r| maybe(&r.stage_role);
+    stage_role Text "" "the stage's name without its number" |r| maybe(&r.cluster.role);
     first_line Integer "" "first script line, from 1" |r| line(r.finding.script_lines, 0);
     last_line Integer "" "last script line" |r| line(r.finding.script_lines, 1);
     summary Text "" "the finding in one sentence" |r| text(&r.finding.summary);
@@ -133,7 +133,27 @@ const FINDINGS: &[Column<FindingRow>] = columns! { FindingRow;
     vertex_hours_saved Real "h" "vertex time saved by fixing it alone" |r| real(r.finding.impact.as_ref().and_then(|i| i.vertex_hours_saved));
     suggestion Text "" "best suggestion for it" |r| r.suggestion.as_ref().map_or(Cell::Null, |s| text(&s.title));
     suggestion_kind Text "" "kind of that suggestion" |r| coded(r.suggestion.as_ref().map(|s| s.kind));
+    cluster Text "" "cluster that it belongs to" |r| Cell::Text(Cow::Owned(r.cluster.id()));
+    advice Text "" "what holds for it of a language model's advice on the cluster" |r| r.given.as_ref().map_or(Cell::Null, |g| maybe(&g.advice));
+    advice_withheld Text "" "what of that advice does not hold for it, and why" |r| r.given.as_ref().map_or(Cell::Null, |g| maybe(&g.withheld));
     diff_verified Boolean "" "whether its diff passed every check; null without a diff" |r| r.suggestion.as_ref().and_then(|s| s.verified).map_or(Cell::Null, |v| Cell::Boolean(v.holds()));
+};
+
+const CLUSTERS: &[Column<ClusterRow>] = columns! { ClusterRow;
+    cluster Text "" "identifier of the cluster" |r| text(&r.cluster);
+    cause Text "" "cause of its findings" |r| text(&r.cause);
+    script Text "" "script of its jobs" |r| maybe(&r.script);
+    stage_role Text "" "the stages' name without its number" |r| maybe(&r.stage_role);
+    jobs Integer "" "jobs with such a finding" |r| integer(Some(r.jobs));
+    findings Integer "" "its findings" |r| integer(Some(r.findings));
+    avoidable_seconds Real "s" "parts of the jobs' avoidable time" |r| real(Some(r.avoidable_seconds));
+    costliest Text "" "key of the job whose finding costs most" |r| text(&r.costliest);
+    suggestion Text "" "best suggestion for that finding" |r| maybe(&r.suggestion);
+    advice Text "" "advice of a language model on that finding (`batch advise`)" |r| maybe(&r.advice);
+    model Text "" "model that gave it" |r| maybe(&r.model);
+    advised Integer "" "findings for which some of that advice holds" |r| integer(Some(r.advised));
+    calls Integer "" "calls that the advice took" |r| integer(r.calls);
+    cost Real "currency of the prices" "what the advice cost" |r| real(r.cost);
 };
 
 const SEGMENTS: &[Column<SegmentRow>] = columns! { SegmentRow;
@@ -176,6 +196,18 @@ impl Row for JobRow {
 
     fn cells(&self) -> Vec<Cell<'_>> {
         JOBS.iter().map(|c| (c.get)(self)).collect()
+    }
+}
+
+impl Row for ClusterRow {
+    const NAME: &'static str = "clusters";
+
+    fn columns() -> Vec<(&'static str, Kind, &'static str, &'static str)> {
+        CLUSTERS.iter().map(described).collect()
+    }
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        CLUSTERS.iter().map(|c| (c.get)(self)).collect()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Results as tables that other tools read: `jobs`, `findings` and `segments`, as Parquet and CSV.
+//! Results as tables that other tools read: `jobs`, `findings`, `segments` and `clusters`, as Parquet and CSV.
 //!
 //! One pass over the results writes everything; what is kept in memory is a row group of each table.
 
@@ -18,7 +18,8 @@ use ::parquet::errors::ParquetError;
 
 pub use columns::{Cell, Kind, Row};
 pub use object::{Digest, Proposal, Stored};
-pub use rows::{FindingRow, JobRow, Rows, SegmentRow};
+pub(crate) use rows::code;
+pub use rows::{ClusterRow, FindingRow, Given, JobRow, Rows, SegmentRow};
 
 /// Why a table could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +34,7 @@ pub struct Tables {
     jobs: Both,
     findings: Both,
     segments: Both,
+    clusters: Both,
 }
 
 impl Tables {
@@ -45,6 +47,7 @@ impl Tables {
             jobs: Both::create::<JobRow>(folder)?,
             findings: Both::create::<FindingRow>(folder)?,
             segments: Both::create::<SegmentRow>(folder)?,
+            clusters: Both::create::<ClusterRow>(folder)?,
         })
     }
 
@@ -62,13 +65,14 @@ impl Tables {
             .try_for_each(|row| self.segments.add(row))
     }
 
-    /// Completes the files; returns their paths.
+    /// Adds the clusters, and completes the files; returns their paths.
     ///
     /// # Errors
     /// If a file cannot be written.
-    pub fn finish(self) -> Result<Vec<PathBuf>, TableError> {
+    pub fn finish(mut self, clusters: &[ClusterRow]) -> Result<Vec<PathBuf>, TableError> {
+        clusters.iter().try_for_each(|row| self.clusters.add(row))?;
         let mut paths = Vec::new();
-        for table in [self.jobs, self.findings, self.segments] {
+        for table in [self.jobs, self.findings, self.segments, self.clusters] {
             paths.extend(table.finish()?);
         }
         Ok(paths)

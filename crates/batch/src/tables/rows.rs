@@ -11,6 +11,7 @@ use report::{
 
 use super::object::{Digest, Proposal, Stored};
 use super::path_of;
+use crate::cluster::{ClusterKey, script_of};
 use crate::result::Status;
 
 /// All rows of one result.
@@ -22,7 +23,7 @@ pub struct Rows {
 }
 
 /// One analyzed job, or one that could not be analyzed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct JobRow {
     pub key: String,
     pub uri: String,
@@ -71,12 +72,47 @@ pub struct JobRow {
 pub struct FindingRow {
     pub job: Rc<JobRow>,
     pub finding: Finding,
-    /// The stage's name without its number.
-    pub stage_role: Option<String>,
+    pub cluster: ClusterKey,
     /// Its part of the job's avoidable seconds.
     pub avoidable_seconds: Option<f64>,
     /// The best suggestion that fixes it.
     pub suggestion: Option<Proposal>,
+    /// What it gets of the advice on its cluster; `None` if there is none.
+    pub given: Option<Given>,
+}
+
+/// What a finding gets of the advice on its cluster.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Given {
+    /// `None` if nothing of it holds for the job.
+    pub advice: Option<String>,
+    /// What was withheld and why, in one line.
+    pub withheld: Option<String>,
+}
+
+/// One cluster of findings.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ClusterRow {
+    /// [`ClusterKey::id`].
+    pub cluster: String,
+    pub cause: String,
+    /// What people know the script by.
+    pub script: Option<String>,
+    pub stage_role: Option<String>,
+    pub jobs: usize,
+    pub findings: usize,
+    pub avoidable_seconds: f64,
+    /// Key of the job with the costliest finding.
+    pub costliest: String,
+    /// Best suggestion of the rules for that finding.
+    pub suggestion: Option<String>,
+    /// Advice of a model on that finding.
+    pub advice: Option<String>,
+    pub model: Option<String>,
+    /// Findings for which some of the advice holds.
+    pub advised: usize,
+    pub calls: Option<u32>,
+    pub cost: Option<f64>,
 }
 
 /// One segment of a job's time account.
@@ -112,17 +148,23 @@ impl Rows {
             segment,
         });
         let segments = segments.collect();
+        let script = script_of(job.script_shape.as_deref(), job.name.as_deref());
         let parts = parts(job.avoidable_seconds, &digest.findings);
         let suggestions = digest.suggestions;
         let findings = digest.findings.into_iter().zip(parts);
         let findings = findings.map(|(finding, avoidable_seconds)| FindingRow {
             job: Rc::clone(&job),
-            stage_role: finding.stage.as_deref().and_then(stage_role),
+            cluster: ClusterKey {
+                cause: finding.cause.code(),
+                script: script.clone(),
+                role: finding.stage.as_deref().and_then(stage_role),
+            },
             suggestion: suggestions
                 .iter()
                 .find(|s| s.finding.as_ref() == Some(&finding.id))
                 .cloned(),
             avoidable_seconds,
+            given: None,
             finding,
         });
         Rows {
@@ -143,36 +185,7 @@ impl JobRow {
             status: stored.status,
             tries: stored.tries,
             reason: stored.reason,
-            job_id: None,
-            name: None,
-            engine: None,
-            state: None,
-            owner: None,
-            queue: None,
-            submitted: None,
-            week: None,
-            script_hash: None,
-            script_shape: None,
-            elapsed_seconds: None,
-            total_seconds: None,
-            avoidable_seconds: None,
-            explained_share: None,
-            cost_hours: None,
-            wasted_hours: None,
-            cost_unit: None,
-            stages: None,
-            vertices: None,
-            verdict: None,
-            problem_type: None,
-            findings: None,
-            causes: None,
-            cause: None,
-            severity: None,
-            script_lines: None,
-            suggestion: None,
-            suggestion_kind: None,
-            gain: None,
-            missing_file: None,
+            ..JobRow::default()
         }
     }
 
@@ -276,7 +289,7 @@ fn micros(hours: f64) -> Option<f64> {
 }
 
 /// Code of a value of the contract.
-pub(super) fn code(value: &impl serde::Serialize) -> String {
+pub(crate) fn code(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(code)) => code,
         _ => String::new(),

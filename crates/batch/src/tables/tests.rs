@@ -96,9 +96,9 @@ fn parquet_and_csv_hold_the_rows() {
     for result in [known(), bare(), failed("too large")] {
         tables.add(&rows(result)).expect("rows");
     }
-    let paths = tables.finish().expect("files");
-    assert_eq!(paths.len(), 6);
-    let counts = ["jobs", "findings", "segments"].map(|name| {
+    let paths = tables.finish(&[ClusterRow::default()]).expect("files");
+    assert_eq!(paths.len(), 8);
+    let counts = ["jobs", "findings", "segments", "clusters"].map(|name| {
         let file = File::open(folder.path().join(format!("{name}.parquet"))).expect("a file");
         let reader = SerializedFileReader::new(file).expect("Parquet");
         let rows = reader.get_row_iter(None).expect("rows");
@@ -125,7 +125,7 @@ fn parquet_and_csv_hold_the_rows() {
         assert_eq!(csv.lines().count(), rows.len() + 1, "{name}");
         rows.len()
     });
-    assert_eq!(counts, [3, 3, 2]);
+    assert_eq!(counts, [3, 3, 2, 1]);
 }
 
 #[test]
@@ -144,6 +144,7 @@ fn every_column_is_documented() {
         JobRow::columns(),
         FindingRow::columns(),
         SegmentRow::columns(),
+        ClusterRow::columns(),
     ];
     for (name, kind, unit, about) in all.into_iter().flatten() {
         let line = format!("| `{name}` | {} | {unit} | {about} |", kind.sql());

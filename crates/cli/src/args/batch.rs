@@ -24,6 +24,9 @@ pub(crate) enum BatchCommand {
     /// Analyze jobs that NATS JetStream hands out, until there are none left.
     /// ‖ 分析 NATS JetStream 分发的作业，直到全部完成。
     Work(Box<BatchWork>),
+    /// Ask an LLM for advice on the findings, once per cause, script and kind of stage; resumable, and any number of calls may share a store.
+    /// ‖ 按原因、脚本和阶段作用归组，每组问一次 LLM，取得修改建议；可中断后继续，多个进程可共用一个结果库。
+    Advise(BatchAdvise),
     /// Write all results as tables (Parquet, CSV) and one HTML page.
     /// ‖ 把全部结果写成表格（Parquet、CSV）和一个 HTML 页面。
     Report(BatchReport),
@@ -151,6 +154,45 @@ pub(crate) struct Engine {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct BatchAdvise {
+    /// A store with results.
+    /// ‖ 有结果的结果库。
+    pub(crate) store: String,
+    /// LLM profile to use.
+    /// ‖ 使用哪个 LLM 配置。
+    #[arg(long, value_name = "NAME", env = "SCOPEAGENT_LLM")]
+    pub(crate) llm: Option<String>,
+    /// Mask paths, names and literals before anything leaves the machine.
+    /// ‖ 任何内容离开本机之前，遮盖路径、名称和字面值。
+    #[arg(long)]
+    pub(crate) redact: bool,
+    /// The most that advice in this store may cost, earlier calls and other processes included, in the currency of the profile's prices.
+    /// ‖ 该结果库的建议最多可花多少（以 LLM 配置中价格的货币计），包括此前的调用和其他进程。
+    #[arg(long, value_name = "COST", value_parser = amount)]
+    pub(crate) max_cost: Option<f64>,
+    /// The most LLM calls for advice in this store, earlier calls and other processes included.
+    /// ‖ 该结果库的建议最多可调用多少次 LLM，包括此前的调用和其他进程。
+    #[arg(long, value_name = "N")]
+    pub(crate) max_calls: Option<u64>,
+    /// Calls at the same time.
+    /// ‖ 同时进行的调用数。
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) concurrency: u16,
+    /// Seconds after which others ask in the place of a silent process.
+    /// ‖ 某个进程沉默多少秒后，由其他进程代为询问。
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(3..=3600))]
+    pub(crate) claim_wait: u64,
+    /// Ask again where no answer could be used.
+    /// ‖ 对此前得不到可用回答的组再次询问。
+    #[arg(long)]
+    pub(crate) retry_failed: bool,
+    /// Output format.
+    /// ‖ 输出格式。
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct BatchReport {
     /// A store with results.
     /// ‖ 有结果的结果库。
@@ -175,10 +217,20 @@ impl BatchCommand {
         let places = match self {
             BatchCommand::Plan(args) => args.sources.as_slice(),
             BatchCommand::Run(args) => &args.places,
-            BatchCommand::Enqueue(_) | BatchCommand::Work(_) | BatchCommand::Report(_) => &[],
+            BatchCommand::Enqueue(_)
+            | BatchCommand::Work(_)
+            | BatchCommand::Advise(_)
+            | BatchCommand::Report(_) => &[],
         };
         places.iter().map(Path::new)
     }
+}
+
+/// A cost.
+fn amount(text: &str) -> Result<f64, String> {
+    let amount = text.parse().ok();
+    let amount = amount.filter(|n: &f64| n.is_finite() && *n >= 0.0);
+    amount.ok_or_else(|| "expected a number from 0".to_owned())
 }
 
 fn cpus() -> u16 {

@@ -21,7 +21,7 @@ use localized::named;
 
 pub(crate) use analysis::{Analyze, Compare, Inspect, ReportFormat, Rules, Thinking};
 pub(crate) use batch::{
-    BatchCommand, BatchEnqueue, BatchPlan, BatchReport, BatchRun, BatchWork, Nats,
+    BatchAdvise, BatchCommand, BatchEnqueue, BatchPlan, BatchReport, BatchRun, BatchWork, Nats,
 };
 pub(crate) use knowledge::{CaseCommand, CaseFrom, Eval, Index, IndexCommand, Lint, Search};
 pub(crate) use localized::language_of_call;

@@ -66,6 +66,10 @@ pub(crate) struct Serve {
     /// ‖ 除地址和 `localhost` 外，浏览器访问网页所用的名称，可多次给出。
     #[arg(long = "host", value_name = "NAME")]
     pub(crate) hosts: Vec<String>,
+    /// Store of a batch whose jobs and clusters the page lists, with their reports; repeatable.
+    /// ‖ 批次的结果库，网页列出其中的作业、问题簇和报告，可多次给出。
+    #[arg(long = "batch", value_name = "STORE")]
+    pub(crate) batches: Vec<String>,
     #[command(flatten)]
     pub(crate) serving: Serving,
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use indexer::lint;
 use report::format::NAME;
-use report::{Language, Localize};
+use report::say;
 use runs::case::{self, CaseError, Material, NewCase};
 use runs::store::Store;
 use serde::Serialize;
@@ -34,16 +34,26 @@ fn from(args: &CaseFrom, config: &Config, terminal: &Terminal) -> Result<Exit> {
     write(&path, &case, args.force)?;
     terminal.print(&format!("{}\n", path.display()))?;
     if args.no_redact {
-        terminal.remark("the job's names, paths and literals are not masked");
+        terminal.remark(&say!(
+            "没有遮盖作业中的名称、路径和字面值",
+            "the job's names, paths and literals are not masked"
+        ));
     } else {
-        let masked = NAME.count(case.masked as f64).localize(Language::En);
-        terminal.remark(&format!("masked {masked} of the job"));
+        terminal.remark(&say!(
+            "已遮盖作业中的 {masked}",
+            "masked {masked} of the job",
+            masked = NAME.count(case.masked as f64)
+        ));
     }
     terminal.remark(&match case.open {
-        0 => "read it once more; then `scopeagent index` adds it to the index".to_owned(),
-        n => {
-            format!("fill in the places marked `FILL IN` ({n}); `scopeagent case check` lists them")
-        }
+        0 => say!(
+            "请再读一遍；然后用 `scopeagent index` 加入索引",
+            "read it once more; then `scopeagent index` adds it to the index"
+        ),
+        n => say!(
+            "请填写标有 `FILL IN` 的 {n} 处；`scopeagent case check` 会列出它们",
+            "fill in the places marked `FILL IN` ({n}); `scopeagent case check` lists them"
+        ),
     });
     Ok(Exit::Success)
 }
@@ -86,21 +96,28 @@ fn write(path: &Path, case: &NewCase, force: bool) -> Result<()> {
     written.map_err(|e| match e.kind() {
         io::ErrorKind::AlreadyExists => {
             let case = path.display();
-            let error = report::say!("案例 `{case}` 已存在", "the case `{case}` already exists");
-            Error::new(ErrorKind::Input, error).hint(report::say!(
+            let error = say!("案例 `{case}` 已存在", "the case `{case}` already exists");
+            Error::new(ErrorKind::Input, error).hint(say!(
                 "用 --force 覆盖，或用 --id NAME 另取名称",
                 "use --force to overwrite it, or --id NAME for another name"
             ))
         }
-        _ => Error::from_source(ErrorKind::Input, &e)
-            .hint(format!("check that `{}` can be written", path.display())),
+        _ => Error::from_source(ErrorKind::Input, &e).hint(say!(
+            "请检查 `{path}` 是否可写",
+            "check that `{path}` can be written",
+            path = path.display().to_string()
+        )),
     })
 }
 
 /// The folder of cases, which is created if there is none.
 fn cases_folder(config: &Config) -> Result<PathBuf> {
-    let folder = super::knowledge_folder(config, "for cases")?.join(FOLDER);
-    let hint = format!("`{}` must be a writable folder", folder.display());
+    let folder = super::knowledge_folder(config)?.join(FOLDER);
+    let hint = say!(
+        "`{folder}` 须是可写的目录",
+        "`{folder}` must be a writable folder",
+        folder = folder.display().to_string()
+    );
     fs::create_dir_all(&folder).explain(ErrorKind::Input, hint)?;
     Ok(folder)
 }
@@ -182,11 +199,11 @@ fn in_knowledge(path: &Path) -> Result<(PathBuf, String)> {
         (Some(knowledge), Some(name)) => Ok((knowledge.to_path_buf(), format!("{FOLDER}/{name}"))),
         _ => {
             let path = path.display();
-            let error = report::say!(
+            let error = say!(
                 "`{path}` 不在知识库的 `{FOLDER}` 目录中",
                 "`{path}` is not in the `{FOLDER}` folder of a knowledge folder"
             );
-            Err(Error::new(ErrorKind::Usage, error).hint(report::say!(
+            Err(Error::new(ErrorKind::Usage, error).hint(say!(
                 "案例位于 KNOWLEDGE/cases/NAME.md",
                 "cases are KNOWLEDGE/cases/NAME.md"
             )))
@@ -196,11 +213,11 @@ fn in_knowledge(path: &Path) -> Result<(PathBuf, String)> {
 
 fn unreadable(path: &Path, error: &io::Error) -> Error {
     let path = path.display();
-    let error = report::say!(
+    let error = say!(
         "无法读取 `{path}`：{error}",
         "`{path}` cannot be read: {error}"
     );
-    Error::new(ErrorKind::Input, error).hint(report::say!(
+    Error::new(ErrorKind::Input, error).hint(say!(
         "请检查名称；不给文件时检查知识库中的所有案例",
         "check the name; without a file, every case in the knowledge folder is checked"
     ))

@@ -28,10 +28,11 @@ pub(crate) fn run(args: &Doctor, config: &Config, terminal: &Terminal) -> Result
         "fix `[llm.profiles.{name}]`"
     );
     let server = Server::new(profile, key.as_ref()).explain(ErrorKind::Usage, hint)?;
-    terminal.remark(&format!(
-        "asking {} {} (profile `{name}`)",
-        profile.provider.name(),
-        profile.model
+    terminal.remark(&report::say!(
+        "正在询问 {provider} {model}（配置 `{name}`）",
+        "asking {provider} {model} (profile `{name}`)",
+        provider = profile.provider.name(),
+        model = profile.model
     ));
     let symptoms = crate::session::runtime()?.block_on(examine(profile, &server));
     super::show(terminal, args.format, &symptoms, || {

@@ -93,7 +93,8 @@ fn judgements(args: &Eval, knowledge: &Knowledge) -> Result<Vec<Judged>> {
 
 fn write_run(path: &Path, index: &Index, judged: &[Judged], options: &Options) -> Result<()> {
     let run = eval::Run::of(index, judged, options.fusion, RUN_DEPTH).map_err(error)?;
-    let hint = format!("`{}` is not writable", path.display());
+    let shown = path.display().to_string();
+    let hint = report::say!("`{shown}` 不可写", "`{shown}` is not writable");
     fs::write(path, run.to_text("scopeagent")).explain(ErrorKind::Other, hint)
 }
 
@@ -116,8 +117,11 @@ fn finish(report: &Report, args: &Eval, terminal: &Terminal) -> Result<Exit> {
 }
 
 fn baseline(path: &Path) -> Result<Report> {
-    let path_shown = path.display();
-    let hint = format!("`{path_shown}` must be a file that `eval --format json` printed");
+    let shown = path.display().to_string();
+    let hint = report::say!(
+        "`{shown}` 须是 `eval --format json` 输出的文件",
+        "`{shown}` must be a file that `eval --format json` printed"
+    );
     let text = fs::read_to_string(path).explain(ErrorKind::Input, &hint)?;
     serde_json::from_str(&text).explain(ErrorKind::Input, &hint)
 }

@@ -1,5 +1,6 @@
 //! `scopeagent feedback`: what happened to a suggestion, and the effect of all feedback.
 
+use report::say;
 use runs::feedback::{Effect, Moved, Preferences};
 use runs::store::Feedback;
 
@@ -33,7 +34,11 @@ fn give(args: &FeedbackArgs, config: &Config, terminal: &Terminal) -> Result<Exi
     };
     let mut store = super::runs::open(config)?;
     let row = store.give_feedback(run, &feedback)?;
-    terminal.remark(&format!("saved: {} of run {}", row.suggestion, row.run_id));
+    let (suggestion, run) = (&row.suggestion, &row.run_id);
+    terminal.remark(&say!(
+        "已记录：运行 {run} 的 {suggestion}",
+        "saved: {suggestion} of run {run}"
+    ));
     Ok(Exit::Success)
 }
 
@@ -46,12 +51,15 @@ fn effect(format: Format, config: &Config, terminal: &Terminal) -> Result<Exit> 
         let runtime = session::runtime()?;
         let index = session::open(config, terminal, &runtime)?.index()?;
         preferences.moved(&*index).map_err(|e| {
-            Error::new(ErrorKind::Input, e).hint("`scopeagent index verify` checks for damage")
+            Error::new(ErrorKind::Input, e).hint(say!(
+                "`scopeagent index verify` 检查是否损坏",
+                "`scopeagent index verify` checks for damage"
+            ))
         })?
     };
     let value = serde_json::json!({ "chunks": chunks, "kinds": kinds, "moved": moved });
     super::show(terminal, format, &value, || match preferences.is_empty() {
-        true => "no feedback yet\n".to_owned(),
+        true => say!("还没有反馈\n", "no feedback yet\n"),
         false => format!("{}\n{}", chunk_table(&chunks, &moved), kind_table(&kinds)),
     })?;
     Ok(Exit::Success)

@@ -29,7 +29,8 @@ pub(crate) fn run(args: &Init, terminal: &Terminal) -> Result<Exit> {
     }
     if args.user {
         write_new(&file, TEMPLATE)?;
-        terminal.remark(&format!("wrote `{}`", file.display()));
+        let file = file.display().to_string();
+        terminal.remark(&say!("已写入 `{file}`", "wrote `{file}`"));
         return Ok(Exit::Success);
     }
     let mut written = 0;
@@ -37,10 +38,11 @@ pub(crate) fn run(args: &Init, terminal: &Terminal) -> Result<Exit> {
         written += usize::from(write_new(&args.folder.join("knowledge").join(path), &text)?);
     }
     write_new(&file, TEMPLATE)?;
-    terminal.remark(&format!(
-        "wrote `{}` and {written} documents under `{}`",
-        file.display(),
-        args.folder.join("knowledge").display()
+    terminal.remark(&say!(
+        "已写入 `{file}`，并在 `{folder}` 下写入 {written} 个文档",
+        "wrote `{file}` and {written} documents under `{folder}`",
+        file = file.display().to_string(),
+        folder = args.folder.join("knowledge").display().to_string()
     ));
     Ok(Exit::Success)
 }

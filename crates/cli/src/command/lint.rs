@@ -13,7 +13,7 @@ use crate::terminal::Terminal;
 use server::{Error, ErrorKind, Result};
 
 pub(crate) fn run(args: &Lint, config: &Config, terminal: &Terminal) -> Result<Exit> {
-    let folder = super::knowledge_folder(config, "to check")?;
+    let folder = super::knowledge_folder(config)?;
     let options = options();
     let failed = |e: indexer::BuildError| Error::from_source(ErrorKind::Input, &e);
     if args.coverage {
@@ -23,7 +23,10 @@ pub(crate) fn run(args: &Lint, config: &Config, terminal: &Terminal) -> Result<E
     if args.fix {
         for fixed in lint::fix(&folder, &options).map_err(failed)? {
             let (file, line, message) = (&fixed.file, fixed.line, &fixed.message);
-            terminal.remark(&format!("fixed {file}:{line}: {message}"));
+            terminal.remark(&report::say!(
+                "已修正 {file}:{line}：{message}",
+                "fixed {file}:{line}: {message}"
+            ));
         }
     }
     let findings = lint::lint(&folder, &options).map_err(failed)?;

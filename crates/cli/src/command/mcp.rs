@@ -10,6 +10,7 @@ use crate::args::Mcp;
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::render;
+use crate::session;
 use crate::terminal::Terminal;
 use crate::worker::Pool;
 
@@ -31,7 +32,7 @@ pub(crate) fn run(args: &Mcp, config: &Config, terminal: &Terminal) -> Result<Ex
             },
         },
     };
-    serving::serve(config, terminal, |session, stop| {
+    serving::serve(session::runtime()?, config, terminal, |session, stop| {
         mcp::serve(session, options, stop)
     })
 }

@@ -3,6 +3,7 @@
 pub(crate) mod analyze;
 pub(crate) mod ask;
 pub(crate) mod batch;
+mod batches;
 pub(crate) mod case;
 pub(crate) mod compare;
 pub(crate) mod config;
@@ -49,11 +50,14 @@ fn show(
 }
 
 /// The knowledge folder that a command works on.
-fn knowledge_folder(config: &Config, purpose: &str) -> Result<PathBuf> {
+fn knowledge_folder(config: &Config) -> Result<PathBuf> {
     match crate::session::knowledge(config)?.documents {
         Documents::Folder(folder) => Ok(folder),
         Documents::Builtin => {
-            let error = format!("there is no knowledge folder {purpose}");
+            let error = report::say!(
+                "没有可编辑的知识库目录",
+                "there is no knowledge folder to work on"
+            );
             Err(Error::new(ErrorKind::Input, error).hint(report::say!(
                 "用 --knowledge DIR 指定；`scopeagent init` 可创建",
                 "give one with --knowledge DIR; `scopeagent init` creates one"

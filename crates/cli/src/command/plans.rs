@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use report::{Language, Report, text};
+use report::{Language, Report, say, text};
 use runs::store::{Action, Feedback};
 use server::Session;
 
@@ -85,7 +85,10 @@ fn store(report: &Report, opinions: &[(String, Action)], session: &Session, term
                 let saved = text!("已记录：{suggestion}", "saved: {suggestion}");
                 terminal.remark(saved.pick(report.language));
             }
-            Err(error) => terminal.remark(&format!("not saved: {}", error.one_line())),
+            Err(error) => {
+                let error = error.one_line();
+                terminal.remark(&say!("没有记录：{error}", "not saved: {error}"));
+            }
         }
     }
 }

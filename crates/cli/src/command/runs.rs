@@ -52,7 +52,11 @@ pub(crate) fn run(
         }
         Runs::Delete { run } => {
             let row = store.delete(run)?;
-            terminal.remark(&format!("deleted run {} of {}", row.run_id, row.job));
+            let (run, job) = (&row.run_id, &row.job);
+            terminal.remark(&say!(
+                "已删除 {job} 的运行 {run}",
+                "deleted run {run} of {job}"
+            ));
         }
         Runs::Export { run, target } => match run {
             Some(run) => terminal

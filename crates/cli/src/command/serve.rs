@@ -8,10 +8,12 @@ use secrecy::SecretString;
 use server::web::{self, Options};
 use server::{ErrorKind, Explain, Result};
 
+use super::batches;
 use super::serving::{self, reasoner, roots};
 use crate::args::Serve;
 use crate::config::{self, Config};
 use crate::exit::Exit;
+use crate::session;
 use crate::terminal::Terminal;
 use crate::worker::Pool;
 
@@ -20,16 +22,18 @@ const UPLOADS: &str = "uploads";
 
 /// Serves until the program is interrupted.
 pub(crate) fn run(args: &Serve, config: &Config, terminal: &Terminal) -> Result<Exit> {
+    let runtime = session::runtime()?;
     let options = Options {
         address: args.address,
         token: token(args)?,
         hosts: args.hosts.clone(),
         roots: roots(&args.serving.roots, &config.mcp.allowed_roots),
         uploads: config::data_folder(config).join(UPLOADS),
+        batches: batches::open(&args.batches, runtime.handle())?,
         reasoner: reasoner(&args.serving),
         analyst: Arc::new(Pool::new(args.serving.limits.budget(), terminal)),
     };
-    serving::serve(config, terminal, |session, stop| {
+    serving::serve(runtime, config, terminal, |session, stop| {
         web::serve(session, options, stop)
     })
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use server::{ReasonerChoice, Result, Session};
+use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Serving;
@@ -14,11 +15,11 @@ use crate::terminal::Terminal;
 
 /// Opens a session and serves it until `work` ends; Ctrl-C and the system's request to end cancel the token.
 pub(super) fn serve<F: Future<Output = Result<()>>>(
+    runtime: Runtime,
     config: &Config,
     terminal: &Terminal,
     work: impl FnOnce(Arc<Session>, CancellationToken) -> F,
 ) -> Result<Exit> {
-    let runtime = session::runtime()?;
     let session = Arc::new(session::open_resident(config, terminal, &runtime)?);
     let stop = CancellationToken::new();
     let served = runtime.block_on(async {

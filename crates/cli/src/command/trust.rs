@@ -49,11 +49,15 @@ pub(crate) fn run(args: &Trust, terminal: &Terminal) -> Result<Exit> {
     let file = ConfigFile::read(&path)?;
     show(args, &file, terminal)?;
     if terminal.is_interactive() && !confirmed(terminal) {
-        terminal.remark(&format!("`{shown}` is not approved"));
+        terminal.remark(&report::say!(
+            "没有批准 `{shown}`",
+            "`{shown}` is not approved"
+        ));
         return Ok(Exit::Success);
     }
     approvals.add(&file)?;
-    terminal.remark(&format!(
+    terminal.remark(&report::say!(
+        "已批准 `{shown}`，直到它改变；`scopeagent trust --revoke` 撤销批准",
         "`{shown}` is approved until it changes; `scopeagent trust --revoke` withdraws the approval"
     ));
     Ok(Exit::Success)

@@ -49,7 +49,10 @@ fn text_of(path: &Path) -> std::io::Result<String> {
     let file = File::open(path)?;
     let is_short = file.metadata()?.is_file() && file.metadata()?.len() <= MAX_BYTES;
     if !is_short {
-        let error = "it is not a regular file of at most 1 MiB";
+        let error = report::say!(
+            "不是普通文件，或超过 1 MiB",
+            "it is not a regular file of at most 1 MiB"
+        );
         return Err(std::io::Error::other(error));
     }
     let mut text = String::new();

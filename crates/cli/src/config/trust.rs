@@ -34,8 +34,10 @@ impl Approvals {
         let Ok(path) = list_path() else {
             return Ok(Approvals::default());
         };
-        let hint =
-            "fix the file, or delete it and approve your files again with `scopeagent trust`";
+        let hint = report::say!(
+            "请修正该文件，或将其删除后用 `scopeagent trust` 重新批准",
+            "fix the file, or delete it and approve your files again with `scopeagent trust`"
+        );
         let text = match fs::read_to_string(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             text => text.explain(ErrorKind::Usage, format!("`{}`: {hint}", path.display()))?,
@@ -104,7 +106,11 @@ impl Approvals {
         let saved = folder
             .and_then(|()| fs::write(&new, text))
             .and_then(|()| fs::rename(&new, &path));
-        let hint = format!("`{}` must be writable", path.display());
+        let hint = report::say!(
+            "`{path}` 须可写",
+            "`{path}` must be writable",
+            path = path.display().to_string()
+        );
         saved.explain(ErrorKind::Other, hint)
     }
 }

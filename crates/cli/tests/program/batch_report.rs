@@ -20,7 +20,7 @@ fn a_report_has_tables_and_a_page_whose_links_lead_somewhere() {
     let counts = ["jobs", "failed", "pending"].map(|name| written[name].as_u64());
     assert_eq!(counts, [Some(2), Some(1), Some(1)]);
     let folder = user.path("store/report");
-    for table in ["jobs", "findings", "segments"] {
+    for table in ["jobs", "findings", "segments", "clusters"] {
         let parquet = fs::read(folder.join(format!("{table}.parquet"))).expect("Parquet");
         assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
         let csv = fs::read_to_string(folder.join(format!("{table}.csv"))).expect("CSV");

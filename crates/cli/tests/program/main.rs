@@ -1,5 +1,6 @@
 //! The program as its users meet it: arguments in, text and exit status out.
 
+mod advise;
 mod answers;
 mod bad_input;
 mod batch;

@@ -11,7 +11,7 @@ use testkit::llm::{Server, Turn};
 
 use crate::llm::configured;
 use crate::mcp::client::HttpServer;
-use crate::support::{User, case, cases};
+use crate::support::{User, case, cases, copy};
 
 /// An answer of the server.
 pub(crate) struct Page {
@@ -277,6 +277,85 @@ fn errors_are_in_the_language_of_the_visitor() {
     contains(&outside.body, ["不在本服务可以读取的目录中", "--root DIR"]);
     let foreign = ask(&server, "POST /analyze", &zh, b"token=x&job=.");
     contains(&foreign.body, ["表单不是来自本页面"]);
+}
+
+/// The first link of a page to an address that starts so.
+fn link(page: &Page, start: &str) -> String {
+    let body = page.body.replace("&amp;", "&").replace("&#x2f;", "/");
+    let found = body.split("href=\"").find(|rest| rest.starts_with(start));
+    let found = found.and_then(|rest| rest.split('"').next());
+    found
+        .unwrap_or_else(|| panic!("no link to {start}"))
+        .to_owned()
+}
+
+#[test]
+fn the_jobs_of_a_batch_are_listed_filtered_and_read() {
+    let user = User::new();
+    copy(&case("join-hot-key-skew"), &user.path("jobs/a"));
+    copy(&case("healthy"), &user.path("jobs/b"));
+    user.write("jobs/c/photo.png", "\u{89}P\0\u{1}");
+    user.run("batch run jobs --out store");
+    let [root, store] = ["jobs", "store"].map(|name| user.path(name).display().to_string());
+    let server = HttpServer::serve(&user, &["--root", &root, "--batch", &store]);
+    let list = loop {
+        let page = get(&server, "/batches/1");
+        if page.body.contains("1–3") {
+            break page;
+        }
+        assert_eq!(page.status, 200, "{}", page.body);
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    contains(
+        &list.body,
+        ["hot key in a join", "href=\"/batches\"", "dot failed"],
+    );
+    let one = get(&server, "/batches/1?cause=skew.join_hot_key");
+    contains(&one.body, ["1–1", "hot key in a join"]);
+    let none = get(&server, "/batches/1?owner=nobody");
+    contains(&none.body, ["No run matches"]);
+
+    let clusters = get(&server, "/batches/1/clusters");
+    contains(&clusters.body, ["hot key in a join", "Combine_Reduce"]);
+    let of_cluster = get(&server, &link(&clusters, "/batches/1?cause="));
+    contains(&of_cluster.body, ["1–1", "hot key in a join"]);
+
+    let job = get(&server, &link(&one, "/batches/1/jobs/"));
+    contains(&job.body, ["id=\"F1\"", "id=\"S1\""]);
+    for absent in ["class=\"feedback\"", "name=\"question\" required"] {
+        assert!(!job.body.contains(absent), "{absent} needs a saved run");
+    }
+    let base = link(&one, "/batches/1/jobs/");
+    let file = get(&server, &link(&job, &format!("{base}/file?")));
+    contains(&file.body, ["class=\"marked meant\""]);
+    let diff = get(&server, &format!("{base}/suggestions/S1.diff"));
+    contains(&diff.body, ["--- a/"]);
+    let json = get(&server, &format!("{base}/report/json"));
+    contains(&json.body, ["\"schema_version\""]);
+    for path in [
+        "/batches/2",
+        "/batches/0",
+        "/batches/1/jobs/none",
+        "/batches/x/jobs/y/file?name=z",
+    ] {
+        assert_eq!(get(&server, path).status, 404, "{path}");
+    }
+    let outside = HttpServer::serve(&user, &["--root", &store, "--batch", &store]);
+    loop {
+        let page = get(&outside, &base);
+        if page.status == 200 {
+            assert!(
+                !page.body.contains("class=\"source\""),
+                "its files may not be read"
+            );
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(
+        get(&outside, &format!("{base}/file?name=scope.script")).status,
+        404
+    );
 }
 
 /// A form with files, as browsers send it.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use diagnosis::Diagnosis;
-use report::{Finding, Verdict};
+use report::{Cause, Finding, Verdict};
 use simulator::{Scale, cases, job_of_set};
 use testkit::shared;
 
@@ -83,12 +83,14 @@ impl Tally {
     }
 }
 
-/// Whether the whole folder shows a cause too: by its own name, or, of uneven input in the same
-/// stage, by that of a more specific kind.
+/// Whether the whole folder shows a cause too: by its own name, or, in the same stage, by that of a more specific kind of uneven
+/// input or of tiny vertices.
 fn known(finding: &Finding, whole: &Diagnosis) -> bool {
     let is_skew = |f: &Finding| f.problem_type == report::ProblemType::DataSkew;
     whole.findings.iter().any(|f| {
-        f.cause == finding.cause || (is_skew(f) && is_skew(finding) && f.stage == finding.stage)
+        let is_kind = (is_skew(f) && is_skew(finding))
+            || (f.cause == Cause::SmallFiles && finding.cause == Cause::TinyVertices);
+        f.cause == finding.cause || (is_kind && f.stage == finding.stage)
     })
 }
 

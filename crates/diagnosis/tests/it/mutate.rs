@@ -227,9 +227,11 @@ pub(crate) fn equivalents(folder: &Folder) -> Vec<Mutant> {
             if !text.contains("---HiPriTime") {
                 return text.to_owned();
             }
-            let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+            // A file that is cut off stays cut off at its end.
+            let whole = text.rfind('\n').map_or(0, |at| at + 1);
+            let mut lines: Vec<&str> = text[..whole].split_inclusive('\n').collect();
             lines.reverse();
-            lines.concat()
+            lines.concat() + &text[whole..]
         }),
         texts("stages in reverse", &|_, text| reversed_stages(text)),
         texts("stages renamed", &|_, text| renamed_stages(text)),

@@ -103,12 +103,12 @@ impl OpenError {
 #[derive(Debug, thiserror::Error)]
 pub enum TextError {
     /// The name leads out of the folder.
-    #[error("`{0}` leads out of the job folder")]
+    #[error("{}", report::say!("`{name}` 指向作业目录之外", "`{name}` leads out of the job folder", name = .0))]
     Outside(String),
-    #[error("the job folder has no file `{0}`")]
+    #[error("{}", report::say!("作业目录中没有文件 `{name}`", "the job folder has no file `{name}`", name = .0))]
     Unknown(String),
     /// Among others because it has become a link since it was listed.
-    #[error("`{name}` cannot be read")]
+    #[error("{}", report::say!("无法读取 `{name}`", "`{name}` cannot be read"))]
     Unreadable {
         name: String,
         source: std::io::Error,

@@ -1,5 +1,6 @@
 //! A comparison as a self-contained page, or as the body of one that is served.
 
+use minijinja::Environment;
 use minijinja::value::Serde;
 use runs::compare::Comparison;
 use serde::Serialize;
@@ -11,9 +12,6 @@ use crate::layout::DiffPart;
 use crate::shown;
 use crate::table::Align;
 use crate::words::Words;
-
-const PAGE: &str = include_str!("comparison.html");
-const BODY: &str = include_str!("body.html");
 
 #[derive(Serialize)]
 struct Page<'a> {
@@ -47,18 +45,28 @@ struct Cell {
 /// # Errors
 /// If the built-in page does not fit the comparison, which a test excludes.
 pub fn page(comparison: &Comparison, all: bool) -> Result<String, minijinja::Error> {
-    fill("comparison.html", comparison, all)
+    let environment = environment(comparison.language)?;
+    fill(&environment, "comparison.html", comparison, all)
 }
 
-/// Renders the body of a page that is served.
+/// Renders the body of a page that is served, with the templates of the comparison's language.
 ///
 /// # Errors
 /// As for [`page`].
-pub fn body(comparison: &Comparison, all: bool) -> Result<String, minijinja::Error> {
-    fill("comparison-body.html", comparison, all)
+pub fn body(
+    environment: &Environment,
+    comparison: &Comparison,
+    all: bool,
+) -> Result<String, minijinja::Error> {
+    fill(environment, "comparison-body.html", comparison, all)
 }
 
-fn fill(template: &str, comparison: &Comparison, all: bool) -> Result<String, minijinja::Error> {
+fn fill(
+    environment: &Environment,
+    template: &str,
+    comparison: &Comparison,
+    all: bool,
+) -> Result<String, minijinja::Error> {
     let comparison = &shown(comparison);
     let words = Words(comparison.language);
     let facts = |run| run_facts(run, words).join(" · ");
@@ -70,9 +78,6 @@ fn fill(template: &str, comparison: &Comparison, all: bool) -> Result<String, mi
         note: (!comparison.same_job).then(|| words.other_job()),
         sections: sections(comparison, all).into_iter().map(view).collect(),
     };
-    let mut environment = environment(comparison.language)?;
-    environment.add_template("comparison.html", PAGE)?;
-    environment.add_template("comparison-body.html", BODY)?;
     environment.get_template(template)?.render(Serde(&page))
 }
 

@@ -53,7 +53,7 @@ pub(super) fn draw(summary: &RunSummary, hot: &[(String, String)], words: Words)
         .map(|(i, stage)| stage_box(stage, summary.share(stage), places.at[i], hot, words))
         .collect();
     format!(
-        r#"<svg class="dag" viewBox="0 0 {w:.0} {h:.0}" width="{w:.0}" height="{h:.0}" style="--natural:{w:.0}px" role="img" aria-label="{label}">{channels}{boxes}{sizes}</svg>"#,
+        r#"<svg class="dag" viewBox="0 0 {w:.0} {h:.0}" width="{w:.0}" height="{h:.0}" style="--natural:{w:.0}px" role="group" aria-label="{label}">{channels}{boxes}{sizes}</svg>"#,
         w = places.width,
         h = places.height,
         label = words.stage_graph()
@@ -206,10 +206,12 @@ fn stage_box(
         "start",
         &format!("{vertices} · {busy} · {share}"),
     );
-    if let Some(id) = finding {
-        out += &label(x + BOX_WIDTH - 8.0, y + 23.0, "mark", "end", id);
-    }
-    out + "</g>"
+    let Some(id) = finding else {
+        return out + "</g>";
+    };
+    out += &label(x + BOX_WIDTH - 8.0, y + 23.0, "mark", "end", id);
+    // It leads to its first finding.
+    format!(r##"<a href="#{id}">{out}</g></a>"##)
 }
 
 #[cfg(test)]

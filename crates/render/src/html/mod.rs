@@ -21,10 +21,24 @@ use super::words::Words;
 use super::{account, parts};
 use crate::shown;
 
-const PAGE: &str = include_str!("report.html");
-const ACCOUNT: &str = include_str!("account.html");
-const MISSING: &str = include_str!("missing.html");
-const BODY: &str = include_str!("body.html");
+/// What every page is in that is one file: its policy names the page's script, if it has one, by the hash in `script_hash`.
+pub const FRAME: (&str, &str) = ("frame.html", include_str!("frame.html"));
+
+const TEMPLATES: [(&str, &str); 7] = [
+    FRAME,
+    ("report.html", include_str!("report.html")),
+    ("body.html", include_str!("body.html")),
+    ("account.html", include_str!("account.html")),
+    ("missing.html", include_str!("missing.html")),
+    (
+        "comparison.html",
+        include_str!("../comparison/comparison.html"),
+    ),
+    (
+        "comparison-body.html",
+        include_str!("../comparison/body.html"),
+    ),
+];
 /// Colors by name; dark where the system or `color-scheme` of the root says so.
 pub const PALETTE: &str = include_str!("palette.css");
 /// [`PALETTE`], and what a report is made of.
@@ -33,12 +47,16 @@ pub const STYLE: &str = concat!(include_str!("palette.css"), include_str!("repor
 /// What a served page shows in addition to a file.
 #[derive(Default, Serialize)]
 pub struct Served {
+    /// Address of the page, below which its files and diffs are.
+    pub base: String,
+    /// Whether files of the job can be opened.
+    pub has_files: bool,
     /// Proves that a form comes from this page.
     pub token: String,
     /// Experience that suggestions cite, by chunk.
     pub passages: BTreeMap<String, Passage>,
-    /// What was done with a suggestion: `accepted` or `ignored`.
-    pub feedback: BTreeMap<String, &'static str>,
+    /// What was done with a suggestion: `accepted` or `ignored`. `None` where there can be no feedback.
+    pub feedback: Option<BTreeMap<String, &'static str>>,
 }
 
 /// A passage of the knowledge base, as HTML.
@@ -52,6 +70,7 @@ pub struct Passage {
 #[derive(Serialize)]
 struct Page<'a> {
     style: &'static str,
+    language: &'static str,
     served: Option<&'a Served>,
     report: &'a Report,
     headline: String,
@@ -129,19 +148,14 @@ struct GapView<'a> {
     reason: String,
 }
 
-/// The templates of a report in one language.
+/// The templates of reports and comparisons in one language.
 ///
 /// # Errors
 /// If a built-in template is wrong, which a test excludes.
 pub fn environment(language: Language) -> Result<Environment<'static>, minijinja::Error> {
     let words = Words(language);
     let mut environment = Environment::new();
-    for (name, template) in [
-        ("report.html", PAGE),
-        ("body.html", BODY),
-        ("account.html", ACCOUNT),
-        ("missing.html", MISSING),
-    ] {
+    for (name, template) in TEMPLATES {
         environment.add_template(name, template)?;
     }
     environment.add_function("word", move |name: &str| words.by_name(name));
@@ -154,7 +168,7 @@ pub fn environment(language: Language) -> Result<Environment<'static>, minijinja
 }
 
 /// Markup of a text in which what stands between backticks is code.
-fn code(text: &str) -> minijinja::Value {
+pub fn code(text: &str) -> minijinja::Value {
     minijinja::Value::from_safe_string(svg::with_code(text))
 }
 
@@ -204,6 +218,7 @@ fn page<'a>(report: &'a Report, summary: &'a RunSummary, served: Option<&'a Serv
     };
     Page {
         style: STYLE,
+        language: report.language.code(),
         served,
         report,
         headline: words.headline(report),

@@ -28,23 +28,31 @@ pub struct NewCase {
 
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum CaseError {
-    #[error("run `{0}` found no problem")]
+    #[error("{}", report::say!("运行 `{run}` 没有发现问题", "run `{run}` found no problem", run = .0))]
     NothingFound(String),
-    #[error("run `{0}` was saved without the names of its job, so they cannot be masked")]
+    #[error("{}", report::say!("保存运行 `{run}` 时没有作业中的名称，因此无法遮盖", "run `{run}` was saved without the names of its job, so they cannot be masked", run = .0))]
     NamesUnknown(String),
-    #[error("`{0}` is not a case id: use lowercase letters, digits and `-`")]
+    #[error("{}", report::say!("`{id}` 不能作为案例编号：请用小写字母、数字和 `-`", "`{id}` is not a case id: use lowercase letters, digits and `-`", id = .0))]
     BadId(String),
 }
 
 impl CaseError {
     pub fn hint(&self) -> &'static str {
-        match self {
-            CaseError::NothingFound(_) => "write a case from a run that has a finding",
-            CaseError::NamesUnknown(_) => {
-                "analyze the job again, or mask manually with --no-redact"
-            }
-            CaseError::BadId(_) => "for example `--id clicks-hot-user`",
-        }
+        let (zh, en) = match self {
+            CaseError::NothingFound(_) => (
+                "请从有发现的运行写案例",
+                "write a case from a run that has a finding",
+            ),
+            CaseError::NamesUnknown(_) => (
+                "请重新分析该作业，或用 --no-redact 并手工遮盖",
+                "analyze the job again, or mask manually with --no-redact",
+            ),
+            CaseError::BadId(_) => (
+                "例如 `--id clicks-hot-user`",
+                "for example `--id clicks-hot-user`",
+            ),
+        };
+        report::interface().select(zh, en)
     }
 }
 

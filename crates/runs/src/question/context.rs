@@ -3,9 +3,11 @@
 use agent::facts::{MeasuredAnswer, StepInput};
 use agent::outline::{ScriptText, StageRow};
 use agent::saved::SavedRun;
+use report::Report;
 use serde::{Deserialize, Serialize};
 
 use super::{Asked, stage};
+use crate::RunSummary;
 
 /// Stages that are described, longest first.
 const STAGES: usize = 40;
@@ -35,12 +37,32 @@ pub fn input(
         .iter()
         .map(|t| (t.question.clone(), t.text.clone()))
         .collect();
+    saved(run, Some((question, answer)), &turns, redact).input()
+}
+
+/// What THINK 5 looks at if it advises on one finding of a run.
+pub fn advice_input(
+    report: &Report,
+    summary: &RunSummary,
+    finding: &str,
+    redact: bool,
+) -> StepInput {
+    let no_earlier = || None;
+    let run = Asked::new(report, summary, &no_earlier, &[]);
+    saved(&run, None, &[], redact).about(finding)
+}
+
+fn saved<'a>(
+    run: &Asked<'a>,
+    question: Option<(&'a str, MeasuredAnswer)>,
+    turns: &'a [(String, String)],
+    redact: bool,
+) -> SavedRun<'a> {
     let script = run.summary.script.as_ref();
     SavedRun {
         report: run.report,
         question,
-        answer,
-        turns: &turns,
+        turns,
         stages: stages(run),
         script: script.map(|s| ScriptText {
             file: s.file.clone(),
@@ -49,7 +71,6 @@ pub fn input(
         names: run.summary.private_names.clone(),
         redact,
     }
-    .input()
 }
 
 fn stages(run: &Asked<'_>) -> Vec<StageRow> {

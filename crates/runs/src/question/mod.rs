@@ -30,7 +30,7 @@ use report::{Evidence, JobEngine, Report, text};
 use crate::RunSummary;
 use crate::compare::ComparedRun;
 
-pub use context::{Turn, input};
+pub use context::{Turn, advice_input, input};
 
 use intent::Intent;
 use names::Subject;

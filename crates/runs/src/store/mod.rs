@@ -7,6 +7,7 @@
 
 mod error;
 mod feedback;
+mod listed;
 mod lock;
 mod old;
 mod runs;
@@ -22,6 +23,7 @@ use rusqlite::{Connection, OpenFlags, Params, Row};
 
 pub use error::StoreError;
 pub use feedback::{Action, Feedback, FeedbackRow};
+pub use listed::{ClusterRow, Listed, ListedFinding};
 pub use lock::OpenRun;
 pub use runs::{RunFacets, RunFilter, RunOrder, RunRow, RunStatus};
 

@@ -108,17 +108,18 @@ pub struct RunFacets {
     pub causes: Vec<(String, u32)>,
     pub owners: Vec<(String, u32)>,
     pub weeks: Vec<(String, u32)>,
+    pub scripts: Vec<(String, u32)>,
 }
 
 /// Values of a facet at most; nobody reads a longer list.
 const FACETS: usize = 200;
 
-const SELECT: &str = "SELECT run_id, job, job_name, question, status, verdict, problem_type, reasoner, model, created_at, finished_at, failure,
+pub(super) const SELECT: &str = "SELECT run_id, job, job_name, question, status, verdict, problem_type, reasoner, model, created_at, finished_at, failure,
     findings, top_cause, owner, script, week, elapsed_seconds, avoidable_seconds FROM runs";
 
 impl RunFilter {
     /// The condition, and its values.
-    fn condition(&self) -> (String, Vec<&dyn ToSql>) {
+    pub(super) fn condition(&self) -> (String, Vec<&dyn ToSql>) {
         let parts: [(&Option<String>, &str); 5] = [
             (
                 &self.job,
@@ -142,6 +143,12 @@ impl RunFilter {
             values.extend(std::iter::repeat_n(value as &dyn ToSql, times));
         }
         (sql, values)
+    }
+
+    /// Limit and offset, as SQL has them.
+    pub(super) fn part(&self) -> (i64, i64) {
+        let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
+        (self.limit.map_or(-1, number), number(self.skip))
     }
 }
 
@@ -215,8 +222,7 @@ impl Store {
             RunOrder::Avoidable => "avoidable_seconds DESC, created_at DESC",
         };
         let sql = format!("{SELECT}{condition} ORDER BY {order}, run_id DESC LIMIT ? OFFSET ?");
-        let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
-        let (limit, skip) = (filter.limit.map_or(-1, number), number(filter.skip));
+        let (limit, skip) = filter.part();
         values.extend([&limit as &dyn ToSql, &skip]);
         self.select(&sql, values.as_slice(), run_row)
     }
@@ -252,6 +258,7 @@ impl Store {
             )?,
             owners: of("owner", "2 DESC, 1")?,
             weeks: of("week", "1 DESC")?,
+            scripts: of("script", "2 DESC, 1")?,
         })
     }
 
@@ -430,7 +437,7 @@ fn save(
     transaction.commit()
 }
 
-fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
+pub(super) fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     Ok(RunRow {
         run_id: row.get(0)?,
         job: row.get(1)?,

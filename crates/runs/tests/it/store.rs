@@ -1,7 +1,10 @@
 //! Runs survive kills, concurrent writers, and older and newer programs.
 
 use report::Language;
-use runs::store::{Action, FILE_NAME, Feedback, RunFilter, RunOrder, RunStatus, Store, StoreError};
+use runs::store::{
+    Action, ClusterRow, FILE_NAME, Feedback, Listed, ListedFinding, RunFilter, RunOrder, RunStatus,
+    Store, StoreError,
+};
 use runs::{RunSummary, StageSummary};
 use rusqlite::Connection;
 use testkit::contains;
@@ -49,6 +52,108 @@ fn a_finished_run_gives_its_report_back() {
     let row = store.run("01aaaa").expect("row");
     assert_eq!((row.status, row.findings), (RunStatus::Finished, 1));
     assert_eq!(row.top_cause.as_deref(), Some("skew.join_hot_key"));
+}
+
+#[test]
+fn a_reader_sees_what_others_write_and_writes_nothing() {
+    let (folder, mut store) = store();
+    let reader = Store::reader(folder.path());
+    let reader = reader.expect("open").expect("a store");
+    let version = || reader.version().expect("read");
+    let before = version();
+    assert_eq!(version(), before);
+    finished(&mut store, "01AB");
+    assert_ne!(version(), before);
+    assert_eq!(reader.run("01AB").expect("a row").findings, 1);
+    assert!(reader.delete("01AB").is_err());
+    let empty = tempfile::tempdir().expect("folder");
+    assert!(Store::reader(empty.path()).expect("looked").is_none());
+}
+
+#[test]
+fn listed_jobs_are_replaced_filtered_and_clustered() {
+    let mut store = Store::temporary().expect("open");
+    let finding = |cause, seconds| ListedFinding {
+        cause,
+        severity: report::Severity::High,
+        confidence: 0.9,
+        role: Some("Combine".to_owned()),
+        seconds: Some(seconds),
+        advice: Some(format!("save {seconds}")),
+    };
+    let job = |key: &str, name: &str, script: &str, findings: Vec<ListedFinding>| Listed {
+        row: runs::store::RunRow {
+            run_id: key.to_owned(),
+            job: format!("jobs/{name}"),
+            job_name: Some(name.to_owned()),
+            question: None,
+            status: RunStatus::Finished,
+            verdict: Some("problem".to_owned()),
+            problem_type: None,
+            top_cause: findings.first().map(|f| f.cause.to_owned()),
+            findings: findings.len() as u32,
+            reasoner: None,
+            model: None,
+            created_at: String::new(),
+            finished_at: None,
+            failure: None,
+            owner: None,
+            script: Some(script.to_owned()),
+            week: None,
+            elapsed_seconds: Some(100.0),
+            avoidable_seconds: findings.iter().map(|f| f.seconds).sum(),
+        },
+        findings,
+    };
+    let skew = "skew.join_hot_key";
+    let jobs = [
+        job("k1", "a", "daily", vec![finding(skew, 90.0)]),
+        job("k2", "a", "daily", vec![finding(skew, 5.0)]),
+        job(
+            "k3",
+            "b",
+            "daily",
+            vec![finding(skew, 30.0), finding("gc.heap_pressure", 1.0)],
+        ),
+        job("k4", "c", "other", vec![finding(skew, 20.0)]),
+    ];
+    store.list(&jobs).expect("listed");
+    let all = store.runs(&RunFilter::default()).expect("rows");
+    assert_eq!(all.len(), 3, "k2 takes the place of k1");
+    assert!(store.listed("k1").is_err());
+    assert_eq!(store.listed("k3").expect("a row").findings, 2);
+    let clusters = |filter| {
+        let rows = store.clusters(&filter).expect("clusters").into_iter();
+        let row = |c: ClusterRow| (c.cause, c.jobs, c.seconds, c.costliest, c.advice);
+        rows.map(row).collect::<Vec<_>>()
+    };
+    let row = |cause: &str, jobs, seconds, key: &str, most| {
+        let advice = Some(format!("save {most}"));
+        (
+            cause.to_owned(),
+            jobs,
+            Some(seconds),
+            key.to_owned(),
+            advice,
+        )
+    };
+    let daily = row(skew, 2, 35.0, "k3", 30);
+    let other = row(skew, 1, 20.0, "k4", 20);
+    let heap = row("gc.heap_pressure", 1, 1.0, "k3", 1);
+    assert_eq!(
+        clusters(RunFilter::default()),
+        [daily.clone(), other.clone(), heap]
+    );
+    let of_cause = RunFilter {
+        cause: Some(skew.to_owned()),
+        ..RunFilter::default()
+    };
+    assert_eq!(clusters(of_cause), [daily, other.clone()]);
+    let of_script = RunFilter {
+        script: Some("other".to_owned()),
+        ..RunFilter::default()
+    };
+    assert_eq!(clusters(of_script), [other]);
 }
 
 #[test]

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::analyses::Analyses;
+use super::batches::Listing;
 use super::kept::Kept;
 use super::templates::environment;
 use super::visitor::Visitor;
@@ -39,6 +40,7 @@ pub(super) struct App {
     pub(super) reasoner: ReasonerChoice,
     pub(super) analyst: Arc<dyn Analyst>,
     pub(super) analyses: Analyses,
+    pub(super) batches: Vec<Arc<Listing>>,
     /// Analyses at the same time.
     pub(super) places: Places,
     /// Questions about runs at the same time: most of the time each waits for a model.
@@ -73,6 +75,8 @@ impl App {
             "the folder for uploads is in the data folder"
         );
         std::fs::create_dir_all(&options.uploads).explain(ErrorKind::Other, hint)?;
+        let batches = options.batches.into_iter();
+        let batches = batches.map(|batch| Listing::new(batch).map(Arc::new));
         let mut roots = options.roots;
         roots.push(options.uploads.clone());
         Ok(App {
@@ -83,6 +87,7 @@ impl App {
             reasoner: options.reasoner,
             analyst: options.analyst,
             analyses: Analyses::default(),
+            batches: batches.collect::<Result<_>>()?,
             places: Places::for_analyses(),
             questions: Places::new(MAX_QUESTIONS),
             pages: Places::new(MAX_PAGES),
@@ -96,6 +101,12 @@ impl App {
             kept: Kept::new(MAX_KEPT),
             facets: Mutex::default(),
         })
+    }
+
+    /// The list of the batch with this number, from 1.
+    pub(super) fn listing(&self, at: &str) -> Option<Arc<Listing>> {
+        let at: usize = at.parse().ok()?;
+        self.batches.get(at.checked_sub(1)?).map(Arc::clone)
     }
 
     /// Whether a form with this token comes from a page of this server.
@@ -143,6 +154,7 @@ impl App {
             visitor => Serde(visitor),
             form_token => &self.form_token,
             has_login => self.token.is_some(),
+            has_batches => !self.batches.is_empty(),
             ..content
         };
         let html = templates.get_template(name).and_then(|t| t.render(frame));

@@ -10,6 +10,7 @@
 mod analyses;
 mod app;
 mod asking;
+mod batches;
 mod guard;
 mod kept;
 mod pages;
@@ -45,6 +46,8 @@ use crate::reasoner::ReasonerChoice;
 use crate::session::{Analyst, Session};
 use app::App;
 
+pub use batches::Batch;
+
 /// Bytes of the head of a request.
 const MAX_HEAD: usize = 32 << 10;
 const MAX_HEADERS: usize = 64;
@@ -63,6 +66,8 @@ pub struct Options {
     pub roots: Vec<PathBuf>,
     /// Folder for uploads.
     pub uploads: PathBuf,
+    /// Whose jobs are listed next to the runs.
+    pub batches: Vec<Arc<dyn Batch>>,
     pub reasoner: ReasonerChoice,
     /// Who analyzes jobs.
     pub analyst: Arc<dyn Analyst>,
@@ -88,6 +93,7 @@ pub async fn serve(session: Arc<Session>, options: Options, stop: CancellationTo
         "网页地址：http://{bound}/",
         "serving http://{bound}/"
     ));
+    batches::follow(&app);
     let router = router(&app);
     let open = |stream| connection(stream, router.clone(), stop.clone());
     listener.serve(&stop, monitor, open).await;

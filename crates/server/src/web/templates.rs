@@ -5,9 +5,17 @@ use report::Language;
 
 use super::phrases;
 
-const TEMPLATES: [(&str, &str); 11] = [
+const TEMPLATES: [(&str, &str); 16] = [
     ("layout.html", include_str!("templates/layout.html")),
     ("runs.html", include_str!("templates/runs.html")),
+    ("batches.html", include_str!("templates/batches.html")),
+    (
+        "batch-title.html",
+        include_str!("templates/batch-title.html"),
+    ),
+    ("clusters.html", include_str!("templates/clusters.html")),
+    ("filters.html", include_str!("templates/filters.html")),
+    ("pages.html", include_str!("templates/pages.html")),
     ("run.html", include_str!("templates/run.html")),
     ("turn.html", include_str!("templates/turn.html")),
     ("progress.html", include_str!("templates/progress.html")),

@@ -24,10 +24,13 @@ pub(super) async fn serve(
     address: SocketAddr,
     progress: Arc<Mutex<Progress>>,
 ) -> Result<SocketAddr> {
-    let hint = "give a free address and port for --metrics, e.g. 127.0.0.1:9464";
+    let hint = report::say!(
+        "请为 --metrics 给出空闲的地址和端口，例如 127.0.0.1:9464",
+        "give a free address and port for --metrics, e.g. 127.0.0.1:9464"
+    );
     let listener = TcpListener::bind(address)
         .await
-        .explain(ErrorKind::Usage, hint)?;
+        .explain(ErrorKind::Usage, &hint)?;
     let address = listener.local_addr().explain(ErrorKind::Usage, hint)?;
     tokio::spawn(async move {
         // one client after the other: there is one Prometheus, and it asks every few seconds

@@ -1,5 +1,6 @@
 //! `scopeagent batch`: many jobs, one result object each.
 
+mod advise;
 mod metrics;
 mod open;
 mod plan;
@@ -21,6 +22,7 @@ pub(crate) fn run(command: &BatchCommand, config: &Config, terminal: &Terminal) 
         BatchCommand::Plan(args) => plan::run(args, terminal),
         BatchCommand::Run(args) => run::run(args, config, terminal),
         BatchCommand::Enqueue(args) => queue::enqueue(args, config, terminal),
+        BatchCommand::Advise(args) => advise::run(args, config, terminal),
         BatchCommand::Report(args) => report::run(args, terminal),
         BatchCommand::Work(args) => queue::work(args, config, terminal),
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agent::Silent;
 use batch::{Attempt, Batch, Blame, Entry, Opened, Store};
-use server::{ErrorKind, Result, Task};
+use server::{ErrorKind, Mode, ReasonerChoice, Result, Task};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
@@ -35,7 +35,8 @@ pub(super) fn open(
     let runtime = session::runtime()?;
     let session = session::open_resident(config, terminal, &runtime)?;
     session.index()?;
-    let announced = session.check_reasoner(&session::reasoner(thinking))?;
+    let reasoner = reasoner(thinking);
+    let announced = session.check_reasoner(&reasoner)?;
     let knowledge = session::knowledge(config)?;
     let sources = sources();
     let store = Store::open(sources.access(), store).map_err(explained)?;
@@ -47,7 +48,7 @@ pub(super) fn open(
         store,
         sources,
         program: program(config, thinking, &knowledge, &announced),
-        analyze: Arc::new(analyzer(pool, thinking, &cancel)),
+        analyze: Arc::new(analyzer(pool, thinking, reasoner, &cancel)),
     };
     Ok(Session {
         runtime,
@@ -56,14 +57,23 @@ pub(super) fn open(
     })
 }
 
+/// Nobody asks an LLM about every job of a batch by accident: facts come first, then advice by cluster (`batch advise`).
+fn reasoner(thinking: &Thinking) -> ReasonerChoice {
+    let mut choice = session::reasoner(thinking);
+    if choice.mode == Mode::Auto && choice.profile.is_none() {
+        choice.mode = Mode::Offline;
+    }
+    choice
+}
+
 /// Analyzes a job in a worker process, which may die alone.
 fn analyzer(
     pool: Pool,
     thinking: &Thinking,
+    reasoner: ReasonerChoice,
     cancel: &CancellationToken,
 ) -> impl Fn(&Opened, &Entry) -> Attempt + Send + Sync + use<> {
     let template = session::request(Default::default(), thinking);
-    let reasoner = session::reasoner(thinking);
     let cancel = cancel.clone();
     move |opened, entry| {
         let task = Task {

@@ -36,12 +36,33 @@ pub(super) fn program(
     );
     hash.update(text.as_bytes());
     hash.update(config.diagnosis.to_string().as_bytes());
+    add_folders(&mut hash, config, knowledge);
+    finished(&hash)
+}
+
+/// What decides what advice says, apart from the results that it is about.
+pub(super) fn adviser(
+    config: &Config,
+    knowledge: &Knowledge,
+    redact: bool,
+    reasoner: &str,
+) -> Program {
+    let mut hash = blake3::Hasher::new();
+    hash.update(format!("advice {redact} {reasoner}").as_bytes());
+    add_folders(&mut hash, config, knowledge);
+    finished(&hash)
+}
+
+fn add_folders(hash: &mut blake3::Hasher, config: &Config, knowledge: &Knowledge) {
     if let Documents::Folder(folder) = &knowledge.documents {
-        add_folder(&mut hash, folder);
+        add_folder(hash, folder);
     }
     if let Some(folder) = &config.prompts {
-        add_folder(&mut hash, folder);
+        add_folder(hash, folder);
     }
+}
+
+fn finished(hash: &blake3::Hasher) -> Program {
     Program {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         configuration: hash.finalize().to_string(),

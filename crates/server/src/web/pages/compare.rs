@@ -46,7 +46,8 @@ pub(super) async fn show(
         };
         let [first, second] = [&a, &b].map(|row| app.session.compared_run(&row.run_id));
         let comparison = compare(&first?, &second?, visitor.language);
-        let body = render::comparison::body(&comparison, true).map_err(|e| template(&e))?;
+        let body = render::comparison::body(app.templates(visitor.language), &comparison, true)
+            .map_err(|e| template(&e))?;
         let content = context! {
             a => a.run_id,
             b => b.run_id,

@@ -11,6 +11,7 @@ use report::{say, visible_line};
 use runs::store::RunRow;
 use serde::{Deserialize, Serialize};
 
+use super::named::{Found, Named};
 use crate::error::{ErrorKind, Explain, Result};
 use crate::web::app::App;
 use crate::web::visitor::Visitor;
@@ -41,16 +42,16 @@ struct Line {
 pub(super) async fn show(
     State(app): State<Arc<App>>,
     visitor: Visitor,
-    axum::extract::Path(run): axum::extract::Path<String>,
+    named: Named,
     Query(asked): Query<Asked>,
 ) -> Response {
     app.answer(visitor, move |app, visitor| {
-        let row = app.session.with_store(|store| store.run(&run))?;
+        let Found { row, base, .. } = named.find(app)?;
         let text = text(app, &row, &asked.name)?;
         let meant = place(&text, &asked.at);
         let lines = lines(&text, meant);
         let content = context! {
-            run_id => row.run_id,
+            base,
             run_name => visible_line(row.job_name.as_deref().unwrap_or(&row.job)),
             name => visible_line(&asked.name),
             at => visible_line(&asked.at),

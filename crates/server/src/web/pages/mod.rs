@@ -2,9 +2,11 @@
 
 mod analyze;
 mod ask;
+mod batches;
 mod compare;
 mod file;
 mod knowledge;
+mod named;
 mod run;
 mod runs;
 
@@ -34,6 +36,19 @@ pub(super) fn router() -> Router<Arc<App>> {
         .route("/runs/{run}/file", get(file::show))
         .route("/runs/{run}/suggestions/{diff}", get(run::diff))
         .route("/runs/{run}/report/{form}", get(run::download))
+        .route("/batches", get(batches::show))
+        .route("/batches/{batch}", get(batches::jobs))
+        .route("/batches/{batch}/clusters", get(batches::clusters))
+        .route("/batches/{batch}/jobs/{run}", get(run::show))
+        .route("/batches/{batch}/jobs/{run}/file", get(file::show))
+        .route(
+            "/batches/{batch}/jobs/{run}/suggestions/{diff}",
+            get(run::diff),
+        )
+        .route(
+            "/batches/{batch}/jobs/{run}/report/{form}",
+            get(run::download),
+        )
         .route("/compare", get(compare::show))
         .route("/knowledge", get(knowledge::search))
         .route("/knowledge/passage", get(knowledge::passage))

@@ -1,9 +1,10 @@
 //! A run's report, feedback on its suggestions, and what can be downloaded.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::{RawPathParams, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Redirect, Response};
 use indexer::Index;
@@ -15,19 +16,17 @@ use runs::store::{Action, Feedback, FeedbackRow, RunStatus};
 use serde::Deserialize;
 
 use super::ask::Said;
+use super::named::{Found, Named, param};
 use crate::compare::no_report;
 use crate::error::{Error, ErrorKind, Result};
+use crate::session::Analysis;
 use crate::web::app::{App, template};
 use crate::web::guard::Change;
 use crate::web::visitor::Visitor;
 
-pub(super) async fn show(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    Path(run): Path<String>,
-) -> Response {
+pub(super) async fn show(State(app): State<Arc<App>>, visitor: Visitor, named: Named) -> Response {
     app.answer(visitor, move |app, visitor| {
-        if let Some(progress) = app.analyses.find(&run) {
+        if let Some(progress) = named.analysis(app) {
             let seen = progress.seen(0);
             let failure = seen.end.clone().flatten();
             if seen.end.is_none() || failure.is_some() {
@@ -35,53 +34,61 @@ pub(super) async fn show(
                 return app.page(visitor, "progress.html", content);
             }
         }
-        report_page(app, visitor, &run)
+        report_page(app, visitor, &named.find(app)?)
     })
     .await
 }
 
-fn report_page(app: &App, visitor: &Visitor, run: &str) -> Result<Response> {
-    let (row, feedback, turns) = app.session.read_store(|store| {
-        let row = store.run(run)?;
-        let feedback = store.feedback_of(&row.run_id)?;
-        let turns = store.turns(&row.run_id)?;
-        Ok((row, feedback, turns))
-    })?;
+fn report_page(app: &App, visitor: &Visitor, found: &Found) -> Result<Response> {
+    let row = &found.row;
     if row.verdict.is_none() {
-        let failure = row.failure.unwrap_or_else(|| match row.status {
+        let failure = row.failure.clone().unwrap_or_else(|| match row.status {
             RunStatus::Running => say!(
                 "另一个进程正在分析",
                 "the run is in progress in another process"
             ),
-            _ => no_report(run).message,
+            _ => no_report(&row.run_id).message,
         });
-        let content = context! { run_id => row.run_id, job => visible_line(&row.job), failure => visible_line(&failure) };
+        let content = context! { run_id => &row.run_id, job => visible_line(&row.job), failure => visible_line(&failure) };
         return app.page(visitor, "progress.html", content);
     }
+    let (feedback, turns) = match &found.listing {
+        Some(_) => (None, Vec::new()),
+        None => app.session.read_store(|store| {
+            let feedback = store.feedback_of(&row.run_id)?;
+            Ok((Some(feedback), store.turns(&row.run_id)?))
+        })?,
+    };
     let index = app.session.index()?;
     let state = (&row.run_id, &row.finished_at, &feedback, turns.len());
     let state = format!("{state:?} {}", index.generation());
     app.kept_page(visitor, "run.html", &state, || {
-        let body = report_body(app, &index, &row.run_id, &feedback)?;
+        let can_read = app.roots.cover(Path::new(&row.job));
+        let body = report_body(app, &index, found, feedback.as_deref(), can_read)?;
         Ok(context! {
             run_id => &row.run_id,
+            batch => found.listing.as_ref().map(|l| context! { name => l.name(), at => &found.at }),
             name => visible_line(row.job_name.as_deref().unwrap_or(&row.job)),
             job => visible_line(&row.job),
             owner => row.owner.as_deref().map(visible_line),
             at => row.created_at.get(..16).unwrap_or_default().replace('T', " "),
-            question => row.question,
-        base => format!("/runs/{}", row.run_id),
-        turns => Serde(turns.iter().map(Said::of).collect::<Vec<_>>()),
+            question => &row.question,
+            base => &found.base,
+            can_read,
+            turns => Serde(turns.iter().map(Said::of).collect::<Vec<_>>()),
             body => minijinja::Value::from_safe_string(body),
         })
     })
 }
 
-fn report_body(app: &App, index: &Index, run: &str, feedback: &[FeedbackRow]) -> Result<String> {
-    let (report, summary) = app
-        .session
-        .read_store(|store| Ok((store.report(run)?, store.summary(run)?)))?;
-    let report = report.ok_or_else(|| no_report(run))?;
+fn report_body(
+    app: &App,
+    index: &Index,
+    found: &Found,
+    feedback: Option<&[FeedbackRow]>,
+    has_files: bool,
+) -> Result<String> {
+    let Analysis { report, summary } = found.analysis(app)?;
     let done = |row: &FeedbackRow| {
         let done = match row.action {
             Action::Accept => "accepted",
@@ -90,11 +97,13 @@ fn report_body(app: &App, index: &Index, run: &str, feedback: &[FeedbackRow]) ->
         (row.suggestion.clone(), done)
     };
     let served = Served {
+        base: found.base.clone(),
+        has_files,
         token: app.form_token.clone(),
         passages: passages(index, &report),
-        feedback: feedback.iter().map(done).collect(),
+        feedback: feedback.map(|rows| rows.iter().map(done).collect()),
     };
-    let (language, summary) = (report.language, summary.unwrap_or_default());
+    let language = report.language;
     let body = body(app.templates(language), &report, &summary, &served);
     let body = body.map_err(|e| template(&e))?;
     Ok(format!(
@@ -128,7 +137,7 @@ pub(super) struct Opinion {
 pub(super) async fn feedback(
     State(app): State<Arc<App>>,
     visitor: Visitor,
-    Path(run): Path<String>,
+    axum::extract::Path(run): axum::extract::Path<String>,
     Change(opinion): Change<Opinion>,
 ) -> Response {
     app.answer(visitor, move |app, _| {
@@ -158,10 +167,13 @@ pub(super) async fn feedback(
 pub(super) async fn diff(
     State(app): State<Arc<App>>,
     visitor: Visitor,
-    Path((run, name)): Path<(String, String)>,
+    named: Named,
+    params: RawPathParams,
 ) -> Response {
+    let name = param(&params, "diff");
     app.answer(visitor, move |app, _| {
-        let report = app.session.report(&run)?;
+        let of = named.find(app)?;
+        let report = of.analysis(app)?.report;
         let id = name.strip_suffix(".diff").unwrap_or(&name);
         let mut suggestions = report.suggestions.iter();
         let found = suggestions.find_map(|s| s.diff.as_ref().filter(|_| s.id == id));
@@ -179,7 +191,7 @@ pub(super) async fn diff(
         })?;
         Ok(file(
             "text/x-diff; charset=utf-8",
-            &format!("{}.diff", report.run_id),
+            &format!("{}.diff", of.row.run_id),
             diff.clone(),
         ))
     })
@@ -190,11 +202,14 @@ pub(super) async fn diff(
 pub(super) async fn download(
     State(app): State<Arc<App>>,
     visitor: Visitor,
-    Path((run, form)): Path<(String, String)>,
+    named: Named,
+    params: RawPathParams,
 ) -> Response {
+    let form = param(&params, "form");
     app.answer(visitor, move |app, _| {
-        let report = app.session.report(&run)?;
-        let name = |extension: &str| format!("{}.{extension}", report.run_id);
+        let found = named.find(app)?;
+        let Analysis { report, summary } = found.analysis(app)?;
+        let name = |extension: &str| format!("{}.{extension}", found.row.run_id);
         Ok(match form.as_str() {
             "json" => {
                 let text = serde_json::to_string_pretty(&report);
@@ -207,8 +222,7 @@ pub(super) async fn download(
                 render::markdown::render(&report),
             ),
             "html" => {
-                let summary = app.session.with_store(|store| store.summary(&run))?;
-                let page = render::html::render(&report, &summary.unwrap_or_default());
+                let page = render::html::render(&report, &summary);
                 file(
                     "text/html; charset=utf-8",
                     &name("html"),

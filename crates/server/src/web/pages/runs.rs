@@ -9,18 +9,18 @@ use minijinja::value::{Serde, Value};
 use render::Words;
 use report::format::{Seconds, Share};
 use report::{Cause, Language, Verdict, visible_line};
-use runs::store::{RunFilter, RunOrder, RunRow, RunStatus};
+use runs::store::{RunFilter, RunOrder, RunRow, RunStatus, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
 use super::given;
 use crate::error::Result;
-use crate::web::analyses::Progress;
 use crate::web::app::App;
+use crate::web::batches::Listing;
 use crate::web::phrases;
 use crate::web::visitor::Visitor;
 
 /// Runs on one page.
-const PAGE: usize = 50;
+pub(super) const PAGE: usize = 50;
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -75,67 +75,121 @@ pub(super) async fn show(
         let running = app.analyses.running();
         let ids: Vec<&str> = running.iter().map(|p| p.run_id.as_str()).collect();
         app.kept_page(visitor, "runs.html", &format!("{version} {ids:?}"), || {
-            content(app, visitor, &asked, &running, version)
+            let running = running
+                .iter()
+                .map(|p| context! { run_id => &p.run_id, job => &p.job });
+            let list = List {
+                of: None,
+                base: "/",
+                version,
+                asked: &asked,
+                words: Words(visitor.language),
+            };
+            let jobs = list.jobs(app)?;
+            Ok(context! { running => running.collect::<Vec<_>>(), reports => "/runs", ..jobs })
         })
     })
     .await
 }
 
-fn content(
-    app: &App,
-    visitor: &Visitor,
-    asked: &Asked,
-    running: &[Arc<Progress>],
-    version: i64,
-) -> Result<Value> {
-    let page = asked.page.unwrap_or(1).max(1);
-    let filter = filter(asked, page);
-    let (rows, count) = app
-        .session
-        .read_store(|store| Ok((store.runs(&filter)?, store.count(&filter)?)))?;
-    let words = Words(visitor.language);
-    let lines: Vec<Line> = rows.iter().map(|row| line(row, words)).collect();
-    let facets = app.facets(version)?;
-    let choice = |(value, runs): &(String, u32)| Choice {
-        label: format!("{} ({runs})", visible_line(value)),
-        value: value.clone(),
-    };
-    let causes = facets.causes.iter().map(|(code, runs)| Choice {
-        label: format!("{} ({runs})", cause(code, words)),
-        value: code.clone(),
-    });
-    let running = running
-        .iter()
-        .map(|p| context! { run_id => &p.run_id, job => &p.job });
-    Ok(context! {
-        asked => Serde(asked),
-        lines => Serde(&lines),
-        causes => Serde(causes.collect::<Vec<_>>()),
-        owners => Serde(facets.owners.iter().map(choice).collect::<Vec<_>>()),
-        weeks => Serde(facets.weeks.iter().map(choice).collect::<Vec<_>>()),
-        running => running.collect::<Vec<_>>(),
-        count,
-        page,
-        pages => (count as usize).div_ceil(PAGE),
-        first => (page - 1) * PAGE + 1,
-        last => (page - 1) * PAGE + lines.len(),
-    })
+/// A list as it was asked for.
+pub(super) struct List<'a> {
+    /// The batch; `None` for the runs.
+    pub(super) of: Option<&'a Listing>,
+    /// Its address.
+    pub(super) base: &'a str,
+    pub(super) version: i64,
+    pub(super) asked: &'a Asked,
+    pub(super) words: Words,
 }
 
-fn filter(asked: &Asked, page: usize) -> RunFilter {
-    let asked = asked.clone();
-    RunFilter {
-        job: asked.q,
-        cause: asked.cause,
-        owner: asked.owner,
-        week: asked.week,
-        script: asked.script,
-        order: match asked.sort.as_deref() {
-            Some("newest") => RunOrder::Newest,
-            _ => RunOrder::Avoidable,
-        },
-        skip: (page - 1).saturating_mul(PAGE),
-        limit: Some(PAGE),
+impl List<'_> {
+    /// A part of the jobs, and the filters.
+    pub(super) fn jobs(&self, app: &App) -> Result<Value> {
+        let filter = self.filter(PAGE);
+        let read = |store: &Store| -> std::result::Result<_, StoreError> {
+            Ok((store.runs(&filter)?, store.count(&filter)?))
+        };
+        let (rows, count) = match self.of {
+            Some(listing) => read(&listing.jobs())?,
+            None => app.session.read_store(read)?,
+        };
+        let lines: Vec<Line> = rows.iter().map(|row| line(row, self.words)).collect();
+        let last = filter.skip + lines.len();
+        Ok(context! {
+            lines => Serde(&lines),
+            count,
+            first => filter.skip + 1,
+            last,
+            has_next => last < count as usize,
+            ..self.filters(app)?
+        })
+    }
+
+    /// What was chosen, and what can be.
+    pub(super) fn filters(&self, app: &App) -> Result<Value> {
+        let facets = match self.of {
+            Some(listing) => listing.facets(self.version)?,
+            None => app.facets(self.version)?,
+        };
+        let choices = |of: &[(String, u32)], say: &dyn Fn(&str) -> String| {
+            let choices = of.iter().map(|(value, jobs)| Choice {
+                label: format!("{} ({jobs})", say(value)),
+                value: value.clone(),
+            });
+            Value::from(Serde(choices.collect::<Vec<_>>()))
+        };
+        let plain = |text: &str| visible_line(text).into_owned();
+        let asked = self.asked;
+        let chosen = [
+            ("q", &asked.q),
+            ("cause", &asked.cause),
+            ("owner", &asked.owner),
+            ("week", &asked.week),
+            ("script", &asked.script),
+        ];
+        let start = format!("{}?", self.base);
+        let prefix = start.len();
+        let mut query = url::form_urlencoded::Serializer::for_suffix(start, prefix);
+        let sort = [("sort", &asked.sort)];
+        for (name, value) in chosen.iter().chain(&sort) {
+            if let Some(value) = value {
+                query.append_pair(name, value);
+            }
+        }
+        let query = query.finish();
+        Ok(context! {
+            asked => Serde(asked),
+            filtered => chosen.iter().any(|(_, value)| value.is_some()),
+            causes => choices(&facets.causes, &|code| cause(code, self.words)),
+            owners => choices(&facets.owners, &plain),
+            scripts => choices(&facets.scripts, &plain),
+            weeks => choices(&facets.weeks, &plain),
+            base => self.base,
+            with_page => if query.ends_with('?') { query } else { query + "&" },
+            page => self.page(),
+        })
+    }
+
+    fn page(&self) -> usize {
+        self.asked.page.unwrap_or(1).max(1)
+    }
+
+    pub(super) fn filter(&self, limit: usize) -> RunFilter {
+        let asked = self.asked.clone();
+        RunFilter {
+            job: asked.q,
+            cause: asked.cause,
+            owner: asked.owner,
+            week: asked.week,
+            script: asked.script,
+            order: match asked.sort.as_deref() {
+                Some("newest") => RunOrder::Newest,
+                _ => RunOrder::Avoidable,
+            },
+            skip: (self.page() - 1).saturating_mul(PAGE),
+            limit: Some(limit),
+        }
     }
 }
 
@@ -179,7 +233,7 @@ fn last_part(path: &str) -> &str {
 }
 
 /// The title of a cause, or its code if this version does not know it.
-fn cause(code: &str, words: Words) -> String {
+pub(super) fn cause(code: &str, words: Words) -> String {
     let known = Cause::from_code(code);
     known.map_or_else(|| code.to_owned(), |cause| words.say(cause.title()))
 }

@@ -36,10 +36,6 @@ for (const finding of all(".finding")) {
   finding.addEventListener("focusin", () => light(finding.id, true));
   finding.addEventListener("focusout", () => light(finding.id, false));
 }
-// A stage leads to its first finding.
-for (const stage of all(".stage.hot")) {
-  stage.addEventListener("click", () => (location.hash = stage.dataset.findings.split(" ")[0]));
-}
 
 // The graph: zoom at the pointer with Ctrl and the wheel, pan by dragging, buttons for both.
 for (const box of all(".wide")) {

@@ -1,0 +1,359 @@
+//! What the calls of all processes have taken: a chain of objects, of which the nth holds the totals after n changes.
+//!
+//! A change is written under the next number only if nobody else has written that one, so no change is lost and no two processes reserve
+//! the same rest. Changes that come while one is written are written together. A call of a process that died stays reserved: nobody knows
+//! what it cost.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use llm::Budget;
+use object_store::path::Path;
+use serde::{Deserialize, Serialize};
+use tokio::sync::{Notify, oneshot};
+
+use super::object::to_json;
+use crate::error::{Error, Result};
+use crate::store::Store;
+
+/// What all calls together may take.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Caps {
+    /// In the currency of the prices.
+    pub cost: Option<f64>,
+    pub calls: Option<u64>,
+}
+
+/// `ledger/<n>.json`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    pub calls: u64,
+    pub cost: f64,
+    /// Calls under way, and what they may cost.
+    pub reserved_calls: u64,
+    pub reserved_cost: f64,
+}
+
+#[derive(Debug)]
+pub struct Ledger {
+    store: Store,
+    caps: Caps,
+    /// How long reservations of other processes are waited for in which nothing changes.
+    patience: Duration,
+    last: tokio::sync::Mutex<Last>,
+    waiting: Mutex<Vec<Change>>,
+    /// Calls of this process that are under way.
+    under_way: AtomicU64,
+    settled: Notify,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Last {
+    n: u64,
+    spent: Spent,
+}
+
+#[derive(Debug)]
+struct Change {
+    what: What,
+    answer: oneshot::Sender<std::result::Result<Verdict, String>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum What {
+    Reserve { most: Option<f64> },
+    Settle { most: f64, calls: u64, cost: f64 },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Verdict {
+    Fine,
+    /// What is reserved may come back.
+    Wait(u64),
+    UsedUp(Spent),
+    NoPrices,
+}
+
+impl Ledger {
+    pub fn new(store: Store, caps: Caps, patience: Duration) -> Ledger {
+        Ledger {
+            store,
+            caps,
+            patience,
+            last: tokio::sync::Mutex::default(),
+            waiting: Mutex::default(),
+            under_way: AtomicU64::new(0),
+            settled: Notify::new(),
+        }
+    }
+
+    /// What has been taken until now.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub async fn spent(&self) -> Result<Spent> {
+        let mut last = self.last.lock().await;
+        self.catch_up(&mut last).await?;
+        Ok(last.spent)
+    }
+
+    /// Decides on a change and writes it, together with all that wait.
+    async fn apply(&self, what: What) -> std::result::Result<Verdict, String> {
+        let (answer, mut decided) = oneshot::channel();
+        let waiting = || self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting().push(Change { what, answer });
+        let mut last = self.last.lock().await;
+        // whoever held the lock may have written it
+        if let Ok(verdict) = decided.try_recv() {
+            return verdict;
+        }
+        let changes = std::mem::take(&mut *waiting());
+        let whats: Vec<What> = changes.iter().map(|change| change.what).collect();
+        let written = self.append(&mut last, &whats).await;
+        drop(last);
+        match written {
+            Ok(verdicts) => {
+                for (change, verdict) in changes.into_iter().zip(verdicts) {
+                    // one that was given up needs no answer
+                    let _ = change.answer.send(Ok(verdict));
+                }
+            }
+            Err(error) => {
+                for change in changes {
+                    let _ = change.answer.send(Err(error.one_line()));
+                }
+            }
+        }
+        let interrupted = || Err("interrupted".to_owned());
+        decided.await.unwrap_or_else(|_| interrupted())
+    }
+
+    async fn append(&self, last: &mut Last, changes: &[What]) -> Result<Vec<Verdict>> {
+        let mut is_current = false;
+        loop {
+            let mut spent = last.spent;
+            let verdicts = changes
+                .iter()
+                .map(|what| spent.decide(*what, self.caps, last.n));
+            let verdicts: Vec<Verdict> = verdicts.collect();
+            let is_fine = verdicts.iter().all(|v| *v == Verdict::Fine);
+            // nobody is turned away by old totals
+            if !is_fine && !is_current {
+                self.catch_up(last).await?;
+                is_current = true;
+                continue;
+            }
+            if spent == last.spent {
+                return Ok(verdicts);
+            }
+            let path = path(last.n + 1);
+            if self.store.create(&path, to_json("ledger", &spent)?).await? {
+                let n = last.n + 1;
+                *last = Last { n, spent };
+                return Ok(verdicts);
+            }
+            self.catch_up(last).await?;
+        }
+    }
+
+    /// Reads what others wrote.
+    async fn catch_up(&self, last: &mut Last) -> Result<()> {
+        let listed = self.store.below("ledger", Some(&path(last.n))).await?;
+        let Some(newest) = listed.into_iter().map(|meta| meta.location).max() else {
+            return Ok(());
+        };
+        let name = newest.filename().and_then(|n| n.strip_suffix(".json"));
+        let Some(n) = name.and_then(|n| n.parse().ok()) else {
+            return Ok(());
+        };
+        let read = serde_json::from_slice(&self.store.read(&newest).await?);
+        let spent = read.map_err(|source| Error::Unreadable {
+            place: self.store.place(newest.as_ref()),
+            source,
+        })?;
+        *last = Last { n, spent };
+        Ok(())
+    }
+
+    fn used_up(&self, spent: Spent) -> String {
+        let calls = self
+            .caps
+            .calls
+            .map(|most| format!("{} of {most} calls", spent.calls));
+        let cost = self
+            .caps
+            .cost
+            .map(|most| format!("{:.4} of {most:.4} in cost", spent.cost));
+        let taken: Vec<String> = calls.into_iter().chain(cost).collect();
+        format!("the batch has used {}", taken.join(", "))
+    }
+}
+
+impl Spent {
+    fn decide(&mut self, what: What, caps: Caps, n: u64) -> Verdict {
+        match what {
+            What::Settle { most, calls, cost } => {
+                self.reserved_calls = self.reserved_calls.saturating_sub(1);
+                self.reserved_cost = (self.reserved_cost - most).max(0.0);
+                self.calls += calls;
+                self.cost += cost;
+                Verdict::Fine
+            }
+            What::Reserve { most: None } if caps.cost.is_some() => Verdict::NoPrices,
+            What::Reserve { most } => {
+                let most = most.unwrap_or(0.0);
+                let fits = |calls: u64, cost: f64| {
+                    caps.calls.is_none_or(|cap| calls < cap)
+                        && caps.cost.is_none_or(|cap| cost + most <= cap)
+                };
+                if !fits(self.calls, self.cost) {
+                    return Verdict::UsedUp(*self);
+                }
+                let reserved = self.cost + self.reserved_cost;
+                if !fits(self.calls + self.reserved_calls, reserved) {
+                    return Verdict::Wait(n);
+                }
+                self.reserved_calls += 1;
+                self.reserved_cost += most;
+                Verdict::Fine
+            }
+        }
+    }
+}
+
+impl Budget for Ledger {
+    fn reserve(&self, most: Option<f64>) -> BoxFuture<'_, std::result::Result<(), String>> {
+        async move {
+            let mut unchanged: Option<(u64, Instant)> = None;
+            loop {
+                let settled = self.settled.notified();
+                match self.apply(What::Reserve { most }).await? {
+                    Verdict::Fine => {
+                        self.under_way.fetch_add(1, Ordering::Relaxed);
+                        return Ok(());
+                    }
+                    Verdict::NoPrices => {
+                        return Err("the cost is capped, but the profile has no prices: set price_per_million_in and price_per_million_out".to_owned());
+                    }
+                    Verdict::UsedUp(spent) => return Err(self.used_up(spent)),
+                    Verdict::Wait(n) => {
+                        let since = match unchanged {
+                            Some((known, since)) if known == n => since,
+                            _ => unchanged.insert((n, Instant::now())).1,
+                        };
+                        let is_alone = self.under_way.load(Ordering::Relaxed) == 0;
+                        if is_alone && since.elapsed() >= self.patience {
+                            return Err("the rest of the budget is reserved for calls of processes that no longer answer".to_owned());
+                        }
+                        // another process says nothing when it settles
+                        let _ = tokio::time::timeout(Duration::from_secs(1), settled).await;
+                    }
+                }
+            }
+        }
+        .boxed()
+    }
+
+    fn settle(&self, most: Option<f64>, calls: u32, cost: f64) -> BoxFuture<'_, ()> {
+        async move {
+            self.under_way.fetch_sub(1, Ordering::Relaxed);
+            let what = What::Settle {
+                most: most.unwrap_or(0.0),
+                calls: u64::from(calls),
+                cost,
+            };
+            // what cannot be written stays reserved
+            let _ = self.apply(what).await;
+            self.settled.notify_waiters();
+        }
+        .boxed()
+    }
+}
+
+/// In the order of numbers, as a list sorts them.
+fn path(n: u64) -> Path {
+    Path::from(format!("ledger/{n:010}.json"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use object_store::memory::InMemory;
+
+    use super::*;
+
+    fn ledgers(caps: Caps, count: usize) -> Vec<Arc<Ledger>> {
+        let store = Store::over(Arc::new(InMemory::new()), "memory");
+        let ledger = || Ledger::new(store.clone(), caps, Duration::from_millis(50));
+        (0..count).map(|_| Arc::new(ledger())).collect()
+    }
+
+    /// Makes calls that may cost 1 and cost a quarter until the ledger allows no more; returns how many.
+    async fn call(ledger: Arc<Ledger>) -> u64 {
+        let mut calls = 0;
+        while ledger.reserve(Some(1.0)).await.is_ok() {
+            tokio::task::yield_now().await;
+            ledger.settle(Some(1.0), 1, 0.25).await;
+            calls += 1;
+        }
+        calls
+    }
+
+    #[tokio::test]
+    async fn processes_share_one_budget_to_the_end_and_not_beyond() {
+        for (caps, expected) in [
+            (
+                Caps {
+                    cost: None,
+                    calls: Some(30),
+                },
+                30,
+            ),
+            // the last call that fits is the one that may still cost 1
+            (
+                Caps {
+                    cost: Some(5.0),
+                    calls: None,
+                },
+                17,
+            ),
+        ] {
+            let ledgers = ledgers(caps, 4);
+            let calling = ledgers.iter().flat_map(|ledger| [ledger, ledger]);
+            let calling = calling.map(|ledger| call(Arc::clone(ledger)));
+            let calls: u64 = futures::future::join_all(calling).await.into_iter().sum();
+            assert_eq!(calls, expected, "{caps:?}");
+            let spent = ledgers[0].spent().await.expect("totals");
+            assert_eq!((spent.calls, spent.reserved_calls), (expected, 0));
+            assert!((spent.cost - expected as f64 * 0.25).abs() < 1e-9);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_call_of_a_process_that_died_stays_reserved_and_one_without_an_answer_does_not() {
+        let caps = Caps {
+            cost: None,
+            calls: Some(2),
+        };
+        let ledgers = ledgers(caps, 2);
+        ledgers[0].reserve(None).await.expect("reserved");
+        let other = &ledgers[1];
+        other.reserve(None).await.expect("reserved");
+        other.settle(None, 0, 0.0).await;
+        assert_eq!(call(Arc::clone(other)).await, 1);
+    }
+
+    #[tokio::test]
+    async fn a_capped_cost_needs_prices() {
+        let caps = Caps {
+            cost: Some(1.0),
+            calls: None,
+        };
+        let refused = ledgers(caps, 1)[0].reserve(None).await;
+        assert!(refused.is_err_and(|reason| reason.contains("price_per_million_in")));
+    }
+}

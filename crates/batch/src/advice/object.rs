@@ -1,0 +1,78 @@
+//! What was advised on a cluster, as an object of the store.
+
+use agent::conclusion::Advice;
+use futures::{StreamExt, TryStreamExt};
+use object_store::path::Path;
+use report::{Engine, Usage};
+use serde::{Deserialize, Serialize};
+
+use crate::cluster::ClusterKey;
+use crate::error::{Error, Result};
+use crate::result::{Program, hash};
+use crate::store::{CONCURRENT, Store};
+
+/// Version of [`ClusterAdvice`].
+pub(super) const ADVICE_VERSION: u32 = 1;
+
+/// `advice/<key>.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClusterAdvice {
+    /// Always 1.
+    pub version: u32,
+    /// BLAKE3 hash of the cluster and the program.
+    pub key: String,
+    /// [`ClusterKey::id`].
+    pub cluster: String,
+    pub cause: String,
+    pub script: Option<String>,
+    pub role: Option<String>,
+    /// Key of the result that the model was asked about: that of the costliest finding.
+    pub result: String,
+    /// That finding.
+    pub finding: String,
+    pub program: Program,
+    /// What the model advises on that finding; `None` with a `reason`.
+    pub advice: Option<Advice>,
+    /// Why there is no advice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    pub engine: Option<Engine>,
+    pub usage: Usage,
+    /// What the check of the answer left out or marked.
+    pub remarks: Vec<String>,
+}
+
+/// The name of the advice on a cluster.
+pub(super) fn key_of(cluster: &ClusterKey, program: &Program) -> String {
+    hash([&cluster.id(), &program.version, &program.configuration])
+}
+
+pub(super) fn path_of(key: &str) -> Path {
+    Path::from(format!("advice/{key}.json"))
+}
+
+pub(super) fn to_json(place: &str, object: &impl Serialize) -> Result<Vec<u8>> {
+    serde_json::to_vec(object).map_err(|source| Error::Unreadable {
+        place: place.to_owned(),
+        source,
+    })
+}
+
+/// All advice that can be read, the newest first.
+pub(super) async fn all(store: &Store) -> Result<Vec<ClusterAdvice>> {
+    let mut listed = store.below("advice", None).await?;
+    listed.sort_by(|a, b| {
+        let newer = b.last_modified.cmp(&a.last_modified);
+        newer.then_with(|| a.location.cmp(&b.location))
+    });
+    let read = futures::stream::iter(listed)
+        .map(|meta| async move { store.try_read(&meta.location).await });
+    let mut read = read.buffered(CONCURRENT);
+    let mut found = Vec::new();
+    while let Some(bytes) = read.try_next().await? {
+        // what another version wrote is asked again by this one
+        let advice = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        found.extend(advice.filter(|a: &ClusterAdvice| a.version == ADVICE_VERSION));
+    }
+    Ok(found)
+}

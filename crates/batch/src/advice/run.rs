@@ -1,0 +1,266 @@
+//! Asks a model about the clusters of a store, several at a time.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use agent::reasoner::ReasonerError;
+use agent::{AnalyzeError, Services, Silent};
+use futures::StreamExt;
+use tokio_util::sync::CancellationToken;
+
+use super::claims::{Claimed, Claims};
+use super::clusters::{Cluster, clusters};
+use super::members::input;
+use super::object::{self, ADVICE_VERSION, ClusterAdvice, key_of, path_of, to_json};
+use crate::error::{Error, Result};
+use crate::result::Program;
+use crate::store::Store;
+
+/// Calls that fail one after the other until no more are made: the server or the profile is at fault then.
+const IN_A_ROW: usize = 10;
+
+/// Until clusters that others claimed are looked at again.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// What one process needs to advise.
+pub struct Advising<'a> {
+    pub store: &'a Store,
+    /// Who advises, as far as it decides what the advice is.
+    pub program: Program,
+    pub services: &'a Services<'a>,
+    /// Clusters asked about at a time.
+    pub concurrency: usize,
+    /// How long another process may be silent until its claims are taken over.
+    pub patience: Duration,
+    pub cancel: CancellationToken,
+}
+
+/// What came of a cluster.
+#[derive(Debug)]
+pub enum Outcome {
+    /// There was advice already, or somebody else wrote it.
+    Known,
+    Advised(Box<ClusterAdvice>),
+    /// There is no advice, and there will be none before failures are retried.
+    Failed {
+        cause: String,
+        reason: String,
+    },
+    /// There is no advice for now.
+    Postponed {
+        cause: String,
+        reason: String,
+    },
+    /// Another process is asking.
+    Others,
+    /// The budget is used up.
+    Stopped(String),
+    Interrupted,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Totals {
+    pub clusters: usize,
+    /// Why no more was asked; `None` if there is nothing left to ask.
+    pub stopped: Option<Stopped>,
+}
+
+/// Why clusters are left without having been asked about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stopped {
+    /// The budget is used up.
+    Budget(String),
+    /// So many calls failed that others would too.
+    Failures(String),
+}
+
+impl Advising<'_> {
+    /// Advises on all clusters without advice, the costliest first, until other processes have done so with those that they claimed.
+    /// Reports each outcome as it comes.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written; what is written stays.
+    pub async fn run(
+        &self,
+        retry_failed: bool,
+        report: &mut dyn FnMut(&Outcome, usize),
+    ) -> Result<Totals> {
+        let clusters = clusters(self.store).await?;
+        let claims = Claims::new(self.store, self.patience);
+        claims.begin().await?;
+        let asked = async {
+            if retry_failed {
+                self.forget_failures(&claims).await?;
+            }
+            self.all(&claims, &clusters, report).await
+        };
+        let stopped = tokio::select! {
+            stopped = asked => stopped,
+            () = claims.keep() => Ok(None),
+        };
+        claims.end().await?;
+        Ok(Totals {
+            clusters: clusters.len(),
+            stopped: stopped?,
+        })
+    }
+
+    async fn forget_failures(&self, claims: &Claims<'_>) -> Result<()> {
+        for advice in object::all(self.store).await? {
+            if advice.advice.is_none() {
+                claims.forget(&advice.key).await?;
+                self.store.delete(&path_of(&advice.key)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn all(
+        &self,
+        claims: &Claims<'_>,
+        clusters: &[Cluster],
+        report: &mut dyn FnMut(&Outcome, usize),
+    ) -> Result<Option<Stopped>> {
+        let mut open: VecDeque<&Cluster> = clusters.iter().collect();
+        let stopped: RefCell<Option<Stopped>> = RefCell::default();
+        let is_over = || self.cancel.is_cancelled() || stopped.borrow().is_some();
+        let mut failed = 0;
+        while !open.is_empty() && !is_over() {
+            let round = std::mem::take(&mut open);
+            let mut outcomes = std::pin::pin!(
+                futures::stream::iter(&round)
+                    // calls under way are paid for: they come to their end
+                    .take_while(|_| std::future::ready(!is_over()))
+                    .map(|cluster| async move { (*cluster, self.one(claims, cluster).await) })
+                    .buffer_unordered(self.concurrency.max(1))
+            );
+            let mut has_moved = false;
+            while let Some((cluster, outcome)) = outcomes.next().await {
+                let outcome = outcome?;
+                report(&outcome, clusters.len());
+                match outcome {
+                    Outcome::Others => open.push_back(cluster),
+                    Outcome::Interrupted => {}
+                    Outcome::Known => has_moved = true,
+                    Outcome::Advised(_) => (failed, has_moved) = (0, true),
+                    Outcome::Stopped(reason) => {
+                        *stopped.borrow_mut() = Some(Stopped::Budget(reason));
+                    }
+                    Outcome::Failed { reason, .. } | Outcome::Postponed { reason, .. } => {
+                        failed += 1;
+                        if failed >= IN_A_ROW {
+                            *stopped.borrow_mut() = Some(Stopped::Failures(reason));
+                        }
+                    }
+                }
+            }
+            if !open.is_empty() && !has_moved {
+                tokio::select! {
+                    () = tokio::time::sleep(PAUSE.min(self.patience / 3)) => {}
+                    () = self.cancel.cancelled() => {}
+                }
+            }
+        }
+        Ok(stopped.into_inner())
+    }
+
+    async fn one(&self, claims: &Claims<'_>, cluster: &Cluster) -> Result<Outcome> {
+        let key = key_of(&cluster.key, &self.program);
+        let cause = cluster.key.cause.to_owned();
+        let n = match claims.claim(&key).await? {
+            Claimed::Done => return Ok(Outcome::Known),
+            Claimed::Others => return Ok(Outcome::Others),
+            Claimed::Hopeless(reason) => {
+                let advice = ClusterAdvice {
+                    reason: Some(reason.clone()),
+                    ..self.object(cluster, &key)
+                };
+                self.write(&advice).await?;
+                return Ok(Outcome::Failed { cause, reason });
+            }
+            Claimed::Mine(n) => n,
+        };
+        let result = self.store.result(&cluster.result).await?;
+        let redact = self.services.redact;
+        let Some(input) = result.and_then(|r| input(&r, &cluster.finding, redact)) else {
+            claims.give_back(&key, n).await?;
+            let reason = "its result was replaced".to_owned();
+            return Ok(Outcome::Postponed { cause, reason });
+        };
+        let error = match agent::advise(input, self.services, &mut Silent).await {
+            Ok(advised) => {
+                let advice = ClusterAdvice {
+                    advice: Some(advised.advice),
+                    engine: Some(advised.engine),
+                    usage: advised.usage,
+                    remarks: advised.remarks,
+                    ..self.object(cluster, &key)
+                };
+                return Ok(match self.write(&advice).await? {
+                    true => Outcome::Advised(Box::new(advice)),
+                    false => Outcome::Known,
+                });
+            }
+            Err(error) => error,
+        };
+        let reason = reason(&error);
+        let AnalyzeError::Reasoner { source, .. } = error else {
+            claims.fail(&key, n, &reason).await?;
+            return Ok(Outcome::Postponed { cause, reason });
+        };
+        use ReasonerError::{Budget, Cancelled, CostCap, Permanent, Transient};
+        match &source {
+            // the cluster has nothing to do with it
+            Budget(_) | Cancelled | CostCap { .. } | Permanent { .. } | Transient { .. } => {
+                claims.give_back(&key, n).await?;
+            }
+            _ => claims.fail(&key, n, &reason).await?,
+        }
+        Ok(match source {
+            Budget(reason) => Outcome::Stopped(reason),
+            Cancelled => Outcome::Interrupted,
+            _ => Outcome::Postponed { cause, reason },
+        })
+    }
+
+    fn object(&self, cluster: &Cluster, key: &str) -> ClusterAdvice {
+        ClusterAdvice {
+            version: ADVICE_VERSION,
+            key: key.to_owned(),
+            cluster: cluster.key.id(),
+            cause: cluster.key.cause.to_owned(),
+            script: cluster.key.script.clone(),
+            role: cluster.key.role.clone(),
+            result: cluster.result.clone(),
+            finding: cluster.finding.clone(),
+            program: self.program.clone(),
+            advice: None,
+            reason: None,
+            engine: None,
+            usage: Default::default(),
+            remarks: Vec::new(),
+        }
+    }
+
+    async fn write(&self, advice: &ClusterAdvice) -> Result<bool> {
+        let path = path_of(&advice.key);
+        let mut object = serde_json::to_value(advice).map_err(|source| Error::Unreadable {
+            place: path.to_string(),
+            source,
+        })?;
+        // a server may repeat its key
+        llm::hide_in(&mut object);
+        let bytes = to_json(path.as_ref(), &object)?;
+        self.store.create(&path, bytes).await
+    }
+}
+
+/// An error and its causes in one line.
+fn reason(error: &AnalyzeError) -> String {
+    let causes = std::iter::successors(std::error::Error::source(error), |e| e.source());
+    let parts = std::iter::once(error.to_string()).chain(causes.map(ToString::to_string));
+    let parts: Vec<String> = parts.collect();
+    llm::hide(&parts.join(": ")).into_owned()
+}

@@ -1,0 +1,208 @@
+//! Advice by cluster: one call per cluster, one budget for all processes, and what the report makes of it.
+
+use std::fs;
+use std::process::{Child, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testkit::llm::think::step_of;
+use testkit::llm::{Recorded, Server, Turn};
+use testkit::{contains, lacks};
+
+use crate::support::{User, case, copy, expert_flags};
+
+const CASES: [&str; 4] = [
+    "join-hot-key-skew",
+    "excessive-shuffle",
+    "late-filter",
+    "user-code-failure",
+];
+
+/// A model that recommends the first suggestion, after a while.
+fn adviser(delay: Duration) -> Server {
+    Server::agreeing_unless(move |request| Some(Turn::json(&advice(request)).delay(delay)))
+}
+
+fn advice(request: &Recorded) -> Value {
+    assert_eq!(step_of(request), "think5");
+    let why = "that is where the time is lost";
+    let recommended = json!({ "suggestion": "S1", "why": why, "trade_offs": "none", "evidence": [], "experiences": [] });
+    let is_shown = request.prompt().contains("\nS1 (");
+    json!({
+        "recommendations": if is_shown { vec![recommended] } else { Vec::new() },
+        "additional": [],
+        "text": "Apply the first suggestion.",
+        "answer": { "text": "", "evidence": [] },
+    })
+}
+
+/// A user with two copies of several jobs, analyzed into `store`.
+fn user(server: &Server) -> User {
+    let user = User::new();
+    let config = format!(
+        "[llm]\ndefault = \"test\"\n[llm.profiles.test]\nprovider = \"openai_compatible\"\nmodel = \"scripted\"\nbase_url = \"{}\"\nretries = 0\nprice_per_million_in = 1.0\nprice_per_million_out = 10.0\n",
+        server.url()
+    );
+    user.configure(&config);
+    for name in CASES {
+        for copied in ["one", "two"] {
+            copy(
+                &case(name),
+                &user.path("jobs").join(format!("{name}-{copied}")),
+            );
+        }
+    }
+    user.run("batch run jobs --out store --lang en");
+    user
+}
+
+fn advise(user: &User, store: &str, flags: &str) -> Child {
+    let mut command = user.process();
+    command
+        .args(expert_flags())
+        .args(["--quiet", "batch", "advise", store, "--claim-wait", "8"])
+        .args(flags.split_whitespace())
+        .stdout(Stdio::null());
+    command.spawn().expect("started")
+}
+
+fn files(user: &User, folder: &str) -> Vec<Value> {
+    let listed = fs::read_dir(user.path(folder))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let texts = listed.map(|entry| fs::read_to_string(entry.path()).expect("read"));
+    texts
+        .map(|text| serde_json::from_str(&text).expect("JSON"))
+        .collect()
+}
+
+#[test]
+fn each_cluster_is_asked_about_once_by_whoever_works_and_its_members_share_the_advice() {
+    let server = adviser(Duration::from_millis(150));
+    let user = user(&server);
+    assert!(
+        server.requests().is_empty(),
+        "facts come first, without an LLM"
+    );
+    let mut workers: Vec<Child> = (0..4)
+        .map(|_| advise(&user, "store", "--concurrency 2"))
+        .collect();
+    // one dies with up to two calls under way, which others repeat
+    while server.requests().is_empty() {
+        thread::sleep(Duration::from_millis(10));
+    }
+    let mut killed = workers.remove(0);
+    killed.kill().expect("killed");
+    killed.wait().expect("ended");
+    for mut worker in workers {
+        assert!(worker.wait().expect("ended").success());
+    }
+    let advice = files(&user, "store/advice");
+    let clusters: std::collections::HashSet<&str> = advice
+        .iter()
+        .filter_map(|a| a["cluster"].as_str())
+        .collect();
+    assert!(clusters.len() >= CASES.len() && clusters.len() == advice.len());
+    assert!(advice.iter().all(|a| a["advice"].is_object()), "{advice:?}");
+    let calls = server.requests().len();
+    assert!(
+        calls >= advice.len() && calls <= advice.len() + 2,
+        "{calls} calls for {}",
+        advice.len()
+    );
+    let again = user.run("batch advise store --format json").json();
+    assert_eq!(again["known"], json!(advice.len()));
+    assert_eq!(server.requests().len(), calls, "nothing is left to ask");
+
+    user.run("batch report store --lang en");
+    contains(
+        user.read("store/report/index.html"),
+        [
+            "Apply the first suggestion",
+            "scripted; some of it holds for 2 of 2 findings",
+        ],
+    );
+    let table = user.read("store/report/findings.csv");
+    let of_members = table.matches("Apply the first suggestion.").count();
+    assert_eq!(of_members, table.lines().count() - 1, "{table}");
+    contains(
+        user.read("store/report/clusters.csv"),
+        ["advice,model,advised", "scripted"],
+    );
+}
+
+#[test]
+fn processes_share_one_budget() {
+    let server = adviser(Duration::from_millis(50));
+    let user = user(&server);
+    let workers: Vec<Child> = (0..3)
+        .map(|_| advise(&user, "store", "--max-calls 2 --concurrency 4"))
+        .collect();
+    for mut worker in workers {
+        assert!(worker.wait().expect("ended").success());
+    }
+    assert_eq!(server.requests().len(), 2);
+    let stopped = user
+        .run("batch advise store --max-calls 2 --format json")
+        .json();
+    contains(
+        stopped["stopped"].as_str().expect("a reason"),
+        ["2 of 2 calls"],
+    );
+    assert_eq!(stopped["spent"]["calls"], 2);
+    // a call may cost 0.17 at most: 16,000 tokens out; prompts are short
+    let cheap = user
+        .run("batch advise store --max-cost 0.0001 --format json")
+        .json();
+    assert_eq!(cheap["advised"], 0);
+    assert_eq!(server.requests().len(), 2);
+    let rest = user
+        .run("batch advise store --max-cost 5 --format json")
+        .json();
+    assert!(
+        rest["stopped"].is_null() && rest["advised"].as_u64() > Some(0),
+        "{rest}"
+    );
+}
+
+#[test]
+fn a_server_that_fails_is_said_and_leaves_the_clusters_to_the_next_call() {
+    let works = Arc::new(AtomicBool::new(false));
+    let switch = Arc::clone(&works);
+    let server = Server::start([]).rule(move |request| {
+        Some(match switch.load(Ordering::Relaxed) {
+            true => Turn::json(&advice(request)),
+            false => Turn::error(401, "bad key"),
+        })
+    });
+    let user = user(&server);
+    for _ in 0..6 {
+        contains(user.run("batch advise store").err, ["bad key"]);
+    }
+    works.store(true, Ordering::Relaxed);
+    let advised = user.run("batch advise store --format json").json();
+    assert_eq!(advised["advised"], advised["clusters"]);
+}
+
+mod security {
+    use super::*;
+
+    #[test]
+    fn with_redact_no_name_of_a_job_is_sent() {
+        let server = adviser(Duration::ZERO);
+        let user = user(&server);
+        user.run("batch advise store --redact").text();
+        let requests = server.requests();
+        assert!(!requests.is_empty());
+        for request in requests {
+            lacks(
+                request.prompt(),
+                ["RouteQuality", user.path("jobs").to_str().expect("UTF-8")],
+            );
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Batches: the list of their jobs, and the clusters of findings that one change would fix.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+use minijinja::context;
+use minijinja::value::{Serde, Value};
+use render::Words;
+use report::format::{JOB, Seconds};
+use report::{say, visible_line};
+use runs::store::ClusterRow;
+use serde::Serialize;
+
+use super::runs::{Asked, List, PAGE, cause};
+use crate::error::Result;
+use crate::web::app::App;
+use crate::web::batches::Listing;
+use crate::web::visitor::Visitor;
+
+/// All batches; the one there is at once.
+pub(super) async fn show(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
+    app.answer(visitor, |app, visitor| {
+        if app.batches.len() == 1 {
+            return Ok(Redirect::to("/batches/1").into_response());
+        }
+        let words = Words(visitor.language);
+        let batch = |listing: &Arc<Listing>| {
+            let jobs = listing.state().planned as f64;
+            context! { name => listing.name(), jobs => words.say(JOB.count(jobs)) }
+        };
+        let batches: Vec<Value> = app.batches.iter().map(batch).collect();
+        app.page(visitor, "batches.html", context! { batches })
+    })
+    .await
+}
+
+pub(super) async fn jobs(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    Path(at): Path<String>,
+    Query(asked): Query<Asked>,
+) -> Response {
+    let base = format!("/batches/{at}");
+    list(
+        app,
+        visitor,
+        at,
+        "runs.html",
+        move |app, listing, words, version| {
+            let list = List {
+                of: Some(listing),
+                base: &base,
+                version,
+                asked: &asked,
+                words,
+            };
+            let jobs = list.jobs(app)?;
+            Ok(context! { view => "jobs", reports => format!("{base}/jobs"), ..jobs })
+        },
+    )
+    .await
+}
+
+pub(super) async fn clusters(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    Path(at): Path<String>,
+    Query(asked): Query<Asked>,
+) -> Response {
+    let base = format!("/batches/{at}/clusters");
+    list(
+        app,
+        visitor,
+        at,
+        "clusters.html",
+        move |app, listing, words, version| {
+            let list = List {
+                of: Some(listing),
+                base: &base,
+                version,
+                asked: &asked,
+                words,
+            };
+            // One more than is shown says whether there is a next page.
+            let filter = list.filter(PAGE + 1);
+            let (rows, count) = {
+                let jobs = listing.jobs();
+                (jobs.clusters(&filter)?, jobs.count(&filter)?)
+            };
+            let clusters = rows.iter().take(PAGE).map(|row| Cluster::of(row, words));
+            let clusters: Vec<Cluster> = clusters.collect();
+            Ok(context! {
+                view => "clusters",
+                count,
+                first => filter.skip + 1,
+                last => filter.skip + clusters.len(),
+                has_next => rows.len() > PAGE,
+                clusters => Serde(&clusters),
+                ..list.filters(app)?
+            })
+        },
+    )
+    .await
+}
+
+/// A page about a batch, which stays the same as long as its list does.
+async fn list(
+    app: Arc<App>,
+    visitor: Visitor,
+    at: String,
+    template: &'static str,
+    content: impl FnOnce(&App, &Listing, Words, i64) -> Result<Value> + Send + 'static,
+) -> Response {
+    let Some(listing) = app.listing(&at) else {
+        return app.refuse(&visitor, StatusCode::NOT_FOUND);
+    };
+    app.answer(visitor, move |app, visitor| {
+        let state = listing.state().clone();
+        app.kept_page(visitor, template, &state.version.to_string(), || {
+            let words = Words(visitor.language);
+            let read = listing.jobs().count(&Default::default())? as usize;
+            let pending = state.planned.saturating_sub(read);
+            let pending = (pending > 0).then(|| {
+                let jobs = JOB.count(pending as f64);
+                say!("{jobs}尚无结果", "{jobs} without a result yet", jobs = jobs)
+            });
+            let batch = context! { at, name => listing.name(), trouble => state.trouble, pending };
+            Ok(context! { batch, ..content(app, &listing, words, state.version)? })
+        })
+    })
+    .await
+}
+
+/// A cluster as one line of the list.
+#[derive(Serialize)]
+struct Cluster {
+    code: String,
+    cause: String,
+    script: Option<String>,
+    role: Option<String>,
+    jobs: u32,
+    avoidable: String,
+    costliest: String,
+    name: String,
+    advice: Option<String>,
+}
+
+impl Cluster {
+    fn of(row: &ClusterRow, words: Words) -> Cluster {
+        let shown = |text: &String| visible_line(text).into_owned();
+        Cluster {
+            code: row.cause.clone(),
+            cause: cause(&row.cause, words),
+            script: row.script.as_ref().map(shown),
+            role: row.role.as_ref().map(shown),
+            jobs: row.jobs,
+            avoidable: row
+                .seconds
+                .map_or_else(|| "–".to_owned(), |s| words.say(Seconds(s))),
+            costliest: row.costliest.clone(),
+            name: shown(&row.name),
+            advice: row.advice.as_ref().map(shown),
+        }
+    }
+}
