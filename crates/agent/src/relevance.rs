@@ -35,7 +35,9 @@ impl About {
         question.into_iter().for_each(&mut add);
         for finding in &diagnosis.findings {
             let title = finding.cause.title();
-            [finding.summary.as_str(), title.zh, title.en].map(&mut add);
+            [finding.summary.as_str(), title.zh, title.en]
+                .into_iter()
+                .for_each(&mut add);
         }
         job.errors.iter().for_each(|error| add(&error.message));
         About(found)

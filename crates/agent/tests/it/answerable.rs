@@ -165,7 +165,7 @@ fn copied(prompt: &str, question: Question, stage: &str) -> Vec<String> {
 fn answering(question: Question, stage: String) -> Server {
     Server::agreeing_unless(move |request: &Recorded| {
         (step_of(request) == "think5").then(|| {
-            let said = copied(request.prompt(), question, &stage).join("\n");
+            let said = copied(&request.prompt(), question, &stage).join("\n");
             let mut conclusion = agreeable(request);
             conclusion["answer"] = json!({ "text": said, "evidence": [] });
             Turn::json(&conclusion)

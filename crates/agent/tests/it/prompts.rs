@@ -132,7 +132,11 @@ fn section_7_both_languages_have_the_same_templates_that_render() {
 fn section_5_5_the_guidance_follows_the_class_of_the_problem() {
     for (class, en, zh) in [
         ("data_skew", "which values are hot", "是不是空值"),
-        ("excessive_shuffle", "cross each exchange", "哪些列后面还会用到"),
+        (
+            "excessive_shuffle",
+            "cross each exchange",
+            "哪些列后面还会用到",
+        ),
         ("other", "garbage collection", "垃圾回收"),
     ] {
         for (language, guidance) in [(Language::En, en), (Language::Zh, zh)] {
