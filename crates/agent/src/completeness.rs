@@ -3,13 +3,14 @@
 //!
 //! Pure: the chain reads the files, and the offline reasoner makes the same request.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::conclusion::{FileRequest, WantedFile};
-use crate::facts::StepInput;
+use crate::facts::{Facts, StepInput};
+use crate::outline::ListedFile;
 use crate::wording::{citing, sentence};
-use report::format::{Share, figure};
-use report::{Language, codes, text};
+use report::format::{Share, figure, without_stop};
+use report::{Finding, Language, Text, text};
 
 /// What the rules would have read: first what they cannot decide without, then what could still
 /// change a conclusion.
@@ -19,6 +20,7 @@ pub(crate) fn request(input: &StepInput) -> FileRequest {
     let lacking = missing.filter(|m| m.present).map(|m| WantedFile {
         file: m.file.clone(),
         reason: m.reason.clone(),
+        part: None,
     });
     let mut files: Vec<WantedFile> = Vec::new();
     for wanted in lacking.chain(facts.found.helpful.iter().cloned()) {
@@ -94,9 +96,16 @@ pub(crate) fn summary(
         lines.push(last.to_owned());
     }
     lines.push(ending(ended, language).to_owned() + &citing(cited, language));
+    let threshold = input.facts.found.threshold;
+    let recommended = recommended(&input.facts);
+    lines.extend(
+        recommended
+            .iter()
+            .filter_map(|file| recommendation(file, threshold, language)),
+    );
     for missing in &input.facts.found.missing {
         let m = &missing.information;
-        let (file, causes) = (&m.file, codes(&m.would_decide));
+        let (file, causes) = (&m.file, report::codes(&m.would_decide));
         let reason = sentence(&m.reason, language);
         let line = if m.present {
             text!(
@@ -116,13 +125,90 @@ pub(crate) fn summary(
 
 fn round_line(round: &Value, language: Language) -> Option<String> {
     let files = round["files"].as_array()?.iter();
-    let names: Vec<&str> = files.filter_map(|f| f["file"].as_str()).collect();
-    let (number, files) = (&round["round"], names.join(language.select("、", ", ")));
-    let line = text!(
-        "第 {number} 轮读取：{files}。",
-        "Round {number} read {files}."
+    let named: Vec<String> = files.filter_map(|file| chosen(file, language)).collect();
+    let (number, files) = (&round["round"], named.join(language.select("、", ", ")));
+    let found = codes(
+        round["key_findings"].as_array()?,
+        language.select("；", "; "),
     );
-    (!names.is_empty()).then(|| line.into(language))
+    let found = match found.is_empty() {
+        true => Text::default(),
+        false => text!("得到：{found}。", " It gave: {found}."),
+    };
+    let line = text!(
+        "第 {number} 轮读取：{files}。{found}",
+        "Round {number} read {files}.{found}",
+        found = found
+    );
+    (!named.is_empty()).then(|| line.into(language))
+}
+
+fn codes(values: &[Value], separator: &str) -> String {
+    let values = values.iter().filter_map(Value::as_str).map(without_stop);
+    values.collect::<Vec<_>>().join(separator)
+}
+
+/// A file that was read, with what it was chosen by.
+fn chosen(file: &Value, language: Language) -> Option<String> {
+    let name = file["file"].as_str()?;
+    let mut by: Vec<String> = Vec::new();
+    if let Some(relevance) = file["relevance"].as_f64() {
+        let relevance = figure((relevance * 100.0).round() / 100.0);
+        by.push(text!("相关度 {relevance}", "relevance {relevance}").into(language));
+    }
+    if let Some(parser) = file["parser"].as_str() {
+        by.push(text!("解析器 {parser}", "parser {parser}").into(language));
+    }
+    let by = by.join(language.select("，", ", "));
+    Some(match by.is_empty() {
+        true => name.to_owned(),
+        false => text!("{name}（{by}）", "{name} ({by})").into(language),
+    })
+}
+
+/// What reading changed: causes found and causes ruled out since.
+pub(crate) fn key_findings(before: &Facts, now: &Facts) -> Vec<String> {
+    let (then, found) = (&before.found, &now.found);
+    let is_new = |f: &&Finding| then.findings.iter().all(|known| known.cause != f.cause);
+    let new = found.findings.iter().filter(is_new);
+    let mut changes: Vec<String> = new.map(|f| format!("{}: {}", f.cause, f.summary)).collect();
+    let ruled_out = found
+        .ruled_out
+        .iter()
+        .filter(|code| !then.ruled_out.contains(code));
+    let ruled_out: Vec<&str> = ruled_out.map(String::as_str).collect();
+    if !ruled_out.is_empty() {
+        let causes = ruled_out.join(", ");
+        changes.push(text!("排除 {causes}", "rules out {causes}").into(now.language));
+    }
+    changes
+}
+
+/// Files that no rule needs but that are relevant enough to look at, most relevant first.
+pub(crate) fn recommended(facts: &Facts) -> Vec<Value> {
+    let is_enough =
+        |file: &&ListedFile| file.relevance >= facts.found.threshold && file.relevance > 0.0;
+    let files = facts.outline.unread.iter().filter(is_enough);
+    let entry = |file: &ListedFile| {
+        json!({
+            "file": file.file,
+            "relevance": file.relevance,
+            "reason": file.reason,
+            "parser": file.parser,
+        })
+    };
+    files.map(entry).collect()
+}
+
+fn recommendation(file: &Value, threshold: f64, language: Language) -> Option<String> {
+    let name = chosen(file, language)?;
+    let reason = sentence(file["reason"].as_str()?, language);
+    let line = text!(
+        "- 建议查看 {name}，阈值 {threshold}：{reason}",
+        "- Worth a look: {name}, threshold {threshold}: {reason}",
+        threshold = figure(threshold)
+    );
+    Some(line.into(language))
 }
 
 fn ending(ended: &str, language: Language) -> &'static str {

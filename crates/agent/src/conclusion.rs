@@ -135,10 +135,13 @@ pub struct FileRequest {
 }
 
 /// A file with the reason for reading it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WantedFile {
     /// Name as listed.
     pub file: String,
+    /// Which part: a stage, operator, table or class by name; lines of its text such as `120-180`; `raw` for the text from its beginning; null for a digest of all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
     /// What it would decide, in the report's language.
     pub reason: String,
 }

@@ -7,12 +7,14 @@ use job::Job;
 use job::catalogue::Catalogue;
 use report::{
     Cause, Evidence, Finding, JobState, Language, ProblemType, RuleResult, Suggestion,
-    SuggestionKind, Text, Verdict, text,
+    SuggestionKind, Verdict,
 };
 use serde::Serialize;
 
 use crate::conclusion::WantedFile;
 use crate::measures::{self, Measures};
+use crate::outline::ListedFile;
+use crate::relevance;
 
 /// Preference by which a suggestion passes the one before it: two people who accepted it, with
 /// nobody against it, make a sixth.
@@ -41,6 +43,8 @@ pub struct Found {
     #[serde(skip)]
     pub helpful: Vec<WantedFile>,
     pub completeness: Completeness,
+    /// Relevance from which a file that no rule needs is recommended.
+    pub threshold: f64,
     /// Without the experience that supports them.
     #[serde(skip)]
     pub suggestions: Vec<Suggestion>,
@@ -59,13 +63,16 @@ pub struct Cleared {
 }
 
 impl Found {
+    /// What the rules say; `unread` are the files that they did not see.
     pub(crate) fn of(
         job: &Job,
         diagnosis: &Diagnosis,
-        catalogue: &Catalogue,
+        (catalogue, settings): (&Catalogue, &diagnosis::Settings),
+        unread: &[ListedFile],
         prior: Option<&KindPrior<'_>>,
         language: Language,
     ) -> Found {
+        let threshold = settings.get(&diagnosis::MIN_RELEVANCE);
         let (suggestions, topics) = by_feedback(diagnosis, prior);
         let rules = diagnosis.rules.iter();
         let cleared = rules.filter(|rule| rule.outcome == RuleResult::Cleared);
@@ -91,7 +98,8 @@ impl Found {
             cleared: cleared.collect(),
             ruled_out,
             missing: diagnosis.missing.clone(),
-            helpful: helpful(job, catalogue, language),
+            helpful: helpful(job, catalogue, unread),
+            threshold,
             completeness: diagnosis.completeness,
             suggestions,
             topics,
@@ -131,39 +139,24 @@ fn by_feedback(
 
 /// Unread files that hold information that makes a rule surer or more exact, those that serve
 /// most rules first. A rule that has its needs may still judge otherwise with them.
-fn helpful(job: &Job, catalogue: &Catalogue, language: Language) -> Vec<WantedFile> {
+fn helpful(job: &Job, catalogue: &Catalogue, unread: &[ListedFile]) -> Vec<WantedFile> {
     let mut found: Vec<(Reverse<usize>, u64, WantedFile)> = Vec::new();
-    for file in job.files.iter().filter(|f| !f.read) {
-        let Some(entry) = catalogue.entry(file.kind).filter(|e| e.parser.is_some()) else {
+    for listed in unread {
+        let mut files = job.files.iter();
+        let kind = files.find(|f| f.name == listed.file).map(|f| f.kind);
+        let entry = kind.and_then(|kind| catalogue.entry(kind));
+        let Some(entry) = entry.filter(|e| e.parser.is_some()) else {
             continue;
         };
-        let serves = |rule: &&&dyn diagnosis::Rule| {
-            let about = rule.about();
-            let wanted = about.needs.iter().chain(about.helps);
-            wanted.into_iter().any(|info| entry.provides.contains(info))
-        };
-        let served = diagnosis::rules().iter().filter(serves);
-        let causes: Vec<&str> = served.map(|rule| rule.about().cause.code()).collect();
-        if causes.is_empty() {
-            continue;
+        let served = relevance::served(entry).count();
+        if served > 0 {
+            let wanted = WantedFile {
+                file: listed.file.clone(),
+                reason: listed.reason.clone(),
+                part: None,
+            };
+            found.push((Reverse(served), listed.bytes, wanted));
         }
-        let (zh, en) = match causes.get(3) {
-            Some(_) => ("等", " and others"),
-            None => ("", ""),
-        };
-        let shown = &causes[..causes.len().min(3)];
-        let reason = text!(
-            "{title}；可能影响对 {causes} 的判断",
-            "{title}; bears on {causes}",
-            title = entry.title,
-            causes = Text {
-                zh: shown.join("、") + zh,
-                en: shown.join(", ") + en,
-            },
-        );
-        let (file, bytes) = (file.name.clone(), file.bytes);
-        let reason = reason.into(language);
-        found.push((Reverse(causes.len()), bytes, WantedFile { file, reason }));
     }
     // Most rules first; of equals the cheapest.
     found.sort_by(|(a, x, one), (b, y, other)| (a, x, &one.file).cmp(&(b, y, &other.file)));

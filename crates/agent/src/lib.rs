@@ -25,6 +25,7 @@ mod private;
 pub mod progress;
 pub mod prompts;
 pub mod reasoner;
+mod relevance;
 mod request;
 pub mod saved;
 mod schema;

@@ -30,7 +30,7 @@ pub struct Measures {
 }
 
 impl Measures {
-    fn say(&mut self, text: Text, language: Language) {
+    pub(crate) fn say(&mut self, text: Text, language: Language) {
         self.lines.push(text.into(language));
     }
 }
@@ -328,21 +328,35 @@ fn exchange(measures: &mut Measures, job: &Job, edge: &Edge, language: Language)
 
 /// The inputs of the job, largest first.
 pub(crate) fn tables(job: &Job, language: Language) -> Vec<TableRow> {
-    let operators = job.stages.iter().flat_map(|stage| &stage.operators);
-    let keys: BTreeSet<&str> = operators
-        .flat_map(|o| o.keys.iter().chain(&o.right_keys))
-        .map(String::as_str)
-        .collect();
+    let keys = keys(job);
     let mut tables: Vec<&Table> = job.tables.iter().collect();
     tables.sort_by_key(|table| std::cmp::Reverse(table.bytes));
     let row = |table: &&Table| TableRow {
         name: table.name.clone(),
-        measures: of_table(table, &keys, language),
+        measures: of_table(table, &keys, COLUMNS, language),
     };
     tables.iter().take(TABLES).map(row).collect()
 }
 
-fn of_table(table: &Table, keys: &BTreeSet<&str>, language: Language) -> Measures {
+/// One input, with all its columns where `whole`.
+pub(crate) fn table(job: &Job, table: &Table, whole: bool, language: Language) -> Measures {
+    let columns = if whole { usize::MAX } else { COLUMNS };
+    of_table(table, &keys(job), columns, language)
+}
+
+/// Columns by which the job joins, groups, sorts or partitions.
+fn keys(job: &Job) -> BTreeSet<&str> {
+    let operators = job.stages.iter().flat_map(|stage| &stage.operators);
+    let keys = operators.flat_map(|o| o.keys.iter().chain(&o.right_keys));
+    keys.map(String::as_str).collect()
+}
+
+fn of_table(
+    table: &Table,
+    keys: &BTreeSet<&str>,
+    most_columns: usize,
+    language: Language,
+) -> Measures {
     let mut measures = Measures::default();
     let mut sizes: Vec<String> = Vec::new();
     let number = |n: Option<u64>| n.map(|n| n as f64);
@@ -385,7 +399,7 @@ fn of_table(table: &Table, keys: &BTreeSet<&str>, language: Language) -> Measure
     let is_known = |c: &&ColumnStatistics| c.distinct.is_some() || !c.top_values.is_empty();
     let known = || table.columns.iter().filter(is_known);
     let columns = known().filter(is_key).chain(known().filter(|c| !is_key(c)));
-    for column in columns.take(COLUMNS) {
+    for column in columns.take(most_columns) {
         of_column(&mut measures, column, table.rows, language);
     }
     measures

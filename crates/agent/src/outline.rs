@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use diagnosis::Diagnosis;
 use job::Job;
-use job::catalogue::Catalogue;
+use job::catalogue::{Catalogue, Entry};
 use job::model as files;
 use serde::Serialize;
 
 use crate::measures::{self, Measures, TableRow};
+use crate::relevance::{self, About, Relevance};
 use crate::script;
 use crate::terms::Terms;
 use job::script::Statement;
@@ -28,8 +29,11 @@ pub struct Outline {
     pub names: Vec<String>,
     /// Error messages of a failed job.
     pub errors: Vec<String>,
-    /// Files of the folder that have not been read.
-    pub unread: Vec<UnreadFile>,
+    /// Files of the folder that have not been read, most relevant first.
+    pub unread: Vec<ListedFile>,
+    /// Files that have been read.
+    #[serde(skip)]
+    pub parsed: Vec<ListedFile>,
 }
 
 impl Outline {
@@ -39,8 +43,14 @@ impl Outline {
         diagnosis: &Diagnosis,
         catalogue: &Catalogue,
         terms: &Terms,
+        question: Option<&str>,
         language: Language,
     ) -> Outline {
+        let about = About::of(job, diagnosis, question);
+        let relevance =
+            |file: &str, entry: &Entry| relevance::of(file, entry, diagnosis, &about, language);
+        let mut unread = listed(job, catalogue, false, &relevance, language);
+        unread.sort_by(|a, b| b.relevance.total_cmp(&a.relevance));
         Outline {
             stages: stages(job, diagnosis, terms, language),
             statements: statements(job),
@@ -48,7 +58,8 @@ impl Outline {
             script: script(job),
             names: names(job),
             errors: errors(job),
-            unread: unread(job, catalogue, language),
+            unread,
+            parsed: listed(job, catalogue, true, &relevance, language),
         }
     }
 }
@@ -82,14 +93,18 @@ pub struct ScriptText {
     pub text: String,
 }
 
-/// A file that could be read.
+/// A file of the folder.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct UnreadFile {
+pub struct ListedFile {
     pub file: String,
     /// What it holds, by the catalogue; empty for unknown files.
     pub description: String,
     pub bytes: u64,
     pub parser: Option<String>,
+    /// 0 to 1; 0 for one that has been read.
+    pub relevance: f64,
+    /// Why it is relevant; empty for an unknown file.
+    pub reason: String,
 }
 
 /// Name, state and size of a job; what no file contains is `None`.
@@ -237,19 +252,31 @@ pub fn errors(job: &Job) -> Vec<String> {
     job.errors.iter().map(line).collect()
 }
 
-/// Files that have not been read, with what the catalogue says about them.
-fn unread(job: &Job, catalogue: &Catalogue, language: Language) -> Vec<UnreadFile> {
-    let useful =
-        |file: &&files::JobFile| !file.read && !matches!(file.kind, files::FileKind::Ignored);
+/// Files that have been read or not, with what the catalogue says about them.
+fn listed(
+    job: &Job,
+    catalogue: &Catalogue,
+    read: bool,
+    relevance: &dyn Fn(&str, &Entry) -> Relevance,
+    language: Language,
+) -> Vec<ListedFile> {
+    let useful = |file: &&files::JobFile| {
+        file.read == read && !matches!(file.kind, files::FileKind::Ignored)
+    };
     let entry = |file: &files::JobFile| {
         let known = catalogue.entry(file.kind);
-        UnreadFile {
+        let relevant = known
+            .filter(|_| !read)
+            .map(|entry| relevance(&file.name, entry));
+        ListedFile {
             file: file.name.clone(),
             description: known
                 .map_or("", |e| e.description.pick(language))
                 .to_owned(),
             bytes: file.bytes,
             parser: known.and_then(|e| e.parser.clone()),
+            relevance: relevant.as_ref().map_or(0.0, |r| r.value),
+            reason: relevant.map_or_else(String::new, |r| r.reason),
         }
     };
     job.files.iter().filter(useful).map(entry).collect()

@@ -57,6 +57,7 @@ impl SavedRun<'_> {
                 script: self.script.filter(|_| !self.redact),
                 errors: Vec::new(),
                 unread: Vec::new(),
+                parsed: Vec::new(),
             },
         };
         StepInput {
@@ -137,6 +138,7 @@ fn found(report: &Report, language: Language) -> Found {
             sufficient: report.missing_information.is_empty(),
             progress: decided,
         },
+        threshold: 0.0,
         suggestions: report.suggestions.clone(),
         topics: Vec::new(),
     }

@@ -248,6 +248,10 @@ const CHINESE: &[(&str, &str)] = &[
     ),
     ("Name as listed.", "列表中的文件名。"),
     (
+        "Which part: a stage, operator, table or class by name; lines of its text such as `120-180`; `raw` for the text from its beginning; null for a digest of all.",
+        "哪一部分：阶段、算子、表或类的名称；原文的行号，如 `120-180`；`raw` 表示从头给出原文；null 表示全部内容的摘要。",
+    ),
+    (
         "What it would decide, in the report's language.",
         "它能判定什么，用中文。",
     ),

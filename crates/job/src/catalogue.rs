@@ -278,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_embedded_catalogue_is_right() {
+    fn section_5_3_the_embedded_catalogue_is_right() {
         let catalogue = Catalogue::parse(BUILTIN.0, BUILTIN.1).unwrap_or_else(|errors| {
             let errors: String = errors.iter().map(|e| format!("{e}\n")).collect();
             panic!("{errors}")

@@ -1,10 +1,13 @@
 //! The job folder as far as it has been read, and what the rules say about it.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use diagnosis::Diagnosis;
 use job::{Job, JobReader, ReadFile};
 
+use crate::conclusion::Lookup;
+use crate::experience::Bounds;
 use crate::facts::{Excerpt, Facts, Reading};
 use crate::found::Found;
 use crate::outline::{self, Outline};
@@ -12,7 +15,17 @@ use crate::private;
 use crate::progress::{Event, Observer};
 use crate::request::{AnalyzeError, Request, Services};
 use crate::terms::Terms;
+use crate::tools;
+use crate::tools::digest::{self, Look, Part};
+use crate::wording::shorten;
+use report::format::cut;
 use report::{Diagnostic, FileRead};
+
+/// Bytes of a file in which lines are looked for; code and scripts are far smaller.
+const REACHABLE: usize = 8 << 20;
+
+/// Bytes of the line that says what was read of a file.
+const CONTENT_BYTES: usize = 240;
 
 pub(super) struct Folder<'a> {
     services: &'a Services<'a>,
@@ -84,13 +97,55 @@ impl<'a> Folder<'a> {
         });
     }
 
-    /// Quotes the beginning of a file.
-    pub(super) fn quote(&mut self, name: &str) -> Result<(), job::TextError> {
+    /// Quotes a file or a part of it: what its reader understood, else its text.
+    ///
+    /// # Errors
+    /// If its text is needed and cannot be read.
+    pub(super) fn quote(&mut self, name: &str, part: Option<&str>) -> Result<(), job::TextError> {
+        let unknown = || job::TextError::Unknown(name.to_owned());
         let mut files = self.reader.files().iter();
-        let bytes = files.find(|f| f.name == name).map_or(0, |f| f.bytes);
-        let text = self.reader.text(name, self.services.limits.excerpt_bytes)?;
-        self.add_excerpt(crate::tools::excerpt(name, text, bytes));
+        let file = files.find(|f| f.name == name).ok_or_else(unknown)?;
+        let failure = Cell::new(None);
+        let text = |name: &str| {
+            let text = self.reader.text(name, REACHABLE);
+            text.map_err(|error| failure.set(Some(error))).ok()
+        };
+        let shown = tools::show(&self.look(&text), file, part, &self.facts);
+        let shown = shown.ok_or_else(|| failure.take().unwrap_or_else(unknown))?;
+        let kept = cut(&shown, self.services.limits.excerpt_bytes).to_owned();
+        let name = tools::shown_name(name, part);
+        self.add_excerpt(tools::excerpt(&name, kept, shown.len() as u64));
         Ok(())
+    }
+
+    /// What a tool other than reading files gives.
+    pub(super) fn look_up(&mut self, lookup: &Lookup, bounds: Bounds<'_>) {
+        let text = |name: &str| self.reader.text(name, REACHABLE).ok();
+        let experience = self.services.index.map(|index| (index, bounds));
+        let most = self.services.limits.excerpt_bytes;
+        let look = self.look(&text);
+        let excerpt = tools::look_up(lookup, &look, experience, &self.facts, most);
+        self.add_excerpt(excerpt);
+    }
+
+    /// What was read of a file, in a line; `None` if its reader gives no digest.
+    pub(super) fn content(&self, name: &str) -> Option<String> {
+        let file = self.reader.files().iter().find(|f| f.name == name)?;
+        let text = |_: &str| None;
+        let digest = digest::digest(&self.look(&text), file, Part::Whole, &self.facts)?;
+        let lines: Vec<&str> = digest.lines.iter().map(|line| line.trim()).collect();
+        let mut content = lines.join("; ");
+        shorten(&mut content, CONTENT_BYTES);
+        Some(content)
+    }
+
+    fn look<'l>(&'l self, text: &'l dyn Fn(&str) -> Option<String>) -> Look<'l> {
+        Look {
+            job: self.job(),
+            terms: &self.facts.terms,
+            language: self.facts.language,
+            text,
+        }
     }
 
     pub(super) fn add_excerpt(&mut self, excerpt: Excerpt) {
@@ -153,13 +208,18 @@ fn diagnose(job: &Job, services: &Services<'_>, request: &Request) -> (Diagnosis
     let diagnosis = diagnosis::diagnose(job, catalogue, services.diagnosis, language);
     let summary = outline::summary(job);
     let terms = Terms::of(summary.engine.into(), language);
+    let question = request.question.as_deref();
+    let outline = Outline::of(job, &diagnosis, catalogue, &terms, question, language);
+    let with = (catalogue, services.diagnosis);
+    let prior = services.kind_prior;
+    let found = Found::of(job, &diagnosis, with, &outline.unread, prior, language);
     let facts = Facts {
         language,
         question: request.question.clone(),
-        outline: Outline::of(job, &diagnosis, catalogue, &terms, language),
         terms,
         job: summary,
-        found: Found::of(job, &diagnosis, catalogue, services.kind_prior, language),
+        outline,
+        found,
         mask: services.redact.then(|| private::mask(job)),
     };
     (diagnosis, Arc::new(facts))

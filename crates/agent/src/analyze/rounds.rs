@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::completeness;
 use crate::conclusion::{Conclusion, FileRequest, HypothesisResult, WantedFile};
+use crate::facts::Facts;
 use crate::progress::Observer;
 use crate::reasoner::Answer;
 use crate::step::StepId;
@@ -139,11 +140,12 @@ impl Rounds {
         asked: &FileRequest,
         observer: &mut dyn Observer,
     ) {
-        self.log.push(entry(run.folder.round, chosen, asked));
-        let names: Vec<&str> = chosen.iter().map(|c| c.file.as_str()).collect();
+        let before = run.folder.facts();
+        let names: Vec<&str> = chosen.iter().map(|c| c.wanted.file.as_str()).collect();
         if !names.is_empty() {
             run.folder.read(&names, observer);
         }
+        self.log.push(entry(run, &before, chosen, asked));
     }
 
     async fn ask(&mut self, run: &mut Run<'_>, observer: &mut dyn Observer) -> Result<Asked, Stop> {
@@ -194,6 +196,8 @@ impl Rounds {
             "score": information.score,
             "minimum": information.minimum,
             "progress": information.progress,
+            "threshold": found.threshold,
+            "recommended": completeness::recommended(&input.facts),
             "ended": ended,
             "rounds": self.log,
             "absent": absent,
@@ -220,6 +224,7 @@ pub(super) fn open_files(answer: &Answer) -> Vec<WantedFile> {
         Some(WantedFile {
             file: h.file.clone()?,
             reason: h.check.clone(),
+            part: None,
         })
     });
     wanted.collect()
@@ -237,16 +242,38 @@ pub(super) fn check_files(
         return false;
     }
     run.folder.round += 1;
-    let names: Vec<&str> = chosen.iter().map(|c| c.file.as_str()).collect();
+    let names: Vec<&str> = chosen.iter().map(|c| c.wanted.file.as_str()).collect();
     run.folder.read(&names, observer);
     serve::quote(run, &chosen);
     true
 }
 
-fn entry(round: u32, chosen: &[Chosen], asked: &FileRequest) -> Value {
-    let file = |c: &Chosen| json!({ "file": c.file, "reason": c.reason, "asked_by": c.by });
+/// What a round read and why, what the files hold, and what is known since.
+fn entry(run: &Run<'_>, before: &Facts, chosen: &[Chosen], asked: &FileRequest) -> Value {
+    let now = run.folder.facts();
+    let file = |c: &Chosen| {
+        let wanted = &c.wanted;
+        let unread = before.outline.unread.iter().find(|u| u.file == wanted.file);
+        json!({
+            "file": wanted.file,
+            "part": wanted.part,
+            "reason": wanted.reason,
+            "asked_by": c.by,
+            "relevance": unread.map(|u| u.relevance),
+            "parser": unread.and_then(|u| u.parser.as_deref()),
+            "content": run.folder.content(&wanted.file),
+        })
+    };
     let files: Vec<Value> = chosen.iter().map(file).collect();
     let lookups = asked.lookups.iter().take(LOOKUPS_PER_ROUND);
     let lookups: Vec<String> = lookups.map(tools::name).collect();
-    json!({ "round": round, "files": files, "lookups": lookups })
+    let completeness = &now.found.completeness;
+    json!({
+        "round": run.folder.round,
+        "files": files,
+        "lookups": lookups,
+        "key_findings": completeness::key_findings(before, &now),
+        "score": completeness.score,
+        "progress": completeness.progress,
+    })
 }

@@ -6,6 +6,7 @@
 use crate::conclusion::{Lookup, WantedFile};
 use crate::experience::Bounds;
 use crate::facts::StepInput;
+use crate::outline::ListedFile;
 use crate::prompts::fence;
 use crate::tools::{self, ToolRequest};
 use llm::{ToolCall, ToolResult};
@@ -16,8 +17,7 @@ use super::run::Run;
 pub(super) const LOOKUPS_PER_ROUND: usize = 4;
 
 pub(super) struct Chosen {
-    pub(super) file: String,
-    pub(super) reason: String,
+    pub(super) wanted: WantedFile,
     pub(super) by: &'static str,
 }
 
@@ -31,18 +31,22 @@ pub(super) fn choose(
 ) -> Vec<Chosen> {
     let mut chosen: Vec<Chosen> = Vec::new();
     for wanted in asked {
+        let name = shown_name(wanted);
         let is_new = is_known(input, &wanted.file)
-            && !was_shown(input, &wanted.file)
-            && chosen.iter().all(|c| c.file != wanted.file);
+            && !was_shown(input, &name)
+            && chosen.iter().all(|c| shown_name(&c.wanted) != name);
         if is_new && chosen.len() < most {
             chosen.push(Chosen {
-                file: wanted.file.clone(),
-                reason: wanted.reason.clone(),
+                wanted: wanted.clone(),
                 by,
             });
         }
     }
     chosen
+}
+
+fn shown_name(wanted: &WantedFile) -> String {
+    tools::shown_name(&wanted.file, wanted.part.as_deref())
 }
 
 fn is_known(input: &StepInput, name: &str) -> bool {
@@ -71,18 +75,15 @@ pub(super) fn look_up(run: &mut Run<'_>, lookups: &[&Lookup], input: &StepInput)
         mask: input.facts.mask.as_ref(),
         cancel: &run.services.cancel,
     };
-    let experience = run.services.index.map(|index| (index, bounds));
-    let most = run.services.limits.excerpt_bytes;
     for lookup in lookups {
-        let excerpt = tools::look_up(lookup, run.folder.job(), experience, &input.facts, most);
-        run.folder.add_excerpt(excerpt);
+        run.folder.look_up(lookup, bounds);
     }
 }
 
 /// Quotes the files that the reasoner asked for; what the rules asked for is in the facts.
 pub(super) fn quote(run: &mut Run<'_>, chosen: &[Chosen]) {
-    for file in chosen.iter().filter(|c| c.by == "reasoner") {
-        if let Err(error) = run.folder.quote(&file.file) {
+    for Chosen { wanted, .. } in chosen.iter().filter(|c| c.by == "reasoner") {
+        if let Err(error) = run.folder.quote(&wanted.file, wanted.part.as_deref()) {
             run.notebook.warn(error.to_string(), None);
         }
     }
@@ -133,6 +134,7 @@ fn text_of(run: &Run<'_>, wanted: &WantedFile, before: &StepInput) -> String {
             report::format::cut(name, 200)
         ));
     }
+    let name = &shown_name(wanted);
     if was_shown(before, name) {
         return refusal(&format!("`{name}` was shown before"));
     }
@@ -155,12 +157,13 @@ fn quoted(run: &Run<'_>, name: &str) -> Option<String> {
 }
 
 fn listing(input: &StepInput) -> String {
-    let unread = input.facts.outline.unread.iter();
-    let unread = unread.map(|u| {
-        let (file, bytes, about) = (&u.file, u.bytes, &u.description);
-        format!("{file} ({bytes} bytes, not read): {about}")
-    });
-    let read = input.reading.read.iter();
-    let lines: Vec<String> = unread.chain(read.map(|f| format!("{f} (read)"))).collect();
+    let outline = &input.facts.outline;
+    let unread = outline.unread.iter().map(|file| (file, "not read"));
+    let files = unread.chain(outline.parsed.iter().map(|file| (file, "read")));
+    let line = |(listed, state): (&ListedFile, &str)| {
+        let (file, bytes, about) = (&listed.file, listed.bytes, &listed.description);
+        format!("{file} ({bytes} bytes, {state}): {about}")
+    };
+    let lines: Vec<String> = files.map(line).collect();
     fence(&lines.join("\n"), "files")
 }

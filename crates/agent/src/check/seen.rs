@@ -91,7 +91,7 @@ pub(super) fn seen(input: &StepInput) -> Vec<String> {
     }
     texts.extend(found.time.lines.iter().map(String::as_str));
     for file in &outline.unread {
-        texts.extend([file.file.as_str(), &file.description]);
+        texts.extend([file.file.as_str(), &file.description, &file.reason]);
     }
     if let Some(script) = &outline.script {
         texts.extend([script.text.as_str(), &script.file]);
@@ -138,6 +138,8 @@ pub(super) fn measured(input: &StepInput) -> Vec<f64> {
     let (stages, statements) = (outline.stages.len(), outline.statements.len());
     values.extend([stages, statements, found.findings.len()].map(|n| n as f64));
     values.extend(found.missing.iter().map(|m| m.relevance));
+    values.extend(outline.unread.iter().map(|u| u.relevance));
+    values.push(found.threshold);
     values
 }
 

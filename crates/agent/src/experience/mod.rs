@@ -228,7 +228,7 @@ mod tests {
                 engine: Some(engine),
                 ..JobSummary::default()
             },
-            outline: Outline::of(&job, &diagnosis, &catalogue, &terms, language),
+            outline: Outline::of(&job, &diagnosis, &catalogue, &terms, None, language),
             found: Found {
                 findings: vec![Finding {
                     id: "F1".to_owned(),
@@ -242,7 +242,14 @@ mod tests {
                     evidence: Vec::new(),
                     impact: None,
                 }],
-                ..Found::of(&job, &diagnosis, &catalogue, None, language)
+                ..Found::of(
+                    &job,
+                    &diagnosis,
+                    (&catalogue, &settings),
+                    &[],
+                    None,
+                    language,
+                )
             },
             mask: None,
         }

@@ -404,7 +404,7 @@ fn parts_of(step: StepId) -> impl Iterator<Item = &'static str> {
         StepId::Experience => "job findings time stages tables script cleared experience memory",
         StepId::Completeness => "job findings stages missing excerpts experience memory",
         StepId::Advice => {
-            "job findings time stages tables script suggestions excerpts experience memory answer"
+            "job findings time cleared stages tables script suggestions excerpts experience memory answer"
         }
         StepId::Answer => "job findings time stages script suggestions cleared memory answer",
         StepId::Hypotheses => {

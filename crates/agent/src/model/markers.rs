@@ -122,6 +122,7 @@ fn listed(line: &str) -> Vec<WantedFile> {
     let names = head.split([',', '，', '、', ';', '；']);
     let wanted = names.filter_map(file_name).map(|file| WantedFile {
         file,
+        part: None,
         reason: reason.trim().to_owned(),
     });
     wanted.collect()
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_form_of_the_specification_is_read() {
+    fn section_5_2_the_form_of_the_specification_is_read() {
         let answer = "【需要文件】: 是\n【文件列表】:\n- profile: 各顶点的行数\n- tables.json: 热点值\n\n【推断依据】: 需要分布";
         let request = read(answer).expect("marks");
         assert!(request.needs_files);

@@ -1,23 +1,21 @@
-//! The look-ups of THINK 4 besides files: script, table metadata, generated code, experience.
+//! What the tools of THINK 4 give: files and parts of them, script, table metadata, generated code, experience.
 //!
 //! They answer from what has been read and from the index; none of them reaches outside the job
 //! folder, and every answer is bounded.
 
-use std::fmt::Write;
+use job::model::JobFile;
 
-use job::Job;
-use job::model::Table;
-
+use super::digest::{self, Look, Part};
 use crate::conclusion::{Lookup, Tool};
 use crate::experience::{Bounds, ExperienceSource};
 use crate::facts::{Excerpt, Facts};
-use report::Match;
-use report::format::{cut, figure};
+use crate::measures::Measures;
+use crate::outline::StatementRow;
+use report::format::cut;
+use report::{Match, text};
 
 /// Chunks that a search gives; as many as a step gets by itself.
 const SEARCH_HITS: usize = 3;
-
-const TOP_VALUES: usize = 5;
 
 /// Name of a look-up in logs and prompts: `table_metadata(Clicks)`.
 pub(crate) fn name(lookup: &Lookup) -> String {
@@ -42,114 +40,92 @@ pub(crate) fn excerpt(name: &str, text: String, bytes: u64) -> Excerpt {
 
 pub(crate) fn look_up(
     lookup: &Lookup,
-    job: &Job,
+    look: &Look<'_>,
     experience: Option<(&dyn ExperienceSource, Bounds<'_>)>,
     facts: &Facts,
     most_bytes: usize,
 ) -> Excerpt {
+    let argument = lookup.argument.as_str();
+    let lines = |digest: Measures| digest.lines.join("\n");
     let text = match lookup.tool {
-        Tool::AnalyzeScript => analyze_script(facts, &lookup.argument),
-        Tool::TableMetadata => table_metadata(job, &lookup.argument),
-        Tool::ExplainCodegen => explain_codegen(job, &lookup.argument),
-        Tool::SearchExperience => search_experience(experience, &lookup.argument, facts),
+        Tool::AnalyzeScript => analyze_script(facts, argument),
+        Tool::TableMetadata => lines(digest::metadata(look, Some(argument))),
+        Tool::ExplainCodegen => lines(digest::explain(look, argument)),
+        Tool::SearchExperience => search_experience(experience, argument, facts),
     };
     let bytes = text.len() as u64;
     excerpt(&name(lookup), cut(&text, most_bytes).to_owned(), bytes)
 }
 
-/// Statements that touch the lines `12-18`, or all of them.
-fn analyze_script(facts: &Facts, lines: &str) -> String {
-    let wanted = line_range(lines);
-    let mut out = String::new();
-    for statement in &facts.outline.statements {
-        let [first, last] = statement.lines;
-        if wanted.is_some_and(|(from, to)| last < from || to < first) {
-            continue;
-        }
-        let target = statement.target.as_deref().unwrap_or("-");
-        let _ = writeln!(out, "lines {first}-{last}: {} -> {target}", statement.kind);
-        if !statement.inputs.is_empty() {
-            let _ = writeln!(out, "  reads {}", statement.inputs.join(", "));
-        }
-        for hint in &statement.hints {
-            let _ = writeln!(out, "  hint {hint}");
-        }
+/// Name of a file, or of a part of it, in logs and prompts: `profile (SV3_Combine)`.
+pub(crate) fn shown_name(file: &str, part: Option<&str>) -> String {
+    match part.map(str::trim).filter(|part| !part.is_empty()) {
+        Some(part) => format!("{file} ({})", cut(part, 100)),
+        None => file.to_owned(),
     }
+}
+
+/// A file that has been read, or a part of it: what its reader understood, else its text. Of a text in which a name is asked for,
+/// the lines that have it.
+pub(crate) fn show(
+    look: &Look<'_>,
+    file: &JobFile,
+    part: Option<&str>,
+    facts: &Facts,
+) -> Option<String> {
+    let part = Part::read(part);
+    if let Some(digest) = digest::digest(look, file, part, facts) {
+        return Some(digest.lines.join("\n"));
+    }
+    let text = (look.text)(&file.name)?;
+    let numbered = (1..).zip(text.lines());
+    let wanted = |(number, line): &(u32, &str)| match part {
+        Part::Lines(first, last) => (first..=last).contains(number),
+        Part::Named(name) => line.to_lowercase().contains(&name.to_lowercase()),
+        Part::Whole | Part::Raw => true,
+    };
+    if matches!(part, Part::Whole | Part::Raw) {
+        return Some(text);
+    }
+    let lines = numbered
+        .filter(wanted)
+        .map(|(number, line)| format!("{number:>6}  {line}"));
+    let lines = lines.collect::<Vec<_>>().join("\n");
+    Some(or_else(lines, || {
+        let nothing = text!("其中没有这一部分", "it has no such part");
+        nothing.into(look.language)
+    }))
+}
+
+/// Statements that touch the lines `12-18`, or all of them, and the text of those lines.
+fn analyze_script(facts: &Facts, argument: &str) -> String {
+    let (wanted, named) = match Part::read(Some(argument)) {
+        Part::Lines(first, last) => (Some((first, last)), None),
+        Part::Named(name) => (None, Some(name)),
+        Part::Whole | Part::Raw => (None, None),
+    };
+    let touches = |row: &StatementRow| {
+        let [first, last] = row.lines;
+        let names = row.target.iter().chain(&row.inputs);
+        wanted.is_none_or(|(from, to)| first <= to && from <= last)
+            && named.is_none_or(|wanted| names.into_iter().any(|name| name.contains(wanted)))
+    };
+    let mut out = digest::statements(facts, touches).lines;
     if let (Some((from, to)), Some(script)) = (wanted, &facts.outline.script) {
-        for (index, line) in script.text.lines().enumerate() {
-            if (from as usize..=to as usize).contains(&(index + 1)) {
-                let _ = writeln!(out, "{:>4}  {line}", index + 1);
-            }
-        }
+        let lines = (1..)
+            .zip(script.text.lines())
+            .filter(|(number, _)| (from..=to).contains(number));
+        out.extend(lines.map(|(number, line)| format!("{number:>4}  {line}")));
     }
-    or_else(out, || "no statement there".to_owned())
+    or_else(out.join("\n"), || {
+        let nothing = text!("那里没有语句", "no statement there");
+        nothing.into(facts.language)
+    })
 }
 
 /// A text, or what to say where it is empty.
 fn or_else(text: String, nothing: impl FnOnce() -> String) -> String {
     Some(text).filter(|t| !t.is_empty()).unwrap_or_else(nothing)
-}
-
-fn line_range(text: &str) -> Option<(u32, u32)> {
-    let mut numbers = text
-        .split(|c: char| !c.is_ascii_digit())
-        .filter_map(|n| n.parse::<u32>().ok());
-    let first = numbers.next()?;
-    Some((first, numbers.next().unwrap_or(first).max(first)))
-}
-
-fn table_metadata(job: &Job, wanted: &str) -> String {
-    let mut out = String::new();
-    let name = wanted.trim();
-    let is_wanted = |t: &&Table| name.is_empty() || t.name.eq_ignore_ascii_case(name);
-    let unknown = || "not known".to_owned();
-    let number = |n: Option<u64>| n.map_or_else(unknown, |n| figure(n as f64));
-    for table in job.tables.iter().filter(is_wanted) {
-        let [rows, bytes, files] = [table.rows, table.bytes, table.file_count].map(number);
-        let name = &table.name;
-        let _ = writeln!(out, "{name}: rows {rows}, bytes {bytes}, files {files}");
-        if let Some(c) = &table.clustering {
-            let [keys, sorted] = [&c.keys, &c.sorted_by].map(|names| names.join(", "));
-            let _ = writeln!(out, "  layout {} on {keys}, sorted by {sorted}", c.kind);
-        }
-        for column in &table.columns {
-            let top = column.top_values.iter().take(TOP_VALUES);
-            let top: Vec<String> = top
-                .map(|v| format!("{} ({} rows)", v.value, v.rows))
-                .collect();
-            let top = Some(top.join(", ")).filter(|top| !top.is_empty());
-            let [distinct, nulls] = [column.distinct, column.nulls].map(number);
-            let _ = writeln!(
-                out,
-                "  {} {}: distinct {distinct}, nulls {nulls}, frequent {}",
-                column.name,
-                column.type_name.as_deref().unwrap_or(""),
-                top.unwrap_or_else(unknown)
-            );
-        }
-    }
-    or_else(out, || format!("no metadata of `{wanted}` has been read"))
-}
-
-fn explain_codegen(job: &Job, wanted: &str) -> String {
-    let Some(codegen) = &job.codegen else {
-        return "the generated code has not been read".to_owned();
-    };
-    let mut out = String::new();
-    // Every name contains the empty one.
-    let classes = codegen.classes.iter();
-    for class in classes.filter(|c| c.name.contains(wanted.trim())) {
-        let author = match class.user_code {
-            true => "user code",
-            false => "generated",
-        };
-        let (name, file, (first, last)) = (&class.name, &codegen.file, class.lines);
-        let _ = writeln!(out, "{name} ({author}), lines {first}-{last} of {file}");
-        for expression in &class.expressions {
-            let _ = writeln!(out, "  evaluates {expression}");
-        }
-    }
-    or_else(out, || format!("no class `{wanted}`"))
 }
 
 fn search_experience(

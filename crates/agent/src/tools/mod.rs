@@ -3,6 +3,7 @@
 //! A call is only read here; the chain serves it, so that every way of asking has the same bounds
 //! and none of them reaches outside the job folder.
 
+pub(crate) mod digest;
 mod lookup;
 
 use schemars::JsonSchema;
@@ -14,7 +15,7 @@ use crate::conclusion::{FileRequest, Lookup, Tool, WantedFile};
 use crate::schema;
 use llm::{ToolCall, ToolSpec};
 
-pub(crate) use lookup::{excerpt, look_up, name};
+pub(crate) use lookup::{excerpt, look_up, name, show, shown_name};
 
 /// The tool that ends THINK 4.
 pub(crate) const SUBMIT: &str = "submit_check";
@@ -68,11 +69,11 @@ pub(crate) fn offered() -> Vec<ToolSpec> {
         ),
         spec::<Files>(
             "read_files",
-            "Reads files of the job folder through their parsers and gives their text; at most three a turn.",
+            "Reads files of the job folder through their parsers and gives a digest of each, or the part that is asked for; at most three a turn.",
         ),
         spec::<Argument>(
             "analyze_script",
-            "Statements, hints and data flow of the script; argument: lines such as 12-18, or empty for all.",
+            "Statements, hints and data flow of the script; argument: lines such as 12-18, a rowset, or empty for all.",
         ),
         spec::<Argument>(
             "table_metadata",
@@ -80,7 +81,7 @@ pub(crate) fn offered() -> Vec<ToolSpec> {
         ),
         spec::<Argument>(
             "explain_codegen",
-            "Generated C# and the script expressions behind it; argument: a class, or empty for all.",
+            "C# classes with the operators that run them, the script expressions behind them and what costs time per row; argument: a class for its body, or empty for all.",
         ),
         spec::<Argument>(
             "search_experience",

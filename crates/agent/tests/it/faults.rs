@@ -179,7 +179,7 @@ async fn a_prompt_that_is_too_long_is_shrunk_once() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_too_long_is_summed_up() {
+async fn section_9_an_answer_that_is_too_long_is_summed_up() {
     let long = Turn::text("{\"problem_type\": \"none\", \"text\": \"and so on and on");
     let report = report(&Server::agreeing_after([long.finish("length")])).await;
     assert_eq!(report.steps[0].text, "class");

@@ -126,7 +126,7 @@ async fn advice_and_hypotheses_are_asked_for_at_once() {
 const CODE: &str = "__ScopeCodeGen__.dll.cs";
 
 #[tokio::test]
-async fn hypotheses_that_a_file_decides_are_checked_with_it() {
+async fn section_10_hypotheses_that_a_file_decides_are_checked_with_it() {
     let server = Server::amending(|request, answer| {
         if step_of(request) == "hypotheses" {
             let was_read = request.prompt().contains("<<<data file ");
@@ -201,7 +201,7 @@ async fn quick_asks_twice() {
 }
 
 #[tokio::test]
-async fn files_that_the_model_asks_for_are_read_and_shown_to_it() {
+async fn section_4_files_that_the_model_asks_for_are_read_and_shown_to_it() {
     let wanted = AtomicBool::new(true);
     let server = Server::amending(move |request, answer| {
         if step_of(request) == "think4" && wanted.swap(false, Ordering::SeqCst) {

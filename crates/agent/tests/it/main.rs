@@ -1,5 +1,6 @@
 //! Whole analyses: of simulated jobs with the offline reasoner, and against a scripted LLM.
 
+mod answerable;
 mod claims;
 mod experience;
 mod faults;

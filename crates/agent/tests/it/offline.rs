@@ -51,7 +51,7 @@ fn the_written_schema_is_up_to_date() {
 }
 
 #[tokio::test]
-async fn the_five_steps_conclude_with_experience_within_their_bounds() {
+async fn section_3_the_five_steps_conclude_with_experience_within_their_bounds() {
     for case in CASES {
         let report = report(&about(case)).await;
         check_schema_and_diagnosis(&report, &support::case(case));
@@ -118,7 +118,7 @@ async fn the_injected_cause_comes_first_and_healthy_jobs_get_none() {
 }
 
 #[tokio::test]
-async fn the_bound_on_rounds_is_kept_and_said() {
+async fn section_6_the_bound_on_rounds_is_kept_and_said() {
     let setting = Setting {
         rounds: 0,
         ..Setting::offline()

@@ -8,14 +8,14 @@ use agent::experience::ExperienceSource;
 use agent::model::DryRun;
 use agent::terms::Terms;
 use agent::{Prompts, Request};
-use indexer::{Chunk, Engine, Evidence, Hit, Kind, Match, Query, Section};
+use indexer::{Chunk, Engine, Evidence, Hit, Kind, Match, Query};
 use llm::{Profile, Provider};
 use report::Language;
 use testkit::contains;
 
 use crate::support::{self, *};
 
-/// One chunk for every query, which names the step it was preferred for.
+/// One chunk for every step, which names it; no case.
 struct OneChunk;
 
 impl ExperienceSource for OneChunk {
@@ -24,8 +24,12 @@ impl ExperienceSource for OneChunk {
     }
 
     fn search(&self, query: &Query<'_>) -> Result<Vec<Hit>, String> {
+        if query.filter.kinds == [Kind::Case] {
+            return Ok(Vec::new());
+        }
+        let step = query.prefer.steps.join("-");
         let chunk = Chunk {
-            id: "experience/example.md#fix".to_owned(),
+            id: format!("experience/example.md#for-{step}"),
             document: "experience/example.md".to_owned(),
             title: "An example".to_owned(),
             heading_path: vec!["Fix".to_owned()],
@@ -38,7 +42,7 @@ impl ExperienceSource for OneChunk {
             engine: query.filter.engine.unwrap_or_default(),
             problem_type: None,
             causes: query.filter.causes.clone(),
-            section: Some(Section::Fix),
+            section: query.filter.sections.first().copied(),
             steps: Vec::new(),
             operators: Vec::new(),
             keywords: Vec::new(),
@@ -104,7 +108,7 @@ async fn what_a_model_sees_of_three_jobs() {
 }
 
 #[test]
-fn both_languages_have_the_same_templates_that_render() {
+fn section_7_both_languages_have_the_same_templates_that_render() {
     let folder = support::root().join("prompts");
     let names = |language: &str| -> BTreeSet<OsString> {
         let templates = std::fs::read_dir(folder.join(language)).expect("the templates");
@@ -120,6 +124,27 @@ fn both_languages_have_the_same_templates_that_render() {
         assert_eq!(Language::of(&text), language);
         for n in 1..=5 {
             contains(&text, [format!("[THINK {n}]").as_str()]);
+        }
+    }
+}
+
+#[test]
+fn section_5_5_the_guidance_follows_the_class_of_the_problem() {
+    for (class, en, zh) in [
+        ("data_skew", "which values are hot", "是不是空值"),
+        (
+            "excessive_shuffle",
+            "cross each exchange",
+            "哪些列后面还会用到",
+        ),
+        ("other", "garbage collection", "垃圾回收"),
+    ] {
+        for (language, guidance) in [(Language::En, en), (Language::Zh, zh)] {
+            let context = serde_json::json!({
+                "terms": Terms::of(Engine::Scope, language), "problem_type": class, "tools": false, "marks": false,
+            });
+            let text = Prompts::built_in().render(language, "think4", &context);
+            contains(&text.expect("think4"), [guidance]);
         }
     }
 }

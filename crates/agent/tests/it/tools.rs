@@ -59,7 +59,7 @@ async fn nothing_outside_the_folder_is_read() {
 }
 
 #[tokio::test]
-async fn a_round_reads_at_most_three_files_and_says_so() {
+async fn section_5_1_a_round_reads_at_most_three_files_and_says_so() {
     let entries = std::fs::read_dir(support::case("join-hot-key-skew")).expect("the job");
     let names = entries.flatten().map(|e| e.file_name());
     let files: Vec<String> = names.map(|n| n.to_string_lossy().into_owned()).collect();
@@ -124,7 +124,68 @@ async fn the_model_is_shown_its_mistakes_and_corrects_them() {
 }
 
 #[tokio::test]
-async fn what_a_tool_gave_is_seen_by_later_steps_too() {
+async fn section_4_a_file_is_given_as_a_digest_a_part_or_its_text() {
+    for (part, expected) in [
+        (Value::Null, " completed, "),
+        (json!("SV3"), "number "),
+        (json!("2-3"), "     2  "),
+        (json!("no such stage"), "it has no such part"),
+    ] {
+        let files = json!({ "files": [{ "file": "profile", "part": part, "reason": "to see" }] });
+        let (_, server) = concluding(move |_, results| match results {
+            0 => Turn::tool("read_files", &files),
+            _ => submit("seen"),
+        })
+        .await;
+        contains(&last_results(&server)[0], [expected]);
+    }
+}
+
+#[tokio::test]
+async fn section_5_4_a_recommendation_has_relevance_threshold_reason_and_parser() {
+    let report = run(&skewed(), Setting::offline()).await;
+    let think4 = report.step("think4");
+    let threshold = think4.conclusion["threshold"].as_f64();
+    assert!(threshold.is_some_and(|t| t > 0.0 && t < 1.0));
+    let rounds = think4.conclusion["rounds"].as_array().expect("rounds");
+    let mut read = Vec::new();
+    for round in rounds {
+        // Section 5.6: what is known since.
+        assert!(
+            round["score"].is_number() && round["progress"].is_number(),
+            "{round}"
+        );
+        read.extend(round["files"].as_array().expect("files"));
+    }
+    for file in &read {
+        let relevance = file["relevance"].as_f64();
+        assert!(
+            relevance.is_some_and(|r| (0.0..=1.0).contains(&r)),
+            "{file}"
+        );
+        assert!(
+            file["reason"].as_str().is_some_and(|r| !r.is_empty()),
+            "{file}"
+        );
+        assert!(file["parser"].is_string(), "{file}");
+        let name = file["file"].as_str().expect("a name");
+        contains(
+            &think4.text,
+            [format!("{name} (relevance ").as_str(), "parser "],
+        );
+    }
+    let profile = read
+        .iter()
+        .find(|file| file["file"] == "profile")
+        .expect("it was read");
+    contains(
+        profile["content"].as_str().expect("a digest"),
+        [" completed, "],
+    );
+}
+
+#[tokio::test]
+async fn section_5_6_what_a_tool_gave_is_seen_by_later_steps_too() {
     let (_, server) = concluding(|_, results| match results {
         0 => Turn::tool("analyze_script", &json!({ "argument": "31-40" })),
         _ => submit("seen"),

@@ -81,7 +81,7 @@ fn truths() -> Vec<(PathBuf, Value)> {
 
 /// Its causes are found, and nothing else but what may be named as well.
 #[test]
-fn every_case_gets_its_causes_and_no_others() {
+fn section_1_every_case_gets_its_causes_and_no_others() {
     let user = User::new();
     let mut wrong = Vec::new();
     for (job, truth) in truths() {

@@ -1,0 +1,209 @@
+//! What a file of the job says, as its reader understood it: digests per kind of file, in the language of the report.
+//!
+//! Digests are made from the job, not from the file: a file is parsed once. Kinds whose text says it best have none.
+
+mod code;
+mod plan;
+mod stages;
+mod tables;
+
+use job::Job;
+use job::model::{FileKind, JobError, JobFile};
+use report::format::{Seconds, TOKEN};
+use report::{Language, Localize, Text, text};
+
+use crate::facts::Facts;
+use crate::measures::Measures;
+use crate::outline::StatementRow;
+use crate::terms::Terms;
+
+pub(crate) use code::explain;
+pub(crate) use tables::metadata;
+
+/// What of a file is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part<'a> {
+    /// The digest of all of it.
+    Whole,
+    /// What the digest has on a stage, an operator, a table or a class.
+    Named(&'a str),
+    /// Lines of its text, counted from 1.
+    Lines(u32, u32),
+    /// Its text from the beginning.
+    Raw,
+}
+
+impl<'a> Part<'a> {
+    /// Reads `SV3_Combine`, `120-180` or `raw`.
+    pub(crate) fn read(part: Option<&'a str>) -> Part<'a> {
+        let part = part.map(str::trim).unwrap_or_default();
+        let number = |text: &str| text.trim().parse::<u32>().ok();
+        let range = part.split_once(['-', '–']).unwrap_or((part, part));
+        match (number(range.0), number(range.1)) {
+            _ if part.is_empty() => Part::Whole,
+            _ if part.eq_ignore_ascii_case("raw") => Part::Raw,
+            (Some(first), Some(last)) => Part::Lines(first, last.max(first)),
+            _ => Part::Named(part),
+        }
+    }
+}
+
+/// What digests are made from.
+#[derive(Clone, Copy)]
+pub(crate) struct Look<'a> {
+    pub(crate) job: &'a Job,
+    pub(crate) terms: &'a Terms,
+    pub(crate) language: Language,
+    /// The text of a file of the folder, as far as it is quoted.
+    pub(crate) text: &'a dyn Fn(&str) -> Option<String>,
+}
+
+impl Look<'_> {
+    /// Whether a name is wanted; all are where none is given.
+    fn wants(wanted: Option<&str>, name: &str) -> bool {
+        wanted.is_none_or(|wanted| name.to_lowercase().contains(&wanted.to_lowercase()))
+    }
+}
+
+/// The digest of a file that has been read; `None` where its text says it best, or its reader found nothing.
+pub(crate) fn digest(
+    look: &Look<'_>,
+    file: &JobFile,
+    part: Part<'_>,
+    facts: &Facts,
+) -> Option<Measures> {
+    let named = match part {
+        Part::Whole => None,
+        Part::Named(name) => Some(name),
+        Part::Lines(..) | Part::Raw => return None,
+    };
+    let digest = match file.kind {
+        FileKind::RuntimeStatistics | FileKind::VertexStdout | FileKind::RestStatistics => {
+            stages::counters(look, named)
+        }
+        FileKind::SparkEvents => stages::application(look, named),
+        FileKind::VertexEvents => stages::vertices(look, named),
+        FileKind::VertexDef | FileKind::Algebra => stages::definitions(look, named),
+        FileKind::OptimizerPlan | FileKind::OperatorPlanMap => plan::estimates(look, named),
+        FileKind::Tables
+        | FileKind::InternalStatistics
+        | FileKind::StreamInfo
+        | FileKind::PartitionLastRows => tables::metadata(look, named),
+        FileKind::Codegen => code::classes(look, named),
+        FileKind::Script => statements(facts, |row| {
+            let mut names = row.target.iter().chain(&row.inputs);
+            named.is_none() || names.any(|name| Look::wants(named, name))
+        }),
+        FileKind::JobInfo | FileKind::RestJob | FileKind::CommandLine => info(look),
+        FileKind::Error => errors(look),
+        _ => Measures::default(),
+    };
+    Some(digest).filter(|digest| !digest.lines.is_empty())
+}
+
+/// Those statements of the script that are wanted, with what they read and their hints.
+pub(crate) fn statements(facts: &Facts, wanted: impl Fn(&StatementRow) -> bool) -> Measures {
+    let mut digest = Measures::default();
+    for statement in facts.outline.statements.iter().filter(|row| wanted(row)) {
+        let [first, last] = statement.lines;
+        let target = statement.target.as_deref().unwrap_or("-");
+        let kind = &statement.kind;
+        let inputs = match statement.inputs.join(", ") {
+            none if none.is_empty() => Text::default(),
+            inputs => text!("，读取 {inputs}", ", reads {inputs}"),
+        };
+        let hints = match statement.hints.join(", ") {
+            none if none.is_empty() => Text::default(),
+            hints => text!("，提示 {hints}", ", hints {hints}"),
+        };
+        let line = text!(
+            "第 {first}–{last} 行：{kind} → {target}{inputs}{hints}",
+            "lines {first}–{last}: {kind} → {target}{inputs}{hints}",
+            inputs = inputs,
+            hints = hints
+        );
+        digest.say(line, facts.language);
+    }
+    digest
+}
+
+fn info(look: &Look<'_>) -> Measures {
+    let info = &look.job.info;
+    let mut digest = Measures::default();
+    let state = format!("{:?}", info.state).to_lowercase();
+    digest.say(text!("状态：{state}", "state: {state}"), look.language);
+    for (seconds, zh, en) in [
+        (info.compile_seconds, "编译", "compiling"),
+        (info.queued_seconds, "排队", "queued"),
+        (info.elapsed_seconds, "运行", "running"),
+        (
+            info.total_seconds(),
+            "从提交到结束",
+            "from submission to end",
+        ),
+    ] {
+        if let Some(seconds) = seconds {
+            let line = text!("{zh}：{time}", "{en}: {time}", time = Seconds(seconds));
+            digest.say(line, look.language);
+        }
+    }
+    if let Some(tokens) = info.tokens {
+        let line = text!("可用 {n}", "{n}", n = TOKEN.count(f64::from(tokens)));
+        digest.say(line, look.language);
+    }
+    if let Some(priority) = info.priority {
+        digest.say(
+            text!("优先级：{priority}", "priority: {priority}"),
+            look.language,
+        );
+    }
+    for (name, value) in &info.other {
+        digest.say(text!("{name}：{value}", "{name}: {value}"), look.language);
+    }
+    digest
+}
+
+fn errors(look: &Look<'_>) -> Measures {
+    let mut digest = Measures::default();
+    for error in &look.job.errors {
+        let JobError { message, .. } = error;
+        let id = error.id.as_deref().unwrap_or("-");
+        digest.say(text!("{id}：{message}", "{id}: {message}"), look.language);
+        for (value, zh, en) in [
+            (&error.stage, "阶段", "stage"),
+            (&error.vertex, "顶点", "vertex"),
+            (&error.exception, "异常", "exception"),
+            (&error.frame, "代码位置", "frame"),
+            (&error.expression, "表达式", "expression"),
+            (&error.row, "数据行", "row"),
+            (&error.resolution, "建议", "advice"),
+        ] {
+            if let Some(value) = value {
+                let value = text!("{zh}：{value}", "{en}: {value}");
+                digest
+                    .lines
+                    .push(format!("  {}", value.localize(look.language)));
+            }
+        }
+    }
+    digest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_a_name_lines_or_the_raw_text() {
+        for (part, expected) in [
+            (None, Part::Whole),
+            (Some(" "), Part::Whole),
+            (Some("RAW"), Part::Raw),
+            (Some("12-18"), Part::Lines(12, 18)),
+            (Some("12"), Part::Lines(12, 12)),
+            (Some("SV3_Combine"), Part::Named("SV3_Combine")),
+        ] {
+            assert_eq!(Part::read(part), expected);
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! Digests of what stages did: their counters, their slowest vertices, their operators.
+
+use job::facts::{OperatorFacts, StageFacts, value};
+use job::model::Stage;
+use job::runs::{RunState, StageRuns, VertexRun};
+use report::format::{Bytes, PARTITION, ROW, Ratio, Seconds};
+use report::{Language, Localize, Text, text};
+
+use super::Look;
+use crate::measures::{self, Measures};
+
+/// Stages of a digest that is about all of them, those that ran longest.
+const STAGES: usize = 12;
+
+/// Operators and vertices of a stage; more if the digest is about it alone.
+const FEW: usize = 3;
+const MANY: usize = 15;
+
+/// Messages of a stage.
+const MESSAGES: usize = 3;
+
+/// The stages that a digest is about, those that ran longest first, and how much to say of each.
+fn chosen<'a>(look: &'a Look<'_>, named: Option<&str>) -> (Vec<(usize, &'a Stage)>, usize) {
+    let of_stage = |stage: &Stage| {
+        let mut operators = stage.operators.iter();
+        Look::wants(named, &stage.name) || operators.any(|o| named == Some(o.id.as_str()))
+    };
+    let stages = look.job.stages.iter().enumerate();
+    let mut stages: Vec<(usize, &Stage)> = stages.filter(|(_, stage)| of_stage(stage)).collect();
+    let ran = |at: usize| {
+        let facts = look.job.stage_facts(at);
+        let run_ms = facts.run_ms.as_ref().map(|run| run.value.total);
+        run_ms.unwrap_or_else(|| facts.own_ms())
+    };
+    stages.sort_by(|a, b| ran(b.0).total_cmp(&ran(a.0)));
+    stages.truncate(STAGES);
+    let most = match named {
+        Some(_) => MANY,
+        None => FEW,
+    };
+    (stages, most)
+}
+
+/// What each stage did, and the operators that took longest.
+pub(super) fn counters(look: &Look<'_>, named: Option<&str>) -> Measures {
+    let mut digest = Measures::default();
+    let (stages, most) = chosen(look, named);
+    for (at, stage) in stages {
+        digest.lines.push(format!("{}:", stage.name));
+        let measured = measures::stage(look.job, at, None, look.terms, look.language);
+        digest
+            .lines
+            .extend(measured.lines.iter().map(|line| format!("  {line}")));
+        let facts = look.job.stage_facts(at);
+        let own = |o: &OperatorFacts| value(&o.own_ms).unwrap_or_default();
+        let mut operators: Vec<&OperatorFacts> = facts.operators.iter().collect();
+        operators.sort_by(|a, b| own(b).total_cmp(&own(a)));
+        let lines = operators
+            .into_iter()
+            .filter_map(|o| operator(o, &facts, look.language));
+        digest
+            .lines
+            .extend(lines.take(most).map(|line| format!("    {line}")));
+    }
+    digest
+}
+
+/// What was counted of an operator; `None` if nothing was.
+fn operator(operator: &OperatorFacts, facts: &StageFacts, language: Language) -> Option<String> {
+    let mut parts: Vec<Text> = Vec::new();
+    if let Some(rows) = value(&operator.rows) {
+        let spread = facts.rows_spread(operator).filter(|s| s.vertices > 1);
+        let widest = match spread {
+            Some(spread) => text!(
+                "（最多的 {max}，平均的 {ratio}）",
+                " (at most {max}, {ratio} the mean)",
+                max = ROW.count(spread.max),
+                ratio = Ratio(spread.max_over_mean)
+            ),
+            None => Text::default(),
+        };
+        parts.push(text!(
+            "{rows}{widest}",
+            "{rows}{widest}",
+            rows = ROW.count(rows),
+            widest = widest
+        ));
+    }
+    if let Some(ms) = value(&operator.own_ms) {
+        parts.push(text!(
+            "自身用时 {time}",
+            "{time} itself",
+            time = Seconds(ms / 1e3)
+        ));
+    }
+    if let Some(bytes) = value(&operator.bytes) {
+        parts.push(text!("{bytes}", "{bytes}", bytes = Bytes(bytes)));
+    }
+    if let Some(spilled) = value(&operator.spilled_bytes) {
+        parts.push(text!(
+            "落盘 {bytes}",
+            "spilled {bytes}",
+            bytes = Bytes(spilled)
+        ));
+    } else if operator.has_spilled() {
+        parts.push(text!("落盘", "spilled"));
+    }
+    let parts: Vec<String> = parts.into_iter().map(|part| part.into(language)).collect();
+    let name = match operator.uid {
+        Some(uid) => format!("{}[{uid}]", operator.name),
+        None => operator.name.to_string(),
+    };
+    let parts = parts.join(language.select("，", ", "));
+    (!parts.is_empty()).then(|| text!("{name}：{parts}", "{name}: {parts}").into(language))
+}
+
+/// The slowest vertices of each stage, its failed attempts and their messages.
+pub(super) fn vertices(look: &Look<'_>, named: Option<&str>) -> Measures {
+    let mut digest = Measures::default();
+    let (stages, most) = chosen(look, named);
+    for (_, stage) in stages {
+        let Some(runs) = &stage.runs else { continue };
+        let name = &stage.name;
+        let (completed, failed, revoked) = (runs.completed, runs.failed, runs.revoked);
+        let heading = text!(
+            "{name}：完成 {completed}，失败 {failed}，撤销 {revoked}；运行时间中位 {median}，最长 {max}",
+            "{name}: {completed} completed, {failed} failed, {revoked} revoked; run for {median} in the median, {max} at most",
+            median = Seconds(runs.run_ms.p50 / 1e3),
+            max = Seconds(runs.run_ms.max / 1e3)
+        );
+        digest.say(heading, look.language);
+        let took = |run: &VertexRun| run.ended_ms.saturating_sub(run.running_ms);
+        let mut slowest: Vec<&VertexRun> = runs.runs.iter().collect();
+        slowest.sort_by_key(|run| std::cmp::Reverse(took(run)));
+        for run in slowest.into_iter().take(most) {
+            let line = vertex(run, runs).localize(look.language);
+            digest.lines.push(format!("  {line}"));
+        }
+        for (message, times) in runs.events.iter().take(MESSAGES) {
+            let line = text!("{times} 次：{message}", "{times} ×: {message}");
+            digest
+                .lines
+                .push(format!("  {}", line.localize(look.language)));
+        }
+    }
+    digest
+}
+
+fn vertex(run: &VertexRun, runs: &StageRuns) -> Text {
+    let machine = runs.machines.get(run.machine as usize);
+    let machine = match machine {
+        Some(machine) => text!("，{machine}", ", {machine}", machine = machine.to_string()),
+        None => Text::default(),
+    };
+    let state = match run.state {
+        RunState::Completed => Text::default(),
+        RunState::Failed => text!("，失败", ", failed"),
+        RunState::Revoked => text!("，被撤销", ", revoked"),
+        RunState::Abandoned => text!("，被放弃", ", abandoned"),
+        RunState::Cancelled => text!("，被取消", ", cancelled"),
+    };
+    let seconds = |from: i64, to: i64| Seconds(to.saturating_sub(from).max(0) as f64 / 1e3);
+    text!(
+        "第 {index} 个：运行 {time}，等待 {wait}，读取 {read}，写出 {written}{machine}{state}",
+        "number {index}: ran {time}, waited {wait}, read {read}, wrote {written}{machine}{state}",
+        index = run.index.to_string(),
+        time = seconds(run.running_ms, run.ended_ms),
+        wait = seconds(run.created_ms, run.running_ms),
+        read = Bytes(run.bytes_read as f64),
+        written = Bytes(run.bytes_written as f64),
+        machine = machine,
+        state = state
+    )
+}
+
+/// The operators of each stage, as the compiler defined them.
+pub(super) fn definitions(look: &Look<'_>, named: Option<&str>) -> Measures {
+    let mut digest = Measures::default();
+    let (stages, _) = chosen(look, named);
+    for (_, stage) in stages {
+        let name = &stage.name;
+        let limit = match stage.memory_limit {
+            Some(limit) => text!(
+                "，内存上限 {limit}",
+                ", memory limit {limit}",
+                limit = Bytes(limit as f64)
+            ),
+            None => Text::default(),
+        };
+        digest.say(
+            text!("{name}{limit}：", "{name}{limit}:", limit = limit),
+            look.language,
+        );
+        for operator in &stage.operators {
+            let mut parts: Vec<Text> = Vec::new();
+            if !operator.keys.is_empty() {
+                let keys = operator.keys.join(", ");
+                parts.push(text!("键 {keys}", "on {keys}"));
+            }
+            if let Some(n) = operator.partition_count {
+                parts.push(text!("{n}", "{n}", n = PARTITION.count(f64::from(n))));
+            }
+            if let Some(line) = operator.line {
+                parts.push(text!("脚本第 {line} 行", "script line {line}"));
+            }
+            let columns = operator
+                .outputs
+                .iter()
+                .flat_map(|o| &o.schema)
+                .map(|c| c.name.as_str());
+            let columns: Vec<&str> = columns.collect();
+            if named.is_some() && !columns.is_empty() {
+                let columns = columns.join(", ");
+                parts.push(text!("输出列 {columns}", "gives {columns}"));
+            }
+            let parts: Vec<String> = parts.into_iter().map(|p| p.into(look.language)).collect();
+            let parts = parts.join(look.language.select("，", ", "));
+            let separator = if parts.is_empty() {
+                ""
+            } else {
+                look.language.select("：", ": ")
+            };
+            digest
+                .lines
+                .push(format!("  {}{separator}{parts}", operator.id));
+        }
+    }
+    digest
+}
+
+/// A Spark application: its stages, lost executors, and data that was cached.
+pub(super) fn application(look: &Look<'_>, named: Option<&str>) -> Measures {
+    let mut digest = counters(look, named);
+    let Some(app) = look.job.spark.as_ref().filter(|_| named.is_none()) else {
+        return digest;
+    };
+    let executors = app.executors.len();
+    digest.say(
+        text!("执行器：{executors}", "executors: {executors}"),
+        look.language,
+    );
+    for lost in app.executors.iter().filter(|e| e.lost) {
+        let (id, reason) = (&lost.id, lost.reason.as_deref().unwrap_or("-"));
+        digest.say(
+            text!(
+                "执行器 {id} 丢失：{reason}",
+                "executor {id} was lost: {reason}"
+            ),
+            look.language,
+        );
+    }
+    for cached in &app.cached {
+        let (name, had, of) = (&cached.name, cached.cached, cached.partitions);
+        let line = text!(
+            "缓存 {name}：{of} 个分区中有 {had} 个，内存 {memory}，磁盘 {disk}",
+            "cached {name}: {had} of {of} partitions, {memory} in memory, {disk} on disk",
+            memory = Bytes(cached.memory_bytes as f64),
+            disk = Bytes(cached.disk_bytes as f64)
+        );
+        digest.say(line, look.language);
+    }
+    digest
+}
