@@ -140,9 +140,6 @@ impl Measured {
                     c.section == Some(section) || section == Section::Fix && is_whole_case(c)
                 })
             });
-            if !holds {
-                eprintln!("{name}: no {} in {of}", section.as_str());
-            }
             usize::from(holds)
         };
         let (cause, fix) = (

@@ -144,7 +144,7 @@ fn section_5_5_the_guidance_follows_the_class_of_the_problem() {
                 "terms": Terms::of(Engine::Scope, language), "problem_type": class, "tools": false, "marks": false,
             });
             let text = Prompts::built_in().render(language, "think4", &context);
-            contains(&text.expect("think4"), [guidance]);
+            contains(text.expect("think4"), [guidance]);
         }
     }
 }

@@ -172,7 +172,10 @@ fn tools_are_called_and_their_results_go_back() {
         any_contains(&asked[0].tools(), "read_files");
         let results = asked[1].tool_results();
         assert_eq!(results.len(), 2, "{}", asked[1].body);
-        contains(&results[0], ["<<<data file", "class"]);
+        contains(
+            &results[0],
+            ["<<<data file", "RowRules (user code)", "run by SV"],
+        );
         contains(&results[1], ["rows"]);
         let think4 = report.step("think4");
         contains(&think4.text, ["the code says enough"]);

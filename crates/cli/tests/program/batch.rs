@@ -257,10 +257,7 @@ fn a_queue_hands_out_the_jobs_whoever_dies() {
     contains(run("work store").refused(2), ["batch enqueue"]);
     let jobs = |n: u64, known: u64| json!({ "jobs": n, "known": known, "copies": 1 });
     assert_eq!(run("enqueue store").json(), jobs(3, 0));
-    contains(
-        run("work store --lang zh").refused(2),
-        ["another version or configuration"],
-    );
+    contains(run("work store --lang zh").refused(2), ["另一个版本或配置"]);
     let mut killed = user.process();
     killed.args(crate::support::expert_flags()).args([
         "batch",

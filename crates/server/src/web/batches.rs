@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use report::visible_line;
 use runs::store::{Listed, RunFacets, Store};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use super::app::App;
 use crate::error::{Error, Result};
 use crate::session::Analysis;
 
@@ -121,11 +122,11 @@ impl Listing {
     }
 }
 
-/// Has the lists follow their batches until the server is stopped.
-pub(super) fn follow(app: &Arc<App>) {
-    for listing in &app.batches {
-        let (listing, stop) = (Arc::clone(listing), app.stop.clone());
-        app.running.spawn(async move {
+/// Has the lists follow their batches until `stop`.
+pub(super) fn follow(listings: &[Arc<Listing>], running: &TaskTracker, stop: &CancellationToken) {
+    for listing in listings {
+        let (listing, stop) = (Arc::clone(listing), stop.clone());
+        running.spawn(async move {
             loop {
                 let reading = Arc::clone(&listing);
                 // After a panic the next look may succeed.

@@ -93,7 +93,7 @@ pub async fn serve(session: Arc<Session>, options: Options, stop: CancellationTo
         "网页地址：http://{bound}/",
         "serving http://{bound}/"
     ));
-    batches::follow(&app);
+    batches::follow(&app.batches, &app.running, &app.stop);
     let router = router(&app);
     let open = |stream| connection(stream, router.clone(), stop.clone());
     listener.serve(&stop, monitor, open).await;

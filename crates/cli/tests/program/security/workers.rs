@@ -57,7 +57,7 @@ fn a_job_that_takes_too_long_fails_alone() {
     let server = Server::start([]).rule(move |_| Some(slow.clone()));
     let user = configured(&server);
     copy(&case("healthy"), &user.path("jobs/a"));
-    let batch = "batch run --out store --job-timeout 2 --format json jobs";
+    let batch = "batch run --reasoner llm --out store --job-timeout 2 --format json jobs";
     assert_eq!(user.run(batch).code, Some(3));
     let error = results(&user.path("store"))[0]["reason"].to_string();
     assert!(error.contains("longer than 2 s"), "{error}");
