@@ -5,7 +5,7 @@
 pub struct ClusterKey {
     /// Code of the cause.
     pub cause: &'static str,
-    /// [`script_of`] the jobs.
+    /// What their scripts are recognized by.
     pub script: Option<String>,
     /// What the stage does: its name without its number.
     pub role: Option<String>,
