@@ -123,7 +123,7 @@ mod tests {
     use crate::fixture::{bare, known};
     use crate::result::Entry;
 
-    /// Writes a result under a key of its own.
+    /// Writes a result under its key.
     async fn put(objects: &dyn ObjectStore, key: char, mut result: Value) {
         let key = key.to_string().repeat(64);
         result["key"] = json!(key);

@@ -46,7 +46,7 @@ pub struct Changes {
     pub unchanged: usize,
 }
 
-/// What became of a result that was to be written.
+/// How writing a result ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Put {
     Created,

@@ -1,4 +1,4 @@
-//! What stands in one job for what stands in another: ids, names and values.
+//! Ids, names and values of one job, and what takes their place in another.
 //!
 //! Both jobs have the same finding, so rules wrote the same sentences about both, and both often have the same script but for its
 //! literals. Where two such texts have the same words in the same places, the words that differ correspond. Values also correspond as
@@ -88,7 +88,7 @@ impl Counterparts {
     /// A text as it would be written about the other job.
     ///
     /// # Errors
-    /// Why it cannot be told what it would say there.
+    /// Why nobody can say what it would be there.
     pub(super) fn text(&self, text: &str, values: Values) -> Result<String, Text> {
         let mut fault = None;
         let moved = replaced(text, |token| {

@@ -1,6 +1,6 @@
 //! Who asks about which cluster, so that no two processes do.
 //!
-//! A claim is an object that only one process can create. It counts for as long as the process changes an object of its own. Whether it
+//! A claim is an object that only one process can create. It counts for as long as the process changes an object that belongs to it. Whether it
 //! does is observed, not computed from clocks, which differ between machines.
 
 use std::collections::HashMap;

@@ -98,6 +98,8 @@ struct Waited {
 struct Part {
     seconds: f64,
     of: f64,
+    /// A part of the run, not of the time since submission.
+    in_the_run: bool,
 }
 
 impl Part {
@@ -115,6 +117,7 @@ impl Waited {
         Part {
             seconds: self.before + self.during,
             of: self.total,
+            in_the_run: false,
         }
     }
 
@@ -122,6 +125,7 @@ impl Waited {
         Part {
             seconds: self.during,
             of: self.run,
+            in_the_run: true,
         }
     }
 
@@ -134,7 +138,7 @@ impl Waited {
         }
     }
 
-    /// How far the waiting goes beyond what is usual; from 1 on it matters.
+    /// The waiting as a multiple of what is usual; from 1 on it matters.
     fn excess(&self, view: &View<'_>) -> f64 {
         let whole = self.whole().share() / view.limit(&MIN_SHARE);
         let run = self.in_the_run().share() / view.limit(&settings::MIN_SHARE);
@@ -230,21 +234,20 @@ fn total_seconds(view: &View<'_>) -> Option<f64> {
 fn symptom(view: &View<'_>, waited: &Waited) -> Symptom {
     let avoidable = waited.avoidable(view);
     let share = avoidable.share();
-    let is_whole = avoidable.seconds > waited.during;
-    let summary = if is_whole {
-        text!(
-            "作业等待资源 {time}，占从提交到结束的 {total} 的 {share}",
-            "the job waited {time} for capacity, {share} of the {total} from submission to end",
-            time = Seconds(avoidable.seconds),
-            total = Seconds(avoidable.of),
-            share = Share(share)
-        )
-    } else {
+    let summary = if avoidable.in_the_run {
         text!(
             "作业运行中等待资源 {time}，占运行 {run} 的 {share}",
             "the job waited {time} for capacity while it ran, {share} of its run of {run}",
             time = Seconds(avoidable.seconds),
             run = Seconds(avoidable.of),
+            share = Share(share)
+        )
+    } else {
+        text!(
+            "作业等待资源 {time}，占从提交到结束的 {total} 的 {share}",
+            "the job waited {time} for capacity, {share} of the {total} from submission to end",
+            time = Seconds(avoidable.seconds),
+            total = Seconds(avoidable.of),
             share = Share(share)
         )
     };
@@ -273,24 +276,21 @@ fn evidence(view: &View<'_>, waited: &Waited, part: Part) -> Vec<Evidence> {
         "it waited {time} for capacity",
         time = Seconds(part.seconds)
     );
-    let is_whole = part.of == waited.total;
-    let (base, limit) = if is_whole {
-        ("total time", view.limit(&MIN_SHARE))
+    let shown = Share(part.share());
+    let (base, limit, share) = if part.in_the_run {
+        let share = text!(
+            "等待占运行时间的 {shown}",
+            "waiting is {shown} of the run",
+            shown = shown
+        );
+        ("run time", view.limit(&settings::MIN_SHARE), share)
     } else {
-        ("run time", view.limit(&settings::MIN_SHARE))
-    };
-    let share = if is_whole {
-        text!(
-            "等待占总时间的 {share}",
-            "waiting is {share} of the total time",
-            share = Share(part.share())
-        )
-    } else {
-        text!(
-            "等待占运行时间的 {share}",
-            "waiting is {share} of the run",
-            share = Share(part.share())
-        )
+        let share = text!(
+            "等待占总时间的 {shown}",
+            "waiting is {shown} of the total time",
+            shown = shown
+        );
+        ("total time", view.limit(&MIN_SHARE), share)
     };
     let metric = format!("{} / {base}", waited.metric);
     vec![

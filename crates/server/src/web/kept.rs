@@ -43,7 +43,7 @@ impl Kept {
     fn add(&self, name: String, page: Bytes) {
         let mut pages = self.pages();
         pages.bytes += name.len() + page.len();
-        // Another visitor may have had it made meanwhile.
+        // Another visitor's request may have made it meanwhile.
         if let Some((name, page)) = pages.of.push(name, page) {
             pages.bytes -= name.len() + page.len();
         }

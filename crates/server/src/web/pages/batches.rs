@@ -47,17 +47,12 @@ pub(super) async fn jobs(
         app,
         visitor,
         at,
+        base,
+        asked,
         "runs.html",
-        move |app, listing, words, version| {
-            let list = List {
-                of: Some(listing),
-                base: &base,
-                version,
-                asked: &asked,
-                words,
-            };
-            let jobs = list.jobs(app)?;
-            Ok(context! { view => "jobs", reports => format!("{base}/jobs"), ..jobs })
+        |app, _, list| {
+            let reports = format!("{}/jobs", list.base);
+            Ok(context! { view => "jobs", reports, ..list.jobs(app)? })
         },
     )
     .await
@@ -74,22 +69,20 @@ pub(super) async fn clusters(
         app,
         visitor,
         at,
+        base,
+        asked,
         "clusters.html",
-        move |app, listing, words, version| {
-            let list = List {
-                of: Some(listing),
-                base: &base,
-                version,
-                asked: &asked,
-                words,
-            };
+        |app, listing, list| {
             // One more than is shown says whether there is a next page.
             let filter = list.filter(PAGE + 1);
             let (rows, count) = {
                 let jobs = listing.jobs();
                 (jobs.clusters(&filter)?, jobs.count(&filter)?)
             };
-            let clusters = rows.iter().take(PAGE).map(|row| Cluster::of(row, words));
+            let clusters = rows
+                .iter()
+                .take(PAGE)
+                .map(|row| Cluster::of(row, list.words));
             let clusters: Vec<Cluster> = clusters.collect();
             Ok(context! {
                 view => "clusters",
@@ -110,8 +103,10 @@ async fn list(
     app: Arc<App>,
     visitor: Visitor,
     at: String,
+    base: String,
+    asked: Asked,
     template: &'static str,
-    content: impl FnOnce(&App, &Listing, Words, i64) -> Result<Value> + Send + 'static,
+    content: impl FnOnce(&App, &Listing, &List<'_>) -> Result<Value> + Send + 'static,
 ) -> Response {
     let Some(listing) = app.listing(&at) else {
         return app.refuse(&visitor, StatusCode::NOT_FOUND);
@@ -127,7 +122,14 @@ async fn list(
                 say!("{jobs}尚无结果", "{jobs} without a result yet", jobs = jobs)
             });
             let batch = context! { at, name => listing.name(), trouble => state.trouble, pending };
-            Ok(context! { batch, ..content(app, &listing, words, state.version)? })
+            let list = List {
+                of: Some(&listing),
+                base: &base,
+                version: state.version,
+                asked: &asked,
+                words,
+            };
+            Ok(context! { batch, ..content(app, &listing, &list)? })
         })
     })
     .await
