@@ -18,6 +18,7 @@ use object_store::path::Path;
 use object_store::prefix::PrefixStore;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
 use serde::{Deserialize, Serialize};
+use ulid::Ulid;
 
 use crate::error::{Error, Result};
 use crate::location::{Access, Location, Remote};
@@ -54,6 +55,20 @@ pub enum Put {
     Repeated,
     /// Somebody else had written other bytes, which stay.
     Different,
+}
+
+/// The ULID that a file of the manifest is named by.
+fn ulid_of(name: &str) -> Option<Ulid> {
+    Ulid::from_string(name.strip_suffix(".jsonl")?).ok()
+}
+
+/// A ULID that sorts after the last one, even within a millisecond of it or by a clock that is behind.
+fn ulid_after(last: Option<Ulid>) -> Ulid {
+    let now = Ulid::generate();
+    match last {
+        Some(last) if now <= last => last.increment().unwrap_or_else(|overflow| overflow),
+        _ => now,
+    }
 }
 
 impl Store {
@@ -96,7 +111,7 @@ impl Store {
         let path = Path::from("store.json");
         let own = Identity {
             version: RESULT_VERSION,
-            id: ulid::Ulid::generate().to_string(),
+            id: Ulid::generate().to_string(),
         };
         let unreadable = |source| Error::Unreadable {
             place: self.place(path.as_ref()),
@@ -119,11 +134,19 @@ impl Store {
 
     /// The jobs by uri: of each the entry that was planned last. Empty if nothing was planned.
     pub async fn manifest(&self) -> Result<BTreeMap<String, Entry>> {
+        self.entries(self.manifest_files().await?).await
+    }
+
+    /// The files of the manifest in the order of writing, which is that of their names.
+    async fn manifest_files(&self) -> Result<Vec<Path>> {
         let list = self.objects.list(Some(&Path::from("manifest")));
         let listed = list.map_ok(|meta| meta.location).try_collect();
         let mut files: Vec<Path> = listed.await.map_err(|e| self.failed("manifest", e))?;
-        // names are ULIDs: in the order of writing
         files.sort();
+        Ok(files)
+    }
+
+    async fn entries(&self, files: Vec<Path>) -> Result<BTreeMap<String, Entry>> {
         let texts = futures::stream::iter(files).map(|file| async move {
             let text = self.read(&file).await?;
             Ok::<_, Error>((file, text))
@@ -160,7 +183,9 @@ impl Store {
 
     /// Adds the entries that the manifest lacks or has with another etag.
     pub async fn plan(&self, found: impl IntoIterator<Item = Entry>) -> Result<Changes> {
-        let earlier = self.manifest().await?;
+        let files = self.manifest_files().await?;
+        let last = files.last().and_then(Path::filename).and_then(ulid_of);
+        let earlier = self.entries(files).await?;
         let found: HashMap<String, Entry> = found.into_iter().map(|e| (e.uri.clone(), e)).collect();
         let mut changes = Changes::default();
         let mut lines: Vec<&Entry> = Vec::new();
@@ -186,7 +211,7 @@ impl Store {
             })?;
             text.push(b'\n');
         }
-        let name = format!("manifest/{}.jsonl", ulid::Ulid::generate());
+        let name = format!("manifest/{}.jsonl", ulid_after(last));
         let path = Path::from(name.as_str());
         let put = self.objects.put(&path, PutPayload::from(text)).await;
         put.map_err(|e| self.failed(&name, e))?;
@@ -419,6 +444,18 @@ mod tests {
             let expected = [entry("a", "2"), entry("b", "1"), entry("c", "1")];
             assert_eq!(store.planned().await.expect("a manifest"), expected);
         }
+    }
+
+    #[test]
+    fn a_later_plan_has_a_later_name_whatever_the_clock_says() {
+        for ahead in [0, 1 << 40] {
+            let now = Ulid::generate();
+            let last = Ulid::from_parts(now.timestamp_ms() + ahead, u128::MAX);
+            let name = format!("{last}.jsonl");
+            assert_eq!(ulid_of(&name), Some(last));
+            assert!(ulid_after(ulid_of(&name)) > last);
+        }
+        assert_eq!(ulid_of("notes.txt"), None);
     }
 
     #[tokio::test]
