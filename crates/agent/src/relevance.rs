@@ -46,14 +46,11 @@ impl About {
 
 /// Rules that a file of a kind serves.
 pub(crate) fn served(entry: &Entry) -> impl Iterator<Item = &'static dyn Rule> {
-    let serves = |rule: &&'static dyn Rule| {
+    diagnosis::rules().iter().copied().filter(|rule| {
         let about = rule.about();
         let mut wanted = about.needs.iter().chain(about.helps);
         wanted.any(|info| entry.provides.contains(info))
-    };
-    let rules = diagnosis::rules().iter().copied();
-    let rules: Vec<&'static dyn Rule> = rules.filter(serves).collect();
-    rules.into_iter()
+    })
 }
 
 /// The relevance of a file that has not been read.

@@ -35,6 +35,13 @@ pub fn speaking<T>(language: Language, work: impl FnOnce() -> T) -> T {
     work()
 }
 
+/// An error and its causes in one line.
+pub fn with_causes(error: &dyn std::error::Error) -> String {
+    let all = std::iter::successors(Some(error), |error| error.source());
+    let all: Vec<String> = all.map(ToString::to_string).collect();
+    all.join(": ")
+}
+
 /// Chooses the language of the interface for the whole process.
 pub fn set_interface(language: Language) {
     IS_CHINESE.store(language == Language::Zh, Ordering::Relaxed);

@@ -25,7 +25,7 @@ pub use account::{Cost, Segment, SegmentKind, TimeAccount};
 pub use cause::{Cause, ProblemType, codes};
 pub use diagnostic::{Diagnostic, DiagnosticSeverity};
 pub use finding::{Evidence, EvidenceValue, Finding, Impact, Severity, Source};
-pub use interface::{interface, set_interface, speaking};
+pub use interface::{interface, set_interface, speaking, with_causes};
 pub use job::{JobEngine, JobState, JobSummary};
 pub use language::Language;
 pub use outcome::{MissingInformation, RuleOutcome, RuleResult};

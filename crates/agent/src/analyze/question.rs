@@ -1,4 +1,4 @@
-//! A step of its own on the facts that a saved run kept: a question about it, or advice on one of its findings.
+//! A single step on the facts that a saved run kept: a question about it, or advice on one of its findings.
 
 use job::Job;
 use report::{Checks, Engine, Usage};

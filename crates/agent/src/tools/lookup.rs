@@ -78,17 +78,14 @@ pub(crate) fn show(
         return Some(digest.lines.join("\n"));
     }
     let text = (look.text)(&file.name)?;
-    let numbered = (1..).zip(text.lines());
-    let wanted = |(number, line): &(u32, &str)| match part {
-        Part::Lines(first, last) => (first..=last).contains(number),
-        Part::Named(name) => line.to_lowercase().contains(&name.to_lowercase()),
-        Part::Whole | Part::Raw => true,
+    let wanted: &dyn Fn(u32, &str) -> bool = match &part {
+        Part::Whole | Part::Raw => return Some(text),
+        Part::Lines(first, last) => &|number, _| (*first..=*last).contains(&number),
+        Part::Named(name) => &|_, line| Look::wants(Some(name), line),
     };
-    if matches!(part, Part::Whole | Part::Raw) {
-        return Some(text);
-    }
-    let lines = numbered
-        .filter(wanted)
+    let lines = (1..)
+        .zip(text.lines())
+        .filter(|(number, line)| wanted(*number, line))
         .map(|(number, line)| format!("{number:>6}  {line}"));
     let lines = lines.collect::<Vec<_>>().join("\n");
     Some(or_else(lines, || {

@@ -205,7 +205,7 @@ impl Advising<'_> {
             }
             Err(error) => error,
         };
-        let reason = reason(&error);
+        let reason = llm::hide(&report::with_causes(&error)).into_owned();
         let AnalyzeError::Reasoner { source, .. } = error else {
             claims.fail(&key, n, &reason).await?;
             return Ok(Outcome::Postponed { cause, reason });
@@ -255,12 +255,4 @@ impl Advising<'_> {
         let bytes = to_json(path.as_ref(), &object)?;
         self.store.create(&path, bytes).await
     }
-}
-
-/// An error and its causes in one line.
-fn reason(error: &AnalyzeError) -> String {
-    let causes = std::iter::successors(std::error::Error::source(error), |e| e.source());
-    let parts = std::iter::once(error.to_string()).chain(causes.map(ToString::to_string));
-    let parts: Vec<String> = parts.collect();
-    llm::hide(&parts.join(": ")).into_owned()
 }

@@ -165,13 +165,6 @@ fn only(mut vectors: Vec<Vec<f32>>) -> Result<Vec<f32>, EmbedError> {
     })
 }
 
-/// An error and its causes on one line.
-fn reason(error: &dyn std::error::Error) -> String {
-    let all = std::iter::successors(Some(error), |error| error.source());
-    let all: Vec<String> = all.map(ToString::to_string).collect();
-    all.join(": ")
-}
-
 /// Scales a vector to length 1. Components that are noise become 0, since denormal numbers halve the speed of every
 /// product.
 fn normalize(vector: &mut [f32]) {

@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use tokio::runtime::{Builder, Runtime};
 
 use super::prefix::{self, Prefixes, Prompts};
-use super::{EmbedError, Embedder, normalize, only, reason};
+use super::{EmbedError, Embedder, normalize, only};
 use crate::model::Remote;
+use report::with_causes;
 
 /// Longest time for a batch, which takes some on a slow CPU server, retries included.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -198,7 +199,7 @@ enum Failure {
 }
 
 async fn attempt(request: RequestBuilder) -> Result<Answer, Failure> {
-    let unreachable = |error: reqwest::Error| Failure::Transient(reason(&error));
+    let unreachable = |error: reqwest::Error| Failure::Transient(with_causes(&error));
     let mut response = request.send().await.map_err(unreachable)?;
     let status = response.status().as_u16();
     let mut body = Vec::new();

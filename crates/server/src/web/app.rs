@@ -1,7 +1,7 @@
 //! What all requests share, and how they get their work done.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -15,7 +15,7 @@ use tokio_util::task::TaskTracker;
 
 use super::analyses::Analyses;
 use super::batches::Listing;
-use super::kept::Kept;
+use super::kept::{Kept, Latest};
 use super::templates::environment;
 use super::visitor::Visitor;
 use super::{Options, check_token};
@@ -58,8 +58,7 @@ pub(super) struct App {
     chinese: Environment<'static>,
     english: Environment<'static>,
     kept: Kept,
-    /// With the version of the store.
-    facets: Mutex<Option<(i64, Arc<RunFacets>)>>,
+    facets: Latest<RunFacets>,
 }
 
 impl App {
@@ -99,7 +98,7 @@ impl App {
             chinese: environment(Language::Zh).map_err(|e| template(&e))?,
             english: environment(Language::En).map_err(|e| template(&e))?,
             kept: Kept::new(MAX_KEPT),
-            facets: Mutex::default(),
+            facets: Latest::default(),
         })
     }
 
@@ -149,7 +148,6 @@ impl App {
     }
 
     fn fill(&self, visitor: &Visitor, name: &str, content: Value) -> Result<String> {
-        let templates = self.templates(visitor.language);
         let frame = context! {
             visitor => Serde(visitor),
             form_token => &self.form_token,
@@ -157,7 +155,13 @@ impl App {
             has_batches => !self.batches.is_empty(),
             ..content
         };
-        let html = templates.get_template(name).and_then(|t| t.render(frame));
+        self.render(visitor.language, name, frame)
+    }
+
+    /// A template filled in, without secrets.
+    pub(super) fn render(&self, language: Language, name: &str, content: Value) -> Result<String> {
+        let templates = self.templates(language);
+        let html = templates.get_template(name).and_then(|t| t.render(content));
         let html = html.map_err(|e| template(&e))?;
         Ok(match llm::hide(&html) {
             Cow::Owned(hidden) => hidden,
@@ -239,15 +243,8 @@ impl App {
 
     /// What runs can be filtered by, in this version of the store.
     pub(super) fn facets(&self, version: i64) -> Result<Arc<RunFacets>> {
-        let mut kept = self.facets.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, facets)) = &*kept
-            && *of == version
-        {
-            return Ok(Arc::clone(facets));
-        }
-        let facets = Arc::new(self.session.read_store(Store::facets)?);
-        *kept = Some((version, Arc::clone(&facets)));
-        Ok(facets)
+        let read = || self.session.read_store(Store::facets);
+        self.facets.of(version, read)
     }
 }
 

@@ -8,6 +8,7 @@ use runs::store::{Listed, RunFacets, Store};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::kept::Latest;
 use crate::error::{Error, Result};
 use crate::session::Analysis;
 
@@ -39,6 +40,7 @@ pub(super) struct Listing {
     pub(super) batch: Arc<dyn Batch>,
     jobs: Mutex<Store>,
     state: Mutex<State>,
+    facets: Latest<RunFacets>,
 }
 
 /// How far the list is.
@@ -50,7 +52,6 @@ pub(super) struct State {
     pub(super) planned: usize,
     /// Why the list does not follow the batch.
     pub(super) trouble: Option<String>,
-    facets: Option<(i64, Arc<RunFacets>)>,
 }
 
 impl Listing {
@@ -59,6 +60,7 @@ impl Listing {
             batch,
             jobs: Mutex::new(Store::temporary()?),
             state: Mutex::default(),
+            facets: Latest::default(),
         })
     }
 
@@ -76,14 +78,8 @@ impl Listing {
 
     /// What its jobs can be filtered by.
     pub(super) fn facets(&self, version: i64) -> Result<Arc<RunFacets>> {
-        if let Some((of, facets)) = &self.state().facets
-            && *of == version
-        {
-            return Ok(Arc::clone(facets));
-        }
-        let facets = Arc::new(self.jobs().facets()?);
-        self.state().facets = Some((version, Arc::clone(&facets)));
-        Ok(facets)
+        let read = || self.jobs().facets().map_err(Error::from);
+        self.facets.of(version, read)
     }
 
     /// Lists what is new.

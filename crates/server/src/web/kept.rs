@@ -1,6 +1,6 @@
 //! Pages made before: most visitors look at what somebody has looked at already.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::body::Bytes;
 use lru::LruCache;
@@ -56,6 +56,34 @@ impl Kept {
 
     fn pages(&self) -> MutexGuard<'_, Pages> {
         self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What was made of the newest version of something.
+pub(super) struct Latest<T>(Mutex<Option<(i64, Arc<T>)>>);
+
+impl<T> Default for Latest<T> {
+    fn default() -> Self {
+        Latest(Mutex::default())
+    }
+}
+
+impl<T> Latest<T> {
+    /// What belongs to this version, made if it is not known.
+    pub(super) fn of<E>(
+        &self,
+        version: i64,
+        make: impl FnOnce() -> Result<T, E>,
+    ) -> Result<Arc<T>, E> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, known)) = &*kept
+            && *of == version
+        {
+            return Ok(Arc::clone(known));
+        }
+        let made = Arc::new(make()?);
+        *kept = Some((version, Arc::clone(&made)));
+        Ok(made)
     }
 }
 

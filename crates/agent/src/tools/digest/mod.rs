@@ -60,7 +60,7 @@ pub(crate) struct Look<'a> {
 
 impl Look<'_> {
     /// Whether a name is wanted; all are where none is given.
-    fn wants(wanted: Option<&str>, name: &str) -> bool {
+    pub(crate) fn wants(wanted: Option<&str>, name: &str) -> bool {
         wanted.is_none_or(|wanted| name.to_lowercase().contains(&wanted.to_lowercase()))
     }
 }

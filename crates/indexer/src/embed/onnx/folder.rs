@@ -8,7 +8,8 @@ use fastembed::{
 use ort::environment::Environment;
 use serde_json::{Value, json};
 
-use super::{EmbedError, MAX_TOKENS, NO_SPINNING, Prefixes, reason, unavailable};
+use super::{EmbedError, MAX_TOKENS, NO_SPINNING, Prefixes, unavailable};
+use report::with_causes;
 
 const NEEDED: &str =
     "put `model.onnx` (with its weights inside) and `tokenizer.json` into the folder";
@@ -72,7 +73,7 @@ impl Folder {
             .with_max_length(self.max_tokens);
         TextEmbedding::try_new_from_user_defined(model, options).map_err(|error| {
             let remedy = "the folder needs an ONNX export that takes input_ids and attention_mask and holds its weights";
-            unavailable(&self.path.display().to_string(), reason(&error), remedy)
+            unavailable(&self.path.display().to_string(), with_causes(&error), remedy)
         })
     }
 }

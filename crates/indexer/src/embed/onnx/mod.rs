@@ -13,7 +13,8 @@ use fastembed::{EmbeddingModel, TextEmbedding, TextInitOptions};
 use ort::environment::Environment;
 
 use super::prefix::{Prefixes, Prompts};
-use super::{EmbedError, Embedder, normalize, only, reason};
+use super::{EmbedError, Embedder, normalize, only};
+use report::with_causes;
 pub(crate) use rerank::OnnxReranker;
 
 /// Tokens of a text that are read unless the model says otherwise; chunks have at most about 400.
@@ -157,7 +158,7 @@ fn fetch(
     if let Some(cache) = cache {
         options = options.with_cache_dir(cache.to_owned());
     }
-    TextEmbedding::try_new(options).map_err(|error| unavailable(name, reason(&error), FETCH))
+    TextEmbedding::try_new(options).map_err(|error| unavailable(name, with_causes(&error), FETCH))
 }
 
 fn unavailable(model: &str, reason: String, remedy: &str) -> EmbedError {

@@ -9,10 +9,9 @@ use fastembed::{
 };
 
 use super::folder::{needed, tokenizer_files};
-use super::{
-    EmbedError, FETCH, MAX_TOKENS, NAMES, ends_with_name, reason, runtime, unavailable, unusable,
-};
+use super::{EmbedError, FETCH, MAX_TOKENS, NAMES, ends_with_name, runtime, unavailable, unusable};
 use crate::embed::Reranker;
+use report::with_causes;
 
 pub(crate) struct OnnxReranker {
     /// Number of candidates that it sees.
@@ -39,7 +38,7 @@ impl OnnxReranker {
             }
             TextRerank::try_new(options)
         };
-        let loaded = loaded.map_err(|error| unavailable(model, reason(&error), FETCH))?;
+        let loaded = loaded.map_err(|error| unavailable(model, with_causes(&error), FETCH))?;
         Ok(OnnxReranker {
             depth: settings.depth,
             model: Mutex::new(loaded),

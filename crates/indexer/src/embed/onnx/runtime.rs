@@ -5,7 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use ort::environment::Environment;
 
-use super::{EmbedError, reason, unavailable};
+use super::{EmbedError, unavailable};
+use report::with_causes;
 
 const INSTALL: &str = "install ONNX Runtime 1.24 or newer (`pip install 'onnxruntime>=1.24'`) and name the folder of its \
                        library, `…/site-packages/onnxruntime/capi`, as `runtime` in the configuration";
@@ -32,7 +33,7 @@ pub(super) fn environment(model: &str, runtime: Option<&Path>) -> Result<Environ
             .ok_or_else(|| refused("no ONNX Runtime was found".to_owned()))?,
     };
     let environment = ort::init_from(&path)
-        .map_err(|error| refused(format!("{}: {}", path.display(), reason(&error))))?
+        .map_err(|error| refused(format!("{}: {}", path.display(), with_causes(&error))))?
         .with_telemetry(false)
         .build()
         .map_err(|error| refused(error.to_string()))?;

@@ -15,9 +15,10 @@ use report::{Evidence, ReasonerKind, say, visible};
 use runs::question::Turn;
 use serde::{Deserialize, Serialize};
 
+use super::minute;
 use crate::error::{Error, ErrorKind, Result};
 use crate::question::Answered;
-use crate::web::app::{App, template};
+use crate::web::app::App;
 use crate::web::asking::{Asking, Seen, ask as start};
 use crate::web::guard::Change;
 use crate::web::visitor::Visitor;
@@ -41,11 +42,7 @@ pub(super) struct Said {
 impl Said {
     pub(super) fn of(turn: &Turn) -> Said {
         Said {
-            at: turn
-                .created_at
-                .get(..16)
-                .unwrap_or_default()
-                .replace('T', " "),
+            at: minute(&turn.created_at),
             ..Said::new(&turn.question, &turn.text, &turn.evidence, turn.reasoner)
         }
     }
@@ -158,10 +155,5 @@ fn turn(app: &App, visitor: &Visitor, answered: &Answered) -> Result<String> {
     let said = Said::new(question, text, evidence, engine.reasoner);
     let base = format!("/runs/{}", answered.run_id);
     let content = context! { turn => Value::from(Serde(&said)), base };
-    let templates = app.templates(visitor.language);
-    let html = templates
-        .get_template("turn.html")
-        .and_then(|t| t.render(content));
-    let html = html.map_err(|e| template(&e))?;
-    Ok(llm::hide(&html).into_owned())
+    app.render(visitor.language, "turn.html", content)
 }

@@ -23,6 +23,11 @@ use super::app::App;
 use super::visitor::Visitor;
 use super::{guard, templates, upload};
 
+/// `2026-11-22 19:05` of a time of the store.
+fn minute(at: &str) -> String {
+    at.get(..16).unwrap_or_default().replace('T', " ")
+}
+
 pub(super) fn router() -> Router<Arc<App>> {
     let upload = post(analyze::upload).layer(DefaultBodyLimit::max(upload::MAX_BYTES));
     Router::new()

@@ -16,6 +16,7 @@ use runs::store::{Action, Feedback, FeedbackRow, RunStatus};
 use serde::Deserialize;
 
 use super::ask::Said;
+use super::minute;
 use super::named::{Found, Named, param};
 use crate::compare::no_report;
 use crate::error::{Error, ErrorKind, Result};
@@ -71,7 +72,7 @@ fn report_page(app: &App, visitor: &Visitor, found: &Found) -> Result<Response> 
             name => visible_line(row.job_name.as_deref().unwrap_or(&row.job)),
             job => visible_line(&row.job),
             owner => row.owner.as_deref().map(visible_line),
-            at => row.created_at.get(..16).unwrap_or_default().replace('T', " "),
+            at => minute(&row.created_at),
             question => &row.question,
             base => &found.base,
             can_read,

@@ -218,11 +218,7 @@ fn line(row: &RunRow, words: Words) -> Line {
             .map(|s| (s * 1000.0).round() / 10.0),
         elapsed: seconds(row.elapsed_seconds),
         owner: visible_line(row.owner.as_deref().unwrap_or_default()).into_owned(),
-        at: row
-            .created_at
-            .get(..16)
-            .unwrap_or_default()
-            .replace('T', " "),
+        at: super::minute(&row.created_at),
     }
 }
 
