@@ -7,10 +7,12 @@ use crate::words::Words;
 use report::format::{Bytes, Seconds, TOKEN, VERTEX};
 use report::text;
 
-const HISTOGRAM: (f64, f64) = (330.0, 90.0);
+const HISTOGRAM: (f64, f64) = (330.0, 75.0);
 const TIMELINE: (f64, f64) = (920.0, 180.0);
 /// Space over the timeline for the number of tokens.
 const TOP: f64 = 18.0;
+/// Space over a histogram for the two lines of its heading.
+const HEADING: f64 = 30.0;
 /// Space under a chart for its axis.
 const AXIS: f64 = 18.0;
 /// Hues of stages, as far apart as their number allows; the style gives saturation and lightness.
@@ -45,8 +47,8 @@ fn histogram(
     let scale = f64::from(most).ln_1p().max(f64::MIN_POSITIVE);
     let bin = width / data.counts.len() as f64;
     let span = (data.max - data.min) / data.counts.len() as f64;
-    let heading = format!(
-        "{caption} · {} · {} {} · {}",
+    let details = format!(
+        "{} · {} {} · {}",
         words.say(VERTEX.count(f64::from(data.counts.iter().sum::<u32>()))),
         words.mean(),
         unit(data.mean),
@@ -54,17 +56,18 @@ fn histogram(
     );
     let mut out = format!(
         r#"<svg class="histogram" viewBox="0 0 {width} {h}" width="{width}" height="{h}" role="img" aria-label="{label}">"#,
-        h = height + AXIS + 16.0,
-        label = escape(&heading)
+        h = HEADING + height + AXIS,
+        label = escape(&format!("{caption} · {details}"))
     );
-    out += &label(0.0, 11.0, "caption", "start", &heading);
+    out += &label(0.0, 11.0, "caption", "start", caption);
+    out += &label(0.0, 25.0, "caption", "start", &details);
     for (i, count) in data.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
-        let tall = f64::from(*count).ln_1p() / scale * (height - 16.0);
+        let tall = f64::from(*count).ln_1p() / scale * height;
         let from = data.min + span * i as f64;
         out += &format!(
             r#"<rect x="{:.1}" y="{:.1}" width="{:.1}" height="{tall:.1}">{}</rect>"#,
             i as f64 * bin,
-            height - tall + 16.0,
+            HEADING + height - tall,
             (bin - 1.0).max(1.0),
             title(&format!("{} – {}: {count}", unit(from), unit(from + span)))
         );
@@ -72,12 +75,12 @@ fn histogram(
     if data.max > data.min {
         let x = (data.mean - data.min) / (data.max - data.min) * width;
         out += &format!(
-            r#"<line class="mean" x1="{x:.1}" x2="{x:.1}" y1="16" y2="{:.1}">{}</line>"#,
-            height + 16.0,
+            r#"<line class="mean" x1="{x:.1}" x2="{x:.1}" y1="{HEADING}" y2="{:.1}">{}</line>"#,
+            HEADING + height,
             title(&unit(data.mean))
         );
     }
-    let base = height + AXIS + 12.0;
+    let base = HEADING + height + AXIS - 4.0;
     let least = unit(data.min);
     let start = match data.min > 0.0 {
         true => words.say(text!("{least}（不从 0 起）", "{least} (not from 0)")),
