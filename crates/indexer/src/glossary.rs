@@ -13,14 +13,40 @@ pub(crate) struct Glossary {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Term {
-    zh: Vec<String>,
-    en: Vec<String>,
-    scope: Vec<String>,
+    zh: Vec<Name>,
+    en: Vec<Name>,
+    scope: Vec<Name>,
 }
 
 impl Term {
-    fn names(&self) -> impl Iterator<Item = &String> {
+    fn names(&self) -> impl Iterator<Item = &Name> {
         self.zh.iter().chain(&self.en).chain(&self.scope)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+struct Name {
+    text: String,
+    is_cjk: bool,
+    /// What a query that says it contains: its letters, or its padded terms.
+    key: String,
+}
+
+impl From<String> for Name {
+    fn from(text: String) -> Name {
+        let is_cjk = text.chars().any(analyze::is_cjk);
+        let key = match is_cjk {
+            true => text.to_lowercase(),
+            false => pad(&analyze::terms(&text)),
+        };
+        Name { text, is_cjk, key }
+    }
+}
+
+impl From<Name> for String {
+    fn from(name: Name) -> String {
+        name.text
     }
 }
 
@@ -55,12 +81,9 @@ impl Glossary {
     pub(crate) fn expand(&self, query: &str) -> Vec<Expansion> {
         let folded = query.to_lowercase();
         let padded = pad(&analyze::terms(query));
-        let says = |name: &String| -> bool {
-            if is_cjk(name) {
-                folded.contains(&name.to_lowercase())
-            } else {
-                padded.contains(&pad(&analyze::terms(name)))
-            }
+        let says = |name: &Name| match name.is_cjk {
+            true => folded.contains(&name.key),
+            false => padded.contains(&name.key),
         };
         let mut out: Vec<Expansion> = Vec::new();
         for term in &self.terms {
@@ -68,10 +91,10 @@ impl Glossary {
                 continue;
             }
             let others = term.names().filter(|name| !says(name));
-            let (cjk, latin): (Vec<_>, Vec<_>) = others.partition(|name| is_cjk(name));
+            let (cjk, latin): (Vec<_>, Vec<_>) = others.partition(|name| name.is_cjk);
             for all in [cjk, latin] {
                 let rivals = all.len();
-                for name in all.into_iter().cloned() {
+                for name in all.into_iter().map(|name| name.text.clone()) {
                     if !out.iter().any(|known| known.name == name) {
                         out.push(Expansion { name, rivals });
                     }
@@ -82,15 +105,11 @@ impl Glossary {
     }
 }
 
-fn is_cjk(name: &str) -> bool {
-    name.chars().any(analyze::is_cjk)
-}
-
-fn names(value: Option<&Value>) -> Vec<String> {
+fn names(value: Option<&Value>) -> Vec<Name> {
     let mut names = value.map(texts).unwrap_or_default();
     // A name without a term (`--`) would be found in every query.
     names.retain(|name| !analyze::terms(name).is_empty());
-    names
+    names.into_iter().map(Name::from).collect()
 }
 
 /// A string, or the strings of a list.

@@ -10,7 +10,7 @@ use tantivy::collector::{Count, DocSetCollector, TopDocs};
 use tantivy::fastfield::Column;
 use tantivy::indexer::IndexWriterOptions;
 use tantivy::query::{
-    AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, Occur, Query, TermQuery, TermSetQuery,
+    AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, Occur, Query, TermQuery,
 };
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions,
@@ -340,9 +340,16 @@ impl Lexical {
     }
 
     fn filter_query(&self, filter: &Filter) -> Option<Box<dyn Query>> {
-        let term = |value: &String| Term::from_field_text(self.fields.facet, value);
+        let one = |value: &String| -> (Occur, Box<dyn Query>) {
+            let term = Term::from_field_text(self.fields.facet, value);
+            (
+                Occur::Should,
+                Box::new(TermQuery::new(term, IndexRecordOption::Basic)),
+            )
+        };
+        // A term set builds an automaton, which takes longer than the search.
         let any = |values: &Vec<String>| -> Box<dyn Query> {
-            Box::new(TermSetQuery::new(values.iter().map(term)))
+            Box::new(BooleanQuery::new(values.iter().map(one).collect()))
         };
         let groups = filter_groups(filter);
         let wanted = groups.iter().map(|group| (Occur::Must, any(group)));
