@@ -115,18 +115,9 @@ pub(super) fn timeline(data: &Timeline, summary: &RunSummary, words: Words) -> S
     let mut below = vec![0.0_f32; slots];
     for (i, row) in data.running.iter().enumerate() {
         let above: Vec<f32> = below.iter().zip(row).map(|(b, r)| b + r).collect();
-        let mut points: Vec<String> = above
-            .iter()
-            .enumerate()
-            .flat_map(|(t, v)| step(x(t), x(t + 1), y(*v)))
-            .collect();
-        points.extend(
-            below
-                .iter()
-                .enumerate()
-                .rev()
-                .flat_map(|(t, v)| step(x(t + 1), x(t), y(*v))),
-        );
+        let corner = |(slot, value): (usize, f32)| format!("{:.1},{:.1}", x(slot), y(value));
+        let mut points: Vec<String> = corners(&above).map(corner).collect();
+        points.extend(corners(&below).map(corner).rev());
         let name = stages.get(i).map_or("", |s| s.name.as_str());
         out += &format!(
             r#"<polygon style="--hue:{:.0}" points="{}">{}</polygon>"#,
@@ -188,6 +179,25 @@ fn hue(stage: usize) -> f64 {
     (FIRST_HUE + stage as f64 * HUE_STEP) % 360.0
 }
 
-fn step(x1: f64, x2: f64, y: f64) -> [String; 2] {
-    [format!("{x1:.1},{y:.1}"), format!("{x2:.1},{y:.1}")]
+/// The corners of a line of steps: where each stretch of equal values begins and ends.
+fn corners(values: &[f32]) -> impl DoubleEndedIterator<Item = (usize, f32)> {
+    let stretches = values.chunk_by(|a, b| a == b);
+    let ends = stretches.scan(0, |from, stretch| {
+        let start = std::mem::replace(from, *from + stretch.len());
+        Some([(start, stretch[0]), (*from, stretch[0])])
+    });
+    ends.collect::<Vec<_>>().into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_values_are_one_step() {
+        let steps: Vec<_> = corners(&[0.0, 0.0, 2.0, 0.0]).collect();
+        let expected = [(0, 0.0), (2, 0.0), (2, 2.0), (3, 2.0), (3, 0.0), (4, 0.0)];
+        assert_eq!(steps, expected);
+        assert_eq!(corners(&[]).count(), 0);
+    }
 }
