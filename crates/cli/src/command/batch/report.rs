@@ -17,7 +17,7 @@ use crate::terminal::Terminal;
 
 pub(super) fn run(args: &BatchReport, terminal: &Terminal) -> Result<Exit> {
     let runtime = session::runtime()?;
-    let sources = sources();
+    let sources = sources([]);
     let location = sources.access().locate(&args.store).map_err(explained)?;
     let (out, base) = places(args, &location)?;
     let store = Store::open(sources.access(), &args.store).map_err(explained)?;
