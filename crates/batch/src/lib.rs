@@ -42,7 +42,7 @@ pub use cluster::ClusterKey;
 pub use discover::discover;
 pub use error::{Error, Result};
 pub use folders::is_job;
-pub use history::Problem;
+pub use history::{Application, Problem};
 pub use location::{Access, Location, Remote, is_url, local_uri};
 pub use progress::Progress;
 pub use queue::{DELIVERIES, Enqueued, Servers};

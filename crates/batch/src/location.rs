@@ -57,13 +57,16 @@ impl Access {
     /// Allows the History Servers among these places: addresses of servers, or of applications on them. Any other server is refused, as
     /// an address may come from a manifest or from a model, and reach what only this machine does.
     pub fn with_history<'a>(mut self, places: impl IntoIterator<Item = &'a str>) -> Access {
-        self.servers.extend(places.into_iter().filter_map(Server::of));
+        self.servers
+            .extend(places.into_iter().filter_map(Server::of));
         self
     }
 
     /// The allowed server of an application, with the login that was given for it.
     pub(crate) fn server_of(&self, application: &Application) -> Option<&Server> {
-        self.servers.iter().find(|server| **server == application.server)
+        self.servers
+            .iter()
+            .find(|server| **server == application.server)
     }
 
     /// # Errors

@@ -35,6 +35,7 @@ fn of_job(job: &Job) -> Value {
         "user": job.info.other.get("UserName"),
         "version": app.version,
         "submitted": job.info.submitted_ms,
+        "started": job.info.states.iter().find(|(state, _)| state == "Starting").map(|(_, at)| at),
         "ended": job.info.ended_ms,
         "configuration": app.configuration,
         "executors": app.executors.iter().map(of_executor).collect::<Vec<_>>(),
@@ -78,6 +79,7 @@ fn of_stage(app: &Application, stage: &StageAttempt, runs: Option<&StageRuns>) -
         "completed": stage.completed_ms, "failure": stage.failure, "sampled": runs.is_some_and(|r| r.sampled),
         "counts": runs.map(|r| [r.completed, r.failed, r.revoked, r.abandoned]),
         "attempts": stage.attempts.iter().map(|task| of_task(app, task)).collect::<Vec<_>>(),
+        "states": runs.map(|r| r.runs.iter().map(|run| format!("{:?}", run.state)).collect::<Vec<_>>()),
     })
 }
 

@@ -119,7 +119,8 @@ impl Roots {
     fn serve(&self, url: &Url) -> bool {
         self.servers.iter().any(|root| {
             let rest = url.path().strip_prefix(root.path().trim_end_matches('/'));
-            root.origin() == url.origin() && rest.is_some_and(|r| r.is_empty() || r.starts_with('/'))
+            root.origin() == url.origin()
+                && rest.is_some_and(|r| r.is_empty() || r.starts_with('/'))
         })
     }
 
@@ -166,7 +167,10 @@ impl Roots {
                 "nothing: the client's roots and the allowed roots have no folder in common"
             );
         }
-        let folders = self.folders.iter().map(|root| format!("`{}`", root.display()));
+        let folders = self
+            .folders
+            .iter()
+            .map(|root| format!("`{}`", root.display()));
         let servers = self.servers.iter().map(|root| format!("`{root}`"));
         folders.chain(servers).collect::<Vec<_>>().join(", ")
     }
@@ -289,7 +293,10 @@ mod tests {
         assert!(refusal(&roots, "leaves/secret").contains("outside"));
         assert!(refusal(&roots, "leaves/nothing").contains("outside"));
         let entering = base.join("out/enters").display().to_string();
-        assert_eq!(roots.folder(&entering).expect("inside"), base.join("in/job"));
+        assert_eq!(
+            roots.folder(&entering).expect("inside"),
+            base.join("in/job")
+        );
     }
 
     #[test]

@@ -11,9 +11,9 @@ pub(crate) struct Server {
     url: Url,
 }
 
-/// An application on a server.
+/// An application on a History Server.
 #[derive(Debug, Clone)]
-pub(crate) struct Application {
+pub struct Application {
     pub(crate) server: Server,
     pub(crate) id: String,
     /// What follows the identifier: an attempt, or a page about the application.
@@ -95,7 +95,10 @@ impl Application {
             (None, None) => return None,
         };
         let part = |at: usize| parts.get(at).filter(|part| is_name(part));
-        let path: String = parts[..base].iter().map(|part| format!("/{part}")).collect();
+        let path: String = parts[..base]
+            .iter()
+            .map(|part| format!("/{part}"))
+            .collect();
         Some(Application {
             server: Server::at(url, &path),
             id: (*part(id)?).to_owned(),
@@ -136,8 +139,14 @@ mod tests {
             Application::of(&url).map(|application| application.to_string())
         };
         for (text, expected) in [
-            ("http://h:18080/history/app-1", Some("http://h:18080/history/app-1")),
-            ("http://h:18080/history/app-1/", Some("http://h:18080/history/app-1")),
+            (
+                "http://h:18080/history/app-1",
+                Some("http://h:18080/history/app-1"),
+            ),
+            (
+                "http://h:18080/history/app-1/",
+                Some("http://h:18080/history/app-1"),
+            ),
             (
                 "https://h/history/application_1_2/1/stages/stage/?id=4&attempt=0#x",
                 Some("https://h/history/application_1_2/1"),

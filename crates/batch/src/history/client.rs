@@ -68,9 +68,14 @@ pub(crate) async fn find(access: &Access, application: &Application) -> Result<F
     };
     let client = HistoryClient::new(server.clone(), place)?;
     let attempts = client.describe(application).await?.attempts;
-    let attempt = chosen(application, &attempts).map_err(|problem| failed(&client.place, problem))?;
+    let attempt =
+        chosen(application, &attempts).map_err(|problem| failed(&client.place, problem))?;
     let id = attempt.attempt_id.clone();
-    let changed = [&attempt.start_time, &attempt.end_time, &attempt.last_updated];
+    let changed = [
+        &attempt.start_time,
+        &attempt.end_time,
+        &attempt.last_updated,
+    ];
     let changed = changed.map(String::as_str).join(" ");
     Ok(Found {
         etag: state_of_attempt(id.as_deref().unwrap_or_default(), &changed),
@@ -92,7 +97,9 @@ fn chosen<'a>(
     if let Some(same) = attempts.iter().find(same).filter(|_| named.is_some()) {
         return Ok(same);
     }
-    let newest = attempts.iter().max_by(|a, b| a.start_time.cmp(&b.start_time));
+    let newest = attempts
+        .iter()
+        .max_by(|a, b| a.start_time.cmp(&b.start_time));
     let newest = newest.ok_or_else(|| Problem::NoApplication {
         server: application.server.to_string(),
         id: application.id.clone(),
@@ -121,7 +128,8 @@ impl Found {
             None => format!("{}/logs", self.application.path()),
         };
         let done = tokio::time::timeout(WHOLE, self.client.save(&path, to, most));
-        done.await.unwrap_or_else(|_| Err(self.client.unreachable(None)))
+        done.await
+            .unwrap_or_else(|_| Err(self.client.unreachable(None)))
     }
 }
 
@@ -168,7 +176,8 @@ impl HistoryClient {
         }
         // A server of another kind has nothing there either.
         let listed = self.ask("api/v1/applications?limit=1").await?;
-        self.json::<Vec<Description>>(self.successful(listed)?).await?;
+        self.json::<Vec<Description>>(self.successful(listed)?)
+            .await?;
         let server = self.server.to_string();
         let id = application.id.clone();
         Err(failed(&self.place, Problem::NoApplication { server, id }))
@@ -182,7 +191,10 @@ impl HistoryClient {
         if let Some((user, password)) = login {
             request = request.basic_auth(user, password);
         }
-        request.send().await.map_err(|error| self.unreachable(Some(error)))
+        request
+            .send()
+            .await
+            .map_err(|error| self.unreachable(Some(error)))
     }
 
     fn successful(&self, response: Response) -> Result<Response> {
@@ -231,7 +243,10 @@ impl HistoryClient {
             let place = self.place.clone();
             failed(&self.place, Problem::TooLarge { place, most })
         };
-        if response.content_length().is_some_and(|length| length > most) {
+        if response
+            .content_length()
+            .is_some_and(|length| length > most)
+        {
             return Err(too_large());
         }
         let io = |source| Error::File {

@@ -9,6 +9,7 @@ mod problem;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use address::{Application, Server};
+pub use address::Application;
+pub(crate) use address::Server;
 pub(crate) use client::find;
 pub use problem::Problem;

@@ -89,8 +89,16 @@ async fn a_log_that_is_not_there_is_an_error_that_says_why() {
     for (server, address, expected) in [
         (&two, "app-2", "has no application `app-2`"),
         (&two, "app-1/3", "has no attempt 3; it has 2, 1"),
-        (&foreign, "app-1", "does not answer like a Spark History Server"),
-        (&page, "app-1", "does not answer like a Spark History Server"),
+        (
+            &foreign,
+            "app-1",
+            "does not answer like a Spark History Server",
+        ),
+        (
+            &page,
+            "app-1",
+            "does not answer like a Spark History Server",
+        ),
         (&denied, "app-1", "denies access (HTTP 403)"),
         (&broken, "app-1", "failed (HTTP 503)"),
     ] {
@@ -100,11 +108,16 @@ async fn a_log_that_is_not_there_is_an_error_that_says_why() {
     }
     let access = Access::default().with_history(["http://127.0.0.1:1"]);
     let sources = Sources::new(access, &std::env::temp_dir(), SMALL);
-    let error = sources.open("http://u:secret@127.0.0.1:1/history/app-1").await;
+    let error = sources
+        .open("http://u:secret@127.0.0.1:1/history/app-1")
+        .await;
     let error = error.expect_err("nobody listens");
     assert!(error.is_transient());
     let error = error.one_line();
-    assert!(error.contains("`http://127.0.0.1:1` cannot be reached"), "{error}");
+    assert!(
+        error.contains("`http://127.0.0.1:1` cannot be reached"),
+        "{error}"
+    );
     assert!(!error.contains("secret"), "{error}");
 }
 
@@ -130,7 +143,10 @@ mod security {
     async fn only_servers_that_were_allowed_are_asked() {
         let server = HistoryServer::with("app-1", vec![log()]);
         let sources = Sources::new(Access::default(), &std::env::temp_dir(), SMALL);
-        for address in [server.page("app-1"), format!("{}/api/v1/applications/app-1", server.url)] {
+        for address in [
+            server.page("app-1"),
+            format!("{}/api/v1/applications/app-1", server.url),
+        ] {
             let error = sources.open(&address).await.expect_err("not allowed");
             assert!(error.to_string().contains("was not allowed"), "{error}");
             let error = discover(&sources, &address, "store").await;
@@ -146,7 +162,10 @@ mod security {
         let elsewhere = HistoryServer::start(move |_| Some(Answer::Redirect(to.clone())));
         let error = opened(&elsewhere, &elsewhere.page("app-1")).await;
         let error = error.expect_err("redirected");
-        assert!(error.contains(&other.url) && error.contains("not asked"), "{error}");
+        assert!(
+            error.contains(&other.url) && error.contains("not asked"),
+            "{error}"
+        );
         // an answer may pass and its log still be elsewhere
         let to = format!("{}/api/v1/applications/app-1/logs", other.url);
         let logs = HistoryServer::start(move |path| {
@@ -160,12 +179,16 @@ mod security {
         assert!(other.asked().is_empty());
         let within = HistoryServer::start(|path| {
             Some(match path {
-                "/api/v1/applications/app-1" => Answer::Redirect("/api/v1/applications/app-1/".to_owned()),
+                "/api/v1/applications/app-1" => {
+                    Answer::Redirect("/api/v1/applications/app-1/".to_owned())
+                }
                 "/api/v1/applications/app-1/logs" => Answer::zip(log()),
                 _ => Answer::json(description("app-1", 1)),
             })
         });
-        opened(&within, &within.page("app-1")).await.expect("followed");
+        opened(&within, &within.page("app-1"))
+            .await
+            .expect("followed");
         let round = HistoryServer::start(|path| Some(Answer::Redirect(format!("{path}x"))));
         let error = opened(&round, &round.page("app-1")).await;
         error.expect_err("round and round");

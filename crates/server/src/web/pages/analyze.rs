@@ -26,7 +26,9 @@ pub(super) async fn show(State(app): State<Arc<App>>, visitor: Visitor) -> Respo
         let folders = app.roots.folders();
         let folders = folders.filter(|root| !root.starts_with(&app.uploads));
         let servers = app.roots.servers().map(ToString::to_string);
-        let roots = folders.map(|root| root.display().to_string()).chain(servers);
+        let roots = folders
+            .map(|root| root.display().to_string())
+            .chain(servers);
         let roots: Vec<String> = roots.collect();
         app.page(visitor, "analyze.html", context! { roots })
     })

@@ -1,6 +1,5 @@
 //! A file of a job around the place that evidence names.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use axum::extract::{Query, State};
