@@ -141,7 +141,7 @@ fn a_password_in_an_address_is_sent_and_never_shown() {
     lacks(&report.err, ["swordfish"]);
     let text = report.text();
     lacks(&text, ["swordfish"]);
-    contains(text, [server.page("app-1")]);
+    contains(text, [server.page("app-1").as_str()]);
     let error = answer(&user, &["inspect", &page.replace("app-1", "app-2")]);
     lacks(error.refused(3), ["swordfish"]);
 }
