@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::history::Problem;
+
 pub type Result<T> = std::result::Result<T, Error>;
 
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +19,15 @@ pub enum Error {
         /// The object or prefix.
         place: String,
         source: object_store::Error,
+    },
+    /// A log that a History Server does not give.
+    #[error("{problem}")]
+    History {
+        /// The application.
+        place: String,
+        problem: Problem,
+        #[source]
+        source: Option<reqwest::Error>,
     },
     #[error("{}", report::say!("`{path}` 无法使用", "`{path}` cannot be used", path = .path.display().to_string()))]
     File {
@@ -65,10 +76,11 @@ pub enum Error {
 impl Error {
     /// Whether another attempt may succeed where nothing but the network changed.
     pub fn is_transient(&self) -> bool {
-        let Error::Objects { source, .. } = self else {
-            return false;
-        };
-        matches!(source, object_store::Error::Generic { .. })
+        match self {
+            Error::Objects { source, .. } => matches!(source, object_store::Error::Generic { .. }),
+            Error::History { problem, .. } => problem.is_transient(),
+            _ => false,
+        }
     }
 
     /// The message and its causes in one line.
@@ -85,9 +97,10 @@ impl Error {
     /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
         let (zh, en) = match self {
+            Error::History { problem, .. } => problem.hint(),
             Error::Address { .. } => (
-                "请给出本地路径，或 az://、abfss://、s3://、gs://、file:// 地址；凭据来自环境变量（AWS_…、AZURE_…、GOOGLE_…）",
-                "give a local path or az://, abfss://, s3://, gs:// or file://; credentials come from the environment (AWS_…, AZURE_…, GOOGLE_…)",
+                "请给出本地路径、az://、abfss://、s3://、gs://、file:// 地址（凭据来自环境变量 AWS_…、AZURE_…、GOOGLE_…），或 History Server 上的应用：http://HOST:18080/history/APP",
+                "give a local path, az://, abfss://, s3://, gs:// or file:// (credentials come from the environment: AWS_…, AZURE_…, GOOGLE_…), or an application on a History Server: http://HOST:18080/history/APP",
             ),
             Error::Objects { .. } => (
                 "请检查地址、网络和凭据（AWS_…、AZURE_…、GOOGLE_…），然后重新执行：会从中断处继续",

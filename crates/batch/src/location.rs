@@ -1,4 +1,4 @@
-//! Where jobs and results are: a local path, or a place in an object store.
+//! Where jobs and results are: a local path, a place in an object store, or an application on a History Server.
 
 use std::collections::HashMap;
 use std::path::{Path as FilePath, PathBuf};
@@ -9,6 +9,7 @@ use object_store::path::Path;
 use url::Url;
 
 use crate::error::{Error, Result};
+use crate::history::{Application, Server};
 
 /// Schemes of object stores.
 const SCHEMES: [&str; 8] = ["az", "azure", "adl", "abfs", "abfss", "s3", "s3a", "gs"];
@@ -19,12 +20,15 @@ pub struct Access {
     /// Settings by name: `aws_region`, `azure_storage_account_key`, ….
     settings: Vec<(String, String)>,
     open: Mutex<HashMap<String, Arc<dyn ObjectStore>>>,
+    /// History Servers that may be read.
+    servers: Vec<Server>,
 }
 
 #[derive(Debug, Clone)]
 pub enum Location {
     Local(PathBuf),
     Remote(Remote),
+    History(Application),
 }
 
 /// A prefix or an object.
@@ -46,8 +50,23 @@ impl Access {
     pub fn new(settings: Vec<(String, String)>) -> Access {
         Access {
             settings,
-            open: Mutex::default(),
+            ..Access::default()
         }
+    }
+
+    /// Allows the History Servers among these places: addresses of servers, or of applications on them. Any other server is refused, as
+    /// an address may come from a manifest or from a model, and reach what only this machine does.
+    pub fn with_history<'a>(mut self, places: impl IntoIterator<Item = &'a str>) -> Access {
+        self.servers
+            .extend(places.into_iter().filter_map(Server::of));
+        self
+    }
+
+    /// The allowed server of an application, with the login that was given for it.
+    pub(crate) fn server_of(&self, application: &Application) -> Option<&Server> {
+        self.servers
+            .iter()
+            .find(|server| **server == application.server)
     }
 
     /// # Errors
@@ -68,6 +87,10 @@ impl Access {
                 .to_file_path()
                 .map(Location::Local)
                 .map_err(|()| unknown());
+        }
+        if matches!(url.scheme(), "http" | "https") {
+            let application = Application::of(&url);
+            return application.map(Location::History).ok_or_else(unknown);
         }
         if !SCHEMES.contains(&url.scheme()) {
             return Err(unknown());
@@ -132,6 +155,7 @@ mod tests {
         let access = Access::new(vec![("aws_region".to_owned(), "eu-west-1".to_owned())]);
         let place = |text| match access.locate(text) {
             Ok(Location::Local(path)) => path.display().to_string(),
+            Ok(Location::History(application)) => format!("application {application}"),
             Ok(Location::Remote(remote)) => format!("{} {}", remote.url_of("x y/z"), remote.path),
             Err(error) => format!("{error}"),
         };
@@ -140,6 +164,14 @@ mod tests {
             ("file:///jobs/a%20b", "/jobs/a b"),
             ("s3://logs/2026/01/", "s3://logs/2026/01/x%20y/z 2026/01"),
             ("s3://logs", "s3://logs/x%20y/z "),
+            (
+                "http://h:18080/history/app-1/2/jobs/",
+                "application http://h:18080/history/app-1/2",
+            ),
+            (
+                "http://driver:4040/jobs/",
+                "`http://driver:4040/jobs/` is no place that this program can reach",
+            ),
             (
                 "ftp://host/a",
                 "`ftp://host/a` is no place that this program can reach",

@@ -66,6 +66,13 @@ pub(crate) fn state_of_objects(objects: &[(&str, &ObjectMeta)]) -> (String, u64)
     state.finish()
 }
 
+/// The etag of an application on a History Server: of its attempt, and when that last changed.
+pub(crate) fn state_of_attempt(attempt: &str, changed: &str) -> String {
+    let mut state = State::default();
+    state.add(attempt, 0, changed);
+    state.finish().0
+}
+
 #[derive(Default)]
 struct State {
     hash: blake3::Hasher,

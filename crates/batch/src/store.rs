@@ -82,6 +82,13 @@ impl Store {
             Location::Remote(Remote { objects, path, .. }) => {
                 Arc::new(PrefixStore::new(objects, path))
             }
+            Location::History(_) => {
+                let place = place.to_owned();
+                return Err(Error::Address {
+                    place,
+                    source: None,
+                });
+            }
             Location::Local(path) => {
                 let failed = |source| Error::File {
                     path: path.clone(),

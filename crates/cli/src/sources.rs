@@ -1,10 +1,12 @@
-//! Jobs that are archives or in object stores, with the credentials of the environment.
+//! Jobs that are archives, in object stores or on History Servers, with the credentials of the environment.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use batch::{Access, Bounds, Opened, Sources};
-use server::{Error, ErrorKind, Result};
-use tokio::runtime::Runtime;
+use batch::{Access, Bounds, Opened, Problem, Sources};
+use report::say;
+use server::{Error, ErrorKind, Fetch, Fetched, Result};
+use tokio::runtime::{Handle, Runtime};
+use tokio_util::sync::CancellationToken;
 
 use crate::config;
 use crate::session;
@@ -12,12 +14,14 @@ use crate::session;
 /// How the names of variables with settings of object stores begin.
 const PREFIXES: [&str; 3] = ["AWS_", "AZURE_", "GOOGLE_"];
 
-/// Reaches object stores with the settings of the environment, whose secrets no output shows from now on.
-pub(crate) fn sources() -> Sources {
+/// Reaches object stores with the settings of the environment, and the History Servers among `named`, which are texts of the user: arguments
+/// and configuration. No output shows their secrets from now on.
+pub(crate) fn sources<'a>(named: impl IntoIterator<Item = &'a str>) -> Sources {
+    let named = named.into_iter().inspect(|place| config::learn_url(place));
     let ours = |name: &String| PREFIXES.iter().any(|prefix| name.starts_with(prefix));
-    let named = std::env::vars_os()
+    let variables = std::env::vars_os()
         .filter_map(|(n, v)| Some((n.into_string().ok()?, v.into_string().ok()?)));
-    let settings: Vec<(String, String)> = named.filter(|(name, _)| ours(name)).collect();
+    let settings: Vec<(String, String)> = variables.filter(|(name, _)| ours(name)).collect();
     for (_, secret) in settings.iter().filter(|(name, _)| config::is_secret(name)) {
         llm::remember(secret);
     }
@@ -25,7 +29,7 @@ pub(crate) fn sources() -> Sources {
         .into_iter()
         .map(|(name, value)| (name.to_lowercase(), value));
     Sources::new(
-        Access::new(lower.collect()),
+        Access::new(lower.collect()).with_history(named),
         &std::env::temp_dir(),
         Bounds::default(),
     )
@@ -40,7 +44,44 @@ pub(crate) fn open(job: &Path) -> Result<Option<Opened>> {
 }
 
 fn open_in(runtime: &Runtime, text: &str) -> Result<Opened> {
-    runtime.block_on(sources().open(text)).map_err(explained)
+    let opened = sources([text]);
+    runtime.block_on(opened.open(text)).map_err(explained)
+}
+
+/// Logs of the History Servers among the allowed roots.
+pub(crate) struct Servers {
+    runtime: Handle,
+    sources: Sources,
+}
+
+impl Servers {
+    pub(crate) fn new(roots: &[PathBuf], runtime: &Handle) -> Servers {
+        Servers {
+            runtime: runtime.clone(),
+            sources: sources(roots.iter().filter_map(|root| root.to_str())),
+        }
+    }
+}
+
+impl Fetch for Servers {
+    fn fetch(&self, address: &str, cancel: &CancellationToken) -> Result<Fetched> {
+        let opened = self.runtime.block_on(async {
+            tokio::select! {
+                opened = self.sources.open(address) => Some(opened),
+                () = cancel.cancelled() => None,
+            }
+        });
+        let Some(opened) = opened else {
+            let error = say!("下载日志时已取消", "cancelled while the log was downloaded");
+            return Err(Error::new(ErrorKind::Other, error));
+        };
+        let opened = opened.map_err(explained)?;
+        Ok(Fetched {
+            path: opened.path.clone(),
+            origin: opened.origin.clone(),
+            kept: Some(Box::new(opened)),
+        })
+    }
 }
 
 pub(crate) fn explained(error: batch::Error) -> Error {
@@ -49,6 +90,10 @@ pub(crate) fn explained(error: batch::Error) -> Error {
         | batch::Error::NoManifest { .. }
         | batch::Error::NoQueue { .. }
         | batch::Error::OtherProgram { .. } => ErrorKind::Usage,
+        batch::Error::History {
+            problem: Problem::NotAllowed { .. },
+            ..
+        } => ErrorKind::Usage,
         batch::Error::Queue { .. } => ErrorKind::Other,
         error if error.is_transient() => ErrorKind::Other,
         _ => ErrorKind::Input,

@@ -20,3 +20,17 @@ pub fn copy(from: &Path, to: &Path) {
         }
     }
 }
+
+/// A ZIP archive with these files.
+///
+/// # Panics
+/// If a file cannot be compressed.
+pub fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, bytes) in files {
+        let options = zip::write::SimpleFileOptions::default();
+        writer.start_file(*name, options).expect("started");
+        std::io::Write::write_all(&mut writer, bytes).expect("written");
+    }
+    writer.finish().expect("an archive").into_inner()
+}

@@ -6,6 +6,7 @@ use std::path::Path as FilePath;
 
 use crate::error::{Error, Result};
 use crate::folders::jobs_under;
+use crate::history;
 use crate::location::{Location, local_uri};
 use crate::result::Entry;
 use crate::source::Sources;
@@ -29,10 +30,19 @@ pub async fn discover(sources: &Sources, source: &str, store: &str) -> Result<Ve
                 .filter(|entry| !is_inside(&entry.uri))
                 .collect())
         }
+        Location::History(application) => {
+            let found = history::find(sources.access(), &application).await?;
+            Ok(vec![Entry {
+                uri: found.application.to_string(),
+                etag: found.etag,
+                // the server does not say
+                size: 0,
+            }])
+        }
         Location::Local(path) => {
             let store = match sources.access().locate(store)? {
                 Location::Local(path) => path.canonicalize().ok(),
-                Location::Remote(_) => None,
+                Location::Remote(_) | Location::History(_) => None,
             };
             let listed = tokio::task::spawn_blocking(move || local(&path, store.as_deref()));
             listed.await.unwrap_or_else(|error| {

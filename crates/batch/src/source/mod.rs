@@ -1,7 +1,8 @@
 //! From where a job is to a local folder that can be analyzed.
 //!
-//! A local folder or file is used in place. An archive is unpacked and objects are fetched into a temporary folder, within bounds, which is
-//! removed with the [`Opened`] job. Whatever an archive or a listing contains, nothing is written outside of that folder.
+//! A local folder or file is used in place. An archive is unpacked, and objects and the logs of a History Server are fetched into a temporary
+//! folder, within bounds, which is removed with the [`Opened`] job. Whatever an archive or a listing contains, nothing is written outside of
+//! that folder.
 
 mod archive;
 mod fetch;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::folders::jobs_under;
 use crate::formats::is_archive;
+use crate::history;
 use crate::location::{Access, Location, is_url, local_uri};
 
 use crate::state::state_of;
@@ -104,7 +106,29 @@ impl Sources {
                     _folder: Some(folder),
                 })
             }
+            Location::History(application) => self.open_application(source, &application).await,
         }
+    }
+
+    async fn open_application(
+        &self,
+        source: &str,
+        application: &history::Application,
+    ) -> Result<Opened> {
+        let found = history::find(&self.access, application).await?;
+        let folder = self.temporary.folder()?;
+        let archive = folder.path().join("log.zip");
+        found.download(&archive, self.bounds.bytes).await?;
+        let path = self.unpack(source, archive.clone(), folder.path().join("job"));
+        let path = path.await?;
+        // a large log would take its space twice; what cannot be removed goes with the folder
+        let _ = std::fs::remove_file(archive);
+        Ok(Opened {
+            path,
+            etag: found.etag,
+            origin: Some(found.application.to_string()),
+            _folder: Some(folder),
+        })
     }
 
     async fn open_local(&self, source: &str, path: PathBuf) -> Result<Opened> {
@@ -164,6 +188,8 @@ mod tests {
     use std::fs;
     use std::io::Write;
 
+    use testkit::zip;
+
     use super::*;
 
     const SCRIPT: &[u8] = b"x = SELECT a FROM b;\n";
@@ -181,16 +207,6 @@ mod tests {
             builder.append(&header, *bytes).expect("appended");
         }
         builder.into_inner().expect("an archive")
-    }
-
-    fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
-        let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-        for (name, bytes) in entries {
-            let options = zip::write::SimpleFileOptions::default();
-            writer.start_file(*name, options).expect("started");
-            writer.write_all(bytes).expect("written");
-        }
-        writer.finish().expect("an archive").into_inner()
     }
 
     fn gzip(bytes: &[u8]) -> Vec<u8> {

@@ -104,8 +104,8 @@ impl Limits {
 
 #[derive(Debug, Args)]
 pub(crate) struct Analyze {
-    /// Jobs: folders, event logs or archives, local or at az://, abfss://, s3://, gs://.
-    /// ‖ 作业：目录、事件日志或归档文件，可在本地或 az://、abfss://、s3://、gs://。
+    /// Jobs: folders, event logs or archives, local or at az://, abfss://, s3://, gs://; or Spark applications on a History Server, http://HOST:18080/history/APP.
+    /// ‖ 作业：目录、事件日志或归档文件，可在本地或 az://、abfss://、s3://、gs://；也可以是 History Server 上的 Spark 应用，http://HOST:18080/history/APP。
     #[arg(required = true, value_name = "JOB")]
     pub(crate) jobs: Vec<PathBuf>,
     #[command(flatten)]
@@ -186,8 +186,8 @@ pub(crate) enum ReportFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
-    /// Job: a folder, an event log or an archive, local or at az://, abfss://, s3://, gs://.
-    /// ‖ 作业：目录、事件日志或归档文件，可在本地或 az://、abfss://、s3://、gs://。
+    /// Job: a folder, an event log or an archive, local or at az://, abfss://, s3://, gs://; or a Spark application on a History Server, http://HOST:18080/history/APP.
+    /// ‖ 作业：目录、事件日志或归档文件，可在本地或 az://、abfss://、s3://、gs://；也可以是 History Server 上的 Spark 应用，http://HOST:18080/history/APP。
     pub(crate) job: PathBuf,
     /// Output format.
     /// ‖ 输出格式。

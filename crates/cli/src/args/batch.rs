@@ -34,8 +34,8 @@ pub(crate) enum BatchCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct BatchPlan {
-    /// Folders of jobs, jobs or archives: local, or az://, abfss://, s3://, gs://.
-    /// ‖ 作业目录、其上级目录或归档文件：可在本地或 az://、abfss://、s3://、gs://。
+    /// Folders of jobs, jobs or archives: local, or az://, abfss://, s3://, gs://; or applications on a Spark History Server, http://HOST:18080/history/APP.
+    /// ‖ 作业目录、其上级目录或归档文件：可在本地或 az://、abfss://、s3://、gs://；也可以是 Spark History Server 上的应用，http://HOST:18080/history/APP。
     #[arg(required = true, value_name = "SOURCE")]
     pub(crate) sources: Vec<String>,
     /// Where manifest and results go: a folder, or az://, abfss://, s3://, gs://.
@@ -147,6 +147,10 @@ pub(crate) struct Engine {
     /// ‖ 同时分析的作业数。默认每个 CPU 一个。
     #[arg(long, short, value_name = "N", default_value_t = cpus(), value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) workers: u16,
+    /// Spark History Server that jobs of the manifest may be read from, http://HOST:18080; repeatable. Servers of the SOURCEs are allowed anyway.
+    /// ‖ 允许从中读取清单所列作业的 Spark History Server，http://HOST:18080，可多次给出。SOURCE 所在的服务器无须再给。
+    #[arg(long = "history-server", value_name = "URL")]
+    pub(crate) history_servers: Vec<String>,
     /// Serve counters for Prometheus at http://ADDRESS:PORT/metrics while it runs.
     /// ‖ 运行期间在 http://ADDRESS:PORT/metrics 提供 Prometheus 指标。
     #[arg(long, value_name = "ADDRESS:PORT")]

@@ -12,9 +12,9 @@ use super::one_of;
 /// Which jobs may be read, and who analyzes them.
 #[derive(Debug, Args)]
 pub(crate) struct Serving {
-    /// Folder whose jobs may be read; repeatable. Default: `allowed_roots` of `[mcp]`, else the current folder.
-    /// ‖ 允许读取其中作业的目录，可多次给出。默认：`[mcp]` 的 `allowed_roots`，否则当前目录。
-    #[arg(long = "root", value_name = "DIR")]
+    /// Folder or Spark History Server (http://HOST:18080) whose jobs may be read; repeatable. Default: `allowed_roots` of `[mcp]`, else the current folder.
+    /// ‖ 允许读取其中作业的目录或 Spark History Server（http://HOST:18080），可多次给出。默认：`[mcp]` 的 `allowed_roots`，否则当前目录。
+    #[arg(long = "root", value_name = "DIR|URL")]
     pub(crate) roots: Vec<PathBuf>,
     /// Who reasons: `auto` uses an LLM if one is configured, otherwise the offline reasoner.
     /// ‖ 由谁分析：`auto` 在配置了 LLM 时用 LLM，否则离线分析。

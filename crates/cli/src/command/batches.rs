@@ -20,7 +20,7 @@ struct Kept {
 
 /// Opens stores that must have a manifest.
 pub(super) fn open(places: &[String], runtime: &Handle) -> Result<Vec<Arc<dyn Batch>>> {
-    let sources = sources();
+    let sources = sources([]);
     let open = |place: &String| {
         let store = Store::open(sources.access(), place).map_err(explained)?;
         runtime.block_on(store.planned()).map_err(explained)?;

@@ -11,17 +11,18 @@ use crate::config::Config;
 use crate::exit::Exit;
 use crate::render;
 use crate::session;
+use crate::sources::Servers;
 use crate::terminal::Terminal;
 use crate::worker::Pool;
 
 /// Serves until the client leaves or the program is interrupted.
 pub(crate) fn run(args: &Mcp, config: &Config, terminal: &Terminal) -> Result<Exit> {
+    let runtime = session::runtime()?;
+    let roots = serving::roots(&args.serving.roots, &config.mcp.allowed_roots);
     let options = Options {
         http: args.http,
-        roots: Roots::new(&serving::roots(
-            &args.serving.roots,
-            &config.mcp.allowed_roots,
-        ))?,
+        roots: Roots::new(&roots)?,
+        fetch: Arc::new(Servers::new(&roots, runtime.handle())),
         reasoner: serving::reasoner(&args.serving),
         analyst: Arc::new(Pool::new(args.serving.limits.budget(), terminal)),
         renderers: Renderers {
@@ -32,7 +33,7 @@ pub(crate) fn run(args: &Mcp, config: &Config, terminal: &Terminal) -> Result<Ex
             },
         },
     };
-    serving::serve(session::runtime()?, config, terminal, |session, stop| {
+    serving::serve(runtime, config, terminal, |session, stop| {
         mcp::serve(session, options, stop)
     })
 }

@@ -14,6 +14,7 @@ use crate::args::Serve;
 use crate::config::{self, Config};
 use crate::exit::Exit;
 use crate::session;
+use crate::sources::Servers;
 use crate::terminal::Terminal;
 use crate::worker::Pool;
 
@@ -23,11 +24,13 @@ const UPLOADS: &str = "uploads";
 /// Serves until the program is interrupted.
 pub(crate) fn run(args: &Serve, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let runtime = session::runtime()?;
+    let roots = roots(&args.serving.roots, &config.mcp.allowed_roots);
     let options = Options {
+        fetch: Arc::new(Servers::new(&roots, runtime.handle())),
         address: args.address,
         token: token(args)?,
         hosts: args.hosts.clone(),
-        roots: roots(&args.serving.roots, &config.mcp.allowed_roots),
+        roots,
         uploads: config::data_folder(config).join(UPLOADS),
         batches: batches::open(&args.batches, runtime.handle())?,
         reasoner: reasoner(&args.serving),

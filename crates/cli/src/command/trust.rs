@@ -25,7 +25,10 @@ const EFFECTS: &[(&str, &str)] = &[
     ("prompts", "replaces the prompts"),
     ("runtime", "loads this library into the program"),
     ("cache", "reads and writes models here"),
-    ("allowed_roots", "lets MCP clients read these folders"),
+    (
+        "allowed_roots",
+        "lets MCP clients read these folders and servers",
+    ),
     ("data", "saves runs and indexes here"),
     ("knowledge", "reads documents outside the project"),
     ("index", "writes an index outside the project"),

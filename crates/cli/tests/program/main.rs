@@ -14,6 +14,7 @@ mod distribution;
 mod earlier;
 mod fronts;
 mod golden;
+mod history;
 mod interactive;
 mod killed;
 mod knowledge;

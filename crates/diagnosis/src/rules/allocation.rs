@@ -96,9 +96,9 @@ impl Rule for OverAllocation {
             return result;
         };
         let limit = view.limit(&MIN_IDLE);
-        let needed = needed(app, run, held.executors);
-        if held.idle() >= limit && needed * 2 <= held.executors {
-            let hours = held.seconds * (1.0 - needed as f64 / held.executors as f64) / 3600.0;
+        let (needed, slots) = needed(app, run, held.executors);
+        if held.idle() >= limit && slots * 2 <= held.slots {
+            let hours = held.seconds * (1.0 - slots as f64 / held.slots as f64) / 3600.0;
             result.wastes(view, over(view, app, &held, needed), hours);
         } else {
             let closeness = (held.idle() / limit).min(0.99);
@@ -148,7 +148,9 @@ fn held<'a>(view: &'a View<'_>) -> Option<(&'a Application, &'a RunModel, Held)>
 
 /// What the executors were held for. Seconds are of slots.
 struct Held {
+    /// Most that were held at once, and most of their slots.
     executors: usize,
+    slots: usize,
     seconds: f64,
     used: f64,
 }
@@ -160,16 +162,29 @@ impl Held {
             .executors
             .iter()
             .filter(|e| e.added_ms.is_some() && e.id != "driver");
-        let (mut executors, mut seconds, mut used) = (0, 0.0, 0.0);
+        // while nothing is open in a shell, its user thinks
+        let spans = match app.interactive {
+            true => app.open_spans(),
+            false => vec![(i64::MIN, end)],
+        };
+        let (mut seconds, mut used) = (0.0, 0.0);
+        let mut changes = Vec::new();
         for e in came {
-            let from = e.added_ms?;
+            let slots = i64::from(e.slots(app.task_cores));
             let until = e.removed_ms.unwrap_or(end).min(end);
-            executors += 1;
-            seconds += f64::from(e.slots(app.task_cores)) * (until - from).max(0) as f64 / 1000.0;
             used += e.busy_ms as f64 / 1000.0;
+            for (open, closed) in &spans {
+                let (from, until) = (e.added_ms?.max(*open), until.min(*closed));
+                if from < until {
+                    seconds += (slots * (until - from)) as f64 / 1000.0;
+                    changes.extend([(from, 1, slots), (until, -1, -slots)]);
+                }
+            }
         }
+        let (executors, slots) = most_at_once(changes);
         (seconds > 0.0).then_some(Held {
             executors,
+            slots,
             seconds,
             used,
         })
@@ -180,13 +195,26 @@ impl Held {
     }
 }
 
-/// Fewest executors on which the replayed run takes no longer.
-fn needed(app: &Application, run: &RunModel, executors: usize) -> usize {
+/// The largest number of executors and of slots after some of the changes, which are at a time and by so many of both.
+fn most_at_once(mut changes: Vec<(i64, i64, i64)>) -> (usize, usize) {
+    // what leaves at some time is gone before what comes at the same time
+    changes.sort_unstable();
+    let (mut now, mut most) = ((0, 0), (0, 0));
+    for (_, executors, slots) in changes {
+        now = (now.0 + executors, now.1 + slots);
+        most = (now.0.max(most.0), now.1.max(most.1));
+    }
+    (most.0 as usize, most.1 as usize)
+}
+
+/// Fewest executors on which the replayed run takes no longer, and their slots.
+fn needed(app: &Application, run: &RunModel, executors: usize) -> (usize, usize) {
     let slots = app.executors.iter().map(|e| e.slots(app.task_cores)).max();
     let slots = slots.unwrap_or(1).max(1) as usize;
     let fits =
         |n: &usize| crate::impact::replay(&run.stages, n * slots) <= run.replayed_s * NO_LONGER;
-    (1..=executors).find(fits).unwrap_or(executors)
+    let needed = (1..=executors).find(fits).unwrap_or(executors);
+    (needed, needed * slots)
 }
 
 /// Tasks that wait for a slot, on average over the replayed run.

@@ -1,13 +1,13 @@
 //! What a log says as a job: executors, stages and jobs of the driver, then what is made of them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use super::collect::Collector;
+use super::collect::{Collector, JobState, StageState};
 use super::edges::{add_edges, order};
 use super::failure::{exit_code, is_lost};
 use super::operators::add_plans;
 use super::stages::{self, Index};
-use crate::model::{Executor, Job, Stage};
+use crate::model::{DriverJob, Executor, Job, Stage};
 use crate::problem::Problem;
 
 /// Turns what was collected into the job.
@@ -114,12 +114,15 @@ fn add_jobs(log: &mut Collector, index: &Index) {
     let mut jobs: Vec<_> = log
         .jobs
         .values()
-        .filter(|s| s.job.submitted_ms > 0)
+        .filter_map(|state| Some((submitted(state, &log.stages)?, state)))
         .collect();
-    jobs.sort_by_key(|s| (s.job.submitted_ms, s.job.id));
+    jobs.sort_by_key(|(at, state)| (*at, state.job.id));
     let mut done = Vec::with_capacity(jobs.len());
-    for state in jobs {
-        let mut job = state.job.clone();
+    for (submitted_ms, state) in jobs {
+        let mut job = DriverJob {
+            submitted_ms,
+            ..state.job.clone()
+        };
         job.execution = state.execution.and_then(|id| at.get(&id).copied());
         for id in &state.stages {
             let own: Vec<usize> = index.attempts(*id).collect();
@@ -142,6 +145,15 @@ fn add_jobs(log: &mut Collector, index: &Index) {
         done.push(job);
     }
     log.app.jobs = done;
+}
+
+/// When a job was submitted; where its event does not say so, when its first stage was. `None` for one whose start was lost.
+fn submitted(state: &JobState, stages: &BTreeMap<(u32, u32), StageState>) -> Option<i64> {
+    let stated = Some(state.job.submitted_ms).filter(|at| *at > 0);
+    stated.or_else(|| {
+        let own = state.stages.iter().filter_map(|id| stages.get(&(*id, 0)));
+        own.filter_map(|stage| stage.submitted).min()
+    })
 }
 
 /// Notes what the log lacks.

@@ -64,6 +64,8 @@ pub(crate) struct Collector {
     pub(super) id: Option<String>,
     pub(super) name: Option<String>,
     pub(super) user: Option<String>,
+    /// Attempt at the application, from 1; resource managers that try once have none.
+    pub(super) attempt: Option<u64>,
     pub(super) started: Option<(i64, u64)>,
     pub(super) ended: Option<(i64, u64)>,
     pub(super) executors: HashMap<String, u32>,
@@ -129,6 +131,7 @@ impl Collector {
                 let start: event::ApplicationStart<'_> = read(text)?;
                 (self.id, self.name) = (start.id.text(), start.name.text());
                 self.user = start.user.text();
+                self.attempt = start.attempt.count();
                 self.started = start.time.time().map(|at| (at, self.line));
             }
             "ApplicationEnd" => {

@@ -125,6 +125,7 @@ events! {
         #[serde(borrow)] id: Str<'a> = "App ID",
         #[serde(borrow)] user: Str<'a> = "User",
         time: Number = "Timestamp",
+        attempt: Number = "App Attempt ID",
     }
     ApplicationEnd {
         time: Number = "Timestamp",

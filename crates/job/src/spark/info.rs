@@ -32,6 +32,8 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
     let started = log.started;
     let submitted = setting("spark.app.submitTime").and_then(|t| t.trim().parse::<i64>().ok());
     let submitted = submitted.filter(|at| *at > 0 && started.is_none_or(|(start, _)| *at <= start));
+    // until a later attempt began, earlier ones ran
+    let submitted = submitted.filter(|_| log.attempt.is_none_or(|attempt| attempt <= 1));
     if let Some(submitted) = submitted {
         info.submitted_ms = Some(submitted);
         info.sources
@@ -97,11 +99,13 @@ fn first_executor(log: &Collector) -> Option<(i64, u64)> {
         .executors
         .iter()
         .filter_map(|e| Some((e.added_ms?, e.line)));
-    let launched = || {
-        let tasks = log.app.stages.iter().flat_map(|s| &s.attempts);
-        tasks.map(|t| (t.launched_ms, t.line)).min()
-    };
-    added.min().or_else(launched)
+    let tasks = log.app.stages.iter().flat_map(|s| &s.attempts);
+    let launched = tasks.map(|t| (t.launched_ms, t.line)).min();
+    match added.min() {
+        // a task shows that there was one
+        Some(added) => Some(launched.filter(|task| task.0 < added.0).unwrap_or(added)),
+        None => launched,
+    }
 }
 
 /// How the application ended, and the line that says so: it failed with its last job or execution.

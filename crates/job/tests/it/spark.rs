@@ -204,6 +204,56 @@ fn fields_that_a_version_lacks_are_unknown() {
     assert!(notes.iter().any(|n| n.message.en.contains("OfTomorrow")));
 }
 
+/// Until a later attempt began, earlier ones ran: that is no queue of its own.
+#[test]
+fn a_later_attempt_is_submitted_when_it_begins() {
+    let submitted = |attempt: &str| {
+        let log = healthy().replace("\"App Name\":", &format!("{attempt}\"App Name\":"));
+        let info = read(&log).info;
+        let start = info.states.iter().find(|(state, _)| state == "Starting");
+        (info.submitted_ms, start.map(|(_, at)| *at))
+    };
+    let (first, start) = submitted("\"App Attempt ID\":\"1\",");
+    assert!(first < start, "{first:?} {start:?}");
+    assert_eq!(submitted(""), (first, start));
+    assert_eq!(submitted("\"App Attempt ID\":\"2\","), (start, start));
+}
+
+/// In a log that was pieced together, executors came years after the application had ended.
+#[test]
+fn a_task_shows_that_there_was_an_executor() {
+    let late = |line: &str| match line.contains("SparkListenerExecutorAdded") {
+        true => line.replace("\"Timestamp\":1", "\"Timestamp\":2"),
+        false => line.to_owned(),
+    };
+    let log: String = lines(&healthy()).into_iter().map(late).collect();
+    let job = read(&log);
+    let app = job.spark.as_deref().expect("an application");
+    let tasks = app.stages.iter().flat_map(|stage| &stage.attempts);
+    let first = tasks.map(|task| task.launched_ms).min();
+    assert_eq!(job.info.started_ms, first);
+    assert!(job.info.elapsed_seconds.is_some());
+}
+
+/// Before Spark 1.3 a job did not say when it was submitted.
+#[test]
+fn a_job_without_a_time_begins_with_its_first_stage() {
+    let known = read(&healthy());
+    let log = |line: &str| match line.contains("SparkListenerJobStart") {
+        true => line.replace("\"Submission Time\":", "\"x\":"),
+        false => line.to_owned(),
+    };
+    let job = read(&lines(&healthy()).into_iter().map(log).collect::<String>());
+    let app = |job: &Job| job.spark.as_deref().expect("an application").jobs.clone();
+    let (known, jobs) = (app(&known), app(&job));
+    assert_eq!(jobs.len(), known.len());
+    for (job, known) in jobs.iter().zip(&known) {
+        assert_eq!((job.id, &job.stages), (known.id, &known.stages));
+        let late = job.submitted_ms - known.submitted_ms;
+        assert!((0..1_000).contains(&late), "job {}: {late} ms", job.id);
+    }
+}
+
 #[test]
 fn several_applications_are_no_job() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -28,6 +28,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::inspection::Inspection;
+use crate::opening::Fetch;
 use crate::reasoner::ReasonerChoice;
 pub use crate::roots::Roots;
 use crate::session::{Analyst, Session};
@@ -40,11 +41,12 @@ const GRACE: Duration = Duration::from_secs(10);
 pub struct Options {
     /// Loopback address to serve over HTTP; `None` for stdin and stdout.
     pub http: Option<SocketAddr>,
-    /// Folders whose jobs may be read.
+    /// Folders and History Servers whose jobs may be read.
     pub roots: Roots,
     pub reasoner: ReasonerChoice,
     /// Who analyzes jobs.
     pub analyst: Arc<dyn Analyst>,
+    pub fetch: Arc<dyn Fetch>,
     pub renderers: Renderers,
 }
 

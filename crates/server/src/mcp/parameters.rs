@@ -8,7 +8,7 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AnalyzeJob {
-    /// Folder with the files of one job: absolute, or relative to an allowed root.
+    /// Folder with the files of one job, or event log: absolute, or relative to an allowed root. Or a Spark application on an allowed History Server: `http://HOST:18080/history/APP`.
     pub(super) job: String,
     /// The user's question, verbatim. Default: what is wrong, and what to change.
     #[serde(default)]
@@ -57,7 +57,7 @@ pub(super) enum Reasoner {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct InspectJob {
-    /// Folder with the files of one job: absolute, or relative to an allowed root.
+    /// Folder with the files of one job, or event log: absolute, or relative to an allowed root. Or a Spark application on an allowed History Server: `http://HOST:18080/history/APP`.
     pub(super) job: String,
     /// Only this stage and the channels into and out of it. Large jobs have hundreds of stages.
     #[serde(default)]
@@ -91,7 +91,7 @@ fn five() -> u32 {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReadJobFile {
-    /// Folder with the files of one job: absolute, or relative to an allowed root.
+    /// Folder with the files of one job, or event log: absolute, or relative to an allowed root. Or a Spark application on an allowed History Server: `http://HOST:18080/history/APP`.
     pub(super) job: String,
     /// Name of the file in that folder, as in `inspect_job` or in the evidence of a report.
     pub(super) file: String,

@@ -2,7 +2,6 @@
 //!
 //! Only reports on jobs in the allowed folders are visible: a report quotes its job.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use report::Report;
@@ -90,7 +89,7 @@ pub(super) fn visible(shared: &Shared, roots: &Roots, filter: &RunFilter) -> Res
         ..filter.clone()
     };
     let mut rows = shared.session.with_store(|store| store.runs(&all))?;
-    rows.retain(|row| roots.cover(Path::new(&row.job)));
+    rows.retain(|row| roots.cover(&row.job));
     rows.truncate(filter.limit.unwrap_or(usize::MAX));
     Ok(rows)
 }
@@ -158,7 +157,7 @@ pub(super) async fn read(
 /// The report of exactly this run, if its job is in the allowed folders.
 fn report(shared: &Shared, roots: &Roots, run_id: &str) -> Result<Option<Report>> {
     shared.session.with_store(|store| match store.run(run_id) {
-        Ok(row) if row.run_id == run_id && roots.cover(Path::new(&row.job)) => store.report(run_id),
+        Ok(row) if row.run_id == run_id && roots.cover(&row.job) => store.report(run_id),
         Ok(_) | Err(StoreError::UnknownRun(_) | StoreError::AmbiguousRun { .. }) => Ok(None),
         Err(error) => Err(error),
     })

@@ -8,9 +8,10 @@ use tokio_util::task::TaskTracker;
 
 use super::{Options, Renderers};
 use crate::error::Result;
+use crate::opening::{Fetch, Fetched};
 use crate::places::Places;
 use crate::reasoner::ReasonerChoice;
-use crate::roots::Roots;
+use crate::roots::{Admitted, Roots};
 use crate::session::{Analyst, Session};
 
 /// Other calls at the same time at most; reading a job folder takes memory too.
@@ -21,6 +22,7 @@ pub(super) struct Shared {
     pub(super) roots: Roots,
     pub(super) reasoner: ReasonerChoice,
     pub(super) analyst: Arc<dyn Analyst>,
+    fetch: Arc<dyn Fetch>,
     pub(super) renderers: Renderers,
     pub(super) analyses: Places,
     reads: Places,
@@ -37,12 +39,18 @@ impl Shared {
             roots: options.roots,
             reasoner: options.reasoner,
             analyst: options.analyst,
+            fetch: options.fetch,
             renderers: options.renderers,
             analyses: Places::for_analyses(),
             reads: Places::new(MAX_READS),
             running: TaskTracker::new(),
             stop,
         }
+    }
+
+    /// Blocks as long as a History Server takes.
+    pub(super) fn open(&self, job: Admitted, cancel: &CancellationToken) -> Result<Fetched> {
+        job.open(&*self.fetch, cancel)
     }
 
     /// Does blocking work away from the threads that serve messages.

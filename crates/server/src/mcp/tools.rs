@@ -2,7 +2,6 @@
 //!
 //! Each tool checks the path against the roots of the call and passes the work to the session, away from the threads that serve messages.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use agent::Request;
@@ -63,13 +62,16 @@ impl Handler {
         let stop = self.shared.stop.child_token();
         // A client that hangs up drops this call; the analysis ends with it.
         let _stops_with_the_call = stop.clone().drop_guard();
-        let task = self.task(job, &asked, stop.clone());
+        let mut task = self.task(&asked, stop.clone());
         let (send, mut notifications) = mpsc::unbounded_channel();
         let token = context.meta.get_progress_token();
         let steps = token.map(|token| Steps::new(token, asked.hypotheses, send));
         let shared = Arc::clone(&self.shared);
         let mut analysis = self.shared.running.spawn_blocking(move || {
             let _place = place;
+            let opened = shared.open(job, &task.cancel)?;
+            opened.path.clone_into(&mut task.request.job);
+            task.request.origin.clone_from(&opened.origin);
             match steps {
                 Some(mut steps) => shared.analyst.analyze(task, &mut steps),
                 None => shared.analyst.analyze(task, &mut agent::Silent),
@@ -115,9 +117,13 @@ impl Handler {
         Parameters(asked): Parameters<InspectJob>,
         Extension(roots): Extension<Roots>,
     ) -> Outcome<Inspection> {
-        let path = roots.admit(&asked.job).map_err(plain)?;
+        let job = roots.admit(&asked.job).map_err(plain)?;
         self.blocking(move |shared| {
-            let inspection = Inspection::read(&path, asked.stage.as_deref())?;
+            let opened = shared.open(job, &shared.stop)?;
+            let mut inspection = Inspection::read(&opened.path, asked.stage.as_deref())?;
+            if let Some(origin) = opened.origin {
+                inspection.path = origin;
+            }
             let text = (shared.renderers.inspection)(&inspection);
             Ok(Answer::new(inspection, text))
         })
@@ -154,9 +160,10 @@ impl Handler {
         Parameters(asked): Parameters<ReadJobFile>,
         Extension(roots): Extension<Roots>,
     ) -> Outcome<FilePart> {
-        let path = roots.admit(&asked.job).map_err(plain)?;
-        self.blocking(move |_| {
-            let reader = job::open(&path, &job::Options::default())?;
+        let job = roots.admit(&asked.job).map_err(plain)?;
+        self.blocking(move |shared| {
+            let opened = shared.open(job, &shared.stop)?;
+            let reader = job::open(&opened.path, &job::Options::default())?;
             let part = file_part::read(&reader, &asked)?;
             let text = part.text.clone();
             Ok(Answer::new(part, text))
@@ -211,7 +218,7 @@ impl Handler {
         self.blocking(move |shared| {
             let run = shared.session.with_store(|store| {
                 let run = store.run(&asked.run_id)?;
-                match roots.cover(Path::new(&run.job)) {
+                match roots.cover(&run.job) {
                     true => Ok(run.run_id),
                     false => Err(StoreError::UnknownRun(asked.run_id)),
                 }
@@ -263,16 +270,15 @@ impl Handler {
         done.map_err(|error| error.message.into_owned())
     }
 
-    fn task(&self, job: std::path::PathBuf, asked: &AnalyzeJob, cancel: CancellationToken) -> Task {
+    /// What was asked, of a job that is yet to be opened.
+    fn task(&self, asked: &AnalyzeJob, cancel: CancellationToken) -> Task {
         Task {
             request: Request {
-                job,
                 question: asked.question.clone(),
                 language: asked.language,
                 depth: asked.depth.into(),
                 hypotheses: asked.hypotheses,
-                run_id: None,
-                origin: None,
+                ..Request::default()
             },
             reasoner: self.choice(asked.reasoner),
             save: true,
@@ -319,7 +325,7 @@ fn give(shared: &Shared, roots: &Roots, asked: GiveFeedback) -> Result<FeedbackR
     };
     shared.session.with_store(|store| {
         let run = store.run(&asked.run_id)?;
-        if !roots.cover(Path::new(&run.job)) {
+        if !roots.cover(&run.job) {
             return Err(StoreError::UnknownRun(asked.run_id));
         }
         store.give_feedback(&run.run_id, &feedback)

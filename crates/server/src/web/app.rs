@@ -20,6 +20,7 @@ use super::templates::environment;
 use super::visitor::Visitor;
 use super::{Options, check_token};
 use crate::error::{Error, ErrorKind, Explain, Result};
+use crate::opening::Fetch;
 use crate::places::Places;
 use crate::reasoner::ReasonerChoice;
 use crate::roots::Roots;
@@ -39,6 +40,7 @@ pub(super) struct App {
     pub(super) hosts: Vec<String>,
     pub(super) reasoner: ReasonerChoice,
     pub(super) analyst: Arc<dyn Analyst>,
+    pub(super) fetch: Arc<dyn Fetch>,
     pub(super) analyses: Analyses,
     pub(super) batches: Vec<Arc<Listing>>,
     /// Analyses at the same time.
@@ -85,6 +87,7 @@ impl App {
             hosts: options.hosts,
             reasoner: options.reasoner,
             analyst: options.analyst,
+            fetch: options.fetch,
             analyses: Analyses::default(),
             batches: batches.collect::<Result<_>>()?,
             places: Places::for_analyses(),

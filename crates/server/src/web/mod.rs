@@ -42,6 +42,7 @@ use tower::ServiceExt;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::listen::{self, HEAD_TIME};
+use crate::opening::Fetch;
 use crate::reasoner::ReasonerChoice;
 use crate::session::{Analyst, Session};
 use app::App;
@@ -62,7 +63,7 @@ pub struct Options {
     pub token: Option<SecretString>,
     /// Names under which the page is reached, in addition to addresses and `localhost`.
     pub hosts: Vec<String>,
-    /// Folders whose jobs may be read, apart from uploads.
+    /// Folders and History Servers whose jobs may be read, apart from uploads.
     pub roots: Vec<PathBuf>,
     /// Folder for uploads.
     pub uploads: PathBuf,
@@ -71,6 +72,7 @@ pub struct Options {
     pub reasoner: ReasonerChoice,
     /// Who analyzes jobs.
     pub analyst: Arc<dyn Analyst>,
+    pub fetch: Arc<dyn Fetch>,
 }
 
 /// Serves until `stop` is cancelled; then ends connections and analyses, and waits a moment for partial reports.

@@ -1,6 +1,5 @@
 //! Starts analyses and passes on what happens in them.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use agent::{Event, Observer, Request};
@@ -9,6 +8,7 @@ use report::{Language, speaking};
 use super::analyses::Progress;
 use super::app::App;
 use crate::error::{Error, ErrorKind, Result};
+use crate::roots::Admitted;
 use crate::session::Task;
 
 /// Tells the progress of an analysis what happens.
@@ -44,7 +44,7 @@ impl Observer for Teller {
 
 /// What is to be analyzed.
 pub(super) struct Wish {
-    pub(super) job: PathBuf,
+    pub(super) job: Admitted,
     pub(super) question: Option<String>,
     pub(super) language: Language,
     pub(super) depth: agent::Depth,
@@ -56,12 +56,11 @@ pub(super) struct Wish {
 /// If too many run already.
 pub(super) fn start(app: &Arc<App>, wish: Wish) -> Result<String> {
     let run_id = ulid::Ulid::generate().to_string();
-    let (job, stop) = (wish.job.display().to_string(), app.stop.child_token());
+    let (job, stop) = (wish.job.to_string(), app.stop.child_token());
     let progress = Arc::new(Progress::new(run_id.clone(), job, stop));
     app.analyses.remember(&progress)?;
-    let task = Task {
+    let mut task = Task {
         request: Request {
-            job: wish.job,
             question: wish.question,
             language: Some(wish.language),
             depth: wish.depth,
@@ -73,7 +72,7 @@ pub(super) fn start(app: &Arc<App>, wish: Wish) -> Result<String> {
         learned: true,
         cancel: progress.stop.clone(),
     };
-    let language = wish.language;
+    let (language, job) = (wish.language, wish.job);
     let app = Arc::clone(app);
     let running = app.running.clone();
     running.spawn(async move {
@@ -85,13 +84,18 @@ pub(super) fn start(app: &Arc<App>, wish: Wish) -> Result<String> {
             Ok(place) => place,
             Err(busy) => return progress.end(Err(Error::new(ErrorKind::Other, busy))),
         };
-        let analyst = Arc::clone(&app.analyst);
+        let (analyst, fetch) = (Arc::clone(&app.analyst), Arc::clone(&app.fetch));
         let told = Arc::clone(&progress);
         let work = move || {
             let _place = place;
             let progress = Arc::clone(&told);
             let mut teller = Teller { progress, language };
-            let done = speaking(language, || analyst.analyze(task, &mut teller));
+            let done = speaking(language, || {
+                let opened = job.open(&*fetch, &task.cancel)?;
+                opened.path.clone_into(&mut task.request.job);
+                task.request.origin.clone_from(&opened.origin);
+                analyst.analyze(task, &mut teller)
+            });
             told.end(done.map(drop));
         };
         if let Err(panic) = app.running.spawn_blocking(work).await {

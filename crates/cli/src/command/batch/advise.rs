@@ -39,7 +39,7 @@ struct Answer {
 pub(super) fn run(args: &BatchAdvise, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let runtime = session::runtime()?;
     let session = session::open_resident(config, terminal, &runtime)?;
-    let sources = sources();
+    let sources = sources([]);
     let store = Store::open(sources.access(), &args.store).map_err(explained)?;
     let patience = Duration::from_secs(args.claim_wait);
     let caps = Caps {

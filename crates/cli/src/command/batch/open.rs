@@ -24,9 +24,10 @@ pub(super) struct Session {
     pub(super) cancel: CancellationToken,
 }
 
-/// Opens a store to analyze jobs into it.
+/// Opens a store to analyze jobs into it, those on these History Servers included.
 pub(super) fn open(
     store: &str,
+    servers: &[String],
     thinking: &Thinking,
     budget: Budget,
     config: &Config,
@@ -38,7 +39,7 @@ pub(super) fn open(
     let reasoner = reasoner(thinking);
     let announced = session.check_reasoner(&reasoner)?;
     let knowledge = session::knowledge(config)?;
-    let sources = sources();
+    let sources = sources(servers.iter().map(String::as_str));
     let store = Store::open(sources.access(), store).map_err(explained)?;
     let cancel = CancellationToken::new();
     session::cancel_on_interrupt(runtime.handle(), cancel.clone());

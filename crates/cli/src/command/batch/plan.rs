@@ -26,7 +26,7 @@ pub(super) struct Planned {
 
 pub(super) fn run(args: &BatchPlan, terminal: &Terminal) -> Result<Exit> {
     let runtime = session::runtime()?;
-    let sources = sources();
+    let sources = sources(args.sources.iter().map(String::as_str));
     let store = Store::open(sources.access(), &args.out).map_err(explained)?;
     let progress = terminal.progress("listing");
     let planned = runtime.block_on(plan(&sources, &args.sources, &store));

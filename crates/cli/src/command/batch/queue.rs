@@ -22,7 +22,7 @@ pub(super) fn enqueue(args: &BatchEnqueue, config: &Config, terminal: &Terminal)
         time: Budget::TIME,
         memory: Budget::MEMORY,
     };
-    let session = open(&args.store, &args.thinking, budget, config, terminal)?;
+    let session = open(&args.store, &[], &args.thinking, budget, config, terminal)?;
     let batch = &session.batch;
     let enqueued = session.runtime.block_on(async {
         if args.retry_failed {
@@ -46,7 +46,9 @@ pub(super) fn enqueue(args: &BatchEnqueue, config: &Config, terminal: &Terminal)
 
 pub(super) fn work(args: &BatchWork, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let budget = args.engine.limits.budget();
-    let session = open(&args.store, &args.thinking, budget, config, terminal)?;
+    let allowed = &args.engine.history_servers;
+    let thinking = &args.thinking;
+    let session = open(&args.store, allowed, thinking, budget, config, terminal)?;
     let handle = session.runtime.handle();
     let mut watch = Watch::start(terminal, None, 0, args.engine.metrics, handle)?;
     let mut report = |step: Step| watch.step(&step);

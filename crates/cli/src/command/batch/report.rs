@@ -17,7 +17,7 @@ use crate::terminal::Terminal;
 
 pub(super) fn run(args: &BatchReport, terminal: &Terminal) -> Result<Exit> {
     let runtime = session::runtime()?;
-    let sources = sources();
+    let sources = sources([]);
     let location = sources.access().locate(&args.store).map_err(explained)?;
     let (out, base) = places(args, &location)?;
     let store = Store::open(sources.access(), &args.store).map_err(explained)?;
@@ -53,11 +53,11 @@ fn places(args: &BatchReport, location: &Location) -> Result<(PathBuf, String)> 
             let url = url::Url::from_directory_path(&store).map(String::from);
             Ok((out.clone(), url.unwrap_or_default()))
         }
-        (Location::Remote(_), Some(out)) => {
+        (Location::Remote(_) | Location::History(_), Some(out)) => {
             let store = args.store.trim_end_matches('/');
             Ok((out.clone(), format!("{store}/")))
         }
-        (Location::Remote(_), None) => {
+        (Location::Remote(_) | Location::History(_), None) => {
             let error = say!(
                 "结果库在对象存储中，没有可写入的目录",
                 "the store is not on this machine, and there is no folder for its report"

@@ -15,7 +15,9 @@ use crate::terminal::Terminal;
 
 pub(super) fn run(args: &BatchRun, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let budget = args.engine.limits.budget();
-    let session = open(store(args)?, &args.thinking, budget, config, terminal)?;
+    let servers = [&args.engine.history_servers[..], &args.places].concat();
+    let store = store(args)?;
+    let session = open(store, &servers, &args.thinking, budget, config, terminal)?;
     let (runtime, batch) = (&session.runtime, &session.batch);
     if args.out.is_some() {
         let line = terminal.progress("listing");

@@ -2,6 +2,7 @@
 //! that a job says acts.
 
 mod escaping;
+mod history;
 mod hostile;
 mod kills;
 mod mcp;

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::given;
 use crate::error::Result;
+use crate::roots::Admitted;
 use crate::web::analyses::Progress;
 use crate::web::app::App;
 use crate::web::guard::Change;
@@ -22,11 +23,13 @@ use crate::web::visitor::Visitor;
 
 pub(super) async fn show(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
     app.answer(visitor, |app, visitor| {
-        let roots = app.roots.named();
-        let roots: Vec<String> = roots
-            .filter(|root| !root.starts_with(&app.uploads))
+        let folders = app.roots.folders();
+        let folders = folders.filter(|root| !root.starts_with(&app.uploads));
+        let servers = app.roots.servers().map(ToString::to_string);
+        let roots = folders
             .map(|root| root.display().to_string())
-            .collect();
+            .chain(servers);
+        let roots: Vec<String> = roots.collect();
         app.page(visitor, "analyze.html", context! { roots })
     })
     .await
@@ -90,7 +93,7 @@ async fn received(app: &Arc<App>, visitor: &Visitor, form: Multipart) -> Result<
     let upload = upload::receive(app, form).await?;
     let question = Some(upload.question).filter(|text| !text.trim().is_empty());
     let wish = Wish {
-        job: upload.job,
+        job: Admitted::Local(upload.job),
         question,
         language: visitor.language,
         depth: depth(&upload.depth),

@@ -1,6 +1,5 @@
 //! A file of a job around the place that evidence names.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use axum::extract::{Query, State};
@@ -65,8 +64,8 @@ pub(super) async fn show(
 }
 
 fn text(app: &App, row: &RunRow, name: &str) -> Result<String> {
-    let folder = app.roots.admit(&row.job)?;
-    let reader = job::open(Path::new(&folder), &job::Options::default())?;
+    let folder = app.roots.folder(&row.job)?;
+    let reader = job::open(&folder, &job::Options::default())?;
     let hint = say!(
         "报告列出了读取过的文件",
         "the report lists the files that were read"

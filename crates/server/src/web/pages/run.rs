@@ -1,7 +1,6 @@
 //! A run's report, feedback on its suggestions, and what can be downloaded.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use axum::extract::{RawPathParams, State};
@@ -64,7 +63,7 @@ fn report_page(app: &App, visitor: &Visitor, found: &Found) -> Result<Response> 
     let state = (&row.run_id, &row.finished_at, &feedback, turns.len());
     let state = format!("{state:?} {}", index.generation());
     app.kept_page(visitor, "run.html", &state, || {
-        let can_read = app.roots.cover(Path::new(&row.job));
+        let can_read = app.roots.cover(&row.job);
         let body = report_body(app, &index, found, feedback.as_deref(), can_read)?;
         Ok(context! {
             run_id => &row.run_id,

@@ -1,0 +1,301 @@
+//! Asks a History Server about an application, and downloads its log.
+
+use std::path::Path;
+use std::time::Duration;
+
+use reqwest::header::LOCATION;
+use reqwest::redirect::{Attempt, Policy};
+use reqwest::{Client, Response, StatusCode};
+use serde::Deserialize;
+use tokio::io::AsyncWriteExt;
+use url::Url;
+
+use super::address::{Application, Server};
+use super::problem::Problem;
+use crate::error::{Error, Result};
+use crate::location::Access;
+use crate::state::state_of_attempt;
+
+/// How long a server may take to accept a connection.
+const CONNECTING: Duration = Duration::from_secs(10);
+/// How long a server may be silent: it reads the whole listing of a cold start before it answers.
+const SILENCE: Duration = Duration::from_secs(120);
+/// How long the log may take. A few GiB arrive in this time even from a slow server; one that sends a byte now and then is given up.
+const WHOLE: Duration = Duration::from_secs(3600);
+/// Redirects within a server: one to a path with a slash, one through a login.
+const REDIRECTS: usize = 5;
+/// Bytes of an answer that describes an application; each attempt has a few hundred.
+const DESCRIPTION_BYTES: u64 = 4 << 20;
+
+/// An application that the server has.
+pub(crate) struct Found {
+    /// With the attempt, if attempts have names.
+    pub(crate) application: Application,
+    /// Changes when the log does.
+    pub(crate) etag: String,
+    client: HistoryClient,
+}
+
+/// What the REST interface says of an application.
+#[derive(Deserialize)]
+struct Description {
+    attempts: Vec<Described>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Described {
+    /// Only applications that can be tried again have one.
+    attempt_id: Option<String>,
+    /// RFC 3339 with milliseconds in GMT: sorts as text.
+    #[serde(default)]
+    start_time: String,
+    #[serde(default)]
+    end_time: String,
+    #[serde(default)]
+    last_updated: String,
+}
+
+/// Finds an application on its server, with the attempt that was named or else the newest.
+///
+/// # Errors
+/// If the server is not allowed or cannot be reached, or has no such application.
+pub(crate) async fn find(access: &Access, application: &Application) -> Result<Found> {
+    let place = application.to_string();
+    let Some(server) = access.server_of(application) else {
+        let server = application.server.to_string();
+        return Err(failed(&place, Problem::NotAllowed { server }));
+    };
+    let client = HistoryClient::new(server.clone(), place)?;
+    let attempts = client.describe(application).await?.attempts;
+    let attempt =
+        chosen(application, &attempts).map_err(|problem| failed(&client.place, problem))?;
+    let id = attempt.attempt_id.clone();
+    let changed = [
+        &attempt.start_time,
+        &attempt.end_time,
+        &attempt.last_updated,
+    ];
+    let changed = changed.map(String::as_str).join(" ");
+    Ok(Found {
+        etag: state_of_attempt(id.as_deref().unwrap_or_default(), &changed),
+        application: Application {
+            attempt: id,
+            ..application.clone()
+        },
+        client,
+    })
+}
+
+/// The attempt that was named; the newest if none was, or if a page was.
+fn chosen<'a>(
+    application: &Application,
+    attempts: &'a [Described],
+) -> std::result::Result<&'a Described, Problem> {
+    let named = application.attempt.as_deref();
+    let same = |attempt: &&Described| attempt.attempt_id.as_deref() == named;
+    if let Some(same) = attempts.iter().find(same).filter(|_| named.is_some()) {
+        return Ok(same);
+    }
+    let newest = attempts
+        .iter()
+        .max_by(|a, b| a.start_time.cmp(&b.start_time));
+    let newest = newest.ok_or_else(|| Problem::NoApplication {
+        server: application.server.to_string(),
+        id: application.id.clone(),
+    })?;
+    match named.filter(|name| name.bytes().all(|b| b.is_ascii_digit())) {
+        Some(attempt) if newest.attempt_id.is_some() => {
+            let known = attempts.iter().filter_map(|a| a.attempt_id.as_deref());
+            Err(Problem::NoAttempt {
+                id: application.id.clone(),
+                attempt: attempt.to_owned(),
+                known: known.take(20).collect::<Vec<_>>().join(", "),
+            })
+        }
+        _ => Ok(newest),
+    }
+}
+
+impl Found {
+    /// Downloads the log into a new file, as a ZIP archive.
+    ///
+    /// # Errors
+    /// If the server fails, or sends more than so many bytes.
+    pub(crate) async fn download(&self, to: &Path, most: u64) -> Result<()> {
+        let path = match &self.application.attempt {
+            Some(attempt) => format!("{}/{attempt}/logs", self.application.path()),
+            None => format!("{}/logs", self.application.path()),
+        };
+        let done = tokio::time::timeout(WHOLE, self.client.save(&path, to, most));
+        done.await
+            .unwrap_or_else(|_| Err(self.client.unreachable(None)))
+    }
+}
+
+struct HistoryClient {
+    http: Client,
+    server: Server,
+    /// The application, for errors.
+    place: String,
+}
+
+impl HistoryClient {
+    fn new(server: Server, place: String) -> Result<HistoryClient> {
+        // Fails if a provider is installed already, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = Client::builder()
+            .redirect(Policy::custom(|attempt| match is_within(&attempt) {
+                true => attempt.follow(),
+                false => attempt.stop(),
+            }))
+            .connect_timeout(CONNECTING)
+            .read_timeout(SILENCE)
+            .build();
+        match http {
+            Ok(http) => Ok(HistoryClient {
+                http,
+                server,
+                place,
+            }),
+            Err(error) => Err(Error::History {
+                place,
+                problem: Problem::Unreachable {
+                    server: server.to_string(),
+                },
+                source: Some(error),
+            }),
+        }
+    }
+
+    async fn describe(&self, application: &Application) -> Result<Description> {
+        let response = self.ask(&application.path()).await?;
+        if response.status() != StatusCode::NOT_FOUND {
+            let response = self.successful(response)?;
+            return self.json(response).await;
+        }
+        // A server of another kind has nothing there either.
+        let listed = self.ask("api/v1/applications?limit=1").await?;
+        self.json::<Vec<Description>>(self.successful(listed)?)
+            .await?;
+        let server = self.server.to_string();
+        let id = application.id.clone();
+        Err(failed(&self.place, Problem::NoApplication { server, id }))
+    }
+
+    async fn ask(&self, path: &str) -> Result<Response> {
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        let (mut url, login) = self.server.endpoint(path);
+        url.set_query(Some(query).filter(|query| !query.is_empty()));
+        let mut request = self.http.get(url);
+        if let Some((user, password)) = login {
+            request = request.basic_auth(user, password);
+        }
+        request
+            .send()
+            .await
+            .map_err(|error| self.unreachable(Some(error)))
+    }
+
+    fn successful(&self, response: Response) -> Result<Response> {
+        let server = self.server.to_string();
+        let status = response.status();
+        let problem = match status {
+            status if status.is_success() => return Ok(response),
+            StatusCode::NOT_FOUND => Problem::NotAServer { server },
+            StatusCode::UNAUTHORIZED
+            | StatusCode::FORBIDDEN
+            | StatusCode::PROXY_AUTHENTICATION_REQUIRED => Problem::Denied {
+                server,
+                status: status.as_u16(),
+            },
+            status if status.is_redirection() => {
+                let to = response.headers().get(LOCATION);
+                let to = to.and_then(|to| response.url().join(to.to_str().ok()?).ok());
+                let to = to.map(|to| to.origin().ascii_serialization());
+                Problem::Redirected {
+                    server,
+                    to: to.unwrap_or_default(),
+                }
+            }
+            status => Problem::Failed {
+                server,
+                status: status.as_u16(),
+            },
+        };
+        Err(failed(&self.place, problem))
+    }
+
+    async fn json<T: for<'a> Deserialize<'a>>(&self, mut response: Response) -> Result<T> {
+        let mut body = Vec::new();
+        while let Some(piece) = self.piece(&mut response).await? {
+            body.extend_from_slice(&piece);
+            if body.len() as u64 > DESCRIPTION_BYTES {
+                return Err(self.foreign());
+            }
+        }
+        serde_json::from_slice(&body).map_err(|_| self.foreign())
+    }
+
+    async fn save(&self, path: &str, to: &Path, most: u64) -> Result<()> {
+        let mut response = self.successful(self.ask(path).await?)?;
+        let too_large = || {
+            let place = self.place.clone();
+            failed(&self.place, Problem::TooLarge { place, most })
+        };
+        if response
+            .content_length()
+            .is_some_and(|length| length > most)
+        {
+            return Err(too_large());
+        }
+        let io = |source| Error::File {
+            path: to.to_owned(),
+            source,
+        };
+        let mut file = tokio::fs::File::create(to).await.map_err(io)?;
+        let mut left = most;
+        while let Some(piece) = self.piece(&mut response).await? {
+            left = left.checked_sub(piece.len() as u64).ok_or_else(too_large)?;
+            file.write_all(&piece).await.map_err(io)?;
+        }
+        file.flush().await.map_err(io)
+    }
+
+    async fn piece(&self, response: &mut Response) -> Result<Option<Vec<u8>>> {
+        let piece = response.chunk().await;
+        let piece = piece.map_err(|error| self.unreachable(Some(error)))?;
+        Ok(piece.map(Vec::from))
+    }
+
+    fn unreachable(&self, source: Option<reqwest::Error>) -> Error {
+        Error::History {
+            place: self.place.clone(),
+            problem: Problem::Unreachable {
+                server: self.server.to_string(),
+            },
+            // the address is in the message, without a login
+            source: source.map(reqwest::Error::without_url),
+        }
+    }
+
+    fn foreign(&self) -> Error {
+        let server = self.server.to_string();
+        failed(&self.place, Problem::NotAServer { server })
+    }
+}
+
+fn failed(place: &str, problem: Problem) -> Error {
+    Error::History {
+        place: place.to_owned(),
+        problem,
+        source: None,
+    }
+}
+
+/// Whether a redirect stays on the server that was allowed: same scheme, host and port.
+fn is_within(attempt: &Attempt<'_>) -> bool {
+    let first: Option<&Url> = attempt.previous().first();
+    let same = first.is_some_and(|first| first.origin() == attempt.url().origin());
+    same && attempt.previous().len() <= REDIRECTS
+}

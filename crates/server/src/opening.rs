@@ -1,0 +1,40 @@
+//! A job that may be read, as a local path for as long as it is needed.
+
+use std::any::Any;
+use std::path::PathBuf;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::error::Result;
+use crate::roots::Admitted;
+
+/// Gets the logs of History Servers. Nothing else in this crate asks a server.
+pub trait Fetch: Send + Sync {
+    /// Copies the log of the application at this address. Blocks; must not be called from a thread that serves asynchronous tasks.
+    ///
+    /// # Errors
+    /// If there is no such log, it takes more than it may, or the token is cancelled.
+    fn fetch(&self, address: &str, cancel: &CancellationToken) -> Result<Fetched>;
+}
+
+/// A job on this machine.
+pub struct Fetched {
+    pub path: PathBuf,
+    /// Where it came from, if `path` is a copy.
+    pub origin: Option<String>,
+    /// Keeps the copy until it is dropped.
+    pub kept: Option<Box<dyn Any + Send>>,
+}
+
+impl Admitted {
+    pub(crate) fn open(self, fetch: &dyn Fetch, cancel: &CancellationToken) -> Result<Fetched> {
+        match self {
+            Admitted::Remote(address) => fetch.fetch(&address, cancel),
+            Admitted::Local(path) => Ok(Fetched {
+                path,
+                origin: None,
+                kept: None,
+            }),
+        }
+    }
+}
