@@ -122,7 +122,7 @@ def gates_per_card(c):
     c.save(sets.groupBy(F.size("codes").alias("n")).agg(F.count("*"), F.max(F.size("gates"))), "gates")
 
 
-@job("parallelism.too_low", spark="4.0", workers=(3, 2, 1024), extra=["udo.cpu_bound", "allocation.over"], question="The cluster is nearly idle while this runs. Why?",
+@job("parallelism.too_low", spark="4.0", workers=(3, 2, 1024), also=["allocation.over"], extra=["udo.cpu_bound"], question="The cluster is nearly idle while this runs. Why?",
      note="an RDD of two slices on six cores; without: twelve")
 def simulate_lines(c):
     def simulate(line):
@@ -270,7 +270,7 @@ def gate_reports(c):
         c.sql(q).collect()
 
 
-@job("allocation.over", spark="3.5", workers=(5, 2, 768), bad={}, resource_only=True, extra=["parallelism.too_low", "udo.cpu_bound", "shuffle.serial_gather", "driver.bottleneck"], question="Do we need that many executors?",
+@job("allocation.over", spark="3.5", workers=(5, 2, 768), bad={}, resource_only=True, also=["parallelism.too_low"], extra=["udo.cpu_bound", "shuffle.serial_gather", "driver.bottleneck"], question="Do we need that many executors?",
      note="ten cores are held and two are used; saves core time, not wall time")
 def poll_gates(c):
     def poll(rows):

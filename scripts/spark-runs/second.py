@@ -266,7 +266,7 @@ def training(c):
     print(w)
 
 
-@job("allocation.over", spark="4.0", workers=(6, 1, 700), resource_only=True, extra=["parallelism.too_low", "udo.cpu_bound", "shuffle.serial_gather", "driver.bottleneck"], question="Could we run this on a smaller cluster?",
+@job("allocation.over", spark="4.0", workers=(6, 1, 700), resource_only=True, also=["parallelism.too_low"], extra=["udo.cpu_bound", "shuffle.serial_gather", "driver.bottleneck"], question="Could we run this on a smaller cluster?",
      tables={"books": lambda c: c.rows(4_000, 1, title=text(1))}, note="six cores are held and one is used; saves core time, not wall time")
 def look_up(c):
     c.save(c.table("books").coalesce(1).withColumn("isbn", asks("id", 2, 8)), "isbn")

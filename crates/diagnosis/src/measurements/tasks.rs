@@ -175,20 +175,12 @@ fn dear_rows(
     }
     let read = record.reads.iter().filter_map(|e| app.exchanges.get(*e));
     let mut merged = read.filter_map(|e| e.read.as_deref());
-    let plan = record.execution.and_then(|e| app.executions.get(e));
-    let mut nodes = plan.iter().flat_map(|e| &e.plan);
-    let of_stage = |n: &&SparkNode| n.stages.contains(&stage) || n.stages.is_empty();
     let why = if merged.any(|how| how.contains("coalesced")) {
         text!(
             "自适应执行按字节数合并了分区，而每行的处理很费时",
             "adaptive execution merged the partitions by their bytes, and the rows take long to work on",
         )
-    } else if nodes.any(|n| n.name.trim() == "Coalesce" && of_stage(&n)) {
-        text!(
-            "代码中的 coalesce 也减少了计算这些行的任务",
-            "coalesce in the code leaves few tasks for computing the rows, too",
-        )
-    } else if plan.is_none() && record.partitions as usize == tasks {
+    } else if record.execution.is_none() && record.partitions as usize == tasks {
         text!("RDD 只有这么多分区", "the RDD has no more partitions")
     } else {
         return None;
