@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use job::facts::{Role, value};
-use job::model::{Edge, OperatorKind};
+use job::facts::{Derived, Role, Spread, StageFacts, value};
+use job::model::{Edge, OperatorKind, StageAttempt};
 
 use crate::impact::{Saved, merge_into, scale_run};
 use crate::properties::dataflow::Node;
@@ -17,6 +17,12 @@ const MOVE_MS_PER_BYTE: f64 = 2.5e-5;
 /// Milliseconds per row that is sorted, hashed or grouped where the job measured none: two
 /// million rows a second, the pace of a native operator on one core.
 const ROW_MS: f64 = 0.5e-3;
+
+/// Run time of a stage from which its processor time tells something.
+const LEAST_RUN_MS: f64 = 1000.0;
+
+/// Contention beyond which tasks wait for something else than a core.
+const MOST_CONTENTION: f64 = 4.0;
 
 /// Mean rates of the job's operators, in milliseconds.
 #[derive(Debug, Clone, Copy)]
@@ -58,9 +64,10 @@ impl Rates {
         let sorts = view.facts.iter().flat_map(|f| &f.operators);
         let sorts = sorts.filter(|o| o.role == Role::Sort);
         let sort = rate(sorts.filter_map(|o| Some((value(&o.own_ms)?, value(&o.rows)?))));
+        let usual = MOVE_MS_PER_BYTE * contention(view);
         Rates {
-            write: write.unwrap_or(MOVE_MS_PER_BYTE),
-            read: read.unwrap_or(MOVE_MS_PER_BYTE),
+            write: write.unwrap_or(usual),
+            read: read.unwrap_or(usual),
             sort: sort.unwrap_or(ROW_MS),
             join: per_row(OperatorKind::Join),
             group: of_kind(OperatorKind::PartialAggregate)
@@ -73,6 +80,29 @@ impl Rates {
     pub(crate) fn moving(&self) -> f64 {
         self.write + self.read
     }
+}
+
+/// How many times longer the tasks of an application take than their own work because they share cores:
+/// the median over its stages of the run time over processor time and known waits. What runs outside the
+/// tasks hides it, so a stage that waits for Python tells nothing.
+fn contention(view: &View<'_>) -> f64 {
+    let Some(app) = view.job.spark.as_deref() else {
+        return 1.0;
+    };
+    let of_stage = |(record, facts): (&StageAttempt, &StageFacts)| {
+        let of = &facts.per_vertex;
+        let total = |d: &Option<Derived<Spread>>| d.as_ref().map(|d| d.value.total);
+        let (run, cpu) = (total(&of.task_ms)?, total(&of.cpu_ms)?);
+        let waits = [&of.gc_ms, &of.fetch_wait_ms, &of.exchange_write_ms];
+        let waits: f64 = waits.into_iter().filter_map(total).sum();
+        let tells = !record.python && run >= LEAST_RUN_MS && cpu > 0.0;
+        tells.then(|| run / (cpu + waits))
+    };
+    let stages = app.stages.iter().zip(&view.facts);
+    let mut known: Vec<f64> = stages.filter_map(of_stage).collect();
+    known.sort_by(f64::total_cmp);
+    let median = known.get(known.len() / 2).copied();
+    median.unwrap_or(1.0).clamp(1.0, MOST_CONTENTION)
 }
 
 fn rate(all: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
