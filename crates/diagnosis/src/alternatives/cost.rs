@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use job::facts::{Derived, Role, Spread, StageFacts, value};
-use job::model::{Edge, OperatorKind, StageAttempt};
+use job::facts::{Role, value};
+use job::model::{Edge, OperatorKind};
 
 use crate::impact::{Saved, merge_into, scale_run};
+use crate::measurements::contention::contention;
 use crate::properties::dataflow::Node;
 use crate::view::View;
 
@@ -17,12 +18,6 @@ const MOVE_MS_PER_BYTE: f64 = 2.5e-5;
 /// Milliseconds per row that is sorted, hashed or grouped where the job measured none: two
 /// million rows a second, the pace of a native operator on one core.
 const ROW_MS: f64 = 0.5e-3;
-
-/// Run time of a stage from which its processor time tells something.
-const LEAST_RUN_MS: f64 = 1000.0;
-
-/// Contention beyond which tasks wait for something else than a core.
-const MOST_CONTENTION: f64 = 4.0;
 
 /// Mean rates of the job's operators, in milliseconds.
 #[derive(Debug, Clone, Copy)]
@@ -80,29 +75,6 @@ impl Rates {
     pub(crate) fn moving(&self) -> f64 {
         self.write + self.read
     }
-}
-
-/// How many times longer the tasks of an application take than their own work because they share cores:
-/// the median over its stages of the run time over processor time and known waits. What runs outside the
-/// tasks hides it, so a stage that waits for Python tells nothing.
-fn contention(view: &View<'_>) -> f64 {
-    let Some(app) = view.job.spark.as_deref() else {
-        return 1.0;
-    };
-    let of_stage = |(record, facts): (&StageAttempt, &StageFacts)| {
-        let of = &facts.per_vertex;
-        let total = |d: &Option<Derived<Spread>>| d.as_ref().map(|d| d.value.total);
-        let (run, cpu) = (total(&of.task_ms)?, total(&of.cpu_ms)?);
-        let waits = [&of.gc_ms, &of.fetch_wait_ms, &of.exchange_write_ms];
-        let waits: f64 = waits.into_iter().filter_map(total).sum();
-        let tells = !record.python && run >= LEAST_RUN_MS && cpu > 0.0;
-        tells.then(|| run / (cpu + waits))
-    };
-    let stages = app.stages.iter().zip(&view.facts);
-    let mut known: Vec<f64> = stages.filter_map(of_stage).collect();
-    known.sort_by(f64::total_cmp);
-    let median = known.get(known.len() / 2).copied();
-    median.unwrap_or(1.0).clamp(1.0, MOST_CONTENTION)
 }
 
 fn rate(all: impl Iterator<Item = (f64, f64)>) -> Option<f64> {

@@ -5,6 +5,7 @@ use job::facts::Role;
 use job::model::{Application, ExchangeKind, SparkNode};
 
 use super::configuration::set_bytes;
+use super::contention::python_start_ms;
 use crate::impact::{Saved, regroup, scale_run};
 use crate::view::View;
 use report::format::{Bytes, FILE, Seconds};
@@ -170,7 +171,8 @@ fn dear_rows(
     let longest = view.run.as_ref()?.stages[stage].vertices.iter();
     let longest = longest.map(|v| v.run_s).fold(0.0, f64::max);
     let single = view.inputs(stage).any(|e| e.exchange == ExchangeKind::Gather);
-    if longest < LONG_TASK_S || single || view.is_uneven(stage) {
+    let starting = python_start_ms(view, stage) / 1000.0 / tasks.max(1) as f64;
+    if longest - starting < LONG_TASK_S || single || view.is_uneven(stage) {
         return None;
     }
     let read = record.reads.iter().filter_map(|e| app.exchanges.get(*e));
