@@ -219,6 +219,15 @@ mod tests {
     }
 
     #[test]
+    fn few_vertices_are_evened_out_along_a_line() {
+        // what every vertex takes at any rate is no slowness of the small ones
+        let mut s = stage(&[(21.8, 16.8), (8.5, 3.6), (7.6, 3.6)]);
+        flatten(&mut s, 0.0);
+        let longest = s.vertices.iter().map(|v| v.run_s).fold(0.0, f64::max);
+        assert!((longest - 13.3).abs() < 0.1, "{s:?}");
+    }
+
+    #[test]
     fn regrouping_keeps_the_work() {
         let mut s = stage(&[(90.0, 1.0), (90.0, 1.0)]);
         regroup(&mut s, 20, 20.0);

@@ -14,6 +14,11 @@ type Task = (f64, f64, u32, u64, u64);
 struct Log {
     lines: Vec<Value>,
     stages: u32,
+    /// Share of the run time that the next tasks are on a core.
+    cpu: f64,
+    /// Values of metrics that the next tasks report, and the execution that they are of.
+    metrics: Vec<(u32, u64)>,
+    execution: Option<u32>,
 }
 
 const START_MS: f64 = 1.7e12;
@@ -34,7 +39,26 @@ impl Log {
             json!({"Event": "SparkListenerExecutorAdded", "Timestamp": ms(0.5), "Executor ID": id.to_string(),
                 "Executor Info": {"Host": "h", "Total Cores": cores}})
         }));
-        Log { lines, stages: 0 }
+        Log { lines, stages: 0, cpu: 0.9, metrics: Vec::new(), execution: None }
+    }
+
+    fn cpu(mut self, share: f64) -> Log {
+        self.cpu = share;
+        self
+    }
+
+    /// An execution, to which the next stage belongs: names and texts of its nodes, the last one first run.
+    /// The rows that a node puts out are in the metric with its position.
+    fn plan(mut self, nodes: &[(&str, &str)], rows: u64) -> Log {
+        let node = |children: Vec<Value>, (at, (name, text)): (usize, &(&str, &str))| {
+            let metric = json!({"name": "number of output rows", "accumulatorId": at, "metricType": "sum"});
+            vec![json!({"nodeName": name, "simpleString": text, "children": children, "metadata": {}, "metrics": [metric]})]
+        };
+        let plan = nodes.iter().enumerate().rev().fold(Vec::new(), node);
+        self.metrics = (0..nodes.len() as u32).map(|id| (id, rows)).collect();
+        self.execution = Some(7);
+        self.event(json!({"Event": "org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart", "executionId": 7,
+            "description": "d", "details": "", "physicalPlanDescription": "", "sparkPlanInfo": plan[0], "time": ms(0.9)}))
     }
 
     /// A job of one stage that no plan runs. `rdds` are names and scopes of its RDDs, `partitions` those
@@ -52,7 +76,10 @@ impl Log {
         let info = json!({"Stage ID": id, "Stage Attempt ID": 0, "Stage Name": call_site, "Number of Tasks": tasks.len(),
             "RDD Info": rdds.collect::<Vec<_>>(), "Parent IDs": parents, "Submission Time": ms(from), "Completion Time": ms(to)});
         let job = json!({"Event": "SparkListenerJobStart", "Job ID": id, "Submission Time": ms(from), "Stage Infos": [info],
-            "Stage IDs": [id], "Properties": {}});
+            "Stage IDs": [id], "Properties": {"spark.sql.execution.id": self.execution.map(|e| e.to_string())}});
+        let values: Vec<Value> = self.metrics.iter().map(|(id, n)| {
+            json!({"ID": id, "Name": "number of output rows", "Update": n.to_string(), "Value": n.to_string()})
+        }).collect();
         self.lines.push(job);
         self.lines.push(json!({"Event": "SparkListenerStageSubmitted", "Stage Info": info}));
         for (index, (from, to, executor, bytes, rows)) in tasks.iter().enumerate() {
@@ -60,8 +87,8 @@ impl Log {
             self.lines.push(json!({"Event": "SparkListenerTaskEnd", "Stage ID": id, "Stage Attempt ID": 0,
                 "Task End Reason": {"Reason": "Success"},
                 "Task Info": {"Task ID": id * 1000 + index as u32, "Index": index, "Attempt": 0, "Launch Time": ms(*from),
-                    "Executor ID": executor.to_string(), "Host": "h", "Finish Time": ms(*to)},
-                "Task Metrics": {"Executor Deserialize Time": 0, "Executor Run Time": run, "Executor CPU Time": run * 900_000,
+                    "Executor ID": executor.to_string(), "Host": "h", "Finish Time": ms(*to), "Accumulables": values},
+                "Task Metrics": {"Executor Deserialize Time": 0, "Executor Run Time": run, "Executor CPU Time": run as f64 * self.cpu * 1e6,
                     "JVM GC Time": 0, "Result Size": result, "Memory Bytes Spilled": 0, "Disk Bytes Spilled": 0,
                     "Shuffle Read Metrics": {"Local Bytes Read": bytes, "Remote Bytes Read": 0, "Total Records Read": rows, "Fetch Wait Time": 0},
                     "Shuffle Write Metrics": {"Shuffle Bytes Written": bytes, "Shuffle Write Time": 0, "Shuffle Records Written": rows}}}));
@@ -194,5 +221,41 @@ fn a_repartition_that_is_handed_on_is_redundant() {
         let found = diagnose(&job, &Catalogue::builtin(), &Settings::default(), Language::En);
         let mut causes = found.findings.iter().map(|f| f.cause.code());
         assert_eq!(causes.any(|c| c == "shuffle.redundant_repartition"), expected, "{log}");
+    }
+}
+
+#[test]
+fn waiting_for_python_to_start_is_not_the_code_of_the_user() {
+    let plan = [("BatchEvalPython", "BatchEvalPython [f(a#1)]"), ("Scan csv ", "FileScan csv [a#1]")];
+    for (cpu, seconds, expected) in [
+        // on busy cores all starts take longer, those of Python workers too
+        (0.3, 4.5, vec![]),
+        (0.9, 4.5, vec!["udo.cpu_bound"]),
+        (0.3, 30.0, vec!["udo.cpu_bound"]),
+    ] {
+        let log = Log::new(&[2, 2])
+            .cpu(cpu)
+            .stage("sum at a.py:1", &[("MapPartitionsRDD", "map")], 4, 0, &tasks(1.0, &[4.0; 4], &EVEN))
+            .cpu(0.05)
+            .plan(&plan, 400)
+            .stage("save at a.py:3", &[("MapPartitionsRDD", "map")], 1, 0, &tasks(5.0, &[seconds], &EVEN[..1]))
+            .end(5.1 + seconds);
+        assert_eq!(causes(&log), expected, "{cpu} {seconds}");
+    }
+}
+
+#[test]
+fn few_files_are_uneven_by_what_they_cost() {
+    let bytes = [1_680_000, 360_000, 360_000];
+    for (seconds, expected) in [
+        ([21.8, 8.5, 7.6], vec!["skew.partition_layout"]),
+        // the last part of a file is always smaller
+        ([4.4, 1.7, 1.5], vec![]),
+    ] {
+        let log = Log::new(&[2, 2])
+            .plan(&[("Scan csv ", "FileScan csv [a#1]")], 100_000)
+            .stage("save at a.py:3", &[("MapPartitionsRDD", "map")], 3, 0, &tasks(1.0, &seconds, &bytes))
+            .end(1.1 + seconds[0]);
+        assert_eq!(causes(&log), expected, "{seconds:?}");
     }
 }
