@@ -170,7 +170,9 @@ fn dear_rows(
     let record = &app.stages[stage];
     let longest = view.run.as_ref()?.stages[stage].vertices.iter();
     let longest = longest.map(|v| v.run_s).fold(0.0, f64::max);
-    let single = view.inputs(stage).any(|e| e.exchange == ExchangeKind::Gather);
+    let single = view
+        .inputs(stage)
+        .any(|e| e.exchange == ExchangeKind::Gather);
     let starting = python_start_ms(view, stage) / 1000.0 / tasks.max(1) as f64;
     if longest - starting < LONG_TASK_S || single || view.is_uneven(stage) {
         return None;

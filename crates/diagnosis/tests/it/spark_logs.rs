@@ -39,7 +39,13 @@ impl Log {
             json!({"Event": "SparkListenerExecutorAdded", "Timestamp": ms(0.5), "Executor ID": id.to_string(),
                 "Executor Info": {"Host": "h", "Total Cores": cores}})
         }));
-        Log { lines, stages: 0, cpu: 0.9, metrics: Vec::new(), execution: None }
+        Log {
+            lines,
+            stages: 0,
+            cpu: 0.9,
+            metrics: Vec::new(),
+            execution: None,
+        }
     }
 
     fn cpu(mut self, share: f64) -> Log {
@@ -51,8 +57,11 @@ impl Log {
     /// The rows that a node puts out are in the metric with its position.
     fn plan(mut self, nodes: &[(&str, &str)], rows: u64) -> Log {
         let node = |children: Vec<Value>, (at, (name, text)): (usize, &(&str, &str))| {
-            let metric = json!({"name": "number of output rows", "accumulatorId": at, "metricType": "sum"});
-            vec![json!({"nodeName": name, "simpleString": text, "children": children, "metadata": {}, "metrics": [metric]})]
+            let metric =
+                json!({"name": "number of output rows", "accumulatorId": at, "metricType": "sum"});
+            vec![
+                json!({"nodeName": name, "simpleString": text, "children": children, "metadata": {}, "metrics": [metric]}),
+            ]
         };
         let plan = nodes.iter().enumerate().rev().fold(Vec::new(), node);
         self.metrics = (0..nodes.len() as u32).map(|id| (id, rows)).collect();
@@ -63,12 +72,24 @@ impl Log {
 
     /// A job of one stage that no plan runs. `rdds` are names and scopes of its RDDs, `partitions` those
     /// of the last; a stage reads the one before it if its first RDD is shuffled.
-    fn stage(mut self, call_site: &str, rdds: &[(&str, &str)], partitions: usize, result: u64, tasks: &[Task]) -> Log {
+    fn stage(
+        mut self,
+        call_site: &str,
+        rdds: &[(&str, &str)],
+        partitions: usize,
+        result: u64,
+        tasks: &[Task],
+    ) -> Log {
         let id = self.stages;
         self.stages += 1;
         let from = tasks.iter().map(|t| t.0).fold(f64::MAX, f64::min);
         let to = tasks.iter().map(|t| t.1).fold(0.0, f64::max);
-        let parents: Vec<u32> = rdds.iter().any(|r| r.0 == "ShuffledRDD").then(|| id - 1).into_iter().collect();
+        let parents: Vec<u32> = rdds
+            .iter()
+            .any(|r| r.0 == "ShuffledRDD")
+            .then(|| id - 1)
+            .into_iter()
+            .collect();
         let rdds = rdds.iter().enumerate().map(|(at, (name, scope))| {
             json!({"RDD ID": id * 10 + at as u32, "Name": name, "Scope": json!({"id": "1", "name": scope}).to_string(),
                 "Number of Partitions": partitions, "Storage Level": {}})
@@ -81,7 +102,8 @@ impl Log {
             json!({"ID": id, "Name": "number of output rows", "Update": n.to_string(), "Value": n.to_string()})
         }).collect();
         self.lines.push(job);
-        self.lines.push(json!({"Event": "SparkListenerStageSubmitted", "Stage Info": info}));
+        self.lines
+            .push(json!({"Event": "SparkListenerStageSubmitted", "Stage Info": info}));
         for (index, (from, to, executor, bytes, rows)) in tasks.iter().enumerate() {
             let run = ((to - from) * 1000.0) as i64;
             self.lines.push(json!({"Event": "SparkListenerTaskEnd", "Stage ID": id, "Stage Attempt ID": 0,
@@ -93,7 +115,8 @@ impl Log {
                     "Shuffle Read Metrics": {"Local Bytes Read": bytes, "Remote Bytes Read": 0, "Total Records Read": rows, "Fetch Wait Time": 0},
                     "Shuffle Write Metrics": {"Shuffle Bytes Written": bytes, "Shuffle Write Time": 0, "Shuffle Records Written": rows}}}));
         }
-        self.lines.push(json!({"Event": "SparkListenerStageCompleted", "Stage Info": info}));
+        self.lines
+            .push(json!({"Event": "SparkListenerStageCompleted", "Stage Info": info}));
         self.lines.push(json!({"Event": "SparkListenerJobEnd", "Job ID": id, "Completion Time": ms(to), "Job Result": {"Result": "JobSucceeded"}}));
         self
     }
@@ -109,7 +132,10 @@ impl Log {
 
     fn read(&self) -> Job {
         let text: String = self.lines.iter().map(|l| format!("{l}\n")).collect();
-        job::read_memory(&[("log", FileKind::SparkEvents, text.as_bytes())], &Options::default())
+        job::read_memory(
+            &[("log", FileKind::SparkEvents, text.as_bytes())],
+            &Options::default(),
+        )
     }
 }
 
@@ -122,7 +148,8 @@ fn causes(log: &Log) -> Vec<&'static str> {
 /// Tasks that run for these seconds at the same time, from a point in time on, each reading its share.
 fn tasks(from: f64, seconds: &[f64], bytes: &[u64]) -> Vec<Task> {
     let all = seconds.iter().zip(bytes).enumerate();
-    all.map(|(i, (s, b))| (from, from + s, (i % 2) as u32, *b, *b / 100)).collect()
+    all.map(|(i, (s, b))| (from, from + s, (i % 2) as u32, *b, *b / 100))
+        .collect()
 }
 
 const EVEN: [u64; 4] = [1_000_000; 4];
@@ -130,15 +157,40 @@ const ONE_LARGE: [u64; 4] = [9_000_000, 1_000_000, 1_000_000, 1_000_000];
 
 #[test]
 fn shuffles_of_rdds_are_skewed_like_those_of_plans() {
-    let python = [("PythonRDD", "mapPartitions"), ("ShuffledRDD", "partitionBy")];
+    let python = [
+        ("PythonRDD", "mapPartitions"),
+        ("ShuffledRDD", "partitionBy"),
+    ];
     for (written_at, bytes, seconds, expected) in [
-        ("groupByKey at a.py:3", ONE_LARGE, [18.0, 2.0, 2.0, 2.0], vec!["skew.group_hot_key"]),
-        ("join at a.py:3", ONE_LARGE, [18.0, 2.0, 2.0, 2.0], vec!["skew.join_hot_key"]),
+        (
+            "groupByKey at a.py:3",
+            ONE_LARGE,
+            [18.0, 2.0, 2.0, 2.0],
+            vec!["skew.group_hot_key"],
+        ),
+        (
+            "join at a.py:3",
+            ONE_LARGE,
+            [18.0, 2.0, 2.0, 2.0],
+            vec!["skew.join_hot_key"],
+        ),
         ("groupByKey at a.py:3", EVEN, [6.0, 6.0, 6.0, 6.0], vec![]),
     ] {
         let log = Log::new(&[2, 2])
-            .stage(written_at, &[("PairwiseRDD", "")], 4, 0, &tasks(1.0, &[2.0; 4], &EVEN))
-            .stage("sum at a.py:3", &python, 4, 0, &tasks(3.1, &seconds, &bytes))
+            .stage(
+                written_at,
+                &[("PairwiseRDD", "")],
+                4,
+                0,
+                &tasks(1.0, &[2.0; 4], &EVEN),
+            )
+            .stage(
+                "sum at a.py:3",
+                &python,
+                4,
+                0,
+                &tasks(3.1, &seconds, &bytes),
+            )
             .end(22.0);
         assert_eq!(causes(&log), expected, "{written_at} {bytes:?}");
     }
@@ -154,7 +206,13 @@ fn few_partitions_of_an_rdd_leave_slots_idle_unless_the_action_needs_no_more() {
         (2, 1.0, false),
     ] {
         let log = Log::new(&[3, 3])
-            .stage("sum at a.py:3", &[("PythonRDD", "map")], partitions, 0, &tasks(1.0, &[seconds; 2], &EVEN[..2]))
+            .stage(
+                "sum at a.py:3",
+                &[("PythonRDD", "map")],
+                partitions,
+                0,
+                &tasks(1.0, &[seconds; 2], &EVEN[..2]),
+            )
             .end(seconds + 1.5);
         let found = causes(&log).contains(&"parallelism.too_low");
         assert_eq!(found, expected, "{partitions} {seconds}");
@@ -172,8 +230,20 @@ fn only_what_the_driver_fetched_or_began_shows_that_it_works() {
         ("parquet at NativeMethodAccessorImpl.java:0", 8 * MB, vec![]),
     ] {
         let log = Log::new(&[2, 2])
-            .stage(first, &[("PythonRDD", "map")], 4, result, &tasks(1.0, &[4.0; 4], &EVEN))
-            .stage("sum at a.py:9", &[("PythonRDD", "map")], 4, 0, &tasks(12.0, &[4.0; 4], &EVEN))
+            .stage(
+                first,
+                &[("PythonRDD", "map")],
+                4,
+                result,
+                &tasks(1.0, &[4.0; 4], &EVEN),
+            )
+            .stage(
+                "sum at a.py:9",
+                &[("PythonRDD", "map")],
+                4,
+                0,
+                &tasks(12.0, &[4.0; 4], &EVEN),
+            )
             .end(16.1);
         assert_eq!(causes(&log), expected, "{first} {result}");
     }
@@ -202,11 +272,24 @@ fn failed(class: &str, description: &str) -> Log {
 #[test]
 fn what_an_expression_throws_is_the_code_of_the_user_and_going_is_no_loss() {
     for (class, description) in [
-        ("org.apache.spark.SparkArithmeticException", "[DIVIDE_BY_ZERO] Division by zero."),
-        ("org.apache.spark.SparkNumberFormatException", "[CAST_INVALID_INPUT] The value 'x' cannot be cast"),
-        ("org.apache.spark.SparkRuntimeException", "[USER_RAISED_EXCEPTION] no such account"),
+        (
+            "org.apache.spark.SparkArithmeticException",
+            "[DIVIDE_BY_ZERO] Division by zero.",
+        ),
+        (
+            "org.apache.spark.SparkNumberFormatException",
+            "[CAST_INVALID_INPUT] The value 'x' cannot be cast",
+        ),
+        (
+            "org.apache.spark.SparkRuntimeException",
+            "[USER_RAISED_EXCEPTION] no such account",
+        ),
     ] {
-        assert_eq!(causes(&failed(class, description)), ["failure.user_code"], "{class}");
+        assert_eq!(
+            causes(&failed(class, description)),
+            ["failure.user_code"],
+            "{class}"
+        );
     }
 }
 
@@ -216,17 +299,32 @@ fn a_repartition_that_is_handed_on_is_redundant() {
     let Some(logs) = testkit::shared("spark-dev/logs") else {
         return;
     };
-    for (log, expected) in [("app-20261122010429-0000.zstd", true), ("app-20261122010456-0000.zstd", false)] {
+    for (log, expected) in [
+        ("app-20261122010429-0000.zstd", true),
+        ("app-20261122010456-0000.zstd", false),
+    ] {
         let job = job::load(&logs.join(log)).expect("a log");
-        let found = diagnose(&job, &Catalogue::builtin(), &Settings::default(), Language::En);
+        let found = diagnose(
+            &job,
+            &Catalogue::builtin(),
+            &Settings::default(),
+            Language::En,
+        );
         let mut causes = found.findings.iter().map(|f| f.cause.code());
-        assert_eq!(causes.any(|c| c == "shuffle.redundant_repartition"), expected, "{log}");
+        assert_eq!(
+            causes.any(|c| c == "shuffle.redundant_repartition"),
+            expected,
+            "{log}"
+        );
     }
 }
 
 #[test]
 fn waiting_for_python_to_start_is_not_the_code_of_the_user() {
-    let plan = [("BatchEvalPython", "BatchEvalPython [f(a#1)]"), ("Scan csv ", "FileScan csv [a#1]")];
+    let plan = [
+        ("BatchEvalPython", "BatchEvalPython [f(a#1)]"),
+        ("Scan csv ", "FileScan csv [a#1]"),
+    ];
     for (cpu, seconds, expected) in [
         // on busy cores all starts take longer, those of Python workers too
         (0.3, 4.5, vec![]),
@@ -235,10 +333,22 @@ fn waiting_for_python_to_start_is_not_the_code_of_the_user() {
     ] {
         let log = Log::new(&[2, 2])
             .cpu(cpu)
-            .stage("sum at a.py:1", &[("MapPartitionsRDD", "map")], 4, 0, &tasks(1.0, &[4.0; 4], &EVEN))
+            .stage(
+                "sum at a.py:1",
+                &[("MapPartitionsRDD", "map")],
+                4,
+                0,
+                &tasks(1.0, &[4.0; 4], &EVEN),
+            )
             .cpu(0.05)
             .plan(&plan, 400)
-            .stage("save at a.py:3", &[("MapPartitionsRDD", "map")], 1, 0, &tasks(5.0, &[seconds], &EVEN[..1]))
+            .stage(
+                "save at a.py:3",
+                &[("MapPartitionsRDD", "map")],
+                1,
+                0,
+                &tasks(5.0, &[seconds], &EVEN[..1]),
+            )
             .end(5.1 + seconds);
         assert_eq!(causes(&log), expected, "{cpu} {seconds}");
     }
@@ -254,7 +364,13 @@ fn few_files_are_uneven_by_what_they_cost() {
     ] {
         let log = Log::new(&[2, 2])
             .plan(&[("Scan csv ", "FileScan csv [a#1]")], 100_000)
-            .stage("save at a.py:3", &[("MapPartitionsRDD", "map")], 3, 0, &tasks(1.0, &seconds, &bytes))
+            .stage(
+                "save at a.py:3",
+                &[("MapPartitionsRDD", "map")],
+                3,
+                0,
+                &tasks(1.0, &seconds, &bytes),
+            )
             .end(1.1 + seconds[0]);
         assert_eq!(causes(&log), expected, "{seconds:?}");
     }

@@ -50,9 +50,7 @@ impl Lineage {
 fn shuffle_of(method: &str) -> Option<(ExchangeKind, OperatorKind)> {
     Some(match method {
         "join" | "leftOuterJoin" | "rightOuterJoin" | "fullOuterJoin" | "cogroup" | "groupWith"
-        | "subtract" | "subtractByKey" | "intersection" => {
-            (ExchangeKind::Hash, OperatorKind::Join)
-        }
+        | "subtract" | "subtractByKey" | "intersection" => (ExchangeKind::Hash, OperatorKind::Join),
         "groupBy" | "groupByKey" | "reduceByKey" | "aggregateByKey" | "combineByKey"
         | "foldByKey" | "distinct" => (ExchangeKind::Hash, OperatorKind::Aggregate),
         "sortBy" | "sortByKey" | "repartitionAndSortWithinPartitions" => {
@@ -73,12 +71,22 @@ mod tests {
         use OperatorKind::{Aggregate, Join, Other, Sort};
         for (written_at, scope, cogroups, expected) in [
             // Python shuffles with partitionBy whatever was called
-            ("groupByKey at a.py:3", "partitionBy", false, (Hash, Aggregate)),
+            (
+                "groupByKey at a.py:3",
+                "partitionBy",
+                false,
+                (Hash, Aggregate),
+            ),
             ("join at a.py:3", "partitionBy", false, (Hash, Join)),
             ("map at A.scala:7", "reduceByKey", false, (Hash, Aggregate)),
             ("map at A.scala:7", "join", true, (Hash, Join)),
             ("map at A.scala:7", "sortByKey", false, (Range, Sort)),
-            ("repartition at a.py:3", "repartition", false, (RoundRobin, Other)),
+            (
+                "repartition at a.py:3",
+                "repartition",
+                false,
+                (RoundRobin, Other),
+            ),
             ("partitionBy at a.py:3", "partitionBy", false, (Hash, Other)),
         ] {
             let lineage = Lineage {
@@ -86,7 +94,11 @@ mod tests {
                 shuffled_by: scope.to_owned(),
                 ..Lineage::default()
             };
-            assert_eq!(lineage.shuffle(written_at), expected, "{written_at} {scope}");
+            assert_eq!(
+                lineage.shuffle(written_at),
+                expected,
+                "{written_at} {scope}"
+            );
         }
     }
 }
