@@ -112,7 +112,8 @@ impl<'a> View<'a> {
         }
         let known = |e: &Edge| match e.exchange {
             ExchangeKind::Unknown => false,
-            ExchangeKind::Hash => !e.keys.is_empty(),
+            // keys of an RDD are values that its code makes
+            ExchangeKind::Hash => !e.keys.is_empty() || (app.is_some() && planned.is_none()),
             _ => true,
         };
         let operators = &self.job.stages[stage].operators;

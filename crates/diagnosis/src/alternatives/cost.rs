@@ -7,6 +7,7 @@ use job::facts::{Role, value};
 use job::model::{Edge, OperatorKind};
 
 use crate::impact::{Saved, merge_into, scale_run};
+use crate::measurements::contention::contention;
 use crate::properties::dataflow::Node;
 use crate::view::View;
 
@@ -58,9 +59,10 @@ impl Rates {
         let sorts = view.facts.iter().flat_map(|f| &f.operators);
         let sorts = sorts.filter(|o| o.role == Role::Sort);
         let sort = rate(sorts.filter_map(|o| Some((value(&o.own_ms)?, value(&o.rows)?))));
+        let usual = MOVE_MS_PER_BYTE * contention(view);
         Rates {
-            write: write.unwrap_or(MOVE_MS_PER_BYTE),
-            read: read.unwrap_or(MOVE_MS_PER_BYTE),
+            write: write.unwrap_or(usual),
+            read: read.unwrap_or(usual),
             sort: sort.unwrap_or(ROW_MS),
             join: per_row(OperatorKind::Join),
             group: of_kind(OperatorKind::PartialAggregate)

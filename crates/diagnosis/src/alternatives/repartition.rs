@@ -33,8 +33,13 @@ pub(crate) fn needless(view: &View<'_>, rates: &Rates) -> Vec<Needless> {
         .collect()
 }
 
-/// Exchanges that the code of an application asks for, by their edge, whose readers only hand the rows on
-/// to another one: neither their number of tasks nor their order is of use to anything.
+/// How many times the usual a core may take to move a byte: machines differ, and so does what columns
+/// cost that are computed on the way.
+const SLOWEST_MOVE: f64 = 4.0;
+
+/// Exchanges that the code of an application asks for, by their edge, whose readers hand the rows on to
+/// another one and need nothing of how they come: neither their number of tasks nor their order is of use
+/// to anything.
 pub(crate) fn passing(
     view: &View<'_>,
     app: &Application,
@@ -45,9 +50,9 @@ pub(crate) fn passing(
         origin.is_some_and(|o| o.starts_with("REPARTITION_BY"))
     };
     let hands_on = |s: usize| {
-        use OperatorKind::{Aggregate, Join, PartialAggregate, Process, Window};
+        use OperatorKind::{Aggregate, Join, Process, Sort, Window};
         let operators = &view.job.stages[s].operators;
-        let works = |k| matches!(k, Aggregate | Join | PartialAggregate | Process | Window);
+        let works = |k| matches!(k, Aggregate | Join | Process | Sort | Window);
         let stage = &app.stages[s];
         !stage.writes.is_empty() && !stage.python && !operators.iter().any(|o| works(o.kind))
     };
@@ -58,8 +63,25 @@ pub(crate) fn passing(
     edges
         .filter(|(_, e)| e.uid.is_some_and(|uid| uids.contains(&uid)))
         .filter(|(_, e)| hands_on(e.to) && busy(e.from))
-        .map(|(edge, _)| (edge, without(view, rates, edge, 1.0)))
+        .map(|(edge, _)| (edge, passed_by(view, rates, edge)))
         .collect()
+}
+
+/// What is saved without an exchange whose reader hands the rows on. If it does nothing else, its writer
+/// takes its place and writes what it wrote, so that all of its own work is saved.
+fn passed_by(view: &View<'_>, rates: &Rates, edge: usize) -> Option<Saved> {
+    let e = &view.job.edges[edge];
+    let operators = &view.job.stages[e.to].operators;
+    let reduces = |o: &Operator| o.kind == OperatorKind::PartialAggregate;
+    if operators.iter().any(reduces) {
+        return without(view, rates, edge, 1.0);
+    }
+    let written: f64 = view.outputs(e.to).map(|o| write_ms(view, rates, o)).sum();
+    let moving = (read_ms(view, rates, e) + written) * SLOWEST_MOVE;
+    let mut work = Work::default();
+    work.add(e.to, -view.stage_ms(e.to).min(moving));
+    work.merge(e.to, e.from);
+    work.saved(view)
 }
 
 /// Without an exchange of rows that are together already.

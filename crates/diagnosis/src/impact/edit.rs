@@ -41,8 +41,9 @@ pub fn flatten(stage: &mut StageWork, surplus_s: f64) {
         return;
     }
     let mean = bytes / n;
-    let pace =
-        usual_pace(&stage.vertices, mean).unwrap_or((stage.run_s() - surplus_s).max(0.0) / bytes);
+    let Some(pace) = usual_pace(&stage.vertices, mean) else {
+        return flatten_few(stage, mean, surplus_s);
+    };
     for vertex in &mut stage.vertices {
         let usual = vertex.bytes >= EMPTY_SHARE * mean && vertex.bytes <= 2.0 * mean;
         let own = if usual {
@@ -53,6 +54,34 @@ pub fn flatten(stage: &mut StageWork, surplus_s: f64) {
         let even = pace * mean * own;
         if vertex.run_s > 0.0 {
             // Attempts that failed had the same input to work on.
+            vertex.wasted_s *= (even / vertex.run_s).min(1.0);
+        }
+        vertex.run_s = even;
+        vertex.bytes = mean;
+    }
+}
+
+/// Gives every vertex the mean input where too few are usual for a pace: what a vertex takes at any rate
+/// and for each byte is that of a line through all of them, which at the mean input has the mean time.
+fn flatten_few(stage: &mut StageWork, mean: f64, surplus_s: f64) {
+    let n = stage.vertices.len() as f64;
+    let mean_s = (stage.run_s() - surplus_s).max(0.0) / n;
+    let points = || stage.vertices.iter().map(|v| (v.bytes - mean, v.run_s));
+    let spread: f64 = points().map(|(x, _)| x * x).sum();
+    let rise: f64 = points().map(|(x, y)| x * y).sum();
+    let slope = match spread > 0.0 {
+        true => (rise / spread).clamp(0.0, mean_s / mean),
+        false => 0.0,
+    };
+    for vertex in &mut stage.vertices {
+        let expected = mean_s + slope * (vertex.bytes - mean);
+        let usual = vertex.bytes >= EMPTY_SHARE * mean && vertex.bytes <= 2.0 * mean;
+        let own = match usual && expected > 0.0 {
+            true => (vertex.run_s / expected).clamp(0.5, 1.6),
+            false => 1.0,
+        };
+        let even = mean_s * own;
+        if vertex.run_s > 0.0 {
             vertex.wasted_s *= (even / vertex.run_s).min(1.0);
         }
         vertex.run_s = even;
@@ -187,6 +216,15 @@ mod tests {
             s.vertices.iter().all(|v| (v.run_s - 20.0).abs() < 1e-9),
             "{s:?}"
         );
+    }
+
+    #[test]
+    fn few_vertices_are_evened_out_along_a_line() {
+        // what every vertex takes at any rate is no slowness of the small ones
+        let mut s = stage(&[(21.8, 16.8), (8.5, 3.6), (7.6, 3.6)]);
+        flatten(&mut s, 0.0);
+        let longest = s.vertices.iter().map(|v| v.run_s).fold(0.0, f64::max);
+        assert!((longest - 13.3).abs() < 0.1, "{s:?}");
     }
 
     #[test]

@@ -1,12 +1,16 @@
 //! When the driver of an application kept its executors waiting: no stage was submitted although the
 //! application still had work.
 
-use job::model::{Application, Exchange};
+use job::model::{Application, Exchange, Source, StageAttempt};
 
 use crate::view::View;
 
 /// Seconds that the driver usually takes between two stages: planning, scheduling, committing.
 const USUAL_S: f64 = 0.5;
+
+/// Bytes of results from which the driver has something to work on: ordinary actions return far
+/// less (counts, commit messages).
+const LARGE_RESULT: f64 = 1e6;
 
 /// A time in which no stage was open.
 #[derive(Debug, Clone)]
@@ -30,9 +34,22 @@ impl Gap {
     }
 }
 
+/// Methods that read files, and run a job of their own if they have to look for the schema.
+const READERS: [&str; 8] = [
+    "parquet", "orc", "json", "csv", "avro", "text", "load", "table",
+];
+
+/// Whether a stage only looks at files for their schema: no plan runs it, and its job is that of a
+/// method that reads files.
+fn looks_at_files(stage: &StageAttempt) -> bool {
+    let method = stage.call_site.split(" at ").next().unwrap_or_default();
+    stage.execution.is_none() && READERS.contains(&method)
+}
+
 /// Every gap after the first stage that a plan or the application's code runs. What comes before it
-/// is start-up: the driver loads its code and looks at files. Waiting for somebody who types is
-/// none.
+/// is start-up: the driver loads its code and looks at files. While no job and no execution is open the
+/// driver may wait for somebody who types or for something else; that it works itself is seen only by
+/// what it fetched before.
 pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
     let span = |s: usize| {
         let stage = &app.stages[s];
@@ -41,18 +58,21 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
     let mut spans: Vec<(i64, i64, usize)> = (0..app.stages.len()).filter_map(span).collect();
     spans.sort_unstable();
     let planned = |s: &(i64, i64, usize)| app.stages[s.2].execution.is_some();
-    let first = spans.iter().position(planned).unwrap_or(0);
-    let open = app.interactive.then(|| app.open_spans());
-    let idle = |from: i64, to: i64| {
+    let works = |s: &(i64, i64, usize)| !looks_at_files(&app.stages[s.2]);
+    let first = spans.iter().position(planned);
+    let first = first.or_else(|| spans.iter().position(works)).unwrap_or(0);
+    let open = app.open_spans();
+    let idle = |from: i64, to: i64, last: usize| {
         let within = |(a, b): &(i64, i64)| *a <= from && to <= *b;
-        open.as_ref().is_some_and(|spans| !spans.iter().any(within))
+        let fetched = !app.interactive && results(view, last).is_some();
+        !fetched && !open.iter().any(within)
     };
     let mut gaps: Vec<Gap> = Vec::new();
     let Some((_, mut until, mut last)) = spans.get(first).copied() else {
         return gaps;
     };
     for (from, to, stage) in spans.iter().copied().skip(first + 1) {
-        if from > until && !idle(until, from) {
+        if from > until && !idle(until, from, last) {
             gaps.push(Gap {
                 from_ms: until,
                 to_ms: from,
@@ -67,13 +87,21 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
         }
     }
     let end = view.job.info.ended_ms.filter(|end| *end > until);
-    gaps.extend(end.filter(|end| !idle(until, *end)).map(|end| Gap {
+    gaps.extend(end.filter(|end| !idle(until, *end, last)).map(|end| Gap {
         from_ms: until,
         to_ms: end,
         after: last,
         before: Vec::new(),
     }));
     gaps
+}
+
+/// Bytes that the tasks of a stage sent to the driver, and where that is recorded; `None` if they are
+/// few.
+pub(crate) fn results<'a>(view: &'a View<'_>, stage: usize) -> Option<(f64, Option<&'a Source>)> {
+    let spread = view.facts[stage].per_vertex.result_bytes.as_ref()?;
+    let bytes = spread.value.mean * view.vertices(stage)? as f64;
+    (bytes >= LARGE_RESULT).then_some((bytes, spread.sources.first()))
 }
 
 /// Whether a stage writes what the driver then sends to all executors.

@@ -3,6 +3,7 @@
 //! They know no rule. A threshold is declared next to the measurement that is compared with it.
 
 pub(crate) mod configuration;
+pub(crate) mod contention;
 pub(crate) mod driver;
 pub(crate) mod estimate;
 pub(crate) mod exchange;

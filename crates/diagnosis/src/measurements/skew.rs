@@ -101,7 +101,9 @@ fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
     let vertices = view.vertices(stage).filter(|n| *n >= 2)?;
     let Imbalance { edge, ratio, empty } = imbalance(view, stage)?;
     let stored = edge.is_none();
-    let limit = if stored {
+    // few tasks can't have a large ratio, and where each was timed one of them can be seen to hold up the run
+    let timed = view.job.spark.is_some();
+    let limit = if stored && !timed {
         &MIN_LAYOUT_RATIO
     } else {
         &MIN_NAMED_RATIO
@@ -141,7 +143,20 @@ fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
             .saved
             .as_ref()
             .is_some_and(|s| s.share >= view.limit(&MIN_SHARE));
-    (stored || ratio >= view.limit(&MIN_RATIO) || named || costs).then_some(found)
+    let far = match stored {
+        true => ratio >= view.limit(&MIN_LAYOUT_RATIO) || (costs && holds_up(&found)),
+        false => ratio >= view.limit(&MIN_RATIO) || named || costs,
+    };
+    far.then_some(found)
+}
+
+/// Seconds that even parts of stored data must save where their ratio is ordinary: the last part of a
+/// file is always smaller.
+const MIN_HELD_UP_S: f64 = 5.0;
+
+fn holds_up(found: &Uneven) -> bool {
+    let saved = found.saved.as_ref();
+    saved.is_some_and(|s| s.seconds >= MIN_HELD_UP_S)
 }
 
 /// Largest over mean input that hashing so many equally frequent key values gives by chance: the

@@ -5,9 +5,10 @@ use job::facts::Role;
 use job::model::{Application, ExchangeKind, SparkNode};
 
 use super::configuration::set_bytes;
+use super::contention::python_start_ms;
 use crate::impact::{Saved, regroup, scale_run};
 use crate::view::View;
-use report::format::{Bytes, FILE};
+use report::format::{Bytes, FILE, Seconds};
 use report::{Evidence, Text, text};
 
 /// Bytes of memory that a core serializes, compresses, writes and reads back in a second when an
@@ -67,7 +68,10 @@ pub(crate) fn few(view: &View<'_>, app: &Application, stage: usize) -> Option<Fe
         return None;
     }
     let by_files = unsplittable(view, app, stage, tasks, slots);
-    let (why, evidence) = by_files.or_else(|| asked_for(view, app, stage, tasks))?;
+    let asked = || asked_for(view, app, stage, tasks);
+    let (why, evidence) = by_files
+        .or_else(asked)
+        .or_else(|| dear_rows(view, app, stage, tasks))?;
     Some(Few {
         tasks,
         fitting: slots,
@@ -149,6 +153,51 @@ fn asked_for(
     let sentence = text!("{name} 为 {set}", "{name} is {set}");
     let why = text!("{name} 设为 {set}", "{name} is set to {set}");
     Some((why, vec![view.word(name, set, source, sentence)]))
+}
+
+/// Seconds that a task of the usual size rarely takes, whatever it does with its rows.
+const LONG_TASK_S: f64 = 5.0;
+
+/// Why a stage has few tasks that run long: what set their number looked at bytes or at nothing, and
+/// rows that take long to work on are worth a task for every slot. Rows that must be in one place or
+/// are uneven are another cause.
+fn dear_rows(
+    view: &View<'_>,
+    app: &Application,
+    stage: usize,
+    tasks: usize,
+) -> Option<(Text, Vec<Evidence>)> {
+    let record = &app.stages[stage];
+    let longest = view.run.as_ref()?.stages[stage].vertices.iter();
+    let longest = longest.map(|v| v.run_s).fold(0.0, f64::max);
+    let single = view
+        .inputs(stage)
+        .any(|e| e.exchange == ExchangeKind::Gather);
+    let starting = python_start_ms(view, stage) / 1000.0 / tasks.max(1) as f64;
+    if longest - starting < LONG_TASK_S || single || view.is_uneven(stage) {
+        return None;
+    }
+    let read = record.reads.iter().filter_map(|e| app.exchanges.get(*e));
+    let mut merged = read.filter_map(|e| e.read.as_deref());
+    let why = if merged.any(|how| how.contains("coalesced")) {
+        text!(
+            "自适应执行按字节数合并了分区，而每行的处理很费时",
+            "adaptive execution merged the partitions by their bytes, and the rows take long to work on",
+        )
+    } else if record.execution.is_none() && record.partitions as usize == tasks {
+        text!("RDD 只有这么多分区", "the RDD has no more partitions")
+    } else {
+        return None;
+    };
+    let sentence = text!(
+        "{stage} 的任务最长运行 {time}",
+        "the longest task of {stage} runs {time}",
+        stage = view.name(stage),
+        time = Seconds(longest),
+    );
+    let source = app.at_line(record.line);
+    let fact = view.number("longest task", longest, "s", source, sentence);
+    Some((why, vec![fact]))
 }
 
 /// Files of a stage that cost more to open than to read, by Spark's own measure of it.

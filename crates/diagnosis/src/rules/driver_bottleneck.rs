@@ -4,20 +4,16 @@
 //! before the first stage is start-up: none of them counts.
 
 use job::info::Information;
-use job::model::{Application, Source};
+use job::model::Application;
 
 use super::support::{Symptom, both};
 use crate::impact::{Fix, Saved, shorten_handover};
-use crate::measurements::driver::{Gap, elapsed_s, gaps, is_broadcast};
+use crate::measurements::driver::{Gap, elapsed_s, gaps, is_broadcast, results};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::MIN_SHARE;
 use crate::view::View;
 use report::format::{Bytes, Seconds, Share};
 use report::{Cause, Evidence, Text, text};
-
-/// Bytes of results from which a finding mentions that they were collected: ordinary actions return far
-/// less (counts, commit messages).
-const LARGE_RESULT: f64 = 1e6;
 
 /// The rule.
 pub(crate) struct DriverBottleneck;
@@ -117,14 +113,6 @@ fn symptom(view: &View<'_>, app: &Application, gaps: &[Gap], seconds: f64, share
 
 fn longest(gaps: &[Gap]) -> Option<&Gap> {
     gaps.iter().max_by_key(|g| g.to_ms - g.from_ms)
-}
-
-/// Bytes that the tasks of a stage sent to the driver, and where that is recorded; `None` if they are
-/// few.
-fn results<'a>(view: &'a View<'_>, stage: usize) -> Option<(f64, Option<&'a Source>)> {
-    let spread = view.facts[stage].per_vertex.result_bytes.as_ref()?;
-    let bytes = spread.value.mean * view.vertices(stage)? as f64;
-    (bytes >= LARGE_RESULT).then_some((bytes, spread.sources.first()))
 }
 
 fn doing(view: &View<'_>, app: &Application, gap: &Gap) -> Text {

@@ -213,10 +213,12 @@ fn strength(u: &Uneven) -> f64 {
 
 fn summarize(view: &View<'_>, u: &Uneven) -> Text {
     let stage = view.name(u.stage);
-    let keys = u
-        .edge
-        .map(|e| view.job.edges[e].keys.join(", "))
-        .unwrap_or_default();
+    let named = u.edge.map(|e| view.job.edges[e].keys.join(", "));
+    let keys = match named.filter(|keys| !keys.is_empty()) {
+        Some(keys) => text!("{keys}", "{keys}"),
+        // an RDD has keys without names
+        None => text!("键值", "its keys"),
+    };
     let share = Share(u.largest_share.min(1.0));
     let ratio = format!("{:.1}", u.ratio);
     match u.cause {
@@ -229,6 +231,7 @@ fn summarize(view: &View<'_>, u: &Uneven) -> Text {
             text!(
                 "{stage} 的{what}按 {keys} 分区时数据倾斜：最大的顶点得到 {share} 的行，是均值的 {ratio} 倍{hot}",
                 "the {what} in {stage} is skewed on {keys}: one vertex gets {share} of the rows, {ratio} times the mean{hot}",
+                keys = keys,
                 what = what,
                 share = share,
                 hot = hot_words(u),
@@ -245,6 +248,7 @@ fn summarize(view: &View<'_>, u: &Uneven) -> Text {
             text!(
                 "{stage} 按 {keys} 分成 {partitions}{distinct}，有 {empty}几乎没有数据，最大顶点是均值的 {ratio} 倍",
                 "{stage} is partitioned on {keys} into {partitions}{distinct}; {empty} get almost nothing, the largest gets {ratio} times the mean",
+                keys = keys,
                 partitions = PARTITION.count(u.vertices as f64),
                 distinct = distinct,
                 empty = VERTEX.count(u.empty as f64),

@@ -10,6 +10,7 @@ use job::runs::{RunState, VertexRun};
 
 use super::support::{Symptom, both};
 use crate::impact::scale_run;
+use crate::measurements::contention::python_start_ms;
 use crate::measurements::managed::{gc, gc_part, managed, runs_user_code};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
@@ -125,6 +126,7 @@ fn timed(view: &View<'_>, stage: usize) -> Vec<Timed> {
     let in_gc = gc(view, stage).map_or(0.0, |(mean, max)| gc_part(mean, max));
     let time = |(operator, o): (usize, &Operator)| {
         let spent = view.node_ms(stage, o.uid)? * (1.0 - in_gc);
+        let spent = (spent - python_start_ms(view, stage)).max(0.0);
         let usual = usual_ms(view, stage, o)?;
         Some(Timed {
             operator,

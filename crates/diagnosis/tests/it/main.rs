@@ -7,4 +7,5 @@ mod mutate;
 mod real_jobs;
 mod simulated;
 mod spark;
+mod spark_logs;
 mod support;

@@ -185,6 +185,9 @@ pub struct StageAttempt {
     pub completed_ms: Option<i64>,
     /// Tasks that the stage consists of.
     pub tasks: u32,
+    /// Partitions of the last RDD: more than the tasks where an action such as `take` reads only some
+    /// of them; 0 if the log does not tell.
+    pub partitions: u32,
     /// Why it failed; `None` if it did not.
     pub failure: Option<String>,
     /// Position in [`Application::jobs`] of the job that submitted it.

@@ -15,7 +15,7 @@ pub(super) fn build(mut log: Collector, job: &mut Job) {
     log.app.file = log.parts.first().cloned().unwrap_or_default();
     log.app.task_cores = task_cores(&log);
     log.app.interactive |= is_interactive(&log);
-    let ended = log.ended.map(|(at, _)| at);
+    let ended = log.ended.map(|(at, _)| at).or_else(|| last_job_end(&log));
     for executor in &mut log.app.executors {
         executor.exit_code = executor.reason.as_deref().and_then(exit_code);
         executor.lost = is_lost(executor, ended);
@@ -31,6 +31,13 @@ pub(super) fn build(mut log: Collector, job: &mut Job) {
     super::info::errors(&log, &index, job);
     note(&log, job);
     job.spark = Some(Box::new(log.app));
+}
+
+/// When the last job ended, unless one is open: a driver that throws may not come to write the end of
+/// its application, and what goes after its jobs is not lost.
+fn last_job_end(log: &Collector) -> Option<i64> {
+    let ends = log.jobs.values().map(|s| s.job.ended_ms);
+    ends.collect::<Option<Vec<i64>>>()?.into_iter().max()
 }
 
 /// Puts the executors into the order in which they came, whatever the order of the events.

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::event::{self, StageInfo, Str, TaskEnd};
 use super::failure::TaskFailure;
+use super::lineage::Lineage;
 use super::plan_text::{RawNode, plan};
 use super::tasks::{Tasks, state, task};
 use crate::model::{Application, CachedData, DriverJob, Execution, Executor};
@@ -26,6 +27,7 @@ pub(super) struct StageState {
     pub(super) n_tasks: u32,
     pub(super) parents: Vec<u32>,
     pub(super) rdds: Vec<u32>,
+    pub(super) lineage: Lineage,
     pub(super) submitted: Option<i64>,
     pub(super) completed: Option<i64>,
     pub(super) failure: Option<String>,
@@ -284,6 +286,7 @@ impl Collector {
         stage.n_tasks = info.tasks.id();
         stage.parents = info.parents.iter().map(|p| p.id()).collect();
         stage.rdds = info.rdds.iter().map(|r| r.id.id()).collect();
+        stage.lineage = Lineage::of(info);
         stage.submitted = stage.submitted.or(info.submitted.time());
         stage.completed = stage.completed.or(info.completed.time());
         stage.failure = stage.failure.take().or_else(|| info.failure.text());

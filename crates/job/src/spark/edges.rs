@@ -4,7 +4,7 @@
 use super::collect::Collector;
 use super::stages::Index;
 use crate::facts::{Derived, Measured, Spread};
-use crate::model::{Edge, Exchange, ExchangeKind, Job};
+use crate::model::{Channel, Edge, Exchange, ExchangeKind, Job, Operator, OperatorKind, Stage};
 
 /// An exchange with how it distributes rows.
 pub(super) struct Link {
@@ -34,7 +34,13 @@ pub(super) fn add_edges(log: &Collector, index: &Index, links: &[Link], job: &mu
     for (to, key) in index.keys.iter().enumerate() {
         for from in index.parents(*key, &log.stages) {
             if from < to && !edges.iter().any(|e| e.from == from && e.to == to) {
-                edges.push(lineage(job, from, to));
+                let shuffle = log.stages.get(key).map(|s| {
+                    let written_at = &log.app.stages[from].call_site;
+                    s.lineage.shuffle(written_at)
+                });
+                // a plan names the exchanges that it reads
+                let shuffle = shuffle.filter(|_| log.app.stages[to].execution.is_none());
+                edges.push(lineage(job, from, to, shuffle));
             }
         }
     }
@@ -73,17 +79,26 @@ fn edge(job: &Job, link: &Link, exchange: &Exchange, from: usize, to: usize) -> 
     }
 }
 
-/// An edge that only the lineage shows.
-fn lineage(job: &Job, from: usize, to: usize) -> Edge {
+/// An edge that only the lineage shows, and the operator that wants it, which its stage gets.
+fn lineage(
+    job: &mut Job,
+    from: usize,
+    to: usize,
+    shuffle: Option<(ExchangeKind, OperatorKind)>,
+) -> Edge {
+    let channel = format!("shuffle of {}", job.stages[from].name);
+    if let Some((_, kind)) = shuffle {
+        read_by(&mut job.stages[to], kind, &channel);
+    }
     let facts = |stage: usize| job.stages[stage].facts.as_deref();
     let written = facts(from).map(|f| &f.per_vertex);
     let total = |d: Option<&Derived<Spread>>| d.map(|d| d.value.total);
     Edge {
-        channel: format!("shuffle of {}", job.stages[from].name),
+        channel,
         uid: None,
         from,
         to,
-        exchange: ExchangeKind::Unknown,
+        exchange: shuffle.map_or(ExchangeKind::Unknown, |(kind, _)| kind),
         keys: Vec::new(),
         partitions: None,
         schema: Vec::new(),
@@ -93,6 +108,37 @@ fn lineage(job: &Job, from: usize, to: usize) -> Edge {
         rows_read: None,
         bytes_read: None,
     }
+}
+
+/// Adds a shuffle to the operator of a stage that reads shuffles of RDDs.
+fn read_by(stage: &mut Stage, kind: OperatorKind, channel: &str) {
+    let input = Channel {
+        id: channel.to_owned(),
+        uid: None,
+        schema: Vec::new(),
+        count: None,
+        is_final: false,
+    };
+    let own = stage.operators.iter_mut();
+    if let Some(known) = own.last().filter(|o| o.uid.is_none()) {
+        known.inputs.push(input);
+        return;
+    }
+    stage.operators.push(Operator {
+        id: format!("{kind:?}_of_RDDs"),
+        uid: None,
+        kind,
+        class_name: "RDD".to_owned(),
+        args: String::new(),
+        keys: Vec::new(),
+        right_keys: Vec::new(),
+        partition_count: None,
+        signature: None,
+        file: None,
+        line: None,
+        inputs: vec![input],
+        outputs: Vec::new(),
+    });
 }
 
 /// Pairs of stages that the driver ran one after the other: the last stages of jobs that had ended

@@ -198,11 +198,16 @@ events! {
     RddInfo<'a> {
         id: Number = "RDD ID",
         #[serde(borrow)] name: Str<'a> = "Name",
+        #[serde(borrow)] scope: Str<'a> = "Scope",
         level: StorageLevel = "Storage Level",
         partitions: Number = "Number of Partitions",
         cached: Number = "Number of Cached Partitions",
         memory: Number = "Memory Size",
         disk: Number = "Disk Size",
+    }
+    /// The method of the API that made an RDD, which the log has as JSON in text.
+    RddScope<'a> {
+        #[serde(borrow)] name: Str<'a> = "name",
     }
     StorageLevel {
         disk: bool = "Use Disk",

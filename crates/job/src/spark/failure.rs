@@ -83,9 +83,12 @@ impl TaskFailure {
         own_frame(&self.stack).or_else(|| python_frame(&self.description))
     }
 
-    /// Whether it was thrown by code of the user: a frame of it, or Python.
+    /// Whether it was thrown by code of the user: a frame of it, Python, or an expression of a query that
+    /// cannot be computed for a row.
     fn is_users(&self) -> bool {
-        self.class.ends_with("PythonException") || self.frame().is_some()
+        self.class.ends_with("PythonException")
+            || self.frame().is_some()
+            || of_expression(&self.class, &self.description)
     }
 
     pub(super) fn error(&self, file: &str, stage: &str) -> JobError {
@@ -116,6 +119,20 @@ impl TaskFailure {
             ..JobError::default()
         }
     }
+}
+
+/// Whether an expression of a query threw an exception: Spark has classes of its own for the values that
+/// an expression cannot take, and one condition for what `raise_error` throws.
+fn of_expression(class: &str, description: &str) -> bool {
+    const KINDS: [&str; 5] = [
+        "SparkArithmeticException",
+        "SparkNumberFormatException",
+        "SparkDateTimeException",
+        "SparkArrayIndexOutOfBoundsException",
+        "SparkNoSuchElementException",
+    ];
+    let class = class.rsplit('.').next().unwrap_or(class);
+    KINDS.contains(&class) || description.starts_with("[USER_RAISED_EXCEPTION]")
 }
 
 /// The innermost exception of a stack: its last cause; of Python the last line of its traceback.

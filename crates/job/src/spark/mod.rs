@@ -14,6 +14,7 @@ mod expression;
 mod facts;
 mod failure;
 mod info;
+mod lineage;
 mod lines;
 mod operators;
 mod plan;

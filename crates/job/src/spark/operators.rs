@@ -100,6 +100,14 @@ pub(super) fn add_plans(log: &mut Collector, index: &Index, job: &mut Job) -> Ve
         execution.plan = pieces.nodes;
         executions.push(execution);
     }
+    for (at, exchange) in log.app.exchanges.iter().enumerate() {
+        for stage in &exchange.writers {
+            log.app.stages[*stage].writes.push(at);
+        }
+        for stage in &exchange.readers {
+            log.app.stages[*stage].reads.push(at);
+        }
+    }
     for (stage, operators) in facts.into_iter().enumerate() {
         let source = source(log, &states, job, stage);
         let mut known = source.facts();

@@ -140,6 +140,8 @@ pub(super) fn attempt(
         submitted_ms: submitted,
         completed_ms: stage.completed,
         tasks: stage.n_tasks,
+        partitions: stage.lineage.partitions,
+        python: stage.lineage.python,
         failure: stage.failure.clone(),
         lost_events: whole && counts.completed < u64::from(stage.n_tasks),
         attempts: kept.iter().map(|(_, t)| *t).collect(),

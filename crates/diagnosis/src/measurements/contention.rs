@@ -1,0 +1,51 @@
+//! How much longer everything takes because the tasks of an application share cores, and what Python takes to
+//! start under it.
+
+use job::facts::{Derived, Spread, StageFacts};
+use job::model::StageAttempt;
+
+use crate::view::View;
+
+/// Run time of a stage from which its processor time tells something.
+const LEAST_RUN_MS: f64 = 1000.0;
+
+/// Contention beyond which tasks wait for something else than a core.
+const MOST_CONTENTION: f64 = 4.0;
+
+/// Milliseconds that a Python worker takes to start and to import, on a core of its own.
+const PYTHON_START_MS: f64 = 1000.0;
+
+/// How many times longer the tasks of an application take than their own work because they share cores:
+/// the median over its stages of the run time over processor time and known waits. What runs outside the
+/// tasks hides it, so a stage that waits for Python tells nothing.
+pub(crate) fn contention(view: &View<'_>) -> f64 {
+    let Some(app) = view.job.spark.as_deref() else {
+        return 1.0;
+    };
+    let of_stage = |(record, facts): (&StageAttempt, &StageFacts)| {
+        let of = &facts.per_vertex;
+        let total = |d: &Option<Derived<Spread>>| d.as_ref().map(|d| d.value.total);
+        let (run, cpu) = (total(&of.task_ms)?, total(&of.cpu_ms)?);
+        let waits = [&of.gc_ms, &of.fetch_wait_ms, &of.exchange_write_ms];
+        let waits: f64 = waits.into_iter().filter_map(total).sum();
+        let tells = !record.python && run >= LEAST_RUN_MS && cpu > 0.0;
+        tells.then(|| run / (cpu + waits))
+    };
+    let stages = app.stages.iter().zip(&view.facts);
+    let mut known: Vec<f64> = stages.filter_map(of_stage).collect();
+    known.sort_by(f64::total_cmp);
+    let median = known.get(known.len() / 2).copied();
+    median.unwrap_or(1.0).clamp(1.0, MOST_CONTENTION)
+}
+
+/// Milliseconds that the tasks of a stage wait for Python workers to start: one for every slot that it
+/// uses, which later stages may find running.
+pub(crate) fn python_start_ms(view: &View<'_>, stage: usize) -> f64 {
+    let app = view.job.spark.as_deref();
+    if !app.is_some_and(|app| app.stages[stage].python) {
+        return 0.0;
+    }
+    let slots = view.run.as_ref().map_or(1, |r| r.tokens) as u64;
+    let workers = view.vertices(stage).unwrap_or(1).min(slots) as f64;
+    workers * PYTHON_START_MS * contention(view)
+}

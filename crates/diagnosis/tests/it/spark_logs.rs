@@ -1,0 +1,377 @@
+//! What the rules make of event logs, by logs that are written down to what a rule looks at.
+
+use job::model::FileKind;
+use job::{Catalogue, Job, Options};
+use report::Language;
+use serde_json::{Value, json};
+
+use diagnosis::{Settings, diagnose};
+
+/// A task: seconds from and to, executor, bytes and rows that it reads from a shuffle.
+type Task = (f64, f64, u32, u64, u64);
+
+/// An event log, written event by event. Times are seconds after the start.
+struct Log {
+    lines: Vec<Value>,
+    stages: u32,
+    /// Share of the run time that the next tasks are on a core.
+    cpu: f64,
+    /// Values of metrics that the next tasks report, and the execution that they are of.
+    metrics: Vec<(u32, u64)>,
+    execution: Option<u32>,
+}
+
+const START_MS: f64 = 1.7e12;
+
+fn ms(seconds: f64) -> i64 {
+    (START_MS + seconds * 1000.0) as i64
+}
+
+impl Log {
+    /// An application with executors of some cores, which come at once.
+    fn new(executors: &[u32]) -> Log {
+        let mut lines = vec![
+            json!({"Event": "SparkListenerLogStart", "Spark Version": "3.5.1"}),
+            json!({"Event": "SparkListenerApplicationStart", "App Name": "a", "App ID": "app-1", "Timestamp": ms(0.0), "User": "u"}),
+            json!({"Event": "SparkListenerEnvironmentUpdate", "Spark Properties": {"spark.app.submitTime": ms(0.0).to_string()}}),
+        ];
+        lines.extend(executors.iter().enumerate().map(|(id, cores)| {
+            json!({"Event": "SparkListenerExecutorAdded", "Timestamp": ms(0.5), "Executor ID": id.to_string(),
+                "Executor Info": {"Host": "h", "Total Cores": cores}})
+        }));
+        Log {
+            lines,
+            stages: 0,
+            cpu: 0.9,
+            metrics: Vec::new(),
+            execution: None,
+        }
+    }
+
+    fn cpu(mut self, share: f64) -> Log {
+        self.cpu = share;
+        self
+    }
+
+    /// An execution, to which the next stage belongs: names and texts of its nodes, the last one first run.
+    /// The rows that a node puts out are in the metric with its position.
+    fn plan(mut self, nodes: &[(&str, &str)], rows: u64) -> Log {
+        let node = |children: Vec<Value>, (at, (name, text)): (usize, &(&str, &str))| {
+            let metric =
+                json!({"name": "number of output rows", "accumulatorId": at, "metricType": "sum"});
+            vec![
+                json!({"nodeName": name, "simpleString": text, "children": children, "metadata": {}, "metrics": [metric]}),
+            ]
+        };
+        let plan = nodes.iter().enumerate().rev().fold(Vec::new(), node);
+        self.metrics = (0..nodes.len() as u32).map(|id| (id, rows)).collect();
+        self.execution = Some(7);
+        self.event(json!({"Event": "org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart", "executionId": 7,
+            "description": "d", "details": "", "physicalPlanDescription": "", "sparkPlanInfo": plan[0], "time": ms(0.9)}))
+    }
+
+    /// A job of one stage that no plan runs. `rdds` are names and scopes of its RDDs, `partitions` those
+    /// of the last; a stage reads the one before it if its first RDD is shuffled.
+    fn stage(
+        mut self,
+        call_site: &str,
+        rdds: &[(&str, &str)],
+        partitions: usize,
+        result: u64,
+        tasks: &[Task],
+    ) -> Log {
+        let id = self.stages;
+        self.stages += 1;
+        let from = tasks.iter().map(|t| t.0).fold(f64::MAX, f64::min);
+        let to = tasks.iter().map(|t| t.1).fold(0.0, f64::max);
+        let parents: Vec<u32> = rdds
+            .iter()
+            .any(|r| r.0 == "ShuffledRDD")
+            .then(|| id - 1)
+            .into_iter()
+            .collect();
+        let rdds = rdds.iter().enumerate().map(|(at, (name, scope))| {
+            json!({"RDD ID": id * 10 + at as u32, "Name": name, "Scope": json!({"id": "1", "name": scope}).to_string(),
+                "Number of Partitions": partitions, "Storage Level": {}})
+        });
+        let info = json!({"Stage ID": id, "Stage Attempt ID": 0, "Stage Name": call_site, "Number of Tasks": tasks.len(),
+            "RDD Info": rdds.collect::<Vec<_>>(), "Parent IDs": parents, "Submission Time": ms(from), "Completion Time": ms(to)});
+        let job = json!({"Event": "SparkListenerJobStart", "Job ID": id, "Submission Time": ms(from), "Stage Infos": [info],
+            "Stage IDs": [id], "Properties": {"spark.sql.execution.id": self.execution.map(|e| e.to_string())}});
+        let values: Vec<Value> = self.metrics.iter().map(|(id, n)| {
+            json!({"ID": id, "Name": "number of output rows", "Update": n.to_string(), "Value": n.to_string()})
+        }).collect();
+        self.lines.push(job);
+        self.lines
+            .push(json!({"Event": "SparkListenerStageSubmitted", "Stage Info": info}));
+        for (index, (from, to, executor, bytes, rows)) in tasks.iter().enumerate() {
+            let run = ((to - from) * 1000.0) as i64;
+            self.lines.push(json!({"Event": "SparkListenerTaskEnd", "Stage ID": id, "Stage Attempt ID": 0,
+                "Task End Reason": {"Reason": "Success"},
+                "Task Info": {"Task ID": id * 1000 + index as u32, "Index": index, "Attempt": 0, "Launch Time": ms(*from),
+                    "Executor ID": executor.to_string(), "Host": "h", "Finish Time": ms(*to), "Accumulables": values},
+                "Task Metrics": {"Executor Deserialize Time": 0, "Executor Run Time": run, "Executor CPU Time": run as f64 * self.cpu * 1e6,
+                    "JVM GC Time": 0, "Result Size": result, "Memory Bytes Spilled": 0, "Disk Bytes Spilled": 0,
+                    "Shuffle Read Metrics": {"Local Bytes Read": bytes, "Remote Bytes Read": 0, "Total Records Read": rows, "Fetch Wait Time": 0},
+                    "Shuffle Write Metrics": {"Shuffle Bytes Written": bytes, "Shuffle Write Time": 0, "Shuffle Records Written": rows}}}));
+        }
+        self.lines
+            .push(json!({"Event": "SparkListenerStageCompleted", "Stage Info": info}));
+        self.lines.push(json!({"Event": "SparkListenerJobEnd", "Job ID": id, "Completion Time": ms(to), "Job Result": {"Result": "JobSucceeded"}}));
+        self
+    }
+
+    fn event(mut self, event: Value) -> Log {
+        self.lines.push(event);
+        self
+    }
+
+    fn end(self, at: f64) -> Log {
+        self.event(json!({"Event": "SparkListenerApplicationEnd", "Timestamp": ms(at)}))
+    }
+
+    fn read(&self) -> Job {
+        let text: String = self.lines.iter().map(|l| format!("{l}\n")).collect();
+        job::read_memory(
+            &[("log", FileKind::SparkEvents, text.as_bytes())],
+            &Options::default(),
+        )
+    }
+}
+
+fn causes(log: &Log) -> Vec<&'static str> {
+    let catalogue = Catalogue::builtin();
+    let found = diagnose(&log.read(), &catalogue, &Settings::default(), Language::En);
+    found.findings.iter().map(|f| f.cause.code()).collect()
+}
+
+/// Tasks that run for these seconds at the same time, from a point in time on, each reading its share.
+fn tasks(from: f64, seconds: &[f64], bytes: &[u64]) -> Vec<Task> {
+    let all = seconds.iter().zip(bytes).enumerate();
+    all.map(|(i, (s, b))| (from, from + s, (i % 2) as u32, *b, *b / 100))
+        .collect()
+}
+
+const EVEN: [u64; 4] = [1_000_000; 4];
+const ONE_LARGE: [u64; 4] = [9_000_000, 1_000_000, 1_000_000, 1_000_000];
+
+#[test]
+fn shuffles_of_rdds_are_skewed_like_those_of_plans() {
+    let python = [
+        ("PythonRDD", "mapPartitions"),
+        ("ShuffledRDD", "partitionBy"),
+    ];
+    for (written_at, bytes, seconds, expected) in [
+        (
+            "groupByKey at a.py:3",
+            ONE_LARGE,
+            [18.0, 2.0, 2.0, 2.0],
+            vec!["skew.group_hot_key"],
+        ),
+        (
+            "join at a.py:3",
+            ONE_LARGE,
+            [18.0, 2.0, 2.0, 2.0],
+            vec!["skew.join_hot_key"],
+        ),
+        ("groupByKey at a.py:3", EVEN, [6.0, 6.0, 6.0, 6.0], vec![]),
+    ] {
+        let log = Log::new(&[2, 2])
+            .stage(
+                written_at,
+                &[("PairwiseRDD", "")],
+                4,
+                0,
+                &tasks(1.0, &[2.0; 4], &EVEN),
+            )
+            .stage(
+                "sum at a.py:3",
+                &python,
+                4,
+                0,
+                &tasks(3.1, &seconds, &bytes),
+            )
+            .end(22.0);
+        assert_eq!(causes(&log), expected, "{written_at} {bytes:?}");
+    }
+}
+
+#[test]
+fn few_partitions_of_an_rdd_leave_slots_idle_unless_the_action_needs_no_more() {
+    for (partitions, seconds, expected) in [
+        (2, 12.0, true),
+        // take() looks at some partitions of many
+        (40, 12.0, false),
+        // and short tasks are not worth more of them
+        (2, 1.0, false),
+    ] {
+        let log = Log::new(&[3, 3])
+            .stage(
+                "sum at a.py:3",
+                &[("PythonRDD", "map")],
+                partitions,
+                0,
+                &tasks(1.0, &[seconds; 2], &EVEN[..2]),
+            )
+            .end(seconds + 1.5);
+        let found = causes(&log).contains(&"parallelism.too_low");
+        assert_eq!(found, expected, "{partitions} {seconds}");
+    }
+}
+
+#[test]
+fn only_what_the_driver_fetched_or_began_shows_that_it_works() {
+    const MB: u64 = 1 << 20;
+    for (first, result, expected) in [
+        ("collect at a.py:3", 8 * MB, vec!["driver.bottleneck"]),
+        // somebody reads the result, or waits for something else
+        ("collect at a.py:3", 1000, vec![]),
+        // the driver looked for a schema, and loads its code
+        ("parquet at NativeMethodAccessorImpl.java:0", 8 * MB, vec![]),
+    ] {
+        let log = Log::new(&[2, 2])
+            .stage(
+                first,
+                &[("PythonRDD", "map")],
+                4,
+                result,
+                &tasks(1.0, &[4.0; 4], &EVEN),
+            )
+            .stage(
+                "sum at a.py:9",
+                &[("PythonRDD", "map")],
+                4,
+                0,
+                &tasks(12.0, &[4.0; 4], &EVEN),
+            )
+            .end(16.1);
+        assert_eq!(causes(&log), expected, "{first} {result}");
+    }
+}
+
+/// An application that fails in a task, and whose driver does not come to write its end.
+fn failed(class: &str, description: &str) -> Log {
+    let even = tasks(1.0, &[4.0; 4], &EVEN);
+    let info = json!({"Stage ID": 1, "Stage Attempt ID": 0, "Stage Name": "save at A", "Number of Tasks": 4, "RDD Info": [],
+        "Submission Time": ms(6.0), "Completion Time": ms(8.0), "Failure Reason": description});
+    Log::new(&[2, 2])
+        .stage("sum at a.py:3", &[("MapPartitionsRDD", "map")], 4, 0, &even)
+        .event(json!({"Event": "SparkListenerJobStart", "Job ID": 1, "Submission Time": ms(6.0), "Stage Infos": [info], "Stage IDs": [1], "Properties": {}}))
+        .event(json!({"Event": "SparkListenerStageSubmitted", "Stage Info": info}))
+        .event(json!({"Event": "SparkListenerTaskEnd", "Stage ID": 1, "Stage Attempt ID": 0,
+            "Task End Reason": {"Reason": "ExceptionFailure", "Class Name": class, "Description": description,
+                "Full Stack Trace": format!("{class}: {description}\n\tat org.apache.spark.sql.errors.QueryExecutionErrors$.x(A.scala:1)")},
+            "Task Info": {"Task ID": 2000, "Index": 0, "Attempt": 3, "Launch Time": ms(6.0), "Executor ID": "0", "Host": "h", "Finish Time": ms(8.0), "Failed": true},
+            "Task Metrics": {"Executor Run Time": 1900, "Executor CPU Time": 1_000_000_000}}))
+        .event(json!({"Event": "SparkListenerStageCompleted", "Stage Info": info}))
+        .event(json!({"Event": "SparkListenerJobEnd", "Job ID": 1, "Completion Time": ms(8.1),
+            "Job Result": {"Result": "JobFailed", "Exception": {"Message": description}}}))
+        .event(json!({"Event": "SparkListenerExecutorRemoved", "Timestamp": ms(8.6), "Executor ID": "0", "Removed Reason": "Worker shutting down"}))
+}
+
+#[test]
+fn what_an_expression_throws_is_the_code_of_the_user_and_going_is_no_loss() {
+    for (class, description) in [
+        (
+            "org.apache.spark.SparkArithmeticException",
+            "[DIVIDE_BY_ZERO] Division by zero.",
+        ),
+        (
+            "org.apache.spark.SparkNumberFormatException",
+            "[CAST_INVALID_INPUT] The value 'x' cannot be cast",
+        ),
+        (
+            "org.apache.spark.SparkRuntimeException",
+            "[USER_RAISED_EXCEPTION] no such account",
+        ),
+    ] {
+        assert_eq!(
+            causes(&failed(class, description)),
+            ["failure.user_code"],
+            "{class}"
+        );
+    }
+}
+
+/// A real run in which the code repartitions rows only to repartition them again.
+#[test]
+fn a_repartition_that_is_handed_on_is_redundant() {
+    let Some(logs) = testkit::shared("spark-dev/logs") else {
+        return;
+    };
+    for (log, expected) in [
+        ("app-20261122010429-0000.zstd", true),
+        ("app-20261122010456-0000.zstd", false),
+    ] {
+        let job = job::load(&logs.join(log)).expect("a log");
+        let found = diagnose(
+            &job,
+            &Catalogue::builtin(),
+            &Settings::default(),
+            Language::En,
+        );
+        let mut causes = found.findings.iter().map(|f| f.cause.code());
+        assert_eq!(
+            causes.any(|c| c == "shuffle.redundant_repartition"),
+            expected,
+            "{log}"
+        );
+    }
+}
+
+#[test]
+fn waiting_for_python_to_start_is_not_the_code_of_the_user() {
+    let plan = [
+        ("BatchEvalPython", "BatchEvalPython [f(a#1)]"),
+        ("Scan csv ", "FileScan csv [a#1]"),
+    ];
+    for (cpu, seconds, expected) in [
+        // on busy cores all starts take longer, those of Python workers too
+        (0.3, 4.5, vec![]),
+        (0.9, 4.5, vec!["udo.cpu_bound"]),
+        (0.3, 30.0, vec!["udo.cpu_bound"]),
+    ] {
+        let log = Log::new(&[2, 2])
+            .cpu(cpu)
+            .stage(
+                "sum at a.py:1",
+                &[("MapPartitionsRDD", "map")],
+                4,
+                0,
+                &tasks(1.0, &[4.0; 4], &EVEN),
+            )
+            .cpu(0.05)
+            .plan(&plan, 400)
+            .stage(
+                "save at a.py:3",
+                &[("MapPartitionsRDD", "map")],
+                1,
+                0,
+                &tasks(5.0, &[seconds], &EVEN[..1]),
+            )
+            .end(5.1 + seconds);
+        assert_eq!(causes(&log), expected, "{cpu} {seconds}");
+    }
+}
+
+#[test]
+fn few_files_are_uneven_by_what_they_cost() {
+    let bytes = [1_680_000, 360_000, 360_000];
+    for (seconds, expected) in [
+        ([21.8, 8.5, 7.6], vec!["skew.partition_layout"]),
+        // the last part of a file is always smaller
+        ([4.4, 1.7, 1.5], vec![]),
+    ] {
+        let log = Log::new(&[2, 2])
+            .plan(&[("Scan csv ", "FileScan csv [a#1]")], 100_000)
+            .stage(
+                "save at a.py:3",
+                &[("MapPartitionsRDD", "map")],
+                3,
+                0,
+                &tasks(1.0, &seconds, &bytes),
+            )
+            .end(1.1 + seconds[0]);
+        assert_eq!(causes(&log), expected, "{seconds:?}");
+    }
+}

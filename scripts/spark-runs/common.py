@@ -1,0 +1,124 @@
+"""What all jobs share: how a job is declared, what it gets when it runs, and how it disturbs its executors."""
+import os
+import random
+import signal
+import threading
+import time
+
+from pyspark.sql import functions as F
+
+JOBS = {}
+
+
+def job(cause=None, tables=None, spark="3.5", workers=(2, 2, 1024), conf=None, bad=None, good=None, also=(), extra=(), question=None, note="",
+        verdict=None, fixed=False, resource_only=False, cluster=None, pair=True):
+    """Declares a job.  `bad` and `good` are settings of the side with and without the cause; `also` are codes that name the same
+    cause, `extra` codes that are neither right nor wrong; `fixed` keeps the log of the side without the cause as a healthy one."""
+
+    def add(run):
+        JOBS[run.__name__] = dict(
+            name=run.__name__, run=run, cause=cause, tables=tables or {}, spark=spark, workers=workers, conf=conf or {}, bad=bad or {},
+            good=good or {}, also=list(also), extra=list(extra), question=question or "Why is this application slow?", note=note,
+            verdict=verdict or ("problem" if cause else "healthy"), fixed=fixed, resource_only=resource_only, cluster=cluster,
+            pair=pair and cause is not None)
+        return run
+
+    return add
+
+
+class Context:
+    """What a job sees: the session, its seeded random numbers, its tables, and whether this side has the cause."""
+
+    def __init__(self, spark, folder, out, bad, seed):
+        self.spark, self.sc, self.folder, self.out, self.seed = spark, spark.sparkContext, folder, out, seed
+        self.random, self._bad, self.asked_side = random.Random(seed), bad, False
+        self._stop = threading.Event()
+
+    @property
+    def bad(self):
+        self.asked_side = True
+        return self._bad
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def table(self, name):
+        return self.spark.read.parquet(self.path(name))
+
+    def views(self, *names):
+        for name in names:
+            self.table(name).createOrReplaceTempView(name)
+
+    def sql(self, text):
+        return self.spark.sql(text)
+
+    def save(self, frame, name, **options):
+        frame.write.mode("overwrite").parquet(os.path.join(self.out, name), **options)
+
+    def rows(self, n, files=8, **columns):
+        """A frame of n rows; each column is an SQL expression over `id`, in which {r} becomes a seeded random number in [0, 1)."""
+        frame = self.spark.range(0, n, 1, files)
+        for i, (name, text) in enumerate(columns.items()):
+            frame = frame.withColumn(name, F.expr(text.replace("{r}", "rand(%d)" % (self.seed * 100 + i))))
+        return frame
+
+    def executor(self, number):
+        """The process of an executor of this application, or None."""
+        app = self.sc.applicationId
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open("/proc/%s/cmdline" % pid, "rb") as fh:
+                    args = fh.read().decode("utf-8", "replace").split("\0")
+            except OSError:
+                continue
+            if "--executor-id" in args and app in args and args[args.index("--executor-id") + 1] == str(number):
+                return int(pid)
+        return None
+
+    def kill_executor(self, number, after):
+        """Kills an executor `after` seconds from now, as a host that goes away would."""
+        def act():
+            if not self._stop.wait(after):
+                pid = self.executor(number)
+                if pid:
+                    os.kill(pid, signal.SIGKILL)
+        threading.Thread(target=act, daemon=True).start()
+
+    def throttle_executor(self, number, share):
+        """Lets an executor run only `share` of the time, as a host that somebody else overloads would."""
+        def act():
+            pid = None
+            while not self._stop.is_set():
+                pid = pid or self.executor(number)
+                try:
+                    if pid:
+                        os.kill(pid, signal.SIGSTOP)
+                    time.sleep(.4 * (1 - share))
+                    if pid:
+                        os.kill(pid, signal.SIGCONT)
+                except ProcessLookupError:
+                    return
+                time.sleep(.4 * share)
+        threading.Thread(target=act, daemon=True).start()
+
+    def quiet(self):
+        self._stop.set()
+        time.sleep(.5)
+
+
+def text(words, of="id"):
+    """An SQL expression: text that hardly compresses, 32 characters per word."""
+    return "concat_ws('', %s)" % ", ".join("md5(concat(%s, '%d'))" % (of, i) for i in range(words))
+
+
+def asks(key, every, ms):
+    """A column that waits `ms` for each `every`-th row, inside the JVM: a call to a service that is not on this machine."""
+    return F.expr("CASE WHEN pmod(xxhash64(%s), %d) = 0 THEN reflect('java.lang.Thread', 'sleep', CAST(%d AS BIGINT)) END" % (key, every, ms))
+
+
+AQE_OFF = {"spark.sql.adaptive.enabled": "false"}
+AQE_ON = {"spark.sql.adaptive.enabled": "true"}
+
+
+def partitions(n, **more):
+    return {"spark.sql.shuffle.partitions": str(n), **more}
