@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::history::Problem;
+use crate::problem::Problem;
 
 pub type Result<T> = std::result::Result<T, Error>;
 

@@ -13,6 +13,7 @@
 
 mod advice;
 mod aggregate;
+mod application;
 mod cluster;
 mod discover;
 mod error;
@@ -25,6 +26,7 @@ mod listing;
 mod location;
 mod newest;
 pub mod page;
+mod problem;
 mod progress;
 mod queue;
 mod result;
@@ -38,12 +40,13 @@ pub mod tables;
 
 pub use advice::{Advising, Caps, ClusterAdvice, Ledger, Outcome, Spent, Stopped, Totals};
 pub use aggregate::{Aggregate, AggregateError, Written};
+pub use application::Application;
 pub use cluster::ClusterKey;
 pub use discover::discover;
 pub use error::{Error, Result};
 pub use folders::is_job;
-pub use history::{Application, Problem};
 pub use location::{Access, Location, Remote, is_url, local_uri};
+pub use problem::Problem;
 pub use progress::Progress;
 pub use queue::{DELIVERIES, Enqueued, Servers};
 pub use result::{Entry, JobResult, Program, RESULT_VERSION, Status};

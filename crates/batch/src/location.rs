@@ -8,8 +8,8 @@ use object_store::ObjectStore;
 use object_store::path::Path;
 use url::Url;
 
+use crate::application::{Application, Server};
 use crate::error::{Error, Result};
-use crate::history::{Application, Server};
 
 /// Schemes of object stores.
 const SCHEMES: [&str; 8] = ["az", "azure", "adl", "abfs", "abfss", "s3", "s3a", "gs"];

@@ -10,10 +10,10 @@ use serde::Deserialize;
 use tokio::io::AsyncWriteExt;
 use url::Url;
 
-use super::address::{Application, Server};
-use super::problem::Problem;
+use crate::application::{Application, Server};
 use crate::error::{Error, Result};
 use crate::location::Access;
+use crate::problem::Problem;
 use crate::state::state_of_attempt;
 
 /// How long a server may take to accept a connection.

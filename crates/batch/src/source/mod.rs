@@ -13,6 +13,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::application::Application;
 use crate::error::{Error, Result};
 use crate::folders::jobs_under;
 use crate::formats::is_archive;
@@ -110,11 +111,7 @@ impl Sources {
         }
     }
 
-    async fn open_application(
-        &self,
-        source: &str,
-        application: &history::Application,
-    ) -> Result<Opened> {
+    async fn open_application(&self, source: &str, application: &Application) -> Result<Opened> {
         let found = history::find(&self.access, application).await?;
         let folder = self.temporary.folder()?;
         let archive = folder.path().join("log.zip");

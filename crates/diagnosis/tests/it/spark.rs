@@ -101,3 +101,30 @@ fn an_ordinary_application_is_healthy_by_rules_of_its_engine() {
         assert_eq!(codes.contains(&code), applies, "{code}");
     }
 }
+
+/// Eight executors come to a shell after its last job, and wait ten minutes for its user.
+#[test]
+fn executors_that_wait_for_a_user_are_not_too_many() {
+    let case = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../tests/cases/spark-star-join/app-20261122012010-0000");
+    let log = std::fs::read_to_string(case).expect("a log");
+    let end = log
+        .split("SparkListenerApplicationEnd\",\"Timestamp\":")
+        .nth(1);
+    let end: i64 = end
+        .and_then(|e| e.trim_end_matches(['}', '\n']).parse().ok())
+        .expect("an end");
+    let mut shell = log
+        .replace("\"App Name\":\"", "\"App Name\":\"Spark shell ")
+        .replace(&end.to_string(), &(end + 600_000).to_string());
+    for n in 10..18 {
+        shell += &format!(
+            "{{\"Event\":\"SparkListenerExecutorAdded\",\"Timestamp\":{},\"Executor ID\":\"{n}\",\
+             \"Executor Info\":{{\"Host\":\"localhost\",\"Total Cores\":1,\"Log Urls\":{{}}}}}}\n",
+            end + 1_000
+        );
+    }
+    let files = [("log", job::model::FileKind::SparkEvents, shell.as_bytes())];
+    let found = diagnosed(&job::read_memory(&files, &job::Options::default()));
+    assert_eq!(found.verdict, Verdict::Healthy, "{:?}", found.findings);
+}

@@ -4,6 +4,7 @@
 //! [`Unpacked::cut`] tells why nothing follows.
 
 mod lz4;
+mod lzf;
 mod snappy;
 mod zstd;
 
@@ -41,6 +42,7 @@ pub(crate) fn unpack<'a>(stream: impl Read + 'a) -> io::Result<Unpacked<'a>> {
         m if zstd::is_magic(m) => Box::new(zstd::Zstd::new(stream)),
         m if m.starts_with(lz4::MAGIC) => Box::new(lz4::Lz4(stream)),
         m if m.starts_with(snappy::MAGIC) => Box::new(snappy::Snappy::new(stream)),
+        m if lzf::is_magic(m) => Box::new(lzf::Lzf(stream)),
         _ => Box::new(Plain(stream)),
     };
     Ok(Unpacked {

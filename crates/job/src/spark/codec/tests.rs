@@ -54,6 +54,16 @@ fn lz4(data: &[u8]) -> Vec<u8> {
     framed
 }
 
+fn lzf(data: &[u8]) -> Vec<u8> {
+    let mut framed = Vec::new();
+    for piece in data.chunks(0xffff) {
+        framed.extend(b"ZV\0");
+        framed.extend((piece.len() as u16).to_be_bytes());
+        framed.extend(piece);
+    }
+    framed
+}
+
 /// What is read of a stream, and whether it was cut.
 fn read(packed: &[u8]) -> (Vec<u8>, bool) {
     let mut stream = unpack(packed).expect("memory is readable");
@@ -74,6 +84,7 @@ fn every_compression_is_recognized_and_streams_may_follow_each_other() {
         ("zstd", zstd),
         ("snappy", snappy),
         ("lz4", lz4),
+        ("lzf", lzf),
     ] {
         let both = [pack(first), pack(second)].concat();
         assert_eq!(read(&both), (data.clone(), false), "{name}");
@@ -87,7 +98,7 @@ fn every_compression_is_recognized_and_streams_may_follow_each_other() {
 fn a_cut_stream_gives_a_beginning() {
     let data = text();
     let (first, second) = data.split_at(data.len() / 2);
-    for pack in [gzip, zstd, snappy, lz4] {
+    for pack in [gzip, zstd, snappy, lz4, lzf] {
         let start = pack(first);
         let both = [start.clone(), pack(second)].concat();
         for cut in (0..both.len()).step_by(both.len() / 97 + 1) {
@@ -128,9 +139,23 @@ fn lz4_matches_may_overlap_what_they_produce() {
 }
 
 #[test]
+fn lzf_matches_may_overlap_what_they_produce() {
+    // literals `ab`, a match of 9 bytes and one of 12 bytes two bytes back, the literal `c`
+    let chunk = [1, b'a', b'b', 0xe0, 0, 1, 0xe0, 3, 1, 0, b'c'];
+    let stream = |length: u16| {
+        let header = [b"ZV\x01".to_vec(), vec![0, chunk.len() as u8]].concat();
+        [header, length.to_be_bytes().to_vec(), chunk.to_vec()].concat()
+    };
+    let expected = [b"ab".repeat(11), b"ac".to_vec()].concat();
+    assert_eq!(read(&stream(24)), (expected, false));
+    let (_, was_cut) = read(&stream(25));
+    assert!(was_cut, "the stated length is checked");
+}
+
+#[test]
 fn damage_is_no_panic() {
     let data = text();
-    for pack in [gzip, zstd, snappy, lz4] {
+    for pack in [gzip, zstd, snappy, lz4, lzf] {
         let whole = pack(&data[..200_000]);
         for at in (0..whole.len()).step_by(whole.len() / 61 + 1) {
             let mut damaged = whole.clone();
