@@ -117,7 +117,6 @@ def asks(key, every, ms):
 
 
 AQE_OFF = {"spark.sql.adaptive.enabled": "false"}
-AQE_ON = {"spark.sql.adaptive.enabled": "true"}
 
 
 def partitions(n, **more):

@@ -6,7 +6,7 @@ import time
 from pyspark import TaskContext
 from pyspark.sql import Window, functions as F
 
-from common import AQE_OFF, AQE_ON, asks, job, partitions, text
+from common import AQE_OFF, asks, job, partitions, text
 
 HEALTHY = "Is anything wrong with this application?"
 
