@@ -75,20 +75,23 @@ impl Fit {
         &self,
         lexical: &Lexical,
         ids: &[&str],
-        scores: impl Iterator<Item = (Option<f32>, Option<f32>)>,
+        scores: impl Iterator<Item = [Option<f32>; 3]>,
     ) -> tantivy::Result<Vec<Evidence>> {
         let terms: Vec<&str> = self.terms.iter().map(|(term, _)| term.as_str()).collect();
         let present = lexical.presence(ids, &terms)?.into_iter();
         let total = self.total.max(f32::MIN_POSITIVE);
-        let evidence = present.zip(scores).map(|(present, (bm25, cosine))| {
-            let found = self.terms.iter().zip(present).filter(|(_, is)| *is);
-            let covered: f32 = found.map(|((_, weight), _)| weight).sum();
-            Evidence {
-                coverage: covered / total,
-                bm25: bm25.unwrap_or(0.0) / (BM25_TOP * total),
-                cosine: cosine.unwrap_or(0.0),
-            }
-        });
+        let evidence = present
+            .zip(scores)
+            .map(|(present, [bm25, cosine, question])| {
+                let found = self.terms.iter().zip(present).filter(|(_, is)| *is);
+                let covered: f32 = found.map(|((_, weight), _)| weight).sum();
+                Evidence {
+                    coverage: covered / total,
+                    bm25: bm25.unwrap_or(0.0) / (BM25_TOP * total),
+                    cosine: cosine.unwrap_or(0.0),
+                    question: question.unwrap_or(0.0),
+                }
+            });
         Ok(evidence.collect())
     }
 
