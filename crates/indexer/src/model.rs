@@ -249,7 +249,7 @@ pub enum Fusion {
     Vector,
 }
 
-/// A part of reading a query. An evaluation leaves one out to see what it is worth.
+/// A part of reading a query or finding chunks. An evaluation leaves one out to see what it is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {

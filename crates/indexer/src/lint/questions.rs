@@ -12,10 +12,9 @@ use crate::model::Kind;
 /// Fewer questions cover few of the words that people use. Asked for as soon as one document has questions.
 const FEWEST: usize = 12;
 
-/// Length of a run that a question must not share with a judged query: six words or eight Chinese characters.
-const RUN: usize = 24;
-const WORD: usize = 4;
-const CHARACTER: usize = 3;
+/// A question must not share this many words or Chinese characters in a row with a judged query. Six words are shared by messages of an
+/// engine that both quote.
+const RUN: usize = 8;
 
 /// Words, and Chinese, Japanese or Korean characters, without case and punctuation.
 type Tokens = Vec<String>;
@@ -87,22 +86,8 @@ fn shared(question: &Tokens, judged: &HashMap<Tokens, String>) -> Option<(String
     parts.find_map(|part| Some((part.join(" "), judged.get(part)?.clone())))
 }
 
-/// From each token on, the shortest run that is long enough.
 fn runs(tokens: &Tokens) -> impl Iterator<Item = &[String]> {
-    (0..tokens.len()).filter_map(|start| {
-        let mut length = 0;
-        let costs = tokens[start..]
-            .iter()
-            .map(|token| match token.chars().next() {
-                Some(first) if analyze::is_cjk(first) => CHARACTER,
-                _ => WORD,
-            });
-        let end = costs.zip(start + 1..).find_map(|(cost, end)| {
-            length += cost;
-            (length >= RUN).then_some(end)
-        });
-        Some(&tokens[start..end?])
-    })
+    tokens.windows(RUN)
 }
 
 fn tokens(text: &str) -> Tokens {

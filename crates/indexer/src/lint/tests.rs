@@ -245,7 +245,7 @@ fn questions_are_enough_and_nobody_elses() {
                 "[[query]]\nid = \"{id}\"\ntext = \"{text}\"\nsplit = \"{split}\"\nrelevant = {relevant}\n"
             )
         };
-        query("six", "Well, one task reads nearly all rows")
+        query("six", "Well, one task reads nearly all rows of it")
             + &query("eight", "请问最后一个任务总是卡住")
     };
     let [a, b] = [

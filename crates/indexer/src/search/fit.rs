@@ -21,19 +21,19 @@ struct Model {
 }
 
 const LATIN: Model = Model {
-    constant: -5.51,
-    coverage: 4.50,
-    bm25: 6.31,
-    cosine: 4.13,
-    question: 3.23,
+    constant: -4.11,
+    coverage: 4.08,
+    bm25: 4.56,
+    cosine: 3.09,
+    question: 1.72,
 };
 
 const CJK: Model = Model {
-    constant: -3.20,
-    coverage: 6.00,
-    bm25: 4.62,
-    cosine: 5.02,
-    question: 3.82,
+    constant: -2.81,
+    coverage: 4.84,
+    bm25: 3.02,
+    cosine: 3.68,
+    question: 2.75,
 };
 
 impl Model {
